@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door. `make demo` and `make test` work on a fresh Debian 12 machine as root; everything below is a step of them.
+#
+#   make demo     set up, build, boot two virtual machines, run the main job, write build/demo/report.html
+#   make test     set up, build, run all tests; ends with "N passed, N failed, N skipped"
+#   make bench    the figures with their bounds (ONLY=name for one); exits 1 when one is short
+#   make lab      a shell in a virtual machine with two SR-IOV NICs
+#   make build    the program: build/railbed
+#   make format   clang-format over everything
+#   make clean    removes build/; packages and the lab's cache stay
+
+.PHONY: demo test bench lab build setup setup-test setup-lab format clean
+.NOTPARALLEL:
+
+build: setup
+	@tools/build dev
+
+setup:
+	@tools/setup build
+
+setup-test:
+	@tools/setup build test
+
+setup-lab:
+	@tools/setup lab
+
+demo: build setup-lab
+	@demo/run
+
+test: setup-test setup-lab
+	@tests/run
+
+bench: setup-test setup-lab
+	@tools/build dev
+	@bench/run $(ONLY)
+
+lab: build setup-lab
+	@lab/lab start lab --smp 2 --pf rail0 --pf rail1 --file build/railbed:/usr/bin/railbed --file demo/manifests:/etc/railbed
+	@echo "lab: railbed discover, railbed up /etc/railbed --soft-rdma --node guest-1, …; Ctrl-] leaves"
+	@lab/lab shell lab; lab/lab stop lab
+
+format: setup-test
+	@git ls-files '*.cc' '*.h' | grep -v third_party/ | xargs clang-format-19 -i
+
+clean:
+	rm -rf build build-asan build-tsan build-fuzz

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// railbed exec: a command inside a pod's network namespace.
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/core.h>
+
+#include "command_line.h"
+#include "state_options.h"
+#include "verb.h"
+
+namespace railbed {
+
+namespace {
+
+constexpr const char* kUsage =
+    "usage: railbed exec [--state-dir DIR] POD -- CMD...\n"
+    "Runs CMD in the pod's network namespace, with that namespace's /sys. POD is a name or namespace/name.\n";
+
+struct Request {
+  StateOptions state;
+  std::string pod;
+  std::vector<std::string> command;
+};
+
+// By hand: everything behind POD belongs to the command, its options too.
+Result<Request> parse(std::span<char*> arguments) {
+  Request request;
+  size_t at = 1;
+  if (at + 1 < arguments.size() && std::string_view(arguments[at]) == "--state-dir") {
+    request.state.directory = arguments[at + 1];
+    at += 2;
+  }
+  if (at < arguments.size()) request.pod = arguments[at++];
+  if (at < arguments.size() && std::string_view(arguments[at]) == "--") ++at;
+  for (; at < arguments.size(); ++at) request.command.emplace_back(arguments[at]);
+  if (request.pod.empty() || request.command.empty() || request.pod.starts_with("-"))
+    return fail(Error{.code = Code::kInvalid, .message = "exec needs a pod and a command", .hint = kUsage});
+  return request;
+}
+
+Result<state::PodRecord> find_pod(const std::vector<state::PodRecord>& pods, const std::string& name) {
+  std::vector<state::PodRecord> found;
+  std::string known;
+  for (const state::PodRecord& pod : pods) {
+    known += (known.empty() ? "" : ", ") + pod.pod;
+    if (pod.pod == name || (name.find('/') == std::string::npos && pod.pod.ends_with("/" + name)))
+      found.push_back(pod);
+  }
+  if (found.size() == 1) return found.front();
+  if (found.empty())
+    return fail(Code::kNotFound, "there is no pod {} here (there is {})", name,
+                known.empty() ? "none" : known);
+  return fail(Code::kConflict, "{} pods are called {}: say {} or {}", found.size(), name, found[0].pod,
+              found[1].pod);
+}
+
+Result<void> run(const Request& request) {
+  std::unique_ptr<os::Kernel> kernel = os::real_kernel();
+  std::unique_ptr<state::Store> store = TRY(request.state.look(*kernel));
+  std::vector<state::PodRecord> pods;
+  if (store) pods = TRY(store->pods());
+  state::PodRecord pod = TRY(find_pod(pods, request.pod));
+  store.reset();
+  return kernel->processes()
+      .exec_in(
+          {.command = request.command, .environment = {"RAILBED_POD=" + pod.pod}, .netns_path = pod.netns})
+      .context("pod {}", pod.pod);
+}
+
+}  // namespace
+
+int exec_verb(std::span<char*> arguments) {
+  if (arguments.size() > 1 &&
+      (std::string_view(arguments[1]) == "--help" || std::string_view(arguments[1]) == "-h")) {
+    fmt::print("{}", kUsage);
+    return kExitOk;
+  }
+  auto request = parse(arguments);
+  auto done = request ? run(*request) : Result<void>(fail(request.error()));
+  return give_up(done.error());
+}
+
+}  // namespace railbed

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine.h"
+
+#include <filesystem>
+
+#include "agent/resolved.h"
+#include "facts/machine_file.h"
+#include "os/file_tree.h"
+#include "os/recorded.h"
+#include "state/store.h"
+
+namespace railbed {
+namespace {
+
+std::string fallback_name(const Machine& machine) {
+  std::string path = machine.root.empty() ? machine.from : machine.root;
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return machine.root.empty() ? std::filesystem::path(path).stem() : std::filesystem::path(path).filename();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<os::Kernel>> open_machine(const Machine& machine) {
+  if (!machine.root.empty()) return os::recorded_kernel(machine.root);
+  if (machine.from.empty()) return os::real_kernel();
+  if (!machine.from.ends_with(".machine")) return os::recorded_kernel_from_tar(machine.from);
+  std::string text = TRY(os::real_files("/")->read(std::filesystem::absolute(machine.from)));
+  return os::recorded_kernel_over(TRY(facts::parse_machine(text, machine.from)));
+}
+
+facts::CollectOptions collect_options(const Machine& machine, const os::Kernel& kernel) {
+  facts::CollectOptions options = machine.collect;
+  if (options.node.empty() && kernel.host_name().empty()) options.node = fallback_name(machine);
+  return options;
+}
+
+Result<plan::InUse> vfs_in_use() {
+  auto boot_id = os::read_line(*os::real_files("/"), "/proc/sys/kernel/random/boot_id");
+  auto store = state::open_store({.boot_id = boot_id.value_or(""), .read_only = true});
+  if (!store && store.error().code == Code::kNotFound) return plan::InUse{};
+  if (!store) return fail(std::move(store.error()));
+  return agent::in_use_by(**store);
+}
+
+}  // namespace railbed

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine that a verb reads: this one, a directory with its files, or a recording.
+//
+// Threading: one thread. Failure: an Error names the path that cannot be read.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "facts/collect.h"
+#include "os/kernel.h"
+#include "plan/plan.h"
+
+namespace railbed {
+
+struct Machine {
+  std::string root;               // a directory with /sys and /proc; empty: none
+  std::string from;               // FILE.tar or FILE.machine; empty: none
+  facts::CollectOptions collect;  // `node` empty: the machine's host name
+
+  bool is_this_one() const { return root.empty() && from.empty(); }
+};
+
+Result<std::unique_ptr<os::Kernel>> open_machine(const Machine& machine);
+
+// The machine's options with a name in any case: a recording that does not tell one is called after its file.
+facts::CollectOptions collect_options(const Machine& machine, const os::Kernel& kernel);
+
+// Which pods hold which VFs of this machine, as railbed's state says; none without a state.
+Result<plan::InUse> vfs_in_use();
+
+}  // namespace railbed

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// railbed: one program, one verb per file. This file only finds the verb.
+#include <cstdio>
+#include <span>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include "verb.h"
+
+namespace railbed {
+namespace {
+
+constexpr Verb kVerbs[] = {
+    {"discover", "what this node has: NICs, VFs, RDMA devices, GPUs, fabrics", discover_verb},
+    {"plan", "what would be done to make manifests true: steps, reasons, whom they disturb", plan_verb},
+    {"up", "make this machine what the manifests say and attach its pods", up_verb},
+    {"down", "give this machine back as it was before up", down_verb},
+    {"status", "policies, VFs by owner, pods with their interfaces, what failed", status_verb},
+    {"exec", "run a command inside a pod's network namespace", exec_verb},
+    {"perf", "measure bandwidth, latency and jitter of a path over RDMA and TCP; the HTML report", perf_verb},
+};
+
+void print_usage(FILE* out) {
+  fmt::print(out,
+             "railbed {} gives LLM training and inference pods SR-IOV + RDMA networks.\n\n"
+             "usage: railbed VERB [options]     (railbed VERB --help tells more)\n\n",
+             RAILBED_VERSION);
+  for (const Verb& verb : kVerbs) fmt::print(out, "  {:<10}{}\n", verb.name, verb.summary);
+}
+
+int run(std::span<char*> arguments) {
+  if (arguments.size() < 2) {
+    print_usage(stderr);
+    return kExitError;
+  }
+  std::string_view name = arguments[1];
+  if (name == "--help" || name == "-h" || name == "help") {
+    print_usage(stdout);
+    return kExitOk;
+  }
+  if (name == "--version") {
+    fmt::print("railbed {}\n", RAILBED_VERSION);
+    return kExitOk;
+  }
+  for (const Verb& verb : kVerbs)
+    if (verb.name == name) return verb.run(arguments.subspan(1));
+  fmt::print(stderr, "railbed: there is no verb \"{}\"; railbed --help lists them\n", name);
+  return kExitError;
+}
+
+}  // namespace
+}  // namespace railbed
+
+int main(int argc, char** argv) {
+  return railbed::run(std::span(argv, static_cast<size_t>(argc)));
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manifests.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include <fmt/core.h>
+
+#include "doc/yaml.h"
+
+namespace railbed {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CloseFile {
+  void operator()(FILE* file) const {
+    if (file != stdin) std::fclose(file);
+  }
+};
+
+}  // namespace
+
+Result<doc::SourcePtr> read_source(const std::string& path) {
+  bool standard_input = path == "-";
+  std::unique_ptr<FILE, CloseFile> file(standard_input ? stdin : std::fopen(path.c_str(), "re"));
+  if (!file) return fail(system_error(errno, "read " + path));
+  auto source = std::make_shared<doc::Source>();
+  source->name = standard_input ? "<stdin>" : path;
+  char buffer[1 << 16];
+  while (size_t count = std::fread(buffer, 1, sizeof buffer, file.get())) {
+    source->text.append(buffer, count);
+    if (source->text.size() > doc::kMaxSourceBytes)
+      return fail(Code::kInvalid, "read {}: more than {} MiB", path, doc::kMaxSourceBytes >> 20);
+  }
+  if (std::ferror(file.get()) != 0) return fail(system_error(errno, "read " + path));
+  return source;
+}
+
+namespace {
+
+Result<std::vector<std::string>> files_of(const std::string& path) {
+  std::error_code error;
+  if (path == "-" || !fs::is_directory(path, error)) return std::vector{path};
+  const std::set<std::string> kEndings = {".yaml", ".yml", ".json"};
+  std::vector<std::string> files;
+  for (fs::recursive_directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error))
+    if (kEndings.contains(entry->path().extension().string()) && !entry->is_directory())
+      files.push_back(entry->path().string());
+  if (error) return fail(system_error(error.value(), "read " + path));
+  if (files.empty()) return fail(Code::kNotFound, "no *.yaml, *.yml or *.json in {}", path);
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace
+
+Result<Manifests> read_manifests(const std::vector<std::string>& paths) {
+  std::vector<doc::SourcePtr> sources;
+  for (const std::string& path : paths) {
+    std::vector<std::string> files = TRY(files_of(path));
+    for (const std::string& file : files) sources.push_back(TRY(read_source(file)));
+  }
+  Manifests manifests;
+  manifests.objects = api::load(sources, manifests.diagnostics);
+  return manifests;
+}
+
+void print_diagnostics(const doc::Diagnostics& diagnostics) {
+  if (diagnostics.all().empty()) return;
+  doc::Diagnostics sorted = diagnostics;
+  sorted.sort();
+  fmt::print(stderr, "{}", doc::render(sorted));
+}
+
+}  // namespace railbed

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The manifests that a verb is given: files, directories, standard input.
+//
+// Threading: one thread. Failure: an Error names the path that cannot be read; what is wrong inside is in the
+// diagnostics, with file:line:column.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/load.h"
+
+namespace railbed {
+
+struct Manifests {
+  api::Objects objects;
+  doc::Diagnostics diagnostics;
+};
+
+// One file as it is; "-" is standard input.
+Result<doc::SourcePtr> read_source(const std::string& path);
+
+// "-" is standard input; a directory stands for the *.yaml, *.yml and *.json files below it, by path. A
+// directory without any is an error: it is a typing mistake more often than a wish.
+Result<Manifests> read_manifests(const std::vector<std::string>& paths);
+
+// The diagnostics on standard error, and how many of each severity; nothing when there are none.
+void print_diagnostics(const doc::Diagnostics& diagnostics);
+
+}  // namespace railbed

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// railbed perf: measures a path between two ends, over RDMA and over TCP, and writes the report.
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <mutex>
+#include <sstream>
+#include <stop_token>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "command_line.h"
+#include "perf/client.h"
+#include "perf/server.h"
+#include "report/html.h"
+#include "report/html_summary.h"
+#include "report/rail_table.h"
+#include "stop_signal.h"
+#include "verb.h"
+
+namespace railbed {
+namespace {
+
+using namespace perf;
+
+struct PerfArguments {
+  std::string host;
+  uint16_t port = 18600;
+  std::string bind;
+  bool once = false;
+  std::string device;
+  std::string remote_device;
+  std::string gid_rule = "auto";
+  bool all_sizes = false;
+  uint64_t max_size_bytes = 8 << 20;
+  uint64_t size_bytes = 0;
+  int64_t qps = 1;
+  int64_t tx_depth = 128;
+  int64_t inline_bytes = -1;
+  double duration_s = 0;
+  int64_t iterations = 0;
+  bool bidirectional = false;
+  bool tcp = false;
+  std::string output = "table";
+  std::string save;
+  std::string label;
+  std::vector<std::string> results;
+  std::vector<std::string> status;
+  std::string title;
+  std::string report;
+};
+
+Result<std::string> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  if (!file || !(text << file.rdbuf())) return fail(system_error(errno != 0 ? errno : EIO, "read " + path));
+  return text.str();
+}
+
+Result<void> write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) return fail(system_error(errno != 0 ? errno : EIO, "write " + path));
+  return {};
+}
+
+TestSpec spec_of(const PerfArguments& arguments, TestKind kind) {
+  TestSpec spec;
+  spec.kind = kind;
+  spec.transport = arguments.tcp ? Transport::kTcp : Transport::kRdma;
+  const int64_t usual = kind == TestKind::kBandwidth ? 65536 : 2;
+  if (arguments.all_sizes)
+    spec.sizes_bytes = sweep_sizes(static_cast<int64_t>(arguments.max_size_bytes));
+  else
+    spec.sizes_bytes = {arguments.size_bytes == 0 ? usual : static_cast<int64_t>(arguments.size_bytes)};
+  spec.qps = arguments.qps;
+  spec.tx_depth = arguments.tx_depth;
+  spec.inline_bytes = arguments.inline_bytes;
+  spec.iterations = arguments.iterations;
+  const double usual_s = arguments.all_sizes ? 0.5 : 2;
+  spec.duration_ms = static_cast<int64_t>((arguments.duration_s > 0 ? arguments.duration_s : usual_s) * 1000);
+  spec.bidirectional = arguments.bidirectional;
+  spec.remote_device = arguments.remote_device;
+  return spec;
+}
+
+Result<int> run_client(const PerfArguments& arguments, TestKind kind, const std::string& command) {
+  ClientOptions options{.host = arguments.host,
+                        .port = arguments.port,
+                        .place = {.device = arguments.device, .gid_rule = {}},
+                        .limits = {},
+                        .label = arguments.label,
+                        .command = command,
+                        .on_progress = {}};
+  options.place.gid_rule = TRY(GidRule::parse(arguments.gid_rule));
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  if (terminal) options.on_progress = [](const std::string& line) { fmt::print(stderr, "\r\033[K{}", line); };
+  auto measurement = measure(options, spec_of(arguments, kind));
+  if (terminal) fmt::print(stderr, "\r\033[K");
+  if (!measurement) return fail(std::move(measurement.error()));
+  const std::string json = to_json({*measurement});
+  if (!arguments.save.empty()) TRY(write_file(arguments.save, json));
+  fmt::print("{}", arguments.output == "json" ? json : to_table(*measurement));
+  return kExitOk;
+}
+
+Result<int> run_server(const PerfArguments& arguments) {
+  ServerOptions options;
+  if (!arguments.bind.empty()) options.bind = TRY(IpAddress::parse(arguments.bind).context("--bind"));
+  options.port = arguments.port;
+  options.once = arguments.once;
+  options.session.place.device = arguments.device;
+  options.session.place.gid_rule = TRY(GidRule::parse(arguments.gid_rule));
+  std::mutex mutex;
+  options.on_event = [&mutex](const std::string& line) {
+    const std::lock_guard lock(mutex);
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+  };
+  const StopSignal signal;  // before any thread
+  const std::unique_ptr<Server> server = TRY(Server::open(std::move(options)));
+  const std::stop_callback on_stop(signal.token(), [&server] { server->stop(); });
+  fmt::print("serving on {} port {}{}; Ctrl-C ends\n",
+             arguments.bind.empty() ? "all addresses" : arguments.bind, server->port(),
+             arguments.device.empty() ? "" : ", RDMA device " + arguments.device);
+  std::fflush(stdout);
+  TRY(server->run());
+  return kExitOk;
+}
+
+Result<int> run_report(const PerfArguments& arguments) {
+  report::Report report{.title = arguments.title, .measurements = {}, .nodes = {}};
+  for (const std::string& path : arguments.results) {
+    const std::string text = TRY(read_file(path));
+    for (Measurement& measurement : TRY(measurements_from_json(text).context("{}", path)))
+      report.measurements.push_back(std::move(measurement));
+  }
+  for (const std::string& path : arguments.status) {
+    const std::string text = TRY(read_file(path));
+    report.nodes.push_back(TRY(report::node_from_status_json(text).context("{}", path)));
+  }
+  const std::string html = report::to_html(report);
+  if (arguments.report.empty() || arguments.report == "-") {
+    fmt::print("{}", html);
+    return kExitOk;
+  }
+  TRY(write_file(arguments.report, html));
+  const std::vector<report::RailFigures> rails = report::rails_of(report.measurements);
+  fmt::print("{}\n{}\nreport: {}\n", report::verdict_of(rails).headline, report::rail_table(rails).to_text(),
+             arguments.report);
+  return kExitOk;
+}
+
+void add_client_options(CLI::App& app, PerfArguments& a) {
+  app.add_option("ADDRESS", a.host, "where `railbed perf serve` runs: the rail's address")->required();
+  app.add_option("--port", a.port, "its control port")->capture_default_str();
+  app.add_option("--device", a.device,
+                 "RDMA device, e.g. mlx5_0 or mlx5_0:2 (default: the one toward ADDRESS)");
+  app.add_option("--remote-device", a.remote_device,
+                 "the server's RDMA device (default: the one toward this side)");
+  app.add_option("--gid-rule", a.gid_rule,
+                 "auto, or of v1, v2, ipv4, ipv6, address=A, netdev=N, index=I, joined by commas")
+      ->capture_default_str();
+  app.add_flag("-a,--all", a.all_sizes, "sizes 2, 4, 8 … up to --max-size");
+  app.add_option("--max-size", a.max_size_bytes, "largest size of -a")->transform(CLI::AsSizeValue(false));
+  app.add_option("-s,--size", a.size_bytes,
+                 "bytes per message, e.g. 64KiB (default: 64KiB for bw, 2 for lat)")
+      ->transform(CLI::AsSizeValue(false))
+      ->excludes("--all");
+  app.add_option("-D,--duration", a.duration_s, "seconds per size (default: 2, with -a 0.5)")
+      ->check(CLI::Range(0.01, 86400.0));
+  app.add_option("-n,--iterations", a.iterations, "messages per size and queue pair, instead of a duration")
+      ->check(CLI::PositiveNumber)
+      ->excludes("--duration");
+  app.add_option("--inline", a.inline_bytes,
+                 "writes up to this size go inline (default: for lat what the device takes)");
+  app.add_flag("--tcp", a.tcp, "the same over plain sockets");
+  app.add_option("-o,--output", a.output, "table or json")->check(CLI::IsMember({"table", "json"}));
+  app.add_option("--save", a.save, "write the result as JSON to this file as well");
+  app.add_option("--label", a.label, "name of the rail or pair in reports, e.g. rail0");
+}
+
+std::string command_line(std::span<char*> arguments) {
+  std::string text = "railbed";
+  for (const char* argument : arguments) text += fmt::format(" {}", argument);
+  return text;
+}
+
+}  // namespace
+
+int perf_verb(std::span<char*> arguments) {
+  PerfArguments a;
+  CLI::App app("Measures bandwidth, latency and jitter of a path, over RDMA and over TCP.", "railbed perf");
+  app.require_subcommand(1);
+  CLI::App* serve = app.add_subcommand("serve", "the other end: answers clients until stopped");
+  serve->add_option("--port", a.port, "control port")->capture_default_str();
+  serve->add_option("--bind", a.bind, "listen on this address only");
+  serve->add_option("--device", a.device,
+                    "RDMA device (default: the one of the address a client connects to)");
+  serve->add_option("--gid-rule", a.gid_rule, "as for the clients")->capture_default_str();
+  serve->add_flag("--once", a.once, "end after one client");
+  CLI::App* bw = app.add_subcommand("bw", "bandwidth by RDMA write");
+  add_client_options(*bw, a);
+  bw->add_option("-q,--qps", a.qps, "queue pairs, or TCP streams")->capture_default_str();
+  bw->add_option("--tx-depth", a.tx_depth, "writes under way per queue pair")->capture_default_str();
+  bw->add_flag("-b,--bidirectional", a.bidirectional, "both sides write at once");
+  CLI::App* lat = app.add_subcommand("lat", "latency and jitter by RDMA write ping-pong");
+  add_client_options(*lat, a);
+  CLI::App* html = app.add_subcommand("report", "one HTML file from results (--save) of bw and lat");
+  html->add_option("RESULT", a.results, "files that --save wrote")->required();
+  html->add_option("--status", a.status, "`railbed status -o json` of each node, for the drawing");
+  html->add_option("--title", a.title, "headline");
+  html->add_option("-o,--output", a.report, "the file to write (default: standard output)");
+  if (auto status = parse_command_line(app, arguments)) return *status;
+  const auto result = [&]() -> Result<int> {
+    if (*serve) return run_server(a);
+    if (*html) return run_report(a);
+    return run_client(a, *bw ? TestKind::kBandwidth : TestKind::kLatency, command_line(arguments));
+  }();
+  if (result) return *result;
+  return give_up(result.error());
+}
+
+}  // namespace railbed

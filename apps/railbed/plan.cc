@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// railbed plan: what would be done to a node, why, and whom it disturbs. Changes nothing.
+#include "plan/plan.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "command_line.h"
+#include "doc/json.h"
+#include "facts/facts_json.h"
+#include "machine.h"
+#include "manifests.h"
+#include "plan/plan_json.h"
+#include "plan/plan_text.h"
+#include "verb.h"
+
+namespace railbed {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::vector<std::string> facts;
+  Machine machine;
+  std::string node;
+  std::string output = "text";
+  graph::Options graph;
+  plan::Options plan;
+};
+
+// The nodes that are planned for: the ones in files, or this machine.
+Result<std::vector<facts::NodeFacts>> read_nodes(const Options& options, doc::Diagnostics& diagnostics) {
+  std::vector<facts::NodeFacts> nodes;
+  if (options.facts.empty()) {
+    auto kernel = TRY(open_machine(options.machine));
+    facts::CollectOptions collect = collect_options(options.machine, *kernel);
+    if (!options.node.empty()) collect.node = options.node;
+    nodes.push_back(facts::collect(*kernel, collect));
+    return nodes;
+  }
+  for (const std::string& path : options.facts) {
+    auto found = facts::parse_facts(TRY(read_source(path)), diagnostics);
+    std::ranges::move(found, std::back_inserter(nodes));
+  }
+  if (options.node.empty() || nodes.empty()) return nodes;
+  std::vector<std::string> names;
+  for (const facts::NodeFacts& node : nodes) names.push_back(node.node);
+  std::erase_if(nodes, [&](const facts::NodeFacts& node) { return node.node != options.node; });
+  if (nodes.empty())
+    return fail(Code::kNotFound, "no node {} in the facts; there are: {}", options.node,
+                fmt::join(names, ", "));
+  return nodes;
+}
+
+void print(const std::vector<plan::NodePlan>& plans, const std::string& output) {
+  if (output == "json") {
+    doc::Value nodes = doc::Value::array();
+    for (const plan::NodePlan& one : plans) nodes.push(plan::to_value(one));
+    doc::Value all = doc::Value::object();
+    all.set("apiVersion", "railbed.dev/v1");
+    all.set("kind", "Plan");
+    all.set("nodes", std::move(nodes));
+    fmt::print("{}\n", doc::to_json(all, 2));
+    return;
+  }
+  for (const plan::NodePlan& one : plans)
+    fmt::print("{}{}", &one == &plans.front() ? "" : "\n", plan::to_text(one));
+}
+
+void warn_if_empty(const api::Objects& objects) {
+  if (objects.policies.empty() && objects.networks.empty() && objects.attachments.empty() &&
+      objects.pods.empty())
+    fmt::print(stderr,
+               "railbed: no policies, networks or pods in the given files: there is nothing to plan\n");
+}
+
+Result<int> make_plans(const Options& options) {
+  Manifests manifests = TRY(read_manifests(options.files));
+  doc::Diagnostics& diagnostics = manifests.diagnostics;
+  const std::vector<facts::NodeFacts> nodes = TRY(read_nodes(options, diagnostics));
+  warn_if_empty(manifests.objects);
+  plan::InUse in_use;
+  if (options.facts.empty() && options.machine.is_this_one()) in_use = TRY(vfs_in_use());
+
+  const graph::Catalog catalog = graph::index(manifests.objects, options.graph, diagnostics);
+  std::vector<graph::Graph> graphs;
+  for (const facts::NodeFacts& node : nodes) graphs.push_back(graph::resolve(catalog, node, diagnostics));
+  graph::check_across(graphs, diagnostics);
+  std::vector<plan::NodePlan> plans;
+  bool change = false;
+  for (const graph::Graph& graph : graphs) {
+    plans.push_back(plan::make_plan(graph, in_use, options.plan));
+    plan::check_pods(graph, plans.back(), diagnostics);
+    change = change || plans.back().changes() || !plans.back().held_back.empty();
+  }
+  print_diagnostics(diagnostics);
+  print(plans, options.output);
+  if (diagnostics.has_errors() || plans.empty()) return kExitError;
+  return change ? kExitChange : kExitOk;
+}
+
+}  // namespace
+
+int plan_verb(std::span<char*> arguments) {
+  Options options;
+  CLI::App app(
+      "What would be done to this node, or to those in facts files, to make the manifests true: ordered "
+      "steps,\n"
+      "why, and whom they disturb. Changes nothing. Exits 0 when nothing is to be changed, 2 when something "
+      "is,\n"
+      "1 when something is wrong (what can be planned is printed all the same).",
+      "railbed plan");
+  app.add_option("FILES", options.files, "manifests (YAML or JSON): files, directories, - for standard input")
+      ->required();
+  auto* facts =
+      app.add_option("--facts", options.facts,
+                     "node facts (railbed discover -o json) instead of this machine; may be repeated")
+          ->allow_extra_args(false)
+          ->check(CLI::ExistingFile);
+  auto* from =
+      app.add_option("--from", options.machine.from, "read a recorded machine: FILE.tar, or FILE.machine")
+          ->check(CLI::ExistingFile)
+          ->excludes(facts);
+  app.add_option("--root", options.machine.root, "read a machine's files (/sys, /proc) below this directory")
+      ->check(CLI::ExistingDirectory)
+      ->excludes(facts)
+      ->excludes(from);
+  app.add_option("--node", options.node, "this node's name, or the one of --facts to plan for");
+  app.add_option("-o,--output", options.output, "text or json")->check(CLI::IsMember({"text", "json"}));
+  app.add_flag("--soft-rdma", options.graph.soft_rdma, "soft-RoCE devices on RDMA-marked VFs");
+  app.add_flag("--disrupt", options.plan.disrupt, "also plan what takes VFs from running pods");
+  app.add_option("--resource-prefix", options.graph.resource_prefix, "of resource names")
+      ->capture_default_str();
+  if (auto status = parse_command_line(app, arguments)) return *status;
+  Result<int> done = make_plans(options);
+  if (done) return *done;
+  return give_up(done.error());
+}
+
+}  // namespace railbed

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shows what the standalone engine is doing. Threading: one call at a time, as agent::Progress promises.
+#pragma once
+
+#include "agent/standalone.h"
+#include "progress.h"
+
+namespace railbed {
+
+class RunProgress : public agent::Progress {
+ public:
+  void begins(const plan::PfPlan& pf, const plan::Step& step) override {
+    line_.now(pf.pf_name + ": " + plan::describe(step));
+  }
+  void ends(const plan::PfPlan&, const plan::Step&, const Error*) override {}
+  void says(const std::string& what) override { line_.now(what); }
+  void wipe() { line_.wipe(); }
+
+ private:
+  railbed::Progress line_;
+};
+
+}  // namespace railbed

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// railbed status: what is so on this machine, and what went wrong. Needs no root, and no lock.
+#include "agent/status.h"
+
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "command_line.h"
+#include "doc/json.h"
+#include "facts/collect.h"
+#include "report/table.h"
+#include "state_options.h"
+#include "verb.h"
+
+namespace railbed {
+
+namespace {
+
+using report::Cell;
+using report::Paint;
+
+std::string join(const std::vector<std::string>& texts) {
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+Paint paint_of(const std::string& state) {
+  if (state == "failed" || state == "refused") return Paint::kBad;
+  if (state == "applied") return Paint::kGood;
+  return state == "partly" || state == "shadowed" || state == "no match" ? Paint::kWarning : Paint::kNone;
+}
+
+void print_policies(const agent::Status& status, report::Colour colour) {
+  if (status.policies.empty()) return;
+  report::Table table({{"POLICY"}, {"STATE"}, {"PFS"}, {"SHADOWED BY"}, {"DETAIL"}});
+  for (const agent::PolicyStatus& policy : status.policies)
+    table.row({policy.policy, Cell(policy.state, paint_of(policy.state)), join(policy.pfs),
+               join(policy.shadowed_by),
+               policy.failed_step.empty() ? policy.detail : "step " + policy.failed_step});
+  fmt::print("{}\n", table.to_text(colour));
+  for (const agent::PolicyStatus& policy : status.policies)
+    if (!policy.error.empty())
+      fmt::print("policy {} failed at {}:\n  {}\n\n", policy.policy, policy.failed_step, policy.error);
+}
+
+void print_vfs(const agent::Status& status, report::Colour colour) {
+  report::Table table(
+      {{"PF"}, {"PCI ADDRESS"}, {"VFS"}, {"VF"}, {"VF ADDRESS"}, {"DRIVER"}, {"INTERFACE"}, {"OWNER"}});
+  for (const agent::PfStatus& pf : status.pfs) {
+    table.row({Cell(pf.name, Paint::kStrong), pf.pci, fmt::format("{} of {}", pf.num_vfs, pf.total_vfs)});
+    for (const agent::VfStatus& vf : pf.vfs)
+      table.row({Cell(), Cell(), Cell(), vf.index, vf.pci, vf.driver, vf.name, vf.owner});
+  }
+  if (table.empty())
+    fmt::print("no NIC of this machine can make VFs\n\n");
+  else
+    fmt::print("{}\n", table.to_text(colour));
+}
+
+void print_pods(const agent::Status& status, report::Colour colour) {
+  if (status.pods.empty()) return;
+  report::Table table({{"POD"},
+                       {"INTERFACE"},
+                       {"NETWORK"},
+                       {"DEVICE"},
+                       {"RAIL"},
+                       {"ADDRESSES"},
+                       {"MAC"},
+                       {"MTU"},
+                       {"RDMA"},
+                       {"STATE"}});
+  for (const agent::PodStatus& pod : status.pods) {
+    std::string key = pod.ns + "/" + pod.name;
+    if (pod.interfaces.empty()) table.row({key});
+    for (const agent::InterfaceStatus& one : pod.interfaces)
+      table.row({key, one.name, one.network, one.vf, one.rail, join(one.addresses), one.mac,
+                 one.mtu > 0 ? Cell(one.mtu) : Cell(), one.rdma + (one.soft ? " (soft)" : ""),
+                 Cell(one.state, one.state == "attached" ? Paint::kGood : Paint::kWarning)});
+  }
+  fmt::print("{}\n", table.to_text(colour));
+  for (const agent::PodStatus& pod : status.pods)
+    if (!pod.error.empty()) fmt::print("pod {}/{}: {}\n\n", pod.ns, pod.name, pod.error);
+}
+
+void print_rest(const agent::Status& status) {
+  for (const std::string& held : status.held_back) fmt::print("held back: {}\n", held);
+  for (const std::string& step : status.interrupted) fmt::print("begun and not ended: {}\n", step);
+  if (status.leases.empty()) return;
+  fmt::print("addresses:\n");
+  for (const state::AddressLease& lease : status.leases)
+    fmt::print("  {}  {} {}\n", lease.address, lease.pod, lease.interface);
+}
+
+Result<void> run(const StateOptions& options, const std::string& node, bool json) {
+  std::unique_ptr<os::Kernel> kernel = os::real_kernel();
+  std::unique_ptr<state::Store> store = TRY(options.look(*kernel));
+  facts::NodeFacts facts = facts::collect(*kernel, {.node = node});
+  agent::Status status = TRY(agent::read_status(facts, store.get()));
+  if (json) {
+    fmt::print("{}\n", doc::to_json(agent::to_value(status), 2));
+    return {};
+  }
+  report::Colour colour{isatty(STDOUT_FILENO) == 1};
+  if (store == nullptr) fmt::print("railbed has changed nothing on this machine\n\n");
+  print_policies(status, colour);
+  print_vfs(status, colour);
+  print_pods(status, colour);
+  print_rest(status);
+  return {};
+}
+
+}  // namespace
+
+int status_verb(std::span<char*> arguments) {
+  StateOptions state;
+  std::string output = "table";
+  std::string node;
+  CLI::App app("Policies, VFs by owner, pods with their interfaces, and what failed.", "railbed status");
+  app.add_option("-o,--output", output, "table or json")->check(CLI::IsMember({"table", "json"}));
+  app.add_option("--node", node, "this machine's node name (the one of the last up, or its host name)");
+  app.add_option("--state-dir", state.directory, "where the state is")->capture_default_str();
+  if (auto status = parse_command_line(app, arguments)) return *status;
+  auto done = run(state, node, output == "json");
+  if (done) return kExitOk;
+  return give_up(done.error());
+}
+
+}  // namespace railbed

@@ -1,0 +1,7 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Plans for 100 nodes × 50 policies: figure plan_100x50_ms.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+ninja -C build bench_plan >/dev/null
+exec build/bench/bench_plan

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+# Guests: start, stop, list. One folder each, $LAB_DIR/guest/NAME:
+#   alive, pid, qemu.log   see qemu.sh             console.log   what the kernel and init print
+#   c0 … c8 .in .out       ports of the agents     shell.in .out terminal of "lab shell"
+#   qmp.in .out            monitor                 folder/       9p folder of push and pull
+#   rails                  the rail of each PF     started       seconds since the epoch
+
+CHANNELS=9            # commands at the same time in one guest, and one for the lab itself
+
+guest_names() { [ ! -d "$LAB_DIR/guest" ] || ls "$LAB_DIR/guest"; }
+
+guest_must_run() {
+  alive "guest/$1" && return 0
+  [ ! -d "$LAB_DIR/guest/$1" ] || { guest_last_words "$1"; exit "$STATUS_LAB"; }
+  die "no guest $1 runs in $LAB_DIR (lab/lab list)"
+}
+
+guest_last_words() {
+  local dir=$LAB_DIR/guest/$1
+  say "guest $1 has ended. The last lines of its console:"
+  { grep -E 'Kernel panic|Oops:|BUG:' "$dir/console.log" | head -n 3; tail -n 25 "$dir/console.log"; cat "$dir/qemu.log"; } 2>/dev/null |
+    tr -d '\r' | sed 's/^/lab:     /' >&2 || true      # no line that matches is fine
+}
+
+with_lab_lock() {     # COMMAND...: one start or stop at a time changes processes and the switch
+  local lock
+  mkdir -p "$LAB_DIR"
+  exec {lock}>"$LAB_DIR/lock"
+  flock "$lock"
+  "$@"
+  exec {lock}>&-
+}
+
+# A PF's address: the guest's name gives four digits, its number the last; the same at every start. 52:54 is QEMU's.
+mac_of() {            # NAME PF
+  local hash
+  hash=$(printf %s "$1" | sha256sum)
+  printf '52:54:%s:%s:%s:%02x\n' "${hash:0:2}" "${hash:2:2}" "${hash:4:2}" "$2"
+}
+
+# "start" parses into these; boot reads them.
+declare -a pfs=() files=() kernel_args=()
+name='' smp=1 mem=640 iommu='' share=''
+
+guest_start() {
+  name=${1:-}; shift || true
+  [[ $name =~ ^[a-zA-Z][a-zA-Z0-9-]{0,30}$ ]] || die "a guest's name has letters, digits and '-': '$name'"
+  while (( $# )); do
+    case $1 in
+      --iommu) iommu=1; shift; continue ;;
+      --smp | --mem | --pf | --share | --file | --kernel-arg) (( $# >= 2 )) || die "$1 wants a value" ;;
+      *) die "unknown option of start: $1" ;;
+    esac
+    case $1 in
+      --smp) smp=$2 ;;
+      --mem) mem=$2 ;;
+      --pf) [[ $2 =~ ^[A-Za-z0-9_.-]+$ ]] || die "not a rail's name: '$2'"; pfs+=("$2") ;;
+      --share) [ -d "$2" ] || die "--share: no folder $2"; share=$(realpath "$2") ;;
+      --file) [ -e "${2%%:*}" ] || die "--file: no file ${2%%:*}"; [[ $2 == *:/* ]] || die "--file wants SRC:/DST"; files+=("$2") ;;
+      --kernel-arg) kernel_args+=("$2") ;;
+    esac
+    shift 2
+  done
+  (( ${#pfs[@]} <= 8 )) || die "a guest has 8 PFs at most"
+  setup
+  local start=${EPOCHREALTIME/./}
+  with_lab_lock boot
+  # Outside of the lock, so that guests boot side by side.
+  channel_run "$name" 0 240 true || { guest_stop "$name"; die "guest $name did not boot"; }
+  rm -f "$LAB_DIR/guest/$name/initramfs"    # in the guest's memory by now
+  printf '%d.%01d\n' $(( (${EPOCHREALTIME/./} - start) / 1000000 )) $(( (${EPOCHREALTIME/./} - start) / 100000 % 10 )) >"$LAB_DIR/guest/$name/boot"
+  say "$name is up after $(cat "$LAB_DIR/guest/$name/boot") s"
+}
+
+boot() {
+  local folder=guest/$name dir=$LAB_DIR/guest/$name i image initrd machine=q35 arguments
+  ! alive "$folder" || die "guest $name is running already"
+  guest_clean "$name"                       # what a killed host left
+  image=$(image_dir)
+  # The self-tests of the crypto code take a second under emulation.
+  arguments="console=ttyS0 quiet oops=panic panic=-1 cryptomgr.notests LAB_NAME=$name"
+  local -a devices=()
+  if [ -n "$iommu" ]; then
+    machine=q35,kernel-irqchip=split        # interrupt remapping wants it
+    devices+=(-device intel-iommu,intremap=on)
+    arguments+=' intel_iommu=on LAB_IOMMU=1'
+  fi
+  # A root port for each: on the root bus VFs appear but never reach their PF, behind a bridge there is no SR-IOV.
+  # Their fixed places make PF number i the device 0000:0(i+1):00.0.
+  (( ! ${#pfs[@]} )) || switch_start
+  for (( i = 0; i < ${#pfs[@]}; i++ )); do
+    switch_plug "$name.$i" "${pfs[i]}"
+    devices+=(-netdev "stream,id=net$i,server=off,addr.type=unix,addr.path=switch/$name.$i"
+              -device "pcie-root-port,id=port$i,chassis=$((i + 1)),slot=$((i + 1)),addr=$(printf %x $((i + 8)))"
+              -device "igb,id=pf$i,bus=port$i,netdev=net$i,mac=$(mac_of "$name" "$i")")
+  done
+  mkdir -p "$dir/folder"
+  (( ! ${#pfs[@]} )) || printf '%s\n' "${pfs[@]}" >"$dir/rails"
+  devices+=(-device virtio-serial-pci,max_ports=16 -chardev "pipe,id=shell,path=$folder/shell" -device virtconsole,chardev=shell)
+  make_pipe "$dir/shell"
+  for (( i = 0; i < CHANNELS; i++ )); do
+    make_pipe "$dir/c$i"
+    devices+=(-chardev "pipe,id=c$i,path=$folder/c$i" -device "virtserialport,chardev=c$i,name=lab.$i")
+  done
+  make_pipe "$dir/qmp"
+  devices+=(-chardev "pipe,id=qmp,path=$folder/qmp" -mon chardev=qmp,mode=control)
+  devices+=(-virtfs "local,path=$folder/folder,mount_tag=lab,security_model=none,id=lab")
+  if [ -n "$share" ]; then
+    devices+=(-virtfs "local,path=${share//,/,,},mount_tag=share,security_model=none,id=share")
+    arguments+=' LAB_SHARE=1'
+  fi
+  initrd=$image/initramfs
+  (( ! ${#files[@]} )) || { initrd=$dir/initramfs; append_files "$image/initramfs" "$initrd"; }
+  date +%s >"$dir/started"
+  # KVM is not used: where it is emulated by the host's hypervisor it fails, and tests should run the same everywhere.
+  launch "$folder" -name "$name" -no-reboot -machine "$machine" -accel tcg,thread=multi -cpu max -smp "$smp" -m "$mem" \
+    -kernel "$image/vmlinux" -initrd "$initrd" -append "$arguments ${kernel_args[*]}" \
+    -chardev "file,id=console,path=$folder/console.log" -serial chardev:console "${devices[@]}" &&
+    qmp "$folder" qmp_capabilities >/dev/null ||
+    { guest_last_words "$name"; stop_locked "$name"; die "guest $name did not start"; }
+}
+
+# The kernel unpacks archives that follow each other one by one, so the image itself is never rebuilt. The folders
+# /bin, /sbin and /lib are links in it, and a folder of that name in the second archive would replace the link.
+append_files() {      # INITRAMFS OUTPUT
+  local stage file target
+  stage=$(mktemp -d "$LAB_DIR/stage.XXXXXX")
+  for file in "${files[@]}"; do
+    target=${file#*:}
+    case $target in /bin/* | /sbin/* | /lib/* | /lib64/*) target=/usr$target ;; esac
+    mkdir -p "$stage$(dirname "$target")"
+    cp -rL --preserve=mode "${file%%:*}" "$stage$target"
+  done
+  { cat "$1"; (cd "$stage" && find . -mindepth 1 | cpio --quiet -o -H newc -R 0:0); } >"$2"
+  rm -rf "$stage"
+}
+
+guest_clean() {       # NAME: everything but its console's log
+  local dir=$LAB_DIR/guest/$1 port
+  [ -d "$dir" ] || return 0
+  if alive switch; then
+    for port in "$LAB_DIR/switch/$1."*; do [ ! -S "$port" ] || switch_unplug "${port##*/}"; done
+  fi
+  mkdir -p "$LAB_DIR/log"
+  [ ! -s "$dir/console.log" ] || mv "$dir/console.log" "$LAB_DIR/log/$1.log"
+  rm -rf "$dir"
+}
+
+stop_locked() {       # NAME...
+  local guest
+  for guest; do
+    kill_qemu "guest/$guest"
+    guest_clean "$guest"
+  done
+  switch_stop_if_unused
+}
+
+guest_stop() {
+  [ $# -ge 1 ] || die "stop wants a name or --all"
+  [ -d "$LAB_DIR" ] || return 0
+  if [ "$1" = --all ]; then
+    # shellcheck disable=SC2046  # names have no blanks
+    with_lab_lock stop_locked $(guest_names)
+  else
+    with_lab_lock stop_locked "$@"
+  fi
+}
+
+guest_list() {
+  local guest state
+  for guest in $(guest_names); do
+    if alive "guest/$guest"; then state=running; else state=dead; fi
+    printf '%-16s %-8s pid %-7s rails %s\n' "$guest" "$state" "$(cat "$LAB_DIR/guest/$guest/pid" 2>/dev/null || echo -)" \
+      "$(paste -sd , "$LAB_DIR/guest/$guest/rails" 2>/dev/null)"
+  done
+}
+
+guest_log() {
+  local file
+  for file in "$LAB_DIR/guest/${1:?}/console.log" "$LAB_DIR/log/$1.log"; do
+    [ ! -s "$file" ] || { tr -d '\r' <"$file"; return 0; }
+  done
+  die "no guest $1 has run in $LAB_DIR"
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which VFs the pods of this node get.
+//
+// Why all at once, before the first pod is attached: what goes wrong with one pod does not change what the
+// others get. A VF that an interface has already is kept. Threading: one thread. Failure: Exhausted where no
+// VF is free, per interface.
+#pragma once
+
+#include <map>
+
+#include "agent/resolved.h"
+#include "ipam/assign.h"
+
+namespace railbed::agent {
+
+using ChosenVfs = std::map<ipam::Owner, Result<plan::PoolVf>>;
+Result<ChosenVfs> choose_vfs(os::Kernel& kernel, state::Store& store, const Resolved& now);
+
+// VFs of pods whose MTU is not what their policy says now: it changes when the pod is attached anew.
+Result<std::vector<plan::HeldBack>> held_mtus(state::Store& store, const Resolved& now);
+
+}  // namespace railbed::agent

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A field of a manifest together with where it was written.
+//
+// Why: rules and plans speak about single fields ("policy.yaml:14:11 asks for 9"); an absent field still has
+// a default value and no place. Comparison ignores the place.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "doc/value.h"
+
+namespace railbed::api {
+
+template <typename T>
+struct Field {
+  T value{};
+  bool present = false;
+  doc::Span span;  // of the value; of the object around it where the field is absent
+
+  const T& operator*() const { return value; }
+  const T* operator->() const { return &value; }
+  friend bool operator==(const Field& a, const Field& b) {
+    return a.value == b.value && a.present == b.present;
+  }
+};
+
+// A field that is given: for tests and for objects that are made, not read.
+template <typename T>
+Field<T> given(T value) {
+  return Field<T>{.value = std::move(value), .present = true};
+}
+
+}  // namespace railbed::api

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a range hands out where the manifest leaves it open is what the reference plugins hand out: host-local
+// from the first to the last host address, and never the gateway, which is the first address unless told
+// otherwise; whereabouts from the first to the last host address. Whereabouts itself hands out its gateway
+// when it lies in the range; here it is left out, because two machines with one address help nobody.
+#include "api/ipam.h"
+
+#include <algorithm>
+
+#include "api/ipam_parse.h"
+#include "api/ipam_range.h"
+#include "api/object_reader.h"
+
+namespace railbed::api {
+
+using doc::Value;
+
+namespace {
+
+constexpr std::string_view kFamily = "RB-IPAM";
+
+class IpamReader {
+ public:
+  IpamReader(const Value& block, doc::Diagnostics& out)
+      : block_(block), out_(out), fields_(block, "ipam", std::string(kFamily), out) {}
+
+  IpamConfig read(IpamType type) {
+    config_.type = type;
+    config_.span = block_.span;
+    fields_.ignore({"type"});
+    switch (type) {
+      case IpamType::kHostLocal:
+        read_host_local();
+        break;
+      case IpamType::kStatic:
+        read_addresses();
+        break;
+      case IpamType::kWhereabouts:
+        read_whereabouts();
+        break;
+      case IpamType::kDhcp:
+        fields_.ignore({"daemonSocketPath", "request", "provide", "priority"});
+        break;
+      case IpamType::kNone:
+        break;
+    }
+    read_routes();
+    fields_.object("dns");
+    fields_.finish({{"isRdma", "is a field of SriovNetworkNodePolicy", ""},
+                    {"mtu", "is a field of the plugin, not of its ipam", ""}});
+    return std::move(config_);
+  }
+
+ private:
+  void read_host_local() {
+    fields_.ignore({"dataDir", "resolvConf"});
+    if (block_.find("subnet") != nullptr || block_.find("rangeStart") != nullptr) {
+      if (auto range = read_range(fields_, block_, config_.type)) config_.range_sets.push_back({*range});
+    } else {
+      fields_.ignore({"subnet", "rangeStart", "rangeEnd", "gateway"});
+    }
+    if (const Value::Array* sets = fields_.list("ranges"))
+      for (const Value& set : *sets) read_range_set(set);
+    if (config_.range_sets.empty() && block_.find("subnet") == nullptr)
+      missing("ipam needs \"subnet\" or \"ranges\"");
+  }
+
+  void read_range_set(const Value& set) {
+    const Value::Array* ranges = set.as_array();
+    if (ranges == nullptr) {
+      fields_.error(4, set.span, "ipam.ranges must be a list of lists of ranges")
+          .with_fix("\"ranges\": [[{\"subnet\": …}]]");
+      return;
+    }
+    std::vector<IpamRange> read;
+    for (const Value& item : *ranges) {
+      ObjectReader fields(item, "ipam.ranges", std::string(kFamily), out_);
+      if (auto range = read_range(fields, item, config_.type)) read.push_back(*std::move(range));
+      fields.finish();
+    }
+    if (!read.empty()) config_.range_sets.push_back(std::move(read));
+  }
+
+  void read_addresses() {
+    const Value::Array* addresses = fields_.list("addresses");
+    if (addresses == nullptr) return;
+    for (const Value& item : *addresses) {
+      ObjectReader fields(item, "ipam.addresses", std::string(kFamily), out_);
+      fields.require("address");
+      const auto text = fields.text("address");
+      IpamConfig::Fixed fixed{.gateway = read_address(fields, "gateway")};
+      if (auto prefix = text.present ? parse_prefix(fields, text, "address") : std::nullopt) {
+        fixed.address = *prefix;
+        config_.fixed.push_back(fixed);
+      }
+      fields.ignore({"version"});
+      fields.finish();
+    }
+  }
+
+  void read_whereabouts() {
+    config_.network_name = fields_.text("network_name").value;
+    read_addresses();
+    const bool top = block_.find("range") != nullptr;
+    if (top) {
+      if (auto range = read_range(fields_, block_, config_.type)) {
+        read_exclusions(fields_, *range);
+        config_.range_sets.push_back({*std::move(range)});
+      }
+    }
+    fields_.ignore({"range", "range_start", "range_end", "exclude"});
+    const auto gateway = top ? std::nullopt : read_address(fields_, "gateway");
+    if (const Value::Array* ranges = fields_.list("ipRanges"))
+      for (const Value& item : *ranges) read_ip_range(item, gateway);
+    if (!top && config_.range_sets.empty() && config_.fixed.empty() && block_.find("ipRanges") == nullptr)
+      missing("ipam needs \"range\" or \"ipRanges\"");
+    fields_.ignore({"node_slice_size", "enable_overlapping_ranges", "sleep_for_race", "leader_lease_duration",
+                    "leader_renew_deadline", "leader_retry_period", "reconciler_cron_expression",
+                    "kubernetes", "configuration_path", "log_file", "log_level", "datastore", "etcd_host"});
+  }
+
+  void read_ip_range(const Value& item, const std::optional<IpAddress>& gateway) {
+    ObjectReader fields(item, "ipam.ipRanges", std::string(kFamily), out_);
+    if (auto range = read_range(fields, item, config_.type)) {
+      if (gateway && !range->gateway && range->subnet.contains(*gateway)) {
+        range->gateway = gateway;
+        exclude_gateway(*range, config_.type);
+      }
+      read_exclusions(fields, *range);
+      config_.range_sets.push_back({*std::move(range)});
+    }
+    fields.ignore({"exclude"});
+    fields.finish();
+  }
+
+  // "exclude": prefixes, or single addresses.
+  void read_exclusions(ObjectReader& fields, IpamRange& range) {
+    const Value::Array* list = fields.list("exclude");
+    if (list == nullptr) return;
+    for (const Value& item : *list) {
+      const auto text = fields.text_of(item, fields.path_of("exclude"));
+      if (!item.is_string()) continue;
+      if (auto single = IpAddress::parse(text.value)) {
+        range.excluded.push_back({*single, single->bits()});
+      } else if (auto prefix = parse_prefix(fields, text, "exclude")) {
+        if (!prefix->overlaps(range.subnet))
+          fields.warning(
+              5, item.span,
+              fmt::format("{}: {} does not touch {}", fields.path_of("exclude"), *prefix, range.subnet));
+        range.excluded.push_back({prefix->network(), prefix->length});
+      }
+    }
+  }
+
+  void missing(std::string message) { fields_.error(6, block_.span, std::move(message)); }
+
+  void read_routes() {
+    const Value::Array* routes = fields_.list("routes");
+    if (routes == nullptr) return;
+    for (const Value& item : *routes) {
+      ObjectReader fields(item, "ipam.routes", std::string(kFamily), out_);
+      fields.require("dst");
+      const auto text = fields.text("dst");
+      IpamRoute route{.gateway = read_address(fields, "gw")};
+      const auto number = [&](std::string_view key, int max) -> std::optional<int> {
+        const auto field = fields.integer(key, 0, max);
+        return field.present ? std::optional(*field) : std::nullopt;
+      };
+      route.mtu = number("mtu", 65535);
+      route.advmss = number("advmss", 65535);
+      route.metric = number("priority", INT32_MAX);
+      route.table = number("table", INT32_MAX);
+      route.scope = number("scope", 255);
+      fields.finish({{"metric", "is called 'priority' in a CNI route", ""}});
+      const auto destination = text.present ? parse_prefix(fields, text, "dst") : std::nullopt;
+      if (!destination) continue;
+      route.destination = *destination;
+      if (route.gateway && route.gateway->family != destination->address.family)
+        fields.error(5, item.span,
+                     fmt::format("ipam.routes: the gateway {} and the destination {} are of two families",
+                                 *route.gateway, *destination));
+      else
+        config_.routes.push_back(route);
+    }
+  }
+
+  const Value& block_;
+  doc::Diagnostics& out_;
+  ObjectReader fields_;
+  IpamConfig config_;
+};
+
+constexpr std::pair<std::string_view, IpamType> kTypes[] = {{"host-local", IpamType::kHostLocal},
+                                                            {"static", IpamType::kStatic},
+                                                            {"whereabouts", IpamType::kWhereabouts},
+                                                            {"dhcp", IpamType::kDhcp}};
+
+// The type of a block that has one; empty and told when it has none.
+std::string type_of(const Value& block, doc::Diagnostics& out) {
+  ObjectReader fields(block, "ipam", std::string(kFamily), out);
+  if (!block.is_object()) return "";
+  fields.require("type");
+  return fields.text("type").value;
+}
+
+bool is_none(const Value& block) {
+  return block.is_object() && block.as_object()->empty();
+}
+
+}  // namespace
+
+std::optional<IpamType> ipam_type(std::string_view name) {
+  for (const auto& [known, type] : kTypes)
+    if (known == name) return type;
+  return std::nullopt;
+}
+
+std::string_view ipam_type_name(IpamType type) {
+  for (const auto& [name, known] : kTypes)
+    if (known == type) return name;
+  return "none";
+}
+
+namespace {
+std::string unknown_type(const std::string& name) {
+  return fmt::format(
+      "ipam type \"{}\" is not one that railbed does itself (host-local, static, whereabouts, dhcp)", name);
+}
+
+std::string meant(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const auto& known : kTypes) names.push_back(known.first);
+  const std::string near = doc::nearest(name, names);
+  return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
+}
+}  // namespace
+
+std::optional<IpamConfig> parse_ipam(const Value& block, doc::Diagnostics& diagnostics) {
+  if (is_none(block)) return IpamConfig{.span = block.span};
+  doc::Diagnostics found;
+  std::optional<IpamConfig> config;
+  const std::string name = type_of(block, found);
+  const auto type = ipam_type(name);
+  if (type)
+    config = IpamReader(block, found).read(*type);
+  else if (!name.empty())
+    found.error("RB-IPAM-001", block.find("type")->span, unknown_type(name)).with_fix(meant(name));
+  if (found.has_errors()) config.reset();
+  diagnostics.append(std::move(found));
+  return config;
+}
+
+void check_ipam(const Value& block, doc::Diagnostics& diagnostics) {
+  const Value* type = block.find("type");
+  const std::string* name = type ? type->as_string() : nullptr;
+  if (name == nullptr || ipam_type(*name)) {
+    parse_ipam(block, diagnostics);
+    return;
+  }
+  diagnostics.warning("RB-IPAM-001", type->span, unknown_type(*name)).with_fix(meant(*name));
+}
+
+}  // namespace railbed::api

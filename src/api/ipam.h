@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The `ipam` block of a network, typed.
+//
+// Field names are those of the reference plugins: host-local (ranges or subnet/rangeStart/rangeEnd/gateway),
+// static (addresses), whereabouts (range, range_start, range_end, exclude, ipRanges, gateway, routes), dhcp.
+// Threading: plain values. Failure: diagnostics with ids RB-IPAM-….
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ip.h"
+#include "doc/diagnostic.h"
+#include "doc/value.h"
+
+namespace railbed::api {
+
+enum class IpamType : uint8_t { kNone, kHostLocal, kStatic, kWhereabouts, kDhcp };
+
+struct IpamRoute {
+  IpPrefix destination;
+  std::optional<IpAddress> gateway;
+  std::optional<int> mtu;
+  std::optional<int> advmss;
+  std::optional<int> metric;
+  std::optional<int> table;
+  std::optional<int> scope;
+  friend bool operator==(const IpamRoute&, const IpamRoute&) = default;
+};
+
+// Addresses first..last of `subnet`, without `excluded`. The assigned address carries subnet's length.
+struct IpamRange {
+  IpPrefix subnet;
+  IpRange addresses;
+  std::vector<IpPrefix> excluded;
+  std::optional<IpAddress> gateway;
+  doc::Span span;
+  friend bool operator==(const IpamRange& a, const IpamRange& b) {
+    return a.subnet == b.subnet && a.addresses == b.addresses && a.excluded == b.excluded &&
+           a.gateway == b.gateway;
+  }
+};
+
+struct IpamConfig {
+  IpamType type = IpamType::kNone;
+  // One address is taken from each set (an IPv4 and an IPv6 one, for example), from the first range of it
+  // with room.
+  std::vector<std::vector<IpamRange>> range_sets;
+  struct Fixed {
+    IpPrefix address;
+    std::optional<IpAddress> gateway;
+    friend bool operator==(const Fixed&, const Fixed&) = default;
+  };
+  std::vector<Fixed> fixed;  // static, and whereabouts' `addresses`
+  std::vector<IpamRoute> routes;
+  std::string network_name;  // whereabouts' network_name: pools of one name are shared
+  doc::Span span;
+  friend bool operator==(const IpamConfig& a, const IpamConfig& b) {
+    return a.type == b.type && a.range_sets == b.range_sets && a.fixed == b.fixed && a.routes == b.routes &&
+           a.network_name == b.network_name;
+  }
+};
+
+// `block` is the JSON object under "ipam"; an empty object means none. Nothing when it has errors.
+std::optional<IpamConfig> parse_ipam(const doc::Value& block, doc::Diagnostics& diagnostics);
+
+}  // namespace railbed::api

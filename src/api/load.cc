@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/load.h"
+
+#include <set>
+
+#include "api/attachment.h"
+#include "api/kinds.h"
+#include "api/network.h"
+#include "api/node.h"
+#include "api/object_reader.h"
+#include "api/pod.h"
+#include "api/policy.h"
+#include "doc/yaml.h"
+
+namespace railbed::api {
+
+using doc::Value;
+
+namespace {
+
+class Loader {
+ public:
+  explicit Loader(doc::Diagnostics& out) : out_(out) {}
+
+  void read(const Value& document) {
+    if (!document.is_object()) {
+      out_.error("RB-API-010", document.span,
+                 fmt::format("a manifest is an object with apiVersion and kind, found {}",
+                             kind_name(document.kind())));
+      return;
+    }
+    const Value* kind = document.find("kind");
+    const std::string* name = kind ? kind->as_string() : nullptr;
+    if (name == nullptr || name->empty()) return refuse_without_kind(document);
+    if (const Value::Array* items = list_items(document, *name)) {
+      for (const Value& item : *items) read(item);
+      return;
+    }
+    const Kind* known = find_kind(*name);
+    if (known == nullptr) return unknown(document, *kind, *name);
+    if (known->reading == Reading::kOther) return leave_alone(document, *name);
+    if (is_of_another_group(document, *known)) return leave_alone(document, *name);
+    // An object that was given twice is told, and counts once.
+    if (is_given_before(document, *name)) return;
+    read_as(document, known->reading);
+  }
+
+  Objects take() { return std::move(objects_); }
+
+ private:
+  void refuse_without_kind(const Value& document) {
+    const Value::Object& members = *document.as_object();
+    for (const Value::Member& member : members)
+      if (doc::nearest(member.key, {"kind"}) == "kind") {
+        out_.error("RB-API-010", member.key_span, fmt::format("no kind; '{}' is not a field", member.key))
+            .with_fix("did you mean 'kind'?");
+        return;
+      }
+    out_.error("RB-API-010", document.span, "a manifest without 'kind'");
+  }
+
+  static const Value::Array* list_items(const Value& document, const std::string& kind) {
+    if (!kind.ends_with("List") || find_kind(kind) != nullptr) return nullptr;
+    const Value* items = document.find("items");
+    return items ? items->as_array() : nullptr;
+  }
+
+  void unknown(const Value& document, const Value& kind, const std::string& name) {
+    ++objects_.others[name];
+    tell_networks(document, name);
+    if (!told_.insert(name).second) return;
+    const std::string meant = nearest_kind(name);
+    out_.warning("RB-API-001", kind.span,
+                 fmt::format("kind '{}' is not known; objects of it are left out", name))
+        .with_fix(meant.empty() ? "" : fmt::format("did you mean '{}'?", meant));
+  }
+
+  void leave_alone(const Value& document, const std::string& name) {
+    ++objects_.others[name];
+    tell_networks(document, name);
+  }
+
+  // A kind that only has the name of one of ours. A wrong version or a slip of the pen is told and read.
+  bool is_of_another_group(const Value& document, const Kind& known) {
+    const Value* value = document.find("apiVersion");
+    const std::string* version = value ? value->as_string() : nullptr;
+    if (version != nullptr && *version == known.api_version) return false;
+    const auto group = [](std::string_view text) { return text.substr(0, text.rfind('/')); };
+    const bool meant = version == nullptr || group(*version) == group(known.api_version) ||
+                       !doc::nearest(*version, {known.api_version}).empty();
+    const std::string found = version ? fmt::format("apiVersion '{}'", *version) : "no apiVersion";
+    auto& told = out_.warning("RB-API-011", value ? value->span : document.span,
+                              fmt::format("{} with kind {}; {}", found, known.name,
+                                          meant ? "it is read all the same" : "it is left out"));
+    told.with_fix(fmt::format("apiVersion: {}", known.api_version));
+    return !meant;
+  }
+
+  bool is_given_before(const Value& document, const std::string& kind) {
+    const Value* meta = document.find("metadata");
+    const Value* name = meta ? meta->find("name") : nullptr;
+    const Value* ns = meta ? meta->find("namespace") : nullptr;
+    if (name == nullptr || name->as_string() == nullptr) return false;
+    const std::string key = fmt::format(
+        "{}/{}/{}", kind, ns && ns->as_string() ? *ns->as_string() : "default", *name->as_string());
+    const auto [first, is_new] = given_.emplace(key, name->span);
+    if (is_new) return false;
+    out_.error("RB-API-012", name->span, fmt::format("{} '{}' is given twice", kind, *name->as_string()))
+        .note(first->second, "the first one is here; it is used");
+    return true;
+  }
+
+  void read_as(const Value& document, Reading reading) {
+    const auto keep = [](auto& list, auto&& object) {
+      if (object) list.push_back(*std::move(object));
+    };
+    switch (reading) {
+      case Reading::kPolicy:
+        keep(objects_.policies, parse_policy(document, out_));
+        break;
+      case Reading::kNetwork:
+        keep(objects_.networks, parse_network(document, false, out_));
+        break;
+      case Reading::kIbNetwork:
+        keep(objects_.networks, parse_network(document, true, out_));
+        break;
+      case Reading::kAttachment:
+        keep(objects_.attachments, parse_attachment(document, out_));
+        break;
+      case Reading::kPod:
+        keep(objects_.pods, parse_pod(document, out_));
+        break;
+      case Reading::kNode:
+        keep(objects_.nodes, parse_node(document, out_));
+        break;
+      case Reading::kOther:
+        break;
+    }
+  }
+
+  // A workload that makes pods with networks: its pods are not made here.
+  void tell_networks(const Value& value, const std::string& kind) {
+    if (const Value::Object* members = value.as_object())
+      for (const Value::Member& member : *members) {
+        if (member.key == kNetworksAnnotation)
+          out_.note(
+              "RB-API-009", member.key_span,
+              fmt::format("the pods of this {} are not made by railbed; give Pod objects to attach them",
+                          kind));
+        tell_networks(member.value, kind);
+      }
+    if (const Value::Array* items = value.as_array())
+      for (const Value& item : *items) tell_networks(item, kind);
+  }
+
+  doc::Diagnostics& out_;
+  Objects objects_;
+  std::set<std::string> told_;
+  std::map<std::string, doc::Span> given_;
+};
+
+}  // namespace
+
+Objects load(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics) {
+  Loader loader(diagnostics);
+  for (const doc::SourcePtr& source : sources)
+    for (const Value& document : doc::parse_yaml(source, diagnostics)) loader.read(document);
+  return loader.take();
+}
+
+}  // namespace railbed::api

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts of manifests → Objects.
+//
+// Multi-document YAML or JSON, `kind: List` expanded. Nothing is half-read: an object with an error is left
+// out of the result and told about; all other objects are there. Threading: pure function. Failure:
+// diagnostics with ids RB-YAML-…, RB-JSON-…, RB-API-….
+#pragma once
+
+#include <vector>
+
+#include "api/objects.h"
+#include "doc/diagnostic.h"
+
+namespace railbed::api {
+
+Objects load(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics);
+
+// The NetworkAttachmentDefinition that the SR-IOV operator makes of a SriovNetwork or SriovIBNetwork: same
+// keys, same order. `resource_prefix` is "openshift.io" unless the operator was told otherwise.
+NetworkAttachmentDefinition render(const SriovNetwork& network,
+                                   std::string_view resource_prefix = "openshift.io");
+
+// The value of annotation k8s.v1.cni.cncf.io/networks; element positions inside the manifest where possible.
+std::vector<NetworkSelection> parse_networks_annotation(const doc::Value& text,
+                                                        std::string_view pod_namespace,
+                                                        doc::Diagnostics& diagnostics);
+
+// spec.config of an attachment definition named `name`. Nothing when it has errors.
+std::optional<NetworkConfig> parse_network_config(const doc::Value& text, std::string_view name,
+                                                  doc::Diagnostics& diagnostics);
+
+}  // namespace railbed::api

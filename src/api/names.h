@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of Kubernetes objects and resources, and what stands in their place in templates.
+//
+// Threading: pure functions. Failure: diagnostics 007 (not a name) and 008 (a placeholder).
+#pragma once
+
+#include <string_view>
+
+#include "api/field.h"
+#include "doc/diagnostic.h"
+
+namespace railbed::api {
+
+bool is_dns_label(std::string_view text);      // RFC 1123, at most 63 bytes
+bool is_dns_subdomain(std::string_view text);  // labels with dots between them, at most 253 bytes
+// "<your-namespace>", "{REGISTRY}/x", "${NAME}": something that was to be replaced by hand.
+bool has_placeholder(std::string_view text);
+
+// Errors for a name that is none. `what` names the field.
+void check_label(const Field<std::string>& name, std::string_view what, doc::Diagnostics& out);
+void check_subdomain(const Field<std::string>& name, std::string_view what, doc::Diagnostics& out);
+// The operator's rule: letters, digits, '-', '_', at most 63 bytes.
+void check_resource_name(const Field<std::string>& name, std::string_view what, doc::Diagnostics& out);
+
+}  // namespace railbed::api

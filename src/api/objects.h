@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Kubernetes objects that railbed reads, as values.
+//
+// Kinds and fields are those of sriovnetwork.openshift.io/v1, k8s.cni.cncf.io/v1 and core v1; each struct
+// here has a file of its own with its parser (policy.cc, network.cc, attachment.cc, pod.cc). Unknown fields
+// are reported by the parser and not kept. Threading: plain values. Failure: see load.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "api/field.h"
+#include "base/ip.h"
+#include "base/types.h"
+#include "doc/value.h"
+
+namespace railbed::api {
+
+struct Metadata {
+  Field<std::string> name;
+  Field<std::string> ns;  // metadata.namespace; "default" where it is absent
+  std::map<std::string, std::string> labels;
+  std::map<std::string, Field<doc::Value>> annotations;  // string values
+  doc::Span span;                                        // of the object's first line
+  friend bool operator==(const Metadata& a, const Metadata& b) {
+    return a.name == b.name && a.ns == b.ns && a.labels == b.labels && a.annotations == b.annotations;
+  }
+};
+
+enum class DeviceType : uint8_t { kNetdevice, kVfioPci };
+enum class WantedLinkType : uint8_t { kAny, kEthernet, kInfiniband };
+enum class WantedEswitchMode : uint8_t { kLegacy, kSwitchdev };
+
+// "ens1f0" or "ens1f0#2-7": VFs 2 to 7 of that PF, both included.
+struct PfName {
+  std::string name;
+  struct Range {
+    int first = 0;
+    int last = 0;
+    friend bool operator==(const Range&, const Range&) = default;
+  };
+  std::optional<Range> vfs;
+  friend bool operator==(const PfName&, const PfName&) = default;
+};
+
+// AND across fields, OR inside lists; an empty selector matches nothing.
+struct NicSelector {
+  Field<std::string> vendor;     // lower case
+  Field<std::string> device_id;  // of the PF, lower case
+  std::vector<Field<PciAddress>> root_devices;
+  std::vector<Field<PfName>> pf_names;
+  Field<std::string> net_filter;
+  doc::Span span;
+  friend bool operator==(const NicSelector& a, const NicSelector& b) {
+    return a.vendor == b.vendor && a.device_id == b.device_id && a.root_devices == b.root_devices &&
+           a.pf_names == b.pf_names && a.net_filter == b.net_filter;
+  }
+};
+
+struct SriovNetworkNodePolicy {
+  Metadata meta;
+  Field<std::string> resource_name;
+  std::map<std::string, std::string> node_selector;
+  doc::Span node_selector_span;
+  Field<int> priority{.value = 99};  // 0 to 99, 0 wins; absent is 99, as the operator's webhook says
+  Field<int> num_vfs;
+  Field<int> mtu;  // 0 where absent
+  NicSelector nic_selector;
+  Field<DeviceType> device_type;
+  Field<bool> is_rdma;
+  Field<WantedLinkType> link_type;
+  Field<WantedEswitchMode> eswitch_mode;
+  Field<bool> need_vhost_net;
+  Field<std::string> vdpa_type;
+  Field<bool> exclude_topology;
+  Field<bool> externally_managed;
+  Field<doc::Value> bridge;
+  friend bool operator==(const SriovNetworkNodePolicy& a, const SriovNetworkNodePolicy& b);
+};
+
+// SriovNetwork and SriovIBNetwork: both become a NetworkAttachmentDefinition (render.h).
+struct SriovNetwork {
+  bool infiniband = false;  // SriovIBNetwork
+  Metadata meta;
+  Field<std::string> network_namespace;
+  Field<std::string> resource_name;
+  Field<int> vlan;
+  Field<int> vlan_qos;
+  Field<std::string> vlan_proto;  // "802.1q" or "802.1ad"
+  Field<bool> spoof_check;
+  Field<bool> trust;
+  Field<std::string> link_state;  // "auto", "enable", "disable"
+  Field<int> min_tx_rate_mbps;
+  Field<int> max_tx_rate_mbps;
+  Field<doc::Value> ipam;  // the parsed JSON object, spans inside the manifest where possible
+  Field<doc::Value> capabilities;
+  Field<doc::Value> meta_plugins;  // an array of plugin objects
+  Field<std::string> log_level;
+  Field<std::string> log_file;
+  friend bool operator==(const SriovNetwork& a, const SriovNetwork& b);
+};
+
+// One plugin of a CNI configuration list. The keys that all types share are read; the rest stays in `config`.
+struct Plugin {
+  std::string type;  // "sriov", "ib-sriov", "host-device", "macvlan", "ipvlan", "tuning", "rdma", …
+  doc::Value config;
+  friend bool operator==(const Plugin&, const Plugin&) = default;
+};
+
+// spec.config of an attachment definition: a list, also where the file has a single plugin.
+struct NetworkConfig {
+  std::string cni_version;
+  std::string name;  // the definition's own name where the configuration has none
+  std::vector<Plugin> plugins;
+  friend bool operator==(const NetworkConfig&, const NetworkConfig&) = default;
+};
+
+struct NetworkAttachmentDefinition {
+  Metadata meta;
+  Field<std::string> resource_name;  // annotation k8s.v1.cni.cncf.io/resourceName, with prefix
+  NetworkConfig config;
+  friend bool operator==(const NetworkAttachmentDefinition&, const NetworkAttachmentDefinition&) = default;
+};
+
+// One element of k8s.v1.cni.cncf.io/networks, short or JSON form.
+struct NetworkSelection {
+  Field<std::string> name;
+  Field<std::string> ns;                // the pod's namespace where absent
+  Field<std::string> interface;         // net1, net2, … by position where absent
+  std::vector<Field<std::string>> ips;  // addresses with or without prefix length
+  Field<MacAddress> mac;
+  Field<Guid> infiniband_guid;
+  std::vector<IpAddress> default_route;
+  Field<doc::Value> cni_args;
+  Field<std::string> device_id;
+  doc::Span span;
+  friend bool operator==(const NetworkSelection& a, const NetworkSelection& b) {
+    return a.name == b.name && a.ns == b.ns && a.interface == b.interface && a.ips == b.ips &&
+           a.mac == b.mac && a.infiniband_guid == b.infiniband_guid && a.default_route == b.default_route &&
+           a.cni_args == b.cni_args && a.device_id == b.device_id;
+  }
+};
+
+struct Pod {
+  Metadata meta;
+  Field<std::string> node_name;  // spec.nodeName
+  std::map<std::string, std::string> node_selector;
+  std::vector<NetworkSelection> networks;
+  std::map<std::string, int64_t>
+      resources;  // extended resources, summed over containers' limits (or requests)
+  friend bool operator==(const Pod&, const Pod&) = default;
+  std::string key() const { return meta.ns.value + "/" + meta.name.value; }
+};
+
+struct Node {
+  Metadata meta;
+  // Annotation railbed.dev/soft-rdma: "true": RDMA-marked VFs of this node get a soft-RoCE device.
+  Field<bool> soft_rdma;
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+struct Objects {
+  std::vector<SriovNetworkNodePolicy> policies;
+  std::vector<SriovNetwork> networks;
+  std::vector<NetworkAttachmentDefinition> attachments;
+  std::vector<Pod> pods;
+  std::vector<Node> nodes;
+  std::map<std::string, int> others;  // kinds that were read and not used, with their number
+  friend bool operator==(const Objects&, const Objects&) = default;
+};
+
+}  // namespace railbed::api

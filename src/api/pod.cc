@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/pod.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "api/load.h"
+#include "api/metadata.h"
+#include "api/names.h"
+#include "api/object_reader.h"
+
+namespace railbed::api {
+
+using doc::Value;
+
+namespace {
+
+class PodReader {
+ public:
+  PodReader(const Value& object, doc::Diagnostics& out) : object_(object), out_(out) {}
+
+  Pod read() {
+    ObjectReader top(object_, "", "RB-API", out_);
+    top.ignore({"apiVersion", "kind", "status"});
+    pod_.meta = read_metadata(top, out_);
+    top.require("spec");
+    if (const Value* spec = top.object("spec")) read_spec(*spec);
+    top.finish(top_level({{"containers", "is a field of spec", "indent it below 'spec:'"}}));
+    const auto networks = pod_.meta.annotations.find(std::string(kNetworksAnnotation));
+    if (networks != pod_.meta.annotations.end() && networks->second->is_string())
+      pod_.networks = parse_networks_annotation(*networks->second, *pod_.meta.ns, out_);
+    return std::move(pod_);
+  }
+
+ private:
+  void read_spec(const Value& object) {
+    ObjectReader spec(object, "spec", "RB-API", out_);
+    spec.require("containers");
+    pod_.node_name = spec.text("nodeName");
+    pod_.node_selector = read_string_map(spec, "nodeSelector");
+    if (const Value::Array* containers = spec.list("containers"))
+      for (size_t i = 0; i < containers->size(); ++i)
+        read_container((*containers)[i], fmt::format("spec.containers[{}]", i));
+    spec.ignore({"activeDeadlineSeconds",
+                 "affinity",
+                 "automountServiceAccountToken",
+                 "dnsConfig",
+                 "dnsPolicy",
+                 "enableServiceLinks",
+                 "ephemeralContainers",
+                 "hostAliases",
+                 "hostIPC",
+                 "hostNetwork",
+                 "hostPID",
+                 "hostUsers",
+                 "hostname",
+                 "hostnameOverride",
+                 "imagePullSecrets",
+                 "initContainers",
+                 "os",
+                 "overhead",
+                 "preemptionPolicy",
+                 "priority",
+                 "priorityClassName",
+                 "readinessGates",
+                 "resourceClaims",
+                 "resources",
+                 "restartPolicy",
+                 "runtimeClassName",
+                 "schedulerName",
+                 "schedulingGates",
+                 "securityContext",
+                 "serviceAccount",
+                 "serviceAccountName",
+                 "setHostnameAsFQDN",
+                 "shareProcessNamespace",
+                 "subdomain",
+                 "terminationGracePeriodSeconds",
+                 "tolerations",
+                 "topologySpreadConstraints",
+                 "volumes"});
+    spec.finish({{"image", "is a field of a container", ""},
+                 {"command", "is a field of a container", ""},
+                 {"env", "is a field of a container", ""},
+                 {"annotations", "is a field of metadata, not of spec", ""}});
+  }
+
+  void read_container(const Value& object, const std::string& path) {
+    ObjectReader container(object, path, "RB-API", out_);
+    container.require("name");
+    container.text("name");
+    const auto image = container.text("image");
+    if (image.present && has_placeholder(image.value))
+      container.warning(8, image.span, fmt::format("{}.image: \"{}\" holds a placeholder", path, image.value))
+          .with_fix("write the real name");
+    if (const Value* resources = container.object("resources"))
+      read_resources(*resources, path + ".resources");
+    container.ignore({"args",
+                      "command",
+                      "env",
+                      "envFrom",
+                      "imagePullPolicy",
+                      "lifecycle",
+                      "livenessProbe",
+                      "ports",
+                      "readinessProbe",
+                      "resizePolicy",
+                      "restartPolicy",
+                      "restartPolicyRules",
+                      "securityContext",
+                      "startupProbe",
+                      "stdin",
+                      "stdinOnce",
+                      "terminationMessagePath",
+                      "terminationMessagePolicy",
+                      "tty",
+                      "volumeDevices",
+                      "volumeMounts",
+                      "workingDir"});
+    container.finish({{"limits", "is a field of resources", "indent it below 'resources:'"},
+                      {"requests", "is a field of resources", "indent it below 'resources:'"},
+                      {"nodeSelector", "is a field of spec, not of a container", ""}});
+  }
+
+  void read_resources(const Value& object, const std::string& path) {
+    ObjectReader resources(object, path, "RB-API", out_);
+    resources.ignore({"claims"});
+    const Value* limits = resources.object("limits");
+    const Value* requests = resources.object("requests");
+    if (limits) add(resources, *limits, path + ".limits", nullptr);
+    if (requests) add(resources, *requests, path + ".requests", limits);
+    resources.finish();
+  }
+
+  // Extended resources (those with a '/') of one map; what stands in `counted` too is counted there.
+  void add(ObjectReader& reader, const Value& map, const std::string& path, const Value* counted) {
+    for (const Value::Member& member : *map.as_object()) {
+      const bool extended = member.key.find('/') != std::string::npos;
+      if (!extended || (counted != nullptr && counted->find(member.key) != nullptr)) continue;
+      if (const auto number = whole_number(member.value))
+        pod_.resources[member.key] += *number;
+      else
+        reader.error(5, member.value.span,
+                     fmt::format("{}[{}] must be a whole number of devices", path, member.key));
+    }
+  }
+
+  static std::optional<int64_t> whole_number(const Value& value) {
+    if (const int64_t* number = value.as_int())
+      return *number >= 0 && *number < 1'000'000 ? std::optional(*number) : std::nullopt;
+    const std::string* text = value.as_string();
+    int64_t number = 0;
+    if (text == nullptr || text->empty()) return std::nullopt;
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+    const bool right = error == std::errc{} && end == text->data() + text->size() && number >= 0;
+    return right && number < 1'000'000 ? std::optional(number) : std::nullopt;
+  }
+
+  const Value& object_;
+  doc::Diagnostics& out_;
+  Pod pod_;
+};
+
+}  // namespace
+
+std::optional<Pod> parse_pod(const Value& object, doc::Diagnostics& diagnostics) {
+  doc::Diagnostics found;
+  Pod pod = PodReader(object, found).read();
+  const bool right = !found.has_errors();
+  diagnostics.append(std::move(found));
+  if (!right) return std::nullopt;
+  return pod;
+}
+
+}  // namespace railbed::api

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pod: what networks, resources and placement need; everything else is checked by name only.
+#pragma once
+
+#include <optional>
+
+#include "api/objects.h"
+#include "doc/diagnostic.h"
+
+namespace railbed::api {
+
+inline constexpr std::string_view kNetworksAnnotation = "k8s.v1.cni.cncf.io/networks";
+
+// Nothing when the pod has errors.
+std::optional<Pod> parse_pod(const doc::Value& object, doc::Diagnostics& diagnostics);
+
+}  // namespace railbed::api

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// SriovNetworkNodePolicy: fields and rules of the operator's CRD and of its admission webhook, as far as they
+// concern one policy alone.
+#pragma once
+
+#include <optional>
+
+#include "api/objects.h"
+#include "doc/diagnostic.h"
+
+namespace railbed::api {
+
+// "ens1f0" or "ens1f0#2-7".
+Result<PfName> parse_pf_name(std::string_view text);
+
+// Nothing when the policy has errors.
+std::optional<SriovNetworkNodePolicy> parse_policy(const doc::Value& object, doc::Diagnostics& diagnostics);
+
+}  // namespace railbed::api

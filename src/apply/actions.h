@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The single steps of one PF, done on the machine.
+//
+// Why: a step looks before it acts, so that it can be repeated after a kill. Order and journal are pf_run's.
+// Threading: one thread. Failure: errors with the path or netlink message, the errno, and a hint for the
+// known ones; a step that failed is not undone, except for VFs that did not all appear: these are taken back.
+// Source: Documentation/PCI/pci-iov-howto.rst, Documentation/ABI/testing/sysfs-bus-pci.
+#pragma once
+
+#include "apply/apply.h"
+#include "apply/pci_device.h"
+#include "apply/waits.h"
+
+namespace railbed::apply {
+
+class Actions {
+ public:
+  Actions(os::Kernel& kernel, os::LinkPort& links, const plan::PfPlan& pf, const Options& options);
+
+  Result<void> operator()(const plan::SetAutoprobe& step);
+  Result<void> operator()(const plan::SetPfUp& step);
+  Result<void> operator()(const plan::SetPfMtu& step);
+  Result<void> operator()(const plan::SetEswitchMode& step);
+  Result<void> operator()(const plan::SetVfCount& step);
+  Result<void> operator()(const plan::SetVfMac& step);
+  Result<void> operator()(const plan::SetVfGuids& step);
+  Result<void> operator()(const plan::BindVf& step);
+  Result<void> operator()(const plan::SetVfMtu& step);
+  Result<void> operator()(const plan::NeedsReboot&);
+
+  // What went otherwise than usual and was no failure; each once.
+  std::vector<std::string> take_notes() { return std::move(notes_); }
+  // "ens1f0 keeps 4 VFs, 2 of them without a driver": for the report after a failure.
+  std::string remains() const;
+
+ private:
+  Result<os::Link> pf_link();
+  Result<void> wait_for_carrier();
+  Result<void> write_vf_count(int count);
+  Result<void> wait_for_vfs(int count);
+  Result<void> unbind(const plan::BindVf& step, const std::string& driver);
+  Result<void> choose_driver(const plan::BindVf& step);
+  Result<void> wait_for_driver(const plan::BindVf& step);
+  Result<void> wait_for_netdev(const plan::BindVf& step);
+
+  os::FileTree& files() const { return kernel_.files(); }
+
+  os::Kernel& kernel_;
+  os::LinkPort& links_;
+  const plan::PfPlan& pf_;
+  const Options& options_;
+  Waits waits_;
+  std::optional<IfIndex> pf_index_;
+  bool no_carrier_ = false;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace railbed::apply

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apply/apply.h"
+
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "apply/pf_run.h"
+
+namespace railbed::apply {
+
+namespace {
+
+// Passes the calls of several threads on one at a time.
+class OneAtATime : public Progress {
+ public:
+  explicit OneAtATime(Progress& inner) : inner_(inner) {}
+  void begins(const plan::PfPlan& pf, const plan::Step& step) override {
+    std::lock_guard lock(mutex_);
+    inner_.begins(pf, step);
+  }
+  void ends(const plan::PfPlan& pf, const plan::Step& step, const Error* failure) override {
+    std::lock_guard lock(mutex_);
+    inner_.ends(pf, step, failure);
+  }
+
+ private:
+  std::mutex mutex_;
+  Progress& inner_;
+};
+
+void add(Report& report, PfReport one) {
+  report.steps_done += one.steps_done;
+  if (one.failure) report.failures.push_back(std::move(*one.failure));
+  for (std::string& note : one.notes) report.notes.push_back(std::move(note));
+  report.canceled = report.canceled || one.canceled;
+}
+
+// What a thread throws (memory) is thrown on in the caller's.
+std::vector<PfReport> run_beside_each_other(const plan::NodePlan& plan,
+                                            const std::function<PfReport(const plan::PfPlan&)>& run) {
+  std::vector<PfReport> reports(plan.pfs.size());
+  std::vector<std::exception_ptr> thrown(plan.pfs.size());
+  {
+    std::vector<std::jthread> threads;
+    for (size_t i = 0; i < plan.pfs.size(); ++i)
+      threads.emplace_back([&, i] {
+        try {
+          reports[i] = run(plan.pfs[i]);
+        } catch (...) {
+          thrown[i] = std::current_exception();
+        }
+      });
+  }
+  for (const std::exception_ptr& one : thrown)
+    if (one) std::rethrow_exception(one);
+  return reports;
+}
+
+}  // namespace
+
+Report carry_out(os::Kernel& kernel, state::Store& store, const plan::NodePlan& plan, const Options& options,
+                 Progress& progress) {
+  auto start = kernel.clock().now();
+  OneAtATime ordered(progress);
+  auto run = [&](const plan::PfPlan& pf) { return run_pf(kernel, store, pf, options, ordered); };
+  Report report;
+  if (options.parallel && plan.pfs.size() > 1) {
+    for (PfReport& one : run_beside_each_other(plan, run)) add(report, std::move(one));
+  } else {
+    for (const plan::PfPlan& pf : plan.pfs) add(report, run(pf));
+  }
+  report.took = std::chrono::duration_cast<milliseconds>(kernel.clock().now() - start);
+  return report;
+}
+
+}  // namespace railbed::apply

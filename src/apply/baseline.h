@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a PF is before it is changed for the first time.
+//
+// Threading: any thread with its own LinkPort. Failure: what reading sysfs or the link says; a PF without an
+// interface (vfio-pci is its driver) has no MTU and is not up.
+#pragma once
+
+#include "os/kernel.h"
+#include "state/store.h"
+
+namespace railbed::apply {
+
+Result<state::PfBaseline> read_baseline(os::Kernel& kernel, os::LinkPort& links, PciAddress pf,
+                                        const std::string& pf_name);
+
+}  // namespace railbed::apply

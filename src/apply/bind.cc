@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Binding a VF once to its final driver.
+//
+// sriov_drivers_autoprobe is off, so a new VF has no driver. driver_override chooses one that does not claim
+// the device by its id (vfio-pci); for the default driver it must be empty, and none is left behind. A write
+// to drivers_probe succeeds also when no driver took the device (vfio-pci without an IOMMU): so the driver
+// link is looked at afterwards.
+#include "apply/actions.h"
+#include "apply/hints.h"
+
+namespace railbed::apply {
+
+namespace {
+
+constexpr const char* kProbe = "/sys/bus/pci/drivers_probe";
+
+// The override as the kernel tells it; empty for none.
+std::string override_of(const os::FileTree& files, PciAddress device) {
+  std::string text = os::read_line(files, attribute(device, "driver_override")).value_or("");
+  return text == "(null)" ? "" : text;
+}
+
+double seconds(milliseconds time) {
+  return static_cast<double>(time.count()) / 1000;
+}
+
+}  // namespace
+
+Result<void> Actions::operator()(const plan::BindVf& planned) {
+  plan::BindVf step = planned;
+  step.address = vf_address(files(), pf_.pf, step.vf, step.address);
+  if (!files().exists(device_path(step.address)))
+    return fail(Error{.code = Code::kNotFound,
+                      .message = fmt::format("VF {} is not at {}", step.vf, step.address),
+                      .hint = "the PF places its VFs elsewhere than its sriov_offset and sriov_stride say"});
+  std::string now = driver_of(files(), step.address);
+  std::string chosen = override_of(files(), step.address);
+  bool final_one =
+      step.driver.empty() ? !now.empty() && chosen.empty() && now != step.from : now == step.driver;
+  if (!final_one) {
+    if (!now.empty()) TRY(unbind(step, now));
+    TRY(choose_driver(step));
+    TRY(files().write(kProbe, step.address.to_string()));
+    TRY(wait_for_driver(step));
+  }
+  return step.driver.empty() ? wait_for_netdev(step) : Result<void>{};
+}
+
+Result<void> Actions::unbind(const plan::BindVf& step, const std::string& driver) {
+  std::string path = fmt::format("/sys/bus/pci/drivers/{}/unbind", driver);
+  auto done = files().write(path, step.address.to_string());
+  if (!done && done.error().code != Code::kNotFound) return done;  // ENODEV: nothing is bound any more
+  return {};
+}
+
+Result<void> Actions::choose_driver(const plan::BindVf& step) {
+  std::string path = attribute(step.address, "driver_override");
+  std::string chosen = override_of(files(), step.address);
+  if (chosen == step.driver) return {};
+  if (step.driver.empty()) return files().write(path, "\n");
+  // A module that cannot be loaded shows below, as a driver that does not bind.
+  if (!files().exists("/sys/bus/pci/drivers/" + step.driver))
+    (void)kernel_.processes().load_module(step.driver);
+  return files().write(path, step.driver);
+}
+
+Result<void> Actions::wait_for_driver(const plan::BindVf& step) {
+  bool has_group = files().exists(attribute(step.address, "iommu_group"));
+  bool loaded = step.driver.empty() || files().exists("/sys/bus/pci/drivers/" + step.driver);
+  bool hopeless = !loaded || (step.driver == "vfio-pci" && !has_group);
+  milliseconds limit = hopeless ? milliseconds(0) : options_.driver_wait;
+  bool bound = TRY(waits_.for_device(limit, [&]() -> Result<bool> {
+    std::string now = driver_of(files(), step.address);
+    return step.driver.empty() ? !now.empty() : now == step.driver;
+  }));
+  if (bound) return {};
+  // Not left behind: the next bind of this VF, by whomever, must find it as it was.
+  if (!step.driver.empty()) (void)files().write(attribute(step.address, "driver_override"), "\n");
+  Error error{
+      .code = Code::kNotFound,
+      .message = step.driver.empty()
+                     ? fmt::format("no driver bound to VF {} ({})", step.vf, step.address)
+                     : fmt::format("{} did not bind to VF {} ({})", step.driver, step.vf, step.address),
+      .hint = no_driver_hint(step.driver, loaded, has_group)};
+  return fail(std::move(error));
+}
+
+// An InfiniBand VF has an interface only with ib_ipoib; its PF then has none either.
+Result<void> Actions::wait_for_netdev(const plan::BindVf& step) {
+  if (netdevs_of(files(), pf_.pf).empty()) return {};
+  bool there = TRY(waits_.for_device(
+      options_.netdev_wait, [&]() -> Result<bool> { return !netdevs_of(files(), step.address).empty(); }));
+  if (there) return {};
+  Error error{
+      .code = Code::kTimeout,
+      .message = fmt::format("VF {} ({}) had no interface {:g} s after {} had bound", step.vf, step.address,
+                             seconds(options_.netdev_wait), driver_of(files(), step.address)),
+      .hint = "the driver could not reach the PF: the PF must be up with its cable in; dmesg has the reason"};
+  return fail(std::move(error));
+}
+
+}  // namespace railbed::apply

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apply/hints.h"
+
+#include <cerrno>
+
+namespace railbed::apply {
+
+std::string vf_count_hint(const Error& error, int wanted, std::optional<int> total) {
+  switch (error.sys_errno) {
+    case ERANGE:
+    case EINVAL:
+      if (total) return fmt::format("the device allows {} VFs (sriov_totalvfs), not {}", *total, wanted);
+      return "the device allows fewer VFs: see its sriov_totalvfs";
+    case EBUSY:
+      return "something holds the PF or its VFs: another program that is making VFs, a VF given to a virtual "
+             "machine, "
+             "or a driver that wants the interface up; `railbed status` names the pods with VFs";
+    case ENOMEM:
+      return "no memory space for the VFs' registers: enable SR-IOV and \"MMIO above 4G\" in the BIOS, or "
+             "boot with "
+             "pci=realloc";
+    case EIO:
+      return "the device or its firmware failed: the kernel's log (dmesg) has the reason; a cold restart of "
+             "the card "
+             "often helps";
+    case ENODEV:
+    case ENOENT:
+    case ENXIO:
+      return "the PF is gone: it was removed, reset, or its driver was unloaded";
+    case EOPNOTSUPP:
+    case ENOSYS:
+      return "the PF's driver makes no VFs: for vfio-pci and while the driver is being unloaded that is so";
+    case EPERM:
+    case EACCES:
+    case EROFS:
+      return "writing to sysfs needs root, and a /sys that is not mounted read-only";
+    default:
+      return "";
+  }
+}
+
+std::string no_driver_hint(const std::string& driver, bool driver_loaded, bool has_iommu_group) {
+  if (driver.empty())
+    return "no loaded driver takes this VF: load the module of its vendor (`modinfo -F alias`, dmesg), or "
+           "its probe "
+           "failed (dmesg)";
+  if (!driver_loaded) return fmt::format("the driver {} is not loaded: `modprobe {}`", driver, driver);
+  if (driver == "vfio-pci" && !has_iommu_group)
+    return "the VF is in no IOMMU group: enable VT-d or AMD-Vi in the BIOS and boot with intel_iommu=on "
+           "(Intel) or "
+           "iommu=pt";
+  return fmt::format("{} refused the VF: the kernel's log (dmesg) has the reason", driver);
+}
+
+std::string mtu_hint(const Error& error, int wanted, std::optional<int> pf_mtu) {
+  if (error.sys_errno == EINVAL || error.sys_errno == ERANGE) {
+    if (pf_mtu && *pf_mtu < wanted)
+      return fmt::format("the PF's MTU is {}: a VF cannot have more; raise the PF's first", *pf_mtu);
+    return "the driver does not take this MTU: `ip -d link` shows maxmtu";
+  }
+  if (error.sys_errno == EBUSY) return "the driver changes the MTU only while the interface is down";
+  return "";
+}
+
+}  // namespace railbed::apply

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What to do about the errors that SR-IOV drivers are known for.
+//
+// Threading: pure functions. Failure: an empty text where nothing useful is known.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+
+namespace railbed::apply {
+
+// sriov_numvfs refused `wanted` VFs; `total` is sriov_totalvfs.
+std::string vf_count_hint(const Error& error, int wanted, std::optional<int> total);
+// No driver is bound although drivers_probe took the address. `driver` is empty for the default one.
+std::string no_driver_hint(const std::string& driver, bool driver_loaded, bool has_iommu_group);
+std::string mtu_hint(const Error& error, int wanted, std::optional<int> pf_mtu);
+
+}  // namespace railbed::apply

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apply/pci_device.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace railbed::apply {
+
+std::string device_path(PciAddress device) {
+  return fmt::format("/sys/bus/pci/devices/{}", device);
+}
+
+std::string attribute(PciAddress device, std::string_view name) {
+  return fmt::format("/sys/bus/pci/devices/{}/{}", device, name);
+}
+
+std::string driver_of(const os::FileTree& files, PciAddress device) {
+  return os::link_name(files, attribute(device, "driver")).value_or("");
+}
+
+namespace {
+
+std::optional<int> parse_number(std::string_view text) {
+  int number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+Result<int> read_number(const os::FileTree& files, const std::string& path) {
+  std::string text = TRY(os::read_line(files, path));
+  std::optional<int> number = parse_number(text);
+  if (!number) return fail(Code::kIo, "read {}: \"{}\" is no number", path, text);
+  return *number;
+}
+
+std::vector<Netdev> netdevs_of(const os::FileTree& files, PciAddress device) {
+  std::vector<Netdev> found;
+  std::string directory = attribute(device, "net");
+  auto names = files.list(directory);
+  if (!names) return found;
+  for (const std::string& name : *names) {
+    auto index = read_number(files, directory + "/" + name + "/ifindex");
+    if (index) found.push_back({IfName{name}, IfIndex{*index}});
+  }
+  return found;
+}
+
+std::vector<VfDevice> vfs_of(const os::FileTree& files, PciAddress pf) {
+  std::vector<VfDevice> found;
+  auto names = files.list(device_path(pf));
+  if (!names) return found;
+  constexpr std::string_view kPrefix = "virtfn";
+  for (const std::string& name : *names) {
+    if (!name.starts_with(kPrefix)) continue;
+    std::optional<int> index = parse_number(std::string_view(name).substr(kPrefix.size()));
+    auto target = os::link_name(files, attribute(pf, name));
+    if (!index || !target) continue;
+    if (auto address = PciAddress::parse(*target)) found.push_back({VfIndex{*index}, *address});
+  }
+  std::ranges::sort(found, {}, &VfDevice::index);
+  return found;
+}
+
+PciAddress vf_address(const os::FileTree& files, PciAddress pf, VfIndex index, PciAddress planned) {
+  auto target = os::link_name(files, attribute(pf, fmt::format("virtfn{}", index)));
+  return target ? PciAddress::parse(*target).value_or(planned) : planned;
+}
+
+}  // namespace railbed::apply

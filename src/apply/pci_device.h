@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A PCI function in sysfs: its paths, its driver, its interfaces, its VFs.
+//
+// Threading: pure readers. Failure: NotFound when the function is gone.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+#include "os/file_tree.h"
+
+namespace railbed::apply {
+
+std::string device_path(PciAddress device);                           // "/sys/bus/pci/devices/0000:01:00.0"
+std::string attribute(PciAddress device, std::string_view name);      // …/name
+std::string driver_of(const os::FileTree& files, PciAddress device);  // empty: none is bound
+
+struct Netdev {
+  IfName name;
+  IfIndex index;
+};
+// The interfaces of a function that are in this namespace; one that is being renamed may be left out.
+std::vector<Netdev> netdevs_of(const os::FileTree& files, PciAddress device);
+
+struct VfDevice {
+  VfIndex index;
+  PciAddress address;
+};
+// By index; only those that have appeared.
+std::vector<VfDevice> vfs_of(const os::FileTree& files, PciAddress pf);
+
+// Where VF `index` is; `planned` where there is no such link (yet).
+PciAddress vf_address(const os::FileTree& files, PciAddress pf, VfIndex index, PciAddress planned);
+
+Result<int> read_number(const os::FileTree& files, const std::string& path);
+
+}  // namespace railbed::apply

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apply/pf_run.h"
+
+#include <algorithm>
+
+#include "apply/actions.h"
+#include "apply/baseline.h"
+
+namespace railbed::apply {
+
+namespace {
+
+using Status = state::StepRecord::Status;
+
+state::StepRecord record(const plan::PfPlan& pf, const plan::Step& step, Status status,
+                         std::string error = "") {
+  return {.id = step.id,
+          .pf = pf.pf,
+          .policy = step.policy,
+          .description = plan::describe(step),
+          .status = status,
+          .error = std::move(error)};
+}
+
+// Before the first change of a PF: how it was, and no old records.
+Result<void> prepare(os::Kernel& kernel, os::LinkPort& links, state::Store& store, const plan::PfPlan& pf) {
+  TRY(store.forget_steps(pf.pf));
+  if (TRY(store.baseline(pf.pf))) return {};
+  state::PfBaseline baseline =
+      TRY(read_baseline(kernel, links, pf.pf, pf.pf_name).context("storing how {} was", pf.pf_name));
+  return store.put_baseline(baseline);
+}
+
+StepFailure failure_of(const plan::PfPlan& pf, size_t at, Error error, std::string remains) {
+  const plan::Step& step = pf.steps[at];
+  return {.pf = pf.pf,
+          .pf_name = pf.pf_name,
+          .step = step.id,
+          .policy = step.policy,
+          .description = plan::describe(step),
+          .error = std::move(error),
+          .remains = std::move(remains),
+          .not_tried = pf.steps.size() - at - 1};
+}
+
+// One step with its records. An interrupted step stays begun.
+Result<void> carry_out_step(state::Store& store, Actions& actions, const plan::PfPlan& pf,
+                            const plan::Step& step) {
+  TRY(store.put_step(record(pf, step, Status::kBegun)));
+  auto done = std::visit(actions, step.action).context("{}: {}", pf.pf_name, plan::describe(step));
+  if (!done && done.error().code == Code::kCanceled) return done;
+  Status status = done ? Status::kDone : Status::kFailed;
+  auto noted = store.put_step(record(pf, step, status, done ? "" : done.error().to_string()));
+  return done ? noted : done;
+}
+
+}  // namespace
+
+PfReport run_pf(os::Kernel& kernel, state::Store& store, const plan::PfPlan& pf, const Options& options,
+                Progress& progress) {
+  PfReport report;
+  auto is_told = [](const plan::Step& step) {
+    return std::holds_alternative<plan::NeedsReboot>(step.action);
+  };
+  for (const plan::Step& step : pf.steps)
+    if (is_told(step))
+      report.notes.push_back(fmt::format("{} ({}) needs a reboot, which is yours to do: {}", pf.pf_name,
+                                         pf.pf, std::get<plan::NeedsReboot>(step.action).what));
+  if (std::ranges::all_of(pf.steps, is_told)) return report;
+  if (options.stop.stop_requested()) {
+    report.canceled = true;
+    return report;
+  }
+  auto links = kernel.links();
+  auto ready = links ? prepare(kernel, **links, store, pf) : Result<void>(fail(links.error()));
+  if (!ready) {
+    report.failure =
+        failure_of(pf, 0, std::move(ready.error()), fmt::format("{} was not touched", pf.pf_name));
+    return report;
+  }
+  Actions actions(kernel, **links, pf, options);
+  for (size_t at = 0; at < pf.steps.size() && !report.failure; ++at) {
+    if (options.stop.stop_requested()) {
+      report.canceled = true;
+      break;
+    }
+    const plan::Step& step = pf.steps[at];
+    if (is_told(step)) continue;
+    progress.begins(pf, step);
+    auto done = carry_out_step(store, actions, pf, step);
+    progress.ends(pf, step, done ? nullptr : &done.error());
+    if (done) {
+      ++report.steps_done;
+    } else if (done.error().code == Code::kCanceled) {
+      report.canceled = true;
+      break;
+    } else {
+      report.failure = failure_of(pf, at, std::move(done.error()), actions.remains());
+    }
+  }
+  std::ranges::move(actions.take_notes(), std::back_inserter(report.notes));
+  if (report.failure || report.canceled) return report;
+  if (auto forgotten = store.forget_steps(pf.pf); !forgotten)
+    report.notes.push_back(fmt::format("{} is done, its journal could not be cleared: {}", pf.pf_name,
+                                       forgotten.error().story()));
+  return report;
+}
+
+}  // namespace railbed::apply

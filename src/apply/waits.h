@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for the kernel, by its announcements.
+//
+// Why: VFs, drivers, interfaces and carriers come when they come. Most are there at the first look; only when
+// one is not, the stream of announcements is opened, looked again (so that none is missed), and waited on.
+// Threading: one thread per Waits. Failure: Canceled when asked to stop; what opening a stream says.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+#include "os/kernel.h"
+#include "os/link_watch.h"
+
+namespace railbed::apply {
+
+class Waits {
+ public:
+  using Look = std::function<Result<bool>()>;
+
+  Waits(os::Kernel& kernel, std::stop_token stop) : kernel_(kernel), stop_(std::move(stop)) {}
+
+  // True as soon as `look` says so, false when it has not within `limit`.
+  Result<bool> for_device(std::chrono::milliseconds limit, const Look& look);  // on uevents
+  Result<bool> for_link(std::chrono::milliseconds limit, const Look& look);    // on link announcements
+
+ private:
+  Result<bool> wait(os::Deadline deadline, const Look& look,
+                    const std::function<Result<void>(os::Deadline)>& next);
+
+  os::Kernel& kernel_;
+  std::stop_token stop_;
+  std::unique_ptr<os::UeventStream> uevents_;
+  std::unique_ptr<os::LinkWatch> links_;
+};
+
+}  // namespace railbed::apply

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pod's secondary networks: attaching, detaching, and finishing what a killed process left.
+//
+// Why one transaction: interfaces of a pod come all or not at all. What will be done and how to undo it is in
+// the store before the first change; a failure undoes in reverse; what cannot be undone now stays in the
+// store and is tried again by the next attach, detach or recover. Hardware is known by its PCI address, never
+// by a name: names change, also while it is in a pod.
+//
+// An interface costs as few messages as the kernel allows: one that moves and renames it (or makes it inside
+// the pod), one that brings it up, one per address and route; VF settings that differ travel in one message;
+// links are listed once here and once in the pod, whatever the number of interfaces.
+//
+// What the kernel guarantees, and this relies on: when a namespace ends, its virtual links end with it, and
+// its hardware goes back to the initial namespace under its last name.
+//
+// Threading: one call at a time per store (two at once could choose the same address; the kernel takes moves
+// one at a time anyway). Failure: NotFound when the namespace or the device is
+// gone, Conflict when a device or name is taken, Invalid for a configuration that cannot be, Unsupported for
+// plugin types and settings that are not known, Exhausted without addresses, Timeout when a device has not
+// come back; the messages name pod, interface and network.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/ipam.h"
+#include "api/objects.h"
+#include "attach/result.h"
+#include "ipam/assign.h"
+#include "os/kernel.h"
+#include "plan/step.h"
+#include "state/store.h"
+
+namespace railbed::attach {
+
+struct InterfaceWanted {
+  IfName name;          // inside the pod
+  std::string network;  // "namespace/name"
+  api::NetworkConfig config;
+  api::NetworkSelection selection;
+  std::optional<plan::PoolVf> device;  // of the network's resource
+  std::string resource;
+  // From ipam::plan_addresses; absent: assigned here, from what the store has as taken.
+  std::optional<std::vector<ipam::Assigned>> addresses;
+};
+
+struct PodWanted {
+  std::string pod;         // "namespace/name"
+  std::string netns_path;  // exists
+  std::vector<InterfaceWanted> interfaces;
+  bool soft_rdma = false;  // RDMA-marked VFs without an RDMA device get a soft one
+};
+
+struct PodReport {
+  std::vector<InterfaceResult> interfaces;  // as wanted, in that order
+  int kept = 0;                             // were attached before, and were left alone
+  int attached = 0;
+  int detached = 0;                // had changed, or are no longer wanted
+  std::vector<std::string> notes;  // for people: what could not be put back exactly
+};
+
+// Makes the pod's interfaces those that are wanted. Interfaces that are as wanted are not touched.
+Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodWanted& wanted,
+                             os::Deadline deadline);
+
+struct DetachReport {
+  int detached = 0;
+  std::vector<std::string> notes;
+};
+
+// Gives back everything that the pod has; nothing to do is success. Fails when an interface could not be
+// given back; the others are, and that one stays recorded.
+Result<DetachReport> detach_pod(os::Kernel& kernel, state::Store& store, const std::string& pod,
+                                os::Deadline deadline);
+
+struct RecoveryReport {
+  std::vector<std::string> undone;    // "default/a net1": was being attached
+  std::vector<std::string> finished;  // was being detached, or its namespace is gone
+  std::vector<std::string> notes;
+  struct Failure {
+    std::string pod;
+    std::string interface;
+    Error error;
+  };
+  std::vector<Failure> failures;  // still recorded
+  bool empty() const { return undone.empty() && finished.empty() && failures.empty(); }
+};
+
+// Undoes and finishes what killed processes and vanished namespaces left, in all pods.
+Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, os::Deadline deadline);
+
+// Of the configuration's main plugin; type kNone where there is no ipam block.
+Result<api::IpamConfig> ipam_of(const api::NetworkConfig& config, const std::string& network);
+
+// The plugin types that are known, main ones first.
+std::vector<std::string> supported_types();
+
+}  // namespace railbed::attach

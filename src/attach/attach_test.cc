@@ -1,0 +1,644 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transaction over the fake kernel: what is done, and that a failure or a kill at any point leaves
+// nothing.
+#include "attach/attach.h"
+
+#include <algorithm>
+#include <regex>
+
+#include "attach/test_networks.h"
+#include "os/fake_kernel.h"
+
+namespace railbed::attach {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr PciAddress kPf0{0, 1, 0, 0};
+constexpr PciAddress kPf1{0, 2, 0, 0};
+
+// A store that stops with the process: from the kill on, nothing is written any more.
+class MortalStore : public state::Store {
+ public:
+  explicit MortalStore(os::FakeKernel& kernel) : kernel_(kernel) {}
+  void kill_after_writes(int writes) { left_ = writes; }
+  void restart() { left_ = -1; }
+  int writes() const { return writes_; }
+
+  Result<void> put_attachment(const state::Attachment& a) override {
+    return write([&] { return store_->put_attachment(a); });
+  }
+  Result<void> forget_attachment(const std::string& pod, const std::string& interface) override {
+    return write([&] { return store_->forget_attachment(pod, interface); });
+  }
+  Result<void> put_lease(const state::AddressLease& lease) override {
+    return write([&] { return store_->put_lease(lease); });
+  }
+  Result<void> forget_leases(const std::string& pod, const std::string& interface) override {
+    return write([&] { return store_->forget_leases(pod, interface); });
+  }
+  Result<void> begin() override {
+    return write([&] { return store_->begin(); });
+  }
+  Result<void> commit() override {
+    if (alive()) return store_->commit();
+    store_->rollback();
+    return fail(Code::kCanceled, "killed");
+  }
+  void rollback() override { store_->rollback(); }
+  Result<std::vector<state::Attachment>> attachments() override { return store_->attachments(); }
+  Result<std::vector<state::AddressLease>> leases(const std::string& pool) override {
+    return store_->leases(pool);
+  }
+  Result<std::vector<state::AddressLease>> all_leases() override { return store_->all_leases(); }
+
+  // Not used by attach.
+  Result<std::optional<state::PfBaseline>> baseline(PciAddress pf) override { return store_->baseline(pf); }
+  Result<std::vector<state::PfBaseline>> baselines() override { return store_->baselines(); }
+  Result<void> put_baseline(const state::PfBaseline& b) override { return store_->put_baseline(b); }
+  Result<void> forget_baseline(PciAddress pf) override { return store_->forget_baseline(pf); }
+  Result<void> put_step(const state::StepRecord& step) override { return store_->put_step(step); }
+  Result<void> forget_steps(PciAddress pf) override { return store_->forget_steps(pf); }
+  Result<std::vector<state::StepRecord>> steps() override { return store_->steps(); }
+  Result<void> put_pod(const state::PodRecord& pod) override { return store_->put_pod(pod); }
+  Result<void> forget_pod(const std::string& pod) override { return store_->forget_pod(pod); }
+  Result<std::vector<state::PodRecord>> pods() override { return store_->pods(); }
+  Result<void> put_note(const std::string& key, const std::string& value) override {
+    return store_->put_note(key, value);
+  }
+  Result<std::optional<std::string>> note(const std::string& key) override { return store_->note(key); }
+
+ private:
+  bool alive() {
+    if (left_ == 0) kernel_.kill_after(0);
+    return left_ != 0 && !kernel_.killed();
+  }
+  template <typename Write>
+  Result<void> write(Write write) {
+    if (!alive()) return fail(Code::kCanceled, "killed");
+    if (left_ > 0) --left_;
+    ++writes_;
+    return write();
+  }
+
+  os::FakeKernel& kernel_;
+  std::unique_ptr<state::Store> store_ = state::memory_store();
+  int left_ = -1;  // < 0: for ever
+  int writes_ = 0;
+};
+
+plan::PoolVf vf(PciAddress pf, int index) {
+  return {.pf = pf,
+          .pf_name = "pf",
+          .index = VfIndex{index},
+          .address = pf.plus(0x80 + 2 * static_cast<uint32_t>(index)),
+          .rdma = true};
+}
+
+constexpr const char* kRange = R"("ipam":{"type":"whereabouts","range":"10.9.0.0/24","gateway":"10.9.0.1",
+    "routes":[{"dst":"10.77.0.0/16"}]})";
+
+// What can be attached: a machine, and a pod's interfaces.
+struct Scenario {
+  os::FakeMachine machine;
+  std::vector<InterfaceWanted> interfaces;
+  bool soft_rdma = false;
+};
+
+Scenario sriov_lab() {
+  Scenario lab{.machine = os::FakeMachine::lab(), .soft_rdma = true};
+  for (os::FakePf& pf : lab.machine.pfs) pf.num_vfs = 3;
+  lab.interfaces = {
+      wanted(
+          "net1",
+          {fmt::format(
+               R"({{"type":"sriov","vlan":100,"vlanQoS":2,"spoofchk":"off","mac":"02:00:00:00:00:77",{}}})",
+               kRange),
+           R"({"type":"tuning","mtu":1400})"},
+          vf(kPf0, 1)),
+      wanted("net2", {R"({"type":"sriov","vlan":0,"trust":"on",
+          "ipam":{"type":"whereabouts","range":"10.9.0.0/24"}})"},
+             vf(kPf1, 0))};
+  return lab;
+}
+
+Scenario virtual_links() {
+  Scenario other{.machine = os::FakeMachine::lab()};
+  other.machine.other_links = {"eth8", "eth9"};
+  other.interfaces = {wanted("net1", {fmt::format(R"({{"type":"macvlan","master":"eth9",{}}})", kRange)}),
+                      wanted("net2", {R"({"type":"host-device","device":"eth8"})",
+                                      R"({"type":"tuning","mac":"02:00:00:00:00:78","mtu":1300})"}),
+                      wanted("net3", {R"({"type":"macvlan","master":"eth9"})"}),
+                      wanted("net4", {R"({"type":"ipvlan","master":"eth0","ipam":{"type":"static",
+                          "addresses":[{"address":"fd00::7/64"}]}})"})};
+  return other;
+}
+
+Scenario infiniband() {
+  Scenario ib;
+  ib.machine.pfs = {os::FakePf::mlx5(kPf0, "ib0", true), os::FakePf::mlx5(kPf1, "eth1")};
+  for (os::FakePf& pf : ib.machine.pfs) {
+    pf.num_vfs = 2;
+    pf.refused.clear();
+  }
+  ib.machine.rdma_mode = os::RdmaNetnsMode::kExclusive;
+  plan::PoolVf ib_vf = vf(kPf0, 1);
+  ib_vf.address = kPf0.plus(ib.machine.pfs[0].vf_offset + ib.machine.pfs[0].vf_stride);
+  ib_vf.infiniband = true;
+  plan::PoolVf roce_vf = vf(kPf1, 0);
+  roce_vf.address = kPf1.plus(ib.machine.pfs[1].vf_offset);
+  ib.interfaces = {
+      wanted("net1", {R"({"type":"ib-sriov","link_state":"enable","guid":"02:00:00:00:00:00:00:09"})"},
+             ib_vf),
+      wanted("net2",
+             {fmt::format(R"({{"type":"sriov","link_state":"disable",{}}})", kRange), R"({"type":"rdma"})"},
+             roce_vf)};
+  return ib;
+}
+
+Scenario vfio() {
+  Scenario one{.machine = os::FakeMachine::lab()};
+  one.machine.pfs[0].num_vfs = 2;
+  one.machine.pfs[0].vf_driver = "vfio-pci";
+  plan::PoolVf device = vf(kPf0, 1);
+  device.vfio = true;
+  one.interfaces = {wanted("net1", {fmt::format(R"({{"type":"sriov","vlan":7,{}}})", kRange)}, device)};
+  return one;
+}
+
+// What the machine is. A driver that is bound anew gives its RDMA device a new number.
+std::string machine_of(os::FakeKernel& kernel) {
+  return std::regex_replace(kernel.snapshot(), std::regex("rdma mlx5_[0-9]+"), "rdma mlx5_N");
+}
+
+// A machine with the pod's namespace, and what is the same again after everything was undone.
+class Rig {
+ public:
+  explicit Rig(const Scenario& scenario) : scenario_(scenario), kernel(scenario.machine), store(kernel) {
+    EXPECT_EQ(message(kernel.netns().create("pod")), "");
+    start = machine_of(kernel);
+    kernel.clear_journal();
+  }
+  os::Deadline soon() { return kernel.clock().now() + std::chrono::seconds(10); }
+  Result<PodReport> attach() { return attach(scenario_.interfaces); }
+  Result<PodReport> attach(const std::vector<InterfaceWanted>& interfaces) {
+    return attach_pod(kernel, store,
+                      {.pod = "default/a",
+                       .netns_path = "/run/netns/pod",
+                       .interfaces = interfaces,
+                       .soft_rdma = scenario_.soft_rdma},
+                      soon());
+  }
+  Result<DetachReport> detach() { return detach_pod(kernel, store, "default/a", soon()); }
+  void recover_after_restart() {
+    kernel.restart();
+    store.restart();
+    auto report = recover(kernel, store, soon());
+    EXPECT_EQ(message(report), "");
+    for (const auto& failure : report->failures) ADD_FAILURE() << failure.error.to_string();
+  }
+  void expect_nothing_left(const std::string& when) {
+    EXPECT_EQ(machine_of(kernel), start) << when;
+    EXPECT_TRUE(store.attachments()->empty()) << when;
+    EXPECT_TRUE(store.all_leases()->empty()) << when;
+  }
+
+ private:
+  const Scenario& scenario_;
+
+ public:
+  os::FakeKernel kernel;
+  MortalStore store;
+  std::string start;
+};
+
+Scenario scenario(const std::string& name) {
+  if (name == "sriov") return sriov_lab();
+  if (name == "virtual") return virtual_links();
+  if (name == "infiniband") return infiniband();
+  return vfio();
+}
+
+class EveryScenario : public testing::TestWithParam<const char*> {
+ protected:
+  EveryScenario() : scenario_(scenario(GetParam())) {
+    Rig rig(scenario_);
+    EXPECT_EQ(message(rig.attach()), "");
+    attached_ = machine_of(rig.kernel);
+    attach_lines_ = rig.kernel.journal();
+    attach_writes_ = rig.store.writes();
+    rig.kernel.clear_journal();
+    EXPECT_EQ(message(rig.detach()), "");
+    detach_lines_ = rig.kernel.journal();
+    detach_writes_ = rig.store.writes() - attach_writes_;
+  }
+  int attach_calls() const { return static_cast<int>(attach_lines_.size()); }
+  int detach_calls() const { return static_cast<int>(detach_lines_.size()); }
+
+  Scenario scenario_;
+  std::string attached_;
+  std::vector<std::string> attach_lines_;
+  std::vector<std::string> detach_lines_;
+  int attach_writes_ = 0;
+  int detach_writes_ = 0;
+};
+
+TEST_P(EveryScenario, GivesEverythingBack) {
+  Rig rig(scenario_);
+  auto report = rig.attach();
+  ASSERT_EQ(message(report), "");
+  EXPECT_EQ(report->attached, static_cast<int>(scenario_.interfaces.size()));
+  EXPECT_NE(machine_of(rig.kernel), rig.start);
+  rig.kernel.clear_journal();
+
+  auto again = rig.attach();
+  ASSERT_EQ(message(again), "");
+  EXPECT_EQ(again->kept, report->attached);
+  EXPECT_EQ(again->interfaces, report->interfaces);
+  EXPECT_THAT(rig.kernel.journal(), ElementsAre());
+
+  auto detached = rig.detach();
+  ASSERT_EQ(message(detached), "");
+  EXPECT_EQ(detached->detached, report->attached);
+  EXPECT_THAT(detached->notes, ElementsAre());
+  rig.expect_nothing_left("after detach");
+  EXPECT_EQ(rig.detach()->detached, 0);
+}
+
+TEST_P(EveryScenario, AFailureAnywhereInAttachUndoesAll) {
+  for (int sys_errno : {EIO, EBUSY, EEXIST, ENODEV})
+    for (int call = 1; call <= attach_calls(); ++call) {
+      Rig rig(scenario_);
+      rig.kernel.fail_call(call, sys_errno);
+      auto report = rig.attach();
+      std::string when = fmt::format("{} at \"{}\"", errno_name(sys_errno), attach_lines_[call - 1]);
+      // Some refusals are survived: a soft RDMA device is tried again with its module loaded.
+      if (report.has_value()) {
+        EXPECT_EQ(machine_of(rig.kernel), attached_) << when;
+        EXPECT_EQ(message(rig.detach()), "") << when;
+      } else {
+        EXPECT_THAT(message(report), HasSubstr(errno_name(sys_errno))) << when;
+      }
+      rig.expect_nothing_left(when);
+    }
+}
+
+TEST_P(EveryScenario, AFailureAnywhereInDetachIsFinishedNextTime) {
+  for (int sys_errno : {EIO, EBUSY, EEXIST})
+    for (int call = 1; call <= detach_calls(); ++call) {
+      Rig rig(scenario_);
+      ASSERT_EQ(message(rig.attach()), "");
+      rig.kernel.fail_call(call, sys_errno);
+      auto report = rig.detach();
+      std::string when = fmt::format("{} at \"{}\"", errno_name(sys_errno), detach_lines_[call - 1]);
+      if (!report.has_value()) {
+        EXPECT_FALSE(rig.store.attachments()->empty()) << when;
+        EXPECT_EQ(message(rig.detach()), "") << when;
+      }
+      if (sys_errno == EEXIST && report.has_value() && !report->notes.empty())
+        continue;  // under another name
+      rig.expect_nothing_left(when);
+    }
+}
+
+TEST_P(EveryScenario, AKillAnywhereInAttachIsUndone) {
+  for (auto kind : {os::FakeKernel::Kill::kBetween, os::FakeKernel::Kill::kUnanswered})
+    for (int calls = 0; calls <= attach_calls(); ++calls) {
+      Rig rig(scenario_);
+      rig.kernel.kill_after(calls, kind);
+      auto report = rig.attach();
+      rig.recover_after_restart();
+      std::string when = fmt::format("killed after {} calls", calls);
+      if (rig.store.attachments()->empty()) rig.expect_nothing_left(when);
+      EXPECT_EQ(message(rig.attach()), "") << when;
+      EXPECT_EQ(machine_of(rig.kernel), attached_) << when;
+      EXPECT_EQ(message(rig.detach()), "") << when;
+      rig.expect_nothing_left(when);
+    }
+}
+
+TEST_P(EveryScenario, AKillAtAnyWriteOfTheStoreIsUndone) {
+  for (int writes = 0; writes < attach_writes_; ++writes) {
+    Rig rig(scenario_);
+    rig.store.kill_after_writes(writes);
+    EXPECT_FALSE(rig.attach().has_value());
+    rig.recover_after_restart();
+    rig.expect_nothing_left(fmt::format("killed after {} writes", writes));
+    EXPECT_EQ(message(rig.attach()), "");
+    EXPECT_EQ(machine_of(rig.kernel), attached_);
+  }
+  for (int writes = 0; writes < detach_writes_; ++writes) {
+    Rig rig(scenario_);
+    ASSERT_EQ(message(rig.attach()), "");
+    rig.store.kill_after_writes(writes);
+    EXPECT_FALSE(rig.detach().has_value());
+    rig.recover_after_restart();
+    EXPECT_EQ(message(rig.detach()), "");
+    rig.expect_nothing_left(fmt::format("detach killed after {} writes", writes));
+  }
+}
+
+TEST_P(EveryScenario, AKillAnywhereInDetachIsFinished) {
+  for (auto kind : {os::FakeKernel::Kill::kBetween, os::FakeKernel::Kill::kUnanswered})
+    for (int calls = 0; calls <= detach_calls(); ++calls) {
+      Rig rig(scenario_);
+      ASSERT_EQ(message(rig.attach()), "");
+      rig.kernel.kill_after(calls, kind);
+      (void)rig.detach();
+      rig.recover_after_restart();
+      rig.expect_nothing_left(fmt::format("killed after {} calls", calls));
+    }
+}
+
+// A failure, then a kill while that is being undone.
+TEST_P(EveryScenario, AKillDuringTheUndoingIsFinished) {
+  for (int call = 1; call <= attach_calls(); ++call)
+    for (int more = 0; more <= attach_calls() + 1; ++more) {
+      Rig rig(scenario_);
+      rig.kernel.fail_call(call, EIO);
+      rig.kernel.kill_after(call + more);
+      (void)rig.attach();
+      bool done = !rig.kernel.killed();
+      rig.recover_after_restart();
+      EXPECT_EQ(message(rig.detach()), "");  // where the kill came after everything was attached again
+      rig.expect_nothing_left(
+          fmt::format("EIO at \"{}\", killed {} calls later", attach_lines_[call - 1], more));
+      if (done) break;
+    }
+}
+
+// The namespace goes while interfaces are attached: hardware is home again, and nothing is recorded.
+TEST_P(EveryScenario, ANamespaceThatVanishesMidwayLeavesNothing) {
+  Rig without(scenario_);
+  without.kernel.vanish_netns("pod");
+  for (const std::string& line : attach_lines_) {
+    Rig rig(scenario_);
+    rig.kernel.before(line, [&] { rig.kernel.vanish_netns("pod"); });
+    auto report = rig.attach();
+    EXPECT_FALSE(report.has_value()) << line;
+    rig.recover_after_restart();
+    EXPECT_EQ(machine_of(rig.kernel), machine_of(without.kernel)) << line;
+    EXPECT_TRUE(rig.store.attachments()->empty()) << line;
+    EXPECT_TRUE(rig.store.all_leases()->empty()) << line;
+  }
+}
+
+TEST_P(EveryScenario, ANamespaceThatIsGoneIsNoReasonNotToGiveBack) {
+  Rig without(scenario_);
+  without.kernel.vanish_netns("pod");
+  Rig rig(scenario_);
+  ASSERT_EQ(message(rig.attach()), "");
+  rig.kernel.vanish_netns("pod");
+  EXPECT_EQ(message(rig.detach()), "");
+  EXPECT_EQ(machine_of(rig.kernel), machine_of(without.kernel));
+  EXPECT_TRUE(rig.store.attachments()->empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Attach, EveryScenario, testing::Values("sriov", "virtual", "infiniband", "vfio"),
+                         [](const auto& param) { return std::string(param.param); });
+
+class AttachFaults : public testing::Test {
+ protected:
+  Scenario lab_ = sriov_lab();
+};
+
+TEST_F(AttachFaults, AnInterfaceCostsNoMoreMessagesThanItNeeds) {
+  Scenario bare{.machine = lab_.machine};
+  bare.interfaces = {wanted("net1", {R"({"type":"sriov","vlan":0})"}, vf(kPf0, 0)),
+                     wanted("net2", {R"({"type":"host-device"})"}, vf(kPf0, 1))};
+  Rig rig(bare);
+  ASSERT_EQ(message(rig.attach()), "");
+  EXPECT_THAT(rig.kernel.journal(),
+              ElementsAre("link eth0v0 to /run/netns/pod as net1", "link eth0v1 to /run/netns/pod as net2",
+                          "link net1 up (inside pod)", "link net2 up (inside pod)"));
+  rig.kernel.clear_journal();
+  ASSERT_EQ(message(rig.detach()), "");
+  EXPECT_THAT(rig.kernel.journal(), ElementsAre(HasSubstr("link net2 to "), HasSubstr("link net1 to ")));
+}
+
+TEST_F(AttachFaults, AllSettingsOfAVfTravelInOneMessageBeforeItMoves) {
+  Rig rig(lab_);
+  ASSERT_EQ(message(rig.attach()), "");
+  EXPECT_EQ(rig.kernel.journal().front(),
+            "vf eth0 1 mac 02:00:00:00:00:77 vlan 100 qos 2 proto 802.1Q spoofchk off");
+  rig.kernel.clear_journal();
+  ASSERT_EQ(message(rig.detach()), "");
+  // Back at home, and down, before its VLAN goes: the pod never sees another one.
+  std::vector<std::string> lines = rig.kernel.journal();
+  auto home = std::ranges::find_if(lines, [](const auto& line) { return line.starts_with("link net1 to"); });
+  auto settings = std::ranges::find_if(lines, [](const auto& line) { return line.starts_with("vf eth0 1"); });
+  EXPECT_LT(home, settings);
+  ASSERT_NE(settings, lines.end());
+}
+
+TEST_F(AttachFaults, MadeInterfacesGoInOneMessage) {
+  Scenario made = virtual_links();
+  Rig rig(made);
+  ASSERT_EQ(message(rig.attach()), "");
+  rig.kernel.clear_journal();
+  ASSERT_EQ(message(rig.detach()), "");
+  EXPECT_THAT(rig.kernel.journal().front(), HasSubstr("remove group"));
+  EXPECT_EQ(
+      std::ranges::count_if(rig.kernel.journal(), [](const auto& l) { return l.starts_with("remove"); }), 1);
+}
+
+TEST_F(AttachFaults, OnlyWhatChangedIsMadeAnew) {
+  Rig rig(lab_);
+  auto before = rig.attach();
+  ASSERT_EQ(message(before), "");
+  rig.kernel.clear_journal();
+  auto interfaces = lab_.interfaces;
+  interfaces[1] = wanted("net2", {R"({"type":"sriov","vlan":7})"}, vf(kPf1, 0));
+  auto report = rig.attach(interfaces);
+  ASSERT_EQ(message(report), "");
+  EXPECT_EQ(report->kept, 1);
+  EXPECT_EQ(report->detached, 1);
+  EXPECT_EQ(report->attached, 1);
+  EXPECT_EQ(report->interfaces[0], before->interfaces[0]);
+  for (const std::string& line : rig.kernel.journal()) EXPECT_THAT(line, testing::Not(HasSubstr("net1")));
+  EXPECT_EQ(rig.store.all_leases()->size(), 1u);
+}
+
+TEST_F(AttachFaults, WhatThePodLostIsAttachedAgain) {
+  Scenario made = virtual_links();
+  Rig rig(made);
+  ASSERT_EQ(message(rig.attach()), "");
+  std::string attached = machine_of(rig.kernel);
+  auto netns = std::move(*rig.kernel.netns().open("/run/netns/pod"));
+  auto inside = std::move(*rig.kernel.netns().links(*netns));
+  IfIndex net3 = inside->find(IfName{"net3"}, os::WithVfs::kNo)->index;
+  ASSERT_EQ(message(inside->remove(net3)), "");
+  auto report = rig.attach();
+  ASSERT_EQ(message(report), "");
+  EXPECT_EQ(report->kept, 3);
+  EXPECT_EQ(machine_of(rig.kernel), attached);
+}
+
+// igb and igbvf: the VF may not take the address that the PF set, until it is trusted.
+TEST_F(AttachFaults, AVfThatMayNotChangeItsAddressIsTrustedForTheMoment) {
+  Rig rig(lab_);
+  rig.kernel.fail_when("mac 02:00:00:00:00:77 (inside pod)", EADDRNOTAVAIL);
+  ASSERT_EQ(message(rig.attach()), "");
+  std::vector<std::string> trust;
+  for (const std::string& line : rig.kernel.journal())
+    if (line.find("eth0 1 trust") != std::string::npos) trust.push_back(line);
+  EXPECT_THAT(trust, ElementsAre("vf eth0 1 trust on", "vf eth0 1 trust off"));
+  ASSERT_EQ(message(rig.detach()), "");
+  rig.expect_nothing_left("after detach");
+}
+
+TEST_F(AttachFaults, AKillWhileAVfIsTrustedLeavesItUntrusted) {
+  for (int calls = 1; calls < 20; ++calls) {
+    Rig rig(lab_);
+    rig.kernel.fail_when("mac 02:00:00:00:00:77 (inside pod)", EADDRNOTAVAIL);
+    rig.kernel.kill_after(calls);
+    (void)rig.attach();
+    rig.recover_after_restart();
+    EXPECT_EQ(message(rig.detach()), "");
+    rig.expect_nothing_left(fmt::format("killed after {} calls", calls));
+  }
+}
+
+TEST_F(AttachFaults, AVfOfAnotherPodIsNotTaken) {
+  Rig rig(lab_);
+  ASSERT_EQ(message(rig.attach()), "");
+  ASSERT_EQ(message(rig.kernel.netns().create("b")), "");
+  auto report = attach_pod(rig.kernel, rig.store,
+                           {.pod = "default/b", .netns_path = "/run/netns/b", .interfaces = lab_.interfaces},
+                           rig.soon());
+  EXPECT_EQ(
+      message(report),
+      "pod default/b: interface net1 (network default/net1): device 0000:01:10.2 belongs to pod default/a, "
+      "interface net1");
+  EXPECT_EQ(rig.store.attachments()->size(), 2u);
+}
+
+TEST_F(AttachFaults, SaysWhatIsNotThere) {
+  struct Case {
+    InterfaceWanted wanted;
+    const char* message;
+  };
+  plan::PoolVf no_vf = vf(kPf0, 6);
+  const Case cases[] = {
+      {wanted("net1", {R"({"type":"sriov"})"}, no_vf),
+       "pod default/a: interface net1 (network default/net1): there is no PCI device 0000:01:11.4\n"
+       "  were the VFs removed? `railbed discover` shows what is there"},
+      {wanted("net1", {R"({"type":"host-device","device":"eth7"})"}),
+       "pod default/a: interface net1 (network default/net1): interface eth7 is not there\n  interfaces "
+       "here: eth0, "
+       "eth0v0, eth0v1, eth0v2, eth1, eth1v0, eth1v1, eth1v2"},
+      {wanted("net1", {R"({"type":"macvlan","master":"eth7"})"}),
+       "pod default/a: interface net1 (network default/net1): its master eth7 is not there\n  interfaces "
+       "here: eth0, "
+       "eth0v0, eth0v1, eth0v2, eth1, eth1v0, eth1v1, eth1v2"},
+      {wanted("net1", {R"({"type":"macvlan"})"}),
+       "pod default/a: interface net1 (network default/net1): it names no master, and there is no default "
+       "route "
+       "whose interface would do\n  name a master in the network's configuration"},
+      {wanted("net1", {R"({"type":"sriov"})", R"({"type":"rdma"})"}, vf(kPf0, 0)),
+       "pod default/a: interface net1 (network default/net1): device 0000:01:10.0 has no RDMA device\n  is "
+       "its RDMA "
+       "driver loaded? Nodes without RDMA NICs can ask for soft devices: annotate the node with "
+       "railbed.dev/soft-rdma: \"true\""},
+      {wanted("net1", {R"({"type":"sriov","link_state":"disable"})"}, vf(kPf0, 0)),
+       "pod default/a: interface net1 (network default/net1): setting VF 0 of eth0: RTM_SETLINK eth0 vf 0 "
+       "state "
+       "disable: EOPNOTSUPP (Operation not supported)\n  a driver that does not know a setting refuses it: "
+       "leave it "
+       "out of the network"},
+  };
+  Scenario plain{.machine = lab_.machine};
+  Rig rig(plain);
+  for (const Case& one : cases) {
+    EXPECT_EQ(message(rig.attach({one.wanted})), one.message);
+    rig.expect_nothing_left(one.message);
+  }
+}
+
+TEST_F(AttachFaults, IsRdmaWithoutADeviceIsTold) {
+  Scenario plain{.machine = lab_.machine};
+  plain.interfaces = {wanted("net1", {R"({"type":"sriov"})"}, vf(kPf0, 0))};
+  Rig rig(plain);
+  EXPECT_THAT(rig.attach()->interfaces[0].notes,
+              ElementsAre("device 0000:01:10.0 has no RDMA device, although its policy says isRdma"));
+}
+
+TEST_F(AttachFaults, AFullRangeLeavesThePodAsItWas) {
+  Scenario two{.machine = lab_.machine};
+  const char* tight =
+      R"({"type":"sriov","ipam":{"type":"whereabouts","range":"10.9.0.0/30","exclude":["10.9.0.2/32"]}})";
+  two.interfaces = {wanted("net1", {tight}, vf(kPf0, 0)), wanted("net2", {tight}, vf(kPf0, 1))};
+  Rig rig(two);
+  auto report = rig.attach();
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error().code, Code::kExhausted);
+  EXPECT_THAT(message(report), HasSubstr("all 1 are held: 10.9.0.1 default/a net1"));
+  rig.expect_nothing_left("full");
+}
+
+TEST_F(AttachFaults, ADeviceThatComesBackLateIsWaitedFor) {
+  Rig rig(lab_);
+  ASSERT_EQ(message(rig.attach()), "");
+  rig.kernel.delay_netns_end(std::chrono::seconds(3));
+  ASSERT_EQ(message(rig.kernel.netns().remove("pod")), "");
+  EXPECT_EQ(message(rig.detach()), "");
+  EXPECT_TRUE(rig.store.attachments()->empty());
+  EXPECT_THAT(rig.kernel.snapshot(), HasSubstr("eth0v1 mtu 1500 down"));
+}
+
+TEST_F(AttachFaults, ADeviceThatDoesNotComeBackStaysRecorded) {
+  Rig rig(lab_);
+  ASSERT_EQ(message(rig.attach()), "");
+  rig.kernel.delay_netns_end(std::chrono::minutes(3));
+  ASSERT_EQ(message(rig.kernel.netns().remove("pod")), "");
+  auto report = rig.detach();
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error().code, Code::kTimeout);
+  EXPECT_THAT(message(report),
+              HasSubstr("waiting for 0000:02:10.0 to come back from network namespace /run/netns/pod"));
+  EXPECT_THAT(message(report), HasSubstr("it comes when the last process in that namespace has ended"));
+  EXPECT_EQ(rig.store.attachments()->size(), 2u);
+}
+
+TEST_F(AttachFaults, AVfThatWasRemovedIsNoReasonToFail) {
+  Rig rig(lab_);
+  ASSERT_EQ(message(rig.attach()), "");
+  for (const char* pf : {"0000:01:00.0", "0000:02:00.0"})
+    ASSERT_EQ(message(rig.kernel.files().write(fmt::format("/sys/bus/pci/devices/{}/sriov_numvfs", pf), "0")),
+              "");
+  auto report = rig.detach();
+  ASSERT_EQ(message(report), "");
+  EXPECT_THAT(report->notes,
+              ElementsAre("interface net2: 0000:02:10.0 has no interface any more: nothing to put back",
+                          "interface net1: 0000:01:10.2 has no interface any more: nothing to put back"));
+  EXPECT_TRUE(rig.store.attachments()->empty());
+}
+
+TEST_F(AttachFaults, ALateDetachLeavesTheNextPodsVfAlone) {
+  Rig rig(lab_);
+  ASSERT_EQ(message(rig.attach()), "");
+  state::Attachment late = rig.store.attachments()->front();
+  late.pod = "default/old";
+  late.netns = "/run/netns/old";
+  ASSERT_EQ(message(rig.store.put_attachment(late)), "");
+  rig.kernel.clear_journal();
+  auto report = detach_pod(rig.kernel, rig.store, "default/old", rig.soon());
+  ASSERT_EQ(message(report), "");
+  EXPECT_THAT(report->notes,
+              ElementsAre("interface net1: 0000:01:10.2 belongs to pod default/a now and is left alone"));
+  EXPECT_THAT(rig.kernel.journal(), ElementsAre());
+  EXPECT_EQ(rig.store.attachments()->size(), 2u);
+}
+
+TEST_F(AttachFaults, AGoneNamespaceAndTwoEqualNamesAreTold) {
+  Rig rig(lab_);
+  EXPECT_EQ(message(rig.attach({lab_.interfaces[0], lab_.interfaces[0]})),
+            "pod default/a: two networks of the pod want to be interface net1");
+  rig.kernel.vanish_netns("pod");
+  EXPECT_THAT(message(rig.attach()),
+              HasSubstr("the pod's network namespace is gone: was the pod deleted meanwhile?"));
+}
+
+}  // namespace
+}  // namespace railbed::attach

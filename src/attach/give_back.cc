@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attach/give_back.h"
+
+#include <algorithm>
+
+#include "attach/rebind.h"
+#include "attach/vf_mac.h"
+#include "attach/vf_settings.h"
+
+namespace railbed::attach {
+namespace {
+
+using state::Attachment;
+using state::AttachmentStatus;
+
+constexpr size_t kMostNameBytes = 15;
+
+// Not there is what undoing wants.
+Result<void> unless_gone(Result<void> done) {
+  if (!done.has_value() && done.error().code == Code::kNotFound) return {};
+  return done;
+}
+
+class GiveBack {
+ public:
+  GiveBack(Host& host, GivenBack& out, const std::vector<Attachment>& everyone, const os::Netns* held,
+           os::Deadline deadline)
+      : host_(host), out_(out), everyone_(everyone), netns_(held), deadline_(deadline) {}
+
+  // Without a namespace, everything that was in it has ended or is on its way home.
+  Result<void> look_inside(const std::string& path) {
+    if (netns_ == nullptr) {
+      auto opened = host_.kernel().netns().open(path);
+      if (!opened.has_value() && opened.error().code == Code::kNotFound) return {};
+      opened_ = TRY(std::move(opened));
+      netns_ = opened_.get();
+    }
+    links_ = TRY(host_.kernel().netns().links(*netns_));
+    inside_ = TRY(links_->list(os::WithVfs::kNo));
+    return {};
+  }
+
+  // Links that were made for the pod go in one message where nothing else is in their group.
+  void remove_made_together(const std::vector<std::pair<Attachment, Before>>& records) {
+    uint32_t group = 0;
+    size_t count = 0;
+    for (const auto& [record, before] : records)
+      if (before.way == Way::kMake) {
+        group = before.group;
+        ++count;
+      }
+    if (count < 2 || group == 0) return;
+    size_t in_group = 0;
+    for (const os::Link& link : inside_) {
+      if (link.group != group) continue;
+      ++in_group;
+      if (std::ranges::none_of(records, [&](const auto& one) {
+            return one.first.interface == link.name.value && one.second.kind == link.kind;
+          }))
+        return;
+    }
+    // One by one is as good; what fails here is tried and told there.
+    if (in_group >= 2 && links_->remove_group(group).has_value())
+      std::erase_if(inside_, [&](const os::Link& link) { return link.group == group; });
+  }
+
+  Result<void> back(const Attachment& record, Before before) {
+    if (before.way == Way::kMake) return remove_made(record, before);
+    if (const Attachment* next = next_holder(record)) {
+      note(record, fmt::format("{} belongs to pod {} now and is left alone", record.device, next->pod));
+      return {};
+    }
+    bool careful = record.status != AttachmentStatus::kAttached;
+    if (!before.rebind.empty()) TRY(ensure_bound(host_, *before.device, before.rebind, deadline_));
+    if (before.way == Way::kVfio) return restore_settings(record, before, careful);
+    if (before.rdma_undo == RdmaUndo::kRemoveSoft) TRY(remove_soft_rdma(before));
+    bool at_home = TRY(bring_home(record, before));
+    if (before.rdma_undo == RdmaUndo::kMoveBack) TRY(bring_rdma_home(before));
+    TRY(restore_settings(record, before, careful));
+    if (!at_home) return {};
+    TRY(restore_mac(record, before));
+    return restore_addresses(record, before);
+  }
+
+ private:
+  void note(const Attachment& record, const std::string& text) {
+    out_.notes.push_back(fmt::format("interface {}: {}", record.interface, text));
+  }
+
+  const Attachment* next_holder(const Attachment& record) const {
+    for (const Attachment& other : everyone_)
+      if (!record.device.empty() && other.device == record.device &&
+          (other.pod != record.pod || other.interface != record.interface))
+        return &other;
+    return nullptr;
+  }
+
+  Result<void> remove_made(const Attachment& record, const Before& before) {
+    for (const os::Link& link : inside_)
+      if (link.group == before.group && link.kind == before.kind && link.name.value == record.interface)
+        return unless_gone(links_->remove(link.index));
+    return {};
+  }
+
+  Result<void> remove_soft_rdma(const Before& before) {
+    if (netns_ == nullptr) return {};  // it ended when its interface left the namespace
+    auto port = host_.kernel().netns().rdma(*netns_);
+    if (!port.has_value() && port.error().code == Code::kUnsupported) return {};
+    return unless_gone(TRY(std::move(port))->remove_soft(before.rdma));
+  }
+
+  Result<void> bring_rdma_home(const Before& before) {
+    if (netns_ == nullptr) return {};  // the kernel has moved it
+    auto port = TRY(host_.kernel().netns().rdma(*netns_));
+    return unless_gone(port->move(before.rdma, *TRY(host_.own_netns())));
+  }
+
+  // False when there is no interface to bring home any more.
+  Result<bool> bring_home(const Attachment& record, const Before& before) {
+    auto here = std::ranges::find_if(
+        inside_, [&](const os::Link& link) { return is_that(link, before, record.interface); });
+    if (here != inside_.end()) TRY(move_home(record, before, *here));
+    if (here != inside_.end() && !look_again_) return true;
+    const os::Link* link = TRY(host_.that_of(before, record.interface));
+    if (link == nullptr && !before.device.has_value() && !before.kind.empty()) {
+      note(record, fmt::format("{} ({}) ended with the pod's network namespace", before.name, before.kind));
+      return false;
+    }
+    if (link == nullptr)
+      link = TRY(
+          wait_for_link(host_, before, record.interface, deadline_)
+              .context("waiting for {} to come back from network namespace {}", record.device, record.netns)
+              .hint("it comes when the last process in that namespace has ended; then run `railbed down` "
+                    "again"));
+    if (link == nullptr) {
+      note(record, fmt::format("{} has no interface any more: nothing to put back", record.device));
+      return false;
+    }
+    TRY(put_right(record, before, *link));
+    return true;
+  }
+
+  Result<void> move_home(const Attachment& record, const Before& before, const os::Link& link) {
+    os::LinkChange change{.name = IfName{before.name}, .netns = TRY(host_.own_netns())};
+    if (link.mtu != before.mtu) change.mtu = before.mtu;
+    if (before.up) change.up = true;
+    look_again_ = false;
+    Result<void> moved = links_->change(link.index, change);
+    if (!moved.has_value() && moved.error().code == Code::kConflict) {
+      change.name = TRY(free_name(before.name));
+      moved = links_->change(link.index, change);
+      if (moved.has_value()) tell_name(record, before.name, change.name->value);
+    }
+    host_.forget();
+    if (moved.has_value() || moved.error().code == Code::kCanceled) return moved;
+    // What travels with the move is applied after it: the interface may be at home already.
+    if (TRY(host_.that_of(before, record.interface)) == nullptr) return moved;
+    look_again_ = true;
+    return {};
+  }
+
+  void tell_name(const Attachment& record, const std::string& wanted, const std::string& got) {
+    note(record,
+         fmt::format("{} is back as {}: another interface is called {} now", record.device, got, wanted));
+  }
+
+  Result<IfName> free_name(const std::string& name) {
+    for (int number = 1;; ++number) {
+      std::string ending = fmt::format("_{}", number);
+      std::string candidate = name.substr(0, kMostNameBytes - ending.size()) + ending;
+      if (TRY(host_.by_name(candidate)) == nullptr) return IfName{candidate};
+    }
+  }
+
+  // An interface that is at home: whatever differs.
+  Result<void> put_right(const Attachment& record, const Before& before, const os::Link& link) {
+    os::LinkPort* port = TRY(host_.links());
+    IfIndex index = link.index;
+    std::string now = link.name.value;
+    bool down = before.up && !link.up;
+    bool other_mtu = link.mtu != before.mtu;
+    if (now != before.name) {
+      Result<void> renamed = port->change(index, {.name = IfName{before.name}});
+      if (!renamed.has_value() && renamed.error().code == Code::kConflict)
+        tell_name(record, before.name, now);
+      else
+        TRY(std::move(renamed));
+    }
+    if (!down && !other_mtu) return {};
+    os::LinkChange change;
+    if (other_mtu) change.mtu = before.mtu;
+    if (down) change.up = true;
+    TRY(port->change(index, change));
+    host_.forget();
+    return {};
+  }
+
+  Result<void> restore_settings(const Attachment& record, const Before& before, bool careful) {
+    if (before.vf_settings.empty()) return {};
+    if (!device_exists(host_.kernel().files(), *before.device)) return {};  // its settings went with it
+    os::VfChange change = before.vf_settings;
+    const os::Link* pf = TRY(host_.by_pci(*before.pf));
+    if (pf == nullptr) {
+      note(record, fmt::format("PF {} has no interface any more: the settings of VF {} stay", *before.pf,
+                               *before.vf));
+      return {};
+    }
+    IfIndex pf_index = pf->index;
+    if (careful) {
+      os::VfInfo now = TRY(host_.vf(*before.pf, *before.vf));
+      change = differing(change, now);
+    }
+    os::LinkPort* port = TRY(host_.links());
+    if (!change.empty())
+      TRY(port->change_vf(pf_index, *before.vf, change)
+              .context("putting back the settings of VF {} of {}", *before.vf, *before.pf));
+    return before.rebind.empty() ? Result<void>{} : rebind_at_home(record, before);
+  }
+
+  // Also where the GUIDs are back already: a killed process may have come that far and no further.
+  Result<void> rebind_at_home(const Attachment& record, const Before& before) {
+    TRY(rebind(host_, *before.device, before.rebind, deadline_));
+    if (before.way == Way::kVfio) return {};
+    const os::Link* link = TRY(host_.by_pci(*before.device));
+    return link == nullptr ? Result<void>{} : put_right(record, before, *link);
+  }
+
+  Result<void> restore_mac(const Attachment& record, const Before& before) {
+    if (!before.new_mac.has_value()) return {};
+    host_.forget();
+    const os::Link* link = TRY(host_.that_of(before, record.interface));
+    if (link == nullptr || link->hw_address == before.hw_address || before.hw_address.size() != 6) return {};
+    MacAddress mac;
+    std::ranges::copy(before.hw_address, mac.bytes.begin());
+    IfIndex index = link->index;
+    return set_mac(host_, *TRY(host_.links()), index, mac, before.pf, before.vf,
+                   [](bool) { return Result<void>{}; });
+  }
+
+  Result<void> restore_addresses(const Attachment& record, const Before& before) {
+    if (before.addresses.empty()) return {};
+    const os::Link* link = TRY(host_.that_of(before, record.interface));
+    if (link == nullptr) return {};
+    IfIndex index = link->index;
+    os::LinkPort* port = TRY(host_.links());
+    auto unless_there = [](Result<void> done) {
+      return !done.has_value() && done.error().code == Code::kConflict ? Result<void>{} : std::move(done);
+    };
+    for (const IpPrefix& address : before.addresses) TRY(unless_there(port->add_address({index, address})));
+    for (os::Route route : before.routes) {
+      route.link = index;
+      if (Result<void> added = unless_there(port->add_route(route)); !added.has_value())
+        note(record, "a route of the host did not come back: " + added.error().story());
+    }
+    return {};
+  }
+
+  Host& host_;
+  GivenBack& out_;
+  const std::vector<Attachment>& everyone_;
+  const os::Netns* netns_;  // null: it is gone
+  os::Deadline deadline_;
+  std::unique_ptr<os::Netns> opened_;
+  std::unique_ptr<os::LinkPort> links_;
+  std::vector<os::Link> inside_;
+  bool look_again_ = false;  // the last move ended in an error at home
+};
+
+// Those that are attached are marked first, so that a killed process is known to have begun.
+Result<void> mark(state::Store& store, const std::vector<Attachment>& records) {
+  auto transaction = TRY(state::Transaction::begin(store));
+  for (Attachment record : records) {
+    if (record.status != AttachmentStatus::kAttached) continue;
+    record.status = AttachmentStatus::kDetaching;
+    TRY(store.put_attachment(record));
+  }
+  return transaction.commit();
+}
+
+Result<void> forget(state::Store& store, const std::vector<Attachment>& records) {
+  if (records.empty()) return {};
+  auto transaction = TRY(state::Transaction::begin(store));
+  for (const Attachment& record : records) {
+    TRY(store.forget_attachment(record.pod, record.interface));
+    TRY(store.forget_leases(record.pod, record.interface));
+  }
+  return transaction.commit();
+}
+
+}  // namespace
+
+Result<GivenBack> give_back(Host& host, state::Store& store, const std::vector<Attachment>& records,
+                            const os::Netns* held, os::Deadline deadline) {
+  GivenBack out;
+  if (records.empty()) return out;
+  TRY(mark(store, records));
+  std::vector<Attachment> everyone = TRY(store.attachments());
+  host.forget();
+  GiveBack work(host, out, everyone, held, deadline);
+  auto failed = [&](const Attachment& record, Error error) {
+    out.failures.push_back({record.pod, record.interface, std::move(error)});
+  };
+
+  Result<void> looked = work.look_inside(records.front().netns);
+  std::vector<std::pair<Attachment, Before>> readable;
+  for (auto record = records.rbegin(); record != records.rend(); ++record) {
+    Result<Before> before = before_of(*record);
+    if (!looked.has_value())
+      failed(*record, looked.error());
+    else if (!before.has_value())
+      failed(*record, before.error());
+    else
+      readable.emplace_back(*record, std::move(*before));
+  }
+  work.remove_made_together(readable);
+  for (const auto& [record, before] : readable) {
+    Result<void> done = work.back(record, before);
+    if (done.has_value())
+      out.done.push_back(record);
+    else
+      failed(record, std::move(done.error()));
+  }
+  TRY(forget(store, out.done));
+  return out;
+}
+
+}  // namespace railbed::attach

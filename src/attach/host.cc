@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attach/host.h"
+
+#include <algorithm>
+
+namespace railbed::attach {
+namespace {
+
+constexpr int kMostVfs = 4096;
+
+std::string sysfs(PciAddress device) {
+  return fmt::format("/sys/bus/pci/devices/{}", device);
+}
+
+}  // namespace
+
+Result<os::LinkPort*> Host::links() {
+  if (links_ == nullptr) links_ = TRY(kernel_.links());
+  return links_.get();
+}
+
+Result<const os::Netns*> Host::own_netns() {
+  if (own_ == nullptr) own_ = TRY(kernel_.netns().open_own());
+  return own_.get();
+}
+
+template <typename Match>
+Result<const os::Link*> Host::first(Match match) {
+  if (!all_.has_value()) {
+    os::LinkPort* port = TRY(links());
+    all_ = TRY(port->list(os::WithVfs::kNo));
+  }
+  auto found = std::ranges::find_if(*all_, match);
+  return found == all_->end() ? nullptr : &*found;
+}
+
+Result<const os::Link*> Host::by_pci(PciAddress device) {
+  std::string name = device.to_string();
+  return first([&](const os::Link& link) { return link.parent_bus == "pci" && link.parent_device == name; });
+}
+
+Result<const os::Link*> Host::by_name(const std::string& name) {
+  return first([&](const os::Link& link) {
+    return link.name.value == name || std::ranges::count(link.alt_names, name) > 0;
+  });
+}
+
+Result<const os::Link*> Host::by_index(IfIndex index) {
+  return first([&](const os::Link& link) { return link.index == index; });
+}
+
+Result<const os::Link*> Host::by_mac(const MacAddress& mac) {
+  return first([&](const os::Link& link) { return link.mac() == mac; });
+}
+
+Result<const os::Link*> Host::that_of(const Before& before, const std::string& interface) {
+  return first([&](const os::Link& link) { return is_that(link, before, interface); });
+}
+
+Result<std::string> Host::names() {
+  TRY(first([](const os::Link&) { return true; }));
+  std::vector<std::string> all;
+  for (const os::Link& link : *all_)
+    if (link.name.value != "lo") all.push_back(link.name.value);
+  std::ranges::sort(all);
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+Result<os::Link> Host::pf_link(PciAddress pf) {
+  const os::Link* link = TRY(by_pci(pf));
+  if (link == nullptr)
+    return fail(Error{.code = Code::kNotFound,
+                      .message = fmt::format("PF {} has no interface in this namespace", pf),
+                      .hint = "is its driver loaded?"});
+  return *link;
+}
+
+Result<os::VfInfo> Host::vf(PciAddress pf, VfIndex vf) {
+  if (!vfs_.contains(pf)) {
+    os::Link link = TRY(pf_link(pf));
+    os::LinkPort* port = TRY(links());
+    vfs_[pf] = TRY(port->find(link.index, os::WithVfs::kYes)).vfs;
+  }
+  const std::vector<os::VfInfo>& all = vfs_[pf];
+  auto found = std::ranges::find(all, vf, &os::VfInfo::index);
+  if (found == all.end()) return fail(Code::kNotFound, "PF {} knows no VF {}; it has {}", pf, vf, all.size());
+  return *found;
+}
+
+Result<std::vector<os::LinkAddress>*> Host::addresses() {
+  if (!addresses_.has_value()) {
+    os::LinkPort* port = TRY(links());
+    addresses_ = TRY(port->addresses());
+  }
+  return &*addresses_;
+}
+
+Result<std::vector<os::Route>*> Host::routes() {
+  if (!routes_.has_value()) {
+    os::LinkPort* port = TRY(links());
+    routes_ = TRY(port->routes());
+  }
+  return &*routes_;
+}
+
+void Host::forget() {
+  all_.reset();
+  vfs_.clear();
+  addresses_.reset();
+  routes_.reset();
+}
+
+bool is_that(const os::Link& link, const Before& before, const std::string& interface) {
+  if (before.device.has_value())
+    return link.parent_bus == "pci" && link.parent_device == before.device->to_string();
+  if (link.kind != before.kind) return false;
+  if (link.hw_address == before.hw_address) return true;
+  if (before.new_mac.has_value() && link.mac() == before.new_mac) return true;
+  return link.index.value == before.index && (link.name.value == before.name || link.name.value == interface);
+}
+
+Result<std::optional<VfPlace>> vf_place(const os::FileTree& files, PciAddress device) {
+  Result<std::string> parent = os::link_name(files, sysfs(device) + "/physfn");
+  if (!parent.has_value()) return std::optional<VfPlace>{};
+  PciAddress pf = TRY(PciAddress::parse(*parent));
+  for (int index = 0; index < kMostVfs; ++index) {
+    Result<std::string> vf = os::link_name(files, fmt::format("{}/virtfn{}", sysfs(pf), index));
+    if (!vf.has_value()) break;
+    if (*vf == device.to_string()) return std::optional(VfPlace{pf, VfIndex{index}});
+  }
+  return fail(Code::kNotFound, "PF {} does not list its VF {}", pf, device);
+}
+
+bool device_exists(const os::FileTree& files, PciAddress device) {
+  return files.exists(sysfs(device));
+}
+
+}  // namespace railbed::attach

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is in the host's namespace, listed once and remembered.
+//
+// Why: eight interfaces of a pod need one list, not eight; asking a PF for its VFs holds the kernel's RTNL
+// lock for milliseconds per VF, so it is done once per PF and only for those whose settings matter.
+// Threading: one thread. Failure: the ports' own.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "attach/record.h"
+#include "os/kernel.h"
+
+namespace railbed::attach {
+
+class Host {
+ public:
+  explicit Host(os::Kernel& kernel) : kernel_(kernel) {}
+
+  os::Kernel& kernel() { return kernel_; }
+  Result<os::LinkPort*> links();
+  Result<const os::Netns*> own_netns();
+  // Valid until forget(); null where there is none.
+  Result<const os::Link*> by_pci(PciAddress device);
+  Result<const os::Link*> by_name(const std::string& name);  // or alternative name
+  Result<const os::Link*> by_index(IfIndex index);
+  Result<const os::Link*> by_mac(const MacAddress& mac);
+  // The interface that is described, under whatever name.
+  Result<const os::Link*> that_of(const Before& before, const std::string& interface);
+  Result<std::string> names();  // "eth0, eth1", for messages
+  // What the PF says of its VF.
+  Result<os::VfInfo> vf(PciAddress pf, VfIndex vf);
+  Result<os::Link> pf_link(PciAddress pf);
+  Result<std::vector<os::LinkAddress>*> addresses();
+  Result<std::vector<os::Route>*> routes();
+  // Something has changed: list again when asked again.
+  void forget();
+
+ private:
+  template <typename Match>
+  Result<const os::Link*> first(Match match);
+
+  os::Kernel& kernel_;
+  std::unique_ptr<os::LinkPort> links_;
+  std::unique_ptr<os::Netns> own_;
+  std::optional<std::vector<os::Link>> all_;
+  std::map<PciAddress, std::vector<os::VfInfo>> vfs_;
+  std::optional<std::vector<os::LinkAddress>> addresses_;
+  std::optional<std::vector<os::Route>> routes_;
+};
+
+// Whether `link` is what `before` tells of: hardware by its PCI address, anything else by its kind and
+// hardware address, or by its index under one of its two names.
+bool is_that(const os::Link& link, const Before& before, const std::string& interface);
+
+// From sysfs: the VF's PF and number; nothing where the device is no VF.
+struct VfPlace {
+  PciAddress pf;
+  VfIndex index;
+};
+Result<std::optional<VfPlace>> vf_place(const os::FileTree& files, PciAddress device);
+
+bool device_exists(const os::FileTree& files, PciAddress device);
+
+}  // namespace railbed::attach

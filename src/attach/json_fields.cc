@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attach/json_fields.h"
+
+#include "doc/json.h"
+
+namespace railbed::attach {
+namespace {
+
+// An optional number that may be zero.
+std::optional<int> optional_number(const doc::Value& object, std::string_view key) {
+  const doc::Value* found = object.find(key);
+  if (found == nullptr || found->as_int() == nullptr) return std::nullopt;
+  return static_cast<int>(*found->as_int());
+}
+void put_optional(doc::Value& object, std::string_view key, const std::optional<int>& value) {
+  if (value.has_value()) object.set(key, *value);
+}
+std::optional<bool> optional_flag(const doc::Value& object, std::string_view key) {
+  const doc::Value* found = object.find(key);
+  if (found == nullptr || found->as_bool() == nullptr) return std::nullopt;
+  return *found->as_bool();
+}
+void put_optional(doc::Value& object, std::string_view key, const std::optional<bool>& value) {
+  if (value.has_value()) object.set(key, *value);
+}
+
+}  // namespace
+
+Result<doc::Value> parse_object(const std::string& text) {
+  doc::Diagnostics diagnostics;
+  auto source = std::make_shared<doc::Source>(doc::Source{.name = "state", .text = text});
+  std::optional<doc::Value> value = doc::parse_json(source, diagnostics);
+  if (!value.has_value() || !value->is_object())
+    return fail(Code::kInvalid, "the state has a record that is no JSON object: \"{}\"", text);
+  return std::move(*value);
+}
+
+std::string text_in(const doc::Value& object, std::string_view key) {
+  const doc::Value* found = object.find(key);
+  return found != nullptr && found->is_string() ? *found->as_string() : "";
+}
+int number_in(const doc::Value& object, std::string_view key) {
+  return optional_number(object, key).value_or(0);
+}
+bool flag_in(const doc::Value& object, std::string_view key) {
+  return optional_flag(object, key).value_or(false);
+}
+std::vector<std::string> texts_in(const doc::Value& object, std::string_view key) {
+  std::vector<std::string> texts;
+  const doc::Value* found = object.find(key);
+  if (found == nullptr || !found->is_array()) return texts;
+  for (const doc::Value& one : *found->as_array())
+    if (one.is_string()) texts.push_back(*one.as_string());
+  return texts;
+}
+
+void put_text(doc::Value& object, std::string_view key, const std::string& value) {
+  if (!value.empty()) object.set(key, value);
+}
+void put_number(doc::Value& object, std::string_view key, int64_t value) {
+  if (value != 0) object.set(key, value);
+}
+void put_flag(doc::Value& object, std::string_view key, bool value) {
+  if (value) object.set(key, true);
+}
+void put_texts(doc::Value& object, std::string_view key, const std::vector<std::string>& values) {
+  if (values.empty()) return;
+  doc::Value array = doc::Value::array();
+  for (const std::string& value : values) array.push(value);
+  object.set(key, std::move(array));
+}
+
+void put_prefixes(doc::Value& object, std::string_view key, const std::vector<IpPrefix>& prefixes) {
+  std::vector<std::string> texts;
+  for (const IpPrefix& prefix : prefixes) texts.push_back(prefix.to_string());
+  put_texts(object, key, texts);
+}
+Result<std::vector<IpPrefix>> prefixes_in(const doc::Value& object, std::string_view key) {
+  std::vector<IpPrefix> prefixes;
+  for (const std::string& text : texts_in(object, key)) prefixes.push_back(TRY(IpPrefix::parse(text)));
+  return prefixes;
+}
+
+void put_routes(doc::Value& object, std::string_view key, const std::vector<os::Route>& routes) {
+  if (routes.empty()) return;
+  doc::Value array = doc::Value::array();
+  for (const os::Route& route : routes) {
+    doc::Value one = doc::Value::object();
+    const char* all = route.family == IpFamily::kV4 ? "0.0.0.0/0" : "::/0";
+    one.set("dst", route.destination.has_value() ? route.destination->to_string() : std::string(all));
+    put_parsed(one, "gw", route.gateway);
+    put_number(one, "link", route.link.value);
+    put_optional(one, "metric", route.metric);
+    put_optional(one, "table", route.table);
+    put_optional(one, "mtu", route.mtu);
+    put_optional(one, "advmss", route.advmss);
+    put_optional(one, "scope", route.scope);
+    array.push(std::move(one));
+  }
+  object.set(key, std::move(array));
+}
+Result<std::vector<os::Route>> routes_in(const doc::Value& object, std::string_view key) {
+  std::vector<os::Route> routes;
+  const doc::Value* found = object.find(key);
+  if (found == nullptr || !found->is_array()) return routes;
+  for (const doc::Value& one : *found->as_array()) {
+    IpPrefix destination = TRY(IpPrefix::parse(text_in(one, "dst")));
+    os::Route route{.family = destination.address.family};
+    if (destination.length > 0) route.destination = destination;
+    route.gateway = TRY(parsed_in<IpAddress>(one, "gw"));
+    route.link = IfIndex{number_in(one, "link")};
+    route.metric = optional_number(one, "metric");
+    route.table = optional_number(one, "table");
+    route.mtu = optional_number(one, "mtu");
+    route.advmss = optional_number(one, "advmss");
+    route.scope = optional_number(one, "scope");
+    routes.push_back(route);
+  }
+  return routes;
+}
+
+void put_vf_settings(doc::Value& object, std::string_view key, const os::VfChange& settings) {
+  if (settings.empty()) return;
+  doc::Value one = doc::Value::object();
+  put_parsed(one, "mac", settings.mac);
+  if (settings.vlan.has_value()) {
+    one.set("vlan", settings.vlan->id);
+    one.set("qos", settings.vlan->qos);
+    one.set("proto", static_cast<int>(settings.vlan->proto));
+  }
+  put_optional(one, "spoofchk", settings.spoof_check);
+  put_optional(one, "trust", settings.trust);
+  if (settings.link_state.has_value()) one.set("link_state", static_cast<int>(*settings.link_state));
+  if (settings.rate.has_value()) {
+    one.set("min_tx_rate", settings.rate->min_mbps);
+    one.set("max_tx_rate", settings.rate->max_mbps);
+  }
+  put_parsed(one, "node_guid", settings.node_guid);
+  put_parsed(one, "port_guid", settings.port_guid);
+  object.set(key, std::move(one));
+}
+Result<os::VfChange> vf_settings_in(const doc::Value& object, std::string_view key) {
+  os::VfChange settings;
+  const doc::Value* one = object.find(key);
+  if (one == nullptr) return settings;
+  settings.mac = TRY(parsed_in<MacAddress>(*one, "mac"));
+  if (one->find("vlan") != nullptr)
+    settings.vlan = os::VfChange::Vlan{number_in(*one, "vlan"), number_in(*one, "qos"),
+                                       static_cast<os::VlanProto>(number_in(*one, "proto"))};
+  settings.spoof_check = optional_flag(*one, "spoofchk");
+  settings.trust = optional_flag(*one, "trust");
+  if (auto state = optional_number(*one, "link_state"))
+    settings.link_state = static_cast<os::VfLinkState>(*state);
+  if (one->find("min_tx_rate") != nullptr)
+    settings.rate = os::VfChange::Rate{number_in(*one, "min_tx_rate"), number_in(*one, "max_tx_rate")};
+  settings.node_guid = TRY(parsed_in<Guid>(*one, "node_guid"));
+  settings.port_guid = TRY(parsed_in<Guid>(*one, "port_guid"));
+  return settings;
+}
+
+}  // namespace railbed::attach

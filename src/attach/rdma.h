@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The RDMA side of a VF: which device it is, its files, and the name of a soft one.
+// Threading: pure but for reading sysfs. Failure: none; what is not there is empty.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+#include "os/file_tree.h"
+
+namespace railbed::attach {
+
+// The RDMA device that belongs to a PCI function; empty: none.
+std::string rdma_device(const os::FileTree& files, PciAddress device);
+
+// "/dev/infiniband/uverbs0", "/dev/infiniband/umad0", "/dev/infiniband/issm0" of an RDMA device.
+std::vector<std::string> char_devices(const os::FileTree& files, const std::string& rdma);
+
+// The soft device on a VF, unique on this machine: "rxe01v3" is on VF 3 of PF 0000:01:00.0; the PF's device,
+// function and domain appear where they are not 0 ("rxe01f1v3").
+std::string soft_rdma_name(PciAddress pf, VfIndex vf);
+
+}  // namespace railbed::attach

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attach/rebind.h"
+
+namespace railbed::attach {
+namespace {
+
+bool makes_no_interface(const os::FileTree& files, PciAddress device) {
+  if (!device_exists(files, device)) return true;
+  auto driver = os::link_name(files, fmt::format("/sys/bus/pci/devices/{}/driver", device));
+  return !driver.has_value() || *driver == "vfio-pci";
+}
+
+}  // namespace
+
+Result<const os::Link*> wait_for_link(Host& host, const Before& before, const std::string& interface,
+                                      os::Deadline deadline) {
+  auto events = TRY(host.kernel().uevents().open());
+  for (;;) {
+    host.forget();
+    const os::Link* link = TRY(host.that_of(before, interface));
+    if (link != nullptr) return link;
+    if (before.device.has_value() && makes_no_interface(host.kernel().files(), *before.device))
+      return nullptr;
+    auto event = events->next(deadline);
+    if (!event.has_value() && event.error().code == Code::kTimeout) {
+      const os::Link* last = TRY(host.that_of(before, interface));
+      if (last != nullptr) return last;
+    }
+    TRY(std::move(event));
+  }
+}
+
+Result<void> ensure_bound(Host& host, PciAddress device, const std::string& driver, os::Deadline deadline) {
+  os::FileTree& files = host.kernel().files();
+  if (!device_exists(files, device)) return {};
+  if (os::link_name(files, fmt::format("/sys/bus/pci/devices/{}/driver", device)).has_value()) return {};
+  TRY(files.write(fmt::format("/sys/bus/pci/drivers/{}/bind", driver), device.to_string()));
+  const os::Link* link =
+      TRY(wait_for_link(host, Before{.device = device}, "", deadline)
+              .context("waiting for the interface of {} after binding {} anew", device, driver));
+  if (link == nullptr) return fail(Code::kIo, "{} did not take {} back", driver, device);
+  return {};
+}
+
+Result<void> rebind(Host& host, PciAddress device, const std::string& driver, os::Deadline deadline) {
+  os::FileTree& files = host.kernel().files();
+  std::string path = fmt::format("/sys/bus/pci/devices/{}/driver", device);
+  if (os::link_name(files, path).has_value()) TRY(files.write(path + "/unbind", device.to_string()));
+  return ensure_bound(host, device, driver, deadline);
+}
+
+}  // namespace railbed::attach

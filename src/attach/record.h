@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is written down about an interface before it is touched: state::Attachment::undo.
+//
+// Two parts: the wish, only ever compared as text, and how things were before, read back to undo.
+// Threading: plain values. Failure: Invalid for a text that is no such record.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "attach/wish.h"
+
+namespace railbed::attach {
+
+enum class RdmaUndo : uint8_t { kNone, kMoveBack, kRemoveSoft };
+
+// Enough to find the device wherever it is, and to make it as it was.
+struct Before {
+  Way way = Way::kMove;
+  std::optional<PciAddress> device;
+  std::optional<PciAddress> pf;
+  std::optional<VfIndex> vf;
+  os::VfChange vf_settings;  // as they were, of those that are changed
+  std::string rebind;        // the VF's driver, to be bound anew for its GUIDs to count; empty: need not
+
+  // The moved interface, at home.
+  std::string name;
+  int index = 0;
+  std::string kind;
+  std::vector<uint8_t> hw_address;
+  std::optional<MacAddress> new_mac;  // what it gets in the pod, if another
+  int mtu = 0;
+  bool up = false;
+  std::vector<IpPrefix> addresses;
+  std::vector<os::Route> routes;
+
+  uint32_t group = 0;  // of the made interface
+  std::string rdma;
+  RdmaUndo rdma_undo = RdmaUndo::kNone;
+  friend bool operator==(const Before&, const Before&) = default;
+};
+
+std::string undo_text(const Wish& wish, const Before& before);
+Result<Before> before_of(const state::Attachment& record);
+// Whether the record's wish is this one.
+bool same_wish(const state::Attachment& record, const Wish& wish);
+
+}  // namespace railbed::attach

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attach/wish.h"
+
+#include <algorithm>
+
+#include "api/ipam.h"
+#include "attach/types.h"
+#include "doc/diagnostic.h"
+
+namespace railbed::attach {
+namespace {
+
+std::optional<IpAddress> gateway_of(IpFamily family, const std::vector<ipam::Assigned>& addresses) {
+  for (const ipam::Assigned& one : addresses)
+    if (one.gateway.has_value() && one.gateway->family == family) return one.gateway;
+  return std::nullopt;
+}
+
+// A route without a gateway of its own goes through that of the address, as the reference plugins have it;
+// without either it is on the link.
+std::vector<os::Route> routes_of(const api::IpamConfig& ipam, const std::vector<ipam::Assigned>& addresses) {
+  std::vector<os::Route> routes;
+  for (const api::IpamRoute& wanted : ipam.routes) {
+    os::Route route{.family = wanted.destination.address.family};
+    if (wanted.destination.length > 0) route.destination = wanted.destination;
+    route.gateway = wanted.gateway.has_value() ? wanted.gateway : gateway_of(route.family, addresses);
+    route.metric = wanted.metric;
+    route.table = wanted.table;
+    route.mtu = wanted.mtu;
+    route.advmss = wanted.advmss;
+    route.scope = wanted.scope;
+    routes.push_back(route);
+  }
+  return routes;
+}
+
+// The pod's default-route replaces a default route of the network's own.
+void add_default_routes(const std::vector<IpAddress>& gateways, std::vector<os::Route>& routes) {
+  for (const IpAddress& gateway : gateways) {
+    std::erase_if(routes, [&](const os::Route& route) {
+      return !route.destination.has_value() && route.family == gateway.family && !route.table.has_value();
+    });
+    routes.push_back({.family = gateway.family, .gateway = gateway});
+  }
+}
+
+Result<void> check(const Wish& wish, const InterfaceWanted& wanted) {
+  bool known_vf = !wish.vf_settings.empty() || wish.way == Way::kVfio;
+  if (known_vf && !wish.device.has_value())
+    return fail(Code::kInternal, "network {}: VF settings without a VF", wish.network);
+  if (wish.way == Way::kVfio && (!wish.sysctls.empty() || wish.mtu.has_value()))
+    return fail(Code::kInvalid, "network {}: VF {} is bound to vfio-pci: there is no interface to tune",
+                wish.network, *wish.device);
+  if (wish.mac.has_value() && wanted.device.has_value() && wanted.device->infiniband)
+    return fail(Code::kInvalid, "network {}: an InfiniBand interface has no MAC address to set",
+                wish.network);
+  if (wish.mac.has_value() && (wish.mac->bytes[0] & 1) != 0)
+    return fail(Code::kInvalid, "network {}: {} is a multicast MAC address", wish.network, *wish.mac);
+  if (wish.mac.has_value() && wish.mac->is_zero())
+    return fail(Code::kInvalid, "network {}: {} is no MAC address for an interface", wish.network, *wish.mac);
+  return {};
+}
+
+}  // namespace
+
+Result<Wish> read_wish(const InterfaceWanted& wanted, bool soft_rdma, const api::IpamConfig& ipam,
+                       std::vector<ipam::Assigned> addresses) {
+  if (wanted.config.plugins.empty())
+    return fail(Code::kInvalid, "network {}: its configuration has no plugin", wanted.network);
+  Wish wish{.interface = wanted.name.value, .network = wanted.network, .resource = wanted.resource};
+  wish.type = wanted.config.plugins.front().type;
+  for (const api::Plugin& plugin : wanted.config.plugins) {
+    const PluginType* type = TRY(plugin_type(plugin.type, wanted.network));
+    bool first = &plugin == &wanted.config.plugins.front();
+    if (type->chained && first)
+      return fail(Code::kInvalid,
+                  "network {}: plugin {} changes an interface and cannot be the first of the list",
+                  wanted.network, plugin.type);
+    if (!type->chained && !first)
+      return fail(Code::kInvalid,
+                  "network {}: plugin {} makes an interface and must be the first of the list",
+                  wanted.network, plugin.type);
+    TRY(type->read(Keys(plugin, wanted.network), wanted, wish));
+  }
+  if (wanted.selection.mac.present) wish.mac = wanted.selection.mac.value;
+  if (wish.mtu == 0) wish.mtu.reset();
+  // A VF's administrative MAC and that of its interface are one.
+  if (wish.mac.has_value() && wish.vf.has_value()) wish.vf_settings.mac = wish.mac;
+  wish.soft_rdma = soft_rdma && wish.rdma && wish.way == Way::kMove;
+  wish.routes = routes_of(ipam, addresses);
+  add_default_routes(wanted.selection.default_route, wish.routes);
+  wish.addresses = std::move(addresses);
+  TRY(check(wish, wanted));
+  return wish;
+}
+
+Result<api::IpamConfig> ipam_of(const api::NetworkConfig& config, const std::string& network) {
+  const doc::Value* block = config.plugins.empty() ? nullptr : config.plugins.front().config.find("ipam");
+  if (block == nullptr || block->is_null()) return api::IpamConfig{};
+  doc::Diagnostics diagnostics;
+  std::optional<api::IpamConfig> ipam = api::parse_ipam(*block, diagnostics);
+  if (ipam.has_value()) return std::move(*ipam);
+  std::string why;
+  for (const doc::Diagnostic& one : diagnostics.all())
+    if (one.severity == doc::Severity::kError) why += (why.empty() ? "" : "; ") + one.message;
+  return fail(Code::kInvalid, "network {}: its ipam block is wrong: {}", network, why);
+}
+
+}  // namespace railbed::attach

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attach/wish.h"
+
+#include "attach/record.h"
+#include "attach/test_networks.h"
+#include "attach/vf_settings.h"
+
+namespace railbed::attach {
+namespace {
+
+const plan::PoolVf kVf{
+    .pf = {0, 1, 0, 0}, .pf_name = "ens1f0", .index = VfIndex{2}, .address = {0, 1, 0x10, 4}, .rdma = true};
+
+InterfaceWanted rail(const std::vector<std::string>& plugins, std::optional<plan::PoolVf> vf = kVf) {
+  InterfaceWanted one = wanted("net1", plugins, vf);
+  one.network = "default/rail";
+  one.resource = "o/r";
+  return one;
+}
+
+// The wish as it is written down; an error as it is told.
+std::string show(const InterfaceWanted& one, bool soft = false) {
+  Result<api::IpamConfig> ipam = ipam_of(one.config, one.network);
+  if (!ipam.has_value()) return ipam.error().to_string();
+  auto addresses = ipam::assign(*ipam, one.network, {}, {}, {"default/a", "net1"});
+  if (!addresses.has_value()) return addresses.error().to_string();
+  Result<Wish> wish = read_wish(one, soft, *ipam, *addresses);
+  if (!wish.has_value()) return wish.error().to_string();
+  std::string text = undo_text(*wish, Before{});
+  size_t start = text.find("\"type\"");
+  return text.substr(start, text.find(",\"before\"") - start - 1);
+}
+
+TEST(Wish, UnderstandsEachType) {
+  EXPECT_EQ(
+      show(rail({R"({"type":"sriov","vlan":100,"vlanQoS":3,"vlanProto":"802.1ad","mac":"02:00:00:00:00:01",
+      "spoofchk":"off","trust":"on","link_state":"enable","min_tx_rate":10,"max_tx_rate":100})"})),
+      R"("type":"sriov","resource":"o/r","device":"0000:01:10.4","vfSettings":{"mac":"02:00:00:00:00:01",)"
+      R"("vlan":100,"qos":3,"proto":1,"spoofchk":false,"trust":true,"link_state":1,"min_tx_rate":10,)"
+      R"("max_tx_rate":100},"mac":"02:00:00:00:00:01","rdma":true)");
+  EXPECT_EQ(show(rail({R"({"type":"sriov","vlan":0})"}), true),
+            R"("type":"sriov","resource":"o/r","device":"0000:01:10.4",)"
+            R"("vfSettings":{"vlan":0,"qos":0,"proto":0},"rdma":true,"softRdma":true)");
+  EXPECT_EQ(show(rail({R"({"type":"sriov","deviceID":"0000:02:10.0"})"}, std::nullopt)),
+            R"("type":"sriov","resource":"o/r","device":"0000:02:10.0")");
+  EXPECT_EQ(
+      show(rail({R"({"type":"ib-sriov","link_state":"auto","guid":"02:00:00:00:00:00:00:09"})",
+                 R"({"type":"rdma"})"})),
+      R"("type":"ib-sriov","resource":"o/r","device":"0000:01:10.4","vfSettings":{"link_state":0,)"
+      R"("node_guid":"0200:0000:0000:0009","port_guid":"0200:0000:0000:0009"},"rdma":true,"rdmaRequired":true)");
+  plan::PoolVf vfio = kVf;
+  vfio.vfio = true;
+  EXPECT_EQ(show(rail({R"({"type":"sriov"})"}, vfio), true),
+            R"("type":"sriov","resource":"o/r","way":2,"device":"0000:01:10.4","rdma":true)");
+  EXPECT_EQ(show(rail({R"({"type":"host-device","device":"eth7"})"}, std::nullopt)),
+            R"("type":"host-device","resource":"o/r","hostLink":"eth7")");
+  EXPECT_EQ(show(rail({R"({"type":"host-device"})"})),
+            R"("type":"host-device","resource":"o/r","device":"0000:01:10.4","rdma":true)");
+  EXPECT_EQ(show(rail({R"({"type":"macvlan","master":"eth0","mode":"vepa","mtu":9000})"}, std::nullopt)),
+            R"("type":"macvlan","resource":"o/r","way":1,"hostLink":"eth0","macvlanMode":2,"mtu":9000)");
+  EXPECT_EQ(show(rail({R"({"type":"ipvlan","mode":"l3s"})"}, std::nullopt)),
+            R"("type":"ipvlan","resource":"o/r","way":1,"ipvlanMode":2)");
+  EXPECT_EQ(show(rail({R"({"type":"macvlan"})",
+                       R"({"type":"tuning","mtu":1400,"mac":"02:00:00:00:00:05",
+                             "sysctl":{"net.ipv4.conf.IFNAME.arp_filter":"1","net/core/somaxconn":"500"}})"},
+                      std::nullopt)),
+            R"("type":"macvlan","resource":"o/r","way":1,"mac":"02:00:00:00:00:05","mtu":1400,)"
+            R"("sysctls":["net/ipv4/conf/net1/arp_filter=1","net/core/somaxconn=500"])");
+}
+
+TEST(Wish, RoutesGoThroughTheGatewayOfTheAddress) {
+  EXPECT_EQ(
+      show(rail({R"({"type":"macvlan","ipam":{"type":"static",
+      "addresses":[{"address":"10.0.0.2/24","gateway":"10.0.0.1"},{"address":"fd00::2/64"}],
+      "routes":[{"dst":"0.0.0.0/0"},{"dst":"10.5.0.0/16","gw":"10.0.0.9"},{"dst":"fd01::/64"}]}})"},
+                std::nullopt)),
+      R"("type":"macvlan","resource":"o/r","way":1,"addresses":[{"address":"10.0.0.2/24",)"
+      R"("gateway":"10.0.0.1"},{"address":"fd00::2/64"}],"routes":[{"dst":"0.0.0.0/0","gw":"10.0.0.1"},)"
+      R"({"dst":"10.5.0.0/16","gw":"10.0.0.9"},{"dst":"fd01::/64"}])");
+}
+
+TEST(Wish, ThePodsOwnWordsWin) {
+  InterfaceWanted one = rail({R"({"type":"sriov","mac":"02:00:00:00:00:01","ipam":{"type":"static",
+      "addresses":[{"address":"10.0.0.2/24","gateway":"10.0.0.1"}],"routes":[{"dst":"0.0.0.0/0"}]}})"});
+  one.selection.mac = api::given(*MacAddress::parse("02:00:00:00:00:99"));
+  one.selection.default_route = {*IpAddress::parse("10.0.0.254")};
+  EXPECT_EQ(
+      show(one),
+      R"("type":"sriov","resource":"o/r","device":"0000:01:10.4","vfSettings":{"mac":"02:00:00:00:00:99"},)"
+      R"("mac":"02:00:00:00:00:99","rdma":true,"addresses":[{"address":"10.0.0.2/24",)"
+      R"("gateway":"10.0.0.1"}],"routes":[{"dst":"0.0.0.0/0","gw":"10.0.0.254"}])");
+  InterfaceWanted ib = rail({R"({"type":"ib-sriov","guid":"02:00:00:00:00:00:00:09"})"});
+  ib.selection.infiniband_guid = api::given(Guid{0x0200000000000011});
+  EXPECT_THAT(show(ib), testing::HasSubstr(R"("port_guid":"0200:0000:0000:0011")"));
+}
+
+TEST(Wish, SaysWhatIsWrong) {
+  struct Case {
+    InterfaceWanted wanted;
+    const char* message;
+  };
+  const std::optional<plan::PoolVf> none;
+  InterfaceWanted ib_mac = rail({R"({"type":"ib-sriov"})"});
+  ib_mac.selection.mac = api::given(*MacAddress::parse("02:00:00:00:00:99"));
+  InterfaceWanted ipvlan_mac = rail({R"({"type":"ipvlan"})"}, none);
+  ipvlan_mac.selection.mac = ib_mac.selection.mac;
+  const Case cases[] = {
+      {rail({}), "network default/rail: its configuration has no plugin"},
+      {rail({R"({"type":"bridge"})"}),
+       "network default/rail: plugin type \"bridge\" is not supported\n  supported are sriov, ib-sriov, "
+       "host-device, "
+       "macvlan, ipvlan, tuning, rdma"},
+      {rail({R"({"type":"tuning"})"}),
+       "network default/rail: plugin tuning changes an interface and cannot be the first of the list"},
+      {rail({R"({"type":"sriov"})", R"({"type":"macvlan"})"}),
+       "network default/rail: plugin macvlan makes an interface and must be the first of the list"},
+      {rail({R"({"type":"sriov"})"}, none),
+       "network default/rail, plugin sriov: there is no VF for it\n  annotate the network with "
+       "k8s.v1.cni.cncf.io/resourceName and have a policy make VFs of that resource, or name the VF in "
+       "deviceID"},
+      {rail({R"({"type":"sriov","deviceID":"eth0"})"}, none),
+       "network default/rail, plugin sriov: deviceID: \"eth0\" is not a PCI address (one looks like "
+       "0000:3c:00.0)"},
+      {rail({R"({"type":"sriov","vlan":5000})"}),
+       "network default/rail, plugin sriov: vlan is 5000, but must be a number from 0 to 4094"},
+      {rail({R"({"type":"sriov","vlanQoS":3})"}),
+       "network default/rail, plugin sriov: vlanQoS and vlanProto 802.1ad need a vlan other than 0"},
+      {rail({R"({"type":"sriov","vlan":3,"vlanProto":"qinq"})"}),
+       "network default/rail, plugin sriov: vlanProto is \"qinq\", but must be one of 802.1q, 802.1Q, "
+       "802.1ad, "
+       "802.1AD"},
+      {rail({R"({"type":"sriov","trust":"yes"})"}),
+       "network default/rail, plugin sriov: trust is \"yes\", but must be \"on\" or \"off\""},
+      {rail({R"({"type":"sriov","link_state":1})"}),
+       "network default/rail, plugin sriov: link_state must be a string, not an integer"},
+      {rail({R"({"type":"sriov","min_tx_rate":9,"max_tx_rate":5})"}),
+       "network default/rail, plugin sriov: min_tx_rate 9 is greater than max_tx_rate 5"},
+      {rail({R"({"type":"sriov","mac":"01:00:5e:00:00:01"})"}),
+       "network default/rail: 01:00:5e:00:00:01 is a multicast MAC address"},
+      {rail({R"({"type":"sriov","mac":"x"})"}),
+       "network default/rail, plugin sriov: mac: \"x\" is not a MAC address (one looks like "
+       "02:00:00:00:00:01)"},
+      {ib_mac,
+       "network default/rail, plugin ib-sriov: an InfiniBand interface has no MAC address to set; ask for an "
+       "infiniband-guid"},
+      {ipvlan_mac,
+       "network default/rail, plugin ipvlan: an ipvlan interface has the MAC address of its master; use "
+       "macvlan"},
+      {rail({R"({"type":"ib-sriov","guid":"00:00:00:00:00:00:00:00"})"}),
+       "network default/rail, plugin ib-sriov: 00:00:00:00:00:00:00:00 is no GUID for a port"},
+      {rail({R"({"type":"host-device","device":"eth0"})"}),
+       "network default/rail, plugin host-device: name the interface by exactly one of device, hwaddr, "
+       "pciBusID or a "
+       "resource"},
+      {rail({R"({"type":"host-device","kernelpath":"/sys/x"})"}, none),
+       "network default/rail, plugin host-device: kernelpath is not supported; use device, hwaddr or "
+       "pciBusID"},
+      {rail({R"({"type":"macvlan","linkInContainer":true})"}, none),
+       "network default/rail, plugin macvlan: linkInContainer is not supported: master is an interface of "
+       "the host"},
+      {rail({R"({"type":"macvlan"})", R"({"type":"rdma"})"}, none),
+       "network default/rail, plugin rdma: a virtual interface has no RDMA device; chain it after sriov, "
+       "ib-sriov or "
+       "host-device"},
+      {rail({R"({"type":"macvlan"})", R"({"type":"tuning","promisc":true})"}, none),
+       "network default/rail, plugin tuning: promisc is not supported; mac, mtu and sysctl are"},
+      {rail({R"({"type":"macvlan"})", R"({"type":"tuning","sysctl":{"kernel.panic":"1"}})"}, none),
+       "network default/rail, plugin tuning: sysctl kernel.panic is none of a network namespace (net.…)"},
+  };
+  for (const Case& one : cases) EXPECT_EQ(show(one.wanted), one.message);
+}
+
+TEST(Record, GoesBothWays) {
+  Before before{.way = Way::kMove,
+                .device = PciAddress{0, 1, 0x10, 4},
+                .pf = PciAddress{0, 1, 0, 0},
+                .vf = VfIndex{0},
+                .vf_settings = {.vlan = os::VfChange::Vlan{5, 1, os::VlanProto::k8021ad},
+                                .trust = false,
+                                .link_state = os::VfLinkState::kDisable,
+                                .rate = os::VfChange::Rate{0, 10},
+                                .node_guid = Guid{1}},
+                .rebind = "mlx5_core",
+                .name = "eth2",
+                .index = 7,
+                .kind = "veth",
+                .hw_address = {2, 0, 0, 0, 0, 0xff},
+                .new_mac = MacAddress::parse("02:00:00:00:00:99").value(),
+                .mtu = 1500,
+                .up = true,
+                .addresses = {*IpPrefix::parse("10.0.0.1/24")},
+                .routes = {{.family = IpFamily::kV4, .gateway = *IpAddress::parse("10.0.0.9"), .metric = 0}},
+                .group = 0x7fffffff,
+                .rdma = "mlx5_3",
+                .rdma_undo = RdmaUndo::kMoveBack};
+  Wish wish{.interface = "net1"};
+  state::Attachment record{.undo = undo_text(wish, before)};
+  EXPECT_EQ(*before_of(record), before);
+  EXPECT_TRUE(same_wish(record, wish));
+  wish.mtu = 1400;
+  EXPECT_FALSE(same_wish(record, wish));
+  EXPECT_EQ(before_of({.undo = "no"}).error().message,
+            "the state has a record that is no JSON object: \"no\"");
+}
+
+TEST(VfSettings, OnlyDifferencesAreAskedFor) {
+  os::VfInfo now{.index = VfIndex{0}, .vlan = 5, .spoof_check = true, .trust = std::nullopt};
+  os::VfChange wanted{.vlan = os::VfChange::Vlan{5, 0, os::VlanProto::k8021q},
+                      .spoof_check = false,
+                      .trust = false,
+                      .link_state = os::VfLinkState::kAuto,
+                      .rate = os::VfChange::Rate{0, 0}};
+  EXPECT_EQ(differing(wanted, now), (os::VfChange{.spoof_check = false}));
+  EXPECT_EQ(present(differing(wanted, now), now), (os::VfChange{.spoof_check = true}));
+}
+
+}  // namespace
+}  // namespace railbed::attach

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.h"
+
+#include <cerrno>
+
+namespace railbed {
+namespace {
+
+Result<int> positive(int number) {
+  if (number <= 0) return fail(Code::kInvalid, "{} is not positive", number);
+  return number;
+}
+
+Result<int> doubled(int number) {
+  int value = TRY(positive(number).context("doubling {}", number).hint("give a larger number"));
+  return value * 2;
+}
+
+Result<void> outer(int number) {
+  TRY(doubled(number).context("outer").hint("never seen"));
+  return {};
+}
+
+TEST(Error, TellsItsStoryOutermostFirstAndTheHintBelow) {
+  EXPECT_EQ(*doubled(4), 8);
+  EXPECT_EQ(outer(-3).error().to_string(), "outer: doubling -3: -3 is not positive\n  give a larger number");
+  EXPECT_TRUE(outer(3).has_value());
+}
+
+TEST(Error, SystemErrorsNameTheErrnoAndMapToACode) {
+  Error error = system_error(EBUSY, "write /sys/x");
+  EXPECT_EQ(error.to_string(), "write /sys/x: EBUSY (Device or resource busy)");
+  EXPECT_EQ(error.code, Code::kBusy);
+  EXPECT_EQ(error.sys_errno, EBUSY);
+  EXPECT_EQ(system_error(EPERM, "x").code, Code::kDenied);
+  EXPECT_EQ(errno_name(4711), "errno 4711");
+}
+
+}  // namespace
+}  // namespace railbed

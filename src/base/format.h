@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// fmt for railbed's own types: whatever has `std::string to_string() const` can be formatted with "{}".
+//
+// Why: the strong types at module edges (PciAddress, Guid, …) appear in every message; writing a formatter
+// for each is noise. Format specifications of strings ("{:>12}") work too.
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace railbed {
+template <typename T>
+concept HasToString = requires(const T& value) {
+  { value.to_string() } -> std::same_as<std::string>;
+};
+}  // namespace railbed
+
+template <typename T>
+  requires railbed::HasToString<T>
+struct fmt::formatter<T> : fmt::formatter<std::string_view> {
+  auto format(const T& value, fmt::format_context& context) const {
+    return fmt::formatter<std::string_view>::format(value.to_string(), context);
+  }
+};

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/types.h"
+
+#include <rapidcheck/gtest.h>
+
+namespace railbed {
+namespace {
+
+TEST(PciAddress, ReadsShortLongAndWideDomains) {
+  EXPECT_EQ(PciAddress::parse("0000:3c:00.0")->to_string(), "0000:3c:00.0");
+  EXPECT_EQ(PciAddress::parse("3C:1f.7")->to_string(), "0000:3c:1f.7");
+  EXPECT_EQ(PciAddress::parse("10000:e1:00.0")->to_string(), "10000:e1:00.0");
+}
+
+TEST(PciAddress, SaysWhatARightOneLooksLike) {
+  for (const char* wrong :
+       {"", "3c:00", "0000:3c:00", "0000:3c:20.0", "0000:3c:00.8", "0000:3c:00.0x", "g000:3c:00.0"})
+    EXPECT_EQ(PciAddress::parse(wrong).error().to_string(),
+              fmt::format("\"{}\" is not a PCI address (one looks like 0000:3c:00.0)", wrong));
+}
+
+TEST(PciAddress, CountsVfsByRoutingId) {
+  PciAddress pf = *PciAddress::parse("0000:01:00.0");
+  EXPECT_EQ(pf.plus(0x80).to_string(), "0000:01:10.0");
+  EXPECT_EQ(pf.plus(0x82).to_string(), "0000:01:10.2");
+  EXPECT_EQ(pf.plus(0x100).to_string(), "0000:02:00.0");
+}
+
+RC_GTEST_PROP(PciAddress, RoundTrips, (uint32_t domain, uint8_t bus, uint8_t device, uint8_t function)) {
+  PciAddress address{domain, bus, static_cast<uint8_t>(device & 31), static_cast<uint8_t>(function & 7)};
+  RC_ASSERT(*PciAddress::parse(address.to_string()) == address);
+}
+
+TEST(Guid, ReadsEverySpelling) {
+  for (const char* text : {"0c42:a103:0065:1234", "c42:a103:65:1234", "0x0c42a10300651234", "c42a10300651234",
+                           "0c:42:a1:03:00:65:12:34"})
+    EXPECT_EQ(Guid::parse(text)->to_string(), "0c42:a103:0065:1234") << text;
+  EXPECT_EQ(Guid::parse("nonsense").error().to_string(),
+            "\"nonsense\" is not a GUID (one looks like 0c42:a103:0065:1234)");
+  EXPECT_FALSE(Guid::parse("").has_value());
+}
+
+RC_GTEST_PROP(Guid, RoundTripsInBothSpellings, (uint64_t value)) {
+  RC_ASSERT(Guid::parse(Guid{value}.to_string())->value == value);
+  RC_ASSERT(Guid::parse(Guid{value}.to_pairs())->value == value);
+}
+
+TEST(Gid, KnowsItsParts) {
+  Gid gid = *Gid::parse("fe80:0000:0000:0000:0c42:a103:0065:1234");
+  EXPECT_EQ(gid.subnet_prefix(), 0xfe80000000000000u);
+  EXPECT_EQ(gid.interface_id().to_string(), "0c42:a103:0065:1234");
+  EXPECT_TRUE(gid.is_link_local());
+  EXPECT_TRUE(Gid::parse("0:0:0:0:0:ffff:0a00:0001")->is_mapped_ipv4());
+  EXPECT_FALSE(Gid::parse("0:0:0:0:0:ffff:0a00").has_value());
+}
+
+TEST(IfName, RefusesWhatTheKernelRefuses) {
+  EXPECT_EQ(IfName::parse("ens1f0np0")->value, "ens1f0np0");
+  for (const char* wrong : {"", ".", "..", "a/b", "a:b", "a b", "sixteen_bytes_xx"})
+    EXPECT_FALSE(IfName::parse(wrong).has_value()) << wrong;
+}
+
+TEST(MacAddress, ReadsColonsAndDashes) {
+  EXPECT_EQ(MacAddress::parse("02-AA-00-00-00-01")->to_string(), "02:aa:00:00:00:01");
+  EXPECT_EQ(MacAddress::parse("02:00").error().to_string(),
+            "\"02:00\" is not a MAC address (one looks like 02:00:00:00:00:01)");
+}
+
+}  // namespace
+}  // namespace railbed

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doc/diagnostic.h"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+#include "doc/text.h"
+
+namespace railbed::doc {
+
+std::string_view severity_name(Severity severity) {
+  switch (severity) {
+    case Severity::kNote:
+      return "note";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kError:
+      return "error";
+  }
+  return "?";
+}
+
+Diagnostic& Diagnostic::note(Span where, std::string text) {
+  notes.push_back({std::move(where), std::move(text)});
+  return *this;
+}
+
+Diagnostic& Diagnostic::with_fix(std::string text) {
+  fix = std::move(text);
+  return *this;
+}
+
+Diagnostic& Diagnostics::error(std::string_view id, Span span, std::string message) {
+  return all_.emplace_back(
+      Diagnostic{std::string(id), Severity::kError, std::move(span), std::move(message)});
+}
+
+Diagnostic& Diagnostics::warning(std::string_view id, Span span, std::string message) {
+  return all_.emplace_back(
+      Diagnostic{std::string(id), Severity::kWarning, std::move(span), std::move(message)});
+}
+
+Diagnostic& Diagnostics::note(std::string_view id, Span span, std::string message) {
+  return all_.emplace_back(Diagnostic{std::string(id), Severity::kNote, std::move(span), std::move(message)});
+}
+
+bool Diagnostics::has_errors() const {
+  return count(Severity::kError) > 0;
+}
+
+size_t Diagnostics::count(Severity severity) const {
+  return static_cast<size_t>(
+      std::ranges::count_if(all_, [&](const Diagnostic& d) { return d.severity == severity; }));
+}
+
+void Diagnostics::append(Diagnostics other) {
+  std::ranges::move(other.all_, std::back_inserter(all_));
+}
+
+void Diagnostics::sort() {
+  using Key = std::tuple<bool, std::string_view, int, int, size_t>;
+  std::vector<Key> order;
+  for (const Diagnostic& d : all_) {
+    const std::string_view name = d.span.source ? std::string_view(d.span.source->name) : "";
+    order.emplace_back(!d.span.known(), name, d.span.line, d.span.column, order.size());
+  }
+  std::ranges::sort(order);
+  std::vector<Diagnostic> sorted;
+  for (const Key& key : order) sorted.push_back(std::move(all_[std::get<size_t>(key)]));
+  all_ = std::move(sorted);
+}
+
+namespace {
+constexpr size_t kMaxShownBytes = 100;
+
+// The part of a line that is shown, and where the marked bytes are in it.
+struct Excerpt {
+  std::string before, marked, after;
+};
+
+Excerpt cut_around(std::string_view line, size_t column, size_t length) {
+  const size_t start = std::min(column - 1, line.size());
+  length = std::min({length, line.size() - start, kMaxShownBytes / 2});
+  size_t from = 0;
+  size_t to = line.size();
+  if (line.size() > kMaxShownBytes) {
+    from = start + length > kMaxShownBytes - 20 ? start - std::min(start, kMaxShownBytes / 3) : 0;
+    to = std::min(line.size(), from + kMaxShownBytes);
+    while (from > 0 && is_utf8_continuation(line[from])) --from;
+    while (to < line.size() && is_utf8_continuation(line[to])) ++to;
+  }
+  Excerpt excerpt{printable(line.substr(from, start - from)), printable(line.substr(start, length)),
+                  printable(line.substr(start + length, to - start - length))};
+  if (from > 0) excerpt.before = "…" + excerpt.before;
+  if (to < line.size()) excerpt.after += "…";
+  return excerpt;
+}
+
+// As many blanks as the text has characters; tabs stay tabs, so that the caret stands below its character.
+std::string blanks_for(std::string_view text) {
+  std::string out;
+  for (char c : text)
+    if (!is_utf8_continuation(c)) out += c == '\t' ? '\t' : ' ';
+  return out;
+}
+
+std::string excerpt_lines(const Span& span) {
+  const Excerpt e = cut_around(line_text(span.source->text, span.line), static_cast<size_t>(span.column),
+                               static_cast<size_t>(std::max(span.length, 0)));
+  const size_t width = std::max<size_t>(blanks_for(e.marked).size(), 1);
+  return fmt::format("{:>6} | {}{}{}\n       | {}^{}\n", span.line, e.before, e.marked, e.after,
+                     blanks_for(e.before), std::string(width - 1, '~'));
+}
+}  // namespace
+
+std::string render(const Diagnostic& d) {
+  std::string out;
+  if (d.span.source != nullptr) out = printable(d.span.to_string()) + ": ";
+  out += fmt::format("{}: {}", severity_name(d.severity), printable(d.message));
+  out += d.id.empty() ? "\n" : fmt::format(" [{}]\n", d.id);
+  if (d.span.known()) out += excerpt_lines(d.span);
+  for (const Diagnostic::Note& n : d.notes) {
+    const std::string place = n.span.source ? printable(n.span.to_string()) + ": " : "";
+    out += fmt::format("  note: {}{}\n", place, printable(n.text));
+  }
+  if (!d.fix.empty()) out += fmt::format("  fix: {}\n", printable(d.fix));
+  return out;
+}
+
+std::string render(const Diagnostics& diagnostics) {
+  std::string out;
+  for (const Diagnostic& d : diagnostics.all()) out += render(d);
+  return out;
+}
+
+}  // namespace railbed::doc

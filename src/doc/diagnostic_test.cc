@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doc/diagnostic.h"
+
+#include <gtest/gtest.h>
+
+namespace railbed::doc {
+namespace {
+
+SourcePtr source(std::string text) {
+  return std::make_shared<const Source>(Source{"policy.yaml", std::move(text)});
+}
+
+TEST(Render, ShowsTheLineACaretNotesAndTheFix) {
+  auto text = source("spec:\n  numVfs: 9\n");
+  Diagnostics diagnostics;
+  diagnostics.error("RB-VF-002", {text, 2, 11, 1}, "policy asks for 9 VFs, ens1f0 allows 7")
+      .note({text, 1, 1}, "of this policy")
+      .note({}, "sriov_totalvfs is 7")
+      .with_fix("numVfs: 7");
+  EXPECT_EQ(render(diagnostics),
+            "policy.yaml:2:11: error: policy asks for 9 VFs, ens1f0 allows 7 [RB-VF-002]\n"
+            "     2 |   numVfs: 9\n"
+            "       |           ^\n"
+            "  note: policy.yaml:1:1: of this policy\n"
+            "  note: sriov_totalvfs is 7\n"
+            "  fix: numVfs: 7\n");
+}
+
+TEST(Render, WithoutAPlaceThereIsNoExcerpt) {
+  Diagnostics diagnostics;
+  diagnostics.warning("RB-X", {source("")}, "empty");
+  diagnostics.note("", {}, "nothing");
+  EXPECT_EQ(render(diagnostics), "policy.yaml: warning: empty [RB-X]\nnote: nothing\n");
+}
+
+TEST(Render, TheCaretStandsBelowItsCharacterBehindTabsAndWideBytes) {
+  Diagnostics diagnostics;
+  diagnostics.error("E", {source("\täö: xyz"), 1, 8, 3}, "m");
+  EXPECT_EQ(render(diagnostics), "policy.yaml:1:8: error: m [E]\n     1 | \täö: xyz\n       | \t    ^~~\n");
+}
+
+TEST(Render, LongLinesAreCutAroundTheColumn) {
+  const std::string line = fmt::format("{:a>200}X{:b>200}", "", "");
+  Diagnostics diagnostics;
+  diagnostics.error("E", {source(line), 1, 201, 1}, "m");
+  EXPECT_EQ(render(diagnostics),
+            fmt::format("policy.yaml:1:201: error: m [E]\n     1 | …{:a>33}X{:b>66}…\n       |  {:33}^\n", "",
+                        "", ""));
+}
+
+TEST(Render, ControlCharactersOfTheInputDoNotReachTheTerminal) {
+  Diagnostics diagnostics;
+  diagnostics.error("E", {source("a: \x1b[31m\xff\xc2\x9b"), 1, 4, 1}, "bad \x1b]0;x\x07");
+  EXPECT_EQ(render(diagnostics),
+            "policy.yaml:1:4: error: bad \\x1b]0;x\\x07 [E]\n     1 | a: \\x1b[31m\xEF\xBF\xBD\\x9b\n"
+            "       |    ^~~~\n");
+}
+
+TEST(Diagnostics, AreSortedByPlaceAndStayInOrderOtherwise) {
+  auto text = source("a\nb\n");
+  Diagnostics diagnostics;
+  diagnostics.error("1", {}, "nowhere");
+  diagnostics.warning("2", {text, 2, 1}, "");
+  diagnostics.note("3", {text, 1, 2}, "");
+  diagnostics.note("4", {text, 1, 2}, "");
+  diagnostics.sort();
+  std::string order;
+  for (const Diagnostic& d : diagnostics.all()) order += d.id;
+  EXPECT_EQ(order, "3421");
+  EXPECT_TRUE(diagnostics.has_errors());
+  EXPECT_EQ(diagnostics.count(Severity::kNote), 2u);
+}
+
+TEST(Nearest, FindsWhatWasMeant) {
+  const std::vector<std::string_view> names{"containers", "initContainers", "numVfs", "mtu", "isRdma"};
+  EXPECT_EQ(nearest("container", names), "containers");
+  EXPECT_EQ(nearest("numvfs", names), "numVfs");
+  EXPECT_EQ(nearest("numVsf", names), "numVfs");
+  EXPECT_EQ(nearest("mtuu", names), "mtu");
+  EXPECT_EQ(nearest("ipam", names), "");
+  EXPECT_EQ(nearest("isRDMA", names), "isRdma");
+  EXPECT_EQ(nearest("vlan", names), "");
+}
+
+}  // namespace
+}  // namespace railbed::doc

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON inside a string of a manifest, with places in the manifest.
+//
+// The string's value and the way in which it stands in the file differ only in white space (indentation of a
+// block, folded lines) and in escapes. So the n-th byte of the value that is no white space is the n-th such
+// byte of the file after the string's beginning; this is walked once, byte by byte, and every byte is
+// compared. Where the two disagree (an escape that is not decoded here) nothing is claimed.
+#include <algorithm>
+
+#include "doc/json.h"
+#include "doc/json_reader.h"
+#include "doc/text.h"
+#include "doc/text_places.h"
+
+namespace railbed::doc {
+
+namespace {
+
+bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+// The bytes of a scalar as they stand in the file.
+class WrittenScalar {
+ public:
+  WrittenScalar(std::string_view file, size_t offset, Style style) : file_(file), at_(offset), style_(style) {
+    if (style == Style::kLiteral || style == Style::kFolded)
+      at_ = std::min(file_.find('\n', at_), file_.size());
+    else if (style != Style::kPlain)
+      ++at_;  // the opening quote
+  }
+
+  struct Byte {
+    char value = 0;
+    size_t offset = 0;
+  };
+  // The next byte of the value that is no white space; nothing at an escape that is not understood.
+  std::optional<Byte> next() {
+    while (true) {
+      while (at_ < file_.size() && is_blank(file_[at_])) ++at_;
+      if (at_ >= file_.size()) return std::nullopt;
+      const size_t start = at_;
+      const char c = file_[at_++];
+      const char after = at_ < file_.size() ? file_[at_] : '\0';
+      if (style_ == Style::kSingleQuoted && c == '\'') {
+        if (after != '\'') return std::nullopt;
+        ++at_;
+      } else if (c == '\\' && (style_ == Style::kDoubleQuoted || style_ == Style::kJson)) {
+        ++at_;
+        if (is_blank(after) || after == 'n' || after == 't' || after == 'r') continue;
+        if (after != '"' && after != '\\' && after != '/') return std::nullopt;
+        return Byte{after, start};
+      }
+      return Byte{c, start};
+    }
+  }
+
+ private:
+  std::string_view file_;
+  size_t at_ = 0;
+  Style style_;
+};
+
+}  // namespace
+
+TextPlaces::TextPlaces(const Value& text) : span_(text.span) {
+  const std::string* value = text.as_string();
+  const bool has_offset = span_.offset > 0 || (span_.line == 1 && span_.column == 1);
+  if (value == nullptr || !span_.known() || !has_offset) return;
+  WrittenScalar written(span_.source->text, span_.offset, text.style);
+  std::vector<uint32_t> offsets(value->size() + 1);
+  size_t after = span_.offset;
+  for (size_t i = 0; i < value->size(); ++i) {
+    offsets[i] = static_cast<uint32_t>(after);
+    if (is_blank((*value)[i])) continue;
+    const auto byte = written.next();
+    if (!byte || byte->value != (*value)[i]) return;
+    offsets[i] = static_cast<uint32_t>(byte->offset);
+    after = byte->offset + 1;
+  }
+  offsets[value->size()] = static_cast<uint32_t>(after);
+  offsets_ = std::move(offsets);
+}
+
+Span TextPlaces::at(size_t offset, size_t length) const {
+  if (!exact() || offset >= offsets_.size()) return span_;
+  const std::string_view file = span_.source->text;
+  const size_t first = offsets_[offset];
+  const size_t last = length == 0 ? first : offsets_[std::min(offset + length, offsets_.size()) - 1] + 1;
+  const std::string_view before = file.substr(span_.offset, first - span_.offset);
+  const size_t new_line = file.substr(0, first).rfind('\n');
+  const size_t line_start = new_line == std::string_view::npos ? 0 : new_line + 1;
+  const size_t line_end = std::min(file.find('\n', first), file.size());
+  return {span_.source, span_.line + static_cast<int>(std::ranges::count(before, '\n')),
+          static_cast<int>(first - line_start + 1),
+          static_cast<int>(std::max(std::min(last, line_end), first) - first), static_cast<uint32_t>(first)};
+}
+
+namespace {
+
+// All places are the string's; the messages name the line and column within it.
+std::optional<Value> read_without_places(const Value& text, std::string content, size_t prefix,
+                                         Diagnostics& diagnostics) {
+  auto inner = std::make_shared<const Source>(Source{"", std::move(content)});
+  const LineIndex index(inner);
+  Diagnostics found;
+  const auto place_in_text = [&](size_t offset, size_t length) { return index.at(offset, length); };
+  if (read_json(inner->text, place_in_text, found)) {
+    Diagnostics none;  // read again with the string's place everywhere: simpler than rewriting a tree
+    return read_json(inner->text, [&](size_t, size_t) { return text.span; }, none);
+  }
+  const auto named = [&](const std::string& message, const Span& span) {
+    const int column = span.column - (span.line == 1 ? static_cast<int>(prefix) : 0);
+    return fmt::format("{} (line {}, column {} of the embedded text)", message, span.line, column);
+  };
+  for (const Diagnostic& d : found.all()) {
+    Diagnostic& told = diagnostics.error(d.id, text.span, named(d.message, d.span)).with_fix(d.fix);
+    for (const Diagnostic::Note& n : d.notes) told.note(text.span, named(n.text, n.span));
+  }
+  return std::nullopt;
+}
+
+// `content` is the text with `prefix` bytes before it that are not in the file.
+std::optional<Value> read_embedded(const Value& text, std::string content, size_t prefix,
+                                   Diagnostics& diagnostics) {
+  const TextPlaces places(text);
+  if (!places.exact()) return read_without_places(text, std::move(content), prefix, diagnostics);
+  const auto place_in_file = [&](size_t offset, size_t length) {
+    return places.at(offset < prefix ? 0 : offset - prefix, length);
+  };
+  return read_json(content, place_in_file, diagnostics);
+}
+
+const std::string* content_of(const Value& text, Diagnostics& diagnostics) {
+  const std::string* content = text.as_string();
+  if (content == nullptr)
+    diagnostics.error("RB-JSON-006", text.span,
+                      fmt::format("expected a text that holds JSON, found {}", kind_name(text.kind())));
+  return content;
+}
+
+}  // namespace
+
+std::optional<Value> parse_embedded_json(const Value& text, Diagnostics& diagnostics) {
+  const std::string* content = content_of(text, diagnostics);
+  if (content == nullptr) return std::nullopt;
+  return read_embedded(text, *content, 0, diagnostics);
+}
+
+std::optional<Value> parse_embedded_json_list(const Value& text, Diagnostics& diagnostics) {
+  const std::string* content = content_of(text, diagnostics);
+  if (content == nullptr) return std::nullopt;
+  return read_embedded(text, "[" + *content + "]", 1, diagnostics);
+}
+
+}  // namespace railbed::doc

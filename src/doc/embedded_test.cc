@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "doc/json.h"
+#include "doc/yaml.h"
+
+namespace railbed::doc {
+namespace {
+
+Value read(const std::string& text) {
+  Diagnostics diagnostics;
+  auto documents = parse_yaml(std::make_shared<const Source>(Source{"a.yaml", text}), diagnostics);
+  EXPECT_EQ(render(diagnostics), "");
+  return documents.empty() ? Value() : documents[0];
+}
+
+// The same JSON in each way in which YAML can hold a text; the place of "b"'s value is found in all of them.
+TEST(EmbeddedJson, PlacesAreThoseOfTheFileInEveryStyle) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"x:\n  config: |\n    {\n      \"a\": 1,\n      \"b\": 42\n    }\n", "a.yaml:5:12"},
+      {"x:\n  config: |-   # comment\n\n    {\"a\": 1,\n\n    \"b\": 42}\n", "a.yaml:6:10"},
+      {"x:\n  config: >\n    {\"a\": 1,\n     \"b\": 42}\n", "a.yaml:4:11"},
+      {"x:\n  config: '{\"a\": 1, \"b\": 42}'\n", "a.yaml:2:26"},
+      {"x:\n  config: '{\"a\": \"it''s\",\n    \"b\": 42}'\n", "a.yaml:3:10"},
+      {"x:\n  config: \"{\\\"a\\\": 1, \\\"b\\\": 42}\"\n", "a.yaml:2:30"},
+      {"x:\r\n  config: |\r\n    {\"a\": \"ä\",\r\n    \"b\": 42}\r\n", "a.yaml:4:10"},
+      {"{\"x\": {\"config\": \"{\\\"a\\\":1,\\n\\\"b\\\":42}\"}}", "a.yaml:1:36"},
+  };
+  for (const auto& [text, place] : cases) {
+    const Value document = read(text);
+    Diagnostics diagnostics;
+    const auto inner = parse_embedded_json(*document.find("x")->find("config"), diagnostics);
+    ASSERT_TRUE(inner) << text << render(diagnostics);
+    EXPECT_EQ(*inner->find("b"), Value(42)) << text;
+    EXPECT_EQ(inner->find("b")->span.to_string(), place) << text;
+    EXPECT_EQ(inner->find("b")->written(), "42") << text;
+  }
+}
+
+TEST(EmbeddedJson, AMistakeIsShownInTheManifest) {
+  const Value document = read("spec:\n  ipam: |\n    {\n      \"type\": \"static\",\n    }\n");
+  Diagnostics diagnostics;
+  EXPECT_FALSE(parse_embedded_json(*document.find("spec")->find("ipam"), diagnostics));
+  EXPECT_EQ(render(diagnostics),
+            "a.yaml:4:23: error: a ',' before '}' [RB-JSON-001]\n"
+            "     4 |       \"type\": \"static\",\n"
+            "       |                       ^\n"
+            "  fix: remove the ','\n");
+}
+
+TEST(EmbeddedJson, WhereThePlaceCannotBeToldTheInnerPlaceIsNamed) {
+  const Value document = read("config: \"{\\x22a\\x22:\\n  x}\"\n");
+  Diagnostics diagnostics;
+  EXPECT_FALSE(parse_embedded_json(*document.find("config"), diagnostics));
+  EXPECT_EQ(render(diagnostics),
+            "a.yaml:1:9: error: 'x' is no JSON value (line 2, column 3 of the embedded text) [RB-JSON-001]\n"
+            "     1 | config: \"{\\x22a\\x22:\\n  x}\"\n"
+            "       |         ^~~~~~~~~~~~~~~~~~~\n"
+            "  fix: write \"x\" in double quotes\n");
+}
+
+TEST(EmbeddedJson, AListMayStandWithoutBrackets) {
+  const Value document = read("metaPlugins: |\n  {\"type\": \"tuning\"},\n  {\"type\": \"rdma\"}\n");
+  Diagnostics diagnostics;
+  const auto list = parse_embedded_json_list(*document.find("metaPlugins"), diagnostics);
+  ASSERT_TRUE(list) << render(diagnostics);
+  EXPECT_EQ(to_json(*list), R"([{"type":"tuning"},{"type":"rdma"}])");
+  EXPECT_EQ((*list->as_array())[1].find("type")->span.to_string(), "a.yaml:3:12");
+  EXPECT_FALSE(parse_embedded_json_list(Value("{} {}"), diagnostics));
+  EXPECT_EQ(render(diagnostics),
+            "error: expected ',' or ']', found '{' (line 1, column 4 of the embedded text) [RB-JSON-001]\n");
+}
+
+TEST(EmbeddedJson, AMadeTextHasNoPlace) {
+  Diagnostics diagnostics;
+  const auto inner = parse_embedded_json(Value("{\"a\": [1]}"), diagnostics);
+  ASSERT_TRUE(inner);
+  EXPECT_FALSE(inner->find("a")->span.known());
+  EXPECT_FALSE(parse_embedded_json(Value(5), diagnostics));
+  EXPECT_EQ(render(diagnostics), "error: expected a text that holds JSON, found an integer [RB-JSON-006]\n");
+}
+
+}  // namespace
+}  // namespace railbed::doc

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON grammar over any text, with the places given by the caller: of a file, or of a text embedded in
+// one.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "doc/diagnostic.h"
+#include "doc/value.h"
+
+namespace railbed::doc {
+
+// Where `length` bytes at `offset` of the text stand.
+using PlaceOf = std::function<Span(size_t offset, size_t length)>;
+
+std::optional<Value> read_json(std::string_view text, const PlaceOf& place_of, Diagnostics& diagnostics);
+
+}  // namespace railbed::doc

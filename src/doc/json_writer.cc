@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+#include <cmath>
+
+#include "doc/json.h"
+#include "doc/scalar.h"
+#include "doc/text.h"
+
+namespace railbed::doc {
+
+std::string json_quoted(std::string_view text) {
+  std::string out = "\"";
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    switch (c) {
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\b':
+        out += "\\b";
+        break;
+      case '\f':
+        out += "\\f";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      default:
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
+          out += fmt::format("\\u{:04x}", c);
+        else
+          out += c;
+    }
+  }
+  return out + '"';
+}
+
+std::string double_text(double number) {
+  if (!std::isfinite(number)) return "null";
+  char buffer[32];
+  const auto result = std::to_chars(buffer, buffer + sizeof buffer, number);
+  std::string text(buffer, result.ptr);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+namespace {
+void write(std::string& out, const Value& value, int indent, int depth) {
+  const auto new_line = [&](int at) {
+    if (indent == 0) return;
+    out += '\n';
+    out.append(static_cast<size_t>(indent * at), ' ');
+  };
+  switch (value.kind()) {
+    case Kind::kNull:
+      out += "null";
+      break;
+    case Kind::kBool:
+      out += *value.as_bool() ? "true" : "false";
+      break;
+    case Kind::kInt:
+      out += std::to_string(*value.as_int());
+      break;
+    case Kind::kDouble:
+      out += double_text(*value.as_double_exact());
+      break;
+    case Kind::kString:
+      out += json_quoted(*value.as_string());
+      break;
+    case Kind::kArray: {
+      out += '[';
+      bool first = true;
+      for (const Value& item : *value.as_array()) {
+        if (!std::exchange(first, false)) out += ',';
+        new_line(depth + 1);
+        write(out, item, indent, depth + 1);
+      }
+      if (!first) new_line(depth);
+      out += ']';
+      break;
+    }
+    case Kind::kObject: {
+      out += '{';
+      bool first = true;
+      for (const Value::Member& member : *value.as_object()) {
+        if (!std::exchange(first, false)) out += ',';
+        new_line(depth + 1);
+        out += json_quoted(member.key) + (indent == 0 ? ":" : ": ");
+        write(out, member.value, indent, depth + 1);
+      }
+      if (!first) new_line(depth);
+      out += '}';
+      break;
+    }
+  }
+}
+}  // namespace
+
+std::string to_json(const Value& value, int indent) {
+  std::string out;
+  write(out, value, indent, 0);
+  return out;
+}
+
+}  // namespace railbed::doc

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// YAML streams into Values with spans, and back. JSON files are read through here too (they begin with '{' or
+// '[').
+//
+// Built on libyaml's events. Scalars are resolved as Kubernetes does (YAML 1.1 booleans: y, yes, on, true, in
+// three capitalisations; octal 0o17 and 017; null, ~; quoted scalars are strings). Anchors and aliases are
+// expanded up to a bound, merge keys (<<) are applied, nesting is limited to kMaxDepth. Keys are taken as
+// they are written; a key that stands twice is an error with both places, and its first value stays.
+// Threading: pure functions. Failure: diagnostics with ids RB-YAML-…: line and column, the source line, and
+// for wrong indentation which column the siblings use. A broken document is left out; the documents before
+// and after it ("---") are still returned. Documents without content are left out silently.
+#pragma once
+
+#include <vector>
+
+#include "doc/diagnostic.h"
+#include "doc/value.h"
+
+namespace railbed::doc {
+
+inline constexpr size_t kMaxSourceBytes = 256u << 20;
+
+std::vector<Value> parse_yaml(SourcePtr source, Diagnostics& diagnostics);
+
+// Block style; text of several lines as a literal block; quotes where a reader would take a text for
+// something else. Reads back as the same value (an infinite or undefined number becomes null).
+std::string to_yaml(const Value& value);
+
+}  // namespace railbed::doc

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "doc/yaml_problem.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace railbed::doc {
+
+namespace {
+
+// One line of block YAML as far as guessing needs it.
+struct Line {
+  int number = 0;
+  size_t offset = 0;  // of its first byte in the source
+  std::string_view text;
+
+  size_t indent() const { return std::min(text.find_first_not_of(' '), text.size()); }
+  std::string_view content() const { return text.substr(indent()); }
+  bool is_empty() const { return content().find_first_not_of(" \t") == std::string_view::npos; }
+  bool is_comment() const { return content().starts_with('#'); }
+};
+
+// The key at the start of `content`, or nothing: what stands before ": " or a ':' at the end.
+std::optional<std::string_view> key_of(std::string_view content) {
+  if (content.empty() || std::string_view("\"'{}[]#|>%@`").find(content[0]) != std::string_view::npos)
+    return std::nullopt;
+  for (size_t i = content.find(':'); i != std::string_view::npos; i = content.find(':', i + 1))
+    if (i + 1 == content.size() || content[i + 1] == ' ') return content.substr(0, i);
+  return std::nullopt;
+}
+
+std::vector<Line> lines_of(std::string_view text, size_t from, size_t to, int first_number) {
+  std::vector<Line> lines;
+  for (size_t at = from; at <= to && at <= text.size();) {
+    size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = text.substr(at, end - at);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.push_back({first_number++, at, line});
+    at = end + 1;
+  }
+  return lines;
+}
+
+// A column at which an enclosing map or list stands, and whose line says so.
+struct Level {
+  size_t indent = 0;
+  int line = 0;
+  std::string key;
+};
+
+// The columns open before the last line, the innermost first.
+std::vector<Level> open_levels(const std::vector<Line>& lines) {
+  std::vector<Level> levels;
+  size_t lowest = std::string::npos;
+  const auto add = [&](size_t indent, int line, std::string_view key) {
+    if (indent >= lowest) return;
+    lowest = indent;
+    levels.push_back({indent, line, std::string(key)});
+  };
+  for (size_t i = lines.size() - 1; i-- > 0 && lowest > 0;) {
+    const Line& line = lines[i];
+    if (line.is_empty() || line.is_comment() || line.text.starts_with("---")) continue;
+    std::string_view content = line.content();
+    size_t dash = 0;
+    while (content.substr(dash).starts_with("- "))
+      dash = std::min(content.find_first_not_of(' ', dash + 1), content.size());
+    if (auto key = key_of(content.substr(dash))) add(line.indent() + dash, line.number, *key);
+    if (content.starts_with("- ") || content == "-") add(line.indent(), line.number, "-");
+  }
+  return levels;
+}
+
+class Explainer {
+ public:
+  Explainer(const YamlProblem& problem, const SourcePtr& source, const LineIndex& index, Diagnostics& out)
+      : problem_(problem), index_(index), out_(out), text_(source->text) {
+    const int first = index.at(problem.document_offset, 0).line;
+    lines_ = lines_of(text_, problem.document_offset, std::min(problem.offset, text_.size()), first);
+    if (lines_.empty()) lines_.push_back({first, problem.document_offset, {}});
+  }
+
+  void explain() {
+    const bool found = tab() || open_quote() || wrong_start() || template_braces() || indentation() ||
+                       second_colon() || placeholder() || after_quote() || missing_colon() || flow();
+    if (!found) in_its_own_words();
+  }
+
+ private:
+  bool says(std::string_view words) const { return problem_.problem.find(words) != std::string::npos; }
+  bool reading(std::string_view words) const { return problem_.context.find(words) != std::string::npos; }
+  Diagnostic& error(std::string_view id, size_t offset, size_t length, std::string message) {
+    return out_.error(id, index_.at(offset, length), std::move(message));
+  }
+  const Line& last() const { return lines_.back(); }
+  char here() const { return problem_.offset < text_.size() ? text_[problem_.offset] : '\0'; }
+
+  bool tab() {
+    const size_t blanks = std::min(last().text.find_first_not_of(" \t"), last().text.size());
+    size_t at = last().text.substr(0, blanks).find('\t');
+    if (at == std::string_view::npos) {
+      if (!says("tab") && here() != '\t') return false;
+      at = problem_.offset - last().offset;
+    }
+    error("RB-YAML-005", last().offset + at, 1, "a tab is used to indent; YAML indents with blanks only")
+        .with_fix("replace the tab by blanks");
+    return true;
+  }
+
+  bool open_quote() {
+    if (!reading("quoted scalar") || !problem_.context_offset) return false;
+    if (!says("end of stream") && !says("document indicator")) return false;
+    const char quote = text_[std::min(*problem_.context_offset, text_.size() - 1)];
+    error("RB-YAML-006", *problem_.context_offset, 1, "the quoted text that begins here is never closed")
+        .with_fix(fmt::format("add the closing {}", quote));
+    return true;
+  }
+
+  bool wrong_start() {
+    if (reading("an alias") || reading("an anchor")) {
+      if (!says("alphabetic or numeric")) return false;
+      const size_t at = problem_.context_offset.value_or(problem_.offset);
+      error("RB-YAML-001", at, 1,
+            fmt::format("a value that begins with '{}' is {} in YAML", text_[at],
+                        text_[at] == '*' ? "a reference" : "an anchor"))
+          .with_fix("put the value in double quotes");
+      return true;
+    }
+    if (!says("cannot start any token")) return false;
+    error("RB-YAML-001", problem_.offset, 1, fmt::format("a value cannot begin with '{}'", here()))
+        .with_fix("put the value in double quotes");
+    return true;
+  }
+
+  bool template_braces() {
+    const Span context = index_.at(problem_.context_offset.value_or(problem_.offset), 0);
+    for (const Line& line : lines_) {
+      if (line.number != context.line && line.number != last().number) continue;
+      const size_t at = line.text.find("{{");
+      if (at == std::string_view::npos) continue;
+      error("RB-YAML-001", line.offset + at, 2, "'{{' is a template, not YAML")
+          .with_fix("render the template first (helm template, kustomize build), or put the value in quotes");
+      return true;
+    }
+    return false;
+  }
+
+  // The line stands at a column at which nothing around it stands.
+  bool indentation() {
+    if (!says("expected key") && !says("mapping values") && !says("'-' indicator") &&
+        !says("block sequence entries") && !says("<document start>"))
+      return false;
+    if (problem_.offset < last().offset + last().indent()) return false;
+    std::string_view content = last().content();
+    const bool item = content.starts_with("- ");
+    const auto key = item ? std::optional<std::string_view>("-") : key_of(content);
+    if (!key) return false;
+    const size_t indent = last().indent();
+    const std::vector<Level> levels = open_levels(lines_);
+    const auto distance = [&](const Level& level) {
+      return std::abs(static_cast<long>(level.indent) - static_cast<long>(indent));
+    };
+    if (levels.empty() || std::ranges::find(levels, indent, &Level::indent) != levels.end()) return false;
+    const Level& sibling = *std::ranges::min_element(levels, {}, distance);
+    const long move = static_cast<long>(sibling.indent) - static_cast<long>(indent);
+    error("RB-YAML-002", last().offset + indent, key->size(),
+          fmt::format("'{}' begins at column {}, but its neighbour '{}' (line {}) at column {}", *key,
+                      indent + 1, sibling.key, sibling.line, sibling.indent + 1))
+        .with_fix(fmt::format("indent it by {} blank{} {}, to column {}", std::abs(move),
+                              std::abs(move) == 1 ? "" : "s", move > 0 ? "more" : "less",
+                              sibling.indent + 1));
+    return true;
+  }
+
+  bool second_colon() {
+    if (!says("mapping values are not allowed")) return false;
+    error("RB-YAML-001", problem_.offset, 1, "a second ': ' on this line; a plain value cannot contain it")
+        .with_fix("put the value in double quotes");
+    return true;
+  }
+
+  // `image: {REGISTRY}/name`: a placeholder that YAML reads as a map with text behind it.
+  bool placeholder() {
+    if (!says("expected key") && !says("expected node content") && !says("',' or '}'")) return false;
+    const size_t colon = last().text.find(": {");
+    const size_t brace = colon == std::string_view::npos ? colon : last().text.find('}', colon);
+    if (brace == std::string_view::npos || last().offset + brace >= problem_.offset) return false;
+    const std::string_view name = last().text.substr(colon + 2, brace - colon - 1);
+    error("RB-YAML-001", last().offset + colon + 2, name.size(),
+          fmt::format("{} looks like a placeholder; YAML reads a value that begins with '{{' as a map", name))
+        .with_fix("write the real value, or put the whole value in double quotes");
+    return true;
+  }
+
+  bool after_quote() {
+    if (!says("expected key") || problem_.offset <= last().offset) return false;
+    const std::string_view before = text_.substr(last().offset, problem_.offset - last().offset);
+    const size_t at = before.find_last_not_of(' ');
+    if (at == std::string_view::npos || (before[at] != '"' && before[at] != '\'')) return false;
+    error("RB-YAML-001", problem_.offset, 1, "text after the closing quote of the value")
+        .with_fix("put the whole value inside the quotes");
+    return true;
+  }
+
+  bool missing_colon() {
+    if (!says("could not find expected ':'")) return false;
+    const size_t at = problem_.context_offset.value_or(problem_.offset);
+    const size_t end = std::min(text_.find_first_of("\r\n", at), text_.size());
+    const std::string_view line = text_.substr(at, end - at);
+    const size_t colon = line.find(':');
+    Diagnostic& d = error("RB-YAML-001", at, line.size(), "a key without ': ' behind it");
+    if (colon != std::string_view::npos && colon > 0 && colon + 1 < line.size())
+      d.with_fix(fmt::format("write a blank behind the colon: '{}: {}'", line.substr(0, colon),
+                             line.substr(colon + 1)));
+    return true;
+  }
+
+  bool flow() {
+    if (!problem_.context_offset || !reading("flow")) return false;
+    const auto bracket = open_bracket();
+    if (!bracket) return false;
+    const char open = text_[*bracket];
+    error("RB-YAML-001", problem_.offset, 1,
+          fmt::format("expected ',' or '{}' in what '{}' opened", open == '{' ? '}' : ']', open))
+        .note(index_.at(*bracket, 1), "it was opened here");
+    return true;
+  }
+
+  // The bracket that is open where the problem is: libyaml names it or only its own position.
+  std::optional<size_t> open_bracket() const {
+    int closed = 0;
+    for (size_t at = std::min(problem_.offset, text_.size()); at-- > problem_.document_offset;) {
+      if (text_[at] == ']' || text_[at] == '}') ++closed;
+      if (text_[at] != '[' && text_[at] != '{') continue;
+      if (closed-- == 0) return at;
+    }
+    return std::nullopt;
+  }
+
+  void in_its_own_words() {
+    std::string message = problem_.problem;
+    if (!problem_.context.empty()) message += " " + problem_.context;
+    Diagnostic& d = error("RB-YAML-001", problem_.offset, 1, std::move(message));
+    if (problem_.context_offset && index_.at(*problem_.context_offset, 1).line != d.span.line)
+      d.note(index_.at(*problem_.context_offset, 1), "it begins here");
+  }
+
+  const YamlProblem& problem_;
+  const LineIndex& index_;
+  Diagnostics& out_;
+  std::string_view text_;
+  std::vector<Line> lines_;  // of this document, up to the one with the problem
+};
+
+}  // namespace
+
+void explain(const YamlProblem& problem, const SourcePtr& source, const LineIndex& index,
+             Diagnostics& diagnostics) {
+  Explainer(problem, source, index, diagnostics).explain();
+}
+
+}  // namespace railbed::doc

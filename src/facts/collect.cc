@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "facts/collect.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <unordered_map>
+
+#include "facts/assemble.h"
+#include "facts/attributes.h"
+#include "facts/fabrics.h"
+#include "facts/gpu_paths.h"
+#include "facts/labels.h"
+#include "facts/net.h"
+#include "facts/pci.h"
+#include "facts/pci_ids.h"
+#include "facts/rdma.h"
+
+namespace railbed::facts {
+namespace {
+
+// The modules that decide what a node can do with VFs and RDMA.
+constexpr std::array kModules = {"8021q",
+                                 "amdgpu",
+                                 "bnxt_en",
+                                 "bnxt_re",
+                                 "bonding",
+                                 "gdrdrv",
+                                 "hfi1",
+                                 "i40e",
+                                 "iavf",
+                                 "ib_core",
+                                 "ib_ipoib",
+                                 "ib_umad",
+                                 "ib_uverbs",
+                                 "ice",
+                                 "igb",
+                                 "igbvf",
+                                 "ipvlan",
+                                 "irdma",
+                                 "ixgbe",
+                                 "ixgbevf",
+                                 "macvlan",
+                                 "mlx4_core",
+                                 "mlx4_ib",
+                                 "mlx5_core",
+                                 "mlx5_ib",
+                                 "mlx5_vdpa",
+                                 "mlx5_vfio_pci",
+                                 "mlx_compat",
+                                 "netdevsim",
+                                 "nv_peer_mem",
+                                 "nvidia",
+                                 "nvidia_peermem",
+                                 "openvswitch",
+                                 "rdma_cm",
+                                 "rdma_rxe",
+                                 "rdma_ucm",
+                                 "siw",
+                                 "tun",
+                                 "vdpa",
+                                 "vfio",
+                                 "vfio_iommu_type1",
+                                 "vfio_pci",
+                                 "vhost_net",
+                                 "vhost_vdpa"};
+
+// Asked for by name, so that a recording does not tell all that is loaded. /proc/modules serves trees without
+// /sys/module; the kernel lists built-in modules there only when they have parameters.
+std::vector<std::string> loaded_modules(Attributes& attributes) {
+  std::vector<std::string> loaded;
+  bool in_sysfs = attributes.exists("/sys/module");
+  std::string proc = in_sysfs ? "" : "\n" + attributes.text("/proc/modules").value_or("");
+  for (const char* name : kModules) {
+    bool here = in_sysfs ? attributes.exists(fmt::format("/sys/module/{}", name))
+                         : proc.find(fmt::format("\n{} ", name)) != std::string::npos;
+    if (here) loaded.emplace_back(name);
+  }
+  return loaded;
+}
+
+std::string netns_mode(Attributes& attributes, os::RdmaPort* rdma) {
+  if (rdma != nullptr)
+    if (Result<os::RdmaNetnsMode> mode = rdma->netns_mode())
+      return *mode == os::RdmaNetnsMode::kShared ? "shared" : "exclusive";
+  std::string parameter = attributes.text("/sys/module/ib_core/parameters/netns_mode").value_or("");
+  if (parameter == "Y") return "shared";
+  return parameter == "N" ? "exclusive" : "";
+}
+
+// What only devlink knows; igb and many others have none.
+void ask_eswitch(os::EswitchPort& port, std::vector<Nic>& nics) {
+  for (Nic& nic : nics) {
+    if (nic.total_vfs)
+      if (Result<os::EswitchMode> mode = port.mode(nic.pci.address))
+        nic.eswitch_mode = *mode == os::EswitchMode::kLegacy ? "legacy" : "switchdev";
+    if (nic.firmware.empty())
+      if (Result<std::string> firmware = port.firmware(nic.pci.address)) nic.firmware = *firmware;
+  }
+}
+
+// One request per PF that has VFs: the kernel fills VF information slowly.
+void ask_vfs(Attributes& attributes, os::LinkPort& links, std::vector<Nic>& nics) {
+  for (Nic& nic : nics)
+    for (const NetInterface& netdev : nic.netdevs) {
+      if (nic.vfs.empty() || !netdev.index) continue;
+      Result<os::Link> link = links.find(netdev.index, os::WithVfs::kYes);
+      if (link)
+        apply_vf_info(nic, link->vfs);
+      else
+        attributes.note(link.error());
+    }
+}
+
+void name_models(const PciIds& ids, PciDevice& device, std::unordered_map<std::string, std::string>& known) {
+  auto [at, is_new] = known.try_emplace(device.vendor + device.device);
+  if (is_new) at->second = ids.device(device.vendor, device.device);
+  device.model = at->second;
+}
+
+void name_models(const PciIds& ids, NodeFacts& facts) {
+  std::unordered_map<std::string, std::string> known;
+  for (Nic& nic : facts.nics) {
+    name_models(ids, nic.pci, known);
+    for (Vf& vf : nic.vfs) name_models(ids, vf.pci, known);
+  }
+  for (Gpu& gpu : facts.gpus) name_models(ids, gpu.pci, known);
+}
+
+}  // namespace
+
+NodeFacts collect(os::Kernel& kernel, const CollectOptions& options) {
+  NodeFacts facts;
+  Attributes attributes(kernel.files(), facts.problems);
+  facts.node = options.node.empty() ? kernel.host_name() : options.node;
+  facts.kernel = kernel.kernel_release();
+  auto opened = [&]<typename Port>(Result<std::unique_ptr<Port>> port) -> std::unique_ptr<Port> {
+    if (port) return std::move(*port);
+    attributes.note(port.error());
+    return nullptr;
+  };
+  std::unique_ptr<os::LinkPort> links = opened(kernel.links());
+  std::unique_ptr<os::RdmaPort> rdma = opened(kernel.rdma());
+  std::unique_ptr<os::EswitchPort> eswitch = opened(kernel.eswitch());
+
+  std::vector<FoundInterface> interfaces = scan_interfaces(attributes, links.get());
+  std::vector<RdmaName> names = rdma_names(attributes);
+  std::set<PciAddress> carriers;
+  for (const FoundInterface& interface : interfaces)
+    if (interface.pci) carriers.insert(*interface.pci);
+  for (const RdmaName& name : names)
+    if (name.pci) carriers.insert(*name.pci);
+  PciScan pci = scan_pci(attributes, carriers);
+  std::vector<FoundRdma> devices = scan_rdma(attributes, rdma.get(), names, pci.vfs);
+
+  for (const PciDevice& device : pci.accelerators) facts.gpus.push_back({.pci = device});
+  assemble(attributes, std::move(pci), std::move(interfaces), std::move(devices), facts);
+  if (links != nullptr) ask_vfs(attributes, *links, facts.nics);
+  if (eswitch != nullptr) ask_eswitch(*eswitch, facts.nics);
+  for (Nic& nic : facts.nics) nic.gpus = gpu_paths(nic.pci, facts.gpus);
+  facts.fabrics = group_fabrics(facts.nics);
+  facts.modules = loaded_modules(attributes);
+  facts.iommu =
+      !attributes.list("/sys/kernel/iommu_groups").empty() ||
+      std::ranges::any_of(facts.nics, [](const Nic& nic) { return nic.pci.iommu_group.has_value(); });
+  facts.rdma_netns_mode = netns_mode(attributes, rdma.get());
+  if (Result<std::string> ids = os::real_files("/")->read(options.pci_ids))
+    name_models(PciIds(std::move(*ids)), facts);
+  facts.labels = implied_labels(facts);
+  return facts;
+}
+
+}  // namespace railbed::facts

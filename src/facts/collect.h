@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads what a node is from its kernel.
+//
+// Why: one pass over sysfs and a few netlink dumps give everything that is otherwise collected by hand with
+// lspci, lshw, ip, ibv_devices and ls. The work is linear in the number of VFs. Threading: one thread;
+// changes nothing. Failure: none: what could not be read is absent, with a line in `problems`.
+#pragma once
+
+#include <string>
+
+#include "facts/node_facts.h"
+#include "os/kernel.h"
+
+namespace railbed::facts {
+
+struct CollectOptions {
+  std::string node;                                 // its name; empty: the kernel's host name
+  std::string pci_ids = "/usr/share/misc/pci.ids";  // of this machine, also for recordings; may be absent
+};
+
+NodeFacts collect(os::Kernel& kernel, const CollectOptions& options);
+
+}  // namespace railbed::facts

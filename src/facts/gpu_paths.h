@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a NIC is from each GPU, in the words of nvidia-smi and NCCL.
+//
+//   PIX   below the same PCIe switch
+//   PXB   below the same tree of PCIe switches, through more than one of them
+//   PHB   on the same host bridge, through the CPU
+//   NODE  on different host bridges of one NUMA node
+//   SYS   across NUMA nodes
+//
+// NCCL knows no NODE (it calls these PHB); GPUDirect RDMA is used up to PXB by default. A switch appears in
+// sysfs as an upstream port and one downstream port per device; only the upstream ports count, as in NCCL's
+// topology, and a root port is no switch. Threading: pure functions. Failure: none; unknown NUMA nodes count
+// as one and the same.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "facts/node_facts.h"
+
+namespace railbed::facts {
+
+std::string_view path_kind(const PciDevice& nic, const PciDevice& gpu);
+int path_rank(std::string_view kind);  // 0 for PIX to 4 for SYS; 5 for anything else
+
+// To all of `gpus`, nearest first, then by address.
+std::vector<GpuPath> gpu_paths(const PciDevice& nic, const std::vector<Gpu>& gpus);
+
+}  // namespace railbed::facts

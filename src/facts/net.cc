@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "facts/net.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "facts/ipoib.h"
+#include "facts/natural_order.h"
+
+namespace railbed::facts {
+namespace {
+
+constexpr int kArphrdInfiniband = 32;
+constexpr int kArphrdLoopback = 772;
+constexpr int kIffUp = 0x1;
+
+std::string folder_of(const std::string& name) {
+  return "/sys/class/net/" + name;
+}
+
+// "00:00:00:6c:fe:…" as bytes; empty when it is anything else.
+std::vector<uint8_t> address_bytes(std::string_view text) {
+  std::vector<uint8_t> bytes;
+  while (text.size() >= 2) {
+    std::optional<int64_t> byte = parse_number("0x" + std::string(text.substr(0, 2)));
+    if (!byte) return {};
+    bytes.push_back(static_cast<uint8_t>(*byte));
+    if (text.size() == 2) return bytes;
+    if (text[2] != ':') return {};
+    text.remove_prefix(3);
+  }
+  return {};
+}
+
+void set_hardware_address(FoundInterface& found, const std::vector<uint8_t>& bytes) {
+  found.facts.ipoib = found.is_infiniband ? parse_ipoib_address(bytes) : std::nullopt;
+  if (bytes.size() != 6) return;
+  MacAddress mac;
+  std::ranges::copy(bytes, mac.bytes.begin());
+  found.facts.mac = mac;
+}
+
+std::optional<PciAddress> parent_of(Attributes& attributes, const std::string& name) {
+  std::optional<std::string> path = attributes.link(folder_of(name));
+  if (!path) path = attributes.link(folder_of(name) + "/device");  // kernels with folders, not links, there
+  return path ? last_pci_address(*path) : std::nullopt;
+}
+
+FoundInterface from_link(const os::Link& link) {
+  FoundInterface found{.folder = folder_of(link.name.value),
+                       .is_infiniband = link.arp_type == kArphrdInfiniband,
+                       .is_loopback = link.arp_type == kArphrdLoopback,
+                       .is_child = link.parent && link.parent != link.index};
+  found.facts = {.name = link.name.value,
+                 .kind = link.kind,
+                 .alt_names = link.alt_names,
+                 .index = link.index,
+                 .mtu = link.mtu,
+                 .admin_up = link.up,
+                 .carrier = link.lower_up,
+                 .oper_state = link.oper_state};
+  std::ranges::sort(found.facts.alt_names, natural_less);
+  set_hardware_address(found, link.hw_address);
+  return found;
+}
+
+std::vector<FoundInterface> from_netlink(Attributes& attributes, os::LinkPort& port,
+                                         const std::vector<os::Link>& links) {
+  std::map<IfIndex, std::string> names;
+  for (const os::Link& link : links) names.emplace(link.index, link.name.value);
+  std::map<IfIndex, std::vector<IpPrefix>> addresses;
+  if (auto listed = port.addresses())
+    for (const os::LinkAddress& address : *listed) addresses[address.link].push_back(address.prefix);
+  else
+    attributes.note(listed.error());
+  std::set<IfIndex> with_default_route;
+  if (auto listed = port.routes()) {
+    for (const os::Route& route : *listed)
+      if (!route.destination || route.destination->length == 0) with_default_route.insert(route.link);
+  } else {
+    attributes.note(listed.error());
+  }
+  std::vector<FoundInterface> found;
+  found.reserve(links.size());
+  for (const os::Link& link : links) {
+    FoundInterface& one = found.emplace_back(from_link(link));
+    if (auto at = addresses.find(link.index); at != addresses.end()) one.facts.addresses = at->second;
+    one.facts.has_default_route = with_default_route.contains(link.index);
+    if (auto at = names.find(link.master); link.master && at != names.end()) one.facts.master = at->second;
+    if (link.parent_bus == "pci") one.pci = last_pci_address(link.parent_device);
+    if (!one.pci && !one.is_loopback) one.pci = parent_of(attributes, link.name.value);
+  }
+  return found;
+}
+
+std::optional<FoundInterface> from_sysfs(Attributes& attributes, const std::string& name,
+                                         const std::string& folder) {
+  std::optional<int> type = attributes.small_number(folder + "/type");
+  std::optional<int> mtu = attributes.small_number(folder + "/mtu");
+  if (!type && !mtu) return std::nullopt;  // bonding_masters is a file among the interfaces
+  FoundInterface found{
+      .folder = folder, .is_infiniband = type == kArphrdInfiniband, .is_loopback = type == kArphrdLoopback};
+  found.facts.name = name;
+  found.facts.index.value = attributes.small_number(folder + "/ifindex").value_or(0);
+  found.facts.mtu = mtu.value_or(0);
+  found.facts.admin_up = (attributes.number(folder + "/flags").value_or(0) & kIffUp) != 0;
+  found.facts.carrier = attributes.number(folder + "/carrier").value_or(0) == 1;
+  found.facts.oper_state = attributes.text(folder + "/operstate").value_or("");
+  found.facts.master = attributes.link_name(folder + "/master");
+  if (attributes.exists(folder + "/bridge")) found.facts.kind = "bridge";
+  if (attributes.exists(folder + "/bonding")) found.facts.kind = "bond";
+  int lower = attributes.small_number(folder + "/iflink").value_or(found.facts.index.value);
+  found.is_child = lower != 0 && lower != found.facts.index.value;
+  set_hardware_address(found, address_bytes(attributes.text(folder + "/address").value_or("")));
+  return found;
+}
+
+}  // namespace
+
+bool is_representor(const std::string& phys_port_name) {
+  size_t at = phys_port_name.find("pf");
+  if (at == std::string::npos) return false;
+  at = phys_port_name.find_first_not_of("0123456789", at + 2);
+  return at != std::string::npos &&
+         (phys_port_name.compare(at, 2, "vf") == 0 || phys_port_name.compare(at, 2, "sf") == 0);
+}
+
+std::vector<FoundInterface> scan_interfaces(Attributes& attributes, os::LinkPort* links) {
+  std::vector<FoundInterface> found;
+  Result<std::vector<os::Link>> listed = fail(Code::kUnsupported, "no rtnetlink");
+  if (links != nullptr) listed = links->list(os::WithVfs::kNo);
+  if (listed) {
+    found = from_netlink(attributes, *links, *listed);
+  } else {
+    attributes.note(listed.error());
+    for (const std::string& name : attributes.list("/sys/class/net"))
+      if (std::optional<FoundInterface> one = from_sysfs(attributes, name, folder_of(name))) {
+        one->pci = parent_of(attributes, name);
+        found.push_back(std::move(*one));
+      }
+    for (const auto& [name, pci] : attributes.children_of_functions("net")) {
+      std::string folder = fmt::format("/sys/bus/pci/devices/{}/net/{}", pci, name);
+      if (std::optional<FoundInterface> one = from_sysfs(attributes, name, folder)) {
+        one->pci = pci;
+        found.push_back(std::move(*one));
+      }
+    }
+  }
+  for (FoundInterface& one : found) {
+    if (!one.pci || one.is_infiniband || !one.facts.carrier) continue;
+    std::optional<int> speed = attributes.small_number(one.folder + "/speed");
+    if (speed && *speed > 0) one.facts.speed_mbps = speed;
+  }
+  std::ranges::sort(found,
+                    [](const auto& a, const auto& b) { return natural_less(a.facts.name, b.facts.name); });
+  return found;
+}
+
+}  // namespace railbed::facts

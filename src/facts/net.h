@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The network interfaces of this namespace and the PCI function that each one belongs to.
+//
+// Why: one rtnetlink dump tells nearly everything; sysfs adds the speed, and the PCI function where the
+// kernel is too old to name it (before 5.14) or the driver sits between (virtio). Without netlink (a
+// recording of files only) everything comes from sysfs, and alternative names, addresses and routes are
+// missing. Threading: one thread. Failure: absent facts, with lines in the problems of `attributes`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "facts/attributes.h"
+#include "facts/node_facts.h"
+#include "os/links.h"
+
+namespace railbed::facts {
+
+struct FoundInterface {
+  NetInterface facts;
+  std::string folder;  // in sysfs
+  std::optional<PciAddress> pci;
+  bool is_infiniband = false;  // ARPHRD_INFINIBAND
+  bool is_loopback = false;
+  bool is_child = false;  // rides on another interface: a VLAN, an IPoIB partition
+};
+
+// By name, naturally. `links` may be null: then sysfs has to do.
+std::vector<FoundInterface> scan_interfaces(Attributes& attributes, os::LinkPort* links);
+
+// A VF's or scalable function's representor in switchdev mode, by its phys_port_name ("pf0vf3", "c1pf0sf88").
+bool is_representor(const std::string& phys_port_name);
+
+}  // namespace railbed::facts

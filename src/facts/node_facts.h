@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a node is: its NICs, VFs, RDMA devices, GPUs and fabrics, as one value.
+//
+// Why: everything that railbed decides (graph, check, plan) is a function of manifests and of these facts, so
+// that a recorded machine, a fixture and the machine at hand are the same thing to it. `discover` prints
+// them; JSON and YAML go both ways (facts_json.h).
+//
+// Identity is the PCI address, never an interface name: names change, and a VF inside a pod has no name here.
+// Threading: plain values. Failure: facts that could not be read are absent (empty optional), with a line in
+// `problems`.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ip.h"
+#include "base/types.h"
+
+namespace railbed::facts {
+
+inline constexpr int kFactsVersion = 1;
+
+enum class LinkType : uint8_t { kUnknown, kEthernet, kInfiniband };
+
+// One GID of an RDMA port. Empty (all-zero) entries are left out, so indexes have gaps.
+struct GidEntry {
+  int index = 0;
+  Gid gid;
+  std::string type;    // "IB", "RoCE v1", "RoCE v2"; empty where the kernel does not tell
+  std::string netdev;  // empty for InfiniBand
+  friend bool operator==(const GidEntry&, const GidEntry&) = default;
+};
+
+struct RdmaPort {
+  int number = 1;
+  LinkType link_type = LinkType::kUnknown;
+  std::string state;                // "ACTIVE", "INIT", "ARMED", "DOWN"; empty: unknown
+  std::string physical_state;       // "LinkUp", "Polling", "Disabled", …
+  std::optional<double> rate_gbps;  // data rate as sysfs tells it: "400 Gb/sec (4X NDR)" is 400
+  std::string rate_text;            // as sysfs spells it
+  std::optional<int> active_mtu;
+  std::optional<int> lid;
+  std::optional<int> sm_lid;
+  std::optional<uint64_t> subnet_prefix;
+  std::optional<Guid> port_guid;
+  std::vector<GidEntry> gids;
+  std::vector<int> pkeys;  // non-zero ones
+  friend bool operator==(const RdmaPort&, const RdmaPort&) = default;
+};
+
+struct RdmaDevice {
+  std::string name;    // "mlx5_0", "rocep59s0", "rxe0"
+  bool soft = false;   // rxe or siw: no hardware behind it
+  std::string driver;  // "mlx5", "rxe", …; empty: unknown
+  std::optional<Guid> node_guid;
+  std::optional<Guid> system_image_guid;
+  std::string firmware;
+  std::string board_id;
+  std::vector<std::string> char_devices;  // "uverbs0", "umad0", "issm0"
+  std::vector<RdmaPort> ports;
+  friend bool operator==(const RdmaDevice&, const RdmaDevice&) = default;
+};
+
+// The parts of a 20-byte IPoIB hardware address (RFC 4391 9.1.1).
+struct IpoibAddress {
+  uint8_t flags = 0;
+  uint32_t qpn = 0;
+  uint64_t subnet_prefix = 0;
+  Guid port_guid;
+  friend bool operator==(const IpoibAddress&, const IpoibAddress&) = default;
+};
+
+struct NetInterface {
+  std::string name;
+  std::string kind;  // "bond", "bridge", "vlan", "veth", …; empty for hardware
+  std::vector<std::string> alt_names;
+  IfIndex index;
+  std::optional<MacAddress> mac;
+  std::optional<IpoibAddress> ipoib;
+  int mtu = 0;
+  bool admin_up = false;
+  bool carrier = false;
+  std::string oper_state;         // "up", "down", "unknown", …
+  std::optional<int> speed_mbps;  // of Ethernet links that are up
+  std::vector<IpPrefix> addresses;
+  bool has_default_route = false;
+  std::string master;  // the bond or bridge it is a port of
+  friend bool operator==(const NetInterface&, const NetInterface&) = default;
+};
+
+struct GpuPath {
+  PciAddress gpu;
+  std::string kind;  // "PIX", "PXB", "PHB", "NODE", "SYS" as nvidia-smi and NCCL name them
+  friend bool operator==(const GpuPath&, const GpuPath&) = default;
+};
+
+// What every PCI function of interest has.
+struct PciDevice {
+  PciAddress address;
+  std::string vendor;  // "15b3", four lower-case digits
+  std::string device;  // "1021"
+  std::string subsystem_vendor;
+  std::string subsystem_device;
+  std::string class_code;        // "0207", four digits
+  std::string model;             // from pci.ids, or empty
+  std::string driver;            // empty: none is bound
+  std::optional<int> numa_node;  // absent where the kernel says -1
+  std::optional<int> iommu_group;
+  std::vector<PciAddress> bridges;  // the path from the root port down to the device, itself not included
+  friend bool operator==(const PciDevice&, const PciDevice&) = default;
+};
+
+struct Vf {
+  VfIndex index;
+  PciDevice pci;
+  std::optional<NetInterface> netdev;  // absent when it has another driver or lives in another namespace
+  std::optional<RdmaDevice> rdma;
+  // What the PF knows of it (IFLA_VFINFO); absent without that.
+  std::optional<MacAddress> admin_mac;
+  std::optional<int> vlan;
+  std::optional<int> vlan_qos;
+  std::string vlan_proto;  // "802.1q", "802.1ad" or empty
+  std::optional<bool> spoof_check;
+  std::optional<bool> trust;
+  std::string link_state;  // "auto", "enable", "disable" or empty
+  std::optional<int> min_tx_rate_mbps;
+  std::optional<int> max_tx_rate_mbps;
+  std::optional<Guid> node_guid;
+  std::optional<Guid> port_guid;
+  friend bool operator==(const Vf&, const Vf&) = default;
+};
+
+// A network function that is no VF of this machine: a PF, an ordinary NIC, or a VF given to this (virtual)
+// machine.
+struct Nic {
+  PciDevice pci;
+  LinkType link_type = LinkType::kUnknown;
+  std::vector<NetInterface> netdevs;  // two for a card with two ports on one function
+  std::vector<RdmaDevice> rdma;       // usually one or none; soft ones are those on its netdevs
+  std::string firmware;
+  std::optional<int> total_vfs;  // sriov_totalvfs; absent: no SR-IOV
+  int num_vfs = 0;
+  std::optional<bool> vfs_autoprobe;
+  std::optional<uint32_t> vf_offset;  // sriov_offset and sriov_stride: where VFs' addresses will be
+  std::optional<uint32_t> vf_stride;
+  std::string vf_device;      // sriov_vf_device: the VFs' PCI device id
+  std::string eswitch_mode;   // "legacy", "switchdev"; empty: no eswitch
+  std::vector<GpuPath> gpus;  // nearest first
+  std::vector<Vf> vfs;        // by index
+  friend bool operator==(const Nic&, const Nic&) = default;
+};
+
+struct Gpu {
+  PciDevice pci;
+  friend bool operator==(const Gpu&, const Gpu&) = default;
+};
+
+// InfiniBand ports that can reach each other: same subnet prefix and same subnet manager.
+struct Fabric {
+  std::string name;  // "fabric1", … in the order of their first port
+  uint64_t subnet_prefix = 0;
+  std::optional<int> sm_lid;
+  std::vector<std::string> ports;  // "mlx5_0/1"
+  friend bool operator==(const Fabric&, const Fabric&) = default;
+};
+
+struct NodeFacts {
+  std::string node;                           // its name
+  std::string kernel;                         // release
+  std::map<std::string, std::string> labels;  // those that the facts imply (NFD's) and kubernetes.io/hostname
+  bool iommu = false;
+  std::string rdma_netns_mode;       // "shared", "exclusive"; empty: no RDMA
+  std::vector<std::string> modules;  // of those railbed cares about, the loaded ones
+  std::vector<Nic> nics;             // by PCI address
+  std::vector<NetInterface>
+      virtual_netdevs;                   // interfaces without a PCI device: bonds, bridges, dummies, veths
+  std::vector<RdmaDevice> virtual_rdma;  // RDMA devices that belong to none of the NICs
+  std::vector<Gpu> gpus;
+  std::vector<Fabric> fabrics;
+  std::vector<std::string> problems;  // what could not be read, with path and errno
+  friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
+};
+
+}  // namespace railbed::facts

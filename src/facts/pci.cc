@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "facts/pci.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace railbed::facts {
+namespace {
+
+constexpr std::string_view kDevices = "/sys/bus/pci/devices";
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
+}
+
+// "0x15b3", "15B3", "15b3" to "15b3"; shorter ones get zeros in front.
+std::string id_text(std::string_view text) {
+  if (text.starts_with("0x")) text.remove_prefix(2);
+  std::string id = lower(text);
+  if (id.empty()) return id;
+  return id.size() < 4 ? std::string(4 - id.size(), '0') + id : id;
+}
+
+// "20700" (uevent), "0x020700" (class) to "0207": the programming interface is left out.
+std::string class_text(std::string_view text) {
+  if (text.starts_with("0x")) text.remove_prefix(2);
+  std::string code = lower(text);
+  if (code.empty()) return code;
+  if (code.size() < 6) code = std::string(6 - code.size(), '0') + code;
+  return code.substr(0, 4);
+}
+
+// Fills ids, class and driver from the uevent file; false when the machine's kernel or the recording has
+// none.
+bool read_uevent(std::string_view text, PciDevice& device) {
+  bool has_class = false;
+  while (!text.empty()) {
+    size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    size_t equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    std::string_view key = line.substr(0, equals);
+    std::string_view value = line.substr(equals + 1);
+    if (key == "DRIVER") {
+      device.driver = value;
+    } else if (key == "PCI_CLASS") {
+      device.class_code = class_text(value);
+      has_class = true;
+    } else if (key == "PCI_ID" || key == "PCI_SUBSYS_ID") {
+      size_t colon = value.find(':');
+      if (colon == std::string_view::npos) continue;
+      (key == "PCI_ID" ? device.vendor : device.subsystem_vendor) = id_text(value.substr(0, colon));
+      (key == "PCI_ID" ? device.device : device.subsystem_device) = id_text(value.substr(colon + 1));
+    }
+  }
+  return has_class && !device.vendor.empty();
+}
+
+void read_ids(Attributes& attributes, const std::string& folder, PciDevice& device) {
+  if (std::optional<std::string> uevent = attributes.text(folder + "/uevent"))
+    if (read_uevent(*uevent, device)) return;
+  device.class_code = class_text(attributes.text(folder + "/class").value_or(""));
+  device.vendor = id_text(attributes.text(folder + "/vendor").value_or(""));
+  device.device = id_text(attributes.text(folder + "/device").value_or(""));
+  device.subsystem_vendor = id_text(attributes.text(folder + "/subsystem_vendor").value_or(""));
+  device.subsystem_device = id_text(attributes.text(folder + "/subsystem_device").value_or(""));
+  device.driver = attributes.link_name(folder + "/driver");
+}
+
+std::optional<int> iommu_group(Attributes& attributes, const std::string& folder) {
+  std::string group = attributes.link_name(folder + "/iommu_group");
+  std::optional<int64_t> number = group.empty() ? std::nullopt : parse_number(group);
+  return number ? std::optional<int>(static_cast<int>(*number)) : std::nullopt;
+}
+
+// A VF hangs off the same bridge and NUMA node as its PF (drivers/pci/iov.c, pci_iov_add_virtfn).
+void place_vf(Attributes& attributes, const std::string& folder, const PciDevice& pf, PciDevice& vf) {
+  vf.numa_node = pf.numa_node;
+  vf.bridges = pf.bridges;
+  vf.iommu_group = iommu_group(attributes, folder);
+}
+
+// What only functions of interest are asked for.
+void read_place(Attributes& attributes, const std::string& folder, PciDevice& device) {
+  std::optional<int> node = attributes.small_number(folder + "/numa_node");
+  if (node && *node >= 0) device.numa_node = node;
+  device.iommu_group = iommu_group(attributes, folder);
+  if (std::optional<std::string> path = attributes.link(folder)) {
+    device.bridges = pci_addresses(*path);
+    if (!device.bridges.empty() && device.bridges.back() == device.address) device.bridges.pop_back();
+  }
+}
+
+std::optional<uint32_t> unsigned_number(std::optional<int64_t> number) {
+  if (!number || *number < 0 || *number > 0xffff'ffff) return std::nullopt;
+  return static_cast<uint32_t>(*number);
+}
+
+// Where VF `index` is: computed from offset and stride (PCIe 9.2.1.2) where these give a function that is
+// there, which spares a link per VF; else as the link says.
+std::optional<PciAddress> vf_address(Attributes& attributes, const PciAddress& pf, const std::string& folder,
+                                     const SriovState& state, int index,
+                                     const std::set<PciAddress>& present) {
+  if (state.vf_offset && state.vf_stride) {
+    PciAddress computed = pf.plus(*state.vf_offset + static_cast<uint32_t>(index) * *state.vf_stride);
+    if (present.contains(computed)) return computed;
+  }
+  std::optional<std::string> target = attributes.link(fmt::format("{}/virtfn{}", folder, index));
+  return target ? last_pci_address(*target) : std::nullopt;
+}
+
+std::optional<SriovState> read_sriov(Attributes& attributes, const PciAddress& pf, const std::string& folder,
+                                     const std::set<PciAddress>& present) {
+  std::optional<int> total = attributes.small_number(folder + "/sriov_totalvfs");
+  if (!total) return std::nullopt;
+  SriovState state{.total_vfs = total};
+  state.num_vfs = attributes.small_number(folder + "/sriov_numvfs").value_or(0);
+  if (std::optional<int> probe = attributes.small_number(folder + "/sriov_drivers_autoprobe"))
+    state.autoprobe = *probe != 0;
+  state.vf_offset = unsigned_number(attributes.number(folder + "/sriov_offset"));
+  state.vf_stride = unsigned_number(attributes.number(folder + "/sriov_stride"));
+  if (std::optional<std::string> id = attributes.text(folder + "/sriov_vf_device"); id && !id->empty())
+    state.vf_device = id_text(*id);
+  if (state.num_vfs == 0) return state;
+  for (int index = 0; index < state.num_vfs; ++index)
+    if (std::optional<PciAddress> vf = vf_address(attributes, pf, folder, state, index, present))
+      state.vfs.emplace(index, *vf);
+  return state;
+}
+
+}  // namespace
+
+PciKind pci_kind(std::string_view class_code, std::string_view vendor) {
+  if (class_code.starts_with("02") || class_code == "0c06") return PciKind::kNetwork;
+  if (class_code.starts_with("12") || class_code == "0b40") return PciKind::kAccelerator;
+  if (!class_code.starts_with("03")) return PciKind::kOther;
+  // ASPEED, Matrox, QEMU, QXL, VMware, virtio, Cirrus, Hyper-V, VirtualBox: screens, not accelerators.
+  constexpr std::array<std::string_view, 9> kScreens = {"1a03", "102b", "1234", "1b36", "15ad",
+                                                        "1af4", "1013", "1414", "80ee"};
+  return std::ranges::find(kScreens, vendor) == kScreens.end() ? PciKind::kAccelerator : PciKind::kOther;
+}
+
+PciScan scan_pci(Attributes& attributes, const std::set<PciAddress>& with_children) {
+  PciScan scan;
+  std::map<PciAddress, size_t> positions;  // of those that are no VFs, in scan.network
+  std::set<PciAddress> addresses;
+  for (const std::string& name : attributes.list(std::string(kDevices))) {
+    Result<PciAddress> address = PciAddress::parse(name);
+    if (address) addresses.insert(*address);
+  }
+  // By address: a PF's routing id is below those of its VFs, so VFs are known when their turn comes.
+  for (const PciAddress& address : addresses) {
+    std::string folder = fmt::format("{}/{}", kDevices, address);
+    PciDevice device{.address = address};
+    read_ids(attributes, folder, device);
+    PciKind kind = pci_kind(device.class_code, device.vendor);
+    if (with_children.contains(address)) kind = PciKind::kNetwork;
+    if (kind == PciKind::kOther) continue;
+    if (kind == PciKind::kAccelerator) {
+      if (attributes.link(folder + "/physfn")) continue;
+      read_place(attributes, folder, device);
+      scan.accelerators.push_back(std::move(device));
+      continue;
+    }
+    if (auto pf = scan.vfs.find(address); pf != scan.vfs.end()) {
+      place_vf(attributes, folder, scan.network[positions.at(pf->second)], device);
+      scan.network.push_back(std::move(device));
+      continue;
+    }
+    read_place(attributes, folder, device);
+    positions.emplace(address, scan.network.size());
+    scan.network.push_back(std::move(device));
+    if (std::optional<SriovState> state = read_sriov(attributes, address, folder, addresses)) {
+      for (const auto& [index, vf] : state->vfs) scan.vfs.emplace(vf, address);
+      scan.sriov.emplace(address, std::move(*state));
+    } else if (attributes.link(folder + "/physfn")) {
+      scan.orphans.insert(address);
+    }
+  }
+  return scan;
+}
+
+}  // namespace railbed::facts

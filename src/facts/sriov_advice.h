@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a node has no VFs to give, and what to look at, in the order in which it is usually found.
+//
+// Threading: pure functions. Failure: none.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "facts/node_facts.h"
+
+namespace railbed::facts {
+
+// Sentences for people; empty when at least one NIC can make VFs.
+std::vector<std::string> sriov_advice(const NodeFacts& facts);
+
+}  // namespace railbed::facts

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/catalog.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "api/load.h"
+#include "base/format.h"
+#include "graph/graph.h"
+#include "graph/selector.h"
+
+namespace railbed::graph {
+namespace {
+
+using doc::Diagnostics;
+
+std::string key_of(const api::Metadata& meta) {
+  return *meta.ns + "/" + *meta.name;
+}
+
+doc::Span span_of(const api::Metadata& meta) {
+  return meta.name.span.known() ? meta.name.span : meta.span;
+}
+
+// Objects of one kind by key; of two with one key the later counts, as with kubectl apply.
+template <typename T>
+std::vector<const T*> latest(const std::vector<T>& objects, std::string_view kind, Diagnostics& diagnostics) {
+  std::map<std::string, const T*> by_key;
+  for (const T& object : objects) {
+    auto [slot, fresh] = by_key.try_emplace(key_of(object.meta), &object);
+    if (fresh) continue;
+    diagnostics
+        .warning("RB-OBJECT-001", span_of(object.meta),
+                 fmt::format("{} {} is defined twice; this one counts", kind, slot->first))
+        .note(span_of(slot->second->meta), "the other one is here");
+    slot->second = &object;
+  }
+  std::vector<const T*> kept;
+  for (const T& object : objects)
+    if (by_key.at(key_of(object.meta)) == &object) kept.push_back(&object);
+  return kept;
+}
+
+// Why a policy cannot be carried out on any node, with its finding; empty when it can.
+std::string refuse(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagnostics) {
+  auto error = [&](std::string_view id, const doc::Span& span, std::string text, std::string fix) {
+    diagnostics.error(id, span.known() ? span : span_of(policy.meta), text).with_fix(std::move(fix));
+    return text;
+  };
+  const api::NicSelector& selector = policy.nic_selector;
+  if (!selector.net_filter->empty())
+    return error(
+        "RB-POLICY-004", selector.net_filter.span,
+        "netFilter is for virtual machines whose NICs are VFs already; standalone railbed has no metadata "
+        "service to ask",
+        "select by vendor, deviceID, rootDevices or pfNames");
+  if (empty(selector))
+    return error("RB-POLICY-003", selector.span, "an empty nicSelector matches nothing",
+                 "name at least one of vendor, deviceID, rootDevices, pfNames");
+  if (*policy.device_type == api::DeviceType::kVfioPci && *policy.is_rdma)
+    return error("RB-POLICY-005", policy.is_rdma.span,
+                 "isRdma needs the kernel's driver, deviceType vfio-pci takes it away",
+                 "isRdma: false, or deviceType: netdevice");
+  if (!policy.vdpa_type->empty())
+    return error("RB-POLICY-007", policy.vdpa_type.span, "vdpaType is not supported by this version",
+                 "remove vdpaType");
+  for (const auto& name : selector.pf_names)
+    if (name->vfs && (name->vfs->first > name->vfs->last || name->vfs->last >= *policy.num_vfs))
+      return error("RB-POLICY-006", name.span,
+                   fmt::format("VFs {}-{} of {} are not within numVfs {}: VFs count from 0", name->vfs->first,
+                               name->vfs->last, name->name, *policy.num_vfs),
+                   name->vfs->first > name->vfs->last
+                       ? fmt::format("{}#{}-{}", name->name, name->vfs->last, name->vfs->first)
+                       : fmt::format("numVfs: {}", name->vfs->last + 1));
+  return "";
+}
+
+void tell_what_is_not_done(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagnostics) {
+  if (policy.bridge.present && !policy.bridge->is_null() && policy.bridge->as_object() &&
+      !policy.bridge->as_object()->empty())
+    diagnostics.warning("RB-POLICY-013", policy.bridge.span,
+                        "bridge: Open vSwitch bridges are not made by this version; the VFs are");
+  if (*policy.need_vhost_net)
+    diagnostics.note("RB-POLICY-014", policy.need_vhost_net.span,
+                     "needVhostNet needs a container runtime; standalone pods share the machine's /dev");
+}
+
+Policy entry(const api::SriovNetworkNodePolicy& policy, const Options& options, Diagnostics& diagnostics) {
+  Policy result;
+  result.object = &policy;
+  result.key = key_of(policy.meta);
+  result.resource = options.resource_prefix + "/" + *policy.resource_name;
+  const doc::Span span = span_of(policy.meta);
+  result.place = span.known() ? fmt::format("policy {} ({})", *policy.meta.name, span.to_string())
+                              : fmt::format("policy {}", *policy.meta.name);
+  result.vfio = *policy.device_type == api::DeviceType::kVfioPci;
+  result.rdma = *policy.is_rdma || (*policy.link_type == api::WantedLinkType::kInfiniband && !result.vfio);
+  if (*policy.meta.name == "default") {
+    result.ignored = true;
+    result.problem = "the name \"default\" is the operator's own: it never applies such a policy";
+    diagnostics.note("RB-POLICY-001", span, "policy default is ignored: " + result.problem)
+        .with_fix("give it another name");
+  } else if (*policy.num_vfs <= 0) {
+    result.ignored = true;
+    result.problem = "numVfs is 0: the operator skips such a policy and leaves the VFs as they are";
+    diagnostics
+        .warning("RB-POLICY-002", policy.num_vfs.span.known() ? policy.num_vfs.span : span, result.problem)
+        .with_fix("delete the policy and run railbed down to remove VFs");
+  } else {
+    result.problem = refuse(policy, diagnostics);
+    tell_what_is_not_done(policy, diagnostics);
+  }
+  return result;
+}
+
+bool wants_vf(std::string_view type) {
+  return type == "sriov" || type == "ib-sriov";
+}
+
+void add_network(Catalog& catalog, api::NetworkAttachmentDefinition definition, Diagnostics& diagnostics) {
+  Network network;
+  network.key = key_of(definition.meta);
+  network.resource = *definition.resource_name;
+  if (!definition.config.plugins.empty()) network.type = definition.config.plugins.front().type;
+  if (network.resource.empty() && wants_vf(network.type))
+    diagnostics
+        .warning(
+            "RB-NET-002", span_of(definition.meta),
+            fmt::format("network {} of type {} has no resource to take VFs from", network.key, network.type))
+        .with_fix("annotation k8s.v1.cni.cncf.io/resourceName: " + catalog.options.resource_prefix + "/NAME");
+  network.definition = std::move(definition);
+  auto existing = catalog.networks.find(network.key);
+  if (existing != catalog.networks.end())
+    diagnostics
+        .warning("RB-OBJECT-001", span_of(network.definition.meta),
+                 fmt::format("network {} is defined twice; this one counts", network.key))
+        .note(span_of(existing->second.definition.meta), "the other one is here");
+  catalog.networks.insert_or_assign(network.key, std::move(network));
+}
+
+// A network whose resource no policy makes: a wrong prefix and a misspelt name are the usual reasons.
+void check_resources(const Catalog& catalog, Diagnostics& diagnostics) {
+  std::set<std::string, std::less<>> made;
+  for (const Policy& policy : catalog.policies)
+    if (!policy.ignored) made.insert(policy.resource);
+  if (made.empty()) return;
+  for (const auto& [key, network] : catalog.networks) {
+    if (network.resource.empty() || made.contains(network.resource)) continue;
+    const auto base = network.resource.substr(network.resource.find('/') + 1);
+    std::string near;
+    for (const std::string& resource : made)
+      if (resource.substr(resource.find('/') + 1) == base) near = resource;
+    if (near.empty()) near = doc::nearest(network.resource, {made.begin(), made.end()});
+    const api::NetworkAttachmentDefinition& definition = network.definition;
+    auto& told = diagnostics.warning(
+        "RB-NET-001",
+        definition.resource_name.span.known() ? definition.resource_name.span : span_of(definition.meta),
+        fmt::format("no policy makes resource {}, which network {} takes its VFs from", network.resource,
+                    key));
+    if (!near.empty()) told.with_fix("did you mean " + near + "?");
+  }
+}
+
+void check_networks_of_pods(const Catalog& catalog, Diagnostics& diagnostics) {
+  for (const api::Pod* pod : catalog.pods)
+    for (const api::NetworkSelection& selection : pod->networks) {
+      const std::string key = network_key(*pod, selection);
+      if (catalog.networks.contains(key)) continue;
+      std::vector<std::string_view> candidates;
+      std::string elsewhere;
+      for (const auto& [other, network] : catalog.networks) {
+        candidates.push_back(other);
+        if (*network.definition.meta.name == *selection.name) elsewhere = other;
+      }
+      auto& told =
+          diagnostics.error("RB-POD-001", selection.name.span.known() ? selection.name.span : selection.span,
+                            fmt::format("pod {} asks for network {}, which is not there", pod->key(), key));
+      if (elsewhere.empty()) elsewhere = doc::nearest(key, candidates);
+      if (!elsewhere.empty()) told.with_fix("did you mean " + elsewhere + "?");
+    }
+}
+
+}  // namespace
+
+Catalog index(const api::Objects& objects, const Options& options, Diagnostics& diagnostics) {
+  Catalog catalog;
+  catalog.options = options;
+  for (const auto* policy : latest(objects.policies, "policy", diagnostics))
+    catalog.policies.push_back(entry(*policy, options, diagnostics));
+  // Highest number first, then by name: what comes later wins, so number 0 wins.
+  std::ranges::stable_sort(catalog.policies, [](const Policy& a, const Policy& b) {
+    return std::tuple(-*a.object->priority, *a.object->meta.name, *a.object->meta.ns) <
+           std::tuple(-*b.object->priority, *b.object->meta.name, *b.object->meta.ns);
+  });
+  for (const auto& definition : objects.attachments) add_network(catalog, definition, diagnostics);
+  for (const auto& network : objects.networks)
+    add_network(catalog, api::render(network, options.resource_prefix), diagnostics);
+  check_resources(catalog, diagnostics);
+  catalog.pods = latest(objects.pods, "pod", diagnostics);
+  check_networks_of_pods(catalog, diagnostics);
+  for (const auto& node : objects.nodes) catalog.nodes.insert_or_assign(*node.meta.name, &node);
+  return catalog;
+}
+
+}  // namespace railbed::graph

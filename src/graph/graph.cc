@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/graph.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/format.h"
+#include "graph/merge.h"
+#include "graph/objection.h"
+#include "graph/selector.h"
+
+namespace railbed::graph {
+namespace {
+
+using doc::Diagnostics;
+using State = PolicyOutcome::State;
+
+doc::Span span_of(const Policy& policy) {
+  const api::Metadata& meta = policy.object->meta;
+  return meta.name.span.known() ? meta.name.span : meta.span;
+}
+
+// One policy on this node while the graph is being made.
+struct Standing {
+  const Policy* policy = nullptr;
+  std::string mismatch;  // of labels; empty: the node is meant
+  int matched_nics = 0;
+  PolicyOutcome outcome;
+  struct Refused {
+    std::string id, reason;
+    std::vector<std::string> more;  // other PFs with the same objection
+  };
+  std::vector<Refused> refused;
+};
+
+class Resolver {
+ public:
+  Resolver(const Catalog& catalog, const facts::NodeFacts& facts, Diagnostics& diagnostics)
+      : diagnostics_(diagnostics) {
+    graph_.catalog = &catalog;
+    graph_.facts = &facts;
+    graph_.labels = facts.labels;
+    auto node = catalog.nodes.find(facts.node);
+    if (node != catalog.nodes.end())
+      for (const auto& [key, value] : node->second->meta.labels) graph_.labels.insert_or_assign(key, value);
+    graph_.soft_rdma = catalog.options.soft_rdma || (node != catalog.nodes.end() && *node->second->soft_rdma);
+  }
+
+  Graph run() {
+    for (const Policy& policy : graph_.catalog->policies) {
+      Standing standing{.policy = &policy};
+      standing.outcome = {.policy = policy.key, .span = span_of(policy)};
+      standing.mismatch = label_mismatch(policy.object->node_selector, graph_.labels);
+      standings_.push_back(std::move(standing));
+    }
+    for (const facts::Nic& nic : graph_.facts->nics)
+      if (can_have_vfs(nic)) resolve_pf(nic);
+    tell_objections();
+    for (auto standing = standings_.rbegin(); standing != standings_.rend(); ++standing)
+      graph_.outcomes.push_back(conclude(*standing));
+    resolve_pods();
+    return std::move(graph_);
+  }
+
+ private:
+  Standing& standing(const Policy* policy) {
+    return standings_[static_cast<size_t>(policy - graph_.catalog->policies.data())];
+  }
+
+  // Told once per policy and node; other PFs with the same objection are added to that.
+  void refuse(const Policy* policy, const facts::Nic& nic, const Objection& objection) {
+    graph_.refusals.push_back({policy, &nic, pf_name(nic), objection.reason, objection.needs_reboot});
+    for (Standing::Refused& earlier : standing(policy).refused)
+      if (earlier.id == objection.id) {
+        earlier.more.push_back(pf_name(nic));
+        return;
+      }
+    standing(policy).refused.push_back({.id = objection.id, .reason = objection.reason, .more = {}});
+    objections_.push_back({policy, objection});
+  }
+
+  void tell_objections() {
+    std::set<std::pair<std::string, std::string>> told;
+    for (const auto& [policy, objection] : objections_) {
+      if (!told.insert({objection.id, objection.reason}).second)
+        continue;  // of the PF, told with its first policy
+      doc::Diagnostic& finding =
+          diagnostics_.error(objection.id, objection.span, objection.reason).with_fix(objection.fix);
+      for (const Standing::Refused& refused : standing(policy).refused)
+        if (refused.id == objection.id && !refused.more.empty())
+          finding.note({}, fmt::format("the same for {}", fmt::join(refused.more, ", ")));
+    }
+  }
+
+  std::vector<Claim> claims(const facts::Nic& nic) {
+    std::vector<Claim> found;
+    for (Standing& candidate : standings_) {
+      const Policy& policy = *candidate.policy;
+      if (policy.ignored || !policy.problem.empty() || !candidate.mismatch.empty()) continue;
+      if (!selects(policy.object->nic_selector, nic)) continue;
+      ++candidate.matched_nics;
+      Claim claim{.policy = &policy, .vfs = selected_vfs(*policy.object, nic)};
+      if (auto against = objection(policy, nic, *graph_.facts)) {
+        claim.refused = true;
+        refuse(&policy, nic, *against);
+      } else {
+        warn(policy, nic, graph_, diagnostics_);
+      }
+      found.push_back(std::move(claim));
+    }
+    return found;
+  }
+
+  void resolve_pf(const facts::Nic& nic) {
+    Merged merged = merge(claims(nic));
+    for (const Shadowed& shadowed : merged.shadowed)
+      standing(shadowed.policy)
+          .outcome.shadowed_by.push_back(fmt::format("{} on {}", shadowed.by->key, pf_name(nic)));
+    if (merged.groups.empty()) return;
+    PfWanted wanted = combine(nic, std::move(merged));
+    if (auto against = objection(wanted, *graph_.facts)) {
+      for (const VfGroup& group : wanted.groups) refuse(group.policy, nic, *against);
+      return;
+    }
+    for (const VfGroup& group : wanted.groups) standing(group.policy).outcome.pfs.push_back(pf_label(nic));
+    graph_.pfs.push_back(std::move(wanted));
+  }
+
+  PfWanted combine(const facts::Nic& nic, Merged merged) {
+    PfWanted wanted{.nic = &nic, .name = pf_name(nic)};
+    wanted.lead = merged.contributors.back();
+    for (const Policy* policy : merged.contributors) {
+      if (*policy->object->num_vfs >= wanted.num_vfs) {
+        wanted.num_vfs = *policy->object->num_vfs;
+        wanted.num_vfs_from = policy;
+      }
+      if (*policy->object->mtu > 0 && *policy->object->mtu >= wanted.mtu) {
+        wanted.mtu = *policy->object->mtu;
+        wanted.mtu_from = policy;
+      }
+    }
+    wanted.switchdev = *wanted.lead->object->eswitch_mode == api::WantedEswitchMode::kSwitchdev;
+    wanted.externally_managed = *wanted.lead->object->externally_managed;
+    wanted.groups = std::move(merged.groups);
+    for (const VfGroup& group : wanted.groups) tell_conflicts(wanted, *group.policy);
+    return wanted;
+  }
+
+  // The operator takes the last policy's value for the whole PF and says nothing.
+  void tell_conflicts(const PfWanted& wanted, const Policy& policy) {
+    const api::SriovNetworkNodePolicy& lead = *wanted.lead->object;
+    const api::SriovNetworkNodePolicy& other = *policy.object;
+    auto tell_one = [&](std::string_view field, const doc::Span& span, const doc::Span& lead_span) {
+      diagnostics_
+          .warning("RB-POLICY-012", span.known() ? span : span_of(policy),
+                   fmt::format("policies {} and {} disagree about {} of {}; {} counts", policy.key,
+                               wanted.lead->key, field, pf_label(*wanted.nic), wanted.lead->key))
+          .note(lead_span.known() ? lead_span : span_of(*wanted.lead), "this one counts");
+    };
+    if (&policy == wanted.lead) return;
+    if (*other.eswitch_mode != *lead.eswitch_mode)
+      tell_one("eSwitchMode", other.eswitch_mode.span, lead.eswitch_mode.span);
+    if (*other.externally_managed != *lead.externally_managed)
+      tell_one("externallyManaged", other.externally_managed.span, lead.externally_managed.span);
+    // linkType needs no comparison: a policy whose linkType is not the PF's was refused.
+  }
+
+  PolicyOutcome conclude(Standing& standing) {
+    PolicyOutcome& outcome = standing.outcome;
+    const Policy& policy = *standing.policy;
+    if (policy.ignored || !policy.problem.empty()) {
+      outcome.state = policy.ignored ? State::kIgnored : State::kRefused;
+      outcome.detail = policy.problem;
+    } else if (!standing.mismatch.empty()) {
+      outcome.state = State::kOtherNode;
+      outcome.detail = standing.mismatch;
+    } else if (standing.matched_nics == 0) {
+      outcome.state = State::kNoMatch;
+      outcome.detail = why_nothing(policy.object->nic_selector, graph_.facts->nics);
+    } else {
+      const bool all = standing.refused.empty() && outcome.shadowed_by.empty();
+      if (!outcome.pfs.empty())
+        outcome.state = all ? State::kApplied : State::kPartly;
+      else
+        outcome.state = standing.refused.empty() ? State::kShadowed : State::kRefused;
+      for (const Standing::Refused& refused : standing.refused) {
+        if (!outcome.detail.empty()) outcome.detail += "; ";
+        outcome.detail += refused.reason;
+        if (!refused.more.empty())
+          outcome.detail += fmt::format(" (the same for {})", fmt::join(refused.more, ", "));
+      }
+    }
+    return std::move(outcome);
+  }
+
+  bool runs_here(const api::Pod& pod) const {
+    if (!pod.node_name->empty()) return *pod.node_name == graph_.facts->node;
+    return label_mismatch(pod.node_selector, graph_.labels).empty();
+  }
+
+  void resolve_pods() {
+    for (const api::Pod* pod : graph_.catalog->pods) {
+      if (!runs_here(*pod)) continue;
+      graph_.pods.push_back({.pod = pod, .networks = networks_of(*graph_.catalog, *pod)});
+    }
+  }
+
+  Diagnostics& diagnostics_;
+  Graph graph_;
+  std::vector<Standing> standings_;  // as Catalog::policies
+  std::vector<std::pair<const Policy*, Objection>> objections_;
+};
+
+}  // namespace
+
+void check_policies_across(std::span<const Graph> graphs, Diagnostics& diagnostics) {
+  if (graphs.empty()) return;
+  const size_t count = graphs.front().outcomes.size();
+  for (size_t i = 0; i < count; ++i) {
+    const PolicyOutcome* no_match = nullptr;
+    const PolicyOutcome* shadowed = nullptr;
+    const facts::NodeFacts* no_match_node = nullptr;
+    bool counts = false;
+    for (const Graph& graph : graphs) {
+      const PolicyOutcome& outcome = graph.outcomes[i];
+      if (outcome.state == State::kShadowed) shadowed = &outcome;
+      if (outcome.state == State::kNoMatch && no_match == nullptr) {
+        no_match = &outcome;
+        no_match_node = graph.facts;
+      }
+      counts = counts || (outcome.state != State::kShadowed && outcome.state != State::kNoMatch &&
+                          outcome.state != State::kOtherNode);
+    }
+    if (counts) continue;
+    const PolicyOutcome& first = graphs.front().outcomes[i];
+    const std::string where = graphs.size() == 1 ? fmt::format("node {}", graphs.front().facts->node)
+                                                 : fmt::format("any of {} nodes", graphs.size());
+    if (shadowed != nullptr)
+      diagnostics
+          .warning("RB-POLICY-011", shadowed->span,
+                   fmt::format("policy {} has no effect: {} took its VFs", shadowed->policy,
+                               fmt::join(shadowed->shadowed_by, ", ")))
+          .with_fix("give it VFs of its own (pfNames with a range), or a lower priority number");
+    else if (no_match != nullptr)
+      diagnostics.warning("RB-POLICY-009", no_match->span,
+                          fmt::format("policy {} matches no NIC of node {}: {}", no_match->policy,
+                                      no_match_node->node, no_match->detail));
+    else
+      diagnostics
+          .warning("RB-POLICY-010", first.span,
+                   fmt::format("policy {} does not select {}: {}", first.policy, where, first.detail))
+          .with_fix("label the node, or give a Node object with its labels");
+  }
+}
+
+namespace {
+
+void check_pods_across(std::span<const Graph> graphs, Diagnostics& diagnostics) {
+  for (const api::Pod* pod : graphs.front().catalog->pods) {
+    if (pod->networks.empty()) continue;
+    std::vector<std::string> nodes;
+    for (const Graph& graph : graphs)
+      if (std::ranges::find(graph.pods, pod, &PodOnNode::pod) != graph.pods.end())
+        nodes.push_back(graph.facts->node);
+    if (nodes.empty()) {
+      const bool named = !pod->node_name->empty();
+      diagnostics.note("RB-POD-004", named ? pod->node_name.span : pod->meta.name.span,
+                       named ? fmt::format("pod {} is for node {}", pod->key(), *pod->node_name)
+                             : fmt::format("pod {} is for none of these nodes: {}", pod->key(),
+                                           label_mismatch(pod->node_selector, graphs.front().labels)));
+    } else if (nodes.size() > 1) {
+      constexpr size_t kShown = 4;
+      const size_t more = nodes.size() > kShown ? nodes.size() - kShown : 0;
+      nodes.resize(nodes.size() - more);
+      diagnostics
+          .note("RB-POD-005", pod->meta.name.span,
+                fmt::format("pod {} names no node and is counted on {}{}", pod->key(), fmt::join(nodes, ", "),
+                            more == 0 ? "" : fmt::format(" and {} more", more)))
+          .with_fix("spec.nodeName");
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<PodNetwork> networks_of(const Catalog& catalog, const api::Pod& pod) {
+  std::vector<PodNetwork> networks;
+  for (size_t i = 0; i < pod.networks.size(); ++i) {
+    const api::NetworkSelection& selection = pod.networks[i];
+    PodNetwork network{.selection = &selection, .key = network_key(pod, selection)};
+    network.interface = selection.interface->empty() ? fmt::format("net{}", i + 1) : *selection.interface;
+    auto found = catalog.networks.find(network.key);
+    if (found != catalog.networks.end()) network.network = &found->second;
+    networks.push_back(std::move(network));
+  }
+  return networks;
+}
+
+std::string network_key(const api::Pod& pod, const api::NetworkSelection& selection) {
+  return fmt::format("{}/{}", selection.ns->empty() ? *pod.meta.ns : *selection.ns, *selection.name);
+}
+
+std::string pf_name(const facts::Nic& nic) {
+  return nic.netdevs.empty() ? nic.pci.address.to_string() : nic.netdevs.front().name;
+}
+
+std::string pf_label(const facts::Nic& nic) {
+  return nic.netdevs.empty() ? nic.pci.address.to_string()
+                             : fmt::format("{} ({})", nic.netdevs.front().name, nic.pci.address);
+}
+
+Graph resolve(const Catalog& catalog, const facts::NodeFacts& facts, Diagnostics& diagnostics) {
+  return Resolver(catalog, facts, diagnostics).run();
+}
+
+void check_across(std::span<const Graph> graphs, Diagnostics& diagnostics) {
+  if (graphs.empty()) return;
+  check_policies_across(graphs, diagnostics);
+  check_pods_across(graphs, diagnostics);
+}
+
+}  // namespace railbed::graph

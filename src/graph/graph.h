@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects and one node's facts, resolved into one graph: label → nodeSelector → policy → PF → VF groups →
+// resource → networks → pods.
+//
+// Why: plan, check and the controllers all need the same answer to "which policy says what about which VF";
+// it is found here once, as a pure function. The semantics are those of the SR-IOV operator's CRDs (priority
+// 0 wins, partitions of one PF, merging of equal priorities) without its defects; docs/plan.md lists the
+// differences.
+//
+// Threading: pure functions; a Graph is a value that points into the Catalog and the facts, which must
+// outlive it. Failure: none; what is wrong is told in the diagnostics (ids RB-VF-…, RB-PF-…, RB-POD-…) and as
+// a refusal of that policy on that PF; the rest of the node goes on.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "doc/diagnostic.h"
+#include "facts/node_facts.h"
+#include "graph/catalog.h"
+#include "graph/outcome.h"
+#include "graph/vf_range.h"
+
+namespace railbed::graph {
+
+// The VFs of one PF that a policy has.
+struct VfGroup {
+  const Policy* policy = nullptr;
+  std::vector<VfRange> vfs;  // joined
+};
+
+// What the policies in effect want of one PF.
+struct PfWanted {
+  const facts::Nic* nic = nullptr;
+  std::string name;                      // of its interface, or its PCI address
+  const Policy* lead = nullptr;          // the one whose eSwitchMode, linkType, externallyManaged count
+  const Policy* num_vfs_from = nullptr;  // the one that wants most VFs
+  const Policy* mtu_from = nullptr;      // the one that wants the largest MTU; null where nobody wants one
+  int num_vfs = 0;
+  int mtu = 0;  // 0: as it is
+  bool switchdev = false;
+  bool externally_managed = false;  // VFs are there; the PF is not touched
+  std::vector<VfGroup> groups;      // disjoint, by first VF
+};
+
+// A policy that is not carried out on one PF.
+struct Refusal {
+  const Policy* policy = nullptr;
+  const facts::Nic* nic = nullptr;
+  std::string pf_name;
+  std::string reason;
+  std::string needs_reboot;  // "LINK_TYPE_P1=IB", "intel_iommu=on iommu=pt"; empty: a reboot would not help
+};
+
+struct PodNetwork {
+  const api::NetworkSelection* selection = nullptr;
+  const Network* network = nullptr;  // null: there is none of that name
+  std::string key;                   // "namespace/name" as asked for
+  std::string interface;             // net1, net2, … where the pod does not say
+};
+
+struct PodOnNode {
+  const api::Pod* pod = nullptr;
+  std::vector<PodNetwork> networks;
+};
+
+struct Graph {
+  const Catalog* catalog = nullptr;
+  const facts::NodeFacts* facts = nullptr;
+  std::map<std::string, std::string> labels;  // the facts' ones under those of the Node object
+  bool soft_rdma = false;
+  std::vector<PfWanted> pfs;  // by PCI address; only those with something in effect
+  std::vector<Refusal> refusals;
+  std::vector<PolicyOutcome> outcomes;  // every policy, by priority number and name, the winner first
+  std::vector<PodOnNode> pods;          // in the order of the manifests
+};
+
+Graph resolve(const Catalog& catalog, const facts::NodeFacts& facts, doc::Diagnostics& diagnostics);
+
+// What can only be said when all nodes are known: policies that no node takes, or that are shadowed wherever
+// they match; pods that could run on several of the nodes or on none.
+void check_across(std::span<const Graph> graphs, doc::Diagnostics& diagnostics);
+// The part of it that is about policies.
+void check_policies_across(std::span<const Graph> graphs, doc::Diagnostics& diagnostics);
+
+// The networks that a pod asks for, wherever it runs.
+std::vector<PodNetwork> networks_of(const Catalog& catalog, const api::Pod& pod);
+// "namespace/name" of the network that a pod asks for.
+std::string network_key(const api::Pod& pod, const api::NetworkSelection& selection);
+// How messages call a PF: "ens1f0 (0000:03:00.0)", or its address where it has no interface.
+std::string pf_label(const facts::Nic& nic);
+// The name of its first interface, or its address.
+std::string pf_name(const facts::Nic& nic);
+
+}  // namespace railbed::graph

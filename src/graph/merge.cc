@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/merge.h"
+
+#include <algorithm>
+
+namespace railbed::graph {
+
+Merged merge(const std::vector<Claim>& claims) {
+  Merged merged;
+  std::vector<const Claim*> kept;
+  std::vector<const Claim*> contributors;
+  for (const Claim& claim : claims) {
+    std::vector<const Claim*> survivors;
+    for (const Claim* earlier : kept)
+      if (overlap(earlier->vfs, claim.vfs))
+        merged.shadowed.push_back({earlier->policy, claim.policy});
+      else
+        survivors.push_back(earlier);
+    const bool equal = !contributors.empty() &&
+                       *contributors.back()->policy->object->priority == *claim.policy->object->priority;
+    if (!equal && survivors.empty()) contributors.clear();
+    contributors.push_back(&claim);
+    kept = std::move(survivors);
+    kept.push_back(&claim);
+  }
+  for (const Claim* claim : contributors)
+    if (!claim->refused) merged.contributors.push_back(claim->policy);
+  for (const Claim* claim : kept)
+    if (!claim->refused) merged.groups.push_back({claim->policy, claim->vfs});
+  std::ranges::sort(merged.groups, {}, [](const VfGroup& group) { return group.vfs.front().first; });
+  return merged;
+}
+
+}  // namespace railbed::graph

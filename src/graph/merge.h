@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several policies on one PF: who counts, who is shadowed.
+//
+// The operator's rules: policies apply from the highest priority number to the lowest, then by name, and each
+// takes the PF over. An earlier policy keeps its VFs only where its range does not touch the later one's (for
+// equal resourceNames too, unlike the operator). Where something was kept, or priorities are equal, numVfs
+// and mtu are the largest of both. linkType, eSwitchMode and externallyManaged are the last one's; a conflict
+// is told. Threading: pure function. Failure: none.
+#pragma once
+
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace railbed::graph {
+
+// One policy that selects one PF.
+struct Claim {
+  const Policy* policy = nullptr;
+  std::vector<VfRange> vfs;
+  bool refused = false;  // still shadows others, but asks for nothing
+};
+
+struct Shadowed {
+  const Policy* policy = nullptr;
+  const Policy* by = nullptr;
+};
+
+struct Merged {
+  std::vector<const Policy*> contributors;  // those whose numVfs and mtu count, in order; none is refused
+  std::vector<VfGroup> groups;              // by first VF; without refused claims
+  std::vector<Shadowed> shadowed;
+};
+
+// `claims` in the order of Catalog::policies.
+Merged merge(const std::vector<Claim>& claims);
+
+}  // namespace railbed::graph

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/objection.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+
+namespace railbed::graph {
+namespace {
+
+constexpr std::string_view kNvidia = "15b3";
+constexpr int kMaxInfinibandMtu = 4092;  // IPoIB datagram mode: 4096 less its 4-byte header (RFC 4391)
+constexpr int kUsualEthernetMtu = 9978;  // the largest of common NICs (mlx5; igb 9216, i40e 9702)
+
+doc::Span at(const doc::Span& span, const Policy& policy) {
+  if (span.known()) return span;
+  return policy.object->meta.name.span.known() ? policy.object->meta.name.span : policy.object->meta.span;
+}
+
+std::string_view link_name(facts::LinkType type) {
+  switch (type) {
+    case facts::LinkType::kEthernet:
+      return "Ethernet";
+    case facts::LinkType::kInfiniband:
+      return "InfiniBand";
+    case facts::LinkType::kUnknown:
+      return "unknown";
+  }
+  return "?";
+}
+
+std::string on_node(const facts::Nic& nic, const facts::NodeFacts& node) {
+  return node.node.empty() ? pf_label(nic) : fmt::format("{} of node {}", pf_label(nic), node.node);
+}
+
+std::optional<Objection> wrong_link(const Policy& policy, const facts::Nic& nic,
+                                    const facts::NodeFacts& node) {
+  const auto wanted = *policy.object->link_type;
+  if (wanted == api::WantedLinkType::kAny || nic.link_type == facts::LinkType::kUnknown) return {};
+  const bool infiniband = wanted == api::WantedLinkType::kInfiniband;
+  if (infiniband == (nic.link_type == facts::LinkType::kInfiniband)) return {};
+  Objection found{.id = "RB-PF-002",
+                  .span = at(policy.object->link_type.span, policy),
+                  .reason = fmt::format("linkType is {}, {} is {}", infiniband ? "IB" : "ETH",
+                                        on_node(nic, node), link_name(nic.link_type))};
+  if (nic.pci.vendor != kNvidia) {
+    found.fix =
+        fmt::format("linkType: {}; the link type of this NIC cannot be changed", infiniband ? "ETH" : "IB");
+    return found;
+  }
+  const int port = nic.pci.address.function + 1;
+  found.needs_reboot = fmt::format("LINK_TYPE_P{}={}", port, infiniband ? "IB" : "ETH");
+  found.fix = fmt::format("mlxconfig -d {} set LINK_TYPE_P{}={}, then reboot; or linkType: {}",
+                          nic.pci.address, port, infiniband ? 1 : 2, infiniband ? "ETH" : "IB");
+  return found;
+}
+
+std::optional<Objection> wrong_mtu(const Policy& policy, const facts::Nic& nic,
+                                   const facts::NodeFacts& node) {
+  const int mtu = *policy.object->mtu;
+  if (nic.link_type != facts::LinkType::kInfiniband || mtu <= kMaxInfinibandMtu) return {};
+  return Objection{
+      .id = "RB-PF-003",
+      .span = at(policy.object->mtu.span, policy),
+      .reason = fmt::format("mtu {}: {} is InfiniBand, where interfaces take at most {} (a 4096-byte "
+                            "packet less 4)",
+                            mtu, on_node(nic, node), kMaxInfinibandMtu),
+      .fix = fmt::format("mtu: {}", kMaxInfinibandMtu)};
+}
+
+}  // namespace
+
+std::optional<Objection> objection(const Policy& policy, const facts::Nic& nic,
+                                   const facts::NodeFacts& node) {
+  const api::SriovNetworkNodePolicy& object = *policy.object;
+  if (auto found = wrong_link(policy, nic, node)) return found;
+  if (*object.num_vfs > nic.total_vfs.value_or(0))
+    return Objection{.id = "RB-VF-002",
+                     .span = at(object.num_vfs.span, policy),
+                     .reason = fmt::format("policy {} asks for {} VFs, {} allows {} (sriov_totalvfs)",
+                                           policy.key, *object.num_vfs, on_node(nic, node), *nic.total_vfs),
+                     .fix = fmt::format("numVfs: {}", *nic.total_vfs)};
+  if (policy.vfio && !node.iommu)
+    return Objection{
+        .id = "RB-PF-004",
+        .span = at(object.device_type.span, policy),
+        .reason = fmt::format("deviceType vfio-pci needs an IOMMU, node {} has none switched on", node.node),
+        .fix = "boot with intel_iommu=on iommu=pt (AMD: iommu=pt), with VT-d or AMD-Vi on in the BIOS",
+        .needs_reboot = "intel_iommu=on iommu=pt"};
+  if (*object.eswitch_mode == api::WantedEswitchMode::kSwitchdev && nic.eswitch_mode.empty())
+    return Objection{.id = "RB-PF-005",
+                     .span = at(object.eswitch_mode.span, policy),
+                     .reason = fmt::format("eSwitchMode switchdev: {} has no eswitch (devlink tells no mode)",
+                                           on_node(nic, node)),
+                     .fix = "eSwitchMode: legacy"};
+  return wrong_mtu(policy, nic, node);
+}
+
+std::string host_use(const facts::Nic& nic) {
+  std::vector<std::string> uses;
+  for (const facts::NetInterface& netdev : nic.netdevs) {
+    for (const IpPrefix& address : netdev.addresses)
+      if (!(address.address.family == IpFamily::kV6 && address.address.to_gid().is_link_local()))
+        uses.push_back("address " + address.to_string());
+    if (netdev.has_default_route) uses.emplace_back("default route");
+    if (!netdev.master.empty()) uses.push_back("port of " + netdev.master);
+  }
+  return fmt::format("{}", fmt::join(uses, ", "));
+}
+
+bool changes_pf(const PfWanted& wanted) {
+  const facts::Nic& nic = *wanted.nic;
+  if (wanted.externally_managed) return false;
+  if (nic.num_vfs != wanted.num_vfs || wanted.switchdev != (nic.eswitch_mode == "switchdev")) return true;
+  return std::ranges::any_of(nic.netdevs, [&](const facts::NetInterface& netdev) {
+    return netdev.mtu < wanted.mtu || !netdev.admin_up;
+  });
+}
+
+namespace {
+
+bool host_pf_allowed(const PfWanted& wanted) {
+  return std::ranges::any_of(wanted.groups, [](const VfGroup& group) {
+    const auto& annotations = group.policy->object->meta.annotations;
+    auto found = annotations.find(std::string(kAllowHostPf));
+    return found != annotations.end() && found->second->as_string() && *found->second->as_string() == "true";
+  });
+}
+
+std::optional<Objection> foreign_vfs(const PfWanted& wanted, const facts::NodeFacts& node) {
+  const facts::Nic& nic = *wanted.nic;
+  const Policy& lead = *wanted.lead;
+  Objection found{.id = "RB-PF-006", .span = at(lead.object->externally_managed.span, lead)};
+  const int pf_mtu = nic.netdevs.empty() ? 0 : nic.netdevs.front().mtu;
+  if (wanted.num_vfs > nic.num_vfs) {
+    found.reason = fmt::format("externallyManaged: {} wants {} VFs, {} has {}", wanted.num_vfs_from->place,
+                               wanted.num_vfs, on_node(nic, node), nic.num_vfs);
+    found.fix = "have them made before, or externallyManaged: false";
+  } else if (pf_mtu > 0 && wanted.mtu > pf_mtu) {
+    found.reason = fmt::format("externallyManaged: {} wants MTU {}, {} has {}", wanted.mtu_from->place,
+                               wanted.mtu, on_node(nic, node), pf_mtu);
+    found.fix = fmt::format("mtu: {}", pf_mtu);
+  } else if (wanted.switchdev != (nic.eswitch_mode == "switchdev")) {
+    found.reason = fmt::format("externallyManaged: {} wants eSwitchMode {}, {} is in {}", lead.place,
+                               wanted.switchdev ? "switchdev" : "legacy", on_node(nic, node),
+                               nic.eswitch_mode.empty() ? "legacy" : nic.eswitch_mode);
+    found.fix = fmt::format("eSwitchMode: {}", wanted.switchdev ? "legacy" : "switchdev");
+  } else {
+    return {};
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<Objection> objection(const PfWanted& wanted, const facts::NodeFacts& node) {
+  if (wanted.externally_managed) return foreign_vfs(wanted, node);
+  const std::string use = host_use(*wanted.nic);
+  if (use.empty() || !changes_pf(wanted) || host_pf_allowed(wanted)) return {};
+  return Objection{
+      .id = "RB-PF-001",
+      .span = at(wanted.num_vfs_from->object->num_vfs.span, *wanted.num_vfs_from),
+      .reason = fmt::format("{} is in use by the host ({}); changing it would cut that connection",
+                            on_node(*wanted.nic, node), use),
+      .fix =
+          fmt::format("annotation {}: \"true\" on the policy, if a short outage does no harm; or another PF",
+                      kAllowHostPf)};
+}
+
+void warn(const Policy& policy, const facts::Nic& nic, const Graph& graph, doc::Diagnostics& diagnostics) {
+  const api::SriovNetworkNodePolicy& object = *policy.object;
+  const facts::NodeFacts& node = *graph.facts;
+  const bool infiniband = nic.link_type == facts::LinkType::kInfiniband;
+  if (policy.rdma && nic.rdma.empty() && !graph.soft_rdma)
+    diagnostics
+        .warning("RB-PF-101", at(object.is_rdma.span, policy),
+                 fmt::format("isRdma: {} has no RDMA device, so its VFs will have none", on_node(nic, node)))
+        .with_fix("--soft-rdma gives them soft-RoCE devices (slow, for tests)");
+  if (infiniband && !policy.rdma && !policy.vfio)
+    diagnostics
+        .warning(
+            "RB-PF-102", at(object.is_rdma.span, policy),
+            fmt::format("{} is InfiniBand and isRdma is false: pods get no RDMA device", on_node(nic, node)))
+        .with_fix("isRdma: true");
+  if (nic.link_type == facts::LinkType::kEthernet && *object.mtu > kUsualEthernetMtu)
+    diagnostics
+        .warning("RB-PF-103", at(object.mtu.span, policy),
+                 fmt::format("mtu {} is more than usual NICs take ({}); the kernel will refuse it",
+                             *object.mtu, kUsualEthernetMtu))
+        .with_fix("mtu: 9000");
+  for (const facts::RdmaDevice& rdma : nic.rdma)
+    for (const facts::RdmaPort& port : rdma.ports)
+      if (infiniband && *object.mtu <= kMaxInfinibandMtu && port.active_mtu &&
+          *object.mtu > *port.active_mtu - 4)
+        diagnostics
+            .warning(
+                "RB-PF-104", at(object.mtu.span, policy),
+                fmt::format("mtu {}: the subnet of {} works with packets of {} bytes, interfaces with {}",
+                            *object.mtu, on_node(nic, node), *port.active_mtu, *port.active_mtu - 4))
+            .with_fix(fmt::format("mtu: {}", *port.active_mtu - 4));
+}
+
+}  // namespace railbed::graph

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time and waiting, so that tests need neither.
+//
+// Threading: any thread. Failure: none.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+namespace railbed::os {
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual std::chrono::steady_clock::time_point now() const = 0;
+  virtual std::chrono::system_clock::time_point wall() const = 0;
+};
+
+std::unique_ptr<Clock> real_clock();
+
+}  // namespace railbed::os

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/fake_kernel.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "os/fake_state.h"
+
+namespace railbed::os {
+namespace {
+
+class FakeFiles : public FileTree {
+ public:
+  explicit FakeFiles(std::shared_ptr<FakeState> state) : state_(std::move(state)) {}
+
+  Result<std::string> read(const std::string& path) const override { return now().read(path); }
+  Result<std::vector<std::string>> list(const std::string& path) const override { return now().list(path); }
+  Result<std::string> read_link(const std::string& path) const override { return now().read_link(path); }
+  Result<std::string> real_path(const std::string& path) const override { return now().real_path(path); }
+  bool exists(const std::string& path) const override { return now().exists(path); }
+
+  Result<void> write(const std::string& path, std::string_view content) override {
+    std::string shown(content);
+    while (!shown.empty() && shown.back() == '\n') shown.pop_back();
+    std::string what = "write " + path;
+    return state_->change(shown.empty() ? what : what + " " + shown, what, [&]() -> Result<void> {
+      auto real = state_->files.real_path(path);
+      if (!real) return fail(system_error(real.error().sys_errno, what));
+      if (state_->files.list(*real)) return fail(system_error(EISDIR, what));
+      return state_->write_file(*real, content, what);
+    });
+  }
+
+ private:
+  const MemoryFiles& now() const {
+    auto lock = state_->look();  // what is due happens first
+    return state_->files;
+  }
+  std::shared_ptr<FakeState> state_;
+};
+
+class FakeUeventStream : public UeventStream {
+ public:
+  explicit FakeUeventStream(std::shared_ptr<FakeState> state)
+      : state_(std::move(state)), queue_(std::make_shared<std::deque<Uevent>>()) {
+    auto lock = state_->look();
+    state_->streams.push_back(queue_);
+  }
+  Result<Uevent> next(Deadline deadline) override {
+    TRY(state_->wait(deadline, "uevent", [this] { return !queue_->empty(); }));
+    auto lock = state_->look();
+    Uevent event = std::move(queue_->front());
+    queue_->pop_front();
+    return event;
+  }
+
+ private:
+  std::shared_ptr<FakeState> state_;
+  std::shared_ptr<std::deque<Uevent>> queue_;
+};
+
+class FakeUeventPort : public UeventPort {
+ public:
+  explicit FakeUeventPort(std::shared_ptr<FakeState> state) : state_(std::move(state)) {}
+  Result<std::unique_ptr<UeventStream>> open() override { return std::make_unique<FakeUeventStream>(state_); }
+
+ private:
+  std::shared_ptr<FakeState> state_;
+};
+
+class FakeLinkWatch : public LinkWatch {
+ public:
+  explicit FakeLinkWatch(std::shared_ptr<FakeState> state) : state_(std::move(state)) {
+    auto lock = state_->look();
+    seen_ = state_->link_changes;
+  }
+  Result<void> next(Deadline deadline) override {
+    TRY(state_->wait(deadline, "announcement of an interface",
+                     [this] { return state_->link_changes != seen_; }));
+    auto lock = state_->look();
+    seen_ = state_->link_changes;
+    return {};
+  }
+
+ private:
+  std::shared_ptr<FakeState> state_;
+  uint64_t seen_ = 0;
+};
+
+class FakeEswitch : public EswitchPort {
+ public:
+  explicit FakeEswitch(std::shared_ptr<FakeState> state) : state_(std::move(state)) {}
+  Result<EswitchMode> mode(PciAddress pf) override {
+    auto lock = state_->look();
+    return TRY(find(pf, fmt::format("DEVLINK_CMD_ESWITCH_GET pci/{}", pf)))->mode;
+  }
+  Result<void> set_mode(PciAddress pf, EswitchMode mode) override {
+    std::string text =
+        fmt::format("pci/{} mode {}", pf, mode == EswitchMode::kSwitchdev ? "switchdev" : "legacy");
+    std::string what = "DEVLINK_CMD_ESWITCH_SET " + text;
+    return state_->change("eswitch " + text, what, [&]() -> Result<void> {
+      TRY(find(pf, what))->mode = mode;
+      return {};
+    });
+  }
+  Result<std::string> firmware(PciAddress pf) override {
+    auto lock = state_->look();
+    return TRY(find(pf, fmt::format("DEVLINK_CMD_INFO_GET pci/{}", pf)))->config.firmware;
+  }
+
+ private:
+  Result<FakePfState*> find(PciAddress address, const std::string& what) {
+    FakeDevice* device = state_->device(address);
+    if (device != nullptr && !device->vf && state_->pf_of(*device).config.eswitch)
+      return &state_->pf_of(*device);
+    Error error = system_error(ENODEV, what);
+    error.code = Code::kUnsupported;
+    return fail(std::move(error));
+  }
+  std::shared_ptr<FakeState> state_;
+};
+
+class FakeProcesses : public ProcessPort {
+ public:
+  explicit FakeProcesses(std::shared_ptr<FakeState> state) : state_(std::move(state)) {}
+  Result<void> exec_in(const ExecRequest& request) override {
+    std::string text = fmt::format("exec {} in {}", fmt::join(request.command, " "), request.netns_path);
+    TRY(state_->change(text, text, [] { return Result<void>(); }));
+    return fail(Code::kCanceled, "{}: the fake kernel runs no programs", text);
+  }
+  std::vector<std::string> missing_capabilities(const std::vector<std::string>& wanted) const override {
+    auto lock = state_->look();
+    std::vector<std::string> missing;
+    for (const std::string& name : wanted)
+      if (state_->machine.missing_capabilities.contains(name)) missing.push_back(name);
+    return missing;
+  }
+  Result<void> load_module(const std::string& name) override {
+    std::string what = "modprobe " + name;
+    return state_->change(what, what, [&]() -> Result<void> {
+      if (state_->drivers.contains(name)) return {};
+      if (!state_->machine.loadable.contains(name))
+        return fail(Code::kUnsupported, "{}: FATAL: Module {} not found in directory /lib/modules/{}", what,
+                    name, state_->machine.kernel_release);
+      state_->add_driver(name);
+      return {};
+    });
+  }
+
+ private:
+  std::shared_ptr<FakeState> state_;
+};
+
+class FakeClock : public Clock {
+ public:
+  explicit FakeClock(std::shared_ptr<FakeState> state) : state_(std::move(state)) {}
+  std::chrono::steady_clock::time_point now() const override {
+    auto lock = state_->look();
+    return state_->now;
+  }
+  std::chrono::system_clock::time_point wall() const override {
+    constexpr std::chrono::seconds kSomeDay{1'700'000'000};
+    return std::chrono::system_clock::time_point(kSomeDay) + now().time_since_epoch();
+  }
+
+ private:
+  std::shared_ptr<FakeState> state_;
+};
+
+}  // namespace
+
+FakeKernel::FakeKernel(const FakeMachine& machine) : state_(std::make_shared<FakeState>(machine)) {
+  state_->build();
+  files_ = std::make_unique<FakeFiles>(state_);
+  netns_ = fake_netns(state_);
+  uevents_ = std::make_unique<FakeUeventPort>(state_);
+  processes_ = std::make_unique<FakeProcesses>(state_);
+  clock_ = std::make_unique<FakeClock>(state_);
+}
+FakeKernel::~FakeKernel() = default;
+
+void FakeKernel::fail_call(int nth, int sys_errno) {
+  auto lock = state_->look();
+  state_->faults.push_back({.call = state_->calls + nth, .sys_errno = sys_errno});
+}
+void FakeKernel::fail_when(std::string part, int sys_errno, int times) {
+  auto lock = state_->look();
+  state_->faults.push_back({.part = std::move(part), .sys_errno = sys_errno, .times = times});
+}
+void FakeKernel::kill_after(int calls, Kill kill) {
+  auto lock = state_->look();
+  state_->kill_at = state_->calls + calls;
+  state_->kill = kill;
+}
+bool FakeKernel::killed() const {
+  auto lock = state_->look();
+  return state_->killed;
+}
+void FakeKernel::restart() {
+  auto lock = state_->look();
+  state_->killed = false;
+  state_->kill_at.reset();
+  state_->faults.clear();
+  state_->hooks.clear();
+}
+void FakeKernel::before(std::string part, std::function<void()> action) {
+  auto lock = state_->look();
+  state_->hooks.push_back({std::move(part), std::move(action)});
+}
+
+void FakeKernel::delay_vfs(std::chrono::milliseconds delay) {
+  auto lock = state_->look();
+  state_->vf_delay = delay;
+}
+void FakeKernel::delay_drivers(std::chrono::milliseconds delay) {
+  auto lock = state_->look();
+  state_->driver_delay = delay;
+}
+void FakeKernel::delay_netdevs(std::chrono::milliseconds delay) {
+  auto lock = state_->look();
+  state_->netdev_delay = delay;
+}
+void FakeKernel::delay_carrier(std::chrono::milliseconds delay) {
+  auto lock = state_->look();
+  state_->carrier_delay = delay;
+}
+void FakeKernel::delay_netns_end(std::chrono::milliseconds delay) {
+  auto lock = state_->look();
+  state_->netns_delay = delay;
+}
+
+void FakeKernel::set_carrier(const std::string& name, bool carrier) {
+  auto lock = state_->look();
+  if (FakeNetdev* netdev = state_->netdev_by_name(kInitialNs, name)) {
+    netdev->carrier = carrier;
+    state_->update_carrier(*netdev);
+  }
+}
+void FakeKernel::vanish_netns(const std::string& name) {
+  auto lock = state_->look();
+  if (FakeNs* ns = state_->ns_by_name(name)) state_->end_ns(*ns);
+}
+void FakeKernel::remove_link(const std::string& name) {
+  auto lock = state_->look();
+  if (FakeNetdev* netdev = state_->netdev_by_name(kInitialNs, name)) state_->remove_netdev(netdev->id);
+}
+void FakeKernel::put_file(const std::string& path, const std::string& content) {
+  auto lock = state_->look();
+  state_->files.put_file(path, content);
+}
+
+std::vector<std::string> FakeKernel::journal() const {
+  auto lock = state_->look();
+  return state_->journal;
+}
+void FakeKernel::clear_journal() {
+  auto lock = state_->look();
+  state_->journal.clear();
+}
+std::string FakeKernel::snapshot() const {
+  auto lock = state_->look();
+  return state_->snapshot();
+}
+
+FileTree& FakeKernel::files() {
+  return *files_;
+}
+NetnsPort& FakeKernel::netns() {
+  return *netns_;
+}
+UeventPort& FakeKernel::uevents() {
+  return *uevents_;
+}
+ProcessPort& FakeKernel::processes() {
+  return *processes_;
+}
+Clock& FakeKernel::clock() {
+  return *clock_;
+}
+Result<std::unique_ptr<LinkPort>> FakeKernel::links() {
+  auto lock = state_->look();
+  return fake_links(state_, kInitialNs);
+}
+Result<std::unique_ptr<RdmaPort>> FakeKernel::rdma() {
+  return fake_rdma(state_, kInitialNs);
+}
+Result<std::unique_ptr<EswitchPort>> FakeKernel::eswitch() {
+  return std::make_unique<FakeEswitch>(state_);
+}
+Result<std::unique_ptr<LinkWatch>> FakeKernel::link_watch() {
+  return std::make_unique<FakeLinkWatch>(state_);
+}
+std::string FakeKernel::host_name() const {
+  return state_->machine.host_name;
+}
+std::string FakeKernel::kernel_release() const {
+  return state_->machine.kernel_release;
+}
+std::string FakeKernel::boot_id() const {
+  return "00000000-0000-4000-8000-000000000001";
+}
+
+}  // namespace railbed::os

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A machine in memory that behaves: VFs appear, drivers bind, interfaces move, things go wrong on request.
+//
+// Why: what happens when a device is busy, a VF never appears, or the process is killed between two steps
+// must be tested at every step, which no real machine allows. It keeps the kernel's rules that matter here:
+//   - sriov_numvfs: EBUSY from n to m, ERANGE above the total; VFs appear with their links, and bind to their
+//     driver when autoprobe is on; with autoprobe off only a driver_override lets a driver have a VF;
+//   - drivers_probe succeeds also when no driver took the device (vfio-pci without an IOMMU group);
+//   - an interface that moves loses its addresses, its rxe device and its place in /sys; names clash
+//   (EEXIST);
+//   - a namespace lives while it has a name, an open Netns or a port; then its hardware interfaces fall back
+//   to the
+//     initial one under their last name, and the others are gone.
+// Time stands still except in waits: a wait goes straight to the next thing that was delayed, or to its
+// deadline. Threading: any number of threads, as the real one; one call at a time takes effect. Failure: the
+// messages are the real ports' messages.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "os/fake_machine.h"
+#include "os/kernel.h"
+
+namespace railbed::os {
+
+class FakeState;
+
+class FakeKernel : public Kernel {
+ public:
+  explicit FakeKernel(const FakeMachine& machine = FakeMachine::lab());
+  ~FakeKernel() override;
+
+  // --- What goes wrong. A "call" is one that changes the machine; each has a line in the journal.
+  void fail_call(int nth, int sys_errno);  // the nth from now, from 1
+  // Calls whose journal line contains `part`; `times` < 0 for always.
+  void fail_when(std::string part, int sys_errno, int times = 1);
+  // kill -9: after `calls` more calls nothing takes effect any more, and changes and waits say Canceled.
+  // kUnanswered: the last of these calls takes effect, but its caller does not learn of it.
+  enum class Kill { kBetween, kUnanswered };
+  void kill_after(int calls, Kill kill = Kill::kBetween);
+  bool killed() const;
+  void restart();  // as a new process: everything works again; what the machine is stays
+  // Runs `action` once, before the first call whose journal line contains `part`.
+  void before(std::string part, std::function<void()> action);
+
+  // --- What takes time, on this clock; negative: it never happens.
+  void delay_vfs(std::chrono::milliseconds delay);      // from sriov_numvfs to the VFs
+  void delay_drivers(std::chrono::milliseconds delay);  // from a probe to the bound driver
+  void delay_netdevs(std::chrono::milliseconds delay);  // from a bound driver to its interface
+  void delay_carrier(std::chrono::milliseconds delay);  // from "up" to the carrier
+  // From the last hold on a namespace to its end.
+  void delay_netns_end(std::chrono::milliseconds delay);
+
+  // --- What others do to the machine; no calls.
+  void set_carrier(const std::string& name, bool carrier);
+  void vanish_netns(const std::string& name);  // with everything that holds it
+  void remove_link(const std::string& name);   // of the initial namespace, as by hot-unplug
+  void put_file(const std::string& path, const std::string& content);
+
+  // --- What was done, and what the machine is.
+  // One line per call, as "write /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs 4" or "link eth2 to
+  // /run/netns/a as net1"; " -> EBUSY" behind those that failed.
+  std::vector<std::string> journal() const;
+  void clear_journal();
+  // Everything that can be changed, as text, in a fixed order without indexes: equal texts are equal
+  // machines.
+  std::string snapshot() const;
+
+  FileTree& files() override;
+  NetnsPort& netns() override;
+  UeventPort& uevents() override;
+  ProcessPort& processes() override;
+  Clock& clock() override;
+  Result<std::unique_ptr<LinkPort>> links() override;
+  Result<std::unique_ptr<RdmaPort>> rdma() override;
+  Result<std::unique_ptr<EswitchPort>> eswitch() override;
+  Result<std::unique_ptr<LinkWatch>> link_watch() override;
+  bool live() const override { return true; }
+  std::string host_name() const override;
+  std::string kernel_release() const override;
+  std::string boot_id() const override;
+
+ private:
+  std::shared_ptr<FakeState> state_;
+  std::unique_ptr<FileTree> files_;
+  std::unique_ptr<NetnsPort> netns_;
+  std::unique_ptr<UeventPort> uevents_;
+  std::unique_ptr<ProcessPort> processes_;
+  std::unique_ptr<Clock> clock_;
+};
+
+}  // namespace railbed::os

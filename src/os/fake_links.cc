@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// The LinkPort of the fake kernel. Messages are those of real_links.cc.
+#include <algorithm>
+#include <cerrno>
+
+#include "os/fake_state.h"
+#include "os/link_text.h"
+
+namespace railbed::os {
+namespace {
+
+constexpr int kMinMtu = 68;
+constexpr int kScopeLink = 253;
+constexpr int kScopeUniverse = 0;
+
+Error with_reason(int sys_errno, const std::string& what, std::string_view reason) {
+  Error error = system_error(sys_errno, what);
+  error.message += fmt::format(": {}", reason);
+  return error;
+}
+
+// The name under which FakePf::refused knows a setting.
+std::string setting_name(const std::string& words) {
+  std::string first = words.substr(0, words.find(' '));
+  return first == "min_tx_rate" ? "rate" : first;
+}
+
+void apply(const VfChange& change, VfInfo& vf) {
+  if (change.mac) vf.mac = change.mac;
+  if (change.vlan) {
+    vf.vlan = change.vlan->id;
+    vf.qos = change.vlan->qos;
+    vf.proto = change.vlan->proto;
+  }
+  if (change.rate) {
+    vf.min_tx_rate_mbps = change.rate->min_mbps;
+    vf.max_tx_rate_mbps = change.rate->max_mbps;
+  }
+  if (change.spoof_check) vf.spoof_check = change.spoof_check;
+  if (change.trust) vf.trust = change.trust;
+  if (change.link_state) vf.link_state = change.link_state;
+  if (change.node_guid) vf.node_guid = change.node_guid;
+  if (change.port_guid) vf.port_guid = change.port_guid;
+}
+
+IpPrefix network_of(const IpPrefix& prefix) {
+  return {prefix.network(), prefix.length};
+}
+
+class FakeLinks : public LinkPort {
+ public:
+  FakeLinks(std::shared_ptr<FakeState> state, NsId ns) : state_(std::move(state)), ns_(ns) {
+    FakeNs& own = state_->namespaces[ns_];
+    hold_ = own.ports.lock();
+    if (!hold_) own.ports = hold_ = std::make_shared<NsHold>();
+  }
+
+  Result<std::vector<Link>> list(WithVfs vfs) override {
+    auto lock = state_->look();
+    std::vector<Link> links;
+    for (const auto& [id, one] : state_->netdevs)
+      if (one.ns == ns_) links.push_back(state_->tell(one, vfs));
+    std::ranges::sort(links, {}, &Link::index);
+    return links;
+  }
+  Result<Link> find(const IfName& name, WithVfs vfs) override {
+    auto lock = state_->look();
+    if (FakeNetdev* found = state_->netdev_by_name(ns_, name.value)) return state_->tell(*found, vfs);
+    for (const auto& [id, one] : state_->netdevs)
+      if (one.ns == ns_ && std::ranges::count(one.link.alt_names, name.value) > 0)
+        return state_->tell(one, vfs);
+    return fail(system_error(ENODEV, "RTM_GETLINK " + name.value));
+  }
+  Result<Link> find(IfIndex index, WithVfs vfs) override {
+    auto lock = state_->look();
+    if (FakeNetdev* found = state_->netdev_by_index(ns_, index)) return state_->tell(*found, vfs);
+    return fail(system_error(ENODEV, fmt::format("RTM_GETLINK interface {}", index)));
+  }
+
+  Result<void> change(IfIndex index, const LinkChange& change) override {
+    std::string text = name_of(index) + describe(change);
+    std::string what = "RTM_NEWLINK " + text;
+    return state_->change("link " + text + here(), what, [&]() -> Result<void> {
+      FakeNetdev* netdev = state_->netdev_by_index(ns_, index);
+      if (netdev == nullptr) return fail(system_error(ENODEV, what));
+      NsId to = change.netns == nullptr ? ns_ : TRY(target(*change.netns, what));
+      std::string name = change.name ? change.name->value : netdev->link.name.value;
+      FakeNetdev* other = state_->netdev_by_name(to, name);
+      if (other != nullptr && other != netdev) return fail(system_error(EEXIST, what));
+      TRY(check_mtu(*netdev, change, what));
+      if (to != netdev->ns || name != netdev->link.name.value) state_->move_netdev(*netdev, to, name);
+      if (change.mtu) netdev->link.mtu = *change.mtu;
+      if (change.mac) netdev->link.hw_address.assign(change.mac->bytes.begin(), change.mac->bytes.end());
+      if (change.alias) netdev->link.alias = *change.alias;
+      if (change.up) state_->set_up(*netdev, *change.up);
+      state_->show_netdev(*netdev);
+      state_->link_changed(*netdev);
+      return {};
+    });
+  }
+
+  Result<void> change_vf(IfIndex pf, VfIndex vf, const VfChange& change) override {
+    if (change.empty()) return {};
+    std::string name = name_of(pf);
+    auto parts = single_changes(change);
+    std::string text = fmt::format("vf {} {}", name, vf);
+    for (const auto& [words, one] : parts) text += " " + words;
+    auto what = [&](const std::string& words) {
+      return fmt::format("RTM_SETLINK {} vf {} {}", name, vf, words);
+    };
+    return state_->change(text, what(parts.front().first), [&]() -> Result<void> {
+      FakeNetdev* netdev = state_->netdev_by_index(ns_, pf);
+      if (netdev == nullptr) return fail(system_error(ENODEV, what(parts.front().first)));
+      FakeDevice* owner = netdev->pci ? state_->device(*netdev->pci) : nullptr;
+      if (owner == nullptr || owner->vf) return fail(system_error(EOPNOTSUPP, what(parts.front().first)));
+      FakePfState& state = state_->pf_of(*owner);
+      auto index = static_cast<size_t>(vf.value);
+      if (index >= state.vfs.size()) return fail(system_error(EINVAL, what(parts.front().first)));
+      for (const auto& [words, one] : parts) {
+        if (state.config.refused.contains(setting_name(words)))
+          return fail(system_error(EOPNOTSUPP, what(words)));
+        apply(one, state.vfs[index]);
+      }
+      state_->link_changed(*netdev);
+      return {};
+    });
+  }
+
+  Result<void> create(const NewLink& link) override {
+    std::string what = "RTM_NEWLINK " + describe(link);
+    return state_->change("create " + describe(link) + here(), what, [&]() -> Result<void> {
+      static const std::set<std::string> kKinds = {"macvlan", "ipvlan", "veth", "dummy", "bridge"};
+      if (!kKinds.contains(link.kind)) return fail(with_reason(EOPNOTSUPP, what, "Unknown device type"));
+      NsId to = link.netns == nullptr ? ns_ : TRY(target(*link.netns, what));
+      NsId peer_to = link.peer_netns == nullptr ? ns_ : TRY(target(*link.peer_netns, what));
+      FakeNetdev* lower = state_->netdev_by_index(ns_, link.parent);
+      if ((link.kind == "macvlan" || link.kind == "ipvlan") && lower == nullptr)
+        return fail(system_error(ENODEV, what));
+      std::string peer = link.peer_name ? link.peer_name->value : "veth0";
+      if (state_->netdev_by_name(to, link.name.value) != nullptr ||
+          (link.kind == "veth" && state_->netdev_by_name(peer_to, peer) != nullptr))
+        return fail(system_error(EEXIST, what));
+      FakeNetdev& made = state_->add_netdev(fresh(link, to, link.name));
+      if (link.mac) made.link.hw_address.assign(link.mac->bytes.begin(), link.mac->bytes.end());
+      if (lower != nullptr) {
+        made.lower = lower->id;
+        made.max_mtu = lower->link.mtu;
+        if (!link.mtu) made.link.mtu = lower->link.mtu;
+      }
+      if (link.kind == "veth") {
+        FakeNetdev& other = state_->add_netdev(fresh(link, peer_to, IfName{peer}));
+        other.peer = made.id;
+        made.peer = other.id;
+      }
+      return {};
+    });
+  }
+
+  Result<void> remove(IfIndex index) override {
+    std::string what = "RTM_DELLINK " + name_of(index);
+    return state_->change("remove " + name_of(index) + here(), what, [&]() -> Result<void> {
+      FakeNetdev* netdev = state_->netdev_by_index(ns_, index);
+      if (netdev == nullptr) return fail(system_error(ENODEV, what));
+      if (netdev->link.kind.empty()) return fail(system_error(EOPNOTSUPP, what));
+      state_->remove_netdev(netdev->id);
+      return {};
+    });
+  }
+
+  Result<void> remove_group(uint32_t group) override {
+    if (group == 0)
+      return fail(Code::kInvalid, "RTM_DELLINK group 0: that is every interface without a group");
+    std::string what = fmt::format("RTM_DELLINK group {}", group);
+    return state_->change(fmt::format("remove group {}{}", group, here()), what, [&]() -> Result<void> {
+      std::vector<NetdevId> members;
+      for (const auto& [id, one] : state_->netdevs)
+        if (one.ns == ns_ && one.link.group == group) members.push_back(id);
+      if (members.empty()) return fail(system_error(ENODEV, what));
+      for (NetdevId member : members) state_->remove_netdev(member);
+      return {};
+    });
+  }
+
+  Result<std::vector<LinkAddress>> addresses() override {
+    auto lock = state_->look();
+    std::vector<LinkAddress> all;
+    for (const auto& [id, one] : state_->netdevs)
+      for (const IpPrefix& prefix : one.addresses)
+        if (one.ns == ns_) all.push_back({one.link.index, prefix});
+    return all;
+  }
+  Result<void> add_address(const LinkAddress& address) override {
+    std::string text = fmt::format("{} {}", name_of(address.link), address.prefix);
+    std::string what = "RTM_NEWADDR " + text;
+    return state_->change("address add " + text + here(), what, [&]() -> Result<void> {
+      FakeNetdev* netdev = state_->netdev_by_index(ns_, address.link);
+      if (netdev == nullptr) return fail(system_error(ENODEV, what));
+      if (std::ranges::count(netdev->addresses, address.prefix) > 0) return fail(system_error(EEXIST, what));
+      netdev->addresses.push_back(address.prefix);
+      return {};
+    });
+  }
+  Result<void> remove_address(const LinkAddress& address) override {
+    std::string text = fmt::format("{} {}", name_of(address.link), address.prefix);
+    std::string what = "RTM_DELADDR " + text;
+    return state_->change("address remove " + text + here(), what, [&]() -> Result<void> {
+      FakeNetdev* netdev = state_->netdev_by_index(ns_, address.link);
+      if (netdev == nullptr) return fail(system_error(ENODEV, what));
+      if (std::erase(netdev->addresses, address.prefix) == 0) return fail(system_error(EADDRNOTAVAIL, what));
+      return {};
+    });
+  }
+
+  // With the routes that the kernel makes itself for the addresses of interfaces that are up.
+  Result<std::vector<Route>> routes() override {
+    auto lock = state_->look();
+    std::vector<Route> all;
+    for (const auto& [id, one] : state_->netdevs) {
+      if (one.ns != ns_) continue;
+      for (const IpPrefix& prefix : one.addresses)
+        if (one.link.up && prefix.length < prefix.address.bits()) {
+          Route route{
+              .destination = network_of(prefix), .family = prefix.address.family, .link = one.link.index};
+          route.scope = kScopeLink;
+          all.push_back(route);
+        }
+      for (Route route : one.routes) {
+        route.link = one.link.index;
+        if (route.table.value_or(254) == 254) all.push_back(route);
+      }
+    }
+    return all;
+  }
+  Result<void> add_route(const Route& route) override {
+    std::string text = fmt::format("{} {}", name_of(route.link), describe(route));
+    std::string what = "RTM_NEWROUTE " + text;
+    return state_->change("route add " + text + here(), what, [&]() -> Result<void> {
+      FakeNetdev* netdev = state_->netdev_by_index(ns_, route.link);
+      if (netdev == nullptr) return fail(system_error(ENODEV, what));
+      if (!netdev->link.up) return fail(with_reason(ENETDOWN, what, "Device for nexthop is not up"));
+      if (route.gateway && !reachable(*netdev, *route.gateway))
+        return fail(with_reason(ENETUNREACH, what, "Nexthop has invalid gateway"));
+      for (const auto& [id, one] : state_->netdevs)
+        if (one.ns == ns_ &&
+            std::ranges::any_of(one.routes, [&](const Route& r) { return same_key(r, route); }))
+          return fail(system_error(EEXIST, what));
+      Route added = route;
+      if (added.destination) added.destination = network_of(*added.destination);
+      if (!added.scope) added.scope = route.gateway ? kScopeUniverse : kScopeLink;
+      netdev->routes.push_back(added);
+      return {};
+    });
+  }
+  Result<void> remove_route(const Route& route) override {
+    std::string text = fmt::format("{} {}", name_of(route.link), describe(route));
+    std::string what = "RTM_DELROUTE " + text;
+    return state_->change("route remove " + text + here(), what, [&]() -> Result<void> {
+      for (auto& [id, one] : state_->netdevs) {
+        if (one.ns != ns_ || (route.link && one.link.index != route.link)) continue;
+        auto found = std::ranges::find_if(one.routes, [&](const Route& r) {
+          return same_key(r, route) && (!route.gateway || r.gateway == route.gateway);
+        });
+        if (found == one.routes.end()) continue;
+        one.routes.erase(found);
+        return {};
+      }
+      return fail(system_error(ESRCH, what));
+    });
+  }
+
+ private:
+  std::string name_of(IfIndex index) {
+    auto lock = state_->look();
+    FakeNetdev* found = state_->netdev_by_index(ns_, index);
+    return found == nullptr ? fmt::format("interface {}", index) : found->link.name.value;
+  }
+  // For the journal: where, when it is not the initial namespace.
+  std::string here() {
+    auto lock = state_->look();
+    return ns_ == kInitialNs ? "" : fmt::format(" (inside {})", state_->namespaces[ns_].name);
+  }
+  Result<NsId> target(const Netns& netns, const std::string& what) {
+    auto found = state_->open_netns.find(netns.fd());
+    if (found == state_->open_netns.end() || state_->namespaces[found->second].gone)
+      return fail(system_error(EINVAL, what));
+    return found->second;
+  }
+  static Result<void> check_mtu(const FakeNetdev& netdev, const LinkChange& change, const std::string& what) {
+    if (change.mtu && *change.mtu < kMinMtu)
+      return fail(with_reason(EINVAL, what, "mtu less than device minimum"));
+    if (change.mtu && *change.mtu > netdev.max_mtu)
+      return fail(with_reason(EINVAL, what, "mtu greater than device maximum"));
+    return {};
+  }
+  FakeNetdev fresh(const NewLink& link, NsId to, const IfName& name) {
+    FakeNetdev made{.ns = to};
+    made.link.name = name;
+    made.link.kind = link.kind;
+    made.link.mtu = link.mtu.value_or(1500);
+    made.link.group = link.group;
+    made.link.hw_address = {
+        6, 0, 0, 0, static_cast<uint8_t>(to), static_cast<uint8_t>(state_->netdevs.size())};
+    return made;
+  }
+  static bool reachable(const FakeNetdev& netdev, const IpAddress& gateway) {
+    if (gateway.family == IpFamily::kV6 && gateway.to_gid().is_link_local()) return true;
+    return std::ranges::any_of(netdev.addresses, [&](const IpPrefix& p) { return p.contains(gateway); }) ||
+           std::ranges::any_of(netdev.routes, [&](const Route& r) {
+             return !r.gateway && r.destination && r.destination->contains(gateway);
+           });
+  }
+  static bool same_key(const Route& a, const Route& b) {
+    auto network = [](const Route& r) {
+      return r.destination ? std::optional(network_of(*r.destination)) : std::nullopt;
+    };
+    return a.family == b.family && network(a) == network(b) && a.metric.value_or(0) == b.metric.value_or(0) &&
+           a.table.value_or(254) == b.table.value_or(254);
+  }
+
+  std::shared_ptr<FakeState> state_;
+  NsId ns_;
+  std::shared_ptr<NsHold> hold_;
+};
+
+}  // namespace
+
+std::unique_ptr<LinkPort> fake_links(std::shared_ptr<FakeState> state, NsId ns) {
+  return std::make_unique<FakeLinks>(std::move(state), ns);
+}
+
+}  // namespace railbed::os

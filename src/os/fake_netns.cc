@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Namespaces of the fake kernel. A Netns holds the reading end of a pipe: when it is closed, the writing end,
+// kept here, tells so, as the kernel would notice.
+#include <algorithm>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "os/fake_state.h"
+
+namespace railbed::os {
+
+FakeNs* FakeState::ns_by_name(const std::string& name) {
+  for (auto& [id, ns] : namespaces)
+    if (!ns.gone && id != kInitialNs && ns.name == name) return &ns;
+  return nullptr;
+}
+
+FakeNs& FakeState::add_ns(const std::string& name) {
+  NsId id = next_ns_++;
+  FakeNs& ns = namespaces[id] = FakeNs{.id = id, .name = name};
+  Link loopback{
+      .name = IfName{"lo"}, .hw_address = std::vector<uint8_t>(6, 0), .arp_type = 772, .mtu = 65536};
+  loopback.up = true;
+  add_netdev({.ns = id, .link = loopback});
+  return ns;
+}
+
+void FakeState::reap_namespaces() {
+  std::vector<NsId> free;
+  for (auto& [id, ns] : namespaces) {
+    if (id == kInitialNs || ns.gone) continue;
+    std::erase_if(ns.watched_pipes, [](int pipe) {
+      pollfd watched{.fd = pipe, .events = 0, .revents = 0};
+      if (::poll(&watched, 1, 0) <= 0 || (watched.revents & POLLERR) == 0) return false;
+      ::close(pipe);
+      return true;
+    });
+    if (ns.name.empty() && ns.watched_pipes.empty() && ns.ports.expired() && !ns.ending) free.push_back(id);
+  }
+  for (NsId id : free) {
+    namespaces[id].ending = true;
+    later(netns_delay, [this, id] { end_ns(namespaces[id]); });
+  }
+}
+
+// As default_device_exit_net(): what is no virtual interface goes home; "dev<index>" when its name is taken.
+void FakeState::end_ns(FakeNs& ns) {
+  if (ns.gone) return;
+  ns.gone = true;
+  ns.name.clear();
+  for (int pipe : ns.watched_pipes) ::close(pipe);
+  ns.watched_pipes.clear();
+  std::vector<NetdevId> inside;
+  for (const auto& [id, one] : netdevs)
+    if (one.ns == ns.id) inside.push_back(id);
+  for (NetdevId id : inside) {
+    FakeNetdev* one = netdev(id);
+    if (one == nullptr) continue;  // went with another one
+    if (!one->link.kind.empty() || one->link.name.value == "lo") {
+      remove_netdev(id);
+      continue;
+    }
+    std::string name = one->link.name.value;
+    if (netdev_by_name(kInitialNs, name) != nullptr) name = fmt::format("dev{}", one->link.index);
+    move_netdev(*one, kInitialNs, name);
+  }
+  for (FakeRdma& one : rdma)
+    if (one.ns == ns.id) one.ns = kInitialNs;
+}
+
+namespace {
+
+class FakeNetnsPort : public NetnsPort {
+ public:
+  explicit FakeNetnsPort(std::shared_ptr<FakeState> state) : state_(std::move(state)) {}
+
+  Result<void> create(const std::string& name) override {
+    TRY(check_name(name));
+    std::string what = "create network namespace " + path_of(name);
+    return state_->change("netns create " + name, what, [&]() -> Result<void> {
+      if (state_->ns_by_name(name) != nullptr) return fail(system_error(EEXIST, what));
+      state_->add_ns(name);
+      return {};
+    });
+  }
+  Result<void> remove(const std::string& name) override {
+    TRY(check_name(name));
+    std::string what = "remove network namespace " + path_of(name);
+    return state_->change("netns remove " + name, what, [&]() -> Result<void> {
+      FakeNs* ns = state_->ns_by_name(name);
+      if (ns == nullptr) return fail(system_error(ENOENT, what));
+      ns->name.clear();
+      state_->reap_namespaces();
+      return {};
+    });
+  }
+  Result<std::vector<std::string>> names() override {
+    auto lock = state_->look();
+    std::vector<std::string> all;
+    for (const auto& [id, ns] : state_->namespaces)
+      if (!ns.gone && !ns.name.empty()) all.push_back(ns.name);
+    std::ranges::sort(all);
+    return all;
+  }
+  std::string path_of(const std::string& name) const override { return "/run/netns/" + name; }
+
+  Result<std::unique_ptr<Netns>> open(const std::string& path) override {
+    auto lock = state_->look();
+    constexpr std::string_view kFolder = "/run/netns/";
+    FakeNs* ns = path.starts_with(kFolder) ? state_->ns_by_name(path.substr(kFolder.size())) : nullptr;
+    if (ns == nullptr || ns->name.empty())
+      return fail(system_error(ENOENT, "open network namespace " + path));
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return fail(system_error(errno, "pipe"));
+    ns->watched_pipes.push_back(ends[1]);
+    state_->open_netns[ends[0]] = ns->id;
+    return std::make_unique<Netns>(ends[0], path);
+  }
+  Result<std::unique_ptr<Netns>> open_own() override {
+    auto lock = state_->look();
+    int fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return fail(system_error(errno, "open /dev/null"));
+    state_->open_netns[fd] = kInitialNs;
+    return std::make_unique<Netns>(fd, "/proc/thread-self/ns/net");
+  }
+
+  Result<std::unique_ptr<LinkPort>> links(const Netns& netns) override {
+    auto lock = state_->look();
+    return fake_links(state_, TRY(inside(netns)));
+  }
+  Result<std::unique_ptr<RdmaPort>> rdma(const Netns& netns) override {
+    auto lock = state_->look();
+    return fake_rdma(state_, TRY(inside(netns)));
+  }
+
+  Result<void> set_sysctl(const Netns& netns, const std::string& key, const std::string& value) override {
+    if (!key.starts_with("net/") || key.find("..") != std::string::npos)
+      return fail(Code::kInvalid, "sysctl {}: only keys below net/ belong to a network namespace", key);
+    std::string what = fmt::format("write \"{}\" to /proc/sys/{} in {}", value, key, netns.path());
+    return state_->change(fmt::format("sysctl {} {} in {}", key, value, netns.path()), what,
+                          [&]() -> Result<void> {
+                            NsId ns = TRY(inside(netns));
+                            if (!is_there(ns, key)) return fail(system_error(ENOENT, what));
+                            state_->namespaces[ns].sysctls[key] = value;
+                            return {};
+                          });
+  }
+
+ private:
+  static Result<void> check_name(const std::string& name) {
+    if (name.empty() || name.size() > 255 || name == "." || name == ".." ||
+        name.find('/') != std::string::npos)
+      return fail(Code::kInvalid, "\"{}\" cannot name a network namespace: 1 to 255 bytes without '/'", name);
+    return {};
+  }
+  Result<NsId> inside(const Netns& netns) {
+    auto found = state_->open_netns.find(netns.fd());
+    if (found == state_->open_netns.end() || state_->namespaces[found->second].gone)
+      return fail(system_error(EINVAL, "setns " + netns.path()));
+    return found->second;
+  }
+  // Keys of an interface are there only while it is.
+  bool is_there(NsId ns, const std::string& key) {
+    for (std::string_view prefix :
+         {"net/ipv4/conf/", "net/ipv6/conf/", "net/ipv4/neigh/", "net/ipv6/neigh/"}) {
+      if (!key.starts_with(prefix)) continue;
+      std::string name = key.substr(prefix.size());
+      name.resize(std::min(name.find('/'), name.size()));
+      return name == "all" || name == "default" || state_->netdev_by_name(ns, name) != nullptr;
+    }
+    return true;
+  }
+
+  std::shared_ptr<FakeState> state_;
+};
+
+}  // namespace
+
+std::unique_ptr<NetnsPort> fake_netns(std::shared_ptr<FakeState> state) {
+  return std::make_unique<FakeNetnsPort>(std::move(state));
+}
+
+}  // namespace railbed::os

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// sysfs, procfs and the like, seen through one door and rooted at any directory.
+//
+// Why: every read and write of a machine's files goes through this interface, so that a recorded machine, a
+// fixture and a failing kernel can stand in for the real one. Paths are absolute ("/sys/class/net"); symbolic
+// links are resolved inside the root, also absolute ones. Threading: implementations may be used from several
+// threads at once. Failure: errors carry "read /sys/…: ENOENT (…)".
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace railbed::os {
+
+inline constexpr size_t kMaxFileBytes = 4 << 20;
+
+class FileTree {
+ public:
+  virtual ~FileTree() = default;
+
+  // The whole content, at most kMaxFileBytes, unchanged.
+  virtual Result<std::string> read(const std::string& path) const = 0;
+  // One write(2) of `content` to an existing file, as sysfs attributes want it.
+  virtual Result<void> write(const std::string& path, std::string_view content) = 0;
+  // Names in a directory, sorted, without "." and "..".
+  virtual Result<std::vector<std::string>> list(const std::string& path) const = 0;
+  // Where a symbolic link points to, as written.
+  virtual Result<std::string> read_link(const std::string& path) const = 0;
+  // The path with all links resolved, absolute within the root.
+  virtual Result<std::string> real_path(const std::string& path) const = 0;
+  virtual bool exists(const std::string& path) const = 0;
+};
+
+// Content without trailing white space: what most sysfs readers want. Recorded values may lack the newline.
+Result<std::string> read_line(const FileTree& files, const std::string& path);
+// The last component of where a link points to ("mlx5_core" for …/driver).
+Result<std::string> link_name(const FileTree& files, const std::string& path);
+
+// The real file system below `root` ("" or "/" for the machine itself). Links cannot leave the root.
+std::unique_ptr<FileTree> real_files(const std::string& root);
+
+}  // namespace railbed::os

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Network interfaces, their VFs' settings, addresses and routes of one network namespace, by rtnetlink.
+//
+// Why: one message does what `ip` needs several for. A move and a rename travel in one RTM_NEWLINK, so that
+// an interface is never visible half-moved and passes the kernel's RTNL lock once; all attributes of a VF
+// travel in one RTM_SETLINK. Threading: one thread per port; the kernel takes changes one at a time anyway.
+// Failure: errors carry the message and the interface ("RTM_NEWLINK ens1f0: EBUSY (…)") and the kernel's
+// extended acknowledgement text when it sent one; NotFound when the interface is gone, Conflict when a name
+// is taken. Source: linux/if_link.h, linux/rtnetlink.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/ip.h"
+#include "base/types.h"
+
+namespace railbed::os {
+
+class Netns;  // netns.h
+
+enum class VlanProto : uint8_t { k8021q, k8021ad };
+enum class VfLinkState : uint8_t { kAuto, kEnable, kDisable };
+
+// What a PF says of one of its VFs (IFLA_VFINFO_LIST).
+struct VfInfo {
+  VfIndex index;
+  std::optional<MacAddress> mac;
+  int vlan = 0;
+  int qos = 0;
+  VlanProto proto = VlanProto::k8021q;
+  std::optional<bool> spoof_check;
+  std::optional<bool> trust;
+  std::optional<VfLinkState> link_state;
+  int min_tx_rate_mbps = 0;
+  int max_tx_rate_mbps = 0;
+  std::optional<Guid> node_guid;
+  std::optional<Guid> port_guid;
+  friend bool operator==(const VfInfo&, const VfInfo&) = default;
+};
+
+// Changes of one VF, made through its PF; what is absent stays.
+struct VfChange {
+  std::optional<MacAddress> mac;
+  struct Vlan {
+    int id = 0;
+    int qos = 0;
+    VlanProto proto = VlanProto::k8021q;
+    friend bool operator==(const Vlan&, const Vlan&) = default;
+  };
+  std::optional<Vlan> vlan;
+  std::optional<bool> spoof_check;
+  std::optional<bool> trust;
+  std::optional<VfLinkState> link_state;
+  struct Rate {
+    int min_mbps = 0;
+    int max_mbps = 0;
+    friend bool operator==(const Rate&, const Rate&) = default;
+  };
+  std::optional<Rate> rate;
+  std::optional<Guid> node_guid;
+  std::optional<Guid> port_guid;
+  bool empty() const { return *this == VfChange{}; }
+  friend bool operator==(const VfChange&, const VfChange&) = default;
+};
+
+struct Link {
+  IfIndex index;
+  IfName name;
+  std::vector<std::string> alt_names;
+  std::string alias;
+  std::string kind;                 // "veth", "macvlan", "bond", "bridge", …; empty for hardware
+  std::vector<uint8_t> hw_address;  // 6 bytes for Ethernet, 20 for IPoIB
+  std::vector<uint8_t> permanent_address;
+  int arp_type = 1;  // ARPHRD_*: 1 Ethernet, 32 InfiniBand
+  int mtu = 0;
+  bool up = false;                // IFF_UP
+  bool lower_up = false;          // IFF_LOWER_UP: the carrier is there
+  std::string oper_state;         // "up", "down", "dormant", "unknown", …
+  IfIndex parent;                 // IFLA_LINK: the lower interface of a macvlan, the peer of a veth
+  bool parent_elsewhere = false;  // that index belongs to another namespace (IFLA_LINK_NETNSID)
+  IfIndex master;                 // the bond or bridge it is a port of
+  std::string parent_bus;         // IFLA_PARENT_DEV_BUS_NAME: "pci"
+  std::string parent_device;      // IFLA_PARENT_DEV_NAME: "0000:3c:00.0"
+  uint32_t group = 0;
+  int num_vfs = 0;
+  std::vector<VfInfo> vfs;  // only when asked for
+  friend bool operator==(const Link&, const Link&) = default;
+
+  std::optional<MacAddress> mac() const;  // absent for hardware addresses of other lengths
+};
+
+// One RTM_NEWLINK on an existing interface; what is absent stays. A move takes the interface down and drops
+// its addresses. When a move with a name fails (the name is taken in the target), the interface is here,
+// under its old name; anything else in the same message is applied after the move and may be missing then.
+struct LinkChange {
+  std::optional<IfName> name;
+  const Netns* netns = nullptr;  // move there; with `name`, renamed on arrival
+  std::optional<int> mtu;
+  std::optional<bool> up;
+  std::optional<MacAddress> mac;
+  std::optional<std::string> alias;  // IFLA_IFALIAS
+};
+
+enum class MacvlanMode : uint8_t { kBridge, kPrivate, kVepa, kPassthru };
+enum class IpvlanMode : uint8_t { kL2, kL3, kL3s };
+
+// A new interface, created directly in its namespace.
+struct NewLink {
+  std::string kind;  // "macvlan", "ipvlan", "veth", "dummy", "bridge"
+  IfName name;
+  const Netns* netns = nullptr;  // where it appears; null: here
+  IfIndex parent;                // macvlan, ipvlan: the lower interface, in this namespace
+  std::optional<int> mtu;
+  std::optional<MacAddress> mac;
+  uint32_t group = 0;  // for deletion as a group
+  MacvlanMode macvlan_mode = MacvlanMode::kBridge;
+  IpvlanMode ipvlan_mode = IpvlanMode::kL2;
+  std::optional<IfName> peer_name;    // veth
+  const Netns* peer_netns = nullptr;  // veth
+};
+
+struct LinkAddress {
+  IfIndex link;
+  IpPrefix prefix;
+  friend bool operator==(const LinkAddress&, const LinkAddress&) = default;
+};
+
+struct Route {
+  std::optional<IpPrefix> destination;  // absent: default
+  IpFamily family = IpFamily::kV4;
+  std::optional<IpAddress> gateway;
+  IfIndex link;
+  std::optional<int> metric;
+  std::optional<int> table;  // absent: main
+  std::optional<int> mtu;
+  std::optional<int> advmss;
+  std::optional<int> scope;  // RT_SCOPE_*; absent: link without gateway, else universe
+  friend bool operator==(const Route&, const Route&) = default;
+};
+
+enum class WithVfs : bool { kNo, kYes };
+
+class LinkPort {
+ public:
+  virtual ~LinkPort() = default;
+
+  // Asking for VF information is slow (the kernel fills it under RTNL): only when it is needed.
+  virtual Result<std::vector<Link>> list(WithVfs vfs) = 0;
+  virtual Result<Link> find(const IfName& name, WithVfs vfs) = 0;  // NotFound; alternative names work too
+  virtual Result<Link> find(IfIndex index, WithVfs vfs) = 0;
+
+  virtual Result<void> change(IfIndex link, const LinkChange& change) = 0;
+  virtual Result<void> change_vf(IfIndex pf, VfIndex vf, const VfChange& change) = 0;
+  virtual Result<void> create(const NewLink& link) = 0;
+  virtual Result<void> remove(IfIndex link) = 0;  // NotFound when it is gone already
+  virtual Result<void> remove_group(uint32_t group) = 0;
+
+  virtual Result<std::vector<LinkAddress>> addresses() = 0;
+  virtual Result<void> add_address(const LinkAddress& address) = 0;     // Conflict when it is there
+  virtual Result<void> remove_address(const LinkAddress& address) = 0;  // NotFound when it is not
+  virtual Result<std::vector<Route>> routes() = 0;                      // of the main table
+  virtual Result<void> add_route(const Route& route) = 0;
+  virtual Result<void> remove_route(const Route& route) = 0;
+};
+
+}  // namespace railbed::os

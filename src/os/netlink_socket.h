@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A netlink socket that asks one question at a time.
+//
+// Why: requests are acknowledged one by one, with the kernel's own words on failure; dumps that were
+// interrupted by a change are repeated; no wait is longer than kAnswerTimeout. Threading: one thread per
+// socket. Failure: open() gives Unsupported where the kernel lacks the protocol.
+#pragma once
+
+#include <chrono>
+#include <expected>
+#include <vector>
+
+#include "os/descriptor.h"
+#include "os/netlink_message.h"
+
+namespace railbed::os {
+
+class Netns;
+
+// The kernel answers within the system call, but RTNL may be held for seconds by others (VF creation).
+inline constexpr std::chrono::seconds kAnswerTimeout{60};
+
+class NetlinkSocket {
+ public:
+  // In the namespace `inside`, or the caller's. `groups` is a mask of multicast groups.
+  static Result<NetlinkSocket> open(int protocol, const Netns* inside = nullptr, uint32_t groups = 0);
+
+  // The data messages of the answer; empty when there was only an acknowledgement.
+  std::expected<std::vector<NetlinkMessage>, NetlinkFailure> ask(NetlinkRequest& request);
+  int fd() const { return fd_.get(); }
+
+ private:
+  explicit NetlinkSocket(Descriptor fd) : fd_(std::move(fd)), buffer_(1 << 16) {}
+  std::expected<NetlinkReply, NetlinkFailure> ask_once(NetlinkRequest& request);
+  int receive(std::chrono::steady_clock::time_point deadline, size_t& size);
+
+  Descriptor fd_;
+  uint32_t sequence_ = 0;
+  std::vector<uint8_t> buffer_;
+};
+
+}  // namespace railbed::os

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/client.h"
+
+#include <ctime>
+
+#include "perf/control.h"
+#include "perf/local_network.h"
+#include "perf/rdma_link.h"
+#include "perf/tcp_link.h"
+
+namespace railbed::perf {
+namespace {
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+BandwidthPoint bandwidth_point(int64_t size_bytes, int64_t messages, double duration_s,
+                               ThroughputSeries series) {
+  BandwidthPoint point{.size_bytes = size_bytes,
+                       .messages = messages,
+                       .duration_s = duration_s,
+                       .series = std::move(series),
+                       .reverse_average_gbps = {},
+                       .reverse_series = {}};
+  if (duration_s > 0) {
+    point.message_rate_per_s = static_cast<double>(messages) / duration_s;
+    point.average_gbps = 8e-9 * static_cast<double>(size_bytes) * point.message_rate_per_s;
+  }
+  return point;
+}
+
+LatencyPoint latency_point(int64_t size_bytes, PingResult result) {
+  return {.size_bytes = size_bytes,
+          .duration_s = static_cast<double>(result.duration_ns) / 1e9,
+          .histogram = result.meter.histogram(),
+          .slots = result.meter.slots()};
+}
+
+// One run of one test.
+class Test {
+ public:
+  Test(const ClientOptions& options, const TestSpec& spec, Channel channel)
+      : options_(options), spec_(spec), channel_(std::move(channel)) {
+    result_.started_at = utc_now();
+    result_.command = options.command;
+    result_.label = options.label;
+    result_.peer = options.host;
+    result_.spec = spec;
+  }
+
+  Result<Measurement> run() {
+    TRY(channel_.socket().set_keepalive());
+    TRY(channel_.socket().set_no_delay());
+    TRY(greet());
+    TRY(spec_.transport == Transport::kRdma ? over_rdma() : over_tcp());
+    TRY(send(CloseTest{}));
+    return std::move(result_);
+  }
+
+ private:
+  Result<void> greet() {
+    TRY(send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = host_name()}));
+    const Hello hello = TRY(channel_.expect<Hello>(options_.limits.answer));
+    if (hello.protocol != kProtocol)
+      return fail(Code::kUnsupported, "the server (railbed {}) speaks protocol {}, this railbed {}",
+                  hello.version, hello.protocol, kProtocol);
+    return {};
+  }
+
+  Result<void> send(const Message& message) {
+    return channel_.send(message, Deadline::after(options_.limits.answer));
+  }
+
+  // The server's preparations may take its whole patience on top of the way.
+  Result<Offer> open_test() {
+    TRY(send(OpenTest{spec_}));
+    return channel_.expect<Offer>(2 * options_.limits.answer);
+  }
+
+  Result<void> over_rdma() {
+    const IpAddress toward = TRY(channel_.socket().local_address());
+    RdmaPlace place = TRY(find_place(options_.place, toward));
+    RdmaLink link = TRY(RdmaLink::open(std::move(place), spec_));
+    const Offer offer = TRY(open_test().context("at the server"));
+    if (!offer.rdma) return fail(Code::kInvalid, "rdma: the field is missing from the server's \"offer\"");
+    TRY(send(Connect{.endpoint = link.endpoint(), .rdma = link.address()}));
+    // Both sides connect at the same time; without a way there both say so, and the own words are clearer.
+    TRY(link.connect(*offer.rdma));
+    TRY(channel_.expect<Ready>(2 * options_.limits.answer).context("at the server"));
+    result_.client = link.endpoint();
+    result_.server = offer.endpoint;
+    return rounds(
+        [&](const Start& start, const Round& round, Watch& watch) -> Result<void> {
+          if (spec_.kind == TestKind::kLatency) {
+            auto pings = TRY(link.ping(round, watch));
+            TRY(finish(start, static_cast<int64_t>(pings.meter.histogram().count())));
+            result_.latency.push_back(latency_point(start.size_bytes, std::move(pings)));
+            return {};
+          }
+          const StreamResult sent = TRY(link.stream(round, watch));
+          const Outcome outcome = TRY(finish(start, sent.messages));
+          BandwidthPoint point =
+              bandwidth_point(start.size_bytes, sent.messages, static_cast<double>(sent.duration_ns) / 1e9,
+                              sent.meter.series());
+          if (spec_.bidirectional) {
+            point.reverse_average_gbps =
+                outcome.duration_s > 0 ? 8e-9 * static_cast<double>(outcome.bytes) / outcome.duration_s : 0;
+            point.reverse_series = outcome.series;
+          }
+          result_.bandwidth.push_back(std::move(point));
+          return {};
+        },
+        [&](int64_t size) {
+          if (spec_.kind == TestKind::kLatency) link.prepare_pings(size);
+        });
+  }
+
+  Result<void> over_tcp() {
+    const Offer offer = TRY(open_test().context("at the server"));
+    if (!offer.tcp) return fail(Code::kInvalid, "tcp: the field is missing from the server's \"offer\"");
+    TcpLink link =
+        TRY(TcpLink::connect(channel_, spec_, *offer.tcp, Deadline::after(options_.limits.connect)));
+    TRY(send(Connect{.endpoint = link.endpoint(), .rdma = {}}));
+    TRY(channel_.expect<Ready>(2 * options_.limits.answer).context("at the server"));
+    result_.client = link.endpoint();
+    result_.server = offer.endpoint;
+    return rounds(
+        [&](const Start& start, const Round& round, Watch& watch) -> Result<void> {
+          if (spec_.kind == TestKind::kLatency) {
+            auto pings = TRY(link.ping(round, watch));
+            TRY(finish(start, static_cast<int64_t>(pings.meter.histogram().count())));
+            result_.latency.push_back(latency_point(start.size_bytes, std::move(pings)));
+            return {};
+          }
+          const int64_t messages = TRY(link.send(round, watch));
+          const Outcome outcome = TRY(finish(start, messages));
+          if (outcome.bytes != messages * start.size_bytes)
+            return fail(Code::kIo, "{} bytes were sent, the server received {}", messages * start.size_bytes,
+                        outcome.bytes);
+          result_.bandwidth.push_back(
+              bandwidth_point(start.size_bytes, messages, outcome.duration_s, outcome.series));
+          return {};
+        },
+        [](int64_t) {});
+  }
+
+  Result<Outcome> finish(const Start& start, int64_t messages) {
+    TRY(send(Done{.sequence = start.sequence, .messages = messages}));
+    const Outcome outcome = TRY(channel_.expect<Outcome>(2 * options_.limits.stall).context("at the server"));
+    if (outcome.sequence != start.sequence)
+      return fail(Code::kInvalid, "the server ends round {} in round {}", outcome.sequence, start.sequence);
+    return outcome;
+  }
+
+  template <typename One, typename Prepare>
+  Result<void> rounds(One one, Prepare prepare) {
+    Start start;
+    for (int64_t size : spec_.sizes_bytes) {
+      clock_.refine();
+      start = {.sequence = start.sequence + 1, .size_bytes = size};
+      prepare(size);
+      TRY(send(start));
+      const Started started =
+          TRY(channel_.expect<Started>(2 * options_.limits.answer).context("at the server"));
+      if (started.sequence != start.sequence)
+        return fail(Code::kInvalid, "the server starts round {} in round {}", started.sequence,
+                    start.sequence);
+      // The pings themselves keep the server informed.
+      Watch watch(channel_, clock_, options_.limits, spec_.kind == TestKind::kBandwidth);
+      TRY(one(start, round_of(spec_, size), watch).context("measuring {}", size_text(size)));
+      if (options_.on_progress)
+        options_.on_progress(fmt::format("{} over {}: {} done ({}/{})", name_of(spec_.kind),
+                                         name_of(spec_.transport), size_text(size), start.sequence,
+                                         spec_.sizes_bytes.size()));
+    }
+    return {};
+  }
+
+  const ClientOptions& options_;
+  const TestSpec& spec_;
+  Channel channel_;
+  TickClock clock_;
+  Measurement result_;
+};
+
+}  // namespace
+
+Result<Measurement> measure(const ClientOptions& options, const TestSpec& spec) {
+  TRY(validate(spec));
+  Socket socket = TRY(Socket::connect(options.host, options.port, Deadline::after(options.limits.connect)));
+  Test test(options, spec, Channel(std::move(socket)));
+  return test.run().context("perf {} with {}", name_of(spec.kind), options.host);
+}
+
+}  // namespace railbed::perf

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/control.h"
+
+#include <array>
+
+namespace railbed::perf {
+namespace {
+
+constexpr size_t kMaxQueued = 16;  // nobody has reason to send more ahead
+
+// What the peer says is shown to a person: no control characters, and not a page of it.
+std::string printable(const std::string& text) {
+  std::string result;
+  for (char c : text.substr(0, 1000)) result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  return result;
+}
+
+}  // namespace
+
+Error Channel::unexpected(const Message& got, std::string_view wanted) {
+  if (const auto* refusal = std::get_if<Refusal>(&got))
+    return {.code = Code::kConflict,
+            .sys_errno = 0,
+            .message = "the peer says: " + printable(refusal->message),
+            .context = {},
+            .hint = printable(refusal->hint)};
+  return {.code = Code::kInvalid,
+          .sys_errno = 0,
+          .message = fmt::format("the peer sent \"{}\" where \"{}\" was due", name_of(got), wanted),
+          .context = {},
+          .hint = ""};
+}
+
+Result<void> Channel::send(const Message& message, Deadline deadline) {
+  const std::string bytes = std::exchange(unsent_, "") + frame(encode(message));
+  TRY(socket_.write_all(std::as_bytes(std::span(bytes)), deadline)
+          .context("sending \"{}\"", name_of(message)));
+  return {};
+}
+
+Result<void> Channel::send_heartbeat() {
+  if (unsent_.empty()) unsent_ = frame(encode(Heartbeat{}));
+  const size_t sent = TRY(socket_.write_now(std::as_bytes(std::span(unsent_))));
+  unsent_.erase(0, sent);
+  return {};
+}
+
+Result<void> Channel::take_frames() {
+  while (ready_.size() < kMaxQueued) {
+    auto body = TRY(parser_.next());
+    if (!body) return {};
+    Message message = TRY(decode(*body));
+    if (std::holds_alternative<Heartbeat>(message))
+      heard_heartbeat_ = true;
+    else
+      ready_.push_back(std::move(message));
+  }
+  return fail(Code::kInvalid, "the peer sent {} messages that nobody asked for", kMaxQueued);
+}
+
+Result<Message> Channel::receive(std::chrono::milliseconds patience) {
+  Deadline deadline = Deadline::after(patience);
+  std::array<std::byte, 16384> buffer;
+  for (;;) {
+    TRY(take_frames());
+    if (!ready_.empty()) {
+      Message message = std::move(ready_.front());
+      ready_.pop_front();
+      return message;
+    }
+    if (std::exchange(heard_heartbeat_, false)) deadline = Deadline::after(patience);
+    // A peer that trickles one byte at a time does not extend the deadline.
+    if (deadline.passed()) return fail(Code::kTimeout, "no word from the peer for {} ms", patience.count());
+    const size_t count = TRY(socket_.read_some(buffer, deadline));
+    parser_.feed({reinterpret_cast<const char*>(buffer.data()), count});
+  }
+}
+
+Result<void> Channel::interrupted() {
+  std::array<std::byte, 4096> buffer;
+  // A bounded number of reads: a peer that floods must not keep the measuring loop here.
+  for (int reads = 0; reads < 4; ++reads) {
+    const size_t count = TRY(socket_.read_now(buffer));
+    if (count == 0) break;
+    parser_.feed({reinterpret_cast<const char*>(buffer.data()), count});
+    TRY(take_frames());
+  }
+  if (!ready_.empty() && std::holds_alternative<Refusal>(ready_.front()))
+    return fail(unexpected(ready_.front(), ""));
+  return {};
+}
+
+}  // namespace railbed::perf

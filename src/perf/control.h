@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control channel: messages over one TCP connection, each with a deadline.
+//
+// Why: a peer may die, stall, lie or talk nonsense at any byte; none of it may hang or crash this side.
+// During a measurement the loops call interrupted() every quarter of a second, which costs one system call
+// and finds a peer that died, gave up, or is finished. Threading: one thread per instance. Failure: kTimeout,
+// kCanceled (the peer closed), kInvalid (nonsense); a Refusal from the peer becomes an Error with its words.
+#pragma once
+
+#include <deque>
+#include <string>
+
+#include "base/error.h"
+#include "perf/frame.h"
+#include "perf/message.h"
+#include "perf/socket.h"
+
+namespace railbed::perf {
+
+class Channel {
+ public:
+  explicit Channel(Socket socket) : socket_(std::move(socket)) {}
+
+  Result<void> send(const Message& message, Deadline deadline);
+  // Skips heartbeats: each one proves life, and grants another `patience`.
+  Result<Message> receive(std::chrono::milliseconds patience);
+  // The next message, which must be a T.
+  template <typename T>
+  Result<T> expect(std::chrono::milliseconds patience) {
+    Message message = TRY(receive(patience));
+    if (T* wanted = std::get_if<T>(&message)) return std::move(*wanted);
+    return fail(unexpected(message, name_of_type<T>()));
+  }
+
+  // Without waiting: an error when the peer closed, refused or talks nonsense. Other messages are kept for
+  // receive().
+  Result<void> interrupted();
+  bool has_message() const { return !ready_.empty(); }
+  // Tells the peer that this side is alive; does not wait.
+  Result<void> send_heartbeat();
+
+  const Socket& socket() const { return socket_; }
+
+ private:
+  static Error unexpected(const Message& got, std::string_view wanted);
+  Result<void> take_frames();  // from parser_ to ready_
+
+  Socket socket_;
+  FrameParser parser_;
+  std::deque<Message> ready_;
+  std::string unsent_;  // the rest of a heartbeat that did not fit
+  bool heard_heartbeat_ = false;
+};
+
+}  // namespace railbed::perf

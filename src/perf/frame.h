@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames of the control channel: bytes in, whole message bodies out.
+//
+// Why: TCP delivers any cut of the stream, and on the other end may be a web browser, a port scanner or a
+// broken peer. The parser is pure and bounded: it never holds more than one frame, and refuses a wrong start
+// or an impossible size as soon as the bytes that say so are there. Wire: "RBP1", then the body's size as 4
+// bytes big-endian (1 to 65536), then the body (JSON, see message.h). Threading: one thread per instance.
+// Failure: Code::kInvalid; after that the stream is lost, so every later call fails the same way.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace railbed::perf {
+
+inline constexpr std::string_view kFrameMagic = "RBP1";
+inline constexpr size_t kFrameHeaderBytes = 8;
+inline constexpr size_t kMaxBodyBytes = 65536;
+
+std::string frame(std::string_view body);  // body: 1 to kMaxBodyBytes
+
+class FrameParser {
+ public:
+  void feed(std::string_view bytes);
+  // The next whole body; nothing when more bytes are needed.
+  Result<std::optional<std::string>> next();
+  bool is_inside_frame() const { return !buffer_.empty(); }
+
+ private:
+  std::string buffer_;
+  std::optional<Error> broken_;
+};
+
+}  // namespace railbed::perf

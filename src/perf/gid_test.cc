@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/gid.h"
+
+#include <gtest/gtest.h>
+
+#include "perf/rdma_place.h"
+
+namespace railbed::perf {
+namespace {
+
+IpAddress ip(std::string_view text) {
+  return *IpAddress::parse(text);
+}
+
+GidEntry entry(int index, GidType type, std::string_view address, int netdev) {
+  return {.gid = ip(address).to_gid(), .index = index, .port = 1, .type = type, .netdev = IfIndex{netdev}};
+}
+
+// A pod's network namespace: eth0 of the cluster network, net1 and net2 on two rails.
+LocalNetwork pod_network() {
+  return {.addresses = {{IfIndex{2}, IfName{"eth0"}, ip("192.168.1.9")},
+                        {IfIndex{5}, IfName{"net1"}, ip("10.1.0.5")},
+                        {IfIndex{5}, IfName{"net1"}, ip("fd00::5")},
+                        {IfIndex{5}, IfName{"net1"}, ip("fe80::ff:fe00:1")},
+                        {IfIndex{6}, IfName{"net2"}, ip("10.2.0.5")}},
+          .interfaces = {{IfIndex{2}, IfName{"eth0"}, {2, 0, 0, 0, 0, 9}, true},
+                         {IfIndex{5}, IfName{"net1"}, {2, 0, 0, 0, 0, 1}, true},
+                         {IfIndex{6}, IfName{"net2"}, {2, 0, 0, 0, 0, 2}, true}}};
+}
+
+// As a port shows it in the shared RDMA namespace: both versions of each address, and another pod's, whose
+// interface there happens to have number 5 too.
+std::vector<GidEntry> shared_table() {
+  return {entry(0, GidType::kRoceV1, "fe80::ff:fe00:1", 5), entry(1, GidType::kRoceV2, "fe80::ff:fe00:1", 5),
+          entry(2, GidType::kRoceV1, "10.9.0.7", 5),        entry(3, GidType::kRoceV2, "10.9.0.7", 5),
+          entry(4, GidType::kRoceV1, "10.1.0.5", 5),        entry(5, GidType::kRoceV2, "10.1.0.5", 5),
+          entry(6, GidType::kRoceV1, "fd00::5", 5),         entry(7, GidType::kRoceV2, "fd00::5", 5)};
+}
+
+std::string choice(const std::vector<GidEntry>& table, std::string_view rule,
+                   std::optional<IpAddress> toward) {
+  const auto parsed = GidRule::parse(rule);
+  if (!parsed) return parsed.error().to_string();
+  const auto chosen = choose_gid(table, pod_network(), *parsed, toward);
+  return chosen ? chosen->reason : chosen.error().message;
+}
+
+TEST(ChooseGid, FollowsTheRules) {
+  const auto table = shared_table();
+  EXPECT_EQ(choice(table, "auto", ip("10.1.0.5")), "GID 5, RoCE v2, 10.1.0.5 on net1, by rule");
+  EXPECT_EQ(choice(table, "", ip("fd00::5")), "GID 7, RoCE v2, fd00::5 on net1, by rule");
+  // The control connection runs over the cluster network: an IPv4 address of the rail.
+  EXPECT_EQ(choice(table, "auto", ip("192.168.1.9")), "GID 5, RoCE v2, 10.1.0.5 on net1, by rule");
+  EXPECT_EQ(choice(table, "auto", std::nullopt), "GID 5, RoCE v2, 10.1.0.5 on net1, by rule");
+  EXPECT_EQ(choice(table, "auto", ip("fe80::ff:fe00:1")), "GID 1, RoCE v2, fe80::ff:fe00:1 on net1, by rule");
+  EXPECT_EQ(choice(table, "v1", ip("10.1.0.5")), "GID 4, RoCE v1, 10.1.0.5 on net1, by rule");
+  EXPECT_EQ(choice(table, "ipv6", ip("10.1.0.5")), "GID 7, RoCE v2, fd00::5 on net1, by rule");
+  EXPECT_EQ(choice(table, "v1,ipv6", ip("10.1.0.5")), "GID 6, RoCE v1, fd00::5 on net1, by rule");
+  EXPECT_EQ(choice(table, "index=6", ip("10.1.0.5")), "GID 6, RoCE v1, fd00::5 on net1, as told");
+  EXPECT_EQ(choice(table, "address=fd00::5,netdev=net1", ip("10.1.0.5")),
+            "GID 7, RoCE v2, fd00::5 on net1, by rule");
+}
+
+TEST(ChooseGid, TakesALinkLocalGidOnlyWhenNothingElseIsLeft) {
+  auto table = shared_table();
+  table.resize(2);
+  EXPECT_EQ(choice(table, "auto", ip("10.1.0.5")), "GID 1, RoCE v2, fe80::ff:fe00:1 on net1, by rule");
+  table.push_back(entry(6, GidType::kRoceV1, "fd00::5", 5));
+  EXPECT_EQ(choice(table, "auto", ip("10.1.0.5")), "GID 6, RoCE v1, fd00::5 on net1, by rule");
+}
+
+TEST(ChooseGid, SaysWhyEachEntryWasPassedOver) {
+  std::vector<GidEntry> table = {entry(2, GidType::kRoceV2, "10.9.0.7", 5),
+                                 entry(3, GidType::kRoceV2, "10.1.0.5", 77),
+                                 entry(4, GidType::kRoceV1, "10.1.0.5", 5)};
+  EXPECT_EQ(choice(table, "v2", ip("10.1.0.5")),
+            "no GID can be used (GID 2, RoCE v2, 10.9.0.7 on net1: belongs to another network namespace; "
+            "GID 3, RoCE v2, 10.1.0.5: belongs to another network namespace; "
+            "GID 4, RoCE v1, 10.1.0.5 on net1: rule wants RoCE v2)");
+  EXPECT_EQ(choice({}, "auto", ip("10.1.0.5")), "no GID can be used (the table is empty)");
+  EXPECT_EQ(choice(shared_table(), "index=3", ip("10.1.0.5")).find("no GID can be used (GID 0"), 0u);
+}
+
+TEST(ChooseGid, PassesOverAnInterfaceThatIsDown) {
+  LocalNetwork network = pod_network();
+  network.interfaces[1].is_up = false;
+  const auto chosen = choose_gid({entry(5, GidType::kRoceV2, "10.1.0.5", 5)}, network, {}, ip("10.1.0.5"));
+  ASSERT_FALSE(chosen);
+  EXPECT_EQ(chosen.error().message, "no GID can be used (GID 5, RoCE v2, 10.1.0.5 on net1: net1 is down)");
+}
+
+TEST(ChooseGid, TakesTheFirstOnInfiniBand) {
+  GidEntry port{.gid = *Gid::parse("fe80:0000:0000:0000:506b:4b03:00c1:7d2e"),
+                .index = 0,
+                .port = 1,
+                .type = GidType::kInfiniBand,
+                .netdev = {}};
+  EXPECT_EQ(choice({port}, "auto", ip("10.1.0.5")),
+            "GID 0, IB, fe80:0000:0000:0000:506b:4b03:00c1:7d2e, by rule");
+}
+
+TEST(GidRule, RefusesWhatItDoesNotKnow) {
+  EXPECT_EQ(choice({}, "v3", {}),
+            "--gid-rule: \"v3\" is none of auto, v1, v2, ipv4, ipv6, address=, netdev=, index=");
+  EXPECT_EQ(choice({}, "index=-1", {}), "--gid-rule: index=-1 is not a GID index");
+  EXPECT_EQ(choice({}, "index=1x", {}), "--gid-rule: index=1x is not a GID index");
+  EXPECT_EQ(choice({}, "address=10.1.0", {}).find("--gid-rule: "), 0u);
+  EXPECT_EQ(choice({}, "netdev=", {}).find("--gid-rule: "), 0u);
+}
+
+TEST(PortBelongsTo, FindsARocePortByInterfaceAndAddress) {
+  const LocalNetwork network = pod_network();
+  PortFacts port;
+  port.gids = {entry(3, GidType::kRoceV2, "10.9.0.7", 5)};
+  EXPECT_FALSE(port_belongs_to(port, network.interfaces[1], network));  // number 5, but another namespace's
+  port.gids = shared_table();
+  EXPECT_TRUE(port_belongs_to(port, network.interfaces[1], network));
+  EXPECT_FALSE(port_belongs_to(port, network.interfaces[2], network));
+}
+
+TEST(PortBelongsTo, FindsAnInfiniBandPortByTheIpoibAddress) {
+  const Gid gid = *Gid::parse("fe80:0000:0000:0000:506b:4b03:00c1:7d2e");
+  LocalInterface ib0{
+      .index = IfIndex{9}, .name = IfName{"ib0"}, .hardware_address = {0, 0, 1, 7}, .is_up = true};
+  for (uint8_t byte : gid.bytes) ib0.hardware_address.push_back(byte);
+  PortFacts port;
+  port.is_infiniband = true;
+  port.gids = {{.gid = gid, .index = 0, .port = 1, .type = GidType::kInfiniBand, .netdev = {}}};
+  EXPECT_TRUE(port_belongs_to(port, ib0, {}));
+  ib0.hardware_address.back() ^= 1;
+  EXPECT_FALSE(port_belongs_to(port, ib0, {}));
+}
+
+}  // namespace
+}  // namespace railbed::perf

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both sides of the control channel against peers that die, stall, lie or talk nonsense after every message,
+// over loopback TCP; and a whole measurement over sockets after each of them.
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "perf/client.h"
+#include "perf/server.h"
+
+namespace railbed::perf {
+namespace {
+
+using std::chrono::milliseconds;
+
+Limits short_limits() {
+  return {.connect = milliseconds(300),
+          .answer = milliseconds(150),
+          .idle = milliseconds(300),
+          .stall = milliseconds(200),
+          .check = milliseconds(20),
+          .max_sessions = 8};
+}
+
+TestSpec small_test(TestKind kind) {
+  return {.kind = kind, .transport = Transport::kTcp, .sizes_bytes = {64, 4096}, .iterations = 50};
+}
+
+Result<Measurement> measure_with(uint16_t port, const TestSpec& spec) {
+  return measure({.host = "127.0.0.1",
+                  .port = port,
+                  .place = {},
+                  .limits = short_limits(),
+                  .label = "lo",
+                  .command = "test",
+                  .on_progress = {}},
+                 spec);
+}
+
+enum class Misdeed { kDie, kStall, kNonsense, kLieAboutSize, kWrongMessage, kRefuse };
+constexpr Misdeed kMisdeeds[] = {Misdeed::kDie,          Misdeed::kStall,        Misdeed::kNonsense,
+                                 Misdeed::kLieAboutSize, Misdeed::kWrongMessage, Misdeed::kRefuse};
+
+// Does it, and for a stall waits until the other side has given up.
+void misbehave(Socket& socket, Misdeed misdeed) {
+  const auto write = [&](std::string_view bytes) {
+    (void)socket.write_all(std::as_bytes(std::span(bytes)), Deadline::after(milliseconds(100)));
+  };
+  switch (misdeed) {
+    case Misdeed::kDie:
+      return;
+    case Misdeed::kStall:
+      break;
+    case Misdeed::kNonsense:
+      write("HTTP/1.1 400 Bad Request\r\n\r\n");
+      break;
+    case Misdeed::kLieAboutSize:
+      write(std::string_view("RBP1\x00\x00\x10\x00{\"type\":\"he", 19));
+      break;
+    case Misdeed::kWrongMessage:
+      write(frame(encode(Outcome{.sequence = 7, .bytes = 1, .duration_s = 0, .series = {}})));
+      break;
+    case Misdeed::kRefuse:
+      write(frame(encode(Refusal{.message = "the machine is on fire", .hint = "call somebody"})));
+      break;
+  }
+  std::array<std::byte, 256> buffer;
+  const Deadline deadline = Deadline::after(milliseconds(5000));
+  while (socket.read_some(buffer, deadline)) continue;
+}
+
+// ---- the server against clients ----
+
+class ServedTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ServerOptions options;
+    options.bind = *IpAddress::parse("127.0.0.1");
+    options.port = 0;
+    options.session.limits = short_limits();
+    options.on_event = [this](const std::string& line) {
+      const std::lock_guard lock(mutex_);
+      events_.push_back(line);
+      changed_.notify_all();
+    };
+    auto server = Server::open(std::move(options));
+    ASSERT_TRUE(server) << server.error().to_string();
+    server_ = std::move(*server);
+    thread_ = std::jthread([this] { EXPECT_TRUE(server_->run()); });
+  }
+  void TearDown() override {
+    server_->stop();
+    thread_.join();
+  }
+
+  // Waits for an event that contains `text`.
+  bool heard(const std::string& text) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(10), [&] {
+      return std::any_of(events_.begin(), events_.end(),
+                         [&](const std::string& line) { return line.find(text) != std::string::npos; });
+    });
+  }
+  Socket connect() {
+    auto socket = Socket::connect("127.0.0.1", server_->port(), Deadline::after(milliseconds(1000)));
+    EXPECT_TRUE(socket) << socket.error().to_string();
+    return std::move(*socket);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> events_;
+  std::unique_ptr<Server> server_;
+  std::jthread thread_;
+};
+
+TEST_F(ServedTest, MeasuresOverLoopback) {
+  const auto bandwidth = measure_with(server_->port(), small_test(TestKind::kBandwidth));
+  ASSERT_TRUE(bandwidth) << bandwidth.error().to_string();
+  ASSERT_EQ(bandwidth->bandwidth.size(), 2u);
+  EXPECT_EQ(bandwidth->bandwidth[0].size_bytes, 64);
+  EXPECT_EQ(bandwidth->bandwidth[1].messages, 50);
+  EXPECT_EQ(bandwidth->client.address, "127.0.0.1");
+  EXPECT_EQ(bandwidth->server.netdev, "lo");
+  const auto latency = measure_with(server_->port(), small_test(TestKind::kLatency));
+  ASSERT_TRUE(latency) << latency.error().to_string();
+  ASSERT_EQ(latency->latency.size(), 2u);
+  EXPECT_EQ(latency->latency[1].histogram.count(), 50u);
+  EXPECT_GT(latency->latency[1].histogram.min_ns(), 0u);
+  EXPECT_FALSE(latency->latency[1].slots.empty());
+}
+
+TEST_F(ServedTest, MeasuresForATimeOverSeveralStreams) {
+  TestSpec spec = small_test(TestKind::kBandwidth);
+  spec.iterations = 0;
+  spec.duration_ms = 50;
+  spec.qps = 3;
+  const auto result = measure_with(server_->port(), spec);
+  ASSERT_TRUE(result) << result.error().to_string();
+  EXPECT_GT(result->bandwidth[1].messages, 3);
+  EXPECT_GT(result->bandwidth[1].average_gbps, 0);
+}
+
+// What a client sends in a TCP latency test, and what it awaits after each.
+struct Line {
+  Message message;
+  bool awaits_answer;
+};
+std::vector<Line> lines() {
+  return {{Hello{.protocol = kProtocol, .version = "0", .hostname = "bad"}, true},
+          {OpenTest{small_test(TestKind::kLatency)}, true},
+          {Connect{}, false},  // the server waits for the data stream now, which never comes
+          {Start{.sequence = 1, .size_bytes = 64}, false}};
+}
+
+void do_wrong(Channel channel, Misdeed misdeed, size_t good) {
+  SCOPED_TRACE(fmt::format("misdeed {} after {} messages", static_cast<int>(misdeed), good));
+  for (size_t i = 0; i < good; ++i) {
+    const Line line = lines()[i];
+    ASSERT_TRUE(channel.send(line.message, Deadline::after(milliseconds(1000))));
+    if (!line.awaits_answer) continue;
+    ASSERT_TRUE(channel.receive(milliseconds(2000)));
+  }
+  misbehave(const_cast<Socket&>(channel.socket()), misdeed);
+}
+
+TEST_F(ServedTest, GoesOnServingAfterBadClients) {
+  for (Misdeed misdeed : kMisdeeds) {
+    std::vector<std::jthread> clients;
+    for (size_t good = 0; good <= lines().size(); ++good)
+      clients.emplace_back([this, misdeed, good] { do_wrong(Channel(connect()), misdeed, good); });
+    clients.clear();
+    const auto result = measure_with(server_->port(), small_test(TestKind::kLatency));
+    EXPECT_TRUE(result) << result.error().to_string();
+  }
+}
+
+TEST_F(ServedTest, TellsTheClientWhatWasWrong) {
+  Channel channel(connect());
+  ASSERT_TRUE(channel.send(Hello{.protocol = 99, .version = "0", .hostname = "new"},
+                           Deadline::after(milliseconds(500))));
+  const auto answer = channel.expect<Hello>(milliseconds(2000));
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().message,
+            fmt::format("the peer says: the client speaks protocol 99, this server (railbed {}) speaks 1",
+                        RAILBED_VERSION));
+  EXPECT_TRUE(heard("the client speaks protocol 99"));
+}
+
+TEST_F(ServedTest, RefusesASizeThatWasNotAnnounced) {
+  Channel channel(connect());
+  const auto send = [&](const Message& message) {
+    return channel.send(message, Deadline::after(milliseconds(500)));
+  };
+  ASSERT_TRUE(send(Hello{.protocol = kProtocol, .version = "0", .hostname = "liar"}));
+  ASSERT_TRUE(channel.expect<Hello>(milliseconds(2000)));
+  const TestSpec spec = small_test(TestKind::kBandwidth);
+  ASSERT_TRUE(send(OpenTest{spec}));
+  const auto offer = channel.expect<Offer>(milliseconds(2000));
+  ASSERT_TRUE(offer);
+  auto link = TcpLink::connect(channel, spec, *offer->tcp, Deadline::after(milliseconds(1000)));
+  ASSERT_TRUE(link);
+  ASSERT_TRUE(send(Connect{}));
+  ASSERT_TRUE(channel.expect<Ready>(milliseconds(2000)));
+  ASSERT_TRUE(send(Start{.sequence = 1, .size_bytes = kMaxSize_bytes}));
+  const auto started = channel.expect<Started>(milliseconds(2000));
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().message,
+            "the peer says: the client starts a round of 67108864 bytes, which it did not announce");
+}
+
+TEST_F(ServedTest, RefusesAnRdmaTestWithoutDevice) {
+  TestSpec spec = small_test(TestKind::kBandwidth);
+  spec.transport = Transport::kRdma;
+  spec.remote_device = "mlx5_77";
+  Channel channel(connect());
+  ASSERT_TRUE(channel.send(Hello{.protocol = kProtocol, .version = "0", .hostname = "x"},
+                           Deadline::after(milliseconds(500))));
+  ASSERT_TRUE(channel.expect<Hello>(milliseconds(2000)));
+  ASSERT_TRUE(channel.send(OpenTest{spec}, Deadline::after(milliseconds(500))));
+  const auto offer = channel.expect<Offer>(milliseconds(5000));
+  ASSERT_FALSE(offer);
+  EXPECT_TRUE(offer.error().message.starts_with("the peer says: ")) << offer.error().message;
+  EXPECT_TRUE(measure_with(server_->port(), small_test(TestKind::kLatency)));
+}
+
+TEST_F(ServedTest, TellsClientsBeyondTheLimit) {
+  std::vector<Socket> idle;
+  for (int i = 0; i < short_limits().max_sessions; ++i) idle.push_back(connect());
+  Channel late(connect());
+  const auto hello = late.expect<Hello>(milliseconds(2000));
+  ASSERT_FALSE(hello);
+  EXPECT_EQ(hello.error().message, "the peer says: the server has 8 clients already");
+}
+
+// ---- the client against servers ----
+
+// Plays the server's part of a TCP bandwidth test for `good` answers, then misbehaves.
+class FakeServer {
+ public:
+  FakeServer(size_t good, Misdeed misdeed)
+      : FakeServer(good, [misdeed](Socket& s) { misbehave(s, misdeed); }) {}
+  FakeServer(size_t good, std::function<void(Socket&)> finale)
+      : listener_(*Listener::open(*IpAddress::parse("127.0.0.1"), 0)),
+        data_(*Listener::open(*IpAddress::parse("127.0.0.1"), 0)),
+        thread_([this, good, finale = std::move(finale)] { play(good, finale); }) {}
+  uint16_t port() const { return listener_.port(); }
+
+ private:
+  void play(size_t good, const std::function<void(Socket&)>& finale) {
+    auto socket = listener_.accept(Deadline::after(milliseconds(2000)));
+    ASSERT_TRUE(socket);
+    Channel channel(std::move(*socket));
+    const Message answers[] = {
+        Hello{.protocol = kProtocol, .version = "0", .hostname = "fake"},
+        Offer{.endpoint = {}, .rdma = {}, .tcp = TcpAddress{.port = data_.port(), .cookie = 1}}, Ready{},
+        Started{1}, Outcome{.sequence = 1, .bytes = 1, .duration_s = 1, .series = {}}};
+    for (size_t i = 0; i < good && i < std::size(answers); ++i) {
+      if (!channel.receive(milliseconds(2000))) return;
+      if (!channel.send(answers[i], Deadline::after(milliseconds(500)))) return;
+    }
+    finale(const_cast<Socket&>(channel.socket()));
+  }
+
+  Listener listener_;
+  Listener data_;  // its backlog takes the stream; nobody reads
+  std::jthread thread_;
+};
+
+void meet(Misdeed misdeed, size_t good) {
+  SCOPED_TRACE(fmt::format("misdeed {} after {} answers", static_cast<int>(misdeed), good));
+  FakeServer server(good, misdeed);
+  const auto result = measure_with(server.port(), small_test(TestKind::kBandwidth));
+  ASSERT_FALSE(result);
+  EXPECT_TRUE(result.error().story().starts_with("perf bw with 127.0.0.1: ")) << result.error().to_string();
+  const bool quoted = result.error().to_string().find(
+                          "the peer says: the machine is on fire\n  call somebody") != std::string::npos;
+  EXPECT_EQ(quoted, misdeed == Misdeed::kRefuse) << result.error().to_string();
+}
+
+TEST(Client, GivesUpOnEveryBadServer) {
+  std::vector<std::jthread> cases;
+  for (Misdeed misdeed : kMisdeeds)
+    for (size_t good = 0; good <= 3; ++good) cases.emplace_back([misdeed, good] { meet(misdeed, good); });
+}
+
+TEST(Client, NoticesAServerThatCountsWrong) {
+  FakeServer server(5, Misdeed::kDie);
+  const auto result = measure_with(server.port(), small_test(TestKind::kBandwidth));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().to_string(),
+            "perf bw with 127.0.0.1: measuring 64 B: 3200 bytes were sent, the server received 1");
+}
+
+TEST(Client, GivesUpWhenNobodyReads) {
+  FakeServer server(4, Misdeed::kStall);
+  TestSpec spec = small_test(TestKind::kBandwidth);
+  spec.sizes_bytes = {8 << 20};
+  spec.iterations = 100;
+  const auto result = measure_with(server.port(), spec);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::kTimeout) << result.error().to_string();
+}
+
+TEST(Client, SaysThatNobodyListens) {
+  uint16_t port = 0;
+  {
+    auto listener = Listener::open(*IpAddress::parse("127.0.0.1"), 0);
+    ASSERT_TRUE(listener);
+    port = listener->port();
+  }
+  const auto result = measure_with(port, small_test(TestKind::kBandwidth));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().to_string(),
+            fmt::format("connecting to 127.0.0.1 port {}: connect: ECONNREFUSED (Connection refused)\n"
+                        "  is `railbed perf serve` running on 127.0.0.1 with port {}?",
+                        port, port));
+}
+
+TEST(Listener, SaysThatThePortIsTaken) {
+  auto first = Listener::open(*IpAddress::parse("127.0.0.1"), 0);
+  ASSERT_TRUE(first);
+  const auto second = Listener::open(*IpAddress::parse("127.0.0.1"), first->port());
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().to_string(),
+            fmt::format("listening on 127.0.0.1 port {}: EADDRINUSE (Address already in use)\n"
+                        "  another server runs there; choose another --port",
+                        first->port()));
+}
+
+}  // namespace
+}  // namespace railbed::perf

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was asked, between whom, and what came out: the values that the engine, the table, the JSON file and
+// the HTML report share.
+//
+// Why: one value type with JSON both ways (schema railbed.perf/v1, docs/perf.md), so that a result can be
+// kept, compared and drawn later. Units are in the names; Gb is 10^9 bits, MiB 2^20 bytes. Threading: plain
+// values. Failure: Code::kInvalid with the field's path.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "perf/histogram.h"
+#include "perf/series.h"
+
+namespace railbed::perf {
+
+enum class TestKind { kBandwidth, kLatency };
+enum class Transport { kRdma, kTcp };
+std::string_view name_of(TestKind kind);        // "bw", "lat"
+std::string_view name_of(Transport transport);  // "rdma", "tcp"
+Result<TestKind> kind_from(std::string_view name);
+Result<Transport> transport_from(std::string_view name);
+
+inline constexpr int64_t kMaxSize_bytes = int64_t{1} << 26;
+inline constexpr int64_t kMaxQps = 256;
+inline constexpr int64_t kMaxDuration_ms = 24 * 3600 * 1000LL;
+inline constexpr int64_t kMaxRegion_bytes = int64_t{1} << 30;
+
+struct TestSpec {
+  TestKind kind = TestKind::kBandwidth;
+  Transport transport = Transport::kRdma;
+  std::vector<int64_t> sizes_bytes;  // 1 to kMaxSize_bytes each, measured in this order
+  int64_t qps = 1;                   // queue pairs, or TCP streams
+  int64_t tx_depth = 128;            // writes under way per queue pair
+  int64_t iterations = 0;            // per size; 0: for `duration_ms`
+  int64_t duration_ms = 2000;        // per size
+  int64_t inline_bytes = -1;         // -1: what fits for latency, 0 for bandwidth
+  bool bidirectional = false;        // bandwidth over RDMA only
+  std::string remote_device;         // "": chosen by the server
+  friend bool operator==(const TestSpec&, const TestSpec&) = default;
+};
+// The sizes of a sweep: 2, 4, 8, … up to `max_bytes`.
+std::vector<int64_t> sweep_sizes(int64_t max_bytes);
+// What contradicts or exceeds the limits, with the option's name.
+Result<void> validate(const TestSpec& spec);
+
+// One end of the measured path.
+struct Endpoint {
+  std::string hostname;
+  std::string address;  // of the interface that carries the data
+  std::string netdev;
+  std::string device;  // RDMA device; "" for TCP
+  int64_t port = 0;
+  std::string gid;
+  int64_t gid_index = -1;
+  std::string gid_reason;  // "GID 1, RoCE v2, 10.1.0.5, by rule"
+  std::string link_layer;  // "Ethernet", "InfiniBand"
+  int64_t path_mtu_bytes = 0;
+  bool soft = false;  // software RDMA: figures say nothing about a fabric
+  friend bool operator==(const Endpoint&, const Endpoint&) = default;
+};
+
+struct BandwidthPoint {
+  int64_t size_bytes = 0;
+  int64_t messages = 0;
+  double duration_s = 0;
+  double average_gbps = 0;
+  double message_rate_per_s = 0;
+  ThroughputSeries series;                     // with the peak
+  std::optional<double> reverse_average_gbps;  // bidirectional: server to client
+  std::optional<ThroughputSeries> reverse_series;
+};
+
+struct LatencyPoint {
+  int64_t size_bytes = 0;
+  double duration_s = 0;
+  Histogram histogram;  // half the round trip of every ping
+  std::vector<LatencySlot> slots;
+};
+
+struct Measurement {
+  std::string started_at;  // UTC, ISO 8601
+  std::string command;     // what the user typed
+  std::string label;       // "rail0"
+  std::string peer;        // the address that the client was given
+  TestSpec spec;
+  Endpoint client;
+  Endpoint server;
+  std::vector<BandwidthPoint> bandwidth;
+  std::vector<LatencyPoint> latency;
+  bool soft() const { return client.soft || server.soft; }
+};
+
+std::string to_json(const std::vector<Measurement>& measurements);
+// One or more measurements as to_json() wrote them.
+Result<std::vector<Measurement>> measurements_from_json(std::string_view text);
+// For people: one line about the ends, one per size.
+std::string to_table(const Measurement& measurement);
+
+// "64 KiB", "2 B"; sizes that are no whole number of KiB or MiB are given in bytes.
+std::string size_text(int64_t bytes);
+
+// For the control channel, which carries the same pieces.
+class JsonWriter;
+class JsonObject;
+void write_spec(JsonWriter& writer, const TestSpec& spec);
+Result<TestSpec> read_spec(const JsonObject& object);
+void write_endpoint(JsonWriter& writer, const Endpoint& endpoint);
+Result<Endpoint> read_endpoint(const JsonObject& object);
+void write_throughput(JsonWriter& writer, const ThroughputSeries& series);
+Result<ThroughputSeries> read_throughput(const JsonObject& object, size_t max_slots);
+
+}  // namespace railbed::perf

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messages of the control channel.
+//
+// Why: both ends of a test must agree on addresses, keys and sizes before the first RDMA write, and on start
+// and end of each size. A message is a value; encode and decode are pure, so that hostile peers are a unit
+// test.
+//
+// One session, client (C) and server (S); a Refusal may come from either side instead of any message:
+//   C Hello → S Hello → C OpenTest → S Offer → C Connect → S Ready
+//   for each size: C Start → S Started → traffic → C Done → S Outcome    (C Heartbeat each second meanwhile)
+//   C CloseTest; then another OpenTest, or C closes the connection.
+// Threading: plain values. Failure: Code::kInvalid with the field's path. Wire: frame.h around one JSON
+// object.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "base/types.h"
+#include "perf/measurement.h"
+
+namespace railbed::perf {
+
+inline constexpr int64_t kProtocol = 1;
+
+struct Hello {
+  int64_t protocol = kProtocol;
+  std::string version;
+  std::string hostname;
+};
+
+struct OpenTest {
+  TestSpec spec;
+};
+
+struct QpAddress {
+  uint32_t number = 0;           // 24 bits
+  uint32_t packet_sequence = 0;  // 24 bits
+  friend bool operator==(const QpAddress&, const QpAddress&) = default;
+};
+
+// Where RDMA writes go: queue pair n of the peer writes into [address + 2 n span + span, … + span), where
+// span is the largest size rounded up to whole pages; the other half is what the owner sends from.
+struct RdmaAddress {
+  Gid gid;
+  uint32_t lid = 0;
+  uint32_t mtu_bytes = 0;
+  uint32_t remote_key = 0;
+  uint64_t address = 0;
+  std::vector<QpAddress> qps;
+  friend bool operator==(const RdmaAddress&, const RdmaAddress&) = default;
+};
+
+// Where TCP streams connect to; the cookie keeps strangers out of the measurement.
+struct TcpAddress {
+  uint32_t port = 0;
+  uint64_t cookie = 0;
+};
+
+struct Offer {
+  Endpoint endpoint;
+  std::optional<RdmaAddress> rdma;
+  std::optional<TcpAddress> tcp;
+};
+struct Connect {
+  Endpoint endpoint;
+  std::optional<RdmaAddress> rdma;
+};
+struct Ready {};
+
+struct Start {
+  int64_t sequence = 0;
+  int64_t size_bytes = 0;
+};
+struct Started {
+  int64_t sequence = 0;
+};
+struct Heartbeat {};
+struct Done {
+  int64_t sequence = 0;
+  int64_t messages = 0;  // sent by the client, all streams together
+};
+// What the server saw: of a bidirectional RDMA test its own sending, of a TCP test what arrived.
+struct Outcome {
+  int64_t sequence = 0;
+  int64_t bytes = 0;
+  double duration_s = 0;
+  ThroughputSeries series;
+};
+struct CloseTest {};
+
+struct Refusal {
+  std::string message;
+  std::string hint;
+};
+
+using Message = std::variant<Hello, OpenTest, Offer, Connect, Ready, Start, Started, Heartbeat, Done, Outcome,
+                             CloseTest, Refusal>;
+
+std::string_view name_of(const Message& message);  // "hello", "open-test", …
+template <typename T>
+std::string_view name_of_type() {
+  return name_of(Message(T{}));
+}
+
+std::string encode(const Message& message);  // a body for frame(), never larger than kMaxBodyBytes
+Result<Message> decode(std::string_view body);
+
+}  // namespace railbed::perf

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/rdma_place.h"
+
+#include <algorithm>
+
+#include "perf/local_network.h"
+
+namespace railbed::perf {
+namespace {
+
+struct Candidate {
+  RdmaDevice device;
+  PortFacts port;
+};
+
+std::string device_of(const std::string& wish) {
+  return wish.substr(0, wish.find(':'));
+}
+
+Result<int> port_of(const std::string& wish, int port_count) {
+  const size_t colon = wish.find(':');
+  if (colon == std::string::npos) return 0;
+  const std::string text = wish.substr(colon + 1);
+  const int port = text.size() == 1 && text[0] >= '1' && text[0] <= '9' ? text[0] - '0' : 0;
+  if (port < 1 || port > port_count)
+    return fail(Code::kInvalid, "--device {}: the device has {} port(s), counted from 1", wish, port_count);
+  return port;
+}
+
+// The named device: its named port, else its first active one, else its first.
+Result<Candidate> named(const PlaceWish& wish) {
+  RdmaDevice device = TRY(RdmaDevice::open(device_of(wish.device)));
+  const int wanted = TRY(port_of(wish.device, device.port_count()));
+  PortFacts port = TRY(device.port(wanted == 0 ? 1 : wanted));
+  for (int n = 2; wanted == 0 && port.state != IBV_PORT_ACTIVE && n <= device.port_count(); ++n) {
+    PortFacts other = TRY(device.port(n));
+    if (other.state == IBV_PORT_ACTIVE) port = std::move(other);
+  }
+  return Candidate{std::move(device), std::move(port)};
+}
+
+Result<Candidate> by_address(const LocalNetwork& network, const IpAddress& toward) {
+  const LocalInterface* interface = interface_of(network, toward);
+  if (interface == nullptr)
+    return fail(Code::kNotFound, "{} is not an address of this network namespace", toward);
+  std::string seen;
+  for (const std::string& name : TRY(RdmaDevice::names())) {
+    auto device = RdmaDevice::open(name);
+    if (!device) {  // in a pod, devices of others are listed but cannot be opened
+      seen += fmt::format("{}{} (cannot be opened)", seen.empty() ? "" : ", ", name);
+      continue;
+    }
+    for (int n = 1; n <= device->port_count(); ++n) {
+      PortFacts port = TRY(device->port(n));
+      if (port_belongs_to(port, *interface, network)) return Candidate{std::move(*device), std::move(port)};
+    }
+    seen += fmt::format("{}{}", seen.empty() ? "" : ", ", name);
+  }
+  return fail(Error{
+      .code = Code::kNotFound,
+      .sys_errno = 0,
+      .message =
+          fmt::format("no RDMA device belongs to {} ({}), the interface toward the peer; there "
+                      "{}",
+                      interface->name, toward, seen.empty() ? "is no RDMA device at all" : "are: " + seen),
+      .context = {},
+      .hint = fmt::format("name one with --device, measure plain sockets with --tcp, or make a soft one: "
+                          "`rdma link add rxe_{} type rxe netdev {}`",
+                          interface->name, interface->name)});
+}
+
+}  // namespace
+
+bool port_belongs_to(const PortFacts& port, const LocalInterface& interface, const LocalNetwork& network) {
+  return std::any_of(port.gids.begin(), port.gids.end(), [&](const GidEntry& entry) {
+    if (entry.type != GidType::kInfiniBand) return entry.netdev == interface.index && is_ours(entry, network);
+    const auto& hardware = interface.hardware_address;
+    return hardware.size() == 20 &&
+           std::equal(entry.gid.bytes.begin(), entry.gid.bytes.end(), hardware.begin() + 4);
+  });
+}
+
+Result<RdmaPlace> find_place(const PlaceWish& wish, const IpAddress& toward) {
+  const LocalNetwork network = TRY(read_local_network());
+  auto candidate = wish.device.empty() ? by_address(network, toward) : named(wish);
+  if (!candidate) return fail(std::move(candidate.error()));
+  RdmaPlace place{
+      .device = std::move(candidate->device), .port = std::move(candidate->port), .gid = {}, .endpoint = {}};
+  if (place.port.state != IBV_PORT_ACTIVE)
+    return fail(
+        port_down(place.device.name(), place.port.number, place.port.state, place.port.is_infiniband));
+  place.gid = TRY(choose_gid(place.port.gids, network, wish.gid_rule, toward)
+                      .context("{} port {}", place.device.name(), place.port.number));
+  Endpoint& end = place.endpoint;
+  end.hostname = host_name();
+  end.device = place.device.name();
+  end.port = place.port.number;
+  end.gid = place.gid.entry.gid.to_string();
+  end.gid_index = place.gid.entry.index;
+  end.gid_reason = place.gid.reason;
+  end.link_layer = place.port.is_infiniband ? "InfiniBand" : "Ethernet";
+  end.path_mtu_bytes = place.port.mtu_bytes;
+  end.soft = place.device.is_soft();
+  end.address = (place.port.is_infiniband ? toward : address_of(place.gid.entry.gid)).to_string();
+  for (const LocalInterface& interface : network.interfaces)
+    if (port_belongs_to(place.port, interface, network)) end.netdev = interface.name.value;
+  for (const LocalInterface& interface : network.interfaces)
+    if (interface.index == place.gid.entry.netdev) end.netdev = interface.name.value;
+  return place;
+}
+
+}  // namespace railbed::perf

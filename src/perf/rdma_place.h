@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which RDMA device, port and GID a test uses.
+//
+// Why: a user knows the peer's address, not that it is behind mlx5_4. Without a name, the device is the one
+// whose port belongs to the interface that has the local address of the control connection. Threading: any.
+// Failure: kNotFound lists the devices there are; kIo when the port is down.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "perf/gid.h"
+#include "perf/measurement.h"
+#include "perf/verbs.h"
+
+namespace railbed::perf {
+
+struct PlaceWish {
+  std::string device;  // "mlx5_0", "mlx5_0:2"; "": by address
+  GidRule gid_rule;
+};
+
+struct RdmaPlace {
+  RdmaDevice device;
+  PortFacts port;
+  GidChoice gid;
+  Endpoint endpoint;
+};
+
+// `toward`: the local address of the control connection.
+Result<RdmaPlace> find_place(const PlaceWish& wish, const IpAddress& toward);
+
+// Pure. Does this port belong to the interface? By a GID's interface and address, or, for InfiniBand, by the
+// port GID at the end of the interface's 20-byte IPoIB address.
+bool port_belongs_to(const PortFacts& port, const LocalInterface& interface, const LocalNetwork& network);
+
+}  // namespace railbed::perf

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happened when: throughput and latency by slots of time.
+//
+// Why: one average hides that a link stalled for 200 ms; jitter is visible only over time. Both meters take
+// one event per message batch or sample in the measuring loop, in constant time and without allocating.
+// Threading: one thread per instance. Failure: none.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "perf/histogram.h"
+
+namespace railbed::perf {
+
+struct ThroughputSeries {
+  double slot_ms = 0;
+  std::vector<double> gbps;  // slot n covers n * slot_ms to (n + 1) * slot_ms; the last may be cut short
+  double peak_gbps = 0;      // the best slot with enough events in it
+  friend bool operator==(const ThroughputSeries&, const ThroughputSeries&) = default;
+};
+
+class ThroughputMeter {
+ public:
+  static constexpr uint64_t kFinestSlot_ns = 10'000'000;
+
+  ThroughputMeter() : bytes_(kSlots) {}
+  void add(uint64_t at_ns, uint64_t bytes) {  // at_ns: since the start, not decreasing
+    while (at_ns / slot_ns_ >= kSlots) [[unlikely]]
+      coarsen();
+    bytes_[at_ns / slot_ns_] += bytes;
+    last_ns_ = at_ns;
+    total_bytes_ += bytes;
+    ++events_;
+  }
+  void merge(const ThroughputMeter& other);  // streams that started at one time
+  uint64_t total_bytes() const { return total_bytes_; }
+  uint64_t last_ns() const { return last_ns_; }
+  // Slots widen until an average one holds eight events (or ten slots are left), because with fewer the count
+  // of events in a slot, not the link, would make the peak.
+  ThroughputSeries series() const;
+
+ private:
+  static constexpr uint64_t kSlots = 4096;
+  void coarsen();
+  double peak_gbps() const;
+
+  std::vector<uint64_t> bytes_;
+  uint64_t slot_ns_ = kFinestSlot_ns;
+  uint64_t last_ns_ = 0;
+  uint64_t total_bytes_ = 0;
+  uint64_t events_ = 0;
+};
+
+struct LatencySlot {
+  double at_ms = 0;  // the slot's first sample
+  double min_us = 0;
+  double p50_us = 0;
+  double p99_us = 0;
+  double max_us = 0;
+  uint64_t samples = 0;
+  friend bool operator==(const LatencySlot&, const LatencySlot&) = default;
+};
+
+class LatencyMeter {
+ public:
+  explicit LatencyMeter(uint64_t slot_ns);
+  // 10 to 50 ms for runs up to 50 s, then so that there are about a thousand slots.
+  static uint64_t slot_for_ns(uint64_t duration_ns);
+
+  void add(uint64_t at_ns, uint64_t latency_ns) {
+    if (at_ns >= slot_end_ns_) [[unlikely]]
+      next_slot(at_ns);
+    all_.record(latency_ns);
+    slot_.record(latency_ns);
+  }
+  const Histogram& histogram() const { return all_; }
+  std::vector<LatencySlot> slots();  // ends the slot under way
+
+ private:
+  static constexpr size_t kSlots = 2048;  // after these, every 512 further ones twice as long
+  void next_slot(uint64_t at_ns);
+  void close_slot();
+
+  Histogram all_;
+  Histogram slot_{8};
+  std::vector<LatencySlot> slots_;
+  uint64_t slot_ns_;
+  uint64_t slot_start_ns_ = 0;
+  uint64_t slot_end_ns_ = 0;
+};
+
+}  // namespace railbed::perf

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// `railbed perf serve`: accepts clients, one session and thread each.
+//
+// Threading: run() in one thread; stop() from any thread. run() returns when all sessions
+// have ended: finished ones are joined as new clients come, the others are interrupted by stop(). Failure: of
+// a session: told to the client and to on_event, the server goes on; of listening: returned.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "perf/session.h"
+
+namespace railbed::perf {
+
+struct ServerOptions {
+  std::optional<IpAddress> bind;
+  uint16_t port = 18600;
+  bool once = false;  // end after the first session in which a test was carried through
+  SessionOptions session;
+  std::function<void(const std::string& line)> on_event;  // from any session's thread
+};
+
+class Server {
+ public:
+  static Result<std::unique_ptr<Server>> open(ServerOptions options);
+  uint16_t port() const { return listener_.port(); }
+  Result<void> run();
+  void stop() {
+    stopping_.store(true);
+    listener_.interrupt();
+  }
+
+ private:
+  struct Guest {
+    explicit Guest(Socket socket, const SessionOptions& options, const TickClock& clock)
+        : session(std::move(socket), options, clock) {}
+    Session session;
+    std::atomic<bool> finished{false};
+    std::jthread thread;  // last member: joined before the session goes
+  };
+  Server(ServerOptions options, Listener listener)
+      : options_(std::move(options)), listener_(std::move(listener)) {}
+  void welcome(Socket socket);
+  void host(Guest& guest, const std::string& name);
+
+  ServerOptions options_;
+  Listener listener_;
+  TickClock clock_;
+  std::atomic<bool> stopping_{false};
+  std::list<Guest> guests_;
+};
+
+}  // namespace railbed::perf

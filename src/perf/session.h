@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The server's side of one client connection: any number of tests, one after the other.
+//
+// Why: `perf serve` is left running while people and scripts measure; what one client does wrong ends its own
+// session, with a word to it, and nothing else. Threading: one thread per instance; interrupt() from any.
+// Failure: as the channel and the links; the client has been told.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "perf/control.h"
+#include "perf/rdma_link.h"
+#include "perf/rdma_place.h"
+#include "perf/tcp_link.h"
+#include "perf/watch.h"
+
+namespace railbed::perf {
+
+struct SessionOptions {
+  PlaceWish place;
+  Limits limits;
+  // "10.1.0.6: bw over rdma, 22 sizes, 1 queue pair(s), rxe0"; called before each test.
+  std::function<void(const std::string& line)> on_test;
+};
+
+class Session {
+ public:
+  Session(Socket socket, const SessionOptions& options, const TickClock& clock)
+      : channel_(std::move(socket)), options_(options), clock_(clock) {}
+
+  // Returns the number of tests that were carried through.
+  Result<int> run();
+  void interrupt() const { channel_.socket().shut_down(); }
+
+ private:
+  Result<void> greet();
+  Result<int> serve_tests();
+  Result<void> serve(const TestSpec& spec);
+  Result<void> serve_rdma(const TestSpec& spec);
+  Result<void> serve_tcp(const TestSpec& spec);
+  // Calls `one` for each Start until the client closes the test.
+  Result<void> rounds(const TestSpec& spec, const std::function<Result<Outcome>(const Start&)>& one);
+  Result<Outcome> await_done(const Start& start, Outcome outcome);
+  Result<void> send(const Message& message) {
+    return channel_.send(message, Deadline::after(options_.limits.answer));
+  }
+  void tell(const std::string& line) const {
+    if (options_.on_test) options_.on_test(line);
+  }
+
+  Channel channel_;
+  const SessionOptions& options_;
+  const TickClock& clock_;
+};
+
+}  // namespace railbed::perf

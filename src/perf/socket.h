@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// TCP sockets whose every operation has a deadline.
+//
+// Why: the control channel and the TCP transport must not hang on a peer that dies or stalls. All sockets are
+// non-blocking and closed on exec; waiting is done with poll(2).
+// Threading: one thread per socket, but shut_down() may be called from any thread to end another's wait.
+// Failure: kTimeout when the deadline passed, kCanceled when the peer closed, else the errno's code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/ip.h"
+#include "perf/deadline.h"
+
+namespace railbed::perf {
+
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(int fd) : fd_(fd) {}
+  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Socket& operator=(Socket&& other) noexcept;
+  ~Socket();
+
+  // `host` is an address or a name.
+  static Result<Socket> connect(const std::string& host, uint16_t port, Deadline deadline);
+
+  // To the machine and interface that `other` is connected to, on another port.
+  static Result<Socket> connect_like(const Socket& other, uint16_t port, Deadline deadline);
+
+  Result<void> write_all(std::span<const std::byte> bytes, Deadline deadline);
+  // At least one byte.
+  Result<size_t> read_some(std::span<std::byte> into, Deadline deadline);
+  Result<void> read_all(std::span<std::byte> into, Deadline deadline);
+  // What can be read or written at once: 0 when nothing; kCanceled when the peer closed.
+  Result<size_t> read_now(std::span<std::byte> into);
+  Result<size_t> write_now(std::span<const std::byte> bytes);
+
+  void shut_down() const;
+  Result<void> set_no_delay() const;
+  // Reads and writes wait at most `patience` in the kernel, then return 0: one system call instead of three.
+  Result<void> set_blocking(std::chrono::milliseconds patience) const;
+  // Finds a dead machine at the other end within about 12 seconds even when nothing is sent.
+  Result<void> set_keepalive() const;
+
+  Result<IpAddress> local_address() const;
+  Result<IpAddress> peer_address() const;
+  Result<uint16_t> local_port() const;
+  int fd() const { return fd_; }
+
+ private:
+  int fd_ = -1;
+};
+
+class Listener {
+ public:
+  // No address: all of this machine, both families. Port 0: any free one.
+  static Result<Listener> open(const std::optional<IpAddress>& address, uint16_t port);
+  // On the local address of `other`, with any free port.
+  static Result<Listener> open_like(const Socket& other);
+  Result<Socket> accept(Deadline deadline);
+  void interrupt() const { socket_.shut_down(); }  // ends accept(), here and later
+  uint16_t port() const { return port_; }
+
+ private:
+  Listener(Socket socket, uint16_t port) : socket_(std::move(socket)), port_(port) {}
+  Socket socket_;
+  uint16_t port_;
+};
+
+}  // namespace railbed::perf

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/tcp_link.h"
+
+#include <cstring>
+#include <random>
+
+#include "perf/local_network.h"
+
+namespace railbed::perf {
+namespace {
+
+constexpr std::chrono::milliseconds kBlockingPatience{100};
+
+uint64_t random_cookie() {
+  std::random_device device;
+  return uint64_t{device()} << 32 | device();
+}
+
+}  // namespace
+
+Result<void> TcpLink::describe(const Channel& channel) {
+  const IpAddress local = TRY(channel.socket().local_address());
+  const LocalNetwork network = TRY(read_local_network());
+  endpoint_.hostname = host_name();
+  endpoint_.address = local.to_string();
+  if (const LocalInterface* interface = interface_of(network, local))
+    endpoint_.netdev = interface->name.value;
+  return {};
+}
+
+Result<TcpLink> TcpLink::open(const Channel& channel, const TestSpec& spec) {
+  TcpLink link;
+  TRY(link.describe(channel));
+  link.wanted_streams_ = spec.qps;
+  link.latency_ = spec.kind == TestKind::kLatency;
+  link.cookie_ = random_cookie();
+  link.listener_ = TRY(Listener::open_like(channel.socket()));
+  return link;
+}
+
+TcpAddress TcpLink::address() const {
+  return {.port = listener_->port(), .cookie = cookie_};
+}
+
+Result<void> TcpLink::accept(Deadline deadline) {
+  while (static_cast<int64_t>(streams_.size()) < wanted_streams_) {
+    Socket socket = TRY(listener_->accept(deadline).context("waiting for {} data streams", wanted_streams_));
+    uint64_t cookie = 0;
+    // A stranger that connects here gets no answer and holds up nobody for long.
+    const auto read = socket.read_all(std::as_writable_bytes(std::span(&cookie, 1)),
+                                      Deadline::after(std::chrono::milliseconds(1000)));
+    if (!read || cookie != cookie_) continue;
+    TRY(socket.set_no_delay());
+    if (latency_) TRY(socket.set_blocking(kBlockingPatience));
+    streams_.push_back(std::move(socket));
+  }
+  listener_.reset();
+  return {};
+}
+
+Result<TcpLink> TcpLink::connect(const Channel& channel, const TestSpec& spec, const TcpAddress& remote,
+                                 Deadline deadline) {
+  TcpLink link;
+  TRY(link.describe(channel));
+  for (int64_t i = 0; i < spec.qps; ++i) {
+    Socket socket = TRY(Socket::connect_like(channel.socket(), static_cast<uint16_t>(remote.port), deadline)
+                            .context("data stream {}", i + 1));
+    TRY(socket.set_no_delay());
+    // Both ends are read by this program's own code on like machines; the bytes need no order.
+    TRY(socket.write_all(std::as_bytes(std::span(&remote.cookie, 1)), deadline));
+    if (spec.kind == TestKind::kLatency) TRY(socket.set_blocking(kBlockingPatience));
+    link.streams_.push_back(std::move(socket));
+  }
+  return link;
+}
+
+// Moves all bytes; every patience's end and every interval the watch looks around.
+Result<void> TcpLink::exchange(std::span<std::byte> bytes, bool sending, uint64_t& next_check, Watch& watch) {
+  uint64_t last_progress = watch.clock().now();
+  while (!bytes.empty()) {
+    const size_t count = TRY(sending ? streams_[0].write_now(bytes) : streams_[0].read_now(bytes));
+    bytes = bytes.subspan(count);
+    if (count > 0 && bytes.empty()) break;
+    const uint64_t now = watch.clock().now();
+    if (count > 0) last_progress = now;
+    if (count == 0 || now >= next_check) {
+      next_check = now + watch.interval_ticks();
+      TRY(watch.tick(now, last_progress));
+    }
+  }
+  return {};
+}
+
+Result<PingResult> TcpLink::ping(const Round& round, Watch& watch) {
+  const TickClock& clock = watch.clock();
+  PingResult result{.duration_ns = 0, .meter = LatencyMeter(LatencyMeter::slot_for_ns(round.duration_ns))};
+  std::vector<std::byte> buffer(static_cast<size_t>(round.size_bytes));
+  uint64_t next_check = clock.now() + watch.interval_ticks();
+  for (int warm_up = 0; warm_up < 4; ++warm_up) {
+    buffer[0] = std::byte{1};
+    TRY(exchange(buffer, true, next_check, watch));
+    TRY(exchange(buffer, false, next_check, watch));
+  }
+  const uint64_t start = clock.now();
+  const uint64_t end = round.messages > 0 ? UINT64_MAX : start + clock.to_ticks(round.duration_ns);
+  uint64_t now = start;
+  for (int64_t sent = 1;; ++sent) {
+    const bool last = round.messages > 0 ? sent >= round.messages : now >= end;
+    buffer[0] = std::byte{last ? kLastPing : uint8_t{1}};
+    const uint64_t before = clock.now();
+    TRY(exchange(buffer, true, next_check, watch));
+    TRY(exchange(buffer, false, next_check, watch));
+    now = clock.now();
+    result.meter.add(clock.between_ns(start, before), clock.between_ns(before, now) / 2);
+    if (last) break;
+    if (now >= next_check) {
+      next_check = now + watch.interval_ticks();
+      TRY(watch.tick(now, now));
+    }
+  }
+  result.duration_ns = clock.between_ns(start, now);
+  return result;
+}
+
+Result<int64_t> TcpLink::pong(int64_t size_bytes, Watch& watch) {
+  std::vector<std::byte> buffer(static_cast<size_t>(size_bytes));
+  uint64_t next_check = watch.clock().now() + watch.interval_ticks();
+  for (int64_t answered = 1;; ++answered) {
+    TRY(exchange(buffer, false, next_check, watch));
+    const bool last = buffer[0] == std::byte{kLastPing};
+    TRY(exchange(buffer, true, next_check, watch));
+    if (last) return answered;
+  }
+}
+
+}  // namespace railbed::perf

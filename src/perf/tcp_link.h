@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same patterns as RdmaLink over plain sockets, so that a report can show IP next to RDMA.
+//
+// Why: "is RDMA worth it here?" is answered by the same sizes, streams and ping-pong over TCP on the same
+// path. Bandwidth is counted where the data arrives (what the sender handed to its kernel has not arrived
+// yet), with one thread per stream on both sides; latency is a blocking ping-pong with TCP_NODELAY, as
+// applications do it. Order: the server open()s and tells its address(), the client connect()s, the server
+// accept()s; then rounds. Threading: one thread per instance (which starts its own and joins them). Failure:
+// as Socket and Watch.
+#pragma once
+
+#include <vector>
+
+#include "perf/control.h"
+#include "perf/message.h"
+#include "perf/traffic.h"
+#include "perf/watch.h"
+
+namespace railbed::perf {
+
+class TcpLink {
+ public:
+  static Result<TcpLink> open(const Channel& channel, const TestSpec& spec);
+  TcpAddress address() const;
+  Result<void> accept(Deadline deadline);
+  static Result<TcpLink> connect(const Channel& channel, const TestSpec& spec, const TcpAddress& remote,
+                                 Deadline deadline);
+
+  const Endpoint& endpoint() const { return endpoint_; }
+
+  // Sends whole messages on all streams. Returns how many.
+  Result<int64_t> send(const Round& round, Watch& watch);
+  // Receives until the peer's Done has come and as much has arrived as it names.
+  Result<Outcome> receive(const Start& start, Channel& channel, Watch& watch);
+  Result<PingResult> ping(const Round& round, Watch& watch);
+  Result<int64_t> pong(int64_t size_bytes, Watch& watch);
+
+ private:
+  TcpLink() = default;
+  Result<void> describe(const Channel& channel);
+  Result<void> exchange(std::span<std::byte> bytes, bool sending, uint64_t& next_check, Watch& watch);
+
+  Endpoint endpoint_;
+  int64_t wanted_streams_ = 1;
+  bool latency_ = false;
+  uint64_t cookie_ = 0;
+  std::optional<Listener> listener_;
+  std::vector<Socket> streams_;
+};
+
+}  // namespace railbed::perf

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/tick_clock.h"
+
+#include <fstream>
+#include <string>
+
+namespace railbed::perf {
+namespace {
+
+// constant_tsc: the counter's rate does not follow the core's. Virtual machines often hide the flag although
+// their counter derives from the host's.
+bool tsc_is_steady() {
+#ifdef __x86_64__
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);)
+    if (line.starts_with("flags"))
+      return line.find(" constant_tsc") != std::string::npos || line.find(" hypervisor") != std::string::npos;
+#endif
+  return false;
+}
+
+}  // namespace
+
+uint64_t TickClock::monotonic_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+// The tightest of a few attempts: an interrupt between the two readings would shift them.
+TickClock::Pair TickClock::read_pair() {
+  Pair best{};
+#ifdef __x86_64__
+  uint64_t best_width = UINT64_MAX;
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    const uint64_t before = __rdtsc();
+    const uint64_t ns = monotonic_ns();
+    const uint64_t after = __rdtsc();
+    if (after - before < best_width) {
+      best_width = after - before;
+      best = {before + best_width / 2, ns};
+    }
+  }
+#endif
+  return best;
+}
+
+TickClock::TickClock() {
+  if (!tsc_is_steady()) return;
+  anchor_ = read_pair();
+  const uint64_t start_ns = monotonic_ns();
+  while (monotonic_ns() - start_ns < 10'000'000) continue;
+  uses_tsc_ = true;
+  refine();
+}
+
+void TickClock::refine() {
+  if (!uses_tsc_) return;
+  const Pair pair = read_pair();
+  if (pair.ticks <= anchor_.ticks ||
+      pair.ns <= anchor_.ns) {  // a counter that stands still or runs backwards
+    uses_tsc_ = false;
+    ns_per_2_32_ticks_ = uint64_t{1} << 32;
+    return;
+  }
+  ns_per_2_32_ticks_ = static_cast<uint64_t>((static_cast<unsigned __int128>(pair.ns - anchor_.ns) << 32) /
+                                             (pair.ticks - anchor_.ticks));
+}
+
+}  // namespace railbed::perf

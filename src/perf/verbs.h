@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// libibverbs objects as resources: each closes itself, each failure says what, where and what to do.
+//
+// Why: verbs calls report a bare errno, and the usual causes (locked-memory limit, a GID of another
+// namespace, no route) hide behind EINVAL or ENOMEM. The explanations are pure functions, tested without a
+// device. Threading: verbs are thread-safe; these objects belong to one thread. Failure: Code by cause, as
+// explained. Source: ibv_open_device(3) and its neighbours; kernel 6.1 to 7.2.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <infiniband/verbs.h>
+
+#include "base/error.h"
+#include "perf/gid.h"
+
+namespace railbed::perf {
+
+template <auto Close>
+struct VerbsClose {
+  template <typename T>
+  void operator()(T* object) const {
+    Close(object);
+  }
+};
+using ContextPtr = std::unique_ptr<ibv_context, VerbsClose<ibv_close_device>>;
+using DomainPtr = std::unique_ptr<ibv_pd, VerbsClose<ibv_dealloc_pd>>;
+using CompletionQueuePtr = std::unique_ptr<ibv_cq, VerbsClose<ibv_destroy_cq>>;
+using QueuePairPtr = std::unique_ptr<ibv_qp, VerbsClose<ibv_destroy_qp>>;
+
+struct PortFacts {
+  int number = 1;
+  ibv_port_state state = IBV_PORT_NOP;
+  bool is_infiniband = false;
+  uint32_t lid = 0;
+  int mtu_bytes = 0;
+  std::vector<GidEntry> gids;
+};
+
+class RdmaDevice {
+ public:
+  static Result<std::vector<std::string>> names();
+  static Result<RdmaDevice> open(const std::string& name);
+
+  const std::string& name() const { return name_; }
+  bool is_soft() const { return soft_; }  // rxe, siw: made of software on a network interface
+  int port_count() const { return port_count_; }
+  Result<PortFacts> port(int number) const;
+  ibv_context* context() const { return context_.get(); }
+
+ private:
+  ContextPtr context_;
+  std::string name_;
+  bool soft_ = false;
+  int port_count_ = 0;
+};
+
+struct UnmapPages {
+  size_t bytes = 0;
+  void operator()(std::byte* memory) const;
+};
+
+// Zeroed pages, registered for local access and remote writes.
+class MemoryRegion {
+ public:
+  static Result<MemoryRegion> create(ibv_pd* domain, size_t bytes, const std::string& device);
+  std::byte* data() const { return memory_.get(); }
+  uint32_t local_key() const { return region_->lkey; }
+  uint32_t remote_key() const { return region_->rkey; }
+
+ private:
+  std::unique_ptr<std::byte, UnmapPages> memory_;  // outlives the registration
+  std::unique_ptr<ibv_mr, VerbsClose<ibv_dereg_mr>> region_;
+};
+
+// One way to the peer: what ibv_modify_qp needs to reach it.
+struct QueuePairPath {
+  Gid remote_gid;
+  int gid_index = 0;
+  int port = 1;
+  uint32_t remote_lid = 0;
+  uint32_t remote_qp = 0;
+  uint32_t remote_sequence = 0;
+  uint32_t local_sequence = 0;
+  int mtu_bytes = 1024;
+  bool is_global = true;  // with a GRH: always on RoCE, between subnets on InfiniBand
+};
+// Reset → Init, ready for a remote writer.
+Result<void> initialise(ibv_qp* qp, int port, const std::string& device);
+// Init → RTR → RTS.
+Result<void> connect(ibv_qp* qp, const QueuePairPath& path, const std::string& device);
+
+// The explanations, pure.
+Error port_down(const std::string& device, int port, ibv_port_state state, bool is_infiniband);
+Error registration_failed(int sys_errno, size_t bytes, uint64_t memlock_bytes, const std::string& device);
+Error connect_failed(int sys_errno, std::string_view to_state, const QueuePairPath& path,
+                     const std::string& device);
+Error completion_failed(ibv_wc_status status, std::string_view operation, const std::string& device);
+ibv_mtu mtu_code(int bytes);
+
+}  // namespace railbed::perf

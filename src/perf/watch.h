@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps measuring loops from running for ever.
+//
+// Why: a busy-polling loop sees only its own memory. Every `interval` of ticks it calls tick(), outside of
+// any timed section; that looks whether the control channel is alive and whether there was progress, and
+// tells the peer that this side lives. Between two calls a loop costs nothing extra. Threading: that of the
+// channel. Failure: kTimeout without progress for `stall`; the channel's errors.
+#pragma once
+
+#include <chrono>
+
+#include "perf/control.h"
+#include "perf/tick_clock.h"
+
+namespace railbed::perf {
+
+// How long each side waits for what; tests use small ones.
+struct Limits {
+  std::chrono::milliseconds connect{5000};
+  std::chrono::milliseconds answer{10000};  // for the answer to a control message
+  std::chrono::milliseconds idle{30000};    // between two requests of a client
+  std::chrono::milliseconds stall{10000};   // without a byte of traffic
+  std::chrono::milliseconds check{250};     // how often a loop calls tick()
+  int max_sessions = 16;
+};
+
+class Watch {
+ public:
+  Watch(Channel& channel, const TickClock& clock, const Limits& limits, bool sends_heartbeats)
+      : channel_(channel),
+        clock_(clock),
+        sends_heartbeats_(sends_heartbeats),
+        stall_ticks_(clock.to_ticks(static_cast<uint64_t>(limits.stall.count()) * 1'000'000)),
+        interval_ticks_(clock.to_ticks(static_cast<uint64_t>(limits.check.count()) * 1'000'000)) {}
+
+  const TickClock& clock() const { return clock_; }
+  uint64_t interval_ticks() const { return interval_ticks_; }
+
+  Result<void> tick(uint64_t now, uint64_t last_progress) {
+    TRY(channel_.interrupted());
+    if (now > last_progress && now - last_progress > stall_ticks_)
+      return fail(Error{
+          .code = Code::kTimeout,
+          .sys_errno = 0,
+          .message = fmt::format("no traffic for {} ms although the peer's control connection is open",
+                                 clock_.to_ns(now - last_progress) / 1'000'000),
+          .context = {},
+          .hint = "the data path is blocked: wrong GID, a firewall on UDP port 4791, or a stopped peer"});
+    if (sends_heartbeats_ && now - last_heartbeat_ > 4 * interval_ticks_) {
+      TRY(channel_.send_heartbeat());
+      last_heartbeat_ = now;
+    }
+    return {};
+  }
+
+ private:
+  Channel& channel_;
+  const TickClock& clock_;
+  bool sends_heartbeats_;
+  uint64_t stall_ticks_;
+  uint64_t interval_ticks_;
+  uint64_t last_heartbeat_ = 0;
+};
+
+}  // namespace railbed::perf

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a PF was before railbed touched it, and the steps back to that.
+//
+// Why: `down` gives a machine back as it was found, VF counts, drivers, MTUs and modes. The value is recorded
+// (by whoever carries plans out) before the first step on a PF. Threading: pure functions. Failure: none;
+// changes that would take VFs from pods are held back as in plan.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "facts/node_facts.h"
+#include "plan/plan.h"
+
+namespace railbed::plan {
+
+struct VfBaseline {
+  VfIndex index;
+  std::string driver;  // empty: none was bound
+  int mtu = 0;         // 0: it had no interface here
+  std::optional<MacAddress> admin_mac;
+  friend bool operator==(const VfBaseline&, const VfBaseline&) = default;
+};
+
+struct PfBaseline {
+  PciAddress pf;
+  std::string pf_name;
+  int num_vfs = 0;
+  bool autoprobe = true;
+  int mtu = 0;  // 0: unknown, left as it is
+  bool up = true;
+  std::string eswitch_mode;  // empty: none
+  std::vector<VfBaseline>
+      vfs;  // may be empty although num_vfs is not: then VFs' drivers are left as they are
+  friend bool operator==(const PfBaseline&, const PfBaseline&) = default;
+};
+
+PfBaseline baseline_of(const facts::Nic& nic);
+
+// Steps back to the baselines; PFs without one are not touched. No policies, resources or pods in the result.
+NodePlan plan_to_baseline(const std::vector<PfBaseline>& baselines, const facts::NodeFacts& facts,
+                          const InUse& in_use, const Options& options = {});
+
+}  // namespace railbed::plan

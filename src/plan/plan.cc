@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/format.h"
+#include "plan/target.h"
+#include "plan/vf_identity.h"
+
+namespace railbed::plan {
+namespace {
+
+using graph::Graph;
+using graph::PfWanted;
+using graph::Policy;
+using graph::VfGroup;
+
+// "policy rail0 (policy.yaml:14:12)": with the place of one field.
+std::string at(const Policy& policy, const doc::Span& span) {
+  return span.known() ? fmt::format("policy {} ({})", *policy.object->meta.name, span.to_string())
+                      : policy.place;
+}
+
+// The reasons that VFs' targets point to live as long as the target.
+struct PolicyTarget {
+  PfTarget target;
+  std::vector<Why> vf_why;
+};
+
+void set_vf(VfTarget& vf, const VfGroup& group, const Why& why) {
+  vf.driver = group.policy->vfio ? VfTarget::Driver::kVfio : VfTarget::Driver::kKernel;
+  vf.mtu = *group.policy->object->mtu;
+  vf.why = &why;
+}
+
+PolicyTarget target_of(const PfWanted& wanted, std::string_view node) {
+  const facts::Nic& nic = *wanted.nic;
+  PolicyTarget made;
+  PfTarget& target = made.target;
+  target.nic = &nic;
+  target.name = wanted.name;
+  target.pf_is_ours = !wanted.externally_managed;
+  target.num_vfs = wanted.externally_managed ? nic.num_vfs : wanted.num_vfs;
+  const Policy& count_from = *wanted.num_vfs_from;
+  target.count_why = {
+      fmt::format("{} wants {} VFs, there are {}", at(count_from, count_from.object->num_vfs.span),
+                  wanted.num_vfs, nic.num_vfs),
+      count_from.key};
+  target.why = {fmt::format("{} has VFs of {}", wanted.lead->place, wanted.name), wanted.lead->key};
+  // An absent eSwitchMode means legacy, as for the operator.
+  target.eswitch_why = {
+      fmt::format("{} wants eSwitchMode {}", at(*wanted.lead, wanted.lead->object->eswitch_mode.span),
+                  wanted.switchdev ? "switchdev" : "legacy"),
+      wanted.lead->key};
+  target.up = true;
+  target.switchdev = wanted.switchdev;
+  if (wanted.mtu_from != nullptr && !nic.netdevs.empty() && wanted.mtu > nic.netdevs.front().mtu) {
+    target.mtu = wanted.mtu;
+    target.mtu_why = {
+        fmt::format("{} wants MTU {}", at(*wanted.mtu_from, wanted.mtu_from->object->mtu.span), wanted.mtu),
+        wanted.mtu_from->key};
+  }
+
+  made.vf_why.reserve(wanted.groups.size() + 1);
+  target.vfs.resize(static_cast<size_t>(target.num_vfs));
+  // VFs that no policy names still become ordinary interfaces, as the operator does it.
+  const Why& rest = made.vf_why.emplace_back(
+      Why{fmt::format("{} makes {} VFs; no policy names this one", count_from.place, wanted.num_vfs),
+          count_from.key});
+  for (VfTarget& vf : target.vfs) vf = {.driver = VfTarget::Driver::kKernel, .why = &rest};
+  for (const VfGroup& group : wanted.groups) {
+    const Why& why = made.vf_why.emplace_back(Why{
+        fmt::format("{} has VFs {}", group.policy->place, graph::to_string(group.vfs)), group.policy->key});
+    for (const graph::VfRange& range : group.vfs)
+      for (int vf = range.first; vf <= range.last && vf < target.num_vfs; ++vf)
+        set_vf(target.vfs[static_cast<size_t>(vf)], group, why);
+  }
+  const PfIdentity identity(node, nic);
+  for (int vf = 0; vf < target.num_vfs; ++vf) {
+    VfTarget& it = target.vfs[static_cast<size_t>(vf)];
+    if (nic.link_type == facts::LinkType::kInfiniband)
+      it.guid = identity.vf_guid(VfIndex{vf});
+    else
+      it.mac = identity.vf_mac(VfIndex{vf});
+  }
+  return made;
+}
+
+void add_to_pools(NodePlan& plan, const PfWanted& wanted, int num_vfs, const InUse& in_use) {
+  const facts::Nic& nic = *wanted.nic;
+  for (const VfGroup& group : wanted.groups) {
+    std::vector<PoolVf>& pool = plan.resources[group.policy->resource];
+    for (const graph::VfRange& range : group.vfs)
+      for (int vf = range.first; vf <= range.last && vf < num_vfs; ++vf) {
+        PoolVf& entry = pool.emplace_back();
+        entry.pf = nic.pci.address;
+        entry.pf_name = wanted.name;
+        entry.index = VfIndex{vf};
+        entry.address = vf_address(nic, entry.index).value_or(PciAddress{});
+        entry.policy = group.policy->key;
+        entry.vfio = group.policy->vfio;
+        entry.rdma = group.policy->rdma;
+        entry.infiniband = nic.link_type == facts::LinkType::kInfiniband;
+        entry.mtu = *group.policy->object->mtu;
+        entry.numa_node = nic.pci.numa_node;
+        if (const auto at_index = static_cast<size_t>(vf);
+            at_index < nic.vfs.size() && nic.vfs[at_index].index == entry.index)
+          entry.held_by = holder_of(nic.vfs[at_index], nic, in_use);
+      }
+  }
+}
+
+// What a refused policy would need; one step per cause and PF.
+void add_reboots(std::map<PciAddress, PfPlan>& pfs, const Graph& graph) {
+  for (const graph::Refusal& refusal : graph.refusals) {
+    if (refusal.needs_reboot.empty()) continue;
+    const PciAddress address = refusal.nic->pci.address;
+    PfPlan& pf = pfs[address];
+    pf.pf = address;
+    pf.pf_name = refusal.pf_name;
+    Step step{.id = fmt::format("{}/reboot/{}", address, refusal.needs_reboot),
+              .action = NeedsReboot{refusal.needs_reboot},
+              .reason = fmt::format("{}: {}", refusal.policy->place, refusal.reason),
+              .policy = refusal.policy->key,
+              .disturbs = Disturbs::kReboot};
+    if (std::ranges::find(pf.steps, step.id, &Step::id) == pf.steps.end())
+      pf.steps.insert(pf.steps.begin(), std::move(step));
+  }
+}
+
+void add_pods(NodePlan& plan, const Graph& graph) {
+  for (const graph::PodOnNode& pod : graph.pods) {
+    if (pod.networks.empty()) continue;
+    PodPlan& entry = plan.pods.emplace_back();
+    entry.pod = pod.pod->key();
+    for (const graph::PodNetwork& network : pod.networks)
+      entry.networks.push_back({.interface = network.interface,
+                                .network = network.key,
+                                .type = network.network != nullptr ? network.network->type : "",
+                                .resource = network.network != nullptr ? network.network->resource : ""});
+  }
+}
+
+}  // namespace
+
+NodePlan make_plan(const Graph& graph, const InUse& in_use, const Options& options) {
+  NodePlan plan;
+  plan.node = graph.facts->node;
+  plan.soft_rdma = graph.soft_rdma;
+  plan.policies = graph.outcomes;
+  std::map<PciAddress, PfPlan> pfs;
+  for (const PfWanted& wanted : graph.pfs) {
+    const PolicyTarget made = target_of(wanted, graph.facts->node);
+    PfSteps steps = steps_to(made.target, in_use, options);
+    std::ranges::move(steps.held_back, std::back_inserter(plan.held_back));
+    add_to_pools(plan, wanted, steps.num_vfs, in_use);
+    if (!steps.steps.empty())
+      pfs[wanted.nic->pci.address] = {wanted.nic->pci.address, wanted.name, std::move(steps.steps)};
+  }
+  add_reboots(pfs, graph);
+  for (auto& [address, pf] : pfs) plan.pfs.push_back(std::move(pf));
+  add_pods(plan, graph);
+  return plan;
+}
+
+NodePlan plan_node(const api::Objects& objects, const facts::NodeFacts& facts, const InUse& in_use,
+                   const graph::Options& graph_options, const Options& options,
+                   doc::Diagnostics& diagnostics) {
+  const graph::Catalog catalog = graph::index(objects, graph_options, diagnostics);
+  const Graph graph = graph::resolve(catalog, facts, diagnostics);
+  graph::check_across({&graph, 1}, diagnostics);
+  NodePlan plan = make_plan(graph, in_use, options);
+  check_pods(graph, plan, diagnostics);
+  return plan;
+}
+
+}  // namespace railbed::plan

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a graph and what pods hold to the steps for one node.
+//
+// Why: `plan` prints exactly what `up` and the agent carry out. Rules: a VF that does not change is in no
+// step; each VF is bound once, to its final driver; a change that would take a VF from a pod is held back
+// (unless Options::disrupt) and named, never done in silence.
+//
+// Threading: pure functions. Failure: none; what cannot be done is a refusal in the graph or held back.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "graph/graph.h"
+#include "plan/step.h"
+
+namespace railbed::plan {
+
+// Which VF is held by which pod ("namespace/name").
+using InUse = std::map<PciAddress, std::string>;
+
+struct Options {
+  bool disrupt = false;  // steps that take VFs from pods are planned, not held back
+};
+
+NodePlan make_plan(const graph::Graph& graph, const InUse& in_use, const Options& options = {});
+
+// Findings about the pods of this node: more VFs asked of a resource than there will be, a resource that
+// nobody makes here, a network of the wrong link type. Ids RB-POD-….
+void check_pods(const graph::Graph& graph, const NodePlan& plan, doc::Diagnostics& diagnostics);
+
+// All of it for one node: graph::index, graph::resolve, make_plan, check_pods, graph::check_across.
+NodePlan plan_node(const api::Objects& objects, const facts::NodeFacts& facts, const InUse& in_use,
+                   const graph::Options& graph_options, const Options& options,
+                   doc::Diagnostics& diagnostics);
+
+}  // namespace railbed::plan

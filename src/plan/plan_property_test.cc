@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// What holds for every machine and every set of policies: carried out once, a plan leaves nothing to do;
+// killed anywhere, the next one ends the same; VFs of pods are not touched; the way back leads back.
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "base/format.h"
+#include "graph/examples.h"
+#include "plan/baseline.h"
+#include "plan/plan.h"
+#include "plan/simulate.h"
+#include "plan/vf_identity.h"
+
+namespace railbed::plan {
+namespace {
+
+using namespace graph::examples;
+
+int between(int low, int high) {
+  return *rc::gen::inRange(low, high + 1);
+}
+bool coin() {
+  return *rc::gen::arbitrary<bool>();
+}
+
+facts::Nic arbitrary_nic(int number) {
+  const std::string name = fmt::format("p{}", number);
+  facts::Nic made = coin() ? nic(name, number + 1) : infiniband(name, number + 1);
+  if (made.link_type == facts::LinkType::kEthernet && coin()) made.eswitch_mode = "legacy";
+  if (coin()) made.netdevs.front().mtu = 9000;
+  made.netdevs.front().admin_up = coin();
+  made.vfs_autoprobe = coin();
+  if (between(0, 2) > 0) {
+    made = with_vfs(std::move(made), between(1, 4));
+    made.netdevs.front().admin_up = true;
+  }
+  for (facts::Vf& vf : made.vfs) {
+    const int state = between(0, 3);
+    if (state == 0) vf.pci.driver.clear();
+    if (state == 1) vf.pci.driver = "vfio-pci";
+    if (state <= 1) vf.netdev.reset();
+    if (coin()) vf.admin_mac = MacAddress{};
+    if (vf.port_guid && coin()) vf.node_guid = vf.port_guid = Guid{};
+  }
+  return made;
+}
+
+facts::NodeFacts arbitrary_node() {
+  std::vector<facts::Nic> nics;
+  const int count = between(1, 3);
+  for (int i = 0; i < count; ++i) nics.push_back(arbitrary_nic(i));
+  return node("n1", std::move(nics));
+}
+
+api::SriovNetworkNodePolicy arbitrary_policy(int number) {
+  const int vfs = between(1, 8);
+  std::vector<api::PfName> names;
+  for (int i = 0; i < 3; ++i)
+    if (between(0, 3) > 0) {
+      const std::string name = fmt::format("p{}", i);
+      const int first = between(0, vfs - 1);
+      names.push_back(coin() ? pf(name) : pf(name, first, between(first, vfs - 1)));
+    }
+  auto made = policy(fmt::format("policy{}", number), vfs, std::move(names), between(0, 4));
+  if (coin()) made.mtu = api::given(between(0, 2) * 2000);
+  if (between(0, 3) == 0) made.device_type = api::given(api::DeviceType::kVfioPci);
+  if (between(0, 3) == 0) made.eswitch_mode = api::given(api::WantedEswitchMode::kSwitchdev);
+  if (between(0, 9) == 0) made.externally_managed = api::given(true);
+  return made;
+}
+
+api::Objects arbitrary_objects() {
+  api::Objects objects;
+  const int count = between(1, 4);
+  for (int i = 0; i < count; ++i) objects.policies.push_back(arbitrary_policy(i));
+  return objects;
+}
+
+NodePlan planned(const api::Objects& objects, const facts::NodeFacts& facts, const InUse& in_use = {},
+                 Options options = {}) {
+  doc::Diagnostics diagnostics;
+  return plan_node(objects, facts, in_use, {}, options, diagnostics);
+}
+
+size_t step_count(const NodePlan& plan) {
+  size_t steps = 0;
+  for (const PfPlan& pf : plan.pfs) steps += pf.steps.size();
+  return steps;
+}
+
+RC_GTEST_PROP(PlanProperty, CarriedOutOnceThereIsNothingToDo, ()) {
+  const auto objects = arbitrary_objects();
+  const auto before = arbitrary_node();
+  const auto after = simulate(planned(objects, before), before);
+  const NodePlan again = planned(objects, after);
+  RC_ASSERT(!again.changes());
+}
+
+RC_GTEST_PROP(PlanProperty, KilledAnywhereTheNextOneEndsTheSame, ()) {
+  const auto objects = arbitrary_objects();
+  const auto before = arbitrary_node();
+  const NodePlan plan = planned(objects, before);
+  const auto killed =
+      simulate(plan, before, static_cast<size_t>(between(0, static_cast<int>(step_count(plan)))));
+  RC_ASSERT(simulate(planned(objects, killed), killed) == simulate(plan, before));
+}
+
+RC_GTEST_PROP(PlanProperty, StepsHaveIdsReasonsAndOneBindPerVf, ()) {
+  const NodePlan plan = planned(arbitrary_objects(), arbitrary_node());
+  std::set<std::string> ids;
+  std::set<std::pair<PciAddress, int>> bound;
+  for (const PfPlan& pf : plan.pfs)
+    for (const Step& step : pf.steps) {
+      RC_ASSERT(ids.insert(step.id).second);
+      RC_ASSERT(!step.reason.empty());
+      RC_ASSERT(!step.policy.empty());
+      if (std::holds_alternative<BindVf>(step.action))
+        RC_ASSERT(bound.insert({pf.pf, std::get<BindVf>(step.action).vf.value}).second);
+    }
+}
+
+RC_GTEST_PROP(PlanProperty, VfsOfPodsStayAsTheyAre, ()) {
+  const auto objects = arbitrary_objects();
+  const auto before = arbitrary_node();
+  InUse in_use;
+  for (const facts::Nic& nic : before.nics)
+    for (const facts::Vf& vf : nic.vfs)
+      if (coin()) in_use[vf.pci.address] = "llm/p";
+  const NodePlan plan = planned(objects, before, in_use);
+  const auto after = simulate(plan, before);
+  for (size_t i = 0; i < before.nics.size(); ++i)
+    for (const facts::Vf& vf : before.nics[i].vfs) {
+      if (!in_use.contains(vf.pci.address)) continue;
+      RC_ASSERT(after.nics[i].num_vfs == before.nics[i].num_vfs);
+      RC_ASSERT(after.nics[i].netdevs.front().mtu == before.nics[i].netdevs.front().mtu);
+      RC_ASSERT(after.nics[i].vfs[static_cast<size_t>(vf.index.value)] == vf);
+    }
+  for (const PfPlan& pf : plan.pfs)
+    for (const Step& step : pf.steps) RC_ASSERT(step.pods.empty());
+  // Told, not forgotten: what is held back is what --disrupt would do.
+  const auto forced = planned(objects, before, in_use, {.disrupt = true});
+  bool disturbs = false;
+  for (const PfPlan& pf : forced.pfs)
+    for (const Step& step : pf.steps) disturbs = disturbs || !step.pods.empty();
+  RC_ASSERT(plan.held_back.empty() == !disturbs);
+  RC_ASSERT(!planned(objects, simulate(forced, before), in_use, {.disrupt = true}).changes());
+}
+
+RC_GTEST_PROP(PlanProperty, PoolsAreDisjointAndExist, ()) {
+  const auto before = arbitrary_node();
+  const NodePlan plan = planned(arbitrary_objects(), before);
+  const auto after = simulate(plan, before);
+  std::set<PciAddress> seen;
+  for (const auto& [resource, pool] : plan.resources)
+    for (const PoolVf& entry : pool) {
+      RC_ASSERT(seen.insert(entry.address).second);
+      auto owner = std::ranges::find(after.nics, entry.pf, [](const facts::Nic& n) { return n.pci.address; });
+      RC_ASSERT(owner != after.nics.end());
+      const auto index = static_cast<size_t>(entry.index.value);
+      RC_ASSERT(index < owner->vfs.size());
+      RC_ASSERT(owner->vfs[index].pci.address == entry.address);
+      RC_ASSERT((owner->vfs[index].pci.driver == "vfio-pci") == entry.vfio);
+    }
+}
+
+RC_GTEST_PROP(PlanProperty, EveryShadowedPolicyNamesOneThatCountsOrIsRefused, ()) {
+  const auto objects = arbitrary_objects();
+  const NodePlan plan = planned(objects, arbitrary_node());
+  for (const PolicyOutcome& outcome : plan.policies)
+    for (const std::string& by : outcome.shadowed_by) {
+      const std::string other = by.substr(0, by.find(' '));
+      RC_ASSERT(other != outcome.policy);
+      auto found = std::ranges::find(plan.policies, other, &PolicyOutcome::policy);
+      RC_ASSERT(found != plan.policies.end());
+      // Winners come first in the list.
+      RC_ASSERT(found < std::ranges::find(plan.policies, outcome.policy, &PolicyOutcome::policy));
+    }
+}
+
+// As `down` compares: identities that were random before may be the derived ones after.
+void forget_identities(facts::NodeFacts& facts) {
+  for (facts::Nic& nic : facts.nics)
+    for (facts::Vf& vf : nic.vfs) {
+      vf.admin_mac.reset();
+      vf.node_guid.reset();
+      vf.port_guid.reset();
+    }
+}
+
+RC_GTEST_PROP(PlanProperty, TheWayBackLeadsBack, ()) {
+  auto before = arbitrary_node();
+  // A VF without driver among VFs that are made again cannot be told from one that waits for its bind.
+  for (facts::Nic& nic : before.nics)
+    for (facts::Vf& vf : nic.vfs)
+      if (vf.pci.driver.empty()) vf.pci.driver = "vfio-pci";
+  std::vector<PfBaseline> baselines;
+  for (const facts::Nic& nic : before.nics) baselines.push_back(baseline_of(nic));
+  const auto during = simulate(planned(arbitrary_objects(), before), before);
+  const NodePlan back = plan_to_baseline(baselines, during, {});
+  const auto killed =
+      simulate(back, during, static_cast<size_t>(between(0, static_cast<int>(step_count(back)))));
+  auto after = simulate(plan_to_baseline(baselines, killed, {}), killed);
+  RC_ASSERT(!plan_to_baseline(baselines, after, {}).changes());
+  forget_identities(before);
+  forget_identities(after);
+  RC_ASSERT(after == before);
+}
+
+RC_GTEST_PROP(VfIdentityProperty, NoTwoVfsOfANodeAreAlike, ()) {
+  std::vector<facts::Nic> nics;
+  const int count = between(2, 8);
+  for (int i = 0; i < count; ++i) {
+    facts::Nic made = coin() ? nic("p", i, 126) : infiniband("p", i, 126);
+    if (coin()) made.pci.address.function = 1;
+    // Ports of a bond share one MAC; some NICs have none.
+    for (facts::NetInterface& netdev : made.netdevs)
+      if (coin()) netdev.mac = coin() ? std::optional(MacAddress{{2, 0, 0, 0, 0, 1}}) : std::nullopt;
+    nics.push_back(std::move(made));
+  }
+  std::set<MacAddress> macs;
+  std::set<Guid> guids;
+  for (const facts::Nic& nic : nics) {
+    const PfIdentity identity("n1", nic);
+    for (int vf = 0; vf < kMaxVfs; vf += 9) {
+      const MacAddress mac = identity.vf_mac(VfIndex{vf});
+      RC_ASSERT((mac.bytes[0] & 3) == 2);  // local, unicast
+      RC_ASSERT(macs.insert(mac).second);
+      const Guid guid = identity.vf_guid(VfIndex{vf});
+      RC_ASSERT(guid.value >> 56U == 2U);
+      RC_ASSERT(guids.insert(guid).second);
+    }
+  }
+}
+
+TEST(VfIdentity, IsStable) {
+  const PfIdentity identity("n1", nic("eth0", 1));
+  EXPECT_EQ(identity.vf_mac(VfIndex{3}), PfIdentity("other", nic("renamed", 1)).vf_mac(VfIndex{3}))
+      << "neither the node's nor the interface's name counts where the PF has a MAC";
+  EXPECT_NE(identity.vf_mac(VfIndex{3}), PfIdentity("n1", nic("eth0", 2)).vf_mac(VfIndex{3}));
+  EXPECT_EQ(identity.vf_mac(VfIndex{3}).to_string(), "1a:7a:91:24:04:03")
+      << "changed: every cluster's VFs would too";
+}
+
+TEST(VfIdentity, AddressByOffsetAndStride) {
+  facts::Nic one = nic("eth0", 1);
+  EXPECT_EQ(vf_address(one, VfIndex{3})->to_string(), "0000:01:10.6");
+  one.vf_offset.reset();
+  EXPECT_FALSE(vf_address(one, VfIndex{3}).has_value());
+}
+
+}  // namespace
+}  // namespace railbed::plan

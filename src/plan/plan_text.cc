@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/plan_text.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+#include "graph/vf_range.h"
+
+namespace railbed::plan {
+namespace {
+
+// One line of a PF's part: one step on the PF, or all steps of neighbouring VFs that are treated alike.
+struct Row {
+  int first = 0, last = 0;  // numbers of steps, from 1
+  std::string what;
+  std::string disturbs;
+  const std::string* reason = nullptr;
+};
+
+std::string disturbed(const Step& step) {
+  if (step.pods.empty()) return std::string(disturbs_name(step.disturbs));
+  return fmt::format("{}{}", step.disturbs == Disturbs::kDrain ? "drain: " : "", fmt::join(step.pods, ", "));
+}
+
+std::string driver_name(std::string_view driver) {
+  return std::string(driver.empty() ? "the kernel's network driver" : driver);
+}
+
+// What is done to a VF without what differs from VF to VF (its address).
+struct Treatment {
+  std::string operator()(const SetVfMac&) const { return "MAC"; }
+  std::string operator()(const SetVfGuids&) const { return "GUID"; }
+  std::string operator()(const BindVf& a) const {
+    return a.from.empty() ? "bind to " + driver_name(a.driver)
+                          : fmt::format("bind to {} (now {})", driver_name(a.driver), a.from);
+  }
+  std::string operator()(const SetVfMtu& a) const {
+    return a.from == 0 ? fmt::format("MTU {}", a.to) : fmt::format("MTU {} (now {})", a.to, a.from);
+  }
+  std::string operator()(const auto&) const { return ""; }
+};
+
+std::string identity(const Action& action) {
+  if (const auto* mac = std::get_if<SetVfMac>(&action)) return mac->mac.to_string();
+  if (const auto* guids = std::get_if<SetVfGuids>(&action)) return guids->port_guid.to_string();
+  return "";
+}
+
+// All steps of one VF.
+struct VfSteps {
+  int vf = 0;
+  size_t begin = 0, end = 0;  // in PfPlan::steps
+  std::vector<std::string> treatments;
+};
+
+VfSteps vf_steps(const PfPlan& pf, size_t begin) {
+  VfSteps found{.vf = vf_of(pf.steps[begin].action)->value, .begin = begin, .end = begin};
+  for (; found.end < pf.steps.size(); ++found.end) {
+    auto vf = vf_of(pf.steps[found.end].action);
+    if (!vf || vf->value != found.vf) break;
+    found.treatments.push_back(std::visit(Treatment{}, pf.steps[found.end].action));
+  }
+  return found;
+}
+
+bool alike(const PfPlan& pf, const VfSteps& a, const VfSteps& b) {
+  const Step& first = pf.steps[a.begin];
+  const Step& other = pf.steps[b.begin];
+  return a.treatments == b.treatments && first.reason == other.reason && first.pods == other.pods;
+}
+
+Row vf_row(const PfPlan& pf, const std::vector<VfSteps>& run) {
+  std::vector<graph::VfRange> ranges;
+  for (const VfSteps& one : run) ranges.push_back({one.vf, one.vf});
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < run.front().treatments.size(); ++i) {
+    const std::string& treatment = run.front().treatments[i];
+    const std::string from = identity(pf.steps[run.front().begin + i].action);
+    const std::string to = identity(pf.steps[run.back().begin + i].action);
+    if (from.empty())
+      parts.push_back(treatment);
+    else
+      parts.push_back(run.size() == 1 ? fmt::format("{} {}", treatment, from)
+                                      : fmt::format("{}s {} to {}", treatment, from, to));
+  }
+  return {.first = static_cast<int>(run.front().begin) + 1,
+          .last = static_cast<int>(run.back().end),
+          .what = fmt::format("VF{} {}: {}", run.size() == 1 ? "" : "s",
+                              graph::to_string(graph::join(ranges)), fmt::join(parts, ", ")),
+          .disturbs = disturbed(pf.steps[run.front().begin]),
+          .reason = &pf.steps[run.front().begin].reason};
+}
+
+std::vector<Row> rows_of(const PfPlan& pf) {
+  std::vector<Row> rows;
+  for (size_t at = 0; at < pf.steps.size();) {
+    const Step& step = pf.steps[at];
+    if (!vf_of(step.action)) {
+      const int number = static_cast<int>(at) + 1;
+      rows.push_back({number, number, describe(step), disturbed(step), &step.reason});
+      ++at;
+      continue;
+    }
+    std::vector<VfSteps> run{vf_steps(pf, at)};
+    at = run.back().end;
+    while (at < pf.steps.size() && vf_of(pf.steps[at].action)) {
+      VfSteps next = vf_steps(pf, at);
+      if (!alike(pf, run.front(), next)) break;
+      at = next.end;
+      run.push_back(std::move(next));
+    }
+    rows.push_back(vf_row(pf, run));
+  }
+  return rows;
+}
+
+std::string number_of(const Row& row) {
+  return row.first == row.last ? std::to_string(row.first) : fmt::format("{}-{}", row.first, row.last);
+}
+
+void add_pf(std::string& text, const PfPlan& pf) {
+  const std::vector<Row> rows = rows_of(pf);
+  size_t numbers = 0;
+  size_t width = 0;
+  for (const Row& row : rows) {
+    numbers = std::max(numbers, number_of(row).size());
+    width = std::max(width, row.disturbs.size());
+  }
+  text += pf.pf_name == pf.pf.to_string() ? fmt::format("\n  {}\n", pf.pf)
+                                          : fmt::format("\n  {} ({})\n", pf.pf_name, pf.pf);
+  const std::string* reason = nullptr;
+  for (const Row& row : rows) {
+    if (reason == nullptr || *reason != *row.reason) text += fmt::format("    {}\n", *row.reason);
+    reason = row.reason;
+    text += fmt::format("      {:>{}}  disturbs {:<{}}  {}\n", number_of(row), numbers, row.disturbs, width,
+                        row.what);
+  }
+}
+
+std::string kind_text(const PoolVf& vf) {
+  std::string text = vf.infiniband ? "InfiniBand" : "Ethernet";
+  if (vf.vfio) text += ", vfio-pci";
+  if (vf.rdma) text += ", RDMA";
+  if (vf.mtu > 0) text += fmt::format(", MTU {}", vf.mtu);
+  return text;
+}
+
+// "12 VFs, 1 in use: eth0 0-3, eth1 0-3 (Ethernet); ib0 0-3 (InfiniBand, RDMA)"
+std::string pool_text(const std::vector<PoolVf>& pool) {
+  std::string text;
+  std::string kind;
+  for (size_t at = 0; at < pool.size();) {
+    const PoolVf& first = pool[at];
+    std::vector<graph::VfRange> vfs;
+    const std::string now = kind_text(first);
+    for (; at < pool.size() && pool[at].pf == first.pf && kind_text(pool[at]) == now; ++at)
+      vfs.push_back({pool[at].index.value, pool[at].index.value});
+    if (!text.empty()) text += now == kind ? ", " : fmt::format(" ({}); ", kind);
+    text += fmt::format("{} {}", first.pf_name, graph::to_string(graph::join(vfs)));
+    kind = now;
+  }
+  const auto held = std::ranges::count_if(pool, [](const PoolVf& vf) { return !vf.held_by.empty(); });
+  return fmt::format("{} VF{}{}: {} ({})", pool.size(), pool.size() == 1 ? "" : "s",
+                     held == 0 ? "" : fmt::format(", {} in use", held), text, kind);
+}
+
+// Lines of two or three columns under a title; the last column is never padded.
+void add_section(std::string& text, std::string_view title,
+                 const std::vector<std::vector<std::string>>& lines) {
+  if (lines.empty()) return;
+  std::vector<size_t> widths;
+  for (const auto& line : lines)
+    for (size_t i = 0; i + 1 < line.size(); ++i) {
+      if (widths.size() <= i) widths.push_back(0);
+      widths[i] = std::max(widths[i], line[i].size());
+    }
+  text += fmt::format("\n  {}\n", title);
+  for (const auto& line : lines) {
+    text += "   ";
+    for (size_t i = 0; i < line.size(); ++i)
+      text += i + 1 < line.size() ? fmt::format(" {:<{}} ", line[i], widths[i]) : " " + line[i];
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += '\n';
+  }
+}
+
+std::string outcome_text(const PolicyOutcome& outcome) {
+  std::vector<std::string> parts;
+  if (!outcome.pfs.empty()) parts.push_back(fmt::format("{}", fmt::join(outcome.pfs, ", ")));
+  if (!outcome.shadowed_by.empty())
+    parts.push_back(fmt::format("shadowed by {}", fmt::join(outcome.shadowed_by, ", ")));
+  if (!outcome.detail.empty()) parts.push_back(outcome.detail);
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string network_text(const PodNetworkPlan& network) {
+  if (network.type.empty()) return network.network + ", which is not there";
+  return network.resource.empty()
+             ? fmt::format("{} ({})", network.network, network.type)
+             : fmt::format("{} ({}), a VF of {}", network.network, network.type, network.resource);
+}
+
+std::string headline(const NodePlan& plan) {
+  size_t steps = 0;
+  for (const PfPlan& pf : plan.pfs) steps += pf.steps.size();
+  std::string line = fmt::format("node {}: ", plan.node);
+  line += steps == 0 ? "nothing to change"
+                     : fmt::format("{} step{} on {} PF{}", steps, steps == 1 ? "" : "s", plan.pfs.size(),
+                                   plan.pfs.size() == 1 ? "" : "s");
+  if (!plan.held_back.empty()) line += fmt::format(", {} held back", plan.held_back.size());
+  if (plan.soft_rdma) line += "; soft RDMA";
+  return line + "\n";
+}
+
+}  // namespace
+
+std::string to_text(const NodePlan& plan) {
+  std::string text = headline(plan);
+  for (const PfPlan& pf : plan.pfs) add_pf(text, pf);
+  std::vector<std::vector<std::string>> lines;
+  for (const HeldBack& held : plan.held_back) lines.push_back({held.to_string()});
+  add_section(text, "held back (--disrupt does it all the same)", lines);
+  lines.clear();
+  for (const PolicyOutcome& outcome : plan.policies)
+    lines.push_back({outcome.policy, std::string(graph::outcome_name(outcome.state)), outcome_text(outcome)});
+  add_section(text, "policies", lines);
+  lines.clear();
+  for (const auto& [resource, pool] : plan.resources)
+    lines.push_back({resource, pool.empty() ? "no VFs" : pool_text(pool)});
+  add_section(text, "resources", lines);
+  lines.clear();
+  for (const PodPlan& pod : plan.pods)
+    for (const PodNetworkPlan& network : pod.networks)
+      lines.push_back(
+          {&network == &pod.networks.front() ? pod.pod : "", network.interface, network_text(network)});
+  add_section(text, "pods", lines);
+  return text;
+}
+
+}  // namespace railbed::plan

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps that change a machine, and the plan that holds them.
+//
+// Why: what `plan` prints is what `up` carries out: the same values. Steps of one PF run in order; steps of
+// different PFs are independent and run in parallel. Each has its reason and says whom it disturbs.
+//
+// Of one PF, steps on the PF come first (autoprobe off, MTU raised, up, VFs removed, eswitch mode, VFs made,
+// autoprobe on), then those of each VF (MAC or GUIDs, bind, MTU), then what must wait for the VFs on the way
+// back (MTU lowered, down, autoprobe). Steps of different VFs (vf_of) are independent of each other.
+//
+// A driver binds to a VF only while the PF's autoprobe is on (or the VF has a driver_override), which is why
+// it is switched on again once the VFs are there. VF addresses are all zero where offset and stride were not
+// known before the VFs existed: take the virtfn link then.
+//
+// Threading: plain values. Failure: none; what cannot be done is in the plan as a problem, not as a step.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/types.h"
+#include "graph/outcome.h"
+
+namespace railbed::plan {
+
+struct SetAutoprobe {  // sriov_drivers_autoprobe
+  bool on = false;
+  friend bool operator==(const SetAutoprobe&, const SetAutoprobe&) = default;
+};
+struct SetPfUp {
+  bool up = true;
+  friend bool operator==(const SetPfUp&, const SetPfUp&) = default;
+};
+struct SetPfMtu {
+  int from = 0;
+  int to = 0;
+  friend bool operator==(const SetPfMtu&, const SetPfMtu&) = default;
+};
+struct SetEswitchMode {
+  bool switchdev = false;
+  friend bool operator==(const SetEswitchMode&, const SetEswitchMode&) = default;
+};
+struct SetVfCount {  // sriov_numvfs; from n to m goes through 0
+  int from = 0;
+  int to = 0;
+  friend bool operator==(const SetVfCount&, const SetVfCount&) = default;
+};
+struct SetVfMac {  // the administrative MAC, through the PF
+  VfIndex vf;
+  MacAddress mac;
+  friend bool operator==(const SetVfMac&, const SetVfMac&) = default;
+};
+struct SetVfGuids {
+  VfIndex vf;
+  Guid node_guid;
+  Guid port_guid;
+  friend bool operator==(const SetVfGuids&, const SetVfGuids&) = default;
+};
+struct BindVf {  // to its final driver, once; unbinds `from` first where it has one
+  VfIndex vf;
+  PciAddress address;
+  std::string from;    // empty: none
+  std::string driver;  // "vfio-pci", or "" for the kernel's default netdevice driver
+  friend bool operator==(const BindVf&, const BindVf&) = default;
+};
+struct SetVfMtu {
+  VfIndex vf;
+  PciAddress address;
+  int from = 0;  // 0: not known yet, the VF is made by an earlier step
+  int to = 0;
+  friend bool operator==(const SetVfMtu&, const SetVfMtu&) = default;
+};
+// Firmware or kernel arguments: needs a reboot, and is told, not done, by this version.
+struct NeedsReboot {
+  std::string what;  // "LINK_TYPE_P1=IB", "intel_iommu=on iommu=pt"
+  friend bool operator==(const NeedsReboot&, const NeedsReboot&) = default;
+};
+
+using Action = std::variant<SetAutoprobe, SetPfUp, SetPfMtu, SetEswitchMode, SetVfCount, SetVfMac, SetVfGuids,
+                            BindVf, SetVfMtu, NeedsReboot>;
+
+enum class Disturbs : uint8_t { kNothing, kPods, kDrain, kReboot };
+std::string_view disturbs_name(Disturbs disturbs);  // "nothing", "pods", "drain", "reboot"
+
+struct Step {
+  std::string id;  // stable within a plan: "0000:01:00.0/vf-count", "0000:01:00.0/vf3/bind"
+  Action action;
+  std::string reason;  // "policy rail0 (policy.yaml:9:3) wants 4 VFs, there are 0"
+  std::string policy;  // "namespace/name"; empty for steps back to the baseline
+  Disturbs disturbs = Disturbs::kNothing;
+  std::vector<std::string> pods;  // those that are disturbed, by "namespace/name"
+  friend bool operator==(const Step&, const Step&) = default;
+};
+// One line for people: "create 4 VFs", "VF 3: MTU 9000 (now 1500)".
+std::string describe(const Step& step);
+// The VF that a step is about; nothing for steps on the PF.
+std::optional<VfIndex> vf_of(const Action& action);
+
+struct PfPlan {
+  PciAddress pf;
+  std::string pf_name;
+  std::vector<Step> steps;
+  friend bool operator==(const PfPlan&, const PfPlan&) = default;
+};
+
+// One VF that pods can get under a resource name, as it will be once the steps are done.
+struct PoolVf {
+  PciAddress pf;
+  std::string pf_name;
+  VfIndex index;
+  PciAddress address;
+  std::string policy;
+  bool vfio = false;
+  bool rdma = false;
+  bool infiniband = false;
+  int mtu = 0;  // 0: as it is
+  std::optional<int> numa_node;
+  std::string held_by;  // the pod that has it (or kUnknownHolder); empty: it is free
+  friend bool operator==(const PoolVf&, const PoolVf&) = default;
+};
+
+// A change that waits for pods to go, because it would take their VFs away.
+struct HeldBack {
+  PciAddress pf;
+  std::string pf_name;
+  std::string change;             // "4 VFs instead of 2: all VFs of the PF are destroyed and made again"
+  std::string reason;             // as Step::reason
+  std::string policy;             // as Step::policy
+  std::vector<std::string> pods;  // holders by "namespace/name", or kUnknownHolder
+  std::string to_string() const;  // one line of the three
+  friend bool operator==(const HeldBack&, const HeldBack&) = default;
+};
+// A VF with a network driver and no interface here was moved to some namespace; nobody told us by whom.
+inline constexpr std::string_view kUnknownHolder = "(another network namespace)";
+
+using graph::outcome_name;
+using graph::PolicyOutcome;
+
+// A pod of this node and what it will be attached to.
+struct PodNetworkPlan {
+  std::string interface;
+  std::string network;   // "namespace/name"
+  std::string type;      // of the first plugin; empty: there is no such network
+  std::string resource;  // "openshift.io/name"; empty: needs no VF
+  friend bool operator==(const PodNetworkPlan&, const PodNetworkPlan&) = default;
+};
+struct PodPlan {
+  std::string pod;  // "namespace/name"
+  std::vector<PodNetworkPlan> networks;
+  friend bool operator==(const PodPlan&, const PodPlan&) = default;
+};
+
+struct NodePlan {
+  std::string node;
+  std::vector<PfPlan> pfs;                               // only those with steps, by address
+  std::map<std::string, std::vector<PoolVf>> resources;  // "openshift.io/name" → its VFs, by PF and index
+  std::vector<PolicyOutcome> policies;
+  std::vector<HeldBack> held_back;
+  std::vector<PodPlan> pods;
+  bool soft_rdma = false;
+
+  // Whether `up` has something to do on the machine's VFs; NeedsReboot steps are told, not done.
+  bool changes() const;
+  friend bool operator==(const NodePlan&, const NodePlan&) = default;
+};
+
+}  // namespace railbed::plan

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one PF shall be like, wherever the wish comes from, and the steps from how it is.
+//
+// Why: policies and the way back to a baseline need the same care (order, VFs in use, one bind per VF), so
+// both are turned into this value and there is one function that makes steps. Threading: pure functions.
+// Failure: none.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "facts/node_facts.h"
+#include "plan/plan.h"
+
+namespace railbed::plan {
+
+struct Why {
+  std::string reason;
+  std::string policy;
+};
+
+struct VfTarget {
+  enum class Driver : uint8_t { kLeave, kKernel, kVfio } driver = Driver::kLeave;
+  int mtu = 0;  // 0: as it is
+  // Given to the VF when it is made, or bound and has none.
+  std::optional<MacAddress> mac;
+  std::optional<Guid> guid;
+  const Why* why = nullptr;
+};
+
+struct PfTarget {
+  const facts::Nic* nic = nullptr;
+  std::string name;
+  bool pf_is_ours = true;  // false: externally managed, only VFs are configured
+  int num_vfs = 0;
+  std::optional<int> mtu;
+  std::optional<bool> up;
+  std::optional<bool> switchdev;
+  std::optional<bool> autoprobe;  // at the end
+  Why count_why, mtu_why, eswitch_why, why;
+  std::vector<VfTarget> vfs;  // num_vfs of them
+};
+
+struct PfSteps {
+  std::vector<Step> steps;
+  std::vector<HeldBack> held_back;
+  int num_vfs = 0;  // when the steps are done
+};
+
+PfSteps steps_to(const PfTarget& target, const InUse& in_use, const Options& options);
+
+// The pod that has the VF, kUnknownHolder, or nothing.
+std::string holder_of(const facts::Vf& vf, const facts::Nic& nic, const InUse& in_use);
+
+// Drivers that take a VF away from the kernel's network stack.
+bool is_user_space_driver(std::string_view driver);
+
+}  // namespace railbed::plan

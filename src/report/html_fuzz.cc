@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a result file or a status: refused, or drawn without breaking out of the page.
+#include <cstdlib>
+
+#include "report/html.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace railbed;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  report::Report report;
+  if (auto measurements = perf::measurements_from_json(text)) report.measurements = std::move(*measurements);
+  if (auto node = report::node_from_status_json(text)) report.nodes.push_back(std::move(*node));
+  if (report.measurements.empty() && report.nodes.empty()) return 0;
+  const std::string html = report::to_html(report);
+  size_t scripts = 0;
+  for (size_t at = 0; (at = html.find("</script", at)) != std::string::npos; ++at) ++scripts;
+  if (scripts != 3) std::abort();
+  return 0;
+}

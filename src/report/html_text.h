@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text of the HTML report: escaping, and figures as people say them.
+//
+// Why: names, labels and commands come from outside; none may become markup or script. Threading: pure.
+// Failure: none. Spec: HTML 13.1.2.3 (text and double-quoted attributes), 4.12.1.3 (JSON in script elements).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace railbed::report {
+
+// For text and for attribute values in double quotes. Control characters become spaces.
+std::string escaped(std::string_view text);
+// JSON that cannot end its script element: "<" becomes \u003c, and "&", U+2028 and U+2029 are spelled out
+// too.
+std::string script_safe(std::string json);
+
+std::string gbps_text(double gbps);    // "368 Gb/s", "71.0 Mb/s"
+std::string us_text(double us);        // "1.21 µs", "5.80 ms"
+std::string rate_text(double per_s);   // "12.3 M/s"
+std::string ratio_text(double ratio);  // "4.1×", "0.33×"
+// The first `length` characters, with "…" when there are more; counts UTF-8 characters.
+std::string shortened(std::string_view text, size_t length);
+
+}  // namespace railbed::report

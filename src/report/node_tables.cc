@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/node_tables.h"
+
+#include <algorithm>
+#include <map>
+
+#include "facts/ipoib.h"
+#include "facts/pci_ids.h"
+#include "facts/sriov_advice.h"
+
+namespace railbed::report {
+namespace {
+
+using facts::GpuPath;
+using facts::LinkType;
+using facts::NetInterface;
+using facts::Nic;
+using facts::NodeFacts;
+using facts::RdmaDevice;
+using facts::RdmaPort;
+using facts::Vf;
+
+template <typename T>
+Cell optional_cell(const std::optional<T>& value) {
+  if (!value) return {};
+  if constexpr (std::is_arithmetic_v<T>)
+    return Cell(*value);
+  else
+    return Cell(value->to_string());
+}
+
+std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : std::string(separator)) + part;
+  return text;
+}
+
+std::string ids_of(const facts::PciDevice& pci) {
+  return pci.vendor.empty() ? std::string() : pci.vendor + ":" + pci.device;
+}
+
+std::string link_text(LinkType type) {
+  if (type == LinkType::kInfiniband) return "InfiniBand";
+  return type == LinkType::kEthernet ? "Ethernet" : "";
+}
+
+std::string rdma_text(const RdmaDevice& device) {
+  return device.soft ? device.name + " (soft)" : device.name;
+}
+
+// The port of a card: an interface, an RDMA port, or both.
+struct Port {
+  const NetInterface* netdev = nullptr;
+  const RdmaDevice* device = nullptr;
+  const RdmaPort* rdma = nullptr;
+};
+
+std::vector<Port> ports_of(const Nic& nic) {
+  std::vector<Port> ports;
+  for (const RdmaDevice& device : nic.rdma) {
+    for (const RdmaPort& port : device.ports) ports.push_back({.device = &device, .rdma = &port});
+    if (device.ports.empty()) ports.push_back({.device = &device});
+  }
+  ports.resize(std::max({ports.size(), nic.netdevs.size(), size_t{1}}));
+  for (size_t i = 0; i < nic.netdevs.size(); ++i) ports[i].netdev = &nic.netdevs[i];
+  return ports;
+}
+
+Cell state_cell(const NetInterface* netdev, const RdmaPort* port) {
+  if (port != nullptr && !port->state.empty()) {
+    if (port->state == "ACTIVE") return {port->state, Paint::kGood};
+    return {port->state, port->state == "DOWN" ? Paint::kBad : Paint::kWarning};
+  }
+  if (netdev == nullptr) return {};
+  if (!netdev->admin_up) return {"off", Paint::kDim};
+  return netdev->carrier ? Cell("up", Paint::kGood) : Cell("no carrier", Paint::kBad);
+}
+
+Cell rate_cell(const NetInterface* netdev, const RdmaPort* port, bool soft) {
+  bool down = port != nullptr && port->state == "DOWN";
+  if (port != nullptr && port->rate_gbps && !down && !soft) return fmt::format("{:g}G", *port->rate_gbps);
+  if (netdev != nullptr && netdev->speed_mbps) return fmt::format("{:g}G", *netdev->speed_mbps / 1000.0);
+  return {};
+}
+
+Cell vfs_cell(const Nic& nic) {
+  if (!nic.total_vfs) return {};
+  return fmt::format("{}/{}", nic.num_vfs, *nic.total_vfs);
+}
+
+std::map<PciAddress, int> gpu_numbers(const NodeFacts& facts) {
+  std::map<PciAddress, int> numbers;
+  for (const facts::Gpu& gpu : facts.gpus) numbers.emplace(gpu.pci.address, static_cast<int>(numbers.size()));
+  return numbers;
+}
+
+// "0 PIX", "0-3 NODE": all GPUs that are nearest, by their number in the GPU table.
+Cell nearest_cell(const Nic& nic, const std::map<PciAddress, int>& numbers) {
+  if (nic.gpus.empty()) return {};
+  std::vector<int> nearest;
+  for (const GpuPath& path : nic.gpus)
+    if (path.kind == nic.gpus.front().kind && numbers.contains(path.gpu))
+      nearest.push_back(numbers.at(path.gpu));
+  return fmt::format("{} {}", number_list(nearest), nic.gpus.front().kind);
+}
+
+std::string names_of(const NetInterface& netdev, Detail detail) {
+  if (detail == Detail::kNormal || netdev.alt_names.empty()) return netdev.name;
+  return fmt::format("{} ({})", netdev.name, joined(netdev.alt_names, ", "));
+}
+
+Cell address_cell(const NetInterface* netdev, const RdmaPort* port) {
+  if (port != nullptr && port->port_guid) return port->port_guid->to_string();
+  if (netdev == nullptr) return {};
+  if (netdev->ipoib) return netdev->ipoib->port_guid.to_string();
+  return optional_cell(netdev->mac);
+}
+
+Cell used_by_cell(const NetInterface* netdev) {
+  if (netdev == nullptr) return {};
+  std::vector<std::string> uses;
+  if (!netdev->master.empty()) uses.push_back(netdev->master);
+  if (netdev->has_default_route) uses.emplace_back("default route");
+  for (const IpPrefix& address : netdev->addresses) {
+    bool link_local = address.address.family == IpFamily::kV6 && address.address.bytes[0] == 0xfe &&
+                      (address.address.bytes[1] & 0xc0) == 0x80;
+    if (!link_local) uses.push_back(address.to_string());
+  }
+  return joined(uses, ", ");
+}
+
+void add_ports(Table& table, const Nic& nic, Detail detail, const std::map<PciAddress, int>& gpus) {
+  bool first = true;
+  for (const Port& port : ports_of(nic)) {
+    std::string model = facts::short_model(nic.pci.model);
+    if (model.empty()) model = ids_of(nic.pci);
+    std::vector<Cell> cells = {
+        Cell(nic.pci.address.to_string(), first ? Paint::kNone : Paint::kDim),
+        model,
+        port.netdev != nullptr ? Cell(names_of(*port.netdev, detail)) : Cell(),
+        port.device != nullptr ? Cell(rdma_text(*port.device)) : Cell(),
+        link_text(port.rdma != nullptr && port.rdma->link_type != LinkType::kUnknown ? port.rdma->link_type
+                                                                                     : nic.link_type),
+        state_cell(port.netdev, port.rdma),
+        rate_cell(port.netdev, port.rdma, port.device != nullptr && port.device->soft),
+        port.netdev != nullptr ? Cell(port.netdev->mtu) : Cell(),
+        optional_cell(nic.pci.numa_node),
+        first ? vfs_cell(nic) : Cell(),
+        nic.pci.driver,
+        nearest_cell(nic, gpus),
+        used_by_cell(port.netdev)};
+    if (detail == Detail::kWide) {
+      bool infiniband = port.rdma != nullptr && port.rdma->link_type == LinkType::kInfiniband;
+      cells.insert(cells.end(),
+                   {Cell(fmt::format("{}:{}", nic.pci.vendor, nic.pci.device)),
+                    optional_cell(nic.pci.iommu_group), Cell(nic.firmware),
+                    address_cell(port.netdev, port.rdma), infiniband ? optional_cell(port.rdma->lid) : Cell(),
+                    port.netdev != nullptr && port.netdev->ipoib
+                        ? Cell(fmt::format("0x{:06x}", port.netdev->ipoib->qpn))
+                        : Cell(),
+                    port.rdma != nullptr ? Cell(port.rdma->rate_text) : Cell(), Cell(nic.eswitch_mode)});
+    }
+    table.row(std::move(cells));
+    first = false;
+  }
+}
+
+// "6 NICs (6 can make VFs, 8 VFs now), 8 GPUs": what there is, in one line.
+std::string headline(const NodeFacts& facts) {
+  size_t capable = 0;
+  size_t vfs = 0;
+  for (const Nic& nic : facts.nics) {
+    capable += nic.total_vfs.value_or(0) > 0;
+    vfs += nic.vfs.size();
+  }
+  std::string text = fmt::format("node {}", facts.node.empty() ? "(without a name)" : facts.node);
+  if (!facts.kernel.empty()) text += fmt::format(", kernel {}", facts.kernel);
+  text += fmt::format(": {} NIC{}, {} can make VFs, {} VF{} now", facts.nics.size(),
+                      facts.nics.size() == 1 ? "" : "s", capable, vfs, vfs == 1 ? "" : "s");
+  if (!facts.gpus.empty())
+    text += fmt::format(", {} GPU{}", facts.gpus.size(), facts.gpus.size() == 1 ? "" : "s");
+  text += facts.iommu ? ", IOMMU on" : ", no IOMMU";
+  if (!facts.rdma_netns_mode.empty()) text += fmt::format(", RDMA namespaces {}", facts.rdma_netns_mode);
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string number_list(const std::vector<int>& numbers) {
+  std::string text;
+  for (size_t i = 0; i < numbers.size();) {
+    size_t end = i;
+    while (end + 1 < numbers.size() && numbers[end + 1] == numbers[end] + 1) ++end;
+    if (!text.empty()) text += ", ";
+    text += end > i ? fmt::format("{}-{}", numbers[i], numbers[end]) : std::to_string(numbers[i]);
+    i = end + 1;
+  }
+  return text;
+}
+
+Table nic_table(const NodeFacts& facts, Detail detail) {
+  std::vector<Column> columns = {{"PCI", "pci"},
+                                 {"MODEL", "model"},
+                                 {"NETDEV", "netdev"},
+                                 {"RDMA", "rdma"},
+                                 {"LINK", "link"},
+                                 {"STATE", "state"},
+                                 {"RATE", "rate", Align::kRight},
+                                 {"MTU", "mtu", Align::kRight},
+                                 {"NUMA", "numa", Align::kRight},
+                                 {"VFS", "vfs", Align::kRight},
+                                 {"DRIVER", "driver"},
+                                 {"GPU", "gpu"},
+                                 {"USED BY", "usedBy"}};
+  if (detail == Detail::kWide)
+    columns.insert(columns.end(), {{"ID", "id"},
+                                   {"IOMMU", "iommuGroup", Align::kRight},
+                                   {"FIRMWARE", "firmware"},
+                                   {"MAC OR PORT GUID", "address"},
+                                   {"LID", "lid", Align::kRight},
+                                   {"IPOIB QPN", "qpn"},
+                                   {"RATE AS TOLD", "rateText"},
+                                   {"ESWITCH", "eswitch"}});
+  Table table(std::move(columns));
+  std::map<PciAddress, int> gpus = gpu_numbers(facts);
+  for (const Nic& nic : facts.nics) add_ports(table, nic, detail, gpus);
+  return table;
+}
+
+Table vf_table(const NodeFacts& facts) {
+  Table table({{"PF", "pf"},
+               {"VF", "vf", Align::kRight},
+               {"PCI", "pci"},
+               {"DRIVER", "driver"},
+               {"NETDEV", "netdev"},
+               {"RDMA", "rdma"},
+               {"STATE", "state"},
+               {"MTU", "mtu", Align::kRight},
+               {"IOMMU", "iommuGroup", Align::kRight},
+               {"MAC OR PORT GUID", "address"},
+               {"SET BY PF", "admin"},
+               {"VLAN", "vlan"},
+               {"LINK", "linkState"},
+               {"SPOOFCHK", "spoofCheck"},
+               {"TRUST", "trust"},
+               {"USED BY", "usedBy"}});
+  auto on_off = [](const std::optional<bool>& flag) { return flag ? Cell(*flag ? "on" : "off") : Cell(); };
+  for (const Nic& nic : facts.nics)
+    for (const Vf& vf : nic.vfs) {
+      const NetInterface* netdev = vf.netdev ? &*vf.netdev : nullptr;
+      const RdmaPort* port = vf.rdma && !vf.rdma->ports.empty() ? &vf.rdma->ports.front() : nullptr;
+      Cell vlan;
+      if (vf.vlan.value_or(0) != 0)
+        vlan = fmt::format("{}{}{}", *vf.vlan,
+                           vf.vlan_qos.value_or(0) != 0 ? fmt::format("/{}", *vf.vlan_qos) : "",
+                           vf.vlan_proto == "802.1ad" ? " 802.1ad" : "");
+      table.row({nic.netdevs.empty() ? nic.pci.address.to_string() : nic.netdevs.front().name, vf.index.value,
+                 vf.pci.address.to_string(),
+                 vf.pci.driver.empty() ? Cell("none", Paint::kWarning) : Cell(vf.pci.driver),
+                 netdev != nullptr ? Cell(netdev->name) : Cell(),
+                 vf.rdma ? Cell(rdma_text(*vf.rdma)) : Cell(), state_cell(netdev, port),
+                 netdev != nullptr ? Cell(netdev->mtu) : Cell(), optional_cell(vf.pci.iommu_group),
+                 address_cell(netdev, port),
+                 vf.port_guid ? Cell(vf.port_guid->to_string()) : optional_cell(vf.admin_mac), vlan,
+                 vf.link_state, on_off(vf.spoof_check), on_off(vf.trust), used_by_cell(netdev)});
+    }
+  return table;
+}
+
+Table fabric_table(const NodeFacts& facts) {
+  Table table({{"FABRIC", "fabric"},
+               {"SUBNET PREFIX", "subnetPrefix"},
+               {"SM LID", "smLid", Align::kRight},
+               {"PORTS", "ports"}});
+  for (const facts::Fabric& fabric : facts.fabrics)
+    table.row({fabric.name, Guid{fabric.subnet_prefix}.to_string(), optional_cell(fabric.sm_lid),
+               joined(fabric.ports, " ")});
+  return table;
+}
+
+Table gpu_table(const NodeFacts& facts) {
+  Table table({{"GPU", "gpu", Align::kRight},
+               {"PCI", "pci"},
+               {"MODEL", "model"},
+               {"NUMA", "numa", Align::kRight},
+               {"DRIVER", "driver"},
+               {"NEAREST NICS", "nics"}});
+  int number = 0;
+  for (const facts::Gpu& gpu : facts.gpus) {
+    // Both directions agree, so the NICs' lists hold the answer.
+    std::map<std::string, std::vector<std::string>> by_kind;
+    for (const Nic& nic : facts.nics)
+      for (const GpuPath& path : nic.gpus)
+        if (path.gpu == gpu.pci.address) {
+          std::vector<std::string>& names = by_kind[path.kind];
+          for (const RdmaDevice& device : nic.rdma) names.push_back(device.name);
+          if (nic.rdma.empty())
+            names.push_back(nic.netdevs.empty() ? nic.pci.address.to_string() : nic.netdevs.front().name);
+        }
+    Cell nearest;
+    for (const char* kind : {"PIX", "PXB", "PHB", "NODE", "SYS"})
+      if (auto at = by_kind.find(kind); at != by_kind.end()) {
+        nearest = fmt::format("{} {}", joined(at->second, " "), kind);
+        break;
+      }
+    std::string model = facts::short_model(gpu.pci.model);
+    table.row({number++, gpu.pci.address.to_string(), model.empty() ? ids_of(gpu.pci) : model,
+               optional_cell(gpu.pci.numa_node), gpu.pci.driver, nearest});
+  }
+  return table;
+}
+
+Table gid_table(const NodeFacts& facts) {
+  Table table({{"RDMA", "rdma"},
+               {"PORT", "port", Align::kRight},
+               {"INDEX", "index", Align::kRight},
+               {"GID", "gid"},
+               {"TYPE", "type"},
+               {"NETDEV", "netdev"}});
+  auto add = [&](const RdmaDevice& device) {
+    for (const RdmaPort& port : device.ports)
+      for (const facts::GidEntry& gid : port.gids)
+        table.row({rdma_text(device), port.number, gid.index, gid.gid.to_string(), gid.type, gid.netdev});
+  };
+  for (const Nic& nic : facts.nics) {
+    for (const RdmaDevice& device : nic.rdma) add(device);
+    for (const Vf& vf : nic.vfs)
+      if (vf.rdma) add(*vf.rdma);
+  }
+  for (const RdmaDevice& device : facts.virtual_rdma) add(device);
+  return table;
+}
+
+Table virtual_table(const NodeFacts& facts) {
+  Table table({{"WITHOUT A PCI FUNCTION", "name"},
+               {"KIND", "kind"},
+               {"LINK", "link"},
+               {"STATE", "state"},
+               {"RATE", "rate", Align::kRight},
+               {"MTU", "mtu", Align::kRight},
+               {"MASTER", "master"},
+               {"BOARD", "board"},
+               {"FIRMWARE", "firmware"}});
+  for (const RdmaDevice& device : facts.virtual_rdma)
+    for (const RdmaPort& port : device.ports)
+      table.row({fmt::format("{}/{}", device.name, port.number), device.soft ? "soft RDMA" : "RDMA",
+                 link_text(port.link_type), state_cell(nullptr, &port),
+                 rate_cell(nullptr, &port, device.soft), Cell(), Cell(), device.board_id, device.firmware});
+  for (const NetInterface& netdev : facts.virtual_netdevs)
+    table.row({netdev.name, netdev.kind, Cell(), state_cell(&netdev, nullptr),
+               rate_cell(&netdev, nullptr, false), netdev.mtu, netdev.master});
+  return table;
+}
+
+std::string node_text(const NodeFacts& facts, Detail detail, Colour colour) {
+  std::string text = headline(facts);
+  auto add = [&](const Table& table) {
+    if (!table.empty()) text += "\n" + table.to_text(colour);
+  };
+  add(nic_table(facts, detail));
+  if (detail == Detail::kWide) add(vf_table(facts));
+  add(fabric_table(facts));
+  add(gpu_table(facts));
+  if (detail == Detail::kWide) add(gid_table(facts));
+  if (detail == Detail::kWide || !facts.virtual_rdma.empty()) add(virtual_table(facts));
+  std::vector<std::string> advice = facts::sriov_advice(facts);
+  if (!advice.empty()) text += "\n";
+  for (size_t i = 0; i < advice.size(); ++i) text += (i == 0 ? "" : "  - ") + advice[i] + "\n";
+  return text;
+}
+
+}  // namespace railbed::report

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Node facts as tables for people: what `railbed discover` prints.
+//
+// Threading: pure functions. Failure: none.
+#pragma once
+
+#include <string>
+
+#include "facts/node_facts.h"
+#include "report/table.h"
+
+namespace railbed::report {
+
+enum class Detail : bool { kNormal, kWide };
+
+// A line about the node, then NICs, fabrics and GPUs; with kWide also VFs, firmware, GUIDs, GIDs and virtual
+// interfaces. On a node that cannot make VFs, what to check about it.
+std::string node_text(const facts::NodeFacts& facts, Detail detail, Colour colour);
+
+// The tables that it is made of.
+Table nic_table(const facts::NodeFacts& facts, Detail detail);
+Table vf_table(const facts::NodeFacts& facts);
+Table fabric_table(const facts::NodeFacts& facts);
+Table gpu_table(const facts::NodeFacts& facts);
+Table gid_table(const facts::NodeFacts& facts);
+Table virtual_table(const facts::NodeFacts& facts);
+
+// "0-3, 6" of 0, 1, 2, 3, 6.
+std::string number_list(const std::vector<int>& numbers);
+
+}  // namespace railbed::report

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rails' figures as a table for the terminal: what the HTML report shows in its cards.
+//
+// Threading: pure. Failure: none.
+#pragma once
+
+#include <vector>
+
+#include "report/html_summary.h"
+#include "report/table.h"
+
+namespace railbed::report {
+
+// One row per rail and transport that was measured: bandwidth at the best size, half the round trip of a
+// small message.
+Table rail_table(const std::vector<RailFigures>& rails);
+
+}  // namespace railbed::report

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A typed table: filled once, printed as text for people or as JSON for programs.
+//
+// Why: every verb prints tables; one place knows alignment, UTF-8 widths, colours and what an absent value
+// looks like. Text is column-aligned and never cut, since it is also piped into grep; colours only where the
+// caller says that there is a terminal. Threading: plain value. Failure: none.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "doc/value.h"
+
+namespace railbed::report {
+
+enum class Align : uint8_t { kLeft, kRight };
+enum class Paint : uint8_t { kNone, kGood, kWarning, kBad, kDim, kStrong };
+enum class Colour : bool { kNo, kYes };
+
+struct Column {
+  std::string title;  // "PCI ADDRESS"
+  std::string key;    // of the JSON members; empty: text only
+  Align align = Align::kLeft;
+};
+
+// One value of a row. Absent ones print as "-" and are left out of JSON.
+struct Cell {
+  std::variant<std::monostate, std::string, int64_t, double> value;
+  Paint paint = Paint::kNone;
+
+  Cell() = default;
+  Cell(std::string text, Paint how = Paint::kNone) : paint(how) {
+    if (!text.empty()) value = std::move(text);
+  }
+  Cell(std::string_view text, Paint how = Paint::kNone) : Cell(std::string(text), how) {}
+  Cell(const char* text, Paint how = Paint::kNone) : Cell(std::string(text), how) {}
+  Cell(int number, Paint how = Paint::kNone) : value(int64_t{number}), paint(how) {}
+  Cell(int64_t number, Paint how = Paint::kNone) : value(number), paint(how) {}
+  Cell(double number, Paint how = Paint::kNone) : value(number), paint(how) {}
+
+  std::string text() const;  // "-" when absent; doubles in the shortest form that reads back
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  // Missing cells at the end are absent ones; more than there are columns is a defect (they are ignored).
+  void row(std::vector<Cell> cells);
+  size_t rows() const { return rows_.size(); }
+  bool empty() const { return rows_.empty(); }
+
+  // A line of titles, then a line per row, each ending in a newline and without blanks at its end. Columns
+  // without any value are left out. `indent` blanks stand before every line.
+  std::string to_text(Colour colour = Colour::kNo, int indent = 0) const;
+  // An array of objects, by the columns' keys.
+  doc::Value to_value() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+// How many terminal columns a UTF-8 text takes: combining marks none, East Asian wide characters two. Bytes
+// that are no UTF-8 count one each.
+size_t display_width(std::string_view text);
+
+// `text` in the escape sequence of `paint`, or as it is.
+std::string painted(std::string_view text, Paint paint, Colour colour);
+
+}  // namespace railbed::report

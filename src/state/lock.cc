@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "state/lock.h"
+
+#include <cerrno>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace railbed::state {
+namespace {
+
+// flock has no wait with a deadline; a person waits here for another command to end.
+constexpr auto kRetryEvery = std::chrono::milliseconds(20);
+
+Error held_by(int fd) {
+  char text[256];
+  ssize_t length = pread(fd, text, sizeof text, 0);
+  std::string holder(text, length > 0 ? static_cast<size_t>(length) : 0);
+  return Error{.code = Code::kBusy,
+               .message = fmt::format("another railbed{} is at work on this machine",
+                                      holder.empty() ? "" : fmt::format(" ({})", holder)),
+               .hint = "wait for it to end, or use --wait"};
+}
+
+}  // namespace
+
+Result<FileLock> FileLock::take(const std::string& path, const std::string& command,
+                                std::chrono::milliseconds wait) {
+  FileLock lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (lock.fd_ < 0) return fail(system_error(errno, "open " + path));
+  auto deadline = std::chrono::steady_clock::now() + wait;
+  while (flock(lock.fd_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno != EWOULDBLOCK) return fail(system_error(errno, "flock " + path));
+    if (std::chrono::steady_clock::now() >= deadline) return fail(held_by(lock.fd_));
+    std::this_thread::sleep_for(kRetryEvery);
+  }
+  std::string holder =
+      command.empty() ? fmt::format("pid {}", getpid()) : fmt::format("pid {}, `{}`", getpid(), command);
+  if (ftruncate(lock.fd_, 0) != 0 || pwrite(lock.fd_, holder.data(), holder.size(), 0) < 0)
+    return fail(system_error(errno, "write " + path));
+  return lock;
+}
+
+FileLock::~FileLock() {
+  // The text goes first: who meets the lock next must not be told of a holder that has gone.
+  if (fd_ < 0) return;
+  [[maybe_unused]] int emptied = ftruncate(fd_, 0);
+  close(fd_);
+}
+
+}  // namespace railbed::state

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lock that lets one railbed at a time change this machine.
+//
+// flock(2) on a file: the kernel releases it when the holder dies, however that happens. The file's content
+// names the holder for the message. Threading: any. Failure: Busy with the holder's pid and command.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+
+namespace railbed::state {
+
+class FileLock {
+ public:
+  // `command` ("railbed up") is what others are told about this holder.
+  static Result<FileLock> take(const std::string& path, const std::string& command,
+                               std::chrono::milliseconds wait);
+  FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileLock& operator=(FileLock&&) = delete;
+  ~FileLock();
+
+ private:
+  explicit FileLock(int fd) : fd_(fd) {}
+  int fd_;
+};
+
+}  // namespace railbed::state

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "state/store.h"
+
+namespace railbed::state {
+namespace {
+
+struct Content {
+  std::map<PciAddress, PfBaseline> baselines;
+  std::vector<StepRecord> steps;
+  std::map<std::string, PodRecord> pods;
+  std::vector<Attachment> attachments;
+  std::map<std::pair<std::string, IpAddress>, AddressLease> leases;
+  std::map<std::string, std::string> notes;
+};
+
+// Replaces the first element of which `same` is true, or appends.
+template <typename T, typename Same>
+void put(std::vector<T>& all, const T& one, Same same) {
+  auto found = std::ranges::find_if(all, same);
+  if (found == all.end())
+    all.push_back(one);
+  else
+    *found = one;
+}
+
+class MemoryStore : public Store {
+ public:
+  Result<std::optional<PfBaseline>> baseline(PciAddress pf) override {
+    std::lock_guard lock(mutex_);
+    auto found = now_.baselines.find(pf);
+    if (found == now_.baselines.end()) return std::optional<PfBaseline>{};
+    return std::optional(found->second);
+  }
+  Result<std::vector<PfBaseline>> baselines() override {
+    std::lock_guard lock(mutex_);
+    std::vector<PfBaseline> all;
+    for (auto& [pf, baseline] : now_.baselines) all.push_back(baseline);
+    return all;
+  }
+  Result<void> put_baseline(const PfBaseline& baseline) override {
+    std::lock_guard lock(mutex_);
+    now_.baselines.emplace(baseline.pf, baseline);
+    return {};
+  }
+  Result<void> forget_baseline(PciAddress pf) override {
+    std::lock_guard lock(mutex_);
+    now_.baselines.erase(pf);
+    return {};
+  }
+
+  Result<void> put_step(const StepRecord& step) override {
+    std::lock_guard lock(mutex_);
+    put(now_.steps, step, [&](const StepRecord& other) { return other.id == step.id; });
+    return {};
+  }
+  Result<void> forget_steps(PciAddress pf) override {
+    std::lock_guard lock(mutex_);
+    std::erase_if(now_.steps, [&](const StepRecord& step) { return step.pf == pf; });
+    return {};
+  }
+  Result<std::vector<StepRecord>> steps() override {
+    std::lock_guard lock(mutex_);
+    return now_.steps;
+  }
+
+  Result<void> put_pod(const PodRecord& pod) override {
+    std::lock_guard lock(mutex_);
+    now_.pods[pod.pod] = pod;
+    return {};
+  }
+  Result<void> forget_pod(const std::string& pod) override {
+    std::lock_guard lock(mutex_);
+    now_.pods.erase(pod);
+    return {};
+  }
+  Result<std::vector<PodRecord>> pods() override {
+    std::lock_guard lock(mutex_);
+    std::vector<PodRecord> all;
+    for (auto& [name, pod] : now_.pods) all.push_back(pod);
+    return all;
+  }
+
+  Result<void> put_attachment(const Attachment& attachment) override {
+    std::lock_guard lock(mutex_);
+    put(now_.attachments, attachment, [&](const Attachment& other) {
+      return other.pod == attachment.pod && other.interface == attachment.interface;
+    });
+    return {};
+  }
+  Result<void> forget_attachment(const std::string& pod, const std::string& interface) override {
+    std::lock_guard lock(mutex_);
+    std::erase_if(now_.attachments,
+                  [&](const Attachment& other) { return other.pod == pod && other.interface == interface; });
+    return {};
+  }
+  Result<std::vector<Attachment>> attachments() override {
+    std::lock_guard lock(mutex_);
+    return now_.attachments;
+  }
+
+  Result<void> put_lease(const AddressLease& lease) override {
+    std::lock_guard lock(mutex_);
+    auto [place, is_new] = now_.leases.emplace(std::pair(lease.pool, lease.address), lease);
+    if (!is_new && place->second != lease) return fail(lease_taken(place->second));
+    return {};
+  }
+  Result<void> forget_leases(const std::string& pod, const std::string& interface) override {
+    std::lock_guard lock(mutex_);
+    std::erase_if(now_.leases, [&](const auto& item) {
+      return item.second.pod == pod && item.second.interface == interface;
+    });
+    return {};
+  }
+  Result<std::vector<AddressLease>> leases(const std::string& pool) override {
+    std::vector<AddressLease> all = *all_leases();
+    std::erase_if(all, [&](const AddressLease& lease) { return lease.pool != pool; });
+    return all;
+  }
+  Result<std::vector<AddressLease>> all_leases() override {
+    std::lock_guard lock(mutex_);
+    std::vector<AddressLease> all;
+    for (auto& [key, lease] : now_.leases) all.push_back(lease);
+    return all;
+  }
+
+  Result<void> put_note(const std::string& key, const std::string& value) override {
+    std::lock_guard lock(mutex_);
+    now_.notes[key] = value;
+    return {};
+  }
+  Result<std::optional<std::string>> note(const std::string& key) override {
+    std::lock_guard lock(mutex_);
+    auto found = now_.notes.find(key);
+    if (found == now_.notes.end()) return std::optional<std::string>{};
+    return std::optional(found->second);
+  }
+
+  Result<void> begin() override {
+    mutex_.lock();
+    if (before_.has_value()) {
+      mutex_.unlock();
+      return fail(Code::kInternal, "state: begin() inside begin()");
+    }
+    before_ = now_;
+    return {};
+  }
+  Result<void> commit() override {
+    before_.reset();
+    mutex_.unlock();
+    return {};
+  }
+  void rollback() override {
+    now_ = std::move(*before_);
+    before_.reset();
+    mutex_.unlock();
+  }
+
+ private:
+  std::recursive_mutex mutex_;  // held from begin() to commit() or rollback()
+  Content now_;
+  std::optional<Content> before_;
+};
+
+}  // namespace
+
+Error lease_taken(const AddressLease& holder) {
+  return Error{.code = Code::kConflict,
+               .message = fmt::format("address {} of pool {} belongs to pod {}, interface {}", holder.address,
+                                      holder.pool, holder.pod, holder.interface)};
+}
+
+std::unique_ptr<Store> memory_store() {
+  return std::make_unique<MemoryStore>();
+}
+
+}  // namespace railbed::state

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "state/sqlite.h"
+
+#include <sqlite3.h>
+
+namespace railbed::state {
+namespace {
+
+// A reader may meet a checkpoint, a writer the recovery of a killed process; both take milliseconds.
+constexpr int kBusyTimeoutMs = 2000;
+
+}  // namespace
+
+std::string Row::text(int column) const {
+  const unsigned char* text = sqlite3_column_text(statement_, column);
+  if (text == nullptr) return {};
+  return {reinterpret_cast<const char*>(text), static_cast<size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+int64_t Row::integer(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
+
+Error Database::error(int code, std::string_view doing) const {
+  Error error{.code = Code::kIo,
+              .message = fmt::format("state file {}: {}: {}", path_, doing,
+                                     db_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(db_))};
+  switch (code & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      error.hint = fmt::format(
+          "the file is damaged: move it away (mv {0} {0}.damaged) and run `railbed up` again; what an "
+          "earlier "
+          "`up` left in pods goes back when their network namespaces are deleted, or at reboot",
+          path_);
+      break;
+    case SQLITE_BUSY:
+      error.code = Code::kBusy;
+      break;
+    case SQLITE_FULL:
+      error.hint = "the file system is full: free some space there";
+      break;
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+      error.code = Code::kDenied;
+      error.hint = "run as root";
+      break;
+    default:
+      break;
+  }
+  return error;
+}
+
+Result<std::unique_ptr<Database>> Database::open(const std::string& path, bool read_only) {
+  sqlite3* db = nullptr;
+  int flags = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  int code = sqlite3_open_v2(path.c_str(), &db, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  std::unique_ptr<Database> database(new Database(db, path));
+  if (code != SQLITE_OK) return fail(database->error(code, "opening it"));
+  sqlite3_extended_result_codes(db, 1);
+  sqlite3_busy_timeout(db, kBusyTimeoutMs);
+  // The log stays beside the file, so that a reader who may not create files can still read.
+  int keep = 1;
+  sqlite3_file_control(db, nullptr, SQLITE_FCNTL_PERSIST_WAL, &keep);
+  return database;
+}
+
+Database::~Database() {
+  for (auto& [sql, statement] : statements_) sqlite3_finalize(statement);
+  sqlite3_close(db_);
+}
+
+Result<void> Database::script(const char* sql) {
+  int code = sqlite3_exec(db_, sql, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return fail(error(code, sql));
+  return {};
+}
+
+Result<void> Database::run(const char* sql, const std::vector<Bound>& values) {
+  return each(sql, values, [](const Row&) { return Result<void>{}; });
+}
+
+int Database::changed_rows() const {
+  return sqlite3_changes(db_);
+}
+
+Result<sqlite3_stmt*> Database::prepare(const char* sql, const std::vector<Bound>& values) {
+  sqlite3_stmt*& statement = statements_[sql];
+  if (statement == nullptr) {
+    int code = sqlite3_prepare_v3(db_, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+    if (code != SQLITE_OK) return fail(error(code, sql));
+  }
+  int position = 0;
+  for (const Bound& value : values) {
+    ++position;
+    int code = value.text() == nullptr
+                   ? sqlite3_bind_int64(statement, position, value.number())
+                   : sqlite3_bind_text(statement, position, value.text()->data(),
+                                       static_cast<int>(value.text()->size()), SQLITE_TRANSIENT);
+    if (code != SQLITE_OK) return fail(error(code, sql));
+  }
+  return statement;
+}
+
+Result<bool> Database::step(sqlite3_stmt* statement, const char* sql) {
+  int code = sqlite3_step(statement);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return fail(error(code, sql));
+}
+
+void Database::reset(sqlite3_stmt* statement) {
+  sqlite3_reset(statement);
+  sqlite3_clear_bindings(statement);
+}
+
+}  // namespace railbed::state

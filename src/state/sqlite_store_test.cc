@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only the file has: locks, versions, boots, damage, and processes killed while they write.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "state/store.h"
+
+namespace railbed::state {
+namespace {
+
+class SqliteStore : public testing::Test {
+ protected:
+  SqliteStore() : directory_(testing::TempDir() + fmt::format("railbed-sqlite-{}", getpid())) {
+    std::filesystem::remove_all(directory_);
+  }
+  ~SqliteStore() override { std::filesystem::remove_all(directory_); }
+  Result<std::unique_ptr<Store>> open(const std::string& boot_id = "boot-1", bool read_only = false) {
+    return open_store(
+        {.directory = directory_, .boot_id = boot_id, .command = "railbed up", .read_only = read_only});
+  }
+  std::string directory_;
+};
+
+TEST_F(SqliteStore, TellsASecondOneWhoIsAtWork) {
+  auto first = open();
+  ASSERT_TRUE(first.has_value()) << first.error().to_string();
+  auto second = open();
+  ASSERT_FALSE(second.has_value());
+  EXPECT_EQ(second.error().code, Code::kBusy);
+  EXPECT_EQ(second.error().to_string(),
+            fmt::format("another railbed (pid {}, `railbed up`) is at work on this machine\n"
+                        "  wait for it to end, or use --wait",
+                        getpid()));
+  first->reset();
+  EXPECT_TRUE(open().has_value());
+}
+
+TEST_F(SqliteStore, WaitsForTheLockOfOneThatDies) {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    auto store = open();
+    (void)!write(ready[1], "r", 1);
+    pause();
+    _exit(0);
+  }
+  char byte;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  ASSERT_EQ(open().error().code, Code::kBusy);
+  kill(child, SIGKILL);
+  auto store =
+      open_store({.directory = directory_, .boot_id = "boot-1", .lock_wait = std::chrono::seconds(20)});
+  EXPECT_TRUE(store.has_value()) << store.error().to_string();
+  waitpid(child, nullptr, 0);
+}
+
+TEST_F(SqliteStore, IsReadBesideAWriter) {
+  EXPECT_EQ(open("boot-1", true).error().to_string(),
+            fmt::format("no state in {}: railbed has done nothing here since boot", directory_));
+  auto writer = open();
+  ASSERT_TRUE((*writer)->put_note("key", "value").has_value());
+  auto reader = open("boot-1", true);
+  ASSERT_TRUE(reader.has_value()) << reader.error().to_string();
+  EXPECT_EQ(*(*reader)->note("key"), "value");
+  ASSERT_TRUE((*writer)->put_note("key", "newer").has_value());
+  EXPECT_EQ(*(*reader)->note("key"), "newer");
+  EXPECT_FALSE((*reader)->put_note("key", "mine").has_value());
+  writer->reset();
+  EXPECT_EQ(*(*reader)->note("key"), "newer");
+}
+
+TEST_F(SqliteStore, IsReadWithoutRoot) {
+  {
+    ASSERT_TRUE((*open())->put_note("key", "value").has_value());
+  }
+  if (getuid() != 0) GTEST_SKIP() << "needs root to become somebody else";
+  pid_t child = fork();
+  if (child == 0) {
+    if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
+    auto reader = open("boot-1", true);
+    _exit(reader.has_value() && *(*reader)->note("key") == "value" ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(SqliteStore, DropsWhatAnEarlierBootLeft) {
+  {
+    auto store = open("boot-1");
+    ASSERT_TRUE((*store)->put_attachment({.pod = "p", .interface = "net1"}).has_value());
+    ASSERT_TRUE((*store)->put_baseline({.pf = PciAddress{0, 1, 0, 0}, .mtu = 9000}).has_value());
+  }
+  {
+    EXPECT_EQ((*open("boot-1"))->attachments()->size(), 1u);
+  }
+  EXPECT_EQ(open("boot-2", true).error().to_string(),
+            fmt::format("no state of this boot in {}: railbed has done nothing here since boot", directory_));
+  auto store = open("boot-2");
+  EXPECT_TRUE((*store)->attachments()->empty());
+  EXPECT_TRUE((*store)->baselines()->empty());
+}
+
+TEST_F(SqliteStore, SaysWhatToDoWithADamagedFile) {
+  {
+    ASSERT_TRUE(open().has_value());
+  }
+  std::string path = directory_ + "/state.db";
+  std::filesystem::remove(path + "-wal");  // it holds all pages: SQLite would mend the file with it
+  {
+    std::ofstream(path, std::ios::trunc) << std::string(8192, 'x');
+  }
+  auto store = open();
+  ASSERT_FALSE(store.has_value());
+  EXPECT_EQ(
+      store.error().to_string(),
+      fmt::format("state file {0}: PRAGMA journal_mode = WAL: file is not a database\n"
+                  "  the file is damaged: move it away (mv {0} {0}.damaged) and run `railbed up` again; "
+                  "what an earlier `up` left in pods goes back when their network namespaces are "
+                  "deleted, or at reboot",
+                  path));
+}
+
+TEST_F(SqliteStore, NoticesDamageInside) {
+  {
+    auto store = open();
+    for (int i = 0; i < 500; ++i)
+      ASSERT_TRUE((*store)->put_note(fmt::format("key{}", i), std::string(100, 'v')).has_value());
+  }
+  {
+    std::fstream file(directory_ + "/state.db", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(0, std::ios::end);
+    auto size = file.tellp();
+    ASSERT_GT(size, 32768);
+    file.seekp(16384);
+    file << std::string(static_cast<size_t>(size) - 16384 - 4096, '\xff');
+  }
+  auto store = open();
+  ASSERT_FALSE(store.has_value());
+  EXPECT_THAT(store.error().to_string(), testing::HasSubstr("damaged"));
+  EXPECT_THAT(store.error().hint, testing::HasSubstr("state.db.damaged"));
+}
+
+TEST_F(SqliteStore, RefusesAFileOfAnotherVersion) {
+  {
+    ASSERT_TRUE(open().has_value());
+  }
+  std::fstream file(directory_ + "/state.db", std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(60);  // user_version: four bytes, most significant first
+  file.write("\0\0\0\x07", 4);
+  file.close();
+  std::filesystem::remove(directory_ + "/state.db-wal");
+  std::filesystem::remove(directory_ + "/state.db-shm");
+  std::string message = fmt::format(
+      "state file {}/state.db is of another version of railbed (schema 7, this one knows 1)\n"
+      "  run `railbed down` with that version first",
+      directory_);
+  EXPECT_EQ(open().error().to_string(), message);
+  EXPECT_EQ(open("boot-1", true).error().to_string(), message);
+}
+
+// A child writes an attachment and its lease in one transaction, again and again, and tells after each
+// commit. It is killed at a random moment: what was told is there, and nothing is there by half.
+TEST_F(SqliteStore, LosesNothingAndHalvesNothingWhenKilled) {
+  std::mt19937 random(20240817);
+  int total = 0;
+  for (int round = 0; round < 25; ++round) {
+    int told[2];
+    ASSERT_EQ(pipe(told), 0);
+    pid_t child = fork();
+    if (child == 0) {
+      auto store = open();
+      for (int i = 0;; ++i) {
+        std::string interface = fmt::format("net{}-{}", round, i);
+        auto open_transaction = Transaction::begin(**store);
+        bool ok =
+            (*store)->put_attachment({.pod = "p", .interface = interface}).has_value() &&
+            (*store)
+                ->put_lease({"pool", *IpAddress::from_v4(0x0a000000).plus(round * 65536 + i), "p", interface})
+                .has_value() &&
+            open_transaction->commit().has_value();
+        if (!ok || write(told[1], "c", 1) != 1) _exit(1);
+      }
+    }
+    close(told[1]);
+    int wanted = std::uniform_int_distribution(1, 40)(random);
+    char byte;
+    for (int i = 0; i < wanted; ++i) ASSERT_EQ(read(told[0], &byte, 1), 1);
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    while (read(told[0], &byte, 1) == 1) ++wanted;
+    close(told[0]);
+    total += wanted;
+
+    auto store = open();
+    ASSERT_TRUE(store.has_value()) << store.error().to_string();
+    auto attachments = *(*store)->attachments();
+    auto leases = *(*store)->leases("pool");
+    ASSERT_EQ(attachments.size(), leases.size());
+    for (size_t i = 0; i < leases.size(); ++i) ASSERT_EQ(attachments[i].interface, leases[i].interface);
+    // At most one commit per round was done and not told.
+    ASSERT_GE(static_cast<int>(attachments.size()), total);
+    ASSERT_LE(static_cast<int>(attachments.size()), total + 1);
+    total = static_cast<int>(attachments.size());
+  }
+}
+
+}  // namespace
+}  // namespace railbed::state

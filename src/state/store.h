@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// What railbed did to this machine and how to undo it: baselines of PFs, steps under way, attachments,
+// addresses.
+//
+// Why: everything is written here before it is done, so that a process killed at any instant leaves a record
+// from which the next `up` or `down` finishes or undoes. SQLite in WAL mode below /run: no fsync on the hot
+// path, nothing lost to kill -9, and gone at reboot like the attachments themselves. Where /run is no tmpfs
+// the boot id in the file says whether its content is of this boot; content of another boot is dropped on
+// open: VFs, namespaces and their settings ended with that boot, and what the machine is now is its baseline.
+// Threading: one Store per process, any thread (serialised inside; between begin() and commit() or rollback()
+// other threads wait). One process at a time: open_store() takes a lock. Failure: Busy names the process that
+// holds the lock; Io with SQLite's text, and what to do when the file is damaged.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/ip.h"
+#include "base/types.h"
+
+namespace railbed::state {
+
+// How a VF was that existed before railbed touched its PF.
+struct VfBaseline {
+  VfIndex index;
+  std::string driver;  // empty: none
+  int mtu = 0;         // 0: it had no interface here
+  std::optional<MacAddress> admin_mac;
+  friend bool operator==(const VfBaseline&, const VfBaseline&) = default;
+};
+
+// How a PF was before railbed touched it first.
+struct PfBaseline {
+  PciAddress pf;
+  std::string pf_name;
+  int num_vfs = 0;
+  bool autoprobe = true;
+  int mtu = 0;
+  bool up = false;
+  std::string eswitch_mode;     // empty: none
+  std::vector<VfBaseline> vfs;  // as many as num_vfs, by index
+  friend bool operator==(const PfBaseline&, const PfBaseline&) = default;
+};
+
+// The last try of a step; successful steps of a finished run are forgotten.
+struct StepRecord {
+  std::string id;  // plan::Step::id
+  PciAddress pf;
+  std::string policy;
+  std::string description;
+  enum class Status : uint8_t { kBegun, kDone, kFailed } status = Status::kBegun;
+  std::string error;  // with errno; only when failed
+  friend bool operator==(const StepRecord&, const StepRecord&) = default;
+};
+
+enum class AttachmentStatus : uint8_t { kBegun, kAttached, kDetaching };
+
+// One interface of a pod, with all that its undoing needs.
+struct Attachment {
+  std::string pod;        // "namespace/name" (later also the container id)
+  std::string interface;  // name inside the pod
+  std::string netns;      // path
+  std::string network;    // "namespace/name"
+  std::string type;       // "sriov", "macvlan", …
+  AttachmentStatus status = AttachmentStatus::kBegun;
+  std::string device;    // PCI address of the VF, or the host interface; empty for made links
+  std::string resource;  // "openshift.io/name" the device came from
+  std::string
+      undo;  // JSON: what was there before (host name, MTU, MAC, VF attributes), written before the change
+  std::string
+      result;  // JSON of what was made (addresses, MAC, RDMA device), for status; empty until attached
+  friend bool operator==(const Attachment&, const Attachment&) = default;
+};
+
+struct AddressLease {
+  std::string pool;  // network or whereabouts network_name, and range
+  IpAddress address;
+  std::string pod;
+  std::string interface;
+  friend bool operator==(const AddressLease&, const AddressLease&) = default;
+};
+
+struct PodRecord {
+  std::string pod;
+  std::string netns;  // path
+  std::string netns_name;
+  bool netns_ours = true;  // created by railbed
+  friend bool operator==(const PodRecord&, const PodRecord&) = default;
+};
+
+// What put_lease() says when `holder` has the address.
+Error lease_taken(const AddressLease& holder);
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  virtual Result<std::optional<PfBaseline>> baseline(PciAddress pf) = 0;
+  virtual Result<std::vector<PfBaseline>> baselines() = 0;
+  virtual Result<void> put_baseline(const PfBaseline& baseline) = 0;  // keeps an existing one
+  virtual Result<void> forget_baseline(PciAddress pf) = 0;
+
+  virtual Result<void> put_step(const StepRecord& step) = 0;  // by id
+  virtual Result<void> forget_steps(PciAddress pf) = 0;
+  virtual Result<std::vector<StepRecord>> steps() = 0;  // in the order in which they were first put
+
+  virtual Result<void> put_pod(const PodRecord& pod) = 0;
+  virtual Result<void> forget_pod(const std::string& pod) = 0;
+  virtual Result<std::vector<PodRecord>> pods() = 0;
+
+  virtual Result<void> put_attachment(const Attachment& attachment) = 0;  // by (pod, interface)
+  virtual Result<void> forget_attachment(const std::string& pod, const std::string& interface) = 0;
+  virtual Result<std::vector<Attachment>> attachments() = 0;  // in the order in which they were first put
+
+  // Conflict when somebody else has the address in that pool; the same lease again is fine.
+  virtual Result<void> put_lease(const AddressLease& lease) = 0;
+  virtual Result<void> forget_leases(const std::string& pod, const std::string& interface) = 0;
+  virtual Result<std::vector<AddressLease>> leases(const std::string& pool) = 0;  // by address
+  virtual Result<std::vector<AddressLease>> all_leases() = 0;                     // by pool and address
+
+  // Free text by key: the manifests of the last `up`, the policies' outcomes for `status`.
+  virtual Result<void> put_note(const std::string& key, const std::string& value) = 0;
+  virtual Result<std::optional<std::string>> note(const std::string& key) = 0;
+
+  // Several writes as one; see Transaction. begin() inside begin() is Internal.
+  virtual Result<void> begin() = 0;
+  virtual Result<void> commit() = 0;
+  virtual void rollback() = 0;
+};
+
+// Writes as one, undone when it goes out of scope without commit().
+class Transaction {
+ public:
+  static Result<Transaction> begin(Store& store) {
+    TRY(store.begin());
+    return Transaction(store);
+  }
+  Transaction(Transaction&& other) noexcept : store_(std::exchange(other.store_, nullptr)) {}
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction() {
+    if (store_ != nullptr) store_->rollback();
+  }
+  Result<void> commit() { return std::exchange(store_, nullptr)->commit(); }
+
+ private:
+  explicit Transaction(Store& store) : store_(&store) {}
+  Store* store_;
+};
+
+struct OpenOptions {
+  std::string directory = "/run/railbed";
+  std::string boot_id;
+  std::string command;     // "railbed up": what others are told while this one holds the lock
+  bool read_only = false;  // for `status`: takes no lock, NotFound when there is no state
+  std::chrono::milliseconds lock_wait{0};
+};
+
+// kDenied without the right to write there, kConflict when the file is of a newer railbed.
+Result<std::unique_ptr<Store>> open_store(const OpenOptions& options);
+// The same behaviour without a file, for tests.
+std::unique_ptr<Store> memory_store();
+
+}  // namespace railbed::state

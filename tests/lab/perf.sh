@@ -1,0 +1,168 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# railbed perf between two virtual machines over soft-RoCE: what it measures, and what it says when something breaks.
+#   tests/lab/perf.sh [PART...]      parts: measure, faults (all)
+# Speed means nothing here; that traffic flows, is counted right and ends in time, does. RAILBED is the program.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+railbed=${RAILBED:-$PWD/build/railbed}
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(measure faults)
+LAB_DIR=$(mktemp -d "${TMPDIR:-/tmp}/railbed-perf.XXXXXX")
+export LAB_DIR
+trap 'lab/lab stop --all >/dev/null 2>&1; rm -rf "$LAB_DIR"' EXIT
+failed=0
+
+pass() { echo "PASS perf: $*"; }
+fail() { echo "FAIL perf: $*"; failed=1; }
+has() { if [[ "$2" == *"$3"* ]]; then pass "$1"; else fail "$1: no \"$3\" in"; printf '%s\n' "$2" | sed 's/^/    /'; fi; }  # NAME TEXT PART
+on() { local guest=$1; shift; lab/lab exec "$guest" -t 150 -- "$*"; }
+# What a Python expression over the result `m` (one measurement) says of a client's JSON.
+holds() { # NAME JSON EXPRESSION
+  if python3 -c 'import json,sys
+m = json.loads(sys.argv[1])["measurements"][0]
+bw, lat = m["bandwidth"], m["latency"]
+sys.exit(0 if eval(sys.argv[2]) else 1)' "$2" "$3" 2>/dev/null; then pass "$1"; else fail "$1: not ($3) in"; printf '%s\n' "$2" | tail -40 | cut -c1-300 | sed 's/^/    /'; fi
+}
+
+# Guest N: 10.R.0.N with a soft device on each of its rails R, and a server.
+prepare() {
+  local n
+  for n in 1 2; do
+    lab/lab start "p$n" --pf rail0 --pf rail1 --file "$railbed:/usr/bin/railbed" >"$LAB_DIR/p$n.log" 2>&1 &
+  done
+  wait
+  for n in 1 2; do
+    on "p$n" "hostname p$n
+      for r in 0 1; do ip link set eth\$r up; done
+      for r in 0 1; do
+        for i in \$(seq 100); do ip link show eth\$r | grep -q LOWER_UP && break; sleep 0.1; done
+        ip addr add 10.\$r.0.$n/24 dev eth\$r && rdma link add rxe\$r type rxe netdev eth\$r || exit 1
+      done" || { fail "guest p$n is not ready"; cat "$LAB_DIR/p$n.log"; exit 1; }
+  done
+}
+serve() { on p1 'railbed perf serve >/tmp/serve.log 2>&1 & for i in $(seq 50); do grep -q serving /tmp/serve.log && exit 0; sleep 0.1; done; exit 1' || fail "the server does not start"; }
+served() { on p1 cat /tmp/serve.log; }
+
+measure() {
+  local json
+  json=$(on p2 railbed perf bw 10.0.0.1 -D 1 --label rail0 -o json)
+  holds "bw: traffic flows" "$json" 'bw[0]["average_gbps"] > 0 and bw[0]["messages"] > 0 and bw[0]["peak_gbps"] >= bw[0]["average_gbps"]'
+  holds "bw: the average is bytes over time" "$json" 'abs(bw[0]["average_gbps"] * bw[0]["duration_s"] / (8e-9 * 65536 * bw[0]["messages"]) - 1) < 1e-6'
+  holds "bw: device and GID by rule" "$json" 'm["client"]["device"] == "rxe0" and m["client"]["gid_reason"].endswith("RoCE v2, 10.0.0.2 on eth0, by rule") and m["server"]["address"] == "10.0.0.1"'
+  holds "bw: marked soft" "$json" 'm["soft"] and m["client"]["soft"] and m["server"]["soft"]'
+  holds "bw: a series over time" "$json" 'len(bw[0]["series"]["gbps"]) >= 3'
+  json=$(on p2 railbed perf lat 10.1.0.1 -D 1 -o json)
+  holds "lat: takes the device toward the address" "$json" 'm["client"]["device"] == "rxe1"'
+  holds "lat: percentiles in order" "$json" '0 < lat[0]["min_us"] <= lat[0]["p50_us"] <= lat[0]["p99_us"] <= lat[0]["p99_9_us"] <= lat[0]["max_us"]'
+  holds "lat: deviation and series" "$json" 'lat[0]["stddev_us"] > 0 and sum(lat[0]["series"]["samples"]) == lat[0]["samples"]'
+  holds "lat: the samples fill the time" "$json" '0.5 < 2e-6 * lat[0]["mean_us"] * lat[0]["samples"] / lat[0]["duration_s"] <= 1.001'
+  json=$(on p2 railbed perf lat 10.0.0.1 -n 200 -s 8192 -o json)
+  holds "lat: as many iterations as asked, too large for inline" "$json" 'lat[0]["samples"] == 200 and lat[0]["size_bytes"] == 8192'
+  json=$(on p2 railbed perf bw 10.0.0.1 -a --max-size 256KiB -D 0.1 -q 2 -o json)
+  holds "bw -a: every power of two, two queue pairs" "$json" '[p["size_bytes"] for p in bw] == [2 ** i for i in range(1, 19)] and all(p["messages"] > 0 for p in bw)'
+  json=$(on p2 railbed perf bw 10.0.0.1 -n 70 -s 4096 -q 3 -o json)
+  holds "bw: as many iterations as asked, per queue pair" "$json" 'bw[0]["messages"] == 210'
+  json=$(on p2 railbed perf bw 10.0.0.1 -b -D 1 -o json)
+  holds "bw -b: both directions" "$json" 'bw[0]["reverse_average_gbps"] > 0 and bw[0]["average_gbps"] > 0'
+  json=$(on p2 railbed perf bw 10.0.0.1 --tcp -q 2 -D 1 -o json)
+  holds "bw --tcp" "$json" 'bw[0]["average_gbps"] > 0 and m["parameters"]["transport"] == "tcp" and not m["soft"]'
+  json=$(on p2 railbed perf lat 10.0.0.1 --tcp -D 1 -o json)
+  holds "lat --tcp" "$json" 'lat[0]["samples"] > 10'
+  both_rails
+  in_a_namespace
+}
+
+both_rails() {
+  local out
+  out=$(on p2 'railbed perf bw 10.0.0.1 -D 1 >/tmp/a 2>&1 & railbed perf bw 10.1.0.1 -D 1 >/tmp/b 2>&1; echo "rail1: $?"; wait $!; echo "rail0: $?"; cat /tmp/a /tmp/b')
+  has "two clients at once, rail0" "$out" "rail0: 0"
+  has "two clients at once, rail1" "$out" "rail1: 0"
+}
+
+# A pod's view: the table of a shared device lists entries of other namespaces, whose interface numbers may be the same.
+in_a_namespace() {
+  local json
+  json=$(on p2 'rdma link del rxe1; ip netns add pod; ip link set eth1 netns pod
+    ip -n pod link set lo up; ip -n pod link set eth1 up; ip -n pod addr add 10.1.0.2/24 dev eth1
+    for i in $(seq 100); do ip -n pod link show eth1 | grep -q LOWER_UP && break; sleep 0.1; done
+    ip netns exec pod rdma link add rxe1 type rxe netdev eth1 && ip netns exec pod railbed perf bw 10.1.0.1 -D 1 -o json')
+  holds "in a namespace: its own device and GID" "$json" 'm["client"]["device"] == "rxe1" and m["client"]["address"] == "10.1.0.2" and bw[0]["messages"] > 0'
+  json=$(on p2 'railbed perf bw 10.0.0.1 -D 1 --device rxe1 2>&1; echo "status $?"')
+  has "a device of another namespace: says so" "$json" "belongs to another network namespace"
+  has "a device of another namespace: status 1" "$json" "status 1"
+  on p2 'rdma link del rxe1; ip netns del pod; for i in $(seq 100); do ip link show eth1 >/dev/null 2>&1 && break; sleep 0.1; done
+    ip link set eth1 up; for i in $(seq 100); do ip link show eth1 | grep -q LOWER_UP && break; sleep 0.1; done
+    ip addr add 10.1.0.2/24 dev eth1; rdma link add rxe1 type rxe netdev eth1' || fail "eth1 does not come back"
+}
+
+wrong_places() {
+  local out
+  out=$(on p2 'railbed perf bw 10.0.0.1 -D 1 --gid-rule index=77 2>&1; echo "status $?"')
+  has "no such GID: says why each was passed over" "$out" "rule wants index 77"
+  has "no such GID: status 1" "$out" "status 1"
+  out=$(on p2 'railbed perf bw 10.0.0.1 -D 1 --gid-rule index=0 2>&1; echo "status $?"')
+  has "wrong GID: says what to do" "$out" "let the rule choose (--gid-rule auto)"
+  has "wrong GID: status 1" "$out" "status 1"
+  out=$(on p2 'railbed perf bw 10.0.0.1 -D 1 --device rxe1 2>&1; echo "status $?"')
+  has "device of the other rail: toward which GID" "$out" "toward GID 10.0.0.1"
+  has "device of the other rail: status 1" "$out" "status 1"
+  out=$(on p2 'railbed perf bw 10.0.0.1 -D 1 --device mlx5_0 2>&1; echo "status $?"')
+  has "no such device: lists those there are" "$out" "this machine has rxe0, rxe1"
+  out=$(on p2 'railbed perf bw 10.0.0.1 -D 1 --remote-device mlx5_0 2>&1; echo "status $?"')
+  has "no such device at the server: the client is told" "$out" "at the server: the peer says: no RDMA device mlx5_0"
+  out=$(on p2 'railbed perf bw 10.7.0.1 -D 1 2>&1; echo "status $?"')
+  has "no route to the server: says so" "$out" "ENETUNREACH"
+  has "no route to the server: what to do" "$out" "ip route get 10.7.0.1"
+  out=$(on p2 'railbed perf bw 10.0.0.1 --port 1 -D 1 2>&1; echo "status $?"')
+  has "nobody listens: says so" "$out" 'is `railbed perf serve` running on 10.0.0.1 with port 1?'
+  out=$(on p2 'ip link set eth1 down; railbed perf bw 10.0.0.1 -D 1 --device rxe1 2>&1; echo "status $?"; ip link set eth1 up')
+  has "port down: says so" "$out" "rxe1 port 1 is DOWN, not ACTIVE"
+  has "port down: what to do" "$out" "bring its network interface up"
+  out=$(on p2 'grep -q nobody /etc/passwd || echo nobody:x:65534:65534::/:/bin/sh >>/etc/passwd
+    ulimit -l 64; su nobody -s /bin/sh -c "railbed perf bw 10.0.0.1 -D 1 -s 1MiB" 2>&1; echo "status $?"')
+  has "memlock too small: the limit" "$out" "the limit of locked memory is 64 KiB"
+  has "memlock too small: what to do" "$out" "ulimit -l unlimited"
+}
+
+bad_peers() {
+  local out json
+  on p2 'printf "GET / HTTP/1.0\r\n\r\n" | timeout 5 nc 10.0.0.1 18600 >/dev/null; printf "RBP1\377\377\377\377" | timeout 5 nc 10.0.0.1 18600 >/dev/null; true'
+  has "nonsense on the control port: the server says so" "$(served)" 'does not speak railbed'"'"'s control protocol: it sent "GET / HT"'
+  has "a lie about the size: the server says so" "$(served)" "announces a message of 4294967295 bytes"
+  local kind
+  for kind in "bw 10.0.0.1" "lat 10.0.0.1" "bw 10.0.0.1 --tcp" "lat 10.0.0.1 --tcp"; do
+    on p2 "railbed perf $kind -D 20 >/dev/null 2>&1 & sleep 2; kill -9 \$!; true"
+  done
+  json=$(on p2 railbed perf lat 10.0.0.1 -D 0.5 -o json)
+  holds "clients killed in the middle: the server goes on" "$json" 'lat[0]["samples"] > 0'
+  for kind in "bw 10.0.0.1" "lat 10.0.0.1" "bw 10.0.0.1 --tcp" "lat 10.0.0.1 --tcp"; do
+    out=$(on p2 "railbed perf $kind -D 60 2>&1; echo status \$?" & sleep 3; on p1 'pkill -9 railbed'; wait)
+    has "server killed in the middle of $kind: status 1" "$out" "status 1"
+    has "server killed in the middle of $kind: says so" "$out" "the peer closed the connection"
+    serve
+  done
+  out=$(on p2 'railbed perf lat 10.0.0.1 -D 60 2>&1; echo status $?' & sleep 3; on p1 'pkill -STOP railbed'; wait)
+  has "server stopped: the client gives up" "$out" "no traffic for"
+  on p1 'pkill -CONT railbed; true'
+  out=$(on p2 'railbed perf bw 10.0.0.1 -D 60 2>&1; echo status $?' & sleep 3; lab/lab cable p1 0 out; wait)
+  has "cable pulled: the client gives up" "$out" "status 1"
+  has "cable pulled: says what" "$out" "railbed: perf bw with 10.0.0.1: measuring 64 KiB: "
+  lab/lab cable p1 0 in
+  on p1 'for i in $(seq 100); do ip link show eth0 | grep -q LOWER_UP && break; sleep 0.1; done'
+  json=$(on p2 railbed perf lat 10.0.0.1 -D 0.5 -o json)
+  holds "after all that the server still serves" "$json" 'lat[0]["samples"] > 0'
+  out=$(on p1 'pkill -INT railbed; for i in $(seq 50); do pgrep railbed >/dev/null || exit 0; sleep 0.1; done; exit 1'; echo "status $?")
+  has "Ctrl-C ends the server" "$out" "status 0"
+}
+
+prepare
+serve
+for part in "${parts[@]}"; do
+  case $part in
+    measure) measure ;;
+    faults) wrong_places && bad_peers ;;
+    *) echo "unknown part $part" >&2; exit 2 ;;
+  esac
+done
+exit $failed

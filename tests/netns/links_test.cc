@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contracts of LinkPort and NetnsPort over the real kernel.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <sys/mount.h>
+
+#include "scratch.h"
+
+namespace railbed::os {
+namespace {
+
+// The message of a failed call; empty when it did not fail.
+template <typename T>
+std::string message(const Result<T>& result) {
+  return result ? "" : result.error().message;
+}
+template <typename T>
+Code code(const Result<T>& result) {
+  return result ? Code::kInternal : result.error().code;
+}
+
+class LinksTest : public ContractTest {};
+class NetnsTest : public ContractTest {};
+class RealLinksTest : public ScratchTest {};
+class RealNetnsTest : public ScratchTest {};
+
+std::string kernel_name(const testing::TestParamInfo<On>& info) {
+  return info.param == On::kReal ? "Real" : "Fake";
+}
+INSTANTIATE_TEST_SUITE_P(Kernels, LinksTest, testing::Values(On::kReal, On::kFake), kernel_name);
+INSTANTIATE_TEST_SUITE_P(Kernels, NetnsTest, testing::Values(On::kReal, On::kFake), kernel_name);
+
+TEST_P(LinksTest, VethPairSpansNamespaces) {
+  NewLink pair{.kind = "veth", .name = IfName{"inside"}, .netns = pod_.get()};
+  pair.mtu = 1400;
+  pair.mac = MacAddress::parse("02:00:00:00:00:07").value();
+  pair.peer_name = IfName{"outside"};
+  ASSERT_EQ(message(host_->create(pair)), "");
+  EXPECT_FALSE(has(*host_, "inside"));
+  Link inside = link(*inside_, "inside");
+  Link outside = link(*host_, "outside");
+  EXPECT_EQ(inside.kind, "veth");
+  EXPECT_EQ(inside.mtu, 1400);
+  EXPECT_EQ(outside.mtu, 1400);
+  EXPECT_EQ(inside.mac().value().to_string(), "02:00:00:00:00:07");
+  EXPECT_EQ(inside.parent, outside.index);
+  EXPECT_TRUE(inside.parent_elsewhere);
+  EXPECT_FALSE(inside.up);
+}
+
+TEST_P(LinksTest, OneMessageMovesAndRenames) {
+  make_veth("v0", "v1");
+  Link before = link(*host_, "v0");
+  ASSERT_EQ(message(host_->change(before.index, {.name = IfName{"net1"}, .netns = pod_.get()})), "");
+  EXPECT_FALSE(has(*host_, "v0"));
+  EXPECT_FALSE(has(*inside_, "v0"));
+  Link after = link(*inside_, "net1");
+  EXPECT_EQ(after.hw_address, before.hw_address);
+  ASSERT_EQ(message(inside_->change(after.index, {.up = true})), "");
+  EXPECT_TRUE(link(*inside_, "net1").up);
+}
+
+// Also while it is up, and with the rest of a LinkChange in the same message.
+TEST_P(LinksTest, MoveCanCarryTheOtherChanges) {
+  make_veth("v0", "v1");
+  ASSERT_EQ(message(host_->change(link(*host_, "v0").index, {.up = true})), "");
+  LinkChange change{.name = IfName{"net1"}, .netns = pod_.get(), .mtu = 1300, .up = true};
+  change.mac = MacAddress::parse("02:00:00:00:00:09").value();
+  change.alias = "railbed: v0";
+  ASSERT_EQ(message(host_->change(link(*host_, "v0").index, change)), "");
+  Link after = link(*inside_, "net1");
+  EXPECT_EQ(after.mtu, 1300);
+  EXPECT_TRUE(after.up);
+  EXPECT_EQ(after.alias, "railbed: v0");
+  EXPECT_EQ(after.mac().value().to_string(), "02:00:00:00:00:09");
+}
+
+TEST_P(LinksTest, NameClashInTheTargetChangesNothing) {
+  make_veth("v0", "v1");
+  NewLink there{.kind = "bridge", .name = IfName{"net1"}, .netns = pod_.get()};
+  ASSERT_EQ(message(host_->create(there)), "");
+  auto moved = host_->change(link(*host_, "v0").index, {.name = IfName{"net1"}, .netns = pod_.get()});
+  EXPECT_EQ(code(moved), Code::kConflict);
+  EXPECT_EQ(message(moved), "RTM_NEWLINK v0 to /run/netns/pod as net1: EEXIST (File exists)");
+  EXPECT_EQ(moved.error().hint, "");
+  EXPECT_TRUE(has(*host_, "v0"));
+  EXPECT_FALSE(has(*inside_, "v0"));
+  EXPECT_EQ(link(*inside_, "net1").kind, "bridge");
+}
+
+TEST_P(LinksTest, ANameThatIsTakenOnBothSidesChangesNothing) {
+  make_veth("v0", "v1");
+  ASSERT_EQ(message(host_->create({.kind = "bridge", .name = IfName{"v0"}, .netns = pod_.get()})), "");
+  auto index = link(*host_, "v0").index;
+  EXPECT_EQ(code(host_->change(index, {.netns = pod_.get()})), Code::kConflict);
+  EXPECT_EQ(link(*host_, "v0").kind, "veth");
+  ASSERT_EQ(message(host_->change(index, {.name = IfName{"net1"}, .netns = pod_.get()})), "");
+  EXPECT_EQ(link(*inside_, "net1").kind, "veth");
+  EXPECT_EQ(link(*inside_, "v0").kind, "bridge");
+}
+
+TEST_P(LinksTest, ErrorsNameTheInterfaceAndTheKernelsReason) {
+  make_veth("v0", "v1");
+  auto v0 = link(*host_, "v0").index;
+  EXPECT_EQ(message(host_->change(v0, {.mtu = 10})),
+            "RTM_NEWLINK v0 mtu 10: EINVAL (Invalid argument): mtu less than device minimum");
+  EXPECT_EQ(message(host_->change(v0, {.name = IfName{"v1"}})),
+            "RTM_NEWLINK v0 name v1: EEXIST (File exists)");
+  EXPECT_EQ(message(host_->change(IfIndex{4711}, {.up = true})),
+            "RTM_NEWLINK interface 4711 up: ENODEV (No such device)");
+  EXPECT_EQ(code(host_->change(IfIndex{4711}, {.up = true})), Code::kNotFound);
+  EXPECT_EQ(message(host_->find(IfName{"none"}, WithVfs::kNo)), "RTM_GETLINK none: ENODEV (No such device)");
+  EXPECT_EQ(message(host_->find(IfIndex{4711}, WithVfs::kYes)),
+            "RTM_GETLINK interface 4711: ENODEV (No such device)");
+  EXPECT_EQ(code(host_->remove(IfIndex{4711})), Code::kNotFound);
+  NewLink again{.kind = "bridge", .name = IfName{"v0"}};
+  EXPECT_EQ(message(host_->create(again)), "RTM_NEWLINK v0 type bridge: EEXIST (File exists)");
+  NewLink unknown{.kind = "nosuchkind", .name = IfName{"x0"}};
+  EXPECT_EQ(message(host_->create(unknown)),
+            "RTM_NEWLINK x0 type nosuchkind: EOPNOTSUPP (Operation not supported): Unknown device type");
+  VfChange mac{.mac = MacAddress::parse("02:00:00:00:00:01").value()};
+  mac.trust = true;
+  EXPECT_EQ(message(host_->change_vf(v0, VfIndex{0}, mac)),
+            "RTM_SETLINK v0 vf 0 mac 02:00:00:00:00:01: EOPNOTSUPP (Operation not supported)");
+  EXPECT_EQ(message(host_->remove_group(0)), "RTM_DELLINK group 0: that is every interface without a group");
+}
+
+TEST_P(LinksTest, MacvlansAppearInThePodAndGoAsAGroup) {
+  make_veth("v0", "v1");
+  auto parent = link(*host_, "v0").index;
+  for (int i = 0; i < 3; ++i) {
+    NewLink macvlan{
+        .kind = "macvlan", .name = IfName{fmt::format("net{}", i)}, .netns = pod_.get(), .parent = parent};
+    macvlan.group = 77;
+    macvlan.mtu = 1280;
+    ASSERT_EQ(message(host_->create(macvlan)), "");
+  }
+  EXPECT_FALSE(has(*host_, "net0"));
+  Link net0 = link(*inside_, "net0");
+  EXPECT_EQ(net0.kind, "macvlan");
+  EXPECT_EQ(net0.group, 77U);
+  EXPECT_EQ(net0.mtu, 1280);
+  EXPECT_TRUE(net0.parent_elsewhere);
+  ASSERT_EQ(message(inside_->remove_group(77)), "");
+  EXPECT_FALSE(has(*inside_, "net0"));
+  EXPECT_FALSE(has(*inside_, "net2"));
+  EXPECT_EQ(message(inside_->remove_group(77)), "RTM_DELLINK group 77: ENODEV (No such device)");
+}
+
+TEST_P(LinksTest, IpvlanAppearsInThePod) {
+  make_veth("v0", "v1");
+  NewLink ipvlan{
+      .kind = "ipvlan", .name = IfName{"net1"}, .netns = pod_.get(), .parent = link(*host_, "v0").index};
+  ipvlan.ipvlan_mode = IpvlanMode::kL3s;
+  auto made = host_->create(ipvlan);
+  if (!made && made.error().code == Code::kUnsupported)
+    GTEST_SKIP() << "this kernel has no ipvlan: " << message(made);
+  ASSERT_EQ(message(made), "");
+  EXPECT_EQ(link(*inside_, "net1").kind, "ipvlan");
+}
+
+TEST_P(LinksTest, DummyAppearsInThePod) {
+  auto made = host_->create({.kind = "dummy", .name = IfName{"d0"}, .netns = pod_.get()});
+  if (!made && made.error().code == Code::kUnsupported)
+    GTEST_SKIP() << "this kernel has no dummy: " << message(made);
+  ASSERT_EQ(message(made), "");
+  EXPECT_EQ(link(*inside_, "d0").kind, "dummy");
+}
+
+TEST_F(RealLinksTest, FindsByAlternativeName) {
+  make_veth("v0", "v1");
+  if (std::system("ip link property add dev v0 altname enp1s0f0v3 2>/dev/null") != 0)
+    GTEST_SKIP() << "needs `ip link property`";
+  Link found = link(*host_, "enp1s0f0v3");
+  EXPECT_EQ(found.name.value, "v0");
+  EXPECT_EQ(found.alt_names, std::vector<std::string>{"enp1s0f0v3"});
+}
+
+TEST_P(LinksTest, ListsAllAndTellsTheCarrier) {
+  make_veth("v0", "v1");
+  ASSERT_EQ(message(host_->change(link(*host_, "v0").index, {.up = true})), "");
+  EXPECT_FALSE(link(*host_, "v0").lower_up);
+  ASSERT_EQ(message(host_->change(link(*host_, "v1").index, {.up = true})), "");
+  EXPECT_TRUE(link(*host_, "v0").lower_up);
+  EXPECT_EQ(link(*host_, "v0").oper_state, "up");
+  std::vector<std::string> names;
+  auto links = host_->list(WithVfs::kYes).value();
+  for (const Link& each : links) names.push_back(each.name.value);
+  EXPECT_NE(std::ranges::find(names, "v1"), names.end());
+  EXPECT_NE(std::ranges::find(names, "lo"), names.end());
+}
+
+TEST_P(LinksTest, DumpsManyInterfaces) {
+  for (int i = 0; i < 300; ++i)
+    ASSERT_EQ(message(inside_->create({.kind = "bridge", .name = IfName{fmt::format("br{}", i)}})), "");
+  EXPECT_EQ(inside_->list(WithVfs::kYes)->size(), 301U);
+}
+
+TEST_P(LinksTest, Addresses) {
+  make_veth("v0", "v1");
+  auto v0 = link(*host_, "v0").index;
+  LinkAddress v4{v0, IpPrefix::parse("10.7.0.5/24").value()};
+  LinkAddress v6{v0, IpPrefix::parse("fd00:7::5/64").value()};
+  ASSERT_EQ(message(host_->add_address(v4)), "");
+  ASSERT_EQ(message(host_->add_address(v6)), "");
+  auto all = host_->addresses().value();
+  EXPECT_EQ(std::ranges::count(all, v4), 1);
+  EXPECT_EQ(std::ranges::count(all, v6), 1);
+  EXPECT_EQ(code(host_->add_address(v4)), Code::kConflict);
+  EXPECT_EQ(message(host_->add_address(v4)).find("RTM_NEWADDR v0 10.7.0.5/24: EEXIST (File exists)"), 0U)
+      << message(host_->add_address(v4));
+  ASSERT_EQ(message(host_->remove_address(v4)), "");
+  EXPECT_EQ(code(host_->remove_address(v4)), Code::kNotFound);
+}
+
+TEST_P(LinksTest, Routes) {
+  make_veth("v0", "v1");
+  auto v0 = link(*host_, "v0").index;
+  ASSERT_EQ(message(host_->change(link(*host_, "v1").index, {.up = true})), "");
+  ASSERT_EQ(message(host_->change(v0, {.up = true})), "");
+  ASSERT_EQ(message(host_->add_address({v0, IpPrefix::parse("10.7.0.5/24").value()})), "");
+  Route normal{.destination = IpPrefix::parse("192.0.2.0/24").value(), .link = v0};
+  normal.gateway = IpAddress::parse("10.7.0.1").value();
+  normal.metric = 50;
+  normal.mtu = 1300;
+  normal.advmss = 1200;
+  ASSERT_EQ(message(host_->add_route(normal)), "");
+  Route fallback{.gateway = IpAddress::parse("10.7.0.1").value(), .link = v0};
+  ASSERT_EQ(message(host_->add_route(fallback)), "");
+  Route six{.destination = IpPrefix::parse("fd00:9::/64").value(), .family = IpFamily::kV6, .link = v0};
+  ASSERT_EQ(message(host_->add_route(six)), "");
+
+  auto routes = host_->routes().value();
+  auto same = [](const Route& wanted) {
+    return [&wanted](const Route& route) {
+      return route.destination == wanted.destination && route.gateway == wanted.gateway &&
+             route.link == wanted.link && route.family == wanted.family &&
+             (!wanted.mtu || route.mtu == wanted.mtu) && (!wanted.advmss || route.advmss == wanted.advmss) &&
+             (!wanted.metric || route.metric == wanted.metric);
+    };
+  };
+  EXPECT_EQ(std::ranges::count_if(routes, same(normal)), 1);
+  EXPECT_EQ(std::ranges::count_if(routes, same(fallback)), 1);
+  EXPECT_EQ(std::ranges::count_if(routes, same(six)), 1);
+
+  EXPECT_EQ(code(host_->add_route(normal)), Code::kConflict);
+  EXPECT_EQ(message(host_->add_route(normal)),
+            "RTM_NEWROUTE v0 192.0.2.0/24 via 10.7.0.1 metric 50: EEXIST (File exists)");
+  Route nowhere{.destination = IpPrefix::parse("198.51.100.0/24").value(), .link = v0};
+  nowhere.gateway = IpAddress::parse("172.16.0.1").value();
+  EXPECT_EQ(
+      message(host_->add_route(nowhere)),
+      "RTM_NEWROUTE v0 198.51.100.0/24 via 172.16.0.1: ENETUNREACH (Network is unreachable): Nexthop has "
+      "invalid gateway");
+  ASSERT_EQ(message(host_->remove_route(normal)), "");
+  EXPECT_EQ(code(host_->remove_route(normal)), Code::kNotFound);
+  ASSERT_EQ(message(host_->remove_route(six)), "");
+}
+
+TEST_P(NetnsTest, CreatesNamesAndRemoves) {
+  EXPECT_EQ(kernel_->netns().names(), std::vector<std::string>{"pod"});
+  EXPECT_TRUE(link(*inside_, "lo").up);
+  auto again = kernel_->netns().create("pod");
+  EXPECT_EQ(message(again), "create network namespace /run/netns/pod: EEXIST (File exists)");
+  EXPECT_EQ(code(again), Code::kConflict);
+  EXPECT_EQ(message(kernel_->netns().create("a/b")),
+            "\"a/b\" cannot name a network namespace: 1 to 255 bytes without '/'");
+  EXPECT_EQ(message(kernel_->netns().remove("none")),
+            "remove network namespace /run/netns/none: ENOENT (No such file or directory)");
+  ASSERT_TRUE(kernel_->netns().remove("pod").has_value());
+  EXPECT_EQ(kernel_->netns().names(), std::vector<std::string>{});
+  EXPECT_EQ(message(kernel_->netns().open("/run/netns/pod")),
+            "open network namespace /run/netns/pod: ENOENT (No such file or directory)");
+}
+
+TEST_F(RealNetnsTest, AFileThatIsNoNamespaceIsReplaced) {
+  std::ofstream("/run/netns/left") << "";  // somebody died between open and mount
+  EXPECT_EQ(message(kernel_->netns().open("/run/netns/left")),
+            "open network namespace /run/netns/left: this is no network namespace (any more)");
+  EXPECT_EQ(kernel_->netns().names(), std::vector<std::string>{"pod"});
+  EXPECT_EQ(message(kernel_->netns().create("left")), "");
+  EXPECT_TRUE(kernel_->netns().open("/run/netns/left").has_value());
+}
+
+TEST_F(RealNetnsTest, ProcessesInOtherMountNamespacesSeeIt) {
+  EXPECT_EQ(std::system("ip netns exec pod ip link show lo >/dev/null"), 0);
+}
+
+TEST_P(NetnsTest, TheInterfacesOfAVanishedNamespaceAreGone) {
+  make_veth("v0", "v1");
+  ASSERT_EQ(message(host_->change(link(*host_, "v0").index, {.netns = pod_.get()})), "");
+  inside_.reset();
+  pod_.reset();
+  ASSERT_TRUE(kernel_->netns().remove("pod").has_value());
+  // The kernel frees a namespace some time later, and its veth takes the peer along.
+  std::unique_ptr<UeventStream> events = kernel_->uevents().open().value();
+  auto deadline = kernel_->clock().now() + std::chrono::seconds(30);
+  while (has(*host_, "v1") && events->next(deadline)) {
+  }
+  EXPECT_FALSE(has(*host_, "v1"));
+}
+
+TEST_P(NetnsTest, Sysctl) {
+  ASSERT_EQ(message(kernel_->netns().set_sysctl(*pod_, "net/ipv4/conf/lo/arp_notify", "1")), "");
+  if (real()) {
+    EXPECT_EQ(std::system("ip netns exec pod grep -q 1 /proc/sys/net/ipv4/conf/lo/arp_notify"), 0);
+    EXPECT_EQ(read_line(kernel_->files(), "/proc/sys/net/ipv4/conf/lo/arp_notify"), "0");
+  }
+  EXPECT_EQ(
+      message(kernel_->netns().set_sysctl(*pod_, "net/ipv4/conf/none/arp_notify", "1")),
+      "write \"1\" to /proc/sys/net/ipv4/conf/none/arp_notify in /run/netns/pod: ENOENT (No such file or "
+      "directory)");
+  EXPECT_EQ(message(kernel_->netns().set_sysctl(*pod_, "kernel/hostname", "x")),
+            "sysctl kernel/hostname: only keys below net/ belong to a network namespace");
+}
+
+}  // namespace
+}  // namespace railbed::os
