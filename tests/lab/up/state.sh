@@ -16,7 +16,7 @@ done
 ip -o link | sed 's/^[0-9]*: //' | grep -v '^eth[2-9]' | sed 's/ qdisc.*//; s/@if[0-9]*//; s/NO-CARRIER,//; s/,LOWER_UP//' | sort
 echo "namespaces $(ls /run/netns 2>/dev/null | xargs)"
 for name in $(ls /run/netns 2>/dev/null); do
-  ip netns exec "$name" ip -br -4 addr | sed "s/^/  $name /"
+  ip netns exec "$name" ip -o -4 addr | sed "s/^[0-9]*: \([^ ]*\) *inet \([^ ]*\) .*/  $name \1 \2/"
 done
 echo "rdma $(rdma link | wc -l)"
 if [ -n "${1:-}" ]; then
