@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rules know about the world, as files compiled into the program.
+//
+// Why: schemas, PF→VF ids, who makes which label or resource, options of tools and variables of libraries
+// change more often than code and are reviewed by people who do not read C++. They are YAML below
+// src/check/data; the pages of the rules (docs/check/*.md) are here too, for `railbed explain`.
+// Threading: immutable. Failure: none; what a file says is checked by its reader's test.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "doc/value.h"
+
+namespace railbed::check {
+
+struct DataFile {
+  std::string_view name;  // "schema/sriov.yaml", "pci_ids.yaml", "docs/check/addresses.md"
+  std::string_view text;
+};
+
+std::span<const DataFile> data_files();
+
+// The text of a file; empty when there is none of that name.
+std::string_view data_file(std::string_view name);
+// The one YAML document in it. The file must be there and right, which a unit test holds for all of them.
+doc::Value data_document(std::string_view name);
+
+}  // namespace railbed::check
