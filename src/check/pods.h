@@ -19,7 +19,7 @@ namespace railbed::check {
 struct Container {
   const doc::Value* value = nullptr;
   std::string name;
-  bool init = false;
+  bool init = false;  // ends before the others begin; a sidecar (restartPolicy: Always) does not
 
   // The value of an environment variable that stands as text; null where it is absent or comes from
   // elsewhere.
@@ -42,7 +42,8 @@ struct PodTemplate {
   std::vector<api::NetworkSelection> networks;  // of the annotation
 
   std::string label() const;  // "Deployment ai/worker"
-  // Sum over the containers that run.
+  // What the scheduler counts: the sum over the containers that run together, or an init container's number
+  // where that is greater.
   int64_t resource_count(std::string_view key) const;
 };
 
