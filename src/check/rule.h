@@ -26,6 +26,8 @@ struct Settings {
   std::vector<IpPrefix> cluster_networks;  // pod, service, machine and join networks
 };
 
+struct Views;  // lookups.h
+
 struct Input {
   const Bundle& bundle;
   std::span<const PodTemplate> pods;  // of the bundle, wherever they stand
@@ -34,6 +36,7 @@ struct Input {
   std::span<const graph::Graph> graphs;     // one per node with facts; empty: no facts
   std::span<const facts::NodeFacts> nodes;  // the same nodes
   const Settings& settings;
+  const Views& views;  // make_views(bundle, pods, graphs, settings)
 };
 
 // Where a rule tells; every finding gets the rule's id.
