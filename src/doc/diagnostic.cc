@@ -31,6 +31,16 @@ Diagnostic& Diagnostic::with_fix(std::string text) {
   return *this;
 }
 
+Diagnostic& Diagnostic::with_edit(Span where, std::string text) {
+  edits.push_back({where.source, where.offset, static_cast<size_t>(where.length), std::move(text), {}});
+  return *this;
+}
+
+Diagnostic& Diagnostic::looks_for(std::string name) {
+  missing = std::move(name);
+  return *this;
+}
+
 Diagnostic& Diagnostics::error(std::string_view id, Span span, std::string message) {
   return all_.emplace_back(
       Diagnostic{std::string(id), Severity::kError, std::move(span), std::move(message)});
@@ -123,6 +133,7 @@ std::string render(const Diagnostic& d) {
   for (const Diagnostic::Note& n : d.notes) {
     const std::string place = n.span.source ? printable(n.span.to_string()) + ": " : "";
     out += fmt::format("  note: {}{}\n", place, printable(n.text));
+    if (n.span.known()) out += excerpt_lines(n.span);
   }
   if (!d.fix.empty()) out += fmt::format("  fix: {}\n", printable(d.fix));
   return out;

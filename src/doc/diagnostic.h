@@ -8,6 +8,7 @@
 // Threading: plain values. Failure: none.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,16 @@ namespace railbed::doc {
 
 enum class Severity : uint8_t { kNote, kWarning, kError };
 std::string_view severity_name(Severity severity);
+
+// A change of a text that is safe to make by machine: `length` bytes from `offset` become `text`. `origin`:
+// the text was moved here and stood at this byte before; places in it are told there.
+struct Edit {
+  SourcePtr source;
+  size_t offset = 0;
+  size_t length = 0;
+  std::string text;
+  std::optional<size_t> origin;
+};
 
 struct Diagnostic {
   struct Note {
@@ -31,9 +42,15 @@ struct Diagnostic {
   std::string message;
   std::vector<Note> notes;  // other places that belong to it
   std::string fix;          // one sentence or a line to write instead; may be empty
+  std::vector<Edit> edits;  // what `fix` says, as changes to the text; empty where a person has to decide
+  // The name of the thing that was looked for and is not there. Where that name stands in a text that could
+  // not be read, this finding only follows from that one.
+  std::string missing;
 
   Diagnostic& note(Span where, std::string text);
   Diagnostic& with_fix(std::string text);
+  Diagnostic& with_edit(Span where, std::string text);
+  Diagnostic& looks_for(std::string name);
 };
 
 // Collects the findings of one run.
@@ -54,8 +71,8 @@ class Diagnostics {
   std::vector<Diagnostic> all_;
 };
 
-// "policy.yaml:14:11: error: message [RB-VF-002]", the source line with a caret below it, then notes and the
-// fix. Ends with a newline. Long lines are cut around the column.
+// "policy.yaml:14:11: error: message [RB-VF-002]", the source line with a caret below it, then notes (with
+// their lines) and the fix. Ends with a newline. Long lines are cut around the column.
 std::string render(const Diagnostic& diagnostic);
 std::string render(const Diagnostics& diagnostics);
 

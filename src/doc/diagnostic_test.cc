@@ -22,6 +22,8 @@ TEST(Render, ShowsTheLineACaretNotesAndTheFix) {
             "     2 |   numVfs: 9\n"
             "       |           ^\n"
             "  note: policy.yaml:1:1: of this policy\n"
+            "     1 | spec:\n"
+            "       | ^\n"
             "  note: sriov_totalvfs is 7\n"
             "  fix: numVfs: 7\n");
 }

@@ -168,7 +168,8 @@ TEST(Json, EveryMistakeHasItsPlaceAndItsFix) {
        "     1 | 1e999\n       | ^~~~~\n"},
       {"{\"a\":1,\n \"a\":2}",
        "a.json:2:2: error: key \"a\" stands here twice [RB-JSON-002]\n"
-       "     2 |  \"a\":2}\n       |  ^~~\n  note: a.json:1:2: it stands here first\n"},
+       "     2 |  \"a\":2}\n       |  ^~~\n  note: a.json:1:2: it stands here first\n"
+       "     1 | {\"a\":1,\n       |  ^~~\n"},
       {"[1][2]",
        "a.json:1:4: error: text after the end of the JSON value [RB-JSON-001]\n"
        "     1 | [1][2]\n       |    ^\n"},

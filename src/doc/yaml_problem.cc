@@ -73,7 +73,7 @@ std::vector<Level> open_levels(const std::vector<Line>& lines) {
 class Explainer {
  public:
   Explainer(const YamlProblem& problem, const SourcePtr& source, const LineIndex& index, Diagnostics& out)
-      : problem_(problem), index_(index), out_(out), text_(source->text) {
+      : problem_(problem), source_(source), index_(index), out_(out), text_(source->text) {
     const int first = index.at(problem.document_offset, 0).line;
     lines_ = lines_of(text_, problem.document_offset, std::min(problem.offset, text_.size()), first);
     if (lines_.empty()) lines_.push_back({first, problem.document_offset, {}});
@@ -162,14 +162,39 @@ class Explainer {
     if (levels.empty() || std::ranges::find(levels, indent, &Level::indent) != levels.end()) return false;
     const Level& sibling = *std::ranges::min_element(levels, {}, distance);
     const long move = static_cast<long>(sibling.indent) - static_cast<long>(indent);
-    error("RB-YAML-002", last().offset + indent, key->size(),
-          fmt::format("'{}' begins at column {}, but its neighbour '{}' (line {}) at column {}", *key,
-                      indent + 1, sibling.key, sibling.line, sibling.indent + 1))
-        .with_fix(fmt::format("indent it by {} blank{} {}, to column {}", std::abs(move),
-                              std::abs(move) == 1 ? "" : "s", move > 0 ? "more" : "less",
-                              sibling.indent + 1));
+    Diagnostic& told =
+        error("RB-YAML-002", last().offset + indent, key->size(),
+              fmt::format("'{}' begins at column {}, but its neighbour '{}' (line {}) at column {}", *key,
+                          indent + 1, sibling.key, sibling.line, sibling.indent + 1))
+            .with_fix(fmt::format("indent it by {} blank{} {}, to column {}", std::abs(move),
+                                  std::abs(move) == 1 ? "" : "s", move > 0 ? "more" : "less",
+                                  sibling.indent + 1));
+    move_lines(told, indent, sibling.indent);
     return true;
   }
+
+  // The edits that bring the last line from column `from` to column `to`, and with it the lines below that
+  // belong to it where they would not be deeper than it.
+  void move_lines(Diagnostic& told, size_t from, size_t to) {
+    const auto shift = [&](size_t offset) {
+      if (to > from)
+        told.edits.push_back(Edit{source_, offset, 0, std::string(to - from, ' '), {}});
+      else
+        told.edits.push_back(Edit{source_, offset, from - to, "", {}});
+    };
+    shift(last().offset);
+    std::optional<size_t> first_below;  // the indentation of the first line below
+    for (size_t at = line_end(last().offset); at < text_.size(); at = line_end(at)) {
+      const std::string_view line = text_.substr(at, line_end(at) - at);
+      const size_t indent = line.find_first_not_of(" \t\r\n");
+      if (indent == std::string_view::npos) continue;
+      if (!first_below) first_below = indent;
+      if (*first_below <= from || *first_below > to || indent < *first_below) return;
+      shift(at);
+    }
+  }
+
+  size_t line_end(size_t at) const { return std::min(text_.find('\n', at), text_.size() - 1) + 1; }
 
   bool second_colon() {
     if (!says("mapping values are not allowed")) return false;
@@ -245,6 +270,7 @@ class Explainer {
   }
 
   const YamlProblem& problem_;
+  const SourcePtr& source_;
   const LineIndex& index_;
   Diagnostics& out_;
   std::string_view text_;

@@ -77,10 +77,10 @@ const Case kCases[] = {
      "  fix: write a blank behind the colon: 'b: 2'\n"},
     {"a: [1, 2\nb: 3\n",
      "a.yaml:2:2: error: expected ',' or ']' in what '[' opened [RB-YAML-001]\n     2 | b: 3\n       |  ^\n"
-     "  note: a.yaml:1:4: it was opened here\n"},
+     "  note: a.yaml:1:4: it was opened here\n     1 | a: [1, 2\n       |    ^\n"},
     {"a: 1\nb: 2\na: 3\n",
      "a.yaml:3:1: error: key 'a' stands here twice [RB-YAML-003]\n     3 | a: 3\n       | ^\n"
-     "  note: a.yaml:1:1: it stands here first\n"},
+     "  note: a.yaml:1:1: it stands here first\n     1 | a: 1\n       | ^\n"},
     {"a: \"\\q\"\n",
      "a.yaml:1:5: error: found unknown escape character while parsing a quoted scalar [RB-YAML-001]\n"
      "     1 | a: \"\\q\"\n       |     ^\n"},
@@ -98,13 +98,13 @@ const Case kCases[] = {
      "     1 | a: !secret x\n       |    ^~~~~~~~~\n"},
     {"apiVersion: v1\nmetadata:\nname: x\nannotations:\nspec:\ncontainers:\n- name: a\nimage: b\nname: y\n",
      "a.yaml:9:1: error: key 'name' stands here twice [RB-YAML-003]\n     9 | name: y\n       | ^~~~\n"
-     "  note: a.yaml:3:1: it stands here first\n"},
+     "  note: a.yaml:3:1: it stands here first\n     3 | name: x\n       | ^~~~\n"},
     {"a: 1\n- \nb:\nY\n",
      "a.yaml:2:1: error: did not find expected key while parsing a block mapping [RB-YAML-001]\n     2 | - "
-     "\n       | ^\n  note: a.yaml:1:1: it begins here\n"},
+     "\n       | ^\n  note: a.yaml:1:1: it begins here\n     1 | a: 1\n       | ^\n"},
     {"spec:\n  - a\n  b: 1\n",
      "a.yaml:3:3: error: did not find expected '-' indicator while parsing a block collection [RB-YAML-001]\n"
-     "     3 |   b: 1\n       |   ^\n  note: a.yaml:2:3: it begins here\n"},
+     "     3 |   b: 1\n       |   ^\n  note: a.yaml:2:3: it begins here\n     2 |   - a\n       |   ^\n"},
 };
 
 TEST(YamlProblem, IsToldWithItsPlaceAndWhatToDo) {

@@ -140,6 +140,7 @@ TEST(Yaml, ABrokenDocumentDoesNotHideTheOthers) {
   EXPECT_EQ(parsed.messages,
             "a.yaml:4:1: error: expected ',' or ']' in what '[' opened [RB-YAML-001]\n"
             "     4 | ---\n       | ^\n  note: a.yaml:3:4: it was opened here\n"
+            "     3 | b: [\n       |    ^\n"
             "a.yaml:7:4: error: byte 0xff is not UTF-8 [RB-YAML-004]\n"
             "     7 | d: \xEF\xBF\xBD\n       |    ^\n  fix: save the file as UTF-8\n");
 }
