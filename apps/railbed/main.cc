@@ -13,6 +13,9 @@ namespace {
 
 constexpr Verb kVerbs[] = {
     {"discover", "what this node has: NICs, VFs, RDMA devices, GPUs, fabrics", discover_verb},
+    {"check", "what is wrong in manifests, across objects and with the nodes' facts, and the fix",
+     check_verb},
+    {"explain", "the longer story of a finding of check", explain_verb},
     {"plan", "what would be done to make manifests true: steps, reasons, whom they disturb", plan_verb},
     {"up", "make this machine what the manifests say and attach its pods", up_verb},
     {"down", "give this machine back as it was before up", down_verb},

@@ -8,7 +8,7 @@
 #include <memory>
 #include <set>
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "doc/yaml.h"
 
@@ -44,29 +44,34 @@ Result<doc::SourcePtr> read_source(const std::string& path) {
 
 namespace {
 
-Result<std::vector<std::string>> files_of(const std::string& path) {
+Result<std::vector<std::string>> files_of(const std::string& path, const std::set<std::string>& endings) {
   std::error_code error;
   if (path == "-" || !fs::is_directory(path, error)) return std::vector{path};
-  const std::set<std::string> kEndings = {".yaml", ".yml", ".json"};
   std::vector<std::string> files;
   for (fs::recursive_directory_iterator entry(path, error), end; !error && entry != end;
        entry.increment(error))
-    if (kEndings.contains(entry->path().extension().string()) && !entry->is_directory())
+    if (endings.contains(entry->path().extension().string()) && !entry->is_directory())
       files.push_back(entry->path().string());
   if (error) return fail(system_error(error.value(), "read " + path));
-  if (files.empty()) return fail(Code::kNotFound, "no *.yaml, *.yml or *.json in {}", path);
+  if (files.empty()) return fail(Code::kNotFound, "no *{} in {}", fmt::join(endings, ", *"), path);
   std::ranges::sort(files);
   return files;
 }
 
 }  // namespace
 
-Result<Manifests> read_manifests(const std::vector<std::string>& paths) {
+Result<std::vector<doc::SourcePtr>> read_sources(const std::vector<std::string>& paths,
+                                                 const std::set<std::string>& endings) {
   std::vector<doc::SourcePtr> sources;
   for (const std::string& path : paths) {
-    std::vector<std::string> files = TRY(files_of(path));
+    std::vector<std::string> files = TRY(files_of(path, endings));
     for (const std::string& file : files) sources.push_back(TRY(read_source(file)));
   }
+  return sources;
+}
+
+Result<Manifests> read_manifests(const std::vector<std::string>& paths) {
+  const std::vector<doc::SourcePtr> sources = TRY(read_sources(paths, {".yaml", ".yml", ".json"}));
   Manifests manifests;
   manifests.objects = api::load(sources, manifests.diagnostics);
   return manifests;

@@ -5,6 +5,7 @@
 // diagnostics, with file:line:column.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,11 @@ struct Manifests {
 
 // One file as it is; "-" is standard input.
 Result<doc::SourcePtr> read_source(const std::string& path);
+
+// All files that `paths` name, read. A directory stands for the files below it with one of these endings
+// (".yaml"), by path.
+Result<std::vector<doc::SourcePtr>> read_sources(const std::vector<std::string>& paths,
+                                                 const std::set<std::string>& endings);
 
 // "-" is standard input; a directory stands for the *.yaml, *.yml and *.json files below it, by path. A
 // directory without any is an error: it is a typing mistake more often than a wish.

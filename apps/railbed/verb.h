@@ -12,7 +12,8 @@
 
 namespace railbed {
 
-// The exit statuses that all verbs share; `plan` adds 2 for "there is something to change".
+// The exit statuses that all verbs share; 2 is for "there is something to change" (`plan`) or to mend
+// (`check`).
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitError = 1;
 inline constexpr int kExitChange = 2;
@@ -24,6 +25,8 @@ struct Verb {
 };
 
 int discover_verb(std::span<char*> arguments);
+int check_verb(std::span<char*> arguments);
+int explain_verb(std::span<char*> arguments);
 int plan_verb(std::span<char*> arguments);
 int up_verb(std::span<char*> arguments);
 int down_verb(std::span<char*> arguments);

@@ -6,6 +6,7 @@
 // diagnostics with ids RB-YAML-…, RB-JSON-…, RB-API-….
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "api/objects.h"
@@ -14,6 +15,8 @@
 namespace railbed::api {
 
 Objects load(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics);
+// The same of documents that have been read already.
+Objects load(std::span<const doc::Value* const> documents, doc::Diagnostics& diagnostics);
 
 // The NetworkAttachmentDefinition that the SR-IOV operator makes of a SriovNetwork or SriovIBNetwork: same
 // keys, same order. `resource_prefix` is "openshift.io" unless the operator was told otherwise.

@@ -61,6 +61,7 @@ class Diagnostics {
   Diagnostic& note(std::string_view id, Span span, std::string message);
 
   const std::vector<Diagnostic>& all() const { return all_; }
+  std::vector<Diagnostic>& mutable_all() { return all_; }
   bool has_errors() const;
   size_t count(Severity severity) const;
   void append(Diagnostics other);

@@ -158,6 +158,7 @@ void check_resources(const Catalog& catalog, Diagnostics& diagnostics) {
         definition.resource_name.span.known() ? definition.resource_name.span : span_of(definition.meta),
         fmt::format("no policy makes resource {}, which network {} takes its VFs from", network.resource,
                     key));
+    told.looks_for(network.resource);
     if (!near.empty()) told.with_fix("did you mean " + near + "?");
   }
 }
@@ -176,6 +177,7 @@ void check_networks_of_pods(const Catalog& catalog, Diagnostics& diagnostics) {
       auto& told =
           diagnostics.error("RB-POD-001", selection.name.span.known() ? selection.name.span : selection.span,
                             fmt::format("pod {} asks for network {}, which is not there", pod->key(), key));
+      told.looks_for(key);
       if (elsewhere.empty()) elsewhere = doc::nearest(key, candidates);
       if (!elsewhere.empty()) told.with_fix("did you mean " + elsewhere + "?");
     }

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// railbed check: what is wrong in a bundle of manifests, before a node reboots. railbed explain: why.
+#include "check/check.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "check/explain.h"
+#include "check/output.h"
+#include "command_line.h"
+#include "doc/edits.h"
+#include "facts/facts_json.h"
+#include "machine.h"
+#include "manifests.h"
+#include "verb.h"
+
+namespace railbed {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::vector<std::string> facts;
+  std::vector<std::string> cluster_networks;
+  std::string output = "text";
+  bool fix = false;
+  bool strict = false;
+  check::Settings settings;
+};
+
+// Node facts, or a recorded machine that they are taken from.
+Result<void> read_facts(const std::string& path, std::vector<facts::NodeFacts>& nodes,
+                        doc::Diagnostics& diagnostics) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  if (ending == ".machine" || ending == ".tar") {
+    Machine machine;
+    machine.from = path;
+    auto kernel = TRY(open_machine(machine));
+    nodes.push_back(facts::collect(*kernel, collect_options(machine, *kernel)));
+    return {};
+  }
+  auto found = facts::parse_facts(TRY(read_source(path)), diagnostics);
+  std::ranges::move(found, std::back_inserter(nodes));
+  return {};
+}
+
+std::string print_as(const check::Report& report, const std::string& output) {
+  if (output == "json") return check::to_json(report);
+  if (output == "sarif") return check::to_sarif(report);
+  if (output == "junit") return check::to_junit(report);
+  if (output == "github") return check::to_github(report);
+  return check::to_text(report);
+}
+
+// Whole or not at all: the new text stands beside the file before it takes its name.
+Result<void> replace_file(const std::string& path, const std::string& text) {
+  namespace fs = std::filesystem;
+  const std::string fresh = path + ".railbed-new";
+  std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) return fail(system_error(errno != 0 ? errno : EIO, "write " + fresh));
+  std::error_code error;
+  fs::permissions(fresh, fs::status(path, error).permissions(), error);
+  if (!error) fs::rename(fresh, path, error);
+  if (error) return fail(system_error(error.value(), "write " + path));
+  return {};
+}
+
+Result<void> repair(const check::Report& report) {
+  for (const check::Repair& one : report.repairs) {
+    fmt::print("{}", doc::unified_diff(one.before->name, one.before->text, one.after->text));
+    if (one.before->name != "<stdin>") TRY(replace_file(one.before->name, one.after->text));
+  }
+  return {};
+}
+
+Result<int> run(Options& options) {
+  for (const std::string& network : options.cluster_networks)
+    options.settings.cluster_networks.push_back(TRY(IpPrefix::parse(network)));
+  const std::vector<doc::SourcePtr> sources =
+      TRY(read_sources(options.files, {".yaml", ".yml", ".json", ".md", ".markdown"}));
+  doc::Diagnostics about_facts;
+  std::vector<facts::NodeFacts> nodes;
+  for (const std::string& path : options.facts) TRY(read_facts(path, nodes, about_facts));
+  print_diagnostics(about_facts);
+  if (about_facts.has_errors()) return kExitError;
+
+  check::Report report = check::check(sources, nodes, options.settings);
+  if (options.fix && !report.repairs.empty()) {
+    TRY(repair(report));
+    std::vector<doc::SourcePtr> repaired = sources;
+    for (doc::SourcePtr& source : repaired)
+      for (const check::Repair& one : report.repairs)
+        if (one.before == source) source = one.after;
+    report = check::check(repaired, nodes, options.settings);
+  }
+  fmt::print("{}", print_as(report, options.output));
+  const size_t bad = report.findings.count(doc::Severity::kError) +
+                     (options.strict ? report.findings.count(doc::Severity::kWarning) : 0);
+  return bad > 0 ? kExitChange : kExitOk;
+}
+
+}  // namespace
+
+int check_verb(std::span<char*> arguments) {
+  Options options;
+  CLI::App app(
+      "Finds what is wrong in manifests before a node reboots: unknown and misplaced fields, objects that "
+      "do\n"
+      "not fit each other, addresses and VFs that run out, and with --facts what the nodes cannot do. Reads\n"
+      "YAML, JSON, Markdown with manifests and commands, Ansible tasks. Exits 0 when no error was found, 2\n"
+      "when one was (with --strict also for a warning), 1 when it could not be checked.\n"
+      "A comment `# railbed: ignore ID reason` ignores a finding.",
+      "railbed check");
+  app.add_option("FILES", options.files, "files, directories, - for standard input")->required();
+  app.add_option("--facts", options.facts,
+                 "facts of a node (railbed discover -o yaml) or its recording (FILE.tar); may be repeated")
+      ->allow_extra_args(false)
+      ->check(CLI::ExistingFile);
+  app.add_option("-o,--output", options.output, "text, json, sarif, junit or github")
+      ->check(CLI::IsMember({"text", "json", "sarif", "junit", "github"}));
+  app.add_flag("--fix", options.fix, "apply the fixes that are safe, print them as a diff, and check again");
+  app.add_flag("--strict", options.strict, "warnings fail, too");
+  app.add_option("--cluster-network", options.cluster_networks,
+                 "a pod, service or machine network of the cluster, as CIDR; may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--resource-prefix", options.settings.graph.resource_prefix,
+                 "of the SR-IOV operator's resource names")
+      ->capture_default_str();
+  if (auto status = parse_command_line(app, arguments)) return *status;
+  Result<int> done = run(options);
+  if (done) return *done;
+  return give_up(done.error());
+}
+
+int explain_verb(std::span<char*> arguments) {
+  std::string id;
+  bool list = false;
+  CLI::App app("Tells the longer story of a finding: what it means, why it bites, what to do.",
+               "railbed explain");
+  app.add_option("ID", id, "as check prints it: RB-ADDR-001");
+  app.add_flag("--list", list, "all ids with their titles");
+  if (auto status = parse_command_line(app, arguments)) return *status;
+  if (list) {
+    for (const check::Explanation& one : check::explanations()) fmt::print("{:<14} {}\n", one.id, one.title);
+    return kExitOk;
+  }
+  std::ranges::transform(id, id.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  if (const check::Explanation* one = check::explain(id)) {
+    fmt::print("{}: {}\n\n{}\n\n({})\n", one->id, one->title, one->story, one->page);
+    return kExitOk;
+  }
+  std::vector<std::string_view> ids;
+  for (const check::Explanation& one : check::explanations()) ids.push_back(one.id);
+  const std::string near = doc::nearest(id, ids);
+  fmt::print(stderr, "railbed: there is no finding \"{}\"{}; railbed explain --list shows all\n", id,
+             near.empty() ? "" : fmt::format(" (did you mean {}?)", near));
+  return kExitError;
+}
+
+}  // namespace railbed

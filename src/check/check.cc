@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/check.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "api/kinds.h"
+#include "api/load.h"
+#include "check/explain.h"
+#include "check/fold.h"
+#include "check/lookups.h"
+#include "check/moves.h"
+#include "check/schema.h"
+#include "check/suppress.h"
+#include "doc/edits.h"
+
+namespace railbed::check {
+namespace {
+
+using doc::Diagnostic;
+using doc::Diagnostics;
+
+// A repair can uncover the next mistake; a text that still changes after so many rounds is left as it is.
+constexpr int kMaxRounds = 16;
+
+// The sources as they are read, and the way back to how they were given.
+class Texts {
+ public:
+  explicit Texts(std::vector<doc::SourcePtr> sources) : given_(sources), current_(std::move(sources)) {}
+
+  const std::vector<doc::SourcePtr>& current() const { return current_; }
+
+  // Applies the edits of `findings`; whether anything changed.
+  bool apply(const Diagnostics& findings) {
+    bool changed = false;
+    std::vector<doc::Edit> edits;
+    for (const Diagnostic& finding : findings.all())
+      edits.insert(edits.end(), finding.edits.begin(), finding.edits.end());
+    if (edits.empty()) return false;
+    for (doc::SourcePtr& source : current_) {
+      std::vector<doc::Edit> its;
+      std::ranges::copy_if(edits, std::back_inserter(its),
+                           [&](const doc::Edit& edit) { return edit.source == source; });
+      if (its.empty()) continue;
+      doc::EditedText edited(source, std::move(its));
+      if (edited.applied() == 0 || edited.after()->text == source->text) continue;
+      source = edited.after();
+      history_.push_back(std::move(edited));
+      changed = true;
+    }
+    return changed;
+  }
+
+  // A place in any of the texts, in the text that was given.
+  doc::Span back(doc::Span span) const {
+    for (size_t i = history_.size(); i-- > 0;) span = history_[i].back(span);
+    return span;
+  }
+
+  void to_given(Diagnostics& findings) const {
+    for (Diagnostic& finding : findings.mutable_all()) {
+      finding.span = back(finding.span);
+      for (Diagnostic::Note& note : finding.notes) note.span = back(note.span);
+    }
+  }
+
+  std::vector<Repair> repairs() const {
+    std::vector<Repair> out;
+    for (size_t i = 0; i < given_.size(); ++i)
+      if (current_[i] != given_[i] && current_[i]->text != given_[i]->text)
+        out.push_back({given_[i], current_[i]});
+    return out;
+  }
+
+ private:
+  std::vector<doc::SourcePtr> given_;
+  std::vector<doc::SourcePtr> current_;
+  std::vector<doc::EditedText> history_;  // in the order in which they were made
+};
+
+// What one reading of the texts gave.
+struct Reading {
+  Bundle bundle;
+  api::Objects objects;
+  Diagnostics findings;
+};
+
+// Unknown kinds are counted, not told, unless they are near one that is known; workloads are checked here.
+bool is_for_other_verbs(const Diagnostic& finding) {
+  return (finding.id == "RB-API-001" && finding.fix.empty()) || finding.id == "RB-API-009";
+}
+
+Reading read(const std::vector<doc::SourcePtr>& sources) {
+  Reading reading;
+  reading.bundle = read_bundle(sources, reading.findings);
+  std::vector<const doc::Value*> values;
+  for (const Document& document : reading.bundle.documents) {
+    values.push_back(&document.value);
+    if (const Schema* schema = find_schema(document.api_version, document.kind))
+      check_schema(document.value, *schema, "", reading.findings);
+  }
+  Diagnostics found;
+  reading.objects = api::load(values, found);
+  std::erase_if(found.mutable_all(), is_for_other_verbs);
+  reading.findings.append(std::move(found));
+  add_moves(reading.bundle.documents, reading.findings);
+  fold(reading.findings);
+  return reading;
+}
+
+// Reads, repairs what has a safe repair, and reads again until nothing is left to repair. The findings that
+// were repaired on the way are added to `repaired`.
+Reading read_and_repair(Texts& texts, Diagnostics& repaired) {
+  for (int round = 0;; ++round) {
+    Reading reading = read(texts.current());
+    if (round == kMaxRounds || !texts.apply(reading.findings)) return reading;
+    Diagnostics done;
+    std::ranges::copy_if(reading.findings.all(), std::back_inserter(done.mutable_all()),
+                         [](const Diagnostic& finding) { return !finding.edits.empty(); });
+    texts.to_given(done);
+    repaired.append(std::move(done));
+  }
+}
+
+void count(const Bundle& bundle, Report& report) {
+  for (const Document& document : bundle.documents) {
+    const bool known = find_schema(document.api_version, document.kind) != nullptr ||
+                       api::find_kind(document.kind) != nullptr;
+    ++(known ? report.kinds : report.unknown_kinds)[document.kind];
+  }
+  report.commands = static_cast<int>(bundle.commands.size());
+}
+
+}  // namespace
+
+int Report::objects() const {
+  return std::accumulate(kinds.begin(), kinds.end(), 0,
+                         [](int sum, const auto& kind) { return sum + kind.second; });
+}
+
+bool is_known_id(std::string_view id) {
+  return explain(id) != nullptr;
+}
+
+void run_rules(const Input& input, Diagnostics& findings) {
+  for (const Rule& rule : all_rules()) {
+    if (rule.needs == Needs::kFacts && input.nodes.empty()) continue;
+    Findings told(rule.id, findings);
+    rule.run(input, told);
+  }
+}
+
+Report check(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
+             const Settings& settings) {
+  Report report;
+  for (const doc::SourcePtr& source : sources) report.sources.push_back(source->name);
+  report.nodes = static_cast<int>(nodes.size());
+  Texts texts(sources);
+  const Reading reading = read_and_repair(texts, report.findings);
+
+  Diagnostics found = reading.findings;
+  const std::vector<PodTemplate> pods = find_pods(reading.bundle);
+  const graph::Catalog catalog = graph::index(reading.objects, settings.graph, found);
+  std::vector<graph::Graph> graphs;
+  for (const facts::NodeFacts& node : nodes) graphs.push_back(graph::resolve(catalog, node, found));
+  if (!graphs.empty()) graph::check_across(graphs, found);
+  const Views views = make_views(reading.bundle, pods, graphs, settings);
+  run_rules({reading.bundle, pods, reading.objects, catalog, graphs, nodes, settings, views}, found);
+  for (const Rule& rule : all_rules())
+    if (rule.needs == Needs::kFacts && nodes.empty()) report.not_checked.push_back(rule);
+
+  fold(found);
+  Texts fixed = texts;
+  fixed.apply(found);
+  report.repairs = fixed.repairs();
+  texts.to_given(found);
+  report.findings.append(std::move(found));
+  report.suppressed = static_cast<int>(suppress(sources, is_known_id, report.findings));
+  report.findings.sort();
+  count(reading.bundle, report);
+  return report;
+}
+
+}  // namespace railbed::check

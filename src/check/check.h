@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// `railbed check`: everything that can be known to be wrong before a node reboots.
+//
+// Why: single-object validation sees one mistake in five; this reads the whole bundle with the nodes' facts.
+// Mistakes that have one safe repair (an indentation, a misspelt or misplaced field) are repaired in memory
+// and the text is read again, so that they do not hide what is behind them; all places are told in the text
+// as it was given. A finding that only follows from another is folded into it.
+// Threading: a pure function. Failure: none; everything is a finding.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "check/rule.h"
+
+namespace railbed::check {
+
+struct Repair {
+  doc::SourcePtr before;
+  doc::SourcePtr after;
+};
+
+struct Report {
+  doc::Diagnostics findings;         // sorted by place
+  std::vector<Repair> repairs;       // of the sources that have mistakes with a safe repair
+  std::vector<Rule> not_checked;     // for want of node facts
+  std::vector<std::string> sources;  // names, in order
+  std::map<std::string, int> kinds;  // objects by kind, those that are understood
+  std::map<std::string, int> unknown_kinds;
+  int commands = 0;
+  int nodes = 0;
+  int suppressed = 0;
+
+  int objects() const;
+};
+
+Report check(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
+             const Settings& settings);
+
+// Only the rules, on what is there already: what `plan` and `up` ask before they begin.
+void run_rules(const Input& input, doc::Diagnostics& findings);
+
+// Whether `id` is one that a finding can have.
+bool is_known_id(std::string_view id);
+
+}  // namespace railbed::check

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The longer story of every finding, from the pages docs/check/*.md, which are compiled in.
+//
+// Why: one text for the reader of the page and of `railbed explain`. A section `## RB-ADDR-001 Title` belongs
+// to an id; `#` begins the family. Threading: immutable. Failure: none.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace railbed::check {
+
+struct Explanation {
+  std::string_view id;     // "RB-ADDR-001"
+  std::string_view title;  // behind the id, in the same line
+  std::string_view story;  // Markdown, without the heading
+  std::string_view page;   // "docs/check/addresses.md"
+};
+
+// Of all ids, in the order of the pages.
+const std::vector<Explanation>& explanations();
+// Null when there is none.
+const Explanation* explain(std::string_view id);
+
+}  // namespace railbed::check

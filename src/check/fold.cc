@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/fold.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace railbed::check {
+namespace {
+
+using doc::Diagnostic;
+
+// Several parts of railbed look at one field; the one that offers a repair is kept.
+void drop_twins(std::vector<Diagnostic>& findings) {
+  std::map<std::tuple<std::string, const doc::Source*, uint32_t>, size_t> first;
+  std::vector<Diagnostic> kept;
+  for (Diagnostic& finding : findings) {
+    const auto key = std::tuple(finding.id, finding.span.source.get(), finding.span.offset);
+    const auto [slot, fresh] = first.emplace(key, kept.size());
+    if (fresh || !finding.span.known())
+      kept.push_back(std::move(finding));
+    else if (kept[slot->second].edits.empty() && !finding.edits.empty())
+      kept[slot->second] = std::move(finding);
+  }
+  findings = std::move(kept);
+}
+
+// Whether an object with this finding is left out of what the rules see.
+bool breaks_its_object(const Diagnostic& finding) {
+  if (finding.severity != doc::Severity::kError || !finding.span.known() || !finding.missing.empty())
+    return false;
+  for (const std::string_view family :
+       {"RB-YAML-", "RB-JSON-", "RB-API-", "RB-CNI-", "RB-IPAM-", "RB-NET-005"})
+    if (finding.id.starts_with(family)) return true;
+  return false;
+}
+
+// The text of the document around a finding: from "---" (or a fence) to the next.
+std::string_view document_around(const doc::Span& span) {
+  const std::string_view text = span.source->text;
+  const auto separator = [&](size_t at) {
+    const std::string_view rest = text.substr(at);
+    return rest.starts_with("---") || rest.starts_with("```") || rest.starts_with("~~~");
+  };
+  size_t begin = std::min<size_t>(span.offset, text.size());
+  while (begin > 0 && !((begin == text.size() || text[begin - 1] == '\n') && separator(begin))) --begin;
+  size_t end = std::min<size_t>(span.offset, text.size());
+  do end = std::min(text.find('\n', end), text.size() - 1) + 1;
+  while (end < text.size() && !separator(end));
+  return text.substr(begin, end - begin);
+}
+
+bool is_name_byte(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.';
+}
+
+bool holds_word(std::string_view text, std::string_view word) {
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const bool begins = at == 0 || !is_name_byte(text[at - 1]);
+    const size_t end = at + word.size();
+    if (begins && (end == text.size() || !is_name_byte(text[end]))) return true;
+  }
+  return false;
+}
+
+// The part of a name behind its prefix or namespace.
+std::string_view base(std::string_view name) {
+  return name.substr(name.find('/') == std::string_view::npos ? 0 : name.rfind('/') + 1);
+}
+
+}  // namespace
+
+void fold(doc::Diagnostics& all) {
+  std::vector<Diagnostic>& findings = all.mutable_all();
+  drop_twins(findings);
+  std::vector<size_t> causes;
+  for (size_t i = 0; i < findings.size(); ++i)
+    if (breaks_its_object(findings[i])) causes.push_back(i);
+  if (causes.empty()) return;
+  std::set<size_t> folded;
+  for (size_t i = 0; i < findings.size(); ++i) {
+    Diagnostic& finding = findings[i];
+    if (finding.missing.empty()) continue;
+    const auto cause = std::ranges::find_if(causes, [&](size_t c) {
+      return holds_word(document_around(findings[c].span), base(finding.missing)) &&
+             findings[c].span.offset != finding.span.offset;
+    });
+    if (cause == causes.end()) continue;
+    findings[*cause].note(finding.span, "because of it: " + finding.message);
+    folded.insert(i);
+  }
+  size_t at = 0;
+  std::erase_if(findings, [&](const Diagnostic&) { return folded.contains(at++); });
+}
+
+}  // namespace railbed::check
