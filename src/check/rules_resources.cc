@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// Extended resources: who makes them, who asks for them, and whether there are enough.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "check/data_files.h"
+#include "check/families.h"
+#include "check/lookups.h"
+#include "graph/vf_range.h"
+
+namespace railbed::check {
+namespace {
+
+using doc::Value;
+
+const Value& producers_data() {
+  static const Value kData = data_document("producers.yaml");
+  return kData;
+}
+
+bool matches(std::string_view pattern, std::string_view name) {
+  if (!pattern.ends_with('*')) return pattern == name;
+  return name.starts_with(pattern.substr(0, pattern.size() - 1));
+}
+
+bool made_by_others(std::string_view resource) {
+  for (const Value& row : *producers_data().find("resources")->as_array())
+    if (matches(text_at(row, "name"), resource)) return true;
+  return false;
+}
+
+bool is_placeholder(std::string_view resource) {
+  const std::string_view prefix = resource.substr(0, resource.find('/'));
+  for (const Word& word : texts_at(producers_data(), "placeholder_prefixes"))
+    if (prefix == word.text || prefix.ends_with("." + word.text)) return true;
+  return prefix.find('<') != std::string_view::npos || prefix.find('{') != std::string_view::npos;
+}
+
+struct Request {
+  std::string resource;
+  doc::Span span;
+  const PodView* pod = nullptr;
+};
+
+// Every extended resource that a container of the pod asks for, once.
+std::vector<Request> requests_of(const PodView& pod) {
+  std::vector<Request> all;
+  std::set<std::string> seen;
+  for (const Container& container : pod.pod->containers)
+    for (const std::string_view where : {"resources.limits", "resources.requests"}) {
+      const Value* list = at(*container.value, where);
+      if (list == nullptr || !list->is_object()) continue;
+      for (const Value::Member& member : *list->as_object())
+        if (member.key.find('/') != std::string::npos && seen.insert(member.key).second)
+          all.push_back({member.key, member.key_span, &pod});
+    }
+  return all;
+}
+
+std::vector<Request> requests(const Input& in) {
+  std::vector<Request> all;
+  for (const PodView& pod : in.views.pods)
+    for (Request& request : requests_of(pod)) all.push_back(std::move(request));
+  return all;
+}
+
+const Producer* producer_of(const Input& in, std::string_view resource) {
+  const auto found = std::ranges::find(in.views.producers, resource, &Producer::resource);
+  return found == in.views.producers.end() ? nullptr : &*found;
+}
+
+// A producer of the same name under another prefix.
+const Producer* same_base(const Input& in, std::string_view resource) {
+  for (const Producer& producer : in.views.producers)
+    if (producer.resource != resource && base_name(producer.resource) == base_name(resource))
+      return &producer;
+  return nullptr;
+}
+
+void nothing_produces(const Input& in, Findings& out) {
+  if (in.views.producers.empty()) return;  // a bundle of pods alone: the producers are elsewhere
+  for (const Request& request : requests(in)) {
+    if (made_by_others(request.resource) || is_placeholder(request.resource)) continue;
+    if (producer_of(in, request.resource) != nullptr || same_base(in, request.resource) != nullptr) continue;
+    std::vector<std::string_view> made;
+    for (const Producer& producer : in.views.producers) made.push_back(producer.resource);
+    auto& told = out.error(request.span, fmt::format("nothing here makes {}: {} waits for it forever",
+                                                     request.resource, request.pod->pod->label()));
+    const std::string near = doc::nearest(request.resource, made);
+    const auto& networks = request.pod->resources;
+    if (!near.empty())
+      told.note(producer_of(in, near)->span, "this is near").with_fix("did you mean " + near + "?");
+    else if (networks.size() == 1 && producer_of(in, networks[0]) != nullptr)
+      told.note(producer_of(in, networks[0])->span, "the pod's network takes its VFs from this one")
+          .with_fix(networks[0] + ": 1");
+    else
+      told.note(in.views.producers.front().span, fmt::format("made here: {}", fmt::join(made, ", ")))
+          .with_fix("ask for one of these, or add the policy or device plugin that makes it");
+  }
+}
+
+void placeholder_prefix(const Input& in, Findings& out) {
+  for (const Request& request : requests(in))
+    if (is_placeholder(request.resource))
+      out.error(request.span,
+                fmt::format("{} has the prefix of an example; no device plugin makes it", request.resource))
+          .with_fix(in.settings.graph.resource_prefix + "/<resourceName of the policy>");
+}
+
+std::string_view made_by(const Producer& producer) {
+  switch (producer.by) {
+    case Producer::By::kPolicy:
+      return "SriovNetworkNodePolicy";
+    case Producer::By::kSriovPlugin:
+      return "sriovDevicePlugin";
+    case Producer::By::kSharedPlugin:
+      return "rdmaSharedDevicePlugin";
+  }
+  return "";
+}
+
+void produced_twice(const Input& in, Findings& out) {
+  const auto& all = in.views.producers;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].by == Producer::By::kPolicy) continue;
+    for (size_t j = 0; j < all.size(); ++j) {
+      const bool other_kind = all[j].by != all[i].by;
+      if (j == i || (!other_kind && (j > i || all[j].document != all[i].document))) continue;
+      const bool same = all[i].resource == all[j].resource;
+      if (!same &&
+          !(all[j].by == Producer::By::kPolicy && base_name(all[i].resource) == base_name(all[j].resource)))
+        continue;
+      const std::string text =
+          same ? fmt::format(
+                     "{} is made here and by another {}: two plugins register one name at the "
+                     "kubelet, the later one counts and the other's pods fail",
+                     all[i].resource, made_by(all[j]))
+               : fmt::format(
+                     "{} is made here and {} by a {}: the operator runs a device plugin of its own, so "
+                     "both count the same VFs and give them away twice",
+                     all[i].resource, all[j].resource, made_by(all[j]));
+      out.error(all[i].span, text)
+          .note(all[j].span, "the other one")
+          .with_fix("keep the policy and leave the resource out of the plugin's list, or the reverse");
+      break;
+    }
+  }
+}
+
+void other_prefix(const Input& in, Findings& out) {
+  for (const Request& request : requests(in)) {
+    if (made_by_others(request.resource) || is_placeholder(request.resource)) continue;
+    const Producer* other = same_base(in, request.resource);
+    const Producer* same = producer_of(in, request.resource);
+    if (other == nullptr || other->by != Producer::By::kPolicy) continue;
+    if (same != nullptr && same->by == Producer::By::kPolicy) continue;
+    const bool plugin = same != nullptr;
+    const std::string text =
+        fmt::format("{} asks for {}, but the policy makes {}{}", request.pod->pod->label(), request.resource,
+                    other->resource, plugin ? "; only the device plugin beside it knows the other name" : "");
+    auto& told = plugin ? out.warning(request.span, text) : out.error(request.span, text);
+    told.note(other->span,
+              fmt::format("becomes {}: the operator's RESOURCE_PREFIX goes before it", other->resource))
+        .with_fix(fmt::format("{}, or the prefix of your operator (--resource-prefix)", other->resource));
+  }
+}
+
+// Whether the network resources injector runs; nothing where the bundle does not say.
+std::optional<bool> injector(const Input& in) {
+  for (const Document& document : in.bundle.documents)
+    if (document.kind == "SriovOperatorConfig")
+      return flag_at(document.value, "spec.enableInjector").value_or(true);
+  return std::nullopt;
+}
+
+void not_requested(const Input& in, Findings& out) {
+  const auto injected = injector(in);
+  if (injected.value_or(false)) return;
+  for (const PodView& pod : in.views.pods)
+    for (const std::string& resource : pod.resources) {
+      if (pod.pod->resource_count(resource) > 0) continue;
+      // Asked for under another name: RB-RES-001 and -004 tell.
+      const bool asks_other = std::ranges::any_of(
+          requests_of(pod), [](const Request& request) { return !is_gpu_resource(request.resource); });
+      if (asks_other) continue;
+      const auto net = std::ranges::find_if(pod.networks, [&](const PodView::Net& one) {
+        return one.network != nullptr && one.network->resource == resource;
+      });
+      const std::string text = fmt::format(
+          "{} uses network {} and no container asks for {}: {}", pod.pod->label(), net->key, resource,
+          injected ? "the injector is off, so the pod gets no VF and its network fails"
+                   : "it gets a VF only where the network resources injector runs and sees its namespace");
+      const doc::Span span = net->selection->name.span;
+      auto& told = injected ? out.error(span, text) : out.warning(span, text);
+      told.note(net->network->resource_span, "the network takes its VFs from here")
+          .with_fix(fmt::format("resources.limits: {}: {}", resource, pod.networks_with(resource)));
+    }
+}
+
+struct Use {
+  int64_t vfs = 0;
+  const PodView* first = nullptr;
+  const PodView* rolling = nullptr;  // a Deployment: an update makes more pods for a while
+};
+
+Use use_of(const Input& in, std::string_view resource, size_t nodes) {
+  Use use;
+  for (const PodView& pod : in.views.pods) {
+    const int64_t each = std::max(pod.pod->resource_count(resource), pod.networks_with(resource));
+    if (each == 0) continue;
+    use.vfs += each * (pod.pod->per_node ? static_cast<int64_t>(nodes) : pod.pod->replicas);
+    if (use.first == nullptr) use.first = &pod;
+    if (pod.pod->document->kind == "Deployment" && pod.pod->replicas > 1 &&
+        text_at(pod.pod->document->value, "spec.strategy.type") != "Recreate")
+      use.rolling = &pod;
+  }
+  return use;
+}
+
+void too_few_vfs(const Input& in, Findings& out) {
+  for (const auto& [resource, parts] : in.views.pools) {
+    int64_t vfs = 0;
+    std::set<std::string> nodes;
+    for (const PoolPart& part : parts) {
+      vfs += part.vfs;
+      nodes.insert(part.graph->facts->node);
+    }
+    const Use use = use_of(in, resource, nodes.size());
+    if (use.first == nullptr) continue;
+    const std::string sums = fmt::format("{} VFs of {} for pods, {} on {} node{}", use.vfs, resource, vfs,
+                                         nodes.size(), nodes.size() == 1 ? "" : "s");
+    const auto policies = in.views.policies_of(resource);
+    const Value* count = policies.empty() ? nullptr : policies[0]->spec->find("numVfs");
+    const doc::Span where = count == nullptr ? use.first->pod->span : count->span;
+    if (use.vfs > vfs)
+      out.error(where, fmt::format("{}: pods beyond them wait", sums))
+          .note(use.first->pod->span, "the first that asks for them")
+          .with_fix("more VFs, more nodes, or fewer pods");
+    else if (use.rolling != nullptr && use.vfs * 10 > vfs * 9)
+      out.note(where, fmt::format("{}: an update of {} makes new pods before old ones go, and they find none",
+                                  sums, use.rolling->pod->label()))
+          .note(use.rolling->pod->span, "updated by rolling")
+          .with_fix("10 to 20 % more VFs than pods need, or strategy type Recreate");
+  }
+}
+
+bool is_nvidia(const PolicyView& policy) {
+  return lower(text_at(*policy.spec, "nicSelector.vendor")) == "15b3";
+}
+
+void above_webhook_limit(const Input& in, Findings& out) {
+  constexpr int64_t kMost = 128;
+  for (const PolicyView& policy : in.views.policies) {
+    const auto vfs = integer_at(*policy.spec, "numVfs");
+    if (!vfs || *vfs <= kMost || !is_nvidia(policy)) continue;
+    out.error(policy.spec->find("numVfs")->span,
+              fmt::format("{} VFs: the operator's webhook refuses more than {} per PF of an NVIDIA NIC", *vfs,
+                          kMost))
+        .with_fix(fmt::format("numVfs: {} at most, and not above sriov_totalvfs of the NIC", kMost));
+  }
+}
+
+// The VFs of a PF that one entry of pfNames takes.
+struct Part {
+  std::string pf;
+  graph::VfRange vfs;
+  Word word;
+};
+
+std::vector<Part> parts_of(const PolicyView& policy) {
+  std::vector<Part> parts;
+  for (const Word& word : texts_at(*policy.spec, "nicSelector.pfNames")) {
+    const size_t hash = word.text.find('#');
+    if (hash == std::string::npos) continue;
+    int first = 0;
+    int last = 0;
+    if (std::sscanf(word.text.c_str() + hash, "#%d-%d", &first, &last) != 2) continue;
+    parts.push_back({word.text.substr(0, hash), {first, last}, word});
+  }
+  return parts;
+}
+
+void one_resource_in_two_parts(const Input& in, Findings& out) {
+  const auto& all = in.views.policies;
+  for (size_t i = 0; i < all.size(); ++i)
+    for (size_t j = 0; j < i; ++j) {
+      if (all[i].resource != all[j].resource || all[i].ignored || all[j].ignored) continue;
+      for (const Part& later : parts_of(all[i]))
+        for (const Part& first : parts_of(all[j])) {
+          if (later.pf != first.pf || later.vfs.overlaps(first.vfs)) continue;
+          out.warning(later.word.span,
+                      fmt::format("two policies make {} of {}: the operator keeps only one of the ranges of "
+                                  "one resource, the other VFs are lost",
+                                  all[i].resource, later.pf))
+              .note(first.word.span, "the other range")
+              .with_fix("one policy with one range, or two resource names");
+        }
+    }
+}
+
+void two_ranges_in_one_policy(const Input& in, Findings& out) {
+  for (const PolicyView& policy : in.views.policies) {
+    std::map<std::string, Part> seen;
+    for (const Part& part : parts_of(policy)) {
+      const auto [first, fresh] = seen.try_emplace(part.pf, part);
+      if (!fresh)
+        out.warning(
+               part.word.span,
+               fmt::format("a second range of {} in one policy: the operator takes only the first", part.pf))
+            .note(first->second.word.span, "this one counts")
+            .with_fix("one range, or a policy of its own with a resource of its own");
+    }
+  }
+}
+
+void name_for_all_validators(const Input& in, Findings& out) {
+  for (const Producer& producer : in.views.producers) {
+    const std::string_view name = base_name(producer.resource);
+    if (producer.by != Producer::By::kSriovPlugin || name.find('-') == std::string_view::npos) continue;
+    std::string fixed(name);
+    std::ranges::replace(fixed, '-', '_');
+    out.error(producer.span,
+              fmt::format("the SR-IOV device plugin takes no '-' in a resourceName: it stops, and all its "
+                          "resources with it ({})",
+                          name))
+        .with_fix(fmt::format("{} (letters, digits and '_' pass everywhere)", fixed));
+  }
+}
+
+constexpr Rule kRules[] = {
+    {"RB-RES-001", "a resource that nothing makes", Needs::kNothing, nothing_produces},
+    {"RB-RES-002", "a resource with the prefix of an example", Needs::kNothing, placeholder_prefix},
+    {"RB-RES-003", "one resource made twice", Needs::kNothing, produced_twice},
+    {"RB-RES-004", "a resource under another prefix than the operator's", Needs::kNothing, other_prefix},
+    {"RB-RES-005", "a network whose resource no container asks for", Needs::kNothing, not_requested},
+    {"RB-RES-006", "fewer VFs than the pods need", Needs::kFacts, too_few_vfs},
+    {"RB-RES-007", "more VFs than the operator's webhook allows", Needs::kNothing, above_webhook_limit},
+    {"RB-RES-008", "two policies with ranges of one PF for one resource", Needs::kNothing,
+     one_resource_in_two_parts},
+    {"RB-RES-009", "two ranges of one PF in one policy", Needs::kNothing, two_ranges_in_one_policy},
+    {"RB-RES-010", "a resourceName that the device plugin refuses", Needs::kNothing, name_for_all_validators},
+};
+
+}  // namespace
+
+std::span<const Rule> resource_rules() {
+  return kRules;
+}
+
+}  // namespace railbed::check
