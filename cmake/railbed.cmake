@@ -21,8 +21,7 @@ set(RAILBED_WARNINGS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-fiel
 add_library(railbed_flags INTERFACE)
 target_include_directories(railbed_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(railbed_flags INTERFACE ${RAILBED_WARNINGS})
-target_compile_definitions(railbed_flags INTERFACE RAILBED_VERSION="${PROJECT_VERSION}"
-  RAILBED_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+target_compile_definitions(railbed_flags INTERFACE RAILBED_VERSION="${PROJECT_VERSION}")
 target_link_libraries(railbed_flags INTERFACE fmt::fmt Threads::Threads)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_link_options(railbed_flags INTERFACE -fuse-ld=mold)
@@ -47,6 +46,16 @@ if(NOT RAILBED_FUZZ)
   target_link_libraries(test_pch PUBLIC railbed_flags GTest::gtest_main GTest::gmock)
   target_precompile_headers(test_pch PRIVATE <gtest/gtest.h> <gmock/gmock.h>)
   add_custom_target(unit_tests)
+  # Where the tests find testdata/ (base/testdata.h). In one object and not on every command line, for ccache's sake.
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/source_dir.cc @ONLY CONTENT
+"namespace railbed {
+const char* source_dir();
+const char* source_dir() {
+  return \"@PROJECT_SOURCE_DIR@\";
+}
+}
+")
+  add_library(railbed_testdata STATIC ${PROJECT_BINARY_DIR}/source_dir.cc)
 endif()
 
 function(railbed_library name)
@@ -71,7 +80,7 @@ function(railbed_library name)
     set(test_links ${ARG_TEST_DEPS})
     list(TRANSFORM test_links PREPEND railbed_)
     add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE railbed_${name} ${test_links} ${ARG_LIBS} GTest::gtest_main
+    target_link_libraries(${name}_test PRIVATE railbed_${name} ${test_links} railbed_testdata ${ARG_LIBS} GTest::gtest_main
       GTest::gmock ${RAPIDCHECK})
     target_precompile_headers(${name}_test REUSE_FROM test_pch)
     set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)

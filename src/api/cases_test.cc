@@ -11,6 +11,7 @@
 
 #include "api/attachment.h"
 #include "api/load.h"
+#include "base/testdata.h"
 #include "doc/json.h"
 #include "doc/yaml.h"
 
@@ -20,14 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path cases() {
-  return fs::path(RAILBED_SOURCE_DIR) / "testdata" / "api";
-}
-
-std::string read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
+  return testdata() / "api";
 }
 
 std::string field(std::string_view name, const auto& value) {
@@ -89,19 +83,19 @@ TEST_P(Case, IsToldAndReadAsExpected) {
   const fs::path folder = cases() / GetParam();
   doc::Diagnostics diagnostics;
   const auto source =
-      std::make_shared<const doc::Source>(doc::Source{"input.yaml", read_file(folder / "input.yaml")});
+      std::make_shared<const doc::Source>(doc::Source{"input.yaml", content(folder / "input.yaml")});
   const Objects objects = load({source}, diagnostics);
   diagnostics.sort();
   const std::string told = render(diagnostics) + "=== objects\n" + described(objects);
   if (std::getenv("RAILBED_UPDATE") != nullptr) std::ofstream(folder / "expected.txt") << told;
-  EXPECT_EQ(told, read_file(folder / "expected.txt"));
+  EXPECT_EQ(told, content(folder / "expected.txt"));
 }
 
 // A definition that railbed wrote reads back as the same definition.
 TEST_P(Case, DefinitionsReadBackTheSame) {
   doc::Diagnostics diagnostics;
   const auto source = std::make_shared<const doc::Source>(
-      doc::Source{"input.yaml", read_file(cases() / GetParam() / "input.yaml")});
+      doc::Source{"input.yaml", content(cases() / GetParam() / "input.yaml")});
   const Objects objects = load({source}, diagnostics);
   for (const SriovNetwork& network : objects.networks) {
     const NetworkAttachmentDefinition definition = render(network);

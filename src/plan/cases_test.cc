@@ -7,12 +7,12 @@
 //   soft-rdma | disrupt
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include <gtest/gtest.h>
 
 #include "api/load.h"
+#include "base/testdata.h"
 #include "doc/json.h"
 #include "facts/facts_json.h"
 #include "plan/plan.h"
@@ -25,18 +25,11 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path root() {
-  return RAILBED_SOURCE_DIR;
-}
-
-std::string read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
+  return source_dir();
 }
 
 doc::SourcePtr source(const fs::path& path, std::string name) {
-  return std::make_shared<doc::Source>(doc::Source{.name = std::move(name), .text = read_file(path)});
+  return std::make_shared<doc::Source>(doc::Source{.name = std::move(name), .text = content(path)});
 }
 
 struct Case {
@@ -48,7 +41,7 @@ struct Case {
 
 Case read_case(const fs::path& folder, doc::Diagnostics& diagnostics) {
   Case made;
-  std::istringstream lines(read_file(folder / "case.txt"));
+  std::istringstream lines(content(folder / "case.txt"));
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string word, first, second;
@@ -97,8 +90,8 @@ TEST_P(PlanCase, IsPlannedAsExpected) {
     std::ofstream(folder / "expected.txt") << text;
     std::ofstream(folder / "expected.json") << document;
   }
-  EXPECT_EQ(text, read_file(folder / "expected.txt"));
-  EXPECT_EQ(document, read_file(folder / "expected.json"));
+  EXPECT_EQ(text, content(folder / "expected.txt"));
+  EXPECT_EQ(document, content(folder / "expected.json"));
 }
 
 std::vector<std::string> case_names() {

@@ -2,48 +2,19 @@
 // The tables of every fixture machine, against testdata/discover/<machine>/{table,wide}.txt.
 #include "report/node_tables.h"
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include <gtest/gtest.h>
 
+#include "base/testdata.h"
 #include "doc/diagnostic.h"
 #include "facts/facts_json.h"
 
 namespace railbed::report {
 namespace {
 
-const std::filesystem::path kCases = std::filesystem::path(RAILBED_SOURCE_DIR) / "testdata/discover";
-
-std::string content(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
-void expect_golden(const std::filesystem::path& path, const std::string& text) {
-  if (std::getenv("RAILBED_UPDATE") != nullptr) std::ofstream(path, std::ios::binary) << text;
-  std::istringstream expected(content(path));
-  std::istringstream actual(text);
-  if (expected.str() == text) return;
-  std::string wanted;
-  std::string line;
-  for (int number = 1;; ++number) {
-    bool more_expected = static_cast<bool>(std::getline(expected, wanted));
-    bool more_actual = static_cast<bool>(std::getline(actual, line));
-    if (more_expected && more_actual && wanted == line) continue;
-    FAIL() << path << ":" << number
-           << " differs (RAILBED_UPDATE=1 rewrites it)\n  expected: " << (more_expected ? wanted : "the end")
-           << "\n  now:      " << (more_actual ? line : "the end");
-  }
-}
-
 class Machine : public testing::TestWithParam<const char*> {};
 
 TEST_P(Machine, PrintsItsTables) {
-  std::filesystem::path folder = kCases / GetParam();
+  std::filesystem::path folder = testdata() / "discover" / GetParam();
   doc::Diagnostics diagnostics;
   auto source =
       std::make_shared<const doc::Source>(doc::Source{"facts.json", content(folder / "facts.json")});
@@ -65,6 +36,18 @@ TEST(NodeText, ANodeWithoutAnythingSaysWhereToLook) {
       "There is no network function on this machine's PCI bus, so nothing can make VFs.\n"
       "  - In a container, /sys of the host must be mounted; on a machine, look at `lspci -nn` for class "
       "02xx.\n");
+}
+
+TEST(NicTable, TellsWhatRidesOnAPf) {
+  facts::Nic nic;
+  nic.pci.address = PciAddress::parse("0000:01:00.0").value();
+  nic.netdevs = {{.name = "eth0", .master = "bond0"}};
+  facts::NetInterface vlan{.name = "eth0.7", .kind = "vlan", .lower = "eth0"};
+  facts::NetInterface other{.name = "eth1.7", .kind = "vlan", .lower = "eth1"};
+  std::string text =
+      nic_table({.nics = {nic}, .virtual_netdevs = {vlan, other}}, Detail::kNormal).to_text(Colour::kNo);
+  EXPECT_NE(text.find("bond0, eth0.7"), std::string::npos) << text;
+  EXPECT_EQ(text.find("eth1.7"), std::string::npos) << text;
 }
 
 TEST(NumberList, JoinsRuns) {

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "base/format.h"
+#include "base/testdata.h"
 #include "doc/json.h"
 
 namespace railbed {
@@ -45,9 +46,8 @@ class PlanVerb : public testing::Test {
     const auto out = folder_ / "stdout";
     const auto err = folder_ / "stderr";
     const auto in = write("stdin", input);
-    const std::string command =
-        fmt::format("cd {} && {} plan {} <{} >{} 2>{}", RAILBED_SOURCE_DIR, RAILBED_PROGRAM, arguments,
-                    in.string(), out.string(), err.string());
+    const std::string command = fmt::format("cd {} && {} plan {} <{} >{} 2>{}", source_dir(), RAILBED_PROGRAM,
+                                            arguments, in.string(), out.string(), err.string());
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read(out), read(err)};
   }

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: where the source tree is, and comparing with files of it.
+//
+// The tree's place comes from one small object that CMake writes (railbed_testdata), not from a definition on
+// every compile command: ccache can then share objects between clones in different folders.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace railbed {
+
+// The root of the source tree. The text lives for ever, so that static initializers may call this.
+const char* source_dir();
+
+inline std::filesystem::path testdata() {
+  return std::filesystem::path(source_dir()) / "testdata";
+}
+
+// A whole file; empty when it cannot be read.
+inline std::string content(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+// `text` is what the file says; with RAILBED_UPDATE set, the file is written. Tells the first line that
+// differs.
+inline void expect_golden(const std::filesystem::path& path, const std::string& text) {
+  if (std::getenv("RAILBED_UPDATE") != nullptr) std::ofstream(path, std::ios::binary) << text;
+  std::istringstream expected(content(path));
+  std::istringstream actual(text);
+  if (expected.str() == text) return;
+  std::string wanted;
+  std::string line;
+  for (int number = 1;; ++number) {
+    bool more_expected = static_cast<bool>(std::getline(expected, wanted));
+    bool more_actual = static_cast<bool>(std::getline(actual, line));
+    if (more_expected && more_actual && wanted == line) continue;
+    FAIL() << path << ":" << number
+           << " differs (RAILBED_UPDATE=1 rewrites it)\n  expected: " << (more_expected ? wanted : "the end")
+           << "\n  now:      " << (more_actual ? line : "the end");
+  }
+}
+
+}  // namespace railbed
