@@ -77,6 +77,7 @@ void fields(Io& io, T& netdev) {
   io("addresses", netdev.addresses);
   io("hasDefaultRoute", netdev.has_default_route);
   io("master", netdev.master);
+  io("lower", netdev.lower);
 }
 
 template <typename Io, Is<GpuPath> T>

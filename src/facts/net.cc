@@ -88,10 +88,21 @@ std::vector<FoundInterface> from_netlink(Attributes& attributes, os::LinkPort& p
     if (auto at = addresses.find(link.index); at != addresses.end()) one.facts.addresses = at->second;
     one.facts.has_default_route = with_default_route.contains(link.index);
     if (auto at = names.find(link.master); link.master && at != names.end()) one.facts.master = at->second;
+    bool rides = one.is_child && !link.parent_elsewhere && link.kind != "veth";
+    if (auto at = names.find(link.parent); rides && at != names.end()) one.facts.lower = at->second;
     if (link.parent_bus == "pci") one.pci = last_pci_address(link.parent_device);
     if (!one.pci && !one.is_loopback) one.pci = parent_of(attributes, link.name.value);
   }
   return found;
+}
+
+// Its name, from the link that the kernel keeps beside the attributes. `iflink` would not do: a veth has one,
+// too, and it may count in another namespace.
+std::string lower_link(Attributes& attributes, const std::string& folder) {
+  constexpr std::string_view kPrefix = "lower_";
+  for (const std::string& name : attributes.list(folder))
+    if (name.starts_with(kPrefix)) return name.substr(kPrefix.size());
+  return {};
 }
 
 std::optional<FoundInterface> from_sysfs(Attributes& attributes, const std::string& name,
@@ -112,6 +123,7 @@ std::optional<FoundInterface> from_sysfs(Attributes& attributes, const std::stri
   if (attributes.exists(folder + "/bonding")) found.facts.kind = "bond";
   int lower = attributes.small_number(folder + "/iflink").value_or(found.facts.index.value);
   found.is_child = lower != 0 && lower != found.facts.index.value;
+  if (found.is_child) found.facts.lower = lower_link(attributes, folder);
   set_hardware_address(found, address_bytes(attributes.text(folder + "/address").value_or("")));
   return found;
 }

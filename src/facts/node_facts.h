@@ -88,6 +88,7 @@ struct NetInterface {
   std::vector<IpPrefix> addresses;
   bool has_default_route = false;
   std::string master;  // the bond or bridge it is a port of
+  std::string lower;   // the interface that a VLAN, macvlan, ipvlan or IPoIB partition rides on
   friend bool operator==(const NetInterface&, const NetInterface&) = default;
 };
 

@@ -244,6 +244,45 @@ TEST(Surprises, BondingMastersIsAFileAmongTheInterfaces) {
   EXPECT_EQ(facts.virtual_netdevs[0].kind, "bond");
 }
 
+TEST(Surprises, AVlanRidesOnAPfAndAVethDoesNot) {
+  std::string machine =
+      "[/sys/devices/pci0000:00/0000:01:00.0]\n"
+      "uevent = DRIVER=igb\\nPCI_CLASS=20000\\nPCI_ID=8086:10C9\n"
+      "net/eth0/mtu = 1500\n"
+      "net/eth0/ifindex = 2\n"
+      "net/eth0/iflink = 2\n"
+      "/sys/bus/pci/devices/0000:01:00.0 -> ../../../devices/pci0000:00/0000:01:00.0\n"
+      "/sys/class/net/eth0 -> ../../devices/pci0000:00/0000:01:00.0/net/eth0\n";
+  for (const char* name : {"eth0.7", "veth0"})
+    machine += fmt::format(
+        "/sys/class/net/{0} -> ../../devices/virtual/net/{0}\n"
+        "[/sys/devices/virtual/net/{0}]\n"
+        "mtu = 1500\n"
+        "ifindex = 9\n"
+        "iflink = 2\n",
+        name);
+  machine += "/sys/devices/virtual/net/eth0.7/lower_eth0 -> ../../../pci0000:00/0000:01:00.0/net/eth0\n";
+  NodeFacts from_files = facts_of(machine);
+  // The same told by netlink, which has the kinds.
+  machine +=
+      "/railbed/links.json <<END\n"
+      "{\"links\": [{\"index\": 2, \"name\": \"eth0\", \"arpType\": 1, \"mtu\": 1500},\n"
+      " {\"index\": 9, \"name\": \"eth0.7\", \"kind\": \"vlan\", \"arpType\": 1, \"parent\": 2},\n"
+      " {\"index\": 10, \"name\": \"veth0\", \"kind\": \"veth\", \"arpType\": 1, \"parent\": 2},\n"
+      " {\"index\": 11, \"name\": \"mv0\", \"kind\": \"macvlan\", \"arpType\": 1, \"parent\": 2,\n"
+      "  \"parentElsewhere\": true}], \"addresses\": [], \"routes\": []}\n"
+      "END\n";
+  NodeFacts from_netlink = facts_of(machine);
+  auto lowers = [](const NodeFacts& facts) {
+    std::vector<std::string> lines;
+    for (const NetInterface& one : facts.virtual_netdevs)
+      lines.push_back(fmt::format("{} on {}", one.name, one.lower.empty() ? "-" : one.lower));
+    return lines;
+  };
+  EXPECT_EQ(lowers(from_files), (std::vector<std::string>{"eth0.7 on eth0", "veth0 on -"}));
+  EXPECT_EQ(lowers(from_netlink), (std::vector<std::string>{"eth0.7 on eth0", "mv0 on -", "veth0 on -"}));
+}
+
 TEST(Surprises, RepresentorsOfASwitchAreNotPortsOfTheCard) {
   std::string machine =
       "[/sys/devices/pci0000:00/0000:01:00.0]\n"

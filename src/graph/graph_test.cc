@@ -416,6 +416,19 @@ TEST(HostUse, WhatCounts) {
   }
 }
 
+TEST(HostUse, WhatRidesOnAPfCounts) {
+  facts::NetInterface vlan{.name = "eth0.7", .kind = "vlan", .lower = "eth0"};
+  facts::NetInterface macvlan{.name = "mv0", .kind = "macvlan", .lower = "eth1"};
+  Case made({policy("a", 2, {pf("eth0")})}, {nic("eth0", 1), nic("eth1", 2)});
+  EXPECT_THAT(made.findings(), IsEmpty());
+  made.facts.virtual_netdevs = {vlan, macvlan};
+  made.resolve_now();
+  EXPECT_THAT(made.findings(),
+              ElementsAre("error RB-PF-001: eth0 (0000:01:00.0) of node n1 is in use by the host (carries "
+                          "vlan eth0.7); changing it would cut that connection"));
+  EXPECT_THAT(made.pfs(), IsEmpty());
+}
+
 TEST(HostUse, IsFineWhereThePfStaysAsItIsOrThePolicySaysSo) {
   facts::Nic used = with_vfs(nic("eth0", 1), 4);
   used.netdevs.front().has_default_route = true;

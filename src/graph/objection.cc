@@ -96,7 +96,7 @@ std::optional<Objection> objection(const Policy& policy, const facts::Nic& nic,
   return wrong_mtu(policy, nic, node);
 }
 
-std::string host_use(const facts::Nic& nic) {
+std::string host_use(const facts::Nic& nic, const facts::NodeFacts& node) {
   std::vector<std::string> uses;
   for (const facts::NetInterface& netdev : nic.netdevs) {
     for (const IpPrefix& address : netdev.addresses)
@@ -104,6 +104,10 @@ std::string host_use(const facts::Nic& nic) {
         uses.push_back("address " + address.to_string());
     if (netdev.has_default_route) uses.emplace_back("default route");
     if (!netdev.master.empty()) uses.push_back("port of " + netdev.master);
+    for (const facts::NetInterface& upper : node.virtual_netdevs)
+      if (upper.lower == netdev.name)
+        uses.push_back(
+            fmt::format("carries {} {}", upper.kind.empty() ? "interface" : upper.kind, upper.name));
   }
   return fmt::format("{}", fmt::join(uses, ", "));
 }
@@ -155,7 +159,7 @@ std::optional<Objection> foreign_vfs(const PfWanted& wanted, const facts::NodeFa
 
 std::optional<Objection> objection(const PfWanted& wanted, const facts::NodeFacts& node) {
   if (wanted.externally_managed) return foreign_vfs(wanted, node);
-  const std::string use = host_use(*wanted.nic);
+  const std::string use = host_use(*wanted.nic, node);
   if (use.empty() || !changes_pf(wanted) || host_pf_allowed(wanted)) return {};
   return Objection{
       .id = "RB-PF-001",

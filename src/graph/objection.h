@@ -35,8 +35,8 @@ void warn(const Policy& policy, const facts::Nic& nic, const Graph& graph, doc::
 
 // Whether the PF itself must change: VF count, MTU, eswitch mode, or it is down.
 bool changes_pf(const PfWanted& wanted);
-// "address 10.0.0.5/24, default route, port of bond0"; empty: the host does not use it. IPv6 link-local
-// addresses do not count: every interface that is up has one.
-std::string host_use(const facts::Nic& nic);
+// "address 10.0.0.5/24, default route, port of bond0, carries vlan eth0.7"; empty: the host does not use it.
+// IPv6 link-local addresses do not count: every interface that is up has one.
+std::string host_use(const facts::Nic& nic, const facts::NodeFacts& node);
 
 }  // namespace railbed::graph

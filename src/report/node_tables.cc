@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 #include "facts/ipoib.h"
 #include "facts/pci_ids.h"
@@ -116,7 +117,17 @@ Cell address_cell(const NetInterface* netdev, const RdmaPort* port) {
   return optional_cell(netdev->mac);
 }
 
-Cell used_by_cell(const NetInterface* netdev) {
+// What rides on which interface: VLANs, macvlans, IPoIB partitions.
+using Riders = std::multimap<std::string_view, std::string_view>;
+
+Riders riders_of(const NodeFacts& facts) {
+  Riders riders;
+  for (const NetInterface& netdev : facts.virtual_netdevs)
+    if (!netdev.lower.empty()) riders.emplace(netdev.lower, netdev.name);
+  return riders;
+}
+
+Cell used_by_cell(const NetInterface* netdev, const Riders& riders) {
   if (netdev == nullptr) return {};
   std::vector<std::string> uses;
   if (!netdev->master.empty()) uses.push_back(netdev->master);
@@ -126,10 +137,13 @@ Cell used_by_cell(const NetInterface* netdev) {
                       (address.address.bytes[1] & 0xc0) == 0x80;
     if (!link_local) uses.push_back(address.to_string());
   }
+  for (auto [rider, end] = riders.equal_range(netdev->name); rider != end; ++rider)
+    uses.emplace_back(rider->second);
   return joined(uses, ", ");
 }
 
-void add_ports(Table& table, const Nic& nic, Detail detail, const std::map<PciAddress, int>& gpus) {
+void add_ports(Table& table, const Nic& nic, Detail detail, const std::map<PciAddress, int>& gpus,
+               const Riders& riders) {
   bool first = true;
   for (const Port& port : ports_of(nic)) {
     std::string model = facts::short_model(nic.pci.model);
@@ -148,7 +162,7 @@ void add_ports(Table& table, const Nic& nic, Detail detail, const std::map<PciAd
         first ? vfs_cell(nic) : Cell(),
         nic.pci.driver,
         nearest_cell(nic, gpus),
-        used_by_cell(port.netdev)};
+        used_by_cell(port.netdev, riders)};
     if (detail == Detail::kWide) {
       bool infiniband = port.rdma != nullptr && port.rdma->link_type == LinkType::kInfiniband;
       cells.insert(cells.end(),
@@ -223,7 +237,8 @@ Table nic_table(const NodeFacts& facts, Detail detail) {
                                    {"ESWITCH", "eswitch"}});
   Table table(std::move(columns));
   std::map<PciAddress, int> gpus = gpu_numbers(facts);
-  for (const Nic& nic : facts.nics) add_ports(table, nic, detail, gpus);
+  Riders riders = riders_of(facts);
+  for (const Nic& nic : facts.nics) add_ports(table, nic, detail, gpus, riders);
   return table;
 }
 
@@ -244,6 +259,7 @@ Table vf_table(const NodeFacts& facts) {
                {"SPOOFCHK", "spoofCheck"},
                {"TRUST", "trust"},
                {"USED BY", "usedBy"}});
+  Riders riders = riders_of(facts);
   auto on_off = [](const std::optional<bool>& flag) { return flag ? Cell(*flag ? "on" : "off") : Cell(); };
   for (const Nic& nic : facts.nics)
     for (const Vf& vf : nic.vfs) {
@@ -262,7 +278,7 @@ Table vf_table(const NodeFacts& facts) {
                  netdev != nullptr ? Cell(netdev->mtu) : Cell(), optional_cell(vf.pci.iommu_group),
                  address_cell(netdev, port),
                  vf.port_guid ? Cell(vf.port_guid->to_string()) : optional_cell(vf.admin_mac), vlan,
-                 vf.link_state, on_off(vf.spoof_check), on_off(vf.trust), used_by_cell(netdev)});
+                 vf.link_state, on_off(vf.spoof_check), on_off(vf.trust), used_by_cell(netdev, riders)});
     }
   return table;
 }
