@@ -171,6 +171,14 @@ void check_together(const Plugin& plugin, ObjectReader& fields) {
   if (plugin.type == "ib-sriov" && type && type->as_string() && *type->as_string() == "dhcp")
     fields.error(7, type->span, "dhcp does not work with ib-sriov")
         .with_fix("use whereabouts, host-local or static");
+  // Which partitions a port is in is told by the subnet manager; the kernel has no call that sets a VF's.
+  if (const doc::Value* pkey = plugin.config.find("pkey");
+      plugin.type == "ib-sriov" && pkey && pkey->as_string() && !pkey->as_string()->empty())
+    fields
+        .warning(8, pkey->span,
+                 fmt::format("pkey {} is not set here: a port's partitions come from the subnet manager",
+                             *pkey->as_string()))
+        .with_fix("add the VFs' GUIDs to that partition there (partitions.conf of opensm, or UFM)");
   if (plugin.type != "sriov") return;
   if (number("vlanQoS") != 0 && number("vlan") == 0)
     fields.error(7, plugin.config.find("vlanQoS")->span, "vlanQoS needs a vlan that is not 0");

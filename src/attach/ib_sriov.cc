@@ -2,7 +2,7 @@
 // Type ib-sriov: an InfiniBand VF.
 //
 // Keys: deviceID or pciBusID (where no pool gave a VF), link_state, guid; a pod's infiniband-guid or
-// cni-args.guid wins. `pkey` is for whoever programs the subnet manager, not for the node. A GUID that
+// cni-args.guid wins. `pkey` is for whoever programs the subnet manager (api warns about it). A GUID that
 // differs from the VF's needs the VF's driver to be bound anew; GUIDs that were set when the VF was made do
 // not.
 #include "attach/types.h"
