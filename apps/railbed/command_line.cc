@@ -21,4 +21,8 @@ int give_up(const Error& error) {
   return kExitError;
 }
 
+int status_of(const Result<int>& result) {
+  return result ? *result : give_up(result.error());
+}
+
 }  // namespace railbed

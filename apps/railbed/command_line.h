@@ -22,5 +22,7 @@ std::optional<int> parse_command_line(CLI::App& app, std::span<char*> arguments)
 
 // "railbed: <the error's whole story>" on stderr; kExitError.
 int give_up(const Error& error);
+// The result's exit status; an error is given up on.
+int status_of(const Result<int>& result);
 
 }  // namespace railbed

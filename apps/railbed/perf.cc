@@ -219,8 +219,7 @@ int perf_verb(std::span<char*> arguments) {
     if (*html) return run_report(a);
     return run_client(a, *bw ? TestKind::kBandwidth : TestKind::kLatency, command_line(arguments));
   }();
-  if (result) return *result;
-  return give_up(result.error());
+  return status_of(result);
 }
 
 }  // namespace railbed

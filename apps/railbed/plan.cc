@@ -135,9 +135,7 @@ int plan_verb(std::span<char*> arguments) {
   app.add_option("--resource-prefix", options.graph.resource_prefix, "of resource names")
       ->capture_default_str();
   if (auto status = parse_command_line(app, arguments)) return *status;
-  Result<int> done = make_plans(options);
-  if (done) return *done;
-  return give_up(done.error());
+  return status_of(make_plans(options));
 }
 
 }  // namespace railbed

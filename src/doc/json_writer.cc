@@ -53,6 +53,24 @@ std::string double_text(double number) {
   return text;
 }
 
+std::string number_or_word(const Value& value) {
+  switch (value.kind()) {
+    case Kind::kNull:
+      return "null";
+    case Kind::kBool:
+      return *value.as_bool() ? "true" : "false";
+    case Kind::kInt:
+      return std::to_string(*value.as_int());
+    case Kind::kDouble:
+      return double_text(*value.as_double_exact());
+    case Kind::kString:
+    case Kind::kArray:
+    case Kind::kObject:
+      break;
+  }
+  return {};
+}
+
 namespace {
 void write(std::string& out, const Value& value, int indent, int depth) {
   const auto new_line = [&](int at) {
@@ -62,16 +80,10 @@ void write(std::string& out, const Value& value, int indent, int depth) {
   };
   switch (value.kind()) {
     case Kind::kNull:
-      out += "null";
-      break;
     case Kind::kBool:
-      out += *value.as_bool() ? "true" : "false";
-      break;
     case Kind::kInt:
-      out += std::to_string(*value.as_int());
-      break;
     case Kind::kDouble:
-      out += double_text(*value.as_double_exact());
+      out += number_or_word(value);
       break;
     case Kind::kString:
       out += json_quoted(*value.as_string());

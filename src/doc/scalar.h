@@ -20,5 +20,7 @@ std::optional<int64_t> plain_integer(std::string_view text);
 std::string json_quoted(std::string_view text);
 // The shortest text that reads back as the same double, always recognisable as one; "null" if not finite.
 std::string double_text(double number);
+// A null, boolean, integer or double, which JSON and YAML write alike; empty for other kinds.
+std::string number_or_word(const Value& value);
 
 }  // namespace railbed::doc

@@ -130,16 +130,10 @@ class Writer {
   void write_scalar(const Value& value, int indent) {
     switch (value.kind()) {
       case Kind::kNull:
-        out += "null";
-        break;
       case Kind::kBool:
-        out += *value.as_bool() ? "true" : "false";
-        break;
       case Kind::kInt:
-        out += std::to_string(*value.as_int());
-        break;
       case Kind::kDouble:
-        out += double_text(*value.as_double_exact());
+        out += number_or_word(value);
         break;
       case Kind::kArray:
         out += "[]";

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run_options.h"
+
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+
+#include "doc/json.h"
+#include "run_report.h"
+#include "verb.h"
+
+namespace railbed {
+namespace {
+
+template <typename Report>
+int tell_any(const RunOptions& options, const Report& report) {
+  fmt::print(stderr, "{}", failures_text(report.applied, report.pods));
+  if (options.output == "json")
+    fmt::print("{}\n", doc::to_json(to_value(report), 2));
+  else
+    fmt::print("{}", done_text(report));
+  return report.complete() ? kExitOk : kExitError;
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& app, RunOptions& options) {
+  app.add_option("--state-dir", options.state.directory, "where the state is")->capture_default_str();
+  app.add_option("--wait", options.state.wait_s, "seconds to wait for another railbed that is at work");
+  app.add_option("-o,--output", options.output, "text or json")->check(CLI::IsMember({"text", "json"}));
+}
+
+std::vector<std::string> missing_capabilities(os::Kernel& kernel) {
+  return kernel.processes().missing_capabilities({"CAP_DAC_OVERRIDE", "CAP_NET_ADMIN", "CAP_SYS_ADMIN"});
+}
+
+int tell(const RunOptions& options, const agent::UpReport& report) {
+  return tell_any(options, report);
+}
+int tell(const RunOptions& options, const agent::DownReport& report) {
+  return tell_any(options, report);
+}
+
+}  // namespace railbed
