@@ -60,6 +60,7 @@ std::string Attribute::text() const {
 
 std::vector<Attribute> attributes(Bytes bytes) {
   std::vector<Attribute> all;
+  all.reserve(bytes.size() / 16);
   size_t at = 0;
   while (at + sizeof(nlattr) <= bytes.size()) {
     const auto* attribute = reinterpret_cast<const nlattr*>(bytes.data() + at);

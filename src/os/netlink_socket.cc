@@ -87,38 +87,52 @@ std::expected<NetlinkReply, NetlinkFailure> NetlinkSocket::ask_once(NetlinkReque
   auto deadline = std::chrono::steady_clock::now() + kAnswerTimeout;
   while (!reply.complete) {
     size_t size = 0;
-    if (int failure = receive(deadline, size); failure != 0)
+    int failure = receive(deadline, size);
+    if (failure == EMSGSIZE) {  // only questions have answers of that size: this one is asked again
+      reply.interrupted = true;
+      continue;
+    }
+    if (failure != 0)
       return std::unexpected(
           NetlinkFailure{failure, failure == ETIMEDOUT ? "the kernel did not answer" : ""});
-    read_datagram(Bytes(buffer_).first(size), sequence_, reply);
+    read_datagram(Bytes(buffer_.get(), size), sequence_, reply);
   }
   return reply;
 }
 
-// One datagram from the kernel into buffer_; an errno or 0.
+// One datagram from the kernel into buffer_; an errno or 0. Nearly always it is there already, since the
+// kernel answers within the request: so it is read first and waited for then. One that is longer than the
+// buffer is lost: EMSGSIZE, and the buffer has grown.
 int NetlinkSocket::receive(std::chrono::steady_clock::time_point deadline, size_t& size) {
+  while (true) {
+    sockaddr_nl sender{};
+    socklen_t sender_size = sizeof sender;
+    ssize_t count = ::recvfrom(fd_.get(), buffer_.get(), buffer_size_, MSG_DONTWAIT | MSG_TRUNC,
+                               reinterpret_cast<sockaddr*>(&sender), &sender_size);
+    if (count < 0 && errno == EAGAIN) {
+      if (int failure = wait(deadline); failure != 0) return failure;
+      continue;
+    }
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    if (sender.nl_pid != 0) continue;  // not from the kernel
+    size = static_cast<size_t>(count);
+    if (size <= buffer_size_) return 0;
+    buffer_ = std::make_unique_for_overwrite<uint8_t[]>(size);
+    buffer_size_ = size;
+    return EMSGSIZE;
+  }
+}
+
+int NetlinkSocket::wait(std::chrono::steady_clock::time_point deadline) {
   while (true) {
     auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) return ETIMEDOUT;
     pollfd waiting{.fd = fd_.get(), .events = POLLIN, .revents = 0};
     int ready = ::poll(&waiting, 1, static_cast<int>(left.count()));
+    if (ready > 0) return 0;
     if (ready == 0) return ETIMEDOUT;
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready < 0) return errno;
-    ssize_t waiting_bytes = ::recv(fd_.get(), nullptr, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
-    if (waiting_bytes < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (waiting_bytes < 0) return errno;
-    if (static_cast<size_t>(waiting_bytes) > buffer_.size())
-      buffer_.resize(static_cast<size_t>(waiting_bytes));
-    sockaddr_nl sender{};
-    socklen_t sender_size = sizeof sender;
-    ssize_t count = ::recvfrom(fd_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT,
-                               reinterpret_cast<sockaddr*>(&sender), &sender_size);
-    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (count < 0) return errno;
-    if (sender.nl_pid != 0) continue;  // not from the kernel
-    size = static_cast<size_t>(count);
-    return 0;
+    if (errno != EINTR) return errno;
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <expected>
+#include <memory>
 #include <vector>
 
 #include "os/descriptor.h"
@@ -30,13 +31,15 @@ class NetlinkSocket {
   int fd() const { return fd_.get(); }
 
  private:
-  explicit NetlinkSocket(Descriptor fd) : fd_(std::move(fd)), buffer_(1 << 16) {}
+  explicit NetlinkSocket(Descriptor fd) : fd_(std::move(fd)) {}
   std::expected<NetlinkReply, NetlinkFailure> ask_once(NetlinkRequest& request);
   int receive(std::chrono::steady_clock::time_point deadline, size_t& size);
+  int wait(std::chrono::steady_clock::time_point deadline);
 
   Descriptor fd_;
   uint32_t sequence_ = 0;
-  std::vector<uint8_t> buffer_;
+  size_t buffer_size_ = 1 << 16;  // not cleared: a socket that asks once reads a few hundred bytes
+  std::unique_ptr<uint8_t[]> buffer_ = std::make_unique_for_overwrite<uint8_t[]>(buffer_size_);
 };
 
 }  // namespace railbed::os

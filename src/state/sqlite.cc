@@ -82,8 +82,8 @@ Result<void> Database::run(const char* sql, const std::vector<Bound>& values) {
   return each(sql, values, [](const Row&) { return Result<void>{}; });
 }
 
-int Database::changed_rows() const {
-  return sqlite3_changes(db_);
+int64_t Database::last_row() const {
+  return sqlite3_last_insert_rowid(db_);
 }
 
 Result<sqlite3_stmt*> Database::prepare(const char* sql, const std::vector<Bound>& values) {
@@ -98,7 +98,7 @@ Result<sqlite3_stmt*> Database::prepare(const char* sql, const std::vector<Bound
     int code = value.text() == nullptr
                    ? sqlite3_bind_int64(statement, position, value.number())
                    : sqlite3_bind_text(statement, position, value.text()->data(),
-                                       static_cast<int>(value.text()->size()), SQLITE_TRANSIENT);
+                                       static_cast<int>(value.text()->size()), SQLITE_STATIC);
     if (code != SQLITE_OK) return fail(error(code, sql));
   }
   return statement;

@@ -53,9 +53,10 @@ class Database {
 
   // Several statements without parameters or answers.
   Result<void> script(const char* sql);
-  // One statement; `sql` must live as long as the database (a literal): its text is the key of the cache.
+  // One statement; `sql` must live as long as the database (a literal): its text is the key of the cache. The
+  // texts of `values` are not copied.
   Result<void> run(const char* sql, const std::vector<Bound>& values = {});
-  int changed_rows() const;  // by the last statement that changes any
+  int64_t last_row() const;  // the key of the last one inserted
   // Calls `row` for each row; stops at its first error.
   template <typename OnRow>
   Result<void> each(const char* sql, const std::vector<Bound>& values, OnRow row) {

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "state/kept_rows.h"
 #include "state/lock.h"
 #include "state/sqlite.h"
 #include "state/store.h"
@@ -97,6 +98,19 @@ Result<PfBaseline> read_baseline(const Row& row) {
                     .eswitch_mode = row.text(6),
                     .vfs = TRY(parse_vfs(row.text(7)))};
 }
+Result<KeptRows::Row> read_attachment(const Row& row) {
+  return KeptRows::Row{row.integer(10),
+                       {.pod = row.text(0),
+                        .interface = row.text(1),
+                        .netns = row.text(2),
+                        .network = row.text(3),
+                        .type = row.text(4),
+                        .status = from_text<AttachmentStatus>(kAttachmentStatus, row.text(5)),
+                        .device = row.text(6),
+                        .resource = row.text(7),
+                        .undo = row.text(8),
+                        .result = row.text(9)}};
+}
 Result<AddressLease> read_lease(const Row& row) {
   return AddressLease{row.text(0), TRY(IpAddress::parse(row.text(1))), row.text(2), row.text(3)};
 }
@@ -171,67 +185,81 @@ class SqliteStore : public Store {
                             });
   }
 
-  // Two statements: an upsert of SQLite 3.40 takes about a quarter more instructions.
   Result<void> put_attachment(const Attachment& a) override {
     std::lock_guard lock(mutex_);
+    KeptRows* kept = TRY(rows());
     const std::string& status = kAttachmentStatus[static_cast<int>(a.status)];
-    TRY(db_->run(
-        "UPDATE attachment SET netns = ?, network = ?, type = ?, status = ?, device = ?, "
-        "resource = ?, undo = ?, result = ? WHERE pod = ? AND interface = ?",
-        {a.netns, a.network, a.type, status, a.device, a.resource, a.undo, a.result, a.pod, a.interface}));
-    if (db_->changed_rows() > 0) return {};
-    return db_->run(
-        "INSERT INTO attachment (pod, interface, netns, network, type, status, device, resource, undo, "
-        "result) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        {a.pod, a.interface, a.netns, a.network, a.type, status, a.device, a.resource, a.undo, a.result});
+    KeptRows::Row* row = kept->find(a.pod, a.interface);
+    if (row == nullptr) {
+      TRY(db_->run(
+          "INSERT INTO attachment (pod, interface, netns, network, type, status, device, resource, "
+          "undo, result) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          {a.pod, a.interface, a.netns, a.network, a.type, status, a.device, a.resource, a.undo, a.result}));
+      kept->attachments.push_back({db_->last_row(), a});
+      return {};
+    }
+    if (row->attachment == a) return {};
+    if (only_progress(row->attachment, a))
+      TRY(db_->run("UPDATE attachment SET status = ?, result = ? WHERE number = ?",
+                   {status, a.result, row->number}));
+    else
+      TRY(db_->run(
+          "UPDATE attachment SET netns = ?, network = ?, type = ?, status = ?, device = ?, "
+          "resource = ?, undo = ?, result = ? WHERE number = ?",
+          {a.netns, a.network, a.type, status, a.device, a.resource, a.undo, a.result, row->number}));
+    row->attachment = a;
+    return {};
   }
   Result<void> forget_attachment(const std::string& pod, const std::string& interface) override {
     std::lock_guard lock(mutex_);
-    return db_->run("DELETE FROM attachment WHERE pod = ? AND interface = ?", {pod, interface});
+    KeptRows* kept = TRY(rows());
+    KeptRows::Row* row = kept->find(pod, interface);
+    if (row == nullptr) return {};
+    TRY(db_->run("DELETE FROM attachment WHERE number = ?", {row->number}));
+    kept->attachments.erase(kept->attachments.begin() + (row - kept->attachments.data()));
+    return {};
   }
   Result<std::vector<Attachment>> attachments() override {
-    return query<Attachment>(
-        "SELECT pod, interface, netns, network, type, status, device, resource, undo, result "
-        "FROM attachment ORDER BY number",
-        {}, [](const Row& row) -> Result<Attachment> {
-          return Attachment{.pod = row.text(0),
-                            .interface = row.text(1),
-                            .netns = row.text(2),
-                            .network = row.text(3),
-                            .type = row.text(4),
-                            .status = from_text<AttachmentStatus>(kAttachmentStatus, row.text(5)),
-                            .device = row.text(6),
-                            .resource = row.text(7),
-                            .undo = row.text(8),
-                            .result = row.text(9)};
-        });
+    std::lock_guard lock(mutex_);
+    std::vector<Attachment> all;
+    for (const KeptRows::Row& row : TRY(rows())->attachments) all.push_back(row.attachment);
+    return all;
   }
 
   Result<void> put_lease(const AddressLease& lease) override {
     std::lock_guard lock(mutex_);
-    std::vector<AddressLease> holders = TRY(
-        query<AddressLease>("SELECT pool, address, pod, interface FROM lease WHERE pool = ? AND address = ?",
-                            {lease.pool, lease.address.to_string()}, read_lease));
-    if (holders == std::vector{lease}) return {};
-    if (!holders.empty()) return fail(lease_taken(holders.front()));
-    return db_->run("INSERT INTO lease VALUES (?, ?, ?, ?)",
-                    {lease.pool, lease.address.to_string(), lease.pod, lease.interface});
+    KeptRows* kept = TRY(rows());
+    auto found = kept->leases.find({lease.pool, lease.address});
+    if (found != kept->leases.end() && found->second == lease) return {};
+    if (found != kept->leases.end()) return fail(lease_taken(found->second));
+    TRY(db_->run("INSERT INTO lease VALUES (?, ?, ?, ?)",
+                 {lease.pool, lease.address.to_string(), lease.pod, lease.interface}));
+    kept->leases.emplace(std::pair(lease.pool, lease.address), lease);
+    return {};
   }
   Result<void> forget_leases(const std::string& pod, const std::string& interface) override {
     std::lock_guard lock(mutex_);
-    return db_->run("DELETE FROM lease WHERE pod = ? AND interface = ?", {pod, interface});
+    KeptRows* kept = TRY(rows());
+    for (auto lease = kept->leases.begin(); lease != kept->leases.end();) {
+      if (lease->second.pod != pod || lease->second.interface != interface) {
+        ++lease;
+        continue;
+      }
+      TRY(db_->run("DELETE FROM lease WHERE pool = ? AND address = ?",
+                   {lease->second.pool, lease->second.address.to_string()}));
+      lease = kept->leases.erase(lease);
+    }
+    return {};
   }
   Result<std::vector<AddressLease>> leases(const std::string& pool) override {
-    std::vector<AddressLease> all = TRY(query<AddressLease>(
-        "SELECT pool, address, pod, interface FROM lease WHERE pool = ?", {pool}, read_lease));
-    std::ranges::sort(all, {}, &AddressLease::address);
+    std::vector<AddressLease> all = TRY(all_leases());
+    std::erase_if(all, [&](const AddressLease& lease) { return lease.pool != pool; });
     return all;
   }
   Result<std::vector<AddressLease>> all_leases() override {
-    std::vector<AddressLease> all =
-        TRY(query<AddressLease>("SELECT pool, address, pod, interface FROM lease", {}, read_lease));
-    std::ranges::sort(all, {},
-                      [](const AddressLease& lease) { return std::pair(lease.pool, lease.address); });
+    std::lock_guard lock(mutex_);
+    std::vector<AddressLease> all;
+    for (const auto& [key, lease] : TRY(rows())->leases) all.push_back(lease);
     return all;
   }
 
@@ -259,19 +287,40 @@ class SqliteStore : public Store {
   }
   Result<void> commit() override {
     Result<void> done = db_->run("COMMIT");
-    if (!done.has_value()) [[maybe_unused]]
-      auto undone = db_->run("ROLLBACK");
+    if (!done.has_value()) {
+      [[maybe_unused]] auto undone = db_->run("ROLLBACK");
+      kept_.reset();
+    }
     in_transaction_ = false;
     mutex_.unlock();
     return done;
   }
   void rollback() override {
     [[maybe_unused]] auto undone = db_->run("ROLLBACK");
+    kept_.reset();
     in_transaction_ = false;
     mutex_.unlock();
   }
 
  private:
+  // A reader without the lock looks each time: the writer goes on meanwhile.
+  Result<KeptRows*> rows() {
+    if (kept_.has_value() && lock_.has_value()) return &*kept_;
+    kept_.reset();
+    KeptRows read;
+    read.attachments = TRY(query<KeptRows::Row>(
+        "SELECT pod, interface, netns, network, type, status, device, resource, undo, result, number "
+        "FROM attachment ORDER BY number",
+        {}, read_attachment));
+    for (AddressLease& lease :
+         TRY(query<AddressLease>("SELECT pool, address, pod, interface FROM lease", {}, read_lease))) {
+      std::pair key(lease.pool, lease.address);
+      read.leases.emplace(std::move(key), std::move(lease));
+    }
+    kept_ = std::move(read);
+    return &*kept_;
+  }
+
   template <typename T, typename Read>
   Result<std::vector<T>> query(const char* sql, const std::vector<Bound>& values, Read read) {
     std::lock_guard lock(mutex_);
@@ -282,6 +331,7 @@ class SqliteStore : public Store {
   std::unique_ptr<Database> db_;
   std::recursive_mutex mutex_;  // held from begin() to commit() or rollback()
   bool in_transaction_ = false;
+  std::optional<KeptRows> kept_;
 };
 
 bool in_memory(const std::string& directory) {

@@ -211,5 +211,48 @@ TEST_F(SqliteStore, LosesNothingAndHalvesNothingWhenKilled) {
   }
 }
 
+// The writer keeps rows in memory; a reader looks into the file.
+TEST_F(SqliteStore, KeepsInMemoryWhatTheFileSays) {
+  auto store = open();
+  ASSERT_TRUE(store.has_value()) << store.error().to_string();
+  std::mt19937 random(7);
+  auto pick = [&](int below) { return static_cast<int>(random() % static_cast<unsigned>(below)); };
+  auto change = [&] {
+    std::string pod = fmt::format("default/p{}", pick(3));
+    std::string interface = fmt::format("net{}", pick(3));
+    AddressLease lease{"pool", *IpAddress::parse(fmt::format("10.0.0.{}", pick(9))), pod, interface};
+    switch (pick(4)) {
+      case 0:
+        return (*store)->forget_attachment(pod, interface);
+      case 1:
+        return (*store)->forget_leases(pod, interface);
+      case 2:
+        (void)(*store)->put_lease(lease);  // Conflict where somebody else has it
+        return Result<void>{};
+      default:
+        return (*store)->put_attachment({.pod = pod,
+                                         .interface = interface,
+                                         .status = static_cast<AttachmentStatus>(pick(3)),
+                                         .undo = std::string(static_cast<size_t>(pick(3)), 'u'),
+                                         .result = std::string(static_cast<size_t>(pick(2)) * 900, 'r')});
+    }
+  };
+  for (int round = 0; round < 150; ++round) {
+    {  // its end undoes what is not committed
+      auto transaction = Transaction::begin(**store);
+      ASSERT_TRUE(transaction.has_value());
+      for (int i = pick(5); i >= 0; --i) ASSERT_TRUE(change().has_value());
+      if (pick(3) > 0) {
+        ASSERT_TRUE(transaction->commit().has_value());
+      }
+    }
+    auto reader = open("boot-1", true);
+    ASSERT_TRUE(reader.has_value()) << reader.error().to_string();
+    EXPECT_EQ(*(*store)->attachments(), *(*reader)->attachments()) << "round " << round;
+    EXPECT_EQ(*(*store)->all_leases(), *(*reader)->all_leases()) << "round " << round;
+    EXPECT_EQ(*(*store)->leases("pool"), *(*reader)->all_leases()) << "round " << round;
+  }
+}
+
 }  // namespace
 }  // namespace railbed::state
