@@ -2,11 +2,12 @@
 // The fields of every kind that railbed understands: which there are, of which type, with which values.
 //
 // Why: the API server drops a field that it does not know, and a policy without `isRdma` gives out VFs
-// without RDMA; nobody is told. Schemas are data (src/check/data/schema/*.yaml, one block per kind), read
-// once. Types and words follow the CRDs of the operators. Threading: immutable after the first call; any
-// thread. Failure: findings with the ids of the family API (docs/manifests.md): RB-API-002 unknown field
-// (with the nearest name), 003 a field of another object ("belongs one level up"), 004 wrong type, 005 value
-// not allowed, 006 missing.
+// without RDMA; nobody is told. Schemas are data (src/check/data/schema/*.yaml, one block per kind; the
+// notation stands at the head of core.yaml), read once. Types and words follow the CRDs of the operators.
+// Threading: immutable after the first call; any thread. Failure: findings with the ids of the family API
+// (docs/check/schema.md): RB-API-002 unknown field (with the nearest name), 003 a field of another object
+// ("belongs one level up"), 004 wrong type, 005 value not allowed, 006 missing; the same numbers in the
+// families CNI and IPAM for the configurations of plugins, and 001 for a type that nobody knows.
 #pragma once
 
 #include <cstdint>
@@ -33,26 +34,59 @@ enum class FieldType : uint8_t {
   kObject,         // `fields`
   kMap,            // any key → `items`
   kList,           // of `items`
+  kOneOrMany,      // `items`, or a list of them
   kJson,           // a text that holds JSON of the shape `items`
+  kJsonList,       // a text that holds JSON values of the shape `items` with commas between them
   kYaml,           // a text that holds YAML of the shape `items`
 };
 
 struct Schema {
+  // Another object whose fields are written here by mistake.
+  struct Other {
+    std::string name;  // "SriovNetwork"
+    const Schema* schema = nullptr;
+  };
+
   FieldType type = FieldType::kAny;
+  std::string name;    // how messages call the object where its place does not tell: "SriovNetwork"
+  std::string path;    // how messages call the object from here on: "ipam"; empty: by its place
+  std::string family;  // of the ids from here on: "RB-CNI"; empty: that of the object around it
+
   std::vector<std::string> choices;  // of a text; empty: any
   std::optional<int64_t> min;
   std::optional<int64_t> max;
-  bool required = false;
+
   std::map<std::string, const Schema*, std::less<>> fields;  // of kObject; empty: any
-  const Schema* items = nullptr;
+  const Schema* items = nullptr;      // of kObject: what keys that are not in `fields` hold, if any may
+  std::vector<std::string> required;  // of kObject
+  std::vector<std::vector<std::string>> one_of;  // of kObject: one of each group must be there
+  bool may_be_empty = false;                     // {} needs none of the required fields
+  std::vector<Other> also;
+
+  // Of kObject, where a field tells which fields there are (`type` of a plugin).
+  std::string by;
+  std::map<std::string, const Schema*, std::less<>> variants;
+  std::vector<std::string> others;  // values that are known, and whose fields are not
+  std::string what;                 // "CNI plugin"
+  // Of kObject: another schema where the field `when` is there.
+  std::string when;
+  const Schema* then = nullptr;
 };
 
-// The schema of a kind; null when it is not known. A kind of the same name in another group is not known.
+// The schema of a kind; null when it is not known. A kind of the same name in another group is not known;
+// without an apiVersion the name alone decides.
 const Schema* find_schema(std::string_view api_version, std::string_view kind);
 // The fields of a pod's spec, for templates wherever they stand.
 const Schema& pod_spec_schema();
 // The configuration of a CNI plugin ("sriov") or of an IPAM type ("whereabouts"); null when not known.
 const Schema* find_plugin_schema(std::string_view type);
+// The schema of the objects in `schema`: through lists, maps and embedded texts; null for other values.
+const Schema* object_in(const Schema* schema);
+
+// All kinds with a schema: "SriovNetwork", "Pod", …; and what is wrong in the data files (nothing, which a
+// unit test holds).
+std::vector<std::string> schema_kinds();
+const std::vector<std::string>& schema_problems();
 
 // Compares `value` with `schema`; `path` is how messages name it ("spec", empty at the top).
 void check_schema(const doc::Value& value, const Schema& schema, const std::string& path,

@@ -11,6 +11,7 @@
 #include "doc/json_reader.h"
 #include "doc/text.h"
 #include "doc/text_places.h"
+#include "doc/yaml.h"
 
 namespace railbed::doc {
 
@@ -80,20 +81,26 @@ TextPlaces::TextPlaces(const Value& text) : span_(text.span) {
   }
   offsets[value->size()] = static_cast<uint32_t>(after);
   offsets_ = std::move(offsets);
+  const std::string_view file = span_.source->text;
+  for (size_t at = span_.offset; at <= after;) {
+    const size_t end = std::min(file.find('\n', at), file.size());
+    line_ends_.push_back(static_cast<uint32_t>(end));
+    at = end + 1;
+  }
 }
 
 Span TextPlaces::at(size_t offset, size_t length) const {
   if (!exact() || offset >= offsets_.size()) return span_;
-  const std::string_view file = span_.source->text;
   const size_t first = offsets_[offset];
   const size_t last = length == 0 ? first : offsets_[std::min(offset + length, offsets_.size()) - 1] + 1;
-  const std::string_view before = file.substr(span_.offset, first - span_.offset);
-  const size_t new_line = file.substr(0, first).rfind('\n');
-  const size_t line_start = new_line == std::string_view::npos ? 0 : new_line + 1;
-  const size_t line_end = std::min(file.find('\n', first), file.size());
-  return {span_.source, span_.line + static_cast<int>(std::ranges::count(before, '\n')),
-          static_cast<int>(first - line_start + 1),
-          static_cast<int>(std::max(std::min(last, line_end), first) - first), static_cast<uint32_t>(first)};
+  const auto line = std::ranges::lower_bound(line_ends_, first);
+  if (line == line_ends_.end()) return span_;
+  const auto number = static_cast<int>(line - line_ends_.begin());
+  const size_t line_start =
+      number == 0 ? span_.offset + 1 - static_cast<size_t>(span_.column) : line[-1] + 1U;
+  return {span_.source, span_.line + number, static_cast<int>(first - line_start + 1),
+          static_cast<int>(std::max(std::min<size_t>(last, *line), first) - first),
+          static_cast<uint32_t>(first)};
 }
 
 namespace {
@@ -151,6 +158,56 @@ std::optional<Value> parse_embedded_json_list(const Value& text, Diagnostics& di
   const std::string* content = content_of(text, diagnostics);
   if (content == nullptr) return std::nullopt;
   return read_embedded(text, "[" + *content + "]", 1, diagnostics);
+}
+
+namespace {
+// Places in a text of its own become places in the file that it was taken from.
+class Outward {
+ public:
+  Outward(const Value& text, const std::string& content) : places_(text), content_(content) {}
+
+  Span span(const Span& inner) const {
+    if (!inner.known()) return places_.at(0, 0);
+    const size_t length = inner.length > 0 ? static_cast<size_t>(inner.length) : 0;
+    return places_.at(std::min<size_t>(inner.offset, content_.size()), length);
+  }
+  void value(Value& inner) const {
+    inner.span = span(inner.span);
+    if (Value::Array* items = inner.as_array())
+      for (Value& item : *items) value(item);
+    if (Value::Object* members = inner.as_object())
+      for (Value::Member& member : *members) {
+        member.key_span = span(member.key_span);
+        value(member.value);
+      }
+  }
+  void finding(Diagnostic told, Diagnostics& out) const {
+    Diagnostic& moved = out.error(told.id, span(told.span), std::move(told.message)).with_fix(told.fix);
+    moved.severity = told.severity;
+    for (const Diagnostic::Note& note : told.notes) moved.note(span(note.span), note.text);
+  }
+
+ private:
+  TextPlaces places_;
+  const std::string& content_;
+};
+}  // namespace
+
+std::optional<Value> parse_embedded_yaml(const Value& text, Diagnostics& diagnostics) {
+  const std::string* content = text.as_string();
+  if (content == nullptr) {
+    diagnostics.error("RB-YAML-013", text.span,
+                      fmt::format("expected a text that holds YAML, found {}", kind_name(text.kind())));
+    return std::nullopt;
+  }
+  Diagnostics found;
+  std::vector<Value> documents = parse_yaml(std::make_shared<const Source>(Source{"", *content}), found);
+  const Outward outward(text, *content);
+  for (const Diagnostic& told : found.all()) outward.finding(told, diagnostics);
+  if (found.has_errors()) return std::nullopt;
+  if (documents.empty()) return Value();
+  outward.value(documents[0]);
+  return std::move(documents[0]);
 }
 
 }  // namespace railbed::doc

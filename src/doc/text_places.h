@@ -21,7 +21,8 @@ class TextPlaces {
 
  private:
   Span span_;
-  std::vector<uint32_t> offsets_;  // in the file, for each byte of the string and its end
+  std::vector<uint32_t> offsets_;    // in the file, for each byte of the string and its end
+  std::vector<uint32_t> line_ends_;  // in the file, from the string's first line to its last
 };
 
 }  // namespace railbed::doc

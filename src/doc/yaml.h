@@ -11,6 +11,7 @@
 // and after it ("---") are still returned. Documents without content are left out silently.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "doc/diagnostic.h"
@@ -21,6 +22,10 @@ namespace railbed::doc {
 inline constexpr size_t kMaxSourceBytes = 256u << 20;
 
 std::vector<Value> parse_yaml(SourcePtr source, Diagnostics& diagnostics);
+
+// The first document of the YAML that stands inside `text`, a string value (NFD's configData): places are
+// those of the file, as with parse_embedded_json; null where there is no document.
+std::optional<Value> parse_embedded_yaml(const Value& text, Diagnostics& diagnostics);
 
 // Block style; text of several lines as a literal block; quotes where a reader would take a text for
 // something else. Reads back as the same value (an infinite or undefined number becomes null).
