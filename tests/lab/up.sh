@@ -127,7 +127,8 @@ part_main() {
 
 part_kill() {
   start kill --pf rail0 || return
-  lab/lab exec kill -t 400 -- 'bash /t/kill_loop.sh /t' | sed 's/^\(PASS\|FAIL\) /\1 up: /'
+  lab/lab exec kill -t 800 -- 'bash /t/kill_loop.sh /t' | sed 's/^\(PASS\|FAIL\) /\1 up: /'
+  [ "${PIPESTATUS[0]}" = 0 ] || fail "the kill loop did not come to its end, or found something"
 }
 
 part_vfio() {

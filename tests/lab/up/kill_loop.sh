@@ -8,7 +8,8 @@ cd "$1" || exit 1
 log=$PWD/shim.log
 shim() { rm -f "$log"; LD_PRELOAD=$PWD/kill_shim.so SHIM_LOG=$log "$@" >run.log 2>&1; }
 calls() { [ -e "$log" ] && wc -l <"$log" || echo 0; }
-ok() { echo "PASS $1"; }
+passed=0
+ok() { echo "PASS $1"; passed=$((passed + 1)); }
 bad() { echo "FAIL $1"; sed 's/^/    /' run.log; bad=1; }
 up() { railbed up small "$@"; }
 
@@ -91,3 +92,4 @@ done
 bad=
 shim railbed down || bad "down"
 same "down at the end" start && [ -z "$bad" ] && ok "down after all kills: the machine is as it was"
+[ "$passed" = 5 ]
