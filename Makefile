@@ -35,7 +35,7 @@ bench: setup-test setup-lab
 	@bench/run $(ONLY)
 
 lab: build setup-lab
-	@lab/lab start lab --smp 2 --pf rail0 --pf rail1 --file build/railbed:/usr/bin/railbed --file demo/manifests:/etc/railbed
+	@lab/lab start lab --pf rail0 --pf rail1 --file build/railbed:/usr/bin/railbed --file demo/manifests:/etc/railbed
 	@echo "lab: railbed discover, railbed up /etc/railbed --soft-rdma --node guest-1, …; Ctrl-] leaves"
 	@lab/lab shell lab; lab/lab stop lab
 

@@ -170,7 +170,8 @@ class Bench {
     fmt::print(
         "{} of {} {} interfaces: {:.1f} ms here, {:.1f} ms barest (means of the middle half of {} rounds)\n",
         verb, moves_.size(), kind, middle(ours), middle(bare), ours.size());
-    fmt::print("figure {}_{}_{}_ratio {:.3f} x <={:.2f} {}\n", verb, moves_.size(), kind, ratio, kBound,
+    std::string what = options_.devices.empty() ? fmt::format("{}_{}", moves_.size(), kind) : kind;
+    fmt::print("figure {}_{}_ratio {:.3f} x <={:.2f} {}\n", verb, what, ratio, kBound,
                ratio <= kBound ? "ok" : "short");
   }
 

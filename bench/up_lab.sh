@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # railbed up for 2 PFs with 7 VFs each against bare writes to sriov_numvfs and bare binds (bench/up_lab/bare.c), in turn in
-# one virtual machine.     bench/up_lab.sh [ROUNDS]     RAILBED is the program (build/railbed)
+# one virtual machine with one CPU.     bench/up_lab.sh [ROUNDS]     RAILBED is the program (build/railbed)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=${1:-7}
@@ -10,7 +10,7 @@ LAB_DIR=$(mktemp -d "${TMPDIR:-/tmp}/railbed-bench.XXXXXX")
 export LAB_DIR
 trap 'lab/lab stop --all >/dev/null 2>&1; rm -rf "$LAB_DIR"' EXIT
 gcc -O2 -o "$LAB_DIR/bare" bench/up_lab/bare.c -pthread
-lab/lab start bench --smp 2 --pf rail0 --pf rail1 --file "${RAILBED:-build/railbed}:/usr/bin/railbed" \
+lab/lab start bench --pf rail0 --pf rail1 --file "${RAILBED:-build/railbed}:/usr/bin/railbed" \
   --file "$LAB_DIR/bare:/t/bare" --file bench/up_lab/rounds.sh:/t/rounds.sh --file testdata/lab/up/fourteen:/t/manifests >&2
 lab/lab exec bench -t 500 -- "bash /t/rounds.sh $rounds" >"$LAB_DIR/times" || { cat "$LAB_DIR/times"; exit 1; }
 median() { awk -v name="$1" '$1 == name { print $2 }' "$LAB_DIR/times" | sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
