@@ -87,6 +87,7 @@ void nothing_produces(const Input& in, Findings& out) {
     for (const Producer& producer : in.views.producers) made.push_back(producer.resource);
     auto& told = out.error(request.span, fmt::format("nothing here makes {}: {} waits for it forever",
                                                      request.resource, request.pod->pod->label()));
+    told.looks_for(request.resource);
     const std::string near = doc::nearest(request.resource, made);
     const auto& networks = request.pod->resources;
     if (!near.empty())
