@@ -11,12 +11,18 @@ namespace {
 
 using doc::Diagnostic;
 
-// Several parts of railbed look at one field; the one that offers a repair is kept.
+// Several parts of railbed look at one field; the one that offers a repair is kept. "Not known here" (002)
+// and "belongs elsewhere" (003) of one field are the same mistake, told by two that know differently much.
+std::string mistake(const Diagnostic& finding) {
+  if (!finding.id.ends_with("-002")) return finding.id;
+  return finding.id.substr(0, finding.id.size() - 1) + "3";
+}
+
 void drop_twins(std::vector<Diagnostic>& findings) {
   std::map<std::tuple<std::string, const doc::Source*, uint32_t>, size_t> first;
   std::vector<Diagnostic> kept;
   for (Diagnostic& finding : findings) {
-    const auto key = std::tuple(finding.id, finding.span.source.get(), finding.span.offset);
+    const auto key = std::tuple(mistake(finding), finding.span.source.get(), finding.span.offset);
     const auto [slot, fresh] = first.emplace(key, kept.size());
     if (fresh || !finding.span.known())
       kept.push_back(std::move(finding));

@@ -46,10 +46,10 @@ class Book {
       kinds_.find(name)->second.schema->name = name;
       fill_object(*kinds_.find(name)->second.schema, *node, name);
     }
-    resolve_also();
     plugin_ = definition("plugin");
     ipam_ = definition("ipam");
     pod_spec_ = definition("podSpec");
+    resolve_also();
     files_.clear();
   }
 
@@ -293,6 +293,11 @@ class Book {
           if (const auto field = kind->second.schema->fields.find(name.substr(dot + 1));
               field != kind->second.schema->fields.end())
             other = field->second;
+        if (other == nullptr && name.starts_with("plugin/")) {
+          other = plugin(name.substr(7));
+          if (other != nullptr) schema->also.push_back({other->name, other});
+          if (other != nullptr) continue;
+        }
         if (other == nullptr) {
           problems_.push_back(fmt::format(".also: {} is not known", name));
           continue;

@@ -335,6 +335,11 @@ class Checker {
     if (by == nullptr) return check_required(value, {schema.by}, schema, frame, none_);
     if (type == nullptr) return check(*by, *schema.fields.at(schema.by), below(frame, schema.by));
     if (std::ranges::find(schema.others, *type) != schema.others.end()) return;
+    if (type->find('/') != std::string::npos) {
+      out_.error(id(5), by->span,
+                 fmt::format("{}: the type of a {} has no '/'", name_of(frame), schema.what));
+      return;
+    }
     std::vector<std::string_view> known(schema.others.begin(), schema.others.end());
     for (const auto& [name, variant] : schema.variants) known.push_back(name);
     const std::string meant = doc::nearest(*type, known);
