@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "doc/diagnostic.h"
+#include "doc/text.h"
 #include "doc/value.h"
 
 namespace railbed::doc {
@@ -26,6 +27,23 @@ std::vector<Value> parse_yaml(SourcePtr source, Diagnostics& diagnostics);
 // The first document of the YAML that stands inside `text`, a string value (NFD's configData): places are
 // those of the file, as with parse_embedded_json; null where there is no document.
 std::optional<Value> parse_embedded_yaml(const Value& text, Diagnostics& diagnostics);
+
+// A part of a source that is YAML or JSON of its own: a fenced block of Markdown, a value in running text.
+struct Region {
+  size_t begin = 0;
+  size_t end = 0;
+  // So many columns before each line are not its own (a fence in a list item); "---" lines may stand behind
+  // them.
+  size_t indent = 0;
+};
+// The documents of a region; spans point into the source. `index` is that of the source: many regions of a
+// large file share it. Linear in the size of the region.
+std::vector<Value> parse_yaml(const SourcePtr& source, const LineIndex& index, Region region,
+                              Diagnostics& diagnostics);
+
+// Where the lines of a block scalar (`|`, `>`) stand, for texts that hold YAML themselves; nothing for a text
+// that was written in another way or made.
+std::optional<Region> block_region(const Value& text);
 
 // Block style; text of several lines as a literal block; quotes where a reader would take a text for
 // something else. Reads back as the same value (an infinite or undefined number becomes null).

@@ -11,6 +11,7 @@
 #include <yaml.h>
 
 #include "doc/json.h"
+#include "doc/json_reader.h"
 #include "doc/scalar.h"
 #include "doc/text.h"
 #include "doc/yaml.h"
@@ -329,36 +330,40 @@ bool is_separator(std::string_view line) {
   return line.starts_with("---") && (line.size() == 3 || std::string_view(" \t\r\n").find(line[3]) < 4);
 }
 
-// Cut before each "---" line, but not between directives or comments and the "---" they belong to.
-std::vector<Piece> pieces_of(std::string_view text, size_t begin) {
+// Cut before each "---" line, but not between directives or comments and the "---" they belong to. Where the
+// lines are indented as a whole, "---" is none for libyaml: the piece begins behind it.
+std::vector<Piece> pieces_of(std::string_view text, Region region) {
   std::vector<Piece> pieces;
   bool content = false;
-  size_t start = begin;
-  for (size_t at = begin; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
-    const std::string_view line = text.substr(at, end - at);
+  size_t start = region.begin;
+  for (size_t at = region.begin; at < region.end;) {
+    const size_t end = std::min(text.find('\n', at), region.end - 1) + 1;
+    std::string_view line = text.substr(at, end - at);
+    line.remove_prefix(std::min({region.indent, line.find_first_not_of(' '), line.size()}));
     if (is_separator(line)) {
-      if (content) {
-        pieces.push_back({start, at});
-        start = at;
+      const bool indented = line.size() < end - at;
+      if (content || indented) {
+        if (content) pieces.push_back({start, at});
+        start = indented ? end : at;
       }
-      content = true;
+      content = !indented;
     } else {
       const size_t first = line.find_first_not_of(" \t\r\n");
       content |= first != std::string_view::npos && line[first] != '#' && line[0] != '%';
     }
     at = end;
   }
-  pieces.push_back({start, text.size()});
+  pieces.push_back({start, region.end});
   return pieces;
 }
 
 // JSON is nearly YAML, but its own reader knows its mistakes better. Nothing if this is no JSON.
-std::optional<std::vector<Value>> try_json(const SourcePtr& source, Diagnostics& why_not) {
-  const size_t first = source->text.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos || (source->text[first] != '{' && source->text[first] != '['))
-    return std::nullopt;
-  auto value = parse_json(source, why_not);
+std::optional<std::vector<Value>> try_json(const LineIndex& index, std::string_view text, size_t base,
+                                           Diagnostics& why_not) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || (text[first] != '{' && text[first] != '[')) return std::nullopt;
+  const auto place_of = [&](size_t offset, size_t length) { return index.at(base + offset, length); };
+  auto value = read_json(text, place_of, why_not);
   if (!value) return std::nullopt;
   std::vector<Value> documents;
   documents.push_back(*std::move(value));
@@ -374,6 +379,54 @@ bool looks_like_json(std::string_view text) {
 
 }  // namespace
 
+std::vector<Value> parse_yaml(const SourcePtr& source, const LineIndex& index, Region region,
+                              Diagnostics& diagnostics) {
+  const std::string_view text = source->text;
+  region.end = std::min(region.end, text.size());
+  region.begin = std::min(region.begin, region.end);
+  const std::string_view whole = text.substr(region.begin, region.end - region.begin);
+  Diagnostics why_no_json;
+  if (auto documents = try_json(index, whole, region.begin, why_no_json)) return *std::move(documents);
+
+  std::vector<Value> documents;
+  Diagnostics found;
+  size_t copied = 0;
+  if (whole.starts_with("\xEF\xBB\xBF")) region.begin += 3;
+  for (const Piece piece : pieces_of(text, region)) {
+    const std::string_view part = text.substr(piece.begin, piece.end - piece.begin);
+    if (auto bad = first_invalid_utf8(part))
+      found
+          .error("RB-YAML-004", index.at(piece.begin + *bad, 1),
+                 fmt::format("byte 0x{:02x} is not UTF-8", static_cast<unsigned char>(part[*bad])))
+          .with_fix("save the file as UTF-8");
+    else
+      PieceReader(source, index, piece, copied, found).read(documents);
+  }
+  const bool json_was_meant = why_no_json.has_errors() && looks_like_json(whole);
+  diagnostics.append(json_was_meant && found.has_errors() ? std::move(why_no_json) : std::move(found));
+  return documents;
+}
+
+std::optional<Region> block_region(const Value& value) {
+  const bool block = value.style == Style::kLiteral || value.style == Style::kFolded;
+  if (!block || !value.is_string() || !value.span.known()) return std::nullopt;
+  const std::string_view text = value.span.source->text;
+  const size_t header_end = text.find('\n', value.span.offset);
+  if (header_end == std::string_view::npos) return std::nullopt;
+  Region region{header_end + 1, header_end + 1, std::string_view::npos};
+  for (size_t at = region.begin; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string_view line = text.substr(at, end - at);
+    const size_t indent = line.find_first_not_of(' ');
+    const bool blank = line.find_first_not_of(" \r\n") == std::string_view::npos;
+    if (!blank && region.indent == std::string_view::npos) region.indent = indent;
+    if (!blank && (indent == 0 || indent < region.indent)) break;
+    at = region.end = end;
+  }
+  if (region.indent == std::string_view::npos) return std::nullopt;
+  return region;
+}
+
 std::vector<Value> parse_yaml(SourcePtr source, Diagnostics& diagnostics) {
   const std::string& text = source->text;
   if (text.size() > kMaxSourceBytes) {
@@ -385,26 +438,8 @@ std::vector<Value> parse_yaml(SourcePtr source, Diagnostics& diagnostics) {
     diagnostics.error("RB-YAML-004", {source}, "the file is UTF-16").with_fix("save it as UTF-8");
     return {};
   }
-  Diagnostics why_no_json;
-  if (auto documents = try_json(source, why_no_json)) return *std::move(documents);
-
   const LineIndex index(source);
-  std::vector<Value> documents;
-  Diagnostics found;
-  size_t copied = 0;
-  for (const Piece piece : pieces_of(text, text.starts_with("\xEF\xBB\xBF") ? 3 : 0)) {
-    const std::string_view part = std::string_view(text).substr(piece.begin, piece.end - piece.begin);
-    if (auto bad = first_invalid_utf8(part))
-      found
-          .error("RB-YAML-004", index.at(piece.begin + *bad, 1),
-                 fmt::format("byte 0x{:02x} is not UTF-8", static_cast<unsigned char>(part[*bad])))
-          .with_fix("save the file as UTF-8");
-    else
-      PieceReader(source, index, piece, copied, found).read(documents);
-  }
-  const bool json_was_meant = why_no_json.has_errors() && looks_like_json(text);
-  diagnostics.append(json_was_meant && found.has_errors() ? std::move(why_no_json) : std::move(found));
-  return documents;
+  return parse_yaml(source, index, {0, text.size()}, diagnostics);
 }
 
 }  // namespace railbed::doc
