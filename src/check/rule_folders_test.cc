@@ -37,8 +37,8 @@ std::vector<facts::NodeFacts> facts_named_in(const std::string& text) {
   if (!text.starts_with(kMark)) return nodes;
   std::istringstream names(text.substr(kMark.size(), text.find('\n') - kMark.size()));
   for (std::string name; names >> name;) {
-    const fs::path path = facts::testing_fixture::testdata() / "machines" / (name + ".machine");
-    facts::NodeFacts node = facts::testing_fixture::facts_of(facts::testing_fixture::content(path));
+    const fs::path path = testdata() / "machines" / (name + ".machine");
+    facts::NodeFacts node = facts::testing_fixture::facts_of(content(path));
     node.node = name;
     node.labels["kubernetes.io/hostname"] = name;
     nodes.push_back(std::move(node));
@@ -63,12 +63,11 @@ doc::Diagnostics only(const doc::Diagnostic& one) {
 }
 
 doc::Diagnostics check(const fs::path& path) {
-  const auto source =
-      std::make_shared<doc::Source>(doc::Source{path.filename(), facts::testing_fixture::content(path)});
+  const auto source = std::make_shared<doc::Source>(doc::Source{path.filename(), content(path)});
   const Bundle bundle = read(source);
   const std::vector<PodTemplate> pods = find_pods(bundle);
   doc::Diagnostics out;
-  const api::Objects objects = api::load({source}, out);
+  const api::Objects objects = api::load(std::vector<doc::SourcePtr>{source}, out);
   Settings settings;
   for (const char* network : {"10.128.0.0/14", "172.30.0.0/16"})
     settings.cluster_networks.push_back(IpPrefix::parse(network).value());
@@ -92,7 +91,7 @@ doc::Diagnostics check(const fs::path& path) {
 }
 
 TEST(RuleFolders, BadGivesTheRuleAndGoodNothing) {
-  const fs::path root = facts::testing_fixture::testdata() / "check";
+  const fs::path root = testdata() / "check";
   for (const Rule& rule : rules()) {
     const fs::path folder = root / rule.id;
     ASSERT_TRUE(fs::exists(folder / "bad.yaml") || fs::exists(folder / "bad.md")) << folder;
