@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "doc/diagnostic.h"
+#include "doc/text.h"
 #include "doc/value.h"
 
 namespace railbed::check {
@@ -50,7 +51,8 @@ struct Command {
   // The program first, without what only leads to it: prompts, `sudo`, `VAR=…`, `kubectl exec POD --`,
   // `oc debug node/… -- chroot /host`. Words of a pipe's other programs are commands of their own.
   std::vector<Word> words;
-  std::string where;  // the pod or node that an exec or debug led to; empty: here
+  std::vector<Word> environment;  // `VAR=x` before it
+  std::string where;              // the pod or node that an exec or debug led to; empty: here
   doc::Span span;
   struct Line {
     std::string_view text;
@@ -71,7 +73,11 @@ struct Bundle {
   std::vector<Command> commands;
   std::vector<Prose> prose;
   std::map<std::string, int> unknown_kinds;  // left alone, and how many of each
+  std::vector<doc::Value> without_kind;      // documents of manifest files that are no objects
 };
+
+// Fills kind, api_version, name and ns from the value.
+void describe(Document& document);
 
 // How a source is read follows from its name: .yaml, .yml and .json are manifests, .md and .markdown are
 // Markdown, .sh commands, .txt, .adoc and .rst prose; anything else (standard input) by its looks.

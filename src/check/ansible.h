@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kubernetes objects inside Ansible playbooks and lists of tasks.
+//
+// Why: many clusters get their manifests from `kubernetes.core.k8s` tasks, whose `definition` is an object, a
+// list of them, or a text. Jinja (`"{{ vf_count }}"`) stays as it is written. Threading: pure functions.
+// Failure: diagnostics of the YAML reader for a definition that is a text.
+#pragma once
+
+#include <vector>
+
+#include "doc/diagnostic.h"
+#include "doc/text.h"
+#include "doc/value.h"
+
+namespace railbed::check {
+
+// Whether a document is a playbook or a list of tasks, as far as it is about Kubernetes or looks like plays.
+bool is_ansible(const doc::Value& document);
+
+std::vector<doc::Value> ansible_definitions(const doc::Value& document, const doc::LineIndex& index,
+                                            doc::Diagnostics& out);
+
+}  // namespace railbed::check

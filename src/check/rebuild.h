@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// An object whose indentation, or whose line breaks, were lost, put together again by the schema of its kind.
+//
+// A key descends into the object of the key before it where that object has a field of this name; otherwise
+// it climbs to the nearest object above that has such a field and not yet a value for it. "- " continues the
+// nearest list that takes such items. What no object knows stays where it stands, so that misspelt fields are
+// told as such. It ends where text begins that is neither key nor value, also where that is glued to the last
+// value ("falsewhere:"). Embedded JSON ends with its last bracket.
+// Threading: pure. Failure: `whole` is false where the kind has no schema; the value then has kind and
+// apiVersion only.
+#pragma once
+
+#include "doc/text.h"
+#include "doc/value.h"
+
+namespace railbed::check {
+
+struct Rebuilt {
+  doc::Value value;
+  size_t end = 0;  // where the text after it begins
+  bool whole = false;
+  bool one_line = false;  // line breaks were lost too
+};
+
+// `begin` is where `apiVersion:` stands, `end` where the text or the next object does.
+Rebuilt rebuild_object(const doc::SourcePtr& source, const doc::LineIndex& index, size_t begin, size_t end);
+
+}  // namespace railbed::check

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line of the shell cut into commands and words, and what only leads to a command.
+//
+// Why: apart from shell.cc, which knows about pages. Words keep their bytes in the source. A word that opens
+// a quote may reach over lines (curl -d '{…}'), but not further than kMaxQuoted: an apostrophe in pasted text
+// is no quote. Threading: one lexer per thread. Failure: none.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace railbed::check {
+
+struct ShellWord {
+  std::string text;  // without quotes and escapes; `$x` and `<name>` as they are
+  size_t begin = 0;
+  size_t end = 0;
+  bool quoted = false;
+};
+using ShellWords = std::vector<ShellWord>;
+
+struct ShellLine {
+  std::vector<ShellWords> commands;         // of pipes, lists and $(…); the outer ones in their order
+  std::vector<std::string> here_documents;  // the marks that end them: "EOF"
+  size_t next = 0;                          // where the following line begins
+};
+
+class ShellLexer {
+ public:
+  ShellLexer(std::string_view text, size_t end) : text_(text.substr(0, end)) {}
+  ShellLine line(size_t at);
+
+ private:
+  static constexpr size_t kMaxQuoted = 16 << 10;
+  struct State;
+
+  void step(State& state);
+  void quote(State& state, char mark);
+  void here_mark(State& state);
+  bool placeholder(State& state);
+  void redirection(State& state);
+  size_t closing(size_t at, char mark);
+
+  std::string_view text_;
+  std::array<size_t, 2>
+      closing_{};  // where the next ' and " stand, as far as looked; so that looking is linear
+};
+
+bool is_assignment(const ShellWord& word);
+
+// How many words only lead to the command: `sudo`, `VAR=x`, `timeout 5`, `kubectl exec POD --`, `chroot
+// /host`. All of them when nothing follows. `where` becomes the pod or node.
+size_t skip_leaders(const ShellWords& words, std::string& where);
+
+}  // namespace railbed::check
