@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "doc/json.h"
+#include "doc/text.h"
 
 namespace railbed::check {
 
@@ -71,6 +72,20 @@ doc::Span key_span(const Value& value, std::string_view path) {
 doc::Span name_span(const Document& document) {
   const Value* name = at(document.value, "metadata.name");
   return name != nullptr && name->span.known() ? name->span : document.value.span;
+}
+
+doc::Span inside(const Value& text, std::string_view word) {
+  const doc::Span& span = text.span;
+  if (!span.known() || text.as_string() == nullptr) return span;
+  const std::string_view rest = std::string_view(span.source->text).substr(span.offset);
+  // Indentation makes the written text longer than the value.
+  const size_t found = rest.substr(0, text.as_string()->size() * 4 + 256).find(word);
+  if (found == std::string_view::npos) return span;
+  return doc::LineIndex(span.source).at(span.offset + found, word.size());
+}
+
+bool has_kind(const Bundle& bundle, std::string_view kind) {
+  return std::ranges::find(bundle.documents, kind, &Document::kind) != bundle.documents.end();
 }
 
 std::string lower(std::string_view text) {

@@ -36,6 +36,10 @@ doc::Span key_span(const doc::Value& value, std::string_view path);
 // metadata.name, or the first line of the object.
 doc::Span name_span(const Document& document);
 
+// Where a word of a multi-line text stands in its file; the text itself where it is not found.
+doc::Span inside(const doc::Value& text, std::string_view word);
+bool has_kind(const Bundle& bundle, std::string_view kind);
+
 std::string lower(std::string_view text);
 // The part behind the last "/".
 std::string_view base_name(std::string_view resource);

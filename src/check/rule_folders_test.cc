@@ -49,7 +49,7 @@ std::vector<facts::NodeFacts> facts_named_in(const std::string& text) {
 std::vector<Rule> rules() {
   std::vector<Rule> all;
   for (const auto family :
-       {address_rules(), resource_rules(), infiniband_rules(), rail_rules(), label_rules()})
+       {address_rules(), resource_rules(), infiniband_rules(), rail_rules(), label_rules(), rdma_rules()})
     all.insert(all.end(), family.begin(), family.end());
   return all;
 }

@@ -174,29 +174,24 @@ void no_subnet_manager(const Input& in, Findings& out) {
   });
 }
 
-void pkey_not_there(const Input& in, Findings& out) {
-  for (const NetworkView& network : in.views.networks) {
-    if (network.type != "ib-sriov" || network.plugins.empty()) continue;
-    const Value* pkey = network.plugins.front().find("pkey");
-    if (pkey == nullptr || pkey->as_string() == nullptr) continue;
-    const int wanted = static_cast<int>(std::strtol(pkey->as_string()->c_str(), nullptr, 0)) & 0x7fff;
-    for (const PoolPart& part : in.views.pool(network.resource)) {
-      bool known = false;
-      bool there = false;
-      for (const facts::RdmaDevice& device : part.pf->nic->rdma)
-        for (const facts::RdmaPort& port : device.ports) {
-          known = known || !port.pkeys.empty();
-          for (const int key : port.pkeys) there = there || (key & 0x7fff) == wanted;
-        }
-      if (!known || there) continue;
-      out.error(pkey->span,
-                fmt::format("partition {} is not in the table of {} on {}: ports with it stay in INIT",
-                            *pkey->as_string(), part.pf->name, part.graph->facts->node))
-          .with_fix(
-              "add the GUIDs of the VFs to the partition at the subnet manager, or take a key that is there");
-      break;
-    }
-  }
+void limited_member(const Input& in, Findings& out) {
+  constexpr int kFullMember = 0x8000;
+  each_ib_pf(in, [&](const graph::Graph& graph, const graph::PfWanted& pf, const doc::Span& span) {
+    for (const facts::RdmaDevice& device : pf.nic->rdma)
+      for (const facts::RdmaPort& port : device.ports) {
+        if (port.pkeys.empty() ||
+            std::ranges::any_of(port.pkeys, [](int key) { return (key & kFullMember) != 0; }))
+          continue;
+        out.warning(
+               span,
+               fmt::format("{} ({}) of {} is only a limited member of its partition (0x{:04x}), and so are "
+                           "its VFs: two such ports do not reach each other",
+                           device.name, pf.name, graph.facts->node, port.pkeys.front()))
+            .with_fix(
+                "full membership for the GUIDs of PF and VFs at the subnet manager (=full in "
+                "partitions.conf)");
+      }
+  });
 }
 
 constexpr Rule kRules[] = {
@@ -209,7 +204,7 @@ constexpr Rule kRules[] = {
     {"RB-IB-005", "a network that keeps the link down", Needs::kNothing, link_kept_down},
     {"RB-IB-006", "VFs without a GUID, or with one GUID", Needs::kFacts, bad_vf_guids},
     {"RB-IB-007", "a port that no subnet manager has configured", Needs::kFacts, no_subnet_manager},
-    {"RB-IB-008", "a partition key that the port does not have", Needs::kFacts, pkey_not_there},
+    {"RB-IB-008", "a port that is only a limited member of its partition", Needs::kFacts, limited_member},
 };
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include "check/data_files.h"
 #include "check/families.h"
 #include "check/lookups.h"
-#include "doc/text.h"
 #include "doc/yaml.h"
 
 namespace railbed::check {
@@ -115,19 +114,6 @@ std::vector<NfdConfig> nfd_configs(const Input& in) {
   return all;
 }
 
-// Where a word of an embedded text stands in the outer file; the text itself where it is not found.
-doc::Span inside(const Value& text, std::string_view word) {
-  const doc::Span& span = text.span;
-  if (!span.known()) return span;
-  const size_t found = span.source->text.find(word, span.offset);
-  if (found == std::string::npos || found - span.offset > text.as_string()->size() * 4 + 256) return span;
-  return doc::LineIndex(span.source).at(found, word.size());
-}
-
-bool has_kind(const Input& in, std::string_view kind) {
-  return std::ranges::any_of(in.bundle.documents, [&](const Document& one) { return one.kind == kind; });
-}
-
 // Labels that rules, node objects and commands of the bundle make.
 std::set<std::string> made_here(const Input& in) {
   std::set<std::string> made;
@@ -193,10 +179,11 @@ void nobody_makes_label(const Input& in, Findings& out) {
     if (!one.key.starts_with(kFeature) || made.contains(one.key) || !told.insert(one.key).second) continue;
     const std::string_view name = std::string_view(one.key).substr(kFeature.size());
     if (name.starts_with("pci-") && name.ends_with(".present")) {
-      if (configs.empty() && has_kind(in, "ClusterPolicy")) continue;  // the GPU Operator's NFD makes it
+      if (configs.empty() && has_kind(in.bundle, "ClusterPolicy"))
+        continue;  // the GPU Operator's NFD makes it
       const std::string why = no_pci_label(configs, name.substr(4, name.size() - 4 - 8));
       if (why.empty()) continue;
-      const bool chart = has_kind(in, "NicClusterPolicy") && name == "pci-15b3.present";
+      const bool chart = has_kind(in.bundle, "NicClusterPolicy") && name == "pci-15b3.present";
       const std::string text = fmt::format("label {}: {}", one.key, why);
       auto& finding = chart
                           ? out.note(one.span, text +
