@@ -16,7 +16,6 @@
 #include "check/output.h"
 #include "command_line.h"
 #include "doc/edits.h"
-#include "facts/facts_json.h"
 #include "machine.h"
 #include "manifests.h"
 #include "verb.h"
@@ -33,22 +32,6 @@ struct Options {
   bool strict = false;
   check::Settings settings;
 };
-
-// Node facts, or a recorded machine that they are taken from.
-Result<void> read_facts(const std::string& path, std::vector<facts::NodeFacts>& nodes,
-                        doc::Diagnostics& diagnostics) {
-  const std::string ending = std::filesystem::path(path).extension().string();
-  if (ending == ".machine" || ending == ".tar") {
-    Machine machine;
-    machine.from = path;
-    auto kernel = TRY(open_machine(machine));
-    nodes.push_back(facts::collect(*kernel, collect_options(machine, *kernel)));
-    return {};
-  }
-  auto found = facts::parse_facts(TRY(read_source(path)), diagnostics);
-  std::ranges::move(found, std::back_inserter(nodes));
-  return {};
-}
 
 std::string print_as(const check::Report& report, const std::string& output) {
   if (output == "json") return check::to_json(report);
@@ -88,7 +71,10 @@ Result<int> run(Options& options) {
       TRY(read_sources(options.files, {".yaml", ".yml", ".json", ".md", ".markdown"}));
   doc::Diagnostics about_facts;
   std::vector<facts::NodeFacts> nodes;
-  for (const std::string& path : options.facts) TRY(read_facts(path, nodes, about_facts));
+  for (const std::string& path : options.facts) {
+    auto found = TRY(read_nodes_of(path, about_facts));
+    std::ranges::move(found, std::back_inserter(nodes));
+  }
   print_diagnostics(about_facts);
   if (about_facts.has_errors()) return kExitError;
 

@@ -4,7 +4,9 @@
 #include <filesystem>
 
 #include "agent/resolved.h"
+#include "facts/facts_json.h"
 #include "facts/machine_file.h"
+#include "manifests.h"
 #include "os/file_tree.h"
 #include "os/recorded.h"
 #include "state/store.h"
@@ -40,6 +42,18 @@ Result<plan::InUse> vfs_in_use() {
   if (!store && store.error().code == Code::kNotFound) return plan::InUse{};
   if (!store) return fail(std::move(store.error()));
   return agent::in_use_by(**store);
+}
+
+Result<std::vector<facts::NodeFacts>> read_nodes_of(const std::string& path, doc::Diagnostics& diagnostics) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  if (ending != ".machine" && ending != ".tar")
+    return facts::parse_facts(TRY(read_source(path)), diagnostics);
+  Machine machine;
+  machine.from = path;
+  auto kernel = TRY(open_machine(machine));
+  std::vector<facts::NodeFacts> nodes;
+  nodes.push_back(facts::collect(*kernel, collect_options(machine, *kernel)));
+  return nodes;
 }
 
 }  // namespace railbed

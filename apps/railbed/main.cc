@@ -16,6 +16,8 @@ constexpr Verb kVerbs[] = {
     {"check", "what is wrong in manifests, across objects and with the nodes' facts, and the fix",
      check_verb},
     {"explain", "the longer story of a finding of check", explain_verb},
+    {"generate", "manifests that fit nodes: a network per rail, a test pod per node", generate_verb},
+    {"size", "how many VFs and addresses the rails of nodes have and need, as a table", size_verb},
     {"plan", "what would be done to make manifests true: steps, reasons, whom they disturb", plan_verb},
     {"up", "make this machine what the manifests say and attach its pods", up_verb},
     {"down", "give this machine back as it was before up", down_verb},

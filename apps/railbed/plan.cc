@@ -11,7 +11,6 @@
 
 #include "command_line.h"
 #include "doc/json.h"
-#include "facts/facts_json.h"
 #include "machine.h"
 #include "manifests.h"
 #include "plan/plan_json.h"
@@ -42,7 +41,7 @@ Result<std::vector<facts::NodeFacts>> read_nodes(const Options& options, doc::Di
     return nodes;
   }
   for (const std::string& path : options.facts) {
-    auto found = facts::parse_facts(TRY(read_source(path)), diagnostics);
+    auto found = TRY(read_nodes_of(path, diagnostics));
     std::ranges::move(found, std::back_inserter(nodes));
   }
   if (options.node.empty() || nodes.empty()) return nodes;

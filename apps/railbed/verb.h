@@ -27,6 +27,8 @@ struct Verb {
 int discover_verb(std::span<char*> arguments);
 int check_verb(std::span<char*> arguments);
 int explain_verb(std::span<char*> arguments);
+int generate_verb(std::span<char*> arguments);
+int size_verb(std::span<char*> arguments);
 int plan_verb(std::span<char*> arguments);
 int up_verb(std::span<char*> arguments);
 int down_verb(std::span<char*> arguments);

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// railbed generate: the manifests that fit nodes. railbed size: their VFs and addresses as a table.
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <map>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "command_line.h"
+#include "doc/json.h"
+#include "generate/design.h"
+#include "generate/manifests.h"
+#include "machine.h"
+#include "manifests.h"
+#include "report/table.h"
+#include "verb.h"
+
+namespace railbed {
+namespace {
+
+using generate::Profile;
+using generate::Rail;
+
+struct Options {
+  std::vector<std::string> facts;
+  generate::Wish wish;
+  std::string output = "text";
+};
+
+const std::map<std::string, Profile> kProfiles = {
+    {"infiniband", Profile::kInfiniband}, {"roce", Profile::kRoce}, {"host-device", Profile::kHostDevice}};
+
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("--facts", options.facts,
+                 "facts of a node (railbed discover -o yaml) or its recording (FILE.tar), one or more")
+      ->check(CLI::ExistingFile);
+  app.add_option("--profile", options.wish.profile, "infiniband, roce or host-device")
+      ->required()
+      ->transform(CLI::CheckedTransformer(kProfiles, CLI::ignore_case));
+  app.add_option("--vfs", options.wish.vfs, "VFs per PF")->check(CLI::Range(1, 128))->capture_default_str();
+  app.add_option("--pods-per-node", options.wish.pods_per_node, "pods that run on a node at once")
+      ->check(CLI::Range(1, 128))
+      ->capture_default_str();
+  app.add_option("--mtu", options.wish.mtu, "of PFs and VFs (default: 9000 for RoCE in hardware)")
+      ->check(CLI::Range(1280, 9978));
+  app.add_option("--addresses", options.wish.addresses, "the rails' ranges are cut out of it")
+      ->capture_default_str();
+  app.add_flag("--soft-rdma", options.wish.soft_rdma,
+               "take ports without RDMA too: soft-RoCE, for trying it out");
+  app.add_option("--namespace", options.wish.pod_namespace, "of the pods")->capture_default_str();
+  app.add_option("--image", options.wish.image, "of the test pods")->capture_default_str();
+  app.add_option("--resource-prefix", options.wish.resource_prefix, "of resource names")
+      ->capture_default_str();
+}
+
+// The nodes in files, or this machine.
+Result<std::vector<facts::NodeFacts>> read_nodes(const Options& options) {
+  std::vector<facts::NodeFacts> nodes;
+  if (options.facts.empty()) {
+    auto kernel = TRY(open_machine({}));
+    nodes.push_back(facts::collect(*kernel, collect_options({}, *kernel)));
+    return nodes;
+  }
+  doc::Diagnostics diagnostics;
+  for (const std::string& path : options.facts) {
+    auto found = TRY(read_nodes_of(path, diagnostics));
+    std::ranges::move(found, std::back_inserter(nodes));
+  }
+  print_diagnostics(diagnostics);
+  if (diagnostics.has_errors()) return fail(Code::kInvalid, "the facts have errors");
+  return nodes;
+}
+
+report::Table size_table(const generate::Design& design) {
+  using report::Align;
+  report::Table table({{"RAIL", "rail"},
+                       {"PFS", "pfs", Align::kRight},
+                       {"VFS PER PF", "vfsPerPf", Align::kRight},
+                       {"VFS", "vfs", Align::kRight},
+                       {"USED BY PODS", "vfsUsed", Align::kRight},
+                       {"SPARE", "spare", Align::kRight},
+                       {"ADDRESSES NEEDED", "addressesNeeded", Align::kRight},
+                       {"RANGE", "range"},
+                       {"ROOM", "room", Align::kRight}});
+  for (const Rail& rail : design.rails) {
+    const auto pfs = static_cast<int>(rail.ports.size());
+    const int used = generate::vfs_needed(design) * pfs;
+    const int all = generate::addresses_needed(rail);
+    const int64_t room = (int64_t{1} << (rail.range.address.bits() - rail.range.length)) - 2;
+    table.row({rail.name, pfs, rail.vfs, all, used, fmt::format("{} %", (all - used) * 100 / all), all,
+               rail.range.to_string(), room});
+  }
+  return table;
+}
+
+Result<int> run(const Options& options, bool only_size) {
+  const std::vector<facts::NodeFacts> nodes = TRY(read_nodes(options));
+  const generate::Design design = TRY(generate::design(nodes, options.wish));
+  if (!only_size) {
+    fmt::print("{}", generate::to_yaml(design));
+    return kExitOk;
+  }
+  const report::Table table = size_table(design);
+  if (options.output == "json") {
+    fmt::print("{}\n", doc::to_json(table.to_value(), 2));
+    return kExitOk;
+  }
+  fmt::print("{}", table.to_text());
+  for (const std::string& note : design.notes) fmt::print("- {}\n", note);
+  for (const facts::NodeFacts* node : design.nodes)
+    if (!node->gpus.empty())
+      fmt::print("- node {}: {} rails for {} GPUs{}\n", node->node, design.rails.size(), node->gpus.size(),
+                 design.rails.size() == node->gpus.size() ? "" : ": GPUs share rails");
+  return kExitOk;
+}
+
+int run_verb(CLI::App& app, Options& options, bool only_size, std::span<char*> arguments) {
+  if (auto status = parse_command_line(app, arguments)) return *status;
+  Result<int> done = run(options, only_size);
+  if (done) return *done;
+  return give_up(done.error());
+}
+
+}  // namespace
+
+int generate_verb(std::span<char*> arguments) {
+  Options options;
+  CLI::App app(
+      "Writes the manifests that fit these nodes (or this machine): a policy and a network per rail, "
+      "addresses\n"
+      "for all VFs, a test pod per node with all rails and the environment that NCCL, UCX and NVSHMEM need.\n"
+      "Check them: railbed generate … | railbed check --facts FILE -",
+      "railbed generate");
+  add_options(app, options);
+  return run_verb(app, options, false, arguments);
+}
+
+int size_verb(std::span<char*> arguments) {
+  Options options;
+  CLI::App app(
+      "How many VFs and addresses the rails of these nodes (or of this machine) have and need: per rail "
+      "PFs,\n"
+      "VFs, what the pods take at once, what is spare, and a range with a fifth more than there are VFs.",
+      "railbed size");
+  add_options(app, options);
+  app.add_option("-o,--output", options.output, "text or json")->check(CLI::IsMember({"text", "json"}));
+  return run_verb(app, options, true, arguments);
+}
+
+}  // namespace railbed

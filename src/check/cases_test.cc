@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every folder of testdata/check is an id. bad* is checked and what is told is compared with bad*.expected as
+// a whole (and what --fix writes with bad*.fixed, where there is one); the id must be among it. good* gives
+// no finding at all. testdata/bundles holds whole correct bundles: none of them gives a finding.
+// RAILBED_UPDATE=1 writes the expected files anew; read the difference before you commit it.
+// First line of a file: `# facts: seed-six-cx7, lab` (Markdown: <!-- facts: … -->), nodes of
+// testdata/discover.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "check/check.h"
+#include "check/explain.h"
+#include "check/output.h"
+#include "facts/facts_json.h"
+
+namespace railbed::check {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path testdata() {
+  return fs::path(RAILBED_SOURCE_DIR) / "testdata";
+}
+
+std::string read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::vector<facts::NodeFacts> facts_named_in(const std::string& text) {
+  std::string line = text.substr(0, text.find('\n'));
+  std::vector<facts::NodeFacts> nodes;
+  const size_t at = line.find("facts: ");
+  if (at == std::string::npos) return nodes;
+  std::ranges::replace(line, ',', ' ');
+  std::istringstream names(line.substr(at + 7));
+  for (std::string name; names >> name && name != "-->";) {
+    const fs::path path = testdata() / "discover" / name / "facts.json";
+    doc::Diagnostics problems;
+    auto found = facts::parse_facts(
+        std::make_shared<doc::Source>(doc::Source{path.string(), read_file(path)}), problems);
+    EXPECT_FALSE(problems.has_errors() || found.empty()) << path << "\n" << doc::render(problems);
+    std::ranges::move(found, std::back_inserter(nodes));
+  }
+  return nodes;
+}
+
+Report report_of(const fs::path& path) {
+  const std::string text = read_file(path);
+  return check({std::make_shared<doc::Source>(doc::Source{path.filename().string(), text})},
+               facts_named_in(text), {});
+}
+
+void expect_file(const fs::path& path, const std::string& text) {
+  if (std::getenv("RAILBED_UPDATE") != nullptr) std::ofstream(path, std::ios::binary) << text;
+  EXPECT_EQ(text, read_file(path)) << path;
+}
+
+bool is_expectation(const fs::path& path) {
+  return path.extension() == ".expected" || path.extension() == ".fixed";
+}
+
+std::vector<fs::path> files_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  if (fs::exists(folder))
+    for (const auto& entry : fs::recursive_directory_iterator(folder))
+      if (entry.is_regular_file()) files.push_back(entry.path());
+  std::ranges::sort(files);
+  return files;
+}
+
+class RuleCase : public testing::TestWithParam<std::string> {};
+
+TEST_P(RuleCase, TellsWhatIsExpectedAndNothingWhereAllIsRight) {
+  const std::string& id = GetParam();
+  EXPECT_NE(explain(id), nullptr) << "no section of docs/check explains " << id;
+  int bad = 0;
+  int good = 0;
+  for (const fs::path& path : files_in(testdata() / "check" / id)) {
+    if (is_expectation(path)) continue;
+    const Report report = report_of(path);
+    const std::string name = path.filename();
+    if (name.starts_with("bad")) {
+      ++bad;
+      expect_file(fs::path(path).replace_extension(".expected"), to_text(report));
+      EXPECT_TRUE(std::ranges::any_of(report.findings.all(), [&](const auto& f) { return f.id == id; }))
+          << path << " does not give " << id << ":\n"
+          << to_text(report);
+      const fs::path fixed = fs::path(path).replace_extension(".fixed");
+      if (fs::exists(fixed)) expect_file(fixed, report.repairs.empty() ? "" : report.repairs[0].after->text);
+    } else {
+      ++good;
+      EXPECT_TRUE(report.findings.all().empty()) << path << "\n" << to_text(report);
+    }
+  }
+  EXPECT_GT(bad, 0) << "no case testdata/check/" << id << "/bad*";
+  EXPECT_GT(good, 0) << "no case testdata/check/" << id << "/good*";
+}
+
+std::vector<std::string> rule_ids() {
+  std::vector<std::string> ids;
+  for (const Rule& rule : all_rules()) ids.emplace_back(rule.id);
+  return ids;
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::ranges::replace_if(name, [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, RuleCase, testing::ValuesIn(rule_ids()), test_name);
+
+class GoodBundle : public testing::TestWithParam<std::string> {};
+
+TEST_P(GoodBundle, GivesNoFinding) {
+  const Report report = report_of(testdata() / "bundles" / GetParam());
+  EXPECT_TRUE(report.findings.all().empty()) << to_text(report);
+  EXPECT_GT(report.objects(), 0);
+}
+
+std::vector<std::string> bundles() {
+  std::vector<std::string> names;
+  for (const fs::path& path : files_in(testdata() / "bundles")) names.push_back(path.filename());
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Bundles, GoodBundle, testing::ValuesIn(bundles()), test_name);
+
+TEST(RulesTest, IdsAndSummariesAreGivenOnce) {
+  std::set<std::string_view> ids;
+  for (const Rule& rule : all_rules()) {
+    EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;
+    EXPECT_FALSE(rule.summary.empty()) << rule.id;
+  }
+}
+
+}  // namespace
+}  // namespace railbed::check

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which ports of which nodes become which rail, with how many VFs and which addresses.
+//
+// Why: the arithmetic that people do by hand and get wrong (addresses for one node instead of all, one rail
+// for eight GPUs, ports of two fabrics in one network) follows from the nodes' facts. `railbed generate`
+// writes it as manifests, `railbed size` as a table. Threading: pure functions over values; a Design points
+// into the facts, which must outlive it. Failure: an Error says what the nodes lack and what to do; what was
+// left out (a port that is down or that the host uses) is in the notes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/ip.h"
+#include "facts/node_facts.h"
+
+namespace railbed::generate {
+
+enum class Profile : uint8_t {
+  kInfiniband,  // VFs of InfiniBand ports, SriovIBNetwork
+  kRoce,        // VFs of Ethernet ports, SriovNetwork
+  kHostDevice,  // whole ports, one pod per node
+};
+
+struct Wish {
+  Profile profile = Profile::kInfiniband;
+  int vfs = 8;                             // per PF; fewer where the card has fewer
+  int pods_per_node = 1;                   // that run at once, each with a VF on every rail
+  int mtu = 0;                             // 0: 9000 for RoCE in hardware, otherwise as it is
+  bool soft_rdma = false;                  // ports without RDMA are taken too
+  std::string addresses = "10.64.0.0/12";  // the rails' ranges are cut out of it
+  std::string resource_prefix = "openshift.io";
+  std::string operator_namespace = "openshift-sriov-network-operator";
+  std::string pod_namespace = "rdma-test";
+  std::string image = "registry.k8s.io/e2e-test-images/agnhost:2.53";
+};
+
+struct Port {
+  const facts::NodeFacts* node = nullptr;
+  const facts::Nic* nic = nullptr;
+};
+
+struct Rail {
+  std::string name;         // "rail0"; also the resource and the network
+  std::vector<Port> ports;  // one of each node that has this rail
+  int vfs = 0;              // per PF: what all of them can make
+  IpPrefix range;           // big enough for all VFs of all nodes and a fifth more
+};
+
+struct Design {
+  Wish wish;
+  std::vector<const facts::NodeFacts*> nodes;  // those that have rails
+  std::vector<Rail> rails;
+  std::vector<std::string> notes;
+};
+
+Result<Design> design(const std::vector<facts::NodeFacts>& nodes, const Wish& wish);
+
+// Addresses that a rail needs: one per VF of every node.
+int addresses_needed(const Rail& rail);
+// VFs of a rail that the pods take at once, per node.
+int vfs_needed(const Design& design);
+
+}  // namespace railbed::generate

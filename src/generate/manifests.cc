@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generate/manifests.h"
+
+#include <algorithm>
+#include <set>
+
+#include "doc/json.h"
+#include "doc/yaml.h"
+
+namespace railbed::generate {
+namespace {
+
+using doc::Value;
+
+Value object(std::string_view api_version, std::string_view kind, std::string_view name,
+             std::string_view ns) {
+  Value out = Value::object();
+  out.set("apiVersion", api_version);
+  out.set("kind", kind);
+  Value& meta = out.set("metadata", Value::object());
+  meta.set("name", name);
+  if (!ns.empty()) meta.set("namespace", ns);
+  return out;
+}
+
+bool infiniband(const Rail& rail) {
+  return rail.ports.front().nic->link_type == facts::LinkType::kInfiniband;
+}
+
+bool hardware_rdma(const Rail& rail) {
+  return std::ranges::all_of(rail.ports, [](const Port& port) {
+    return std::ranges::any_of(port.nic->rdma, [](const auto& device) { return !device.soft; });
+  });
+}
+
+int mtu_of(const Design& design, const Rail& rail) {
+  if (design.wish.mtu > 0) return design.wish.mtu;
+  return !infiniband(rail) && hardware_rdma(rail) ? 9000 : 0;
+}
+
+// Whether one policy can speak about all nodes of the rail.
+bool is_alike(const Rail& rail) {
+  const facts::PciDevice& first = rail.ports.front().nic->pci;
+  return std::ranges::all_of(rail.ports, [&](const Port& port) {
+    const facts::PciDevice& pci = port.nic->pci;
+    return pci.address == first.address && pci.vendor == first.vendor && pci.device == first.device;
+  });
+}
+
+// The same, and no other rail has one of these addresses on some node.
+bool one_policy_is_enough(const Design& design) {
+  return std::ranges::all_of(design.rails, is_alike) &&
+         std::ranges::all_of(design.rails,
+                             [&](const Rail& rail) { return rail.ports.size() == design.nodes.size(); });
+}
+
+Value policy(const Design& design, const Rail& rail, const Port& port, bool for_all) {
+  const std::string name = for_all ? rail.name : fmt::format("{}-{}", rail.name, port.node->node);
+  Value out =
+      object("sriovnetwork.openshift.io/v1", "SriovNetworkNodePolicy", name, design.wish.operator_namespace);
+  Value& spec = out.set("spec", Value::object());
+  spec.set("resourceName", rail.name);
+  Value& selector = spec.set("nodeSelector", Value::object());
+  if (for_all)
+    selector.set("feature.node.kubernetes.io/network-sriov.capable", "true");
+  else
+    selector.set("kubernetes.io/hostname", port.node->node);
+  spec.set("priority", 50);
+  spec.set("numVfs", rail.vfs);
+  if (const int mtu = mtu_of(design, rail); mtu > 0) spec.set("mtu", mtu);
+  Value& nic = spec.set("nicSelector", Value::object());
+  nic.set("vendor", port.nic->pci.vendor);
+  nic.set("deviceID", port.nic->pci.device);
+  nic.set("rootDevices", Value::array()).push(fmt::format("{}", port.nic->pci.address));
+  spec.set("deviceType", "netdevice");
+  spec.set("isRdma", true);
+  spec.set("linkType", infiniband(rail) ? "IB" : "ETH");
+  return out;
+}
+
+Value ipam(const Rail& rail) {
+  Value out = Value::object();
+  out.set("type", "whereabouts");
+  out.set("range", rail.range.to_string());
+  return out;
+}
+
+Value vf_network(const Design& design, const Rail& rail) {
+  Value out = object("sriovnetwork.openshift.io/v1", infiniband(rail) ? "SriovIBNetwork" : "SriovNetwork",
+                     rail.name, design.wish.operator_namespace);
+  Value& spec = out.set("spec", Value::object());
+  spec.set("resourceName", rail.name);
+  spec.set("networkNamespace", design.wish.pod_namespace);
+  if (infiniband(rail)) spec.set("linkState", "enable");
+  spec.set("ipam", doc::to_json(ipam(rail), 2) + "\n");
+  return out;
+}
+
+// A whole port: the device by its PCI address, its RDMA device with it.
+Value port_network(const Design& design, const Rail& rail, const Port& port, bool for_all) {
+  const std::string name = for_all ? rail.name : fmt::format("{}-{}", rail.name, port.node->node);
+  Value out = object("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", name, design.wish.pod_namespace);
+  Value config = Value::object();
+  config.set("cniVersion", "1.0.0");
+  config.set("name", name);
+  Value& plugins = config.set("plugins", Value::array());
+  Value device = Value::object();
+  device.set("type", "host-device");
+  device.set("pciBusID", fmt::format("{}", port.nic->pci.address));
+  device.set("ipam", ipam(rail));
+  plugins.push(std::move(device));
+  if (const int mtu = mtu_of(design, rail); mtu > 0) {
+    Value tuning = Value::object();
+    tuning.set("type", "tuning");
+    tuning.set("mtu", mtu);
+    plugins.push(std::move(tuning));
+  }
+  Value rdma = Value::object();
+  rdma.set("type", "rdma");
+  plugins.push(std::move(rdma));
+  out.set("spec", Value::object()).set("config", doc::to_json(config, 2) + "\n");
+  return out;
+}
+
+struct Variable {
+  std::string_view name, value;
+};
+
+// What NCCL, UCX and NVSHMEM cannot find out themselves in a pod with several rails.
+constexpr Variable kEnvironment[] = {
+    {"NCCL_SOCKET_IFNAME", "eth0"},  // the pod network is for start-up only
+    {"NCCL_CROSS_NIC", "0"},         // rings stay on their rail
+    {"UCX_TLS", "rc,cuda_copy,cuda_ipc,sm,self"},
+    {"NVSHMEM_REMOTE_TRANSPORT", "ibrc"},
+    {"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "eth0"},
+    {"NVSHMEM_ENABLE_NIC_PE_MAPPING", "1"},
+};
+
+Value container(const Design& design, const facts::NodeFacts& node, const std::vector<const Rail*>& rails) {
+  Value out = Value::object();
+  out.set("name", "rdma");
+  out.set("image", design.wish.image);
+  Value& command = out.set("command", Value::array());
+  command.push("sleep");
+  command.push("infinity");
+  Value& env = out.set("env", Value::array());
+  for (const Variable& variable : kEnvironment) {
+    Value one = Value::object();
+    one.set("name", variable.name);
+    one.set("value", variable.value);
+    env.push(std::move(one));
+  }
+  out.set("securityContext", Value::object())
+      .set("capabilities", Value::object())
+      .set("add", Value::array())
+      .push("IPC_LOCK");  // memory that is registered for RDMA is locked
+  Value limits = Value::object();
+  limits.set("cpu", "8");
+  limits.set("memory", "64Gi");
+  if (!node.gpus.empty()) limits.set("nvidia.com/gpu", fmt::format("{}", node.gpus.size()));
+  if (design.wish.profile != Profile::kHostDevice)
+    for (const Rail* rail : rails)
+      limits.set(fmt::format("{}/{}", design.wish.resource_prefix, rail->name), "1");
+  Value& resources = out.set("resources", Value::object());
+  resources.set("requests", limits);
+  resources.set("limits", std::move(limits));
+  Value mount = Value::object();
+  mount.set("name", "shm");
+  mount.set("mountPath", "/dev/shm");
+  out.set("volumeMounts", Value::array()).push(std::move(mount));
+  return out;
+}
+
+Value test_pod(const Design& design, const facts::NodeFacts& node, bool for_all) {
+  std::vector<const Rail*> rails;
+  std::string networks;
+  for (const Rail& rail : design.rails) {
+    if (std::ranges::none_of(rail.ports, [&](const Port& port) { return port.node == &node; })) continue;
+    rails.push_back(&rail);
+    const bool own = design.wish.profile == Profile::kHostDevice && !for_all;
+    networks += fmt::format("{}{}{}", networks.empty() ? "" : ", ", rail.name, own ? "-" + node.node : "");
+  }
+  Value out = object("v1", "Pod", "rdma-test-" + node.node, design.wish.pod_namespace);
+  out.find("metadata")->set("annotations", Value::object()).set("k8s.v1.cni.cncf.io/networks", networks);
+  Value& spec = out.set("spec", Value::object());
+  spec.set("nodeSelector", Value::object()).set("kubernetes.io/hostname", node.node);
+  spec.set("restartPolicy", "Never");
+  spec.set("containers", Value::array()).push(container(design, node, rails));
+  Value volume = Value::object();
+  volume.set("name", "shm");
+  volume.set("emptyDir", Value::object()).set("medium", "Memory");
+  spec.set("volumes", Value::array()).push(std::move(volume));
+  return out;
+}
+
+Value soft_node(const facts::NodeFacts& node) {
+  Value out = object("v1", "Node", node.node, "");
+  out.find("metadata")->set("annotations", Value::object()).set("railbed.dev/soft-rdma", "true");
+  return out;
+}
+
+}  // namespace
+
+std::vector<Value> manifests(const Design& design) {
+  std::vector<Value> out;
+  const bool for_all = one_policy_is_enough(design);
+  const bool soft = !std::ranges::all_of(design.rails, hardware_rdma);
+  if (soft)
+    for (const facts::NodeFacts* node : design.nodes) out.push_back(soft_node(*node));
+  for (const Rail& rail : design.rails)
+    for (const Port& port : rail.ports) {
+      if (design.wish.profile == Profile::kHostDevice)
+        out.push_back(port_network(design, rail, port, for_all));
+      else
+        out.push_back(policy(design, rail, port, for_all));
+      if (for_all) break;
+    }
+  if (design.wish.profile != Profile::kHostDevice)
+    for (const Rail& rail : design.rails) out.push_back(vf_network(design, rail));
+  for (const facts::NodeFacts* node : design.nodes) out.push_back(test_pod(design, *node, for_all));
+  return out;
+}
+
+std::string to_yaml(const Design& design) {
+  std::string out = fmt::format("# railbed generate: {} rail{} on {} node{}\n", design.rails.size(),
+                                design.rails.size() == 1 ? "" : "s", design.nodes.size(),
+                                design.nodes.size() == 1 ? "" : "s");
+  for (const std::string& note : design.notes) out += fmt::format("# {}\n", note);
+  bool first = true;
+  for (const Value& one : manifests(design)) {
+    if (!first) out += "---\n";
+    first = false;
+    out += doc::to_yaml(one);
+  }
+  return out;
+}
+
+}  // namespace railbed::generate

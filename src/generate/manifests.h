@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A design as the manifests that make it so, and as the table of its arithmetic.
+//
+// One network per rail and a test pod per node with all rails. Where all nodes have their rails at the same
+// PCI addresses, one policy per rail is for all of them; otherwise one per rail and node.
+// Threading: pure functions. Failure: none.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "doc/value.h"
+#include "generate/design.h"
+
+namespace railbed::generate {
+
+std::vector<doc::Value> manifests(const Design& design);
+// All of them as one YAML stream, with a comment that says what it is made from.
+std::string to_yaml(const Design& design);
+
+}  // namespace railbed::generate
