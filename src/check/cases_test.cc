@@ -5,14 +5,14 @@
 // RAILBED_UPDATE=1 writes the expected files anew; read the difference before you commit it.
 // First line of a file: `# facts: seed-six-cx7, lab` (Markdown: <!-- facts: … -->), nodes of
 // testdata/discover.
-#include <cstdlib>
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 
 #include <gtest/gtest.h>
 
+#include "base/testdata.h"
 #include "check/check.h"
 #include "check/explain.h"
 #include "check/output.h"
@@ -22,17 +22,6 @@ namespace railbed::check {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path testdata() {
-  return fs::path(RAILBED_SOURCE_DIR) / "testdata";
-}
-
-std::string read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 std::vector<facts::NodeFacts> facts_named_in(const std::string& text) {
   std::string line = text.substr(0, text.find('\n'));
@@ -44,8 +33,8 @@ std::vector<facts::NodeFacts> facts_named_in(const std::string& text) {
   for (std::string name; names >> name && name != "-->";) {
     const fs::path path = testdata() / "discover" / name / "facts.json";
     doc::Diagnostics problems;
-    auto found = facts::parse_facts(
-        std::make_shared<doc::Source>(doc::Source{path.string(), read_file(path)}), problems);
+    auto found = facts::parse_facts(std::make_shared<doc::Source>(doc::Source{path.string(), content(path)}),
+                                    problems);
     EXPECT_FALSE(problems.has_errors() || found.empty()) << path << "\n" << doc::render(problems);
     std::ranges::move(found, std::back_inserter(nodes));
   }
@@ -53,14 +42,9 @@ std::vector<facts::NodeFacts> facts_named_in(const std::string& text) {
 }
 
 Report report_of(const fs::path& path) {
-  const std::string text = read_file(path);
+  const std::string text = content(path);
   return check({std::make_shared<doc::Source>(doc::Source{path.filename().string(), text})},
                facts_named_in(text), {});
-}
-
-void expect_file(const fs::path& path, const std::string& text) {
-  if (std::getenv("RAILBED_UPDATE") != nullptr) std::ofstream(path, std::ios::binary) << text;
-  EXPECT_EQ(text, read_file(path)) << path;
 }
 
 bool is_expectation(const fs::path& path) {
@@ -89,12 +73,13 @@ TEST_P(RuleCase, TellsWhatIsExpectedAndNothingWhereAllIsRight) {
     const std::string name = path.filename();
     if (name.starts_with("bad")) {
       ++bad;
-      expect_file(fs::path(path).replace_extension(".expected"), to_text(report));
+      expect_golden(fs::path(path).replace_extension(".expected"), to_text(report));
       EXPECT_TRUE(std::ranges::any_of(report.findings.all(), [&](const auto& f) { return f.id == id; }))
           << path << " does not give " << id << ":\n"
           << to_text(report);
       const fs::path fixed = fs::path(path).replace_extension(".fixed");
-      if (fs::exists(fixed)) expect_file(fixed, report.repairs.empty() ? "" : report.repairs[0].after->text);
+      if (fs::exists(fixed))
+        expect_golden(fixed, report.repairs.empty() ? "" : report.repairs[0].after->text);
     } else {
       ++good;
       EXPECT_TRUE(report.findings.all().empty()) << path << "\n" << to_text(report);

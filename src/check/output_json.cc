@@ -87,8 +87,9 @@ Value location(const doc::Span& span) {
     const size_t begin = std::min(static_cast<size_t>(span.column) - 1, line.size());
     const int64_t column = characters(line.substr(0, begin)) + 1;
     region.set("startColumn", column);
-    region.set("endColumn", column + std::max<int64_t>(
-                                         characters(line.substr(begin, static_cast<size_t>(span.length))), 1));
+    region.set(
+        "endColumn",
+        column + std::max<int64_t>(characters(line.substr(begin, static_cast<size_t>(span.length))), 1));
   }
   Value out = Value::object();
   out.set("physicalLocation", std::move(physical));

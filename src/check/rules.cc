@@ -10,8 +10,10 @@ namespace railbed::check {
 
 namespace {
 constexpr std::span<const Rule> (*kFamilies[])() = {
-    address_rules,    resource_rules, label_rules,       rail_rules,     rdma_rules,
-    infiniband_rules, mtu_rules,      environment_rules, operator_rules, command_rules,
+    address_rules,
+    resource_rules,
+    infiniband_rules,
+    rail_rules,
 };
 }  // namespace
 
