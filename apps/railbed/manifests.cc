@@ -10,6 +10,7 @@
 
 #include <fmt/ranges.h>
 
+#include "check/check.h"
 #include "doc/yaml.h"
 
 namespace railbed {
@@ -71,10 +72,22 @@ Result<std::vector<doc::SourcePtr>> read_sources(const std::vector<std::string>&
 }
 
 Result<Manifests> read_manifests(const std::vector<std::string>& paths) {
-  const std::vector<doc::SourcePtr> sources = TRY(read_sources(paths, {".yaml", ".yml", ".json"}));
   Manifests manifests;
-  manifests.objects = api::load(sources, manifests.diagnostics);
+  manifests.sources = TRY(read_sources(paths, {".yaml", ".yml", ".json"}));
+  manifests.objects = api::load(manifests.sources, manifests.diagnostics);
   return manifests;
+}
+
+doc::Diagnostics rule_findings(const Manifests& manifests, const graph::Catalog& catalog,
+                               std::span<const graph::Graph> graphs, std::span<const facts::NodeFacts> nodes,
+                               const std::vector<std::string>& forced) {
+  check::Settings settings{.graph = catalog.options, .cluster_networks = {}};
+  doc::Diagnostics findings =
+      check::rule_findings(manifests.sources, manifests.objects, catalog, graphs, nodes, settings);
+  for (doc::Diagnostic& finding : findings.mutable_all())
+    if (finding.severity == doc::Severity::kError && std::ranges::find(forced, finding.id) != forced.end())
+      finding.severity = doc::Severity::kWarning;
+  return findings;
 }
 
 void print_diagnostics(const doc::Diagnostics& diagnostics) {

@@ -6,14 +6,17 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "api/load.h"
+#include "graph/graph.h"
 
 namespace railbed {
 
 struct Manifests {
+  std::vector<doc::SourcePtr> sources;
   api::Objects objects;
   doc::Diagnostics diagnostics;
 };
@@ -29,6 +32,12 @@ Result<std::vector<doc::SourcePtr>> read_sources(const std::vector<std::string>&
 // "-" is standard input; a directory stands for the *.yaml, *.yml and *.json files below it, by path. A
 // directory without any is an error: it is a typing mistake more often than a wish.
 Result<Manifests> read_manifests(const std::vector<std::string>& paths);
+
+// What the rules of `railbed check` find in these manifests on these nodes, whose graphs are `graphs`.
+// Findings with an id of `forced` are warnings: a person has decided about them.
+doc::Diagnostics rule_findings(const Manifests& manifests, const graph::Catalog& catalog,
+                               std::span<const graph::Graph> graphs, std::span<const facts::NodeFacts> nodes,
+                               const std::vector<std::string>& forced);
 
 // The diagnostics on standard error, and how many of each severity; nothing when there are none.
 void print_diagnostics(const doc::Diagnostics& diagnostics);

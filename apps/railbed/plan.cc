@@ -26,6 +26,7 @@ struct Options {
   Machine machine;
   std::string node;
   std::string output = "text";
+  std::vector<std::string> forced;
   graph::Options graph;
   plan::Options plan;
 };
@@ -88,6 +89,7 @@ Result<int> make_plans(const Options& options) {
   std::vector<graph::Graph> graphs;
   for (const facts::NodeFacts& node : nodes) graphs.push_back(graph::resolve(catalog, node, diagnostics));
   graph::check_across(graphs, diagnostics);
+  diagnostics.append(rule_findings(manifests, catalog, graphs, nodes, options.forced));
   std::vector<plan::NodePlan> plans;
   bool change = false;
   for (const graph::Graph& graph : graphs) {
@@ -131,6 +133,9 @@ int plan_verb(std::span<char*> arguments) {
   app.add_option("-o,--output", options.output, "text or json")->check(CLI::IsMember({"text", "json"}));
   app.add_flag("--soft-rdma", options.graph.soft_rdma, "soft-RoCE devices on RDMA-marked VFs");
   app.add_flag("--disrupt", options.plan.disrupt, "also plan what takes VFs from running pods");
+  app.add_option("--force", options.forced,
+                 "an id of check's findings that is no error here; may be repeated")
+      ->allow_extra_args(false);
   app.add_option("--resource-prefix", options.graph.resource_prefix, "of resource names")
       ->capture_default_str();
   if (auto status = parse_command_line(app, arguments)) return *status;

@@ -5,6 +5,7 @@
 #include "agent/privileges.h"
 #include "agent/standalone.h"
 #include "command_line.h"
+#include "facts/collect.h"
 #include "manifests.h"
 #include "run_options.h"
 #include "run_progress.h"
@@ -17,6 +18,7 @@ namespace {
 
 struct Options : RunOptions {
   std::vector<std::string> files;
+  std::vector<std::string> forced;
 };
 
 // Asked for before anything is changed, with the steps that need them.
@@ -29,6 +31,23 @@ Result<void> check_privileges(os::Kernel& kernel, const Options& options, const 
   return agent::check_privileges(agent::needs_of(preview.plan, preview.attachments), missing);
 }
 
+// What check's rules find on this machine, before anything is changed.
+Result<void> check_rules(os::Kernel& kernel, const Options& options, const Manifests& manifests) {
+  const agent::Settings& settings = options.settings;
+  doc::Diagnostics told_later;
+  const graph::Catalog catalog =
+      graph::index(manifests.objects, {settings.resource_prefix, settings.soft_rdma}, told_later);
+  const facts::NodeFacts node = facts::collect(kernel, {.node = settings.node});
+  const graph::Graph graph = graph::resolve(catalog, node, told_later);
+  const doc::Diagnostics findings =
+      rule_findings(manifests, catalog, {&graph, 1}, {&node, 1}, options.forced);
+  print_diagnostics(findings);
+  if (!findings.has_errors()) return {};
+  return fail(Error{.code = Code::kInvalid,
+                    .message = "the manifests have errors, nothing was changed",
+                    .hint = "railbed explain ID tells more; --force ID goes on all the same"});
+}
+
 Result<int> run(Options& options) {
   Manifests manifests = TRY(read_manifests(options.files));
   print_diagnostics(manifests.diagnostics);
@@ -37,6 +56,7 @@ Result<int> run(Options& options) {
                       .message = "the manifests have errors, nothing was changed",
                       .hint = "a pod or policy that cannot be read would be taken for one that was removed"});
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
+  TRY(check_rules(*kernel, options, manifests));
   TRY(check_privileges(*kernel, options, manifests.objects));
   StopSignal stop;
   options.settings.apply.stop = stop.token();
@@ -59,6 +79,9 @@ int up_verb(std::span<char*> arguments) {
   app.add_option("--node", options.settings.node, "this machine's node name (its host name)");
   app.add_flag("--soft-rdma", options.settings.soft_rdma,
                "soft-RoCE devices on RDMA-marked VFs without RDMA");
+  app.add_option("--force", options.forced,
+                 "an id of check's findings that is no error here; may be repeated")
+      ->allow_extra_args(false);
   app.add_flag("--disrupt", options.settings.disrupt, "also make changes that take VFs from running pods");
   add_run_options(app, options);
   if (auto status = parse_command_line(app, arguments)) return *status;

@@ -143,12 +143,31 @@ bool is_known_id(std::string_view id) {
   return explain(id) != nullptr;
 }
 
+namespace {
+
 void run_rules(const Input& input, Diagnostics& findings) {
   for (const Rule& rule : all_rules()) {
     if (rule.needs == Needs::kFacts && input.nodes.empty()) continue;
     Findings told(rule.id, findings);
     rule.run(input, told);
   }
+}
+
+}  // namespace
+
+Diagnostics rule_findings(const std::vector<doc::SourcePtr>& sources, const api::Objects& objects,
+                          const graph::Catalog& catalog, std::span<const graph::Graph> graphs,
+                          std::span<const facts::NodeFacts> nodes, const Settings& settings) {
+  Diagnostics told_already;
+  const Bundle bundle = read_bundle(sources, told_already);
+  const std::vector<PodTemplate> pods = find_pods(bundle);
+  const Views views = make_views(bundle, pods, graphs, settings);
+  Diagnostics findings;
+  run_rules({bundle, pods, objects, catalog, graphs, nodes, settings, views}, findings);
+  suppress(sources, is_known_id, findings);
+  std::erase_if(findings.mutable_all(),
+                [](const Diagnostic& one) { return one.id.starts_with("RB-IGNORE-"); });
+  return findings;
 }
 
 Report check(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,

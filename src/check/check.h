@@ -38,8 +38,10 @@ struct Report {
 Report check(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
              const Settings& settings);
 
-// Only the rules, on what is there already: what `plan` and `up` ask before they begin.
-void run_rules(const Input& input, doc::Diagnostics& findings);
+// The rules alone, for `plan` and `up`, which have read the manifests and made the graph already.
+doc::Diagnostics rule_findings(const std::vector<doc::SourcePtr>& sources, const api::Objects& objects,
+                               const graph::Catalog& catalog, std::span<const graph::Graph> graphs,
+                               std::span<const facts::NodeFacts> nodes, const Settings& settings);
 
 // Whether `id` is one that a finding can have.
 bool is_known_id(std::string_view id);

@@ -26,10 +26,10 @@ std::string label(const NodeFacts& node, const Nic& nic) {
 }
 
 // Why a port of the right kind is not taken; empty when it is.
-std::string why_not(const Nic& nic, const Wish& wish) {
+std::string why_not(const NodeFacts& node, const Nic& nic, const Wish& wish) {
   if (wish.profile != Profile::kHostDevice && nic.total_vfs.value_or(0) <= 0)
     return "it makes no VFs (sriov_totalvfs is 0 or absent: enable SR-IOV in the card's firmware)";
-  if (const std::string use = graph::host_use(nic); !use.empty()) return "the host uses it: " + use;
+  if (const std::string use = graph::host_use(nic, node); !use.empty()) return "the host uses it: " + use;
   const facts::RdmaPort* port = rdma_port(nic);
   if (port == nullptr && !wish.soft_rdma) return "it has no RDMA device";
   if (port != nullptr && !port->state.empty() && port->state != "ACTIVE")
@@ -48,7 +48,7 @@ std::vector<Port> usable_ports(const std::vector<NodeFacts>& nodes, Design& desi
   for (const NodeFacts& node : nodes)
     for (const Nic& nic : node.nics) {
       if (!is_of_profile(nic, design.wish.profile)) continue;
-      const std::string reason = why_not(nic, design.wish);
+      const std::string reason = why_not(node, nic, design.wish);
       if (reason.empty())
         ports.push_back({&node, &nic});
       else
