@@ -168,7 +168,7 @@ Objects load(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagn
   return loader.take();
 }
 
-Objects load(std::span<const Value* const> documents, doc::Diagnostics& diagnostics) {
+Objects load_documents(std::span<const Value* const> documents, doc::Diagnostics& diagnostics) {
   Loader loader(diagnostics);
   for (const Value* document : documents) loader.read(*document);
   return loader.take();

@@ -16,7 +16,7 @@ namespace railbed::api {
 
 Objects load(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics);
 // The same of documents that have been read already.
-Objects load(std::span<const doc::Value* const> documents, doc::Diagnostics& diagnostics);
+Objects load_documents(std::span<const doc::Value* const> documents, doc::Diagnostics& diagnostics);
 
 // The NetworkAttachmentDefinition that the SR-IOV operator makes of a SriovNetwork or SriovIBNetwork: same
 // keys, same order. `resource_prefix` is "openshift.io" unless the operator was told otherwise.

@@ -86,9 +86,11 @@ struct Reading {
   Diagnostics findings;
 };
 
-// Unknown kinds are counted, not told, unless they are near one that is known; workloads are checked here.
+// Unknown kinds are counted, not told, unless they are near one that is known; workloads are checked here; a
+// pkey is for ib-kubernetes to set, which `up` on one machine does not have.
 bool is_for_other_verbs(const Diagnostic& finding) {
-  return (finding.id == "RB-API-001" && finding.fix.empty()) || finding.id == "RB-API-009";
+  return (finding.id == "RB-API-001" && finding.fix.empty()) || finding.id == "RB-API-009" ||
+         finding.id == "RB-CNI-008";
 }
 
 Reading read(const std::vector<doc::SourcePtr>& sources) {
@@ -101,7 +103,7 @@ Reading read(const std::vector<doc::SourcePtr>& sources) {
       check_schema(document.value, *schema, "", reading.findings);
   }
   Diagnostics found;
-  reading.objects = api::load(values, found);
+  reading.objects = api::load_documents(values, found);
   std::erase_if(found.mutable_all(), is_for_other_verbs);
   reading.findings.append(std::move(found));
   add_moves(reading.bundle.documents, reading.findings);

@@ -21,8 +21,15 @@ bool has_control_character(std::string_view text) {
   return false;
 }
 
+// "0000:31:00.0" is a number in base 60 to readers that follow YAML 1.1 to the letter.
+bool is_base_60(std::string_view text) {
+  return text.find(':') != std::string_view::npos &&
+         text.find_first_not_of("0123456789:._+-") == std::string_view::npos;
+}
+
 // Whether the text can stand without quotes and be read back as this text.
 bool is_plain(std::string_view text) {
+  if (is_base_60(text)) return false;
   if (text.empty() || text == "<<" || !resolve_plain(text).is_string()) return false;
   if (has_control_character(text) || text.find('\n') != std::string_view::npos) return false;
   if (text.front() == ' ' || text.back() == ' ') return false;

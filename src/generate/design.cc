@@ -70,8 +70,11 @@ void keep_one_fabric(std::vector<Port>& ports, Design& design) {
       std::ranges::max_element(sizes, {}, [](const auto& one) { return one.second; })->first;
   std::erase_if(ports, [&](const Port& port) {
     if (prefix(port) == kept) return false;
-    design.notes.push_back(fmt::format("{} is left out: it is in another fabric (subnet prefix {:016x})",
-                                       label(*port.node, *port.nic), prefix(port)));
+    design.notes.push_back(
+        prefix(port) == 0
+            ? fmt::format("{} is left out: the rails are InfiniBand", label(*port.node, *port.nic))
+            : fmt::format("{} is left out: it is in another fabric (subnet prefix {:016x})",
+                          label(*port.node, *port.nic), prefix(port)));
     return true;
   });
 }

@@ -136,6 +136,16 @@ constexpr Variable kEnvironment[] = {
     {"NVSHMEM_ENABLE_NIC_PE_MAPPING", "1"},
 };
 
+// GPUs for the pod: one per rail, where each rail's port is on a PCI switch or host bridge with a GPU.
+size_t gpus_for(const facts::NodeFacts& node, const std::vector<const Rail*>& rails) {
+  const auto is_near = [&](const Rail* rail) {
+    const auto port = std::ranges::find(rail->ports, &node, &Port::node);
+    const auto& gpus = port->nic->gpus;
+    return !gpus.empty() && gpus.front().kind != "NODE" && gpus.front().kind != "SYS";
+  };
+  return std::ranges::all_of(rails, is_near) ? std::min(node.gpus.size(), rails.size()) : 0;
+}
+
 Value container(const Design& design, const facts::NodeFacts& node, const std::vector<const Rail*>& rails) {
   Value out = Value::object();
   out.set("name", "rdma");
@@ -157,7 +167,8 @@ Value container(const Design& design, const facts::NodeFacts& node, const std::v
   Value limits = Value::object();
   limits.set("cpu", "8");
   limits.set("memory", "64Gi");
-  if (!node.gpus.empty()) limits.set("nvidia.com/gpu", fmt::format("{}", node.gpus.size()));
+  if (const size_t gpus = gpus_for(node, rails); gpus > 0)
+    limits.set("nvidia.com/gpu", fmt::format("{}", gpus));
   if (design.wish.profile != Profile::kHostDevice)
     for (const Rail* rail : rails)
       limits.set(fmt::format("{}/{}", design.wish.resource_prefix, rail->name), "1");
