@@ -16,7 +16,7 @@
 #include "check/check.h"
 #include "check/explain.h"
 #include "check/output.h"
-#include "facts/facts_json.h"
+#include "facts/fixture.h"
 
 namespace railbed::check {
 namespace {
@@ -31,20 +31,22 @@ std::vector<facts::NodeFacts> facts_named_in(const std::string& text) {
   std::ranges::replace(line, ',', ' ');
   std::istringstream names(line.substr(at + 7));
   for (std::string name; names >> name && name != "-->";) {
-    const fs::path path = testdata() / "discover" / name / "facts.json";
-    doc::Diagnostics problems;
-    auto found = facts::parse_facts(std::make_shared<doc::Source>(doc::Source{path.string(), content(path)}),
-                                    problems);
-    EXPECT_FALSE(problems.has_errors() || found.empty()) << path << "\n" << doc::render(problems);
-    std::ranges::move(found, std::back_inserter(nodes));
+    facts::NodeFacts node =
+        facts::testing_fixture::facts_of(content(testdata() / "machines" / (name + ".machine")));
+    node.node = name;
+    node.labels["kubernetes.io/hostname"] = name;
+    nodes.push_back(std::move(node));
   }
   return nodes;
 }
 
 Report report_of(const fs::path& path) {
   const std::string text = content(path);
+  Settings settings;
+  for (const char* network : {"10.128.0.0/14", "172.30.0.0/16"})
+    settings.cluster_networks.push_back(IpPrefix::parse(network).value());
   return check({std::make_shared<doc::Source>(doc::Source{path.filename().string(), text})},
-               facts_named_in(text), {});
+               facts_named_in(text), settings);
 }
 
 bool is_expectation(const fs::path& path) {

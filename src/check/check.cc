@@ -86,11 +86,15 @@ struct Reading {
   Diagnostics findings;
 };
 
-// Unknown kinds are counted, not told, unless they are near one that is known; workloads are checked here; a
-// pkey is for ib-kubernetes to set, which `up` on one machine does not have.
+// What is told for the sake of `plan` and `up` on one machine: kinds that they leave alone (in check they are
+// counted, and told where a known one is near), workloads, pods of several nodes, what a cluster's other
+// parts do (ib-kubernetes, the metadata service, Open vSwitch, vDPA).
 bool is_for_other_verbs(const Diagnostic& finding) {
-  return (finding.id == "RB-API-001" && finding.fix.empty()) || finding.id == "RB-API-009" ||
-         finding.id == "RB-CNI-008";
+  static constexpr std::string_view kIds[] = {"RB-API-009",    "RB-CNI-008",    "RB-POD-005",
+                                              "RB-POLICY-004", "RB-POLICY-007", "RB-POLICY-013",
+                                              "RB-POLICY-014"};
+  return (finding.id == "RB-API-001" && finding.fix.empty()) ||
+         std::ranges::find(kIds, finding.id) != std::end(kIds);
 }
 
 Reading read(const std::vector<doc::SourcePtr>& sources) {
@@ -191,6 +195,7 @@ Report check(const std::vector<doc::SourcePtr>& sources, const std::vector<facts
   for (const Rule& rule : all_rules())
     if (rule.needs == Needs::kFacts && nodes.empty()) report.not_checked.push_back(rule);
 
+  std::erase_if(found.mutable_all(), is_for_other_verbs);
   fold(found);
   Texts fixed = texts;
   fixed.apply(found);
