@@ -88,7 +88,8 @@ struct Reading {
 
 // Unknown kinds are counted, not told, unless they are near one that is known; workloads are checked here.
 bool is_for_other_verbs(const Diagnostic& finding) {
-  return (finding.id == "RB-API-001" && finding.fix.empty()) || finding.id == "RB-API-009";
+  return (finding.id == "RB-API-001" && finding.fix.empty()) || finding.id == "RB-API-009" ||
+         finding.id == "RB-IPAM-009";
 }
 
 Reading read(const std::vector<doc::SourcePtr>& sources) {

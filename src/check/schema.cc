@@ -234,6 +234,8 @@ class Book {
       schema.family = text;
     } else if (key == ".oneOf") {
       schema.one_of.push_back(texts(value));
+    } else if (key == ".unless") {
+      schema.unless = text;
     } else if (key == ".mayBeEmpty") {
       schema.may_be_empty = true;
     } else if (key == ".also") {
