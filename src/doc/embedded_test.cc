@@ -88,7 +88,7 @@ TEST(EmbeddedYaml, PlacesAreThoseOfTheFile) {
       {"x:\n  config: 'sources: {pci: [a]}'\n", "a.yaml:2:27"},
       {"x:\n  config: \"sources:\\n  pci: [a]\\n\"\n", "a.yaml:2:29"},
       {"x:\r\n  config: |\r\n    sources:\r\n      pci: [a]  # \xc3\xa4\r\n", "a.yaml:4:12"},
-      {"{\"x\": {\"config\": \"{\\\"sources\\\": {\\\"pci\\\": [1]}}\"}}", "a.yaml:1:41"},
+      {"{\"x\": {\"config\": \"{\\\"sources\\\": {\\\"pci\\\": [1]}}\"}}", "a.yaml:1:43"},
   };
   for (const auto& [text, place] : cases) {
     const Value document = read(text);
