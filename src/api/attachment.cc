@@ -112,8 +112,10 @@ std::optional<NetworkConfig> parse_network_config(const Value& text, std::string
                                                   doc::Diagnostics& diagnostics) {
   doc::Diagnostics found;
   NetworkConfig config;
-  if (text.is_object())
-    found.error("RB-CNI-004", text.span, "spec.config must be a text that holds JSON, found an object")
+  if (!text.is_string())
+    found
+        .error("RB-CNI-004", text.span,
+               fmt::format("spec.config must be a text that holds JSON, found {}", kind_name(text.kind())))
         .with_fix("config: |");
   else if (auto json = doc::parse_embedded_json(text, found))
     config = ConfigReader(name, found).read(*json);

@@ -196,6 +196,10 @@ constexpr std::pair<std::string_view, IpamType> kTypes[] = {{"host-local", IpamT
                                                             {"whereabouts", IpamType::kWhereabouts},
                                                             {"dhcp", IpamType::kDhcp}};
 
+// Types that exist and that railbed leaves to others.
+constexpr std::string_view kOtherTypes[] = {"nv-ipam",    "calico-ipam", "multi-nic-ipam",
+                                            "spiderpool", "kube-ovn",    "azure-vnet-ipam"};
+
 // The type of a block that has one; empty and told when it has none.
 std::string type_of(const Value& block, doc::Diagnostics& out) {
   ObjectReader fields(block, "ipam", std::string(kFamily), out);
@@ -256,6 +260,11 @@ void check_ipam(const Value& block, doc::Diagnostics& diagnostics) {
   const std::string* name = type ? type->as_string() : nullptr;
   if (name == nullptr || ipam_type(*name)) {
     parse_ipam(block, diagnostics);
+    return;
+  }
+  if (std::ranges::find(kOtherTypes, *name) != std::end(kOtherTypes)) {
+    diagnostics.warning("RB-IPAM-009", type->span,
+                        fmt::format("ipam type \"{}\" is known and railbed does not do it itself", *name));
     return;
   }
   diagnostics.warning("RB-IPAM-001", type->span, unknown_type(*name)).with_fix(meant(*name));

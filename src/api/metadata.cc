@@ -32,7 +32,11 @@ Metadata read_metadata(ObjectReader& reader, doc::Diagnostics& out) {
   const doc::Value* object = reader.object("metadata");
   if (object == nullptr) return meta;
   ObjectReader fields(*object, "metadata", "RB-API", out);
-  fields.require("name");
+  if (const auto made = fields.text("generateName"); made.present && object->find("name") == nullptr)
+    fields.error(9, made.span,
+                 "metadata.generateName: only an API server makes names; railbed needs metadata.name");
+  else
+    fields.require("name");
   meta.name = fields.text("name");
   check_subdomain(meta.name, "metadata.name", out);
   if (auto ns = fields.text("namespace"); ns.present) meta.ns = ns;
@@ -43,9 +47,9 @@ Metadata read_metadata(ObjectReader& reader, doc::Diagnostics& out) {
       fields.text_of(member.value, fmt::format("metadata.annotations[{}]", member.key));
       meta.annotations[member.key] = {.value = member.value, .present = true, .span = member.value.span};
     }
-  fields.ignore({"generateName", "uid", "resourceVersion", "generation", "creationTimestamp",
-                 "deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences", "finalizers",
-                 "managedFields", "selfLink", "clusterName"});
+  fields.ignore({"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+                 "deletionGracePeriodSeconds", "ownerReferences", "finalizers", "managedFields", "selfLink",
+                 "clusterName"});
   fields.finish({{"resourceName", "is a field of spec, not of metadata", ""},
                  {"nodeSelector", "is a field of spec, not of metadata", ""}});
   return meta;

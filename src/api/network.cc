@@ -118,7 +118,7 @@ class NetworkReader {
     auto list = doc::parse_embedded_json_list(*plugins, out_);
     if (!list) return;
     for (const Value& item : *list->as_array()) {
-      ObjectReader fields(item, "spec.metaPlugins", "RB-API", out_);
+      ObjectReader fields(item, "spec.metaPlugins", "RB-CNI", out_);
       if (!item.is_object()) continue;
       fields.require("type");
       const auto type = fields.text("type");

@@ -90,9 +90,9 @@ struct Reading {
 // counted, and told where a known one is near), workloads, pods of several nodes, what a cluster's other
 // parts do (ib-kubernetes, the metadata service, Open vSwitch, vDPA).
 bool is_for_other_verbs(const Diagnostic& finding) {
-  static constexpr std::string_view kIds[] = {"RB-API-009",    "RB-CNI-008",    "RB-POD-005",
-                                              "RB-POLICY-004", "RB-POLICY-007", "RB-POLICY-013",
-                                              "RB-POLICY-014"};
+  static constexpr std::string_view kIds[] = {"RB-API-009",    "RB-CNI-008",    "RB-IPAM-009",
+                                              "RB-POD-005",    "RB-POLICY-004", "RB-POLICY-007",
+                                              "RB-POLICY-013", "RB-POLICY-014"};
   return (finding.id == "RB-API-001" && finding.fix.empty()) ||
          std::ranges::find(kIds, finding.id) != std::end(kIds);
 }

@@ -209,6 +209,9 @@ class Book {
       }
       schema.fields[name] = build(member.value);
     }
+    // A map whose keys are not all alike is an object with `items` for the others.
+    if (schema.type == FieldType::kMap && (!schema.fields.empty() || schema.then != nullptr))
+      schema.type = FieldType::kObject;
     if (!schema.by.empty()) fill_variants(schema, node);
   }
 
@@ -222,7 +225,7 @@ class Book {
     const Value& value = member.value;
     const std::string text = value.as_string() ? *value.as_string() : "";
     if (const auto wrapper = kWrappers.find(key); wrapper != kWrappers.end()) {
-      schema.type = key == ".each" && !schema.fields.empty() ? FieldType::kObject : wrapper->second;
+      schema.type = wrapper->second;
       schema.items = build(value);
     } else if (key == ".include") {
       for (const std::string& name : texts(value)) include(schema, *definition(name));
@@ -234,6 +237,8 @@ class Book {
       schema.family = text;
     } else if (key == ".oneOf") {
       schema.one_of.push_back(texts(value));
+    } else if (key == ".unless") {
+      schema.unless = text;
     } else if (key == ".mayBeEmpty") {
       schema.may_be_empty = true;
     } else if (key == ".also") {

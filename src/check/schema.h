@@ -60,6 +60,7 @@ struct Schema {
   const Schema* items = nullptr;      // of kObject: what keys that are not in `fields` hold, if any may
   std::vector<std::string> required;  // of kObject
   std::vector<std::vector<std::string>> one_of;  // of kObject: one of each group must be there
+  std::string unless;                            // nothing is required where this field is
   bool may_be_empty = false;                     // {} needs none of the required fields
   std::vector<Other> also;
 

@@ -374,6 +374,7 @@ class Checker {
   void check_required(const Value& value, const std::vector<std::string>& required, const Schema& schema,
                       const Frame& frame, std::vector<const Value::Member*>& told) {
     if (schema.may_be_empty && value.as_object()->empty()) return;
+    if (!schema.unless.empty() && value.find(schema.unless) != nullptr) return;
     for (const std::string& key : required) {
       const Value* there = value.find(key);
       const std::string name = below(frame, key).path;

@@ -29,8 +29,8 @@ bool is_needed(const Schema& schema, const std::string& key) {
 constexpr int kWhole = 100;
 constexpr int kNear = 3;
 
-// A value that `schema` allows: of an object all fields, of a list or a map one item. More than `depth`
-// objects below only what has to be there.
+// A value that `schema` allows: of an object all fields (but the one without which the others are needed), of
+// a list or a map one item. More than `depth` objects below only what has to be there.
 Value full(const Schema& schema, int depth = kWhole, const std::string& variant = "") {
   switch (schema.type) {
     case FieldType::kAny:
@@ -73,7 +73,10 @@ Value full(const Schema& schema, int depth = kWhole, const std::string& variant 
     return object;
   }
   for (const auto& [name, field] : schema.fields)
-    if (depth > 0 || is_needed(schema, name)) object.set(name, full(*field, depth - 1));
+    if (name == schema.unless)
+      continue;
+    else if (depth > 0 || is_needed(schema, name))
+      object.set(name, full(*field, depth - 1));
   if (schema.items != nullptr) object.set("any.key/here", full(*schema.items, depth - 1));
   return object;
 }
@@ -233,6 +236,7 @@ TEST(SchemaProperty, AWrongTypeIsOneFindingAtTheValue) {
       const auto wrong = of_another_type(*field);
       if (!wrong) continue;
       Numbered made(full(*schema, kNear));
+      if (name == schema->unless) continue;
       Value& value = *find(made.value, name);
       const doc::Span span = value.span;
       value = *wrong;
@@ -258,6 +262,7 @@ TEST(SchemaProperty, AValueThatIsNotAllowedIsOneFindingAtTheValue) {
       if (field->max) wrong = Value(*field->max + 1);
       if (!wrong) continue;
       Numbered made(full(*schema, kNear));
+      if (name == schema->unless) continue;
       Value& value = *find(made.value, name);
       const doc::Span span = value.span;
       value = *wrong;
@@ -303,7 +308,9 @@ TEST(SchemaProperty, AFieldOneLevelUpOrDownIsOneFindingThatSaysWhereItBelongs) {
       const Schema* inner = is_embedded(*field) ? nullptr : object_in(field);
       if (inner == nullptr || !has_fields(*inner) || inner->items != nullptr) continue;
       for (const auto& [key, its] : inner->fields) {
-        if (schema->fields.contains(key) || is_required(*inner, key) || inner->fields.size() < 2) continue;
+        if (schema->fields.contains(key) || is_required(*inner, key) || key == inner->unless ||
+            inner->fields.size() < 2)
+          continue;
         Numbered made(full(*schema, kNear));
         Value::Member moved = take_member(*object_below(made.value, name), key);
         const int line = moved.key_span.line;
@@ -313,7 +320,8 @@ TEST(SchemaProperty, AFieldOneLevelUpOrDownIsOneFindingThatSaysWhereItBelongs) {
         ++up;
       }
       for (const auto& [key, its] : schema->fields) {
-        if (inner->fields.contains(key) || is_required(*schema, key) || key == name) continue;
+        if (inner->fields.contains(key) || is_required(*schema, key) || key == schema->unless || key == name)
+          continue;
         Numbered made(full(*schema, kNear));
         Value::Member moved = take_member(made.value, key);
         const int line = moved.key_span.line;

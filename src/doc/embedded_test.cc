@@ -80,5 +80,58 @@ TEST(EmbeddedJson, AMadeTextHasNoPlace) {
   EXPECT_EQ(render(diagnostics), "error: expected a text that holds JSON, found an integer [RB-JSON-006]\n");
 }
 
+// The same YAML in each way in which a manifest can hold a text.
+TEST(EmbeddedYaml, PlacesAreThoseOfTheFile) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"x:\n  config: |\n    sources:\n      pci: [a]\n", "a.yaml:4:12"},
+      {"x:\n  config: |-   # comment\n\n    # its own\n    sources:\n      pci: [a]\n", "a.yaml:6:12"},
+      {"x:\n  config: 'sources: {pci: [a]}'\n", "a.yaml:2:27"},
+      {"x:\n  config: \"sources:\\n  pci: [a]\\n\"\n", "a.yaml:2:29"},
+      {"x:\r\n  config: |\r\n    sources:\r\n      pci: [a]  # \xc3\xa4\r\n", "a.yaml:4:12"},
+      {"{\"x\": {\"config\": \"{\\\"sources\\\": {\\\"pci\\\": [1]}}\"}}", "a.yaml:1:43"},
+  };
+  for (const auto& [text, place] : cases) {
+    const Value document = read(text);
+    Diagnostics diagnostics;
+    const auto inner = parse_embedded_yaml(*document.find("x")->find("config"), diagnostics);
+    ASSERT_TRUE(inner) << text << render(diagnostics);
+    const Value* list = inner->find("sources")->find("pci");
+    ASSERT_TRUE(list != nullptr && list->is_array()) << text;
+    EXPECT_EQ(list->span.to_string(), place) << text;
+  }
+}
+
+TEST(EmbeddedYaml, AMistakeIsShownInTheManifest) {
+  const Value document = read("spec:\n  config: |\n    a: 1\n    a: 2\n    b: [\n");
+  Diagnostics diagnostics;
+  EXPECT_FALSE(parse_embedded_yaml(*document.find("spec")->find("config"), diagnostics));
+  ASSERT_GE(diagnostics.all().size(), 1U);
+  EXPECT_EQ(diagnostics.all()[0].id, "RB-YAML-003");
+  EXPECT_EQ(diagnostics.all()[0].span.to_string(), "a.yaml:4:5");
+  EXPECT_EQ(diagnostics.all()[0].notes[0].span.to_string(), "a.yaml:3:5");
+}
+
+TEST(EmbeddedYaml, NoTextAndNoDocument) {
+  Diagnostics diagnostics;
+  EXPECT_FALSE(parse_embedded_yaml(Value(5), diagnostics));
+  EXPECT_EQ(render(diagnostics), "error: expected a text that holds YAML, found an integer [RB-YAML-013]\n");
+  const auto nothing = parse_embedded_yaml(Value("# only a comment\n"), diagnostics);
+  ASSERT_TRUE(nothing);
+  EXPECT_TRUE(nothing->is_null());
+}
+
+// Every place is found by a search, so that a long text costs no more per byte than a short one.
+TEST(EmbeddedJson, ALongTextOnOneLineOrManyTakesLinearTime) {
+  for (const char* end : {" ", "\n    "}) {
+    std::string text = "x:\n  config: |\n    [0";
+    for (int i = 0; i < 200'000; ++i) text += fmt::format(",{}1", end);
+    const Value document = read(text + "]\n");
+    Diagnostics diagnostics;
+    const auto inner = parse_embedded_json(*document.find("x")->find("config"), diagnostics);
+    ASSERT_TRUE(inner);
+    EXPECT_EQ(inner->as_array()->size(), 200'001U);
+  }
+}
+
 }  // namespace
 }  // namespace railbed::doc
