@@ -63,7 +63,8 @@ class IpamReader {
     if (const Value::Array* sets = fields_.list("ranges"))
       for (const Value& set : *sets) read_range_set(set);
     if (config_.range_sets.empty() && block_.find("subnet") == nullptr)
-      missing("ipam needs \"subnet\" or \"ranges\"");
+      fields_.require_one_of({"subnet", "ranges"}, {"range", "ipRanges"},
+                             "ipam needs \"subnet\" or \"ranges\"");
   }
 
   void read_range_set(const Value& set) {
@@ -114,7 +115,8 @@ class IpamReader {
     if (const Value::Array* ranges = fields_.list("ipRanges"))
       for (const Value& item : *ranges) read_ip_range(item, gateway);
     if (!top && config_.range_sets.empty() && config_.fixed.empty() && block_.find("ipRanges") == nullptr)
-      missing("ipam needs \"range\" or \"ipRanges\"");
+      fields_.require_one_of({"range", "ipRanges", "addresses"}, {"subnet", "ranges"},
+                             "ipam needs \"range\" or \"ipRanges\"");
     fields_.ignore({"node_slice_size", "enable_overlapping_ranges", "sleep_for_race", "leader_lease_duration",
                     "leader_renew_deadline", "leader_retry_period", "reconciler_cron_expression",
                     "kubernetes", "configuration_path", "log_file", "log_level", "datastore", "etcd_host"});
@@ -152,8 +154,6 @@ class IpamReader {
       }
     }
   }
-
-  void missing(std::string message) { fields_.error(6, block_.span, std::move(message)); }
 
   void read_routes() {
     const Value::Array* routes = fields_.list("routes");

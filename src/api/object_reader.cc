@@ -44,6 +44,22 @@ std::string ObjectReader::line(std::string_view key, std::string_view value) con
   return json ? fmt::format("\"{}\": {}", key, value) : fmt::format("{}: {}", key, value);
 }
 
+void ObjectReader::require_one_of(const std::vector<std::string_view>& keys,
+                                  const std::vector<std::string_view>& foreign, std::string message) {
+  const Value::Object* members = object_.as_object();
+  if (members == nullptr) return;
+  for (const Value::Member& member : *members) {
+    const std::string meant = doc::nearest(member.key, keys);
+    const bool is_foreign = std::ranges::find(foreign, member.key) != foreign.end();
+    if (meant.empty() && !is_foreign) continue;
+    error(6, member.key_span, fmt::format("{}; '{}' is not a field here", message, member.key))
+        .with_fix(meant.empty() ? "" : fmt::format("did you mean '{}'?", meant));
+    known_.push_back(member.key);
+    return;
+  }
+  error(6, object_.span, std::move(message));
+}
+
 doc::Diagnostic& ObjectReader::error(int number, doc::Span span, std::string message) {
   return out_.error(fmt::format("{}-{:03}", family_, number), std::move(span), std::move(message));
 }

@@ -47,6 +47,10 @@ class ObjectReader {
 
   // An error when the field is absent; it shows a field with nearly that name, if there is one.
   void require(std::string_view key);
+  // An error with this message: none of the fields `keys` is there. It stands at a field with nearly such a
+  // name, or at one of `foreign`, if there is one; that field is told with it and known from now on.
+  void require_one_of(const std::vector<std::string_view>& keys, const std::vector<std::string_view>& foreign,
+                      std::string message);
   doc::Diagnostic& error(int number, doc::Span span, std::string message);
   doc::Diagnostic& warning(int number, doc::Span span, std::string message);
   // "spec.numVfs"

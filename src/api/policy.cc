@@ -139,13 +139,12 @@ class PolicyReader {
     if (selector.net_filter.present && others)
       fields.error(5, selector.net_filter.span,
                    "spec.nicSelector.netFilter cannot stand together with other selectors");
-    const std::string_view keys[] = {"vendor", "deviceID", "rootDevices", "pfNames", "netFilter"};
-    const bool tells_something =
-        std::ranges::any_of(keys, [&](std::string_view key) { return object.find(key) != nullptr; });
-    if (!tells_something)
-      fields.error(6, object.span,
-                   "spec.nicSelector selects nothing: it needs vendor, deviceID, rootDevices, pfNames or "
-                   "netFilter");
+    const std::vector<std::string_view> keys = {"vendor", "deviceID", "rootDevices", "pfNames", "netFilter"};
+    if (std::ranges::none_of(keys, [&](std::string_view key) { return object.find(key) != nullptr; }))
+      fields.require_one_of(
+          keys, {},
+          "spec.nicSelector selects nothing: it needs vendor, deviceID, rootDevices, pfNames or "
+          "netFilter");
     fields.finish(kFieldsOfSpec);
   }
 

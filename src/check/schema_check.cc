@@ -359,6 +359,7 @@ class Checker {
     const Schema* variants = std::exchange(variants_, nullptr);
     std::vector<const Value::Member*> told;
     check_required(value, schema.required, schema, frame, told);
+    check_groups(value, schema, frame, variants, told);
     for (const Value::Member& member : *value.as_object()) {
       const auto field = schema.fields.find(member.key);
       if (field != schema.fields.end()) {
@@ -387,6 +388,12 @@ class Checker {
       else
         out_.error(id(6), value.span, fmt::format("{} is missing", name));
     }
+  }
+
+  // One of each group must be there. What was written in its place is told with it: a field with nearly such
+  // a name, or the one that another type needs.
+  void check_groups(const Value& value, const Schema& schema, const Frame& frame, const Schema* variants,
+                    std::vector<const Value::Member*>& told) {
     for (const std::vector<std::string>& group : schema.one_of) {
       const auto there = [&](const std::string& key) {
         const Value* field = value.find(key);
@@ -394,8 +401,34 @@ class Checker {
       };
       if (std::ranges::any_of(group, there)) continue;
       const std::vector<std::string_view> names(group.begin(), group.end());
-      out_.error(id(6), value.span, fmt::format("{} needs {}", name_of(frame), api::alternatives(names)));
+      const std::string needs = fmt::format("{} needs {}", name_of(frame), api::alternatives(names));
+      const Value::Member* instead = nullptr;
+      std::string meant;
+      for (const Value::Member& member : *value.as_object()) {
+        if (instead != nullptr || schema.fields.contains(member.key)) continue;
+        meant = doc::nearest(member.key, names);
+        if (!meant.empty() || is_needed_elsewhere(member.key, variants)) instead = &member;
+      }
+      if (instead == nullptr) {
+        out_.error(id(6), value.span, needs);
+        continue;
+      }
+      told.push_back(instead);
+      auto& finding = out_.error(id(6), instead->key_span,
+                                 fmt::format("{}; '{}' is not a field here", needs, instead->key));
+      if (meant.empty()) continue;
+      finding.with_fix(fmt::format("did you mean '{}'?", meant));
+      rename(finding, *instead, meant);
     }
+  }
+  static bool is_needed_elsewhere(const std::string& key, const Schema* variants) {
+    if (variants == nullptr) return false;
+    const auto needs = [&](const auto& variant) {
+      return std::ranges::any_of(variant.second->one_of, [&](const std::vector<std::string>& group) {
+        return std::ranges::find(group, key) != group.end();
+      });
+    };
+    return std::ranges::any_of(variants->variants, needs);
   }
 
   static const Value::Member* nearly(const Value& value, std::string_view key, const Schema& schema) {

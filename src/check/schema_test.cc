@@ -143,6 +143,9 @@ TEST(CheckSchema, SaysWhatIsWrongWithAField) {
        "7:34 RB-API-005 spec.containers[0].resources.limits[memory] must be a quantity such as 8, \"500m\" "
        "or "
        "\"64Gi\", found a string 64 GB\n"},
+      {"misspelt, and the only one", policy("  nicSelector: {pfName: [ib0]}\n"),
+       "8:17 RB-API-006 spec.nicSelector needs \"vendor\", \"deviceID\", \"rootDevices\", \"pfNames\" or "
+       "\"netFilter\"; 'pfName' is not a field here (did you mean 'pfNames'?)\n"},
       {"nothing selected", policy("  nicSelector: {}\n"),
        "8:16 RB-API-006 spec.nicSelector needs \"vendor\", \"deviceID\", \"rootDevices\", \"pfNames\" or "
        "\"netFilter\"\n"},
@@ -169,10 +172,14 @@ TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
       {"a field of another ipam type",
        attachment(
            "    {\"type\": \"rdma\", \"ipam\": {\"type\": \"whereabouts\", \"subnet\": \"10.0.0.0/24\"}}\n"),
-       "6:30 RB-IPAM-006 ipam needs \"range\", \"ipRanges\" or \"addresses\"\n"
-       "6:54 RB-IPAM-003 'subnet' is a field of ipam type \"host-local\", not of ipam type \"whereabouts\"; "
-       "it "
-       "has no effect here\n"},
+       "6:54 RB-IPAM-006 ipam needs \"range\", \"ipRanges\" or \"addresses\"; 'subnet' is not a field "
+       "here\n"},
+      {"a field with nearly the same name in another ipam type",
+       attachment(
+           "    {\"type\": \"rdma\", \"ipam\": {\"type\": \"whereabouts\", \"range\": \"10.0.0.0/24\",\n"
+           "     \"rangeStart\": \"10.0.0.5\"}}\n"),
+       "7:6 RB-IPAM-002 'rangeStart' is not a field of ipam; it has no effect (did you mean "
+       "'range_start'?)\n"},
       {"a type that nobody knows", attachment("    {\"type\": \"tunning\"}\n"),
        "6:14 RB-CNI-001 CNI plugin \"tunning\" is not known; its fields are not checked (did you mean "
        "\"tuning\"?)\n"},
@@ -277,6 +284,11 @@ TEST(CheckSchema, AgreesWithTheParsers) {
           "\"10.0.0.1/24\"}]}}\n"),
       attachment("    {\"plugins\": [{\"type\": \"macvlan\", \"mode\": \"l2\"}, {\"tpye\": \"x\"}], "
                  "\"ipam\": {}}\n"),
+      policy("  nicSelector: {pfName: [ib0]}\n  mtu: 0\n  isRdma: x\n"),
+      attachment("    {\"type\": \"sriov\", \"vlan\": 5000, \"trust\": true,\n"
+                 "     \"ipam\": {\"type\": \"whereabouts\", \"subnet\": \"10.0.0.0/24\"}}\n"),
+      attachment("    {\"type\": \"sriov\", \"vlan\": 5000, \"trust\": true,\n"
+                 "     \"ipam\": {\"type\": \"host-local\", \"Ranges\": [[]]}}\n"),
       pod("    image: 5\n    resource: {}\n    limits: {a: 1}\n    resources: {limits: {x/vf: two}, request: "
           "{}}\n"),
   };
