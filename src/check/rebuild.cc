@@ -164,9 +164,17 @@ class Rebuilder {
   bool step() {
     if (words_.here() == '#') return comment();
     if (words_.dash_here()) return item();
-    if (const auto length = words_.key_at(words_.at)) return key(*length);
+    const auto length = words_.key_at(words_.at);
+    if (length && !is_glued_value(*length)) return key(*length);
     if (pending_ && words_.one_line()) return scalar();
     return false;
+  }
+
+  // "isRdma: truewhere:": no key, but a value and the text after it.
+  bool is_glued_value(size_t length) const {
+    if (!pending_ || !words_.one_line() || pending_->schema == nullptr) return false;
+    const bool scalar = !is_object(pending_->schema) && !is_list(pending_->schema);
+    return scalar && !is_known(words_.slice(words_.at, words_.at + length));
   }
 
   // A comment ends with its line. Where that was lost, it ends before the next key that some open object

@@ -94,6 +94,8 @@ class ShellReader {
       if (prompt > 0) {
         note_prompt(line.text.substr(0, prompt));
         at = commands(line.begin + prompt);
+      } else if (is_table_head(line.text)) {
+        output(line);
       } else if (without_blanks(line.text).starts_with("#")) {
         comment(line);
       } else if (prompts) {
@@ -122,6 +124,13 @@ class ShellReader {
   }
 
   doc::Span span(size_t begin, size_t end) const { return index_.at(begin, end - begin); }
+
+  // "#bytes  #iterations": below output, a '#' without a blank behind it belongs to it.
+  bool is_table_head(std::string_view line) const {
+    line = without_blanks(line);
+    return kind_ != ShellText::kFile && last_ && !bundle_.commands[*last_].output.empty() &&
+           line.size() > 1 && line[0] == '#' && line[1] != ' ' && line[1] != '#' && line[1] != '!';
+  }
 
   void comment(const PageLine& line) {
     const size_t mark = line.text.find('#');

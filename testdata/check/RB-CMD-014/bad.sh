@@ -1,0 +1,3 @@
+#!/bin/bash
+set -eu
+kubectl label node <node-name> rail=1

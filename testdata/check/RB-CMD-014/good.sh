@@ -1,0 +1,4 @@
+#!/bin/bash
+set -eu
+kubectl label node "${1:?node}" rail=1
+sort < "$1" > "$2"
