@@ -202,6 +202,7 @@ Report check(const std::vector<doc::SourcePtr>& sources, const std::vector<facts
   report.repairs = fixed.repairs();
   texts.to_given(found);
   report.findings.append(std::move(found));
+  fold(report.findings);
   report.suppressed = static_cast<int>(suppress(sources, is_known_id, report.findings));
   report.findings.sort();
   count(reading.bundle, report);

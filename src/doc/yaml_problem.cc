@@ -210,9 +210,20 @@ class Explainer {
     const size_t brace = colon == std::string_view::npos ? colon : last().text.find('}', colon);
     if (brace == std::string_view::npos || last().offset + brace >= problem_.offset) return false;
     const std::string_view name = last().text.substr(colon + 2, brace - colon - 1);
-    error("RB-YAML-001", last().offset + colon + 2, name.size(),
-          fmt::format("{} looks like a placeholder; YAML reads a value that begins with '{{' as a map", name))
-        .with_fix("write the real value, or put the whole value in double quotes");
+    Diagnostic& told =
+        error("RB-YAML-001", last().offset + colon + 2, name.size(),
+              fmt::format("{} looks like a placeholder; YAML reads a value that begins with '{{' as a map",
+                          name))
+            .with_fix("write the real value, or put the whole value in double quotes");
+    const std::string_view line = text_.substr(last().offset, line_end(last().offset) - last().offset);
+    std::string_view value = line.substr(colon + 2);
+    value = value.substr(0, value.find(" #"));
+    value = value.substr(0, value.find_last_not_of(" \t\r\n") + 1);
+    if (value.find_first_of("\"\\") == std::string_view::npos) {
+      const size_t begin = last().offset + colon + 2;
+      told.edits.push_back(Edit{source_, begin, 0, "\"", {}});
+      told.edits.push_back(Edit{source_, begin + value.size(), 0, "\"", {}});
+    }
     return true;
   }
 
