@@ -18,12 +18,33 @@ using doc::Value;
 
 namespace {
 
-// An object that is being looked at, and the one around it.
+// A value that is being looked at, and how it is reached; messages spell its path, which is seldom wanted.
 struct Frame {
-  const Schema* schema = nullptr;
-  std::string path;  // "spec.nicSelector"
-  std::string key;   // "nicSelector"
-  const Frame* around = nullptr;
+  enum class Step : uint8_t { kRoot, kField, kKey, kItem };
+
+  const Schema* schema = nullptr;  // of an object
+  const Frame* around = nullptr;   // the object around it
+  const Frame* up = nullptr;       // one step back; null for a root
+  Step step = Step::kRoot;
+  std::string_view key;   // of a field or of a map's member
+  size_t index = 0;       // of an item
+  std::string_view name;  // instead of a path from here on
+
+  // "spec.nicSelector", "plugins[1].mtu"; empty at the top.
+  std::string path() const {
+    if (!name.empty() || up == nullptr) return std::string(name);
+    std::string text = up->path();
+    const bool plain = key.find_first_of("./") == std::string_view::npos;
+    if (step == Step::kItem) return text + fmt::format("[{}]", index);
+    if (step == Step::kKey || !plain) return text + fmt::format("[{}]", key);
+    return text.empty() ? std::string(key) : fmt::format("{}.{}", text, key);
+  }
+  // The field in which it stands.
+  std::string_view field() const {
+    const Frame* frame = this;
+    while (frame->step == Step::kItem && frame->up != nullptr) frame = frame->up;
+    return frame->key;
+  }
 };
 
 // Where a field belongs that was written elsewhere.
@@ -41,7 +62,7 @@ std::string described(const Value& value) {
 }
 
 std::string name_of(const Frame& frame) {
-  if (!frame.path.empty()) return frame.path;
+  if (std::string path = frame.path(); !path.empty()) return path;
   return frame.schema->name.empty() ? "this object" : frame.schema->name;
 }
 
@@ -124,7 +145,8 @@ class Checker {
 
   void wrong_type(const Value& value, const Frame& at, std::string_view expected, std::string fix = "",
                   std::string edit = "") {
-    const std::string name = at.path.empty() ? "the document" : at.path;
+    const std::string path = at.path();
+    const std::string name = path.empty() ? "the document" : path;
     auto& told = out_.error(id(4), value.span,
                             fmt::format("{} must be {}, found {}", name, expected, described(value)));
     told.with_fix(std::move(fix));
@@ -164,8 +186,8 @@ class Checker {
     const std::string meant = doc::nearest(*text, allowed);
     auto& told =
         out_.error(id(5), value.span,
-                   fmt::format("{} must be {}, found \"{}\"", at.path, api::alternatives(allowed), *text));
-    if (!meant.empty()) told.with_fix(line(value, at.key, meant));
+                   fmt::format("{} must be {}, found \"{}\"", at.path(), api::alternatives(allowed), *text));
+    if (!meant.empty()) told.with_fix(line(value, at.field(), meant));
   }
 
   // `key: value` in the language of the value.
@@ -206,8 +228,8 @@ class Checker {
     if (text == nullptr || !bare_is_right) return wrong_type(value, at, expected);
     const bool json = value.style == doc::Style::kJson;
     wrong_type(value, at, expected,
-               fmt::format("write it without quotes: {}", json ? fmt::format("\"{}\": {}", at.key, *text)
-                                                               : fmt::format("{}: {}", at.key, *text)),
+               fmt::format("write it without quotes: {}", json ? fmt::format("\"{}\": {}", at.field(), *text)
+                                                               : fmt::format("{}: {}", at.field(), *text)),
                is_quoted(value, *text) ? *text : "");
   }
 
@@ -230,14 +252,14 @@ class Checker {
       allowed = fmt::format("{} to {}", *schema.min, *schema.max);
     else
       allowed = schema.min ? fmt::format("at least {}", *schema.min) : fmt::format("at most {}", *schema.max);
-    out_.error(id(5), value.span, fmt::format("{} must be {}, found {}", at.path, allowed, *number));
+    out_.error(id(5), value.span, fmt::format("{} must be {}, found {}", at.path(), allowed, *number));
   }
 
   void check_quantity(const Value& value, const Frame& at) {
     const std::string* text = value.as_string();
     if (value.as_int() || value.as_double_exact() || (text && is_quantity(*text))) return;
     out_.error(id(5), value.span,
-               fmt::format("{} must be a quantity such as 8, \"500m\" or \"64Gi\", found {}", at.path,
+               fmt::format("{} must be a quantity such as 8, \"500m\" or \"64Gi\", found {}", at.path(),
                            described(value)));
   }
 
@@ -248,23 +270,27 @@ class Checker {
     if (members == nullptr) return wrong_type(value, at, "an object (keys with values)");
     for (const Value::Member& member : *members) check_member(member, *schema.items, at);
   }
+  // The object around what stands in `at`.
+  static const Frame* around(const Frame& at) { return at.schema != nullptr ? &at : at.around; }
+
   void check_member(const Value::Member& member, const Schema& schema, const Frame& at) {
     check(member.value, schema,
-          {at.schema, fmt::format("{}[{}]", at.path, member.key), member.key, at.around});
+          {.around = around(at), .up = &at, .step = Frame::Step::kKey, .key = member.key});
   }
 
   void check_list(const Value& value, const Schema& schema, const Frame& at) {
     if (value.is_array()) return check_items(value, schema, at);
     const std::string_view written = value.written();
     const bool scalar = !written.empty() && !value.is_object();
-    wrong_type(value, at, "a list", scalar ? fmt::format("{}: [{}]", at.key, written) : "",
+    wrong_type(value, at, "a list", scalar ? fmt::format("{}: [{}]", at.field(), written) : "",
                scalar && is_whole(value) ? fmt::format("[{}]", written) : "");
   }
   void check_items(const Value& value, const Schema& schema, const Frame& at) {
     const Value::Array& items = *value.as_array();
     if (schema.items == nullptr) return;
     for (size_t i = 0; i < items.size(); ++i)
-      check(items[i], *schema.items, {at.schema, fmt::format("{}[{}]", at.path, i), at.key, at.around});
+      check(items[i], *schema.items,
+            {.around = around(at), .up = &at, .step = Frame::Step::kItem, .index = i});
   }
 
   // ── texts with a grammar of their own ──
@@ -281,17 +307,16 @@ class Checker {
     } else if (!(yaml && value.is_null())) {
       const std::string_view language = yaml ? "YAML" : "JSON";
       out_.error(id(4), value.span,
-                 fmt::format("{} must be a text that holds {}, found {}", at.path, language,
+                 fmt::format("{} must be a text that holds {}, found {}", at.path(), language,
                              kind_name(value.kind())))
-          .with_fix(fmt::format("write '{}: |' and the {} below it, indented", at.key, language));
+          .with_fix(fmt::format("write '{}: |' and the {} below it, indented", at.field(), language));
     }
     family_ = family;
   }
 
   void check_inside(const Value& text, const Schema& schema, const Frame& at) {
-    const auto frame = [&] {
-      return Frame{nullptr, schema.path.empty() ? at.path : schema.path, at.key, nullptr};
-    };
+    const std::string path = schema.path.empty() ? at.path() : schema.path;
+    const auto frame = [&] { return Frame{.key = at.field(), .name = path}; };
     if (schema.type == FieldType::kYaml) {
       if (const auto value = doc::parse_embedded_yaml(text, out_); value && !value->is_null())
         check(*value, *schema.items, frame());
@@ -308,7 +333,9 @@ class Checker {
     if (!schema.when.empty() && schema.then != nullptr && value.find(schema.when) != nullptr)
       return check_object(value, *schema.then, at);
     const std::string family = enter_family(schema);
-    Frame frame{&schema, schema.path.empty() ? at.path : schema.path, at.key, at.around};
+    Frame frame = at;
+    frame.schema = &schema;
+    if (!schema.path.empty()) frame.name = schema.path;
     if (!value.is_object())
       wrong_type(value, frame, "an object (keys with values)");
     else if (!schema.by.empty())
@@ -349,10 +376,8 @@ class Checker {
     told.with_fix(meant.empty() ? "" : fmt::format("did you mean \"{}\"?", meant));
   }
 
-  Frame below(const Frame& frame, const std::string& key) const {
-    const bool plain = key.find_first_of("./") == std::string::npos;
-    if (!plain) return {nullptr, fmt::format("{}[{}]", frame.path, key), key, &frame};
-    return {nullptr, frame.path.empty() ? key : fmt::format("{}.{}", frame.path, key), key, &frame};
+  static Frame below(const Frame& frame, std::string_view key) {
+    return {.around = &frame, .up = &frame, .step = Frame::Step::kField, .key = key};
   }
 
   void check_fields(const Value& value, const Schema& schema, const Frame& frame) {
@@ -378,8 +403,8 @@ class Checker {
     if (!schema.unless.empty() && value.find(schema.unless) != nullptr) return;
     for (const std::string& key : required) {
       const Value* there = value.find(key);
-      const std::string name = below(frame, key).path;
       if (there != nullptr && !there->is_null()) continue;
+      const std::string name = below(frame, key).path();
       if (there != nullptr)
         out_.error(id(6), there->span, fmt::format("{} is empty", name))
             .with_fix(fmt::format("indent what belongs to it below '{}:'", key));
@@ -494,16 +519,18 @@ class Checker {
       if (around->schema != nullptr)
         if (const std::string way = way_to(*around->schema, key, 1, child_below(*around, frame));
             !way.empty()) {
-          const std::string home = around->path.empty() ? way : fmt::format("{}.{}", around->path, way);
+          const std::string home = around->path().empty() ? way : fmt::format("{}.{}", around->path(), way);
           return Home{fmt::format("is a field of {}, not of {}", home, name_of(frame)),
                       fmt::format("indent it below '{}:'", last_of(way))};
         }
     if (const std::string way = way_to(*frame.schema, key, 2); !way.empty()) return inside(frame, way);
-    return of_another_kind(key, frame);
+    if (auto home = of_another_kind(key, frame)) return home;
+    return label_of(key, frame);
   }
 
   static std::optional<Home> inside(const Frame& frame, const std::string& way) {
-    const std::string home = frame.path.empty() ? way : fmt::format("{}.{}", frame.path, way);
+    const std::string path = frame.path();
+    const std::string home = path.empty() ? way : fmt::format("{}.{}", path, way);
     return Home{fmt::format("is a field of {}, not of {}", home, name_of(frame)),
                 fmt::format("indent it below '{}:'", last_of(way))};
   }
@@ -517,7 +544,7 @@ class Checker {
   static std::string child_below(const Frame& around, const Frame& frame) {
     const Frame* child = &frame;
     while (child->around != nullptr && child->around != &around) child = child->around;
-    return child->key;
+    return std::string(child->field());
   }
 
   // A field of the same object, were its type another one.
@@ -537,6 +564,17 @@ class Checker {
         return Home{fmt::format("is a field of {}, not of {}", other.name, here), ""};
     return std::nullopt;
   }
+  // A label where the object has a map for labels ("matchLabels"): selectors of pods and of nodes differ in
+  // that.
+  static std::optional<Home> label_of(std::string_view key, const Frame& frame) {
+    if (key.find('/') == std::string_view::npos) return std::nullopt;
+    for (const auto& [name, field] : frame.schema->fields)
+      if (field->type == FieldType::kMap)
+        return Home{fmt::format("is a key of {}.{}, not of {}", name_of(frame), name, name_of(frame)),
+                    fmt::format("put it below '{}:'", name)};
+    return std::nullopt;
+  }
+
   static std::string root_name(const Frame& frame) {
     const Frame* root = &frame;
     while (root->around != nullptr) root = root->around;
@@ -553,7 +591,7 @@ class Checker {
 }  // namespace
 
 void check_schema(const Value& value, const Schema& schema, const std::string& path, doc::Diagnostics& out) {
-  Checker(out).check(value, schema, {nullptr, path, path, nullptr});
+  Checker(out).check(value, schema, {.key = path, .name = path});
 }
 
 }  // namespace railbed::check

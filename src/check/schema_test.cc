@@ -120,6 +120,12 @@ TEST(CheckSchema, SaysWhatIsWrongWithAField) {
       {"of another kind", policy("  nicSelector: {vendor: \"15b3\"}\n  ipam: '{}'\n"),
        "9:3 RB-API-003 'ipam' is a field of SriovNetwork, not of SriovNetworkNodePolicy; it has no effect "
        "here\n"},
+      {"a label without its map",
+       "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkPoolConfig\nmetadata: {name: rail}\n"
+       "spec:\n  nodeSelector: {feature.node.kubernetes.io/rdma.capable: \"true\"}\n",
+       "5:18 RB-API-003 'feature.node.kubernetes.io/rdma.capable' is a key of spec.nodeSelector.matchLabels, "
+       "not of "
+       "spec.nodeSelector; it has no effect here (put it below 'matchLabels:')\n"},
       {"misspelt", policy("  nicSelector: {vendor: \"15b3\"}\n  isRDMA: true\n"),
        "9:3 RB-API-002 'isRDMA' is not a field of spec; it has no effect (did you mean 'isRdma'?)\n"},
       {"unknown", policy("  nicSelector: {vendor: \"15b3\"}\n  frobnicate: true\n"),
