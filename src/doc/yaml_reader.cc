@@ -370,6 +370,18 @@ std::optional<std::vector<Value>> try_json(const LineIndex& index, std::string_v
   return documents;
 }
 
+// A document of a stream that is JSON, as `discover -o json` of several nodes is: its own reader is ten times
+// as fast. What is wrong in it, YAML's reader tells.
+std::optional<Value> json_piece(const LineIndex& index, std::string_view part, size_t offset) {
+  const size_t line_end = part.starts_with("---") ? part.find('\n') : 0;
+  if (line_end == std::string_view::npos) return std::nullopt;
+  part.remove_prefix(line_end);
+  Diagnostics why_not;
+  auto documents = try_json(index, part, offset + line_end, why_not);
+  if (!documents) return std::nullopt;
+  return std::move(documents->front());
+}
+
 bool looks_like_json(std::string_view text) {
   const size_t open = text.find_first_not_of(" \t\r\n");
   if (open == std::string_view::npos) return false;
@@ -399,6 +411,8 @@ std::vector<Value> parse_yaml(const SourcePtr& source, const LineIndex& index, R
           .error("RB-YAML-004", index.at(piece.begin + *bad, 1),
                  fmt::format("byte 0x{:02x} is not UTF-8", static_cast<unsigned char>(part[*bad])))
           .with_fix("save the file as UTF-8");
+    else if (auto value = json_piece(index, part, piece.begin))
+      documents.push_back(*std::move(value));
     else
       PieceReader(source, index, piece, copied, found).read(documents);
   }

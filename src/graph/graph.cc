@@ -195,7 +195,7 @@ class Resolver {
 
   bool runs_here(const api::Pod& pod) const {
     if (!pod.node_name->empty()) return *pod.node_name == graph_.facts->node;
-    return label_mismatch(pod.node_selector, graph_.labels).empty();
+    return labels_match(pod.node_selector, graph_.labels);
   }
 
   void resolve_pods() {

@@ -72,6 +72,13 @@ std::string meant(std::string_view wrong, const std::vector<const facts::Nic*>& 
 
 }  // namespace
 
+bool labels_match(const Labels& selector, const Labels& labels) {
+  return std::ranges::all_of(selector, [&](const auto& wanted) {
+    const auto found = labels.find(wanted.first);
+    return found != labels.end() && found->second == wanted.second;
+  });
+}
+
 std::string label_mismatch(const Labels& selector, const Labels& labels) {
   for (const auto& [key, value] : selector) {
     auto found = labels.find(key);
