@@ -160,10 +160,12 @@ class Book {
     const std::vector<std::string> words = words_of(text);
     const std::string first = words.empty() ? "" : words[0];
     static const std::map<std::string, FieldType, std::less<>> kTypes = {
-        {"any", FieldType::kAny},       {"text", FieldType::kText}, {"int", FieldType::kInteger},
-        {"number", FieldType::kNumber}, {"flag", FieldType::kFlag}, {"intstr", FieldType::kIntegerOrText},
-        {"object", FieldType::kObject}, {"map", FieldType::kMap},   {"quantity", FieldType::kQuantity},
-        {"choice", FieldType::kText}};
+        {"any", FieldType::kAny},           {"text", FieldType::kText},
+        {"int", FieldType::kInteger},       {"number", FieldType::kNumber},
+        {"flag", FieldType::kFlag},         {"intstr", FieldType::kIntegerOrText},
+        {"object", FieldType::kObject},     {"map", FieldType::kMap},
+        {"quantity", FieldType::kQuantity}, {"choice", FieldType::kText},
+        {"networks", FieldType::kNetworks}};
     const auto type = kTypes.find(first);
     if (type == kTypes.end()) return problem(node, fmt::format("\"{}\" is no type", text));
     schema.type = type->second;

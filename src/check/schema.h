@@ -31,6 +31,7 @@ enum class FieldType : uint8_t {
   kFlag,
   kIntegerOrText,  // "25%", 1
   kQuantity,       // "64Gi", 2
+  kNetworks,       // a text: networks of a pod, in the short form or as JSON
   kObject,         // `fields`
   kMap,            // any key → `items`
   kList,           // of `items`

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "api/load.h"
 #include "api/object_reader.h"
 #include "check/schema.h"
 #include "doc/json.h"
@@ -159,6 +160,10 @@ class Checker {
     switch (schema.type) {
       case FieldType::kText:
         return check_text(value, schema, at);
+      case FieldType::kNetworks:
+        check_text(value, schema, at);
+        if (value.is_string()) api::parse_networks_annotation(value, "default", out_);
+        return;
       case FieldType::kInteger:
         return check_number(value, schema, at, "an integer");
       case FieldType::kNumber:

@@ -40,6 +40,8 @@ Value full(const Schema& schema, int depth = kWhole, const std::string& variant 
     case FieldType::kInteger:
     case FieldType::kNumber:
       return Value(schema.min.value_or(schema.max.value_or(1)));
+    case FieldType::kNetworks:
+      return Value("rail0, ai/rail1@net7");
     case FieldType::kFlag:
       return Value(true);
     case FieldType::kIntegerOrText:
@@ -217,6 +219,7 @@ std::optional<Value> of_another_type(const Schema& schema) {
     case FieldType::kAny:
       return std::nullopt;
     case FieldType::kText:
+    case FieldType::kNetworks:
     case FieldType::kJson:
     case FieldType::kJsonList:
     case FieldType::kYaml:

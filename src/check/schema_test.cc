@@ -196,6 +196,15 @@ TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
        "6:54 RB-CNI-003 'mtu' is a field of config.plugins[], not of config; it has no effect here (indent "
        "it "
        "below 'plugins:')\n"},
+      {"networks of a template",
+       "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: w}\nspec:\n  template:\n    metadata:\n"
+       "      annotations:\n        k8s.v1.cni.cncf.io/networks: '[{\"nam\": \"rail0\"}, {\"name\": "
+       "\"Rail_1\"}]'\n"
+       "    spec: {containers: []}\n",
+       "8:41 RB-NET-006 networks.name is missing; 'nam' is not a field (did you mean 'name'?)\n"
+       "8:67 RB-API-007 networks.name: \"Rail_1\" is not a name: lower-case letters, digits and '-', at most "
+       "63, "
+       "with a letter or digit at both ends\n"},
       {"no text",
        "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetwork\nmetadata: {name: rail}\n"
        "spec: {resourceName: r, ipam: {type: dhcp}}\n",
