@@ -30,6 +30,7 @@ struct Options {
   std::string output = "text";
   bool fix = false;
   bool strict = false;
+  bool each = false;
   check::Settings settings;
 };
 
@@ -38,6 +39,7 @@ std::string print_as(const check::Report& report, const std::string& output) {
   if (output == "sarif") return check::to_sarif(report);
   if (output == "junit") return check::to_junit(report);
   if (output == "github") return check::to_github(report);
+  if (output == "markdown") return check::to_markdown(report);
   return check::to_text(report);
 }
 
@@ -64,6 +66,14 @@ Result<void> repair(const check::Report& report) {
   return {};
 }
 
+check::Report check_all(const std::vector<doc::SourcePtr>& sources,
+                        const std::vector<facts::NodeFacts>& nodes, const Options& options) {
+  if (!options.each) return check::check(sources, nodes, options.settings);
+  check::Report all;
+  for (const doc::SourcePtr& source : sources) all.add(check::check({source}, nodes, options.settings));
+  return all;
+}
+
 Result<int> run(Options& options) {
   for (const std::string& network : options.cluster_networks)
     options.settings.cluster_networks.push_back(TRY(IpPrefix::parse(network)));
@@ -78,14 +88,14 @@ Result<int> run(Options& options) {
   print_diagnostics(about_facts);
   if (about_facts.has_errors()) return kExitError;
 
-  check::Report report = check::check(sources, nodes, options.settings);
+  check::Report report = check_all(sources, nodes, options);
   if (options.fix && !report.repairs.empty()) {
     TRY(repair(report));
     std::vector<doc::SourcePtr> repaired = sources;
     for (doc::SourcePtr& source : repaired)
       for (const check::Repair& one : report.repairs)
         if (one.before == source) source = one.after;
-    report = check::check(repaired, nodes, options.settings);
+    report = check_all(repaired, nodes, options);
   }
   fmt::print("{}", print_as(report, options.output));
   const size_t bad = report.findings.count(doc::Severity::kError) +
@@ -110,9 +120,10 @@ int check_verb(std::span<char*> arguments) {
                  "facts of a node (railbed discover -o yaml) or its recording (FILE.tar); may be repeated")
       ->allow_extra_args(false)
       ->check(CLI::ExistingFile);
-  app.add_option("-o,--output", options.output, "text, json, sarif, junit or github")
-      ->check(CLI::IsMember({"text", "json", "sarif", "junit", "github"}));
+  app.add_option("-o,--output", options.output, "text, json, sarif, junit, github or markdown")
+      ->check(CLI::IsMember({"text", "json", "sarif", "junit", "github", "markdown"}));
   app.add_flag("--fix", options.fix, "apply the fixes that are safe, print them as a diff, and check again");
+  app.add_flag("--each", options.each, "each file is a bundle of its own");
   app.add_flag("--strict", options.strict, "warnings fail, too");
   app.add_option("--cluster-network", options.cluster_networks,
                  "a pod, service or machine network of the cluster, as CIDR; may be repeated")

@@ -145,6 +145,18 @@ int Report::objects() const {
                          [](int sum, const auto& kind) { return sum + kind.second; });
 }
 
+void Report::add(Report other) {
+  findings.append(std::move(other.findings));
+  std::ranges::move(other.repairs, std::back_inserter(repairs));
+  std::ranges::move(other.sources, std::back_inserter(sources));
+  for (const auto& [kind, number] : other.kinds) kinds[kind] += number;
+  for (const auto& [kind, number] : other.unknown_kinds) unknown_kinds[kind] += number;
+  not_checked = std::move(other.not_checked);
+  commands += other.commands;
+  nodes = other.nodes;
+  suppressed += other.suppressed;
+}
+
 bool is_known_id(std::string_view id) {
   return explain(id) != nullptr;
 }

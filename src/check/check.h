@@ -33,6 +33,8 @@ struct Report {
   int suppressed = 0;
 
   int objects() const;
+  // Adds another bundle's report, as if both were told one after the other.
+  void add(Report other);
 };
 
 Report check(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,

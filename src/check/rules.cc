@@ -10,7 +10,7 @@ namespace railbed::check {
 
 namespace {
 constexpr std::span<const Rule> (*kFamilies[])() = {
-    address_rules, resource_rules, infiniband_rules, rail_rules, label_rules, rdma_rules,
+    address_rules, resource_rules, infiniband_rules, rail_rules, label_rules, rdma_rules, command_rules,
 };
 }  // namespace
 
