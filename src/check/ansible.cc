@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "check/jinja.h"
 #include "doc/yaml.h"
 
 namespace railbed::check {
@@ -35,6 +36,8 @@ class Definitions {
     for (const Value& item : *items) {
       const Value::Object* members = item.as_object();
       if (members == nullptr) continue;
+      if (const Value* vars = item.find("vars"); vars != nullptr && vars->is_object())
+        for (const Value::Member& one : *vars->as_object()) vars_.set(one.key, one.value);
       for (const Value::Member& member : *members) {
         if (is_one_of(kTaskLists, member.key)) tasks(member.value);
         if (!is_one_of(kModules, member.key)) continue;
@@ -48,7 +51,7 @@ class Definitions {
 
  private:
   void take(const Value& definition) {
-    if (definition.is_object()) found.push_back(definition);
+    if (definition.is_object()) keep(definition);
     if (const Value::Array* items = definition.as_array())
       for (const Value& item : *items) take(item);
     // A text with Jinja outside of values is no YAML before it is rendered.
@@ -56,9 +59,15 @@ class Definitions {
     if (text == nullptr || text->find("{%") != std::string::npos || text->starts_with("{{")) return;
     if (const auto region = doc::block_region(definition))
       for (Value& value : doc::parse_yaml(definition.span.source, index_, *region, out_))
-        found.push_back(std::move(value));
+        keep(std::move(value));
   }
 
+  void keep(Value object) {
+    fill_in_jinja(object, vars_);
+    found.push_back(std::move(object));
+  }
+
+  Value vars_ = Value::object();  // of the plays and tasks so far
   const doc::LineIndex& index_;
   doc::Diagnostics& out_;
 };

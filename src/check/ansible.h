@@ -2,7 +2,8 @@
 // Kubernetes objects inside Ansible playbooks and lists of tasks.
 //
 // Why: many clusters get their manifests from `kubernetes.core.k8s` tasks, whose `definition` is an object, a
-// list of them, or a text. Jinja (`"{{ vf_count }}"`) stays as it is written. Threading: pure functions.
+// list of them, or a text. Jinja (`"{{ vf_count }}"`) is filled in as far as the play tells (jinja.h).
+// Threading: pure functions.
 // Failure: diagnostics of the YAML reader for a definition that is a text.
 #pragma once
 

@@ -172,8 +172,28 @@ TEST(ReadBundle, TakesDefinitionsOutOfAnsibleTasks) {
 )");
   EXPECT_EQ(labels(r.bundle), (Lines{"SriovNetworkNodePolicy one", "Pod two", "Pod three", "Pod four"}));
   EXPECT_EQ(r.bundle.documents[2].value.find("metadata")->find("name")->span.to_string(), "play.yml:24:23");
-  EXPECT_EQ(*r.bundle.documents[0].value.find("spec")->find("numVfs")->as_string(), "{{ vfs }}");
+  EXPECT_EQ(*r.bundle.documents[0].value.find("spec")->find("numVfs")->as_string(), "vfs");
   EXPECT_TRUE(r.bundle.without_kind.empty());
+}
+
+TEST(ReadBundle, FillsInWhatAPlayTellsAboutJinja) {
+  const Read r = read("play.yml", R"(- hosts: localhost
+  vars: {vfs: 8, ns: ai, other: "{{ ns }}"}
+  tasks:
+    - k8s:
+        definition:
+          kind: SriovNetwork
+          metadata: {name: "rail-{{ vfs }}-{{ item.name }}", namespace: "{{ ns | trim }}"}
+          spec: {vlan: "{{ vfs }}", trust: "{{ other }}", linkState: "{{ a b"}
+)");
+  ASSERT_EQ(r.bundle.documents.size(), 1U);
+  const Document& network = r.bundle.documents[0];
+  EXPECT_EQ(network.label(), "SriovNetwork ai/rail-8-item-name");
+  const doc::Value& spec = *network.value.find("spec");
+  EXPECT_EQ(*spec.find("vlan")->as_int(), 8);
+  EXPECT_EQ(spec.find("vlan")->span.to_string(), "play.yml:8:24");
+  EXPECT_EQ(*spec.find("trust")->as_string(), "other");
+  EXPECT_EQ(*spec.find("linkState")->as_string(), "{{ a b");
 }
 
 TEST(ReadBundle, ReadsPromptsCommentsAndOutput) {

@@ -9,7 +9,9 @@
 #include "api/load.h"
 #include "check/explain.h"
 #include "check/fold.h"
+#include "check/jinja.h"
 #include "check/lookups.h"
+#include "check/missing_networks.h"
 #include "check/moves.h"
 #include "check/schema.h"
 #include "check/suppress.h"
@@ -97,6 +99,17 @@ bool is_for_other_verbs(const Diagnostic& finding) {
          std::ranges::find(kIds, finding.id) != std::end(kIds);
 }
 
+// What Ansible fills in cannot be judged.
+void drop_jinja(const Bundle& bundle, Diagnostics& findings) {
+  std::set<const doc::Source*> plays;
+  for (const Document& document : bundle.documents)
+    if (document.origin == Origin::kAnsible) plays.insert(document.value.span.source.get());
+  if (plays.empty()) return;
+  std::erase_if(findings.mutable_all(), [&](const Diagnostic& finding) {
+    return plays.contains(finding.span.source.get()) && is_jinja(finding.span);
+  });
+}
+
 Reading read(const std::vector<doc::SourcePtr>& sources) {
   Reading reading;
   reading.bundle = read_bundle(sources, reading.findings);
@@ -110,6 +123,7 @@ Reading read(const std::vector<doc::SourcePtr>& sources) {
   reading.objects = api::load_documents(values, found);
   std::erase_if(found.mutable_all(), is_for_other_verbs);
   reading.findings.append(std::move(found));
+  drop_jinja(reading.bundle, reading.findings);
   add_moves(reading.bundle.documents, reading.findings);
   fold(reading.findings);
   return reading;
@@ -189,13 +203,15 @@ Diagnostics rule_findings(const std::vector<doc::SourcePtr>& sources, const api:
 }
 
 Report check(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
-             const Settings& settings) {
+             const Settings& given) {
   Report report;
   for (const doc::SourcePtr& source : sources) report.sources.push_back(source->name);
   report.nodes = static_cast<int>(nodes.size());
   Texts texts(sources);
   const Reading reading = read_and_repair(texts, report.findings);
 
+  Settings settings = given;
+  settings.graph.resource_prefix = resource_prefix(reading.bundle, given);
   Diagnostics found = reading.findings;
   const std::vector<PodTemplate> pods = find_pods(reading.bundle);
   const graph::Catalog catalog = graph::index(reading.objects, settings.graph, found);
@@ -203,11 +219,13 @@ Report check(const std::vector<doc::SourcePtr>& sources, const std::vector<facts
   for (const facts::NodeFacts& node : nodes) graphs.push_back(graph::resolve(catalog, node, found));
   if (!graphs.empty()) graph::check_across(graphs, found);
   const Views views = make_views(reading.bundle, pods, graphs, settings);
+  tell_missing_networks(views, found);
   run_rules({reading.bundle, pods, reading.objects, catalog, graphs, nodes, settings, views}, found);
   for (const Rule& rule : all_rules())
     if (rule.needs == Needs::kFacts && nodes.empty()) report.not_checked.push_back(rule);
 
   std::erase_if(found.mutable_all(), is_for_other_verbs);
+  drop_jinja(reading.bundle, found);
   fold(found);
   Texts fixed = texts;
   fixed.apply(found);

@@ -306,6 +306,21 @@ PodView pod_view(const PodTemplate& pod, const Views& views) {
 
 }  // namespace
 
+std::string resource_prefix(const Bundle& bundle, const Settings& settings) {
+  const std::string& said = settings.graph.resource_prefix;
+  if (said != graph::Options().resource_prefix) return said;
+  bool network_operator = false;
+  for (const Document& document : bundle.documents) {
+    // A device plugin of its own beside the policies: which of the two makes a name is the question then.
+    if (document.kind == "NicClusterPolicy" && at(document.value, "spec.sriovDevicePlugin") != nullptr)
+      return said;
+    if (document.kind != "SriovNetworkNodePolicy") continue;
+    if (document.ns != "nvidia-network-operator" && document.ns != "network-operator") return said;
+    network_operator = true;
+  }
+  return network_operator ? "nvidia.com" : said;
+}
+
 Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods,
                  std::span<const graph::Graph> graphs, const Settings& settings) {
   Views views;
