@@ -53,19 +53,25 @@ bool breaks_its_object(const Diagnostic& finding) {
   return false;
 }
 
-// The text of the document around a finding: from "---" (or a fence) to the next.
-std::string_view document_around(const doc::Span& span) {
+struct Region {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+// The document around a finding: from "---" (or a fence, or the next object of a running text) to the next.
+Region document_around(const doc::Span& span) {
   const std::string_view text = span.source->text;
   const auto separator = [&](size_t at) {
     const std::string_view rest = text.substr(at);
-    return rest.starts_with("---") || rest.starts_with("```") || rest.starts_with("~~~");
+    return rest.starts_with("---") || rest.starts_with("```") || rest.starts_with("~~~") ||
+           rest.starts_with("apiVersion:");
   };
   size_t begin = std::min<size_t>(span.offset, text.size());
   while (begin > 0 && !((begin == text.size() || text[begin - 1] == '\n') && separator(begin))) --begin;
   size_t end = std::min<size_t>(span.offset, text.size());
   do end = std::min(text.find('\n', end), text.size() - 1) + 1;
   while (end < text.size() && !separator(end));
-  return text.substr(begin, end - begin);
+  return {begin, end};
 }
 
 bool is_name_byte(char c) {
@@ -101,8 +107,13 @@ void fold(doc::Diagnostics& all) {
     Diagnostic& finding = findings[i];
     if (finding.missing.empty()) continue;
     const auto cause = std::ranges::find_if(causes, [&](size_t c) {
-      return holds_word(document_around(findings[c].span), base(finding.missing)) &&
-             findings[c].span.offset != finding.span.offset;
+      const doc::Span& span = findings[c].span;
+      const Region region = document_around(span);
+      const bool inside = finding.span.source == span.source && finding.span.offset >= region.begin &&
+                          finding.span.offset < region.end;
+      const std::string_view text = span.source->text;
+      return !inside &&
+             holds_word(text.substr(region.begin, region.end - region.begin), base(finding.missing));
     });
     if (cause == causes.end()) continue;
     findings[*cause].note(finding.span, "because of it: " + finding.message);

@@ -32,6 +32,14 @@ TEST_F(FoldTest, WhatMissesABrokenObjectBecomesANoteThere) {
   EXPECT_EQ(findings_.all()[1].id, "RB-POD-001");
 }
 
+// A pod with a mistake of its own that also asks for a network which is nowhere.
+TEST_F(FoldTest, WhatTheBrokenObjectItselfMissesStays) {
+  findings_.error("RB-API-004", index_.at(at("many"), 4), "spec.numVfs must be an integer");
+  findings_.error("RB-POD-001", index_.at(at("rail0"), 5), "no network ai/rail0").looks_for("ai/rail0");
+  fold(findings_);
+  EXPECT_EQ(findings_.all().size(), 2u);
+}
+
 TEST_F(FoldTest, AWarningBreaksNothing) {
   findings_.warning("RB-API-002", index_.at(at("many"), 4), "unknown field");
   findings_.warning("RB-NET-001", index_.at(at("kind: SriovNetwork\n"), 4), "no policy makes p/rail0")
