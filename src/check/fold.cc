@@ -6,6 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include "doc/text.h"
+
 namespace railbed::check {
 namespace {
 
@@ -61,6 +63,11 @@ struct Region {
 // The document around a finding: from "---" (or a fence, or the next object of a running text) to the next.
 Region document_around(const doc::Span& span) {
   const std::string_view text = span.source->text;
+  const std::string_view line = doc::line_text(text, span.line);
+  if (line.find("apiVersion:") < line.find("kind:") && line.find("kind:") != std::string_view::npos) {
+    const auto at = static_cast<size_t>(line.data() - text.data());  // all of it stands in one line
+    return {at, at + line.size()};
+  }
   const auto separator = [&](size_t at) {
     const std::string_view rest = text.substr(at);
     return rest.starts_with("---") || rest.starts_with("```") || rest.starts_with("~~~") ||
