@@ -126,13 +126,15 @@ void move(doc::Diagnostic& finding, const Value& value, const Value& target) {
   const size_t place = block_end(text, first_line, target_indent);
   if (place > from && place < to) return;
   finding.edits.push_back({source, from, to - from, "", {}});
-  if (place > 0 && text[place - 1] != '\n') finding.edits.push_back({source, place, 0, "\n", {}});
+  if (place > 0 && place != to && text[place - 1] != '\n')
+    finding.edits.push_back({source, place, 0, "\n", {}});
   for (size_t at = from; at < to; at = line_end(text, at)) {
     std::string_view line = text.substr(at, line_end(text, at) - at);
     const size_t blanks = std::min(line.find_first_not_of(' '), line.size());
     const size_t deeper = blanks > indent ? blanks - indent : 0;
+    const bool empty = line.find_first_not_of(" \t\r\n") == std::string_view::npos;
     line.remove_prefix(std::min(blanks, line.size()));
-    finding.edits.push_back({source, place, 0, std::string(target_indent + deeper, ' '), {}});
+    if (!empty) finding.edits.push_back({source, place, 0, std::string(target_indent + deeper, ' '), {}});
     finding.edits.push_back(
         {source, place, 0, std::string(line) + (line.ends_with('\n') ? "" : "\n"), at + blanks});
   }
