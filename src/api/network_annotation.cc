@@ -29,7 +29,7 @@ class AnnotationReader {
     const std::string* text = annotation.as_string();
     if (text == nullptr) {
       out_.error(
-          "RB-NET-004", annotation.span,
+          "RB-ANN-004", annotation.span,
           fmt::format("the networks annotation must be a text, found {}", kind_name(annotation.kind())));
       return {};
     }
@@ -48,7 +48,7 @@ class AnnotationReader {
     const Value::Array* list = json->as_array();
     if (list == nullptr) {
       out_.error(
-              "RB-NET-004", json->span,
+              "RB-ANN-004", json->span,
               fmt::format("the networks annotation must be a JSON list, found {}", kind_name(json->kind())))
           .with_fix("put it between [ and ]");
       return;
@@ -57,7 +57,7 @@ class AnnotationReader {
   }
 
   void read_element(const Value& item) {
-    ObjectReader fields(item, std::string(kPath), "RB-NET", out_);
+    ObjectReader fields(item, std::string(kPath), "RB-ANN", out_);
     if (!item.is_object()) return;
     NetworkSelection selection{.span = item.span};
     fields.require("name");
@@ -137,9 +137,9 @@ class AnnotationReader {
     if (!interface.present) return;
     auto name = IfName::parse(interface.value);
     if (!name)
-      out_.error("RB-NET-005", interface.span, fmt::format("networks.interface: {}", name.error().message));
+      out_.error("RB-ANN-005", interface.span, fmt::format("networks.interface: {}", name.error().message));
     else if (interface.value == "lo" || interface.value == "eth0")
-      out_.error("RB-NET-005", interface.span,
+      out_.error("RB-ANN-005", interface.span,
                  fmt::format("networks.interface: every pod has a \"{}\" already", interface.value));
   }
 
@@ -161,7 +161,7 @@ class AnnotationReader {
     size_t last = end;
     while (last > first && kBlanks.find(text[last - 1]) != std::string_view::npos) --last;
     if (first == last) {
-      out_.error("RB-NET-005", places.at(start < text.size() ? start : text.size() - 1, 1),
+      out_.error("RB-ANN-005", places.at(start < text.size() ? start : text.size() - 1, 1),
                  "a network's name is missing before or after this ','");
       return;
     }
@@ -193,7 +193,7 @@ class AnnotationReader {
         selection.interface = absent(fmt::format("net{}", i + 1), selection.span);
       const auto [first, is_new] = names.emplace(*selection.interface, selection.interface.span);
       if (!is_new)
-        out_.error("RB-NET-005", selection.interface.span,
+        out_.error("RB-ANN-005", selection.interface.span,
                    fmt::format("two networks of this pod have the interface \"{}\"", *selection.interface))
             .note(first->second, "the other one is here");
     }

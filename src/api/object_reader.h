@@ -4,7 +4,7 @@
 // Why: every kind has the same questions to its fields: is it there, is its type right, is the value allowed,
 // and which fields are there that nobody knows. A reader is made for an object, asked for each field, and
 // finished; what was never asked for is unknown, and the message names what was probably meant.
-// Ids are made of a family and a number that means the same in all of them (families RB-API, RB-CNI, RB-NET,
+// Ids are made of a family and a number that means the same in all of them (families RB-API, RB-CNI, RB-ANN,
 // RB-IPAM): 002 unknown field, 003 field that belongs elsewhere, 004 wrong type, 005 value not allowed, 006
 // field missing. Threading: values. Failure: diagnostics; a field with an error has its default value.
 #pragma once

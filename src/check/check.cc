@@ -114,6 +114,7 @@ Reading read(const std::vector<doc::SourcePtr>& sources) {
   Reading reading;
   reading.bundle = read_bundle(sources, reading.findings);
   std::vector<const doc::Value*> values;
+  for (const doc::Value& value : reading.bundle.without_kind) values.push_back(&value);
   for (const Document& document : reading.bundle.documents) {
     values.push_back(&document.value);
     if (const Schema* schema = find_schema(document.api_version, document.kind))

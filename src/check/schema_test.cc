@@ -201,7 +201,7 @@ TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
        "      annotations:\n        k8s.v1.cni.cncf.io/networks: '[{\"nam\": \"rail0\"}, {\"name\": "
        "\"Rail_1\"}]'\n"
        "    spec: {containers: []}\n",
-       "8:41 RB-NET-006 networks.name is missing; 'nam' is not a field (did you mean 'name'?)\n"
+       "8:41 RB-ANN-006 networks.name is missing; 'nam' is not a field (did you mean 'name'?)\n"
        "8:67 RB-API-007 networks.name: \"Rail_1\" is not a name: lower-case letters, digits and '-', at most "
        "63, "
        "with a letter or digit at both ends\n"},
@@ -326,7 +326,7 @@ TEST(CheckSchema, AgreesWithTheParsers) {
 
 TEST(Explain, EveryIdOfTheseFamiliesHasAStory) {
   for (const char* id : {"RB-API-001", "RB-API-012", "RB-CNI-001", "RB-CNI-008", "RB-IPAM-001", "RB-IPAM-009",
-                         "RB-NET-005", "RB-YAML-013", "RB-JSON-006"}) {
+                         "RB-ANN-005", "RB-YAML-013", "RB-JSON-006"}) {
     ASSERT_NE(explain(id), nullptr) << id;
     EXPECT_GT(explain(id)->story.size(), 80U) << id;
   }

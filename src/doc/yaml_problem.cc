@@ -149,7 +149,7 @@ class Explainer {
     if (!says("expected key") && !says("mapping values") && !says("'-' indicator") &&
         !says("block sequence entries") && !says("<document start>"))
       return false;
-    if (problem_.offset < last().offset + last().indent()) return false;
+    if (problem_.offset < last().offset + last().indent() || opens_a_level()) return false;
     std::string_view content = last().content();
     const bool item = content.starts_with("- ");
     const auto key = item ? std::optional<std::string_view>("-") : key_of(content);
@@ -171,6 +171,19 @@ class Explainer {
                                   sibling.indent + 1));
     move_lines(told, indent, sibling.indent);
     return true;
+  }
+
+  // Whether the last line is the first one below a key or a '-', so that it may stand at any deeper column.
+  bool opens_a_level() const {
+    for (size_t i = lines_.size() - 1; i-- > 0;) {
+      const Line& line = lines_[i];
+      if (line.is_empty() || line.is_comment()) continue;
+      std::string_view content = line.content();
+      content = content.substr(0, content.find(" #"));
+      content = content.substr(0, content.find_last_not_of(' ') + 1);
+      return last().indent() > line.indent() && (content.ends_with(':') || content == "-");
+    }
+    return false;
   }
 
   // The edits that bring the last line from column `from` to column `to`, and with it the lines below that

@@ -42,6 +42,10 @@ const Case kCases[] = {
      "map "
      "[RB-YAML-001]\n     1 | image: {REGISTRY}/nvidia/doca:3.1.0\n       |        ^~~~~~~~~~\n"
      "  fix: write the real value, or put the whole value in double quotes\n"},
+    {"data:\n  mode: {FAST}/slow\n  other: x\n",
+     "a.yaml:2:9: error: {FAST} looks like a placeholder; YAML reads a value that begins with '{' as a map "
+     "[RB-YAML-001]\n     2 |   mode: {FAST}/slow\n       |         ^~~~~~\n"
+     "  fix: write the real value, or put the whole value in double quotes\n"},
     {"a: {{ .Values.x }}/y\n",
      "a.yaml:1:5: error: a key must be a text, not a map or a list [RB-YAML-010]\n"
      "     1 | a: {{ .Values.x }}/y\n       |     ^\n"
