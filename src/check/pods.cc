@@ -217,6 +217,7 @@ PodTemplate read_template(const Document& document, const Row& row, const Place&
   if (const Value* networks = field(pod.annotations, api::kNetworksAnnotation)) {
     doc::Diagnostics told_elsewhere;  // by the parser of pods, or by the rules about annotations
     pod.networks = api::parse_networks_annotation(*networks, document.ns, told_elsewhere);
+    std::erase_if(pod.networks, [](const api::NetworkSelection& one) { return one.name.value.empty(); });
   }
   return pod;
 }

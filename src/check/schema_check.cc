@@ -30,6 +30,7 @@ struct Frame {
   std::string_view key;   // of a field or of a map's member
   size_t index = 0;       // of an item
   std::string_view name;  // instead of a path from here on
+  bool json = false;      // of an object
 
   // "spec.nicSelector", "plugins[1].mtu"; empty at the top.
   std::string path() const {
@@ -287,7 +288,9 @@ class Checker {
     if (value.is_array()) return check_items(value, schema, at);
     const std::string_view written = value.written();
     const bool scalar = !written.empty() && !value.is_object();
-    wrong_type(value, at, "a list", scalar ? fmt::format("{}: [{}]", at.field(), written) : "",
+    const bool json = value.style == doc::Style::kJson;
+    const std::string key = json ? fmt::format("\"{}\"", at.field()) : std::string(at.field());
+    wrong_type(value, at, "a list", scalar ? fmt::format("{}: [{}]", key, written) : "",
                scalar && is_whole(value) ? fmt::format("[{}]", written) : "");
   }
   void check_items(const Value& value, const Schema& schema, const Frame& at) {
@@ -340,6 +343,7 @@ class Checker {
     const std::string family = enter_family(schema);
     Frame frame = at;
     frame.schema = &schema;
+    frame.json = value.style == doc::Style::kJson;
     if (!schema.path.empty()) frame.name = schema.path;
     if (!value.is_object())
       wrong_type(value, frame, "an object (keys with values)");
@@ -516,7 +520,8 @@ class Checker {
     for (const Frame* around = frame.around; around != nullptr; around = around->around)
       if (around->schema != nullptr && around->schema->fields.contains(key))
         return Home{fmt::format("is a field of {}, not of {}", name_of(*around), name_of(frame)),
-                    fmt::format("indent it as far as '{}' itself", child_below(*around, frame))};
+                    frame.json ? fmt::format("move it out of '{}'", child_below(*around, frame))
+                               : fmt::format("indent it as far as '{}' itself", child_below(*around, frame))};
     if (!look_far) return std::nullopt;
     if (const std::string way = way_to(*frame.schema, key, 1); !way.empty()) return inside(frame, way);
     if (auto home = of_another_type(key, frame, variants)) return home;
@@ -526,7 +531,7 @@ class Checker {
             !way.empty()) {
           const std::string home = around->path().empty() ? way : fmt::format("{}.{}", around->path(), way);
           return Home{fmt::format("is a field of {}, not of {}", home, name_of(frame)),
-                      fmt::format("indent it below '{}:'", last_of(way))};
+                      into(frame, last_of(way))};
         }
     if (const std::string way = way_to(*frame.schema, key, 2); !way.empty()) return inside(frame, way);
     if (auto home = of_another_kind(key, frame)) return home;
@@ -536,8 +541,10 @@ class Checker {
   static std::optional<Home> inside(const Frame& frame, const std::string& way) {
     const std::string path = frame.path();
     const std::string home = path.empty() ? way : fmt::format("{}.{}", path, way);
-    return Home{fmt::format("is a field of {}, not of {}", home, name_of(frame)),
-                fmt::format("indent it below '{}:'", last_of(way))};
+    return Home{fmt::format("is a field of {}, not of {}", home, name_of(frame)), into(frame, last_of(way))};
+  }
+  static std::string into(const Frame& frame, const std::string& name) {
+    return frame.json ? fmt::format("move it into '{}'", name) : fmt::format("indent it below '{}:'", name);
   }
   static std::string last_of(std::string_view way) {
     const size_t dot = way.rfind('.');
@@ -576,7 +583,7 @@ class Checker {
     for (const auto& [name, field] : frame.schema->fields)
       if (field->type == FieldType::kMap)
         return Home{fmt::format("is a key of {}.{}, not of {}", name_of(frame), name, name_of(frame)),
-                    fmt::format("put it below '{}:'", name)};
+                    into(frame, name)};
     return std::nullopt;
   }
 

@@ -125,7 +125,7 @@ TEST(CheckSchema, SaysWhatIsWrongWithAField) {
        "spec:\n  nodeSelector: {feature.node.kubernetes.io/rdma.capable: \"true\"}\n",
        "5:18 RB-API-003 'feature.node.kubernetes.io/rdma.capable' is a key of spec.nodeSelector.matchLabels, "
        "not of "
-       "spec.nodeSelector; it has no effect here (put it below 'matchLabels:')\n"},
+       "spec.nodeSelector; it has no effect here (indent it below 'matchLabels:')\n"},
       {"misspelt", policy("  nicSelector: {vendor: \"15b3\"}\n  isRDMA: true\n"),
        "9:3 RB-API-002 'isRDMA' is not a field of spec; it has no effect (did you mean 'isRdma'?)\n"},
       {"unknown", policy("  nicSelector: {vendor: \"15b3\"}\n  frobnicate: true\n"),
@@ -193,9 +193,8 @@ TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
        attachment("    {\"plugins\": [{\"type\": \"tuning\", \"mtu\": \"9000\"}], \"mtu\": 1}\n"),
        "6:44 RB-CNI-004 config.plugins[0].mtu must be an integer, found a string \"9000\" (write it without "
        "quotes: \"mtu\": 9000)\n"
-       "6:54 RB-CNI-003 'mtu' is a field of config.plugins[], not of config; it has no effect here (indent "
-       "it "
-       "below 'plugins:')\n"},
+       "6:54 RB-CNI-003 'mtu' is a field of config.plugins[], not of config; it has no effect here (move it "
+       "into 'plugins')\n"},
       {"networks of a template",
        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: w}\nspec:\n  template:\n    metadata:\n"
        "      annotations:\n        k8s.v1.cni.cncf.io/networks: '[{\"nam\": \"rail0\"}, {\"name\": "
