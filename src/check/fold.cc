@@ -49,8 +49,7 @@ void drop_second_placeholders(std::vector<Diagnostic>& findings) {
 bool breaks_its_object(const Diagnostic& finding) {
   if (finding.severity != doc::Severity::kError || !finding.span.known() || !finding.missing.empty())
     return false;
-  for (const std::string_view family :
-       {"RB-YAML-", "RB-JSON-", "RB-API-", "RB-CNI-", "RB-IPAM-", "RB-ANN-"})
+  for (const std::string_view family : {"RB-YAML-", "RB-JSON-", "RB-API-", "RB-CNI-", "RB-IPAM-", "RB-ANN-"})
     if (finding.id.starts_with(family)) return true;
   return false;
 }
