@@ -80,8 +80,9 @@ class Explainer {
   }
 
   void explain() {
-    const bool found = tab() || open_quote() || wrong_start() || template_braces() || indentation() ||
-                       second_colon() || placeholder() || after_quote() || missing_colon() || flow();
+    const bool found = tab() || open_quote() || wrong_start() || template_braces() || dots() ||
+                       indentation() || second_colon() || placeholder() || after_quote() || missing_colon() ||
+                       flow();
     if (!found) in_its_own_words();
   }
 
@@ -139,6 +140,25 @@ class Explainer {
       if (at == std::string_view::npos) continue;
       error("RB-YAML-001", line.offset + at, 2, "'{{' is a template, not YAML")
           .with_fix("render the template first (helm template, kustomize build), or put the value in quotes");
+      return true;
+    }
+    return false;
+  }
+
+  // A line of dots in the place of what was left out: YAML reads it as a value, and the next key has no
+  // place.
+  bool dots() {
+    if (!says("expected key") && !says("mapping values") && !says("expected ':'")) return false;
+    for (size_t i = lines_.size() - 1; i-- > 0;) {
+      const Line& line = lines_[i];
+      if (line.is_empty() || line.is_comment()) continue;
+      const std::string_view content = line.content().substr(0, line.content().find_last_not_of(' ') + 1);
+      if (line.indent() == 0 || (content != ".." && content != "..." && content != "\xE2\x80\xA6"))
+        return false;
+      Diagnostic& told = error("RB-YAML-001", line.offset + line.indent(), content.size(),
+                               "dots in the place of what was left out are no YAML")
+                             .with_fix("write what belongs here, or make the line a comment: '# ...'");
+      told.edits.push_back(Edit{source_, line.offset + line.indent(), 0, "# ", {}});
       return true;
     }
     return false;

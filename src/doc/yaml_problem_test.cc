@@ -42,6 +42,9 @@ const Case kCases[] = {
      "map "
      "[RB-YAML-001]\n     1 | image: {REGISTRY}/nvidia/doca:3.1.0\n       |        ^~~~~~~~~~\n"
      "  fix: write the real value, or put the whole value in double quotes\n"},
+    {"spec:\n  ...\n  template:\n    a: b\n",
+     "a.yaml:2:3: error: dots in the place of what was left out are no YAML [RB-YAML-001]\n     2 |   ...\n"
+     "       |   ^~~\n  fix: write what belongs here, or make the line a comment: '# ...'\n"},
     {"data:\n  mode: {FAST}/slow\n  other: x\n",
      "a.yaml:2:9: error: {FAST} looks like a placeholder; YAML reads a value that begins with '{' as a map "
      "[RB-YAML-001]\n     2 |   mode: {FAST}/slow\n       |         ^~~~~~\n"
