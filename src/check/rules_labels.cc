@@ -296,10 +296,12 @@ void documented_only(const Input& in, Findings& out) {
     if (std::ranges::any_of(in.graphs,
                             [&](const graph::Graph& graph) { return graph.labels.contains(one.key); }))
       continue;
-    out.error(one.span,
-              fmt::format("Node Feature Discovery makes no label {}: the selector takes no node", one.key))
-        .with_fix(fmt::format("{}: \"true\"", text_at(*row, "instead")))
-        .with_edit(one.span, std::string(text_at(*row, "instead")));
+    const std::string instead(text_at(*row, "instead"));
+    auto& told = out.error(one.span,
+                           fmt::format("Node Feature Discovery makes no label {}: the selector takes no node",
+                                       one.key))
+                     .with_fix(instead + ": \"true\"");
+    if (one.span.length == static_cast<int>(one.key.size())) told.with_edit(one.span, instead);
   }
 }
 
