@@ -150,19 +150,34 @@ void fixed_gid_index(const Input& in, Findings& out) {
   });
 }
 
+// What decides which entries a port's GID table has: the link, and the families of its addresses. Empty where
+// the bundle does not say.
+std::string table_of(const PodView::Net& net) {
+  if (net.network == nullptr || !net.network->addresses) return {};
+  std::string families = net.network->infiniband() ? "InfiniBand" : "";
+  for (const auto& set : net.network->addresses->range_sets)
+    if (!set.empty()) families += set.front().subnet.address.family == IpFamily::kV4 ? " IPv4" : " IPv6";
+  return families;
+}
+
 void one_index_for_all(const Input& in, Findings& out) {
   for (const PodView& pod : in.views.pods)
     for (const Setting& setting : settings_of(pod)) {
-      if (setting.name != "KSERVE_INFER_ROCE" || !same(setting.text, "true") || pod.networks.size() < 2)
-        continue;
-      out.warning(
-             setting.value->span,
-             fmt::format(
-                 "the start script takes one GID index for all {} networks, the most common one: devices "
-                 "where it is another are not usable",
-                 pod.networks.size()))
-          .note(pod.networks.front().selection->name.span, "its networks")
-          .with_fix("compare the tables in the pod (show_gids), or leave it out and let NCCL and UCX choose");
+      if (setting.name != "KSERVE_INFER_ROCE" || !same(setting.text, "true")) continue;
+      const auto differs = std::ranges::find_if(pod.networks, [&](const PodView::Net& net) {
+        const std::string first = table_of(pod.networks.front());
+        return !first.empty() && !table_of(net).empty() && table_of(net) != first;
+      });
+      if (differs == pod.networks.end()) continue;
+      out.warning(setting.value->span,
+                  fmt::format(
+                      "the start script takes one GID index for all networks, the most common one, and the "
+                      "tables of {} and {} differ: one of them is not usable",
+                      pod.networks.front().interface, differs->interface))
+          .note(pod.networks.front().selection->name.span, "this network has other addresses")
+          .note(differs->selection->name.span, "than this one")
+          .with_fix(
+              "addresses of the same families on all networks, or leave it out and let NCCL and UCX choose");
     }
 }
 
@@ -242,8 +257,20 @@ bool is_numbered(std::string_view device) {
   return device.starts_with("mlx5_") && digits == 5;
 }
 
+// Whether the same setting goes to more than one pod.
+bool for_many_pods(const Input& in, const Setting& setting) {
+  if (setting.pod->pod->replicas > 1 || setting.pod->pod->per_node) return true;
+  return std::ranges::any_of(in.views.pods, [&](const PodView& pod) {
+    return &pod != setting.pod && std::ranges::any_of(pod.pod->containers, [&](const Container& container) {
+      const Value* other = container.env(setting.name);
+      return other != nullptr && *other == *setting.value;
+    });
+  });
+}
+
 void device_by_number(const Input& in, Findings& out) {
   each_with(in, "devices", [&](const Setting& setting, const Value&) {
+    if (!for_many_pods(in, setting)) return;
     if (!has_rdma(in, *setting.pod) || setting.text.starts_with('^')) return;
     const auto parts = split(setting.text);
     const auto numbered =
