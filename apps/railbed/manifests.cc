@@ -84,9 +84,10 @@ doc::Diagnostics rule_findings(const Manifests& manifests, const graph::Catalog&
   check::Settings settings{.graph = catalog.options, .cluster_networks = {}};
   doc::Diagnostics findings =
       check::rule_findings(manifests.sources, manifests.objects, catalog, graphs, nodes, settings);
+  std::erase_if(findings.mutable_all(),
+                [](const doc::Diagnostic& finding) { return finding.severity != doc::Severity::kError; });
   for (doc::Diagnostic& finding : findings.mutable_all())
-    if (finding.severity == doc::Severity::kError && std::ranges::find(forced, finding.id) != forced.end())
-      finding.severity = doc::Severity::kWarning;
+    if (std::ranges::find(forced, finding.id) != forced.end()) finding.severity = doc::Severity::kWarning;
   return findings;
 }
 

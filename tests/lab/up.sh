@@ -116,6 +116,21 @@ no_cable() {
   on guest railbed down >/dev/null
 }
 
+# What generate writes for a machine is right for it and can be brought up as it is.
+generated() {
+  local text
+  text=$(on guest 'railbed generate --profile roce --soft-rdma --vfs 2 >made.yaml && railbed discover -o yaml >node.yaml && railbed check --facts node.yaml made.yaml')
+  has "generate: check finds nothing in it" "$text" "0 errors, 0 warnings, 0 notes"
+  has "generate: up takes it as it is" "$(on guest 'railbed up made.yaml 2>&1')" "2 interfaces attached"
+  has "generate: up again" "$(on guest 'railbed up made.yaml 2>/dev/null')" "nothing to do"
+  text=$(on guest 'sed "s/: rail0, rail1/: rail0, rail0/" made.yaml >wrong.yaml; railbed up wrong.yaml 2>&1; echo status $?')
+  has "rules of check stop up: told with the id" "$text" "[RB-RAIL-002]"
+  has "rules of check stop up: nothing was changed" "$text" "the manifests have errors, nothing was changed"
+  has "rules of check stop up: status 1" "$text" "status 1"
+  has "rules of check: --force goes on" "$(on guest 'railbed up wrong.yaml --force RB-RAIL-002 2>&1')" "2 interfaces attached"
+  on guest railbed down >/dev/null
+}
+
 part_main() {
   start guest --pf rail0 --pf rail1 || return
   first_up
@@ -123,6 +138,7 @@ part_main() {
   again
   faults
   no_cable
+  generated
 }
 
 part_kill() {
