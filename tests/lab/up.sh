@@ -105,6 +105,10 @@ faults() {
   done
   same "the other PF was not held up" "$(on guest 'cat /sys/bus/pci/devices/0000:0[12]:00.0/sriov_numvfs' | xargs)" "0 4"
   on guest railbed down >/dev/null
+  text=$(on guest 'ip link add link eth0 name eth0.7 type vlan id 7; railbed up small --node guest 2>&1; echo status $?; ip link del eth0.7')
+  has "a VLAN on the PF: the host uses it" "$text" "is in use by the host (carries vlan eth0.7)"
+  has "a VLAN on the PF: status 1" "$text" "status 1"
+  on guest railbed down >/dev/null
   same "down: the machine is as before the first up" "$(on guest 'sh state.sh x')" "$before"
   has "down again: nothing to do" "$(on guest railbed down)" "nothing to do"
 }
