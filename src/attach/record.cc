@@ -86,17 +86,11 @@ doc::Value before_value(const Before& before) {
 }  // namespace
 
 std::string undo_text(const Wish& wish, const Before& before) {
-  doc::Value object = doc::Value::object();
-  object.set("wish", wish_value(wish));
-  object.set("before", before_value(before));
-  return doc::to_json(object);
+  return doc::to_json(before_value(before)) + "\n" + doc::to_json(wish_value(wish));
 }
 
 Result<Before> before_of(const state::Attachment& record) {
-  doc::Value whole = TRY(parse_object(record.undo));
-  const doc::Value* found = whole.find("before");
-  if (found == nullptr) return fail(Code::kInvalid, "the state has no word on how things were");
-  const doc::Value& object = *found;
+  const doc::Value object = TRY(parse_object(record.undo.substr(0, record.undo.find('\n'))));
   Before before{.way = static_cast<Way>(number_in(object, "way"))};
   before.device = TRY(parsed_in<PciAddress>(object, "device"));
   before.pf = TRY(parsed_in<PciAddress>(object, "pf"));
@@ -119,10 +113,9 @@ Result<Before> before_of(const state::Attachment& record) {
 }
 
 bool same_wish(const state::Attachment& record, const Wish& wish) {
-  Result<doc::Value> whole = parse_object(record.undo);
-  if (!whole.has_value()) return false;
-  const doc::Value* found = whole->find("wish");
-  return found != nullptr && *found == wish_value(wish);
+  size_t end = record.undo.find('\n');
+  return end != std::string::npos &&
+         std::string_view(record.undo).substr(end + 1) == doc::to_json(wish_value(wish));
 }
 
 }  // namespace railbed::attach

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is written down about an interface before it is touched: state::Attachment::undo.
 //
-// Two parts: the wish, only ever compared as text, and how things were before, read back to undo.
+// Two lines of JSON: how things were before, read back to undo, and the wish, only ever compared as text.
 // Threading: plain values. Failure: Invalid for a text that is no such record.
 #pragma once
 

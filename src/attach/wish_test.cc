@@ -28,7 +28,7 @@ std::string show(const InterfaceWanted& one, bool soft = false) {
   if (!wish.has_value()) return wish.error().to_string();
   std::string text = undo_text(*wish, Before{});
   size_t start = text.find("\"type\"");
-  return text.substr(start, text.find(",\"before\"") - start - 1);
+  return text.substr(start, text.size() - start - 1);
 }
 
 TEST(Wish, UnderstandsEachType) {

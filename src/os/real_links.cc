@@ -2,6 +2,7 @@
 #include "os/real_links.h"
 
 #include <cerrno>
+#include <unordered_map>
 
 #include <linux/netlink.h>
 #include <linux/sockios.h>
@@ -25,6 +26,8 @@ class RealLinks : public LinkPort {
     std::vector<Link> links;
     for (const NetlinkMessage& message : TRY(ask(request, [] { return "RTM_GETLINK"; })))
       if (auto link = decode_link(message)) links.push_back(std::move(*link));
+    seen_.clear();
+    for (const Link& link : links) seen_.emplace(link.index.value, identity(link));
     return links;
   }
   Result<Link> find(const IfName& name, WithVfs vfs) override {
@@ -38,6 +41,7 @@ class RealLinks : public LinkPort {
 
   Result<void> change(IfIndex link, const LinkChange& change) override {
     if (change.netns != nullptr) return move(link, change);
+    seen_.erase(link.value);
     auto request = encode_change_link(link, change);
     TRY(ask(request, [&] { return fmt::format("RTM_NEWLINK {}{}", name_of(link), describe(change)); }));
     return {};
@@ -121,6 +125,15 @@ class RealLinks : public LinkPort {
   }
 
  private:
+  // What tells an interface from others, wherever it is.
+  struct Seen {
+    IfName name;
+    std::string kind;
+    std::vector<uint8_t> hw_address;
+    friend bool operator==(const Seen&, const Seen&) = default;
+  };
+  static Seen identity(const Link& link) { return {link.name, link.kind, link.hw_address}; }
+
   // `what` is only asked when there is an error to tell.
   template <typename What>
   Result<std::vector<NetlinkMessage>> ask(NetlinkRequest& request, const What& what) {
@@ -132,25 +145,30 @@ class RealLinks : public LinkPort {
   // The kernel moves first, under the old name where that is free, and renames then (up to 6.18 at least):
   // when the new name is taken it says EEXIST and leaves the interface in the target. Such a one is brought
   // back.
+  // What it is then known by is from the last list where there was one: a question less for each of a pod's
+  // interfaces.
   Result<void> move(IfIndex index, const LinkChange& change) {
-    Link link = TRY(find(index, WithVfs::kNo));
+    auto listed = seen_.find(index.value);
+    Seen link = listed != seen_.end() ? listed->second : identity(TRY(find(index, WithVfs::kNo)));
+    seen_.erase(index.value);
     auto request = encode_change_link(index, change);
     auto moved = socket_.ask(request);
     if (moved) return {};
     Error error = netlink_error(moved.error(), fmt::format("RTM_NEWLINK {}{}", link.name, describe(change)));
+    if (moved.error().sys_errno == ENODEV) return fail(std::move(error));  // it was not here any more
     if (auto still = find(index, WithVfs::kNo); !still && still.error().code == Code::kNotFound)
       if (auto back = bring_back(link, *change.netns); !back)
         error.hint = fmt::format("it is in {} now: {}", change.netns->path(), back.error().story());
     return fail(std::move(error));
   }
 
-  Result<void> bring_back(const Link& link, const Netns& from) {
+  Result<void> bring_back(const Seen& link, const Netns& from) {
     int home = ::ioctl(socket_.fd(), SIOCGSKNS);
     if (home < 0) return fail(system_error(errno, "SIOCGSKNS"));
     Netns own(home, "its own namespace");
     auto there = TRY(real_links(&from));
     Link stray = TRY(there->find(link.name, WithVfs::kNo));
-    if (stray.hw_address != link.hw_address || stray.kind != link.kind)
+    if (identity(stray) != link)
       return fail(Code::kConflict, "another interface is called {} there", link.name);
     TRY(there->change(stray.index, {.name = link.name, .netns = &own}));
     return {};
@@ -171,6 +189,7 @@ class RealLinks : public LinkPort {
   }
 
   NetlinkSocket socket_;
+  std::unordered_map<int, Seen> seen_;  // by index; of the last list(), without those that were changed since
 };
 
 }  // namespace

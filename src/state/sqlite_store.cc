@@ -17,8 +17,9 @@
 namespace railbed::state {
 namespace {
 
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 2;  // 2: attachment.undo has two lines
 
+// No IN in the checks: SQLite fills a table in memory for its list, at every row that is written.
 constexpr const char* kSchema = R"(
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE baseline (pf TEXT PRIMARY KEY, pf_name TEXT NOT NULL, num_vfs INTEGER NOT NULL,
@@ -26,12 +27,12 @@ CREATE TABLE baseline (pf TEXT PRIMARY KEY, pf_name TEXT NOT NULL, num_vfs INTEG
   vfs TEXT NOT NULL) STRICT;
 CREATE TABLE step (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, pf TEXT NOT NULL,
   policy TEXT NOT NULL, description TEXT NOT NULL,
-  status TEXT NOT NULL CHECK (status IN ('begun', 'done', 'failed')), error TEXT NOT NULL) STRICT;
+  status TEXT NOT NULL CHECK (status = 'begun' OR status = 'done' OR status = 'failed'), error TEXT NOT NULL) STRICT;
 CREATE TABLE pod (pod TEXT PRIMARY KEY, netns TEXT NOT NULL, netns_name TEXT NOT NULL,
   netns_ours INTEGER NOT NULL) STRICT;
 CREATE TABLE attachment (number INTEGER PRIMARY KEY, pod TEXT NOT NULL, interface TEXT NOT NULL,
   netns TEXT NOT NULL, network TEXT NOT NULL, type TEXT NOT NULL,
-  status TEXT NOT NULL CHECK (status IN ('begun', 'attached', 'detaching')), device TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status = 'begun' OR status = 'attached' OR status = 'detaching'), device TEXT NOT NULL,
   resource TEXT NOT NULL, undo TEXT NOT NULL, result TEXT NOT NULL, UNIQUE (pod, interface)) STRICT;
 CREATE TABLE lease (pool TEXT NOT NULL, address TEXT NOT NULL, pod TEXT NOT NULL, interface TEXT NOT NULL,
   PRIMARY KEY (pool, address)) STRICT;

@@ -77,17 +77,34 @@ TEST_P(LinksTest, MoveCanCarryTheOtherChanges) {
   EXPECT_EQ(after.mac().value().to_string(), "02:00:00:00:00:09");
 }
 
+// Whether the interface is known from a list or must be asked for.
 TEST_P(LinksTest, NameClashInTheTargetChangesNothing) {
   make_veth("v0", "v1");
   NewLink there{.kind = "bridge", .name = IfName{"net1"}, .netns = pod_.get()};
   ASSERT_EQ(message(host_->create(there)), "");
-  auto moved = host_->change(link(*host_, "v0").index, {.name = IfName{"net1"}, .netns = pod_.get()});
-  EXPECT_EQ(code(moved), Code::kConflict);
-  EXPECT_EQ(message(moved), "RTM_NEWLINK v0 to /run/netns/pod as net1: EEXIST (File exists)");
+  for (bool listed : {true, false}) {
+    IfIndex index = link(*host_, "v0").index;
+    if (listed) {
+      ASSERT_TRUE(host_->list(WithVfs::kNo).has_value());
+    }
+    auto moved = host_->change(index, {.name = IfName{"net1"}, .netns = pod_.get()});
+    EXPECT_EQ(code(moved), Code::kConflict);
+    EXPECT_EQ(message(moved), "RTM_NEWLINK v0 to /run/netns/pod as net1: EEXIST (File exists)");
+    EXPECT_EQ(moved.error().hint, "");
+    EXPECT_EQ(host_->find(IfName{"v0"}, WithVfs::kNo)->kind, "veth");
+    EXPECT_EQ(code(inside_->find(IfName{"v0"}, WithVfs::kNo)), Code::kNotFound);
+    EXPECT_EQ(inside_->find(IfName{"net1"}, WithVfs::kNo)->kind, "bridge");
+  }
+}
+
+TEST_P(LinksTest, MovingOneThatHasGoneSinceItWasListedSaysSo) {
+  make_veth("v0", "v1");
+  IfIndex index = link(*host_, "v0").index;
+  ASSERT_TRUE(host_->list(WithVfs::kNo).has_value());
+  ASSERT_EQ(message(host_->remove(index)), "");
+  auto moved = host_->change(index, {.name = IfName{"net1"}, .netns = pod_.get()});
+  EXPECT_EQ(code(moved), Code::kNotFound);
   EXPECT_EQ(moved.error().hint, "");
-  EXPECT_TRUE(has(*host_, "v0"));
-  EXPECT_FALSE(has(*inside_, "v0"));
-  EXPECT_EQ(link(*inside_, "net1").kind, "bridge");
 }
 
 TEST_P(LinksTest, ANameThatIsTakenOnBothSidesChangesNothing) {
