@@ -23,12 +23,20 @@ void NetlinkRequest::append_header(const void* data, size_t size) {
   std::memcpy(mnl_nlmsg_put_extra_header(header(), size), data, size);
 }
 
+void NetlinkRequest::clear_padding(size_t payload_size) {
+  size_t end = bytes().size() + MNL_ATTR_HDRLEN + MNL_ALIGN(payload_size);
+  if (end <= buffer_.size()) std::memset(buffer_.data() + end - MNL_ALIGNTO, 0, MNL_ALIGNTO);
+}
+
 void NetlinkRequest::put(uint16_t type, Bytes payload) {
+  clear_padding(payload.size());
   if (!mnl_attr_put_check(header(), buffer_.size(), type, payload.size(), payload.data())) overflowed_ = true;
 }
 
 void NetlinkRequest::put_text(uint16_t type, std::string_view text) {
-  if (!mnl_attr_put_strz_check(header(), buffer_.size(), type, std::string(text).c_str())) overflowed_ = true;
+  std::string ended(text.substr(0, text.find('\0')));
+  clear_padding(ended.size() + 1);
+  if (!mnl_attr_put_strz_check(header(), buffer_.size(), type, ended.c_str())) overflowed_ = true;
 }
 
 size_t NetlinkRequest::begin(uint16_t type) {

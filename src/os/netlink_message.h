@@ -59,8 +59,9 @@ class NetlinkRequest {
  private:
   nlmsghdr* header();
   void append_header(const void* data, size_t size);
+  void clear_padding(size_t payload_size);  // of the attribute that comes next; libmnl 1.0.4 leaves it
 
-  // Left as it is: libmnl clears headers and padding, and only what was put is sent. Clearing all of it took
+  // Left as it is: libmnl clears headers, and only what was put is sent. Clearing all of it took
   // as many instructions as all decoding.
   alignas(8) std::array<uint8_t, 8192> buffer_;
   bool overflowed_ = false;

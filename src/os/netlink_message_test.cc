@@ -45,6 +45,30 @@ NetlinkReply read(const std::vector<uint8_t>& datagram) {
   return reply;
 }
 
+// The buffer is not cleared, so the gaps between attributes must be.
+TEST(NetlinkRequest, SendsNothingThatWasInItsMemory) {
+  alignas(NetlinkRequest) static std::array<uint8_t, sizeof(NetlinkRequest)> place;
+  place.fill(0xee);
+  asm volatile("" : : "r"(place.data()) : "memory");  // or the compiler leaves the filling out
+  auto* request = new (place.data()) NetlinkRequest(16, 0);
+  request->put_header(uint8_t{1});
+  request->put_u8(2, 3);
+  request->put_text(4, "ab");
+  size_t nest = request->begin(5);
+  request->put_u16(6, 7);
+  request->end(nest);
+  request->set_sequence(8);
+  std::string bytes;
+  for (uint8_t byte : request->bytes()) bytes += fmt::format("{:02x}", byte);
+  EXPECT_EQ(bytes,
+            "30000000100005000800000000000000"
+            "01000000"
+            "0500020003000000"
+            "0700040061620000"
+            "0c000580"
+            "0600060007000000");
+}
+
 TEST(NetlinkMessage, AckWithAndWithoutTheRequest) {
   std::vector<uint8_t> capped;
   append(capped, header(NLMSG_ERROR, NLM_F_ACK_TLVS | NLM_F_CAPPED), acknowledgement(-EINVAL, 0, "bad mtu"));
