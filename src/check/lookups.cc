@@ -213,6 +213,19 @@ void read_network(const Document& document, std::string_view type, std::string_v
   }
 }
 
+// The addresses between the bounds of a whereabouts block that is refused for its prefix: how many there are
+// counts all the same.
+std::optional<api::IpamConfig> bounds_of(const Value& ipam) {
+  if (text_at(ipam, "type") != "whereabouts") return std::nullopt;
+  const auto subnet = IpPrefix::parse(text_at(ipam, "range"));
+  const auto first = IpAddress::parse(text_at(ipam, "range_start"));
+  const auto last = IpAddress::parse(text_at(ipam, "range_end"));
+  if (!subnet || !first || !last || first->family != last->family || *last < *first) return std::nullopt;
+  api::IpamConfig config{.type = api::IpamType::kWhereabouts, .span = ipam.span};
+  config.range_sets = {{{.subnet = *subnet, .addresses = {*first, *last}, .span = ipam.span}}};
+  return config;
+}
+
 std::optional<NetworkView> network_view(const Document& document, const Settings& settings) {
   struct Row {
     std::string_view kind, type;
@@ -240,6 +253,7 @@ std::optional<NetworkView> network_view(const Document& document, const Settings
   if (view.ipam.is_object()) {
     doc::Diagnostics told_elsewhere;
     view.addresses = api::parse_ipam(view.ipam, told_elsewhere);
+    if (!view.addresses) view.addresses = bounds_of(view.ipam);
   }
   return view;
 }

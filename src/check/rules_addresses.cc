@@ -11,6 +11,8 @@ namespace {
 
 using doc::Value;
 
+constexpr int kShortestV4 = 8;  // RB-IPAM-007 tells of shorter ones
+
 // Where the subnet of a range is written.
 doc::Span subnet_span(const NetworkView& network, const api::IpamRange& range) {
   for (const std::string_view key : {"range", "subnet"})
@@ -65,7 +67,7 @@ void overlaps_cluster(const Input& in, Findings& out) {
   for (const NetworkView& network : in.views.networks)
     for (const api::IpamRange& range : ranges_of(network))
       for (const IpPrefix& cluster : in.settings.cluster_networks)
-        if (range.subnet.overlaps(cluster))
+        if (range.subnet.length >= kShortestV4 && range.subnet.overlaps(cluster))
           out.error(subnet_span(network, range),
                     fmt::format("{} overlaps with {}, a network of the cluster: pods that are attached here "
                                 "lose the way to the pods and services in it",
@@ -208,10 +210,9 @@ int64_t users(const Input& in, const NetworkView& network) {
 }
 
 bool on_one_node(const Input& in, const NetworkView& network) {
-  if (!in.graphs.empty()) {
-    if (network.resource.empty()) return in.graphs.size() == 1;
-    return need_of(in, network.resource).nodes.size() <= 1;
-  }
+  const auto nodes = need_of(in, network.resource).nodes.size();
+  if (nodes > 0) return nodes == 1;
+  if (network.resource.empty() && !in.graphs.empty()) return in.graphs.size() == 1;
   const auto policies = in.views.policies_of(network.resource);
   return !policies.empty() && std::ranges::all_of(policies, [](const PolicyView* policy) {
     const Value* selected = at(*policy->spec, "nodeSelector");

@@ -201,21 +201,39 @@ void class_without_pfc(const Input& in, Findings& out) {
   });
 }
 
+// A line of prose that speaks of lossless Ethernet.
+const Prose* lossless_prose(const Input& in) {
+  for (const Prose& prose : in.bundle.prose) {
+    const std::string line = lower(prose.text);
+    if (line.find("priority flow control") != std::string::npos || line.find("(pfc)") != std::string::npos ||
+        line.find("lossless") != std::string::npos)
+      return &prose;
+  }
+  return nullptr;
+}
+
 void no_traffic_class(const Input& in, Findings& out) {
   const auto templates = qos_templates(in);
-  if (templates.empty() || templates.front().lossless[0]) return;
+  const Prose* prose = lossless_prose(in);
+  if (templates.empty() ? prose == nullptr : templates.front().lossless[0]) return;
   std::set<const PodView*> told;
   each_roce_container(in, [&](const PodView& pod, const Container& container, const Value* tc) {
     if (tc != nullptr || gpus_of(*pod.pod) == 0 || container.value->find("envFrom") != nullptr) return;
     if (container.env("UCX_IB_TRAFFIC_CLASS") != nullptr || !told.insert(&pod).second) return;
-    out.warning(pod.pod->span,
-                fmt::format("{} names no traffic class: NCCL sends with class 0, which is not the "
-                            "lossless one",
-                            pod.pod->label()))
-        .note(templates.front().pfc == nullptr ? name_span(*templates.front().document)
-                                               : templates.front().pfc->span,
-              "lossless priorities are set here")
-        .with_fix("env NCCL_IB_TC: \"104\" (DSCP 26, priority 3)");
+    const std::string text = fmt::format(
+        "{} names no traffic class: NCCL sends with class 0, which is not the "
+        "lossless one",
+        pod.pod->label());
+    doc::Diagnostic* finding = nullptr;
+    if (templates.empty()) {
+      finding = &out.note(pod.pod->span, text).note(prose->span, "the text speaks of lossless Ethernet");
+    } else {
+      const Qos& qos = templates.front();
+      finding = &out.warning(pod.pod->span, text)
+                     .note(qos.pfc == nullptr ? name_span(*qos.document) : qos.pfc->span,
+                           "lossless priorities are set here");
+    }
+    finding->with_fix("env NCCL_IB_TC: \"104\" (DSCP 26, priority 3), as NICs and switches have it");
   });
 }
 

@@ -172,7 +172,6 @@ const PodView* pod_wanting_rdma(const Input& in, const NetworkView& network) {
 }
 
 void device_without_rdma(const Input& in, Findings& out) {
-  if (!in.graphs.empty()) return;  // RB-RDMA-005 knows the mode
   for (const NetworkView& network : in.views.networks) {
     if (network.type != "host-device" || network.plugin("rdma") != nullptr || !network.resource.empty())
       continue;
