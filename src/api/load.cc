@@ -70,9 +70,10 @@ class Loader {
     tell_networks(document, name);
     if (!told_.insert(name).second) return;
     const std::string meant = nearest_kind(name);
-    out_.warning("RB-API-001", kind.span,
-                 fmt::format("kind '{}' is not known; objects of it are left out", name))
-        .with_fix(meant.empty() ? "" : fmt::format("did you mean '{}'?", meant));
+    auto& told = out_.warning("RB-API-001", kind.span,
+                              fmt::format("kind '{}' is not known; objects of it are left out", name));
+    if (meant.empty()) return;
+    told.with_fix(fmt::format("did you mean '{}'?", meant)).with_edit(kind.span, meant);
   }
 
   void leave_alone(const Value& document, const std::string& name) {

@@ -4,62 +4,30 @@
 // no finding at all. testdata/bundles holds whole correct bundles: none of them gives a finding.
 // RAILBED_UPDATE=1 writes the expected files anew; read the difference before you commit it.
 // First line of a file: `# facts: seed-six-cx7, lab` (Markdown: <!-- facts: … -->), nodes of
-// testdata/discover.
+// testdata/machines.
 #include <algorithm>
 #include <filesystem>
 #include <set>
-#include <sstream>
 
 #include <gtest/gtest.h>
 
-#include "base/testdata.h"
-#include "check/check.h"
+#include "check/case_files.h"
 #include "check/explain.h"
 #include "check/output.h"
-#include "facts/fixture.h"
 
 namespace railbed::check {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<facts::NodeFacts> facts_named_in(const std::string& text) {
-  std::string line = text.substr(0, text.find('\n'));
-  std::vector<facts::NodeFacts> nodes;
-  const size_t at = line.find("facts: ");
-  if (at == std::string::npos) return nodes;
-  std::ranges::replace(line, ',', ' ');
-  std::istringstream names(line.substr(at + 7));
-  for (std::string name; names >> name && name != "-->";) {
-    facts::NodeFacts node =
-        facts::testing_fixture::facts_of(content(testdata() / "machines" / (name + ".machine")));
-    node.node = name;
-    node.labels["kubernetes.io/hostname"] = name;
-    nodes.push_back(std::move(node));
-  }
-  return nodes;
-}
+using testing_cases::files_in;
 
 Report report_of(const fs::path& path) {
-  const std::string text = content(path);
-  Settings settings;
-  for (const char* network : {"10.128.0.0/14", "172.30.0.0/16"})
-    settings.cluster_networks.push_back(IpPrefix::parse(network).value());
-  return check({std::make_shared<doc::Source>(doc::Source{path.filename().string(), text})},
-               facts_named_in(text), settings);
+  return testing_cases::report_of(path.filename().string(), content(path));
 }
 
 bool is_expectation(const fs::path& path) {
   return path.extension() == ".expected" || path.extension() == ".fixed";
-}
-
-std::vector<fs::path> files_in(const fs::path& folder) {
-  std::vector<fs::path> files;
-  if (fs::exists(folder))
-    for (const auto& entry : fs::recursive_directory_iterator(folder))
-      if (entry.is_regular_file()) files.push_back(entry.path());
-  std::ranges::sort(files);
-  return files;
 }
 
 class RuleCase : public testing::TestWithParam<std::string> {};

@@ -9,6 +9,7 @@
 #include "api/load.h"
 #include "check/explain.h"
 #include "check/fold.h"
+#include "check/follow_ons.h"
 #include "check/jinja.h"
 #include "check/lookups.h"
 #include "check/missing_networks.h"
@@ -228,6 +229,7 @@ Report check(const std::vector<doc::SourcePtr>& sources, const std::vector<facts
   std::erase_if(found.mutable_all(), is_for_other_verbs);
   drop_jinja(reading.bundle, found);
   fold(found);
+  fold_follow_ons(reading.bundle, found);
   Texts fixed = texts;
   fixed.apply(found);
   report.repairs = fixed.repairs();

@@ -34,17 +34,6 @@ void drop_twins(std::vector<Diagnostic>& findings) {
   findings = std::move(kept);
 }
 
-// A placeholder that YAML could not even read is told as that; not again as a value that nobody filled in.
-void drop_second_placeholders(std::vector<Diagnostic>& findings) {
-  std::set<std::pair<const doc::Source*, uint32_t>> told;
-  for (const Diagnostic& finding : findings)
-    if (finding.id == "RB-YAML-001" && finding.span.known())
-      told.emplace(finding.span.source.get(), finding.span.offset);
-  std::erase_if(findings, [&](const Diagnostic& finding) {
-    return finding.id == "RB-API-008" && told.contains({finding.span.source.get(), finding.span.offset});
-  });
-}
-
 // Whether an object with this finding is left out of what the rules see.
 bool breaks_its_object(const Diagnostic& finding) {
   if (finding.severity != doc::Severity::kError || !finding.span.known() || !finding.missing.empty())
@@ -100,10 +89,22 @@ std::string_view base(std::string_view name) {
 
 }  // namespace
 
+void drop_second_placeholders(doc::Diagnostics& all) {
+  std::vector<Diagnostic>& findings = all.mutable_all();
+  std::set<std::pair<const doc::Source*, uint32_t>> told;
+  for (const Diagnostic& finding : findings)
+    if (finding.id == "RB-YAML-001" && finding.span.known())
+      told.emplace(finding.span.source.get(), finding.span.offset);
+  std::erase_if(findings, [&](const Diagnostic& finding) {
+    return (finding.id == "RB-API-008" || finding.id == "RB-RDMA-012") &&
+           told.contains({finding.span.source.get(), finding.span.offset});
+  });
+}
+
 void fold(doc::Diagnostics& all) {
   std::vector<Diagnostic>& findings = all.mutable_all();
   drop_twins(findings);
-  drop_second_placeholders(findings);
+  drop_second_placeholders(all);
   std::vector<size_t> causes;
   for (size_t i = 0; i < findings.size(); ++i)
     if (breaks_its_object(findings[i])) causes.push_back(i);

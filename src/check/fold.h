@@ -13,4 +13,7 @@ namespace railbed::check {
 // stands in a text which could not be read becomes a note there.
 void fold(doc::Diagnostics& findings);
 
+// A placeholder that YAML could not read is not told again by who finds it in the value.
+void drop_second_placeholders(doc::Diagnostics& findings);
+
 }  // namespace railbed::check

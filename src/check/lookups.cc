@@ -128,9 +128,27 @@ std::vector<const PolicyView*> Views::policies_of(std::string_view resource) con
   return found;
 }
 
+namespace {
+
+// Whether a device plugin gives only devices with RDMA for this entry.
+bool selects_rdma(const Producer& producer) {
+  const Value* selectors = producer.entry.find("selectors");
+  if (selectors == nullptr) return false;
+  if (const Value::Array* items = selectors->as_array())
+    return std::ranges::any_of(*items,
+                               [](const Value& one) { return flag_at(one, "isRdma").value_or(false); });
+  return flag_at(*selectors, "isRdma").value_or(false);
+}
+
+}  // namespace
+
 bool Views::rdma(const NetworkView& network) const {
   if (network.infiniband()) return true;
   if (network.type != "sriov" && network.type != "host-device") return false;
+  for (const Producer& producer : producers)
+    if (producer.by == Producer::By::kSriovPlugin && producer.resource == network.resource &&
+        selects_rdma(producer))
+      return true;
   return std::ranges::any_of(policies_of(network.resource), &PolicyView::rdma);
 }
 

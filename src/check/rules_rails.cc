@@ -12,12 +12,17 @@ namespace {
 
 using doc::Value;
 
-// VFs that the pod asks for or uses, over all resources of RDMA networks.
+// VFs that the pod asks for or uses, over all its networks where one is for RDMA (that another is not is a
+// mistake of its own).
 int64_t rails_of(const Input& in, const PodView& pod) {
+  const auto is_for_rdma = [&](const PodView::Net& net) {
+    return net.network != nullptr && in.views.rdma(*net.network);
+  };
+  if (std::ranges::none_of(pod.networks, is_for_rdma)) return 0;
   int64_t rails = 0;
   std::set<std::string> seen;
   for (const PodView::Net& net : pod.networks) {
-    if (net.network == nullptr || !in.views.rdma(*net.network)) continue;
+    if (net.network == nullptr) continue;
     if (net.network->resource.empty()) {
       ++rails;
     } else if (seen.insert(net.network->resource).second) {

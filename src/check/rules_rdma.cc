@@ -40,6 +40,9 @@ bool is_merged(const PodTemplate& pod) {
 }
 
 bool uses_rdma(const Input& in, const PodView& pod) {
+  for (const Producer& producer : in.views.producers)
+    if (producer.by == Producer::By::kSharedPlugin && pod.pod->resource_count(producer.resource) > 0)
+      return true;
   return std::ranges::any_of(pod.networks, [&](const PodView::Net& net) {
     return net.network != nullptr && in.views.rdma(*net.network);
   });

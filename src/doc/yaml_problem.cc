@@ -175,6 +175,7 @@ class Explainer {
     const auto key = item ? std::optional<std::string_view>("-") : key_of(content);
     if (!key) return false;
     const size_t indent = last().indent();
+    if (first_line_is_off(indent)) return true;
     const std::vector<Level> levels = open_levels(lines_);
     const auto distance = [&](const Level& level) {
       return std::abs(static_cast<long>(level.indent) - static_cast<long>(indent));
@@ -204,6 +205,28 @@ class Explainer {
       return last().indent() > line.indent() && (content.ends_with(':') || content == "-");
     }
     return false;
+  }
+
+  // The first line of a map stands deeper than this one and those below it: it is the one that is wrong.
+  bool first_line_is_off(size_t indent) {
+    std::vector<const Line*> above;  // the last first
+    for (auto line = lines_.rbegin() + 1; line != lines_.rend() && above.size() < 2; ++line)
+      if (!line->is_empty() && !line->is_comment()) above.push_back(&*line);
+    if (above.size() < 2) return false;
+    const Line& first = *above[0];
+    const auto key = key_of(first.content());
+    const bool opens = above[1]->content().ends_with(':') && above[1]->indent() < indent;
+    if (!key || !opens || first.indent() <= indent || first.content().size() <= key->size() + 1) return false;
+    const size_t below = line_end(last().offset);
+    const std::string_view next = text_.substr(below, line_end(below) - below);
+    if (below >= text_.size() || next.find_first_not_of(" \t\r\n") != indent) return false;
+    error("RB-YAML-002", first.offset + first.indent(), key->size(),
+          fmt::format("'{}' begins at column {}, but its neighbours below at column {}", *key,
+                      first.indent() + 1, indent + 1))
+        .with_fix(fmt::format("indent it by {} blank{} less, to column {}", first.indent() - indent,
+                              first.indent() - indent == 1 ? "" : "s", indent + 1))
+        .edits.push_back(Edit{source_, first.offset, first.indent() - indent, "", {}});
+    return true;
   }
 
   // The edits that bring the last line from column `from` to column `to`, and with it the lines below that

@@ -22,6 +22,9 @@ const Case kCases[] = {
     {"spec:\n  a: 1\n    b: 2\n",
      "a.yaml:3:5: error: 'b' begins at column 5, but its neighbour 'a' (line 2) at column 3 [RB-YAML-002]\n"
      "     3 |     b: 2\n       |     ^\n  fix: indent it by 2 blanks less, to column 3\n"},
+    {"spec:\n    a: 1\n  # the others\n  b: 2\n  c: 3\n",
+     "a.yaml:2:5: error: 'a' begins at column 5, but its neighbours below at column 3 [RB-YAML-002]\n"
+     "     2 |     a: 1\n       |     ^\n  fix: indent it by 2 blanks less, to column 3\n"},
     {"list:\n  - a: 1\n    b: 2\n - a: 3\n",
      "a.yaml:4:2: error: '-' begins at column 2, but its neighbour '-' (line 2) at column 3 [RB-YAML-002]\n"
      "     4 |  - a: 3\n       |  ^\n  fix: indent it by 1 blank more, to column 3\n"},
