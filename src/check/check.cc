@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "api/ipam_parse.h"
 #include "api/kinds.h"
 #include "api/load.h"
 #include "check/explain.h"
@@ -17,6 +18,7 @@
 #include "check/schema.h"
 #include "check/suppress.h"
 #include "doc/edits.h"
+#include "doc/json.h"
 
 namespace railbed::check {
 namespace {
@@ -100,6 +102,19 @@ bool is_for_other_verbs(const Diagnostic& finding) {
          std::ranges::find(kIds, finding.id) != std::end(kIds);
 }
 
+// Addresses of networks that are no objects of railbed's own: macvlan, host-device and others of the Network
+// Operator. Those of the SR-IOV operator and attachment definitions are looked at when they are loaded.
+void check_addresses(const Document& document, Diagnostics& out) {
+  static constexpr std::string_view kKinds[] = {"HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork",
+                                                "OVSNetwork"};
+  if (std::ranges::find(kKinds, document.kind) == std::end(kKinds)) return;
+  const doc::Value* text = at(document.value, "spec.ipam");
+  if (text == nullptr || !text->is_string()) return;
+  Diagnostics told_by_schema;
+  const auto ipam = doc::parse_embedded_json(*text, told_by_schema);
+  if (ipam && ipam->is_object()) api::check_ipam(*ipam, out);
+}
+
 // What Ansible fills in cannot be judged.
 void drop_jinja(const Bundle& bundle, Diagnostics& findings) {
   std::set<const doc::Source*> plays;
@@ -120,6 +135,7 @@ Reading read(const std::vector<doc::SourcePtr>& sources) {
     values.push_back(&document.value);
     if (const Schema* schema = find_schema(document.api_version, document.kind))
       check_schema(document.value, *schema, "", reading.findings);
+    check_addresses(document, reading.findings);
   }
   Diagnostics found;
   reading.objects = api::load_documents(values, found);

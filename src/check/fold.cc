@@ -58,8 +58,9 @@ Region document_around(const doc::Span& span) {
   }
   const auto separator = [&](size_t at) {
     const std::string_view rest = text.substr(at);
+    const std::string_view words = rest.substr(std::min(rest.find_first_not_of(' '), rest.size()));
     return rest.starts_with("---") || rest.starts_with("```") || rest.starts_with("~~~") ||
-           rest.starts_with("apiVersion:");
+           words.starts_with("apiVersion:") || words.starts_with("\"apiVersion\":");
   };
   size_t begin = std::min<size_t>(span.offset, text.size());
   while (begin > 0 && !((begin == text.size() || text[begin - 1] == '\n') && separator(begin))) --begin;

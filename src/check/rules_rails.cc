@@ -12,8 +12,8 @@ namespace {
 
 using doc::Value;
 
-// VFs that the pod asks for or uses, over all its networks where one is for RDMA (that another is not is a
-// mistake of its own).
+// VFs that the pod asks for or uses, over all its networks where one is for RDMA. That another one is not, or
+// is not there, is a mistake of its own.
 int64_t rails_of(const Input& in, const PodView& pod) {
   const auto is_for_rdma = [&](const PodView::Net& net) {
     return net.network != nullptr && in.views.rdma(*net.network);
@@ -22,8 +22,7 @@ int64_t rails_of(const Input& in, const PodView& pod) {
   int64_t rails = 0;
   std::set<std::string> seen;
   for (const PodView::Net& net : pod.networks) {
-    if (net.network == nullptr) continue;
-    if (net.network->resource.empty()) {
+    if (net.network == nullptr || net.network->resource.empty()) {
       ++rails;
     } else if (seen.insert(net.network->resource).second) {
       rails +=

@@ -288,8 +288,21 @@ class Explainer {
     const std::string_view before = text_.substr(last().offset, problem_.offset - last().offset);
     const size_t at = before.find_last_not_of(' ');
     if (at == std::string_view::npos || (before[at] != '"' && before[at] != '\'')) return false;
+    if (opened_above(before[at])) return true;
     error("RB-YAML-001", problem_.offset, 1, "text after the closing quote of the value")
         .with_fix("put the whole value inside the quotes");
+    return true;
+  }
+
+  // The quote before the problem closes one of the line above, whose own closing one was forgotten.
+  bool opened_above(char quote) {
+    if (lines_.size() < 2) return false;
+    const Line& above = lines_[lines_.size() - 2];
+    const size_t open = above.text.find(quote);
+    if (std::ranges::count(above.text, quote) != 1 || !above.text.substr(0, open).ends_with(": "))
+      return false;
+    error("RB-YAML-006", above.offset + open, 1, "the quoted text that begins here is not closed on its line")
+        .with_fix(fmt::format("add the closing {}", quote));
     return true;
   }
 
