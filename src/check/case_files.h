@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <sstream>
 #include <string>
