@@ -121,10 +121,16 @@ std::span<const PoolPart> Views::pool(std::string_view resource) const {
   return found->second;
 }
 
+const Producer* Views::producer(std::string_view resource) const {
+  const auto found = by_resource.find(resource);
+  return found == by_resource.end() ? nullptr : &producers[found->second.front()];
+}
+
 std::vector<const PolicyView*> Views::policies_of(std::string_view resource) const {
   std::vector<const PolicyView*> found;
-  for (const PolicyView& policy : policies)
-    if (!policy.ignored && policy.resource == resource) found.push_back(&policy);
+  const auto indices = makers.find(resource);
+  if (indices == makers.end()) return found;
+  for (const size_t index : indices->second) found.push_back(&policies[index]);
   return found;
 }
 
@@ -316,7 +322,7 @@ void add_producers(const Document& document, Views& views) {
   }
 }
 
-PodView pod_view(const PodTemplate& pod, const Views& views) {
+void add_pod(const PodTemplate& pod, Views& views) {
   PodView view{.pod = &pod};
   for (size_t i = 0; i < pod.networks.size(); ++i) {
     const api::NetworkSelection& selection = pod.networks[i];
@@ -331,9 +337,13 @@ PodView pod_view(const PodTemplate& pod, const Views& views) {
     if (net.network != nullptr && !net.network->resource.empty() &&
         std::ranges::find(view.resources, net.network->resource) == view.resources.end())
       view.resources.push_back(net.network->resource);
+    if (net.network != nullptr) {
+      auto& users = views.networks[static_cast<size_t>(net.network - views.networks.data())].users;
+      if (users.empty() || users.back() != views.pods.size()) users.push_back(views.pods.size());
+    }
     view.networks.push_back(std::move(net));
   }
-  return view;
+  views.pods.push_back(std::move(view));
 }
 
 }  // namespace
@@ -360,9 +370,10 @@ Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods,
     if (document.kind == "SriovNetworkNodePolicy") {
       views.policies.push_back(policy_view(document, settings));
       const PolicyView& policy = views.policies.back();
-      if (!policy.ignored && !policy.resource.empty())
-        views.producers.push_back(
-            {.resource = policy.resource, .span = policy.resource_span, .document = &document});
+      if (policy.ignored || policy.resource.empty()) continue;
+      views.makers[policy.resource].push_back(views.policies.size() - 1);
+      views.producers.push_back(
+          {.resource = policy.resource, .span = policy.resource_span, .document = &document});
     } else if (auto network = network_view(document, settings)) {
       views.network_by_key.emplace(network->key, views.networks.size());
       views.networks_by_name.emplace(document.name, views.networks.size());
@@ -371,7 +382,11 @@ Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods,
       add_producers(document, views);
     }
   }
-  for (const PodTemplate& pod : pods) views.pods.push_back(pod_view(pod, views));
+  for (size_t i = 0; i < views.producers.size(); ++i) {
+    views.by_resource[views.producers[i].resource].push_back(i);
+    views.by_base_name[std::string(base_name(views.producers[i].resource))].push_back(i);
+  }
+  for (const PodTemplate& pod : pods) add_pod(pod, views);
   for (const graph::Graph& graph : graphs)
     for (const graph::PfWanted& pf : graph.pfs)
       for (const graph::VfGroup& group : pf.groups) {
@@ -389,7 +404,8 @@ bool is_gpu_resource(std::string_view resource) {
 }
 
 int64_t gpus_of(const PodTemplate& pod) {
-  return pod.resource_count("nvidia.com/gpu") + pod.resource_count("amd.com/gpu");
+  constexpr int64_t kMost = 1024;  // no node has more
+  return std::min(pod.resource_count("nvidia.com/gpu") + pod.resource_count("amd.com/gpu"), kMost);
 }
 
 }  // namespace railbed::check

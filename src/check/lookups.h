@@ -65,6 +65,7 @@ struct NetworkView {
   const doc::Value* ipam_text = nullptr;
   doc::Value ipam;  // an object, or null
   std::optional<api::IpamConfig> addresses;
+  std::vector<size_t> users;  // indices in Views::pods, each once
 
   std::string label() const { return document->kind + " " + key; }
   // The plugin of that type in the chain; null where there is none.
@@ -114,7 +115,13 @@ struct Views {
   std::map<std::string, size_t, std::less<>> network_by_key;         // of `networks`
   std::multimap<std::string, size_t, std::less<>> networks_by_name;  // of their objects
 
+  std::map<std::string, std::vector<size_t>, std::less<>> by_resource;   // of `producers`
+  std::map<std::string, std::vector<size_t>, std::less<>> by_base_name;  // of `producers`: without prefix
+  std::map<std::string, std::vector<size_t>, std::less<>> makers;        // of `policies`, by resource
+
   const NetworkView* network(std::string_view key) const;
+  // Who makes `resource`, and who makes one of that name under any prefix; null: nobody.
+  const Producer* producer(std::string_view resource) const;
   // Policies that make `resource`.
   std::vector<const PolicyView*> policies_of(std::string_view resource) const;
   // Whether pods get RDMA devices through this network: by its type, or by a policy with isRdma.

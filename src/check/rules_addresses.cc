@@ -77,8 +77,8 @@ void overlaps_cluster(const Input& in, Findings& out) {
 }
 
 bool wants_default_route(const Input& in, const NetworkView& network) {
-  return std::ranges::any_of(in.views.pods, [&](const PodView& pod) {
-    return std::ranges::any_of(pod.networks, [&](const PodView::Net& net) {
+  return std::ranges::any_of(network.users, [&](size_t user) {
+    return std::ranges::any_of(in.views.pods[user].networks, [&](const PodView::Net& net) {
       return net.network == &network && !net.selection->default_route.empty();
     });
   });
@@ -202,10 +202,12 @@ bool is_rail(const NetworkView& network) {
 // How many pods use a network, as far as the bundle says.
 int64_t users(const Input& in, const NetworkView& network) {
   int64_t count = 0;
-  for (const PodView& pod : in.views.pods)
+  for (const size_t user : network.users) {
+    const PodView& pod = in.views.pods[user];
     for (const PodView::Net& net : pod.networks)
       if (net.network == &network && net.selection->ips.empty())
         count += pod.pod->per_node ? std::max<int64_t>(2, pod.pod->replicas) : pod.pod->replicas;
+  }
   return count;
 }
 
@@ -273,8 +275,9 @@ void dhcp_without_daemon(const Input& in, Findings& out) {
 
 void one_subnet_twice(const Input& in, Findings& out) {
   std::set<std::pair<const NetworkView*, const NetworkView*>> told;
+  constexpr size_t kMost = 64;  // rails of a pod that are compared
   for (const PodView& pod : in.views.pods)
-    for (size_t i = 0; i < pod.networks.size(); ++i)
+    for (size_t i = 0; i < std::min(pod.networks.size(), kMost); ++i)
       for (size_t j = 0; j < i; ++j) {
         const NetworkView* later = pod.networks[i].network;
         const NetworkView* first = pod.networks[j].network;

@@ -260,7 +260,9 @@ bool is_numbered(std::string_view device) {
 // Whether the same setting goes to more than one pod.
 bool for_many_pods(const Input& in, const Setting& setting) {
   if (setting.pod->pod->replicas > 1 || setting.pod->pod->per_node) return true;
-  return std::ranges::any_of(in.views.pods, [&](const PodView& pod) {
+  // Those beside it, a few of them: a long list of pods is not searched again for each.
+  const auto near = std::span(in.views.pods).first(std::min<size_t>(in.views.pods.size(), 64));
+  return std::ranges::any_of(near, [&](const PodView& pod) {
     return &pod != setting.pod && std::ranges::any_of(pod.pod->containers, [&](const Container& container) {
       const Value* other = container.env(setting.name);
       return other != nullptr && *other == *setting.value;
@@ -270,12 +272,11 @@ bool for_many_pods(const Input& in, const Setting& setting) {
 
 void device_by_number(const Input& in, Findings& out) {
   each_with(in, "devices", [&](const Setting& setting, const Value&) {
-    if (!for_many_pods(in, setting)) return;
     if (!has_rdma(in, *setting.pod) || setting.text.starts_with('^')) return;
     const auto parts = split(setting.text);
     const auto numbered =
         std::ranges::find_if(parts, [](const std::string& one) { return is_numbered(one); });
-    if (numbered == parts.end()) return;
+    if (numbered == parts.end() || !for_many_pods(in, setting)) return;
     out.warning(setting.value->span,
                 fmt::format(
                     "{} is another device in every pod and on every node: VFs are numbered in the order in "

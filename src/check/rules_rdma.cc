@@ -155,10 +155,8 @@ void small_shared_memory(const Input& in, Findings& out) {
 
 // Whether somebody wants RDMA through a network that says nothing of it itself.
 const PodView* pod_wanting_rdma(const Input& in, const NetworkView& network) {
-  for (const PodView& pod : in.views.pods) {
-    const bool uses =
-        std::ranges::any_of(pod.networks, [&](const PodView::Net& net) { return net.network == &network; });
-    if (!uses) continue;
+  for (const size_t user : network.users) {
+    const PodView& pod = in.views.pods[user];
     for (const Container& container : pod.pod->containers) {
       for (const Word& word : texts_at(*container.value, "securityContext.capabilities.add"))
         if (word.text == "IPC_LOCK") return &pod;
@@ -462,9 +460,7 @@ void rdma_not_asked(const Input& in, Findings& out) {
 
 int64_t pods_on(const Input& in, const NetworkView& network) {
   int64_t pods = 0;
-  for (const PodView& pod : in.views.pods)
-    for (const PodView::Net& net : pod.networks)
-      if (net.network == &network) pods += pod.pod->replicas;
+  for (const size_t user : network.users) pods += in.views.pods[user].pod->replicas;
   return pods;
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "api/policy.h"
 #include "check/data_files.h"
 #include "check/families.h"
 #include "check/lookups.h"
@@ -65,16 +66,12 @@ std::vector<Request> requests(const Input& in) {
   return all;
 }
 
-const Producer* producer_of(const Input& in, std::string_view resource) {
-  const auto found = std::ranges::find(in.views.producers, resource, &Producer::resource);
-  return found == in.views.producers.end() ? nullptr : &*found;
-}
-
 // A producer of the same name under another prefix.
 const Producer* same_base(const Input& in, std::string_view resource) {
-  for (const Producer& producer : in.views.producers)
-    if (producer.resource != resource && base_name(producer.resource) == base_name(resource))
-      return &producer;
+  const auto found = in.views.by_base_name.find(base_name(resource));
+  if (found == in.views.by_base_name.end()) return nullptr;
+  for (const size_t index : found->second)
+    if (in.views.producers[index].resource != resource) return &in.views.producers[index];
   return nullptr;
 }
 
@@ -82,7 +79,8 @@ void nothing_produces(const Input& in, Findings& out) {
   if (in.views.producers.empty()) return;  // a bundle of pods alone: the producers are elsewhere
   for (const Request& request : requests(in)) {
     if (made_by_others(request.resource) || is_placeholder(request.resource)) continue;
-    if (producer_of(in, request.resource) != nullptr || same_base(in, request.resource) != nullptr) continue;
+    if (in.views.producer(request.resource) != nullptr || same_base(in, request.resource) != nullptr)
+      continue;
     std::vector<std::string_view> made;
     for (const Producer& producer : in.views.producers) made.push_back(producer.resource);
     auto& told = out.error(request.span, fmt::format("nothing here makes {}: {} waits for it forever",
@@ -91,9 +89,9 @@ void nothing_produces(const Input& in, Findings& out) {
     const std::string near = doc::nearest(request.resource, made);
     const auto& networks = request.pod->resources;
     if (!near.empty())
-      told.note(producer_of(in, near)->span, "this is near").with_fix("did you mean " + near + "?");
-    else if (networks.size() == 1 && producer_of(in, networks[0]) != nullptr)
-      told.note(producer_of(in, networks[0])->span, "the pod's network takes its VFs from this one")
+      told.note(in.views.producer(near)->span, "this is near").with_fix("did you mean " + near + "?");
+    else if (networks.size() == 1 && in.views.producer(networks[0]) != nullptr)
+      told.note(in.views.producer(networks[0])->span, "the pod's network takes its VFs from this one")
           .with_fix(networks[0] + ": 1");
     else
       told.note(in.views.producers.front().span, fmt::format("made here: {}", fmt::join(made, ", ")))
@@ -121,31 +119,37 @@ std::string_view made_by(const Producer& producer) {
   return "";
 }
 
+// Another producer of the same resource, or a policy of the same name under another prefix; null: none.
+// Of two entries of one list the later one is told.
+const Producer* rival(const Views& views, size_t index) {
+  const Producer& producer = views.producers[index];
+  for (const size_t other : views.by_resource.find(producer.resource)->second) {
+    const Producer& one = views.producers[other];
+    if (one.by != producer.by || (other < index && one.document == producer.document)) return &one;
+  }
+  for (const size_t other : views.by_base_name.find(base_name(producer.resource))->second)
+    if (views.producers[other].by == Producer::By::kPolicy) return &views.producers[other];
+  return nullptr;
+}
+
 void produced_twice(const Input& in, Findings& out) {
-  const auto& all = in.views.producers;
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i].by == Producer::By::kPolicy) continue;
-    for (size_t j = 0; j < all.size(); ++j) {
-      const bool other_kind = all[j].by != all[i].by;
-      if (j == i || (!other_kind && (j > i || all[j].document != all[i].document))) continue;
-      const bool same = all[i].resource == all[j].resource;
-      if (!same &&
-          !(all[j].by == Producer::By::kPolicy && base_name(all[i].resource) == base_name(all[j].resource)))
-        continue;
-      const std::string text =
-          same ? fmt::format(
-                     "{} is made here and by another {}: two plugins register one name at the "
-                     "kubelet, the later one counts and the other's pods fail",
-                     all[i].resource, made_by(all[j]))
-               : fmt::format(
-                     "{} is made here and {} by a {}: the operator runs a device plugin of its own, so "
-                     "both count the same VFs and give them away twice",
-                     all[i].resource, all[j].resource, made_by(all[j]));
-      out.error(all[i].span, text)
-          .note(all[j].span, "the other one")
-          .with_fix("keep the policy and leave the resource out of the plugin's list, or the reverse");
-      break;
-    }
+  for (size_t i = 0; i < in.views.producers.size(); ++i) {
+    const Producer& producer = in.views.producers[i];
+    const Producer* other = producer.by == Producer::By::kPolicy ? nullptr : rival(in.views, i);
+    if (other == nullptr) continue;
+    const std::string text =
+        producer.resource == other->resource
+            ? fmt::format(
+                  "{} is made here and by another {}: two plugins register one name at the "
+                  "kubelet, the later one counts and the other's pods fail",
+                  producer.resource, made_by(*other))
+            : fmt::format(
+                  "{} is made here and {} by a {}: the operator runs a device plugin of its own, so "
+                  "both count the same VFs and give them away twice",
+                  producer.resource, other->resource, made_by(*other));
+    out.error(producer.span, text)
+        .note(other->span, "the other one")
+        .with_fix("keep the policy and leave the resource out of the plugin's list, or the reverse");
   }
 }
 
@@ -153,7 +157,7 @@ void other_prefix(const Input& in, Findings& out) {
   for (const Request& request : requests(in)) {
     if (made_by_others(request.resource) || is_placeholder(request.resource)) continue;
     const Producer* other = same_base(in, request.resource);
-    const Producer* same = producer_of(in, request.resource);
+    const Producer* same = in.views.producer(request.resource);
     if (other == nullptr || other->by != Producer::By::kPolicy) continue;
     if (same != nullptr && same->by == Producer::By::kPolicy) continue;
     const bool plugin = same != nullptr;
@@ -211,6 +215,7 @@ Use use_of(const Input& in, std::string_view resource, size_t nodes) {
     const int64_t each = std::max(pod.pod->resource_count(resource), pod.networks_with(resource));
     if (each == 0) continue;
     use.vfs += each * (pod.pod->per_node ? static_cast<int64_t>(nodes) : pod.pod->replicas);
+    use.vfs = std::min(use.vfs, int64_t{1} << 50);  // far from overflow
     if (use.first == nullptr) use.first = &pod;
     if (pod.pod->document->kind == "Deployment" && pod.pod->replicas > 1 &&
         text_at(pod.pod->document->value, "spec.strategy.type") != "Recreate")
@@ -272,32 +277,28 @@ struct Part {
 std::vector<Part> parts_of(const PolicyView& policy) {
   std::vector<Part> parts;
   for (const Word& word : texts_at(*policy.spec, "nicSelector.pfNames")) {
-    const size_t hash = word.text.find('#');
-    if (hash == std::string::npos) continue;
-    int first = 0;
-    int last = 0;
-    if (std::sscanf(word.text.c_str() + hash, "#%d-%d", &first, &last) != 2) continue;
-    parts.push_back({word.text.substr(0, hash), {first, last}, word});
+    const auto name = api::parse_pf_name(word.text);
+    if (name && name->vfs) parts.push_back({name->name, {name->vfs->first, name->vfs->last}, word});
   }
   return parts;
 }
 
 void one_resource_in_two_parts(const Input& in, Findings& out) {
-  const auto& all = in.views.policies;
-  for (size_t i = 0; i < all.size(); ++i)
-    for (size_t j = 0; j < i; ++j) {
-      if (all[i].resource != all[j].resource || all[i].ignored || all[j].ignored) continue;
-      for (const Part& later : parts_of(all[i]))
-        for (const Part& first : parts_of(all[j])) {
-          if (later.pf != first.pf || later.vfs.overlaps(first.vfs)) continue;
-          out.warning(later.word.span,
-                      fmt::format("two policies make {} of {}: the operator keeps only one of the ranges of "
-                                  "one resource, the other VFs are lost",
-                                  all[i].resource, later.pf))
-              .note(first.word.span, "the other range")
-              .with_fix("one policy with one range, or two resource names");
-        }
+  std::map<std::pair<std::string_view, std::string>, std::pair<const PolicyView*, Part>> first_of;
+  for (const PolicyView& policy : in.views.policies) {
+    if (policy.ignored) continue;
+    for (const Part& part : parts_of(policy)) {
+      const auto [first, fresh] = first_of.try_emplace({policy.resource, part.pf}, std::pair(&policy, part));
+      const auto& [owner, other] = first->second;
+      if (fresh || owner == &policy || part.vfs.overlaps(other.vfs)) continue;
+      out.warning(part.word.span,
+                  fmt::format("two policies make {} of {}: the operator keeps only one of the ranges of "
+                              "one resource, the other VFs are lost",
+                              policy.resource, part.pf))
+          .note(other.word.span, "the other range")
+          .with_fix("one policy with one range, or two resource names");
     }
+  }
 }
 
 void two_ranges_in_one_policy(const Input& in, Findings& out) {
