@@ -187,6 +187,7 @@ void Report::add(Report other) {
   commands += other.commands;
   nodes = other.nodes;
   suppressed += other.suppressed;
+  left_out += other.left_out;
 }
 
 bool is_known_id(std::string_view id) {
@@ -220,10 +221,43 @@ Diagnostics rule_findings(const std::vector<doc::SourcePtr>& sources, const api:
   return findings;
 }
 
-Report check(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
+namespace {
+
+// The sources that are small enough to be manifests; the others are told.
+std::vector<doc::SourcePtr> bounded(const std::vector<doc::SourcePtr>& sources, Diagnostics& findings) {
+  std::vector<doc::SourcePtr> kept;
+  size_t sum = 0;
+  for (const doc::SourcePtr& source : sources) {
+    const size_t size = source->text.size();
+    if (size <= kMaxCheckedBytes && sum + size <= 4 * kMaxCheckedBytes) {
+      kept.push_back(source);
+      sum += size;
+      continue;
+    }
+    findings
+        .error("RB-DOC-003", {source},
+               fmt::format("{} MiB are more than a manifest has; it is not read (a file may have {} MiB, all "
+                           "together {} MiB)",
+                           size >> 20, kMaxCheckedBytes >> 20, kMaxCheckedBytes >> 18))
+        .with_fix("give the files that hold manifests, or a part of them");
+  }
+  return kept;
+}
+
+void keep_the_first(Report& report) {
+  std::vector<Diagnostic>& all = report.findings.mutable_all();
+  if (all.size() <= kMaxFindings) return;
+  report.left_out = static_cast<int>(all.size() - kMaxFindings);
+  all.erase(all.begin() + kMaxFindings, all.end());
+}
+
+}  // namespace
+
+Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<facts::NodeFacts>& nodes,
              const Settings& given) {
   Report report;
-  for (const doc::SourcePtr& source : sources) report.sources.push_back(source->name);
+  for (const doc::SourcePtr& source : all_sources) report.sources.push_back(source->name);
+  const std::vector<doc::SourcePtr> sources = bounded(all_sources, report.findings);
   report.nodes = static_cast<int>(nodes.size());
   Texts texts(sources);
   const Reading reading = read_and_repair(texts, report.findings);
@@ -254,6 +288,7 @@ Report check(const std::vector<doc::SourcePtr>& sources, const std::vector<facts
   fold(report.findings);
   report.suppressed = static_cast<int>(suppress(sources, is_known_id, report.findings));
   report.findings.sort();
+  keep_the_first(report);
   count(reading.bundle, report);
   return report;
 }

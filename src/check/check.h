@@ -16,6 +16,10 @@
 
 namespace railbed::check {
 
+// Larger files are refused: they are no manifests, and their findings nobody could read.
+inline constexpr size_t kMaxCheckedBytes = 16u << 20;
+inline constexpr size_t kMaxFindings = 10'000;
+
 struct Repair {
   doc::SourcePtr before;
   doc::SourcePtr after;
@@ -31,6 +35,7 @@ struct Report {
   int commands = 0;
   int nodes = 0;
   int suppressed = 0;
+  int left_out = 0;  // findings behind the first kMaxFindings
 
   int objects() const;
   // Adds another bundle's report, as if both were told one after the other.

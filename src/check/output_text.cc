@@ -21,6 +21,7 @@ std::string joined(const std::map<std::string, int>& kinds) {
 
 std::string to_text(const Report& report) {
   std::string out = doc::render(report.findings);
+  if (report.left_out > 0) out += fmt::format("and {} more findings, which are not shown\n", report.left_out);
   if (!report.unknown_kinds.empty())
     out +=
         fmt::format("not looked at: {} (kinds that railbed does not know)\n", joined(report.unknown_kinds));

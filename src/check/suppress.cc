@@ -9,6 +9,7 @@ namespace railbed::check {
 namespace {
 
 constexpr std::string_view kWords = "railbed: ignore";
+constexpr size_t kMaxIgnores = 1000;  // of one file; nobody has decided about more
 
 struct Ignore {
   std::string id;
@@ -90,7 +91,7 @@ std::vector<Ignore> ignores_in(const doc::SourcePtr& source) {
   std::vector<Ignore> found;
   if (source->text.find(kWords) == std::string::npos) return found;
   const Lines lines = lines_of(source->text);
-  for (int number = 1; number <= lines.count(); ++number) {
+  for (int number = 1; number <= lines.count() && found.size() < kMaxIgnores; ++number) {
     const std::string_view line = lines.at(number);
     const size_t at = line.find(kWords);
     if (at == std::string_view::npos) continue;

@@ -3,8 +3,8 @@
 //
 // A comment behind a line is about that line; one on a line of its own about the next line and all that is
 // indented below it, and before the first line of a document about the whole document. In Markdown the same
-// words stand in <!-- … -->. Threading: pure functions. Failure: findings RB-IGNORE-001 (nothing to ignore),
-// 002 (no reason given) and 003 (no such rule).
+// words stand in <!-- … -->. The first thousand of a file count. Threading: pure functions. Failure: findings
+// RB-IGNORE-001 (nothing to ignore), 002 (no reason given) and 003 (no such rule).
 #pragma once
 
 #include <functional>

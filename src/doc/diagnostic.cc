@@ -115,9 +115,31 @@ std::string blanks_for(std::string_view text) {
   return out;
 }
 
+// The line around a span, as far as it can be shown: lines may be as long as the file.
+struct Surroundings {
+  std::string_view text;
+  size_t column = 1;  // of the span in it
+};
+
+Surroundings around(const Span& span) {
+  constexpr size_t kReach = 3 * kMaxShownBytes;
+  const std::string_view text = span.source->text;
+  const auto column = static_cast<size_t>(span.column);
+  const bool has_offset =
+      (span.offset > 0 || span.line == 1) && span.offset < text.size() && span.offset + 1 >= column;
+  if (!has_offset) return {line_text(text, span.line), column};
+  const size_t back = std::min(column - 1, kReach);
+  std::string_view part = text.substr(span.offset - back);
+  part = part.substr(0, back + static_cast<size_t>(std::max(span.length, 0)) + kReach);
+  const size_t end = part.find('\n', back);
+  if (end != std::string_view::npos) part = part.substr(0, end);
+  if (part.ends_with('\r')) part.remove_suffix(1);
+  return {part, back + 1};
+}
+
 std::string excerpt_lines(const Span& span) {
-  const Excerpt e = cut_around(line_text(span.source->text, span.line), static_cast<size_t>(span.column),
-                               static_cast<size_t>(std::max(span.length, 0)));
+  const Surroundings line = around(span);
+  const Excerpt e = cut_around(line.text, line.column, static_cast<size_t>(std::max(span.length, 0)));
   const size_t width = std::max<size_t>(blanks_for(e.marked).size(), 1);
   return fmt::format("{:>6} | {}{}{}\n       | {}^{}\n", span.line, e.before, e.marked, e.after,
                      blanks_for(e.before), std::string(width - 1, '~'));

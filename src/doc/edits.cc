@@ -3,11 +3,10 @@
 
 #include <algorithm>
 
-#include "doc/text.h"
-
 namespace railbed::doc {
 
-EditedText::EditedText(SourcePtr before, std::vector<Edit> edits) : before_(std::move(before)) {
+EditedText::EditedText(SourcePtr before, std::vector<Edit> edits)
+    : before_(std::move(before)), lines_before_(before_) {
   std::erase_if(edits, [&](const Edit& edit) { return edit.source != before_; });
   std::ranges::stable_sort(edits, {}, &Edit::offset);
   const std::string& text = before_->text;
@@ -33,7 +32,7 @@ Span EditedText::back(const Span& span) const {
   const auto next = std::ranges::upper_bound(pieces_, size_t{span.offset}, {}, &Piece::after);
   const Piece& piece = *(next - 1);
   const size_t offset = piece.inserted ? piece.before : piece.before + (span.offset - piece.after);
-  return LineIndex(before_).at(offset, static_cast<size_t>(span.length));
+  return lines_before_.at(offset, static_cast<size_t>(span.length));
 }
 
 namespace {

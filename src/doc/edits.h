@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "doc/diagnostic.h"
+#include "doc/text.h"
 
 namespace railbed::doc {
 
@@ -32,6 +33,7 @@ class EditedText {
     bool inserted = false;  // all its bytes come from `before`, the place where it was put
   };
   SourcePtr before_;
+  LineIndex lines_before_;
   SourcePtr after_;
   std::vector<Piece> pieces_;
   size_t applied_ = 0;
