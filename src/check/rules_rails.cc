@@ -110,16 +110,18 @@ bool is_far(std::string_view kind) {
   return kind == "SYS" || kind == "NODE" || kind == "PHB";
 }
 
-bool gpu_pod_uses(const Input& in, std::string_view resource) {
-  return std::ranges::any_of(in.views.pods, [&](const PodView& pod) {
-    return gpus_of(*pod.pod) > 0 &&
-           (pod.networks_with(resource) > 0 || pod.pod->resource_count(resource) > 0);
-  });
+// Resources of which pods with GPUs take VFs.
+std::set<std::string_view> used_by_gpu_pods(const Input& in) {
+  std::set<std::string_view> resources;
+  for (const PodView& pod : in.views.pods)
+    if (gpus_of(*pod.pod) > 0) resources.insert(pod.resources.begin(), pod.resources.end());
+  return resources;
 }
 
 void far_from_gpus(const Input& in, Findings& out) {
+  const auto used = used_by_gpu_pods(in);
   for (const auto& [resource, parts] : in.views.pools) {
-    if (!gpu_pod_uses(in, resource)) continue;
+    if (!used.contains(resource)) continue;
     for (const PoolPart& part : parts) {
       const std::string kind = nearest_kind(*part.pf->nic);
       if (!is_far(kind)) continue;

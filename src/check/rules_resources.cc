@@ -209,22 +209,34 @@ struct Use {
   const PodView* rolling = nullptr;  // a Deployment: an update makes more pods for a while
 };
 
-Use use_of(const Input& in, std::string_view resource, size_t nodes) {
-  Use use;
+// What pods take of each resource that nodes have, all pods counted once.
+std::map<std::string_view, Use> uses_of(const Input& in) {
+  std::map<std::string_view, Use> uses;
   for (const PodView& pod : in.views.pods) {
-    const int64_t each = std::max(pod.pod->resource_count(resource), pod.networks_with(resource));
-    if (each == 0) continue;
-    use.vfs += each * (pod.pod->per_node ? static_cast<int64_t>(nodes) : pod.pod->replicas);
-    use.vfs = std::min(use.vfs, int64_t{1} << 50);  // far from overflow
-    if (use.first == nullptr) use.first = &pod;
-    if (pod.pod->document->kind == "Deployment" && pod.pod->replicas > 1 &&
-        text_at(pod.pod->document->value, "spec.strategy.type") != "Recreate")
-      use.rolling = &pod;
+    std::set<std::string_view> resources(pod.resources.begin(), pod.resources.end());
+    const auto asked = requests_of(pod);
+    for (const Request& request : asked) resources.insert(request.resource);
+    const bool rolling = pod.pod->document->kind == "Deployment" && pod.pod->replicas > 1 &&
+                         text_at(pod.pod->document->value, "spec.strategy.type") != "Recreate";
+    for (const std::string_view resource : resources) {
+      const auto made = in.views.pools.find(resource);
+      if (made == in.views.pools.end()) continue;
+      std::set<const graph::Graph*> nodes;
+      if (pod.pod->per_node)
+        for (const PoolPart& part : made->second) nodes.insert(part.graph);
+      const int64_t each = std::max(pod.pod->resource_count(resource), pod.networks_with(resource));
+      Use& use = uses[made->first];
+      use.vfs += each * (pod.pod->per_node ? static_cast<int64_t>(nodes.size()) : pod.pod->replicas);
+      use.vfs = std::min(use.vfs, int64_t{1} << 50);  // far from overflow
+      if (each > 0 && use.first == nullptr) use.first = &pod;
+      if (each > 0 && rolling) use.rolling = &pod;
+    }
   }
-  return use;
+  return uses;
 }
 
 void too_few_vfs(const Input& in, Findings& out) {
+  const auto uses = uses_of(in);
   for (const auto& [resource, parts] : in.views.pools) {
     int64_t vfs = 0;
     std::set<std::string> nodes;
@@ -232,8 +244,9 @@ void too_few_vfs(const Input& in, Findings& out) {
       vfs += part.vfs;
       nodes.insert(part.graph->facts->node);
     }
-    const Use use = use_of(in, resource, nodes.size());
-    if (use.first == nullptr) continue;
+    const auto used = uses.find(resource);
+    if (used == uses.end() || used->second.first == nullptr) continue;
+    const Use& use = used->second;
     const std::string sums = fmt::format("{} VFs of {} for pods, {} on {} node{}", use.vfs, resource, vfs,
                                          nodes.size(), nodes.size() == 1 ? "" : "s");
     const auto policies = in.views.policies_of(resource);
