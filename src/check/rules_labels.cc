@@ -170,6 +170,14 @@ std::string no_pci_label(const std::vector<NfdConfig>& configs, std::string_view
   return "";
 }
 
+// The Network Operator, by its policy or by the namespace that its chart is installed in.
+bool has_network_operator(const Input& in) {
+  return has_kind(in.bundle, "NicClusterPolicy") ||
+         std::ranges::any_of(in.bundle.documents, [](const Document& one) {
+           return one.ns == "nvidia-network-operator" || one.ns == "network-operator";
+         });
+}
+
 void nobody_makes_label(const Input& in, Findings& out) {
   if (!in.graphs.empty()) return;  // what labels there are is known, and told by the graph
   const auto made = made_here(in);
@@ -183,7 +191,7 @@ void nobody_makes_label(const Input& in, Findings& out) {
         continue;  // the GPU Operator's NFD makes it
       const std::string why = no_pci_label(configs, name.substr(4, name.size() - 4 - 8));
       if (why.empty()) continue;
-      const bool chart = has_kind(in.bundle, "NicClusterPolicy") && name == "pci-15b3.present";
+      const bool chart = name == "pci-15b3.present" && has_network_operator(in);
       const std::string text = fmt::format("label {}: {}", one.key, why);
       auto& finding = chart
                           ? out.note(one.span, text +
