@@ -110,11 +110,19 @@ std::string way_to(const Schema& schema, std::string_view key, int depth, std::s
   return "";
 }
 
+// More mistakes in one object are a file of another kind, or an attack; nobody reads them.
+constexpr size_t kMaxFindings = 1'000;
+// A larger object is no manifest; looking for a field among its members takes too long to do it often.
+constexpr size_t kMaxMembers = 10'000;
+
 class Checker {
  public:
-  explicit Checker(doc::Diagnostics& out) : out_(out) {}
+  explicit Checker(doc::Diagnostics& out) : out_(out), limit_(out.all().size() + kMaxFindings) {}
+
+  bool is_full() const { return out_.all().size() >= limit_; }
 
   void check(const Value& value, const Schema& schema, const Frame& at) {
+    if (is_full()) return;
     switch (schema.type) {
       case FieldType::kAny:
         return;
@@ -395,6 +403,7 @@ class Checker {
     check_required(value, schema.required, schema, frame, told);
     check_groups(value, schema, frame, variants, told);
     for (const Value::Member& member : *value.as_object()) {
+      if (is_full()) return;
       const auto field = schema.fields.find(member.key);
       if (field != schema.fields.end()) {
         if (!member.value.is_null()) check(member.value, *field->second, below(frame, member.key));
@@ -510,7 +519,8 @@ class Checker {
     told.with_fix(fmt::format("did you mean '{}'?", meant));
     std::erase(known, std::string_view(meant));
     const bool only_one = doc::nearest(member.key, known).empty();
-    if (only_one && value.find(meant) == nullptr) rename(told, member, meant);
+    if (only_one && value.as_object()->size() < kMaxMembers && value.find(meant) == nullptr)
+      rename(told, member, meant);
   }
 
   // Where a field belongs: in an object around this one; and, where nothing here has nearly that name, in one
@@ -594,6 +604,7 @@ class Checker {
   }
 
   doc::Diagnostics& out_;
+  size_t limit_;
   std::string family_ = "RB-API";
   bool in_quotes_ = false;            // in a text between double quotes, where another quote would end it
   const Schema* variants_ = nullptr;  // the group of the object that is looked at next
@@ -603,7 +614,11 @@ class Checker {
 }  // namespace
 
 void check_schema(const Value& value, const Schema& schema, const std::string& path, doc::Diagnostics& out) {
-  Checker(out).check(value, schema, {.key = path, .name = path});
+  Checker checker(out);
+  checker.check(value, schema, {.key = path, .name = path});
+  if (checker.is_full())
+    out.note("RB-API-013", value.span,
+             fmt::format("{} mistakes are told of this object; there may be more", kMaxFindings));
 }
 
 }  // namespace railbed::check
