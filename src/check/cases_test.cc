@@ -69,8 +69,8 @@ std::set<std::string> ids_with_cases() {
 }
 
 // Told by `plan` and `up` only, or by readers that no manifest reaches.
-constexpr std::string_view kNeverTold[] = {"RB-API-009", "RB-CNI-008", "RB-IPAM-009", "RB-YAML-013",
-                                           "RB-JSON-006"};
+constexpr std::string_view kNeverTold[] = {"RB-API-009", "RB-CNI-008",  "RB-IPAM-009",
+                                           "RB-API-013", "RB-YAML-013", "RB-JSON-006"};
 
 TEST(RulesTest, EveryExplainedIdHasACase) {
   const std::set<std::string> ids = ids_with_cases();

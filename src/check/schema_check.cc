@@ -614,11 +614,14 @@ class Checker {
 }  // namespace
 
 void check_schema(const Value& value, const Schema& schema, const std::string& path, doc::Diagnostics& out) {
+  const size_t before = out.all().size();
   Checker checker(out);
   checker.check(value, schema, {.key = path, .name = path});
-  if (checker.is_full())
-    out.note("RB-API-013", value.span,
-             fmt::format("{} mistakes are told of this object; there may be more", kMaxFindings));
+  if (!checker.is_full()) return;
+  // What is wrong all over is not repaired a thousand times, round by round.
+  for (size_t i = before; i < out.all().size(); ++i) out.mutable_all()[i].edits.clear();
+  out.note("RB-API-013", value.span,
+           fmt::format("{} mistakes are told of this object; there may be more", kMaxFindings));
 }
 
 }  // namespace railbed::check

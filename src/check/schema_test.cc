@@ -323,6 +323,17 @@ TEST(CheckSchema, AgreesWithTheParsers) {
   }
 }
 
+TEST(CheckSchema, AnObjectTellsAThousandMistakesAndNoMore) {
+  std::string spec = "  nicSelector: {vendor: \"15b3\"}\n";
+  for (int i = 0; i < 20'000; ++i) spec += fmt::format("  mtu{}: 1\n", i);
+  const Checked checked = check(policy(spec));
+  EXPECT_EQ(checked.findings.all().size(), 1'001U);
+  EXPECT_EQ(checked.findings.all().back().id, "RB-API-013");
+  EXPECT_EQ(checked.findings.all().back().message,
+            "1000 mistakes are told of this object; there may be more");
+  for (const doc::Diagnostic& d : checked.findings.all()) ASSERT_TRUE(d.edits.empty());
+}
+
 // A type that the schemas know is known to the parser of plugins, too: otherwise one of them warns.
 TEST(CheckSchema, KnowsThePluginsThatTheParserKnows) {
   const Schema* config =
