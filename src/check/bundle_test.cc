@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/bundle.h"
 
+#include <chrono>
+
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -261,6 +263,44 @@ TEST(ReadBundle, ReadsCommandsInCodeSpans) {
   const Read r = read("a.md", "# rping\nRun `ib_write_bw -d mlx5_0 -a` or `rping`, see `spec.numVfs`.\n");
   EXPECT_EQ(commands(r.bundle), (Lines{"ib_write_bw -d mlx5_0 -a"}));
   EXPECT_EQ(r.bundle.commands[0].words[0].span.to_string(), "a.md:2:6");
+}
+
+TEST(ReadBundle, TakesTimeLinearInHostileText) {
+  const std::vector<std::string> patterns = {"```\n",
+                                             "~~~yaml\n",
+                                             "```sh\n$ '\n",
+                                             "$ \"x\n",
+                                             "`",
+                                             "$(",
+                                             "# ls `\n",
+                                             "\r\n",
+                                             "apiVersion: v1 kind: Pod spec: [\n",
+                                             "apiVersion: v1\nkind: Pod\nspec: {\n",
+                                             "a: ",
+                                             "- ",
+                                             "\"",
+                                             "'",
+                                             "<a ",
+                                             "cat <<EOF\n",
+                                             "|",
+                                             "[source]\n----\n",
+                                             "\\\n",
+                                             "x.y.z ",
+                                             "apiVersion: v1 kind: Pod metadata: a: b: c: ",
+                                             "$ oc exec x -- sh -c 'a'\n",
+                                             std::string("\0\xFF", 2)};
+  for (const std::string& pattern : patterns)
+    for (const char* name : {"a.md", "a.sh", "a.txt"}) {
+      std::string text = "apiVersion: v1 kind: Pod ";
+      while (text.size() < 1'000'000) text += pattern;
+      const auto source = std::make_shared<const doc::Source>(doc::Source{name, text});
+      doc::Diagnostics diagnostics;
+      const auto start = std::chrono::steady_clock::now();
+      read_bundle({source}, diagnostics);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+      EXPECT_LT(took.count(), 3.0) << name << " of '" << pattern << "'";
+      if (std::getenv("SHOW") != nullptr) fmt::print("{:6.2f} s {} '{}'\n", took.count(), name, pattern);
+    }
 }
 
 TEST(ReadBundle, RefusesWhatIsNoText) {

@@ -136,7 +136,8 @@ class ProseReader {
       const std::string_view content = line.text.substr(indent);
       const bool belongs = indent > column || (indent == column && reads_like_yaml(content) &&
                                                (blank_since == 0 || !content.starts_with("- ")));
-      if (!belongs || (indent == column && content.starts_with("apiVersion:") && blank_since > 0)) break;
+      // The next object; scanning over it would make many objects quadratic.
+      if (!belongs || (indent == column && content.starts_with("apiVersion:"))) break;
       nested |= indent > column;
       blank_since = 0;
       region.end = line.next;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "check/schema.h"
+#include "doc/scalar.h"
 #include "doc/yaml.h"
 
 namespace railbed::check {
@@ -323,15 +324,22 @@ class Rebuilder {
     return true;
   }
 
-  // Reads [begin, end) as YAML does.
+  // Reads [begin, end) as YAML does; what is open to its end is text.
   void take(const Pending& pending, size_t begin, size_t end) {
-    doc::Diagnostics problems;
-    auto values = doc::parse_yaml(source_, index_, {begin, end}, problems);
-    if (values.size() == 1 && !(values[0].is_object() && words_.slice(begin, begin + 1) != "{")) {
-      *pending.value = std::move(values[0]);
-      return;
+    const std::string_view text = words_.slice(begin, end);
+    const bool closed = text.size() > 1 &&
+                        std::string_view("\"'[{").find(text[0]) != std::string_view::npos &&
+                        std::string_view("\"']}").find(text.back()) != std::string_view::npos;
+    if (closed) {
+      doc::Diagnostics problems;
+      auto values = doc::parse_yaml(source_, index_, {begin, end}, problems);
+      if (values.size() == 1) {
+        *pending.value = std::move(values[0]);
+        return;
+      }
     }
-    *pending.value = Value(words_.slice(begin, end));
+    *pending.value = doc::resolve_plain(text);
+    if (pending.value->as_double_exact() != nullptr) *pending.value = Value(text);
     pending.value->span = index_.at(begin, end - begin);
   }
 

@@ -190,6 +190,7 @@ class ShellReader {
 
   size_t here_document(size_t at, std::string_view mark) {
     const size_t begin = at;
+    if (open_here_documents_ >= kMaxOpenHereDocuments) return begin;
     while (at < region_.end) {
       const PageLine line = line_at(text_, at, region_.end);
       at = line.next;
@@ -197,6 +198,7 @@ class ShellReader {
       here_document_({begin, line.begin, region_.indent});
       return at;
     }
+    ++open_here_documents_;
     return begin;  // never closed: read on as if it were none
   }
 
@@ -257,6 +259,9 @@ class ShellReader {
   Bundle& bundle_;
   const HereDocument& here_document_;
   ShellLexer lexer_;
+  // Each one that is never closed was looked for to the end.
+  static constexpr int kMaxOpenHereDocuments = 8;
+  int open_here_documents_ = 0;
   std::optional<size_t> last_;  // the command that output belongs to
   std::string& where_;
 };
