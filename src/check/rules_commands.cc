@@ -444,7 +444,7 @@ void state_not_looked_at(const Input& in, Findings& out) {
     if (one.tool->name != "ibv_devinfo" && one.tool->name != "ibv_devices") continue;
     if (is_node(*one.command) || !one.command->output.empty()) continue;
     const doc::SourcePtr& source = one.command->span.source;
-    if (mentions(in.bundle, source, "PORT_ACTIVE") || mentions(in.bundle, source, "state:")) continue;
+    if (mentions(in.bundle, source, "PORT_ACTIVE") || mentions(in.bundle, source, "port state")) continue;
     out.note(one.command->span,
              fmt::format("{} also lists devices whose port is down or that have no address", one.tool->name))
         .with_fix(
