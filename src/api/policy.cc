@@ -214,8 +214,6 @@ class PolicyReader {
       spec.error(5, policy_.is_rdma.span, "isRdma: true needs the kernel's driver, not deviceType: vfio-pci")
           .note(policy_.device_type.span, "deviceType is here")
           .with_fix("deviceType: netdevice");
-    if (policy_.num_vfs.present && policy_.num_vfs.value == 0 && spec_has_number())
-      spec.warning(5, policy_.num_vfs.span, "numVfs: 0 makes no VFs; the policy has no effect");
     if (policy_.vdpa_type.present && (vfio || !switchdev))
       spec.error(5, policy_.vdpa_type.span,
                  "vdpaType needs deviceType: netdevice and eSwitchMode: switchdev");
@@ -225,13 +223,6 @@ class PolicyReader {
       spec.error(5, policy_.bridge.span, "bridge needs linkType: eth");
     if (*policy_.externally_managed)
       spec.error(5, policy_.bridge.span, "bridge cannot stand together with externallyManaged: true");
-  }
-
-  // Whether numVfs was read as the number that it is, so that a 0 is a written 0.
-  bool spec_has_number() const {
-    const doc::Value* spec = object_.find("spec");
-    const doc::Value* number = spec ? spec->find("numVfs") : nullptr;
-    return number != nullptr && number->as_int() != nullptr && *number->as_int() == 0;
   }
 
   const doc::Value& object_;

@@ -33,7 +33,8 @@ std::vector<const T*> latest(const std::vector<T>& objects, std::string_view kin
     diagnostics
         .warning("RB-OBJECT-001", span_of(object.meta),
                  fmt::format("{} {} is defined twice; this one counts", kind, slot->first))
-        .note(span_of(slot->second->meta), "the other one is here");
+        .note(span_of(slot->second->meta), "the other one is here")
+        .with_fix("remove one of them, or give it another name");
     slot->second = &object;
   }
   std::vector<const T*> kept;
@@ -135,7 +136,8 @@ void add_network(Catalog& catalog, api::NetworkAttachmentDefinition definition, 
     diagnostics
         .warning("RB-OBJECT-001", span_of(network.definition.meta),
                  fmt::format("network {} is defined twice; this one counts", network.key))
-        .note(span_of(existing->second.definition.meta), "the other one is here");
+        .note(span_of(existing->second.definition.meta), "the other one is here")
+        .with_fix("remove one of them, or give it another name");
   catalog.networks.insert_or_assign(network.key, std::move(network));
 }
 

@@ -265,7 +265,8 @@ void check_pods_across(std::span<const Graph> graphs, Diagnostics& diagnostics) 
     if (nodes.empty()) {
       const bool named = !pod->node_name->empty();
       diagnostics.note("RB-POD-004", named ? pod->node_name.span : pod->meta.name.span,
-                       named ? fmt::format("pod {} is for node {}", pod->key(), *pod->node_name)
+                       named ? fmt::format("pod {} is for node {}, of which there are no facts", pod->key(),
+                                           *pod->node_name)
                              : fmt::format("pod {} is for none of these nodes: {}", pod->key(),
                                            label_mismatch(pod->node_selector, graphs.front().labels)));
     } else if (nodes.size() > 1) {

@@ -520,7 +520,7 @@ TEST(Networks, PodsFindThemOrAreTold) {
           "its VFs from",
           "error RB-POD-001: pod llm/p asks for network llm/other, which is not there",
           "error RB-POD-001: pod llm/p asks for network llm/nte, which is not there",
-          "note RB-POD-004: pod llm/far is for node n2"));
+          "note RB-POD-004: pod llm/far is for node n2, of which there are no facts"));
   EXPECT_EQ(made.diagnostics.all()[1].fix, "did you mean ml/other?");
   EXPECT_EQ(made.diagnostics.all()[2].fix, "did you mean llm/net?");
 }
