@@ -74,8 +74,7 @@ class ShellReader {
  public:
   ShellReader(const doc::SourcePtr& source, const doc::LineIndex& index, doc::Region region, ShellText kind,
               Bundle& bundle, const HereDocument& here_document, std::string& where)
-      : source_(source),
-        text_(source->text),
+      : text_(source->text),
         index_(index),
         region_(region),
         kind_(kind),
@@ -251,7 +250,6 @@ class ShellReader {
     return doc::Region{argument.begin + 1, argument.end - 1};
   }
 
-  const doc::SourcePtr& source_;
   std::string_view text_;
   const doc::LineIndex& index_;
   doc::Region region_;
