@@ -129,6 +129,35 @@ void ports_of_one_rail_differ(const Input& in, Findings& out) {
   }
 }
 
+// A pasted line that shows an InfiniBand interface with more than 2 KiB ("4: ibp60s0: <…> mtu 4092 …").
+const Command::Line* large_ipoib(const Input& in) {
+  for (const Command& command : in.bundle.commands)
+    for (const Command::Line& line : command.output)
+      if (line.text.find("mtu 4092") != std::string_view::npos &&
+          line.text.find(": ib") != std::string_view::npos)
+        return &line;
+  return nullptr;
+}
+
+void infiniband_without_mtu(const Input& in, Findings& out) {
+  const Command::Line* line = large_ipoib(in);
+  if (line == nullptr) return;
+  for (const PolicyView& policy : in.views.policies) {
+    const bool infiniband =
+        policy.link_type == "ib" || std::ranges::any_of(in.views.networks, [&](const NetworkView& network) {
+          return network.type == "ib-sriov" && network.resource == policy.resource;
+        });
+    if (!infiniband || policy.ignored || policy.spec->find("mtu") != nullptr) continue;
+    out.note(name_span(*policy.document),
+             fmt::format("the InfiniBand ports have MTU {} and policy {} names none: it is kept until the "
+                         "operator resets "
+                         "a PF, which then gets 2048 and no longer fits the others",
+                         kIpoibMost, policy.document->name))
+        .note(line->span, "what the ports have")
+        .with_fix(fmt::format("mtu: {}", kIpoibMost));
+  }
+}
+
 struct Qos {
   const Document* document = nullptr;
   const Value* pfc = nullptr;
@@ -244,6 +273,8 @@ constexpr Rule kRules[] = {
     {"RB-MTU-004", "ports of one resource with different MTUs", Needs::kFacts, ports_of_one_rail_differ},
     {"RB-MTU-005", "a traffic class whose priority is not lossless", Needs::kNothing, class_without_pfc},
     {"RB-MTU-006", "lossless RoCE set up and not used", Needs::kNothing, no_traffic_class},
+    {"RB-MTU-007", "an InfiniBand MTU that the policy does not keep", Needs::kNothing,
+     infiniband_without_mtu},
 };
 
 }  // namespace
