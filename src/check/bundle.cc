@@ -145,6 +145,7 @@ class Reader {
     const std::string_view text = text_of(region);
     switch (language) {
       case BlockLanguage::kManifest:
+        if (is_other_json(text)) return;
         add_all(doc::parse_yaml(source_, *index_, region, out_), Origin::kFence);
         return;
       case BlockLanguage::kShell:
@@ -164,6 +165,15 @@ class Reader {
       case BlockLanguage::kOther:
         return;
     }
+  }
+
+  // JSON of somebody else: an editor's settings, the answer of a server.
+  static bool is_other_json(std::string_view text) {
+    const size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) return false;
+    return text.find("\"kind\"") == std::string_view::npos &&
+           text.find("\"apiVersion\"") == std::string_view::npos &&
+           text.find("\"cniVersion\"") == std::string_view::npos;
   }
 
   // The first line that says anything is a command.

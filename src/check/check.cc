@@ -115,6 +115,48 @@ void check_addresses(const Document& document, Diagnostics& out) {
   if (ipam && ipam->is_object()) api::check_ipam(*ipam, out);
 }
 
+// A document without kind that has something of a manifest; others (settings of charts, workflows, lists of
+// tasks) stand beside manifests and are nobody's mistake.
+bool is_meant_as_manifest(const doc::Value& value) {
+  const doc::Value::Object* members = value.as_object();
+  return members != nullptr && std::ranges::any_of(*members, [](const doc::Value::Member& member) {
+           return member.key == "apiVersion" || member.key == "metadata" || member.key == "spec";
+         });
+}
+
+// RB-API-001 where the apiVersion fits what was probably meant: other groups have kinds of like names.
+void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
+  std::erase_if(out.mutable_all(), [](const Diagnostic& finding) { return finding.id == "RB-API-001"; });
+  std::set<std::string> told;
+  for (const Document& document : bundle.documents) {
+    const std::string& kind = document.kind;
+    if (find_schema("", kind) != nullptr || api::find_kind(kind) != nullptr) continue;
+    std::string meant = api::nearest_kind(kind);
+    if (find_schema(document.api_version, meant) == nullptr) {
+      const std::vector<std::string> kinds = schema_kinds();
+      meant = doc::nearest(kind, {kinds.begin(), kinds.end()});
+    }
+    if (meant.empty() || find_schema(document.api_version, meant) == nullptr) continue;
+    if (!told.insert(kind).second) continue;
+    const doc::Span& span = document.value.find("kind")->span;
+    out.warning("RB-API-001", span, fmt::format("kind '{}' is not known; objects of it are left out", kind))
+        .with_fix(fmt::format("did you mean '{}'?", meant))
+        .with_edit(span, meant);
+  }
+}
+
+// A page may show one object in several ways, to choose from; among manifests it is a mistake.
+void drop_alternatives(const Bundle& bundle, Diagnostics& out) {
+  std::set<const doc::Source*> pages;
+  for (const Document& document : bundle.documents)
+    if (document.origin == Origin::kFence) pages.insert(document.value.span.source.get());
+  if (pages.empty()) return;
+  std::erase_if(out.mutable_all(), [&](const Diagnostic& finding) {
+    return finding.id == "RB-API-012" && pages.contains(finding.span.source.get()) &&
+           !finding.notes.empty() && finding.notes[0].span.source == finding.span.source;
+  });
+}
+
 // What Ansible fills in cannot be judged.
 void drop_jinja(const Bundle& bundle, Diagnostics& findings) {
   std::set<const doc::Source*> plays;
@@ -130,7 +172,8 @@ Reading read(const std::vector<doc::SourcePtr>& sources) {
   Reading reading;
   reading.bundle = read_bundle(sources, reading.findings);
   std::vector<const doc::Value*> values;
-  for (const doc::Value& value : reading.bundle.without_kind) values.push_back(&value);
+  for (const doc::Value& value : reading.bundle.without_kind)
+    if (is_meant_as_manifest(value)) values.push_back(&value);
   for (const Document& document : reading.bundle.documents) {
     values.push_back(&document.value);
     if (const Schema* schema = find_schema(document.api_version, document.kind))
@@ -140,6 +183,8 @@ Reading read(const std::vector<doc::SourcePtr>& sources) {
   Diagnostics found;
   reading.objects = api::load_documents(values, found);
   std::erase_if(found.mutable_all(), is_for_other_verbs);
+  tell_misspelt_kinds(reading.bundle, found);
+  drop_alternatives(reading.bundle, found);
   reading.findings.append(std::move(found));
   drop_jinja(reading.bundle, reading.findings);
   add_moves(reading.bundle.documents, reading.findings);
@@ -271,7 +316,7 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
   for (const facts::NodeFacts& node : nodes) graphs.push_back(graph::resolve(catalog, node, found));
   if (!graphs.empty()) graph::check_across(graphs, found);
   const Views views = make_views(reading.bundle, pods, graphs, settings);
-  tell_missing_networks(views, found);
+  tell_missing_networks(reading.bundle, views, found);
   run_rules({reading.bundle, pods, reading.objects, catalog, graphs, nodes, settings, views}, found);
   for (const Rule& rule : all_rules())
     if (rule.needs == Needs::kFacts && nodes.empty()) report.not_checked.push_back(rule);

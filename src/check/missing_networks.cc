@@ -2,6 +2,7 @@
 #include "check/missing_networks.h"
 
 #include <algorithm>
+#include <set>
 
 namespace railbed::check {
 namespace {
@@ -25,19 +26,36 @@ std::string near(const Views& views, std::string_view key) {
   return doc::nearest(std::string(key), keys);
 }
 
+// Networks that OpenShift's own operator makes attachment definitions of.
+std::set<std::string> additional_networks(const Bundle& bundle) {
+  std::set<std::string> keys;
+  for (const Document& document : bundle.documents) {
+    if (document.kind != "Network" || !document.api_version.starts_with("operator.openshift.io/")) continue;
+    const doc::Value* list = at(document.value, "spec.additionalNetworks");
+    if (list == nullptr || !list->is_array()) continue;
+    for (const doc::Value& network : *list->as_array()) {
+      const std::string_view ns = text_at(network, "namespace");
+      keys.insert(fmt::format("{}/{}", ns.empty() ? "default" : ns, text_at(network, "name")));
+    }
+  }
+  return keys;
+}
+
 }  // namespace
 
-void tell_missing_networks(const Views& views, doc::Diagnostics& findings) {
+void tell_missing_networks(const Bundle& bundle, const Views& views, doc::Diagnostics& findings) {
+  const std::set<std::string> additional = additional_networks(bundle);
   std::erase_if(findings.mutable_all(), [&](const doc::Diagnostic& finding) {
     if (finding.id != kId) return false;
     const NetworkView* network = views.network(finding.missing);
-    return views.networks.empty() || (network != nullptr && !is_read_by_graph(*network));
+    return views.networks.empty() || additional.contains(finding.missing) ||
+           (network != nullptr && !is_read_by_graph(*network));
   });
   if (views.networks.empty()) return;
   for (const PodView& pod : views.pods) {
     if (pod.pod->document->kind == "Pod") continue;  // the graph tells
     for (const PodView::Net& net : pod.networks) {
-      if (net.network != nullptr) continue;
+      if (net.network != nullptr || additional.contains(net.key)) continue;
       const doc::Span& name = net.selection->name.span;
       auto& told = findings.error(
           kId, name.known() ? name : net.selection->span,

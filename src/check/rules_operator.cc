@@ -185,6 +185,10 @@ void defined_twice(const Input& in, Findings& out) {
     if (document.name.empty() || std::ranges::find(kOthers, document.kind) == std::end(kOthers)) continue;
     const auto [first, fresh] = first_of.try_emplace(document.label(), &document);
     if (fresh) continue;
+    // A page may show one object in several ways, to choose from.
+    if (document.origin == Origin::kFence && first->second->origin == Origin::kFence &&
+        document.value.span.source == first->second->value.span.source)
+      continue;
     const std::string_view part = document.kind == "ConfigMap" ? "data" : "spec";
     const Value* here = document.value.find(part);
     const Value* there = first->second->value.find(part);

@@ -239,6 +239,15 @@ class Explainer {
         told.edits.push_back(Edit{source_, offset, from - to, "", {}});
     };
     shift(last().offset);
+    std::string_view content = last().content();
+    content = content.substr(0, content.find(" #"));
+    content = content.substr(0, content.find_last_not_of(" \r") + 1);
+    if (const auto key = key_of(content); key && content.size() > key->size() + 1) {
+      const std::string_view value = content.substr(key->size() + 1);
+      const size_t first = value.find_first_not_of(' ');
+      // A value on the line itself: what is below belongs to others.
+      if (std::string_view("|>&!").find(value[first]) == std::string_view::npos) return;
+    }
     std::optional<size_t> first_below;  // the indentation of the first line below
     for (size_t at = line_end(last().offset); at < text_.size(); at = line_end(at)) {
       const std::string_view line = text_.substr(at, line_end(at) - at);
