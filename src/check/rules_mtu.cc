@@ -48,7 +48,13 @@ bool used_for_rdma(const Input& in, const PolicyView& policy) {
   });
 }
 
+// Soft-RoCE is for trying things out; nobody looks at its packets.
+bool soft_rdma(const Input& in) {
+  return std::ranges::any_of(in.catalog.nodes, [](const auto& node) { return *node.second->soft_rdma; });
+}
+
 void roce_without_mtu(const Input& in, Findings& out) {
+  if (soft_rdma(in)) return;
   const Prose* jumbo = jumbo_prose(in);
   for (const PolicyView& policy : in.views.policies) {
     if (policy.ignored || !policy.rdma || policy.link_type == "ib" || !used_for_rdma(in, policy)) continue;

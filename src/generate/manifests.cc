@@ -33,9 +33,14 @@ bool hardware_rdma(const Rail& rail) {
   });
 }
 
+// 0: as it is.
 int mtu_of(const Design& design, const Rail& rail) {
   if (design.wish.mtu > 0) return design.wish.mtu;
-  return !infiniband(rail) && hardware_rdma(rail) ? 9000 : 0;
+  if (!infiniband(rail)) return hardware_rdma(rail) ? 9000 : 0;
+  std::set<int> now;
+  for (const Port& port : rail.ports)
+    if (!port.nic->netdevs.empty()) now.insert(port.nic->netdevs.front().mtu);
+  return now.size() > 1 ? *now.rbegin() : 0;
 }
 
 // Whether one policy can speak about all nodes of the rail.
