@@ -231,9 +231,24 @@ void never_printed(const Input& in, Findings& out) {
       }
 }
 
+// A VF in the output of `ip`: with its link held down it never gets a LID, whatever the subnet manager does.
+void vf_link_disabled(const Command& command, Findings& out) {
+  constexpr std::string_view kDown = "link-state disable";
+  for (const Line& line : command.output) {
+    const size_t at = line.text.find(kDown);
+    if (at == std::string_view::npos || line.text.find("vf ") > at) continue;
+    out.note(part_of(line.span, at, kDown.size()),
+             "the link of this VF is held down: the device is there, and carries nothing")
+        .with_fix("linkState: enable in the network, or: ip link set PF vf N state enable");
+    return;
+  }
+}
+
 void port_not_active(const Input& in, Findings& out) {
   static constexpr std::string_view kStates[] = {"PORT_DOWN", "PORT_INIT", "PORT_ARMED", "Initializing",
                                                  "Armed"};
+  for (const Command& command : in.bundle.commands)
+    if (!command.words.empty() && command.words.front().text == "ip") vf_link_disabled(command, out);
   for (const ToolCommand& one : tool_commands(in.bundle)) {
     if (!one.tool->name.starts_with("ibv_dev") && !one.tool->name.starts_with("ibstat")) continue;
     for (const Line& line : one.command->output) {
