@@ -193,7 +193,7 @@ class Reader {
     std::string where;
     const auto here_document = [this](doc::Region document) {
       if (looks_like_manifest(text_of(document)))
-        add_all(doc::parse_yaml(source_, *index_, document, out_), Origin::kFence);
+        add_all(doc::parse_yaml(source_, *index_, document, out_), Origin::kScript);
     };
     read_shell(source_, *index_, region, kind, bundle_, here_document, where);
   }

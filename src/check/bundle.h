@@ -22,6 +22,7 @@ enum class Origin : uint8_t {
   kFile,     // a document of a YAML or JSON file
   kFence,    // a fenced block of Markdown
   kProse,    // a text without fences, where the object begins with `apiVersion:`
+  kScript,   // a here-document of a command; the shell fills in ${…}
   kAnsible,  // the definition of a kubernetes.core.k8s task
 };
 

@@ -98,8 +98,10 @@ bool is_for_other_verbs(const Diagnostic& finding) {
   static constexpr std::string_view kIds[] = {"RB-API-009",    "RB-CNI-008",    "RB-IPAM-009",
                                               "RB-POD-005",    "RB-POLICY-004", "RB-POLICY-007",
                                               "RB-POLICY-013", "RB-POLICY-014"};
-  return (finding.id == "RB-API-001" && finding.fix.empty()) ||
-         std::ranges::find(kIds, finding.id) != std::end(kIds);
+  // Kinds and plugins of others are nobody's mistake; one that is near to a known one is.
+  const bool is_of_others =
+      finding.id == "RB-API-001" || finding.id == "RB-CNI-001" || finding.id == "RB-IPAM-001";
+  return (is_of_others && finding.fix.empty()) || std::ranges::find(kIds, finding.id) != std::end(kIds);
 }
 
 // Addresses of networks that are no objects of railbed's own: macvlan, host-device and others of the Network
@@ -157,14 +159,27 @@ void drop_alternatives(const Bundle& bundle, Diagnostics& out) {
   });
 }
 
-// What Ansible fills in cannot be judged.
-void drop_jinja(const Bundle& bundle, Diagnostics& findings) {
+// What Ansible and the shell fill in cannot be judged.
+void drop_what_is_filled_in(const Bundle& bundle, Diagnostics& findings) {
   std::set<const doc::Source*> plays;
-  for (const Document& document : bundle.documents)
+  std::set<const doc::Source*> scripts;
+  for (const Document& document : bundle.documents) {
     if (document.origin == Origin::kAnsible) plays.insert(document.value.span.source.get());
-  if (plays.empty()) return;
+    if (document.origin == Origin::kScript) scripts.insert(document.value.span.source.get());
+  }
+  if (plays.empty() && scripts.empty()) return;
   std::erase_if(findings.mutable_all(), [&](const Diagnostic& finding) {
-    return plays.contains(finding.span.source.get()) && is_jinja(finding.span);
+    const doc::Source* source = finding.span.source.get();
+    return (plays.contains(source) && is_jinja(finding.span)) ||
+           (scripts.contains(source) && is_shell_variable(finding.span));
+  });
+}
+
+// A patch of kustomize is a part of an object: nothing is missing in it.
+void drop_what_patches_lack(Diagnostics& findings) {
+  std::erase_if(findings.mutable_all(), [](const Diagnostic& finding) {
+    return finding.id == "RB-API-006" && finding.span.source != nullptr &&
+           finding.span.source->name.find("patch") != std::string::npos;
   });
 }
 
@@ -186,7 +201,8 @@ Reading read(const std::vector<doc::SourcePtr>& sources) {
   tell_misspelt_kinds(reading.bundle, found);
   drop_alternatives(reading.bundle, found);
   reading.findings.append(std::move(found));
-  drop_jinja(reading.bundle, reading.findings);
+  drop_what_is_filled_in(reading.bundle, reading.findings);
+  drop_what_patches_lack(reading.findings);
   add_moves(reading.bundle.documents, reading.findings);
   fold(reading.findings);
   return reading;
@@ -322,7 +338,7 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
     if (rule.needs == Needs::kFacts && nodes.empty()) report.not_checked.push_back(rule);
 
   std::erase_if(found.mutable_all(), is_for_other_verbs);
-  drop_jinja(reading.bundle, found);
+  drop_what_is_filled_in(reading.bundle, found);
   fold(found);
   fold_follow_ons(reading.bundle, found);
   Texts fixed = texts;

@@ -88,6 +88,20 @@ std::string_view base(std::string_view name) {
   return name.substr(name.find('/') == std::string_view::npos ? 0 : name.rfind('/') + 1);
 }
 
+// What is missing in a sketch whose dots say so.
+void drop_what_dots_stand_for(std::vector<Diagnostic>& findings) {
+  std::vector<std::pair<const doc::Source*, Region>> sketches;
+  for (const Diagnostic& finding : findings)
+    if (finding.id == "RB-YAML-001" && finding.span.known() && finding.message.starts_with("dots "))
+      sketches.emplace_back(finding.span.source.get(), document_around(finding.span));
+  std::erase_if(findings, [&](const Diagnostic& finding) {
+    return finding.id == "RB-API-006" && std::ranges::any_of(sketches, [&](const auto& sketch) {
+             return finding.span.source.get() == sketch.first && finding.span.offset >= sketch.second.begin &&
+                    finding.span.offset < sketch.second.end;
+           });
+  });
+}
+
 }  // namespace
 
 void drop_second_placeholders(doc::Diagnostics& all) {
@@ -105,6 +119,7 @@ void drop_second_placeholders(doc::Diagnostics& all) {
 void fold(doc::Diagnostics& all) {
   std::vector<Diagnostic>& findings = all.mutable_all();
   drop_twins(findings);
+  drop_what_dots_stand_for(findings);
   drop_second_placeholders(all);
   std::vector<size_t> causes;
   for (size_t i = 0; i < findings.size(); ++i)

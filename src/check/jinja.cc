@@ -92,11 +92,24 @@ void fill_in_jinja(Value& value, const Value& vars) {
     for (Value::Member& member : *members) fill_in_jinja(member.value, vars);
 }
 
+namespace {
+
+std::string_view written_at(const doc::Span& span) {
+  if (!span.known() || span.length <= 0 || span.offset >= span.source->text.size()) return {};
+  return std::string_view(span.source->text).substr(span.offset, static_cast<size_t>(span.length));
+}
+
+}  // namespace
+
 bool is_jinja(const doc::Span& span) {
-  if (!span.known() || span.length <= 0) return false;
-  const std::string_view text = std::string_view(span.source->text);
-  if (span.offset >= text.size()) return false;
-  return text.substr(span.offset, static_cast<size_t>(span.length)).find(kOpen) != std::string_view::npos;
+  return written_at(span).find(kOpen) != std::string_view::npos;
+}
+
+bool is_shell_variable(const doc::Span& span) {
+  const std::string_view text = written_at(span);
+  const size_t at = text.find('$');
+  return at != std::string_view::npos && at + 1 < text.size() &&
+         (text[at + 1] == '{' || is_word(text[at + 1]));
 }
 
 }  // namespace railbed::check

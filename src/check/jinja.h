@@ -17,5 +17,7 @@ void fill_in_jinja(doc::Value& value, const doc::Value& vars);
 
 // Whether an expression stands at the place, as it was written.
 bool is_jinja(const doc::Span& span);
+// The same of what a shell fills into a here-document: ${NAME}, $NAME.
+bool is_shell_variable(const doc::Span& span);
 
 }  // namespace railbed::check

@@ -174,6 +174,12 @@ std::optional<Difference> difference(const Value& here, const Value& there, cons
   return std::nullopt;
 }
 
+// Whether a page with blocks shows the two; it may show one object in several ways, to choose from.
+bool are_shown(const Document& a, const Document& b) {
+  return a.value.span.source == b.value.span.source && a.origin != Origin::kAnsible &&
+         b.origin != Origin::kAnsible && (a.origin == Origin::kFence || b.origin == Origin::kFence);
+}
+
 void defined_twice(const Input& in, Findings& out) {
   // RB-OBJECT-001 and RB-API-012 tell of those that plan reads too.
   static constexpr std::string_view kOthers[] = {
@@ -185,10 +191,7 @@ void defined_twice(const Input& in, Findings& out) {
     if (document.name.empty() || std::ranges::find(kOthers, document.kind) == std::end(kOthers)) continue;
     const auto [first, fresh] = first_of.try_emplace(document.label(), &document);
     if (fresh) continue;
-    // A page may show one object in several ways, to choose from.
-    if (document.origin == Origin::kFence && first->second->origin == Origin::kFence &&
-        document.value.span.source == first->second->value.span.source)
-      continue;
+    if (are_shown(document, *first->second)) continue;
     const std::string_view part = document.kind == "ConfigMap" ? "data" : "spec";
     const Value* here = document.value.find(part);
     const Value* there = first->second->value.find(part);
