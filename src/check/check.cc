@@ -8,6 +8,7 @@
 #include "api/ipam_parse.h"
 #include "api/kinds.h"
 #include "api/load.h"
+#include "check/blanks.h"
 #include "check/explain.h"
 #include "check/fold.h"
 #include "check/follow_ons.h"
@@ -185,6 +186,10 @@ void drop_what_patches_lack(Diagnostics& findings) {
 
 Reading read(const std::vector<doc::SourcePtr>& sources) {
   Reading reading;
+  // Everything else that could be told of such a text is a follow-on; it is read again without them.
+  bool again = false;
+  for (const doc::SourcePtr& source : sources) again |= tell_no_break_spaces(source, reading.findings);
+  if (again) return reading;
   reading.bundle = read_bundle(sources, reading.findings);
   std::vector<const doc::Value*> values;
   for (const doc::Value& value : reading.bundle.without_kind)
