@@ -24,6 +24,7 @@ bool is_of_manifest(std::string_view content) {
 // Where in the indentation of a line the no-break spaces stand; empty for lines of something else.
 std::vector<size_t> no_breaks_in(std::string_view line) {
   std::vector<size_t> found;
+  bool item = false;
   size_t at = 0;
   while (at < line.size()) {
     if (line[at] == ' ') {
@@ -32,12 +33,13 @@ std::vector<size_t> no_breaks_in(std::string_view line) {
       found.push_back(at);
       at += kNoBreak.size();
     } else if (line.substr(at).starts_with("- ") || line.substr(at).starts_with("-\xC2\xA0")) {
+      item = item || !found.empty();
       ++at;  // the elements of a list begin the same way
     } else {
       break;
     }
   }
-  if (!found.empty() && !is_of_manifest(line.substr(at))) found.clear();
+  if (!found.empty() && !item && !is_of_manifest(line.substr(at))) found.clear();
   return found;
 }
 

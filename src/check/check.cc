@@ -118,12 +118,12 @@ void check_addresses(const Document& document, Diagnostics& out) {
   if (ipam && ipam->is_object()) api::check_ipam(*ipam, out);
 }
 
-// A document without kind that has something of a manifest; others (settings of charts, workflows, lists of
-// tasks) stand beside manifests and are nobody's mistake.
+// A document without kind that has something of a manifest; others (a chart and its settings, workflows,
+// lists of tasks) stand beside manifests and are nobody's mistake.
 bool is_meant_as_manifest(const doc::Value& value) {
   const doc::Value::Object* members = value.as_object();
   return members != nullptr && std::ranges::any_of(*members, [](const doc::Value::Member& member) {
-           return member.key == "apiVersion" || member.key == "metadata" || member.key == "spec";
+           return member.key == "metadata" || member.key == "spec";
          });
 }
 

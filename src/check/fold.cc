@@ -94,7 +94,11 @@ void drop_what_dots_stand_for(std::vector<Diagnostic>& findings) {
   for (const Diagnostic& finding : findings)
     if (finding.id == "RB-YAML-001" && finding.span.known() && finding.message.starts_with("dots "))
       sketches.emplace_back(finding.span.source.get(), document_around(finding.span));
+  const auto is_dots = [](const doc::Span& span) {
+    return span.known() && std::string_view(span.source->text).substr(span.offset).starts_with("...");
+  };
   std::erase_if(findings, [&](const Diagnostic& finding) {
+    if (finding.id == "RB-API-002" && is_dots(finding.span)) return true;
     return finding.id == "RB-API-006" && std::ranges::any_of(sketches, [&](const auto& sketch) {
              return finding.span.source.get() == sketch.first && finding.span.offset >= sketch.second.begin &&
                     finding.span.offset < sketch.second.end;
