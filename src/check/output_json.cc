@@ -83,13 +83,12 @@ Value location(const doc::Span& span) {
     Value& region = physical.set("region", Value::object());
     region.set("startLine", span.line);
     // Columns in characters; those of a Span are in bytes.
-    const std::string_view line = doc::line_text(span.source->text, span.line);
-    const size_t begin = std::min(static_cast<size_t>(span.column) - 1, line.size());
-    const int64_t column = characters(line.substr(0, begin)) + 1;
+    const std::string_view text = span.source->text;
+    const size_t before = std::min(static_cast<size_t>(span.column) - 1, size_t{span.offset});
+    const int64_t column = characters(text.substr(span.offset - before, before)) + 1;
+    const int64_t width = characters(text.substr(span.offset, static_cast<size_t>(span.length)));
     region.set("startColumn", column);
-    region.set(
-        "endColumn",
-        column + std::max<int64_t>(characters(line.substr(begin, static_cast<size_t>(span.length))), 1));
+    region.set("endColumn", column + std::max<int64_t>(width, 1));
   }
   Value out = Value::object();
   out.set("physicalLocation", std::move(physical));
