@@ -176,11 +176,16 @@ void drop_what_is_filled_in(const Bundle& bundle, Diagnostics& findings) {
   });
 }
 
-// A patch of kustomize is a part of an object: nothing is missing in it.
-void drop_what_patches_lack(Diagnostics& findings) {
-  std::erase_if(findings.mutable_all(), [](const Diagnostic& finding) {
-    return finding.id == "RB-API-006" && finding.span.source != nullptr &&
-           finding.span.source->name.find("patch") != std::string::npos;
+// A patch of kustomize is a part of an object, and a page may show one: nothing is missing in it.
+void drop_what_parts_lack(const Bundle& bundle, Diagnostics& findings) {
+  std::set<const doc::Source*> pages;
+  for (const Document& document : bundle.documents)
+    if (document.origin == Origin::kFence) pages.insert(document.value.span.source.get());
+  std::erase_if(findings.mutable_all(), [&](const Diagnostic& finding) {
+    if (finding.id != "RB-API-006" || finding.span.source == nullptr) return false;
+    const bool whole = finding.message == "metadata is missing" || finding.message == "spec is missing";
+    return finding.span.source->name.find("patch") != std::string::npos ||
+           (whole && pages.contains(finding.span.source.get()));
   });
 }
 
@@ -207,7 +212,7 @@ Reading read(const std::vector<doc::SourcePtr>& sources) {
   drop_alternatives(reading.bundle, found);
   reading.findings.append(std::move(found));
   drop_what_is_filled_in(reading.bundle, reading.findings);
-  drop_what_patches_lack(reading.findings);
+  drop_what_parts_lack(reading.bundle, reading.findings);
   add_moves(reading.bundle.documents, reading.findings);
   fold(reading.findings);
   return reading;

@@ -98,7 +98,7 @@ void drop_what_dots_stand_for(std::vector<Diagnostic>& findings) {
     return span.known() && std::string_view(span.source->text).substr(span.offset).starts_with("...");
   };
   std::erase_if(findings, [&](const Diagnostic& finding) {
-    if (finding.id == "RB-API-002" && is_dots(finding.span)) return true;
+    if ((finding.id == "RB-API-002" || finding.id == "RB-API-004") && is_dots(finding.span)) return true;
     return finding.id == "RB-API-006" && std::ranges::any_of(sketches, [&](const auto& sketch) {
              return finding.span.source.get() == sketch.first && finding.span.offset >= sketch.second.begin &&
                     finding.span.offset < sketch.second.end;
