@@ -130,18 +130,25 @@ bool is_meant_as_manifest(const doc::Value& value) {
 // RB-API-001 where the apiVersion fits what was probably meant: other groups have kinds of like names.
 void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
   std::erase_if(out.mutable_all(), [](const Diagnostic& finding) { return finding.id == "RB-API-001"; });
-  std::set<std::string> told;
+  std::map<std::string, size_t> told;  // findings by apiVersion and kind: one for all objects
   for (const Document& document : bundle.documents) {
     const std::string& kind = document.kind;
     if (find_schema("", kind) != nullptr || api::find_kind(kind) != nullptr) continue;
+    const doc::Span& span = document.value.find("kind")->span;
+    const auto [first, fresh] = told.try_emplace(document.api_version + " " + kind, SIZE_MAX);
+    if (!fresh) {
+      if (first->second == SIZE_MAX) continue;
+      doc::Diagnostic& finding = out.mutable_all()[first->second];
+      finding.with_edit(span, finding.edits.front().text);
+      continue;
+    }
     std::string meant = api::nearest_kind(kind);
     if (find_schema(document.api_version, meant) == nullptr) {
       const std::vector<std::string> kinds = schema_kinds();
       meant = doc::nearest(kind, {kinds.begin(), kinds.end()});
     }
     if (meant.empty() || find_schema(document.api_version, meant) == nullptr) continue;
-    if (!told.insert(kind).second) continue;
-    const doc::Span& span = document.value.find("kind")->span;
+    first->second = out.all().size();
     out.warning("RB-API-001", span, fmt::format("kind '{}' is not known; objects of it are left out", kind))
         .with_fix(fmt::format("did you mean '{}'?", meant))
         .with_edit(span, meant);

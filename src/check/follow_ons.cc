@@ -2,7 +2,10 @@
 #include "check/follow_ons.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
+#include <tuple>
 
 namespace railbed::check {
 namespace {
@@ -22,37 +25,53 @@ constexpr Row kRows[] = {
     {"RB-POLICY-010", "RB-LABEL-006"},
 };
 
-// The object around a place: the last one that begins before it; null where there is none.
-const Document* object_at(const Bundle& bundle, const doc::Span& span) {
-  const Document* holder = nullptr;
-  for (const Document& document : bundle.documents) {
-    const doc::Span& begin = document.value.span;
-    if (begin.source != span.source || begin.offset > span.offset) continue;
-    if (holder == nullptr || begin.offset >= holder->value.span.offset) holder = &document;
+// The object around a place: the last one that begins before it.
+class Objects {
+ public:
+  explicit Objects(const Bundle& bundle) {
+    for (const Document& document : bundle.documents) {
+      const doc::Span& begin = document.value.span;
+      if (begin.known()) begins_.emplace(begin.source.get(), begin.offset);
+    }
   }
-  return holder;
-}
+
+  // Where it begins; nothing where there is none.
+  std::optional<size_t> at(const doc::Span& span) const {
+    auto next = begins_.upper_bound({span.source.get(), span.offset});
+    if (next == begins_.begin() || (--next)->first != span.source.get()) return std::nullopt;
+    return next->second;
+  }
+
+ private:
+  std::set<std::pair<const doc::Source*, size_t>> begins_;
+};
 
 }  // namespace
 
 void fold_follow_ons(const Bundle& bundle, doc::Diagnostics& all) {
   std::vector<doc::Diagnostic>& findings = all.mutable_all();
-  std::set<size_t> folded;
+  const Objects objects(bundle);
+  std::map<std::tuple<const doc::Source*, size_t, std::string_view>, size_t> causes;  // by object and id
   for (size_t i = 0; i < findings.size(); ++i) {
     const doc::Diagnostic& finding = findings[i];
-    const auto of_finding = [&](const Row& row) { return row.follows == finding.id; };
-    if (!finding.span.known() || std::ranges::none_of(kRows, of_finding)) continue;
-    const Document* object = object_at(bundle, finding.span);
-    if (object == nullptr) continue;
-    const auto cause = std::ranges::find_if(findings, [&](const doc::Diagnostic& other) {
-      return other.span.known() &&
-             std::ranges::any_of(kRows,
-                                 [&](const Row& row) { return of_finding(row) && row.cause == other.id; }) &&
-             object_at(bundle, other.span) == object;
-    });
-    if (cause == findings.end()) continue;
-    cause->note(finding.span, "because of it: " + finding.message);
-    folded.insert(i);
+    const auto cause = std::ranges::find(kRows, finding.id, &Row::cause);
+    if (cause == std::end(kRows) || !finding.span.known()) continue;
+    if (const auto object = objects.at(finding.span))
+      causes.emplace(std::tuple(finding.span.source.get(), *object, cause->cause), i);
+  }
+  std::set<size_t> folded;
+  for (size_t i = 0; i < findings.size() && !causes.empty(); ++i) {
+    const doc::Diagnostic& finding = findings[i];
+    for (const Row& row : kRows) {
+      if (row.follows != finding.id || !finding.span.known()) continue;
+      const auto object = objects.at(finding.span);
+      if (!object) break;
+      const auto cause = causes.find(std::tuple(finding.span.source.get(), *object, row.cause));
+      if (cause == causes.end()) continue;
+      findings[cause->second].note(finding.span, "because of it: " + finding.message);
+      folded.insert(i);
+      break;
+    }
   }
   size_t at = 0;
   std::erase_if(findings, [&](const doc::Diagnostic&) { return folded.contains(at++); });
