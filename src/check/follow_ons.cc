@@ -18,6 +18,8 @@ constexpr Row kRows[] = {
     // The policy matches no NIC, because its nicSelector is for something else.
     {"RB-POLICY-009", "RB-RDMA-006"},
     {"RB-POLICY-009", "RB-RDMA-007"},
+    // What the NIC allows is told, and is less than what the webhook does.
+    {"RB-RES-007", "RB-VF-002"},
     // It selects no node, because its nodeSelector asks for what is nowhere.
     {"RB-POLICY-010", "RB-LABEL-001"},
     {"RB-POLICY-010", "RB-LABEL-003"},
