@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <limits>
+#include <thread>
 
+#include "doc/text.h"
 #include "doc/yaml.h"
 #include "facts/facts_fields.h"
 
@@ -299,18 +302,67 @@ std::optional<NodeFacts> from_value(const doc::Value& value, doc::Diagnostics& d
   return facts;
 }
 
-std::vector<NodeFacts> parse_facts(doc::SourcePtr source, doc::Diagnostics& diagnostics) {
+namespace {
+
+std::vector<NodeFacts> nodes_of(const std::vector<doc::Value>& documents, doc::Diagnostics& diagnostics) {
   std::vector<NodeFacts> nodes;
   auto add = [&](const doc::Value& value) {
     if (std::optional<NodeFacts> facts = from_value(value, diagnostics)) nodes.push_back(std::move(*facts));
   };
-  for (const doc::Value& value : doc::parse_yaml(std::move(source), diagnostics)) {
+  for (const doc::Value& value : documents) {
     const doc::Value* items = value.find("items");
     if (is_text(value.find("kind"), "List") && items != nullptr && items->is_array()) {
       for (const doc::Value& item : *items->as_array()) add(item);
     } else {
       add(value);
     }
+  }
+  return nodes;
+}
+
+// Where the parts of a large stream begin, each at a "---" line; the end is the last of them.
+std::vector<size_t> parts_of(std::string_view text) {
+  constexpr size_t kWorthAThread = 256u << 10;
+  const size_t threads = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, 8);
+  const size_t wanted = std::clamp<size_t>(text.size() / kWorthAThread, 1, threads);
+  std::vector<size_t> cuts{0};
+  for (size_t i = 1; i < wanted; ++i) {
+    const size_t cut = text.find("\n---\n", std::max(text.size() * i / wanted, cuts.back()));
+    if (cut == std::string_view::npos) break;
+    cuts.push_back(cut + 1);
+  }
+  cuts.push_back(text.size());
+  return cuts;
+}
+
+struct Part {
+  std::vector<NodeFacts> nodes;
+  doc::Diagnostics diagnostics;
+};
+
+}  // namespace
+
+std::vector<NodeFacts> parse_facts(doc::SourcePtr source, doc::Diagnostics& diagnostics) {
+  const std::vector<size_t> cuts = parts_of(source->text);
+  if (cuts.size() == 2 || source->text.size() > doc::kMaxSourceBytes)
+    return nodes_of(doc::parse_yaml(std::move(source), diagnostics), diagnostics);
+  std::vector<Part> parts(cuts.size() - 1);
+  {
+    std::vector<std::jthread> running;
+    for (size_t i = 0; i < parts.size(); ++i)
+      running.emplace_back([&, i] {
+        // A copy each: values count the users of their source, and threads would wait for that counter.
+        const auto own = std::make_shared<const doc::Source>(*source);
+        const doc::LineIndex index(own);
+        Part& part = parts[i];
+        part.nodes =
+            nodes_of(doc::parse_yaml(own, index, {cuts[i], cuts[i + 1]}, part.diagnostics), part.diagnostics);
+      });
+  }
+  std::vector<NodeFacts> nodes;
+  for (Part& part : parts) {
+    std::ranges::move(part.nodes, std::back_inserter(nodes));
+    diagnostics.append(std::move(part.diagnostics));
   }
   return nodes;
 }

@@ -161,5 +161,25 @@ TEST(FactsJson, ReadsSeveralNodes) {
   }
 }
 
+// Long streams are read in parts, on several threads: in the order of the stream, with its lines.
+TEST(FactsJson, ReadsThousandsOfNodesInTheirOrder) {
+  constexpr int kNodes = 6000;
+  constexpr int kWrong = 4321;
+  std::string text;
+  for (int i = 0; i < kNodes; ++i) {
+    NodeFacts node{.node = fmt::format("node-{}", i), .kernel = std::string(300, 'k')};
+    text += fmt::format("{}{}\n", i == 0 ? "" : "---\n",
+                        i == kWrong ? with("\"node\": 7") : doc::to_json(to_value(node)));
+  }
+  ASSERT_GT(text.size(), size_t{1} << 20);
+  doc::Diagnostics diagnostics;
+  const std::vector<NodeFacts> nodes = read(text, diagnostics);
+  ASSERT_EQ(nodes.size(), size_t{kNodes - 1});
+  for (int i = 0; i < kNodes - 1; ++i)
+    ASSERT_EQ(nodes[static_cast<size_t>(i)].node, fmt::format("node-{}", i < kWrong ? i : i + 1));
+  ASSERT_EQ(diagnostics.all().size(), 1U);
+  EXPECT_EQ(diagnostics.all()[0].span.line, 2 * kWrong + 2);
+}
+
 }  // namespace
 }  // namespace railbed::facts
