@@ -20,11 +20,21 @@ std::string mistake(const Diagnostic& finding) {
   return finding.id.substr(0, finding.id.size() - 1) + "3";
 }
 
+// "numVfs" of "spec.numVfs is missing": such fields are all told at the same place, that of the object. Empty
+// for another message.
+std::string missing_field(std::string_view message) {
+  constexpr std::string_view kWords = " is missing";
+  if (!message.ends_with(kWords)) return {};
+  message.remove_suffix(kWords.size());
+  return std::string(message.substr(message.rfind('.') + 1));
+}
+
 void drop_twins(std::vector<Diagnostic>& findings) {
-  std::map<std::tuple<std::string, const doc::Source*, uint32_t>, size_t> first;
+  std::map<std::tuple<std::string, const doc::Source*, uint32_t, std::string>, size_t> first;
   std::vector<Diagnostic> kept;
   for (Diagnostic& finding : findings) {
-    const auto key = std::tuple(mistake(finding), finding.span.source.get(), finding.span.offset);
+    const auto key = std::tuple(mistake(finding), finding.span.source.get(), finding.span.offset,
+                                missing_field(finding.message));
     const auto [slot, fresh] = first.emplace(key, kept.size());
     if (fresh || !finding.span.known())
       kept.push_back(std::move(finding));
@@ -46,6 +56,12 @@ bool breaks_its_object(const Diagnostic& finding) {
 struct Region {
   size_t begin = 0;
   size_t end = 0;
+};
+
+// A finding that broke its object, and the text of that object.
+struct Cause {
+  size_t finding = 0;
+  Region object;
 };
 
 // The document around a finding: from "---" (or a fence, or the next object of a running text) to the next.
@@ -125,25 +141,27 @@ void fold(doc::Diagnostics& all) {
   drop_twins(findings);
   drop_what_dots_stand_for(findings);
   drop_second_placeholders(all);
-  std::vector<size_t> causes;
+  const bool anything_missing =
+      std::ranges::any_of(findings, [](const Diagnostic& f) { return !f.missing.empty(); });
+  if (!anything_missing) return;
+  std::vector<Cause> causes;
   for (size_t i = 0; i < findings.size(); ++i)
-    if (breaks_its_object(findings[i])) causes.push_back(i);
+    if (breaks_its_object(findings[i])) causes.push_back({i, document_around(findings[i].span)});
   if (causes.empty()) return;
   std::set<size_t> folded;
   for (size_t i = 0; i < findings.size(); ++i) {
     Diagnostic& finding = findings[i];
     if (finding.missing.empty()) continue;
-    const auto cause = std::ranges::find_if(causes, [&](size_t c) {
-      const doc::Span& span = findings[c].span;
-      const Region region = document_around(span);
-      const bool inside = finding.span.source == span.source && finding.span.offset >= region.begin &&
-                          finding.span.offset < region.end;
-      const std::string_view text = span.source->text;
+    const auto cause = std::ranges::find_if(causes, [&](const Cause& c) {
+      const doc::SourcePtr& source = findings[c.finding].span.source;
+      const bool inside = finding.span.source == source && finding.span.offset >= c.object.begin &&
+                          finding.span.offset < c.object.end;
+      const std::string_view text = source->text;
       return !inside &&
-             holds_word(text.substr(region.begin, region.end - region.begin), base(finding.missing));
+             holds_word(text.substr(c.object.begin, c.object.end - c.object.begin), base(finding.missing));
     });
     if (cause == causes.end()) continue;
-    findings[*cause].note(finding.span, "because of it: " + finding.message);
+    findings[cause->finding].note(finding.span, "because of it: " + finding.message);
     folded.insert(i);
   }
   size_t at = 0;

@@ -59,5 +59,16 @@ TEST_F(FoldTest, TheSameFindingTwiceIsOneAndKeepsItsRepair) {
   EXPECT_EQ(findings_.all()[1].message, "three");
 }
 
+TEST_F(FoldTest, EveryMissingFieldIsToldOnce) {
+  const doc::Span object = index_.at(at("resourceName"), 1);
+  findings_.error("RB-API-006", object, "spec.numVfs is missing");
+  findings_.error("RB-API-006", object, "spec.nodeSelector is missing");
+  findings_.error("RB-API-006", object, "spec.numVfs is missing");
+  fold(findings_);
+  ASSERT_EQ(findings_.all().size(), 2u);
+  EXPECT_EQ(findings_.all()[0].message, "spec.numVfs is missing");
+  EXPECT_EQ(findings_.all()[1].message, "spec.nodeSelector is missing");
+}
+
 }  // namespace
 }  // namespace railbed::check
