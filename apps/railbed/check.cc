@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -80,11 +79,7 @@ Result<int> run(Options& options) {
   const std::vector<doc::SourcePtr> sources =
       TRY(read_sources(options.files, {".yaml", ".yml", ".json", ".md", ".markdown"}));
   doc::Diagnostics about_facts;
-  std::vector<facts::NodeFacts> nodes;
-  for (const std::string& path : options.facts) {
-    auto found = TRY(read_nodes_of(path, about_facts));
-    std::ranges::move(found, std::back_inserter(nodes));
-  }
+  const std::vector<facts::NodeFacts> nodes = TRY(read_nodes_of(options.facts, about_facts));
   print_diagnostics(about_facts);
   if (about_facts.has_errors()) return kExitError;
 

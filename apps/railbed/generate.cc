@@ -2,7 +2,6 @@
 // railbed generate: the manifests that fit nodes. railbed size: their VFs and addresses as a table.
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
 #include <map>
 
 #include <CLI/CLI.hpp>
@@ -64,10 +63,7 @@ Result<std::vector<facts::NodeFacts>> read_nodes(const Options& options) {
     return nodes;
   }
   doc::Diagnostics diagnostics;
-  for (const std::string& path : options.facts) {
-    auto found = TRY(read_nodes_of(path, diagnostics));
-    std::ranges::move(found, std::back_inserter(nodes));
-  }
+  nodes = TRY(read_nodes_of(options.facts, diagnostics));
   print_diagnostics(diagnostics);
   if (diagnostics.has_errors()) return fail(Code::kInvalid, "the facts have errors");
   return nodes;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "agent/resolved.h"
 #include "facts/facts_json.h"
@@ -44,7 +46,9 @@ Result<plan::InUse> vfs_in_use() {
   return agent::in_use_by(**store);
 }
 
-Result<std::vector<facts::NodeFacts>> read_nodes_of(const std::string& path, doc::Diagnostics& diagnostics) {
+namespace {
+
+Result<std::vector<facts::NodeFacts>> read_nodes_in(const std::string& path, doc::Diagnostics& diagnostics) {
   const std::string ending = std::filesystem::path(path).extension().string();
   if (ending != ".machine" && ending != ".tar")
     return facts::parse_facts(TRY(read_source(path)), diagnostics);
@@ -53,6 +57,18 @@ Result<std::vector<facts::NodeFacts>> read_nodes_of(const std::string& path, doc
   auto kernel = TRY(open_machine(machine));
   std::vector<facts::NodeFacts> nodes;
   nodes.push_back(facts::collect(*kernel, collect_options(machine, *kernel)));
+  return nodes;
+}
+
+}  // namespace
+
+Result<std::vector<facts::NodeFacts>> read_nodes_of(const std::vector<std::string>& paths,
+                                                    doc::Diagnostics& diagnostics) {
+  std::vector<facts::NodeFacts> nodes;
+  for (const std::string& path : paths) {
+    auto found = TRY(read_nodes_in(path, diagnostics));
+    std::ranges::move(found, std::back_inserter(nodes));
+  }
   return nodes;
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -41,10 +40,7 @@ Result<std::vector<facts::NodeFacts>> read_nodes(const Options& options, doc::Di
     nodes.push_back(facts::collect(*kernel, collect));
     return nodes;
   }
-  for (const std::string& path : options.facts) {
-    auto found = TRY(read_nodes_of(path, diagnostics));
-    std::ranges::move(found, std::back_inserter(nodes));
-  }
+  nodes = TRY(read_nodes_of(options.facts, diagnostics));
   if (options.node.empty() || nodes.empty()) return nodes;
   std::vector<std::string> names;
   for (const facts::NodeFacts& node : nodes) names.push_back(node.node);

@@ -92,16 +92,14 @@ struct Reading {
   Diagnostics findings;
 };
 
-// What is told for the sake of `plan` and `up` on one machine: kinds that they leave alone (in check they are
-// counted, and told where a known one is near), workloads, pods of several nodes, what a cluster's other
-// parts do (ib-kubernetes, the metadata service, Open vSwitch, vDPA).
+// What is told for the sake of `plan` and `up` on one machine: workloads, pods of several nodes, what a
+// cluster's other parts do (ib-kubernetes, the metadata service, Open vSwitch, vDPA).
 bool is_for_other_verbs(const Diagnostic& finding) {
   static constexpr std::string_view kIds[] = {"RB-API-009",    "RB-CNI-008",    "RB-IPAM-009",
                                               "RB-POD-005",    "RB-POLICY-004", "RB-POLICY-007",
                                               "RB-POLICY-013", "RB-POLICY-014"};
-  // Kinds and plugins of others are nobody's mistake; one that is near to a known one is.
-  const bool is_of_others =
-      finding.id == "RB-API-001" || finding.id == "RB-CNI-001" || finding.id == "RB-IPAM-001";
+  // Plugins of others are nobody's mistake; one that is near to a known one is.
+  const bool is_of_others = finding.id == "RB-CNI-001" || finding.id == "RB-IPAM-001";
   return (is_of_others && finding.fix.empty()) || std::ranges::find(kIds, finding.id) != std::end(kIds);
 }
 
@@ -127,7 +125,8 @@ bool is_meant_as_manifest(const doc::Value& value) {
          });
 }
 
-// RB-API-001 where the apiVersion fits what was probably meant: other groups have kinds of like names.
+// RB-API-001, told anew: only where the apiVersion fits what was probably meant (other groups have kinds of
+// like names), with its repair. Other unknown kinds are counted.
 void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
   std::erase_if(out.mutable_all(), [](const Diagnostic& finding) { return finding.id == "RB-API-001"; });
   std::map<std::string, size_t> told;  // findings by apiVersion and kind: one for all objects
