@@ -33,11 +33,6 @@ const Value::Array* list_items(const Value& value, const std::string& kind) {
   return items ? items->as_array() : nullptr;
 }
 
-bool is_known(const Document& document) {
-  return find_schema(document.api_version, document.kind) != nullptr ||
-         api::find_kind(document.kind) != nullptr;
-}
-
 enum class Form { kManifest, kMarkdown, kShell, kProse };
 
 std::string lower_ending(std::string_view name) {
@@ -266,6 +261,12 @@ void describe(Document& document) {
 std::string Document::label() const {
   if (name.empty()) return kind;
   return ns == "default" ? fmt::format("{} {}", kind, name) : fmt::format("{} {}/{}", kind, ns, name);
+}
+
+bool is_known(const Document& document) {
+  // The schemas are read at their first use: not for kinds that are known without them.
+  return api::find_kind(document.kind) != nullptr ||
+         find_schema(document.api_version, document.kind) != nullptr;
 }
 
 Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics) {

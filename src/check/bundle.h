@@ -80,6 +80,9 @@ struct Bundle {
 // Fills kind, api_version, name and ns from the value.
 void describe(Document& document);
 
+// Whether railbed knows the document's kind: one that it reads, leaves to others, or has a schema of.
+bool is_known(const Document& document);
+
 // How a source is read follows from its name: .yaml, .yml and .json are manifests, .md and .markdown are
 // Markdown, .sh commands, .txt, .adoc and .rst prose; anything else (standard input) by its looks.
 Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics);

@@ -239,11 +239,9 @@ Reading read_and_repair(Texts& texts, Diagnostics& repaired) {
 }
 
 void count(const Bundle& bundle, Report& report) {
-  for (const Document& document : bundle.documents) {
-    const bool known = find_schema(document.api_version, document.kind) != nullptr ||
-                       api::find_kind(document.kind) != nullptr;
-    ++(known ? report.kinds : report.unknown_kinds)[document.kind];
-  }
+  for (const Document& document : bundle.documents)
+    if (is_known(document)) ++report.kinds[document.kind];
+  report.unknown_kinds = bundle.unknown_kinds;
   report.commands = static_cast<int>(bundle.commands.size());
 }
 
