@@ -65,6 +65,18 @@ class MortalStore : public state::Store {
     return kept_.leases(pool);
   }
   Result<std::vector<state::AddressLease>> all_leases() override { return kept_.all_leases(); }
+  Result<std::vector<state::AddressLease>> leases_of(const std::string& pod) override {
+    return kept_.leases_of(pod);
+  }
+  Result<std::vector<state::Attachment>> attachments_of(const std::string& pod) override {
+    return kept_.attachments_of(pod);
+  }
+  Result<std::vector<state::Attachment>> attachments_with(const std::string& device) override {
+    return kept_.attachments_with(device);
+  }
+  Result<std::unique_ptr<state::Hold>> hold(std::chrono::milliseconds wait) override {
+    return kept_.hold(wait);
+  }
   Result<void> put_note(const std::string& key, const std::string& value) override {
     return write([&] { return kept_.put_note(key, value); });
   }

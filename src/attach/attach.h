@@ -27,6 +27,7 @@
 #include "api/ipam.h"
 #include "api/objects.h"
 #include "attach/result.h"
+#include "cni/add_result.h"
 #include "ipam/assign.h"
 #include "os/kernel.h"
 #include "plan/step.h"
@@ -43,13 +44,23 @@ struct InterfaceWanted {
   std::string resource;
   // From ipam::plan_addresses; absent: assigned here, from what the store has as taken.
   std::optional<std::vector<ipam::Assigned>> addresses;
+  // The interface is in the pod already, made by another request or another plugin: `config` holds one
+  // chained plugin, which changes it. Such a change has a record and an undo of its own, record_name().
+  bool chained = false;
+  std::optional<cni::AddResult> previous;  // prevResult, for chained ones
+
+  // "net1", or "net1/tuning".
+  std::string record_name() const;
 };
 
 struct PodWanted {
-  std::string pod;         // "namespace/name"
+  std::string pod;         // state::Sandbox::key()
   std::string netns_path;  // exists
   std::vector<InterfaceWanted> interfaces;
   bool soft_rdma = false;  // RDMA-marked VFs without an RDMA device get a soft one
+  // Interfaces of the pod that are not in `interfaces` are none of this call's business: a CNI request is
+  // about one of them.
+  bool others_stay = false;
 };
 
 struct PodReport {
@@ -73,6 +84,28 @@ struct DetachReport {
 // given back; the others are, and that one stays recorded.
 Result<DetachReport> detach_pod(os::Kernel& kernel, state::Store& store, const std::string& pod,
                                 os::Deadline deadline);
+
+// One record of the pod: "net1", or "net1/tuning". Nothing to do is success.
+Result<DetachReport> detach_interface(os::Kernel& kernel, state::Store& store, const std::string& pod,
+                                      const std::string& record_name, os::Deadline deadline);
+
+// Whether the interface is as it was made: there, with its MAC, MTU, addresses and routes, its chained
+// settings and its RDMA device. NotFound without a record; Conflict says the first thing that differs.
+Result<void> check_interface(os::Kernel& kernel, state::Store& store, const std::string& pod,
+                             const std::string& record_name, os::Deadline deadline);
+
+// An interface that an original plugin attached, before this machine was switched over: what its DEL gets.
+struct ForeignInterface {
+  std::string type;  // "macvlan", "sriov", …
+  std::string container_id;
+  IfName name;
+  std::string netns_path;  // empty: gone
+  doc::Value config;       // the plugin's configuration
+  std::optional<cni::AddResult> previous;
+};
+// Gives it back as the original's own DEL does, from the files that it left. Nothing left is success.
+Result<DetachReport> detach_foreign(os::Kernel& kernel, const ForeignInterface& interface,
+                                    os::Deadline deadline);
 
 struct RecoveryReport {
   std::vector<std::string> undone;    // "default/a net1": was being attached

@@ -52,6 +52,18 @@ class MortalStore : public state::Store {
     return store_->leases(pool);
   }
   Result<std::vector<state::AddressLease>> all_leases() override { return store_->all_leases(); }
+  Result<std::vector<state::AddressLease>> leases_of(const std::string& pod) override {
+    return store_->leases_of(pod);
+  }
+  Result<std::vector<state::Attachment>> attachments_of(const std::string& pod) override {
+    return store_->attachments_of(pod);
+  }
+  Result<std::vector<state::Attachment>> attachments_with(const std::string& device) override {
+    return store_->attachments_with(device);
+  }
+  Result<std::unique_ptr<state::Hold>> hold(std::chrono::milliseconds wait) override {
+    return store_->hold(wait);
+  }
 
   // Not used by attach.
   Result<std::optional<state::PfBaseline>> baseline(PciAddress pf) override { return store_->baseline(pf); }

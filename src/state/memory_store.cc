@@ -27,8 +27,15 @@ void put(std::vector<T>& all, const T& one, Same same) {
     *found = one;
 }
 
+class NoHold : public Hold {
+  bool changed() const override { return false; }
+};
+
 class MemoryStore : public Store {
  public:
+  Result<std::unique_ptr<Hold>> hold(std::chrono::milliseconds) override {
+    return std::unique_ptr<Hold>(new NoHold);
+  }
   Result<std::optional<PfBaseline>> baseline(PciAddress pf) override {
     std::lock_guard lock(mutex_);
     auto found = now_.baselines.find(pf);
@@ -101,6 +108,16 @@ class MemoryStore : public Store {
     std::lock_guard lock(mutex_);
     return now_.attachments;
   }
+  Result<std::vector<Attachment>> attachments_of(const std::string& pod) override {
+    std::vector<Attachment> some = *attachments();
+    std::erase_if(some, [&](const Attachment& one) { return one.pod != pod; });
+    return some;
+  }
+  Result<std::vector<Attachment>> attachments_with(const std::string& device) override {
+    std::vector<Attachment> some = *attachments();
+    std::erase_if(some, [&](const Attachment& one) { return one.device != device; });
+    return some;
+  }
 
   Result<void> put_lease(const AddressLease& lease) override {
     std::lock_guard lock(mutex_);
@@ -125,6 +142,12 @@ class MemoryStore : public Store {
     std::vector<AddressLease> all;
     for (auto& [key, lease] : now_.leases) all.push_back(lease);
     return all;
+  }
+
+  Result<std::vector<AddressLease>> leases_of(const std::string& pod) override {
+    std::vector<AddressLease> some = *all_leases();
+    std::erase_if(some, [&](const AddressLease& lease) { return lease.pod != pod; });
+    return some;
   }
 
   Result<void> put_note(const std::string& key, const std::string& value) override {

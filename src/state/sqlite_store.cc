@@ -99,27 +99,60 @@ Result<PfBaseline> read_baseline(const Row& row) {
                     .eswitch_mode = row.text(6),
                     .vfs = TRY(parse_vfs(row.text(7)))};
 }
-Result<KeptRows::Row> read_attachment(const Row& row) {
-  return KeptRows::Row{row.integer(10),
-                       {.pod = row.text(0),
-                        .interface = row.text(1),
-                        .netns = row.text(2),
-                        .network = row.text(3),
-                        .type = row.text(4),
-                        .status = from_text<AttachmentStatus>(kAttachmentStatus, row.text(5)),
-                        .device = row.text(6),
-                        .resource = row.text(7),
-                        .undo = row.text(8),
-                        .result = row.text(9)}};
+struct NumberedAttachment {
+  KeptRows::Number number = 0;
+  Attachment attachment;
+};
+Result<NumberedAttachment> read_attachment(const Row& row) {
+  return NumberedAttachment{row.integer(10),
+                            {.pod = row.text(0),
+                             .interface = row.text(1),
+                             .netns = row.text(2),
+                             .network = row.text(3),
+                             .type = row.text(4),
+                             .status = from_text<AttachmentStatus>(kAttachmentStatus, row.text(5)),
+                             .device = row.text(6),
+                             .resource = row.text(7),
+                             .undo = row.text(8),
+                             .result = row.text(9)}};
 }
 Result<AddressLease> read_lease(const Row& row) {
   return AddressLease{row.text(0), TRY(IpAddress::parse(row.text(1))), row.text(2), row.text(3)};
 }
 
+// The lock of a shared store, and what other processes did before it was taken.
+class FileHold : public Hold {
+ public:
+  FileHold(FileLock lock, bool changed) : lock_(std::move(lock)), changed_(changed) {}
+  bool changed() const override { return changed_; }
+
+ private:
+  FileLock lock_;
+  bool changed_;
+};
+class NoHold : public Hold {
+  bool changed() const override { return false; }
+};
+
+// Who may write: the holder of the lock, whoever has a Hold, nobody.
+enum class Access : uint8_t { kLocked, kShared, kReadOnly };
+
 class SqliteStore : public Store {
  public:
-  SqliteStore(std::optional<FileLock> lock, std::unique_ptr<Database> db)
-      : lock_(std::move(lock)), db_(std::move(db)) {}
+  SqliteStore(Access access, std::optional<FileLock> lock, std::unique_ptr<Database> db, OpenOptions options)
+      : access_(access), lock_(std::move(lock)), db_(std::move(db)), options_(std::move(options)) {}
+
+  Result<std::unique_ptr<Hold>> hold(std::chrono::milliseconds wait) override {
+    if (access_ != Access::kShared) return std::unique_ptr<Hold>(new NoHold);
+    FileLock lock = TRY(FileLock::take(options_.directory + "/lock", options_.command, wait));
+    int64_t version =
+        TRY(query<int64_t>("PRAGMA data_version", {}, read_integer)).front();  // counts others' commits only
+    std::lock_guard mutex(mutex_);
+    bool changed = version != data_version_;
+    data_version_ = version;
+    if (changed) kept_.reset();
+    return std::unique_ptr<Hold>(new FileHold(std::move(lock), changed));
+  }
 
   Result<std::optional<PfBaseline>> baseline(PciAddress pf) override {
     std::vector<PfBaseline> all = TRY(baselines());
@@ -190,65 +223,69 @@ class SqliteStore : public Store {
     std::lock_guard lock(mutex_);
     KeptRows* kept = TRY(rows());
     const std::string& status = kAttachmentStatus[static_cast<int>(a.status)];
-    KeptRows::Row* row = kept->find(a.pod, a.interface);
+    KeptRows::Number number = 0;
+    const Attachment* row = kept->find(a.pod, a.interface, number);
     if (row == nullptr) {
       TRY(db_->run(
           "INSERT INTO attachment (pod, interface, netns, network, type, status, device, resource, "
           "undo, result) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
           {a.pod, a.interface, a.netns, a.network, a.type, status, a.device, a.resource, a.undo, a.result}));
-      kept->attachments.push_back({db_->last_row(), a});
+      kept->put(db_->last_row(), a);
       return {};
     }
-    if (row->attachment == a) return {};
-    if (only_progress(row->attachment, a))
+    if (*row == a) return {};
+    if (only_progress(*row, a))
       TRY(db_->run("UPDATE attachment SET status = ?, result = ? WHERE number = ?",
-                   {status, a.result, row->number}));
+                   {status, a.result, number}));
     else
-      TRY(db_->run(
-          "UPDATE attachment SET netns = ?, network = ?, type = ?, status = ?, device = ?, "
-          "resource = ?, undo = ?, result = ? WHERE number = ?",
-          {a.netns, a.network, a.type, status, a.device, a.resource, a.undo, a.result, row->number}));
-    row->attachment = a;
+      TRY(
+          db_->run("UPDATE attachment SET netns = ?, network = ?, type = ?, status = ?, device = ?, "
+                   "resource = ?, undo = ?, result = ? WHERE number = ?",
+                   {a.netns, a.network, a.type, status, a.device, a.resource, a.undo, a.result, number}));
+    kept->put(number, a);
     return {};
   }
   Result<void> forget_attachment(const std::string& pod, const std::string& interface) override {
     std::lock_guard lock(mutex_);
     KeptRows* kept = TRY(rows());
-    KeptRows::Row* row = kept->find(pod, interface);
-    if (row == nullptr) return {};
-    TRY(db_->run("DELETE FROM attachment WHERE number = ?", {row->number}));
-    kept->attachments.erase(kept->attachments.begin() + (row - kept->attachments.data()));
+    KeptRows::Number number = 0;
+    if (kept->find(pod, interface, number) == nullptr) return {};
+    TRY(db_->run("DELETE FROM attachment WHERE number = ?", {number}));
+    kept->forget(number);
     return {};
   }
   Result<std::vector<Attachment>> attachments() override {
     std::lock_guard lock(mutex_);
-    std::vector<Attachment> all;
-    for (const KeptRows::Row& row : TRY(rows())->attachments) all.push_back(row.attachment);
-    return all;
+    return TRY(rows())->all();
+  }
+  Result<std::vector<Attachment>> attachments_of(const std::string& pod) override {
+    std::lock_guard lock(mutex_);
+    return TRY(rows())->of(pod);
+  }
+  Result<std::vector<Attachment>> attachments_with(const std::string& device) override {
+    std::lock_guard lock(mutex_);
+    return TRY(rows())->with(device);
   }
 
   Result<void> put_lease(const AddressLease& lease) override {
     std::lock_guard lock(mutex_);
     KeptRows* kept = TRY(rows());
-    auto found = kept->leases.find({lease.pool, lease.address});
-    if (found != kept->leases.end() && found->second == lease) return {};
-    if (found != kept->leases.end()) return fail(lease_taken(found->second));
+    const AddressLease* found = kept->lease(lease.pool, lease.address);
+    if (found != nullptr && *found == lease) return {};
+    if (found != nullptr) return fail(lease_taken(*found));
     TRY(db_->run("INSERT INTO lease VALUES (?, ?, ?, ?)",
                  {lease.pool, lease.address.to_string(), lease.pod, lease.interface}));
-    kept->leases.emplace(std::pair(lease.pool, lease.address), lease);
+    kept->put(lease);
     return {};
   }
   Result<void> forget_leases(const std::string& pod, const std::string& interface) override {
     std::lock_guard lock(mutex_);
     KeptRows* kept = TRY(rows());
-    for (auto lease = kept->leases.begin(); lease != kept->leases.end();) {
-      if (lease->second.pod != pod || lease->second.interface != interface) {
-        ++lease;
-        continue;
-      }
+    for (const AddressLease& lease : kept->leases_of(pod)) {
+      if (lease.interface != interface) continue;
       TRY(db_->run("DELETE FROM lease WHERE pool = ? AND address = ?",
-                   {lease->second.pool, lease->second.address.to_string()}));
-      lease = kept->leases.erase(lease);
+                   {lease.pool, lease.address.to_string()}));
+      kept->forget(lease);
     }
     return {};
   }
@@ -259,9 +296,11 @@ class SqliteStore : public Store {
   }
   Result<std::vector<AddressLease>> all_leases() override {
     std::lock_guard lock(mutex_);
-    std::vector<AddressLease> all;
-    for (const auto& [key, lease] : TRY(rows())->leases) all.push_back(lease);
-    return all;
+    return TRY(rows())->leases();
+  }
+  Result<std::vector<AddressLease>> leases_of(const std::string& pod) override {
+    std::lock_guard lock(mutex_);
+    return TRY(rows())->leases_of(pod);
   }
 
   Result<void> put_note(const std::string& key, const std::string& value) override {
@@ -306,18 +345,17 @@ class SqliteStore : public Store {
  private:
   // A reader without the lock looks each time: the writer goes on meanwhile.
   Result<KeptRows*> rows() {
-    if (kept_.has_value() && lock_.has_value()) return &*kept_;
+    if (kept_.has_value() && access_ != Access::kReadOnly) return &*kept_;
     kept_.reset();
     KeptRows read;
-    read.attachments = TRY(query<KeptRows::Row>(
-        "SELECT pod, interface, netns, network, type, status, device, resource, undo, result, number "
-        "FROM attachment ORDER BY number",
-        {}, read_attachment));
+    for (NumberedAttachment& row : TRY(query<NumberedAttachment>(
+             "SELECT pod, interface, netns, network, type, status, device, resource, undo, result, number "
+             "FROM attachment ORDER BY number",
+             {}, read_attachment)))
+      read.put(row.number, row.attachment);
     for (AddressLease& lease :
-         TRY(query<AddressLease>("SELECT pool, address, pod, interface FROM lease", {}, read_lease))) {
-      std::pair key(lease.pool, lease.address);
-      read.leases.emplace(std::move(key), std::move(lease));
-    }
+         TRY(query<AddressLease>("SELECT pool, address, pod, interface FROM lease", {}, read_lease)))
+      read.put(lease);
     kept_ = std::move(read);
     return &*kept_;
   }
@@ -328,8 +366,11 @@ class SqliteStore : public Store {
     return query_all<T>(*db_, sql, values, read);
   }
 
+  Access access_;
   std::optional<FileLock> lock_;  // closed after the database
   std::unique_ptr<Database> db_;
+  OpenOptions options_;
+  int64_t data_version_ = -1;
   std::recursive_mutex mutex_;  // held from begin() to commit() or rollback()
   bool in_transaction_ = false;
   std::optional<KeptRows> kept_;
@@ -398,7 +439,7 @@ Result<std::unique_ptr<Store>> open_read_only(const std::string& path, const Ope
   if (version == 0 || TRY(boot_id_of(*db)) != options.boot_id)
     return fail(Code::kNotFound, "no state of this boot in {}: railbed has done nothing here since boot",
                 options.directory);
-  return std::make_unique<SqliteStore>(std::nullopt, std::move(db));
+  return std::make_unique<SqliteStore>(Access::kReadOnly, std::nullopt, std::move(db), options);
 }
 
 }  // namespace
@@ -412,7 +453,9 @@ Result<std::unique_ptr<Store>> open_store(const OpenOptions& options) {
   FileLock lock = TRY(FileLock::take(options.directory + "/lock", options.command, options.lock_wait));
   std::unique_ptr<Database> db = TRY(Database::open(path, false));
   TRY(set_up(*db, path, options));
-  return std::make_unique<SqliteStore>(std::move(lock), std::move(db));
+  if (options.shared)  // set up by one process at a time, then shared
+    return std::make_unique<SqliteStore>(Access::kShared, std::nullopt, std::move(db), options);
+  return std::make_unique<SqliteStore>(Access::kLocked, std::move(lock), std::move(db), options);
 }
 
 }  // namespace railbed::state

@@ -8,8 +8,9 @@
 // the boot id in the file says whether its content is of this boot; content of another boot is dropped on
 // open: VFs, namespaces and their settings ended with that boot, and what the machine is now is its baseline.
 // Threading: one Store per process, any thread (serialised inside; between begin() and commit() or rollback()
-// other threads wait). One process at a time: open_store() takes a lock. Failure: Busy names the process that
-// holds the lock; Io with SQLite's text, and what to do when the file is damaged.
+// other threads wait). One process at a time changes it: open_store() takes a lock for as long as the store
+// is open, or, with `shared`, hold() takes it for a while. Failure: Busy names the process that holds the
+// lock; Io with SQLite's text, and what to do when the file is damaged.
 #pragma once
 
 #include <chrono>
@@ -62,8 +63,8 @@ enum class AttachmentStatus : uint8_t { kBegun, kAttached, kDetaching };
 
 // One interface of a pod, with all that its undoing needs.
 struct Attachment {
-  std::string pod;        // "namespace/name" (later also the container id)
-  std::string interface;  // name inside the pod
+  std::string pod;        // Sandbox::key() (sandbox.h)
+  std::string interface;  // name inside the pod; "net1/tuning" for a chained plugin's own record
   std::string netns;      // path
   std::string network;    // "namespace/name"
   std::string type;       // "sriov", "macvlan", …
@@ -96,9 +97,21 @@ struct PodRecord {
 // What put_lease() says when `holder` has the address.
 Error lease_taken(const AddressLease& holder);
 
+// The lock of a shared store, held as long as this lives.
+class Hold {
+ public:
+  virtual ~Hold() = default;
+  // Whether another process has written since the last hold of this store.
+  virtual bool changed() const = 0;
+};
+
 class Store {
  public:
   virtual ~Store() = default;
+
+  // Of a store opened with `shared`: needed around every write, and around reads that decide something. Busy
+  // with the holder's name after `wait`. Of any other store: nothing to wait for, never changed.
+  virtual Result<std::unique_ptr<Hold>> hold(std::chrono::milliseconds wait) = 0;
 
   virtual Result<std::optional<PfBaseline>> baseline(PciAddress pf) = 0;
   virtual Result<std::vector<PfBaseline>> baselines() = 0;
@@ -116,12 +129,16 @@ class Store {
   virtual Result<void> put_attachment(const Attachment& attachment) = 0;  // by (pod, interface)
   virtual Result<void> forget_attachment(const std::string& pod, const std::string& interface) = 0;
   virtual Result<std::vector<Attachment>> attachments() = 0;  // in the order in which they were first put
+  virtual Result<std::vector<Attachment>> attachments_of(const std::string& pod) = 0;  // the same order
+  // Who has this device (a VF's PCI address or a host interface), in that order; `device` is not empty.
+  virtual Result<std::vector<Attachment>> attachments_with(const std::string& device) = 0;
 
   // Conflict when somebody else has the address in that pool; the same lease again is fine.
   virtual Result<void> put_lease(const AddressLease& lease) = 0;
   virtual Result<void> forget_leases(const std::string& pod, const std::string& interface) = 0;
   virtual Result<std::vector<AddressLease>> leases(const std::string& pool) = 0;  // by address
   virtual Result<std::vector<AddressLease>> all_leases() = 0;                     // by pool and address
+  virtual Result<std::vector<AddressLease>> leases_of(const std::string& pod) = 0;
 
   // Free text by key: the manifests of the last `up`, the policies' outcomes for `status`.
   virtual Result<void> put_note(const std::string& key, const std::string& value) = 0;
@@ -157,6 +174,7 @@ struct OpenOptions {
   std::string boot_id;
   std::string command;     // "railbed up": what others are told while this one holds the lock
   bool read_only = false;  // for `status`: takes no lock, NotFound when there is no state
+  bool shared = false;     // for the agent: the lock is taken by hold(), for a while
   std::chrono::milliseconds lock_wait{0};
 };
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The network configuration that a plugin gets on standard input, and configuration lists.
+//
+// Keys that all plugins share are read here; a plugin's own stay in `object`. Threading: pure. Failure: code
+// 1 for a version that is not ours, 6 for what is no JSON, 7 for what is wrong in it, with line and column.
+// Source: CNI specification 1.1.0, sections 1 and 4.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cni/add_result.h"
+#include "doc/value.h"
+
+namespace railbed::cni {
+
+struct AttachmentId {
+  std::string container_id;
+  std::string ifname;
+  friend auto operator<=>(const AttachmentId&, const AttachmentId&) = default;
+};
+
+// One plugin's configuration, as executed.
+struct PluginConfig {
+  Version version;
+  std::string network;  // "name"
+  std::string type;
+  doc::Value object;                  // all of it
+  std::optional<AddResult> previous;  // prevResult
+  doc::Value runtime;                 // "runtimeConfig": an object, or null
+  doc::Value args;                    // "args.cni": an object, or null
+  std::vector<AttachmentId> valid;    // GC: "cni.dev/valid-attachments", or the older "cni.dev/attachments"
+  bool valid_is_given = false;        // GC: one of the two is there
+};
+
+Outcome<PluginConfig> read_plugin_config(const std::string& json);
+
+// A list (".conflist"), or one plugin's configuration as a list of one.
+struct ListConfig {
+  std::string version;  // the highest of cniVersions that we support, else cniVersion
+  std::string name;
+  bool disable_check = false;
+  bool disable_gc = false;
+  std::vector<doc::Value> plugins;
+};
+Outcome<ListConfig> read_list_config(const std::string& json);
+
+// What plugin number `index` of the list gets on standard input: its object with cniVersion, name,
+// prevResult, and of `capability_args` those that it declares as runtimeConfig. `cni_args` become "args.cni"
+// where given.
+std::string plugin_input(const ListConfig& list, size_t index, const std::optional<AddResult>& previous,
+                         const std::map<std::string, doc::Value>& capability_args,
+                         const doc::Value* cni_args = nullptr);
+
+}  // namespace railbed::cni

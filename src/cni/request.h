@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// One CNI request, checked: what a runtime asks a plugin in environment variables and on standard input.
+//
+// Why checked: container ids, interface names and CNI_ARGS come from outside and end up in names, paths and
+// records; nothing that fails the specification's patterns gets past here. Threading: pure. Failure: code 4
+// names every variable that is missing or wrong. Source: CNI specification 1.1.0, "Parameters".
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cni/failure.h"
+
+namespace railbed::cni {
+
+enum class Command : uint8_t { kAdd, kDel, kCheck, kGc, kStatus, kVersion };
+std::string_view command_name(Command command);
+
+struct Request {
+  Command command = Command::kVersion;
+  std::string type;          // the name of the program that was called: "macvlan", "railbed"
+  std::string container_id;  // empty for GC, STATUS and VERSION
+  std::string netns;         // path; may be empty for DEL
+  std::string ifname;
+  std::map<std::string, std::string> args;  // CNI_ARGS
+  std::string args_text;                    // as it came, for plugins that are executed
+  std::vector<std::string> path;            // CNI_PATH, split
+  std::string config;                       // standard input
+  friend bool operator==(const Request&, const Request&) = default;
+
+  // "namespace/name" of K8S_POD_NAMESPACE and K8S_POD_NAME; empty where they are absent.
+  std::string pod() const;
+  std::string pod_uid() const;
+};
+
+// `environment` are "CNI_COMMAND=ADD", …; others are ignored.
+Outcome<Request> read_request(const std::string& type, const std::vector<std::string>& environment,
+                              std::string config);
+
+// The specification's patterns.
+bool valid_container_id(std::string_view id);
+bool valid_interface_name(std::string_view name);
+bool valid_network_name(std::string_view name);
+
+}  // namespace railbed::cni

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the shim and the agent say to each other over the unix socket.
+//
+// One request and one answer per connection. A frame is: the bytes "RBC1", a byte for the kind, the payload's
+// length as a 32-bit big-endian number, the payload. A request's payload is a list of NUL-terminated strings:
+// the plugin's name, CNI_* variables as "KEY=value", an empty string, then standard input up to the end. An
+// answer's payload is the exit status as one byte, then what goes to standard output.
+//
+// The shim is static C++ without this library's dependencies: this header needs the standard library only.
+// Threading: pure. Failure: what is wrong with the frame, in words.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace railbed::cni {
+
+inline constexpr size_t kFrameHeadBytes = 9;
+inline constexpr uint32_t kMostPayloadBytes = 4u << 20;
+
+enum class FrameKind : uint8_t { kRequest = 1, kAnswer = 2 };
+
+struct FrameHead {
+  FrameKind kind = FrameKind::kRequest;
+  uint32_t payload_bytes = 0;
+};
+
+struct WireRequest {
+  std::string type;
+  std::vector<std::string> environment;
+  std::string config;
+  friend bool operator==(const WireRequest&, const WireRequest&) = default;
+};
+
+struct WireAnswer {
+  uint8_t status = 0;
+  std::string output;
+  friend bool operator==(const WireAnswer&, const WireAnswer&) = default;
+};
+
+// `head` are the first kFrameHeadBytes. On failure `why` says what is wrong.
+std::optional<FrameHead> read_frame_head(std::string_view head, std::string& why);
+std::optional<WireRequest> read_wire_request(std::string_view payload, std::string& why);
+std::optional<WireAnswer> read_wire_answer(std::string_view payload, std::string& why);
+std::string to_frame(const WireRequest& request);
+std::string to_frame(const WireAnswer& answer);
+
+}  // namespace railbed::cni

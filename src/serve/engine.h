@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place of the agent that changes the machine: kernel, state and addresses, one turn at a time.
+//
+// Why turns: the kernel takes interface moves one at a time anyway, and an attachment's records, addresses
+// and messages belong together. A turn holds the agent's mutex and the lock of the state, so that `railbed
+// up` and `down` can run beside the agent; what another process wrote meanwhile is read anew when the turn
+// begins. What waits long (plugins that are executed, dhcp) is done outside a turn. Threading: turn() from
+// any thread; a Turn belongs to its thread. Failure: Busy with the holder of the lock.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "ipam/allocator.h"
+#include "os/kernel.h"
+#include "state/store.h"
+
+namespace railbed::serve {
+
+class Engine {
+ public:
+  // All must outlive the engine. The store was opened with `shared`.
+  Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks);
+
+  class Turn {
+   public:
+    os::Kernel& kernel() { return engine_->kernel_; }
+    state::Store& store() { return engine_->store_; }
+    ipam::Allocator& addresses() { return engine_->addresses_; }
+    Turn(Turn&&) noexcept = default;
+
+   private:
+    friend class Engine;
+    Turn(Engine& engine, std::unique_lock<std::mutex> one, std::unique_ptr<state::Hold> hold)
+        : engine_(&engine), one_(std::move(one)), hold_(std::move(hold)) {}
+    Engine* engine_;
+    std::unique_lock<std::mutex> one_;
+    std::unique_ptr<state::Hold> hold_;
+  };
+  Result<Turn> turn(std::chrono::milliseconds wait);
+
+  // Requests for one container run one after another, in whatever order they came.
+  class ContainerLock;
+  std::unique_ptr<ContainerLock> container(const std::string& id);
+
+  // For what needs no turn: opening namespaces, running programs, reading files.
+  os::Kernel& kernel() { return kernel_; }
+
+ private:
+  os::Kernel& kernel_;
+  state::Store& store_;
+  ipam::Allocator addresses_;
+  std::mutex one_;
+  std::mutex containers_mutex_;
+  std::condition_variable container_free_;
+  std::set<std::string> containers_;
+};
+
+class Engine::ContainerLock {
+ public:
+  ContainerLock(Engine& engine, std::string id) : engine_(engine), id_(std::move(id)) {}
+  ~ContainerLock();
+  ContainerLock(const ContainerLock&) = delete;
+  ContainerLock& operator=(const ContainerLock&) = delete;
+
+ private:
+  Engine& engine_;
+  std::string id_;
+};
+
+}  // namespace railbed::serve
