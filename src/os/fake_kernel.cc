@@ -128,6 +128,21 @@ class FakeProcesses : public ProcessPort {
     TRY(state_->change(text, text, [] { return Result<void>(); }));
     return fail(Code::kCanceled, "{}: the fake kernel runs no programs", text);
   }
+  Result<RunResult> run(const RunRequest& request) override {
+    std::string what = "run " + request.program;
+    std::string line = what;
+    for (const std::string& pair : request.environment)
+      if (pair.starts_with("CNI_COMMAND=") || pair.starts_with("CNI_IFNAME="))
+        line += " " + pair.substr(pair.find('=') + 1);
+    FakeKernel::Program program;
+    TRY(state_->change(line, what, [&]() -> Result<void> {
+      auto found = state_->programs.find(request.program);
+      if (found == state_->programs.end()) return fail(system_error(ENOENT, what));
+      program = found->second;
+      return {};
+    }));
+    return program(request);
+  }
   std::vector<std::string> missing_capabilities(const std::vector<std::string>& wanted) const override {
     auto lock = state_->look();
     std::vector<std::string> missing;
@@ -157,6 +172,9 @@ class FakeClock : public Clock {
   std::chrono::steady_clock::time_point now() const override {
     auto lock = state_->look();
     return state_->now;
+  }
+  void wait_until(Deadline deadline) override {
+    (void)state_->wait(deadline, "wait", [] { return false; });
   }
   std::chrono::system_clock::time_point wall() const override {
     constexpr std::chrono::seconds kSomeDay{1'700'000'000};
@@ -247,6 +265,12 @@ void FakeKernel::remove_link(const std::string& name) {
 void FakeKernel::put_file(const std::string& path, const std::string& content) {
   auto lock = state_->look();
   state_->files.put_file(path, content);
+}
+
+void FakeKernel::put_program(const std::string& path, Program program) {
+  auto lock = state_->look();
+  state_->programs[path] = std::move(program);
+  state_->files.put_file(path, "");
 }
 
 std::vector<std::string> FakeKernel::journal() const {

@@ -60,6 +60,9 @@ class FakeKernel : public Kernel {
   void vanish_netns(const std::string& name);  // with everything that holds it
   void remove_link(const std::string& name);   // of the initial namespace, as by hot-unplug
   void put_file(const std::string& path, const std::string& content);
+  // What running the executable at `path` does; one call, whatever it does.
+  using Program = std::function<Result<RunResult>(const RunRequest&)>;
+  void put_program(const std::string& path, Program program);
 
   // --- What was done, and what the machine is.
   // One line per call, as "write /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs 4" or "link eth2 to

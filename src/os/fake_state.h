@@ -187,6 +187,7 @@ class FakeState {
   FakeKernel::Kill kill = FakeKernel::Kill::kBetween;
   bool killed = false;
   std::vector<std::string> journal;
+  std::map<std::string, FakeKernel::Program> programs;
 
   std::vector<std::weak_ptr<std::deque<Uevent>>> streams;
   uint64_t link_changes = 0;

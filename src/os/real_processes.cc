@@ -18,6 +18,7 @@
 
 #include "os/descriptor.h"
 #include "os/processes.h"
+#include "os/run_program.h"
 
 namespace railbed::os {
 namespace {
@@ -133,6 +134,8 @@ class RealProcesses : public ProcessPort {
     ::execvp(request.command[0].c_str(), pointers(request.command).data());
     return fail(system_error(errno, "exec " + request.command[0]));
   }
+
+  Result<RunResult> run(const RunRequest& request) override { return run_program(request); }
 
   std::vector<std::string> missing_capabilities(const std::vector<std::string>& wanted) const override {
     uint64_t have = effective_capabilities();

@@ -126,6 +126,7 @@ class RecordedUevents : public UeventPort {
 class RecordedProcesses : public ProcessPort {
  public:
   Result<void> exec_in(const ExecRequest&) override { return read_only("exec"); }
+  Result<RunResult> run(const RunRequest& request) override { return read_only("run " + request.program); }
   std::vector<std::string> missing_capabilities(const std::vector<std::string>& wanted) const override {
     return wanted;
   }
