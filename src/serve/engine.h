@@ -10,7 +10,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -36,10 +35,10 @@ class Engine {
 
    private:
     friend class Engine;
-    Turn(Engine& engine, std::unique_lock<std::mutex> one, std::unique_ptr<state::Hold> hold)
+    Turn(Engine& engine, std::unique_lock<std::timed_mutex> one, std::unique_ptr<state::Hold> hold)
         : engine_(&engine), one_(std::move(one)), hold_(std::move(hold)) {}
     Engine* engine_;
-    std::unique_lock<std::mutex> one_;
+    std::unique_lock<std::timed_mutex> one_;
     std::unique_ptr<state::Hold> hold_;
   };
   Result<Turn> turn(std::chrono::milliseconds wait);
@@ -55,7 +54,8 @@ class Engine {
   os::Kernel& kernel_;
   state::Store& store_;
   ipam::Allocator addresses_;
-  std::mutex one_;
+  std::timed_mutex one_;
+  bool loaded_ = false;  // addresses_, from the store
   std::mutex containers_mutex_;
   std::condition_variable container_free_;
   std::set<std::string> containers_;

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/engine.h"
+
+namespace railbed::serve {
+
+Engine::Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks)
+    : kernel_(kernel), store_(store), addresses_(blocks) {}
+
+Result<Engine::Turn> Engine::turn(std::chrono::milliseconds wait) {
+  std::unique_lock one(one_, std::defer_lock);
+  if (!one.try_lock_for(wait))
+    return fail(Error{.code = Code::kBusy,
+                      .message = fmt::format("other requests kept this one waiting for {} ms", wait.count()),
+                      .hint = "the runtime will ask again; `railbed attachments` shows what is under way"});
+  std::unique_ptr<state::Hold> hold =
+      TRY(store_.hold(wait).hint("`railbed up` or `down` is changing this machine; ask again later"));
+  if (!loaded_ || hold->changed()) {
+    addresses_.load(TRY(store_.all_leases()));
+    loaded_ = true;
+  }
+  return Turn(*this, std::move(one), std::move(hold));
+}
+
+std::unique_ptr<Engine::ContainerLock> Engine::container(const std::string& id) {
+  std::unique_lock lock(containers_mutex_);
+  container_free_.wait(lock, [&] { return !containers_.contains(id); });
+  containers_.insert(id);
+  return std::make_unique<ContainerLock>(*this, id);
+}
+
+Engine::ContainerLock::~ContainerLock() {
+  {
+    std::lock_guard lock(engine_.containers_mutex_);
+    engine_.containers_.erase(id_);
+  }
+  engine_.container_free_.notify_all();
+}
+
+}  // namespace railbed::serve

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/records.h"
+
+#include <algorithm>
+
+#include "agent/netns_name.h"
+
+namespace railbed::serve {
+
+state::Sandbox sandbox_of(const cni::Request& request) {
+  std::string pod = request.pod();
+  if (!pod.empty() && request.container_id == agent::netns_name(pod)) return {pod, ""};
+  return {pod, request.container_id};
+}
+
+Result<std::vector<std::string>> keys_of_container(state::Store& store, const cni::Request& request) {
+  state::Sandbox likely = sandbox_of(request);
+  if (!TRY(store.attachments_of(likely.key())).empty()) return std::vector{likely.key()};
+  std::vector<std::string> keys;
+  for (const state::Attachment& one : TRY(store.attachments()))
+    if (state::Sandbox::of_key(one.pod).container == request.container_id &&
+        std::ranges::find(keys, one.pod) == keys.end())
+      keys.push_back(one.pod);
+  if (keys.empty()) keys.push_back(likely.key());
+  return keys;
+}
+
+cni::AddResult result_of(const attach::InterfaceResult& made, const std::string& netns, cni::AddResult addresses) {
+  cni::Interface interface{.name = made.interface, .mac = made.mac, .sandbox = netns, .mtu = made.mtu};
+  if (made.device.has_value()) interface.pci_id = made.device->to_string();
+  addresses.interfaces = {std::move(interface)};
+  for (cni::Address& one : addresses.addresses) one.interface = 0;
+  return addresses;
+}
+
+cni::AddResult merged(cni::AddResult previous, const attach::InterfaceResult& changed, const std::string& ifname) {
+  for (cni::Interface& one : previous.interfaces) {
+    if (one.name != ifname || one.sandbox.empty()) continue;
+    if (!changed.mac.empty()) one.mac = changed.mac;
+    if (changed.mtu > 0) one.mtu = changed.mtu;
+  }
+  return previous;
+}
+
+Result<void> remember_pod(state::Store& store, const state::Sandbox& sandbox, const std::string& netns) {
+  if (sandbox.pod.empty() || sandbox.container.empty()) return {};
+  return store.put_pod({.pod = sandbox.key(), .netns = netns, .netns_name = "", .netns_ours = false});
+}
+
+Result<void> forget_pod_if_empty(state::Store& store, const std::string& key) {
+  if (state::Sandbox::of_key(key).container.empty() || !TRY(store.attachments_of(key)).empty()) return {};
+  return store.forget_pod(key);
+}
+
+}  // namespace railbed::serve
