@@ -42,12 +42,13 @@ Result<void> recover_pods(os::Kernel& kernel, state::Store& store, PodsReport& r
   return {};
 }
 
-Result<void> release_pod(os::Kernel& kernel, state::Store& store, const std::string& pod,
+Result<void> release_pod(os::Kernel& kernel, state::Store& store, PodServer* server, const std::string& pod,
                          PodsReport& report) {
-  attach::DetachReport detached = TRY(attach::detach_pod(kernel, store, pod, pod_deadline(kernel)));
-  add_notes(report, pod, detached.notes);
   std::vector<state::PodRecord> records = TRY(store.pods());
   auto record = std::ranges::find(records, pod, &state::PodRecord::pod);
+  if (server != nullptr) TRY(server->detach(pod, record == records.end() ? "" : record->netns));
+  attach::DetachReport detached = TRY(attach::detach_pod(kernel, store, pod, pod_deadline(kernel)));
+  add_notes(report, pod, detached.notes);
   if (record != records.end()) {
     if (record->netns_ours) {
       auto removed = kernel.netns().remove(record->netns_name);
@@ -64,10 +65,10 @@ Result<void> release_pod(os::Kernel& kernel, state::Store& store, const std::str
 namespace {
 
 // One pod's failure is told and the next one's turn comes; a run that is asked to stop stops.
-void release_or_tell(os::Kernel& kernel, state::Store& store, const std::string& pod, Progress& progress,
-                     PodsReport& report) {
+void release_or_tell(os::Kernel& kernel, state::Store& store, const Settings& settings,
+                     const std::string& pod, Progress& progress, PodsReport& report) {
   progress.says(fmt::format("{}: detaching", pod));
-  auto released = release_pod(kernel, store, pod, report);
+  auto released = release_pod(kernel, store, settings.pod_server, pod, report);
   if (!released)
     report.failures.push_back({pod, "", std::move(std::move(released).context("detaching").error())});
 }
@@ -75,25 +76,25 @@ void release_or_tell(os::Kernel& kernel, state::Store& store, const std::string&
 }  // namespace
 
 Result<void> release_unwanted(os::Kernel& kernel, state::Store& store, const Resolved& now,
-                              Progress& progress, PodsReport& report) {
+                              const Settings& settings, Progress& progress, PodsReport& report) {
   std::set<std::string> wanted, anywhere;
   for (const graph::PodOnNode& pod : now.graph.pods)
     if (!pod.networks.empty()) wanted.insert(pod.pod->key());
   for (const api::Pod* pod : now.catalog.pods) anywhere.insert(pod->key());
   for (const std::string& pod : TRY(pods_in(store)))
-    if (!wanted.contains(pod)) release_or_tell(kernel, store, pod, progress, report);
+    if (!wanted.contains(pod)) release_or_tell(kernel, store, settings, pod, progress, report);
   for (const state::AddressLease& lease : TRY(store.all_leases()))
     if (!anywhere.contains(lease.pod)) TRY(store.forget_leases(lease.pod, lease.interface));
   return {};
 }
 
 Result<void> release_disturbed(os::Kernel& kernel, state::Store& store, const plan::NodePlan& plan,
-                               Progress& progress, PodsReport& report) {
+                               const Settings& settings, Progress& progress, PodsReport& report) {
   std::set<std::string> disturbed;
   for (const plan::PfPlan& pf : plan.pfs)
     for (const plan::Step& step : pf.steps) disturbed.insert(step.pods.begin(), step.pods.end());
   for (const std::string& pod : TRY(pods_in(store)))
-    if (disturbed.contains(pod)) release_or_tell(kernel, store, pod, progress, report);
+    if (disturbed.contains(pod)) release_or_tell(kernel, store, settings, pod, progress, report);
   return {};
 }
 
@@ -104,7 +105,7 @@ Result<void> release_all(os::Kernel& kernel, state::Store& store, const Settings
       report.canceled = true;
       return {};
     }
-    release_or_tell(kernel, store, pod, progress, report);
+    release_or_tell(kernel, store, settings, pod, progress, report);
   }
   return {};
 }
@@ -145,11 +146,18 @@ Result<Addresses> plan_addresses(state::Store& store, const Resolved& now) {
 class PodAttacher {
  public:
   PodAttacher(os::Kernel& kernel, state::Store& store, const Resolved& now, const Addresses& addresses,
-              const ChosenVfs& vfs, PodsReport& report)
-      : kernel_(kernel), store_(store), now_(now), addresses_(addresses), vfs_(vfs), report_(report) {}
+              const ChosenVfs& vfs, PodServer* server, PodsReport& report)
+      : kernel_(kernel),
+        store_(store),
+        now_(now),
+        addresses_(addresses),
+        vfs_(vfs),
+        server_(server),
+        report_(report) {}
 
   Result<void> attach(const graph::PodOnNode& pod) {
     std::string key = pod.pod->key();
+    if (server_ != nullptr) return attach_by_server(key);
     attach::PodWanted wanted{.pod = key, .soft_rdma = now_.graph.soft_rdma};
     wanted.interfaces = TRY(interfaces_of(pod));
     wanted.netns_path = TRY(namespace_of(key));
@@ -162,6 +170,21 @@ class PodAttacher {
   }
 
  private:
+  // The agent has the same manifests and comes to the same networks, devices and addresses.
+  Result<void> attach_by_server(const std::string& pod) {
+    std::vector<state::Attachment> before = TRY(store_.attachments_of(pod));
+    const std::string netns = TRY(namespace_of(pod));
+    TRY(server_->attach(pod, netns));
+    std::vector<state::Attachment> after = TRY(store_.attachments_of(pod));
+    if (after == before) return {};
+    for (const state::Attachment& one : after) {
+      if (one.result.empty()) continue;
+      attach::InterfaceResult interface = TRY(attach::result_from_json(one.result));
+      report_.attached.push_back(pod + ": " + describe(interface));
+    }
+    return {};
+  }
+
   static std::string describe(const attach::InterfaceResult& interface) {
     std::string text = interface.interface.empty() ? interface.network : interface.interface + " is";
     if (interface.vf)
@@ -233,15 +256,17 @@ class PodAttacher {
   const Resolved& now_;
   const Addresses& addresses_;
   const ChosenVfs& vfs_;
+  PodServer* server_;
   PodsReport& report_;
 };
 
 // A pod that could not be attached has no namespace either.
-Result<void> remove_if_empty(os::Kernel& kernel, state::Store& store, const std::string& pod) {
+Result<void> remove_if_empty(os::Kernel& kernel, state::Store& store, PodServer* server,
+                             const std::string& pod) {
   std::vector<state::Attachment> attachments = TRY(store.attachments());
   if (std::ranges::find(attachments, pod, &state::Attachment::pod) != attachments.end()) return {};
   PodsReport unseen;
-  return release_pod(kernel, store, pod, unseen);
+  return release_pod(kernel, store, server, pod, unseen);
 }
 
 }  // namespace
@@ -250,7 +275,7 @@ Result<void> attach_wanted(os::Kernel& kernel, state::Store& store, const Resolv
                            const Settings& settings, Progress& progress, PodsReport& report) {
   Addresses addresses = TRY(plan_addresses(store, now));
   ChosenVfs vfs = TRY(choose_vfs(kernel, store, now));
-  PodAttacher attacher(kernel, store, now, addresses, vfs, report);
+  PodAttacher attacher(kernel, store, now, addresses, vfs, settings.pod_server, report);
   for (const graph::PodOnNode& pod : now.graph.pods) {
     if (pod.networks.empty()) continue;
     if (settings.apply.stop.stop_requested()) {
@@ -261,7 +286,7 @@ Result<void> attach_wanted(os::Kernel& kernel, state::Store& store, const Resolv
     auto attached = attacher.attach(pod);
     if (attached) continue;
     report.failures.push_back({pod.pod->key(), "", std::move(attached.error())});
-    TRY(remove_if_empty(kernel, store, pod.pod->key()));
+    TRY(remove_if_empty(kernel, store, settings.pod_server, pod.pod->key()));
   }
   return {};
 }

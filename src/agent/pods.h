@@ -15,15 +15,16 @@ namespace railbed::agent {
 Result<void> recover_pods(os::Kernel& kernel, state::Store& store, PodsReport& report);
 
 // Gives back everything of one pod: interfaces, addresses, and its namespace if it is ours.
-Result<void> release_pod(os::Kernel& kernel, state::Store& store, const std::string& pod, PodsReport& report);
+Result<void> release_pod(os::Kernel& kernel, state::Store& store, PodServer* server, const std::string& pod,
+                         PodsReport& report);
 
 // Releases the pods that the graph does not have; the addresses of pods that no manifest has are free again.
 Result<void> release_unwanted(os::Kernel& kernel, state::Store& store, const Resolved& now,
-                              Progress& progress, PodsReport& report);
+                              const Settings& settings, Progress& progress, PodsReport& report);
 
 // Releases the pods whose VFs the plan's steps take away.
 Result<void> release_disturbed(os::Kernel& kernel, state::Store& store, const plan::NodePlan& plan,
-                               Progress& progress, PodsReport& report);
+                               const Settings& settings, Progress& progress, PodsReport& report);
 
 // Releases all pods.
 Result<void> release_all(os::Kernel& kernel, state::Store& store, const Settings& settings,

@@ -79,8 +79,8 @@ Result<UpReport> up(os::Kernel& kernel, state::Store& store, const api::Objects&
   TRY(recover_pods(kernel, store, report.pods).context("finishing what an earlier run left"));
   progress.says("reading what this machine is");
   auto now = TRY(resolve(kernel, &store, objects, settings, report.diagnostics));
-  TRY(release_unwanted(kernel, store, *now, progress, report.pods));
-  TRY(release_disturbed(kernel, store, now->plan, progress, report.pods));
+  TRY(release_unwanted(kernel, store, *now, settings, progress, report.pods));
+  TRY(release_disturbed(kernel, store, now->plan, settings, progress, report.pods));
   if (!report.pods.detached.empty()) {  // VFs are free that were not
     report.diagnostics = {};
     now = TRY(resolve(kernel, &store, objects, settings, report.diagnostics));

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/pod_server.h"
 #include "api/objects.h"
 #include "apply/apply.h"
 #include "doc/diagnostic.h"
@@ -25,6 +26,7 @@ struct Settings {
   bool soft_rdma = false;  // an rxe device on each RDMA-marked VF of a pod
   bool disrupt = false;    // also changes that take VFs from pods
   apply::Options apply;
+  PodServer* pod_server = nullptr;  // attaches and detaches pods; null: this process does
 };
 
 class Progress : public apply::Progress {

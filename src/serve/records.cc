@@ -25,7 +25,8 @@ Result<std::vector<std::string>> keys_of_container(state::Store& store, const cn
   return keys;
 }
 
-cni::AddResult result_of(const attach::InterfaceResult& made, const std::string& netns, cni::AddResult addresses) {
+cni::AddResult result_of(const attach::InterfaceResult& made, const std::string& netns,
+                         cni::AddResult addresses) {
   cni::Interface interface{.name = made.interface, .mac = made.mac, .sandbox = netns, .mtu = made.mtu};
   if (made.device.has_value()) interface.pci_id = made.device->to_string();
   addresses.interfaces = {std::move(interface)};
@@ -33,7 +34,8 @@ cni::AddResult result_of(const attach::InterfaceResult& made, const std::string&
   return addresses;
 }
 
-cni::AddResult merged(cni::AddResult previous, const attach::InterfaceResult& changed, const std::string& ifname) {
+cni::AddResult merged(cni::AddResult previous, const attach::InterfaceResult& changed,
+                      const std::string& ifname) {
   for (cni::Interface& one : previous.interfaces) {
     if (one.name != ifname || one.sandbox.empty()) continue;
     if (!changed.mac.empty()) one.mac = changed.mac;

@@ -16,19 +16,21 @@
 
 namespace railbed::serve {
 
-// The sandbox of an ADD. Under `railbed up` the container's id is the name of the namespace that it made, and the
-// records are the pod's own (sandbox.h).
+// The sandbox of an ADD. Under `railbed up` the container's id is the name of the namespace that it made, and
+// the records are the pod's own (sandbox.h).
 state::Sandbox sandbox_of(const cni::Request& request);
 
-// The keys under which this container has records: one at most, unless a runtime named two pods for it. DEL may
-// come without CNI_ARGS, so the container's id alone decides.
+// The keys under which this container has records: one at most, unless a runtime named two pods for it. DEL
+// may come without CNI_ARGS, so the container's id alone decides.
 Result<std::vector<std::string>> keys_of_container(state::Store& store, const cni::Request& request);
 
 // The interface as CNI tells it, with the addresses, routes and DNS that its IPAM answered.
-cni::AddResult result_of(const attach::InterfaceResult& made, const std::string& netns, cni::AddResult addresses);
+cni::AddResult result_of(const attach::InterfaceResult& made, const std::string& netns,
+                         cni::AddResult addresses);
 
 // What a chained plugin passes on: `previous`, with what it changed of its interface.
-cni::AddResult merged(cni::AddResult previous, const attach::InterfaceResult& changed, const std::string& ifname);
+cni::AddResult merged(cni::AddResult previous, const attach::InterfaceResult& changed,
+                      const std::string& ifname);
 
 // A pod that a runtime made is known by name to `exec`, `perf` and `status`; nothing for one without a name.
 Result<void> remember_pod(state::Store& store, const state::Sandbox& sandbox, const std::string& netns);

@@ -11,6 +11,7 @@
 
 namespace railbed::serve {
 
-cni::Outcome<api::NetworkSelection> selection_of(const cni::Request& request, const cni::PluginConfig& config);
+cni::Outcome<api::NetworkSelection> selection_of(const cni::Request& request,
+                                                 const cni::PluginConfig& config);
 
 }  // namespace railbed::serve
