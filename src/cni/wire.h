@@ -48,4 +48,7 @@ std::optional<WireAnswer> read_wire_answer(std::string_view payload, std::string
 std::string to_frame(const WireRequest& request);
 std::string to_frame(const WireAnswer& answer);
 
+// What VERSION is answered with; here, because the shim says it when no agent runs. One line with its end.
+std::string_view version_answer();
+
 }  // namespace railbed::cni
