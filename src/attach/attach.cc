@@ -20,9 +20,14 @@ uint32_t group_of(const std::string& pod) {
   return 0x40000000u | (static_cast<uint32_t>(std::hash<std::string>{}(pod)) & 0x3fffffffu);
 }
 
+// What a plugin did that was executed: whoever ran it undoes it.
+bool is_of_program(const Attachment& record) {
+  return record.type.starts_with(kProgramPrefix);
+}
+
 Result<std::vector<Attachment>> attachments_of(state::Store& store, const std::string& pod) {
-  std::vector<Attachment> all = TRY(store.attachments());
-  std::erase_if(all, [&](const Attachment& record) { return record.pod != pod; });
+  std::vector<Attachment> all = TRY(store.attachments_of(pod));
+  std::erase_if(all, is_of_program);
   return all;
 }
 
@@ -291,6 +296,7 @@ Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, os::Dead
   std::map<std::pair<std::string, std::string>, std::vector<Attachment>> todo;
   std::map<std::string, bool> gone;
   for (const Attachment& record : TRY(store.attachments())) {
+    if (is_of_program(record)) continue;
     if (!gone.contains(record.netns)) gone[record.netns] = TRY(namespace_gone(kernel, record.netns));
     if (record.status != AttachmentStatus::kAttached || gone[record.netns])
       todo[{record.pod, record.netns}].push_back(record);

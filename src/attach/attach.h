@@ -22,6 +22,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/ipam.h"
@@ -34,6 +35,9 @@
 #include "state/store.h"
 
 namespace railbed::attach {
+
+// The type of records of plugins that are executed begins with this; these functions leave them alone.
+inline constexpr std::string_view kProgramPrefix = "exec:";
 
 struct InterfaceWanted {
   IfName name;          // inside the pod
