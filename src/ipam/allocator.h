@@ -13,6 +13,7 @@
 // Threading: one thread at a time. Failure: as assign()'s.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,9 @@ class Allocator {
   // Forgets everything and takes these as taken.
   void load(const std::vector<state::AddressLease>& leases);
 
+  // How often load() was called: what was told by take() alone must be told again after it.
+  uint64_t loads() const { return loads_; }
+
   // As ipam::assign(). What it gives is taken from now on.
   Result<std::vector<Assigned>> allocate(const api::IpamConfig& config, const std::string& network,
                                          const std::vector<std::string>& requested, const Owner& owner);
@@ -58,6 +62,7 @@ class Allocator {
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
+  uint64_t loads_ = 0;
 };
 
 }  // namespace railbed::ipam
