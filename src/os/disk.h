@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files on a disk that other programs read too: made whole, found by directory, locked.
+//
+// Why beside FileTree: sysfs and procfs want one write to a file that exists; here files come and go, and
+// readers must never see half of one. Paths are absolute; the last component of a path is never followed when
+// it is a symbolic link. Threading: any thread. Failure: Conflict when create() finds the file; NotFound;
+// Denied; Busy when the lock is not free in time; Io.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace railbed::os {
+
+// Changes whenever a name in the directory comes or goes (as finely as the file system's clock ticks).
+struct FileStamp {
+  int64_t seconds = 0;
+  int64_t nanoseconds = 0;
+  uint64_t inode = 0;
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
+};
+
+// Held as long as it lives.
+class DiskLock {
+ public:
+  virtual ~DiskLock() = default;
+};
+
+class Disk {
+ public:
+  virtual ~Disk() = default;
+
+  virtual Result<void> make_directories(const std::string& path, unsigned mode) = 0;  // there already: fine
+  // Names, sorted; directories among them.
+  virtual Result<std::vector<std::string>> list(const std::string& path) = 0;
+  virtual Result<FileStamp> stamp(const std::string& path) = 0;
+  virtual Result<std::string> read(const std::string& path) = 0;  // at most 4 MiB, of a plain file
+
+  // The file appears with its whole content or not at all; Conflict when the name is taken.
+  virtual Result<void> create(const std::string& path, std::string_view content, unsigned mode) = 0;
+  // The same, over what is there.
+  virtual Result<void> replace(const std::string& path, std::string_view content, unsigned mode) = 0;
+  virtual Result<void> remove(const std::string& path) = 0;  // not there: fine
+
+  // flock(2), exclusive, on a file that is made when it is not there.
+  virtual Result<std::unique_ptr<DiskLock>> lock(const std::string& path, std::chrono::milliseconds wait) = 0;
+};
+
+std::unique_ptr<Disk> real_disk();
+
+}  // namespace railbed::os

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// UDP packets over an interface that has no address yet: what a DHCP client needs.
+//
+// Why a raw socket: before the lease there is no address to bind to, and the answer may come to one that is
+// not configured. The socket is opened inside the namespace and works from any thread afterwards. Threading:
+// one thread per PacketSocket; the port from any. Failure: NotFound when the namespace or the interface is
+// gone; Timeout when nothing came before the deadline.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "base/ip.h"
+#include "base/types.h"
+#include "os/clock.h"
+
+namespace railbed::os {
+
+struct UdpPacket {
+  IpAddress source;
+  IpAddress destination;
+  uint16_t source_port = 0;
+  uint16_t destination_port = 0;
+  std::string payload;
+  friend bool operator==(const UdpPacket&, const UdpPacket&) = default;
+};
+
+class PacketSocket {
+ public:
+  virtual ~PacketSocket() = default;
+  virtual MacAddress mac() const = 0;  // of the interface
+  // To `to` on the wire; broadcast when it is all ones.
+  virtual Result<void> send(const UdpPacket& packet, MacAddress to) = 0;
+  // The next IPv4 UDP packet for this port; others are dropped.
+  virtual Result<UdpPacket> receive(Deadline deadline) = 0;
+};
+
+class PacketPort {
+ public:
+  virtual ~PacketPort() = default;
+  // On `interface` of the namespace at `netns_path`, for UDP packets to `port`.
+  virtual Result<std::unique_ptr<PacketSocket>> open(const std::string& netns_path,
+                                                     const std::string& interface, uint16_t port) = 0;
+};
+
+std::unique_ptr<PacketPort> real_packets();
+
+}  // namespace railbed::os

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The addresses of one interface, whichever of our IPAM types its network names.
+//
+// Why one function: a plugin of ours, the meta plugin and a foreign plugin that calls the shim as its IPAM
+// plugin must get the same answer for the same words. What a request may add to the configuration is done
+// here, as each original does it:
+//
+//   host-local   runtimeConfig.ipRanges come before the configured sets; the addresses of runtimeConfig.ips,
+//                args.cni.ips and CNI_ARGS IP are asked for by name
+//   whereabouts  the same for ips; CNI_ARGS IP (with a prefix length) comes on top
+//   static       CNI_ARGS IP and GATEWAY come on top; args.cni.ips replaces all, runtimeConfig.ips those too
+//   dhcp         nothing here: the interface must exist first, see dhcp.h
+//
+// Asking again for the same owner gives the same addresses. Threading: a Turn's thread. Failure: as
+// ipam::assign()'s; Invalid with the place in the configuration; Io from host-local's files.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cni/add_result.h"
+#include "cni/config.h"
+#include "cni/request.h"
+#include "doc/value.h"
+#include "ipam/assign.h"
+#include "serve/engine.h"
+#include "serve/host_local.h"
+
+namespace railbed::serve {
+
+struct AddressRequest {
+  std::string network;  // the configuration's "name"
+  doc::Value ipam;      // the plugin's "ipam"; null or empty: no addresses
+  doc::Value runtime;   // "runtimeConfig", or null
+  doc::Value args;      // "args.cni", or null
+  std::map<std::string, std::string> cni_args;
+  ipam::Owner owner;  // state::Sandbox::key(), and the interface's name in the pod
+};
+AddressRequest address_request(const cni::Request& request, const cni::PluginConfig& config,
+                               ipam::Owner owner);
+
+struct Addresses {
+  // Taken in the allocator, and for host-local in its files, with a lease in the store; the leases of the
+  // others are for the caller to put (attach_pod does, given these as InterfaceWanted::addresses).
+  std::vector<ipam::Assigned> assigned;
+  cni::AddResult result;  // addresses without `interface`, routes, dns
+  bool dhcp = false;      // ask Dhcp::acquire once the interface is there and up
+};
+
+Result<Addresses> addresses_for(Engine::Turn& turn, HostLocal& host_local, const AddressRequest& request);
+
+// After an ADD that failed and after a DEL: gives back what the owner has, unless the store has an attachment
+// of that interface (which could not be undone, and keeps its addresses). Nothing to give back is success.
+Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local, const ipam::Owner& owner);
+
+}  // namespace railbed::serve

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// host-local's files: addresses that the original plugin gave are taken for us, ours are there for it.
+//
+// Why: a live node is switched over and, if need be, back; both may even run side by side. The format is the
+// original's: <dataDir>/<network>/<address> holds "<container>\r\n<interface>", last_reserved_ip.<set> the
+// last address of each range set, and whoever changes something holds flock on `lock`.
+//
+// Order of writing, so that a process killed anywhere loses and doubles nothing: the lease and a note of the
+// file's path go to the store in one transaction, then the file is made; the file is removed before the note
+// goes. So a file of ours without a note does not exist, and recover() finishes what is between: a note
+// without a lease means that the file has to go, a lease without its file that it has to come.
+//
+// Threading: a Turn's thread. Failure: as ipam::assign()'s; Io and Denied of the directory; Busy when another
+// process keeps the lock.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ipam/assign.h"
+#include "os/disk.h"
+#include "serve/engine.h"
+
+namespace railbed::serve {
+
+inline constexpr const char* kHostLocalDirectory = "/var/lib/cni/networks";
+
+class HostLocal {
+ public:
+  // `disk` must outlive this.
+  explicit HostLocal(os::Disk& disk) : disk_(disk) {}
+
+  // At the agent's start: what is in the directories that were seen before is taken, and files and leases are
+  // made to agree.
+  Result<void> recover(Engine::Turn& turn);
+
+  // `data_dir` empty: the usual one. `network` is the configuration's "name".
+  Result<std::vector<ipam::Assigned>> allocate(Engine::Turn& turn, const api::IpamConfig& config,
+                                               const std::string& data_dir, const std::string& network,
+                                               const std::vector<std::string>& requested,
+                                               const ipam::Owner& owner);
+
+  // Gives back files, leases and addresses of the owner. Nothing there is success.
+  Result<void> release(Engine::Turn& turn, const ipam::Owner& owner);
+
+  // Files that the original wrote for this attachment. None is success.
+  Result<void> release_foreign(Engine::Turn& turn, const std::string& data_dir, const std::string& network,
+                               const std::string& container_id, const std::string& ifname);
+  // Who has files in the directory.
+  struct Holder {
+    IpAddress address;
+    std::string container_id;
+    std::string ifname;  // empty in files of old versions
+  };
+  Result<std::vector<Holder>> holders(const std::string& data_dir, const std::string& network);
+
+ private:
+  struct Directory {
+    os::FileStamp stamp;             // of what was read last
+    uint64_t loads = 0;              // Allocator::loads() at that time
+    std::vector<ipam::Owner> taken;  // by others
+  };
+  Result<void> see(Engine::Turn& turn, const std::string& directory, const std::string& network);
+
+  os::Disk& disk_;
+  std::map<std::string, Directory> seen_;
+};
+
+}  // namespace railbed::serve
