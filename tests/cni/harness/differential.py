@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same configurations through the reference plugins and through railbed, and what differs afterwards.
+
+Each case runs twice on a topology made anew: first the reference, then railbed. After every step the pods and the host
+are looked at; the two journals are compared value by value. A difference counts unless differences.md names it.
+"""
+import copy
+import json
+import re
+import shutil
+
+import machine
+from generator import Generator
+
+HERE_DIFFERENCES = "differences.md"
+
+
+def run_case(side, case):
+    """A journal: a list of (step, what was seen)."""
+    pods = [f"pod{i}" for i in range(case["pods"])]
+    addresses = ["addr add 198.51.100.2/24 dev p1", "route add default via 198.51.100.1"] if case["host_default_route"] else []
+    parents = machine.Parents(["p0", "p1"] + [f"d{i}" for i in range(case["devices"])], addresses=addresses)
+    shutil.rmtree(machine.HOST_LOCAL, ignore_errors=True)
+    machine.add_netns(*pods)
+    journal = []
+    try:
+        if case["pod_has_eth0"]:
+            for pod in pods:
+                machine.ip_batch(["link add eth0 type veth peer name eth1", "addr add 203.0.113.9/24 dev eth0", "link set eth0 up",
+                                  "link set eth1 up", "link set lo up", "route add default via 203.0.113.1"], netns=pod)
+        attach(side, case, pods, journal)
+        detach(side, case, pods, journal)
+    finally:
+        machine.del_netns(*pods)
+        parents.remove()
+    journal.append(("reserved in the end", machine.reserved_addresses()))
+    return journal
+
+
+def requests(case, pods):
+    """(pod, interface, request) for every attachment, in the order of ADD."""
+    per_pod = case["devices"] // case["pods"]
+    for p, pod in enumerate(pods):
+        for n, network in enumerate(case["networks"]):
+            conf = copy.deepcopy(network["conf"])
+            main = conf["plugins"][0]
+            if re.fullmatch(r"d\d+", main.get("device", "")):
+                main["device"] = f"d{int(main['device'][1:]) + p * per_pod}"
+            yield pod, f"net{n + 1}", {"conf": conf, "netns": machine.netns_path(pod), "containerID": f"c{case['number']}-{pod}",
+                                       "ifname": f"net{n + 1}", "args": network["args"], "caps": network["caps"]}
+
+
+def attach(side, case, pods, journal):
+    for pod, interface, request in requests(case, pods):
+        answer = side.ask("add", **request)
+        seen = outcome(answer)
+        if answer["ok"]:
+            seen["result"] = answer["result"]
+            check = side.ask("check", **request)
+            seen["check"] = bool(check["ok"])
+            if not check["ok"]:
+                seen["check error"] = check["error"]["msg"]
+        journal.append((f"add {pod} {interface}", seen))
+        if not answer["ok"]:
+            side.ask("del", **request)  # what every runtime does then
+    look(case, pods, journal, "after add")
+
+
+def detach(side, case, pods, journal):
+    _, interface, request = next(requests(case, pods))
+    if case["damage"] and damage(case["damage"], pods[0]):
+        answer = side.ask("check", **request)
+        journal.append((f"check with damage: {case['damage']}", {"ok": answer["ok"], "text": answer.get("error", {}).get("msg")}))
+    if case["netns_gone"]:
+        machine.del_netns(pods[0])
+    for pod, interface, request in reversed(list(requests(case, pods))):
+        journal.append((f"del {pod} {interface}", outcome(side.ask("del", **request))))
+    look(case, pods[1:] if case["netns_gone"] else pods, journal, "after del")
+    for pod, interface, request in list(requests(case, pods))[:1]:
+        journal.append((f"del again {pod} {interface}", outcome(side.ask("del", **request))))
+
+
+def outcome(answer):
+    return {"ok": answer["ok"], **({"error": answer["error"]["msg"], "code": answer["error"]["code"]} if answer.get("error") else {})}
+
+
+def damage(kind, pod):
+    """Breaks net1; says whether there was something to break."""
+    seen = machine.see(pod)["links"].get("net1")
+    if seen is None or (kind in ("address", "route") and not seen["addresses"]):
+        return False
+    lines = {"address": ["addr flush dev net1 scope global"], "mtu": ["link set net1 mtu 1290"], "gone": ["link set net1 name elsewhere"],
+             "route": ["route flush dev net1"]}
+    machine.ip_batch(["link set net1 down"] * (kind == "gone") + lines[kind], netns=pod, check=False)
+    return True
+
+
+def look(case, pods, journal, when):
+    for pod in pods:
+        seen = machine.see(pod)
+        names = [name for name in seen["links"] if name != "lo"]
+        seen["sysctls"] = machine.sysctls(pod, names)
+        journal.append((f"{when} {pod}", seen))
+    journal.append((f"{when} host", machine.see()))
+    journal.append((f"{when} reserved", machine.reserved_addresses()))
+
+
+# Comparing.
+def normalise(journal, case):
+    """Replaces what is random on both sides: MACs that the kernel chose, and texts of errors (kept for people)."""
+    known = {mac for mac in re.findall(r"[0-9a-f]{2}(?::[0-9a-f]{2}){5}", json.dumps(case))}
+    text = json.dumps([[step, {k: v for k, v in seen.items() if k != "macs"} if isinstance(seen, dict) else seen]
+                       for step, seen in journal])
+
+    def replace(match):
+        mac = match[0]
+        return mac if mac in known or mac.startswith(("02:00:00:0", "00:00:00:00", "ff:ff")) else "random MAC"
+
+    return json.loads(re.sub(r"(?<![0-9a-f:])[0-9a-f]{2}(?::[0-9a-f]{2}){5}(?![0-9a-f:])", replace, text))
+
+
+def flat(value, path=""):
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from flat(one, f"{path}.{key}" if path else key)
+        if not value:
+            yield path, "{}"
+    elif isinstance(value, list) and path.endswith(("routes", "rules", "addresses", "reserved", "in the end")):
+        for one in value:  # sets of texts
+            yield f"{path}[{one}]", "there"
+    elif isinstance(value, list):
+        for i, one in enumerate(value):
+            yield from flat(one, f"{path}[{i}]")
+        if not value:
+            yield path, "[]"
+    else:
+        yield path, value
+
+
+def compare(one, two):
+    """Lines "step: place: reference has X, railbed has Y"."""
+    found = []
+    for (step, reference), (also, railbed) in zip(one, two):
+        assert step == also, f"the journals went apart: {step} / {also}"
+        left, right = dict(flat(reference)), dict(flat(railbed))
+        for place in sorted(left.keys() | right.keys()):
+            if place in ("error", "code", "check error", "text") or left.get(place) == right.get(place):
+                continue
+            found.append(f"{step}: {place}: reference has {left.get(place, 'nothing')}, railbed has {right.get(place, 'nothing')}")
+        if found and reference != railbed and step.startswith("add") and reference.get("ok") != railbed.get("ok"):
+            who, said = ("railbed", railbed) if not railbed["ok"] else ("reference", reference)
+            found[-1] += f" ({who}: {said.get('error')})"
+    return found
+
+
+def accepted(folder):
+    """Patterns of differences.md: lines of the table whose first cell is `a pattern`."""
+    patterns = []
+    for line in open(f"{folder}/{HERE_DIFFERENCES}"):
+        if match := re.match(r"\| `(.+?)` \|", line):
+            patterns.append((re.compile(match[1].replace("\\|", "|")), line))
+    return patterns
+
+
+def main(report, sides, options, folder):
+    kinds = ["host-device"] + [kind for kind in ("macvlan", "ipvlan") if machine.has_kind(kind)]
+    if "ipvlan" not in kinds:
+        report.skip("differential of ipvlan", "this kernel has no ipvlan")
+    generator = Generator(options.seed, kinds)
+    known = accepted(folder)
+    kept, failed, used = [], 0, set()
+    numbers = [options.only] if options.only is not None else range(options.count)
+    for number in numbers:
+        case = generator.case(number)
+        journals = [normalise(run_case(side, case), case) for side in sides]
+        if options.verbose:
+            print(json.dumps(case, indent=1))
+            print(json.dumps(journals, indent=1))
+        if len(journals) < 2:
+            failed += any(not seen["ok"] for step, seen in journals[0] if step.startswith("add") and not case["faults"])
+            kept.append({"case": case, "journal": journals[0]})
+            continue
+        new = []
+        for line in compare(*journals):
+            pattern = next((p for p, _ in known if p.search(line)), None)
+            used.add(pattern)
+            if pattern is None:
+                new.append(line)
+        if new:
+            failed += 1
+            kept.append({"case": case, "differences": new, "journals": journals})
+            if failed <= 20 or options.verbose:
+                report.fail(f"differential {number} of seed {options.seed}", new[:12])
+        else:
+            report.quiet_pass()
+    count = len(list(numbers)) if options.only is None else 1
+    what = f"differential: {count} configurations of seed {options.seed}, {count - failed} alike"
+    if len(sides) < 2:
+        report.note(f"{count} configurations on one side, {failed} valid ones refused")
+    elif failed == 0:
+        report.ok(what)
+    else:
+        report.fail(what, [f"{failed} differ"])
+    if options.keep:
+        with open(options.keep, "w") as target:
+            json.dump(kept, target, indent=1)

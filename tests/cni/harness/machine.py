@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine under test: namespaces, parents, and what can be seen of them.
+
+Everything runs in the sandbox that tests/cni/run makes, so names are ours alone.
+"""
+import ctypes
+import json
+import os
+import pathlib
+import re
+import subprocess
+import threading
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNET = 0x40000000
+HOST_LOCAL = pathlib.Path("/var/lib/cni/networks")
+
+
+def run(*command, stdin=None, check=True):
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True)
+    if check and done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip() or done.stdout.strip()}")
+    return done
+
+
+def ip_batch(lines, netns=None, check=True):
+    where = ["-n", netns] if netns else []
+    return run("ip", *where, "-force" if not check else "-N", "-batch", "-", stdin="\n".join(lines) + "\n", check=check)
+
+
+def in_netns(name, function):
+    """Calls a function with this thread in the namespace; what it starts is there too."""
+    outcome = []
+
+    def body():
+        fd = os.open(f"/run/netns/{name}", os.O_RDONLY)
+        try:
+            if LIBC.setns(fd, CLONE_NEWNET) != 0:
+                raise OSError(ctypes.get_errno(), f"setns {name}")
+        finally:
+            os.close(fd)
+        outcome.append(function())
+
+    thread = threading.Thread(target=body)
+    thread.start()
+    thread.join()
+    if not outcome:
+        raise RuntimeError(f"nothing came back from namespace {name}")
+    return outcome[0]
+
+
+def netns_path(name):
+    return f"/run/netns/{name}"
+
+
+def has_kind(kind):
+    """Whether this kernel can make a link of the kind."""
+    run("ip", "link", "add", "kind0", "type", "veth", "peer", "name", "kind1")
+    options = {"vrf": ["table", "77"]}.get(kind, [])
+    on = ["link", "kind0"] if kind in ("macvlan", "ipvlan") else []
+    done = run("ip", "link", "add", *on, "name", "kind2", "type", kind, *options, check=False)
+    run("ip", "link", "del", "kind2", check=False)
+    run("ip", "link", "del", "kind0")
+    return done.returncode == 0
+
+
+# What a snapshot leaves out, as it changes from run to run or follows from something that is compared.
+LINK_KEYS = ("flags", "mtu", "txqlen", "link_type", "address", "ifalias", "promiscuity", "allmulti", "linkinfo", "group",
+             "inet6_addr_gen_mode", "master")
+RACING_FLAGS = {"LOWER_UP", "NO-CARRIER", "M-DOWN"}
+
+
+def link_local(text):
+    return str(text).lower().startswith(("fe80:", "ff00:", "ff02:"))
+
+
+def clean_link(link):
+    kept = {key: link[key] for key in LINK_KEYS if key in link}
+    kept["flags"] = sorted(set(kept.get("flags", [])) - RACING_FLAGS)
+    info = kept.get("linkinfo", {})
+    info.get("info_data", {}).pop("macaddr_count", None)
+    kept["addresses"] = sorted(
+        json.dumps({key: one[key] for key in ("family", "local", "prefixlen", "scope", "broadcast", "label", "address",
+                                              "dynamic", "noprefixroute", "nodad", "valid_life_time") if key in one})
+        for one in link.get("addr_info", []) if not link_local(one.get("local", "")))
+    return kept
+
+
+def clean_route(route):
+    route = {key: value for key, value in route.items() if key not in ("flags", "cache", "pref")}
+    return json.dumps(route, sort_keys=True)
+
+
+def see(netns=None):
+    """Links with addresses, routes of all tables, rules."""
+    where = ["-n", netns] if netns else []
+    done = run("ip", *where, "-d", "-j", "-batch", "-", stdin="addr show\nroute show table all\nrule show\n")
+    decoder, text, parts = json.JSONDecoder(), done.stdout, []
+    while text.strip():
+        value, end = decoder.raw_decode(text.lstrip())
+        parts.append(value)
+        text = text.lstrip()[end:]
+    rules6 = json.loads(run("ip", *where, "-6", "-j", "rule", "show").stdout or "[]")
+    links = {link["ifname"]: clean_link(link) for link in parts[0] if link}
+    macs = {link["ifname"]: link.get("address", "") for link in parts[0] if link}
+    routes = sorted(clean_route(route) for route in parts[1]
+                    if not link_local(route.get("dst", "")) and not link_local(route.get("prefsrc", "")))
+    rules = sorted(json.dumps(rule, sort_keys=True) for rule in parts[2] + rules6)
+    return {"links": links, "routes": routes, "rules": rules, "macs": macs}
+
+
+PER_INTERFACE = ("ipv4/conf", "ipv6/conf")
+PER_NAMESPACE = ("net/core/somaxconn", "net/ipv4/ip_forward", "net/ipv4/ip_local_port_range",
+                 "net/ipv4/tcp_keepalive_time", "net/ipv6/conf/all/forwarding", "net/ipv4/conf/all/rp_filter",
+                 "net/ipv4/conf/all/arp_ignore", "net/ipv4/ping_group_range")
+
+
+def sysctls(netns, interfaces):
+    def read():
+        found = {}
+        for place in PER_INTERFACE:
+            for name in interfaces:
+                folder = f"/proc/sys/net/{place}/{name}"
+                for file in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+                    try:
+                        found[f"{place}/{name}/{file}"] = open(f"{folder}/{file}").read().strip()
+                    except OSError:
+                        pass  # stable_secret, before it is set
+        for file in PER_NAMESPACE:
+            try:
+                found[file] = open(f"/proc/sys/{file}").read().strip()
+            except OSError:
+                pass
+        return found
+
+    return in_netns(netns, read)
+
+
+def files_below(folder):
+    folder = pathlib.Path(folder)
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else []
+
+
+def reserved_addresses():
+    """What host-local's own files hold, over all networks."""
+    return [name for name in files_below(HOST_LOCAL) if re.search(r"/[0-9a-f]+[.:][0-9a-f.:]+$", name)]
+
+
+def add_netns(*names):
+    for name in names:
+        run("ip", "netns", "add", name)
+        # Else every IPv6 gateway waits a second or more for the end of duplicate address detection.
+        in_netns(name, lambda: pathlib.Path("/proc/sys/net/ipv6/conf/default/dad_transmits").write_text("0"))
+
+
+def del_netns(*names):
+    for name in names:
+        run("ip", "netns", "del", name, check=False)
+
+
+class Parents:
+    """veth pairs in the host's namespace: p0… as parents of macvlan, d0… to be moved; their peers are <name>p."""
+
+    GROUP = 4711
+
+    def __init__(self, names, mtu=1500, addresses=()):
+        self.names = list(names)
+        lines = []
+        for number, name in enumerate(self.names):
+            mac = f"02:00:00:00:{ord(name[0]):02x}:{number:02x}"
+            peer = f"02:00:00:01:{ord(name[0]):02x}:{number:02x}"
+            lines.append(f"link add {name} address {mac} mtu {mtu} type veth peer name {name}p address {peer} mtu {mtu}")
+            lines += [f"link set {name}p group {self.GROUP} up"] + ([f"link set {name} up"] if name[0] == "p" else [])
+        lines += list(addresses)
+        ip_batch(lines)
+
+    def remove(self):
+        run("ip", "link", "del", "group", str(self.GROUP), check=False)  # the peers, and with them the rest

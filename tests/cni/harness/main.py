@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inside the sandbox: reads the options of tests/cni/run and runs the parts."""
+import argparse
+import importlib
+import pathlib
+import sys
+import time
+import traceback
+
+from report import Report
+from sides import Railbed, Reference
+
+PARTS = ("conformance", "differential", "races", "hostile")
+
+
+def options():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("parts", nargs="*", default=[])
+    parser.add_argument("--side", choices=("reference", "railbed"))
+    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", type=int)
+    parser.add_argument("--pods", type=int, default=200)
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--keep")
+    found = parser.parse_args()
+    for part in found.parts:
+        if part not in PARTS:
+            parser.error(f'no part "{part}": {", ".join(PARTS)}')
+    return found
+
+
+def main():
+    chosen = options()
+    report = Report()
+    folder = str(pathlib.Path(__file__).resolve().parent.parent)
+    sides = []
+    if chosen.side != "railbed":
+        sides.append(Reference())
+    if chosen.side != "reference":
+        ours = Railbed()
+        if why := ours.available():
+            report.skip("cni", why)
+            return 0
+        sides.append(ours)
+    for side in sides:
+        side.start()
+    try:
+        for part in chosen.parts or PARTS:
+            start = time.monotonic()
+            try:
+                importlib.import_module(part).main(report, sides, chosen, folder)
+            except Exception as error:  # a part that breaks must not hide the others
+                report.fail(f"{part}: the harness broke: {error}", traceback.format_exc().split("\n")[-12:])
+            report.note(f"{part}: {time.monotonic() - start:.1f} s")
+    finally:
+        for side in sides:
+            side.stop()
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
