@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/engine.h"
 
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <filesystem>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "os/fake_kernel.h"
 
@@ -70,8 +70,8 @@ TEST(Engine, ATurnKeepsOtherProcessesOutAndTellsThemWho) {
 TEST(Engine, ReadsAnewWhatAnotherProcessWrote) {
   Rig rig;
   api::IpamConfig config{.type = api::IpamType::kHostLocal};
-  config.range_sets = {{{.subnet = *IpPrefix::parse("10.0.0.0/29"),
-                         .addresses = *IpRange::parse("10.0.0.2-10.0.0.4")}}};
+  config.range_sets = {
+      {{.subnet = *IpPrefix::parse("10.0.0.0/29"), .addresses = *IpRange::parse("10.0.0.2-10.0.0.4")}}};
   auto lowest = [&] {
     auto turn = rig.engine.turn(milliseconds(0));
     EXPECT_TRUE(turn.has_value());
@@ -84,7 +84,8 @@ TEST(Engine, ReadsAnewWhatAnotherProcessWrote) {
   {
     auto up = state::open_store(rig.directory.options(false, "railbed up"));
     ASSERT_TRUE(up.has_value());
-    ASSERT_TRUE((*up)->put_lease({"host-local:n", *IpAddress::parse("10.0.0.2"), "other", "net1"}).has_value());
+    ASSERT_TRUE(
+        (*up)->put_lease({"host-local:n", *IpAddress::parse("10.0.0.2"), "other", "net1"}).has_value());
   }
   EXPECT_EQ(lowest(), "10.0.0.3");
 }

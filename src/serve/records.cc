@@ -44,6 +44,49 @@ cni::AddResult merged(cni::AddResult previous, const attach::InterfaceResult& ch
   return previous;
 }
 
+Result<void> add_addresses(Engine::Turn& turn, const std::string& key, const std::string& ifname,
+                           const std::string& netns, const cni::AddResult& learned,
+                           attach::InterfaceResult& made) {
+  std::unique_ptr<os::Netns> space = TRY(turn.kernel().netns().open(netns));
+  std::unique_ptr<os::LinkPort> links = TRY(turn.kernel().netns().links(*space));
+  const IfIndex link = TRY(links->find(IfName{ifname}, os::WithVfs::kNo)).index;
+  auto unless_there = [](Result<void> done) {
+    return !done.has_value() && done.error().code == Code::kConflict ? Result<void>{} : std::move(done);
+  };
+  for (const cni::Address& one : learned.addresses) {
+    TRY(unless_there(links->add_address({link, one.address})));
+    made.addresses.push_back(one.address);
+    if (!made.gateway.has_value()) made.gateway = one.gateway;
+  }
+  for (const cni::Route& one : learned.routes) {
+    os::Route route{.family = one.destination.address.family, .gateway = one.gateway, .link = link};
+    if (one.destination.length > 0) route.destination = one.destination;
+    route.metric = one.priority;
+    route.table = one.table;
+    route.mtu = one.mtu;
+    route.advmss = one.advmss;
+    route.scope = one.scope;
+    TRY(unless_there(links->add_route(route)));
+    made.routes.push_back(route);
+  }
+  for (state::Attachment record : TRY(turn.store().attachments_of(key))) {
+    if (record.interface != ifname) continue;
+    record.result = attach::to_json(made);
+    TRY(turn.store().put_attachment(record));
+  }
+  return {};
+}
+
+std::optional<HostLocalPlace> host_local_place(const cni::PluginConfig& config) {
+  const doc::Value* ipam = config.object.find("ipam");
+  const doc::Value* type = ipam != nullptr && ipam->is_object() ? ipam->find("type") : nullptr;
+  if (type == nullptr || type->as_string() == nullptr || *type->as_string() != "host-local")
+    return std::nullopt;
+  const doc::Value* dir = ipam->find("dataDir");
+  const std::string* text = dir != nullptr ? dir->as_string() : nullptr;
+  return HostLocalPlace{text != nullptr ? *text : ""};
+}
+
 Result<void> remember_pod(state::Store& store, const state::Sandbox& sandbox, const std::string& netns) {
   if (sandbox.pod.empty() || sandbox.container.empty()) return {};
   return store.put_pod({.pod = sandbox.key(), .netns = netns, .netns_name = "", .netns_ours = false});

@@ -4,13 +4,16 @@
 // Threading: a Turn's thread. Failure: the store's.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "attach/result.h"
 #include "cni/add_result.h"
+#include "cni/config.h"
 #include "cni/request.h"
 #include "ipam/assign.h"
+#include "serve/engine.h"
 #include "state/sandbox.h"
 #include "state/store.h"
 
@@ -31,6 +34,18 @@ cni::AddResult result_of(const attach::InterfaceResult& made, const std::string&
 // What a chained plugin passes on: `previous`, with what it changed of its interface.
 cni::AddResult merged(cni::AddResult previous, const attach::InterfaceResult& changed,
                       const std::string& ifname);
+
+// Puts addresses and routes that were learned after the interface was made (dhcp) on it and into its record.
+// They go with the interface: there is nothing to undo.
+Result<void> add_addresses(Engine::Turn& turn, const std::string& key, const std::string& ifname,
+                           const std::string& netns, const cni::AddResult& learned,
+                           attach::InterfaceResult& made);
+
+// Where a configuration's host-local keeps its files; nothing for another type.
+struct HostLocalPlace {
+  std::string data_dir;  // empty: the usual one
+};
+std::optional<HostLocalPlace> host_local_place(const cni::PluginConfig& config);
 
 // A pod that a runtime made is known by name to `exec`, `perf` and `status`; nothing for one without a name.
 Result<void> remember_pod(state::Store& store, const state::Sandbox& sandbox, const std::string& netns);

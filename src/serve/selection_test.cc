@@ -7,12 +7,14 @@ namespace railbed::serve {
 namespace {
 
 cni::PluginConfig config_of(const std::string& members) {
-  auto config = cni::read_plugin_config(R"({"cniVersion": "1.0.0", "name": "rail0", "type": "macvlan")" + members + "}");
+  auto config = cni::read_plugin_config(R"({"cniVersion": "1.0.0", "name": "rail0", "type": "macvlan")" +
+                                        members + "}");
   EXPECT_TRUE(config.has_value()) << (config.has_value() ? "" : config.error().message);
   return config.value_or(cni::PluginConfig{});
 }
 
-constexpr const char* kRuntime = R"(, "runtimeConfig": {"mac": "02:00:00:00:00:01", "deviceID": "0000:01:10.0",
+constexpr const char* kRuntime =
+    R"(, "runtimeConfig": {"mac": "02:00:00:00:00:01", "deviceID": "0000:01:10.0",
   "infinibandGUID": "00:11:22:33:44:55:66:77"})";
 constexpr const char* kArgs = R"(, "args": {"cni": {"mac": "02:00:00:00:00:02", "labels": [1]}})";
 
@@ -52,7 +54,10 @@ TEST(Selection, SaysWhereTheWrongValueIs) {
       {R"(, "runtimeConfig": {"mac": "here"})", {}, cni::kInvalidConfig, "runtimeConfig.mac: "},
       {R"(, "args": {"cni": {"mac": "02:00"}})", {}, cni::kInvalidConfig, "args.cni.mac: "},
       {"", {{"MAC", "../../x"}}, cni::kInvalidEnvironment, "CNI_ARGS MAC: "},
-      {R"(, "runtimeConfig": {"infinibandGUID": "1"})", {}, cni::kInvalidConfig, "runtimeConfig.infinibandGUID: "},
+      {R"(, "runtimeConfig": {"infinibandGUID": "1"})",
+       {},
+       cni::kInvalidConfig,
+       "runtimeConfig.infinibandGUID: "},
   };
   for (const Case& one : cases) {
     auto selection = selection_of({.args = one.args}, config_of(one.members));

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// One plugin that makes or changes an interface, as a runtime calls it: sriov, macvlan, tuning, …
+#include <algorithm>
+
+#include "attach/attach.h"
+#include "attach/types.h"
+#include "serve/addresses.h"
+#include "serve/dhcp.h"
+#include "serve/records.h"
+#include "serve/selection.h"
+#include "serve/service.h"
+
+namespace railbed::serve {
+namespace {
+
+using cni::Outcome;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kTurnWait{60'000};
+constexpr std::chrono::seconds kWorkTime{60};
+
+class PluginRequest {
+ public:
+  PluginRequest(Parts& parts, const cni::Request& request, const cni::PluginConfig& config, bool chained)
+      : parts_(parts), request_(request), config_(config), chained_(chained) {}
+
+  Outcome<std::string> add() {
+    if (chained_ && !config_.previous.has_value())
+      return std::unexpected(cni::Failure{
+          .code = cni::kInvalidConfig,
+          .message = fmt::format("network {}: plugin {} changes an interface and needs prevResult",
+                                 config_.network, config_.type),
+          .details = "put it behind the plugin that makes the interface"});
+    auto lock = parts_.engine.container(request_.container_id);
+    const state::Sandbox sandbox = sandbox_of(request_);
+    attach::PodWanted wanted{.pod = sandbox.key(), .netns_path = request_.netns, .others_stay = true};
+    wanted.interfaces.push_back(TRY_CNI(interface_wanted()));
+    Made made = TRY_CNI(attach(wanted, sandbox));
+    if (made.addresses.dhcp) {
+      Outcome<void> leased = lease(sandbox.key(), made);
+      if (!leased.has_value()) {
+        take_away(sandbox.key());
+        return std::unexpected(std::move(leased.error()));
+      }
+    }
+    cni::AddResult answer = chained_ ? merged(*config_.previous, made.interface, request_.ifname)
+                                     : result_of(made.interface, request_.netns, made.addresses.result);
+    return cni::to_json(answer, config_.version);
+  }
+
+  Outcome<std::string> del() {
+    auto lock = parts_.engine.container(request_.container_id);
+    std::vector<std::string> keys;
+    bool known = false;
+    {
+      Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
+      keys = TRY_CNI(keys_of_container(turn.store(), request_));
+      for (const std::string& key : keys) known = known || TRY_CNI(has_record(turn.store(), key));
+    }
+    for (const std::string& key : keys) TRY_CNI(give_back(key));
+    if (!known) TRY_CNI(give_back_foreign());
+    return "";
+  }
+
+  Outcome<std::string> check() {
+    auto lock = parts_.engine.container(request_.container_id);
+    Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
+    for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request_)))
+      TRY_CNI(attach::check_interface(turn.kernel(), turn.store(), key, record_name(), deadline()));
+    return "";
+  }
+
+  // What this plugin made for this network and the runtime no longer knows of.
+  Outcome<std::string> gc() {
+    if (!config_.valid_is_given)
+      return std::unexpected(
+          cni::Failure{.code = cni::kInvalidConfig,
+                       .message = "GC without cni.dev/valid-attachments would remove everything"});
+    std::vector<state::Attachment> records;
+    {
+      Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
+      records = TRY_CNI(turn.store().attachments());
+    }
+    std::string trouble;
+    for (const state::Attachment& record : records) {
+      state::Sandbox sandbox = state::Sandbox::of_key(record.pod);
+      std::string ifname = record.interface.substr(0, record.interface.find('/'));
+      if (sandbox.container.empty() || record.type != config_.type || record.network != config_.network)
+        continue;
+      cni::AttachmentId id{sandbox.container, ifname};
+      if (std::ranges::find(config_.valid, id) != config_.valid.end()) continue;
+      cni::Request one = request_;
+      one.container_id = sandbox.container;
+      one.ifname = ifname;
+      Outcome<std::string> gone = PluginRequest(parts_, one, config_, chained_).del();
+      if (!gone.has_value()) trouble += (trouble.empty() ? "" : "; ") + gone.error().message;
+    }
+    if (!trouble.empty()) return std::unexpected(cni::Failure{.code = cni::kKernel, .message = trouble});
+    return "";
+  }
+
+ private:
+  struct Made {
+    attach::InterfaceResult interface;
+    Addresses addresses;
+  };
+
+  std::string record_name() const {
+    return chained_ ? request_.ifname + "/" + config_.type : request_.ifname;
+  }
+  os::Deadline deadline() const { return parts_.engine.kernel().clock().now() + kWorkTime; }
+
+  Outcome<attach::InterfaceWanted> interface_wanted() {
+    attach::InterfaceWanted wanted{.name = TRY_CNI(IfName::parse(request_.ifname)),
+                                   .network = config_.network};
+    wanted.config = {.cni_version = config_.version.to_string(),
+                     .name = config_.network,
+                     .plugins = {{config_.type, config_.object}}};
+    wanted.selection = TRY_CNI(selection_of(request_, config_));
+    wanted.chained = chained_;
+    wanted.previous = config_.previous;
+    return wanted;
+  }
+
+  Outcome<Made> attach(attach::PodWanted& wanted, const state::Sandbox& sandbox) {
+    Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
+    Made made;
+    const ipam::Owner owner{sandbox.key(), request_.ifname};
+    if (!chained_) {
+      made.addresses =
+          TRY_CNI(addresses_for(turn, parts_.host_local, address_request(request_, config_, owner)));
+      wanted.interfaces.front().addresses = made.addresses.assigned;
+    }
+    Result<attach::PodReport> report = attach::attach_pod(turn.kernel(), turn.store(), wanted, deadline());
+    Result<void> remembered;
+    if (report.has_value()) remembered = remember_pod(turn.store(), sandbox, request_.netns);
+    if (!report.has_value() || !remembered.has_value()) {
+      cni::Failure why = cni::failure_of(report.has_value() ? remembered.error() : report.error());
+      if (Result<void> freed = release_addresses(turn, parts_.host_local, owner); !freed.has_value())
+        why.details += fmt::format("{}its addresses could not be given back: {}",
+                                   why.details.empty() ? "" : "; ", freed.error().story());
+      return std::unexpected(std::move(why));
+    }
+    made.interface = std::move(report->interfaces.front());
+    return made;
+  }
+
+  // The interface is there and up; what the server says is put on it, and into its record.
+  Outcome<void> lease(const std::string& key, Made& made) {
+    const doc::Value* ipam = config_.object.find("ipam");
+    made.addresses.result = TRY_CNI(parts_.dhcp.acquire({.owner = {key, request_.ifname},
+                                                         .container_id = request_.container_id,
+                                                         .network = config_.network,
+                                                         .netns_path = request_.netns,
+                                                         .ipam = ipam == nullptr ? doc::Value() : *ipam,
+                                                         .cni_args = request_.args},
+                                                        deadline()));
+    Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
+    TRY_CNI(add_addresses(turn, key, request_.ifname, request_.netns, made.addresses.result, made.interface));
+    return {};
+  }
+
+  // After a failure behind the attachment; what stays is in the records.
+  void take_away(const std::string& key) { [[maybe_unused]] auto undone = give_back(key); }
+
+  Outcome<bool> has_record(state::Store& store, const std::string& key) {
+    std::vector<state::Attachment> records = TRY_CNI(store.attachments_of(key));
+    return std::ranges::find(records, record_name(), &state::Attachment::interface) != records.end();
+  }
+
+  Outcome<void> give_back(const std::string& key) {
+    const ipam::Owner owner{key, request_.ifname};
+    if (!chained_) TRY_CNI(parts_.dhcp.release(owner));
+    Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
+    TRY_CNI(attach::detach_interface(turn.kernel(), turn.store(), key, record_name(), deadline()));
+    if (!chained_) TRY_CNI(release_addresses(turn, parts_.host_local, owner));
+    TRY_CNI(forget_pod_if_empty(turn.store(), key));
+    return {};
+  }
+
+  // Attached by the original plugin, before this machine was switched over; or never.
+  Outcome<void> give_back_foreign() {
+    IfName name = TRY_CNI(IfName::parse(request_.ifname));
+    Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
+    TRY_CNI(attach::detach_foreign(turn.kernel(),
+                                   {.type = config_.type,
+                                    .container_id = request_.container_id,
+                                    .name = std::move(name),
+                                    .netns_path = request_.netns,
+                                    .config = config_.object,
+                                    .previous = config_.previous},
+                                   deadline()));
+    if (!chained_)
+      if (auto place = host_local_place(config_))
+        TRY_CNI(parts_.host_local.release_foreign(turn, place->data_dir, config_.network,
+                                                  request_.container_id, request_.ifname));
+    return {};
+  }
+
+  Parts& parts_;
+  const cni::Request& request_;
+  const cni::PluginConfig& config_;
+  bool chained_;
+};
+
+}  // namespace
+
+Outcome<std::string> plugin_request(Parts& parts, const cni::Request& request,
+                                    const cni::PluginConfig& config) {
+  const attach::PluginType* type = TRY_CNI(attach::plugin_type(request.type, config.network));
+  if (config.type != request.type)
+    return std::unexpected(cni::Failure{
+        .code = cni::kInvalidConfig,
+        .message = fmt::format("called as {}, the configuration is for \"{}\"", request.type, config.type)});
+  PluginRequest work(parts, request, config, type->chained);
+  switch (request.command) {
+    case cni::Command::kAdd:
+      return work.add();
+    case cni::Command::kDel:
+      return work.del();
+    case cni::Command::kCheck:
+      return work.check();
+    case cni::Command::kGc:
+      return work.gc();
+    case cni::Command::kStatus:
+    case cni::Command::kVersion:
+      return "";
+  }
+  return "";
+}
+
+}  // namespace railbed::serve
