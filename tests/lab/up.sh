@@ -164,7 +164,7 @@ part_vfio() {
   same "vfio: down" "$(on vfio 'sh state.sh x')" "$before"
 }
 
-gcc -shared -fPIC -O1 -Wall -o "$LAB_DIR/kill_shim.so" tests/lab/up/kill_shim.c || { echo "SKIP up: no gcc for the shim"; exit 0; }
+gcc -shared -fPIC -O1 -Wall -o "$LAB_DIR/kill_shim.so" tests/kill/kill_shim.c || { echo "SKIP up: no gcc for the shim"; exit 0; }
 started=$SECONDS
 pids=()
 for part in "${parts[@]}"; do

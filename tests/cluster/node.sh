@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Sourced by what runs inside tests/cluster/sandbox: a node with containerd and a kubelet, and pods on it.
+# Wants: ROOT (the repository), TOOLS_CNI, TOOLS_KUBELET (folders with the reference plugins and the kubelet), LOGS.
+here=$ROOT/tests/cluster
+mkdir -p "$LOGS" /run/manifests /run/pids /etc/cni/net.d /opt/cni/bin
+
+# start NAME COMMAND...: a daemon whose output goes to a log.
+start() {
+  "${@:2}" >>"$LOGS/$1.log" 2>&1 </dev/null &
+  echo $! >"/run/pids/$1"
+}
+running() { grep -Eqs '^State:[[:space:]]+[^ZX[:space:]]' "/proc/$1/status"; }
+stop() { # NAME [SIGNAL]
+  local pid
+  pid=$(<"/run/pids/$1")
+  kill "-${2:-TERM}" "$pid" 2>/dev/null
+  until_true 10 eval "! running $pid" || kill -KILL "$pid"
+  rm -f "/run/pids/$1"
+}
+# until_true SECONDS COMMAND...: repeats a quiet command until it succeeds.
+until_true() {
+  local end=$(($(date +%s%N) + $1 * 1000000000))
+  until "${@:2}" >/dev/null 2>&1; do
+    [ "$(date +%s%N)" -lt $end ] || return 1
+    sleep 0.05
+  done
+}
+now_ms() { echo $(($(date +%s%N) / 1000000)); }
+
+bridge_plugin() { # TYPE-OF-IPAM: what the reference's bridge plugin gets as the pods' first network
+  echo '{"type": "bridge", "bridge": "cni0", "isGateway": true, "ipam": {"type": "'"$1"'",
+    "ranges": [[{"subnet": "10.88.0.0/24"}]], "routes": [{"dst": "0.0.0.0/0"}]}}'
+}
+# The node's CNI configuration; containerd reads it when it changes.
+network_config() { # JSON
+  echo "$1" >/etc/cni/net.d/.new
+  mv /etc/cni/net.d/.new /etc/cni/net.d/10-pods.conflist
+}
+
+start_kubelet() {
+  start kubelet "$TOOLS_KUBELET/kubelet" --config /run/kubelet.yaml --hostname-override node1 --node-ip 127.0.0.1 -v 2
+  until_true 30 busybox wget -qO- http://127.0.0.1:10255/healthz
+}
+
+# Everything but the pods' networks. Prints the reason where it cannot be.
+start_node() {
+  sed "s|@CGROUP@|$CGROUP_ROOT|" "$here/kubelet.yaml" >/run/kubelet.yaml
+  cp "$TOOLS_CNI"/{loopback,bridge,host-local,macvlan,host-device,tuning,static} /opt/cni/bin/
+  cp "$TOOLS_CNI/host-local" /opt/cni/bin/reference-host-local
+  ip link add cni0 type bridge && ip address add 10.88.0.1/24 dev cni0 && ip link set cni0 up || return 1
+  start containerd containerd --config "$here/containerd.toml"
+  until_true 20 ctr version || { tail -1 "$LOGS/containerd.log"; return 1; }
+  "$here/images" /run/images && ctr -n k8s.io images import /run/images/pause.tar >/dev/null &&
+    ctr -n k8s.io images import /run/images/busybox.tar >/dev/null || return 1
+  start_kubelet || { tail -1 "$LOGS/kubelet.log"; return 1; }
+}
+
+# A static pod's manifest; the kubelet calls the pod NAME-node1.
+pod_manifest() { # NAME ANNOTATION
+  cat <<M
+apiVersion: v1
+kind: Pod
+metadata:
+  name: $1
+  namespace: default
+  annotations: {k8s.v1.cni.cncf.io/networks: '$2'}
+spec:
+  terminationGracePeriodSeconds: 1
+  enableServiceLinks: false
+  containers:
+    - name: main
+      image: localhost/busybox:1
+      imagePullPolicy: Never
+      command: [sh, -c, "trap 'exit 0' TERM; while :; do sleep 3600 & wait; done"]
+M
+}
+# The id of a pod's running container ("main", or "pause" for the sandbox).
+container_of() { # POD
+  local id
+  for id in $(ctr -n k8s.io containers ls -q "labels.\"io.kubernetes.pod.name\"==$1-node1,labels.\"io.kubernetes.container.name\"==main"); do
+    ctr -n k8s.io tasks ls | grep -q "^$id .*RUNNING" && { echo "$id"; return 0; }
+  done
+  return 1
+}
+# Everything that containerd still has of a pod.
+containers_of() { ctr -n k8s.io containers ls -q "labels.\"io.kubernetes.pod.name\"==$1-node1"; }
+runs() { container_of "$1" >/dev/null; }
+gone() { [ -z "$(containers_of "$1")" ] && ! grep -qs . "/run/manifests/$1.yaml"; }
+in_pod() { # POD COMMAND...: inside the pod's own container
+  local id
+  id=$(container_of "$1") || { echo "pod $1 does not run"; return 1; }
+  ctr -n k8s.io tasks exec --exec-id "x$RANDOM$RANDOM" "$id" "${@:2}"
+}
+start_pod() { # NAME ANNOTATION
+  pod_manifest "$1" "$2" >"/run/manifests/.$1"
+  mv "/run/manifests/.$1" "/run/manifests/$1.yaml"
+}
+stop_pod() { rm -f "/run/manifests/$1.yaml"; }
+
+# "SUM COUNT" of the kubelet's own measurement of RunPodSandbox, in seconds.
+run_pod_sandbox() {
+  busybox wget -qO- http://127.0.0.1:10255/metrics |
+    awk '/^kubelet_runtime_operations_duration_seconds_(sum|count)\{operation_type="run_podsandbox"\}/ { print $2 }' | xargs
+}

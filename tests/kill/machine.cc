@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sched.h>
+
+#include "state/store.h"
+
+namespace railbed::kill {
+namespace {
+
+template <typename T>
+T need(Result<T>&& result) {
+  if (!result) throw std::runtime_error(result.error().to_string());
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+// Container ids are new with each try.
+std::string without_container(const std::string& text) {
+  static const std::regex id("c[0-9]{6}x");
+  return std::regex_replace(text, id, "C");
+}
+
+std::string content(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  std::string all = text.str();
+  std::erase(all, '\r');
+  std::ranges::replace(all, '\n', ' ');
+  return all;
+}
+
+// What stays in `folder`: paths, and with `contents` what is in them.
+void add_files(const std::string& folder, bool contents, std::vector<std::string>& lines) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, ignored)) {
+    std::string name = entry.path().filename();
+    bool changes_anyway = name.starts_with("state.db") || name.starts_with("last_reserved_ip") ||
+                          name.find("lock") != std::string::npos || name.ends_with(".sock");
+    if (!entry.is_regular_file(ignored) || changes_anyway) continue;
+    lines.push_back(without_container(
+        fmt::format("file {} {}", entry.path().string(), contents ? content(entry.path()) : "")));
+  }
+}
+
+void add_records(std::vector<std::string>& lines) {
+  auto store = state::open_store({.read_only = true});
+  if (!store) return;  // nothing was ever attached
+  for (const state::AddressLease& lease : need((*store)->all_leases()))
+    lines.push_back(without_container(
+        fmt::format("lease {} {} {} {}", lease.pool, lease.address.to_string(), lease.pod, lease.interface)));
+  for (const state::Attachment& one : need((*store)->attachments()))
+    lines.push_back(without_container(fmt::format("attachment {} {} {} {} {} status {}", one.pod, one.interface,
+                                                  one.network, one.type, one.device,
+                                                  static_cast<int>(one.status))));
+}
+
+// Sysctls that tuning sets in the scenarios; /proc/sys/net shows the namespace of the thread that reads.
+void add_sysctls(const std::string& label, const os::Netns& netns, std::vector<std::string>& lines) {
+  std::thread([&] {
+    if (::setns(netns.fd(), CLONE_NEWNET) != 0) return;
+    for (const char* key : {"net1/arp_filter", "net2/arp_filter", "net1/rp_filter"}) {
+      std::ifstream file(std::string("/proc/sys/net/ipv4/conf/") + key);
+      std::string value;
+      if (file >> value) lines.push_back(fmt::format("{} sysctl {} {}", label, key, value));
+    }
+  }).join();
+}
+
+}  // namespace
+
+Machine::Machine() : kernel_(os::real_kernel()) {}
+
+std::string Machine::pod_path(const std::string& name) const {
+  return kernel_->netns().path_of(name);
+}
+
+void Machine::make() {
+  auto host = need(kernel_->links());
+  for (const char* name : {"a0", "a1", "a2", "a3"}) {
+    std::string own = std::string("v") + name, peer = std::string("w") + name;
+    os::NewLink pair{.kind = "veth", .name = IfName{own}};
+    pair.peer_name = IfName{peer};
+    need(host->create(pair));
+    IfIndex index = need(host->find(IfName{own}, os::WithVfs::kNo)).index;
+    int number = name[1] - '0';
+    os::LinkChange change{.mtu = 1400 + 10 * number, .up = number != 3};
+    change.mac = *MacAddress::parse(fmt::format("02:00:00:00:0a:0{}", number));
+    if (number == 1) change.alias = "cable 1";
+    need(host->change(index, change));
+    need(host->change(need(host->find(IfName{peer}, os::WithVfs::kNo)).index, {.up = true}));
+    if (number == 0) need(host->add_address({index, *IpPrefix::parse("192.0.2.9/24")}));
+    if (number == 2) {
+      need(host->add_address({index, *IpPrefix::parse("192.0.3.9/24")}));
+      need(host->add_route({.destination = *IpPrefix::parse("203.0.113.0/24"),
+                            .gateway = *IpAddress::parse("192.0.3.1"),
+                            .link = index}));
+    }
+  }
+  for (const char* name : {"pa0", "pa1"}) {
+    os::NewLink pair{.kind = "veth", .name = IfName{name}};
+    pair.peer_name = IfName{std::string(name) + "p"};
+    need(host->create(pair));
+    need(host->change(need(host->find(IfName{std::string(name) + "p"}, os::WithVfs::kNo)).index,
+                      {.mtu = 9000, .up = true}));
+    IfIndex index = need(host->find(IfName{name}, os::WithVfs::kNo)).index;
+    need(host->change(index, {.mtu = 9000, .up = true}));
+  }
+}
+
+void Machine::make_pod(const std::string& name) {
+  need(kernel_->netns().create(name));
+  pods_.push_back(name);
+}
+
+void Machine::remove_pod(const std::string& name) {
+  need(kernel_->netns().remove(name));
+  std::erase(pods_, name);
+}
+
+void Machine::add_namespace(const std::string& label, os::LinkPort& links, std::vector<std::string>& lines) {
+  std::map<IfIndex, std::string> names;
+  for (const os::Link& link : need(links.list(os::WithVfs::kNo))) {
+    names[link.index] = link.name.to_string();
+    bool random_mac = link.kind == "macvlan";
+    lines.push_back(fmt::format("{} link {} {} mtu {} mac {} alias '{}' altnames {} {}", label,
+                                link.name.to_string(), link.kind, link.mtu,
+                                random_mac ? "any" : fmt::format("{:02x}", fmt::join(link.hw_address, ":")),
+                                link.alias, fmt::join(link.alt_names, ","), link.up ? "up" : "down"));
+  }
+  for (const os::LinkAddress& address : need(links.addresses()))
+    if (std::string text = address.prefix.to_string(); !text.starts_with("fe80"))
+      lines.push_back(fmt::format("{} address {} {}", label, names[address.link], text));
+  for (const os::Route& route : need(links.routes())) {
+    std::string to = route.destination ? route.destination->to_string() : "default";
+    if (to.starts_with("fe80") || to.starts_with("ff00")) continue;
+    lines.push_back(fmt::format("{} route {} via {} dev {}", label, to,
+                                route.gateway ? route.gateway->to_string() : "-", names[route.link]));
+  }
+}
+
+std::vector<std::string> Machine::state() {
+  std::vector<std::string> lines;
+  add_namespace("host", *need(kernel_->links()), lines);
+  for (const std::string& pod : pods_) {
+    auto netns = need(kernel_->netns().open(pod_path(pod)));
+    add_namespace(pod, *need(kernel_->netns().links(*netns)), lines);
+    add_sysctls(pod, *netns, lines);
+  }
+  add_files("/var/lib/cni", true, lines);
+  add_files("/var/lib/railbed", false, lines);
+  add_files("/run/railbed", false, lines);
+  add_records(lines);
+  std::ranges::sort(lines);
+  return lines;
+}
+
+}  // namespace railbed::kill

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The small machine that the kill loop works on, made of veth pairs in the namespaces that its process is in, and all
+// of its state as text lines, so that two moments can be compared.
+//
+// Threading: one thread. Failure: throws std::runtime_error with what could not be made or read.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "os/kernel.h"
+
+namespace railbed::kill {
+
+class Machine {
+ public:
+  Machine();
+
+  // va0 to va3 are devices for pods, each with a peer, an MTU, a MAC and some with an alias, addresses or routes of the
+  // host's own; pa0 and pa1 are parents of macvlans. Pods are namespaces.
+  void make();
+  void make_pod(const std::string& name);
+  void remove_pod(const std::string& name);
+  std::string pod_path(const std::string& name) const;
+
+  // Links, addresses, routes, sysctls of pods, files of IPAM and of the agent, leases, attachments: sorted lines without
+  // what is by nature another each time (interface indexes, container ids, random MACs).
+  std::vector<std::string> state();
+
+ private:
+  void add_namespace(const std::string& label, os::LinkPort& links, std::vector<std::string>& lines);
+  std::unique_ptr<os::Kernel> kernel_;
+  std::vector<std::string> pods_;
+};
+
+}  // namespace railbed::kill

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace railbed::kill {
+namespace {
+
+// One address each, so that what a pod gets is the same each time, and a lost one is missed at once.
+std::string host_local(int net) {
+  return fmt::format(
+      R"("ipam":{{"type":"host-local","ranges":[[{{"subnet":"10.{0}.0.0/24","rangeStart":"10.{0}.0.7","rangeEnd":"10.{0}.0.7"}}]],"routes":[{{"dst":"10.9{0}.0.0/16"}}]}})",
+      net);
+}
+std::string whereabouts(int net) {
+  return fmt::format(
+      R"("ipam":{{"type":"whereabouts","range":"10.{0}.0.0/24","range_start":"10.{0}.0.16","exclude":["10.{0}.0.16/30"]}})",
+      net);
+}
+
+Network::Plugin macvlan(const std::string& parent, const std::string& ipam) {
+  return {"macvlan", fmt::format(R"("master":"{}","mode":"bridge","mtu":8900,{})", parent, ipam)};
+}
+Network::Plugin host_device(const std::string& device, const std::string& ipam) {
+  return {"host-device", fmt::format(R"("device":"{}",{})", device, ipam)};
+}
+
+const Network::Plugin kTuning{
+    "tuning",
+    R"("mtu":1300,"mac":"02:00:00:00:0b:01","promisc":true,"sysctl":{"net.ipv4.conf.IFNAME.arp_filter":"1"})"};
+const Network::Plugin kSbr{"sbr", ""};
+
+// The networks of the pod that the meta plugin attaches.
+struct Named {
+  const char* name;
+  std::vector<Network::Plugin> plugins;
+};
+std::vector<Named> meta_networks() {
+  return {{"dev1", {host_device("va1", host_local(31))}},
+          {"mac0", {macvlan("pa0", whereabouts(32))}},
+          {"mac1", {macvlan("pa1", whereabouts(33))}},
+          {"dev3", {host_device("va3", whereabouts(34)), kTuning}}};
+}
+
+std::string plugin_json(const Network::Plugin& plugin) {
+  return fmt::format(R"({{"type":"{}"{}{}}})", plugin.type, plugin.members.empty() ? "" : ",", plugin.members);
+}
+
+}  // namespace
+
+std::vector<Scenario> scenarios() {
+  return {
+      {"macvlan and whereabouts", "macvlan", {{"m", "net1", {macvlan("pa0", whereabouts(11))}}}},
+      {"macvlan and host-local", "local", {{"l", "net1", {macvlan("pa1", host_local(12))}}}},
+      {"host-device and host-local", "device", {{"d", "net1", {host_device("va0", host_local(13))}}}},
+      {"host-device, tuning and sbr",
+       "chain",
+       {{"c", "net1", {host_device("va2", whereabouts(14)), kTuning, kSbr}},
+        {"c2", "net2", {macvlan("pa0", whereabouts(15)), kTuning}}}},
+      {"the meta plugin and four networks",
+       "meta",
+       {{"railbed",
+         "eth0",
+         {{"railbed",
+           fmt::format(R"("clusterNetwork":{{"cniVersion":"1.0.0","name":"pods","plugins":[{}]}})",
+                       plugin_json(macvlan("pa1", host_local(30))))}}}}},
+  };
+}
+
+std::string manifests() {
+  std::string text, list;
+  for (const Named& network : meta_networks()) {
+    std::string plugins;
+    for (const Network::Plugin& plugin : network.plugins)
+      plugins += (plugins.empty() ? "" : ",") + plugin_json(plugin);
+    text += fmt::format(
+        "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {{name: {0}, namespace: "
+        "default}}\n"
+        "spec:\n  config: '{{\"cniVersion\":\"1.0.0\",\"name\":\"{0}\",\"plugins\":[{1}]}}'\n---\n",
+        network.name, plugins);
+    list += (list.empty() ? "" : ", ") + std::string(network.name);
+  }
+  return text + fmt::format(
+                    "apiVersion: v1\nkind: Pod\nmetadata:\n  name: meta\n  namespace: default\n  annotations:\n"
+                    "    k8s.v1.cni.cncf.io/networks: {}\nspec:\n  containers: [{{name: main, image: none}}]\n",
+                    list);
+}
+
+void Runtime::new_container() {
+  static std::atomic<int> number{0};
+  container_ = fmt::format("c{:06}x", ++number);
+  results_.assign(scenario_.networks.size(), "");
+}
+
+bool Runtime::call(const std::string& command, const Network& network, const Network::Plugin& plugin,
+                   const std::string& previous, std::string& output) {
+  std::string config =
+      fmt::format(R"({{"cniVersion":"1.0.0","name":"{}","type":"{}"{}{}{}}})", network.name, plugin.type,
+                  (plugin.members.empty() ? "" : ",") + plugin.members,
+                  previous.empty() ? "" : R"(,"prevResult":)", previous);
+  std::vector<std::string> environment = {
+      "CNI_COMMAND=" + command,
+      "CNI_CONTAINERID=" + container_,
+      "CNI_NETNS=" + netns_,
+      "CNI_IFNAME=" + network.interface,
+      "CNI_PATH=/opt/cni/bin",
+      fmt::format("CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME={};K8S_POD_INFRA_CONTAINER_"
+                  "ID={};K8S_POD_UID=u-{}",
+                  scenario_.pod, container_, scenario_.pod)};
+  for (int tries = 0; tries < 100; ++tries) {
+    std::optional<Answer> answer = agent_.request(plugin.type, environment, config);
+    if (!answer) return false;
+    output = answer->output;
+    if (answer->status == 0) return true;
+    refusal_ = fmt::format("{} of {} ({}): {}", command, network.name, plugin.type, answer->output);
+    if (answer->output.find("\"code\": 11") == std::string::npos) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // "again later"
+  }
+  return false;
+}
+
+bool Runtime::add() {
+  refusal_.clear();
+  for (size_t i = 0; i < scenario_.networks.size(); ++i) {
+    std::string result;
+    for (const Network::Plugin& plugin : scenario_.networks[i].plugins) {
+      std::string output;
+      if (!call("ADD", scenario_.networks[i], plugin, result, output)) return false;
+      result = output;
+    }
+    results_[i] = result;
+  }
+  return true;
+}
+
+bool Runtime::del() {
+  refusal_.clear();
+  for (size_t i = scenario_.networks.size(); i-- > 0;) {
+    const Network& network = scenario_.networks[i];
+    for (size_t plugin = network.plugins.size(); plugin-- > 0;) {
+      std::string output;
+      if (!call("DEL", network, network.plugins[plugin], results_[i], output)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace railbed::kill

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kill loop attaches and detaches, and the runtime that asks for it: plugins of a network one after the other,
+// as the CNI specification says, each with the result of the one before.
+//
+// Threading: a Runtime belongs to one thread at a time. Failure: what the agent answered, in words.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent.h"
+
+namespace railbed::kill {
+
+struct Network {
+  std::string name;
+  std::string interface;
+  struct Plugin {
+    std::string type;
+    std::string members;  // JSON members without the braces
+  };
+  std::vector<Plugin> plugins;
+};
+
+struct Scenario {
+  std::string name;
+  std::string pod;  // also the namespace's name
+  std::vector<Network> networks;
+};
+
+std::vector<Scenario> scenarios();
+// Manifests of the pods that the meta plugin reads.
+std::string manifests();
+
+class Runtime {
+ public:
+  Runtime(Agent& agent, const Scenario& scenario, std::string netns)
+      : agent_(agent), scenario_(scenario), netns_(std::move(netns)) {}
+
+  void new_container();  // the next try has a new id
+  // All networks; false when the agent was gone before it answered, or answered an error (then refusal() says which).
+  bool add();
+  bool del();
+  const std::string& refusal() const { return refusal_; }
+
+ private:
+  bool call(const std::string& command, const Network& network, const Network::Plugin& plugin,
+            const std::string& previous, std::string& output);
+  Agent& agent_;
+  const Scenario& scenario_;
+  std::string netns_;
+  std::string container_;
+  std::vector<std::string> results_;  // of the scenario's networks; "" without
+  std::string refusal_;
+};
+
+}  // namespace railbed::kill
