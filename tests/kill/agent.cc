@@ -53,7 +53,8 @@ std::string frame(const std::string& type, const std::vector<std::string>& envir
 
 Agent::Agent(AgentOptions options) : options_(std::move(options)), control_path_(options_.log + ".control") {
   int fd = ::open(control_path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0 || ::ftruncate(fd, sizeof(Control)) != 0) throw std::runtime_error("cannot write " + control_path_);
+  if (fd < 0 || ::ftruncate(fd, sizeof(Control)) != 0)
+    throw std::runtime_error("cannot write " + control_path_);
   void* page = ::mmap(nullptr, sizeof(Control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   ::close(fd);
   if (page == MAP_FAILED) throw std::runtime_error("cannot map " + control_path_);
@@ -93,7 +94,8 @@ bool Agent::start(unsigned kill_at, bool after) {
     }
     std::this_thread::sleep_for(std::chrono::microseconds(300));
   }
-  throw std::runtime_error("the agent takes no requests on " + options_.socket + " after 20 s: " + last_words());
+  throw std::runtime_error("the agent takes no requests on " + options_.socket +
+                           " after 20 s: " + last_words());
 }
 
 bool Agent::alive() {

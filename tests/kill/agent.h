@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent as a process that can be killed at a chosen call (kill_shim.c), and requests to it as railbed-cni makes them.
+// The agent as a process that can be killed at a chosen call (kill_shim.c), and requests to it as railbed-cni
+// makes them.
 //
 // Threading: request() from any thread, the rest from one. Failure: what the process said last, in words.
 #pragma once
@@ -33,8 +34,8 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // Starts it where it does not run, with `kill_at` for the calls of its start; waits until it takes requests. False: it
-  // was killed on the way. Throws when it does not start by itself.
+  // Starts it where it does not run, with `kill_at` for the calls of its start; waits until it takes
+  // requests. False: it was killed on the way. Throws when it does not start by itself.
   bool start(unsigned kill_at = 0, bool after = false);
   void stop();      // SIGTERM, and waits
   void kill_now();  // SIGKILL, from any thread; reaped by alive()

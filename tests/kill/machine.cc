@@ -61,9 +61,9 @@ void add_records(std::vector<std::string>& lines) {
     lines.push_back(without_container(
         fmt::format("lease {} {} {} {}", lease.pool, lease.address.to_string(), lease.pod, lease.interface)));
   for (const state::Attachment& one : need((*store)->attachments()))
-    lines.push_back(without_container(fmt::format("attachment {} {} {} {} {} status {}", one.pod, one.interface,
-                                                  one.network, one.type, one.device,
-                                                  static_cast<int>(one.status))));
+    lines.push_back(
+        without_container(fmt::format("attachment {} {} {} {} {} status {}", one.pod, one.interface,
+                                      one.network, one.type, one.device, static_cast<int>(one.status))));
 }
 
 // Sysctls that tuning sets in the scenarios; /proc/sys/net shows the namespace of the thread that reads.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small machine that the kill loop works on, made of veth pairs in the namespaces that its process is in, and all
-// of its state as text lines, so that two moments can be compared.
+// The small machine that the kill loop works on, made of veth pairs in the namespaces that its process is in,
+// and all of its state as text lines, so that two moments can be compared.
 //
 // Threading: one thread. Failure: throws std::runtime_error with what could not be made or read.
 #pragma once
@@ -17,15 +17,15 @@ class Machine {
  public:
   Machine();
 
-  // va0 to va3 are devices for pods, each with a peer, an MTU, a MAC and some with an alias, addresses or routes of the
-  // host's own; pa0 and pa1 are parents of macvlans. Pods are namespaces.
+  // va0 to va3 are devices for pods, each with a peer, an MTU, a MAC and some with an alias, addresses or
+  // routes of the host's own; pa0 and pa1 are parents of macvlans. Pods are namespaces.
   void make();
   void make_pod(const std::string& name);
   void remove_pod(const std::string& name);
   std::string pod_path(const std::string& name) const;
 
-  // Links, addresses, routes, sysctls of pods, files of IPAM and of the agent, leases, attachments: sorted lines without
-  // what is by nature another each time (interface indexes, container ids, random MACs).
+  // Links, addresses, routes, sysctls of pods, files of IPAM and of the agent, leases, attachments: sorted
+  // lines without what is by nature another each time (interface indexes, container ids, random MACs).
   std::vector<std::string> state();
 
  private:

@@ -48,7 +48,8 @@ std::vector<Named> meta_networks() {
 }
 
 std::string plugin_json(const Network::Plugin& plugin) {
-  return fmt::format(R"({{"type":"{}"{}{}}})", plugin.type, plugin.members.empty() ? "" : ",", plugin.members);
+  return fmt::format(R"({{"type":"{}"{}{}}})", plugin.type, plugin.members.empty() ? "" : ",",
+                     plugin.members);
 }
 
 }  // namespace
@@ -66,9 +67,8 @@ std::vector<Scenario> scenarios() {
        "meta",
        {{"railbed",
          "eth0",
-         {{"railbed",
-           fmt::format(R"("clusterNetwork":{{"cniVersion":"1.0.0","name":"pods","plugins":[{}]}})",
-                       plugin_json(macvlan("pa1", host_local(30))))}}}}},
+         {{"railbed", fmt::format(R"("clusterNetwork":{{"cniVersion":"1.0.0","name":"pods","plugins":[{}]}})",
+                                  plugin_json(macvlan("pa1", host_local(30))))}}}}},
   };
 }
 
@@ -79,16 +79,18 @@ std::string manifests() {
     for (const Network::Plugin& plugin : network.plugins)
       plugins += (plugins.empty() ? "" : ",") + plugin_json(plugin);
     text += fmt::format(
-        "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {{name: {0}, namespace: "
+        "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {{name: {0}, "
+        "namespace: "
         "default}}\n"
         "spec:\n  config: '{{\"cniVersion\":\"1.0.0\",\"name\":\"{0}\",\"plugins\":[{1}]}}'\n---\n",
         network.name, plugins);
     list += (list.empty() ? "" : ", ") + std::string(network.name);
   }
-  return text + fmt::format(
-                    "apiVersion: v1\nkind: Pod\nmetadata:\n  name: meta\n  namespace: default\n  annotations:\n"
-                    "    k8s.v1.cni.cncf.io/networks: {}\nspec:\n  containers: [{{name: main, image: none}}]\n",
-                    list);
+  return text +
+         fmt::format(
+             "apiVersion: v1\nkind: Pod\nmetadata:\n  name: meta\n  namespace: default\n  annotations:\n"
+             "    k8s.v1.cni.cncf.io/networks: {}\nspec:\n  containers: [{{name: main, image: none}}]\n",
+             list);
 }
 
 void Runtime::new_container() {
@@ -99,19 +101,19 @@ void Runtime::new_container() {
 
 bool Runtime::call(const std::string& command, const Network& network, const Network::Plugin& plugin,
                    const std::string& previous, std::string& output) {
-  std::string config =
-      fmt::format(R"({{"cniVersion":"1.0.0","name":"{}","type":"{}"{}{}{}}})", network.name, plugin.type,
-                  (plugin.members.empty() ? "" : ",") + plugin.members,
-                  previous.empty() ? "" : R"(,"prevResult":)", previous);
+  std::string config = fmt::format(R"({{"cniVersion":"1.0.0","name":"{}","type":"{}"{}{}{}}})", network.name,
+                                   plugin.type, (plugin.members.empty() ? "" : ",") + plugin.members,
+                                   previous.empty() ? "" : R"(,"prevResult":)", previous);
   std::vector<std::string> environment = {
       "CNI_COMMAND=" + command,
       "CNI_CONTAINERID=" + container_,
       "CNI_NETNS=" + netns_,
       "CNI_IFNAME=" + network.interface,
       "CNI_PATH=/opt/cni/bin",
-      fmt::format("CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME={};K8S_POD_INFRA_CONTAINER_"
-                  "ID={};K8S_POD_UID=u-{}",
-                  scenario_.pod, container_, scenario_.pod)};
+      fmt::format(
+          "CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME={};K8S_POD_INFRA_CONTAINER_"
+          "ID={};K8S_POD_UID=u-{}",
+          scenario_.pod, container_, scenario_.pod)};
   for (int tries = 0; tries < 100; ++tries) {
     std::optional<Answer> answer = agent_.request(plugin.type, environment, config);
     if (!answer) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kill loop attaches and detaches, and the runtime that asks for it: plugins of a network one after the other,
-// as the CNI specification says, each with the result of the one before.
+// What the kill loop attaches and detaches, and the runtime that asks for it: plugins of a network one after
+// the other, as the CNI specification says, each with the result of the one before.
 //
 // Threading: a Runtime belongs to one thread at a time. Failure: what the agent answered, in words.
 #pragma once
@@ -39,7 +39,8 @@ class Runtime {
       : agent_(agent), scenario_(scenario), netns_(std::move(netns)) {}
 
   void new_container();  // the next try has a new id
-  // All networks; false when the agent was gone before it answered, or answered an error (then refusal() says which).
+  // All networks; false when the agent was gone before it answered, or answered an error (then refusal() says
+  // which).
   bool add();
   bool del();
   const std::string& refusal() const { return refusal_; }

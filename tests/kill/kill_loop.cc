@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+// kill -9 of the agent before and after its changes to the machine, then what a runtime does: the agent
+// again, DEL of what failed, ADD again. After each kill all state is compared with that of a run without
+// kills.
+//
+//   kill_loop --railbed FILE --shim FILE --work DIR [--every] [--share I/N] [--kills N] [--seed S] [--only
+//   TEXT]
+//
+// --every goes through all calls of ADD, of DEL and of the start after a kill, one after the other (--share
+// I/N: the I-th of N parts of them); --kills adds that many at random calls and at random times, also several
+// in a row. It works on the namespaces that it is started in: tests/kill/run makes them. Prints PASS and FAIL
+// lines; status 1 after a FAIL.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "agent.h"
+#include "machine.h"
+#include "scenario.h"
+
+namespace railbed::kill {
+namespace {
+
+using std::chrono::microseconds;
+using Lines = std::vector<std::string>;
+
+// When the agent is to die: at a call, or some time after the request has begun.
+struct Kill {
+  unsigned at = 0;
+  bool after = false;
+  int microseconds = 0;
+  unsigned start_at = 0;  // and again at this call of the start that follows
+  bool again = false;     // and again during the runtime's retry
+
+  bool planned() const { return at != 0 || microseconds != 0; }
+  std::string to_string() const {
+    std::string text = microseconds != 0 ? fmt::format("{} us after the request", microseconds)
+                                         : fmt::format("{} call {}", after ? "after" : "before", at);
+    if (start_at != 0) text += fmt::format(", then before call {} of the next start", start_at);
+    if (again) text += ", then once more in the retry";
+    return text;
+  }
+};
+
+struct Totals {
+  int kills = 0, lost = 0, doubled = 0, refused = 0;
+};
+
+struct Sizes {
+  unsigned add = 0, del = 0, start = 0;  // changing calls without kills
+  int add_us = 0, del_us = 0;
+};
+
+class Loop {
+ public:
+  Loop(Agent& agent, Machine& machine, const Scenario& scenario, std::mt19937& random, Totals& totals)
+      : agent_(agent),
+        machine_(machine),
+        scenario_(scenario),
+        random_(random),
+        totals_(totals),
+        runtime_(agent, scenario, machine.pod_path(scenario.pod)) {}
+
+  // Learns how the machine is with and without the pod's networks, and how many calls lead there.
+  bool learn() {
+    agent_.start();
+    detached_ = settled();
+    for (int turn = 0; turn < 2; ++turn) {  // the first one also makes folders
+      runtime_.new_container();
+      if (!timed(sizes_.add, sizes_.add_us, [&] { return runtime_.add(); }))
+        return complain("ADD without a kill");
+      attached_ = settled();
+      if (!timed(sizes_.del, sizes_.del_us, [&] { return runtime_.del(); }))
+        return complain("DEL without a kill");
+      if (turn == 0) detached_ = settled();
+    }
+    agent_.stop();
+    agent_.start();
+    sizes_.start = agent_.calls();
+    return same("a start without a kill", detached_);
+  }
+  const Sizes& sizes() const { return sizes_; }
+
+  // Attaches and detaches once, killed on the way.
+  void cycle(const Kill& in_add, const Kill& in_del) {
+    agent_.start();
+    runtime_.new_container();
+    bool good = go(
+                    in_add, "ADD", [&] { return runtime_.add(); }, [&] { return retry_add(in_add.again); }) &&
+                same("ADD killed " + in_add.to_string(), attached_);
+    good = good &&
+           go(
+               in_del, "DEL", [&] { return runtime_.del(); }, [&] { return retry_del(in_del.again); }) &&
+           same("DEL killed " + in_del.to_string(), detached_);
+    if (!good) repair();
+  }
+
+  const Lines& failures() const { return failures_; }
+
+ private:
+  template <typename Call>
+  bool timed(unsigned& calls, int& duration, Call call) {
+    agent_.arm(0, false);
+    auto begun = std::chrono::steady_clock::now();
+    bool good = call();
+    duration = static_cast<int>(
+        std::chrono::duration_cast<microseconds>(std::chrono::steady_clock::now() - begun).count());
+    calls = agent_.calls();
+    return good;
+  }
+
+  // The request with its kill, the agent's next start, and the retry where the request did not come through.
+  template <typename Call, typename Retry>
+  bool go(const Kill& kill, const std::string& verb, Call call, Retry retry) {
+    agent_.arm(kill.at, kill.after);
+    std::thread killer;
+    if (kill.microseconds != 0)
+      killer = std::thread([&] {
+        std::this_thread::sleep_for(microseconds(kill.microseconds));
+        agent_.kill_now();
+      });
+    bool done = call();
+    bool dies = kill.microseconds != 0 || (kill.at != 0 && agent_.calls() >= kill.at);
+    if (killer.joinable()) killer.join();
+    if (!dies && !done) return complain(verb + " without its kill");
+    if (!dies) return true;
+    while (agent_.alive()) std::this_thread::sleep_for(microseconds(100));
+    ++totals_.kills;
+    if (!agent_.start(kill.start_at, kill.after)) {
+      ++totals_.kills;
+      agent_.start();
+    }
+    if (done) return true;
+    return retry() || complain(verb + " again after it was killed " + kill.to_string());
+  }
+
+  bool retry_add(bool kill_again) {
+    for (int tries = 0; tries < 10; ++tries) {
+      maybe_kill(kill_again, sizes_.del);
+      if (!came_through(runtime_.del())) continue;
+      runtime_.new_container();
+      maybe_kill(kill_again, sizes_.add);
+      if (came_through(runtime_.add())) return true;
+      if (!runtime_.refusal().empty()) return false;
+    }
+    return false;
+  }
+  bool retry_del(bool kill_again) {
+    for (int tries = 0; tries < 10; ++tries) {
+      maybe_kill(kill_again, sizes_.del);
+      if (came_through(runtime_.del())) return true;
+      if (!runtime_.refusal().empty()) return false;
+    }
+    return false;
+  }
+  void maybe_kill(bool wanted, unsigned calls) {
+    bool now = wanted && random_() % 2 == 0;
+    agent_.arm(now ? 1 + random_() % (calls + 1) : 0, random_() % 2 == 0);
+    armed_ = now;
+  }
+  // Whether it did; starts the agent again where it was killed.
+  bool came_through(bool done) {
+    if (armed_) std::this_thread::sleep_for(microseconds(done ? 300 : 0));
+    if (!done && runtime_.refusal().empty())
+      while (agent_.alive()) std::this_thread::sleep_for(microseconds(100));
+    if (!agent_.alive()) {
+      ++totals_.kills;
+      agent_.start();
+    }
+    return done;
+  }
+
+  // What changes shortly after an answer (the kernel's own work) is waited for.
+  Lines settled() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    return machine_.state();
+  }
+  bool same(const std::string& after_what, const Lines& wanted) {
+    Lines now = machine_.state();
+    for (int tries = 0; now != wanted && tries < 60; ++tries) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      now = machine_.state();
+    }
+    if (now == wanted) return true;
+    Lines lost, doubled;
+    std::ranges::set_difference(wanted, now, std::back_inserter(lost));
+    std::ranges::set_difference(now, wanted, std::back_inserter(doubled));
+    totals_.lost += static_cast<int>(lost.size());
+    totals_.doubled += static_cast<int>(doubled.size());
+    failures_.push_back(after_what + ":");
+    for (const std::string& line : lost) failures_.push_back("  lost:    " + line);
+    for (const std::string& line : doubled) failures_.push_back("  doubled: " + line);
+    return false;
+  }
+  bool complain(const std::string& what) {
+    ++totals_.refused;
+    failures_.push_back(fmt::format("{}: {}{}", what, runtime_.refusal(),
+                                    agent_.alive() ? "" : "; the agent is gone: " + agent_.last_words()));
+    return false;
+  }
+  // After a failure: to where the next cycle can begin, or its failure would be told again and again.
+  void repair() {
+    agent_.start();
+    agent_.arm(0, false);
+    (void)runtime_.del();
+    if (machine_.state() != detached_) detached_ = settled();
+  }
+
+  Agent& agent_;
+  Machine& machine_;
+  const Scenario& scenario_;
+  std::mt19937& random_;
+  Totals& totals_;
+  Runtime runtime_;
+  Lines attached_, detached_, failures_;
+  Sizes sizes_;
+  bool armed_ = false;
+};
+
+struct Options {
+  std::string railbed, shim, work, only;
+  bool every = false;
+  int kills = 0, share = 0, shares = 1;
+  unsigned seed = 1;
+};
+
+// All calls of ADD and DEL, before and after; the start after a kill in the middle and at the end of ADD.
+void every_call(Loop& loop, const Options& options) {
+  const Sizes& sizes = loop.sizes();
+  int number = 0;
+  auto mine = [&] { return number++ % options.shares == options.share; };
+  for (unsigned call = 1; call <= std::max(sizes.add, sizes.del); ++call)
+    for (bool after : {false, true}) {
+      if (!mine()) continue;
+      loop.cycle(call <= sizes.add ? Kill{.at = call, .after = after} : Kill{},
+                 call <= sizes.del ? Kill{.at = call, .after = after} : Kill{});
+    }
+  for (unsigned start = 1; start <= sizes.start + std::max(sizes.add, sizes.del); ++start) {
+    if (!mine()) continue;
+    loop.cycle({.at = start % 2 == 0 ? sizes.add / 2 + 1 : sizes.add, .start_at = start},
+               {.at = start % 2 == 0 ? sizes.del / 2 + 1 : sizes.del, .start_at = start});
+  }
+}
+
+Kill random_kill(std::mt19937& random, unsigned calls, int duration, unsigned start) {
+  Kill kill{.after = random() % 2 == 0};
+  if (random() % 3 == 0)
+    kill.microseconds = 1 + static_cast<int>(random() % static_cast<unsigned>(duration * 5 / 4 + 100));
+  else
+    kill.at = 1 + random() % (calls + 1);
+  if (random() % 4 == 0) kill.start_at = 1 + random() % (start + calls);
+  kill.again = random() % 4 == 0;
+  return kill;
+}
+
+int tell(const std::vector<std::unique_ptr<Loop>>& loops, const std::vector<Scenario>& all,
+         const std::string& mode) {
+  int failed = 0;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    const Lines& failures = loops[i]->failures();
+    fmt::print("{} kill: {}, {}\n", failures.empty() ? "PASS" : "FAIL", all[i].name, mode);
+    for (size_t line = 0; line < std::min<size_t>(failures.size(), 25); ++line)
+      fmt::print("    {}\n", failures[line]);
+    if (!failures.empty()) failed = 1;
+  }
+  return failed;
+}
+
+int run(const Options& options) {
+  Machine machine;
+  machine.make();
+  std::vector<Scenario> all;
+  for (Scenario& scenario : scenarios())
+    if (scenario.name.find(options.only) != std::string::npos) all.push_back(std::move(scenario));
+  for (const Scenario& scenario : all) machine.make_pod(scenario.pod);
+  std::filesystem::create_directories(options.work + "/manifests");
+  std::ofstream(options.work + "/manifests/pods.yaml") << manifests();
+  Agent agent({.command = {options.railbed, "agent", "--manifests", options.work + "/manifests"},
+               .shim = options.shim,
+               .socket = "/run/railbed/cni.sock",
+               .log = options.work + "/agent.log",
+               .watched = "/run/railbed:/var/lib/railbed:/var/lib/cni:/run/k8s.cni.cncf.io"});
+  std::mt19937 random(options.seed);
+  Totals totals;
+  std::vector<std::unique_ptr<Loop>> loops;
+  auto begun = std::chrono::steady_clock::now();
+  for (const Scenario& scenario : all) {
+    auto loop = std::make_unique<Loop>(agent, machine, scenario, random, totals);
+    bool learned = loop->learn();
+    const Sizes& sizes = loop->sizes();
+    fmt::print("{}: {} calls in ADD ({} us), {} in DEL ({} us), {} in a start\n", scenario.name, sizes.add,
+               sizes.add_us, sizes.del, sizes.del_us, sizes.start);
+    if (learned && options.every) every_call(*loop, options);
+    loops.push_back(std::move(loop));
+  }
+  for (int wanted = totals.kills + options.kills; totals.kills < wanted;) {
+    size_t which = random() % loops.size();
+    const Sizes& sizes = loops[which]->sizes();
+    if (sizes.add == 0 || sizes.del == 0) break;
+    loops[which]->cycle(random_kill(random, sizes.add, sizes.add_us, sizes.start),
+                        random_kill(random, sizes.del, sizes.del_us, sizes.start));
+  }
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  fmt::print("{} kills: {} lost, {} doubled, {} refused; {:.1f} s, {:.1f} kills/s, seed {}\n", totals.kills,
+             totals.lost, totals.doubled, totals.refused, seconds, totals.kills / seconds, options.seed);
+  return tell(loops, all, options.every ? "every call" : "random calls and times");
+}
+
+bool read_options(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    std::string name = argv[i];
+    if (name == "--every") {
+      options.every = true;
+      continue;
+    }
+    if (i + 1 == argc) return false;
+    std::string value = argv[++i];
+    if (name == "--railbed")
+      options.railbed = value;
+    else if (name == "--shim")
+      options.shim = value;
+    else if (name == "--work")
+      options.work = value;
+    else if (name == "--only")
+      options.only = value;
+    else if (name == "--kills")
+      options.kills = std::atoi(value.c_str());
+    else if (name == "--seed")
+      options.seed = static_cast<unsigned>(std::atoi(value.c_str()));
+    else if (name == "--share") {
+      if (std::sscanf(value.c_str(), "%d/%d", &options.share, &options.shares) != 2) return false;
+    } else
+      return false;
+  }
+  return !options.railbed.empty() && !options.shim.empty() && !options.work.empty();
+}
+
+}  // namespace
+}  // namespace railbed::kill
+
+int main(int argc, char** argv) {
+  railbed::kill::Options options;
+  if (!railbed::kill::read_options(argc, argv, options)) {
+    fmt::print(stderr,
+               "usage: kill_loop --railbed FILE --shim FILE --work DIR [--every] [--share I/N] [--kills N] "
+               "[--seed S] [--only TEXT]\n");
+    return 2;
+  }
+  try {
+    return railbed::kill::run(options);
+  } catch (const std::exception& error) {
+    fmt::print("FAIL kill: {}\n", error.what());
+    return 1;
+  }
+}
