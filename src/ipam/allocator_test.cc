@@ -7,6 +7,8 @@
 
 #include <rapidcheck/gtest.h>
 
+#include "ipam/stored_blocks.h"
+
 namespace railbed::ipam {
 namespace {
 
@@ -182,6 +184,27 @@ RC_GTEST_PROP(Allocator, NeverLeavesItsBlocks, ()) {
   }
   RC_ASSERT(given == inside);
   RC_ASSERT(allocator.usage().at(0).free == 0u);
+}
+
+TEST(StoredBlocks, AreThoseOfTheStoreInsideTheRange) {
+  std::unique_ptr<state::Store> store = state::memory_store();
+  StoredBlocks source(*store);
+  Allocator allocator(source);
+  IpamConfig config = whereabouts({{range("10.0.0.0/24")}});
+  auto first = allocator.allocate(config, "n", {}, {"a", "net1"});
+  ASSERT_FALSE(first.has_value());
+  EXPECT_THAT(first.error().message, testing::HasSubstr("this node has no block of"));
+  // Of two ranges of the pool: what lies outside of the range that is asked for is not used.
+  ASSERT_TRUE(store->put_block({"whereabouts", {ip("10.0.0.254"), ip("10.0.1.9")}}).has_value());
+  ASSERT_TRUE(store->put_block({"whereabouts:rail", {ip("10.0.0.32"), ip("10.0.0.63")}}).has_value());
+  EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"a", "net1"})), "10.0.0.254/24@[whereabouts] ");
+  auto full = allocator.allocate(config, "n", {}, {"b", "net1"});
+  ASSERT_FALSE(full.has_value());
+  EXPECT_EQ(full.error().code, Code::kExhausted);
+  ASSERT_TRUE(store->put_block({"whereabouts", {ip("10.0.0.16"), ip("10.0.0.31")}}).has_value());
+  EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"b", "net1"})), "10.0.0.16/24@[whereabouts] ");
+  config.type = IpamType::kHostLocal;
+  EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"b", "net2"})), "10.0.0.1/24@[host-local:n] ");
 }
 
 TEST(Allocator, CountsWhatIsTakenAndFree) {

@@ -91,6 +91,19 @@ std::vector<AddressLease> KeptRows::leases_of(const std::string& pod) const {
   return some;
 }
 
+void KeptRows::put(const AddressBlock& block) {
+  blocks_[block.pool].push_back(block.addresses);
+}
+
+void KeptRows::forget(const AddressBlock& block) {
+  std::erase(blocks_[block.pool], block.addresses);
+}
+
+std::vector<IpRange> KeptRows::blocks(const std::string& pool) const {
+  auto found = blocks_.find(pool);
+  return found == blocks_.end() ? std::vector<IpRange>{} : found->second;
+}
+
 bool only_progress(const Attachment& before, Attachment after) {
   after.status = before.status;
   after.result = before.result;

@@ -35,6 +35,10 @@ class KeptRows {
   std::vector<AddressLease> leases() const;
   std::vector<AddressLease> leases_of(const std::string& pod) const;
 
+  void put(const AddressBlock& block);
+  void forget(const AddressBlock& block);
+  std::vector<IpRange> blocks(const std::string& pool) const;
+
  private:
   std::vector<Attachment> numbered(const std::set<Number>& numbers) const;
 
@@ -44,6 +48,7 @@ class KeptRows {
   std::map<std::string, std::set<Number>> by_device_;
   std::map<LeaseKey, AddressLease> leases_;
   std::map<std::string, std::set<LeaseKey>> leases_by_pod_;
+  std::map<std::string, std::vector<IpRange>> blocks_;  // by pool
 };
 
 // Whether the two differ in how far they have come only: status and result.

@@ -14,6 +14,7 @@ struct Content {
   std::map<std::string, PodRecord> pods;
   std::vector<Attachment> attachments;
   std::map<std::pair<std::string, IpAddress>, AddressLease> leases;
+  std::map<std::string, std::vector<IpRange>> blocks;
   std::map<std::string, std::string> notes;
 };
 
@@ -150,6 +151,22 @@ class MemoryStore : public Store {
     return some;
   }
 
+  Result<void> put_block(const AddressBlock& block) override {
+    std::lock_guard lock(mutex_);
+    std::vector<IpRange>& blocks = now_.blocks[block.pool];
+    if (std::ranges::count(blocks, block.addresses) == 0) blocks.push_back(block.addresses);
+    return {};
+  }
+  Result<void> forget_block(const AddressBlock& block) override {
+    std::lock_guard lock(mutex_);
+    std::erase(now_.blocks[block.pool], block.addresses);
+    return {};
+  }
+  Result<std::vector<IpRange>> blocks(const std::string& pool) override {
+    std::lock_guard lock(mutex_);
+    return now_.blocks[pool];
+  }
+
   Result<void> put_note(const std::string& key, const std::string& value) override {
     std::lock_guard lock(mutex_);
     now_.notes[key] = value;
@@ -160,6 +177,18 @@ class MemoryStore : public Store {
     auto found = now_.notes.find(key);
     if (found == now_.notes.end()) return std::optional<std::string>{};
     return std::optional(found->second);
+  }
+  Result<void> forget_note(const std::string& key) override {
+    std::lock_guard lock(mutex_);
+    now_.notes.erase(key);
+    return {};
+  }
+  Result<std::vector<Note>> notes(const std::string& prefix) override {
+    std::lock_guard lock(mutex_);
+    std::vector<Note> some;
+    for (const auto& [key, value] : now_.notes)
+      if (key.starts_with(prefix)) some.emplace_back(key, value);
+    return some;
   }
 
   Result<void> begin() override {

@@ -17,7 +17,7 @@
 namespace railbed::state {
 namespace {
 
-constexpr int kSchemaVersion = 2;  // 2: attachment.undo has two lines
+constexpr int kSchemaVersion = 3;  // 2: attachment.undo has two lines; 3: block
 
 // No IN in the checks: SQLite fills a table in memory for its list, at every row that is written.
 constexpr const char* kSchema = R"(
@@ -36,11 +36,13 @@ CREATE TABLE attachment (number INTEGER PRIMARY KEY, pod TEXT NOT NULL, interfac
   resource TEXT NOT NULL, undo TEXT NOT NULL, result TEXT NOT NULL, UNIQUE (pod, interface)) STRICT;
 CREATE TABLE lease (pool TEXT NOT NULL, address TEXT NOT NULL, pod TEXT NOT NULL, interface TEXT NOT NULL,
   PRIMARY KEY (pool, address)) STRICT;
+CREATE TABLE block (number INTEGER PRIMARY KEY, pool TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL,
+  UNIQUE (pool, first, last)) STRICT;
 CREATE TABLE note (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 )";
 constexpr const char* kDropContent =
     "DELETE FROM baseline; DELETE FROM step; DELETE FROM pod; DELETE FROM attachment; DELETE FROM lease;"
-    "DELETE FROM note;";
+    "DELETE FROM block; DELETE FROM note;";
 
 const std::string kStepStatus[] = {"begun", "done", "failed"};
 const std::string kAttachmentStatus[] = {"begun", "attached", "detaching"};
@@ -118,6 +120,10 @@ Result<NumberedAttachment> read_attachment(const Row& row) {
 }
 Result<AddressLease> read_lease(const Row& row) {
   return AddressLease{row.text(0), TRY(IpAddress::parse(row.text(1))), row.text(2), row.text(3)};
+}
+
+Result<AddressBlock> read_block(const Row& row) {
+  return AddressBlock{row.text(0), {TRY(IpAddress::parse(row.text(1))), TRY(IpAddress::parse(row.text(2)))}};
 }
 
 // The lock of a shared store, and what other processes did before it was taken.
@@ -303,6 +309,28 @@ class SqliteStore : public Store {
     return TRY(rows())->leases_of(pod);
   }
 
+  Result<void> put_block(const AddressBlock& block) override {
+    std::lock_guard lock(mutex_);
+    KeptRows* kept = TRY(rows());
+    if (std::ranges::count(kept->blocks(block.pool), block.addresses) > 0) return {};
+    TRY(db_->run("INSERT INTO block (pool, first, last) VALUES (?, ?, ?)",
+                 {block.pool, block.addresses.first.to_string(), block.addresses.last.to_string()}));
+    kept->put(block);
+    return {};
+  }
+  Result<void> forget_block(const AddressBlock& block) override {
+    std::lock_guard lock(mutex_);
+    KeptRows* kept = TRY(rows());
+    TRY(db_->run("DELETE FROM block WHERE pool = ? AND first = ? AND last = ?",
+                 {block.pool, block.addresses.first.to_string(), block.addresses.last.to_string()}));
+    kept->forget(block);
+    return {};
+  }
+  Result<std::vector<IpRange>> blocks(const std::string& pool) override {
+    std::lock_guard lock(mutex_);
+    return TRY(rows())->blocks(pool);
+  }
+
   Result<void> put_note(const std::string& key, const std::string& value) override {
     std::lock_guard lock(mutex_);
     return db_->run("INSERT OR REPLACE INTO note VALUES (?, ?)", {key, value});
@@ -311,6 +339,16 @@ class SqliteStore : public Store {
     std::vector<std::string> found =
         TRY(query<std::string>("SELECT value FROM note WHERE key = ?", {key}, read_text));
     return found.empty() ? std::nullopt : std::optional(found.front());
+  }
+  Result<void> forget_note(const std::string& key) override {
+    std::lock_guard lock(mutex_);
+    return db_->run("DELETE FROM note WHERE key = ?", {key});
+  }
+  Result<std::vector<Note>> notes(const std::string& prefix) override {
+    std::string end = prefix;
+    ++end.back();
+    return query<Note>("SELECT key, value FROM note WHERE key >= ? AND key < ? ORDER BY key", {prefix, end},
+                       [](const Row& row) -> Result<Note> { return Note(row.text(0), row.text(1)); });
   }
 
   Result<void> begin() override {
@@ -356,6 +394,9 @@ class SqliteStore : public Store {
     for (AddressLease& lease :
          TRY(query<AddressLease>("SELECT pool, address, pod, interface FROM lease", {}, read_lease)))
       read.put(lease);
+    for (AddressBlock& block :
+         TRY(query<AddressBlock>("SELECT pool, first, last FROM block ORDER BY number", {}, read_block)))
+      read.put(block);
     kept_ = std::move(read);
     return &*kept_;
   }

@@ -158,7 +158,7 @@ TEST_F(SqliteStore, RefusesAFileOfAnotherVersion) {
   std::filesystem::remove(directory_ + "/state.db-wal");
   std::filesystem::remove(directory_ + "/state.db-shm");
   std::string message = fmt::format(
-      "state file {}/state.db is of another version of railbed (schema 7, this one knows 2)\n"
+      "state file {}/state.db is of another version of railbed (schema 7, this one knows 3)\n"
       "  run `railbed down` with that version first",
       directory_);
   EXPECT_EQ(open().error().to_string(), message);

@@ -86,6 +86,13 @@ struct AddressLease {
   friend bool operator==(const AddressLease&, const AddressLease&) = default;
 };
 
+// Addresses of a pool that this node may hand out.
+struct AddressBlock {
+  std::string pool;
+  IpRange addresses;
+  friend bool operator==(const AddressBlock&, const AddressBlock&) = default;
+};
+
 struct PodRecord {
   std::string pod;
   std::string netns;  // path
@@ -140,9 +147,16 @@ class Store {
   virtual Result<std::vector<AddressLease>> all_leases() = 0;                     // by pool and address
   virtual Result<std::vector<AddressLease>> leases_of(const std::string& pod) = 0;
 
+  virtual Result<void> put_block(const AddressBlock& block) = 0;  // the same again is fine
+  virtual Result<void> forget_block(const AddressBlock& block) = 0;
+  virtual Result<std::vector<IpRange>> blocks(const std::string& pool) = 0;  // in the order of put_block()
+
   // Free text by key: the manifests of the last `up`, the policies' outcomes for `status`.
   virtual Result<void> put_note(const std::string& key, const std::string& value) = 0;
   virtual Result<std::optional<std::string>> note(const std::string& key) = 0;
+  virtual Result<void> forget_note(const std::string& key) = 0;
+  using Note = std::pair<std::string, std::string>;
+  virtual Result<std::vector<Note>> notes(const std::string& prefix) = 0;  // by key; `prefix` is not empty
 
   // Several writes as one; see Transaction. begin() inside begin() is Internal.
   virtual Result<void> begin() = 0;

@@ -134,6 +134,35 @@ TEST_P(StoreContract, UndoesATransactionThatIsNotCommitted) {
   EXPECT_EQ(*store_->note("key"), "after");
 }
 
+TEST_P(StoreContract, KeepsBlocksInTheirOrder) {
+  AddressBlock high{"p", {address("10.0.0.64"), address("10.0.0.127")}};
+  AddressBlock low{"p", {address("10.0.0.0"), address("10.0.0.63")}};
+  AddressBlock other{"q", {address("fd00::"), address("fd00::ff")}};
+  for (const AddressBlock& block : {high, low, other, high})
+    ASSERT_TRUE(store_->put_block(block).has_value());
+  EXPECT_EQ(*store_->blocks("p"), (std::vector{high.addresses, low.addresses}));
+  EXPECT_EQ(*store_->blocks("q"), std::vector{other.addresses});
+  EXPECT_TRUE(store_->blocks("r")->empty());
+  ASSERT_TRUE(store_->forget_block(high).has_value());
+  EXPECT_EQ(*store_->blocks("p"), std::vector{low.addresses});
+  {
+    auto transaction = Transaction::begin(*store_);
+    ASSERT_TRUE(store_->put_block(high).has_value());
+  }
+  EXPECT_EQ(*store_->blocks("p"), std::vector{low.addresses});
+}
+
+TEST_P(StoreContract, FindsNotesByTheirBeginning) {
+  for (const char* key : {"a/2", "a/1", "a", "b/1", "a0"})
+    ASSERT_TRUE(store_->put_note(key, key).has_value());
+  using Notes = std::vector<Store::Note>;
+  EXPECT_EQ(*store_->notes("a/"), (Notes{{"a/1", "a/1"}, {"a/2", "a/2"}}));
+  ASSERT_TRUE(store_->forget_note("a/1").has_value());
+  ASSERT_TRUE(store_->forget_note("a/1").has_value());
+  EXPECT_EQ(*store_->notes("a/"), (Notes{{"a/2", "a/2"}}));
+  EXPECT_EQ(*store_->note("a"), "a");
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, testing::Values("memory", "sqlite"),
                          [](const auto& param) { return std::string(param.param); });
 

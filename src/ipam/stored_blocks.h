@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The blocks that the state records for this node.
+//
+// Why: in a cluster a range is shared by nodes, and each hands out only what was leased to it; whoever leases
+// blocks fills the table and need not know how addresses are chosen. host-local's ranges are each node's own,
+// as with the original, so that they are whole. Threading: the store's. Failure: the store's.
+#pragma once
+
+#include "ipam/allocator.h"
+#include "state/store.h"
+
+namespace railbed::ipam {
+
+class StoredBlocks : public BlockSource {
+ public:
+  explicit StoredBlocks(state::Store& store) : store_(store) {}
+  Result<std::vector<IpRange>> blocks(const std::string& pool, const api::IpamRange& range) override;
+
+ private:
+  state::Store& store_;
+};
+
+}  // namespace railbed::ipam
