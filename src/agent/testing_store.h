@@ -77,10 +77,21 @@ class MortalStore : public state::Store {
   Result<std::unique_ptr<state::Hold>> hold(std::chrono::milliseconds wait) override {
     return kept_.hold(wait);
   }
+  Result<void> put_block(const state::AddressBlock& block) override {
+    return write([&] { return kept_.put_block(block); });
+  }
+  Result<void> forget_block(const state::AddressBlock& block) override {
+    return write([&] { return kept_.forget_block(block); });
+  }
+  Result<std::vector<IpRange>> blocks(const std::string& pool) override { return kept_.blocks(pool); }
   Result<void> put_note(const std::string& key, const std::string& value) override {
     return write([&] { return kept_.put_note(key, value); });
   }
   Result<std::optional<std::string>> note(const std::string& key) override { return kept_.note(key); }
+  Result<void> forget_note(const std::string& key) override {
+    return write([&] { return kept_.forget_note(key); });
+  }
+  Result<std::vector<Note>> notes(const std::string& prefix) override { return kept_.notes(prefix); }
   Result<void> begin() override { return kept_.begin(); }
   // A transaction of a process that died inside it never was.
   Result<void> commit() override {

@@ -76,10 +76,21 @@ class MortalStore : public state::Store {
   Result<void> put_pod(const state::PodRecord& pod) override { return store_->put_pod(pod); }
   Result<void> forget_pod(const std::string& pod) override { return store_->forget_pod(pod); }
   Result<std::vector<state::PodRecord>> pods() override { return store_->pods(); }
+  Result<void> put_block(const state::AddressBlock& block) override {
+    return write([&] { return store_->put_block(block); });
+  }
+  Result<void> forget_block(const state::AddressBlock& block) override {
+    return write([&] { return store_->forget_block(block); });
+  }
+  Result<std::vector<IpRange>> blocks(const std::string& pool) override { return store_->blocks(pool); }
   Result<void> put_note(const std::string& key, const std::string& value) override {
     return store_->put_note(key, value);
   }
   Result<std::optional<std::string>> note(const std::string& key) override { return store_->note(key); }
+  Result<void> forget_note(const std::string& key) override {
+    return write([&] { return store_->forget_note(key); });
+  }
+  Result<std::vector<Note>> notes(const std::string& prefix) override { return store_->notes(prefix); }
 
  private:
   bool alive() {
