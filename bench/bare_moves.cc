@@ -7,6 +7,8 @@
 #include <cstring>
 #include <thread>
 
+#include <linux/if_addr.h>
+#include <linux/if_link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -17,23 +19,38 @@
 namespace railbed::bench {
 namespace {
 
+constexpr uint32_t kGroup = 7001;  // of the virtual links, so that one message deletes them
+
 struct Message {
   nlmsghdr header{};
-  ifinfomsg link{};
-  char attributes[128]{};
+  union {
+    ifinfomsg link;
+    ifaddrmsg address;
+  };
+  char attributes[256]{};
 
-  explicit Message(int index) {
-    header.nlmsg_type = RTM_NEWLINK;
+  explicit Message(int index, uint16_t type = RTM_NEWLINK) : link{} {
+    header.nlmsg_type = type;
     header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
     header.nlmsg_len = NLMSG_LENGTH(sizeof link);
     link.ifi_family = AF_UNSPEC;
     link.ifi_index = index;
   }
+  // A nested attribute goes on until close().
+  size_t open(unsigned short type) {
+    size_t place = header.nlmsg_len;
+    put(type, nullptr, 0);
+    return place;
+  }
+  void close(size_t place) {
+    auto* attribute = reinterpret_cast<rtattr*>(reinterpret_cast<char*>(&header) + place);
+    attribute->rta_len = static_cast<unsigned short>(header.nlmsg_len - place);
+  }
   void put(unsigned short type, const void* data, size_t size) {
     char* place = reinterpret_cast<char*>(&header) + header.nlmsg_len;
     rtattr attribute{.rta_len = static_cast<unsigned short>(RTA_LENGTH(size)), .rta_type = type};
     std::memcpy(place, &attribute, sizeof attribute);
-    std::memcpy(place + sizeof attribute, data, size);
+    if (size > 0) std::memcpy(place + sizeof attribute, data, size);
     header.nlmsg_len += static_cast<uint32_t>(RTA_SPACE(size));
   }
   void put(unsigned short type, const std::string& text) { put(type, text.c_str(), text.size() + 1); }
@@ -47,6 +64,19 @@ void ask(int socket, const Message& message, const char* what) {
   if (error == 0) return;
   std::fprintf(stderr, "%s: %s\n", what, std::strerror(error));
   std::exit(1);
+}
+
+void give_address(int pod_socket, const BareMove& one) {
+  if (one.address == 0) return;
+  Message message(0, RTM_NEWADDR);
+  message.header.nlmsg_len = NLMSG_LENGTH(sizeof message.address);
+  message.address = {};
+  message.address.ifa_family = AF_INET;
+  message.address.ifa_prefixlen = 24;
+  message.address.ifa_index = static_cast<uint32_t>(one.index);  // stays over a move, see bare_detach
+  message.put(IFA_LOCAL, &one.address, sizeof one.address);
+  message.put(IFA_ADDRESS, &one.address, sizeof one.address);
+  ask(pod_socket, message, "address");
 }
 
 }  // namespace
@@ -74,7 +104,9 @@ void bare_attach(int host_socket, int pod_socket, int pod_netns, const std::vect
     Message up(0);  // by its name, whatever index it got there
     up.put(IFLA_IFNAME, one.pod);
     up.link.ifi_flags = up.link.ifi_change = IFF_UP;
+    if (one.pod_mtu != 0) up.put(IFLA_MTU, &one.pod_mtu, sizeof one.pod_mtu);
     ask(pod_socket, up, "up");
+    give_address(pod_socket, one);
   }
 }
 
@@ -83,8 +115,37 @@ void bare_detach(int pod_socket, int host_netns, const std::vector<BareMove>& mo
     Message move(one.index);  // an index stays over a move unless it is taken in the target
     move.put(IFLA_NET_NS_FD, &host_netns, sizeof host_netns);
     move.put(IFLA_IFNAME, one.host);
+    if (one.host_mtu != 0) move.put(IFLA_MTU, &one.host_mtu, sizeof one.host_mtu);
     ask(pod_socket, move, "move back");
   }
+}
+
+void bare_make(int host_socket, int pod_socket, int pod_netns, int master,
+               const std::vector<BareMove>& links) {
+  for (const BareMove& one : links) {
+    Message message(one.index);
+    message.header.nlmsg_flags |= NLM_F_CREATE | NLM_F_EXCL;
+    message.link.ifi_flags = message.link.ifi_change = IFF_UP;
+    message.put(IFLA_IFNAME, one.pod);
+    message.put(IFLA_NET_NS_FD, &pod_netns, sizeof pod_netns);
+    message.put(IFLA_LINK, &master, sizeof master);
+    message.put(IFLA_GROUP, &kGroup, sizeof kGroup);
+    size_t info = message.open(IFLA_LINKINFO);
+    message.put(IFLA_INFO_KIND, std::string("macvlan"));
+    size_t data = message.open(IFLA_INFO_DATA);
+    uint32_t mode = MACVLAN_MODE_BRIDGE;
+    message.put(IFLA_MACVLAN_MODE, &mode, sizeof mode);
+    message.close(data);
+    message.close(info);
+    ask(host_socket, message, "make");
+    give_address(pod_socket, one);
+  }
+}
+
+void bare_delete(int pod_socket) {
+  Message message(0, RTM_DELLINK);
+  message.put(IFLA_GROUP, &kGroup, sizeof kGroup);
+  ask(pod_socket, message, "delete");
 }
 
 }  // namespace railbed::bench

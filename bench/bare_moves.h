@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The barest netlink sequence that puts interfaces into a namespace and takes them back: one message to move
-// and rename, one to bring up. No list, no look, no record; what attaching is measured against.
+// and rename, one to bring up. Virtual ones are made in the namespace, up, by one message each, and deleted
+// as a group by one. No list, no look, no record; what attaching is measured against.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,10 @@ struct BareMove {
   int index = 0;     // in the host's namespace
   std::string host;  // name there
   std::string pod;   // name in the pod
+  // Zero: left as it is.
+  uint32_t pod_mtu = 0;
+  uint32_t host_mtu = 0;
+  uint32_t address = 0;  // IPv4, in network order, with a prefix of 24
 };
 
 // A route socket inside the namespace of `netns_fd`; -1 for the caller's.
@@ -20,5 +26,10 @@ int bare_socket(int netns_fd);
 void bare_attach(int host_socket, int pod_socket, int pod_netns, const std::vector<BareMove>& moves);
 // `indexes` are those inside the pod, in the order of `moves`.
 void bare_detach(int pod_socket, int host_netns, const std::vector<BareMove>& moves);
+
+// macvlans (mode bridge) on the host's interface `master`, with the given indexes and names in the pod.
+void bare_make(int host_socket, int pod_socket, int pod_netns, int master,
+               const std::vector<BareMove>& links);
+void bare_delete(int pod_socket);
 
 }  // namespace railbed::bench
