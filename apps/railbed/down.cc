@@ -44,9 +44,9 @@ Result<int> run(Options& options) {
   seen.reset();
   StopSignal stop;
   options.settings.apply.stop = stop.token();
-  std::unique_ptr<state::Store> store = TRY(options.state.open(*kernel));
+  Work work = TRY(begin_work(options, *kernel, "railbed down"));
   RunProgress progress;
-  auto report = agent::down(*kernel, *store, options.settings, progress);
+  auto report = agent::down(*kernel, *work.store, options.settings, progress);
   progress.wipe();
   if (!report) return fail(std::move(report.error()));
   return tell(options, *report);

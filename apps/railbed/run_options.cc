@@ -27,7 +27,22 @@ int tell_any(const RunOptions& options, const Report& report) {
 void add_run_options(CLI::App& app, RunOptions& options) {
   app.add_option("--state-dir", options.state.directory, "where the state is")->capture_default_str();
   app.add_option("--wait", options.state.wait_s, "seconds to wait for another railbed that is at work");
+  app.add_option("--agent", options.agent_socket, "the socket of the agent that attaches pods; \"\" for none")
+      ->capture_default_str();
   app.add_option("-o,--output", options.output, "text or json")->check(CLI::IsMember({"text", "json"}));
+}
+
+Result<Work> begin_work(RunOptions& options, os::Kernel& kernel, const std::string& command) {
+  Work work;
+  if (options.agent_socket.empty() || !agent_listens(options.agent_socket)) {
+    work.store = TRY(options.state.open(kernel));
+    return work;
+  }
+  work.store = TRY(options.state.share(kernel, command));
+  auto wait = std::chrono::milliseconds(static_cast<int64_t>(options.state.wait_s * 1000));
+  work.agent = TRY(AgentClient::open(options.agent_socket, *work.store, kernel.clock(), wait));
+  options.settings.pod_server = work.agent.get();
+  return work;
 }
 
 std::vector<std::string> missing_capabilities(os::Kernel& kernel) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/standalone.h"
+#include "agent_client.h"
 #include "os/kernel.h"
 #include "state_options.h"
 
@@ -20,9 +21,17 @@ struct RunOptions {
   agent::Settings settings;
   StateOptions state;
   std::string output = "text";
+  std::string agent_socket = kAgentSocket;
 };
 
 void add_run_options(CLI::App& app, RunOptions& options);
+
+// The state, locked, and the agent that attaches pods where one runs (it is in `settings` then).
+struct Work {
+  std::unique_ptr<state::Store> store;
+  std::unique_ptr<AgentClient> agent;  // null: this process attaches them
+};
+Result<Work> begin_work(RunOptions& options, os::Kernel& kernel, const std::string& command);
 
 // Those of the capabilities that changing a machine needs which this process lacks.
 std::vector<std::string> missing_capabilities(os::Kernel& kernel);

@@ -15,6 +15,8 @@ struct StateOptions {
 
   // Busy names who holds it.
   Result<std::unique_ptr<state::Store>> open(const os::Kernel& kernel) const;
+  // For use beside other processes: whoever changes something takes the lock for that time.
+  Result<std::unique_ptr<state::Store>> share(const os::Kernel& kernel, const std::string& command) const;
   // Without its lock and without writing; null when there is none.
   Result<std::unique_ptr<state::Store>> look(const os::Kernel& kernel) const;
 };

@@ -60,9 +60,9 @@ Result<int> run(Options& options) {
   TRY(check_privileges(*kernel, options, manifests.objects));
   StopSignal stop;
   options.settings.apply.stop = stop.token();
-  std::unique_ptr<state::Store> store = TRY(options.state.open(*kernel));
+  Work work = TRY(begin_work(options, *kernel, "railbed up"));
   RunProgress progress;
-  auto report = agent::up(*kernel, *store, manifests.objects, options.settings, progress);
+  auto report = agent::up(*kernel, *work.store, manifests.objects, options.settings, progress);
   progress.wipe();
   if (!report) return fail(std::move(report.error()));
   print_diagnostics(report->diagnostics);

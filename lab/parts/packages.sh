@@ -20,7 +20,7 @@ GUEST_PACKAGES=(
   libxtables12 libgssapi-krb5-2 libkrb5-3 libk5crypto3 libcom-err2 libkrb5support0 libkeyutils1 libproc2-0 libsystemd0 libgcrypt20 libgpg-error0 liblz4-1
   libibverbs1 librdmacm1 libibumad3 libibmad5 libibnetdisc5 libnl-3-200 libnl-route-3-200 libmnl0
   # libraries of the product
-  libfmt9 libspdlog1.10 libyaml-0-2 libsqlite3-0 libarchive13 libbz2-1.0 libnettle8 libxml2 libicu72
+  libfmt9 libspdlog1.10 libyaml-0-2 libsqlite3-0 libprometheus-cpp-core1.0 libprometheus-cpp-pull1.0 libcivetweb1 libarchive13 libbz2-1.0 libnettle8 libxml2 libicu72
 )
 
 # Debian's busybox shell prefers its own applets ("ip" would silently be busybox's), so dash is the shell, and the

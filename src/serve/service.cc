@@ -5,21 +5,12 @@
 #include <iterator>
 
 #include "cni/version.h"
-#include "doc/json.h"
+#include "cni/wire.h"
 
 namespace railbed::serve {
 namespace {
 
 constexpr std::string_view kIpamTypes[] = {"whereabouts", "host-local", "static", "dhcp"};
-
-std::string version_answer(const std::string& version) {
-  doc::Value supported = doc::Value::array();
-  for (std::string_view one : cni::kSupportedVersions) supported.push(doc::Value(std::string(one)));
-  doc::Value answer = doc::Value::object();
-  answer.set("cniVersion", version);
-  answer.set("supportedVersions", std::move(supported));
-  return doc::to_json(answer);
-}
 
 Reply failed(const cni::Failure& failure, const std::string& version) {
   return {1, cni::to_json(failure, version)};
@@ -34,7 +25,7 @@ void Service::unavailable(std::string why) {
 
 Reply Service::handle(const cni::Request& request) {
   const std::string latest = cni::kLatest.to_string();
-  if (request.command == cni::Command::kVersion) return {0, version_answer(latest)};
+  if (request.command == cni::Command::kVersion) return {0, std::string(cni::version_answer())};
   cni::Outcome<cni::PluginConfig> config = cni::read_plugin_config(request.config);
   if (!config.has_value()) return failed(config.error(), latest);
   const std::string version = config->version.to_string();

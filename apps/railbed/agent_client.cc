@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent_client.h"
+
+#include <algorithm>
+#include <array>
+
+#include "agent/netns_name.h"
+#include "cni/wire.h"
+#include "doc/json.h"
+#include "os/unix_socket.h"
+
+namespace railbed {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kAnswerTime{120'000};
+constexpr milliseconds kLockTime{60'000};
+// No default network: a pod of manifests has a namespace of its own and the networks that it asks for.
+constexpr const char* kConfig =
+    R"({"cniVersion": "1.1.0", "name": "railbed", "type": "railbed", "unknownPod": "fail"})";
+
+// One request and its answer over a connection of its own.
+class Conversation {
+ public:
+  Conversation(os::Connection connection, os::Clock& clock, const std::string& socket)
+      : connection_(std::move(connection)), clock_(clock), socket_(socket), end_(clock.now() + kAnswerTime) {}
+
+  Result<cni::WireAnswer> run(const cni::WireRequest& request) {
+    TRY(send(cni::to_frame(request)));
+    TRY(receive(cni::kFrameHeadBytes));
+    std::string why;
+    std::optional<cni::FrameHead> head = cni::read_frame_head(got_, why);
+    if (!head.has_value() || head->kind != cni::FrameKind::kAnswer)
+      return fail(Code::kIo, "{}: {}", socket_, why);
+    got_.clear();
+    TRY(receive(head->payload_bytes));
+    std::optional<cni::WireAnswer> answer = cni::read_wire_answer(got_, why);
+    if (!answer.has_value()) return fail(Code::kIo, "{}: {}", socket_, why);
+    return std::move(*answer);
+  }
+
+ private:
+  Result<void> send(std::string_view bytes) {
+    while (!bytes.empty()) {
+      size_t taken = TRY(connection_.write_some(bytes));
+      bytes.remove_prefix(taken);
+      if (taken == 0) TRY(wait(os::Await::kWrite));
+    }
+    return {};
+  }
+
+  Result<void> receive(size_t bytes) {
+    std::array<char, 8192> part{};
+    while (got_.size() < bytes) {
+      std::optional<size_t> count =
+          TRY(connection_.read_some(std::span(part.data(), std::min(part.size(), bytes - got_.size()))));
+      if (count == 0u) return fail(Code::kIo, "the agent at {} hung up before it answered", socket_);
+      if (count.has_value())
+        got_.append(part.data(), *count);
+      else
+        TRY(wait(os::Await::kRead));
+    }
+    return {};
+  }
+
+  Result<void> wait(os::Await what) {
+    auto left = std::chrono::duration_cast<milliseconds>(end_ - clock_.now());
+    if (left.count() <= 0)
+      return fail(Code::kTimeout, "the agent at {} did not answer for {} s", socket_,
+                  kAnswerTime.count() / 1000);
+    os::Poller poller;
+    TRY(poller.add(connection_.fd(), 0, what));
+    poller.wait(left);
+    return {};
+  }
+
+  os::Connection connection_;
+  os::Clock& clock_;
+  const std::string& socket_;
+  os::Deadline end_;
+  std::string got_;
+};
+
+// What a failed answer says, in our words.
+Error error_of(const std::string& output, const std::string& socket) {
+  doc::Diagnostics diagnostics;
+  auto answer =
+      doc::parse_json(std::make_shared<const doc::Source>(doc::Source{socket, output}), diagnostics);
+  auto text = [&](std::string_view key) {
+    const doc::Value* value = answer.has_value() && answer->is_object() ? answer->find(key) : nullptr;
+    const std::string* found = value != nullptr ? value->as_string() : nullptr;
+    return found != nullptr ? *found : std::string();
+  };
+  std::string message = text("msg");
+  if (message.empty()) message = fmt::format("the agent at {} refused without a reason", socket);
+  return Error{.code = Code::kConflict,
+               .message = std::move(message),
+               .context = {"the agent"},
+               .hint = text("details")};
+}
+
+}  // namespace
+
+bool agent_listens(const std::string& socket) {
+  return os::Connection::connect(socket).has_value();
+}
+
+Result<std::unique_ptr<AgentClient>> AgentClient::open(const std::string& socket, state::Store& store,
+                                                       os::Clock& clock, milliseconds wait) {
+  std::unique_ptr<AgentClient> client(new AgentClient(socket, store, clock));
+  client->hold_ = TRY(store.hold(wait).hint("--wait SECONDS waits for the other one"));
+  return client;
+}
+
+Result<void> AgentClient::attach(const std::string& pod, const std::string& netns_path) {
+  return ask("ADD", pod, netns_path);
+}
+
+Result<void> AgentClient::detach(const std::string& pod, const std::string& netns_path) {
+  return ask("DEL", pod, netns_path);
+}
+
+Result<void> AgentClient::ask(const std::string& command, const std::string& pod,
+                              const std::string& netns_path) {
+  size_t slash = pod.find('/');
+  cni::WireRequest request{.type = "railbed", .config = kConfig};
+  request.environment = {"CNI_COMMAND=" + command,
+                         "CNI_CONTAINERID=" + agent::netns_name(pod),
+                         "CNI_NETNS=" + netns_path,
+                         "CNI_IFNAME=eth0",
+                         "CNI_PATH=/opt/cni/bin",
+                         fmt::format("CNI_ARGS=K8S_POD_NAMESPACE={};K8S_POD_NAME={}", pod.substr(0, slash),
+                                     slash == std::string::npos ? "" : pod.substr(slash + 1))};
+  os::Connection connection = TRY(os::Connection::connect(socket_));
+  hold_.reset();
+  Result<cni::WireAnswer> answer = Conversation(std::move(connection), clock_, socket_).run(request);
+  hold_ = TRY(store_.hold(kLockTime));
+  if (!answer.has_value()) return fail(std::move(answer.error()));
+  if (answer->status != 0) return fail(error_of(answer->output, socket_));
+  return {};
+}
+
+}  // namespace railbed
