@@ -9,7 +9,7 @@
 #   make format   clang-format over everything
 #   make clean    removes build/; packages and the lab's cache stay
 
-.PHONY: demo test bench lab build setup setup-test setup-lab format clean
+.PHONY: demo test bench lab build setup setup-test setup-lab setup-cluster format clean
 .NOTPARALLEL:
 
 build: setup
@@ -24,13 +24,16 @@ setup-test:
 setup-lab:
 	@tools/setup lab
 
+setup-cluster:
+	@tools/setup cluster
+
 demo: build setup-lab
 	@demo/run
 
-test: setup-test setup-lab
+test: setup-test setup-lab setup-cluster
 	@tests/run
 
-bench: setup-test setup-lab
+bench: setup-test setup-lab setup-cluster
 	@tools/build dev
 	@bench/run $(ONLY)
 

@@ -86,7 +86,15 @@ container_of() { # POD
 # Everything that containerd still has of a pod.
 containers_of() { ctr -n k8s.io containers ls -q "labels.\"io.kubernetes.pod.name\"==$1-node1"; }
 runs() { container_of "$1" >/dev/null; }
-gone() { [ -z "$(containers_of "$1")" ] && ! grep -qs . "/run/manifests/$1.yaml"; }
+# Whether nothing of a pod runs and its sandbox's namespace has ended, which comes after CNI's DEL.
+gone() {
+  local id path
+  for id in $(containers_of "$1"); do
+    ctr -n k8s.io tasks ls | grep -q "^$id .*RUNNING" && return 1
+    path=$(ctr -n k8s.io containers info "$id" | sed -n 's|.*"path": "\(/var/run/netns/[^"]*\)".*|\1|p')
+    [ -z "$path" ] || [ ! -e "$path" ] || return 1
+  done
+}
 in_pod() { # POD COMMAND...: inside the pod's own container
   local id
   id=$(container_of "$1") || { echo "pod $1 does not run"; return 1; }

@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What railbed adds to the start of a kubelet's pod: RunPodSandbox as the kubelet itself measures it (pause container and
+# all of CNI), of three kinds of pods in turn: the bridge only, without railbed; railbed with the bridge as first network;
+# the same with eight macvlans and addresses by whereabouts' fields. Means over all turns but the first.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+turns=${TURNS:-7}
+if [ "${1:-}" != --inside ]; then
+  export ROOT=$PWD LOGS=$PWD/build/bench-logs/cluster RAILBED=${RAILBED:-$PWD/build/railbed}
+  rm -rf "$LOGS"
+  mkdir -p "$LOGS"
+  for program in containerd runc ctr busybox; do
+    command -v $program >/dev/null || { echo "SKIP cluster: no $program here (tools/setup cluster)"; exit 0; }
+  done
+  for tool in cni kubelet; do
+    folder=$(tests/tools/build $tool 2>"$LOGS/build-$tool.log") || { echo "SKIP cluster: $(tail -1 "$LOGS/build-$tool.log")"; exit 0; }
+    export "TOOLS_${tool^^}=$folder"
+  done
+  why=$(tests/cluster/sandbox true 2>&1) || { echo "SKIP cluster: $why"; exit 0; }
+  exec tests/cluster/sandbox "$0" --inside
+fi
+
+. tests/cluster/node.sh
+start_node || exit 1
+ip link add mv0 type veth peer name mv0p && ip link set mv0p up && ip link set mv0 up
+kinds=(plain meta eight)
+manifests=/etc/railbed
+list=""
+for i in 1 2 3 4 5 6 7 8; do
+  printf -- '---\napiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: m%s, namespace: default}\nspec:\n  config: |\n    {"cniVersion": "1.0.0", "name": "m%s", "type": "macvlan", "master": "mv0", "ipam": {"type": "whereabouts", "range": "10.6%s.0.0/24"}}\n' $i $i $i
+  list+="${list:+, }m$i"
+done >$manifests/networks.yaml
+for ((turn = 0; turn < turns; ++turn)); do
+  pod_manifest "meta$turn-node1" '' >$manifests/meta$turn.yaml
+  pod_manifest "eight$turn-node1" "$list" >$manifests/eight$turn.yaml
+done
+plain='{"cniVersion": "1.0.0", "name": "pods", "plugins": ['"$(bridge_plugin reference-host-local)"']}'
+ours='{"cniVersion": "1.0.0", "name": "railbed", "plugins": [{"type": "railbed",
+  "clusterNetwork": {"cniVersion": "1.0.0", "name": "pods", "plugins": ['"$(bridge_plugin reference-host-local)"']}}]}'
+declare -A sum count mean
+one_pod() { # KIND TURN
+  local pod=$1$2 before after
+  if [ "$1" = plain ]; then network_config "$plain"; else network_config "$ours"; fi
+  sleep 0.5  # containerd reads it when the kernel tells
+  before=$(run_pod_sandbox)
+  start_pod "$pod" "$list"
+  until_true 40 runs "$pod" || { echo "$pod does not start" >&2; return 1; }
+  after=$(run_pod_sandbox)
+  local links
+  links=$(in_pod "$pod" ip -o link | wc -l)
+  [ "$1" != eight ] || [ "$links" = 10 ] || { echo "$pod has $links interfaces" >&2; return 1; }
+  # Failed tries would count as well: there must be one.
+  read -r ms tries < <(echo "${before:-0 0} $after" | awk '{ printf "%.3f %d\n", ($3 - $1) * 1000, $4 - $2 }')
+  [ "$tries" = 1 ] || { echo "$pod took $tries tries" >&2; return 1; }
+  echo "$1 $2: $ms ms"
+  if [ "$2" != 0 ]; then
+    sum[$1]=$(awk "BEGIN { print ${sum[$1]:-0} + $ms }")
+    count[$1]=$((${count[$1]:-0} + 1))
+  fi
+  stop_pod "$pod"
+  until_true 40 gone "$pod" || { echo "$pod does not end" >&2; return 1; }
+}
+figure() { # NAME VALUE UNIT BOUND
+  local verdict=short
+  awk -v v="$2" -v b="${4#*=}" 'BEGIN { exit !(v <= b) }' && verdict=ok
+  echo "figure $1 $2 $3 $4 $verdict"
+}
+
+"$RAILBED" cni install --bin-dir /opt/cni/bin >"$LOGS/install.log" 2>&1 || { cat "$LOGS/install.log"; exit 1; }
+start agent "$RAILBED" agent --manifests $manifests
+until_true 10 test -S /run/railbed/cni.sock || { cat "$LOGS/agent.log"; exit 1; }
+for ((turn = 0; turn < turns; ++turn)); do
+  for kind in "${kinds[@]}"; do one_pod "$kind" "$turn" || exit 1; done
+done
+for kind in "${kinds[@]}"; do
+  mean[$kind]=$(awk "BEGIN { printf \"%.1f\", ${sum[$kind]} / ${count[$kind]} }")
+  echo "$kind: ${mean[$kind]} ms, mean of ${count[$kind]}"
+done
+figure cluster_default_network_overhead "$(awk "BEGIN { printf \"%.1f\", ${mean[meta]} - ${mean[plain]} }")" ms "<=15"
+figure cluster_8_macvlan_overhead "$(awk "BEGIN { printf \"%.1f\", ${mean[eight]} - ${mean[plain]} }")" ms "<=15"
