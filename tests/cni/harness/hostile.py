@@ -1,32 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients of the agent's socket that misbehave, while ordinary pods come and go: no ordinary request fails or waits."""
 import os
-import pathlib
 import random
 import socket
-import stat
-import struct
 import threading
 import time
 
 import machine
+from wire import frame, payload, sockets
 
-REQUEST = 1
 SLOWEST_MS = 3000  # of an ordinary ADD or DEL meanwhile; a noisy machine's, the agent's own deadlines are longer
 MOST_RSS_KIB = 64 * 1024
 UNKNOWN = 9  # a kind of frame that there is none of
-
-
-def sockets():
-    return [str(path) for path in pathlib.Path("/run/railbed").rglob("*") if stat.S_ISSOCK(path.lstat().st_mode)]
-
-
-def frame(payload, kind=REQUEST, length=None, magic=b"RBC1"):
-    return magic + struct.pack(">BI", kind, len(payload) if length is None else length) + payload
-
-
-def payload(plugin=b"macvlan", environment=(b"CNI_COMMAND=STATUS", b"CNI_PATH=/opt/cni/bin"), stdin=b"{}"):
-    return b"\0".join([plugin, *environment, b"", stdin])
 
 
 class Hostile:

@@ -11,6 +11,7 @@ from report import Report
 from sides import Railbed, Reference
 
 PARTS = ("conformance", "differential", "races", "hostile")
+BENCH = "bench"  # by name only: bench/cni.sh
 
 
 def options():
@@ -25,7 +26,7 @@ def options():
     parser.add_argument("--keep")
     found = parser.parse_args()
     for part in found.parts:
-        if part not in PARTS:
+        if part not in (*PARTS, BENCH):
             parser.error(f'no part "{part}": {", ".join(PARTS)}')
     return found
 
@@ -43,6 +44,8 @@ def main():
             report.skip("cni", why)
             return 0
         sides.append(ours)
+    if BENCH in chosen.parts:
+        importlib.import_module(BENCH).prepare()
     for side in sides:
         side.start()
     try:

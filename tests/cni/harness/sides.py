@@ -97,7 +97,7 @@ class Railbed(Side):
         super().start()
 
     def start_agent(self):
-        self.agent = subprocess.Popen([self.program, "agent"], stdout=open(self.log, "a"), stderr=subprocess.STDOUT)
+        self.agent = subprocess.Popen([self.program, "agent", "--manifests", "/etc/railbed"], stdout=open(self.log, "a"), stderr=subprocess.STDOUT)
         end = time.monotonic() + 20
         while True:
             if self.agent.poll() is not None:
