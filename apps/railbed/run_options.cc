@@ -3,6 +3,8 @@
 
 #include <cstdio>
 
+#include <algorithm>
+
 #include <CLI/CLI.hpp>
 
 #include "doc/json.h"
@@ -11,6 +13,8 @@
 
 namespace railbed {
 namespace {
+
+constexpr double kAgentTurn_s = 30;
 
 template <typename Report>
 int tell_any(const RunOptions& options, const Report& report) {
@@ -38,6 +42,8 @@ Result<Work> begin_work(RunOptions& options, os::Kernel& kernel, const std::stri
     work.store = TRY(options.state.open(kernel));
     return work;
   }
+  // The agent holds the lock for a moment per request.
+  options.state.wait_s = std::max(options.state.wait_s, kAgentTurn_s);
   work.store = TRY(options.state.share(kernel, command));
   auto wait = std::chrono::milliseconds(static_cast<int64_t>(options.state.wait_s * 1000));
   work.agent = TRY(AgentClient::open(options.agent_socket, *work.store, kernel.clock(), wait));

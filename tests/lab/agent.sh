@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The agent and its shim on real VFs, ipvlan and VRFs in a virtual machine, driven by the reference library's cnitool.
+#   tests/lab/agent.sh [PART...]      parts: sriov, kinds, vfio (all)
+# RAILBED is the program (build/railbed); the shim railbed-cni is beside it.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+railbed=${RAILBED:-$PWD/build/railbed}
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(sriov kinds vfio)
+originals=$(tests/tools/build cni) || { echo "SKIP agent: the reference plugins cannot be built here (see above)"; exit 0; }
+LAB_DIR=$(mktemp -d "${TMPDIR:-/tmp}/railbed-agent.XXXXXX")
+export LAB_DIR
+trap 'lab/lab stop --all >/dev/null 2>&1; rm -rf "$LAB_DIR"' EXIT
+failed=0
+
+pass() { echo "PASS agent: $*"; }
+fail() { echo "FAIL agent: $*"; failed=1; }
+same() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1"; diff <(echo "$3") <(echo "$2") | sed 's/^/    /'; fi; }  # NAME GOT WANTED
+has() { if [[ "$2" == *"$3"* ]]; then pass "$1"; else fail "$1: no \"$3\" in"; printf '%s\n' "$2" | sed 's/^/    /'; fi; }  # NAME TEXT PART
+on() { lab/lab exec "$guest" -t 200 -- "cd /t; $*"; }
+tool() { on "sh attach.sh tool $*"; }
+conf() { # NAME VERSION PLUGIN...
+  local words="" word
+  for word in "$@"; do words+=" '$word'"; done
+  on "sh attach.sh conf$words"
+}
+
+start() { # GUEST OPTION...
+  guest=$1
+  shift
+  lab/lab start "$guest" --file "$railbed:/usr/bin/railbed" --file "${railbed}-cni:/usr/bin/railbed-cni" \
+    --file "$originals:/opt/originals" --file tests/lab/agent/attach.sh:/t/attach.sh --file bench/attach_lab/vfs.sh:/t/vfs.sh "$@" \
+    >"$LAB_DIR/$guest.log" 2>&1 || { fail "guest $guest did not start"; cat "$LAB_DIR/$guest.log"; return 1; }
+  on 'railbed cni install --bin-dir /opt/cni/bin && { railbed agent >/tmp/agent.log 2>&1 & }
+    until [ -S /run/railbed/agent.sock ]; do sleep 0.05; done
+    ip netns add a; ip netns add b; ip -n a link set lo up; ip -n b link set lo up; true'
+}
+agent_log() { [ $failed = 0 ] || on 'cat /tmp/agent.log' | tail -30 | sed 's/^/    agent: /'; }
+
+part_sriov() {
+  start sriov --pf rail0 --pf rail1 || return
+  local devices vf version before got
+  devices=$(on 'sh vfs.sh 2')
+  vf=${devices%%,*}
+  before=$(on "sh attach.sh vf $vf")
+  local ipam='"ipam":{"type":"host-local","ranges":[[{"subnet":"10.77.0.0/24"}]]}'
+  for version in 0.3.1 0.4.0 1.0.0 1.1.0; do
+    conf rail "$version" "{\"type\":\"sriov\",\"deviceID\":\"$vf\",\"vlan\":77,\"spoofchk\":\"off\",\"trust\":\"on\",$ipam}" \
+      '{"type":"tuning","mtu":1400,"sysctl":{"net.ipv4.conf.IFNAME.arp_filter":"1"}}' '{"type":"sbr"}'
+    got=$(tool add rail a net1)
+    has "sriov $version: ADD" "$got" "status 0"
+    has "sriov $version: its address in the result" "$got" '"10.77.0.'
+    got=$(on "sh attach.sh inside a; ip netns exec a cat /proc/sys/net/ipv4/conf/net1/arp_filter")
+    has "sriov $version: its interface with the MTU of tuning" "$got" "net1: <BROADCAST,MULTICAST,UP> mtu 1400"
+    has "sriov $version: a rule of its own" "$got" "from 10.77.0."
+    has "sriov $version: VLAN, spoof check and trust at the PF" "$(on "ip link show eth0 | grep 'vf 0 '")" "vlan 77, spoof checking off, link-state auto, trust on"
+    [ "$version" = 0.3.1 ] || has "sriov $version: CHECK" "$(tool check rail a net1)" "status 0"
+    if [ "$version" != 0.3.1 ]; then
+      on "ip -n a link set net1 mtu 1300"
+      has "sriov $version: CHECK sees another MTU" "$(tool check rail a net1)" "status 1"
+    fi
+    has "sriov $version: DEL" "$(tool del rail a net1)" "status 0"
+    same "sriov $version: the VF is as before" "$(on "sh attach.sh vf $vf")" "$before"
+    has "sriov $version: DEL again" "$(tool del rail a net1)" "status 0"
+  done
+  other=$(tool add rail a net1; tool add rail b net1)
+  has "sriov: a second pod does not get the same VF" "$other" "belongs to pod"
+  on "ip netns del a; ip netns add a" # the namespace is gone without a DEL
+  has "sriov: DEL without the namespace" "$(tool del rail a net1)" "status 0"
+  same "sriov: and the VF is as before" "$(on "sh attach.sh vf $vf")" "$before"
+  same "sriov: nothing is attached" "$(on 'railbed attachments -o json' | tr -d ' \n')" '{"attachments":[]}'
+  agent_log
+}
+
+# What this machine's own kernel may lack: beside the original plugin, in namespaces a (ours) and b (theirs).
+beside_original() { # NAME PLUGIN...
+  local name=$1 ours theirs
+  shift
+  conf "$name" 1.0.0 "$@"
+  ours=$(tool add "$name" a net1)
+  has "$name: ADD" "$ours" "status 0"
+  theirs=$(on "CNI_PATH=/opt/originals NETCONFPATH=/etc/cni/net.d CNI_IFNAME=net1 /opt/originals/cnitool add $name /run/netns/b; echo status \$?")
+  has "$name: the original's ADD" "$theirs" "status 0"
+  same "$name: links, addresses, routes and rules as the original's" "$(on 'sh attach.sh inside a')" "$(on 'sh attach.sh inside b')"
+  has "$name: CHECK" "$(tool check "$name" a net1)" "status 0"
+  has "$name: DEL" "$(tool del "$name" a net1)" "status 0"
+  on "CNI_PATH=/opt/originals NETCONFPATH=/etc/cni/net.d CNI_IFNAME=net1 /opt/originals/cnitool del $name /run/netns/b"
+  same "$name: after DEL as after the original's" "$(on 'sh attach.sh inside a')" "$(on 'sh attach.sh inside b')"
+}
+
+part_kinds() {
+  start kinds || return
+  on 'modprobe dummy; modprobe ipvlan; modprobe vrf; ip link add dum0 type dummy; ip link set dum0 up'
+  local static='"ipam":{"type":"static","addresses":[{"address":"10.78.0.5/24","gateway":"10.78.0.1"},{"address":"fd78::5/64"}],"routes":[{"dst":"10.99.0.0/16"}]}'
+  local mode
+  for mode in l2 l3 l3s; do
+    beside_original "ipvlan-$mode" "{\"type\":\"ipvlan\",\"master\":\"dum0\",\"mode\":\"$mode\",\"mtu\":1400,$static}"
+  done
+  beside_original vrf "{\"type\":\"ipvlan\",\"master\":\"dum0\",$static}" '{"type":"vrf","vrfname":"blue"}'
+  beside_original vrf-table "{\"type\":\"ipvlan\",\"master\":\"dum0\",$static}" '{"type":"vrf","vrfname":"red","table":1234}'
+  beside_original sbr "{\"type\":\"ipvlan\",\"master\":\"dum0\",$static}" '{"type":"sbr"}'
+  agent_log
+}
+
+part_vfio() {
+  start vfio --pf rail0 --iommu || return
+  local vf
+  vf=$(on 'echo 1 >/sys/bus/pci/devices/0000:01:00.0/sriov_numvfs; basename "$(readlink /sys/bus/pci/devices/0000:01:00.0/virtfn0)"')
+  on "echo vfio-pci >/sys/bus/pci/devices/$vf/driver_override; echo $vf >/sys/bus/pci/devices/$vf/driver/unbind 2>/dev/null; echo $vf >/sys/bus/pci/drivers_probe"
+  conf dpdk 1.0.0 "{\"type\":\"sriov\",\"deviceID\":\"$vf\",\"vlan\":78}"
+  has "vfio: ADD" "$(tool add dpdk a net1)" "status 0"
+  has "vfio: the VLAN is set through the PF" "$(on "ip link show eth0 | grep 'vf 0 '")" "vlan 78"
+  has "vfio: it is attached as files" "$(on 'railbed attachments -o json')" "/dev/vfio/"
+  has "vfio: DEL" "$(tool del dpdk a net1)" "status 0"
+  if [[ "$(on "ip link show eth0 | grep 'vf 0 '")" == *"vlan 78"* ]]; then fail "vfio: the VLAN is gone"; else pass "vfio: the VLAN is gone"; fi
+  agent_log
+}
+
+lab/lab setup >/dev/null 2>&1 || { echo "SKIP agent: no lab here (lab/lab setup)"; exit 0; }
+for part in "${parts[@]}"; do
+  "part_$part"
+  lab/lab stop --all >/dev/null 2>&1
+done
+exit $failed
