@@ -28,12 +28,12 @@ std::string_view version_answer() {
 }
 
 std::optional<FrameHead> read_frame_head(std::string_view head, std::string& why) {
-  if (head.size() < kFrameHeadBytes) {
-    why = "the frame ends within its head";
+  if (!kMagic.starts_with(head.substr(0, kMagic.size()))) {
+    why = "the frame does not begin with RBC1";
     return std::nullopt;
   }
-  if (head.substr(0, kMagic.size()) != kMagic) {
-    why = "the frame does not begin with RBC1";
+  if (head.size() < kFrameHeadBytes) {
+    why = "the frame ends within its head";
     return std::nullopt;
   }
   FrameHead out;

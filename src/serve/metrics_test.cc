@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/metrics.h"
+
+#include <gtest/gtest.h>
+
+namespace railbed::serve {
+namespace {
+
+cni::Request add() {
+  cni::Request request;
+  request.command = cni::Command::kAdd;
+  request.type = "macvlan";
+  return request;
+}
+
+TEST(Metrics, CountRequestsFailuresAndWhatIsInFlight) {
+  Metrics metrics;
+  const std::function<Reply(const cni::Request&)> good = [&](const cni::Request&) {
+    EXPECT_NE(metrics.text().find("railbed_requests_in_flight 1"), std::string::npos);
+    return Reply{0, "{}"};
+  };
+  metrics.metered(add(), good);
+  metrics.metered(add(), [](const cni::Request&) {
+    return Reply{1, cni::to_json(cni::Failure{cni::kExhausted, "full", ""}, "1.0.0")};
+  });
+  cni::Request odd = add();
+  odd.type = "made-up-by-a-client";
+  metrics.metered(odd, [](const cni::Request&) { return Reply{1, "no json"}; });
+  metrics.took("sriov", Phase::kKernel, 0.0015);
+  const std::string text = metrics.text();
+  for (const char* line :
+       {"railbed_requests_in_flight 0\n", "railbed_request_seconds_count{command=\"ADD\"} 3\n",
+        "railbed_attach_seconds_count{phase=\"total\",type=\"macvlan\"} 2\n",
+        "railbed_attach_seconds_bucket{phase=\"kernel\",type=\"sriov\",le=\"0.001\"} 0\n",
+        "railbed_attach_seconds_bucket{phase=\"kernel\",type=\"sriov\",le=\"0.002\"} 1\n",
+        "railbed_failures_total{code=\"102\",type=\"macvlan\"} 1\n",
+        "railbed_failures_total{code=\"104\",type=\"other\"} 1\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  EXPECT_EQ(text.find("made-up"), std::string::npos);
+}
+
+TEST(Metrics, AskHowThingsStand) {
+  Metrics metrics;
+  EXPECT_EQ(metrics.text().find("railbed_addresses"), std::string::npos);
+  metrics.standing([] {
+    return Standing{.pools = {{"rail0", 250, 4}}, .vfs_free = 3, .vfs_attached = 4, .pending_dels = 2};
+  });
+  const std::string text = metrics.text();
+  for (const char* line :
+       {"railbed_addresses{pool=\"rail0\",state=\"free\"} 250\n",
+        "railbed_addresses{pool=\"rail0\",state=\"taken\"} 4\n", "railbed_vfs{state=\"attached\"} 4\n",
+        "railbed_vfs{state=\"missing\"} 0\n", "railbed_pending_dels 2\n", "railbed_attachments 0\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+}
+
+TEST(Metrics, SaysWhereItCannotListen) {
+  Metrics metrics;
+  auto port = metrics.expose("127.0.0.1:99999999");
+  ASSERT_FALSE(port.has_value());
+  EXPECT_NE(port.error().message.find("metrics on 127.0.0.1:99999999"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace railbed::serve
