@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// railbed-cni: the program that a container runtime starts for a CNI plugin; asks the agent, prints its
+// answer.
+//
+//   basename(argv[0]) + CNI_* + standard input ──► /run/railbed/agent.sock ──► standard output + exit status
+//
+// Why so small: a process start is all that is left of a plugin's cost, so this one is static, has no
+// iostream, no locale and one allocation per buffer. When no agent answers: VERSION is answered here (always:
+// it never changes), DEL is written to disk for the agent to repeat and reported as done, ADD and GC fail
+// with code 11 (again later), CHECK and STATUS with 50 (no pods here now).
+//
+// RAILBED_SOCKET, RAILBED_PENDING and RAILBED_TIMEOUT_MS (of the whole run, 110000) are for tests; a runtime
+// gives plugins its own environment. Threading: one. Failure: JSON on standard output, exit status 1.
+// Source: CNI specification 1.1.0, sections 2 and 4.
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cni/wire.h"
+#include "journal.h"
+#include "text.h"
+
+extern char** environ;
+
+namespace railbed::shim {
+
+namespace {
+using cni::kFrameHeadBytes;
+
+constexpr int kTryAgainLater = 11;
+constexpr int kUnavailable = 50;
+constexpr int kInvalidEnvironment = 4;
+constexpr int kIo = 5;
+constexpr size_t kMostConfigBytes = 900 << 10;  // with the environment below the agent's 1 MiB
+constexpr int64_t kDefaultTimeoutMs = 110'000;  // a sandbox has 120 s or more
+
+// `railbed cni` finds by this what is a shim, and of which version.
+constexpr std::string_view kMarker = "railbed-cni-shim/" RAILBED_VERSION "\n";
+
+int64_t now_ms() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+struct Deadline {
+  int64_t at_ms;
+  int left_ms() const {
+    const int64_t left = at_ms - now_ms();
+    return left < 0 ? 0 : static_cast<int>(left);
+  }
+  // False when the time is over.
+  bool wait(int fd, short what) const {
+    for (;;) {
+      pollfd one{fd, what, 0};
+      const int ready = poll(&one, 1, left_ms());
+      if (ready > 0) return true;
+      if (ready == 0 || errno != EINTR) return false;
+    }
+  }
+};
+
+const char* environment(const char* name, const char* otherwise) {
+  const char* value = getenv(name);
+  return value == nullptr || *value == '\0' ? otherwise : value;
+}
+
+Deadline deadline() {
+  const int64_t told = atoll(environment("RAILBED_TIMEOUT_MS", "0"));
+  return {now_ms() + (told > 0 && told < 3'600'000 ? told : kDefaultTimeoutMs)};
+}
+
+void put(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = write(fd, text.data(), text.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return;
+    text.remove_prefix(static_cast<size_t>(put));
+  }
+}
+
+int failed(int code, const std::string& message, const std::string& details) {
+  std::string out = "{\n    \"cniVersion\": \"1.1.0\",\n    \"code\": " + number(code) +
+                    ",\n    \"msg\": " + json_quoted(message);
+  if (!details.empty()) out += ",\n    \"details\": " + json_quoted(details);
+  put(STDOUT_FILENO, out + "\n}");
+  return 1;
+}
+
+// False when it does not end in time or is too large.
+bool read_input(const Deadline& until, std::string& config, std::string& why) {
+  char buffer[16 << 10];
+  while (until.wait(STDIN_FILENO, POLLIN)) {
+    const ssize_t got = read(STDIN_FILENO, buffer, sizeof buffer);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got == 0) return true;
+    if (got < 0) {
+      why = "reading standard input: " + error_text(errno);
+      return false;
+    }
+    config.append(buffer, static_cast<size_t>(got));
+    if (config.size() > kMostConfigBytes) {
+      why = "the network configuration on standard input is larger than 900 KiB";
+      return false;
+    }
+  }
+  why = "standard input does not end in time";
+  return false;
+}
+
+int open_socket(const char* path, const Deadline& until, std::string& why) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (strlen(path) >= sizeof address.sun_path) {
+    why = std::string("the path of the agent's socket is too long: ") + path;
+    return -1;
+  }
+  strcpy(address.sun_path, path);
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  // For connect, which waits while the agent's queue is full.
+  const int left = until.left_ms();
+  const timeval most{left / 1000, left % 1000 * 1000 + 1};
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+  int done;
+  do done = connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  while (done != 0 && errno == EINTR);
+  if (done == 0) return fd;
+  why = std::string("no railbed agent answers on ") + path + ": " + error_text(errno);
+  close(fd);
+  return -1;
+}
+
+// A broken pipe is no end: what the agent said before it closed can still be read.
+void send_frame(int fd, const Deadline& until, std::string_view frame) {
+  while (!frame.empty() && until.wait(fd, POLLOUT)) {
+    const ssize_t put = send(fd, frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (put < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (put < 0) return;
+    frame.remove_prefix(static_cast<size_t>(put));
+  }
+}
+
+std::optional<cni::WireAnswer> read_answer(int fd, const Deadline& until, std::string& why) {
+  std::string frame;
+  char buffer[16 << 10];
+  for (;;) {
+    if (!until.wait(fd, POLLIN)) {
+      why = "the railbed agent did not answer in time";
+      return std::nullopt;
+    }
+    const ssize_t got = recv(fd, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got <= 0) break;
+    frame.append(buffer, static_cast<size_t>(got));
+    if (frame.size() > kFrameHeadBytes + cni::kMostPayloadBytes) break;
+  }
+  const std::string_view bytes(frame);
+  std::string wrong;
+  const auto head = cni::read_frame_head(bytes.substr(0, kFrameHeadBytes), wrong);
+  if (head && head->kind == cni::FrameKind::kAnswer && bytes.size() == kFrameHeadBytes + head->payload_bytes)
+    if (auto answer = cni::read_wire_answer(bytes.substr(kFrameHeadBytes), wrong)) return answer;
+  why = frame.empty() ? "the railbed agent went away before it answered"
+                      : "the railbed agent's answer is cut off or garbled";
+  return std::nullopt;
+}
+
+// What is done when no agent answers.
+int without_agent(std::string_view command, const std::string& frame, const std::string& why) {
+  const std::string hint = "is the railbed agent running? systemctl status railbed-agent";
+  if (command == "CHECK" || command == "STATUS") return failed(kUnavailable, why, hint);
+  if (command != "DEL") return failed(kTryAgainLater, why, hint);
+  for (const char* name : {"CNI_CONTAINERID", "CNI_IFNAME"})
+    if (*environment(name, "") == '\0')
+      return failed(kInvalidEnvironment, std::string("required env variables [") + name + "] missing", "");
+  std::string problem;
+  if (keep(environment("RAILBED_PENDING", "/var/lib/railbed/pending-del"), frame, problem)) return 0;
+  return failed(kIo, why + "; and the DEL could not be kept for later: " + problem, hint);
+}
+
+int about(const std::string& type) {
+  put(STDERR_FILENO, "CNI plugin " + type + ", asks the railbed agent\n");
+  put(STDERR_FILENO, kMarker);
+  put(STDERR_FILENO, "CNI protocol versions supported: 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n");
+  return 0;
+}
+
+int run(const char* program) {
+  const char* slash = strrchr(program, '/');
+  cni::WireRequest request;
+  request.type = slash == nullptr ? program : slash + 1;
+  const std::string_view command = environment("CNI_COMMAND", "");
+  if (command.empty()) return about(request.type);
+  if (command == "VERSION") {
+    put(STDOUT_FILENO, cni::version_answer());
+    return 0;
+  }
+  const Deadline until = deadline();
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (strncmp(*entry, "CNI_", 4) == 0) request.environment.emplace_back(*entry);
+  std::string why;
+  if (!read_input(until, request.config, why)) return failed(kIo, why, "");
+  const std::string frame = cni::to_frame(request);
+  const int agent = open_socket(environment("RAILBED_SOCKET", "/run/railbed/agent.sock"), until, why);
+  if (agent < 0) return without_agent(command, frame, why);
+  send_frame(agent, until, frame);
+  const auto answer = read_answer(agent, until, why);
+  if (!answer) return without_agent(command, frame, why);
+  put(STDOUT_FILENO, answer->output);
+  return answer->status;
+}
+
+}  // namespace
+}  // namespace railbed::shim
+
+int main(int argc, char** argv) {
+  return railbed::shim::run(argc > 0 ? argv[0] : "railbed-cni");
+}
