@@ -60,7 +60,7 @@ class Hostile:
             self.say(frame(data))
 
     def huge(self):
-        self.say(frame(payload(stdin=b'{"name": "' + b"x" * (4 << 20)))
+        self.say(frame(payload(stdin=b'{"name": "' + b"x" * (4 << 20))))
         self.say(frame(b"x" * ((4 << 20) - 1)))
 
     def cut_off(self):
