@@ -225,7 +225,7 @@ class Loop {
 };
 
 struct Options {
-  std::string railbed, shim, work, only;
+  std::string railbed, shim, work, only, networks;
   bool every = false;
   int kills = 0, share = 0, shares = 1;
   unsigned seed = 1;
@@ -275,9 +275,11 @@ int tell(const std::vector<std::unique_ptr<Loop>>& loops, const std::vector<Scen
 
 int run(const Options& options) {
   Machine machine;
-  machine.make();
+  if (options.networks.empty()) machine.make();
+  std::ifstream file(options.networks);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
   std::vector<Scenario> all;
-  for (Scenario& scenario : scenarios())
+  for (Scenario& scenario : options.networks.empty() ? scenarios() : read_scenarios(text))
     if (scenario.name.find(options.only) != std::string::npos) all.push_back(std::move(scenario));
   for (const Scenario& scenario : all) machine.make_pod(scenario.pod);
   std::filesystem::create_directories(options.work + "/manifests");
@@ -330,6 +332,8 @@ bool read_options(int argc, char** argv, Options& options) {
       options.work = value;
     else if (name == "--only")
       options.only = value;
+    else if (name == "--networks")
+      options.networks = value;
     else if (name == "--kills")
       options.kills = std::atoi(value.c_str());
     else if (name == "--seed")

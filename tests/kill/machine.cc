@@ -131,7 +131,14 @@ void Machine::remove_pod(const std::string& name) {
 
 void Machine::add_namespace(const std::string& label, os::LinkPort& links, std::vector<std::string>& lines) {
   std::map<IfIndex, std::string> names;
-  for (const os::Link& link : need(links.list(os::WithVfs::kNo))) {
+  for (const os::Link& link : need(links.list(os::WithVfs::kYes))) {
+    for (const os::VfInfo& vf : link.vfs)
+      lines.push_back(
+          fmt::format("{} vf {} of {} mac {} vlan {} qos {} spoof {} trust {} state {} rates {} {}", label,
+                      vf.index.value, link.name.to_string(), vf.mac ? vf.mac->to_string() : "-", vf.vlan,
+                      vf.qos, vf.spoof_check.value_or(false), vf.trust.value_or(false),
+                      static_cast<int>(vf.link_state.value_or(os::VfLinkState::kAuto)), vf.min_tx_rate_mbps,
+                      vf.max_tx_rate_mbps));
     names[link.index] = link.name.to_string();
     bool random_mac = link.kind == "macvlan";
     lines.push_back(fmt::format("{} link {} {} mtu {} mac {} alias '{}' altnames {} {}", label,
@@ -150,12 +157,27 @@ void Machine::add_namespace(const std::string& label, os::LinkPort& links, std::
   }
 }
 
+// Soft devices are numbered anew each time they are made; the interface tells which it is.
+void Machine::add_rdma(const std::string& label, Result<std::unique_ptr<os::RdmaPort>> rdma,
+                       std::vector<std::string>& lines) {
+  if (!rdma) return;
+  auto devices = (*rdma)->list();
+  if (!devices) return;  // a kernel without RDMA
+  for (const os::RdmaLink& device : *devices) {
+    std::string interfaces;
+    for (const os::RdmaLinkPort& port : device.ports) interfaces += " " + port.netdev_name;
+    lines.push_back(fmt::format("{} rdma device on{}", label, interfaces));
+  }
+}
+
 std::vector<std::string> Machine::state() {
   std::vector<std::string> lines;
   add_namespace("host", *need(kernel_->links()), lines);
+  add_rdma("host", kernel_->rdma(), lines);
   for (const std::string& pod : pods_) {
     auto netns = need(kernel_->netns().open(pod_path(pod)));
     add_namespace(pod, *need(kernel_->netns().links(*netns)), lines);
+    add_rdma(pod, kernel_->netns().rdma(*netns), lines);
     add_sysctls(pod, *netns, lines);
   }
   add_files("/var/lib/cni", true, lines);

@@ -30,6 +30,8 @@ class Machine {
 
  private:
   void add_namespace(const std::string& label, os::LinkPort& links, std::vector<std::string>& lines);
+  static void add_rdma(const std::string& label, Result<std::unique_ptr<os::RdmaPort>> rdma,
+                       std::vector<std::string>& lines);
   std::unique_ptr<os::Kernel> kernel_;
   std::vector<std::string> pods_;
 };

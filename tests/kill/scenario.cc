@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <sstream>
+#include <stdexcept>
 #include <thread>
 
 #include <fmt/format.h>
@@ -70,6 +72,32 @@ std::vector<Scenario> scenarios() {
          {{"railbed", fmt::format(R"("clusterNetwork":{{"cniVersion":"1.0.0","name":"pods","plugins":[{}]}})",
                                   plugin_json(macvlan("pa1", host_local(30))))}}}}},
   };
+}
+
+std::vector<Scenario> read_scenarios(const std::string& text) {
+  std::vector<Scenario> all;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::vector<std::string> fields;
+    for (size_t from = 0; fields.size() < 5;) {
+      size_t bar = fields.size() == 4 ? std::string::npos : line.find('|', from);
+      std::string field = line.substr(from, bar == std::string::npos ? bar : bar - from);
+      field.erase(0, field.find_first_not_of(' '));
+      field.erase(field.find_last_not_of(' ') + 1);
+      fields.push_back(field);
+      if (bar == std::string::npos) break;
+      from = bar + 1;
+    }
+    if (fields.size() != 5)
+      throw std::runtime_error("not \"scenario | network | interface | plugin | members\": " + line);
+    if (all.empty() || all.back().name != fields[0]) all.push_back({fields[0], fields[0], {}});
+    std::vector<Network>& networks = all.back().networks;
+    if (networks.empty() || networks.back().interface != fields[2])
+      networks.push_back({fields[1], fields[2], {}});
+    networks.back().plugins.push_back({fields[3], fields[4]});
+  }
+  return all;
 }
 
 std::string manifests() {

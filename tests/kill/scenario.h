@@ -30,6 +30,9 @@ struct Scenario {
 };
 
 std::vector<Scenario> scenarios();
+// From lines "scenario | network | interface | plugin | JSON members", a plugin each; one network's follow
+// each other. For machines with other devices than machine.h makes.
+std::vector<Scenario> read_scenarios(const std::string& text);
 // Manifests of the pods that the meta plugin reads.
 std::string manifests();
 
