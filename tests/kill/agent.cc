@@ -87,7 +87,12 @@ bool Agent::start(unsigned kill_at, bool after) {
   pid_ = child;
   auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (std::chrono::steady_clock::now() < end) {
-    if (request("railbed", {"CNI_COMMAND=VERSION"}, "{}")) return true;
+    if (request("railbed", {"CNI_COMMAND=VERSION"}, "{}")) {
+      if (kill_at == 0 || calls() < kill_at) return true;
+      while (alive())
+        std::this_thread::sleep_for(std::chrono::microseconds(100));  // it ends after its answer
+      return false;
+    }
     if (!alive()) {
       if (kill_at != 0) return false;
       throw std::runtime_error("the agent ended while it started: " + last_words());
