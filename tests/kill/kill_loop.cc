@@ -301,7 +301,7 @@ int run(const Options& options) {
   std::ofstream(options.work + "/manifests/pods.yaml") << manifests();
   Agent agent({.command = {options.railbed, "agent", "--manifests", options.work + "/manifests"},
                .shim = options.shim,
-               .socket = "/run/railbed/cni.sock",
+               .socket = "/run/railbed/agent.sock",
                .log = options.work + "/agent.log",
                .watched = "/run/railbed:/var/lib/railbed:/var/lib/cni:/run/k8s.cni.cncf.io"});
   std::mt19937 random(options.seed);
