@@ -38,6 +38,8 @@ struct Kill {
   int microseconds = 0;
   unsigned start_at = 0;  // and again at this call of the start that follows
   bool again = false;     // and again during the runtime's retry
+  // DEL only: repeated by railbed-cni before the agent is there again; the pod's namespace ended meanwhile.
+  bool by_shim = false, netns_ends = false;
 
   bool planned() const { return at != 0 || microseconds != 0; }
   std::string to_string() const {
@@ -45,6 +47,8 @@ struct Kill {
                                          : fmt::format("{} call {}", after ? "after" : "before", at);
     if (start_at != 0) text += fmt::format(", then before call {} of the next start", start_at);
     if (again) text += ", then once more in the retry";
+    if (by_shim) text += ", repeated by railbed-cni without the agent";
+    if (netns_ends) text += ", the namespace ended";
     return text;
   }
 };
@@ -60,8 +64,10 @@ struct Sizes {
 
 class Loop {
  public:
-  Loop(Agent& agent, Machine& machine, const Scenario& scenario, std::mt19937& random, Totals& totals)
-      : agent_(agent),
+  Loop(Agent& agent, Machine& machine, const Scenario& scenario, std::mt19937& random, Totals& totals,
+       std::string cni)
+      : cni_(std::move(cni)),
+        agent_(agent),
         machine_(machine),
         scenario_(scenario),
         random_(random),
@@ -96,10 +102,13 @@ class Loop {
     bool good = go(
                     in_add, "ADD", [&] { return runtime_.add(); }, [&] { return retry_add(in_add.again); }) &&
                 same("ADD killed " + in_add.to_string(), attached_);
-    good = good &&
-           go(
-               in_del, "DEL", [&] { return runtime_.del(); }, [&] { return retry_del(in_del.again); }) &&
-           same("DEL killed " + in_del.to_string(), detached_);
+    good = good && go(in_del, "DEL", [&] { return runtime_.del(); }, [&] { return retry_del(in_del); });
+    if (netns_ended_) {
+      machine_.make_pod(scenario_.pod);
+      runtime_.set_netns(machine_.pod_path(scenario_.pod));
+      netns_ended_ = false;
+    }
+    good = good && same("DEL killed " + in_del.to_string(), detached_);
     if (!good) repair();
   }
 
@@ -135,6 +144,11 @@ class Loop {
     if (!dies) return true;
     if (!is_gone()) return complain(verb + ": it was to end and lives");
     ++totals_.kills;
+    if (kill.netns_ends) {
+      machine_.remove_pod(scenario_.pod);
+      netns_ended_ = true;
+    }
+    if (kill.by_shim && !done) done = runtime_.del_by_shim(cni_);
     if (!agent_.start(kill.start_at, kill.after)) {
       ++totals_.kills;
       agent_.start();
@@ -154,13 +168,14 @@ class Loop {
     }
     return false;
   }
-  bool retry_del(bool kill_again) {
-    for (int tries = 0; tries < 10; ++tries) {
-      maybe_kill(kill_again && tries < 3, sizes_.del);
-      if (came_through(runtime_.del())) return true;
-      if (!runtime_.refusal().empty()) return false;
+  bool retry_del(const Kill& kill) {
+    if (kill.netns_ends) runtime_.set_netns("");
+    bool done = false;
+    for (int tries = 0; tries < 10 && !done && runtime_.refusal().empty(); ++tries) {
+      maybe_kill(kill.again && tries < 3, sizes_.del);
+      done = came_through(runtime_.del());
     }
-    return false;
+    return done;
   }
   void maybe_kill(bool wanted, unsigned calls) {
     armed_at_ = wanted && random_() % 2 == 0 ? 1 + random_() % (calls + 1) : 0;
@@ -227,6 +242,7 @@ class Loop {
     ++broken_;
   }
 
+  std::string cni_;
   Agent& agent_;
   Machine& machine_;
   const Scenario& scenario_;
@@ -237,10 +253,11 @@ class Loop {
   Sizes sizes_;
   unsigned armed_at_ = 0;
   int broken_ = 0;
+  bool netns_ended_ = false;
 };
 
 struct Options {
-  std::string railbed, shim, work, only, networks;
+  std::string railbed, shim, work, only, networks, cni;
   bool every = false;
   int kills = 0, share = 0, shares = 1;
   unsigned seed = 1;
@@ -309,7 +326,7 @@ int run(const Options& options) {
   std::vector<std::unique_ptr<Loop>> loops;
   auto begun = std::chrono::steady_clock::now();
   for (const Scenario& scenario : all) {
-    auto loop = std::make_unique<Loop>(agent, machine, scenario, random, totals);
+    auto loop = std::make_unique<Loop>(agent, machine, scenario, random, totals, options.cni);
     bool learned = loop->learn();
     const Sizes& sizes = loop->sizes();
     fmt::print("{}: {} calls in ADD ({} us), {} in DEL ({} us), {} in a start\n", scenario.name, sizes.add,
@@ -321,8 +338,10 @@ int run(const Options& options) {
     size_t which = random() % loops.size();
     const Sizes& sizes = loops[which]->sizes();
     if (sizes.add == 0 || sizes.del == 0 || loops[which]->given_up()) break;
-    loops[which]->cycle(random_kill(random, sizes.add, sizes.add_us, sizes.start),
-                        random_kill(random, sizes.del, sizes.del_us, sizes.start));
+    Kill in_del = random_kill(random, sizes.del, sizes.del_us, sizes.start);
+    in_del.by_shim = !options.cni.empty() && random() % 8 == 0;
+    in_del.netns_ends = all[which].made && random() % 8 == 0;
+    loops[which]->cycle(random_kill(random, sizes.add, sizes.add_us, sizes.start), in_del);
   }
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   fmt::print("{} kills: {} lost, {} doubled, {} refused; {:.1f} s, {:.1f} kills/s, seed {}\n", totals.kills,
@@ -347,6 +366,8 @@ bool read_options(int argc, char** argv, Options& options) {
       options.work = value;
     else if (name == "--only")
       options.only = value;
+    else if (name == "--cni")
+      options.cni = value;
     else if (name == "--networks")
       options.networks = value;
     else if (name == "--kills")
@@ -369,7 +390,7 @@ int main(int argc, char** argv) {
   if (!railbed::kill::read_options(argc, argv, options)) {
     fmt::print(stderr,
                "usage: kill_loop --railbed FILE --shim FILE --work DIR [--every] [--share I/N] [--kills N] "
-               "[--seed S] [--only TEXT]\n");
+               "[--seed S] [--only TEXT] [--networks FILE] [--cni FILE]\n");
     return 2;
   }
   try {

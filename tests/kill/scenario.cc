@@ -7,7 +7,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace railbed::kill {
@@ -49,6 +51,31 @@ std::vector<Named> meta_networks() {
           {"dev3", {host_device("va3", whereabouts(34)), kTuning}}};
 }
 
+// Status of `program`, started under the plugin's name.
+int run_with_input(const std::string& program, std::string name, std::vector<std::string> environment,
+                   const std::string& input) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return -1;
+  pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[0], 0);
+    int nowhere = ::open("/dev/null", O_WRONLY);
+    ::dup2(nowhere, 1);
+    std::vector<char*> variables;
+    for (std::string& one : environment) variables.push_back(one.data());
+    variables.push_back(nullptr);
+    char* arguments[] = {name.data(), nullptr};
+    ::execve(program.c_str(), arguments, variables.data());
+    ::_exit(127);
+  }
+  ::close(ends[0]);
+  bool written = ::write(ends[1], input.data(), input.size()) == static_cast<ssize_t>(input.size());
+  ::close(ends[1]);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return written && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 std::string plugin_json(const Network::Plugin& plugin) {
   return fmt::format(R"({{"type":"{}"{}{}}})", plugin.type, plugin.members.empty() ? "" : ",",
                      plugin.members);
@@ -58,8 +85,8 @@ std::string plugin_json(const Network::Plugin& plugin) {
 
 std::vector<Scenario> scenarios() {
   return {
-      {"macvlan and whereabouts", "macvlan", {{"m", "net1", {macvlan("pa0", whereabouts(11))}}}},
-      {"macvlan and host-local", "local", {{"l", "net1", {macvlan("pa1", host_local(12))}}}},
+      {"macvlan and whereabouts", "macvlan", {{"m", "net1", {macvlan("pa0", whereabouts(11))}}}, true},
+      {"macvlan and host-local", "local", {{"l", "net1", {macvlan("pa1", host_local(12))}}}, true},
       {"host-device and host-local", "device", {{"d", "net1", {host_device("va0", host_local(13))}}}},
       {"host-device, tuning and sbr",
        "chain",
@@ -91,7 +118,7 @@ std::vector<Scenario> read_scenarios(const std::string& text) {
     }
     if (fields.size() != 5)
       throw std::runtime_error("not \"scenario | network | interface | plugin | members\": " + line);
-    if (all.empty() || all.back().name != fields[0]) all.push_back({fields[0], fields[0], {}});
+    if (all.empty() || all.back().name != fields[0]) all.push_back({fields[0], fields[0], {}, false});
     std::vector<Network>& networks = all.back().networks;
     if (networks.empty() || networks.back().interface != fields[2])
       networks.push_back({fields[1], fields[2], {}});
@@ -127,21 +154,29 @@ void Runtime::new_container() {
   results_.assign(scenario_.networks.size(), "");
 }
 
+std::string Runtime::config_of(const Network& network, const Network::Plugin& plugin,
+                               const std::string& previous) const {
+  return fmt::format(R"({{"cniVersion":"1.0.0","name":"{}","type":"{}"{}{}{}}})", network.name, plugin.type,
+                     (plugin.members.empty() ? "" : ",") + plugin.members,
+                     previous.empty() ? "" : R"(,"prevResult":)", previous);
+}
+
+std::vector<std::string> Runtime::environment_of(const std::string& command, const Network& network) const {
+  return {"CNI_COMMAND=" + command,
+          "CNI_CONTAINERID=" + container_,
+          "CNI_NETNS=" + netns_,
+          "CNI_IFNAME=" + network.interface,
+          "CNI_PATH=/opt/cni/bin",
+          fmt::format(
+              "CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME={};K8S_POD_INFRA_CONTAINER_"
+              "ID={};K8S_POD_UID=u-{}",
+              scenario_.pod, container_, scenario_.pod)};
+}
+
 bool Runtime::call(const std::string& command, const Network& network, const Network::Plugin& plugin,
                    const std::string& previous, std::string& output) {
-  std::string config = fmt::format(R"({{"cniVersion":"1.0.0","name":"{}","type":"{}"{}{}{}}})", network.name,
-                                   plugin.type, (plugin.members.empty() ? "" : ",") + plugin.members,
-                                   previous.empty() ? "" : R"(,"prevResult":)", previous);
-  std::vector<std::string> environment = {
-      "CNI_COMMAND=" + command,
-      "CNI_CONTAINERID=" + container_,
-      "CNI_NETNS=" + netns_,
-      "CNI_IFNAME=" + network.interface,
-      "CNI_PATH=/opt/cni/bin",
-      fmt::format(
-          "CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME={};K8S_POD_INFRA_CONTAINER_"
-          "ID={};K8S_POD_UID=u-{}",
-          scenario_.pod, container_, scenario_.pod)};
+  std::string config = config_of(network, plugin, previous);
+  std::vector<std::string> environment = environment_of(command, network);
   for (int tries = 0; tries < 100; ++tries) {
     std::optional<Answer> answer = agent_.request(plugin.type, environment, config);
     if (!answer) return false;
@@ -175,6 +210,23 @@ bool Runtime::del() {
     for (size_t plugin = network.plugins.size(); plugin-- > 0;) {
       std::string output;
       if (!call("DEL", network, network.plugins[plugin], results_[i], output)) return false;
+    }
+  }
+  return true;
+}
+
+bool Runtime::del_by_shim(const std::string& railbed_cni) {
+  refusal_.clear();
+  for (size_t i = scenario_.networks.size(); i-- > 0;) {
+    const Network& network = scenario_.networks[i];
+    for (size_t plugin = network.plugins.size(); plugin-- > 0;) {
+      std::string config = config_of(network, network.plugins[plugin], results_[i]);
+      int status =
+          run_with_input(railbed_cni, network.plugins[plugin].type, environment_of("DEL", network), config);
+      if (status == 0) continue;
+      refusal_ = fmt::format("railbed-cni ended with status {} for DEL of {} without an agent", status,
+                             network.name);
+      return false;
     }
   }
   return true;

@@ -27,6 +27,7 @@ struct Scenario {
   std::string name;
   std::string pod;  // also the namespace's name
   std::vector<Network> networks;
+  bool made = false;  // all interfaces are made for the pod, and end with its namespace
 };
 
 std::vector<Scenario> scenarios();
@@ -46,9 +47,15 @@ class Runtime {
   // which).
   bool add();
   bool del();
+  // DEL of all by the program that a container runtime starts, with the agent down: it keeps them on disk.
+  bool del_by_shim(const std::string& railbed_cni);
+  void set_netns(std::string path) { netns_ = std::move(path); }
   const std::string& refusal() const { return refusal_; }
 
  private:
+  std::string config_of(const Network& network, const Network::Plugin& plugin,
+                        const std::string& previous) const;
+  std::vector<std::string> environment_of(const std::string& command, const Network& network) const;
   bool call(const std::string& command, const Network& network, const Network::Plugin& plugin,
             const std::string& previous, std::string& output);
   Agent& agent_;
