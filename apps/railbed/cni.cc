@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// railbed cni: the shim in the place of the CNI plugins, the originals kept, and back.
+#include <CLI/CLI.hpp>
+
+#include "command_line.h"
+#include "doc/json.h"
+#include "os/file_tree.h"
+#include "os/program_files.h"
+#include "serve/shims.h"
+#include "verb.h"
+
+namespace railbed {
+
+namespace {
+
+constexpr size_t kMostShimBytes = 4 << 20;
+
+struct Options {
+  std::string action;
+  std::string folder = "/opt/cni/bin";
+  std::vector<std::string> types{std::begin(serve::kShimTypes), std::end(serve::kShimTypes)};
+  std::string shim;
+  std::string output = "text";
+};
+
+// Beside this program, unless another place is named.
+Result<std::string> read_shim(const os::ProgramFiles& files, const Options& options) {
+  std::string path = options.shim;
+  if (path.empty()) {
+    path = TRY(os::real_files("")->read_link("/proc/self/exe").context("looking for the shim"));
+    path = path.substr(0, path.rfind('/')) + "/railbed-cni";
+  }
+  return files.read(path, kMostShimBytes)
+      .context("reading the shim")
+      .hint("it is built beside railbed; --shim PATH names another place");
+}
+
+Result<int> tell(const serve::Shims& shims, const Options& options) {
+  const auto states = TRY(shims.state(options.types));
+  if (options.output == "json") {
+    doc::Value out = doc::Value::array();
+    for (const serve::ShimState& one : states) {
+      doc::Value& row = out.push(doc::Value::object());
+      row.set("type", one.type);
+      row.set("program", what_name(one.what));
+      if (!one.version.empty()) row.set("version", one.version);
+      row.set("originalKept", one.original_kept);
+    }
+    fmt::print("{}\n", doc::to_json(out, 2));
+    return kExitOk;
+  }
+  for (const serve::ShimState& one : states)
+    fmt::print("{:<14}{:<9}{}{}\n", one.type, what_name(one.what), one.version,
+               one.original_kept ? "  original kept" : "");
+  return kExitOk;
+}
+
+Result<int> run(const Options& options) {
+  const auto files = os::real_program_files();
+  serve::Shims shims(*files, options.folder);
+  if (options.action == "install") {
+    const std::string shim = TRY(read_shim(*files, options));
+    TRY(shims.install(shim, options.types));
+  } else if (options.action == "uninstall") {
+    TRY(shims.uninstall(options.types));
+  }
+  return tell(shims, options);
+}
+
+}  // namespace
+
+int cni_verb(std::span<char*> arguments) {
+  Options options;
+  CLI::App app(
+      "Puts railbed-cni in the place of the CNI plugins that railbed is, keeping the originals; puts them "
+      "back; tells what is there.",
+      "railbed cni");
+  app.add_option("ACTION", options.action, "install, uninstall or status")
+      ->required()
+      ->check(CLI::IsMember({"install", "uninstall", "status"}));
+  app.add_option("--bin-dir", options.folder, "where the runtime looks for plugins")->capture_default_str();
+  app.add_option("--types", options.types, "names of plugins, with commas between them (all)")
+      ->delimiter(',')
+      ->check([](const std::string& type) {
+        const bool fine = !type.empty() && type[0] != '.' && type.find('/') == std::string::npos;
+        return fine ? std::string() : "\"" + type + "\" is no name of a plugin";
+      });
+  app.add_option("--shim", options.shim, "the program to install (railbed-cni beside railbed)");
+  app.add_option("-o,--output", options.output, "text or json")->check(CLI::IsMember({"text", "json"}));
+  if (auto status = parse_command_line(app, arguments)) return *status;
+  return status_of(run(options));
+}
+
+}  // namespace railbed

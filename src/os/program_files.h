@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs in a folder that others execute: put in, kept, put back, each in one step.
+//
+// Why beside Disk: programs are large, are linked and renamed instead of copied, and must never be open for
+// writing under a name that somebody executes ("text file busy"). Every step is on the disk when it returns.
+// Threading: one thread. Failure: NotFound, Conflict (link() finds the name taken), else the errno's code.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace railbed::os {
+
+class ProgramFiles {
+ public:
+  virtual ~ProgramFiles() = default;
+
+  virtual bool exists(const std::string& path) const = 0;  // a link that leads nowhere exists, too
+  virtual bool same(const std::string& a, const std::string& b) const = 0;  // two names of one file
+  // The whole content, of at most `most` bytes: empty for what is larger or is no plain file.
+  virtual Result<std::string> read(const std::string& path, size_t most) const = 0;
+  virtual Result<void> make_folder(const std::string& path) = 0;  // there already: fine
+  // Over what is there; mode 0755.
+  virtual Result<void> write(const std::string& path, std::string_view content) = 0;
+  // A second name.
+  virtual Result<void> link(const std::string& from, const std::string& to) = 0;
+  // Over what is there.
+  virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
+  virtual Result<void> remove(const std::string& path) = 0;         // not there: fine
+  virtual Result<void> remove_folder(const std::string& path) = 0;  // not empty or not there: fine
+};
+
+std::unique_ptr<ProgramFiles> real_program_files();
+
+}  // namespace railbed::os
