@@ -45,7 +45,13 @@ def requests(case, pods):
             conf = copy.deepcopy(network["conf"])
             main = conf["plugins"][0]
             if re.fullmatch(r"d\d+", main.get("device", "")):
-                main["device"] = f"d{int(main['device'][1:]) + p * per_pod}"
+                index = int(main["device"][1:]) + p * per_pod
+                if main["by"] == "hwaddr":
+                    del main["device"]
+                    main["hwaddr"] = f"02:00:00:00:64:{index + 2:02x}"  # after p0 and p1, see Parents
+                else:
+                    main["device"] = f"d{index}"
+            main.pop("by", None)
             yield pod, f"net{n + 1}", {"conf": conf, "netns": machine.netns_path(pod), "containerID": f"c{case['number']}-{pod}",
                                        "ifname": f"net{n + 1}", "args": network["args"], "caps": network["caps"]}
 
@@ -218,13 +224,14 @@ def main(report, sides, options, folder):
     if "ipvlan" not in kinds:
         report.skip("differential of ipvlan", "this kernel has no ipvlan")
     generator = Generator(options.seed, kinds)
-    if sides[0].name == "reference":
+    share, shares = map(int, options.share.split("/"))
+    if sides[0].name == "reference" and share == 0:
         canary(report, generator, sides[0])
     if options.twice:
         sides = [sides[0], sides[0]]
     known = accepted(folder)
     kept, failed, used = [], 0, set()
-    numbers = [options.only] if options.only is not None else range(options.count)
+    numbers = [options.only] if options.only is not None else range(share, options.count, shares)
     for number in numbers:
         case = generator.case(number)
         journals = [normalise(run_case(side, case), case) for side in sides]
@@ -248,8 +255,8 @@ def main(report, sides, options, folder):
                 report.fail(f"differential {number} of seed {options.seed}", new[:12])
         else:
             report.quiet_pass()
-    count = len(list(numbers)) if options.only is None else 1
-    what = f"differential: {count} configurations of seed {options.seed}, {count - failed} alike"
+    count = len(numbers)
+    what = f"differential: {count} configurations of seed {options.seed} (share {options.share}), {count - failed} alike"
     if len(sides) < 2:
         report.note(f"{count} configurations on one side, {failed} valid ones refused")
     elif failed == 0:
@@ -257,5 +264,5 @@ def main(report, sides, options, folder):
     else:
         report.fail(what, [f"{failed} differ"])
     if options.keep:
-        with open(options.keep, "w") as target:
+        with open(f"{options.keep}.{share}" if shares > 1 else options.keep, "w") as target:
             json.dump(kept, target, indent=1)

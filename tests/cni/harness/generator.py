@@ -44,7 +44,7 @@ class Case:
             "devices": max(self.devices, 1) * pods,
             "faults": self.faults,
             "host_default_route": any("master" not in n["conf"]["plugins"][0] for n in networks),
-            "pod_has_eth0": self.chance(0.25),
+            "pod_has_eth0": self.chance(0.25) or any(n["conf"]["plugins"][0].get("linkInContainer") for n in networks),
             "damage": rng.choice((None, None, "address", "mtu", "gone", "route")),
             "netns_gone": self.chance(0.1),
         }
@@ -53,10 +53,11 @@ class Case:
     def network(self, index, pods):
         rng = self.rng
         kind = rng.choice(self.kinds)
-        caps, args = {}, []
+        caps, args, self.hints = {}, [], {}
         main = {"type": kind}
         if kind == "host-device":
             main["device"] = f"d{self.devices}"  # the harness counts up from here for each pod
+            main["by"] = rng.choices(("name", "hwaddr"), (3, 1))[0]  # and says it this way
             self.devices += 1
         elif kind == "macvlan":
             self.macvlan(main, caps, args, pods)
@@ -67,6 +68,8 @@ class Case:
         ipam = self.ipam(caps, args, pods)
         if ipam:
             main["ipam"] = ipam
+        if self.hints:
+            main["args"] = {"cni": self.hints}
         if self.chance(0.15):
             main["dns"] = {"nameservers": ["10.9.9.9"], "domain": "rail.test", "search": ["a.test"], "options": ["ndots:2"]}
         plugins = [main]
@@ -84,7 +87,9 @@ class Case:
 
     def macvlan(self, main, caps, args, pods):
         rng = self.rng
-        if self.chance(0.85):
+        if self.chance(0.1):
+            main.update(master="eth0", linkInContainer=True)
+        elif self.chance(0.85):
             main["master"] = rng.choice(("p0", "p1"))
         if self.chance(0.8):
             main["mode"] = rng.choice(("bridge", "bridge", "private", "vepa"))
@@ -131,7 +136,7 @@ class Case:
         if kind == "host-local":
             return self.host_local(caps, args, pods)
         if kind == "static":
-            return self.static(caps, args)
+            return self.static(caps, args, pods)
         return None
 
     def subnet(self, six):
@@ -192,26 +197,35 @@ class Case:
                 ipam["ranges"][0].append(extra)
         if routes := self.routes(hosts):
             ipam["routes"] = routes
-        if pods == 1 and self.chance(0.2):
+        if self.chance(0.1):
+            caps["ipRanges"] = [[self.range(made[0][0])[0]]]
+        if pods == 1 and self.chance(0.25):
             six, host = rng.choice(hosts)
             wanted = host(rng.choice((25, 33)))
-            if self.chance(0.6):
+            way = rng.choice(("caps", "caps", "env", "hint"))
+            if way == "caps":
                 caps["ips"] = [wanted]
-            else:
+            elif way == "env":
                 args += [["IgnoreUnknown", "1"], ["IP", wanted]]
+            else:
+                self.hints["ips"] = [wanted]
         return ipam
 
-    def static(self, caps, args):
+    def static(self, caps, args, pods):
         ipam = {"type": "static"}
-        made = [(six, *self.subnet(six)) for six in self.families()]
+        # The same IPv6 address in two pods on one wire: duplicate address detection decides who keeps it.
+        families = self.families() if pods == 1 else (False,)
+        made = [(six, *self.subnet(six)) for six in families]
         addresses = []
         for six, _, length, host in made:
             one = {"address": f"{host(5)}/{length}"}
             if self.chance(0.6):
                 one["gateway"] = host(1)
             addresses.append(one)
-        way = self.rng.choices(("key", "caps", "args"), (7, 2, 1))[0]
-        if way == "key":
+        way = self.rng.choices(("key", "caps", "args", "hint"), (7, 2, 1, 1))[0]
+        if way == "hint":
+            self.hints["ips"] = [one["address"] for one in addresses]
+        elif way == "key":
             ipam["addresses"] = addresses
         elif way == "caps":
             caps["ips"] = [one["address"] for one in addresses]
@@ -240,7 +254,7 @@ class Case:
             options["mac"] = lambda: main.update(mac="zz:00")
         else:
             options["device"] = lambda: main.update({"device": "nowhere0"} if "device" in main else {"master": "nowhere0"})
-            options["no device"] = lambda: [main.pop(key, None) for key in ("device", "master")]
+            options["no device"] = lambda: [main.pop(key, None) for key in ("device", "master", "by")]
         if ipam:
             options["ipam type"] = lambda: ipam.update(type="no-such-ipam")
         if ipam.get("type") == "host-local":

@@ -24,6 +24,7 @@ def options():
     parser.add_argument("--pods", type=int, default=200)
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--twice", action="store_true")
+    parser.add_argument("--share", default="0/1")
     parser.add_argument("--keep")
     found = parser.parse_args()
     for part in found.parts:
