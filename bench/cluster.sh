@@ -6,21 +6,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 turns=${TURNS:-7}
-if [ "${1:-}" != --inside ]; then
-  export ROOT=$PWD LOGS=$PWD/build/bench-logs/cluster RAILBED=${RAILBED:-$PWD/build/railbed}
-  rm -rf "$LOGS"
-  mkdir -p "$LOGS"
-  for program in containerd runc ctr busybox; do
-    command -v $program >/dev/null || { echo "SKIP cluster: no $program here (tools/setup cluster)"; exit 0; }
-  done
-  for tool in cni kubelet; do
-    folder=$(tests/tools/build $tool 2>"$LOGS/build-$tool.log") || { echo "SKIP cluster: $(tail -1 "$LOGS/build-$tool.log")"; exit 0; }
-    export "TOOLS_${tool^^}=$folder"
-  done
-  why=$(tests/cluster/sandbox true 2>&1) || { echo "SKIP cluster: $why"; exit 0; }
-  exec tests/cluster/sandbox "$0" --inside
-fi
-
+[ "${1:-}" = --inside ] || exec tests/cluster/enter build/bench-logs/cluster "$PWD/bench/cluster.sh" --inside
 . tests/cluster/node.sh
 start_node || exit 1
 ip link add mv0 type veth peer name mv0p && ip link set mv0p up && ip link set mv0 up

@@ -79,7 +79,7 @@ M
 container_of() { # POD
   local id
   for id in $(ctr -n k8s.io containers ls -q "labels.\"io.kubernetes.pod.name\"==$1-node1,labels.\"io.kubernetes.container.name\"==main"); do
-    ctr -n k8s.io tasks ls | grep -q "^$id .*RUNNING" && { echo "$id"; return 0; }
+    ctr -n k8s.io tasks ls | grep "^$id .*RUNNING" >/dev/null && { echo "$id"; return 0; }
   done
   return 1
 }
@@ -90,7 +90,7 @@ runs() { container_of "$1" >/dev/null; }
 gone() {
   local id path
   for id in $(containers_of "$1"); do
-    ctr -n k8s.io tasks ls | grep -q "^$id .*RUNNING" && return 1
+    ctr -n k8s.io tasks ls | grep "^$id .*RUNNING" >/dev/null && return 1
     path=$(ctr -n k8s.io containers info "$id" | sed -n 's|.*"path": "\(/var/run/netns/[^"]*\)".*|\1|p')
     [ -z "$path" ] || [ ! -e "$path" ] || return 1
   done
