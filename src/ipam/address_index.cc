@@ -133,4 +133,14 @@ void AddressIndex::release(const Owner& owner) {
   holdings_.erase(held);
 }
 
+void AddressIndex::give_back(const std::string& name, const IpAddress& address) {
+  TakenPool& taken = pool(name);
+  const Owner* owner = taken.holder(address);
+  if (owner == nullptr) return;
+  auto held = holdings_.find(*owner);
+  taken.give_back(address);
+  std::erase(held->second, std::pair(&taken, address));
+  if (held->second.empty()) holdings_.erase(held);
+}
+
 }  // namespace railbed::ipam

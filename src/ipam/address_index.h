@@ -58,6 +58,7 @@ class AddressIndex {
   // False when somebody has it.
   bool take(const std::string& pool, const IpAddress& address, const Owner& owner);
   void release(const Owner& owner);
+  void give_back(const std::string& pool, const IpAddress& address);
   const std::map<std::string, TakenPool>& pools() const { return pools_; }
 
  private:

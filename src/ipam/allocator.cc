@@ -75,6 +75,15 @@ void Allocator::take(const std::string& pool, const IpAddress& address, const Ow
   impl_->index.take(pool, address, owner);
 }
 
+void Allocator::give_back(const std::string& pool, const IpAddress& address) {
+  impl_->index.give_back(pool, address);
+}
+
+std::optional<Owner> Allocator::holder(const std::string& pool, const IpAddress& address) const {
+  const Owner* owner = impl_->index.pool(pool).holder(address);
+  return owner == nullptr ? std::nullopt : std::optional(*owner);
+}
+
 std::vector<Allocator::Usage> Allocator::usage() const {
   std::vector<Usage> all;
   for (const auto& [name, taken] : impl_->index.pools()) {

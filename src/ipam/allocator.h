@@ -51,6 +51,10 @@ class Allocator {
   void release(const Owner& owner);
   // One that somebody else has taken (a host-local file of another plugin).
   void take(const std::string& pool, const IpAddress& address, const Owner& owner);
+  // One that is free again, whoever had it.
+  void give_back(const std::string& pool, const IpAddress& address);
+  // Who has it.
+  std::optional<Owner> holder(const std::string& pool, const IpAddress& address) const;
 
   struct Usage {
     std::string pool;

@@ -7,14 +7,14 @@
 //
 // Order of writing, so that a process killed anywhere loses and doubles nothing: the lease and a note of the
 // file's path go to the store in one transaction, then the file is made; the file is removed before the note
-// goes. So a file of ours without a note does not exist, and recover() finishes what is between: a note
-// without a lease means that the file has to go, a lease without its file that it has to come.
+// and the lease go. So there is no file of ours without a note, and no address is in use without its lease.
+// recover() finishes what is between: a note without a lease means that the file has to go, a lease without
+// its file that it has to come.
 //
 // Threading: a Turn's thread. Failure: as ipam::assign()'s; Io and Denied of the directory; Busy when another
 // process keeps the lock.
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -32,8 +32,9 @@ class HostLocal {
   // `disk` must outlive this.
   explicit HostLocal(os::Disk& disk) : disk_(disk) {}
 
-  // At the agent's start: what is in the directories that were seen before is taken, and files and leases are
-  // made to agree.
+  // At the agent's start, after attach::recover: what is in the directories that were seen before is taken,
+  // and files and leases are made to agree. A lease that is neither an attachment's nor of a foreign plugin's
+  // request is what a killed ADD left, and goes.
   Result<void> recover(Engine::Turn& turn);
 
   // `data_dir` empty: the usual one. `network` is the configuration's "name".
@@ -48,24 +49,41 @@ class HostLocal {
   // Files that the original wrote for this attachment. None is success.
   Result<void> release_foreign(Engine::Turn& turn, const std::string& data_dir, const std::string& network,
                                const std::string& container_id, const std::string& ifname);
-  // Who has files in the directory.
+
+  // Who has files in the network's directory.
   struct Holder {
     IpAddress address;
     std::string container_id;
     std::string ifname;  // empty in files of old versions
+    friend bool operator==(const Holder&, const Holder&) = default;
   };
-  Result<std::vector<Holder>> holders(const std::string& data_dir, const std::string& network);
+  Result<std::vector<Holder>> holders(Engine::Turn& turn, const std::string& data_dir,
+                                      const std::string& network);
 
  private:
   struct Directory {
-    os::FileStamp stamp;             // of what was read last
-    uint64_t loads = 0;              // Allocator::loads() at that time
-    std::vector<ipam::Owner> taken;  // by others
+    os::FileStamp stamp;  // of what was read last
+    uint64_t loads = 0;   // Allocator::loads() at that time
+    std::map<IpAddress, Holder> files;
   };
-  Result<void> see(Engine::Turn& turn, const std::string& directory, const std::string& network);
+  struct Asked {
+    const api::IpamConfig& config;
+    const std::string& network;
+    const std::vector<std::string>& requested;
+    const ipam::Owner& owner;
+    std::string directory;
+  };
+  Result<void> look(Engine::Turn& turn, const std::string& directory, const std::string& network);
+  void look_for_own(Engine::Turn& turn, const Asked& asked);
+  Result<std::vector<ipam::Assigned>> choose(Engine::Turn& turn, const Asked& asked);
+  Result<bool> write_files(const Asked& asked, const std::vector<ipam::Assigned>& chosen);
+  Result<void> remove_files(Engine::Turn& turn, const ipam::Owner& owner, bool locked);
+  Result<void> forget(Engine::Turn& turn, const ipam::Owner& owner);
+  Result<void> finish_file(Engine::Turn& turn, const std::string& key, const std::string& content);
+  void remember(const std::string& directory);
 
   os::Disk& disk_;
-  std::map<std::string, Directory> seen_;
+  std::map<std::string, Directory> seen_;  // by path
 };
 
 }  // namespace railbed::serve
