@@ -17,6 +17,7 @@ class FakeDisk : public Disk {
  public:
   // The process dies before change number `changes` + 1; `die` ends the rest of it.
   void kill_after(int changes, std::function<void()> die);
+  void kill() { killed_ = true; }
   void restart();
   bool killed() const { return killed_; }
   int changes() const { return changes_; }

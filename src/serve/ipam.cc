@@ -105,7 +105,9 @@ class IpamRequest {
   // Who was recorded under this container and interface; without a record, who it would have been.
   Result<ipam::Owner> owner(state::Store& store, const RequestNote& note) {
     std::optional<std::string> pod = TRY(store.note(key_of(note)));
-    return ipam::Owner{pod.value_or(sandbox_of(request_).key()), note.ifname};
+    if (pod.has_value()) return ipam::Owner{*pod, note.ifname};
+    if (note == note_) return ipam::Owner{sandbox_of(request_).key(), note.ifname};
+    return ipam::Owner{state::Sandbox{"", note.container_id}.key(), note.ifname};
   }
 
   Result<void> release(const RequestNote& note) {
