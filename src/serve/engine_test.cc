@@ -70,8 +70,8 @@ TEST(Engine, ATurnKeepsOtherProcessesOutAndTellsThemWho) {
 TEST(Engine, ReadsAnewWhatAnotherProcessWrote) {
   Rig rig;
   api::IpamConfig config{.type = api::IpamType::kHostLocal};
-  config.range_sets = {
-      {{.subnet = *IpPrefix::parse("10.0.0.0/29"), .addresses = *IpRange::parse("10.0.0.2-10.0.0.4")}}};
+  config.range_sets = {{{.subnet = *IpPrefix::parse("10.0.0.0/29"),
+                         .addresses = {*IpAddress::parse("10.0.0.2"), *IpAddress::parse("10.0.0.4")}}}};
   auto lowest = [&] {
     auto turn = rig.engine.turn(milliseconds(0));
     EXPECT_TRUE(turn.has_value());

@@ -85,7 +85,7 @@ void HostLocal::remember(const std::string& directory) {
   if (stamp.has_value())
     seen_[directory].stamp = *stamp;
   else
-    seen_.erase(directory);
+    seen_[directory].stamp = {};
 }
 
 // Under the directory's lock.
@@ -178,7 +178,13 @@ Result<std::vector<ipam::Assigned>> HostLocal::allocate(Engine::Turn& turn, cons
     TRY(disk_.make_directories(asked.directory, kDirectoryMode));
     TRY(turn.store().put_note(kDirectoryNotes + asked.directory, network));
   }
-  auto lock = TRY(disk_.lock(asked.directory + "/lock", kLockWait).context("network {}", network));
+  std::unique_ptr<os::DiskLock> held;
+  Result<std::unique_ptr<os::DiskLock>> lock = disk_.lock(asked.directory + "/lock", kLockWait);
+  if (!lock.has_value() && lock.error().code == Code::kNotFound) {  // somebody has cleaned up
+    TRY(disk_.make_directories(asked.directory, kDirectoryMode));
+    lock = disk_.lock(asked.directory + "/lock", kLockWait);
+  }
+  TRY(std::move(lock).context("network {}", network)).swap(held);
   const bool had = TRY(has_lease(turn.store(), owner));
   for (int tries = 0; tries < kMostTries; ++tries) {
     TRY(look(turn, asked.directory, network));
@@ -189,7 +195,7 @@ Result<std::vector<ipam::Assigned>> HostLocal::allocate(Engine::Turn& turn, cons
       remember(asked.directory);
       return chosen;
     }
-    seen_.erase(asked.directory);
+    seen_[asked.directory].stamp = {};  // look again
     // What the interface had before stays; of what is new, nothing does.
     if (!had) {
       TRY(remove_files(turn, owner, true));

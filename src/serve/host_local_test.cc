@@ -120,7 +120,9 @@ TEST(HostLocal, ReadsTheDirectoryOnlyWhenSomethingChanged) {
   api::IpamConfig config = config_of({"10.0.0.0/16"});
   for (int i = 0; i < 20; ++i) {
     rig.allocate({fmt::format("default/p{}@c{}", i, i), "net1"}, config);
-    if (i % 3 == 0) ASSERT_TRUE(rig.release({fmt::format("default/p{}@c{}", i, i), "net1"}).has_value());
+    if (i % 3 == 0) {
+      ASSERT_TRUE(rig.release({fmt::format("default/p{}@c{}", i, i), "net1"}).has_value());
+    }
   }
   EXPECT_EQ(rig.disk.lists(), 1);
   rig.disk.put(kDir + "/10.0.9.9", "old\r\neth0");
@@ -208,7 +210,8 @@ void expect_agreement(Rig& rig, const std::set<ipam::Owner>& attached, const std
   Files files = rig.disk.files();
   std::set<ipam::Owner> holders;
   std::set<std::string> leased;
-  for (const state::AddressLease& lease : *rig.store->all_leases()) {
+  std::vector<state::AddressLease> leases = *rig.store->all_leases();
+  for (const state::AddressLease& lease : leases) {
     holders.insert({lease.pod, lease.interface});
     const std::string path = fmt::format("{}/{}", kDir, lease.address);
     EXPECT_TRUE(leased.insert(path).second) << where;
@@ -218,8 +221,9 @@ void expect_agreement(Rig& rig, const std::set<ipam::Owner>& attached, const std
   EXPECT_EQ(holders, attached) << where;
   EXPECT_EQ(rig.store->notes(kFileNotes)->size(), leased.size()) << where;
   for (const auto& [path, content] : files)
-    if (path.find("/10.") != std::string::npos || path.find("/fd") != std::string::npos)
+    if (path.find("/10.") != std::string::npos || path.find("/fd") != std::string::npos) {
       EXPECT_TRUE(leased.contains(path) || content == "old\r\neth0") << where << ": " << path;
+    }
   EXPECT_TRUE(files.contains(kDir + "/10.0.0.3")) << where;
 }
 
