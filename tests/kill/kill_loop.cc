@@ -62,6 +62,13 @@ struct Sizes {
   int add_us = 0, del_us = 0;
 };
 
+std::vector<Runtime> runtimes(Agent& agent, const Machine& machine, const Scenario& scenario) {
+  std::vector<Runtime> all;
+  for (int i = 0; i < scenario.pods; ++i)
+    all.emplace_back(agent, scenario, scenario.pod_name(i), machine.pod_path(scenario.pod_name(i)));
+  return all;
+}
+
 class Loop {
  public:
   Loop(Agent& agent, Machine& machine, const Scenario& scenario, std::mt19937& random, Totals& totals,
@@ -72,18 +79,17 @@ class Loop {
         scenario_(scenario),
         random_(random),
         totals_(totals),
-        runtime_(agent, scenario, machine.pod_path(scenario.pod)) {}
+        pods_(runtimes(agent, machine, scenario)) {}
 
   // Learns how the machine is with and without the pod's networks, and how many calls lead there.
   bool learn() {
     agent_.start();
     detached_ = settled();
     for (int turn = 0; turn < 2; ++turn) {  // the first one also makes folders
-      runtime_.new_container();
-      if (!timed(sizes_.add, sizes_.add_us, [&] { return runtime_.add(); }))
+      if (!timed(sizes_.add, sizes_.add_us, [&] { return pods_.add(); }))
         return complain("ADD without a kill");
       attached_ = settled();
-      if (!timed(sizes_.del, sizes_.del_us, [&] { return runtime_.del(); }))
+      if (!timed(sizes_.del, sizes_.del_us, [&] { return pods_.del(); }))
         return complain("DEL without a kill");
       if (turn == 0) detached_ = settled();
     }
@@ -98,14 +104,17 @@ class Loop {
   void cycle(const Kill& in_add, const Kill& in_del) {
     if (broken_ >= 8) return;  // enough to look at
     agent_.start();
-    runtime_.new_container();
     bool good = go(
-                    in_add, "ADD", [&] { return runtime_.add(); }, [&] { return retry_add(in_add.again); }) &&
+                    in_add, "ADD", [&] { return pods_.add(); }, [&] { return retry_add(in_add.again); }) &&
                 same("ADD killed " + in_add.to_string(), attached_);
-    good = good && go(in_del, "DEL", [&] { return runtime_.del(); }, [&] { return retry_del(in_del); });
+    good = good && go(in_del, "DEL", [&] { return pods_.del(); }, [&] { return retry_del(in_del); });
     if (netns_ended_) {
-      machine_.make_pod(scenario_.pod);
-      runtime_.set_netns(machine_.pod_path(scenario_.pod));
+      std::vector<std::string> paths;
+      for (int i = 0; i < scenario_.pods; ++i) {
+        machine_.make_pod(scenario_.pod_name(i));
+        paths.push_back(machine_.pod_path(scenario_.pod_name(i)));
+      }
+      pods_.set_netns(paths);
       netns_ended_ = false;
     }
     good = good && same("DEL killed " + in_del.to_string(), detached_);
@@ -145,10 +154,10 @@ class Loop {
     if (!is_gone()) return complain(verb + ": it was to end and lives");
     ++totals_.kills;
     if (kill.netns_ends) {
-      machine_.remove_pod(scenario_.pod);
+      for (int i = 0; i < scenario_.pods; ++i) machine_.remove_pod(scenario_.pod_name(i));
       netns_ended_ = true;
     }
-    if (kill.by_shim && !done) done = runtime_.del_by_shim(cni_);
+    if (kill.by_shim && !done) done = pods_.del_by_shim(cni_);
     if (!agent_.start(kill.start_at, kill.after)) {
       ++totals_.kills;
       agent_.start();
@@ -160,20 +169,19 @@ class Loop {
   bool retry_add(bool kill_again) {
     for (int tries = 0; tries < 10; ++tries) {
       maybe_kill(kill_again && tries < 3, sizes_.del);
-      if (!came_through(runtime_.del())) continue;
-      runtime_.new_container();
+      if (!came_through(pods_.undo())) continue;
       maybe_kill(kill_again && tries < 3, sizes_.add);
-      if (came_through(runtime_.add())) return true;
-      if (!runtime_.refusal().empty()) return false;
+      if (came_through(pods_.add())) return true;
+      if (!pods_.refusal().empty()) return false;
     }
     return false;
   }
   bool retry_del(const Kill& kill) {
-    if (kill.netns_ends) runtime_.set_netns("");
+    if (kill.netns_ends) pods_.set_netns(std::vector<std::string>(static_cast<size_t>(scenario_.pods)));
     bool done = false;
-    for (int tries = 0; tries < 10 && !done && runtime_.refusal().empty(); ++tries) {
+    for (int tries = 0; tries < 10 && !done && pods_.refusal().empty(); ++tries) {
       maybe_kill(kill.again && tries < 3, sizes_.del);
-      done = came_through(runtime_.del());
+      done = came_through(pods_.del());
     }
     return done;
   }
@@ -193,7 +201,7 @@ class Loop {
   // Whether the request met the agent's end: by its kill, or unanswered (an answer's own call may still be on
   // its way back when the next kill is set, and takes it for its own).
   bool died(bool done, unsigned armed_at) {
-    return (armed_at != 0 && agent_.calls() >= armed_at) || (!done && runtime_.refusal().empty());
+    return (armed_at != 0 && agent_.calls() >= armed_at) || (!done && pods_.refusal().empty());
   }
   bool is_gone() {
     for (int tries = 0; tries < 20000 && agent_.alive(); ++tries)
@@ -225,7 +233,7 @@ class Loop {
   }
   bool complain(const std::string& what) {
     ++totals_.refused;
-    failures_.push_back(fmt::format("{}: {}{}", what, runtime_.refusal(),
+    failures_.push_back(fmt::format("{}: {}{}", what, pods_.refusal(),
                                     agent_.alive() ? "" : "; the agent is gone: " + agent_.last_words()));
     return false;
   }
@@ -233,12 +241,12 @@ class Loop {
   void repair() {
     agent_.start();
     agent_.arm(0, false);
-    (void)runtime_.del();
+    (void)pods_.undo();
+    (void)pods_.del();
     detached_ = settled();
-    runtime_.new_container();
-    (void)runtime_.add();
+    (void)pods_.add();
     attached_ = settled();
-    (void)runtime_.del();
+    (void)pods_.del();
     ++broken_;
   }
 
@@ -248,7 +256,7 @@ class Loop {
   const Scenario& scenario_;
   std::mt19937& random_;
   Totals& totals_;
-  Runtime runtime_;
+  Pods pods_;
   Lines attached_, detached_, failures_;
   Sizes sizes_;
   unsigned armed_at_ = 0;
@@ -313,7 +321,8 @@ int run(const Options& options) {
   std::vector<Scenario> all;
   for (Scenario& scenario : options.networks.empty() ? scenarios() : read_scenarios(text))
     if (scenario.name.find(options.only) != std::string::npos) all.push_back(std::move(scenario));
-  for (const Scenario& scenario : all) machine.make_pod(scenario.pod);
+  for (const Scenario& scenario : all)
+    for (int i = 0; i < scenario.pods; ++i) machine.make_pod(scenario.pod_name(i));
   std::filesystem::create_directories(options.work + "/manifests");
   std::ofstream(options.work + "/manifests/pods.yaml") << manifests();
   Agent agent({.command = {options.railbed, "agent", "--manifests", options.work + "/manifests"},

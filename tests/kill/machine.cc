@@ -25,10 +25,10 @@ T need(Result<T>&& result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-// Container ids are new with each try.
+// Container ids are new with each try; which of several equal pods gets which address is a matter of time.
 std::string without_container(const std::string& text) {
-  static const std::regex id("c[0-9]{6}x");
-  return std::regex_replace(text, id, "C");
+  static const std::regex id("c[0-9]{6}x"), pod("burst[0-9]");
+  return std::regex_replace(std::regex_replace(text, id, "C"), pod, "burst");
 }
 
 std::string content(const std::filesystem::path& path) {
@@ -184,6 +184,8 @@ std::vector<std::string> Machine::state() {
   add_files("/var/lib/railbed", false, lines);
   add_files("/run/railbed", false, lines);
   add_records(lines);
+  for (std::string& line : lines)
+    if (line.starts_with("burst")) line.erase(5, 1);
   std::ranges::sort(lines);
   return lines;
 }

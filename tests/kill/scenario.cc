@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenario.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <sstream>
@@ -19,6 +20,11 @@ namespace {
 std::string host_local(int net) {
   return fmt::format(
       R"("ipam":{{"type":"host-local","ranges":[[{{"subnet":"10.{0}.0.0/24","rangeStart":"10.{0}.0.7","rangeEnd":"10.{0}.0.7"}}]],"routes":[{{"dst":"10.9{0}.0.0/16"}}]}})",
+      net);
+}
+std::string four_addresses(int net) {
+  return fmt::format(
+      R"("ipam":{{"type":"host-local","ranges":[[{{"subnet":"10.{0}.0.0/24","rangeStart":"10.{0}.0.7","rangeEnd":"10.{0}.0.10"}}]]}})",
       net);
 }
 std::string whereabouts(int net) {
@@ -92,6 +98,12 @@ std::vector<Scenario> scenarios() {
        "chain",
        {{"c", "net1", {host_device("va2", whereabouts(14)), kTuning, kSbr}},
         {"c2", "net2", {macvlan("pa0", whereabouts(15)), kTuning}}}},
+      {"four pods at once",
+       "burst",
+       {{"b", "net1", {macvlan("pa0", whereabouts(16))}},
+        {"b2", "net2", {macvlan("pa1", four_addresses(17))}}},
+       true,
+       4},
       {"the meta plugin and four networks",
        "meta",
        {{"railbed",
@@ -118,7 +130,7 @@ std::vector<Scenario> read_scenarios(const std::string& text) {
     }
     if (fields.size() != 5)
       throw std::runtime_error("not \"scenario | network | interface | plugin | members\": " + line);
-    if (all.empty() || all.back().name != fields[0]) all.push_back({fields[0], fields[0], {}, false});
+    if (all.empty() || all.back().name != fields[0]) all.push_back({.name = fields[0], .pod = fields[0]});
     std::vector<Network>& networks = all.back().networks;
     if (networks.empty() || networks.back().interface != fields[2])
       networks.push_back({fields[1], fields[2], {}});
@@ -170,7 +182,7 @@ std::vector<std::string> Runtime::environment_of(const std::string& command, con
           fmt::format(
               "CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME={};K8S_POD_INFRA_CONTAINER_"
               "ID={};K8S_POD_UID=u-{}",
-              scenario_.pod, container_, scenario_.pod)};
+              pod_, container_, pod_)};
 }
 
 bool Runtime::call(const std::string& command, const Network& network, const Network::Plugin& plugin,
@@ -181,7 +193,10 @@ bool Runtime::call(const std::string& command, const Network& network, const Net
     std::optional<Answer> answer = agent_.request(plugin.type, environment, config);
     if (!answer) return false;
     output = answer->output;
-    if (answer->status == 0) return true;
+    if (answer->status == 0) {
+      refusal_.clear();
+      return true;
+    }
     refusal_ = fmt::format("{} of {} ({}): {}", command, network.name, plugin.type, answer->output);
     if (answer->output.find("\"code\": 11") == std::string::npos) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));  // "again later"
@@ -230,6 +245,48 @@ bool Runtime::del_by_shim(const std::string& railbed_cni) {
     }
   }
   return true;
+}
+
+template <typename Call>
+bool Pods::each(bool attached, Call call) {
+  std::vector<std::thread> threads;
+  std::vector<char> good(runtimes_.size(), 1);
+  for (size_t i = 0; i < runtimes_.size(); ++i)
+    if ((attached_[i] != 0) == attached) threads.emplace_back([&, i] { good[i] = call(i) ? 1 : 0; });
+  for (std::thread& one : threads) one.join();
+  return std::ranges::all_of(good, [](char one) { return one != 0; });
+}
+
+bool Pods::add() {
+  return each(false, [&](size_t i) { return (attached_[i] = runtimes_[i].add() ? 1 : 0) != 0; });
+}
+
+bool Pods::undo() {
+  return each(false, [&](size_t i) { return runtimes_[i].del() && again(i); });
+}
+
+bool Pods::del() {
+  return each(true, [&](size_t i) { return runtimes_[i].del() && again(i); });
+}
+
+bool Pods::del_by_shim(const std::string& railbed_cni) {
+  return each(true, [&](size_t i) { return runtimes_[i].del_by_shim(railbed_cni) && again(i); });
+}
+
+bool Pods::again(size_t pod) {
+  attached_[pod] = 0;
+  runtimes_[pod].new_container();
+  return true;
+}
+
+void Pods::set_netns(const std::vector<std::string>& paths) {
+  for (size_t i = 0; i < runtimes_.size(); ++i) runtimes_[i].set_netns(paths[i]);
+}
+
+std::string Pods::refusal() const {
+  for (const Runtime& one : runtimes_)
+    if (!one.refusal().empty()) return one.refusal();
+  return "";
 }
 
 }  // namespace railbed::kill

@@ -28,6 +28,9 @@ struct Scenario {
   std::string pod;  // also the namespace's name
   std::vector<Network> networks;
   bool made = false;  // all interfaces are made for the pod, and end with its namespace
+  int pods = 1;       // so many at once, each with these networks; called "pod1", "pod2", … then
+
+  std::string pod_name(int number) const { return pods == 1 ? pod : pod + std::to_string(number + 1); }
 };
 
 std::vector<Scenario> scenarios();
@@ -39,8 +42,10 @@ std::string manifests();
 
 class Runtime {
  public:
-  Runtime(Agent& agent, const Scenario& scenario, std::string netns)
-      : agent_(agent), scenario_(scenario), netns_(std::move(netns)) {}
+  Runtime(Agent& agent, const Scenario& scenario, std::string pod, std::string netns)
+      : agent_(agent), scenario_(scenario), pod_(std::move(pod)), netns_(std::move(netns)) {
+    new_container();
+  }
 
   void new_container();  // the next try has a new id
   // All networks; false when the agent was gone before it answered, or answered an error (then refusal() says
@@ -60,10 +65,33 @@ class Runtime {
             const std::string& previous, std::string& output);
   Agent& agent_;
   const Scenario& scenario_;
+  std::string pod_;
   std::string netns_;
   std::string container_;
   std::vector<std::string> results_;  // of the scenario's networks; "" without
   std::string refusal_;
+};
+
+// The pods of a scenario, all at once: a thread each.
+class Pods {
+ public:
+  explicit Pods(std::vector<Runtime> runtimes)
+      : runtimes_(std::move(runtimes)), attached_(runtimes_.size()) {}
+
+  // Each is about the pods for which it is not done yet, and says whether it is for all now.
+  bool add();
+  bool undo();  // DEL after a failed ADD, and a new container id
+  bool del();
+  bool del_by_shim(const std::string& railbed_cni);
+  void set_netns(const std::vector<std::string>& paths);
+  std::string refusal() const;  // empty: the agent was gone before it answered
+
+ private:
+  template <typename Call>
+  bool each(bool attached, Call call);
+  bool again(size_t pod);  // is detached; the next time it is another container
+  std::vector<Runtime> runtimes_;
+  std::vector<char> attached_;
 };
 
 }  // namespace railbed::kill
