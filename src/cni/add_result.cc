@@ -200,6 +200,8 @@ Outcome<AddResult> read_result(const Value& result, const std::string& config_ve
                        (ancient && std::ranges::find(kKnown02, member.key) != std::end(kKnown02));
     if (!known) out.extra.set(member.key, member.value);
   }
+  // Their order says nothing, and 1.x sorts them anyway.
+  if (out.extra.is_object()) std::ranges::stable_sort(*out.extra.as_object(), {}, &Value::Member::key);
   return out;
 }
 
