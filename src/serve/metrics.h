@@ -8,6 +8,7 @@
 // Threading: any thread. Failure: expose() when the address is taken.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -58,6 +59,25 @@ class Metrics {
  private:
   struct Parts;
   std::unique_ptr<Parts> parts_;
+};
+
+// Tells the metrics how long a phase took, from here to the end of the scope.
+class PhaseTimer {
+ public:
+  PhaseTimer(Metrics& metrics, std::string_view type, Phase phase)
+      : metrics_(metrics), type_(type), phase_(phase), began_(std::chrono::steady_clock::now()) {}
+  ~PhaseTimer() {
+    metrics_.took(type_, phase_,
+                  std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count());
+  }
+  PhaseTimer(const PhaseTimer&) = delete;
+  PhaseTimer& operator=(const PhaseTimer&) = delete;
+
+ private:
+  Metrics& metrics_;
+  std::string_view type_;
+  Phase phase_;
+  std::chrono::steady_clock::time_point began_;
 };
 
 }  // namespace railbed::serve

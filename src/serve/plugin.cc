@@ -6,6 +6,7 @@
 #include "attach/types.h"
 #include "serve/addresses.h"
 #include "serve/dhcp.h"
+#include "serve/metrics.h"
 #include "serve/records.h"
 #include "serve/selection.h"
 #include "serve/service.h"
@@ -110,6 +111,11 @@ class PluginRequest {
   }
   os::Deadline deadline() const { return parts_.engine.kernel().clock().now() + kWorkTime; }
 
+  Result<Engine::Turn> waited_turn() {
+    PhaseTimer timer(parts_.metrics, request_.type, Phase::kWait);
+    return parts_.engine.turn(kTurnWait);
+  }
+
   Outcome<attach::InterfaceWanted> interface_wanted() {
     attach::InterfaceWanted wanted{.name = TRY_CNI(IfName::parse(request_.ifname)),
                                    .network = config_.network};
@@ -123,10 +129,11 @@ class PluginRequest {
   }
 
   Outcome<Made> attach(attach::PodWanted& wanted, const state::Sandbox& sandbox) {
-    Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
+    Engine::Turn turn = TRY_CNI(waited_turn());
     Made made;
     const ipam::Owner owner{sandbox.key(), request_.ifname};
     if (!chained_) {
+      PhaseTimer timer(parts_.metrics, request_.type, Phase::kAddresses);
       made.addresses =
           TRY_CNI(addresses_for(turn, parts_.host_local, address_request(request_, config_, owner)));
       wanted.interfaces.front().addresses = made.addresses.assigned;
