@@ -29,6 +29,9 @@ Result<std::vector<Attachment>> attachments_of(state::Store& store, const std::s
   std::vector<Attachment> all = TRY(store.attachments_of(pod));
   std::erase_if(all, is_of_program);
   return all;
+// Whether a record is of this interface: its own, or one of a change of it.
+bool is_of(const std::string& record_name, const std::string& interface) {
+  return record_name == interface || record_name.starts_with(interface + "/");
 }
 
 // The failures of several interfaces as one error: the first, with the others' stories.
@@ -51,6 +54,7 @@ class PodAttacher {
                      .open(wanted_.netns_path)
                      .hint("the pod's network namespace is gone: was the pod deleted meanwhile?"));
     inside_ = TRY(kernel_.netns().links(*netns_));
+    pod_.emplace(*netns_, *inside_);
     TRY(settle_unfinished());
     std::vector<Wish> wishes = TRY(read_wishes());
     TRY(compare(wishes));
@@ -63,7 +67,7 @@ class PodAttacher {
   Result<void> check_names() {
     std::set<std::string> names;
     for (const InterfaceWanted& one : wanted_.interfaces)
-      if (!names.insert(one.name.value).second)
+      if (!names.insert(one.record_name()).second)
         return fail(Code::kInvalid, "two networks of the pod want to be interface {}", one.name);
     return {};
   }
@@ -71,9 +75,17 @@ class PodAttacher {
   // What a killed process left of this pod.
   Result<void> settle_unfinished() {
     std::vector<Attachment> unfinished = TRY(attachments_of(store_, wanted_.pod));
-    std::erase_if(unfinished,
-                  [](const Attachment& one) { return one.status == AttachmentStatus::kAttached; });
+    std::erase_if(unfinished, [&](const Attachment& one) {
+      return one.status == AttachmentStatus::kAttached || (wanted_.others_stay && !concerns(one));
+    });
     return take_away(unfinished);
+  }
+
+  // Whether an interface that is wanted has this record.
+  bool concerns(const Attachment& record) const {
+    return std::ranges::any_of(wanted_.interfaces, [&](const InterfaceWanted& one) {
+      return is_of(record.interface, one.record_name());
+    });
   }
 
   Result<void> take_away(const std::vector<Attachment>& records) {
@@ -97,54 +109,75 @@ class PodAttacher {
   }
 
   Result<std::vector<Wish>> read_wishes() {
-    leases_before_ = TRY(store_.all_leases());
-    ipam::Taken taken = ipam::taken_by(leases_before_);
+    leases_before_ = TRY(store_.leases_of(wanted_.pod));
     std::vector<Wish> wishes;
-    for (const InterfaceWanted& one : wanted_.interfaces) {
-      api::IpamConfig config = TRY(ipam_of(one.config, one.network));
-      ipam::Owner owner{wanted_.pod, one.name.value};
-      std::vector<ipam::Assigned> addresses;
-      if (one.addresses.has_value()) {
-        addresses = *one.addresses;
-      } else {
-        std::vector<std::string> requested;
-        for (const auto& address : one.selection.ips) requested.push_back(address.value);
-        addresses =
-            TRY(ipam::assign(config, one.network, taken, requested, owner).context("interface {}", one.name));
-      }
-      for (const ipam::Assigned& address : addresses)
-        if (!address.pool.empty()) taken[address.pool].emplace(address.address.address, owner);
-      wishes.push_back(TRY(
-          read_wish(one, wanted_.soft_rdma, config, std::move(addresses)).context("interface {}", one.name)));
-    }
+    for (const InterfaceWanted& one : wanted_.interfaces)
+      wishes.push_back(TRY(read_one(one).context("interface {}", one.name)));
     return wishes;
+  }
+
+  Result<Wish> read_one(const InterfaceWanted& one) {
+    if (one.chained) return read_wish(one, wanted_.soft_rdma, {}, {});
+    api::IpamConfig config = TRY(ipam_of(one.config, one.network));
+    ipam::Owner owner{wanted_.pod, one.name.value};
+    std::vector<ipam::Assigned> addresses;
+    if (one.addresses.has_value())
+      addresses = *one.addresses;
+    else if (config.type != api::IpamType::kNone)
+      addresses = TRY(assign(one, config, owner));
+    if (taken_.has_value())
+      for (const ipam::Assigned& address : addresses)
+        if (!address.pool.empty()) (*taken_)[address.pool].emplace(address.address.address, owner);
+    return read_wish(one, wanted_.soft_rdma, config, std::move(addresses));
+  }
+
+  // What is taken is only asked for where nobody has assigned the addresses: it is everybody's.
+  Result<std::vector<ipam::Assigned>> assign(const InterfaceWanted& one, const api::IpamConfig& config,
+                                             const ipam::Owner& owner) {
+    if (!taken_.has_value()) taken_ = ipam::taken_by(TRY(store_.all_leases()));
+    std::vector<std::string> requested;
+    for (const auto& address : one.selection.ips) requested.push_back(address.value);
+    return ipam::assign(config, one.network, *taken_, requested, owner);
   }
 
   // Which interfaces stay, go and come.
   Result<void> compare(const std::vector<Wish>& wishes) {
-    std::vector<Attachment> records = TRY(attachments_of(store_, wanted_.pod));
-    std::vector<os::Link> inside;
-    if (!records.empty()) inside = TRY(inside_->list(os::WithVfs::kNo));
-    for (const Attachment& record : records) {
-      auto wish = std::ranges::find(wishes, record.interface, &Wish::interface);
+    for (const Attachment& record : TRY(attachments_of(store_, wanted_.pod))) {
+      if (wanted_.others_stay && !concerns(record)) continue;
+      auto wish = std::ranges::find_if(
+          wishes, [&](const Wish& one) { return one.record_name() == record.interface; });
+      if (wish == wishes.end() && wanted_.others_stay) continue;  // a change of an interface that stays
       bool stays = wish != wishes.end() && record.netns == wanted_.netns_path && same_wish(record, *wish) &&
-                   is_there(record, inside);
+                   TRY(is_there(record, wish->interface));
       (stays ? kept_ : changed_).push_back(record);
     }
+    take_changes_along();
     for (const Wish& wish : wishes)
-      if (std::ranges::find(kept_, wish.interface, &Attachment::interface) == kept_.end())
+      if (std::ranges::find(kept_, wish.record_name(), &Attachment::interface) == kept_.end())
         new_.push_back(wish);
     return {};
   }
 
-  bool is_there(const Attachment& record, const std::vector<os::Link>& inside) {
+  // An interface that goes takes its changes with it.
+  void take_changes_along() {
+    std::vector<Attachment> stay;
+    for (Attachment& record : kept_) {
+      bool goes = std::ranges::any_of(
+          changed_, [&](const Attachment& other) { return is_of(record.interface, other.interface); });
+      (goes ? changed_ : stay).push_back(std::move(record));
+    }
+    kept_ = std::move(stay);
+  }
+
+  Result<bool> is_there(const Attachment& record, const std::string& name) {
     Result<Before> before = before_of(record);
     if (!before.has_value()) return false;
+    if (before->netns != 0 && pod_->cookie() != 0 && before->netns != pod_->cookie()) return false;
     if (before->way == Way::kVfio) return device_exists(kernel_.files(), *before->device);
-    return std::ranges::any_of(inside, [&](const os::Link& link) {
-      if (link.name.value != record.interface) return false;
+    return std::ranges::any_of(*TRY(pod_->list()), [&](const os::Link& link) {
+      if (link.name.value != name) return false;
       if (before->way == Way::kMake) return link.kind == before->kind && link.group == before->group;
-      return is_that(link, *before, record.interface);
+      return is_that(link, *before, name);
     });
   }
 
@@ -152,19 +185,16 @@ class PodAttacher {
 
   Result<void> attach_new() {
     host_.forget();
-    std::vector<Attachment> others = TRY(store_.attachments());
+    if (!changed_.empty()) pod_->forget();
+    Place place{wanted_.pod, wanted_.netns_path, *pod_, group_of(wanted_.pod)};
     std::vector<Prepared> interfaces;
-    for (const Wish& wish : new_) {
-      interfaces.push_back(
-          TRY(prepare(host_, wish, wanted_.pod, wanted_.netns_path, others, group_of(wanted_.pod))));
-      others.push_back(interfaces.back().record);
-    }
+    for (const Wish& wish : new_) interfaces.push_back(TRY(prepare(host_, store_, wish, place, interfaces)));
     TRY(write_down(interfaces));
-    Result<void> brought = bring(host_, store_, {*netns_, *inside_}, interfaces, deadline_);
+    Result<void> brought = bring(host_, store_, *pod_, interfaces, deadline_);
     if (brought.has_value()) brought = still_there();
     if (brought.has_value()) brought = conclude(interfaces);
     if (!brought.has_value()) return fail(undo(interfaces, std::move(brought.error())));
-    for (Prepared& one : interfaces) results_.push_back(std::move(one.result));
+    for (Prepared& one : interfaces) results_.emplace(one.record.interface, std::move(one.result));
     return {};
   }
 
@@ -219,22 +249,20 @@ class PodAttacher {
 
   // Leases that were there before this pod was attached are not this attachment's to forget.
   Result<void> put_leases_back() {
-    for (const state::AddressLease& lease : leases_before_)
-      if (lease.pod == wanted_.pod) TRY(store_.put_lease(lease));
+    for (const state::AddressLease& lease : leases_before_) TRY(store_.put_lease(lease));
     return {};
   }
 
   Result<PodReport> report(const std::vector<Wish>& wishes) {
-    for (const Attachment& record : kept_) results_.push_back(TRY(result_from_json(record.result)));
+    for (const Attachment& record : kept_)
+      results_.emplace(record.interface, TRY(result_from_json(record.result)));
     PodReport report{.kept = static_cast<int>(kept_.size()),
                      .attached = static_cast<int>(new_.size()),
                      .detached = static_cast<int>(changed_.size()),
                      .notes = std::move(notes_)};
     for (const Wish& wish : wishes)
-      for (const InterfaceResult& result : results_)
-        if (result.network == wish.network &&
-            (result.interface == wish.interface || result.interface.empty()))
-          report.interfaces.push_back(result);
+      if (auto found = results_.find(wish.record_name()); found != results_.end())
+        report.interfaces.push_back(found->second);
     return report;
   }
 
@@ -245,33 +273,48 @@ class PodAttacher {
   Host host_;
   std::unique_ptr<os::Netns> netns_;
   std::unique_ptr<os::LinkPort> inside_;
-  std::vector<state::AddressLease> leases_before_;
+  std::optional<PodView> pod_;
+  std::vector<state::AddressLease> leases_before_;  // the pod's
+  std::optional<ipam::Taken> taken_;
   std::vector<Attachment> kept_;
   std::vector<Attachment> changed_;
   std::vector<Wish> new_;
-  std::vector<InterfaceResult> results_;
+  std::map<std::string, InterfaceResult> results_;  // by record name
   std::vector<std::string> notes_;
 };
 
-// Whether the pod's namespace has gone without a detach.
-Result<bool> namespace_gone(os::Kernel& kernel, const std::string& path) {
+// The cookie of the namespace that has this path now; nothing: none has it.
+Result<std::optional<uint64_t>> namespace_at(os::Kernel& kernel, const std::string& path) {
   auto opened = kernel.netns().open(path);
-  if (opened.has_value()) return false;
-  if (opened.error().code == Code::kNotFound) return true;
-  return fail(std::move(opened.error()));
+  if (!opened.has_value() && opened.error().code == Code::kNotFound) return std::optional<uint64_t>{};
+  auto netns = TRY(std::move(opened));
+  return std::optional(TRY(kernel.netns().links(*netns))->cookie());
+}
+
+// Whether the pod's namespace has gone without a detach.
+bool is_gone(const Attachment& record, const std::optional<uint64_t>& now) {
+  if (!now.has_value()) return true;
+  Result<Before> before = before_of(record);
+  return before.has_value() && before->netns != 0 && *now != 0 && before->netns != *now;
 }
 
 }  // namespace
+
+std::string InterfaceWanted::record_name() const {
+  if (!chained || config.plugins.empty()) return name.value;
+  return name.value + "/" + config.plugins.front().type;
+}
 
 Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodWanted& wanted,
                              os::Deadline deadline) {
   return PodAttacher(kernel, store, wanted, deadline).run().context("pod {}", wanted.pod);
 }
 
-Result<DetachReport> detach_pod(os::Kernel& kernel, state::Store& store, const std::string& pod,
-                                os::Deadline deadline) {
+namespace {
+
+Result<DetachReport> detach(os::Kernel& kernel, state::Store& store, std::vector<Attachment> records,
+                            os::Deadline deadline) {
   DetachReport report;
-  std::vector<Attachment> records = TRY(attachments_of(store, pod));
   std::vector<RecoveryReport::Failure> failures;
   Host host(kernel);
   while (!records.empty()) {
@@ -280,25 +323,38 @@ Result<DetachReport> detach_pod(os::Kernel& kernel, state::Store& store, const s
     for (const Attachment& record : records)
       if (record.netns == path) there.push_back(record);
     std::erase_if(records, [&](const Attachment& record) { return record.netns == path; });
-    GivenBack given = TRY(give_back(host, store, there, nullptr, deadline).context("pod {}", pod));
+    GivenBack given = TRY(give_back(host, store, there, nullptr, deadline));
     report.detached += static_cast<int>(given.done.size());
     std::ranges::move(given.notes, std::back_inserter(report.notes));
     std::ranges::move(given.failures, std::back_inserter(failures));
   }
   if (failures.empty()) return report;
-  Error error = joined(failures);
-  error.context.push_back("pod " + pod);
-  return fail(std::move(error));
+  return fail(joined(failures));
+}
+
+}  // namespace
+
+Result<DetachReport> detach_pod(os::Kernel& kernel, state::Store& store, const std::string& pod,
+                                os::Deadline deadline) {
+  std::vector<Attachment> records = TRY(attachments_of(store, pod));
+  return detach(kernel, store, std::move(records), deadline).context("pod {}", pod);
+}
+
+Result<DetachReport> detach_interface(os::Kernel& kernel, state::Store& store, const std::string& pod,
+                                      const std::string& record_name, os::Deadline deadline) {
+  std::vector<Attachment> records = TRY(attachments_of(store, pod));
+  std::erase_if(records, [&](const Attachment& one) { return !is_of(one.interface, record_name); });
+  return detach(kernel, store, std::move(records), deadline).context("pod {}", pod);
 }
 
 Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, os::Deadline deadline) {
   RecoveryReport report;
   std::map<std::pair<std::string, std::string>, std::vector<Attachment>> todo;
-  std::map<std::string, bool> gone;
+  std::map<std::string, std::optional<uint64_t>> now;
   for (const Attachment& record : TRY(store.attachments())) {
     if (is_of_program(record)) continue;
-    if (!gone.contains(record.netns)) gone[record.netns] = TRY(namespace_gone(kernel, record.netns));
-    if (record.status != AttachmentStatus::kAttached || gone[record.netns])
+    if (!now.contains(record.netns)) now[record.netns] = TRY(namespace_at(kernel, record.netns));
+    if (record.status != AttachmentStatus::kAttached || is_gone(record, now[record.netns]))
       todo[{record.pod, record.netns}].push_back(record);
   }
   Host host(kernel);

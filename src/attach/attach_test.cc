@@ -127,6 +127,7 @@ struct Scenario {
   os::FakeMachine machine;
   std::vector<InterfaceWanted> interfaces;
   bool soft_rdma = false;
+  std::vector<InterfaceWanted> later;  // requests of their own, after the others
 };
 
 Scenario sriov_lab() {
@@ -190,6 +191,48 @@ Scenario vfio() {
   return one;
 }
 
+// Changes of interfaces that are there, each a request of its own, and both kinds of routing in a chain.
+Scenario changes() {
+  Scenario one{.machine = os::FakeMachine::lab()};
+  one.machine.other_links = {"eth8", "eth9"};
+  constexpr const char* kBoth = R"("ipam":{"type":"static","addresses":[
+      {"address":"10.5.0.2/24","gateway":"10.5.0.1"},{"address":"fd00::2/64"}],
+      "routes":[{"dst":"10.88.0.0/16"},{"dst":"0.0.0.0/0"}]})";
+  one.interfaces = {
+      wanted("net1", {fmt::format(R"({{"type":"macvlan","master":"eth9","bcqueuelen":2000,{}}})", kBoth)}),
+      wanted("net2",
+             {fmt::format(R"({{"type":"host-device","device":"eth8",{}}})", kRange),
+              R"({"type":"tuning","promisc":true,"allmulti":true,"txQLen":77})", R"({"type":"sbr"})"}),
+      wanted("net3", {R"({"type":"macvlan","master":"eth9","ipam":{"type":"static",
+                          "addresses":[{"address":"10.6.0.2/24"}],"routes":[{"dst":"10.99.0.0/16"}]}})",
+                      R"({"type":"vrf","vrfname":"blue"})"})};
+  one.later = {
+      chained("net1", R"({"type":"tuning","mtu":1400,"mac":"02:00:00:00:00:79","promisc":true,"txQLen":5,
+                          "sysctl":{"net.ipv4.conf.IFNAME.arp_filter":"1","net.core.somaxconn":"300"}})")};
+  return one;
+}
+
+// The same as separate requests on one interface each.
+Scenario routing() {
+  Scenario one{.machine = os::FakeMachine::lab()};
+  one.machine.other_links = {"eth9"};
+  constexpr const char* kOne = R"({"type":"macvlan","master":"eth9","ipam":{"type":"static","addresses":[
+      {"address":"10.5.0.2/24","gateway":"10.5.0.1"},{"address":"fd00::2/64"}],
+      "routes":[{"dst":"10.88.0.0/16"}]}})";
+  constexpr const char* kTwo = R"({"type":"macvlan","master":"eth9","ipam":{"type":"static","addresses":[
+      {"address":"10.7.0.2/24","gateway":"10.7.0.1"},{"address":"fd01::2/64"}],
+      "routes":[{"dst":"10.89.0.0/16"}]}})";
+  one.interfaces = {wanted("net1", {kOne}), wanted("net2", {kTwo})};
+  one.later = {chained("net1", R"({"type":"sbr"})"), chained("net2", R"({"type":"vrf","vrfname":"red"})")};
+  cni::AddResult previous;
+  previous.interfaces = {{.name = "eth9"}, {.name = "net1", .sandbox = "/run/netns/pod"}};
+  previous.addresses = {{*IpPrefix::parse("10.5.0.2/24"), *IpAddress::parse("10.5.0.1"), 1},
+                        {*IpPrefix::parse("fd00::2/64"), std::nullopt, 1},
+                        {*IpPrefix::parse("10.1.0.2/24"), std::nullopt, 0}};
+  one.later[0].previous = previous;
+  return one;
+}
+
 // What the machine is. A driver that is bound anew gives its RDMA device a new number.
 std::string machine_of(os::FakeKernel& kernel) {
   return std::regex_replace(kernel.snapshot(), std::regex("rdma mlx5_[0-9]+"), "rdma mlx5_N");
@@ -204,13 +247,29 @@ class Rig {
     kernel.clear_journal();
   }
   os::Deadline soon() { return kernel.clock().now() + std::chrono::seconds(10); }
-  Result<PodReport> attach() { return attach(scenario_.interfaces); }
-  Result<PodReport> attach(const std::vector<InterfaceWanted>& interfaces) {
+  Result<PodReport> attach() {
+    Result<PodReport> all = attach(scenario_.interfaces, !scenario_.later.empty());
+    for (const InterfaceWanted& one : scenario_.later) {
+      if (!all.has_value()) return all;
+      Result<PodReport> next = attach({one}, true);
+      if (!next.has_value()) {
+        // As a runtime does: what was made is taken back.
+        if (!kernel.killed()) (void)detach();
+        return next;
+      }
+      all->attached += next->attached;
+      all->kept += next->kept;
+      std::ranges::copy(next->interfaces, std::back_inserter(all->interfaces));
+    }
+    return all;
+  }
+  Result<PodReport> attach(const std::vector<InterfaceWanted>& interfaces, bool others_stay = false) {
     return attach_pod(kernel, store,
                       {.pod = "default/a",
                        .netns_path = "/run/netns/pod",
                        .interfaces = interfaces,
-                       .soft_rdma = scenario_.soft_rdma},
+                       .soft_rdma = scenario_.soft_rdma,
+                       .others_stay = others_stay},
                       soon());
   }
   Result<DetachReport> detach() { return detach_pod(kernel, store, "default/a", soon()); }
@@ -220,6 +279,10 @@ class Rig {
     auto report = recover(kernel, store, soon());
     EXPECT_EQ(message(report), "");
     for (const auto& failure : report->failures) ADD_FAILURE() << failure.error.to_string();
+    // Earlier requests of the pod were done.
+    if (!scenario_.later.empty()) {
+      EXPECT_EQ(message(detach()), "");
+    }
   }
   void expect_nothing_left(const std::string& when) {
     EXPECT_EQ(machine_of(kernel), start) << when;
@@ -240,6 +303,8 @@ Scenario scenario(const std::string& name) {
   if (name == "sriov") return sriov_lab();
   if (name == "virtual") return virtual_links();
   if (name == "infiniband") return infiniband();
+  if (name == "changes") return changes();
+  if (name == "routing") return routing();
   return vfio();
 }
 
@@ -271,7 +336,7 @@ TEST_P(EveryScenario, GivesEverythingBack) {
   Rig rig(scenario_);
   auto report = rig.attach();
   ASSERT_EQ(message(report), "");
-  EXPECT_EQ(report->attached, static_cast<int>(scenario_.interfaces.size()));
+  EXPECT_EQ(report->attached, static_cast<int>(scenario_.interfaces.size() + scenario_.later.size()));
   EXPECT_NE(machine_of(rig.kernel), rig.start);
   rig.kernel.clear_journal();
 
@@ -418,7 +483,8 @@ TEST_P(EveryScenario, ANamespaceThatIsGoneIsNoReasonNotToGiveBack) {
   EXPECT_TRUE(rig.store.attachments()->empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Attach, EveryScenario, testing::Values("sriov", "virtual", "infiniband", "vfio"),
+INSTANTIATE_TEST_SUITE_P(Attach, EveryScenario,
+                         testing::Values("sriov", "virtual", "infiniband", "vfio", "changes", "routing"),
                          [](const auto& param) { return std::string(param.param); });
 
 class AttachFaults : public testing::Test {

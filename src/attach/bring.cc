@@ -5,6 +5,7 @@
 
 #include "attach/rdma.h"
 #include "attach/rebind.h"
+#include "attach/source_routes.h"
 #include "attach/vf_mac.h"
 
 namespace railbed::attach {
@@ -12,7 +13,7 @@ namespace {
 
 class Bringer {
  public:
-  Bringer(Host& host, state::Store& store, const PodSpace& pod, os::Deadline deadline)
+  Bringer(Host& host, state::Store& store, PodView& pod, os::Deadline deadline)
       : host_(host), store_(store), pod_(pod), deadline_(deadline) {}
 
   Result<void> bring_in(Prepared& one) {
@@ -24,17 +25,15 @@ class Bringer {
     if (!one.before.rebind.empty()) TRY(rebind_vf(one));
     switch (one.wish.way) {
       case Way::kVfio:
+      case Way::kExisting:
         return {};
       case Way::kMake:
         return make(*links, one);
       case Way::kMove:
         break;
     }
-    if (one.before.rdma_undo == RdmaUndo::kMoveBack) {
-      auto rdma = TRY(host_.kernel().rdma());
-      TRY(rdma->move(one.before.rdma, pod_.netns));
-    }
-    return links->change(one.host_link, {.name = IfName{one.wish.interface}, .netns = &pod_.netns})
+    TRY(move_rdma(one));
+    return links->change(one.host_link, {.name = IfName{one.wish.interface}, .netns = &pod_.netns()})
         .hint(fmt::format("is there another {} in the pod?", one.wish.interface));
   }
 
@@ -44,19 +43,15 @@ class Bringer {
         std::ranges::find(inside, one.wish.interface, [](const os::Link& other) { return other.name.value; });
     if (link == inside.end())
       return fail(Code::kNotFound, "interface {} did not arrive in {}", one.wish.interface,
-                  pod_.netns.path());
-    TRY(notifications(one));
-    for (const auto& [key, value] : one.wish.sysctls)
-      TRY(host_.kernel().netns().set_sysctl(pod_.netns, key, value));
+                  pod_.netns().path());
+    TRY(host_.kernel().netns().set_sysctls(pod_.netns(), sysctls_for(one)));
+    if (one.wish.way == Way::kExisting) return change_existing(one, *link);
     TRY(addresses_and_up(one, *link));
-    for (os::Route& route : one.result.routes) {
-      route.link = link->index;
-      TRY(pod_.links.add_route(route).hint(route_hint(route)));
-    }
+    TRY(routes(one, *link));
     one.result.mtu = one.wish.mtu.value_or(link->mtu);
     one.result.mac = one.wish.mac.has_value() ? one.wish.mac->to_string() : hw_text(*link);
     if (one.before.rdma_undo == RdmaUndo::kRemoveSoft) TRY(make_soft_rdma(one));
-    return {};
+    return check_rdma(one);
   }
 
  private:
@@ -79,54 +74,175 @@ class Bringer {
     one.host_link = link->index;
     // The RDMA device was made anew, too, and may have another name.
     const os::FileTree& files = host_.kernel().files();
-    std::string rdma = rdma_device(files, *one.wish.device);
-    if (rdma == one.result.rdma) return {};
-    one.result.rdma = rdma;
-    one.result.char_devices = char_devices(files, rdma);
+    std::vector<std::string> names = rdma_devices(files, device_path(*one.wish.device));
+    std::string first = names.empty() ? "" : names.front();
+    if (first == one.result.rdma) return {};
+    one.result.rdma = first;
+    one.result.char_devices.clear();
+    for (const std::string& name : names)
+      for (std::string& file : char_devices(files, name)) one.result.char_devices.push_back(std::move(file));
     if (one.before.rdma_undo != RdmaUndo::kMoveBack) return {};
-    one.before.rdma = rdma;
+    one.before.rdma = names;
     return write_down(one);
   }
 
-  Result<void> make(os::LinkPort& links, const Prepared& one) {
+  Result<void> make(os::LinkPort& host_links, const Prepared& one) {
+    os::LinkPort& links = one.wish.master_in_pod ? pod_.links() : host_links;
     os::NewLink link{.kind = one.wish.type,
                      .name = IfName{one.wish.interface},
-                     .netns = &pod_.netns,
+                     .netns = &pod_.netns(),
                      .parent = one.host_link,
                      .mtu = one.wish.mtu,
                      .mac = one.wish.mac,
                      .group = one.before.group,
                      .macvlan_mode = one.wish.macvlan_mode,
-                     .ipvlan_mode = one.wish.ipvlan_mode};
+                     .ipvlan_mode = one.wish.ipvlan_mode,
+                     .broadcast_queue = one.wish.broadcast_queue};
     return links.create(link).context("on {}", one.before.name);
   }
 
-  // The kernel tells the neighbours about the addresses when the interface comes up.
-  Result<void> notifications(const Prepared& one) {
+  // What the interface needs before it has addresses. The kernel tells the neighbours about them when it
+  // comes up.
+  static os::Sysctls sysctls_for(const Prepared& one) {
+    if (one.wish.way == Way::kExisting) return one.wish.sysctls;
     auto has = [&](IpFamily family) {
       return std::ranges::any_of(one.wish.addresses, [&](const ipam::Assigned& address) {
         return address.address.address.family == family;
       });
     };
-    os::NetnsPort& netns = host_.kernel().netns();
-    if (has(IpFamily::kV4))
-      TRY(netns.set_sysctl(pod_.netns, fmt::format("net/ipv4/conf/{}/arp_notify", one.wish.interface), "1"));
-    if (has(IpFamily::kV6))
-      TRY(netns.set_sysctl(pod_.netns, fmt::format("net/ipv6/conf/{}/ndisc_notify", one.wish.interface),
-                           "1"));
-    return {};
+    os::Sysctls all;
+    auto add = [&](const char* family, const char* key, const char* value = "1") {
+      all.emplace_back(fmt::format("net/{}/conf/{}/{}", family, one.wish.interface, key), value);
+    };
+    if (has(IpFamily::kV4)) add("ipv4", "arp_notify");
+    if (has(IpFamily::kV6)) {
+      add("ipv6", "disable_ipv6", "0");
+      add("ipv6", "keep_addr_on_down");
+      add("ipv6", "ndisc_notify");
+    }
+    all.insert(all.end(), one.wish.sysctls.begin(), one.wish.sysctls.end());
+    return all;
   }
 
   Result<void> addresses_and_up(Prepared& one, const os::Link& link) {
     if (one.wish.way == Way::kMove && one.wish.mac.has_value() && link.mac() != one.wish.mac)
-      TRY(set_mac(host_, pod_.links, link.index, *one.wish.mac, one.before.pf, one.before.vf,
-                  [&](bool trusted) { return note_trust(one, trusted); }));
+      TRY(change_mac(one, link));
+    if (one.wish.vrf.has_value()) TRY(make_port(one, link.index));
     for (const ipam::Assigned& one_address : one.wish.addresses)
-      TRY(pod_.links.add_address({link.index, one_address.address}));
-    os::LinkChange change{.up = true};
-    if (one.wish.way == Way::kMove && one.wish.mtu.has_value() && link.mtu != *one.wish.mtu)
-      change.mtu = one.wish.mtu;
-    return pod_.links.change(link.index, change);
+      TRY(pod_.links().add_address({link.index, one_address.address}));
+    os::LinkChange change = settings(one, link);
+    change.up = true;
+    if (one.wish.way == Way::kMake) change.mtu.reset();  // it was made with it
+    return pod_.links().change(link.index, change);
+  }
+
+  Result<void> change_mac(Prepared& one, const os::Link& link) {
+    return set_mac(host_, pod_.links(), link.index, *one.wish.mac, one.before.pf, one.before.vf,
+                   [&](bool trusted) { return note_trust(one, trusted); });
+  }
+
+  // Those that differ.
+  static os::LinkChange settings(const Prepared& one, const os::Link& link) {
+    os::LinkChange change;
+    if (one.wish.mtu.has_value() && link.mtu != *one.wish.mtu) change.mtu = one.wish.mtu;
+    if (one.wish.promiscuous.has_value() && link.promiscuous != *one.wish.promiscuous)
+      change.promiscuous = one.wish.promiscuous;
+    if (one.wish.all_multicast.has_value() && link.all_multicast != *one.wish.all_multicast)
+      change.all_multicast = one.wish.all_multicast;
+    if (one.wish.tx_queue.has_value() && link.tx_queue != *one.wish.tx_queue)
+      change.tx_queue = one.wish.tx_queue;
+    return change;
+  }
+
+  // The VRF, made where it is not there, and the interface in it.
+  Result<void> make_port(const Prepared& one, IfIndex link) {
+    IfName name{one.before.vrf};
+    auto vrf = pod_.links().find(name, os::WithVfs::kNo);
+    if (!vrf.has_value() && vrf.error().code == Code::kNotFound) {
+      TRY(pod_.links()
+              .create({.kind = "vrf", .name = name, .table = one.before.vrf_table, .up = true})
+              .hint("does this kernel have VRFs (module vrf)?"));
+      vrf = pod_.links().find(name, os::WithVfs::kNo);
+    }
+    os::Link found = TRY(std::move(vrf));
+    return pod_.links().change(link, {.master = found.index});
+  }
+
+  Result<void> routes(Prepared& one, const os::Link& link) {
+    for (os::Route& route : one.result.routes) {
+      route.link = link.index;
+      if (!route.table.has_value() && one.wish.vrf.has_value()) route.table = one.before.vrf_table;
+      if (one.wish.source_routing.has_value() && !route.table.has_value()) continue;
+      TRY(pod_.links().add_route(route).hint(route_hint(route)));
+    }
+    if (!one.wish.source_routing.has_value()) return {};
+    std::vector<os::Route> main;
+    for (const os::Route& route : TRY(pod_.links().routes()))
+      if (route.link == link.index) main.push_back(route);
+    SourceRoutes source = source_routes(*one.wish.source_routing, one.wish.addresses, one.before.rules, main,
+                                        one.result.routes);
+    for (os::Route& route : source.add) route.link = link.index;
+    return by_source(one.before.rules, source.add, source.remove);
+  }
+
+  Result<void> by_source(const std::vector<os::Rule>& rules, const std::vector<os::Route>& add,
+                         const std::vector<os::Route>& remove) {
+    for (const os::Rule& rule : rules) TRY(pod_.links().add_rule(rule));
+    for (const os::Route& route : add) TRY(pod_.links().add_route(route).hint(route_hint(route)));
+    for (const os::Route& route : remove) TRY(pod_.links().remove_route(route));
+    return {};
+  }
+
+  Result<void> change_existing(Prepared& one, const os::Link& link) {
+    if (one.wish.mac.has_value() && link.mac() != one.wish.mac)
+      TRY(change_mac(one, link).hint("does its driver take another address while it is up?"));
+    os::LinkChange change = settings(one, link);
+    if (change != os::LinkChange{}) TRY(pod_.links().change(link.index, change));
+    if (one.wish.source_routing.has_value())
+      TRY(by_source(one.before.rules, one.before.table_routes, one.before.routes));
+    if (one.wish.vrf.has_value()) {
+      TRY(make_port(one, link.index));
+      TRY(put_back_as_port(one, link.index));
+    }
+    TRY(move_rdma(one));
+    one.result.mtu = one.wish.mtu.value_or(link.mtu);
+    one.result.mac = one.wish.mac.has_value() ? one.wish.mac->to_string() : hw_text(link);
+    return check_rdma(one);
+  }
+
+  // A port goes down and up when it becomes one: its IPv6 addresses and its routes are lost.
+  Result<void> put_back_as_port(const Prepared& one, IfIndex link) {
+    if (!one.before.addresses.empty()) {
+      std::vector<os::LinkAddress> kept = TRY(pod_.links().addresses());
+      for (const IpPrefix& address : one.before.addresses)
+        if (std::ranges::find(kept, os::LinkAddress{link, address}) == kept.end())
+          TRY(pod_.links().add_address({link, address}));
+    }
+    for (os::Route route : one.before.routes) {
+      route.table = one.before.vrf_table;
+      TRY(pod_.links().add_route(route));
+    }
+    return {};
+  }
+
+  Result<void> move_rdma(const Prepared& one) {
+    if (one.before.rdma_undo != RdmaUndo::kMoveBack) return {};
+    auto rdma = TRY(host_.kernel().rdma());
+    for (const std::string& device : one.before.rdma) TRY(rdma->move(device, pod_.netns()));
+    return {};
+  }
+
+  // Who asked for RDMA must be able to open it.
+  Result<void> check_rdma(const Prepared& one) {
+    if (!one.wish.rdma_required) return {};
+    std::string why = cannot_open(host_.kernel().files(), one.result.rdma, one.result.char_devices);
+    if (!why.empty()) return fail(Code::kNotFound, "the pod asked for RDMA, but cannot open it: {}", why);
+    if (one.result.soft) return {};  // seen from where its interface is
+    auto port = TRY(host_.kernel().netns().rdma(pod_.netns()));
+    for (const os::RdmaLink& link : TRY(port->list()))
+      if (link.name == one.result.rdma) return {};
+    return fail(Code::kNotFound, "the pod asked for RDMA, but RDMA device {} is not in its namespace",
+                one.result.rdma);
   }
 
   Result<void> note_trust(Prepared& one, bool trusted) {
@@ -141,34 +257,35 @@ class Bringer {
   }
 
   Result<void> make_soft_rdma(Prepared& one) {
-    auto port = host_.kernel().netns().rdma(pod_.netns);
+    auto port = host_.kernel().netns().rdma(pod_.netns());
     Result<void> made = port.has_value()
-                            ? (*port)->create_soft("rxe", one.before.rdma, IfName{one.wish.interface})
+                            ? (*port)->create_soft("rxe", one.before.rdma.front(), IfName{one.wish.interface})
                             : Result<void>(fail(port.error()));
     if (!made.has_value() && made.error().code != Code::kCanceled) {
       TRY(host_.kernel().processes().load_module("rdma_rxe"));
-      port = host_.kernel().netns().rdma(pod_.netns);
-      made = TRY(std::move(port))->create_soft("rxe", one.before.rdma, IfName{one.wish.interface});
+      port = host_.kernel().netns().rdma(pod_.netns());
+      made = TRY(std::move(port))->create_soft("rxe", one.before.rdma.front(), IfName{one.wish.interface});
     }
     TRY(std::move(made));
-    one.result.char_devices = char_devices(host_.kernel().files(), one.before.rdma);
+    one.result.char_devices = char_devices(host_.kernel().files(), one.before.rdma.front());
     return {};
   }
 
   Host& host_;
   state::Store& store_;
-  const PodSpace& pod_;
+  PodView& pod_;
   os::Deadline deadline_;
 };
 
 }  // namespace
 
-Result<void> bring(Host& host, state::Store& store, const PodSpace& pod, std::vector<Prepared>& interfaces,
+Result<void> bring(Host& host, state::Store& store, PodView& pod, std::vector<Prepared>& interfaces,
                    os::Deadline deadline) {
   Bringer bringer(host, store, pod, deadline);
   for (Prepared& one : interfaces)
     TRY(bringer.bring_in(one).context("interface {} (network {})", one.wish.interface, one.wish.network));
-  std::vector<os::Link> inside = TRY(pod.links.list(os::WithVfs::kNo));
+  pod.forget();
+  std::vector<os::Link> inside = *TRY(pod.list());
   for (Prepared& one : interfaces)
     TRY(bringer.set_up(one, inside)
             .context("interface {} (network {})", one.wish.interface, one.wish.network));

@@ -10,13 +10,8 @@
 
 namespace railbed::attach {
 
-struct PodSpace {
-  const os::Netns& netns;
-  os::LinkPort& links;
-};
-
 // Fills in the results.
-Result<void> bring(Host& host, state::Store& store, const PodSpace& pod, std::vector<Prepared>& interfaces,
+Result<void> bring(Host& host, state::Store& store, PodView& pod, std::vector<Prepared>& interfaces,
                    os::Deadline deadline);
 
 }  // namespace railbed::attach

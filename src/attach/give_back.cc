@@ -21,11 +21,16 @@ Result<void> unless_gone(Result<void> done) {
   return done;
 }
 
+// So is there already.
+Result<void> unless_there(Result<void> done) {
+  if (!done.has_value() && done.error().code == Code::kConflict) return {};
+  return done;
+}
+
 class GiveBack {
  public:
-  GiveBack(Host& host, GivenBack& out, const std::vector<Attachment>& everyone, const os::Netns* held,
-           os::Deadline deadline)
-      : host_(host), out_(out), everyone_(everyone), netns_(held), deadline_(deadline) {}
+  GiveBack(Host& host, state::Store& store, GivenBack& out, const os::Netns* held, os::Deadline deadline)
+      : host_(host), store_(store), out_(out), netns_(held), deadline_(deadline) {}
 
   // Without a namespace, everything that was in it has ended or is on its way home.
   Result<void> look_inside(const std::string& path) {
@@ -37,7 +42,19 @@ class GiveBack {
     }
     links_ = TRY(host_.kernel().netns().links(*netns_));
     inside_ = TRY(links_->list(os::WithVfs::kNo));
+    cookie_ = links_->cookie();
     return {};
+  }
+
+  // Another namespace may have the path by now: what was in the recorded one is on its way home, and nothing
+  // in this one is ours.
+  bool is_elsewhere(const Before& before) const {
+    return before.netns != 0 && cookie_ != 0 && before.netns != cookie_;
+  }
+  void look_away() {
+    netns_ = nullptr;
+    links_.reset();
+    inside_.clear();
   }
 
   // Links that were made for the pod go in one message where nothing else is in their group.
@@ -49,7 +66,7 @@ class GiveBack {
         group = before.group;
         ++count;
       }
-    if (count < 2 || group == 0) return;
+    if (netns_ == nullptr || count < 2 || group == 0) return;
     size_t in_group = 0;
     for (const os::Link& link : inside_) {
       if (link.group != group) continue;
@@ -65,8 +82,13 @@ class GiveBack {
   }
 
   Result<void> back(const Attachment& record, Before before) {
-    if (before.way == Way::kMake) return remove_made(record, before);
-    if (const Attachment* next = next_holder(record)) {
+    TRY(remove_rules(before));
+    if (before.way == Way::kExisting) return undo_change(record, before);
+    if (before.way == Way::kMake) {
+      TRY(remove_made(record, before));
+      return remove_empty_vrf(before);
+    }
+    if (auto next = TRY(next_holder(record))) {
       note(record, fmt::format("{} belongs to pod {} now and is left alone", record.device, next->pod));
       return {};
     }
@@ -75,7 +97,8 @@ class GiveBack {
     if (before.way == Way::kVfio) return restore_settings(record, before, careful);
     if (before.rdma_undo == RdmaUndo::kRemoveSoft) TRY(remove_soft_rdma(before));
     bool at_home = TRY(bring_home(record, before));
-    if (before.rdma_undo == RdmaUndo::kMoveBack) TRY(bring_rdma_home(before));
+    TRY(bring_rdma_home(before));
+    TRY(remove_empty_vrf(before));
     TRY(restore_settings(record, before, careful));
     if (!at_home) return {};
     TRY(restore_mac(record, before));
@@ -87,12 +110,84 @@ class GiveBack {
     out_.notes.push_back(fmt::format("interface {}: {}", record.interface, text));
   }
 
-  const Attachment* next_holder(const Attachment& record) const {
-    for (const Attachment& other : everyone_)
-      if (!record.device.empty() && other.device == record.device &&
-          (other.pod != record.pod || other.interface != record.interface))
-        return &other;
-    return nullptr;
+  Result<std::optional<Attachment>> next_holder(const Attachment& record) {
+    if (record.device.empty()) return std::optional<Attachment>{};
+    for (Attachment& other : TRY(store_.attachments_with(record.device)))
+      if (other.pod != record.pod || other.interface != record.interface)
+        return std::optional<Attachment>(std::move(other));
+    return std::optional<Attachment>{};
+  }
+
+  Result<void> remove_rules(const Before& before) {
+    if (netns_ == nullptr) return {};
+    for (const os::Rule& rule : before.rules) TRY(unless_gone(links_->remove_rule(rule)));
+    return {};
+  }
+
+  // With its last port; whoever made it.
+  Result<void> remove_empty_vrf(const Before& before) {
+    if (netns_ == nullptr || before.vrf.empty()) return {};
+    std::vector<os::Link> now = TRY(links_->list(os::WithVfs::kNo));
+    auto vrf = std::ranges::find_if(
+        now, [&](const os::Link& link) { return link.name.value == before.vrf && link.kind == "vrf"; });
+    if (vrf == now.end()) return {};
+    if (std::ranges::any_of(now, [&](const os::Link& link) { return link.master == vrf->index; })) return {};
+    return unless_gone(links_->remove(vrf->index));
+  }
+
+  // The interface stays in the pod, or has left it already.
+  Result<void> undo_change(const Attachment& record, const Before& before) {
+    bool careful = record.status != AttachmentStatus::kAttached;
+    auto here = std::ranges::find_if(inside_, [&](const os::Link& link) {
+      return link.name.value == before.name && is_that(link, before, before.name);
+    });
+    TRY(undo_sysctls(before, here != inside_.end()));
+    if (here != inside_.end()) TRY(undo_on(*here, before));
+    TRY(bring_rdma_home(before));
+    TRY(remove_empty_vrf(before));
+    return before.vf_settings.empty() ? Result<void>{} : restore_settings(record, before, careful);
+  }
+
+  // Those of the interface end with it, others are the namespace's.
+  Result<void> undo_sysctls(const Before& before, bool link_is_here) {
+    if (netns_ == nullptr) return {};
+    std::string of_link = fmt::format("/{}/", before.name);
+    for (const auto& [key, value] : before.sysctls)
+      if (link_is_here || key.find(of_link) == std::string::npos)
+        TRY(unless_gone(host_.kernel().netns().set_sysctl(*netns_, key, value)));
+    return {};
+  }
+
+  Result<void> undo_on(const os::Link& link, const Before& before) {
+    if (before.new_mac.has_value() && link.mac() == before.new_mac && before.hw_address.size() == 6)
+      TRY(set_mac(host_, *links_, link.index, mac_of(before), before.pf, before.vf,
+                  [](bool) { return Result<void>{}; }));
+    os::LinkChange change = settings_back(link, before);
+    if (!before.vrf.empty() && link.master) change.master = IfIndex{};
+    if (change != os::LinkChange{}) TRY(unless_gone(links_->change(link.index, change)));
+    for (const IpPrefix& address : before.addresses)
+      TRY(unless_there(links_->add_address({link.index, address})));
+    for (const os::Route& route : before.routes) TRY(unless_there(links_->add_route(route)));
+    for (const os::Route& route : before.table_routes) TRY(unless_gone(links_->remove_route(route)));
+    return {};
+  }
+
+  // What of the interface's own settings differs now.
+  static os::LinkChange settings_back(const os::Link& link, const Before& before) {
+    os::LinkChange change;
+    if (before.mtu != 0 && link.mtu != before.mtu) change.mtu = before.mtu;
+    if (before.promiscuous.has_value() && link.promiscuous != *before.promiscuous)
+      change.promiscuous = before.promiscuous;
+    if (before.all_multicast.has_value() && link.all_multicast != *before.all_multicast)
+      change.all_multicast = before.all_multicast;
+    if (before.tx_queue.has_value() && link.tx_queue != *before.tx_queue) change.tx_queue = before.tx_queue;
+    return change;
+  }
+
+  static MacAddress mac_of(const Before& before) {
+    MacAddress mac;
+    std::ranges::copy(before.hw_address, mac.bytes.begin());
+    return mac;
   }
 
   Result<void> remove_made(const Attachment& record, const Before& before) {
@@ -106,13 +201,15 @@ class GiveBack {
     if (netns_ == nullptr) return {};  // it ended when its interface left the namespace
     auto port = host_.kernel().netns().rdma(*netns_);
     if (!port.has_value() && port.error().code == Code::kUnsupported) return {};
-    return unless_gone(TRY(std::move(port))->remove_soft(before.rdma));
+    return unless_gone(TRY(std::move(port))->remove_soft(before.rdma.front()));
   }
 
   Result<void> bring_rdma_home(const Before& before) {
-    if (netns_ == nullptr) return {};  // the kernel has moved it
+    if (before.rdma_undo != RdmaUndo::kMoveBack || netns_ == nullptr) return {};  // the kernel has moved it
     auto port = TRY(host_.kernel().netns().rdma(*netns_));
-    return unless_gone(port->move(before.rdma, *TRY(host_.own_netns())));
+    const os::Netns* home = TRY(host_.own_netns());
+    for (const std::string& device : before.rdma) TRY(unless_gone(port->move(device, *home)));
+    return {};
   }
 
   // False when there is no interface to bring home any more.
@@ -141,8 +238,9 @@ class GiveBack {
   }
 
   Result<void> move_home(const Attachment& record, const Before& before, const os::Link& link) {
-    os::LinkChange change{.name = IfName{before.name}, .netns = TRY(host_.own_netns())};
-    if (link.mtu != before.mtu) change.mtu = before.mtu;
+    os::LinkChange change = settings_back(link, before);
+    change.name = IfName{before.name};
+    change.netns = TRY(host_.own_netns());
     if (before.up) change.up = true;
     look_again_ = false;
     Result<void> moved = links_->change(link.index, change);
@@ -178,7 +276,7 @@ class GiveBack {
     IfIndex index = link.index;
     std::string now = link.name.value;
     bool down = before.up && !link.up;
-    bool other_mtu = link.mtu != before.mtu;
+    os::LinkChange change = settings_back(link, before);
     if (now != before.name) {
       Result<void> renamed = port->change(index, {.name = IfName{before.name}});
       if (!renamed.has_value() && renamed.error().code == Code::kConflict)
@@ -186,10 +284,8 @@ class GiveBack {
       else
         TRY(std::move(renamed));
     }
-    if (!down && !other_mtu) return {};
-    os::LinkChange change;
-    if (other_mtu) change.mtu = before.mtu;
     if (down) change.up = true;
+    if (change == os::LinkChange{}) return {};
     TRY(port->change(index, change));
     host_.forget();
     return {};
@@ -230,10 +326,8 @@ class GiveBack {
     host_.forget();
     const os::Link* link = TRY(host_.that_of(before, record.interface));
     if (link == nullptr || link->hw_address == before.hw_address || before.hw_address.size() != 6) return {};
-    MacAddress mac;
-    std::ranges::copy(before.hw_address, mac.bytes.begin());
     IfIndex index = link->index;
-    return set_mac(host_, *TRY(host_.links()), index, mac, before.pf, before.vf,
+    return set_mac(host_, *TRY(host_.links()), index, mac_of(before), before.pf, before.vf,
                    [](bool) { return Result<void>{}; });
   }
 
@@ -243,9 +337,6 @@ class GiveBack {
     if (link == nullptr) return {};
     IfIndex index = link->index;
     os::LinkPort* port = TRY(host_.links());
-    auto unless_there = [](Result<void> done) {
-      return !done.has_value() && done.error().code == Code::kConflict ? Result<void>{} : std::move(done);
-    };
     for (const IpPrefix& address : before.addresses) TRY(unless_there(port->add_address({index, address})));
     for (os::Route route : before.routes) {
       route.link = index;
@@ -256,13 +347,14 @@ class GiveBack {
   }
 
   Host& host_;
+  state::Store& store_;
   GivenBack& out_;
-  const std::vector<Attachment>& everyone_;
   const os::Netns* netns_;  // null: it is gone
   os::Deadline deadline_;
   std::unique_ptr<os::Netns> opened_;
   std::unique_ptr<os::LinkPort> links_;
   std::vector<os::Link> inside_;
+  uint64_t cookie_ = 0;
   bool look_again_ = false;  // the last move ended in an error at home
 };
 
@@ -294,15 +386,14 @@ Result<GivenBack> give_back(Host& host, state::Store& store, const std::vector<A
   GivenBack out;
   if (records.empty()) return out;
   TRY(mark(store, records));
-  std::vector<Attachment> everyone = TRY(store.attachments());
   host.forget();
-  GiveBack work(host, out, everyone, held, deadline);
   auto failed = [&](const Attachment& record, Error error) {
     out.failures.push_back({record.pod, record.interface, std::move(error)});
   };
-
+  GiveBack work(host, store, out, held, deadline);
   Result<void> looked = work.look_inside(records.front().netns);
-  std::vector<std::pair<Attachment, Before>> readable;
+  std::vector<std::pair<Attachment, Before>> here;
+  std::vector<std::pair<Attachment, Before>> elsewhere;
   for (auto record = records.rbegin(); record != records.rend(); ++record) {
     Result<Before> before = before_of(*record);
     if (!looked.has_value())
@@ -310,16 +401,21 @@ Result<GivenBack> give_back(Host& host, state::Store& store, const std::vector<A
     else if (!before.has_value())
       failed(*record, before.error());
     else
-      readable.emplace_back(*record, std::move(*before));
+      (work.is_elsewhere(*before) ? elsewhere : here).emplace_back(*record, std::move(*before));
   }
-  work.remove_made_together(readable);
-  for (const auto& [record, before] : readable) {
-    Result<void> done = work.back(record, before);
-    if (done.has_value())
-      out.done.push_back(record);
-    else
-      failed(record, std::move(done.error()));
-  }
+  auto give = [&](const std::vector<std::pair<Attachment, Before>>& some) {
+    work.remove_made_together(some);
+    for (const auto& [record, before] : some) {
+      Result<void> done = work.back(record, before);
+      if (done.has_value())
+        out.done.push_back(record);
+      else
+        failed(record, std::move(done.error()));
+    }
+  };
+  give(here);
+  work.look_away();
+  give(elsewhere);
   TRY(forget(store, out.done));
   return out;
 }

@@ -8,11 +8,15 @@ namespace {
 
 constexpr int kMostVfs = 4096;
 
-std::string sysfs(PciAddress device) {
+}  // namespace
+
+std::string device_path(PciAddress device) {
   return fmt::format("/sys/bus/pci/devices/{}", device);
 }
 
-}  // namespace
+std::string driver_of(const os::FileTree& files, PciAddress device) {
+  return os::link_name(files, device_path(device) + "/driver").value_or("");
+}
 
 Result<os::LinkPort*> Host::links() {
   if (links_ == nullptr) links_ = TRY(kernel_.links());
@@ -37,6 +41,11 @@ Result<const os::Link*> Host::first(Match match) {
 Result<const os::Link*> Host::by_pci(PciAddress device) {
   std::string name = device.to_string();
   return first([&](const os::Link& link) { return link.parent_bus == "pci" && link.parent_device == name; });
+}
+
+Result<const os::Link*> Host::by_auxiliary(const std::string& device) {
+  return first(
+      [&](const os::Link& link) { return link.parent_bus == "auxiliary" && link.parent_device == device; });
 }
 
 Result<const os::Link*> Host::by_name(const std::string& name) {
@@ -120,11 +129,11 @@ bool is_that(const os::Link& link, const Before& before, const std::string& inte
 }
 
 Result<std::optional<VfPlace>> vf_place(const os::FileTree& files, PciAddress device) {
-  Result<std::string> parent = os::link_name(files, sysfs(device) + "/physfn");
+  Result<std::string> parent = os::link_name(files, device_path(device) + "/physfn");
   if (!parent.has_value()) return std::optional<VfPlace>{};
   PciAddress pf = TRY(PciAddress::parse(*parent));
   for (int index = 0; index < kMostVfs; ++index) {
-    Result<std::string> vf = os::link_name(files, fmt::format("{}/virtfn{}", sysfs(pf), index));
+    Result<std::string> vf = os::link_name(files, fmt::format("{}/virtfn{}", device_path(pf), index));
     if (!vf.has_value()) break;
     if (*vf == device.to_string()) return std::optional(VfPlace{pf, VfIndex{index}});
   }
@@ -132,7 +141,7 @@ Result<std::optional<VfPlace>> vf_place(const os::FileTree& files, PciAddress de
 }
 
 bool device_exists(const os::FileTree& files, PciAddress device) {
-  return files.exists(sysfs(device));
+  return files.exists(device_path(device));
 }
 
 }  // namespace railbed::attach

@@ -24,6 +24,7 @@ class Host {
   Result<const os::Netns*> own_netns();
   // Valid until forget(); null where there is none.
   Result<const os::Link*> by_pci(PciAddress device);
+  Result<const os::Link*> by_auxiliary(const std::string& device);
   Result<const os::Link*> by_name(const std::string& name);  // or alternative name
   Result<const os::Link*> by_index(IfIndex index);
   Result<const os::Link*> by_mac(const MacAddress& mac);
@@ -63,5 +64,7 @@ struct VfPlace {
 Result<std::optional<VfPlace>> vf_place(const os::FileTree& files, PciAddress device);
 
 bool device_exists(const os::FileTree& files, PciAddress device);
+std::string device_path(PciAddress device);                           // in sysfs
+std::string driver_of(const os::FileTree& files, PciAddress device);  // empty: none
 
 }  // namespace railbed::attach

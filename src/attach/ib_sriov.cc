@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Type ib-sriov: an InfiniBand VF.
 //
-// Keys: deviceID or pciBusID (where no pool gave a VF), link_state, guid; a pod's infiniband-guid or
-// cni-args.guid wins. `pkey` is for whoever programs the subnet manager (api warns about it). A GUID that
-// differs from the VF's needs the VF's driver to be bound anew; GUIDs that were set when the VF was made do
-// not.
+// Keys: deviceID or pciBusID (where no pool gave a VF), link_state, guid, rdmaIsolation, ibKubernetesEnabled;
+// a pod's infiniband-guid or cni-args.guid wins. `pkey` is for whoever programs the subnet manager (api warns
+// about it). A GUID that differs from the VF's needs the VF's driver to be bound anew; GUIDs that were set
+// when the VF was made do not.
 #include "attach/types.h"
 
 namespace railbed::attach {
@@ -22,6 +22,23 @@ Result<std::optional<Guid>> wanted_guid(const Keys& keys, const InterfaceWanted&
   return std::optional(TRY(Guid::parse(*text).context("{}", keys.invalid("guid").message)));
 }
 
+// With ib-kubernetes, nobody attaches before it has given the pod a GUID and told the subnet manager.
+Result<void> check_configured(const Keys& keys, const InterfaceWanted& wanted,
+                              const std::optional<Guid>& guid) {
+  const doc::Value* said = nullptr;
+  if (wanted.selection.cni_args.present)
+    said = wanted.selection.cni_args.value.find("mellanox.infiniband.app");
+  bool configured = said != nullptr && said->is_string() && *said->as_string() == "configured";
+  if (configured && guid.has_value()) return {};
+  return fail(
+      Error{.code = Code::kBusy,
+            .message = keys.invalid(configured ? "ibKubernetesEnabled, but the pod has no GUID"
+                                               : "ib-kubernetes has not configured this interface yet")
+                           .message,
+            .hint = "is ib-kubernetes running? It sets mellanox.infiniband.app and guid in the pod's "
+                    "cni-args"});
+}
+
 }  // namespace
 
 Result<void> read_ib_sriov(const Keys& keys, const InterfaceWanted& wanted, Wish& wish) {
@@ -29,8 +46,12 @@ Result<void> read_ib_sriov(const Keys& keys, const InterfaceWanted& wanted, Wish
   if (wanted.selection.mac.present)
     return fail(
         keys.invalid("an InfiniBand interface has no MAC address to set; ask for an infiniband-guid"));
+  if (!wish.auxiliary.empty()) return fail(keys.invalid(fmt::format("{} is no VF", wish.auxiliary)));
+  wish.rdma_isolated = TRY(keys.boolean("rdmaIsolation")).value_or(false);
+  if (wish.rdma_isolated) wish.rdma = wish.rdma_required = true;
   wish.vf_settings.link_state = TRY(read_link_state(keys));
   std::optional<Guid> guid = TRY(wanted_guid(keys, wanted));
+  if (TRY(keys.boolean("ibKubernetesEnabled")).value_or(false)) TRY(check_configured(keys, wanted, guid));
   if (guid.has_value() && (guid->value == 0 || guid->value == UINT64_MAX))
     return fail(keys.invalid(fmt::format("{} is no GUID for a port", guid->to_pairs())));
   wish.vf_settings.node_guid = guid;

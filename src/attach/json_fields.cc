@@ -4,9 +4,7 @@
 #include "doc/json.h"
 
 namespace railbed::attach {
-namespace {
 
-// An optional number that may be zero.
 std::optional<int> optional_number(const doc::Value& object, std::string_view key) {
   const doc::Value* found = object.find(key);
   if (found == nullptr || found->as_int() == nullptr) return std::nullopt;
@@ -23,8 +21,6 @@ std::optional<bool> optional_flag(const doc::Value& object, std::string_view key
 void put_optional(doc::Value& object, std::string_view key, const std::optional<bool>& value) {
   if (value.has_value()) object.set(key, *value);
 }
-
-}  // namespace
 
 Result<doc::Value> parse_object(const std::string& text) {
   doc::Diagnostics diagnostics;
@@ -95,6 +91,7 @@ void put_routes(doc::Value& object, std::string_view key, const std::vector<os::
     put_optional(one, "mtu", route.mtu);
     put_optional(one, "advmss", route.advmss);
     put_optional(one, "scope", route.scope);
+    put_parsed(one, "src", route.source);
     array.push(std::move(one));
   }
   object.set(key, std::move(array));
@@ -114,9 +111,33 @@ Result<std::vector<os::Route>> routes_in(const doc::Value& object, std::string_v
     route.mtu = optional_number(one, "mtu");
     route.advmss = optional_number(one, "advmss");
     route.scope = optional_number(one, "scope");
+    route.source = TRY(parsed_in<IpAddress>(one, "src"));
     routes.push_back(route);
   }
   return routes;
+}
+
+void put_rules(doc::Value& object, std::string_view key, const std::vector<os::Rule>& rules) {
+  if (rules.empty()) return;
+  doc::Value array = doc::Value::array();
+  for (const os::Rule& rule : rules) {
+    doc::Value one = doc::Value::object();
+    one.set("from", rule.source.to_string());
+    one.set("table", rule.table);
+    put_optional(one, "priority", rule.priority);
+    array.push(std::move(one));
+  }
+  object.set(key, std::move(array));
+}
+Result<std::vector<os::Rule>> rules_in(const doc::Value& object, std::string_view key) {
+  std::vector<os::Rule> rules;
+  const doc::Value* found = object.find(key);
+  if (found == nullptr || !found->is_array()) return rules;
+  for (const doc::Value& one : *found->as_array())
+    rules.push_back({.source = TRY(IpPrefix::parse(text_in(one, "from"))),
+                     .table = number_in(one, "table"),
+                     .priority = optional_number(one, "priority")});
+  return rules;
 }
 
 void put_vf_settings(doc::Value& object, std::string_view key, const os::VfChange& settings) {

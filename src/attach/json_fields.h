@@ -23,6 +23,12 @@ int number_in(const doc::Value& object, std::string_view key);
 bool flag_in(const doc::Value& object, std::string_view key);
 std::vector<std::string> texts_in(const doc::Value& object, std::string_view key);
 
+// Told apart from zero and false.
+std::optional<int> optional_number(const doc::Value& object, std::string_view key);
+std::optional<bool> optional_flag(const doc::Value& object, std::string_view key);
+void put_optional(doc::Value& object, std::string_view key, const std::optional<int>& value);
+void put_optional(doc::Value& object, std::string_view key, const std::optional<bool>& value);
+
 // Members with default values are left out.
 void put_text(doc::Value& object, std::string_view key, const std::string& value);
 void put_number(doc::Value& object, std::string_view key, int64_t value);
@@ -45,6 +51,8 @@ void put_prefixes(doc::Value& object, std::string_view key, const std::vector<Ip
 Result<std::vector<IpPrefix>> prefixes_in(const doc::Value& object, std::string_view key);
 void put_routes(doc::Value& object, std::string_view key, const std::vector<os::Route>& routes);
 Result<std::vector<os::Route>> routes_in(const doc::Value& object, std::string_view key);
+void put_rules(doc::Value& object, std::string_view key, const std::vector<os::Rule>& rules);
+Result<std::vector<os::Rule>> rules_in(const doc::Value& object, std::string_view key);
 void put_vf_settings(doc::Value& object, std::string_view key, const os::VfChange& settings);
 Result<os::VfChange> vf_settings_in(const doc::Value& object, std::string_view key);
 

@@ -2,36 +2,238 @@
 #include "attach/prepare.h"
 
 #include <algorithm>
+#include <cctype>
+#include <regex>
 #include <span>
 
 #include "attach/rdma.h"
+#include "attach/source_routes.h"
 #include "attach/vf_settings.h"
 
 namespace railbed::attach {
 namespace {
 
+Result<bool> matches_a_line(const std::string& list, const std::string& name) {
+  for (size_t start = 0; start < list.size();) {
+    size_t end = std::min(list.find('\n', start), list.size());
+    std::string line = list.substr(start, end - start);
+    start = end + 1;
+    while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.pop_back();
+    line.erase(0, line.find_first_not_of(" \t"));
+    if (line.empty()) continue;
+    try {
+      if (std::regex_search(name, std::regex(line))) return true;
+    } catch (const std::regex_error& error) {
+      return fail(Code::kInvalid, "\"{}\" is no regular expression: {}", line, error.what());
+    }
+  }
+  return false;
+}
+
 class Preparation {
  public:
-  Preparation(Host& host, Prepared& prepared, const std::vector<state::Attachment>& others)
-      : host_(host), wish_(prepared.wish), before_(prepared.before), out_(prepared), others_(others) {}
+  Preparation(Host& host, state::Store& store, const Place& place, const std::vector<Prepared>& earlier,
+              Prepared& prepared)
+      : host_(host),
+        store_(store),
+        pod_(place.view),
+        earlier_(earlier),
+        wish_(prepared.wish),
+        before_(prepared.before),
+        out_(prepared) {}
 
   Result<void> run() {
+    TRY(allowed());
+    before_.netns = pod_.cookie();
+    if (wish_.way == Way::kExisting) return existing();
+    if (wish_.way == Way::kMake) {
+      TRY(make());
+    } else {
+      if (wish_.device.has_value()) TRY(place_vf());
+      if (wish_.way == Way::kMove) TRY(move());
+      TRY(not_taken());
+      TRY(settings());
+      if (wish_.way == Way::kVfio) TRY(vfio());
+      if (wish_.way == Way::kMove) TRY(rdma());
+    }
     before_.way = wish_.way;
-    if (wish_.way == Way::kMake) return make();
-    if (wish_.device.has_value()) TRY(place_vf());
-    if (wish_.way == Way::kMove) TRY(move());
-    TRY(not_taken());
-    TRY(settings());
-    if (wish_.way == Way::kVfio) return vfio();
-    return rdma();
+    if (wish_.way == Way::kVfio) return {};
+    TRY(name_is_free());
+    return pod_routing();
   }
 
  private:
+  // An administrator's list of regular expressions; without it everything is allowed.
+  Result<void> allowed() {
+    constexpr const char* kList = "/etc/cni/tuning/allowlist.conf";
+    if (wish_.sysctl_names.empty() || !host_.kernel().files().exists(kList)) return {};
+    std::string text = TRY(host_.kernel().files().read(kList));
+    for (const std::string& name : wish_.sysctl_names)
+      if (!TRY(matches_a_line(text, name).context("{}", kList)))
+        return fail(Code::kDenied, "sysctl {} is not allowed: no line of {} matches it", name, kList);
+    return {};
+  }
+
+  // An interface that is in the pod, and is going to be changed.
+  Result<void> existing() {
+    before_.way = Way::kExisting;
+    const os::Link* link = TRY(pod_.named(wish_.interface));
+    if (link == nullptr)
+      return fail(
+          Error{.code = Code::kNotFound,
+                .message = fmt::format("there is no interface {} in the pod", wish_.interface),
+                .hint = fmt::format("{} changes what a plugin before it in the list has made", wish_.type)});
+    remember(*link);
+    if (wish_.mtu == link->mtu) wish_.mtu.reset();
+    if (wish_.mac == link->mac()) wish_.mac.reset();
+    if (link->parent_bus == "pci") TRY(place_parent(*link));
+    for (auto& [key, value] : wish_.sysctls)
+      before_.sysctls.emplace_back(
+          key,
+          TRY(host_.kernel().netns().sysctl(pod_.netns(), key).hint("does this kernel have that sysctl?")));
+    if (wish_.source_routing.has_value()) TRY(existing_source_routes(*link));
+    if (wish_.vrf.has_value()) TRY(existing_port(*link));
+    return wish_.rdma_required ? existing_rdma(*link) : Result<void>{};
+  }
+
+  void remember(const os::Link& link) {
+    before_.name = link.name.value;
+    before_.index = link.index.value;
+    before_.kind = link.kind;
+    before_.hw_address = link.hw_address;
+    before_.mtu = link.mtu;
+    before_.up = link.up;
+    if (wish_.mac.has_value() && link.mac() != wish_.mac) before_.new_mac = wish_.mac;
+    if (wish_.promiscuous.has_value()) before_.promiscuous = link.promiscuous;
+    if (wish_.all_multicast.has_value()) before_.all_multicast = link.all_multicast;
+    if (wish_.tx_queue.has_value()) before_.tx_queue = link.tx_queue;
+    out_.result.mtu = link.mtu;
+    out_.result.mac = fmt::format("{:02x}", fmt::join(link.hw_address, ":"));
+  }
+
+  Result<void> place_parent(const os::Link& link) {
+    before_.device = TRY(PciAddress::parse(link.parent_device));
+    if (auto place = TRY(vf_place(host_.kernel().files(), *before_.device))) {
+      before_.pf = place->pf;
+      before_.vf = place->index;
+    }
+    return {};
+  }
+
+  Result<std::vector<int>> tables() {
+    std::vector<int> all;
+    for (size_t i = 0; i < wish_.addresses.size(); ++i)
+      all.push_back(wish_.source_routing->table.has_value() ? *wish_.source_routing->table
+                                                            : TRY(pod_.free_table()));
+    return all;
+  }
+
+  Result<void> existing_source_routes(const os::Link& link) {
+    before_.rules = source_rules(wish_.addresses, TRY(tables()));
+    std::vector<os::Route> main = TRY(pod_.routes_of(link.index));
+    std::erase_if(main, [](const os::Route& route) { return route.table.has_value(); });
+    SourceRoutes routes = source_routes(*wish_.source_routing, wish_.addresses, before_.rules, main, {});
+    for (os::Route& route : routes.add) route.link = link.index;
+    before_.routes = routes.remove;
+    before_.table_routes = routes.add;
+    return {};
+  }
+
+  Result<void> existing_port(const os::Link& link) {
+    if (link.master) {
+      const os::Link* vrf = TRY(pod_.named(wish_.vrf->name));
+      if (vrf == nullptr || vrf->index != link.master)
+        return fail(Code::kConflict, "{} is a port of another interface already", wish_.interface);
+    }
+    TRY(pod_routing());
+    // What a port loses when it becomes one.
+    for (const os::LinkAddress& address : TRY(pod_.links().addresses()))
+      if (address.link == link.index && address.prefix.address.family == IpFamily::kV6 &&
+          !address.prefix.address.to_gid().is_link_local())
+        before_.addresses.push_back(address.prefix);
+    for (const os::Route& route : TRY(pod_.routes_of(link.index)))
+      if (!route.table.has_value() && (route.gateway.has_value() || !route.source.has_value()) &&
+          !is_networks_own(route))
+        before_.routes.push_back(route);
+    return {};
+  }
+
+  // The kernel makes these itself.
+  static bool is_networks_own(const os::Route& route) {
+    return route.family == IpFamily::kV6 && !route.gateway.has_value();
+  }
+
+  // Both are known before anything is changed, so that they can be undone.
+  Result<void> pod_routing() {
+    if (wish_.source_routing.has_value()) before_.rules = source_rules(wish_.addresses, TRY(tables()));
+    if (!wish_.vrf.has_value()) return {};
+    before_.vrf = wish_.vrf->name;
+    before_.vrf_table = TRY(pod_.vrf_table(wish_.vrf->name, wish_.vrf->table));
+    return {};
+  }
+
+  Result<void> existing_rdma(const os::Link& link) {
+    std::string path;
+    if (wish_.device.has_value())
+      path = device_path(*wish_.device);
+    else if (!wish_.auxiliary.empty())
+      path = "/sys/bus/auxiliary/devices/" + wish_.auxiliary;
+    else if (!link.parent_device.empty())
+      path = fmt::format("/sys/bus/{}/devices/{}", link.parent_bus, link.parent_device);
+    std::string device = path.substr(path.rfind('/') + 1);
+    std::vector<std::string> names;
+    if (!path.empty()) names = rdma_devices(host_.kernel().files(), path);
+    if (!names.empty()) return hardware_rdma(names);
+    // The plugin before may have brought it already, also a soft one.
+    if (!device.empty())
+      for (const state::Attachment& other : TRY(store_.attachments_with(device)))
+        if (other.pod == out_.record.pod && other.interface == wish_.interface) return brought_by(other);
+    return fail(
+        Error{.code = Code::kNotFound,
+              .message = fmt::format("{} has no RDMA device", device.empty() ? wish_.interface : device),
+              .hint = "is its RDMA driver loaded?"});
+  }
+
+  Result<void> brought_by(const state::Attachment& other) {
+    InterfaceResult result = TRY(result_from_json(other.result));
+    if (result.rdma.empty())
+      return fail(Code::kNotFound, "{} has no RDMA device: is its RDMA driver loaded?", other.device);
+    out_.result.rdma = result.rdma;
+    out_.result.soft = result.soft;
+    out_.result.char_devices = result.char_devices;
+    return {};
+  }
+
+  // Before anything is changed: the kernel would find out halfway.
+  Result<void> name_is_free() {
+    std::vector<std::string> names = {wish_.interface};
+    if (wish_.way == Way::kMove)
+      if (const os::Link* link = TRY(host_.by_index(out_.host_link)))
+        names.insert(names.end(), link->alt_names.begin(), link->alt_names.end());
+    for (const std::string& name : names) {
+      const os::Link* there = TRY(pod_.named(name));
+      if (there == nullptr) continue;
+      return fail(
+          Error{.code = Code::kConflict,
+                .message = there->name.value == name
+                               ? fmt::format("there is an interface {} in the pod already", name)
+                               : fmt::format("interface {} of the pod has the alternative name {} already",
+                                             there->name, name),
+                .hint = name == wish_.interface ? "" : fmt::format("{} has it too", before_.name)});
+    }
+    return {};
+  }
+
   // The interface below a macvlan or ipvlan.
   Result<void> make() {
     const os::Link* parent = nullptr;
     if (wish_.host_link.empty()) {
+      if (wish_.master_in_pod)
+        return fail(Code::kInvalid, "linkInContainer needs a master: name an interface of the pod");
       parent = TRY(default_route_link());
+    } else if (wish_.master_in_pod) {
+      parent = TRY(pod_.named(wish_.host_link));
+      if (parent == nullptr) return fail(Code::kNotFound, "its master {} is not in the pod", wish_.host_link);
     } else {
       parent = TRY(host_.by_name(wish_.host_link));
       if (parent == nullptr)
@@ -39,6 +241,9 @@ class Preparation {
                           .message = fmt::format("its master {} is not there", wish_.host_link),
                           .hint = "interfaces here: " + TRY(host_.names())});
     }
+    if (wish_.mtu.has_value() && *wish_.mtu > parent->mtu)
+      return fail(Code::kInvalid, "its MTU {} is more than the {} of its master {}", *wish_.mtu, parent->mtu,
+                  parent->name);
     out_.host_link = parent->index;
     out_.result.host_name = parent->name.value;
     before_.name = parent->name.value;
@@ -76,16 +281,45 @@ class Preparation {
     before_.vf = wish_.vf;
     out_.result.device = wish_.device;
     out_.result.vf = wish_.vf;
+    std::string driver = driver_of(host_.kernel().files(), *wish_.device);
+    if (driver != "vfio-pci" && driver != "uio_pci_generic" && driver != "igb_uio") return {};
+    wish_.way = Way::kVfio;
+    if (needs_interface(wish_))
+      return fail(Code::kInvalid, "{} is bound to {}: there is no interface to tune", *wish_.device, driver);
     return {};
   }
 
   Result<const os::Link*> moving_link() {
-    if (wish_.device.has_value()) return host_.by_pci(*wish_.device);
+    if (wish_.device.has_value()) return link_of(*wish_.device);
+    if (!wish_.auxiliary.empty()) return host_.by_auxiliary(wish_.auxiliary);
+    if (!wish_.kernel_path.empty()) return link_below(wish_.kernel_path);
     if (wish_.host_mac.has_value()) return host_.by_mac(*wish_.host_mac);
     return host_.by_name(wish_.host_link);
   }
 
+  Result<const os::Link*> link_of(PciAddress device) {
+    const os::Link* link = TRY(host_.by_pci(device));
+    if (link != nullptr) return link;
+    // A virtio interface is a child of a child.
+    std::string path = device_path(device);
+    for (const std::string& child : host_.kernel().files().list(path).value_or(std::vector<std::string>{}))
+      if (child.starts_with("virtio") && link == nullptr) link = TRY(link_below(path + "/" + child));
+    if (link != nullptr) before_.device.reset();  // it is found by its address
+    return link;
+  }
+
+  // The first interface whose device is `path`.
+  Result<const os::Link*> link_below(const std::string& path) {
+    const os::Link* link = nullptr;
+    for (const std::string& name :
+         host_.kernel().files().list(path + "/net").value_or(std::vector<std::string>{}))
+      if (link == nullptr) link = TRY(host_.by_name(name));
+    return link;
+  }
+
   std::string what() const {
+    if (!wish_.auxiliary.empty()) return "device " + wish_.auxiliary;
+    if (!wish_.kernel_path.empty()) return "an interface of " + wish_.kernel_path;
     if (wish_.device.has_value()) return fmt::format("device {}", *wish_.device);
     if (wish_.host_mac.has_value()) return fmt::format("an interface with address {}", *wish_.host_mac);
     return "interface " + wish_.host_link;
@@ -115,13 +349,7 @@ class Preparation {
     out_.host_link = link->index;
     out_.result.host_name = link->name.value;
     out_.result.mtu = link->mtu;
-    before_.name = link->name.value;
-    before_.index = link->index.value;
-    before_.kind = link->kind;
-    before_.hw_address = link->hw_address;
-    before_.mtu = link->mtu;
-    before_.up = link->up;
-    if (wish_.mac.has_value() && link->mac() != wish_.mac) before_.new_mac = wish_.mac;
+    remember(*link);
     if (link->arp_type == 32) TRY(check_guid(*link));
     return host_addresses(link->index);
   }
@@ -155,9 +383,12 @@ class Preparation {
 
   Result<void> not_taken() {
     std::string device = device_text();
-    for (const state::Attachment& other : others_)
-      if (!device.empty() && other.device == device &&
-          (other.pod != out_.record.pod || other.interface != wish_.interface))
+    if (device.empty()) return {};
+    std::vector<state::Attachment> others = TRY(store_.attachments_with(device));
+    for (const Prepared& one : earlier_)
+      if (one.record.device == device) others.push_back(one.record);
+    for (const state::Attachment& other : others)
+      if (other.pod != out_.record.pod || other.interface != wish_.interface)
         return fail(Code::kConflict, "{} belongs to pod {}, interface {}", what(), other.pod,
                     other.interface);
     return {};
@@ -165,6 +396,7 @@ class Preparation {
 
   std::string device_text() const {
     if (wish_.device.has_value()) return wish_.device->to_string();
+    if (!wish_.auxiliary.empty()) return wish_.auxiliary;
     return before_.name.empty() ? wish_.host_link : before_.name;
   }
 
@@ -187,6 +419,12 @@ class Preparation {
   }
 
   Result<void> vfio() {
+    const os::FileTree& files = host_.kernel().files();
+    std::string path = device_path(*wish_.device);
+    if (auto uio = files.list(path + "/uio"); uio.has_value() && !uio->empty()) {
+      out_.result.char_devices = {"/dev/" + uio->front()};
+      return {};
+    }
     std::string group = TRY(os::link_name(host_.kernel().files(),
                                           fmt::format("/sys/bus/pci/devices/{}/iommu_group", *wish_.device))
                                 .hint("vfio-pci needs the IOMMU: boot with intel_iommu=on iommu=pt"));
@@ -195,14 +433,16 @@ class Preparation {
   }
 
   Result<void> rdma() {
-    if (!wish_.device.has_value()) return {};
-    const os::FileTree& files = host_.kernel().files();
-    std::string device = rdma_device(files, *wish_.device);
-    if (!device.empty()) return hardware_rdma(files, device);
+    std::string path;
+    if (wish_.device.has_value()) path = device_path(*wish_.device);
+    if (!wish_.auxiliary.empty()) path = "/sys/bus/auxiliary/devices/" + wish_.auxiliary;
+    if (path.empty()) return {};
+    std::vector<std::string> names = rdma_devices(host_.kernel().files(), path);
+    if (!names.empty()) return hardware_rdma(names);
     if (wish_.soft_rdma && wish_.pf.has_value()) {
-      before_.rdma = soft_rdma_name(*wish_.pf, *wish_.vf);
+      before_.rdma = {soft_rdma_name(*wish_.pf, *wish_.vf)};
       before_.rdma_undo = RdmaUndo::kRemoveSoft;
-      out_.result.rdma = before_.rdma;
+      out_.result.rdma = before_.rdma.front();
       out_.result.soft = true;
       return {};
     }
@@ -216,42 +456,52 @@ class Preparation {
     return {};
   }
 
-  Result<void> hardware_rdma(const os::FileTree& files, const std::string& device) {
-    out_.result.rdma = device;
-    out_.result.char_devices = char_devices(files, device);
+  Result<void> hardware_rdma(const std::vector<std::string>& names) {
+    out_.result.rdma = names.front();
+    for (const std::string& name : names)
+      for (std::string& file : char_devices(host_.kernel().files(), name))
+        out_.result.char_devices.push_back(std::move(file));
     auto port = TRY(host_.kernel().rdma());
-    if (TRY(port->netns_mode()) == os::RdmaNetnsMode::kShared) return {};
-    before_.rdma = device;
+    if (TRY(port->netns_mode()) == os::RdmaNetnsMode::kShared) {
+      if (wish_.rdma_isolated)
+        return fail(Error{.code = Code::kInvalid,
+                          .message = "rdmaIsolation, but this node's namespaces share RDMA devices",
+                          .hint = "rdma system set netns exclusive, before any pod has one"});
+      return {};
+    }
+    before_.rdma = names;
     before_.rdma_undo = RdmaUndo::kMoveBack;
     return {};
   }
 
   Host& host_;
+  state::Store& store_;
+  PodView& pod_;
+  const std::vector<Prepared>& earlier_;
   Wish& wish_;
   Before& before_;
   Prepared& out_;
-  const std::vector<state::Attachment>& others_;
 };
 
 }  // namespace
 
-Result<Prepared> prepare(Host& host, const Wish& wish, const std::string& pod, const std::string& netns,
-                         const std::vector<state::Attachment>& others, uint32_t group) {
+Result<Prepared> prepare(Host& host, state::Store& store, const Wish& wish, const Place& place,
+                         const std::vector<Prepared>& earlier) {
   Prepared prepared{.wish = wish, .asked = wish};
-  prepared.record = {.pod = pod,
-                     .interface = wish.interface,
-                     .netns = netns,
+  prepared.record = {.pod = place.pod,
+                     .interface = wish.record_name(),
+                     .netns = place.netns,
                      .network = wish.network,
                      .type = wish.type,
                      .resource = wish.resource};
-  if (wish.way == Way::kMake) prepared.before.group = group;
-  TRY(Preparation(host, prepared, others)
+  if (wish.way == Way::kMake) prepared.before.group = place.group;
+  TRY(Preparation(host, store, place, earlier, prepared)
           .run()
           .context("interface {} (network {})", wish.interface, wish.network));
-  if (wish.device.has_value())
+  if (wish.way != Way::kExisting && wish.device.has_value())
     prepared.record.device = wish.device->to_string();
   else if (wish.way == Way::kMove)
-    prepared.record.device = prepared.before.name;
+    prepared.record.device = wish.auxiliary.empty() ? prepared.before.name : wish.auxiliary;
   prepared.record.undo = undo_text(wish, prepared.before);
 
   InterfaceResult& result = prepared.result;

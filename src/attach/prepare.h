@@ -6,6 +6,7 @@
 #pragma once
 
 #include "attach/host.h"
+#include "attach/pod_view.h"
 
 namespace railbed::attach {
 
@@ -20,8 +21,16 @@ struct Prepared {
   InterfaceResult result;  // as far as it is known
 };
 
-// `others` are all attachments in the store; `netns` is the pod's path. `group` is for made interfaces.
-Result<Prepared> prepare(Host& host, const Wish& wish, const std::string& pod, const std::string& netns,
-                         const std::vector<state::Attachment>& others, uint32_t group);
+// Where it is going to be.
+struct Place {
+  std::string pod;
+  std::string netns;  // path
+  PodView& view;
+  uint32_t group = 0;  // for made interfaces
+};
+
+// `earlier` were prepared by the same request.
+Result<Prepared> prepare(Host& host, state::Store& store, const Wish& wish, const Place& place,
+                         const std::vector<Prepared>& earlier);
 
 }  // namespace railbed::attach

@@ -5,9 +5,20 @@
 
 namespace railbed::attach {
 
-std::string rdma_device(const os::FileTree& files, PciAddress device) {
-  auto names = files.list(fmt::format("/sys/bus/pci/devices/{}/infiniband", device));
-  return names.has_value() && !names->empty() ? names->front() : "";
+std::vector<std::string> rdma_devices(const os::FileTree& files, const std::string& path) {
+  return files.list(path + "/infiniband").value_or(std::vector<std::string>{});
+}
+
+std::string cannot_open(const os::FileTree& files, const std::string& rdma,
+                        const std::vector<std::string>& char_devices) {
+  bool verbs = std::ranges::any_of(
+      char_devices, [](const std::string& device) { return device.starts_with("/dev/infiniband/uverbs"); });
+  if (!verbs) return fmt::format("RDMA device {} has no uverbs device: is ib_uverbs loaded?", rdma);
+  for (const std::string& device : char_devices)
+    if (!files.exists(device)) return fmt::format("{} of RDMA device {} is not there", device, rdma);
+  if (!files.exists("/dev/infiniband/rdma_cm"))
+    return "/dev/infiniband/rdma_cm is not there: is rdma_ucm loaded?";
+  return "";
 }
 
 std::vector<std::string> char_devices(const os::FileTree& files, const std::string& rdma) {

@@ -11,11 +11,16 @@
 
 namespace railbed::attach {
 
-// The RDMA device that belongs to a PCI function; empty: none.
-std::string rdma_device(const os::FileTree& files, PciAddress device);
+// The RDMA devices of a device; `path` is its folder in sysfs.
+std::vector<std::string> rdma_devices(const os::FileTree& files, const std::string& path);
 
 // "/dev/infiniband/uverbs0", "/dev/infiniband/umad0", "/dev/infiniband/issm0" of an RDMA device.
 std::vector<std::string> char_devices(const os::FileTree& files, const std::string& rdma);
+
+// What stands against opening these: their files, or those of the connection manager, are not there. Empty:
+// nothing does.
+std::string cannot_open(const os::FileTree& files, const std::string& rdma,
+                        const std::vector<std::string>& char_devices);
 
 // The soft device on a VF, unique on this machine: "rxe01v3" is on VF 3 of PF 0000:01:00.0; the PF's device,
 // function and domain appear where they are not 0 ("rxe01f1v3").

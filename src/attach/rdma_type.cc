@@ -1,19 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Type rdma, chained: the device's RDMA side goes with it.
 //
-// It always does: where namespaces do not share RDMA devices it is moved, where they do the pod sees it
-// anyway. The type only says that there must be one.
+// It always does: where namespaces do not share RDMA devices they are moved, where they do the pod sees them
+// anyway. The type says that there must be one, and that the pod can open it.
+//
+// Keys: deviceID (absent: the device of the interface).
 #include "attach/types.h"
 
 namespace railbed::attach {
 
-Result<void> read_rdma(const Keys& keys, const InterfaceWanted&, Wish& wish) {
+Result<void> read_rdma(const Keys& keys, const InterfaceWanted& wanted, Wish& wish) {
   if (wish.way == Way::kMake)
     return fail(keys.invalid(
         "a virtual interface has no RDMA device; chain it after sriov, ib-sriov or host-device"));
   wish.rdma = true;
   wish.rdma_required = true;
-  return {};
+  if (wish.way != Way::kExisting) return {};
+  if (wanted.device.has_value()) {
+    wish.device = wanted.device->address;
+    return {};
+  }
+  std::optional<std::string> id;
+  if (wanted.selection.device_id.present) id = wanted.selection.device_id.value;
+  if (!id.has_value()) id = TRY(keys.text("deviceID"));
+  return id.has_value() ? read_device_id(keys, *id, wish) : Result<void>{};
 }
 
 }  // namespace railbed::attach

@@ -34,6 +34,33 @@ doc::Value addresses_value(const std::vector<ipam::Assigned>& addresses) {
   return array;
 }
 
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+std::vector<std::string> pairs(const Pairs& sysctls) {
+  std::vector<std::string> texts;
+  for (const auto& [key, value] : sysctls) texts.push_back(key + "=" + value);
+  return texts;
+}
+// Sysctls' names have no '='.
+Pairs unpaired(const std::vector<std::string>& texts) {
+  Pairs sysctls;
+  for (const std::string& text : texts) {
+    size_t place = std::min(text.find('='), text.size());
+    sysctls.emplace_back(text.substr(0, place), text.substr(std::min(place + 1, text.size())));
+  }
+  return sysctls;
+}
+
+doc::Value routing_value(const SourceRouting& routing) {
+  doc::Value object = doc::Value::object();
+  put_optional(object, "table", routing.table);
+  std::vector<std::string> gateways;
+  for (const IpAddress& one : routing.gateways) gateways.push_back(one.to_string());
+  put_texts(object, "gateways", gateways);
+  put_flag(object, "sourceHints", routing.source_hints);
+  return object;
+}
+
 doc::Value wish_value(const Wish& wish) {
   doc::Value object = doc::Value::object();
   put_text(object, "interface", wish.interface);
@@ -49,9 +76,20 @@ doc::Value wish_value(const Wish& wish) {
   put_vf_settings(object, "vfSettings", wish.vf_settings);
   put_parsed(object, "mac", wish.mac);
   put_number(object, "mtu", wish.mtu.value_or(0));
-  std::vector<std::string> sysctls;
-  for (const auto& [key, value] : wish.sysctls) sysctls.push_back(key + "=" + value);
-  put_texts(object, "sysctls", sysctls);
+  put_text(object, "kernelPath", wish.kernel_path);
+  put_text(object, "auxiliary", wish.auxiliary);
+  put_flag(object, "masterInPod", wish.master_in_pod);
+  put_optional(object, "broadcastQueue", wish.broadcast_queue);
+  put_optional(object, "promisc", wish.promiscuous);
+  put_optional(object, "allmulti", wish.all_multicast);
+  put_optional(object, "txQueue", wish.tx_queue);
+  put_texts(object, "sysctls", pairs(wish.sysctls));
+  if (wish.source_routing.has_value()) object.set("sourceRouting", routing_value(*wish.source_routing));
+  if (wish.vrf.has_value()) {
+    put_text(object, "vrf", wish.vrf->name);
+    put_number(object, "vrfTable", wish.vrf->table);
+  }
+  put_flag(object, "rdmaIsolated", wish.rdma_isolated);
   put_flag(object, "rdma", wish.rdma);
   put_flag(object, "rdmaRequired", wish.rdma_required);
   put_flag(object, "softRdma", wish.soft_rdma);
@@ -78,7 +116,16 @@ doc::Value before_value(const Before& before) {
   put_prefixes(object, "addresses", before.addresses);
   put_routes(object, "routes", before.routes);
   put_number(object, "group", before.group);
-  put_text(object, "rdma", before.rdma);
+  put_optional(object, "promisc", before.promiscuous);
+  put_optional(object, "allmulti", before.all_multicast);
+  put_optional(object, "txQueue", before.tx_queue);
+  put_texts(object, "sysctls", pairs(before.sysctls));
+  put_text(object, "netns", before.netns == 0 ? "" : fmt::format("{:x}", before.netns));
+  put_rules(object, "rules", before.rules);
+  put_routes(object, "tableRoutes", before.table_routes);
+  put_text(object, "vrf", before.vrf);
+  put_number(object, "vrfTable", before.vrf_table);
+  put_texts(object, "rdma", before.rdma);
   put_number(object, "rdmaUndo", static_cast<int>(before.rdma_undo));
   return object;
 }
@@ -107,9 +154,31 @@ Result<Before> before_of(const state::Attachment& record) {
   before.addresses = TRY(prefixes_in(object, "addresses"));
   before.routes = TRY(routes_in(object, "routes"));
   before.group = static_cast<uint32_t>(number_in(object, "group"));
-  before.rdma = text_in(object, "rdma");
+  before.promiscuous = optional_flag(object, "promisc");
+  before.all_multicast = optional_flag(object, "allmulti");
+  before.tx_queue = optional_number(object, "txQueue");
+  before.sysctls = unpaired(texts_in(object, "sysctls"));
+  before.netns = std::strtoull(text_in(object, "netns").c_str(), nullptr, 16);
+  before.rules = TRY(rules_in(object, "rules"));
+  before.table_routes = TRY(routes_in(object, "tableRoutes"));
+  before.vrf = text_in(object, "vrf");
+  before.vrf_table = number_in(object, "vrfTable");
+  before.rdma = texts_in(object, "rdma");
   before.rdma_undo = static_cast<RdmaUndo>(number_in(object, "rdmaUndo"));
   return before;
+}
+
+Result<Asked> asked_of(const state::Attachment& record) {
+  size_t end = record.undo.find('\n');
+  if (end == std::string::npos) return Asked{};
+  const doc::Value object = TRY(parse_object(record.undo.substr(end + 1)));
+  return Asked{.mac = TRY(parsed_in<MacAddress>(object, "mac")),
+               .mtu = number_in(object, "mtu"),
+               .promiscuous = optional_flag(object, "promisc"),
+               .all_multicast = optional_flag(object, "allmulti"),
+               .tx_queue = optional_number(object, "txQueue"),
+               .sysctls = unpaired(texts_in(object, "sysctls")),
+               .rdma_required = flag_in(object, "rdmaRequired")};
 }
 
 bool same_wish(const state::Attachment& record, const Wish& wish) {

@@ -3,6 +3,9 @@
 //
 // Keys: deviceID or pciBusID (where no pool gave a VF), vlan, vlanQoS, vlanProto, mac, spoofchk, trust,
 // link_state, min_tx_rate, max_tx_rate. A pod's own mac wins over the network's.
+#include <algorithm>
+#include <cctype>
+
 #include "attach/types.h"
 
 namespace railbed::attach {
@@ -61,12 +64,36 @@ Result<void> read_vf(const Keys& keys, const InterfaceWanted& wanted, Wish& wish
                       .hint =
                           "annotate the network with k8s.v1.cni.cncf.io/resourceName and have a policy make "
                           "VFs of that resource, or name the VF in deviceID"});
-  wish.device = TRY(PciAddress::parse(*text).context("{}", keys.invalid("deviceID").message));
+  return read_device_id(keys, *text, wish);
+}
+
+Result<void> read_device_id(const Keys& keys, const std::string& id, Wish& wish) {
+  // As the auxiliary bus names them: module, device, number.
+  auto is_word = [](std::string_view part) {
+    return !part.empty() &&
+           std::ranges::all_of(part, [](char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
+  };
+  size_t first = id.find('.');
+  size_t last = id.rfind('.');
+  bool auxiliary = first != std::string::npos && last != first && id.find(':') == std::string::npos;
+  if (auxiliary) {
+    std::string_view all = id;
+    auxiliary = is_word(all.substr(0, first)) && is_word(all.substr(first + 1, last - first - 1)) &&
+                is_word(all.substr(last + 1));
+  }
+  if (auxiliary) {
+    wish.auxiliary = id;
+    return {};
+  }
+  wish.device = TRY(PciAddress::parse(id).context("{}", keys.invalid("deviceID").message));
   return {};
 }
 
 Result<void> read_sriov(const Keys& keys, const InterfaceWanted& wanted, Wish& wish) {
   TRY(read_vf(keys, wanted, wish));
+  if (!wish.auxiliary.empty())
+    return fail(keys.invalid(
+        fmt::format("{} is no VF; host-device takes devices of the auxiliary bus", wish.auxiliary)));
   wish.mac = TRY(keys.mac("mac"));
   wish.vf_settings.vlan = TRY(read_vlan(keys));
   wish.vf_settings.spoof_check = TRY(keys.boolean("spoofchk"));

@@ -31,6 +31,13 @@ inline InterfaceWanted wanted(const std::string& name, const std::vector<std::st
   return one;
 }
 
+// A change of an interface that is there, by one plugin.
+inline InterfaceWanted chained(const std::string& name, const std::string& plugin) {
+  InterfaceWanted one = wanted(name, {plugin});
+  one.chained = true;
+  return one;
+}
+
 inline std::string message(const auto& result) {
   return result.has_value() ? "" : result.error().to_string();
 }

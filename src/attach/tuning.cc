@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Type tuning, chained: MAC, MTU and sysctls of the interface that the main plugin made.
+// Type tuning, chained: MAC, MTU, modes and sysctls of the interface that another plugin made.
 //
-// Keys: mac, mtu, sysctl. Sysctls of the interface (…IFNAME…) end with it; others stay in the pod's
-// namespace.
+// Keys: mac, mtu, promisc, allmulti, txQLen, sysctl; the same under a pod's cni-args win. Sysctls of the
+// interface (…IFNAME…) end with it; others stay in the pod's namespace. A false `promisc` is none, as the
+// original has it.
 #include <algorithm>
 
 #include "attach/types.h"
@@ -18,14 +19,18 @@ std::string sysctl_path(std::string key, const std::string& interface) {
   return key;
 }
 
-}  // namespace
+bool is_safe(const std::string& path) {
+  if (!path.starts_with("net/") || path.ends_with('/')) return false;
+  for (size_t start = 0; start <= path.size();) {
+    size_t end = std::min(path.find('/', start), path.size());
+    std::string_view part = std::string_view(path).substr(start, end - start);
+    if (part.empty() || part == "." || part == "..") return false;
+    start = end + 1;
+  }
+  return path.find('\0') == std::string::npos;
+}
 
-Result<void> read_tuning(const Keys& keys, const InterfaceWanted&, Wish& wish) {
-  for (const char* key : {"promisc", "allmulti", "txQLen"})
-    if (keys.has(key))
-      return fail(keys.unsupported(fmt::format("{} is not supported; mac, mtu and sysctl are", key)));
-  if (auto mac = TRY(keys.mac("mac"))) wish.mac = mac;
-  if (auto mtu = TRY(keys.number("mtu", 68, 65535))) wish.mtu = mtu;
+Result<void> read_sysctls(const Keys& keys, Wish& wish) {
   const doc::Value* sysctls = keys.value("sysctl");
   if (sysctls == nullptr || sysctls->is_null()) return {};
   if (!sysctls->is_object()) return fail(keys.invalid("sysctl must be an object of strings"));
@@ -33,11 +38,36 @@ Result<void> read_tuning(const Keys& keys, const InterfaceWanted&, Wish& wish) {
     std::string path = sysctl_path(member.key, wish.interface);
     const std::string* value = member.value.as_string();
     if (value == nullptr) return fail(keys.invalid(fmt::format("sysctl {} must be a string", member.key)));
-    if (!path.starts_with("net/") || path.find("..") != std::string::npos)
+    if (!is_safe(path))
       return fail(keys.invalid(fmt::format("sysctl {} is none of a network namespace (net.…)", member.key)));
+    std::erase_if(wish.sysctls, [&](const auto& other) { return other.first == path; });
     wish.sysctls.emplace_back(path, *value);
+    wish.sysctl_names.push_back(member.key);
   }
   return {};
+}
+
+Result<void> read_settings(const Keys& keys, Wish& wish) {
+  constexpr int kMostQueued = 1'000'000;
+  if (auto mac = TRY(keys.mac("mac"))) wish.mac = mac;
+  if (auto mtu = TRY(keys.number("mtu", 0, 65535)); mtu.value_or(0) != 0) {
+    if (*mtu < 68)
+      return fail(keys.invalid(fmt::format("mtu is {}, but must be a number from 68 to 65535", *mtu)));
+    wish.mtu = mtu;
+  }
+  if (auto on = TRY(keys.boolean("promisc")); on.value_or(false)) wish.promiscuous = true;
+  if (auto on = TRY(keys.boolean("allmulti"))) wish.all_multicast = on;
+  if (auto length = TRY(keys.number("txQLen", 0, kMostQueued))) wish.tx_queue = length;
+  return read_sysctls(keys, wish);
+}
+
+}  // namespace
+
+Result<void> read_tuning(const Keys& keys, const InterfaceWanted& wanted, Wish& wish) {
+  TRY(read_settings(keys, wish));
+  if (!wanted.selection.cni_args.present || !wanted.selection.cni_args.value.is_object()) return {};
+  api::Plugin arguments{"tuning (cni-args)", wanted.selection.cni_args.value};
+  return read_settings(Keys(arguments, wanted.network), wish);
 }
 
 }  // namespace railbed::attach

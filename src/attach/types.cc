@@ -14,6 +14,8 @@ constexpr PluginType kTypes[] = {
     {"ipvlan", false, read_ipvlan},
     {"tuning", true, read_tuning},
     {"rdma", true, read_rdma},
+    {"sbr", true, read_sbr},
+    {"vrf", true, read_vrf},
 };
 
 }  // namespace

@@ -27,10 +27,14 @@ Result<void> read_host_device(const Keys& keys, const InterfaceWanted& wanted, W
 Result<void> read_macvlan(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
 Result<void> read_ipvlan(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
 Result<void> read_tuning(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
+Result<void> read_sbr(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
+Result<void> read_vrf(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
 Result<void> read_rdma(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
 
 // For sriov and ib-sriov: the VF that the pool gave, or that the configuration names.
 Result<void> read_vf(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
+// A PCI address, or a device of the auxiliary bus ("mlx5_core.sf.4").
+Result<void> read_device_id(const Keys& keys, const std::string& id, Wish& wish);
 Result<std::optional<os::VfLinkState>> read_link_state(const Keys& keys);
 
 }  // namespace railbed::attach

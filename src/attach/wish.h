@@ -18,9 +18,24 @@
 namespace railbed::attach {
 
 enum class Way : uint8_t {
-  kMove,  // a host interface is moved into the pod
-  kMake,  // a virtual interface is made inside the pod
-  kVfio,  // the pod gets the device as a file; there is no interface
+  kMove,      // a host interface is moved into the pod
+  kMake,      // a virtual interface is made inside the pod
+  kVfio,      // the pod gets the device as a file; there is no interface
+  kExisting,  // an interface of the pod, made by another request, is changed
+};
+
+// Traffic from an address of the interface leaves by it (type sbr).
+struct SourceRouting {
+  std::optional<int> table;         // for all addresses; absent: a free one for each
+  std::vector<IpAddress> gateways;  // instead of those of the addresses
+  bool source_hints = false;        // routes name the address as their source
+  friend bool operator==(const SourceRouting&, const SourceRouting&) = default;
+};
+
+struct VrfWanted {
+  std::string name;
+  int table = 0;  // 0: the lowest that no VRF of the pod has
+  friend bool operator==(const VrfWanted&, const VrfWanted&) = default;
 };
 
 struct Wish {
@@ -35,6 +50,9 @@ struct Wish {
   std::optional<PciAddress> device;
   std::string host_link;
   std::optional<MacAddress> host_mac;
+  std::string kernel_path;     // in sysfs
+  std::string auxiliary;       // "mlx5_core.sf.4"
+  bool master_in_pod = false;  // of what is made
 
   // Known for VFs of a pool; found out for others.
   std::optional<PciAddress> pf;
@@ -43,18 +61,33 @@ struct Wish {
   os::MacvlanMode macvlan_mode = os::MacvlanMode::kBridge;
   os::IpvlanMode ipvlan_mode = os::IpvlanMode::kL2;
 
+  std::optional<int> broadcast_queue;  // macvlan
+
   os::VfChange vf_settings;  // through the PF
   std::optional<MacAddress> mac;
   std::optional<int> mtu;
   std::vector<std::pair<std::string, std::string>> sysctls;  // "net/ipv4/conf/net1/arp_filter" → "1"
-  bool rdma = false;                                         // the pool promises RDMA
-  bool rdma_required = false;                                // the network does not work without
-  bool soft_rdma = false;                                    // a soft device will do
+  std::vector<std::string> sysctl_names;                     // of these, as they were written
+  std::optional<bool> promiscuous;
+  std::optional<bool> all_multicast;
+  std::optional<int> tx_queue;
+  std::optional<SourceRouting> source_routing;
+  std::optional<VrfWanted> vrf;
+  bool rdma_isolated = false;  // must not be shared with other pods
+  bool rdma = false;           // the pool promises RDMA
+  bool rdma_required = false;  // the network does not work without
+  bool soft_rdma = false;      // a soft device will do
 
   std::vector<ipam::Assigned> addresses;
   std::vector<os::Route> routes;  // without `link`
+
+  // "net1", or "net1/tuning" for a change of an interface that is there.
+  std::string record_name() const { return way == Way::kExisting ? interface + "/" + type : interface; }
   friend bool operator==(const Wish&, const Wish&) = default;
 };
+
+// Whether something is asked for that only an interface has.
+bool needs_interface(const Wish& wish);
 
 // `addresses` are those assigned by `ipam`.
 Result<Wish> read_wish(const InterfaceWanted& wanted, bool soft_rdma, const api::IpamConfig& ipam,

@@ -109,7 +109,7 @@ TEST(Wish, SaysWhatIsWrong) {
       {rail({R"({"type":"bridge"})"}),
        "network default/rail: plugin type \"bridge\" is not supported\n  supported are sriov, ib-sriov, "
        "host-device, "
-       "macvlan, ipvlan, tuning, rdma"},
+       "macvlan, ipvlan, tuning, rdma, sbr, vrf"},
       {rail({R"({"type":"tuning"})"}),
        "network default/rail: plugin tuning changes an interface and cannot be the first of the list"},
       {rail({R"({"type":"sriov"})", R"({"type":"macvlan"})"}),
@@ -150,20 +150,23 @@ TEST(Wish, SaysWhatIsWrong) {
        "network default/rail, plugin ib-sriov: 00:00:00:00:00:00:00:00 is no GUID for a port"},
       {rail({R"({"type":"host-device","device":"eth0"})"}),
        "network default/rail, plugin host-device: name the interface by exactly one of device, hwaddr, "
-       "pciBusID or a "
-       "resource"},
+       "kernelpath, pciBusID or a resource"},
       {rail({R"({"type":"host-device","kernelpath":"/sys/x"})"}, none),
-       "network default/rail, plugin host-device: kernelpath is not supported; use device, hwaddr or "
-       "pciBusID"},
-      {rail({R"({"type":"macvlan","linkInContainer":true})"}, none),
-       "network default/rail, plugin macvlan: linkInContainer is not supported: master is an interface of "
-       "the host"},
+       "network default/rail, plugin host-device: kernelpath is \"/sys/x\", but must be below /sys/devices/"},
       {rail({R"({"type":"macvlan"})", R"({"type":"rdma"})"}, none),
        "network default/rail, plugin rdma: a virtual interface has no RDMA device; chain it after sriov, "
        "ib-sriov or "
        "host-device"},
-      {rail({R"({"type":"macvlan"})", R"({"type":"tuning","promisc":true})"}, none),
-       "network default/rail, plugin tuning: promisc is not supported; mac, mtu and sysctl are"},
+      {rail({R"({"type":"macvlan"})", R"({"type":"tuning","mtu":60})"}, none),
+       "network default/rail, plugin tuning: mtu is 60, but must be a number from 68 to 65535"},
+      {rail({R"({"type":"macvlan"})", R"({"type":"tuning","sysctl":{"net.ipv4./../x":"1"}})"}, none),
+       "network default/rail, plugin tuning: sysctl net.ipv4./../x is none of a network namespace (net.…)"},
+      {rail({R"({"type":"macvlan"})", R"({"type":"vrf"})"}, none),
+       "network default/rail, plugin vrf: vrfname says which VRF; it is not there"},
+      {rail({R"({"type":"macvlan"})", R"({"type":"sbr"})"}, none),
+       "network default/rail, plugin sbr: the interface has no address"},
+      {rail({R"({"type":"macvlan"})", R"({"type":"sbr","table":254})"}, none),
+       "network default/rail, plugin sbr: table 254 is one of the kernel's own"},
       {rail({R"({"type":"macvlan"})", R"({"type":"tuning","sysctl":{"kernel.panic":"1"}})"}, none),
        "network default/rail, plugin tuning: sysctl kernel.panic is none of a network namespace (net.…)"},
   };
@@ -191,7 +194,7 @@ TEST(Record, GoesBothWays) {
                 .addresses = {*IpPrefix::parse("10.0.0.1/24")},
                 .routes = {{.family = IpFamily::kV4, .gateway = *IpAddress::parse("10.0.0.9"), .metric = 0}},
                 .group = 0x7fffffff,
-                .rdma = "mlx5_3",
+                .rdma = {"mlx5_3"},
                 .rdma_undo = RdmaUndo::kMoveBack};
   Wish wish{.interface = "net1"};
   state::Attachment record{.undo = undo_text(wish, before)};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <linux/fib_rules.h>
 #include <linux/if_addr.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -85,11 +86,12 @@ std::optional<LinkAddress> decode_address(const NetlinkMessage& message) {
   return LinkAddress{IfIndex{static_cast<int>(header->ifa_index)}, IpPrefix{*local, header->ifa_prefixlen}};
 }
 
-NetlinkRequest encode_list_routes(IpFamily family) {
+NetlinkRequest encode_list_routes(IpFamily family, Tables which) {
   NetlinkRequest request(RTM_GETROUTE, NLM_F_DUMP);
   rtmsg header{};
   header.rtm_family = family_number(family);
-  header.rtm_table = RT_TABLE_MAIN;  // a filter where the kernel checks strictly; older ones send all
+  // A filter where the kernel checks strictly; older ones send all.
+  header.rtm_table = which == Tables::kMain ? RT_TABLE_MAIN : RT_TABLE_UNSPEC;
   request.put_header(header);
   return request;
 }
@@ -114,6 +116,7 @@ NetlinkRequest route_request(uint16_t type, uint16_t flags, const Route& route) 
   if (route.destination && route.destination->length > 0)
     request.put(RTA_DST, address_bytes(route.destination->network()));
   if (route.gateway) request.put(RTA_GATEWAY, address_bytes(*route.gateway));
+  if (route.source) request.put(RTA_PREFSRC, address_bytes(*route.source));
   if (route.link) request.put_u32(RTA_OIF, static_cast<uint32_t>(route.link.value));
   if (route.metric) request.put_u32(RTA_PRIORITY, static_cast<uint32_t>(*route.metric));
   if (!removal && (route.mtu || route.advmss)) {
@@ -175,7 +178,7 @@ void read_metrics(Bytes payload, Route& route) {
 
 }  // namespace
 
-std::vector<Route> decode_routes(const NetlinkMessage& message) {
+std::vector<Route> decode_all_routes(const NetlinkMessage& message) {
   auto header = message.header<rtmsg>();
   if (message.type != RTM_NEWROUTE || !header) return {};
   auto family = family_of(header->rtm_family);
@@ -193,14 +196,74 @@ std::vector<Route> decode_routes(const NetlinkMessage& message) {
     if (attribute.type == RTA_PRIORITY) route.metric = static_cast<int>(attribute.u32().value_or(0));
     if (attribute.type == RTA_METRICS) read_metrics(attribute.payload, route);
     if (attribute.type == RTA_MULTIPATH) next_hops = attribute.payload;
+    if (attribute.type == RTA_PREFSRC) route.source = read_address(*family, attribute.payload);
     if (attribute.type == RTA_DST)
       if (auto address = read_address(*family, attribute.payload))
         route.destination = IpPrefix{*address, header->rtm_dst_len};
   }
-  if (table != RT_TABLE_MAIN) return {};
+  if (table == RT_TABLE_LOCAL) return {};
+  if (table != RT_TABLE_MAIN) route.table = static_cast<int>(table);
   if (header->rtm_dst_len > 0 && !route.destination) return {};
   if (!next_hops.empty()) return read_next_hops(next_hops, route);
   return {route};
+}
+
+std::vector<Route> decode_routes(const NetlinkMessage& message) {
+  std::vector<Route> routes = decode_all_routes(message);
+  std::erase_if(routes, [](const Route& route) { return route.table.has_value(); });
+  return routes;
+}
+
+namespace {
+
+NetlinkRequest rule_request(uint16_t type, uint16_t flags, const Rule& rule) {
+  NetlinkRequest request(type, flags);
+  auto table = static_cast<uint32_t>(rule.table);
+  fib_rule_hdr header{};
+  header.family = family_number(rule.source.address.family);
+  header.src_len = static_cast<uint8_t>(rule.source.length);
+  header.table = table < 256 ? static_cast<uint8_t>(table) : uint8_t{RT_TABLE_UNSPEC};
+  header.action = FR_ACT_TO_TBL;
+  request.put_header(header);
+  request.put(FRA_SRC, address_bytes(rule.source.network()));
+  request.put_u32(FRA_TABLE, table);
+  if (rule.priority) request.put_u32(FRA_PRIORITY, static_cast<uint32_t>(*rule.priority));
+  return request;
+}
+
+}  // namespace
+
+NetlinkRequest encode_list_rules(IpFamily family) {
+  NetlinkRequest request(RTM_GETRULE, NLM_F_DUMP);
+  fib_rule_hdr header{};
+  header.family = family_number(family);
+  request.put_header(header);
+  return request;
+}
+
+NetlinkRequest encode_add_rule(const Rule& rule) {
+  return rule_request(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, rule);
+}
+
+NetlinkRequest encode_remove_rule(const Rule& rule) {
+  return rule_request(RTM_DELRULE, 0, rule);
+}
+
+std::optional<Rule> decode_rule(const NetlinkMessage& message) {
+  auto header = message.header<fib_rule_hdr>();
+  if (message.type != RTM_NEWRULE || !header || header->action != FR_ACT_TO_TBL) return std::nullopt;
+  auto family = family_of(header->family);
+  if (!family || header->src_len > (*family == IpFamily::kV4 ? 32 : 128)) return std::nullopt;
+  Rule rule{.table = header->table};
+  std::optional<IpAddress> source;
+  for (const Attribute& attribute : message.attributes_after(sizeof *header)) {
+    if (attribute.type == FRA_SRC) source = read_address(*family, attribute.payload);
+    if (attribute.type == FRA_TABLE) rule.table = static_cast<int>(attribute.u32().value_or(0));
+    if (attribute.type == FRA_PRIORITY) rule.priority = static_cast<int>(attribute.u32().value_or(0));
+  }
+  if (!source) return std::nullopt;
+  rule.source = {*source, header->src_len};
+  return rule;
 }
 
 }  // namespace railbed::os

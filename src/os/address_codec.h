@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtnetlink's messages about addresses and routes, as bytes.
+// rtnetlink's messages about addresses, routes and rules, as bytes.
 //
 // Threading: pure functions. Failure: messages that cannot be read, or tell of things railbed does not use
-// (multicast routes, other tables), give nothing. Source: linux/if_addr.h, linux/rtnetlink.h.
+// (multicast routes), give nothing. Source: linux/if_addr.h, linux/rtnetlink.h.
 #pragma once
 
 #include <optional>
@@ -18,10 +18,19 @@ NetlinkRequest encode_add_address(const LinkAddress& address);
 NetlinkRequest encode_remove_address(const LinkAddress& address);
 std::optional<LinkAddress> decode_address(const NetlinkMessage& message);
 
-NetlinkRequest encode_list_routes(IpFamily family);
+enum class Tables : bool { kMain, kAll };
+NetlinkRequest encode_list_routes(IpFamily family, Tables which = Tables::kMain);
 NetlinkRequest encode_add_route(const Route& route);
 NetlinkRequest encode_remove_route(const Route& route);
 // The unicast routes of the main table in one message: one per next hop.
 std::vector<Route> decode_routes(const NetlinkMessage& message);
+// Of every table but "local".
+std::vector<Route> decode_all_routes(const NetlinkMessage& message);
+
+NetlinkRequest encode_list_rules(IpFamily family);
+NetlinkRequest encode_add_rule(const Rule& rule);
+NetlinkRequest encode_remove_rule(const Rule& rule);
+// Nothing for rules without a source, and for those that do not name a table.
+std::optional<Rule> decode_rule(const NetlinkMessage& message);
 
 }  // namespace railbed::os

@@ -10,6 +10,7 @@ namespace railbed::os {
 namespace {
 
 constexpr int kMinMtu = 68;
+constexpr int kMainTable = 254;
 constexpr int kScopeLink = 253;
 constexpr int kScopeUniverse = 0;
 
@@ -92,6 +93,10 @@ class FakeLinks : public LinkPort {
       if (change.mtu) netdev->link.mtu = *change.mtu;
       if (change.mac) netdev->link.hw_address.assign(change.mac->bytes.begin(), change.mac->bytes.end());
       if (change.alias) netdev->link.alias = *change.alias;
+      if (change.promiscuous) netdev->link.promiscuous = *change.promiscuous;
+      if (change.all_multicast) netdev->link.all_multicast = *change.all_multicast;
+      if (change.tx_queue) netdev->link.tx_queue = *change.tx_queue;
+      if (change.master) TRY(set_master(*netdev, *change.master, what));
       if (change.up) state_->set_up(*netdev, *change.up);
       state_->show_netdev(*netdev);
       state_->link_changed(*netdev);
@@ -129,7 +134,7 @@ class FakeLinks : public LinkPort {
   Result<void> create(const NewLink& link) override {
     std::string what = "RTM_NEWLINK " + describe(link);
     return state_->change("create " + describe(link) + here(), what, [&]() -> Result<void> {
-      static const std::set<std::string> kKinds = {"macvlan", "ipvlan", "veth", "dummy", "bridge"};
+      static const std::set<std::string> kKinds = {"macvlan", "ipvlan", "veth", "dummy", "bridge", "vrf"};
       if (!kKinds.contains(link.kind)) return fail(with_reason(EOPNOTSUPP, what, "Unknown device type"));
       NsId to = link.netns == nullptr ? ns_ : TRY(target(*link.netns, what));
       NsId peer_to = link.peer_netns == nullptr ? ns_ : TRY(target(*link.peer_netns, what));
@@ -147,6 +152,8 @@ class FakeLinks : public LinkPort {
         made.max_mtu = lower->link.mtu;
         if (!link.mtu) made.link.mtu = lower->link.mtu;
       }
+      made.link.vrf_table = link.table;
+      if (link.up) state_->set_up(made, true);
       if (link.kind == "veth") {
         FakeNetdev& other = state_->add_netdev(fresh(link, peer_to, IfName{peer}));
         other.peer = made.id;
@@ -211,22 +218,31 @@ class FakeLinks : public LinkPort {
     });
   }
 
-  // With the routes that the kernel makes itself for the addresses of interfaces that are up.
   Result<std::vector<Route>> routes() override {
+    std::vector<Route> all = TRY(all_routes());
+    std::erase_if(all, [](const Route& route) { return route.table.value_or(kMainTable) != kMainTable; });
+    return all;
+  }
+  // With the routes that the kernel makes itself for the addresses of interfaces that are up.
+  Result<std::vector<Route>> all_routes() override {
     auto lock = state_->look();
     std::vector<Route> all;
     for (const auto& [id, one] : state_->netdevs) {
       if (one.ns != ns_) continue;
+      const FakeNetdev* vrf = state_->netdev(one.master);
       for (const IpPrefix& prefix : one.addresses)
-        if (one.link.up && prefix.length < prefix.address.bits()) {
+        if (one.link.up && prefix.length < prefix.address.bits() &&
+            std::ranges::count(one.unrouted, network_of(prefix)) == 0) {
           Route route{
               .destination = network_of(prefix), .family = prefix.address.family, .link = one.link.index};
           route.scope = kScopeLink;
+          if (prefix.address.family == IpFamily::kV4) route.source = prefix.address;
+          if (vrf != nullptr && vrf->link.vrf_table != 0) route.table = vrf->link.vrf_table;
           all.push_back(route);
         }
       for (Route route : one.routes) {
         route.link = one.link.index;
-        if (route.table.value_or(254) == 254) all.push_back(route);
+        all.push_back(route);
       }
     }
     return all;
@@ -244,7 +260,14 @@ class FakeLinks : public LinkPort {
         if (one.ns == ns_ &&
             std::ranges::any_of(one.routes, [&](const Route& r) { return same_key(r, route); }))
           return fail(system_error(EEXIST, what));
+      // The kernel's own is the same as one that was added, where nobody took it away.
+      if (is_own(*netdev, route)) {
+        if (std::erase(netdev->unrouted, network_of(*route.destination)) == 0)
+          return fail(system_error(EEXIST, what));
+        return {};
+      }
       Route added = route;
+      if (added.table == kMainTable) added.table.reset();
       if (added.destination) added.destination = network_of(*added.destination);
       if (!added.scope) added.scope = route.gateway ? kScopeUniverse : kScopeLink;
       netdev->routes.push_back(added);
@@ -260,6 +283,11 @@ class FakeLinks : public LinkPort {
         auto found = std::ranges::find_if(one.routes, [&](const Route& r) {
           return same_key(r, route) && (!route.gateway || r.gateway == route.gateway);
         });
+        if (found == one.routes.end() && is_own(one, route) &&
+            std::ranges::count(one.unrouted, network_of(*route.destination)) == 0) {
+          one.unrouted.push_back(network_of(*route.destination));
+          return {};
+        }
         if (found == one.routes.end()) continue;
         one.routes.erase(found);
         return {};
@@ -268,7 +296,55 @@ class FakeLinks : public LinkPort {
     });
   }
 
+  Result<std::vector<Rule>> rules() override {
+    auto lock = state_->look();
+    return state_->namespaces[ns_].rules;
+  }
+  Result<void> add_rule(const Rule& rule) override {
+    std::string what = "RTM_NEWRULE " + describe(rule);
+    return state_->change("rule add " + describe(rule) + here(), what, [&]() -> Result<void> {
+      std::vector<Rule>& all = state_->namespaces[ns_].rules;
+      if (std::ranges::count(all, rule) > 0) return fail(system_error(EEXIST, what));
+      all.push_back(rule);
+      return {};
+    });
+  }
+  Result<void> remove_rule(const Rule& rule) override {
+    std::string what = "RTM_DELRULE " + describe(rule);
+    return state_->change("rule remove " + describe(rule) + here(), what, [&]() -> Result<void> {
+      if (std::erase(state_->namespaces[ns_].rules, rule) == 0) return fail(system_error(ENOENT, what));
+      return {};
+    });
+  }
+  uint64_t cookie() override { return static_cast<uint64_t>(ns_) + 1; }
+
  private:
+  // As vrf's cycle_netdev(): a port that is up goes down and up, without its routes and, unless they are
+  // kept, its IPv6 addresses.
+  Result<void> set_master(FakeNetdev& port, IfIndex master, const std::string& what) {
+    FakeNetdev* to = master ? state_->netdev_by_index(ns_, master) : nullptr;
+    if (master && to == nullptr) return fail(system_error(ENODEV, what));
+    NetdevId id = to == nullptr ? 0 : to->id;
+    if (port.master == id) return {};
+    port.master = id;
+    if (!port.link.up) return {};
+    port.routes.clear();
+    port.unrouted.clear();
+    const auto& sysctls = state_->namespaces[ns_].sysctls;
+    auto kept = sysctls.find(fmt::format("net/ipv6/conf/{}/keep_addr_on_down", port.link.name));
+    if (kept == sysctls.end() || kept->second != "1")
+      std::erase_if(port.addresses, [](const IpPrefix& one) { return one.address.family == IpFamily::kV6; });
+    return {};
+  }
+  // Whether the kernel made this route for an address of the interface.
+  static bool is_own(const FakeNetdev& netdev, const Route& route) {
+    return netdev.link.up && !route.gateway && route.destination && netdev.master == 0 &&
+           route.table.value_or(kMainTable) == kMainTable &&
+           std::ranges::any_of(netdev.addresses, [&](const IpPrefix& prefix) {
+             return prefix.length < prefix.address.bits() &&
+                    network_of(prefix) == network_of(*route.destination);
+           });
+  }
   std::string name_of(IfIndex index) {
     auto lock = state_->look();
     FakeNetdev* found = state_->netdev_by_index(ns_, index);

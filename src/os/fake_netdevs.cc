@@ -143,6 +143,8 @@ void FakeState::remove_netdev(NetdevId id) {
     announce("remove", "net", "/sys/class/net/" + gone.link.name.value,
              {{"INTERFACE", gone.link.name.value}});
   link_changed(gone);
+  for (auto& [other, one] : netdevs)
+    if (one.master == id) one.master = 0;
   std::vector<NetdevId> riders;
   for (const auto& [other, one] : netdevs)
     if (one.lower == id || one.peer == id) riders.push_back(other);
@@ -162,6 +164,8 @@ void FakeState::move_netdev(FakeNetdev& moved, NsId to, const std::string& name)
     moved.link.up = false;
     moved.addresses.clear();
     moved.routes.clear();
+    moved.unrouted.clear();
+    moved.master = 0;
     link_changed(moved);
     if (netdev_by_index(to, moved.link.index) != nullptr) moved.link.index = free_index(to);
     moved.ns = to;
@@ -180,7 +184,10 @@ void FakeState::move_netdev(FakeNetdev& moved, NsId to, const std::string& name)
 void FakeState::set_up(FakeNetdev& changed, bool up) {
   if (changed.link.up == up) return;
   changed.link.up = up;
-  if (!up) changed.routes.clear();
+  if (!up) {
+    changed.routes.clear();
+    changed.unrouted.clear();
+  }
   link_changed(changed);
   show_netdev(changed);
   auto delay = up && changed.pci ? carrier_delay : std::chrono::milliseconds(0);
@@ -217,6 +224,7 @@ Link FakeState::tell(const FakeNetdev& told, WithVfs vfs) {
     link.parent = parent->link.index;
     link.parent_elsewhere = parent->ns != told.ns;
   }
+  if (const FakeNetdev* master = netdev(told.master)) link.master = master->link.index;
   const FakeDevice* owner = told.pci ? device(*told.pci) : nullptr;
   if (owner != nullptr && !owner->vf) {
     const FakePfState& pf = pfs[owner->pf];

@@ -136,20 +136,44 @@ class FakeNetnsPort : public NetnsPort {
     return fake_rdma(state_, TRY(inside(netns)));
   }
 
-  Result<void> set_sysctl(const Netns& netns, const std::string& key, const std::string& value) override {
-    if (!key.starts_with("net/") || key.find("..") != std::string::npos)
-      return fail(Code::kInvalid, "sysctl {}: only keys below net/ belong to a network namespace", key);
+  Result<std::string> sysctl(const Netns& netns, const std::string& key) override {
+    TRY(check_key(key));
+    auto lock = state_->look();
+    return value_of(TRY(inside(netns)), key, fmt::format("read /proc/sys/{} in {}", key, netns.path()));
+  }
+  Result<void> set_sysctls(const Netns& netns, const Sysctls& settings) override {
+    for (const auto& [key, value] : settings) TRY(check_key(key));
+    for (const auto& [key, value] : settings) {
+      auto now = sysctl(netns, key);
+      if (!now || *now != value) TRY(set_one(netns, key, value));
+    }
+    return {};
+  }
+
+ private:
+  static Result<void> check_key(const std::string& key) {
+    if (key.starts_with("net/") && key.find("..") == std::string::npos) return {};
+    return fail(Code::kInvalid, "sysctl {}: only keys below net/ belong to a network namespace", key);
+  }
+  // What nobody has set is "0", which is not remembered.
+  Result<std::string> value_of(NsId ns, const std::string& key, const std::string& what) {
+    if (!is_there(ns, key)) return fail(system_error(ENOENT, what));
+    const auto& all = state_->namespaces[ns].sysctls;
+    auto found = all.find(key);
+    return found == all.end() ? "0" : found->second;
+  }
+  Result<void> set_one(const Netns& netns, const std::string& key, const std::string& value) {
     std::string what = fmt::format("write \"{}\" to /proc/sys/{} in {}", value, key, netns.path());
     return state_->change(fmt::format("sysctl {} {} in {}", key, value, netns.path()), what,
                           [&]() -> Result<void> {
                             NsId ns = TRY(inside(netns));
                             if (!is_there(ns, key)) return fail(system_error(ENOENT, what));
                             state_->namespaces[ns].sysctls[key] = value;
+                            if (value == "0") state_->namespaces[ns].sysctls.erase(key);
                             return {};
                           });
   }
 
- private:
   static Result<void> check_name(const std::string& name) {
     if (name.empty() || name.size() > 255 || name == "." || name == ".." ||
         name.find('/') != std::string::npos)

@@ -12,6 +12,13 @@ std::string gid_text(Guid guid) {
   return fmt::format("fe80:0000:0000:0000:{}", guid.to_string());
 }
 
+std::string verbs_folder(const FakeRdma& rdma) {
+  return fmt::format("/sys/class/infiniband_verbs/uverbs{}", rdma.index);
+}
+std::string verbs_file(const FakeRdma& rdma) {
+  return fmt::format("/dev/infiniband/uverbs{}", rdma.index);
+}
+
 }  // namespace
 
 void FakeState::add_rdma(FakeRdma added) {
@@ -24,6 +31,8 @@ void FakeState::add_rdma(FakeRdma added) {
 void FakeState::forget_rdma(const FakeRdma& gone) {
   std::string link = "/sys/class/infiniband/" + gone.name;
   if (auto path = files.real_path(link)) files.remove(*path);
+  files.remove(verbs_folder(gone));
+  files.remove(verbs_file(gone));
   files.remove(link);
   announce("remove", "infiniband", link, {{"NAME", gone.name}});
 }
@@ -100,6 +109,9 @@ void FakeState::show_rdma(const FakeRdma& shown) {
   put("ports/1/gids/0", gid_text(shown.guid));
   put("ports/1/gid_attrs/types/0", infiniband ? "IB/RoCE v1" : "RoCE v2");
   if (on != nullptr && !infiniband) put("ports/1/gid_attrs/ndevs/0", on->link.name.value);
+  files.put_file(verbs_folder(shown) + "/ibdev", shown.name + "\n");
+  files.put_file(verbs_file(shown), "");
+  files.put_file("/dev/infiniband/rdma_cm", "");
   put("ports/1/pkeys/0", "0xffff");
   files.put_link("/sys/class/infiniband/" + shown.name, "../.." + path.substr(4));
 }

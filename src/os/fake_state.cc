@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include "os/link_text.h"
+
 namespace railbed::os {
 
 FakeState::FakeState(const FakeMachine& description)
@@ -170,11 +172,18 @@ std::string netdev_text(const FakeNetdev& netdev) {
   if (auto mac = link.mac(); mac && !mac->is_zero() && netdev.pci) text += fmt::format(" mac {}", *mac);
   if (!link.alias.empty()) text += fmt::format(" alias \"{}\"", link.alias);
   if (link.group != 0) text += fmt::format(" group {}", link.group);
+  if (link.promiscuous) text += " promisc";
+  if (link.all_multicast) text += " allmulti";
+  if (link.tx_queue != 0) text += fmt::format(" txqueuelen {}", link.tx_queue);
+  if (link.vrf_table != 0) text += fmt::format(" table {}", link.vrf_table);
+  if (netdev.master != 0) text += " port";
   std::set<std::string> parts;  // sorted
   for (const IpPrefix& address : netdev.addresses) parts.insert(address.to_string());
   for (const Route& route : netdev.routes)
-    parts.insert(fmt::format("route {}{}", route.destination ? route.destination->to_string() : "default",
-                             route.gateway ? " via " + route.gateway->to_string() : ""));
+    parts.insert(fmt::format("route {}{}{}", route.destination ? route.destination->to_string() : "default",
+                             route.gateway ? " via " + route.gateway->to_string() : "",
+                             route.table ? fmt::format(" table {}", *route.table) : ""));
+  for (const IpPrefix& network : netdev.unrouted) parts.insert(fmt::format("no route {}", network));
   return parts.empty() ? text : fmt::format("{} {}", text, fmt::join(parts, " "));
 }
 
@@ -197,6 +206,7 @@ std::string FakeState::snapshot() {
   for (const auto& [name, ns] : by_name) {
     text += fmt::format("netns {}\n", name.empty() ? "(initial)" : name);
     for (const auto& [key, value] : ns->sysctls) text += fmt::format("  sysctl {} {}\n", key, value);
+    for (const Rule& rule : ns->rules) text += fmt::format("  rule {}\n", describe(rule));
     std::set<std::string> lines;
     for (const auto& [id, one] : netdevs)
       if (one.ns == ns->id) lines.insert(netdev_text(one));

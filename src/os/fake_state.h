@@ -56,8 +56,11 @@ struct FakeNetdev {
   int max_mtu = 65535;
   NetdevId lower = 0;  // of a macvlan or ipvlan
   NetdevId peer = 0;   // of a veth
+  NetdevId master = 0;
   std::vector<IpPrefix> addresses;
   std::vector<Route> routes;  // their link is this one
+  // Networks whose own route, which the kernel makes for an address, was taken away.
+  std::vector<IpPrefix> unrouted;
 };
 
 // Held by ports; a namespace lives while one exists.
@@ -72,6 +75,7 @@ struct FakeNs {
   std::vector<int> watched_pipes;  // our ends of the pipes behind open Netns objects
   std::weak_ptr<NsHold> ports;
   std::map<std::string, std::string> sysctls;
+  std::vector<Rule> rules;
 };
 
 struct FakeRdma {

@@ -26,6 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     decode_link(message);
     decode_address(message);
     decode_routes(message);
+    decode_rule(message);
   }
   NetlinkMessage message{1, bytes};
   decode_rdma_device(message);

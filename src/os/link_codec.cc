@@ -39,6 +39,12 @@ void put_netns(NetlinkRequest& request, const Netns* netns) {
   if (netns != nullptr) request.put_u32(IFLA_NET_NS_FD, static_cast<uint32_t>(netns->fd()));
 }
 
+void put_flag(ifinfomsg& header, unsigned flag, const std::optional<bool>& wanted) {
+  if (!wanted) return;
+  header.ifi_change |= flag;
+  if (*wanted) header.ifi_flags |= flag;
+}
+
 }  // namespace
 
 NetlinkRequest encode_list_links(WithVfs vfs) {
@@ -66,16 +72,17 @@ NetlinkRequest encode_find_link(IfIndex index, WithVfs vfs) {
 NetlinkRequest encode_change_link(IfIndex link, const LinkChange& change) {
   NetlinkRequest request(RTM_NEWLINK, 0);
   ifinfomsg header = link_header(link);
-  if (change.up) {
-    header.ifi_change = IFF_UP;
-    header.ifi_flags = *change.up ? IFF_UP : 0;
-  }
+  put_flag(header, IFF_UP, change.up);
+  put_flag(header, IFF_PROMISC, change.promiscuous);
+  put_flag(header, IFF_ALLMULTI, change.all_multicast);
   request.put_header(header);
   put_netns(request, change.netns);
   if (change.name) request.put_text(IFLA_IFNAME, change.name->value);
   if (change.mtu) request.put_u32(IFLA_MTU, static_cast<uint32_t>(*change.mtu));
   if (change.mac) put_mac(request, IFLA_ADDRESS, *change.mac);
   if (change.alias) request.put_text(IFLA_IFALIAS, *change.alias);
+  if (change.tx_queue) request.put_u32(IFLA_TXQLEN, static_cast<uint32_t>(*change.tx_queue));
+  if (change.master) request.put_u32(IFLA_MASTER, static_cast<uint32_t>(change.master->value));
   return request;
 }
 
@@ -159,7 +166,9 @@ void put_peer(NetlinkRequest& request, const NewLink& link) {
 
 NetlinkRequest encode_create_link(const NewLink& link) {
   NetlinkRequest request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
-  request.put_header(link_header());
+  ifinfomsg header = link_header();
+  if (link.up) put_flag(header, IFF_UP, true);
+  request.put_header(header);
   request.put_text(IFLA_IFNAME, link.name.value);
   put_netns(request, link.netns);
   if (link.parent) request.put_u32(IFLA_LINK, static_cast<uint32_t>(link.parent.value));
@@ -169,7 +178,12 @@ NetlinkRequest encode_create_link(const NewLink& link) {
   size_t info = request.begin(IFLA_LINKINFO);
   request.put_text(IFLA_INFO_KIND, link.kind);
   size_t data = request.begin(IFLA_INFO_DATA);
-  if (link.kind == "macvlan") request.put_u32(IFLA_MACVLAN_MODE, macvlan_mode(link.macvlan_mode));
+  if (link.kind == "macvlan") {
+    request.put_u32(IFLA_MACVLAN_MODE, macvlan_mode(link.macvlan_mode));
+    if (link.broadcast_queue)
+      request.put_u32(IFLA_MACVLAN_BC_QUEUE_LEN, static_cast<uint32_t>(*link.broadcast_queue));
+  }
+  if (link.kind == "vrf") request.put_u32(IFLA_VRF_TABLE, static_cast<uint32_t>(link.table));
   if (link.kind == "ipvlan") {
     static_assert(IPVLAN_MODE_L3S == int(IpvlanMode::kL3s) && IPVLAN_MODE_L2 == int(IpvlanMode::kL2));
     request.put_u16(IFLA_IPVLAN_MODE, static_cast<uint16_t>(link.ipvlan_mode));
@@ -287,8 +301,12 @@ void read_alt_names(const Attribute& list, Link& link) {
 }
 
 void read_kind(const Attribute& info, Link& link) {
-  for (const Attribute& attribute : attributes(info.payload))
+  for (const Attribute& attribute : attributes(info.payload)) {
     if (attribute.type == IFLA_INFO_KIND) link.kind = attribute.text();
+    if (attribute.type != IFLA_INFO_DATA || link.kind != "vrf") continue;
+    for (const Attribute& detail : attributes(attribute.payload))
+      if (detail.type == IFLA_VRF_TABLE) link.vrf_table = static_cast<int>(detail.u32().value_or(0));
+  }
 }
 
 void read_link_attribute(const Attribute& attribute, Link& link) {
@@ -304,6 +322,9 @@ void read_link_attribute(const Attribute& attribute, Link& link) {
       break;
     case IFLA_MTU:
       link.mtu = static_cast<int>(attribute.u32().value_or(0));
+      break;
+    case IFLA_TXQLEN:
+      link.tx_queue = static_cast<int>(attribute.u32().value_or(0));
       break;
     case IFLA_OPERSTATE:
       link.oper_state = oper_state_name(attribute.u8().value_or(0));
@@ -356,6 +377,8 @@ std::optional<Link> decode_link(const NetlinkMessage& message) {
   link.arp_type = header->ifi_type;
   link.up = (header->ifi_flags & IFF_UP) != 0;
   link.lower_up = (header->ifi_flags & IFF_LOWER_UP) != 0;
+  link.promiscuous = (header->ifi_flags & IFF_PROMISC) != 0;
+  link.all_multicast = (header->ifi_flags & IFF_ALLMULTI) != 0;
   for (const Attribute& attribute : message.attributes_after(sizeof *header))
     read_link_attribute(attribute, link);
   // An InfiniBand VF has GUIDs; its six MAC bytes mean nothing.

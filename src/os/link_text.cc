@@ -48,6 +48,11 @@ std::string describe(const LinkChange& change) {
   if (change.mac) text += fmt::format(" mac {}", *change.mac);
   if (change.up) text += *change.up ? " up" : " down";
   if (change.alias) text += fmt::format(" alias \"{}\"", *change.alias);
+  if (change.promiscuous) text += *change.promiscuous ? " promisc on" : " promisc off";
+  if (change.all_multicast) text += *change.all_multicast ? " allmulti on" : " allmulti off";
+  if (change.tx_queue) text += fmt::format(" txqueuelen {}", *change.tx_queue);
+  if (change.master)
+    text += *change.master ? fmt::format(" master {}", *change.master) : std::string(" nomaster");
   return text;
 }
 
@@ -60,7 +65,12 @@ std::string describe(const Route& route) {
   std::string text = route.destination ? route.destination->to_string() : "default";
   if (route.gateway) text += fmt::format(" via {}", *route.gateway);
   if (route.metric) text += fmt::format(" metric {}", *route.metric);
+  if (route.table && *route.table != 254) text += fmt::format(" table {}", *route.table);
   return text;
+}
+
+std::string describe(const Rule& rule) {
+  return fmt::format("from {} lookup {}", rule.source, rule.table);
 }
 
 }  // namespace railbed::os

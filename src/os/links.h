@@ -87,7 +87,11 @@ struct Link {
   std::string parent_device;      // IFLA_PARENT_DEV_NAME: "0000:3c:00.0"
   uint32_t group = 0;
   int num_vfs = 0;
-  std::vector<VfInfo> vfs;  // only when asked for
+  std::vector<VfInfo> vfs;     // only when asked for
+  bool promiscuous = false;    // as somebody asked for it, not as the kernel needs it
+  bool all_multicast = false;  // the same
+  int tx_queue = 0;            // packets
+  int vrf_table = 0;           // of kind "vrf"
   friend bool operator==(const Link&, const Link&) = default;
 
   std::optional<MacAddress> mac() const;  // absent for hardware addresses of other lengths
@@ -103,6 +107,11 @@ struct LinkChange {
   std::optional<bool> up;
   std::optional<MacAddress> mac;
   std::optional<std::string> alias;  // IFLA_IFALIAS
+  std::optional<bool> promiscuous;
+  std::optional<bool> all_multicast;
+  std::optional<int> tx_queue;
+  std::optional<IfIndex> master;  // none: IfIndex{}
+  friend bool operator==(const LinkChange&, const LinkChange&) = default;
 };
 
 enum class MacvlanMode : uint8_t { kBridge, kPrivate, kVepa, kPassthru };
@@ -110,7 +119,7 @@ enum class IpvlanMode : uint8_t { kL2, kL3, kL3s };
 
 // A new interface, created directly in its namespace.
 struct NewLink {
-  std::string kind;  // "macvlan", "ipvlan", "veth", "dummy", "bridge"
+  std::string kind;  // "macvlan", "ipvlan", "veth", "dummy", "bridge", "vrf"
   IfName name;
   const Netns* netns = nullptr;  // where it appears; null: here
   IfIndex parent;                // macvlan, ipvlan: the lower interface, in this namespace
@@ -119,8 +128,11 @@ struct NewLink {
   uint32_t group = 0;  // for deletion as a group
   MacvlanMode macvlan_mode = MacvlanMode::kBridge;
   IpvlanMode ipvlan_mode = IpvlanMode::kL2;
-  std::optional<IfName> peer_name;    // veth
-  const Netns* peer_netns = nullptr;  // veth
+  std::optional<IfName> peer_name;     // veth
+  const Netns* peer_netns = nullptr;   // veth
+  std::optional<int> broadcast_queue;  // macvlan: IFLA_MACVLAN_BC_QUEUE_LEN
+  int table = 0;                       // vrf
+  bool up = false;
 };
 
 struct LinkAddress {
@@ -138,8 +150,17 @@ struct Route {
   std::optional<int> table;  // absent: main
   std::optional<int> mtu;
   std::optional<int> advmss;
-  std::optional<int> scope;  // RT_SCOPE_*; absent: link without gateway, else universe
+  std::optional<int> scope;         // RT_SCOPE_*; absent: link without gateway, else universe
+  std::optional<IpAddress> source;  // RTA_PREFSRC
   friend bool operator==(const Route&, const Route&) = default;
+};
+
+// Packets with an address of `source` are routed by `table`.
+struct Rule {
+  IpPrefix source;
+  int table = 0;
+  std::optional<int> priority;  // absent: the kernel's choice
+  friend bool operator==(const Rule&, const Rule&) = default;
 };
 
 enum class WithVfs : bool { kNo, kYes };
@@ -165,6 +186,13 @@ class LinkPort {
   virtual Result<std::vector<Route>> routes() = 0;                      // of the main table
   virtual Result<void> add_route(const Route& route) = 0;
   virtual Result<void> remove_route(const Route& route) = 0;
+  virtual Result<std::vector<Route>> all_routes() = 0;  // of every table but "local"
+  // Those with a source, in both families; others are left out.
+  virtual Result<std::vector<Rule>> rules() = 0;
+  virtual Result<void> add_rule(const Rule& rule) = 0;     // Conflict when it is there
+  virtual Result<void> remove_rule(const Rule& rule) = 0;  // NotFound when it is not
+  // Tells this port's namespace from every other since the machine started; 0 where the kernel does not say.
+  virtual uint64_t cookie() = 0;
 };
 
 }  // namespace railbed::os

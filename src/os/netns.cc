@@ -34,6 +34,7 @@ Netns::~Netns() {
 namespace {
 
 constexpr std::chrono::seconds kLockTimeout{10};
+constexpr const char* kSysctls = "/proc/sys/";
 
 Result<void> check_name(const std::string& name) {
   if (name.empty() || name.size() > NAME_MAX || name == "." || name == ".." ||
@@ -41,6 +42,30 @@ Result<void> check_name(const std::string& name) {
     return fail(Code::kInvalid, "\"{}\" cannot name a network namespace: 1 to {} bytes without '/'", name,
                 NAME_MAX);
   return {};
+}
+
+Result<void> check_key(const std::string& key) {
+  if (key.starts_with("net/") && key.find("..") == std::string::npos) return {};
+  return fail(Code::kInvalid, "sysctl {}: only keys below net/ belong to a network namespace", key);
+}
+
+// Both give an errno. They run in a thread of their own and must not throw for what the kernel says.
+int read_text(const std::string& path, std::string& text) {
+  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) return errno;
+  char buffer[4096];
+  ssize_t size = ::read(fd.get(), buffer, sizeof buffer);
+  if (size < 0) return errno;
+  text.assign(buffer, static_cast<size_t>(size));
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return 0;
+}
+
+int set_text(const std::string& path, const std::string& value) {
+  std::string now;
+  if (read_text(path, now) == 0 && now == value) return 0;
+  Descriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  return !fd || ::write(fd.get(), value.data(), value.size()) < 0 ? errno : 0;
 }
 
 bool is_namespace(const std::string& path) {
@@ -118,18 +143,29 @@ class RealNetns : public NetnsPort {
   Result<std::unique_ptr<LinkPort>> links(const Netns& netns) override { return real_links(&netns); }
   Result<std::unique_ptr<RdmaPort>> rdma(const Netns& netns) override { return real_rdma(&netns); }
 
-  Result<void> set_sysctl(const Netns& netns, const std::string& key, const std::string& value) override {
-    if (!key.starts_with("net/") || key.find("..") != std::string::npos)
-      return fail(Code::kInvalid, "sysctl {}: only keys below net/ belong to a network namespace", key);
-    std::string path = "/proc/sys/" + key;
+  Result<std::string> sysctl(const Netns& netns, const std::string& key) override {
+    TRY(check_key(key));
+    std::string path = kSysctls + key;
+    std::string value;
     int failure = 0;
+    TRY(run_inside(netns, [&] { failure = read_text(path, value); }));
+    if (failure != 0) return fail(system_error(failure, fmt::format("read {} in {}", path, netns.path())));
+    return value;
+  }
+
+  Result<void> set_sysctls(const Netns& netns, const Sysctls& settings) override {
+    if (settings.empty()) return {};
+    for (const auto& [key, value] : settings) TRY(check_key(key));
+    int failure = 0;
+    size_t at = 0;
     TRY(run_inside(netns, [&] {
-      Descriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-      if (!fd || ::write(fd.get(), value.data(), value.size()) < 0) failure = errno;
+      for (; at < settings.size() && failure == 0; ++at)
+        failure = set_text(kSysctls + settings[at].first, settings[at].second);
     }));
-    if (failure != 0)
-      return fail(system_error(failure, fmt::format("write \"{}\" to {} in {}", value, path, netns.path())));
-    return {};
+    if (failure == 0) return {};
+    const auto& [key, value] = settings[at - 1];
+    return fail(
+        system_error(failure, fmt::format("write \"{}\" to {}{} in {}", value, kSysctls, key, netns.path())));
   }
 
  private:

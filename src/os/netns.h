@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -34,6 +35,8 @@ class Netns {
   std::string path_;
 };
 
+using Sysctls = std::vector<std::pair<std::string, std::string>>;  // key → value
+
 class NetnsPort {
  public:
   virtual ~NetnsPort() = default;
@@ -53,8 +56,13 @@ class NetnsPort {
   virtual Result<std::unique_ptr<LinkPort>> links(const Netns& netns) = 0;
   virtual Result<std::unique_ptr<RdmaPort>> rdma(const Netns& netns) = 0;
 
-  // Writes a sysctl of the namespace, e.g. "net/ipv4/conf/net1/arp_notify".
-  virtual Result<void> set_sysctl(const Netns& netns, const std::string& key, const std::string& value) = 0;
+  // A sysctl of the namespace, e.g. "net/ipv4/conf/net1/arp_notify", without the newline.
+  virtual Result<std::string> sysctl(const Netns& netns, const std::string& key) = 0;
+  // Writes those that are not so already, in their order, by one thread that enters the namespace once.
+  virtual Result<void> set_sysctls(const Netns& netns, const Sysctls& settings) = 0;
+  Result<void> set_sysctl(const Netns& netns, const std::string& key, const std::string& value) {
+    return set_sysctls(netns, {{key, value}});
+  }
 };
 
 // The real ones. `run_dir` is where names live ("/run/netns").

@@ -7,6 +7,7 @@
 #include <linux/netlink.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include "os/address_codec.h"
 #include "os/link_codec.h"
@@ -98,19 +99,8 @@ class RealLinks : public LinkPort {
     return {};
   }
 
-  Result<std::vector<Route>> routes() override {
-    std::vector<Route> all;
-    for (IpFamily family : {IpFamily::kV4, IpFamily::kV6}) {
-      auto request = encode_list_routes(family);
-      auto messages = ask(request, [] { return "RTM_GETROUTE"; });
-      if (!messages && family == IpFamily::kV6 && messages.error().code == Code::kUnsupported) continue;
-      // A namespace in which nothing ever had an address has no table yet.
-      if (!messages && messages.error().code == Code::kNotFound) continue;
-      for (const NetlinkMessage& message : TRY(std::move(messages)))
-        for (Route& route : decode_routes(message)) all.push_back(std::move(route));
-    }
-    return all;
-  }
+  Result<std::vector<Route>> routes() override { return routes_of(Tables::kMain); }
+  Result<std::vector<Route>> all_routes() override { return routes_of(Tables::kAll); }
   Result<void> add_route(const Route& route) override {
     auto request = encode_add_route(route);
     TRY(ask(request,
@@ -124,7 +114,50 @@ class RealLinks : public LinkPort {
     return {};
   }
 
+  Result<std::vector<Rule>> rules() override {
+    std::vector<Rule> all;
+    for (IpFamily family : {IpFamily::kV4, IpFamily::kV6}) {
+      auto request = encode_list_rules(family);
+      auto messages = ask(request, [] { return "RTM_GETRULE"; });
+      if (!messages && family == IpFamily::kV6 && messages.error().code == Code::kUnsupported) continue;
+      for (const NetlinkMessage& message : TRY(std::move(messages)))
+        if (auto rule = decode_rule(message)) all.push_back(*rule);
+    }
+    return all;
+  }
+  Result<void> add_rule(const Rule& rule) override {
+    auto request = encode_add_rule(rule);
+    TRY(ask(request, [&] { return "RTM_NEWRULE " + describe(rule); }));
+    return {};
+  }
+  Result<void> remove_rule(const Rule& rule) override {
+    auto request = encode_remove_rule(rule);
+    TRY(ask(request, [&] { return "RTM_DELRULE " + describe(rule); }));
+    return {};
+  }
+
+  uint64_t cookie() override {
+    uint64_t value = 0;
+    socklen_t size = sizeof value;
+    return ::getsockopt(socket_.fd(), SOL_SOCKET, SO_NETNS_COOKIE, &value, &size) == 0 ? value : 0;
+  }
+
  private:
+  Result<std::vector<Route>> routes_of(Tables which) {
+    std::vector<Route> all;
+    for (IpFamily family : {IpFamily::kV4, IpFamily::kV6}) {
+      auto request = encode_list_routes(family, which);
+      auto messages = ask(request, [] { return "RTM_GETROUTE"; });
+      if (!messages && family == IpFamily::kV6 && messages.error().code == Code::kUnsupported) continue;
+      // A namespace in which nothing ever had an address has no table yet.
+      if (!messages && messages.error().code == Code::kNotFound) continue;
+      for (const NetlinkMessage& message : TRY(std::move(messages)))
+        for (Route& route : which == Tables::kMain ? decode_routes(message) : decode_all_routes(message))
+          all.push_back(std::move(route));
+    }
+    return all;
+  }
+
   // What tells an interface from others, wherever it is.
   struct Seen {
     IfName name;

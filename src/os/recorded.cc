@@ -46,6 +46,11 @@ class RecordedLinkPort : public LinkPort {
   Result<void> remove_address(const LinkAddress&) override { return read_only("RTM_DELADDR"); }
   Result<void> add_route(const Route&) override { return read_only("RTM_NEWROUTE"); }
   Result<void> remove_route(const Route&) override { return read_only("RTM_DELROUTE"); }
+  Result<std::vector<Route>> all_routes() override { return routes(); }
+  Result<std::vector<Rule>> rules() override { return std::vector<Rule>{}; }
+  Result<void> add_rule(const Rule&) override { return read_only("RTM_NEWRULE"); }
+  Result<void> remove_rule(const Rule&) override { return read_only("RTM_DELRULE"); }
+  uint64_t cookie() override { return 0; }
 
  private:
   template <typename Match>
@@ -111,9 +116,8 @@ class RecordedNetns : public NetnsPort {
   Result<std::unique_ptr<Netns>> open_own() override { return read_only("open network namespace"); }
   Result<std::unique_ptr<LinkPort>> links(const Netns&) override { return read_only("network namespace"); }
   Result<std::unique_ptr<RdmaPort>> rdma(const Netns&) override { return read_only("network namespace"); }
-  Result<void> set_sysctl(const Netns&, const std::string&, const std::string&) override {
-    return read_only("sysctl");
-  }
+  Result<std::string> sysctl(const Netns&, const std::string&) override { return read_only("sysctl"); }
+  Result<void> set_sysctls(const Netns&, const Sysctls&) override { return read_only("sysctl"); }
 };
 
 class RecordedUevents : public UeventPort {

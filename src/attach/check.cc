@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// CHECK: an interface beside its record.
+#include <algorithm>
+
+#include "attach/attach.h"
+#include "attach/host.h"
+#include "attach/pod_view.h"
+#include "attach/rdma.h"
+
+namespace railbed::attach {
+namespace {
+
+class Check {
+ public:
+  Check(os::Kernel& kernel, const state::Attachment& record, Before before, Asked asked,
+        InterfaceResult result, bool has_changes)
+      : kernel_(kernel),
+        record_(record),
+        before_(std::move(before)),
+        asked_(std::move(asked)),
+        result_(std::move(result)),
+        has_changes_(has_changes) {}
+
+  Result<void> run() {
+    if (record_.status != state::AttachmentStatus::kAttached)
+      return fail(Code::kConflict, "it was never finished, or is being detached");
+    if (before_.way == Way::kVfio) return device();
+    netns_ = TRY(kernel_.netns().open(record_.netns));
+    links_ = TRY(kernel_.netns().links(*netns_));
+    pod_.emplace(*netns_, *links_);
+    if (before_.netns != 0 && pod_->cookie() != 0 && pod_->cookie() != before_.netns)
+      return fail(Code::kConflict, "{} is another network namespace now", record_.netns);
+    const os::Link* link = TRY(pod_->named(result_.interface));
+    if (link == nullptr)
+      return fail(Code::kConflict, "there is no interface {} in the pod", result_.interface);
+    TRY(settings(*link));
+    TRY(sysctls());
+    if (before_.way != Way::kExisting) TRY(addresses(*link));
+    TRY(routing(*link));
+    return rdma();
+  }
+
+ private:
+  Result<void> device() {
+    if (device_exists(kernel_.files(), *before_.device)) return {};
+    return fail(Code::kConflict, "there is no PCI device {} any more", *before_.device);
+  }
+
+  template <typename T>
+  static Result<void> same(const char* what, const T& is, const T& was) {
+    if (is == was) return {};
+    return fail(Code::kConflict, "its {} is {}, not {}", what, is, was);
+  }
+
+  Result<void> settings(const os::Link& link) {
+    if (before_.way == Way::kMake && (link.kind != before_.kind || link.group != before_.group))
+      return fail(Code::kConflict, "interface {} is another one", result_.interface);
+    if (before_.way == Way::kMove && !is_that(link, before_, result_.interface))
+      return fail(Code::kConflict, "interface {} is another one", result_.interface);
+    // A chained plugin may have changed what this one made: that is checked with the chained one.
+    bool changed = before_.way != Way::kExisting && has_changes_;
+    std::string mac = fmt::format("{:02x}", fmt::join(link.hw_address, ":"));
+    bool mac_matters = before_.way != Way::kExisting || asked_.mac.has_value();
+    if (!changed && mac_matters && !result_.mac.empty()) TRY(same("MAC address", mac, result_.mac));
+    if (!changed && asked_.mtu != 0) TRY(same("MTU", link.mtu, asked_.mtu));
+    if (!link.up) return fail(Code::kConflict, "it is down");
+    if (asked_.promiscuous.has_value()) TRY(same("promiscuous mode", link.promiscuous, *asked_.promiscuous));
+    if (asked_.all_multicast.has_value())
+      TRY(same("all-multicast mode", link.all_multicast, *asked_.all_multicast));
+    if (asked_.tx_queue.has_value()) TRY(same("queue length", link.tx_queue, *asked_.tx_queue));
+    return {};
+  }
+
+  Result<void> sysctls() {
+    for (const auto& [key, value] : asked_.sysctls) {
+      std::string now = TRY(kernel_.netns().sysctl(*netns_, key));
+      if (now != value) return fail(Code::kConflict, "sysctl {} is {}, not {}", key, now, value);
+    }
+    return {};
+  }
+
+  Result<void> addresses(const os::Link& link) {
+    if (result_.addresses.empty()) return {};
+    std::vector<os::LinkAddress> now = TRY(links_->addresses());
+    for (const IpPrefix& address : result_.addresses)
+      if (std::ranges::find(now, os::LinkAddress{link.index, address}) == now.end())
+        return fail(Code::kConflict, "it has lost its address {}", address);
+    return {};
+  }
+
+  Result<void> routing(const os::Link& link) {
+    for (const os::Rule& rule : before_.rules) {
+      const std::vector<os::Rule>& now = *TRY(pod_->rules());
+      if (std::ranges::none_of(
+              now, [&](const os::Rule& one) { return one.source == rule.source && one.table == rule.table; }))
+        return fail(Code::kConflict, "the rule from {} to table {} is gone", rule.source, rule.table);
+    }
+    if (!before_.vrf.empty()) {
+      const os::Link* vrf = TRY(pod_->named(before_.vrf));
+      if (vrf == nullptr || link.master != vrf->index)
+        return fail(Code::kConflict, "it is no port of VRF {} any more", before_.vrf);
+    }
+    // What a chained sbr or vrf has moved is in another table.
+    std::vector<os::Route> now = TRY(pod_->routes_of(link.index));
+    if (before_.way == Way::kExisting) return {};
+    for (const os::Route& route : result_.routes)
+      if (std::ranges::none_of(now, [&](const os::Route& one) { return matches(route, one); }))
+        return fail(Code::kConflict, "its route to {} is gone",
+                    route.destination.has_value() ? route.destination->to_string() : "everywhere");
+    return {};
+  }
+
+  static bool matches(const os::Route& wanted, const os::Route& now) {
+    if (wanted.family != now.family || wanted.gateway != now.gateway) return false;
+    if (!wanted.destination.has_value() || !now.destination.has_value())
+      return wanted.destination.has_value() == now.destination.has_value();
+    return wanted.destination->length == now.destination->length &&
+           wanted.destination->network() == now.destination->network();
+  }
+
+  Result<void> rdma() {
+    if (result_.rdma.empty() || !asked_.rdma_required) return {};
+    std::string why = cannot_open(kernel_.files(), result_.rdma, result_.char_devices);
+    if (!why.empty()) return fail(Code::kConflict, "{}", why);
+    if (result_.soft) return {};
+    auto port = TRY(kernel_.netns().rdma(*netns_));
+    for (const os::RdmaLink& link : TRY(port->list()))
+      if (link.name == result_.rdma) return {};
+    return fail(Code::kConflict, "RDMA device {} is not in the pod's namespace any more", result_.rdma);
+  }
+
+  os::Kernel& kernel_;
+  const state::Attachment& record_;
+  Before before_;
+  Asked asked_;
+  InterfaceResult result_;
+  bool has_changes_;
+  std::unique_ptr<os::Netns> netns_;
+  std::unique_ptr<os::LinkPort> links_;
+  std::optional<PodView> pod_;
+};
+
+}  // namespace
+
+Result<void> check_interface(os::Kernel& kernel, state::Store& store, const std::string& pod,
+                             const std::string& record_name, os::Deadline) {
+  std::vector<state::Attachment> records = TRY(store.attachments_of(pod));
+  auto record = std::ranges::find(records, record_name, &state::Attachment::interface);
+  if (record == records.end())
+    return fail(Code::kNotFound, "pod {}: interface {}: nothing is known of it", pod, record_name);
+  InterfaceResult result;
+  if (!record->result.empty()) result = TRY(result_from_json(record->result));
+  bool has_changes = std::ranges::any_of(
+      records, [&](const auto& other) { return other.interface.starts_with(record_name + "/"); });
+  Check check(kernel, *record, TRY(before_of(*record)), TRY(asked_of(*record)), std::move(result),
+              has_changes);
+  return check.run().context("interface {}", record_name).context("pod {}", pod);
+}
+
+}  // namespace railbed::attach

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is in a pod's namespace, listed once and remembered: links, routes, rules, and what will be added.
+//
+// Why: whatever a request needs to know of the pod is asked for once, whatever the number of interfaces; and
+// two interfaces of one request must not choose the same routing table. Threading: one thread. Failure: the
+// port's own.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "os/netns.h"
+
+namespace railbed::attach {
+
+class PodView {
+ public:
+  // Both must outlive this.
+  PodView(const os::Netns& netns, os::LinkPort& links) : netns_(netns), links_(links) {}
+
+  const os::Netns& netns() const { return netns_; }
+  os::LinkPort& links() { return links_; }
+  uint64_t cookie() { return links_.cookie(); }
+
+  Result<std::vector<os::Link>*> list();
+  // By name or alternative name, valid until forget(); null where there is none.
+  Result<const os::Link*> named(const std::string& name);
+  // Of an interface, in every table.
+  Result<std::vector<os::Route>> routes_of(IfIndex link);
+  // From 100 up: one that no rule, route or earlier answer has.
+  Result<int> free_table();
+  Result<std::vector<os::Rule>*> rules();
+  // The table of a VRF that is there or is going to be. Conflict where `wanted` is another, or something else
+  // has that name.
+  Result<int> vrf_table(const std::string& name, int wanted);
+  void forget();
+
+ private:
+  Result<std::vector<os::Route>*> routes();
+
+  const os::Netns& netns_;
+  os::LinkPort& links_;
+  std::optional<std::vector<os::Link>> all_;
+  std::optional<std::vector<os::Route>> routes_;
+  std::optional<std::vector<os::Rule>> rules_;
+  std::set<int> handed_out_;
+  std::map<std::string, int> vrfs_;  // that are going to be
+};
+
+}  // namespace railbed::attach

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attach/source_routes.h"
+
+#include <algorithm>
+
+namespace railbed::attach {
+namespace {
+
+bool is_link_local(const os::Route& route) {
+  if (route.family != IpFamily::kV6 || !route.destination.has_value()) return false;
+  const auto& bytes = route.destination->address.bytes;
+  return bytes[0] == 0xff || (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80);
+}
+
+// A route belongs to an address by its source or its gateway; one without either belongs to all.
+bool belongs(const os::Route& route, const IpPrefix& address) {
+  if (route.family != address.address.family) return false;
+  if (!route.source.has_value() && !route.gateway.has_value()) return true;
+  return (route.source.has_value() && address.contains(*route.source)) ||
+         (route.gateway.has_value() && address.contains(*route.gateway));
+}
+
+std::optional<IpAddress> named_gateway(const SourceRouting& wanted, const IpPrefix& address) {
+  for (const IpAddress& gateway : wanted.gateways)
+    if (gateway.family == address.address.family && address.contains(gateway)) return gateway;
+  return std::nullopt;
+}
+
+bool is_default(const os::Route& route) {
+  return !route.destination.has_value() && route.metric.value_or(0) == 0;
+}
+
+bool same_place(const os::Route& a, const os::Route& b) {
+  return a.family == b.family && a.destination == b.destination && a.table == b.table &&
+         a.metric.value_or(0) == b.metric.value_or(0);
+}
+
+}  // namespace
+
+std::vector<os::Rule> source_rules(const std::vector<ipam::Assigned>& addresses,
+                                   const std::vector<int>& tables) {
+  std::vector<os::Rule> rules;
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    const IpAddress& address = addresses[i].address.address;
+    rules.push_back({.source = {address, address.bits()}, .table = tables[i]});
+  }
+  return rules;
+}
+
+SourceRoutes source_routes(const SourceRouting& wanted, const std::vector<ipam::Assigned>& addresses,
+                           const std::vector<os::Rule>& rules, const std::vector<os::Route>& main,
+                           const std::vector<os::Route>& others) {
+  SourceRoutes result;
+  for (const os::Route& route : main)
+    if (!is_link_local(route)) result.remove.push_back(route);
+  std::vector<os::Route> all = result.remove;
+  for (const os::Route& route : others)
+    if (!route.table.has_value()) all.push_back(route);
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    std::vector<os::Route> mine;
+    auto add = [&](os::Route route) {
+      route.table = rules[i].table;
+      if (wanted.source_hints && !route.source.has_value()) route.source = addresses[i].address.address;
+      if (std::ranges::none_of(mine, [&](const os::Route& other) { return same_place(other, route); }) &&
+          std::ranges::none_of(result.add, [&](const os::Route& other) { return same_place(other, route); }))
+        mine.push_back(std::move(route));
+    };
+    // A gateway that the network names for this wins over a default route, which wins over the address's own.
+    auto named = named_gateway(wanted, addresses[i].address);
+    if (named.has_value()) add({.family = named->family, .gateway = named});
+    for (const os::Route& route : all)
+      if (belongs(route, addresses[i].address)) add(route);
+    auto gateway = addresses[i].gateway;
+    if (gateway.has_value() && std::ranges::none_of(mine, is_default))
+      add({.family = gateway->family, .gateway = gateway});
+    std::ranges::stable_sort(mine, {}, [](const os::Route& route) { return route.gateway.has_value(); });
+    result.add.insert(result.add.end(), mine.begin(), mine.end());
+  }
+  std::ranges::stable_sort(result.remove, std::greater{},
+                           [](const os::Route& route) { return route.gateway.has_value(); });
+  return result;
+}
+
+}  // namespace railbed::attach
