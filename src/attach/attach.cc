@@ -29,6 +29,8 @@ Result<std::vector<Attachment>> attachments_of(state::Store& store, const std::s
   std::vector<Attachment> all = TRY(store.attachments_of(pod));
   std::erase_if(all, is_of_program);
   return all;
+}
+
 // Whether a record is of this interface: its own, or one of a change of it.
 bool is_of(const std::string& record_name, const std::string& interface) {
   return record_name == interface || record_name.starts_with(interface + "/");

@@ -107,9 +107,10 @@ struct ForeignInterface {
   doc::Value config;       // the plugin's configuration
   std::optional<cni::AddResult> previous;
 };
-// Gives it back as the original's own DEL does, from the files that it left. Nothing left is success.
+// Gives it back as the original's own DEL does, from the files that it left, which stay. Nothing left is
+// success; so is a device that another pod has by now: what `ours` has is never touched.
 Result<DetachReport> detach_foreign(os::Kernel& kernel, const ForeignInterface& interface,
-                                    os::Deadline deadline);
+                                    os::Deadline deadline, state::Store* ours = nullptr);
 
 struct RecoveryReport {
   std::vector<std::string> undone;    // "default/a net1": was being attached
