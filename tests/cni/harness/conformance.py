@@ -52,6 +52,28 @@ def chains(side):
     return all_of
 
 
+# What the meta plugin reads: networks, and pods that ask for them.
+META_NETWORKS = {
+    "mac": [{"type": "macvlan", "master": "p0", "ipam": addresses("whereabouts")}, {"type": "tuning", "mtu": 1400}],
+    "dev": [{"type": "host-device", "device": "d0", "ipam": addresses("host-local")}],
+}
+
+
+def prepare():
+    """Before the agent starts."""
+    def metadata(name, **more):
+        return {"name": name, "namespace": "default", **more}
+
+    objects = [{"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": metadata(name),
+                "spec": {"config": json.dumps({"cniVersion": "1.0.0", "name": name, "plugins": plugins})}}
+               for name, plugins in META_NETWORKS.items()]
+    for name, networks in (("meta", "mac, dev@rail0"), ("lost", "mac, nowhere")):
+        objects.append({"apiVersion": "v1", "kind": "Pod", "metadata": metadata(name, annotations={"k8s.v1.cni.cncf.io/networks": networks}),
+                        "spec": {"containers": [{"name": "c", "image": "none"}]}})
+    pathlib.Path("/etc/railbed").mkdir(exist_ok=True)
+    pathlib.Path("/etc/railbed/conformance.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+
+
 class Conformance:
     def __init__(self, report, side):
         self.report = report
@@ -259,6 +281,43 @@ class Conformance:
         finally:
             machine.del_netns("conform-b")
 
+    def meta_request(self, pod, version):
+        cluster = {"cniVersion": "1.0.0", "name": "pods", "plugins": [{"type": "bridge", "bridge": "br0", "ipam": {
+            "type": "host-local", "subnet": "10.63.0.0/24"}}]}
+        request = self.request([{"type": "railbed", "clusterNetwork": cluster}], version, ifname="eth0", name="railbed")
+        request["args"] = [["IgnoreUnknown", "1"], ["K8S_POD_NAMESPACE", "default"], ["K8S_POD_NAME", pod]]
+        return request
+
+    def meta(self):
+        """The meta plugin: the cluster's network by the reference's bridge, two of ours by annotation."""
+        for version in VERSIONS:
+            wrong, request = [], self.meta_request("meta", version)
+            if version == "1.1.0":
+                wrong += self.must(self.side.ask("status", request["conf"]), "STATUS")
+            answer = self.side.ask("add", **request)
+            wrong += self.must(answer, "ADD")
+            links = machine.see("conform")["links"]
+            if answer["ok"]:
+                if sorted(links) != ["eth0", "lo", "net1", "rail0"]:
+                    wrong.append(f"the pod has {sorted(links)}")
+                wrong += [f"{name} has no address" for name in ("eth0", "net1", "rail0") if not links.get(name, {}).get("addresses")]
+                inside = [one["name"] for one in answer["result"]["interfaces"] if one.get("sandbox")]
+                if answer["result"].get("cniVersion") != version or inside[:1] != ["eth0"]:
+                    wrong.append(f"the result is {answer['result']}")
+                wrong += [f"the library cannot convert the result to {other}" for other in LIBRARY_VERSIONS
+                          if not isinstance(answer["versions"].get(other), dict)]
+                if version != "0.3.1":
+                    wrong += self.must(self.side.ask("check", **request), "CHECK")
+            for what in ("DEL", "DEL again"):
+                wrong += self.must(self.side.ask("del", **request), what)
+            wrong += self.must(self.side.ask("del", **{**request, "netns": ""}), "DEL without a namespace") + self.nothing_left()
+            self.report.check(f"conformance: railbed, the meta plugin, {version}", not wrong, wrong)
+        request = self.meta_request("lost", "1.0.0")
+        answer = self.side.ask("add", **request)
+        wrong = [] if not answer["ok"] and "nowhere" in answer["error"]["msg"] else [f"ADD with a network that is not there: {answer}"]
+        wrong += self.must(self.side.ask("del", **request), "DEL") + self.nothing_left()
+        self.report.check("conformance: railbed, a pod with a network that is not there gets nothing", not wrong, wrong)
+
     def cnitool(self):
         for version in VERSIONS:
             conf = {"cniVersion": version, "name": "tool", "plugins": [{"type": "macvlan", "master": "p0", "ipam": addresses("host-local")},
@@ -290,6 +349,7 @@ def main(report, sides, options, folder):
         if side.name == "railbed":
             tests.arguments_are_harmless()
             tests.collected()
+            tests.meta()
         tests.cnitool()
     finally:
         machine.del_netns("conform")

@@ -46,8 +46,9 @@ def main():
             report.skip("cni", why)
             return 0
         sides.append(ours)
-    if BENCH in chosen.parts:
-        importlib.import_module(BENCH).prepare()
+    for part in chosen.parts or PARTS:
+        if prepare := getattr(importlib.import_module(part), "prepare", None):
+            prepare()
     for side in sides:
         side.start()
     try:
