@@ -140,8 +140,10 @@ void Metrics::standing(std::function<Standing()> ask) {
 Reply Metrics::metered(const cni::Request& request, const std::function<Reply(const cni::Request&)>& handle) {
   const auto began = std::chrono::steady_clock::now();
   parts_->in_flight.Increment();
-  Reply reply = handle(request);
-  parts_->in_flight.Decrement();
+  // Also when the handler throws.
+  const auto landed = [](prometheus::Gauge* in_flight) { in_flight->Decrement(); };
+  const std::unique_ptr<prometheus::Gauge, decltype(landed)> flight(&parts_->in_flight, landed);
+  const Reply reply = handle(request);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   parts_->requests.Add({{"command", std::string(command_name(request.command))}}, kSeconds).Observe(seconds);
   if (request.command == cni::Command::kAdd) took(request.type, Phase::kTotal, seconds);

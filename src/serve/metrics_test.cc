@@ -26,6 +26,9 @@ TEST(Metrics, CountRequestsFailuresAndWhatIsInFlight) {
   cni::Request odd = add();
   odd.type = "made-up-by-a-client";
   metrics.metered(odd, [](const cni::Request&) { return Reply{1, "no json"}; });
+  EXPECT_THROW(
+      metrics.metered(add(), [](const cni::Request&) -> Reply { throw std::runtime_error("a defect"); }),
+      std::runtime_error);
   metrics.took("sriov", Phase::kKernel, 0.0015);
   const std::string text = metrics.text();
   for (const char* line :
