@@ -33,9 +33,12 @@ class Dhcp {
   Dhcp(const Dhcp&) = delete;
   Dhcp& operator=(const Dhcp&) = delete;
 
-  // Reads the leases of an earlier agent and begins to renew.
+  // Reads the leases of an earlier agent, and begins to renew.
   Result<void> start();
   void stop();
+  // The two parts of it, for tests: the leases of an earlier agent; what is due now, and when to look again.
+  Result<void> restore();
+  os::Deadline work();
 
   struct Request {
     ipam::Owner owner;         // state::Sandbox::key(), interface

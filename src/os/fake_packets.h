@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: networks on which a function answers. Threading: any. Failure: as PacketPort's.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <mutex>
+
+#include "os/packets.h"
+
+namespace railbed::os {
+
+class FakePackets : public PacketPort {
+ public:
+  explicit FakePackets(Clock& clock) : clock_(clock) {}
+
+  // What comes back for a packet that was sent.
+  using Answer = std::function<std::vector<UdpPacket>(const UdpPacket& sent, MacAddress to)>;
+  void on_send(Answer answer) { answer_ = std::move(answer); }
+  // No such namespace any more.
+  void remove_netns(const std::string& path) { gone_.push_back(path); }
+  int sockets() const { return sockets_; }  // open now
+
+  Result<std::unique_ptr<PacketSocket>> open(const std::string& netns_path, const std::string& interface,
+                                             uint16_t port) override;
+  void wait(const std::vector<PacketSocket*>& sockets, Deadline deadline) override;
+
+ private:
+  class Socket;
+  Clock& clock_;
+  std::mutex mutex_;
+  Answer answer_;
+  std::vector<std::string> gone_;
+  int sockets_ = 0;
+};
+
+}  // namespace railbed::os
