@@ -41,17 +41,18 @@ size_t Replay::pending() const {
   return names().size();
 }
 
-Replay::Tally Replay::all() {
-  return pass(nullptr);
+Replay::Tally Replay::all(const std::stop_token& stop) {
+  return pass(nullptr, stop);
 }
 
 bool Replay::settle(const std::string& container_id) {
-  return pass(&container_id).failed == 0;
+  return pass(&container_id, {}).failed == 0;
 }
 
-Replay::Tally Replay::pass(const std::string* container_id) {
+Replay::Tally Replay::pass(const std::string* container_id, const std::stop_token& stop) {
   Tally tally;
   for (const std::string& name : names()) {
+    if (stop.stop_requested()) break;
     const std::lock_guard lock(one_);
     repeat(name, container_id, tally);
   }

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <stop_token>
 #include <string>
 
 #include "cni/wire.h"
@@ -31,15 +32,15 @@ class Replay {
     size_t broken = 0;
     friend bool operator==(const Tally&, const Tally&) = default;
   };
-  // Everything that is in the folder, oldest first.
-  Tally all();
+  // Everything that is in the folder, oldest first, until `stop`.
+  Tally all(const std::stop_token& stop = {});
   // What is there for this container, before it gets something new. True when nothing (more) is there.
   bool settle(const std::string& container_id);
   // How many files wait.
   size_t pending() const;
 
  private:
-  Tally pass(const std::string* container_id);
+  Tally pass(const std::string* container_id, const std::stop_token& stop);
   void repeat(const std::string& name, const std::string* container_id, Tally& tally);
   void set_aside(const std::string& name, const std::string& content, const std::string& why);
   std::vector<std::string> names() const;

@@ -88,6 +88,21 @@ TEST(Replay, KeepsWhatFailedAndTellsItOnce) {
   EXPECT_TRUE(world.disk.files.empty());
 }
 
+TEST(Replay, StopsBetweenTwo) {
+  World world;
+  world.disk.files = {{"/d/1.del", del_frame("a")}, {"/d/2.del", del_frame("b")}};
+  std::stop_source stop;
+  Replay replay(
+      world.disk, "/d",
+      [&](const cni::Request&) {
+        stop.request_stop();
+        return Reply{};
+      },
+      [](const std::string&) {});
+  EXPECT_EQ(replay.all(stop.get_token()), (Replay::Tally{.done = 1}));
+  EXPECT_TRUE(world.disk.files.contains("/d/2.del"));
+}
+
 TEST(Replay, SetsAsideWhatIsNoRequest) {
   World world;
   const std::string whole = del_frame("a");
