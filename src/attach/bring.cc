@@ -218,7 +218,7 @@ class Bringer {
         if (std::ranges::find(kept, os::LinkAddress{link, address}) == kept.end())
           TRY(pod_.links().add_address({link, address}));
     }
-    for (os::Route route : one.before.routes) {
+    for (os::Route route : networks_first(one.before.routes)) {
       route.table = one.before.vrf_table;
       TRY(pod_.links().add_route(route));
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "attach/rebind.h"
+#include "attach/source_routes.h"
 #include "attach/vf_mac.h"
 #include "attach/vf_settings.h"
 
@@ -167,7 +168,8 @@ class GiveBack {
     if (change != os::LinkChange{}) TRY(unless_gone(links_->change(link.index, change)));
     for (const IpPrefix& address : before.addresses)
       TRY(unless_there(links_->add_address({link.index, address})));
-    for (const os::Route& route : before.routes) TRY(unless_there(links_->add_route(route)));
+    for (const os::Route& route : networks_first(before.routes))
+      TRY(unless_there(links_->add_route(route)));
     for (const os::Route& route : before.table_routes) TRY(unless_gone(links_->remove_route(route)));
     return {};
   }

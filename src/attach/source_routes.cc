@@ -81,4 +81,9 @@ SourceRoutes source_routes(const SourceRouting& wanted, const std::vector<ipam::
   return result;
 }
 
+std::vector<os::Route> networks_first(std::vector<os::Route> routes) {
+  std::ranges::stable_sort(routes, {}, [](const os::Route& route) { return route.gateway.has_value(); });
+  return routes;
+}
+
 }  // namespace railbed::attach

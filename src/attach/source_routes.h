@@ -28,4 +28,7 @@ SourceRoutes source_routes(const SourceRouting& wanted, const std::vector<ipam::
                            const std::vector<os::Rule>& rules, const std::vector<os::Route>& main,
                            const std::vector<os::Route>& others);
 
+// In an order in which the kernel takes them: a gateway must be in a network that has its route.
+std::vector<os::Route> networks_first(std::vector<os::Route> routes);
+
 }  // namespace railbed::attach

@@ -227,7 +227,7 @@ TEST_P(AttachTest, LeavesAnInterfaceOfThePodAlone) {
        {R"({"type":"host-device","device":"v0"})", R"({"type":"macvlan","master":"v0"})"}) {
     auto report = attach({wanted("net1", {config})});
     ASSERT_FALSE(report.has_value());
-    EXPECT_THAT(message(report), HasSubstr("EEXIST"));
+    EXPECT_THAT(message(report), HasSubstr("there is an interface net1 in the pod already"));
     EXPECT_EQ(host_state(), before);
     EXPECT_EQ(link(*inside_, "net1").kind, "veth");
   }
