@@ -3,8 +3,8 @@
 // again, DEL of what failed, ADD again. After each kill all state is compared with that of a run without
 // kills.
 //
-//   kill_loop --railbed FILE --shim FILE --work DIR [--every] [--share I/N] [--kills N] [--seed S] [--only
-//   TEXT]
+//   kill_loop --railbed FILE --shim FILE --work DIR [--every | --once] [--share I/N] [--kills N] [--seed S]
+//   [--only TEXT]
 //
 // --every goes through all calls of ADD, of DEL and of the start after a kill, one after the other (--share
 // I/N: the I-th of N parts of them); --kills adds that many at random calls and at random times, also several
@@ -102,6 +102,7 @@ class Loop {
 
   // Attaches and detaches once, killed on the way.
   void cycle(const Kill& in_add, const Kill& in_del) {
+    start_was_killed_ = false;
     if (broken_ >= 8) return;  // enough to look at
     agent_.start();
     bool good = go(
@@ -122,6 +123,7 @@ class Loop {
   }
 
   const Lines& failures() const { return failures_; }
+  bool start_was_killed() const { return start_was_killed_; }
   bool given_up() const { return broken_ >= 8; }
 
  private:
@@ -159,6 +161,7 @@ class Loop {
     }
     if (kill.by_shim && !done) done = pods_.del_by_shim(cni_);
     if (!agent_.start(kill.start_at, kill.after)) {
+      start_was_killed_ = true;
       ++totals_.kills;
       agent_.start();
     }
@@ -261,31 +264,35 @@ class Loop {
   Sizes sizes_;
   unsigned armed_at_ = 0;
   int broken_ = 0;
-  bool netns_ended_ = false;
+  bool netns_ended_ = false, start_was_killed_ = false;
 };
 
 struct Options {
   std::string railbed, shim, work, only, networks, cni;
-  bool every = false;
+  bool every = false, twice = false;
   int kills = 0, share = 0, shares = 1;
   unsigned seed = 1;
 };
 
-// All calls of ADD and DEL, before and after; the start after a kill in the middle and at the end of ADD.
-void every_call(Loop& loop, const Options& options) {
+// The calls of ADD and DEL, and of the start after a kill in the middle and at the end of ADD and DEL. Of
+// several pods at once, whose calls are never in the same order, some.
+void every_call(Loop& loop, const Scenario& scenario, const Options& options) {
   const Sizes& sizes = loop.sizes();
+  const unsigned step = scenario.pods == 1 ? 1 : (options.twice ? 3 : 12);
   int number = 0;
   auto mine = [&] { return number++ % options.shares == options.share; };
-  for (unsigned call = 1; call <= std::max(sizes.add, sizes.del); ++call)
-    for (bool after : {false, true}) {
+  for (unsigned call = 1; call <= std::max(sizes.add, sizes.del); call += step)
+    for (int after = 0; after <= (options.twice ? 1 : 0); ++after) {
       if (!mine()) continue;
-      loop.cycle(call <= sizes.add ? Kill{.at = call, .after = after} : Kill{},
-                 call <= sizes.del ? Kill{.at = call, .after = after} : Kill{});
+      loop.cycle(call <= sizes.add ? Kill{.at = call, .after = after == 1} : Kill{},
+                 call <= sizes.del ? Kill{.at = call, .after = after == 1} : Kill{});
     }
-  for (unsigned start = 1; start <= sizes.start + std::max(sizes.add, sizes.del); ++start) {
+  for (unsigned start = 1, missed = 0; missed < 4; start += step) {
     if (!mine()) continue;
-    loop.cycle({.at = start % 2 == 0 ? sizes.add / 2 + 1 : sizes.add, .start_at = start},
-               {.at = start % 2 == 0 ? sizes.del / 2 + 1 : sizes.del, .start_at = start});
+    unsigned add = start % 2 == 0 ? sizes.add / 2 + 1 : sizes.add;
+    unsigned del = start % 2 == 0 ? sizes.del / 2 + 1 : sizes.del;
+    loop.cycle({.at = add, .start_at = start}, {.at = del, .start_at = start});
+    missed = loop.start_was_killed() ? 0 : missed + 1;
   }
 }
 
@@ -325,11 +332,12 @@ int run(const Options& options) {
     for (int i = 0; i < scenario.pods; ++i) machine.make_pod(scenario.pod_name(i));
   std::filesystem::create_directories(options.work + "/manifests");
   std::ofstream(options.work + "/manifests/pods.yaml") << manifests();
-  Agent agent({.command = {options.railbed, "agent", "--manifests", options.work + "/manifests"},
-               .shim = options.shim,
-               .socket = "/run/railbed/agent.sock",
-               .log = options.work + "/agent.log",
-               .watched = "/run/railbed:/var/lib/railbed:/var/lib/cni:/run/k8s.cni.cncf.io"});
+  Agent agent(
+      {.command = {options.railbed, "agent", "--metrics", "off", "--manifests", options.work + "/manifests"},
+       .shim = options.shim,
+       .socket = "/run/railbed/agent.sock",
+       .log = options.work + "/agent.log",
+       .watched = "/run/railbed:/var/lib/railbed:/var/lib/cni:/run/k8s.cni.cncf.io"});
   std::mt19937 random(options.seed);
   Totals totals;
   std::vector<std::unique_ptr<Loop>> loops;
@@ -340,11 +348,15 @@ int run(const Options& options) {
     const Sizes& sizes = loop->sizes();
     fmt::print("{}: {} calls in ADD ({} us), {} in DEL ({} us), {} in a start\n", scenario.name, sizes.add,
                sizes.add_us, sizes.del, sizes.del_us, sizes.start);
-    if (learned && options.every) every_call(*loop, options);
+    if (learned && options.every) every_call(*loop, scenario, options);
     loops.push_back(std::move(loop));
   }
   for (int wanted = totals.kills + options.kills; totals.kills < wanted;) {
+    // Of what is slow (each move of an interface waits for the kernel), less.
     size_t which = random() % loops.size();
+    if (random() % 8 >
+        60'000 / static_cast<unsigned>(loops[which]->sizes().add_us + loops[which]->sizes().del_us + 1))
+      continue;
     const Sizes& sizes = loops[which]->sizes();
     if (sizes.add == 0 || sizes.del == 0 || loops[which]->given_up()) break;
     Kill in_del = random_kill(random, sizes.del, sizes.del_us, sizes.start);
@@ -361,8 +373,9 @@ int run(const Options& options) {
 bool read_options(int argc, char** argv, Options& options) {
   for (int i = 1; i < argc; ++i) {
     std::string name = argv[i];
-    if (name == "--every") {
+    if (name == "--every" || name == "--once") {
       options.every = true;
+      options.twice = name == "--every";
       continue;
     }
     if (i + 1 == argc) return false;
@@ -397,9 +410,10 @@ bool read_options(int argc, char** argv, Options& options) {
 int main(int argc, char** argv) {
   railbed::kill::Options options;
   if (!railbed::kill::read_options(argc, argv, options)) {
-    fmt::print(stderr,
-               "usage: kill_loop --railbed FILE --shim FILE --work DIR [--every] [--share I/N] [--kills N] "
-               "[--seed S] [--only TEXT] [--networks FILE] [--cni FILE]\n");
+    fmt::print(
+        stderr,
+        "usage: kill_loop --railbed FILE --shim FILE --work DIR [--every | --once] [--share I/N] [--kills N] "
+        "[--seed S] [--only TEXT] [--networks FILE] [--cni FILE]\n");
     return 2;
   }
   try {

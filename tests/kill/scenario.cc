@@ -19,7 +19,7 @@ namespace {
 // One address each, so that what a pod gets is the same each time, and a lost one is missed at once.
 std::string host_local(int net) {
   return fmt::format(
-      R"("ipam":{{"type":"host-local","ranges":[[{{"subnet":"10.{0}.0.0/24","rangeStart":"10.{0}.0.7","rangeEnd":"10.{0}.0.7"}}]],"routes":[{{"dst":"10.9{0}.0.0/16"}}]}})",
+      R"("ipam":{{"type":"host-local","ranges":[[{{"subnet":"10.{0}.0.0/24","rangeStart":"10.{0}.0.7","rangeEnd":"10.{0}.0.7"}}]],"routes":[{{"dst":"172.16.{0}.0/24"}}]}})",
       net);
 }
 std::string four_addresses(int net) {
