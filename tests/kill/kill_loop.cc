@@ -351,14 +351,19 @@ int run(const Options& options) {
     if (learned && options.every) every_call(*loop, scenario, options);
     loops.push_back(std::move(loop));
   }
-  for (int wanted = totals.kills + options.kills; totals.kills < wanted;) {
+  auto usable = [](const auto& loop) { return loop->sizes().del != 0 && !loop->given_up(); };
+  const bool any = std::ranges::any_of(loops, usable);
+  for (int wanted = totals.kills + options.kills; any && totals.kills < wanted;) {
     // Of what is slow (each move of an interface waits for the kernel), less.
     size_t which = random() % loops.size();
     if (random() % 8 >
         60'000 / static_cast<unsigned>(loops[which]->sizes().add_us + loops[which]->sizes().del_us + 1))
       continue;
     const Sizes& sizes = loops[which]->sizes();
-    if (sizes.add == 0 || sizes.del == 0 || loops[which]->given_up()) break;
+    if (!usable(loops[which])) {
+      if (std::ranges::none_of(loops, usable)) break;
+      continue;
+    }
     Kill in_del = random_kill(random, sizes.del, sizes.del_us, sizes.start);
     in_del.by_shim = !options.cni.empty() && random() % 8 == 0;
     in_del.netns_ends = all[which].made && random() % 8 == 0;

@@ -141,20 +141,23 @@ void Machine::add_namespace(const std::string& label, os::LinkPort& links, std::
                       vf.max_tx_rate_mbps));
     names[link.index] = link.name.to_string();
     bool random_mac = link.kind == "macvlan";
-    lines.push_back(fmt::format("{} link {} {} mtu {} mac {} alias '{}' altnames {} {}", label,
-                                link.name.to_string(), link.kind, link.mtu,
-                                random_mac ? "any" : fmt::format("{:02x}", fmt::join(link.hw_address, ":")),
-                                link.alias, fmt::join(link.alt_names, ","), link.up ? "up" : "down"));
+    lines.push_back(fmt::format(
+        "{} link {} {} mtu {} mac {} alias '{}' altnames {} {}{}", label, link.name.to_string(), link.kind,
+        link.mtu, random_mac ? "any" : fmt::format("{:02x}", fmt::join(link.hw_address, ":")), link.alias,
+        fmt::join(link.alt_names, ","), link.up ? "up" : "down", link.promiscuous ? " promisc" : ""));
   }
   for (const os::LinkAddress& address : need(links.addresses()))
     if (std::string text = address.prefix.to_string(); !text.starts_with("fe80"))
       lines.push_back(fmt::format("{} address {} {}", label, names[address.link], text));
-  for (const os::Route& route : need(links.routes())) {
+  for (const os::Route& route : need(links.all_routes())) {
     std::string to = route.destination ? route.destination->to_string() : "default";
     if (to.starts_with("fe80") || to.starts_with("ff00")) continue;
-    lines.push_back(fmt::format("{} route {} via {} dev {}", label, to,
-                                route.gateway ? route.gateway->to_string() : "-", names[route.link]));
+    lines.push_back(fmt::format("{} route {} via {} dev {} table {}", label, to,
+                                route.gateway ? route.gateway->to_string() : "-", names[route.link],
+                                route.table.value_or(0)));
   }
+  for (const os::Rule& rule : need(links.rules()))
+    lines.push_back(fmt::format("{} rule from {} table {}", label, rule.source.to_string(), rule.table));
 }
 
 // Soft devices are numbered anew each time they are made; the interface tells which it is.
