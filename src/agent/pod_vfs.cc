@@ -33,6 +33,25 @@ class VfChooser {
     return chosen;
   }
 
+  Result<plan::PoolVf> free(const std::string& resource, const std::string& pod,
+                            const plan::InUse& in_use) const {
+    auto found = now_.plan.resources.find(resource);
+    if (found == now_.plan.resources.end())
+      return fail(Code::kNotFound, "no policy makes VFs of {} on this node", resource);
+    std::vector<plan::PoolVf> pool;
+    size_t held = 0;
+    for (const plan::PoolVf& planned : found->second) {
+      plan::PoolVf vf = located(planned);
+      vf.held_by.clear();
+      if (in_use.contains(vf.address))
+        ++held;
+      else if (usable(vf) && is_here(vf))
+        pool.push_back(std::move(vf));
+    }
+    if (auto vf = choose_vf(pool, pod, in_use, known_)) return *vf;
+    return none_free(resource, found->second.size(), pool.size(), held);
+  }
+
  private:
   // The plan may not know where VFs will be.
   plan::PoolVf located(plan::PoolVf vf) const {
@@ -71,11 +90,21 @@ class VfChooser {
     size_t held = std::ranges::count_if(found->second, [&](const plan::PoolVf& vf) {
       return !vf.held_by.empty() || in_use.contains(vf.address);
     });
+    return none_free(resource, found->second.size(), pool.size(), held);
+  }
+
+  static std::unexpected<Error> none_free(const std::string& resource, size_t planned, size_t ready,
+                                          size_t held) {
     return fail(
         Error{.code = Code::kExhausted,
               .message = fmt::format("no free VF of {}: {} planned here, {} of them ready, {} held by pods",
-                                     resource, found->second.size(), pool.size(), held),
+                                     resource, planned, ready, held),
               .hint = "`railbed status` shows who has them; a larger numVfs makes more"});
+  }
+
+  // Whether its interface is in this namespace, or it needs none.
+  bool is_here(const plan::PoolVf& vf) const {
+    return vf.vfio || kernel_.files().list(fmt::format("/sys/bus/pci/devices/{}/net", vf.address)).has_value();
   }
 
   os::Kernel& kernel_;
@@ -87,6 +116,11 @@ class VfChooser {
 
 Result<ChosenVfs> choose_vfs(os::Kernel& kernel, state::Store& store, const Resolved& now) {
   return VfChooser(kernel, now).choose(store);
+}
+
+Result<plan::PoolVf> free_vf(os::Kernel& kernel, const Resolved& now, const std::string& resource,
+                             const std::string& pod, const plan::InUse& in_use) {
+  return VfChooser(kernel, now).free(resource, pod, in_use);
 }
 
 namespace {

@@ -75,8 +75,10 @@ class AnnotationReader {
     read_default_route(fields, selection);
     if (const Value* args = fields.object("cni-args")) selection.cni_args = {*args, true, args->span};
     selection.device_id = fields.text("deviceID");
-    fields.object("bandwidth");
-    fields.list("portMappings");
+    if (const Value* bandwidth = fields.object("bandwidth"))
+      selection.bandwidth = {*bandwidth, true, bandwidth->span};
+    if (const Value::Array* ports = fields.list("portMappings"))
+      selection.port_mappings = {Value(*ports), true, item.find("portMappings")->span};
     const auto claim = fields.text("ipam-claim-reference");
     if (claim.present && !selection.ips.empty())
       fields.error(5, claim.span, "networks.ipam-claim-reference cannot stand together with ips");

@@ -137,11 +137,14 @@ struct NetworkSelection {
   std::vector<IpAddress> default_route;
   Field<doc::Value> cni_args;
   Field<std::string> device_id;
+  Field<doc::Value> bandwidth;
+  Field<doc::Value> port_mappings;
   doc::Span span;
   friend bool operator==(const NetworkSelection& a, const NetworkSelection& b) {
     return a.name == b.name && a.ns == b.ns && a.interface == b.interface && a.ips == b.ips &&
            a.mac == b.mac && a.infiniband_guid == b.infiniband_guid && a.default_route == b.default_route &&
-           a.cni_args == b.cni_args && a.device_id == b.device_id;
+           a.cni_args == b.cni_args && a.device_id == b.device_id && a.bandwidth == b.bandwidth &&
+           a.port_mappings == b.port_mappings;
   }
 };
 

@@ -15,6 +15,7 @@
 
 #include "ipam/assign.h"
 #include "plan/plan.h"
+#include "serve/engine.h"
 #include "state/store.h"
 
 namespace railbed::serve {
@@ -43,19 +44,19 @@ class PodSource {
   virtual Result<PodInfo> pod(const std::string& ns, const std::string& name, const std::string& uid) = 0;
   virtual Result<NetworkInfo> network(const std::string& ns, const std::string& name) = 0;
 
-  // Addresses that are decided already for an interface of the pod; nothing where the agent decides. Called
-  // in a turn, with its store.
-  virtual Result<std::optional<std::vector<ipam::Assigned>>> addresses(state::Store& store,
-                                                                       const PodInfo& pod,
+  // Addresses that are decided already for an interface of the pod; nothing where the agent decides. They are
+  // free for `sandbox` to take afterwards.
+  virtual Result<std::optional<std::vector<ipam::Assigned>>> addresses(Engine::Turn& turn, const PodInfo& pod,
+                                                                       const std::string& sandbox,
                                                                        const std::string& interface) {
-    (void)store, (void)pod, (void)interface;
+    (void)turn, (void)pod, (void)sandbox, (void)interface;
     return std::optional<std::vector<ipam::Assigned>>();
   }
   // RDMA-marked VFs of pods get a soft RDMA device where they have none.
   virtual bool soft_rdma() { return false; }
-  // The pod's k8s.v1.cni.cncf.io/network-status; empty: it has no networks any more. Called in a turn, with
-  // its store: must not wait for a network.
-  virtual Result<void> publish_status(state::Store& store, const PodInfo& pod, const std::string& sandbox,
+  // The pod's k8s.v1.cni.cncf.io/network-status; empty: it has no networks any more. Must not wait for
+  // a network.
+  virtual Result<void> publish_status(Engine::Turn& turn, const PodInfo& pod, const std::string& sandbox,
                                       const std::string& json) = 0;
 };
 
@@ -67,8 +68,8 @@ struct Device {
 class DeviceSource {
  public:
   virtual ~DeviceSource() = default;
-  // The devices for the pod's networks that refer to `resource`, `count` of them, in order. `in_use` is what
-  // pods have now. Called in a turn. NotFound where this source knows nothing of the resource for this pod.
+  // The devices for the pod's networks that refer to `resource`, `count` of them, in order. `in_use` says
+  // which sandbox has what. Called in a turn. NotFound where this source knows nothing of the resource for this pod.
   virtual Result<std::vector<Device>> devices(const PodInfo& pod, const std::string& resource, size_t count,
                                               const plan::InUse& in_use) = 0;
 };
