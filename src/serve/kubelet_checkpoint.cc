@@ -49,7 +49,8 @@ Result<DeviceIds> read_kubelet_checkpoint(const std::string& text) {
 
 Result<std::vector<Device>> KubeletDevices::devices(const PodInfo& pod, const std::string& resource,
                                                     size_t count, const plan::InUse&) {
-  DeviceIds all = TRY(read_kubelet_checkpoint(TRY(files_.read(path_))));
+  std::string text = TRY(files_.read(path_));
+  DeviceIds all = TRY(read_kubelet_checkpoint(text));
   auto found = all.find({pod.uid, resource});
   if (pod.uid.empty() || found == all.end())
     return fail(Code::kNotFound, "kubelet gave pod {} no device of {}", pod.key(), resource);

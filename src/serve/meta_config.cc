@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cni/fields.h"
+#include "doc/diagnostic.h"
 
 namespace railbed::serve {
 namespace {

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/meta.h"
+
+#include <algorithm>
+#include <set>
+
+#include "attach/attach.h"
+#include "doc/json.h"
+#include "serve/exec_records.h"
+#include "serve/meta_records.h"
+#include "serve/meta_work.h"
+#include "serve/records.h"
+
+namespace railbed::serve {
+namespace {
+
+using cni::Outcome;
+using state::Attachment;
+using state::AttachmentStatus;
+using std::chrono::milliseconds;
+
+constexpr std::chrono::seconds kReadyWait{45};
+constexpr milliseconds kReadyStep{100};
+constexpr std::chrono::seconds kStatusAge{10};
+constexpr cni::Version kStatusSince{1, 1, 0};
+constexpr cni::Version kCheckSince{0, 4, 0};
+
+// Not the lock of the container itself: plugins that are executed ask the agent for addresses in its name.
+std::string lock_name(const cni::Request& request) {
+  return "meta/" + request.container_id;
+}
+
+cni::Version version_of(const std::string& text) {
+  auto version = cni::parse_version(text);
+  return version.has_value() ? *version : cni::Version{0, 1, 0};
+}
+
+std::string type_of(const doc::Value& plugin) {
+  const doc::Value* type = plugin.find("type");
+  return type != nullptr && type->is_string() ? *type->as_string() : "";
+}
+
+Outcome<void> wait_until_ready(os::Kernel& kernel, const MetaConfig& config) {
+  if (config.readiness_file.empty()) return {};
+  const os::Deadline deadline = kernel.clock().now() + kReadyWait;
+  while (!kernel.files().exists(config.readiness_file)) {
+    if (kernel.clock().now() >= deadline)
+      return std::unexpected(cni::Failure{
+          cni::kTryAgainLater,
+          fmt::format("the default network is not ready: there is no {} after {} s", config.readiness_file,
+                      kReadyWait.count()),
+          "it is written by the default network's own daemon: see that daemon's log"});
+    kernel.clock().wait_until(kernel.clock().now() + kReadyStep);
+  }
+  return {};
+}
+
+}  // namespace
+
+Meta::Meta(os::Disk& disk, PodSource& pods, std::vector<DeviceSource*> devices)
+    : disk_(disk), pods_(pods), devices_(std::move(devices)), device_info_(disk) {}
+
+Meta::~Meta() {
+  if (refresher_.joinable()) refresher_.join();
+}
+
+Outcome<std::string> Meta::add(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
+  MetaConfig meta_config = TRY_CNI(read_meta_config(config));
+  auto lock = parts.engine.container(lock_name(request));
+  os::Kernel& kernel = parts.engine.kernel();
+  TRY_CNI(wait_until_ready(kernel, meta_config));
+  PodWish wish = TRY_CNI(read_pod_wish(kernel, pods_, meta_config, config, request));
+  const std::string key = sandbox_of(request).key();
+  bool left = false;  // executed plugins of an ADD that never ended
+  {
+    Engine::Turn turn = TRY_CNI(parts.engine.turn(kMetaTurnWait));
+    left = std::ranges::any_of(TRY_CNI(turn.store().attachments_of(key)), is_of_program);
+  }
+  if (left) TRY_CNI(give_back_sandbox(parts, *this, key));
+  Outcome<cni::AddResult> result = attach_sandbox(parts, *this, request, config, meta_config, wish);
+  if (result.has_value()) return cni::to_json(*result, config.version);
+  Outcome<void> undone = give_back_sandbox(parts, *this, key);
+  if (!undone.has_value())
+    result.error().details += fmt::format("{}what was done could not be undone ({}): DEL tries again",
+                                          result.error().details.empty() ? "" : "; ", undone.error().message);
+  return std::unexpected(std::move(result.error()));
+}
+
+Outcome<void> Meta::del(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
+  MetaConfig meta_config = TRY_CNI(read_meta_config(config));
+  auto lock = parts.engine.container(lock_name(request));
+  std::set<std::string> keys;
+  bool known = false;
+  {
+    Engine::Turn turn = TRY_CNI(parts.engine.turn(kMetaTurnWait));
+    for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request))) keys.insert(key);
+    for (const SandboxNote& note : TRY_CNI(sandbox_notes(turn.store())))
+      if (state::Sandbox::of_key(note.key).container == request.container_id) keys.insert(note.key);
+    for (const std::string& key : keys)
+      known = known || TRY_CNI(sandbox_note(turn.store(), key)).has_value() ||
+              !TRY_CNI(turn.store().attachments_of(key)).empty();
+  }
+  if (!known) return give_back_multus(parts, disk_, request, meta_config);
+  for (const std::string& key : keys) TRY_CNI(give_back_sandbox(parts, *this, key));
+  return {};
+}
+
+Outcome<void> Meta::check(Parts& parts, const cni::Request& request) {
+  auto lock = parts.engine.container(lock_name(request));
+  std::vector<Attachment> records;
+  {
+    Engine::Turn turn = TRY_CNI(parts.engine.turn(kMetaTurnWait));
+    for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request)))
+      for (Attachment& record : TRY_CNI(turn.store().attachments_of(key))) records.push_back(std::move(record));
+    const os::Deadline deadline = turn.kernel().clock().now() + kMetaWorkTime;
+    for (const Attachment& record : records)
+      if (!is_of_program(record))
+        TRY_CNI(
+            attach::check_interface(turn.kernel(), turn.store(), record.pod, record.interface, deadline));
+  }
+  if (records.empty())
+    return std::unexpected(cni::Failure{
+        cni::kUnknownContainer,
+        fmt::format("container {} has no network that railbed attached", request.container_id)});
+  for (const Attachment& record : records) {
+    if (!is_of_program(record)) continue;
+    std::string version = TRY_CNI(serve::version_of(record));
+    if (version_of(version) < kCheckSince) continue;
+    Execution execution = TRY_CNI(execution_of(record, cni::Command::kCheck));
+    TRY_CNI(execute(parts.engine.kernel(), execution));
+  }
+  return {};
+}
+
+Outcome<void> Meta::gc(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
+  if (!config.valid_is_given)
+    return std::unexpected(cni::Failure{
+        cni::kInvalidConfig, "GC without cni.dev/valid-attachments would take every pod's networks away"});
+  MetaConfig meta_config = TRY_CNI(read_meta_config(config));
+  std::vector<SandboxNote> notes;
+  {
+    Engine::Turn turn = TRY_CNI(parts.engine.turn(kMetaTurnWait));
+    notes = TRY_CNI(sandbox_notes(turn.store()));
+  }
+  cni::Failure trouble;
+  auto failed = [&](const std::string& where, const cni::Failure& why) {
+    if (trouble.message.empty()) trouble = {why.code, "", why.details};
+    trouble.message += (trouble.message.empty() ? "" : "; ") + where + ": " + why.message;
+  };
+  for (const SandboxNote& note : notes) {
+    std::string container = state::Sandbox::of_key(note.key).container;
+    if (container.empty() || note.network != config.network) continue;
+    cni::AttachmentId id{container, note.ifname};
+    if (std::ranges::find(config.valid, id) != config.valid.end()) continue;
+    auto lock = parts.engine.container("meta/" + container);
+    Outcome<void> gone = give_back_sandbox(parts, *this, note.key);
+    if (!gone.has_value()) failed(note.key, gone.error());
+  }
+  // Plugins of the default network that are not ours clean up after themselves.
+  auto network = TRY_CNI(default_network(parts.engine.kernel(), pods_, meta_config, config, ""));
+  if (network.has_value() && !network->list.disable_gc && version_of(network->list.version) >= kStatusSince)
+    for (size_t i = 0; i < network->list.plugins.size(); ++i) {
+      std::string type = type_of(network->list.plugins[i]);
+      if (is_native(type)) continue;
+      doc::Value valid = doc::Value::array();
+      for (const cni::AttachmentId& id : config.valid) {
+        doc::Value one = doc::Value::object();
+        one.set("containerID", id.container_id);
+        one.set("ifname", id.ifname);
+        valid.push(std::move(one));
+      }
+      network->list.plugins[i].set("cni.dev/valid-attachments", std::move(valid));
+      Outcome<void> done = execute(parts.engine.kernel(),
+                                   {.command = cni::Command::kGc,
+                                    .type = type,
+                                    .path = program_path(meta_config, request),
+                                    .config = cni::plugin_input(network->list, i, std::nullopt, {})});
+      if (!done.has_value()) failed(type, done.error());
+    }
+  if (trouble.message.empty()) return {};
+  return std::unexpected(std::move(trouble));
+}
+
+Outcome<void> Meta::look_up_status(os::Kernel& kernel, const cni::Request& request,
+                                   const cni::PluginConfig& config) {
+  MetaConfig meta_config = TRY_CNI(read_meta_config(config));
+  if (!meta_config.readiness_file.empty() && !kernel.files().exists(meta_config.readiness_file))
+    return std::unexpected(
+        cni::Failure{cni::kUnavailable,
+                     fmt::format("the default network is not ready: no {}", meta_config.readiness_file)});
+  auto network = TRY_CNI(default_network(kernel, pods_, meta_config, config, "eth0"));
+  if (!network.has_value()) return {};
+  const std::vector<std::string> path = program_path(meta_config, request);
+  for (size_t i = 0; i < network->list.plugins.size(); ++i) {
+    std::string type = type_of(network->list.plugins[i]);
+    if (is_native(type)) continue;
+    TRY_CNI(find_plugin(kernel, type, path));
+    if (version_of(network->list.version) < kStatusSince) continue;
+    TRY_CNI(execute(kernel, {.command = cni::Command::kStatus,
+                             .type = type,
+                             .path = path,
+                             .config = cni::plugin_input(network->list, i, std::nullopt, {})}));
+  }
+  return {};
+}
+
+Outcome<void> Meta::status(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
+  os::Kernel& kernel = parts.engine.kernel();
+  auto look_up = [this, &kernel, request, config] {
+    Outcome<void> answer = look_up_status(kernel, request, config);
+    // Whatever is in the way, no ADD can be served.
+    if (!answer.has_value() && answer.error().code != cni::kUnavailableLimited)
+      answer.error().code = cni::kUnavailable;
+    std::lock_guard lock(status_mutex_);
+    status_ = KnownStatus{request.config, answer, kernel.clock().now()};
+    return answer;
+  };
+  {
+    std::lock_guard lock(status_mutex_);
+    if (status_.has_value() && status_->of == request.config) {
+      bool old = kernel.clock().now() - status_->asked > kStatusAge;
+      if (old && !refreshing_.exchange(true)) {
+        if (refresher_.joinable()) refresher_.join();  // it has ended: refreshing_ was false
+        refresher_ = std::thread([this, look_up] {
+          [[maybe_unused]] auto answer = look_up();
+          refreshing_ = false;
+        });
+      }
+      return status_->answer;
+    }
+  }
+  return look_up();
+}
+
+Result<std::vector<std::string>> Meta::recover(Engine& engine) {
+  std::vector<std::string> lines;
+  std::vector<Attachment> left;
+  {
+    Engine::Turn turn = TRY(engine.turn(kMetaTurnWait));
+    for (Attachment& record : TRY(turn.store().attachments())) {
+      if (!is_of_program(record)) continue;
+      bool gone = !turn.kernel().netns().open(record.netns).has_value();
+      if (record.status != AttachmentStatus::kAttached || gone) left.push_back(std::move(record));
+    }
+  }
+  ProgramsUndone undone = undo_programs(engine.kernel(), left);
+  Engine::Turn turn = TRY(engine.turn(kMetaTurnWait));
+  for (const Attachment& record : undone.done) {
+    TRY(turn.store().forget_attachment(record.pod, record.interface));
+    lines.push_back(fmt::format("{} {}: undone", record.pod, record.interface));
+  }
+  for (const ProgramsUndone::Failure& one : undone.failures)
+    lines.push_back(fmt::format("{} {}: {}", one.record.pod, one.record.interface, one.why.message));
+  for (const SandboxNote& note : TRY(sandbox_notes(turn.store()))) {
+    if (!TRY(turn.store().attachments_of(note.key)).empty()) continue;
+    if (note.netns.empty() || turn.kernel().netns().open(note.netns).has_value()) continue;
+    for (const std::string& file : note.device_info) TRY(device_info_.remove(file));
+    state::Sandbox sandbox = state::Sandbox::of_key(note.key);
+    if (size_t slash = sandbox.pod.find('/'); slash != std::string::npos)
+      TRY(pods_.publish_status(turn, {.ns = sandbox.pod.substr(0, slash), .name = sandbox.pod.substr(slash + 1)},
+                               note.key, ""));
+    TRY(forget_sandbox_note(turn.store(), note.key));
+    TRY(forget_pod_if_empty(turn.store(), note.key));
+    lines.push_back(fmt::format("{}: forgotten, its namespace is gone", note.key));
+  }
+  return lines;
+}
+
+Outcome<std::string> meta_request(Parts& parts, const cni::Request& request,
+                                  const cni::PluginConfig& config) {
+  switch (request.command) {
+    case cni::Command::kAdd:
+      return parts.meta.add(parts, request, config);
+    case cni::Command::kDel:
+      TRY_CNI(parts.meta.del(parts, request, config));
+      return "";
+    case cni::Command::kCheck:
+      TRY_CNI(parts.meta.check(parts, request));
+      return "";
+    case cni::Command::kGc:
+      TRY_CNI(parts.meta.gc(parts, request, config));
+      return "";
+    case cni::Command::kStatus:
+      TRY_CNI(parts.meta.status(parts, request, config));
+      return "";
+    case cni::Command::kVersion:
+      break;
+  }
+  return "";
+}
+
+}  // namespace railbed::serve
