@@ -104,7 +104,8 @@ class VfChooser {
 
   // Whether its interface is in this namespace, or it needs none.
   bool is_here(const plan::PoolVf& vf) const {
-    return vf.vfio || kernel_.files().list(fmt::format("/sys/bus/pci/devices/{}/net", vf.address)).has_value();
+    return vf.vfio ||
+           kernel_.files().list(fmt::format("/sys/bus/pci/devices/{}/net", vf.address)).has_value();
   }
 
   os::Kernel& kernel_;

@@ -77,8 +77,7 @@ cni::Outcome<os::RunResult> run(os::Kernel& kernel, const Execution& execution) 
     why.message = fmt::format("plugin {}: {}", execution.type, why.message);
     return std::unexpected(std::move(why));
   }
-  if (result->exit_status != 0 || result->signal != 0)
-    return std::unexpected(told(execution.type, *result));
+  if (result->exit_status != 0 || result->signal != 0) return std::unexpected(told(execution.type, *result));
   return std::move(*result);
 }
 
@@ -93,9 +92,9 @@ cni::Outcome<std::string> find_plugin(os::Kernel& kernel, const std::string& typ
     std::string program = directory + "/" + type;
     if (kernel.files().exists(program)) return program;
   }
-  return std::unexpected(
-      failure(cni::kInvalidConfig, fmt::format("there is no plugin {} in {}", type, joined(path, ':')),
-              "install it there, or correct the network's \"type\""));
+  return std::unexpected(failure(cni::kInvalidConfig,
+                                 fmt::format("there is no plugin {} in {}", type, joined(path, ':')),
+                                 "install it there, or correct the network's \"type\""));
 }
 
 cni::Outcome<cni::AddResult> execute_add(os::Kernel& kernel, const Execution& execution,

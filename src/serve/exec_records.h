@@ -2,9 +2,9 @@
 // Records of plugins that are executed: what to run to undo them.
 //
 // Why: such a plugin's work is undone by its DEL only, and that may have to be after a crash, after the
-// manifests have changed, or when the pod is long gone; so all that DEL needs is in the store before ADD runs.
-// attach leaves these records alone (attach::kProgramPrefix). Threading: plain values. Failure: Invalid for a
-// record that cannot be read.
+// manifests have changed, or when the pod is long gone; so all that DEL needs is in the store before ADD
+// runs. attach leaves these records alone (attach::kProgramPrefix). Threading: plain values. Failure: Invalid
+// for a record that cannot be read.
 #pragma once
 
 #include "serve/exec.h"

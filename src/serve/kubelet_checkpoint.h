@@ -2,9 +2,9 @@
 // Which devices kubelet gave to a pod, from its checkpoint file.
 //
 // Why the file: it is there before the pod's sandbox is made, costs no connection, and is what Multus falls
-// back to. Kubelet writes it whole and renames it. Threading: any thread. Failure: NotFound where kubelet gave
-// this pod nothing of the resource; Exhausted where it gave less than the networks ask for; Invalid for a file
-// that is no such checkpoint.
+// back to. Kubelet writes it whole and renames it. Threading: any thread. Failure: NotFound where kubelet
+// gave this pod nothing of the resource; Exhausted where it gave less than the networks ask for; Invalid for
+// a file that is no such checkpoint.
 #pragma once
 
 #include "os/file_tree.h"

@@ -98,8 +98,7 @@ struct ManifestSource::Snapshot {
     std::string ns = text_of(metadata, "namespace");
     if (ns.empty()) ns = "default";
     if (name.empty()) return;
-    if (kind == "Pod")
-      pods[ns + "/" + name] = {ns, name, text_of(metadata, "uid"), annotations_of(metadata)};
+    if (kind == "Pod") pods[ns + "/" + name] = {ns, name, text_of(metadata, "uid"), annotations_of(metadata)};
     if (kind == "NetworkAttachmentDefinition") {
       NetworkInfo network{ns, name, text_of(object.find("spec"), "config"), ""};
       auto annotations = annotations_of(metadata);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods, networks and devices from a directory of manifests: the meta plugin's sources on a machine of its own.
+// Pods, networks and devices from a directory of manifests: the meta plugin's sources on a machine of its
+// own.
 //
 // The directory is read again for every pod; only when a text has changed is it understood anew. A manifest
 // with an error leaves out its object, and whoever looks for that object is told. VFs come from the policies,

@@ -45,11 +45,11 @@ Outcome<void> wait_until_ready(os::Kernel& kernel, const MetaConfig& config) {
   const os::Deadline deadline = kernel.clock().now() + kReadyWait;
   while (!kernel.files().exists(config.readiness_file)) {
     if (kernel.clock().now() >= deadline)
-      return std::unexpected(cni::Failure{
-          cni::kTryAgainLater,
-          fmt::format("the default network is not ready: there is no {} after {} s", config.readiness_file,
-                      kReadyWait.count()),
-          "it is written by the default network's own daemon: see that daemon's log"});
+      return std::unexpected(
+          cni::Failure{cni::kTryAgainLater,
+                       fmt::format("the default network is not ready: there is no {} after {} s",
+                                   config.readiness_file, kReadyWait.count()),
+                       "it is written by the default network's own daemon: see that daemon's log"});
     kernel.clock().wait_until(kernel.clock().now() + kReadyStep);
   }
   return {};
@@ -111,17 +111,17 @@ Outcome<void> Meta::check(Parts& parts, const cni::Request& request) {
   {
     Engine::Turn turn = TRY_CNI(parts.engine.turn(kMetaTurnWait));
     for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request)))
-      for (Attachment& record : TRY_CNI(turn.store().attachments_of(key))) records.push_back(std::move(record));
+      for (Attachment& record : TRY_CNI(turn.store().attachments_of(key)))
+        records.push_back(std::move(record));
     const os::Deadline deadline = turn.kernel().clock().now() + kMetaWorkTime;
     for (const Attachment& record : records)
       if (!is_of_program(record))
-        TRY_CNI(
-            attach::check_interface(turn.kernel(), turn.store(), record.pod, record.interface, deadline));
+        TRY_CNI(attach::check_interface(turn.kernel(), turn.store(), record.pod, record.interface, deadline));
   }
   if (records.empty())
-    return std::unexpected(cni::Failure{
-        cni::kUnknownContainer,
-        fmt::format("container {} has no network that railbed attached", request.container_id)});
+    return std::unexpected(
+        cni::Failure{cni::kUnknownContainer,
+                     fmt::format("container {} has no network that railbed attached", request.container_id)});
   for (const Attachment& record : records) {
     if (!is_of_program(record)) continue;
     std::string version = TRY_CNI(serve::version_of(record));
@@ -170,11 +170,11 @@ Outcome<void> Meta::gc(Parts& parts, const cni::Request& request, const cni::Plu
         valid.push(std::move(one));
       }
       network->list.plugins[i].set("cni.dev/valid-attachments", std::move(valid));
-      Outcome<void> done = execute(parts.engine.kernel(),
-                                   {.command = cni::Command::kGc,
-                                    .type = type,
-                                    .path = program_path(meta_config, request),
-                                    .config = cni::plugin_input(network->list, i, std::nullopt, {})});
+      Outcome<void> done =
+          execute(parts.engine.kernel(), {.command = cni::Command::kGc,
+                                          .type = type,
+                                          .path = program_path(meta_config, request),
+                                          .config = cni::plugin_input(network->list, i, std::nullopt, {})});
       if (!done.has_value()) failed(type, done.error());
     }
   if (trouble.message.empty()) return {};
@@ -257,8 +257,8 @@ Result<std::vector<std::string>> Meta::recover(Engine& engine) {
     for (const std::string& file : note.device_info) TRY(device_info_.remove(file));
     state::Sandbox sandbox = state::Sandbox::of_key(note.key);
     if (size_t slash = sandbox.pod.find('/'); slash != std::string::npos)
-      TRY(pods_.publish_status(turn, {.ns = sandbox.pod.substr(0, slash), .name = sandbox.pod.substr(slash + 1)},
-                               note.key, ""));
+      TRY(pods_.publish_status(
+          turn, {.ns = sandbox.pod.substr(0, slash), .name = sandbox.pod.substr(slash + 1)}, note.key, ""));
     TRY(forget_sandbox_note(turn.store(), note.key));
     TRY(forget_pod_if_empty(turn.store(), note.key));
     lines.push_back(fmt::format("{}: forgotten, its namespace is gone", note.key));

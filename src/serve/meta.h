@@ -4,8 +4,9 @@
 // ADD: everything is read and decided first (meta_pod.h); then the chains with plugins that are not ours are
 // executed, outside a turn, each with a record written before it; then all other networks are attached in one
 // transaction of attach, in one turn. A failure anywhere undoes all of it. DEL works from our own records,
-// never from the pod, in the reverse order, and tries everything; a pod that Multus attached before the switch
-// is found in the files that Multus left (meta_multus.h). docs/meta.md has the fields and the differences.
+// never from the pod, in the reverse order, and tries everything; a pod that Multus attached before the
+// switch is found in the files that Multus left (meta_multus.h). docs/meta.md has the fields and the
+// differences.
 //
 // Threading: any thread. Requests for one container run one after another; plugins that ask the agent for
 // addresses meanwhile are not kept waiting. Failure: the specification's codes; DEL that fails may be asked

@@ -51,8 +51,8 @@ Result<cni::AddResult> planned_result(const NetworkWanted& network, const api::N
     result.addresses.push_back({one.address, one.gateway, std::nullopt});
   api::IpamConfig ipam = TRY(attach::ipam_of(config, network.name));
   for (const api::IpamRoute& route : ipam.routes)
-    result.routes.push_back({route.destination, route.gateway, route.mtu, route.advmss, route.metric,
-                             route.table, route.scope});
+    result.routes.push_back(
+        {route.destination, route.gateway, route.mtu, route.advmss, route.metric, route.table, route.scope});
   return result;
 }
 
@@ -152,8 +152,7 @@ class SandboxAttacher {
   Outcome<void> tell_devices() {
     for (NetworkWanted& network : wish_.networks) {
       if (!network.device.has_value() || network.device_info_path.empty()) continue;
-      TRY_CNI(
-          meta_.device_info().copy(network.resource, network.device->id, network.device_info_path));
+      TRY_CNI(meta_.device_info().copy(network.resource, network.device->id, network.device_info_path));
       network.capability_args["CNIDeviceInfoFile"] = network.device_info_path;
     }
     return {};
@@ -311,8 +310,7 @@ class SandboxAttacher {
       wanted.interfaces.push_back(*std::move(interface));
     }
     if (decided.has_value()) {
-      Result<attach::PodReport> report =
-          attach::attach_pod(turn.kernel(), turn.store(), wanted, deadline());
+      Result<attach::PodReport> report = attach::attach_pod(turn.kernel(), turn.store(), wanted, deadline());
       if (report.has_value()) {
         for (size_t i = 0; i < all.size(); ++i) all[i].made = std::move(report->interfaces.at(i));
         return all;
@@ -321,8 +319,8 @@ class SandboxAttacher {
     }
     // Addresses that no interface has come to have.
     for (const Native& one : all)
-      if (Result<void> freed = release_addresses(turn, parts_.host_local,
-                                                 {key_, wish_.networks[one.index].ifname});
+      if (Result<void> freed =
+              release_addresses(turn, parts_.host_local, {key_, wish_.networks[one.index].ifname});
           !freed.has_value())
         decided.error().details += "; its addresses could not be given back: " + freed.error().story();
     return std::unexpected(std::move(decided.error()));
@@ -336,7 +334,8 @@ class SandboxAttacher {
                                    .resource = network.resource};
     if (network.drop_v4_default || network.drop_v6_default) drop_ipam_routes(network);
     wanted.config = {.cni_version = network.list.version, .name = network.list.name, .plugins = {}};
-    for (const Value& plugin : network.list.plugins) wanted.config.plugins.push_back({type_of(plugin), plugin});
+    for (const Value& plugin : network.list.plugins)
+      wanted.config.plugins.push_back({type_of(plugin), plugin});
     if (network.device.has_value()) wanted.device = network.device->vf;
     auto planned = TRY_CNI(wish_.known ? meta_.pods().addresses(turn, wish_.pod, key_, network.ifname)
                                        : std::optional<std::vector<ipam::Assigned>>());
@@ -401,8 +400,7 @@ class SandboxAttacher {
     auto transaction = TRY_CNI(state::Transaction::begin(turn.store()));
     for (const state::Attachment& record : executed_) TRY_CNI(turn.store().put_attachment(record));
     TRY_CNI(remember_pod(turn.store(), sandbox_, request_.netns));
-    if (wish_.wants_status())
-      TRY_CNI(meta_.pods().publish_status(turn, wish_.pod, key_, status_text()));
+    if (wish_.wants_status()) TRY_CNI(meta_.pods().publish_status(turn, wish_.pod, key_, status_text()));
     TRY_CNI(transaction.commit());
     return {};
   }

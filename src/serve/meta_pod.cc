@@ -87,8 +87,8 @@ class PodReader {
     size_t slash = key.find('/');
     if (slash == std::string::npos) {
       if (!config_.unknown_pod_fails) return {};
-      return std::unexpected(cni::Failure{cni::kInvalidEnvironment,
-                                          "CNI_ARGS name no pod: K8S_POD_NAMESPACE and K8S_POD_NAME"});
+      return std::unexpected(
+          cni::Failure{cni::kInvalidEnvironment, "CNI_ARGS name no pod: K8S_POD_NAMESPACE and K8S_POD_NAME"});
     }
     wish.pod = {.ns = key.substr(0, slash), .name = key.substr(slash + 1), .uid = request.pod_uid()};
     Result<PodInfo> found = source_.pod(wish.pod.ns, wish.pod.name, wish.pod.uid);
@@ -164,8 +164,7 @@ class PodReader {
   Outcome<NetworkWanted> of_definition(const NetworkInfo& definition) {
     NetworkWanted network{.name = definition.key(), .resource = definition.resource};
     std::string text = definition.config;
-    if (text.find_first_not_of(" \t\r\n") == std::string::npos)
-      text = TRY_CNI(file_by_name(definition.name));
+    if (text.find_first_not_of(" \t\r\n") == std::string::npos) text = TRY_CNI(file_by_name(definition.name));
     Outcome<cni::ListConfig> list = read_list(text, definition.name);
     if (!list.has_value()) {
       list.error().message = fmt::format("network {}: {}", definition.key(), list.error().message);
@@ -213,7 +212,8 @@ class PodReader {
   Outcome<void> add_default_networks(PodWish& wish) {
     for (size_t i = 1; i < config_.delegates.size(); ++i)
       wish.networks.push_back(TRY_CNI(inline_network(config_.delegates[i])));
-    bool system = std::ranges::find(config_.system_namespaces, wish.pod.ns) != config_.system_namespaces.end();
+    bool system =
+        std::ranges::find(config_.system_namespaces, wish.pod.ns) != config_.system_namespaces.end();
     if (system) return {};
     for (const std::string& name : config_.default_networks)
       wish.networks.push_back(TRY_CNI(named_network(name)));
@@ -223,11 +223,10 @@ class PodReader {
   Outcome<void> add_annotated(PodWish& wish, const std::string& text) {
     for (const api::NetworkSelection& one : TRY_CNI(parse(wish.pod, text, wish.pod.ns))) {
       if (config_.namespace_isolation && *one.ns != wish.pod.ns && !is_global(*one.ns))
-        return wrong(
-            fmt::format("pod {} may not use network {}/{}: namespaceIsolation is on", wish.pod.key(), *one.ns,
-                        *one.name),
-            fmt::format("define the network in namespace {}, or add {} to globalNamespaces", wish.pod.ns,
-                        *one.ns));
+        return wrong(fmt::format("pod {} may not use network {}/{}: namespaceIsolation is on", wish.pod.key(),
+                                 *one.ns, *one.name),
+                     fmt::format("define the network in namespace {}, or add {} to globalNamespaces",
+                                 wish.pod.ns, *one.ns));
       wish.networks.push_back(TRY_CNI(selected_network(wish.pod, one)));
     }
     return {};
@@ -260,10 +259,10 @@ class PodReader {
         for (const IpAddress& gateway : network.selection.default_route) {
           if (gateway.family != family) continue;
           if (owner != nullptr)
-            return wrong(fmt::format("pod {}: default-route has two gateways of IPv{}: {} and {}",
-                                     wish.pod.key(), family == IpFamily::kV4 ? 4 : 6, owner->name,
-                                     network.name),
-                         "one network gets the default route; ECMP is not supported");
+            return wrong(
+                fmt::format("pod {}: default-route has two gateways of IPv{}: {} and {}", wish.pod.key(),
+                            family == IpFamily::kV4 ? 4 : 6, owner->name, network.name),
+                "one network gets the default route; ECMP is not supported");
           owner = &network;
         }
       if (owner == nullptr) continue;
@@ -298,15 +297,15 @@ class PodReader {
     bool ours = is_native(type_of(network.list.plugins.front()));
     for (auto& [capability, value] : args) {
       bool taken = (ours && std::ranges::find(known_to_ours, capability) != std::end(known_to_ours)) ||
-                   std::ranges::any_of(network.list.plugins, [&](const Value& plugin) {
-                     return declares(plugin, capability);
-                   });
+                   std::ranges::any_of(network.list.plugins,
+                                       [&](const Value& plugin) { return declares(plugin, capability); });
       if (!taken)
-        return wrong(fmt::format("network {} ({}): the pod asks for {}, and no plugin of the network takes it",
-                                 network.name, network.ifname, capability),
-                     fmt::format("add \"capabilities\": {{\"{}\": true}} to the plugin that does, or ask for "
-                                 "less",
-                                 capability));
+        return wrong(
+            fmt::format("network {} ({}): the pod asks for {}, and no plugin of the network takes it",
+                        network.name, network.ifname, capability),
+            fmt::format("add \"capabilities\": {{\"{}\": true}} to the plugin that does, or ask for "
+                        "less",
+                        capability));
       network.capability_args[capability] = std::move(value);
     }
     return {};

@@ -12,6 +12,7 @@
 
 #include "api/objects.h"
 #include "cni/config.h"
+#include "cni/request.h"
 #include "serve/meta_config.h"
 #include "serve/sources.h"
 
@@ -38,8 +39,8 @@ struct NetworkWanted {
 };
 
 struct PodWish {
-  PodInfo pod;         // without annotations where it is not known
-  bool known = false;  // the source has the pod
+  PodInfo pod;                          // without annotations where it is not known
+  bool known = false;                   // the source has the pod
   std::vector<NetworkWanted> networks;  // the default network first
   bool wants_status() const { return known; }
 };

@@ -49,8 +49,8 @@ Result<std::optional<SandboxNote>> sandbox_note(state::Store& store, const std::
 
 Result<std::vector<SandboxNote>> sandbox_notes(state::Store& store) {
   std::vector<SandboxNote> notes;
-  for (const state::Note& one : TRY(store.notes(std::string(kSandboxNote))))
-    notes.push_back(note_of(one.key.substr(kSandboxNote.size()), one.value));
+  for (const auto& [key, text] : TRY(store.notes(std::string(kSandboxNote))))
+    notes.push_back(note_of(key.substr(kSandboxNote.size()), text));
   return notes;
 }
 
