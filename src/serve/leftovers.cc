@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/leftovers.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "attach/attach.h"
+#include "facts/collect.h"
+#include "serve/exec_records.h"
+#include "serve/meta_records.h"
+#include "state/sandbox.h"
+
+namespace railbed::serve {
+namespace {
+
+using state::Attachment;
+using state::AttachmentStatus;
+
+constexpr std::chrono::seconds kWorkTime{60};
+// attach gives what it makes in a pod a group above this (attach.cc).
+constexpr uint32_t kOurGroups = 0x40000000u;
+constexpr uint32_t kGroupBits = 0xc0000000u;
+
+constexpr std::string_view kKindNames[] = {"interface", "program", "address", "sandbox",
+                                           "link",      "device",  "pending"};
+
+std::string status_reason(AttachmentStatus status) {
+  return status == AttachmentStatus::kBegun ? "its ADD never ended" : "its DEL never ended";
+}
+
+class Finder {
+ public:
+  Finder(os::Kernel& kernel, state::Store& store) : kernel_(kernel), store_(store) {}
+
+  Result<std::vector<Leftover>> find() {
+    records_ = TRY(store_.attachments());
+    find_records();
+    TRY(find_leases());
+    TRY(find_sandboxes());
+    TRY(find_links());
+    find_devices();
+    return std::move(found_);
+  }
+
+ private:
+  bool is_gone(const std::string& netns) {
+    auto known = gone_.find(netns);
+    if (known != gone_.end()) return known->second;
+    auto opened = kernel_.netns().open(netns);
+    return gone_[netns] = !opened.has_value() && opened.error().code == Code::kNotFound;
+  }
+
+  void find_records() {
+    for (const Attachment& record : records_) {
+      bool gone = is_gone(record.netns);
+      if (!gone && record.status == AttachmentStatus::kAttached) continue;
+      found_.push_back(
+          {.kind = is_of_program(record) ? LeftoverKind::kProgram : LeftoverKind::kInterface,
+           .pod = record.pod,
+           .what = record.interface,
+           .why = gone ? fmt::format("its namespace {} is gone", record.netns) : status_reason(record.status),
+           .netns = record.netns});
+    }
+  }
+
+  // Leases of pods of the manifests are plans for pods that are not here (yet); a sandbox's are of an
+  // interface.
+  Result<void> find_leases() {
+    for (const state::AddressLease& lease : TRY(store_.all_leases())) {
+      if (state::Sandbox::of_key(lease.pod).container.empty()) continue;
+      bool owned = std::ranges::any_of(records_, [&](const Attachment& record) {
+        return record.pod == lease.pod &&
+               (record.interface == lease.interface || record.interface.starts_with(lease.interface + "/"));
+      });
+      if (!owned)
+        found_.push_back({.kind = LeftoverKind::kAddress,
+                          .pod = lease.pod,
+                          .what = lease.address.to_string(),
+                          .why = fmt::format("the sandbox has no interface {}", lease.interface),
+                          .hint = lease.interface,
+                          .pool = lease.pool});
+    }
+    return {};
+  }
+
+  Result<void> find_sandboxes() {
+    for (const SandboxNote& note : TRY(sandbox_notes(store_))) {
+      bool used = std::ranges::any_of(records_, [&](const Attachment& one) { return one.pod == note.key; });
+      if (used || note.netns.empty() || !is_gone(note.netns)) continue;
+      found_.push_back({.kind = LeftoverKind::kSandbox,
+                        .pod = note.key,
+                        .what = note.ifname,
+                        .why = fmt::format("its namespace {} is gone", note.netns)});
+    }
+    return {};
+  }
+
+  // In the namespaces of pods that we know.
+  Result<void> find_links() {
+    std::map<std::string, std::string> namespaces;  // path → pod
+    for (const Attachment& record : records_) namespaces.emplace(record.netns, record.pod);
+    for (const state::PodRecord& pod : TRY(store_.pods())) namespaces.emplace(pod.netns, pod.pod);
+    for (const auto& [path, pod] : namespaces) {
+      auto netns = kernel_.netns().open(path);
+      if (!netns.has_value()) continue;
+      auto links = kernel_.netns().links(**netns);
+      if (!links.has_value()) continue;
+      for (const os::Link& link : TRY((*links)->list(os::WithVfs::kNo))) {
+        if ((link.group & kGroupBits) != kOurGroups) continue;
+        bool known = std::ranges::any_of(records_, [&](const Attachment& record) {
+          return record.netns == path && record.interface == link.name.value;
+        });
+        if (!known)
+          found_.push_back({.kind = LeftoverKind::kLink,
+                            .pod = pod,
+                            .what = link.name.value,
+                            .why = fmt::format("railbed made it in {} and has no record of it", path),
+                            .netns = path});
+      }
+    }
+    return {};
+  }
+
+  void find_devices() {
+    facts::NodeFacts facts = facts::collect(kernel_, {});
+    for (const facts::Nic& nic : facts.nics)
+      for (const facts::Vf& vf : nic.vfs) {
+        if (vf.netdev || vf.pci.driver.empty() || vf.pci.driver.starts_with("vfio")) continue;
+        std::string address = vf.pci.address.to_string();
+        if (std::ranges::find(records_, address, &Attachment::device) != records_.end()) continue;
+        found_.push_back({.kind = LeftoverKind::kDevice,
+                          .pod = "",
+                          .what = address,
+                          .why = "this VF is in a namespace that railbed does not know",
+                          .hint = "it comes back when the last process of that namespace has ended"});
+      }
+  }
+
+  os::Kernel& kernel_;
+  state::Store& store_;
+  std::vector<Attachment> records_;
+  std::map<std::string, bool> gone_;
+  std::vector<Leftover> found_;
+};
+
+class Remover {
+ public:
+  Remover(os::Kernel& kernel, state::Store& store, os::Disk& disk, std::vector<Leftover>& leftovers)
+      : kernel_(kernel), store_(store), disk_(disk), leftovers_(leftovers) {}
+
+  Result<void> run() {
+    TRY(remove_records());
+    for (Leftover& one : leftovers_) {
+      Result<void> done;
+      switch (one.kind) {
+        case LeftoverKind::kAddress:
+          done = store_.forget_leases(one.pod, one.hint);
+          break;
+        case LeftoverKind::kSandbox:
+          done = forget_sandbox(one.pod);
+          break;
+        case LeftoverKind::kLink:
+          done = remove_link(one);
+          break;
+        default:
+          continue;
+      }
+      one.removed = done.has_value();
+      if (!done.has_value()) one.error = done.error().story();
+    }
+    return {};
+  }
+
+ private:
+  Result<void> remove_records() {
+    std::vector<Attachment> programs;
+    bool interfaces = false;
+    for (const Leftover& one : leftovers_) {
+      interfaces = interfaces || one.kind == LeftoverKind::kInterface;
+      if (one.kind != LeftoverKind::kProgram) continue;
+      for (const Attachment& record : TRY(store_.attachments_of(one.pod)))
+        if (record.interface == one.what) programs.push_back(record);
+    }
+    attach::RecoveryReport recovery;
+    if (interfaces) recovery = TRY(attach::recover(kernel_, store_, kernel_.clock().now() + kWorkTime));
+    ProgramsUndone undone = undo_programs(kernel_, programs);
+    for (const Attachment& record : undone.done) TRY(store_.forget_attachment(record.pod, record.interface));
+    std::vector<Attachment> left = TRY(store_.attachments());
+    for (Leftover& one : leftovers_) {
+      if (one.kind != LeftoverKind::kInterface && one.kind != LeftoverKind::kProgram) continue;
+      one.removed = std::ranges::none_of(left, [&](const Attachment& record) {
+        return record.pod == one.pod && record.interface == one.what;
+      });
+      for (const auto& failure : recovery.failures)
+        if (failure.pod == one.pod && failure.interface == one.what) one.error = failure.error.story();
+      for (const auto& failure : undone.failures)
+        if (failure.record.pod == one.pod && failure.record.interface == one.what)
+          one.error = failure.why.message;
+    }
+    return {};
+  }
+
+  Result<void> forget_sandbox(const std::string& key) {
+    if (auto note = TRY(sandbox_note(store_, key)); note.has_value())
+      for (const std::string& file : note->device_info) TRY(disk_.remove(file));
+    TRY(store_.forget_note("network-status/" + key));
+    TRY(forget_sandbox_note(store_, key));
+    return store_.forget_pod(key);
+  }
+
+  Result<void> remove_link(const Leftover& one) {
+    auto netns = TRY(kernel_.netns().open(one.netns));
+    auto links = TRY(kernel_.netns().links(*netns));
+    IfName name = TRY(IfName::parse(one.what));
+    os::Link link = TRY(links->find(name, os::WithVfs::kNo));
+    return links->remove(link.index);
+  }
+
+  os::Kernel& kernel_;
+  state::Store& store_;
+  os::Disk& disk_;
+  std::vector<Leftover>& leftovers_;
+};
+
+}  // namespace
+
+std::string_view kind_name(LeftoverKind kind) {
+  return kKindNames[static_cast<size_t>(kind)];
+}
+
+Result<std::vector<Leftover>> find_leftovers(os::Kernel& kernel, state::Store* store, os::Disk& disk,
+                                             const std::string& pending_dir) {
+  std::vector<Leftover> found;
+  if (store != nullptr) found = TRY(Finder(kernel, *store).find());
+  Result<std::vector<std::string>> pending = disk.list(pending_dir);
+  if (!pending.has_value() && pending.error().code != Code::kNotFound)
+    return fail(std::move(pending.error()));
+  if (pending.has_value())
+    for (const std::string& file : *pending)
+      found.push_back({.kind = LeftoverKind::kPending,
+                       .pod = "",
+                       .what = pending_dir + "/" + file,
+                       .why = "a DEL that came while no agent answered",
+                       .hint = "the agent repeats it: start it, or see its log"});
+  return found;
+}
+
+Result<void> remove_leftovers(os::Kernel& kernel, state::Store& store, os::Disk& disk,
+                              std::vector<Leftover>& leftovers) {
+  return Remover(kernel, store, disk, leftovers).run();
+}
+
+doc::Value to_value(const std::vector<Leftover>& leftovers) {
+  doc::Value list = doc::Value::array();
+  for (const Leftover& one : leftovers) {
+    doc::Value value = doc::Value::object();
+    value.set("kind", kind_name(one.kind));
+    value.set("what", one.what);
+    if (!one.pod.empty()) value.set("pod", one.pod);
+    value.set("why", one.why);
+    if (!one.pool.empty()) value.set("pool", one.pool);
+    value.set("removed", one.removed);
+    if (!one.error.empty()) value.set("error", one.error);
+    list.push(std::move(value));
+  }
+  doc::Value out = doc::Value::object();
+  out.set("apiVersion", "railbed.dev/v1");
+  out.set("kind", "Leftovers");
+  out.set("leftovers", std::move(list));
+  return out;
+}
+
+}  // namespace railbed::serve
