@@ -100,6 +100,7 @@ struct Dhcp::Impl {
       while (auto answer = TRY(next_answer(socket, exchange, until))) {
         if (answer->packet.type() == ipam::DhcpType::kNak) {
           reason = reason_of(answer->packet);
+          clock().wait_until(std::min(deadline, clock().now() + pause));
           break;
         }
         if (answer->packet.type() != ipam::DhcpType::kAck) continue;
@@ -267,7 +268,7 @@ struct Dhcp::Impl {
   };
   void put(KeptLease lease) {
     std::lock_guard lock(mutex);
-    Deadline next = lease.ask_after(clock().now());
+    Deadline next = lease.renew_at();
     ipam::Owner owner = lease.owner;
     leases.insert_or_assign(owner, Entry{std::move(lease), next, false});
     changed = true;
