@@ -10,7 +10,18 @@ namespace railbed::api {
 
 namespace {
 
-enum class KeyType : uint8_t { kText, kFlag, kNumber, kObject, kOnOff, kLinkState, kVlanProto, kMode, kMac };
+enum class KeyType : uint8_t {
+  kText,
+  kFlag,
+  kNumber,
+  kObject,
+  kOnOff,
+  kLinkState,
+  kVlanProto,
+  kMode,
+  kMac,
+  kTexts
+};
 
 struct Key {
   std::string_view plugin;
@@ -60,38 +71,22 @@ constexpr Key kKeys[] = {
     {"tuning", "mtu", KeyType::kNumber, 0, 65535},
     {"tuning", "txQLen", KeyType::kNumber},
     {"tuning", "dataDir", KeyType::kText},
+    {"sbr", "table", KeyType::kNumber},
+    {"sbr", "addSourceHints", KeyType::kFlag},
+    {"sbr", "gateways", KeyType::kTexts},
+    {"vrf", "vrfname", KeyType::kText},
+    {"vrf", "table", KeyType::kNumber},
 };
 
-constexpr std::string_view kReadTypes[] = {"sriov",  "ib-sriov", "host-device", "macvlan",
-                                           "ipvlan", "tuning",   "rdma"};
+constexpr std::string_view kReadTypes[] = {"sriov",  "ib-sriov", "host-device", "macvlan", "ipvlan",
+                                           "tuning", "rdma",     "sbr",         "vrf"};
 // Plugins that exist and that railbed leaves to others.
-constexpr std::string_view kOtherTypes[] = {"bridge",
-                                            "vlan",
-                                            "ptp",
-                                            "loopback",
-                                            "dummy",
-                                            "portmap",
-                                            "firewall",
-                                            "bandwidth",
-                                            "sbr",
-                                            "vrf",
-                                            "ipoib",
-                                            "ovs",
-                                            "tap",
-                                            "bond",
-                                            "cnv-bridge",
-                                            "cnv-tuning",
-                                            "userspace",
-                                            "afxdp",
-                                            "aws-cni",
-                                            "azure-vnet",
-                                            "route-override",
-                                            "accelerated-bridge",
-                                            "multus",
-                                            "flannel",
-                                            "calico",
-                                            "cilium-cni",
-                                            "ovn-k8s-cni-overlay"};
+constexpr std::string_view kOtherTypes[] = {
+    "bridge",  "vlan",     "ptp",        "loopback",       "dummy",
+    "portmap", "firewall", "bandwidth",  "ipoib",          "ovs",
+    "tap",     "bond",     "cnv-bridge", "cnv-tuning",     "userspace",
+    "afxdp",   "aws-cni",  "azure-vnet", "route-override", "accelerated-bridge",
+    "multus",  "flannel",  "calico",     "cilium-cni",     "ovn-k8s-cni-overlay"};
 
 std::vector<Elsewhere> elsewhere(std::string_view type) {
   std::vector<Elsewhere> out{
@@ -151,6 +146,9 @@ void check_key(ObjectReader& fields, const Key& key) {
       break;
     case KeyType::kMac:
       check_mac(fields, key.name);
+      break;
+    case KeyType::kTexts:
+      fields.list(key.name);
       break;
   }
 }

@@ -143,7 +143,7 @@ class GiveBack {
       return link.name.value == before.name && is_that(link, before, before.name);
     });
     TRY(undo_sysctls(before, here != inside_.end()));
-    if (here != inside_.end()) TRY(undo_on(*here, before));
+    if (here != inside_.end()) TRY(undo_on(record, *here, before));
     TRY(bring_rdma_home(before));
     TRY(remove_empty_vrf(before));
     return before.vf_settings.empty() ? Result<void>{} : restore_settings(record, before, careful);
@@ -159,7 +159,7 @@ class GiveBack {
     return {};
   }
 
-  Result<void> undo_on(const os::Link& link, const Before& before) {
+  Result<void> undo_on(const Attachment& record, const os::Link& link, const Before& before) {
     if (before.new_mac.has_value() && link.mac() == before.new_mac && before.hw_address.size() == 6)
       TRY(set_mac(host_, *links_, link.index, mac_of(before), before.pf, before.vf,
                   [](bool) { return Result<void>{}; }));
@@ -168,9 +168,20 @@ class GiveBack {
     if (change != os::LinkChange{}) TRY(unless_gone(links_->change(link.index, change)));
     for (const IpPrefix& address : before.addresses)
       TRY(unless_there(links_->add_address({link.index, address})));
-    for (const os::Route& route : networks_first(before.routes))
-      TRY(unless_there(links_->add_route(route)));
+    TRY(put_routes_back(record, before.routes));
     for (const os::Route& route : before.table_routes) TRY(unless_gone(links_->remove_route(route)));
+    return {};
+  }
+
+  // One that the kernel refuses, since the pod has changed its addresses meanwhile, must not keep the
+  // interface in the pod.
+  Result<void> put_routes_back(const Attachment& record, const std::vector<os::Route>& routes) {
+    for (const os::Route& route : networks_first(routes)) {
+      Result<void> added = unless_there(links_->add_route(route));
+      if (added.has_value()) continue;
+      if (added.error().code == Code::kCanceled) return added;
+      note(record, "a route of the pod did not come back: " + added.error().story());
+    }
     return {};
   }
 

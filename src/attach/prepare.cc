@@ -181,27 +181,27 @@ class Preparation {
     else if (!link.parent_device.empty())
       path = fmt::format("/sys/bus/{}/devices/{}", link.parent_bus, link.parent_device);
     std::string device = path.substr(path.rfind('/') + 1);
-    std::vector<std::string> names;
-    if (!path.empty()) names = rdma_devices(host_.kernel().files(), path);
-    if (!names.empty()) return hardware_rdma(names);
     // The plugin before may have brought it already, also a soft one.
     if (!device.empty())
       for (const state::Attachment& other : TRY(store_.attachments_with(device)))
-        if (other.pod == out_.record.pod && other.interface == wish_.interface) return brought_by(other);
+        if (other.pod == out_.record.pod && other.interface == wish_.interface && TRY(brought_by(other)))
+          return {};
+    std::vector<std::string> names;
+    if (!path.empty()) names = rdma_devices(host_.kernel().files(), path);
+    if (!names.empty()) return hardware_rdma(names);
     return fail(
         Error{.code = Code::kNotFound,
               .message = fmt::format("{} has no RDMA device", device.empty() ? wish_.interface : device),
               .hint = "is its RDMA driver loaded?"});
   }
 
-  Result<void> brought_by(const state::Attachment& other) {
+  Result<bool> brought_by(const state::Attachment& other) {
+    if (TRY(before_of(other)).rdma_undo == RdmaUndo::kNone) return false;
     InterfaceResult result = TRY(result_from_json(other.result));
-    if (result.rdma.empty())
-      return fail(Code::kNotFound, "{} has no RDMA device: is its RDMA driver loaded?", other.device);
     out_.result.rdma = result.rdma;
     out_.result.soft = result.soft;
     out_.result.char_devices = result.char_devices;
-    return {};
+    return true;
   }
 
   // Before anything is changed: the kernel would find out halfway.

@@ -164,6 +164,10 @@ AddressRequest address_request(const cni::Request& request, const cni::PluginCon
   return asked;
 }
 
+void prefer_own_dns(cni::AddResult& result, const doc::Value& plugin) {
+  if (cni::Dns own = dns_in(plugin); !own.empty()) result.dns = std::move(own);
+}
+
 Result<Addresses> addresses_for(Engine::Turn& turn, HostLocal& host_local, const AddressRequest& request) {
   api::IpamConfig config = TRY(read_config(request));
   Addresses addresses;

@@ -50,6 +50,9 @@ struct Addresses {
 
 Result<Addresses> addresses_for(Engine::Turn& turn, HostLocal& host_local, const AddressRequest& request);
 
+// The "dns" of the plugin's own configuration, where there is one, instead of what its IPAM says.
+void prefer_own_dns(cni::AddResult& result, const doc::Value& plugin);
+
 // After an ADD that failed and after a DEL: gives back what the owner has, unless the store has an attachment
 // of that interface (which could not be undone, and keeps its addresses). Nothing to give back is success.
 Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local, const ipam::Owner& owner);

@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr seconds kTurnWait{30};
-constexpr seconds kFirstTry{1};  // doubled each time
+constexpr milliseconds kFirstTry{1000};  // doubled each time
 constexpr seconds kLongestTry{16};
 constexpr seconds kRenewalTry{4};
 constexpr size_t kMostAtOnce = 64;
@@ -77,7 +77,8 @@ struct Dhcp::Impl {
   // DISCOVER and REQUEST until an acknowledgement came.
   Result<KeptLease> ask(os::PacketSocket& socket, KeptLease wanted, Deadline deadline) {
     std::string reason = "no server answered";
-    for (seconds pause = kFirstTry; clock().now() < deadline; pause = std::min(pause * 2, kLongestTry)) {
+    for (milliseconds pause = kFirstTry; clock().now() < deadline;
+         pause = std::min<milliseconds>(pause * 2, kLongestTry)) {
       const uint32_t exchange = exchange_number();
       // Apart from others that began at the same moment, a pod's other interfaces for example.
       Deadline until = std::min(deadline, clock().now() + pause + milliseconds(exchange % 500));
@@ -100,6 +101,9 @@ struct Dhcp::Impl {
       while (auto answer = TRY(next_answer(socket, exchange, until))) {
         if (answer->packet.type() == ipam::DhcpType::kNak) {
           reason = reason_of(answer->packet);
+          // The usual reason is that another client was faster: the next offer is another one.
+          pause = kFirstTry / 2;
+          clock().wait_until(std::min(deadline, clock().now() + pause));
           break;
         }
         if (answer->packet.type() != ipam::DhcpType::kAck) continue;
@@ -267,7 +271,7 @@ struct Dhcp::Impl {
   };
   void put(KeptLease lease) {
     std::lock_guard lock(mutex);
-    Deadline next = lease.ask_after(clock().now());
+    Deadline next = lease.renew_at();
     ipam::Owner owner = lease.owner;
     leases.insert_or_assign(owner, Entry{std::move(lease), next, false});
     changed = true;

@@ -51,10 +51,13 @@ std::optional<os::Deadline> KeptLease::end() const {
   return since + std::chrono::seconds(*lease.seconds);
 }
 
-os::Deadline KeptLease::ask_after(os::Deadline now) const {
+os::Deadline KeptLease::renew_at() const {
   if (!lease.seconds.has_value()) return os::Deadline::max();
-  os::Deadline renew = since + std::chrono::seconds(lease.renew_after);
-  if (now < renew) return renew;
+  return since + std::chrono::seconds(lease.renew_after);
+}
+
+os::Deadline KeptLease::ask_after(os::Deadline now) const {
+  if (now < renew_at()) return renew_at();
   os::Deadline limit = now < rebind_at() ? rebind_at() : *end();
   if (limit <= now) return now;
   return std::min(limit, now + std::max<os::Deadline::duration>((limit - now) / 2, kLeastBetween));

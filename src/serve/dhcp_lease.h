@@ -28,6 +28,7 @@ struct KeptLease {
 
   // Nothing: for ever.
   std::optional<os::Deadline> end() const;
+  os::Deadline renew_at() const;
   os::Deadline rebind_at() const { return since + std::chrono::seconds(lease.rebind_after); }
   // When to ask (again), after an attempt at `now`: half of what is left, as RFC 2131 4.4.5 says.
   os::Deadline ask_after(os::Deadline now) const;

@@ -46,6 +46,7 @@ class PluginRequest {
     }
     cni::AddResult answer = chained_ ? merged(*config_.previous, made.interface, request_.ifname)
                                      : result_of(made.interface, request_.netns, made.addresses.result);
+    if (!chained_) prefer_own_dns(answer, config_.object);
     return cni::to_json(answer, config_.version);
   }
 

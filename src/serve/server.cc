@@ -24,6 +24,9 @@ constexpr size_t kSmallBytes = 64 << 10;
 constexpr milliseconds kIdle{60'000};
 // When descriptors or memory run out, accepting rests for so long.
 constexpr milliseconds kRest{100};
+// Then those that are there already are read again: clients that only connect and go must not count as
+// served.
+constexpr int kAcceptAtOnce = 32;
 
 std::string answer_frame(const Reply& reply) {
   return cni::to_frame(cni::WireAnswer{static_cast<uint8_t>(std::clamp(reply.status, 0, 255)), reply.output});
@@ -70,7 +73,7 @@ struct Server::Parts {
   Clock::time_point rest_until{};
 
   void work(WorkQueue<Job>& queue);
-  void accept_all();
+  void accept_some();
   void read(uint64_t key, Client& client);
   bool take_frame(uint64_t key, Client& client);
   void start_job(uint64_t key, Client& client, cni::WireRequest wire);
@@ -96,8 +99,8 @@ void Server::Parts::work(WorkQueue<Job>& queue) {
   }
 }
 
-void Server::Parts::accept_all() {
-  while (accepting) {
+void Server::Parts::accept_some() {
+  for (int i = 0; accepting && i < kAcceptAtOnce; ++i) {
     auto next = listener.accept();
     if (!next) {
       poller.remove(listener.fd());
@@ -281,7 +284,7 @@ Result<void> Server::run(std::stop_token stop) {
       continue;
     }
     for (uint64_t key : parts.poller.wait(parts.until_next(Clock::now()))) {
-      if (key == kListenerKey) parts.accept_all();
+      if (key == kListenerKey) parts.accept_some();
       if (key == kWakerKey) parts.waker.clear();
       const auto found = parts.clients.find(key);
       if (found == parts.clients.end()) continue;

@@ -143,6 +143,22 @@ TEST_P(ChangesTest, SourceRoutingAsARequestOfItsOwn) {
   EXPECT_EQ(pod_state(), before);
 }
 
+TEST_P(ChangesTest, SourceRoutingOfAPodThatHasLostItsAddresses) {
+  make_master();
+  ASSERT_EQ(message(attach(wanted("net1", {kMacvlan}))), "");
+  InterfaceWanted sbr = chained("net1", R"({"type":"sbr"})");
+  sbr.previous = previous();
+  auto report = attach(sbr);
+  if (!report.has_value() && report.error().code == Code::kUnsupported) GTEST_SKIP() << message(report);
+  ASSERT_EQ(message(report), "");
+  IfIndex net1 = link(*inside_, "net1").index;
+  for (const char* one : {"10.5.0.2/24", "fd05::2/64"})
+    ASSERT_EQ(message(inside_->remove_address({net1, *IpPrefix::parse(one)})), "");
+  EXPECT_EQ(message(detach("net1/sbr")), "");
+  EXPECT_EQ(message(detach("net1")), "");
+  EXPECT_TRUE(store_->attachments()->empty());
+}
+
 TEST_P(ChangesTest, SourceRoutingInAList) {
   make_master();
   auto report = attach(wanted("net1", {kMacvlan, R"({"type":"sbr","table":77,"addSourceHints":true})"}));

@@ -181,7 +181,7 @@ def compare(one, two):
     for (step, reference), (also, railbed) in zip(one, two):
         assert step == also, f"the journals went apart: {step} / {also}"
         left, right = dict(flat(reference)), dict(flat(railbed))
-        for place in sorted(left.keys() | right.keys()):
+        for place in sorted(left.keys() | right.keys(), key=lambda place: (place != "ok", place)):
             if place in TEXTS or left.get(place) == right.get(place):
                 continue
             line = f"{step}: {place}: reference has {left.get(place, 'nothing')}, railbed has {right.get(place, 'nothing')}"
@@ -250,6 +250,7 @@ def main(report, sides, options, folder):
                 new.append(line)
         if new:
             failed += 1
+            sides[-1].start_anew()
             kept.append({"case": case, "differences": new, "journals": journals})
             if failed <= 20 or options.verbose:
                 report.fail(f"differential {number} of seed {options.seed}", new[:12])

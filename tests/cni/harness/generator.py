@@ -171,7 +171,7 @@ class Case:
                 route = {"dst": rng.choice((f"fd99:{n:x}::/48", "::/0" if n == 0 else f"fd98:{n:x}::/64")) if six else
                          rng.choice((f"172.{16 + n}.0.0/16", "0.0.0.0/0" if n == 0 else f"192.168.{n}.0/24"))}
                 if self.chance(0.4):
-                    route["gw"] = host(3)
+                    route["gw"] = host(60)  # railbed never gives out the gateway of a route
                 for key, values in (("priority", (50, 500)), ("table", (60, 70)), ("mtu", (1300,)), ("advmss", (1200,))):
                     if self.chance(0.12):
                         route[key] = rng.choice(values)

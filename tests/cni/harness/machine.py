@@ -81,13 +81,16 @@ def clean_link(link):
     info.get("info_data", {}).pop("macaddr_count", None)
     kept["addresses"] = sorted(
         json.dumps({key: one[key] for key in ("family", "local", "prefixlen", "scope", "broadcast", "label", "address",
-                                              "dynamic", "noprefixroute", "nodad", "valid_life_time") if key in one})
+                                              "dynamic", "noprefixroute", "valid_life_time") if key in one})
         for one in link.get("addr_info", []) if not link_local(one.get("local", "")))
     return kept
 
 
 def clean_route(route):
-    route = {key: value for key, value in route.items() if key not in ("flags", "cache", "pref")}
+    """Without its metrics, and without who made it, where that is no matter (differences.md, "Not compared")."""
+    route = {key: value for key, value in route.items() if key not in ("flags", "cache", "pref", "metrics")}
+    if route.get("protocol") in ("boot", "static") or route.get("table") not in ("main", "local", None):
+        route["protocol"] = "administrator"
     return json.dumps(route, sort_keys=True)
 
 

@@ -41,6 +41,9 @@ class Side:
     name = ""
     folder = ""
 
+    def start_anew(self):
+        pass
+
     def start(self):
         self.drive = Driver(self.folder, f"/run/libcni-{self.name}")
 
@@ -107,6 +110,13 @@ class Railbed(Side):
             if time.monotonic() > end:
                 raise RuntimeError(f"railbed agent is not ready after 20 s: {self.log_tail()}")
             time.sleep(0.02)
+
+    def start_anew(self):
+        """After a test that left something behind: the agent forgets everything, so that the next one tests itself."""
+        self.stop()
+        shutil.rmtree("/run/railbed", ignore_errors=True)
+        self.start_agent()
+        super().start()
 
     def ready(self):
         conf = json.dumps({"cniVersion": "1.1.0", "name": "ready", "type": "macvlan"})
