@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "command_line.h"
+#include "state/sandbox.h"
 #include "state_options.h"
 #include "verb.h"
 
@@ -15,7 +16,8 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: railbed exec [--state-dir DIR] POD -- CMD...\n"
-    "Runs CMD in the pod's network namespace, with that namespace's /sys. POD is a name or namespace/name.\n";
+    "Runs CMD in the pod's network namespace, with that namespace's /sys. POD is a name, namespace/name, or\n"
+    "namespace/name@container.\n";
 
 struct Request {
   StateOptions state;
@@ -44,7 +46,10 @@ Result<state::PodRecord> find_pod(const std::vector<state::PodRecord>& pods, con
   std::string known;
   for (const state::PodRecord& pod : pods) {
     known += (known.empty() ? "" : ", ") + pod.pod;
-    if (pod.pod == name || (name.find('/') == std::string::npos && pod.pod.ends_with("/" + name)))
+    if (pod.pod == name) return pod;
+    // Under a container runtime: "namespace/name@container".
+    std::string pod_name = state::Sandbox::of_key(pod.pod).pod;
+    if (pod_name == name || (name.find('/') == std::string::npos && pod_name.ends_with("/" + name)))
       found.push_back(pod);
   }
   if (found.size() == 1) return found.front();

@@ -22,6 +22,8 @@ constexpr Verb kVerbs[] = {
     {"up", "make this machine what the manifests say and attach its pods", up_verb},
     {"down", "give this machine back as it was before up", down_verb},
     {"status", "policies, VFs by owner, pods with their interfaces, what failed", status_verb},
+    {"attachments", "pods with their sandboxes, interfaces, devices, addresses", attachments_verb},
+    {"gc", "what no namespace owns any more; --yes removes it", gc_verb},
     {"exec", "run a command inside a pod's network namespace", exec_verb},
     {"cni", "put railbed-cni in the place of CNI plugins, keeping the originals, and back", cni_verb},
     {"perf", "measure bandwidth, latency and jitter of a path over RDMA and TCP; the HTML report", perf_verb},
@@ -32,7 +34,7 @@ void print_usage(FILE* out) {
              "railbed {} gives LLM training and inference pods SR-IOV + RDMA networks.\n\n"
              "usage: railbed VERB [options]     (railbed VERB --help tells more)\n\n",
              RAILBED_VERSION);
-  for (const Verb& verb : kVerbs) fmt::print(out, "  {:<10}{}\n", verb.name, verb.summary);
+  for (const Verb& verb : kVerbs) fmt::print(out, "  {:<12}{}\n", verb.name, verb.summary);
 }
 
 int run(std::span<char*> arguments) {

@@ -33,6 +33,8 @@ int plan_verb(std::span<char*> arguments);
 int up_verb(std::span<char*> arguments);
 int down_verb(std::span<char*> arguments);
 int status_verb(std::span<char*> arguments);
+int attachments_verb(std::span<char*> arguments);
+int gc_verb(std::span<char*> arguments);
 int exec_verb(std::span<char*> arguments);
 int cni_verb(std::span<char*> arguments);
 int perf_verb(std::span<char*> arguments);

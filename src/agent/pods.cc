@@ -7,6 +7,7 @@
 #include "agent/netns_name.h"
 #include "agent/pod_vfs.h"
 #include "attach/attach.h"
+#include "state/sandbox.h"
 
 namespace railbed::agent {
 
@@ -24,6 +25,11 @@ Result<std::set<std::string>> pods_in(state::Store& store) {
   for (const state::PodRecord& record : TRY(store.pods())) pods.insert(record.pod);
   for (const state::Attachment& attachment : TRY(store.attachments())) pods.insert(attachment.pod);
   return pods;
+}
+
+// Pods of a container runtime come and go with the runtime's requests, whatever the manifests say.
+bool is_of_runtime(const std::string& pod) {
+  return !state::Sandbox::of_key(pod).container.empty();
 }
 
 void add_notes(PodsReport& report, const std::string& pod, const std::vector<std::string>& notes) {
@@ -82,9 +88,11 @@ Result<void> release_unwanted(os::Kernel& kernel, state::Store& store, const Res
     if (!pod.networks.empty()) wanted.insert(pod.pod->key());
   for (const api::Pod* pod : now.catalog.pods) anywhere.insert(pod->key());
   for (const std::string& pod : TRY(pods_in(store)))
-    if (!wanted.contains(pod)) release_or_tell(kernel, store, settings, pod, progress, report);
+    if (!wanted.contains(pod) && !is_of_runtime(pod))
+      release_or_tell(kernel, store, settings, pod, progress, report);
   for (const state::AddressLease& lease : TRY(store.all_leases()))
-    if (!anywhere.contains(lease.pod)) TRY(store.forget_leases(lease.pod, lease.interface));
+    if (!anywhere.contains(lease.pod) && !is_of_runtime(lease.pod))
+      TRY(store.forget_leases(lease.pod, lease.interface));
   return {};
 }
 
@@ -105,7 +113,7 @@ Result<void> release_all(os::Kernel& kernel, state::Store& store, const Settings
       report.canceled = true;
       return {};
     }
-    release_or_tell(kernel, store, settings, pod, progress, report);
+    if (!is_of_runtime(pod)) release_or_tell(kernel, store, settings, pod, progress, report);
   }
   return {};
 }
@@ -129,6 +137,8 @@ Result<Addresses> plan_addresses(state::Store& store, const Resolved& now) {
       wishes.push_back(std::move(wish));
     }
   std::vector<state::AddressLease> leases = TRY(store.all_leases());
+  for (state::AddressLease& lease : leases)  // a sandbox has its pod's addresses
+    if (std::string pod = state::Sandbox::of_key(lease.pod).pod; !pod.empty()) lease.pod = pod;
   Addresses planned = ipam::plan_addresses(wishes, leases);
 
   std::set<std::string> local;
@@ -298,7 +308,8 @@ Result<size_t> pending_interfaces(state::Store* store, const Resolved& now) {
   size_t unwanted = 0;
   if (store != nullptr)
     for (const state::Attachment& attachment : TRY(store->attachments()))
-      if (wanted.erase({attachment.pod, attachment.interface}) == 0) ++unwanted;
+      if (!is_of_runtime(attachment.pod) && wanted.erase({attachment.pod, attachment.interface}) == 0)
+        ++unwanted;
   return wanted.size() + unwanted;
 }
 

@@ -9,6 +9,7 @@
 #include "agent/pods.h"
 #include "facts/collect.h"
 #include "plan/baseline.h"
+#include "state/sandbox.h"
 
 namespace railbed::agent {
 
@@ -141,7 +142,8 @@ Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings&
   }
   if (report.complete()) {
     for (const state::AddressLease& lease : TRY(store.all_leases()))
-      TRY(store.forget_leases(lease.pod, lease.interface));
+      if (state::Sandbox::of_key(lease.pod).container.empty())
+        TRY(store.forget_leases(lease.pod, lease.interface));
     TRY(store.put_note(kPlanNote, ""));
   }
   report.took = since(kernel, start);

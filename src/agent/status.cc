@@ -5,7 +5,9 @@
 #include <map>
 
 #include "agent/plan_note.h"
+#include "attach/attach.h"
 #include "attach/result.h"
+#include "state/sandbox.h"
 
 namespace railbed::agent {
 
@@ -85,13 +87,16 @@ std::vector<PodStatus> pods_of(const Snapshot& snapshot, const facts::NodeFacts&
   std::map<std::string, PodStatus> pods;
   auto pod_named = [&](const std::string& key) -> PodStatus& {
     PodStatus& pod = pods[key];
-    size_t slash = key.find('/');
-    pod.ns = slash == std::string::npos ? "" : key.substr(0, slash);
-    pod.name = slash == std::string::npos ? key : key.substr(slash + 1);
+    state::Sandbox sandbox = state::Sandbox::of_key(key);
+    size_t slash = sandbox.pod.find('/');
+    pod.ns = slash == std::string::npos ? "" : sandbox.pod.substr(0, slash);
+    pod.name = slash == std::string::npos ? sandbox.pod : sandbox.pod.substr(slash + 1);
+    pod.container = sandbox.container;
     return pod;
   };
   for (const state::PodRecord& record : snapshot.pods) pod_named(record.pod).netns = record.netns;
   for (const state::Attachment& attachment : snapshot.attachments) {
+    if (attachment.type.starts_with(attach::kProgramPrefix)) continue;  // `railbed attachments` shows them
     PodStatus& pod = pod_named(attachment.pod);
     if (pod.netns.empty()) pod.netns = attachment.netns;
     pod.interfaces.push_back(interface_of(attachment, facts));
@@ -128,7 +133,10 @@ std::vector<PolicyStatus> policies_of(const Snapshot& snapshot) {
 std::string owner_of(const facts::Vf& vf, const Snapshot& snapshot) {
   std::string address = vf.pci.address.to_string();
   for (const state::Attachment& attachment : snapshot.attachments)
-    if (attachment.device == address) return attachment.pod;
+    if (attachment.device == address) {
+      std::string pod = state::Sandbox::of_key(attachment.pod).pod;
+      return pod.empty() ? attachment.pod : pod;
+    }
   bool hidden = !vf.netdev && !vf.pci.driver.empty() && !vf.pci.driver.starts_with("vfio");
   if (hidden) return "another namespace";
   return vf.netdev && (!vf.netdev->addresses.empty() || !vf.netdev->master.empty()) ? "host" : "";

@@ -44,7 +44,8 @@ struct InterfaceStatus {
 struct PodStatus {
   std::string name;
   std::string ns;
-  std::string netns;  // path
+  std::string container;  // under a container runtime: its sandbox
+  std::string netns;      // path
   std::vector<InterfaceStatus> interfaces;
   std::string error;  // of the last try to attach it; empty: none
 };

@@ -50,6 +50,7 @@ Value pod_value(const PodStatus& pod) {
   Value value = Value::object();
   value.set("name", pod.name);
   value.set("namespace", pod.ns);
+  set_if(value, "container", pod.container);
   value.set("netns", pod.netns);
   Value& interfaces = value.set("interfaces", Value::array());
   for (const InterfaceStatus& interface : pod.interfaces) interfaces.push(interface_value(interface));

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pods with a default network that is executed and networks of ours, over a machine in memory: all of it or
+// nothing, also where something fails or the agent is killed.
+#include "serve/meta.h"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "doc/json.h"
+#include "os/fake_disk.h"
+#include "os/fake_kernel.h"
+#include "os/fake_packets.h"
+#include "serve/dhcp.h"
+#include "serve/kubelet_checkpoint.h"
+#include "serve/manifest_source.h"
+#include "serve/metrics.h"
+
+namespace railbed::serve {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* kMacvlan =
+    R"({"cniVersion":"1.0.0","type":"macvlan","master":"eth1",)"
+    R"("ipam":{"type":"whereabouts","range":"10.9.0.0/24","routes":[{"dst":"0.0.0.0/0","gw":"10.9.0.1"}]}})";
+constexpr const char* kBridgeAnswer =
+    R"({"cniVersion":"1.0.0","interfaces":[{"name":"eth0","mac":"02:00:00:00:00:01","sandbox":"/run/netns/a"}],)"
+    R"("ips":[{"address":"10.1.0.5/16","gateway":"10.1.0.1","interface":0}],"dns":{}})";
+
+class Pods : public PodSource {
+ public:
+  std::map<std::string, PodInfo> pods;
+  std::map<std::string, NetworkInfo> networks;
+  std::map<std::string, std::string> published;  // by sandbox
+
+  void add_network(const std::string& name, const std::string& config, const std::string& resource = "") {
+    networks["ns/" + name] = {"ns", name, config, resource};
+  }
+  void add_pod(const std::string& annotation) {
+    pods["ns/a"] = {"ns", "a", "u1", {{"k8s.v1.cni.cncf.io/networks", annotation}}};
+  }
+  Result<PodInfo> pod(const std::string& ns, const std::string& name, const std::string&) override {
+    auto found = pods.find(ns + "/" + name);
+    if (found == pods.end()) return fail(Code::kNotFound, "there is no pod {}/{}", ns, name);
+    return found->second;
+  }
+  Result<NetworkInfo> network(const std::string& ns, const std::string& name) override {
+    auto found = networks.find(ns + "/" + name);
+    if (found == networks.end()) return fail(Code::kNotFound, "there is no network {}/{}", ns, name);
+    return found->second;
+  }
+  Result<void> publish_status(Engine::Turn&, const PodInfo&, const std::string& sandbox,
+                              const std::string& json) override {
+    if (json.empty())
+      published.erase(sandbox);
+    else
+      published[sandbox] = json;
+    return {};
+  }
+};
+
+class MetaTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(kernel.netns().create("a"));
+    install("bridge", kBridgeAnswer);
+    pods.add_network("rail", kMacvlan);
+    pods.add_pod("rail, rail@second");
+  }
+
+  // A program that answers, and is remembered.
+  void install(const std::string& type, const std::string& answer, int add_status = 0) {
+    kernel.put_program(
+        "/opt/cni/bin/" + type,
+        [this, type, answer, add_status](const os::RunRequest& request) -> Result<os::RunResult> {
+          std::string command;
+          for (const std::string& pair : request.environment)
+            if (pair.starts_with("CNI_COMMAND=")) command = pair.substr(12);
+          runs.push_back(type + " " + command);
+          if (command != "ADD") return os::RunResult{};
+          return os::RunResult{.exit_status = add_status, .output = answer};
+        });
+  }
+
+  cni::Outcome<std::string> ask(cni::Command command, const std::string& members = "",
+                                const std::string& container = "c1") {
+    cni::Request request{
+        .command = command,
+        .type = "railbed",
+        .container_id = container,
+        .netns = "/run/netns/a",
+        .ifname = "eth0",
+        .args = {{"K8S_POD_NAMESPACE", "ns"}, {"K8S_POD_NAME", pod}},
+        .args_text = "K8S_POD_NAMESPACE=ns;K8S_POD_NAME=" + pod,
+        .path = {"/opt/cni/bin"},
+        .config = R"({"cniVersion":"1.1.0","name":"pods","type":"railbed",)" + delegates + members + "}"};
+    auto config = cni::read_plugin_config(request.config);
+    if (!config.has_value()) return std::unexpected(config.error());
+    return meta_request(parts, request, *config);
+  }
+
+  std::vector<std::string> interfaces() {
+    std::vector<std::string> names;
+    auto records = store->attachments();
+    for (const state::Attachment& record : *records) names.push_back(record.interface);
+    return names;
+  }
+  std::vector<std::string> links_inside() {
+    std::vector<std::string> names;
+    auto netns = kernel.netns().open("/run/netns/a");
+    if (!netns) return names;
+    auto links = kernel.netns().links(**netns);
+    auto list = (*links)->list(os::WithVfs::kNo);
+    for (const os::Link& link : *list)
+      if (link.name.value != "lo") names.push_back(link.name.value);
+    return names;
+  }
+  void expect_nothing_left() {
+    EXPECT_THAT(interfaces(), ElementsAre());
+    EXPECT_TRUE(store->all_leases()->empty());
+    EXPECT_TRUE(store->pods()->empty());
+    EXPECT_TRUE(store->notes("meta/")->empty());
+    EXPECT_THAT(links_inside(), ElementsAre());
+  }
+
+  os::FakeKernel kernel;
+  std::unique_ptr<state::Store> store = state::memory_store();
+  std::unique_ptr<ipam::BlockSource> blocks = ipam::whole_ranges();
+  Engine engine{kernel, *store, *blocks};
+  os::FakeDisk disk;
+  os::FakePackets packets{kernel.clock()};
+  Dhcp dhcp{engine, packets};
+  HostLocal host_local{disk};
+  Metrics metrics;
+  Pods pods;
+  KubeletDevices kubelet{kernel.files()};
+  Meta meta{disk, pods, {&kubelet}};
+  Parts parts{engine, meta, dhcp, host_local, metrics};
+  std::vector<std::string> runs;
+  std::string pod = "a";
+  std::string delegates = R"("delegates":[{"cniVersion":"1.0.0","name":"cbr0","type":"bridge"}])";
+};
+
+TEST_F(MetaTest, GivesAPodAllItsNetworksAndTakesThemBack) {
+  auto answer = ask(cni::Command::kAdd);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_THAT(*answer, HasSubstr("10.1.0.5/16"));
+  EXPECT_THAT(interfaces(), ElementsAre("exec:eth0#0", "net1", "second"));
+  EXPECT_THAT(links_inside(), testing::UnorderedElementsAre("net1", "second"));
+  for (const state::Attachment& record : *store->attachments()) {
+    EXPECT_EQ(record.pod, "ns/a@c1");
+    EXPECT_EQ(record.status, state::AttachmentStatus::kAttached);
+  }
+  ASSERT_TRUE(pods.published.contains("ns/a@c1"));
+  EXPECT_THAT(pods.published["ns/a@c1"], HasSubstr(R"("name": "cbr0")"));
+  EXPECT_THAT(pods.published["ns/a@c1"], HasSubstr(R"("interface": "second")"));
+  EXPECT_EQ(store->pods()->size(), 1u);
+  EXPECT_TRUE(ask(cni::Command::kCheck).has_value());
+
+  for (int i = 0; i < 2; ++i) {
+    auto gone = ask(cni::Command::kDel);
+    ASSERT_TRUE(gone.has_value()) << gone.error().message;
+    expect_nothing_left();
+  }
+  EXPECT_THAT(runs, ElementsAre("bridge ADD", "bridge CHECK", "bridge DEL"));
+  EXPECT_TRUE(pods.published.empty());
+}
+
+TEST_F(MetaTest, DelKnowsTheContainerWithoutThePodAndItsNamespace) {
+  ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
+  pods.pods.clear();
+  pods.networks.clear();
+  kernel.vanish_netns("a");
+  pod = "another";
+  ASSERT_TRUE(ask(cni::Command::kDel).has_value());
+  EXPECT_THAT(interfaces(), ElementsAre());
+}
+
+TEST_F(MetaTest, UndoesEverythingWhenOneNetworkFails) {
+  pods.add_network("bad", R"({"cniVersion":"1.0.0","type":"macvlan","master":"nowhere"})");
+  pods.add_pod("rail, bad");
+  std::string before = kernel.snapshot();
+  auto answer = ask(cni::Command::kAdd);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_THAT(answer.error().message, HasSubstr("nowhere"));
+  EXPECT_THAT(runs, ElementsAre("bridge ADD", "bridge DEL"));
+  expect_nothing_left();
+  EXPECT_EQ(kernel.snapshot(), before);
+}
+
+TEST_F(MetaTest, UndoesAnExecutedChainThatFailsHalfWay) {
+  install("portmap", R"({"code":100,"msg":"no"})", 1);
+  delegates =
+      R"("delegates":[{"cniVersion":"1.0.0","name":"cbr0","plugins":[{"type":"bridge"},{"type":"portmap"}]}])";
+  auto answer = ask(cni::Command::kAdd);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, 100);
+  EXPECT_THAT(runs, ElementsAre("bridge ADD", "portmap ADD", "portmap DEL", "bridge DEL"));
+  expect_nothing_left();
+}
+
+TEST_F(MetaTest, RunsOursInTheMiddleOfAChainWithoutAProgram) {
+  delegates = R"("delegates":[{"cniVersion":"1.0.0","name":"m","plugins":[)"
+              R"({"type":"macvlan","master":"eth1"},{"type":"portmap"}]}])";
+  install("portmap", R"({"cniVersion":"1.0.0","interfaces":[{"name":"eth0","sandbox":"/run/netns/a"}]})");
+  auto answer = ask(cni::Command::kAdd);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_THAT(links_inside(), testing::UnorderedElementsAre("eth0", "net1", "second"));
+  ASSERT_TRUE(ask(cni::Command::kDel).has_value());
+  EXPECT_THAT(runs, ElementsAre("portmap ADD", "portmap DEL"));
+  expect_nothing_left();
+}
+
+TEST_F(MetaTest, RefusesWhatNoPluginTakesBeforeAnythingIsDone) {
+  pods.add_pod(R"([{"name":"rail","bandwidth":{"ingressRate":1000}}])");
+  auto answer = ask(cni::Command::kAdd);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, cni::kInvalidConfig);
+  EXPECT_THAT(answer.error().message, HasSubstr("bandwidth"));
+  EXPECT_TRUE(runs.empty());
+}
+
+TEST_F(MetaTest, KeepsNamespacesApartWhereItIsTold) {
+  pods.networks["other/rail"] = {"other", "rail", kMacvlan, ""};
+  pods.add_pod("other/rail");
+  EXPECT_FALSE(ask(cni::Command::kAdd, R"(,"namespaceIsolation":true)").has_value());
+  EXPECT_TRUE(ask(cni::Command::kAdd, R"(,"namespaceIsolation":true,"globalNamespaces":"default,other")")
+                  .has_value());
+}
+
+TEST_F(MetaTest, GivesAnUnknownPodTheDefaultNetworkOrFails) {
+  pod = "unknown";
+  EXPECT_FALSE(ask(cni::Command::kAdd, R"(,"unknownPod":"fail")").has_value());
+  EXPECT_TRUE(runs.empty());
+  ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
+  EXPECT_THAT(interfaces(), ElementsAre("exec:eth0#0"));
+  EXPECT_TRUE(pods.published.empty());
+}
+
+TEST_F(MetaTest, GivesThePodOneDefaultRoutePerFamily) {
+  pods.add_pod(R"([{"name":"rail","default-route":["10.9.0.254"]},{"name":"rail"}])");
+  // The bridge's interface is not made by the fake program: no default network here.
+  delegates = R"("kubeconfig":"")";
+  ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
+  auto netns = kernel.netns().open("/run/netns/a");
+  auto links = kernel.netns().links(**netns);
+  std::vector<std::string> gateways;
+  auto routes = (*links)->routes();
+  for (const os::Route& route : *routes)
+    if (!route.destination.has_value() || route.destination->length == 0)
+      gateways.push_back(route.gateway->to_string());
+  EXPECT_THAT(gateways, ElementsAre("10.9.0.254"));
+
+  pods.add_pod(
+      R"([{"name":"rail","default-route":["10.9.0.254"]},{"name":"rail","default-route":["10.9.0.253"]}])");
+  auto two = ask(cni::Command::kAdd, "", "c2");
+  ASSERT_FALSE(two.has_value());
+  EXPECT_THAT(two.error().message, HasSubstr("default-route"));
+}
+
+TEST_F(MetaTest, CollectsSandboxesThatTheRuntimeDoesNotKnow) {
+  ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
+  EXPECT_FALSE(ask(cni::Command::kGc).has_value());  // without a list
+  ASSERT_TRUE(ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[{"containerID":"c1","ifname":"eth0"}])")
+                  .has_value());
+  EXPECT_EQ(interfaces().size(), 3u);
+  ASSERT_TRUE(ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[])").has_value());
+  expect_nothing_left();
+}
+
+TEST_F(MetaTest, AnswersStatusForTheDefaultNetwork) {
+  EXPECT_TRUE(ask(cni::Command::kStatus).has_value());
+  auto missing = R"(,"readinessindicatorfile":"/run/ready")";
+  auto answer = ask(cni::Command::kStatus, missing);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, cni::kUnavailable);
+  auto add = ask(cni::Command::kAdd, missing);
+  ASSERT_FALSE(add.has_value());
+  EXPECT_EQ(add.error().code, cni::kTryAgainLater);
+}
+
+TEST_F(MetaTest, TellsWhichDeviceIsMissing) {
+  pods.add_network("vf", R"({"cniVersion":"1.0.0","type":"sriov"})", "openshift.io/rail0");
+  pods.add_pod("vf");
+  auto answer = ask(cni::Command::kAdd);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_THAT(answer.error().message, HasSubstr("openshift.io/rail0"));
+  expect_nothing_left();
+}
+
+TEST_F(MetaTest, GivesBackWhatMultusAttached) {
+  // {"cniVersion":"0.3.1","name":"n","type":"bridge"}
+  disk.put("/var/lib/cni/multus/c1",
+           R"([{"Bytes":"eyJjbmlWZXJzaW9uIjoiMC4zLjEiLCJuYW1lIjoibiIsInR5cGUiOiJicmlkZ2UifQ=="}])");
+  ASSERT_TRUE(ask(cni::Command::kDel).has_value());
+  EXPECT_THAT(runs, ElementsAre("bridge DEL"));
+  EXPECT_FALSE(disk.files().contains("/var/lib/cni/multus/c1"));
+}
+
+// kill -9 at every call of the ADD; the next agent recovers, DEL comes, and nothing is left.
+TEST_F(MetaTest, SurvivesAKillAtEveryCall) {
+  std::string before = kernel.snapshot();
+  for (int calls = 0;; ++calls) {
+    ASSERT_LT(calls, 200);
+    for (auto kind : {os::FakeKernel::Kill::kBetween, os::FakeKernel::Kill::kUnanswered}) {
+      kernel.kill_after(calls, kind);
+      auto answer = ask(cni::Command::kAdd);
+      bool killed = kernel.killed();
+      kernel.restart();
+      if (!killed) {
+        ASSERT_TRUE(answer.has_value()) << answer.error().message;
+        return;
+      }
+      ASSERT_TRUE(meta.recover(engine));
+      auto gone = ask(cni::Command::kDel);
+      ASSERT_TRUE(gone.has_value()) << gone.error().message;
+      expect_nothing_left();
+      EXPECT_EQ(kernel.snapshot(), before);
+    }
+  }
+}
+
+// --- manifests in a directory
+
+TEST_F(MetaTest, TakesPodsNetworksAndAddressesFromManifests) {
+  kernel.put_file("/etc/railbed/net.yaml", R"(
+apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata: { name: rail, namespace: ns }
+spec:
+  config: '{"cniVersion":"1.0.0","type":"macvlan","master":"eth1",
+    "ipam":{"type":"whereabouts","range":"10.9.0.0/24"}}'
+)");
+  std::string pod_text = R"(
+apiVersion: v1
+kind: Pod
+metadata:
+  name: NAME
+  namespace: ns
+  annotations: { k8s.v1.cni.cncf.io/networks: rail }
+spec: { containers: [] }
+---
+)";
+  auto pod_of = [&](const std::string& name) {
+    std::string text = pod_text;
+    return text.replace(text.find("NAME"), 4, name);
+  };
+  kernel.put_file("/etc/railbed/pods.yaml", pod_of("a") + pod_of("b"));
+  ManifestSource source(kernel, "/etc/railbed", {});
+  auto known = source.pod("ns", "a", "u1");
+  ASSERT_TRUE(known) << known.error().to_string();
+  EXPECT_EQ(known->uid, "u1");
+  EXPECT_TRUE(source.pod("ns", "a-node1", "u1"));  // kubelet's own pods
+  EXPECT_EQ(source.pod("ns", "c", "").error().code, Code::kNotFound);
+  EXPECT_TRUE(source.network("ns", "rail"));
+
+  // The second pod comes first and still gets the second address.
+  for (auto [name, address] : {std::pair{"b", "10.9.0.2/24"}, std::pair{"a", "10.9.0.1/24"}}) {
+    auto turn = engine.turn(std::chrono::seconds(1));
+    auto pod_info = source.pod("ns", name, "");
+    ASSERT_TRUE(turn && pod_info);
+    auto planned = source.addresses(*turn, *pod_info, pod_info->key() + "@c", "net1");
+    ASSERT_TRUE(planned) << planned.error().to_string();
+    ASSERT_TRUE(planned->has_value());
+    EXPECT_EQ((*planned)->at(0).address.to_string(), address);
+  }
+  kernel.put_file("/etc/railbed/pods.yaml", pod_of("c"));
+  EXPECT_TRUE(source.pod("ns", "c", ""));
+  EXPECT_FALSE(source.pod("ns", "a", ""));
+}
+
+}  // namespace
+}  // namespace railbed::serve
