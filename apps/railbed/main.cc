@@ -23,6 +23,7 @@ constexpr Verb kVerbs[] = {
     {"down", "give this machine back as it was before up", down_verb},
     {"status", "policies, VFs by owner, pods with their interfaces, what failed", status_verb},
     {"exec", "run a command inside a pod's network namespace", exec_verb},
+    {"agent", "serve CNI requests of railbed-cni until told to stop", agent_verb},
     {"cni", "put railbed-cni in the place of CNI plugins, keeping the originals, and back", cni_verb},
     {"perf", "measure bandwidth, latency and jitter of a path over RDMA and TCP; the HTML report", perf_verb},
 };

@@ -34,6 +34,7 @@ int up_verb(std::span<char*> arguments);
 int down_verb(std::span<char*> arguments);
 int status_verb(std::span<char*> arguments);
 int exec_verb(std::span<char*> arguments);
+int agent_verb(std::span<char*> arguments);
 int cni_verb(std::span<char*> arguments);
 int perf_verb(std::span<char*> arguments);
 
