@@ -121,7 +121,7 @@ class Repeater {
     std::condition_variable_any stopped;
     std::unique_lock lock(mutex);
     do {
-      const auto tally = replay_.all();
+      const auto tally = replay_.all(stop);
       if (tally.done > 0) log::info(fmt::format("{} DELs of the time without an agent are done", tally.done));
     } while (!stopped.wait_for(lock, stop, kRepeat, [&] { return stop.stop_requested(); }));
   }
