@@ -36,6 +36,7 @@ int status_verb(std::span<char*> arguments);
 int attachments_verb(std::span<char*> arguments);
 int gc_verb(std::span<char*> arguments);
 int exec_verb(std::span<char*> arguments);
+int agent_verb(std::span<char*> arguments);
 int cni_verb(std::span<char*> arguments);
 int perf_verb(std::span<char*> arguments);
 

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// railbed agent: serves CNI requests until it is told to stop.
+//
+//   railbed-cni ─► Server ─► 16 workers ─► metered ─► (ADD: journaled DELs first) ─► Service ─► kernel, state
+//                                                                    ▲
+//   pending-del/*.del ─► repeater: at the start, then every 5 s ─────┘        Prometheus ─► metrics' endpoint
+//
+// Threads: the reader (main), the workers, the repeater, dhcp's, the endpoint's. They end in this order:
+// server (drained), repeater, dhcp, endpoint.
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+#include <malloc.h>
+#include <pthread.h>
+
+#include "agent_client.h"
+#include "attach/attach.h"
+#include "base/log.h"
+#include "command_line.h"
+#include "ipam/stored_blocks.h"
+#include "os/disk.h"
+#include "os/packets.h"
+#include "run_options.h"
+#include "serve/dhcp.h"
+#include "serve/engine.h"
+#include "serve/host_local.h"
+#include "serve/kubelet_checkpoint.h"
+#include "serve/manifest_source.h"
+#include "serve/meta.h"
+#include "serve/metrics.h"
+#include "serve/replay.h"
+#include "serve/server.h"
+#include "serve/service.h"
+#include "serve/standing.h"
+#include "state_options.h"
+#include "stop_signal.h"
+#include "verb.h"
+
+namespace railbed {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kRepeat{5};
+constexpr seconds kTurnAtStart{30};
+constexpr seconds kRecovery{60};
+constexpr size_t kThreadStack = 512 << 10;
+
+struct Options {
+  std::string socket = kAgentSocket;
+  std::string metrics = "127.0.0.1:9470";
+  std::string pending = "/var/lib/railbed/pending-del";
+  std::string manifests = "/etc/railbed/manifests";
+  StateOptions state;
+  agent::Settings settings;
+  serve::ServerOptions server;
+};
+
+// A long-lived process with threads that mostly wait: two heaps and small stacks are enough.
+void limit_memory() {
+  mallopt(M_ARENA_MAX, 2);
+  mallopt(M_TRIM_THRESHOLD, 256 << 10);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kThreadStack);
+  pthread_setattr_default_np(&attributes);
+  pthread_attr_destroy(&attributes);
+}
+
+// Everything that handles requests; made in this order.
+struct Parts {
+  os::Kernel& kernel;
+  state::Store& store;
+  std::unique_ptr<os::Disk> disk = os::real_disk();
+  std::unique_ptr<os::PacketPort> packets = os::real_packets();
+  ipam::StoredBlocks blocks{store};
+  serve::Engine engine{kernel, store, blocks};
+  serve::HostLocal host_local{*disk};
+  serve::Dhcp dhcp{engine, *packets};
+  serve::ManifestSource manifests;
+  serve::KubeletDevices kubelet{kernel.files()};
+  serve::Meta meta{*disk, manifests, {&kubelet, &manifests}};
+  serve::Metrics metrics;
+  serve::Service service{{engine, meta, dhcp, host_local, metrics}};
+
+  Parts(os::Kernel& machine, state::Store& state, const Options& options)
+      : kernel(machine), store(state), manifests(machine, options.manifests, options.settings) {}
+};
+
+// What a killed agent left is finished or undone before the first request is taken.
+Result<void> recover(Parts& parts) {
+  {
+    serve::Engine::Turn turn = TRY(parts.engine.turn(kTurnAtStart).context("waiting for the state"));
+    const auto report =
+        TRY(attach::recover(turn.kernel(), turn.store(), parts.kernel.clock().now() + kRecovery)
+                .context("finishing what an earlier agent began"));
+    for (const std::string& line : report.undone) log::info("undone, an earlier agent began it: " + line);
+    for (const std::string& line : report.finished) log::info("finished: " + line);
+    for (const std::string& line : report.notes) log::info(line);
+    for (const auto& failure : report.failures)
+      log::warn(fmt::format("{} {}: {}", failure.pod, failure.interface, failure.error.to_string()));
+    TRY(parts.host_local.recover(turn).context("reading host-local's files"));
+  }
+  for (const std::string& line : TRY(parts.meta.recover(parts.engine))) log::info(line);
+  return parts.dhcp.start();
+}
+
+// Repeats journaled DELs every few seconds, in a thread of its own.
+class Repeater {
+ public:
+  explicit Repeater(serve::Replay& replay)
+      : replay_(replay), thread_([this](std::stop_token stop) { run(stop); }) {}
+
+ private:
+  void run(const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
+    do {
+      const auto tally = replay_.all(stop);
+      if (tally.done > 0) log::info(fmt::format("{} DELs of the time without an agent are done", tally.done));
+    } while (!stopped.wait_for(lock, stop, kRepeat, [&] { return stop.stop_requested(); }));
+  }
+  serve::Replay& replay_;
+  std::jthread thread_;  // last: it uses the others
+};
+
+serve::Reply handle(Parts& parts, serve::Replay& replay, const cni::Request& request) {
+  return parts.metrics.metered(request, [&](const cni::Request& one) -> serve::Reply {
+    if (one.command == cni::Command::kAdd && !replay.settle(one.container_id))
+      return {1, cni::to_json(
+                     cni::Failure{cni::kTryAgainLater, "an earlier DEL of this container is not done yet",
+                                  "the agent's log tells why; it is repeated every few seconds"},
+                     "")};
+    return parts.service.handle(one);
+  });
+}
+
+Result<int> run(Options& options) {
+  limit_memory();
+  StopSignal stop;
+  const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
+  if (const auto missing = missing_capabilities(*kernel); !missing.empty())
+    return fail(Error{.code = Code::kDenied,
+                      .message = fmt::format("the agent needs {}", fmt::join(missing, ", ")),
+                      .hint = "run it as root, in the host's namespaces"});
+  os::UnixListener listener = TRY(os::UnixListener::open(options.socket));
+  const std::unique_ptr<state::Store> store = TRY(options.state.share(*kernel, "railbed agent"));
+  Parts parts(*kernel, *store, options);
+  TRY(recover(parts));
+
+  serve::Replay replay(
+      *parts.disk, options.pending,
+      [&](const cni::Request& request) {
+        return parts.metrics.metered(request,
+                                     [&](const cni::Request& one) { return parts.service.handle(one); });
+      },
+      [](const std::string& line) { log::warn(line); });
+  parts.metrics.standing([&] {
+    serve::Standing now = serve::standing(parts.engine);
+    now.pending_dels = replay.pending();
+    return now;
+  });
+  if (options.metrics != "off") TRY(parts.metrics.expose(options.metrics));
+  serve::Server server(
+      std::move(listener), [&](const cni::Request& request) { return handle(parts, replay, request); },
+      options.server);
+  {
+    const Repeater repeater(replay);
+    log::info(fmt::format("railbed {} answers on {}", RAILBED_VERSION, options.socket));
+    TRY(server.run(stop.token()));
+  }
+  parts.dhcp.stop();
+  log::info("stopped");
+  return kExitOk;
+}
+
+}  // namespace
+
+int agent_verb(std::span<char*> arguments) {
+  Options options;
+  CLI::App app("Serves the CNI requests of railbed-cni until it gets SIGTERM.", "railbed agent");
+  app.add_option("--socket", options.socket, "where railbed-cni asks")->capture_default_str();
+  app.add_option("--metrics", options.metrics, "ADDRESS:PORT of the Prometheus endpoint, or off")
+      ->capture_default_str();
+  app.add_option("--state-dir,--state", options.state.directory, "where the state is")->capture_default_str();
+  app.add_option("--pending", options.pending, "where railbed-cni keeps DELs while no agent runs")
+      ->capture_default_str();
+  app.add_option("--manifests", options.manifests, "a directory of manifests: networks, policies, pods")
+      ->capture_default_str();
+  app.add_option("--node", options.settings.node, "this machine's node name (its host name)");
+  app.add_option("--workers", options.server.workers, "how many requests are worked on at once")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 256));
+  if (auto status = parse_command_line(app, arguments)) return *status;
+  return status_of(run(options));
+}
+
+}  // namespace railbed
