@@ -26,13 +26,19 @@ std::optional<IpAddress> named_gateway(const SourceRouting& wanted, const IpPref
   return std::nullopt;
 }
 
+// As the kernel counts: an IPv6 route without a metric has 1024.
+int metric_of(const os::Route& route) {
+  int metric = route.metric.value_or(0);
+  return metric == 0 && route.family == IpFamily::kV6 ? 1024 : metric;
+}
+
 bool is_default(const os::Route& route) {
-  return !route.destination.has_value() && route.metric.value_or(0) == 0;
+  return !route.destination.has_value() && metric_of(route) == metric_of({.family = route.family});
 }
 
 bool same_place(const os::Route& a, const os::Route& b) {
   return a.family == b.family && a.destination == b.destination && a.table == b.table &&
-         a.metric.value_or(0) == b.metric.value_or(0);
+         metric_of(a) == metric_of(b);
 }
 
 }  // namespace
@@ -51,6 +57,9 @@ SourceRoutes source_routes(const SourceRouting& wanted, const std::vector<ipam::
                            const std::vector<os::Rule>& rules, const std::vector<os::Route>& main,
                            const std::vector<os::Route>& others) {
   SourceRoutes result;
+  // The original only adds rules for a table that the network names: its routes name it too
+  // (ipam.routes.table).
+  if (wanted.table.has_value() && wanted.gateways.empty() && !wanted.source_hints) return result;
   for (const os::Route& route : main)
     if (!is_link_local(route)) result.remove.push_back(route);
   std::vector<os::Route> all = result.remove;

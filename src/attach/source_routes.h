@@ -3,8 +3,9 @@
 //
 // As the original sbr plugin has it: a rule "from ADDRESS" and a table per address; in the table the default
 // route through the address's gateway and the interface's routes that belong to the address; these are no
-// longer in the main table. The link-local network stays there: the kernel needs it. Threading: pure
-// functions. Failure: none.
+// longer in the main table. Where the network names the table (and no gateways or hints for it), there are
+// rules only. The link-local network stays there: the kernel needs it. Threading: pure functions. Failure:
+// none.
 #pragma once
 
 #include <vector>

@@ -131,7 +131,9 @@ NetlinkRequest route_request(uint16_t type, uint16_t flags, const Route& route) 
 }  // namespace
 
 NetlinkRequest encode_add_route(const Route& route) {
-  return route_request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, route);
+  // Without NLM_F_EXCL: two networks of a pod may both have a default route (the later one counts, as with
+  // the reference plugins). The very same route is EEXIST all the same.
+  return route_request(RTM_NEWROUTE, NLM_F_CREATE, route);
 }
 
 NetlinkRequest encode_remove_route(const Route& route) {

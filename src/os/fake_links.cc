@@ -257,8 +257,9 @@ class FakeLinks : public LinkPort {
       if (route.gateway && !reachable(*netdev, *route.gateway))
         return fail(with_reason(ENETUNREACH, what, "Nexthop has invalid gateway"));
       for (const auto& [id, one] : state_->netdevs)
-        if (one.ns == ns_ &&
-            std::ranges::any_of(one.routes, [&](const Route& r) { return same_key(r, route); }))
+        if (one.ns == ns_ && std::ranges::any_of(one.routes, [&](const Route& r) {
+              return same_key(r, route) && r.gateway == route.gateway && one.link.index == route.link;
+            }))
           return fail(system_error(EEXIST, what));
       // The kernel's own is the same as one that was added, where nobody took it away.
       if (is_own(*netdev, route)) {

@@ -60,6 +60,34 @@ TEST(LinkCodec, FlagsAreOnlyTouchedWhenAsked) {
   EXPECT_EQ(down->ifi_flags, 0U);
 }
 
+TEST(LinkCodec, ModesQueueAndMasterTravelInOneMessage) {
+  auto request = encode_change_link(
+      IfIndex{7},
+      {.up = true, .promiscuous = true, .all_multicast = false, .tx_queue = 77, .master = IfIndex{}});
+  auto message = as_message(request);
+  auto header = message.header<ifinfomsg>();
+  EXPECT_EQ(header->ifi_change, unsigned{IFF_UP | IFF_PROMISC | IFF_ALLMULTI});
+  EXPECT_EQ(header->ifi_flags, unsigned{IFF_UP | IFF_PROMISC});
+  auto all = attributes_of(message);
+  EXPECT_EQ(find(all, IFLA_MASTER)->u32(), 0U);
+  auto link = decode_link(message);
+  ASSERT_TRUE(link.has_value());
+  EXPECT_TRUE(link->promiscuous);
+  EXPECT_FALSE(link->all_multicast);
+  EXPECT_EQ(link->tx_queue, 77);
+}
+
+TEST(LinkCodec, AVrfTellsItsTable) {
+  auto message =
+      as_message(encode_create_link({.kind = "vrf", .name = IfName{"blue"}, .table = 1005, .up = true}));
+  EXPECT_EQ(message.header<ifinfomsg>()->ifi_flags, unsigned{IFF_UP});
+  message.bytes[20] = 3;  // the index, which the kernel gives
+  auto link = decode_link(message);
+  ASSERT_TRUE(link.has_value());
+  EXPECT_EQ(link->kind, "vrf");
+  EXPECT_EQ(link->vrf_table, 1005);
+}
+
 TEST(LinkCodec, CreatesVethWithAPeerElsewhere) {
   Netns pod(5, "pod");
   NewLink veth{.kind = "veth", .name = IfName{"v0"}, .mtu = 1400};

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <linux/devlink.h>
+#include <linux/fib_rules.h>
 #include <linux/genetlink.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
@@ -74,7 +75,24 @@ TEST(RouteCodec, GoesBothWays) {
   }
   Route other = route;
   other.table = 100;
-  EXPECT_TRUE(decode_routes(as_message(encode_add_route(other), RTM_NEWROUTE)).empty());
+  other.source = IpAddress::parse("10.0.0.2").value();
+  auto message = as_message(encode_add_route(other), RTM_NEWROUTE);
+  EXPECT_TRUE(decode_routes(message).empty());
+  EXPECT_EQ(decode_all_routes(message), std::vector<Route>{other});
+  other.table = RT_TABLE_LOCAL;
+  EXPECT_TRUE(decode_all_routes(as_message(encode_add_route(other), RTM_NEWROUTE)).empty());
+}
+
+TEST(RuleCodec, GoesBothWays) {
+  for (const Rule& rule : {Rule{IpPrefix::parse("10.0.0.2/32").value(), 100, std::nullopt},
+                           Rule{IpPrefix::parse("fd00::2/128").value(), 70000, 32000}}) {
+    auto message = as_message(encode_add_rule(rule), RTM_NEWRULE);
+    EXPECT_EQ(decode_rule(message), rule);
+    read_all_cuts(message, decode_rule);
+  }
+  NetlinkRequest of_all(RTM_NEWRULE, 0);
+  of_all.put_header(fib_rule_hdr{.family = AF_INET, .table = RT_TABLE_MAIN, .action = FR_ACT_TO_TBL});
+  EXPECT_EQ(decode_rule(as_message(of_all, RTM_NEWRULE)), std::nullopt);
 }
 
 TEST(RouteCodec, OneRoutePerNextHop) {

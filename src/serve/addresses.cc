@@ -193,14 +193,18 @@ Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local, const 
   for (const state::Attachment& one : TRY(turn.store().attachments_of(owner.pod)))
     if (one.interface == owner.interface) return {};
   TRY(host_local.release(turn, owner));
-  // What an original had given to the same interface before this machine was switched over.
-  const ipam::Owner adopted{state::Sandbox::of_key(owner.pod).pod, owner.interface};
-  if (adopted.pod.empty() || adopted == owner) return {};
-  const std::string key = adopted_key(adopted);
-  if (!TRY(turn.store().note(key)).has_value()) return {};
-  TRY(turn.store().forget_leases(adopted.pod, adopted.interface));
-  TRY(turn.store().forget_note(key));
-  turn.addresses().release(adopted);
+  // What an original had given to the same interface before this machine was switched over; old versions
+  // wrote down the pod only.
+  const std::string pod = state::Sandbox::of_key(owner.pod).pod;
+  if (pod.empty()) return {};
+  for (const std::string& interface : {owner.interface, std::string()}) {
+    const ipam::Owner adopted{pod, interface};
+    const std::string key = adopted_key(adopted);
+    if (adopted == owner || !TRY(turn.store().note(key)).has_value()) continue;
+    TRY(turn.store().forget_leases(pod, interface));
+    TRY(turn.store().forget_note(key));
+    turn.addresses().release(adopted);
+  }
   return {};
 }
 

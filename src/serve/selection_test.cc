@@ -24,7 +24,7 @@ TEST(Selection, RuntimeConfigWinsOverArgsOverCniArgs) {
     std::string members;
     std::string mac;
   };
-  for (const Case& one : {Case{std::string(kRuntime) + kArgs, "02:00:00:00:00:01"},
+  for (const Case& one : {Case{fmt::format("{}{}", kRuntime, kArgs), "02:00:00:00:00:01"},
                           Case{kArgs, "02:00:00:00:00:02"}, Case{"", "02:00:00:00:00:03"}}) {
     auto selection = selection_of(request, config_of(one.members));
     ASSERT_TRUE(selection.has_value()) << selection.error().message;
@@ -35,7 +35,7 @@ TEST(Selection, RuntimeConfigWinsOverArgsOverCniArgs) {
 }
 
 TEST(Selection, ReadsTheRest) {
-  auto selection = selection_of({.ifname = "net1"}, config_of(std::string(kRuntime) + kArgs));
+  auto selection = selection_of({.ifname = "net1"}, config_of(fmt::format("{}{}", kRuntime, kArgs)));
   ASSERT_TRUE(selection.has_value());
   EXPECT_EQ(selection->device_id.value, "0000:01:10.0");
   EXPECT_EQ(selection->infiniband_guid.value.value, 0x0011223344556677u);

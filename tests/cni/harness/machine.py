@@ -91,6 +91,8 @@ def clean_route(route):
     route = {key: value for key, value in route.items() if key not in ("flags", "cache", "pref", "metrics")}
     if route.get("protocol") in ("boot", "static") or route.get("table") not in ("main", "local", None):
         route["protocol"] = "administrator"
+    if "gateway" not in route and route.get("scope") in ("global", "link") and route["protocol"] == "administrator":
+        route.pop("scope")
     return json.dumps(route, sort_keys=True)
 
 
