@@ -10,6 +10,20 @@
 namespace railbed::attach {
 namespace {
 
+// The kernel puts tabs between several numbers, people put blanks.
+std::string words(const std::string& text) {
+  std::string joined;
+  for (char c : text) {
+    bool blank = c == ' ' || c == '\t' || c == '\n';
+    if (!blank)
+      joined += c;
+    else if (!joined.empty() && joined.back() != ' ')
+      joined += ' ';
+  }
+  while (!joined.empty() && joined.back() == ' ') joined.pop_back();
+  return joined;
+}
+
 class Check {
  public:
   Check(os::Kernel& kernel, const state::Attachment& record, Before before, Asked asked,
@@ -74,7 +88,8 @@ class Check {
   Result<void> sysctls() {
     for (const auto& [key, value] : asked_.sysctls) {
       std::string now = TRY(kernel_.netns().sysctl(*netns_, key));
-      if (now != value) return fail(Code::kConflict, "sysctl {} is {}, not {}", key, now, value);
+      if (words(now) != words(value))
+        return fail(Code::kConflict, "sysctl {} is {}, not {}", key, now, value);
     }
     return {};
   }

@@ -179,6 +179,17 @@ TEST_F(Types, CheckSaysWhatDiffers) {
   EXPECT_THAT(check("net1"), HasSubstr("there is no interface net1 in the pod"));
 }
 
+TEST_F(Types, SysctlsOfSeveralNumbersAreComparedByTheirNumbers) {
+  ASSERT_EQ(
+      message(attach(wanted("net1", {R"({"type":"host-device","device":"eth9"})",
+                                     R"({"type":"tuning","sysctl":{"net.ipv4.tcp_rmem":"4096 5 6"}})"}))),
+      "");
+  ASSERT_EQ(message(kernel_.netns().set_sysctl(*pod_, "net/ipv4/tcp_rmem", "4096\t5\t6")), "");
+  EXPECT_EQ(check("net1"), "");
+  ASSERT_EQ(message(kernel_.netns().set_sysctl(*pod_, "net/ipv4/tcp_rmem", "4096\t56")), "");
+  EXPECT_THAT(check("net1"), HasSubstr("sysctl net/ipv4/tcp_rmem is 4096\t56, not 4096 5 6"));
+}
+
 class RdmaTypes : public Types {
  protected:
   RdmaTypes() : Types(machine()) {}
