@@ -110,6 +110,8 @@ class Foreign {
       if (link != nullptr && (link->alias.empty() || link->alias == link->name.value)) link = nullptr;
     }
     if (link == nullptr || link->name.value == "lo") return DetachReport{};
+    // A virtual one without an alias is the pod's own: every version of the original writes it.
+    if (link->alias.empty() && link->parent_device.empty()) return DetachReport{};
     if (TRY(is_ours(link->parent_device.empty() ? link->alias : link->parent_device))) return DetachReport{};
     Before before = now_of(*link);
     std::string home = link->alias.empty() ? text_in(interface_.config, "device") : link->alias;

@@ -46,8 +46,6 @@ def chains(side):
         all_of += [
             ("macvlan with whereabouts", None, [{"type": "macvlan", "master": "p0", "ipam": addresses("whereabouts")}]),
             ("host-device with whereabouts", None, [{"type": "host-device", "device": "d0", "ipam": addresses("whereabouts")}]),
-            ("macvlan with addresses of a foreign plugin", None,
-             [{"type": "macvlan", "master": "p0", "ipam": {**addresses("static"), "type": "foreign-static"}}]),
         ]
     return all_of
 
@@ -230,6 +228,8 @@ class Conformance:
         self.refused("an MTU that is no number", 7, "macvlan", text(mtu="big"))
         self.refused("no such master", None, "macvlan", text(master="nowhere0"))
         self.refused("no such IPAM", None, "macvlan", text(ipam={"type": "nothing-there"}))
+        self.refused("an IPAM plugin of others below ours", 7, "macvlan", text(ipam={**addresses("static"), "type": "foreign-static"}))
+        self.refused("GC without a list of what is valid, as cnitool sends it", 7, "macvlan", text(), CNI_COMMAND="GC")
         self.refused("an IPAM that is a path", None, "macvlan", text(ipam={"type": "../../bin/true"}))
         self.refused("a range that is none", 7, "macvlan", text(ipam={"type": "host-local", "subnet": "10.0.0.0/99"}))
         self.refused("no namespace at the path", None, "macvlan", text(), CNI_NETNS="/run/netns/not-there")
@@ -252,7 +252,9 @@ class Conformance:
         request["args"] = [["IgnoreUnknown", "1"], ["K8S_POD_NAMESPACE", "../../etc"], ["K8S_POD_NAME", "$(touch /tmp/railbed-was-here)"],
                            ["K8S_POD_UID", "../../../tmp/x"]]
         self.side.ask("add", **request)
-        wrong = self.must(self.side.ask("del", **request), "DEL") + self.nothing_left()
+        gone = self.side.ask("del", **request)
+        wrong = [] if gone["ok"] or gone["error"]["code"] == 4 else self.must(gone, "DEL")
+        wrong += self.nothing_left()
         wrong += [f"new in {path}: {set(os.listdir(path)) - was}" for path, was in before.items()
                   if {name for name in set(os.listdir(path)) - was if not name.startswith("railbed-cni-build")}]
         self.report.check("conformance: names of pods that look like paths and commands", not wrong, wrong)
@@ -325,7 +327,7 @@ class Conformance:
             pathlib.Path("/etc/cni/net.d/10-tool.conflist").write_text(json.dumps(conf))
             env = {"CNI_PATH": self.side.folder, "NETCONFPATH": "/etc/cni/net.d", "CNI_IFNAME": "net1", "PATH": os.environ["PATH"]}
             tool = os.path.join(os.environ["CNI_REFERENCE"], "cnitool")
-            verbs = ["add"] + (["check"] if version != "0.3.1" else []) + ["del", "del"] + (["status", "gc"] if version == "1.1.0" else [])
+            verbs = ["add"] + (["check"] if version != "0.3.1" else []) + ["del", "del"] + (["status"] if version == "1.1.0" else [])
             wrong = []
             for verb in verbs:
                 done = subprocess.run([tool, verb, "tool", NETNS], env=env, capture_output=True, text=True)
