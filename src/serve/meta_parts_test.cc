@@ -30,6 +30,10 @@ cni::PluginConfig plugin(const std::string& members) {
   return config.value_or(cni::PluginConfig{});
 }
 
+cni::Outcome<cni::AddResult> answer_of(const std::string& json, const std::string& version) {
+  return cni::read_result(json, version);
+}
+
 // --- configuration
 
 TEST(MetaConfig, HasTheDefaultsOfMultus) {
@@ -132,7 +136,7 @@ TEST(ExecRecords, HoldAllThatDelNeeds) {
   ASSERT_TRUE(before);
   EXPECT_EQ(before->config, bridge_add().config);
 
-  auto result = cni::read_result(R"({"cniVersion":"1.0.0","ips":[{"address":"10.0.0.2/24"}]})", "1.0.0");
+  auto result = answer_of(R"({"cniVersion":"1.0.0","ips":[{"address":"10.0.0.2/24"}]})", "1.0.0");
   conclude(record, *result);
   EXPECT_EQ(record.status, state::AttachmentStatus::kAttached);
   os::RunRequest seen;
@@ -175,13 +179,13 @@ TEST(ExecRecords, AreUndoneFromTheLastOnAndAllAreTried) {
 // --- status
 
 TEST(NetworkStatus, IsAsMultusWritesIt) {
-  auto eth0 = cni::read_result(
+  auto eth0 = answer_of(
       R"({"cniVersion":"1.0.0","interfaces":[{"name":"cni0"},{"name":"veth1"},
           {"name":"eth0","mac":"02:00:00:00:00:01","sandbox":"/run/netns/a"}],
           "ips":[{"address":"10.1.0.5/16","gateway":"10.1.0.1","interface":2}],
           "routes":[{"dst":"0.0.0.0/0","gw":"10.1.0.1"}],"dns":{}})",
       "1.0.0");
-  auto net1 = cni::read_result(
+  auto net1 = answer_of(
       R"({"cniVersion":"1.1.0","interfaces":[{"name":"net1","mac":"02:00:00:00:00:02","mtu":9000,
           "sandbox":"/run/netns/a"}],"ips":[{"address":"10.9.0.5/24"},{"address":"fd00::5/64"}],
           "dns":{"nameservers":["10.0.0.53"]}})",
@@ -189,7 +193,8 @@ TEST(NetworkStatus, IsAsMultusWritesIt) {
   ASSERT_TRUE(eth0.has_value() && net1.has_value());
   doc::Value info = doc::Value::object();
   info.set("type", "pci");
-  std::string text = to_json({{"cbr0", true, *eth0, {}}, {"llm/rail0", false, *net1, info}});
+  std::string text =
+      to_json(std::vector<NetworkStatus>{{"cbr0", true, *eth0, {}}, {"llm/rail0", false, *net1, info}});
   EXPECT_EQ(text, R"([{
     "name": "cbr0",
     "interface": "eth0",
@@ -223,7 +228,7 @@ TEST(NetworkStatus, IsAsMultusWritesIt) {
 }
 
 TEST(NetworkStatus, GivesEveryInterfaceOfThePodAnElement) {
-  auto result = cni::read_result(
+  auto result = answer_of(
       R"({"cniVersion":"1.0.0","interfaces":[{"name":"a","sandbox":"/n"},{"name":"b","sandbox":"/n"}],
           "ips":[{"address":"10.0.0.1/24","interface":1,"gateway":"10.0.0.254"},{"address":"10.0.1.1/24"}]})",
       "1.0.0");

@@ -13,6 +13,7 @@
 #include "os/fake_kernel.h"
 #include "os/fake_packets.h"
 #include "serve/dhcp.h"
+#include "serve/host_local.h"
 #include "serve/kubelet_checkpoint.h"
 #include "serve/manifest_source.h"
 #include "serve/metrics.h"
@@ -23,9 +24,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr const char* kMacvlan =
-    R"({"cniVersion":"1.0.0","type":"macvlan","master":"eth1",)"
-    R"("ipam":{"type":"whereabouts","range":"10.9.0.0/24","routes":[{"dst":"0.0.0.0/0","gw":"10.9.0.1"}]}})";
+constexpr const char* kMacvlan = R"({"cniVersion":"1.0.0","type":"macvlan","master":"eth1",)"
+                                 R"("ipam":{"type":"whereabouts","range":"10.9.0.0/24"}})";
 constexpr const char* kBridgeAnswer =
     R"({"cniVersion":"1.0.0","interfaces":[{"name":"eth0","mac":"02:00:00:00:00:01","sandbox":"/run/netns/a"}],)"
     R"("ips":[{"address":"10.1.0.5/16","gateway":"10.1.0.1","interface":0}],"dns":{}})";
@@ -150,7 +150,8 @@ TEST_F(MetaTest, GivesAPodAllItsNetworksAndTakesThemBack) {
   EXPECT_THAT(*answer, HasSubstr("10.1.0.5/16"));
   EXPECT_THAT(interfaces(), ElementsAre("exec:eth0#0", "net1", "second"));
   EXPECT_THAT(links_inside(), testing::UnorderedElementsAre("net1", "second"));
-  for (const state::Attachment& record : *store->attachments()) {
+  auto records = store->attachments();
+  for (const state::Attachment& record : *records) {
     EXPECT_EQ(record.pod, "ns/a@c1");
     EXPECT_EQ(record.status, state::AttachmentStatus::kAttached);
   }
@@ -241,6 +242,9 @@ TEST_F(MetaTest, GivesAnUnknownPodTheDefaultNetworkOrFails) {
 }
 
 TEST_F(MetaTest, GivesThePodOneDefaultRoutePerFamily) {
+  std::string config = kMacvlan;
+  config.insert(config.find("}}"), R"(,"routes":[{"dst":"0.0.0.0/0","gw":"10.9.0.1"}])");
+  pods.add_network("rail", config);
   pods.add_pod(R"([{"name":"rail","default-route":["10.9.0.254"]},{"name":"rail"}])");
   // The bridge's interface is not made by the fake program: no default network here.
   delegates = R"("kubeconfig":"")";
@@ -341,7 +345,7 @@ metadata:
   name: NAME
   namespace: ns
   annotations: { k8s.v1.cni.cncf.io/networks: rail }
-spec: { containers: [] }
+spec: { containers: [{ name: main, image: none }] }
 ---
 )";
   auto pod_of = [&](const std::string& name) {
