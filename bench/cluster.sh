@@ -23,7 +23,7 @@ for ((turn = 0; turn < turns; ++turn)); do
 done
 plain='{"cniVersion": "1.0.0", "name": "pods", "plugins": ['"$(bridge_plugin reference-host-local)"']}'
 ours='{"cniVersion": "1.0.0", "name": "railbed", "plugins": [{"type": "railbed",
-  "clusterNetwork": {"cniVersion": "1.0.0", "name": "pods", "plugins": ['"$(bridge_plugin reference-host-local)"']}}]}'
+  "delegates": [{"cniVersion": "1.0.0", "name": "pods", "plugins": ['"$(bridge_plugin reference-host-local)"']}]}]}'
 declare -A sum count mean
 one_pod() { # KIND TURN
   local pod=$1$2 before after

@@ -108,7 +108,7 @@ std::vector<Scenario> scenarios() {
        "meta",
        {{"railbed",
          "eth0",
-         {{"railbed", fmt::format(R"("clusterNetwork":{{"cniVersion":"1.0.0","name":"pods","plugins":[{}]}})",
+         {{"railbed", fmt::format(R"("delegates":[{{"cniVersion":"1.0.0","name":"pods","plugins":[{}]}}])",
                                   plugin_json(macvlan("pa1", host_local(30))))}}}}},
   };
 }
