@@ -59,7 +59,7 @@ def write_manifests(pods):
 
 
 def meta_list(kind):
-    return {"cniVersion": VERSION, "name": "railbed", "plugins": [{"type": "railbed", "clusterNetwork": KINDS[kind](0)}]}
+    return {"cniVersion": VERSION, "name": "railbed", "plugins": [{"type": "railbed", "delegates": [KINDS[kind](0)]}]}
 
 
 def pod_args(name):

@@ -286,7 +286,7 @@ class Conformance:
     def meta_request(self, pod, version):
         cluster = {"cniVersion": "1.0.0", "name": "pods", "plugins": [{"type": "bridge", "bridge": "br0", "ipam": {
             "type": "host-local", "subnet": "10.63.0.0/24"}}]}
-        request = self.request([{"type": "railbed", "clusterNetwork": cluster}], version, ifname="eth0", name="railbed")
+        request = self.request([{"type": "railbed", "delegates": [cluster]}], version, ifname="eth0", name="railbed")
         request["args"] = [["IgnoreUnknown", "1"], ["K8S_POD_NAMESPACE", "default"], ["K8S_POD_NAME", pod]]
         return request
 
