@@ -19,7 +19,7 @@
 #include "attach/attach.h"
 #include "base/log.h"
 #include "command_line.h"
-#include "ipam/stored_blocks.h"
+#include "ipam/allocator.h"
 #include "os/disk.h"
 #include "os/packets.h"
 #include "run_options.h"
@@ -77,8 +77,8 @@ struct Parts {
   state::Store& store;
   std::unique_ptr<os::Disk> disk = os::real_disk();
   std::unique_ptr<os::PacketPort> packets = os::real_packets();
-  ipam::StoredBlocks blocks{store};
-  serve::Engine engine{kernel, store, blocks};
+  std::unique_ptr<ipam::BlockSource> blocks = ipam::whole_ranges();  // nobody leases blocks to this node yet
+  serve::Engine engine{kernel, store, *blocks};
   serve::HostLocal host_local{*disk};
   serve::Dhcp dhcp{engine, *packets};
   serve::ManifestSource manifests;
@@ -105,27 +105,32 @@ Result<void> recover(Parts& parts) {
       log::warn(fmt::format("{} {}: {}", failure.pod, failure.interface, failure.error.to_string()));
     TRY(parts.host_local.recover(turn).context("reading host-local's files"));
   }
-  for (const std::string& line : TRY(parts.meta.recover(parts.engine))) log::info(line);
   return parts.dhcp.start();
 }
 
 // Repeats journaled DELs every few seconds, in a thread of its own.
 class Repeater {
  public:
-  explicit Repeater(serve::Replay& replay)
-      : replay_(replay), thread_([this](std::stop_token stop) { run(stop); }) {}
+  Repeater(serve::Replay& replay, Parts& parts)
+      : replay_(replay), parts_(parts), thread_([this](std::stop_token stop) { run(stop); }) {}
 
  private:
   void run(const std::stop_token& stop) {
     std::mutex mutex;
     std::condition_variable_any stopped;
     std::unique_lock lock(mutex);
+    // Programs that are executed may ask this agent for addresses, so not before it answers.
+    if (auto lines = parts_.meta.recover(parts_.engine))
+      for (const std::string& line : *lines) log::info(line);
+    else
+      log::warn(lines.error().to_string());
     do {
       const auto tally = replay_.all(stop);
       if (tally.done > 0) log::info(fmt::format("{} DELs of the time without an agent are done", tally.done));
     } while (!stopped.wait_for(lock, stop, kRepeat, [&] { return stop.stop_requested(); }));
   }
   serve::Replay& replay_;
+  Parts& parts_;
   std::jthread thread_;  // last: it uses the others
 };
 
@@ -170,7 +175,7 @@ Result<int> run(Options& options) {
       std::move(listener), [&](const cni::Request& request) { return handle(parts, replay, request); },
       options.server);
   {
-    const Repeater repeater(replay);
+    const Repeater repeater(replay, parts);
     log::info(fmt::format("railbed {} answers on {}", RAILBED_VERSION, options.socket));
     TRY(server.run(stop.token()));
   }
