@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_options.h"
 
-#include <cstdio>
-
 #include <algorithm>
+#include <cstdio>
 
 #include <CLI/CLI.hpp>
 

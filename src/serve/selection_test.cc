@@ -54,7 +54,7 @@ TEST(Selection, SaysWhereTheWrongValueIs) {
       {R"(, "runtimeConfig": {"mac": "here"})", {}, cni::kInvalidConfig, "runtimeConfig.mac: "},
       {R"(, "args": {"cni": {"mac": "02:00"}})", {}, cni::kInvalidConfig, "args.cni.mac: "},
       {"", {{"MAC", "../../x"}}, cni::kInvalidEnvironment, "CNI_ARGS MAC: "},
-      {R"(, "runtimeConfig": {"infinibandGUID": "1"})",
+      {R"(, "runtimeConfig": {"infinibandGUID": "no-guid"})",
        {},
        cni::kInvalidConfig,
        "runtimeConfig.infinibandGUID: "},
