@@ -35,7 +35,7 @@ GUEST_TOOLS=(
 GUEST_LIBRARIES=(
   libc.so.6 libm.so.6 libpthread.so.0 libdl.so.2 librt.so.1 libstdc++.so.6 libgcc_s.so.1
   libfmt.so.9 libspdlog.so.1.10 libyaml-0.so.2 libmnl.so.0 libsqlite3.so.0 libarchive.so.13
-  libibverbs.so.1 librdmacm.so.1 libibumad.so.3
+  libibverbs.so.1 librdmacm.so.1 libibumad.so.3 libprometheus-cpp-core.so.1.0 libprometheus-cpp-pull.so.1.0
 )
 
 # Modules, each with those it depends on.
