@@ -23,6 +23,7 @@
 #include "os/disk.h"
 #include "os/packets.h"
 #include "run_options.h"
+#include "serve/adopt.h"
 #include "serve/dhcp.h"
 #include "serve/engine.h"
 #include "serve/host_local.h"
@@ -55,6 +56,7 @@ struct Options {
   std::string metrics = "127.0.0.1:9470";
   std::string pending = "/var/lib/railbed/pending-del";
   std::string manifests = "/etc/railbed/manifests";
+  std::string adopt;  // a directory of IPPool objects; empty: none
   StateOptions state;
   agent::Settings settings;
   serve::ServerOptions server;
@@ -91,8 +93,18 @@ struct Parts {
       : kernel(machine), store(state), manifests(machine, options.manifests, options.settings) {}
 };
 
-// What a killed agent left is finished or undone before the first request is taken.
-Result<void> recover(Parts& parts) {
+// Addresses that whereabouts gave before this machine was switched over.
+Result<void> adopt_pools(Parts& parts, serve::Engine::Turn& turn, const std::string& directory) {
+  const auto pools = serve::pools_in_directory(parts.kernel.files(), directory);
+  const serve::Adopted adopted = TRY(serve::adopt(turn, *pools).context("--adopt {}", directory));
+  log::info(fmt::format("{} allocations of whereabouts picked up from {}", adopted.taken, directory));
+  for (const std::string& conflict : adopted.conflicts) log::warn("not picked up: " + conflict);
+  return {};
+}
+
+// What a killed agent left is finished or undone before the first request is taken. Interfaces first, then
+// their addresses; what is picked up comes last, so that ours are in the way and not the other way round.
+Result<void> recover(Parts& parts, const Options& options) {
   {
     serve::Engine::Turn turn = TRY(parts.engine.turn(kTurnAtStart).context("waiting for the state"));
     const auto report =
@@ -104,6 +116,7 @@ Result<void> recover(Parts& parts) {
     for (const auto& failure : report.failures)
       log::warn(fmt::format("{} {}: {}", failure.pod, failure.interface, failure.error.to_string()));
     TRY(parts.host_local.recover(turn).context("reading host-local's files"));
+    if (!options.adopt.empty()) TRY(adopt_pools(parts, turn, options.adopt));
   }
   return parts.dhcp.start();
 }
@@ -156,7 +169,7 @@ Result<int> run(Options& options) {
   os::UnixListener listener = TRY(os::UnixListener::open(options.socket));
   const std::unique_ptr<state::Store> store = TRY(options.state.share(*kernel, "railbed agent"));
   Parts parts(*kernel, *store, options);
-  TRY(recover(parts));
+  TRY(recover(parts, options));
 
   serve::Replay replay(
       *parts.disk, options.pending,
@@ -197,6 +210,8 @@ int agent_verb(std::span<char*> arguments) {
       ->capture_default_str();
   app.add_option("--manifests", options.manifests, "a directory of manifests: networks, policies, pods")
       ->capture_default_str();
+  app.add_option("--adopt", options.adopt,
+                 "a directory with whereabouts' IPPool objects: their addresses are taken");
   app.add_option("--node", options.settings.node, "this machine's node name (its host name)");
   app.add_option("--workers", options.server.workers, "how many requests are worked on at once")
       ->capture_default_str()

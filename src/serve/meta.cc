@@ -7,6 +7,7 @@
 #include "attach/attach.h"
 #include "doc/json.h"
 #include "serve/exec_records.h"
+#include "serve/foreign_ipam.h"
 #include "serve/meta_records.h"
 #include "serve/meta_work.h"
 #include "serve/records.h"
@@ -53,6 +54,18 @@ Outcome<void> wait_until_ready(os::Kernel& kernel, const MetaConfig& config) {
     kernel.clock().wait_until(kernel.clock().now() + kReadyStep);
   }
   return {};
+}
+
+// Programs whose ADD or DEL never ended, or whose namespace is gone; of one sandbox, or (empty) of all.
+Result<std::vector<Attachment>> programs_left(Engine& engine, const std::string& key) {
+  Engine::Turn turn = TRY(engine.turn(kMetaTurnWait));
+  std::vector<Attachment> records =
+      key.empty() ? TRY(turn.store().attachments()) : TRY(turn.store().attachments_of(key));
+  std::erase_if(records, [&](const Attachment& record) {
+    return !is_of_program(record) || (record.status == AttachmentStatus::kAttached &&
+                                      turn.kernel().netns().open(record.netns).has_value());
+  });
+  return records;
 }
 
 }  // namespace
@@ -232,17 +245,14 @@ Outcome<void> Meta::status(Parts& parts, const cni::Request& request, const cni:
   return look_up();
 }
 
-Result<std::vector<std::string>> Meta::recover(Engine& engine) {
-  std::vector<std::string> lines;
-  std::vector<Attachment> left;
-  {
-    Engine::Turn turn = TRY(engine.turn(kMetaTurnWait));
-    for (Attachment& record : TRY(turn.store().attachments())) {
-      if (!is_of_program(record)) continue;
-      bool gone = !turn.kernel().netns().open(record.netns).has_value();
-      if (record.status != AttachmentStatus::kAttached || gone) left.push_back(std::move(record));
-    }
-  }
+// Requests are answered meanwhile, and an ADD that is under way has begun records, too: a container's are
+// looked at again while nobody else works on it.
+Result<void> Meta::recover_programs(Engine& engine, const std::string& key, std::vector<std::string>& lines) {
+  const std::string container = state::Sandbox::of_key(key).container;
+  auto lock = engine.container("meta/" + container);
+  auto ipam = ipam_lock(engine, container);
+  std::vector<Attachment> left = TRY(programs_left(engine, key));
+  if (left.empty()) return {};
   ProgramsUndone undone = undo_programs(engine.kernel(), left);
   Engine::Turn turn = TRY(engine.turn(kMetaTurnWait));
   for (const Attachment& record : undone.done) {
@@ -251,6 +261,15 @@ Result<std::vector<std::string>> Meta::recover(Engine& engine) {
   }
   for (const ProgramsUndone::Failure& one : undone.failures)
     lines.push_back(fmt::format("{} {}: {}", one.record.pod, one.record.interface, one.why.message));
+  return {};
+}
+
+Result<std::vector<std::string>> Meta::recover(Engine& engine) {
+  std::vector<std::string> lines;
+  std::set<std::string> keys;
+  for (const Attachment& record : TRY(programs_left(engine, ""))) keys.insert(record.pod);
+  for (const std::string& key : keys) TRY(recover_programs(engine, key, lines));
+  Engine::Turn turn = TRY(engine.turn(kMetaTurnWait));
   for (const SandboxNote& note : TRY(sandbox_notes(turn.store()))) {
     if (!TRY(turn.store().attachments_of(note.key)).empty()) continue;
     if (note.netns.empty() || turn.kernel().netns().open(note.netns).has_value()) continue;

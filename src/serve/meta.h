@@ -43,8 +43,9 @@ class Meta {
   // From memory; looked up anew in the background when it is older than ten seconds.
   cni::Outcome<void> status(Parts& parts, const cni::Request& request, const cni::PluginConfig& config);
 
-  // At the agent's start, before the first request and after attach::recover(): undoes what plugins did that
-  // were executed for an ADD that never ended, or for a namespace that is gone. One line for each; what
+  // At the agent's start, after attach::recover(); requests may be answered meanwhile, since the plugins may
+  // ask the agent. Undoes what plugins did that were executed for an ADD that never ended, or for a namespace
+  // that is gone. One line for each; what
   // could not be undone stays recorded and is told too.
   Result<std::vector<std::string>> recover(Engine& engine);
 
@@ -55,6 +56,7 @@ class Meta {
  private:
   cni::Outcome<void> look_up_status(os::Kernel& kernel, const cni::Request& request,
                                     const cni::PluginConfig& config);
+  Result<void> recover_programs(Engine& engine, const std::string& key, std::vector<std::string>& lines);
 
   os::Disk& disk_;
   PodSource& pods_;

@@ -6,8 +6,10 @@
 #include "serve/addresses.h"
 #include "serve/dhcp.h"
 #include "serve/exec_records.h"
+#include "serve/foreign_ipam.h"
 #include "serve/meta_records.h"
 #include "serve/meta_work.h"
+#include "serve/metrics.h"
 #include "serve/network_status.h"
 #include "serve/records.h"
 
@@ -185,6 +187,7 @@ class SandboxAttacher {
       }
       records.push_back(std::move(record));
       execution = execution_for(network, i, type, previous);
+      PhaseTimer timer(parts_.metrics, request_.type, Phase::kExec);
       previous = TRY_CNI(execute_add(parts_.engine.kernel(), execution, network.list.version));
     }
     TRY_CNI(set_default_routes(network, *previous));
@@ -220,6 +223,7 @@ class SandboxAttacher {
     cni::Request request = request_;
     request.type = type;
     request.ifname = network.ifname;
+    request.path = path_;
     request.config =
         cni::plugin_input(network.list, position, previous, network.capability_args, cni_args(network));
     cni::PluginConfig config = TRY_CNI(cni::read_plugin_config(request.config));
@@ -264,7 +268,9 @@ class SandboxAttacher {
   };
 
   Outcome<void> attach_native() {
-    Engine::Turn turn = TRY_CNI(parts_.engine.turn(kMetaTurnWait));
+    for (NetworkWanted& network : wish_.networks)
+      if (network.native()) TRY_CNI(ask_foreign(network));
+    Engine::Turn turn = TRY_CNI(waited_turn());
     Outcome<std::vector<Native>> made = make_native(turn);
     if (!made.has_value()) return std::unexpected(std::move(made.error()));
     bool dhcp = std::ranges::any_of(*made, [](const Native& one) { return one.addresses.dhcp; });
@@ -280,6 +286,29 @@ class SandboxAttacher {
         TRY_CNI(add_addresses(last, key_, wish_.networks[one.index].ifname, request_.netns,
                               one.addresses.result, one.made));
     return conclude_all(last, *made);
+  }
+
+  Outcome<Engine::Turn> waited_turn() {
+    PhaseTimer timer(parts_.metrics, request_.type, Phase::kWait);
+    return TRY_CNI(parts_.engine.turn(kMetaTurnWait));
+  }
+
+  // An IPAM type that is not ours is executed before the interface is made.
+  Outcome<void> ask_foreign(NetworkWanted& network) {
+    doc::Value& plugin = network.list.plugins.front();
+    std::optional<std::string> type = foreign_ipam(plugin);
+    if (!type.has_value()) return {};
+    PhaseTimer timer(parts_.metrics, request_.type, Phase::kExec);
+    Outcome<ForeignAddresses> given =
+        acquire_foreign(parts_.engine, {.key = key_,
+                                        .network = network.name,
+                                        .call = execution_for(network, 0, *type, std::nullopt),
+                                        .version = network.list.version});
+    if (!given.has_value()) return in_network(network, std::move(given.error()));
+    plugin.set("ipam", std::move(given->block));
+    foreign_addresses_[network.ifname] = std::move(given->addresses);
+    executed_.push_back(std::move(given->record));
+    return {};
   }
 
   Outcome<std::vector<Native>> make_native(Engine::Turn& turn) {
@@ -299,17 +328,9 @@ class SandboxAttacher {
                              .netns_path = request_.netns,
                              .soft_rdma = meta_.pods().soft_rdma(),
                              .others_stay = true};
-    Outcome<void> decided;
-    for (Native& one : all) {
-      NetworkWanted& network = wish_.networks[one.index];
-      Outcome<attach::InterfaceWanted> interface = interface_wanted(turn, network, one.addresses);
-      if (!interface.has_value()) {
-        decided = in_network(network, std::move(interface.error()));
-        break;
-      }
-      wanted.interfaces.push_back(*std::move(interface));
-    }
+    Outcome<void> decided = decide(turn, all, wanted);
     if (decided.has_value()) {
+      PhaseTimer timer(parts_.metrics, request_.type, Phase::kKernel);
       Result<attach::PodReport> report = attach::attach_pod(turn.kernel(), turn.store(), wanted, deadline());
       if (report.has_value()) {
         for (size_t i = 0; i < all.size(); ++i) all[i].made = std::move(report->interfaces.at(i));
@@ -326,6 +347,18 @@ class SandboxAttacher {
     return std::unexpected(std::move(decided.error()));
   }
 
+  // Devices are chosen by now; addresses are, here.
+  Outcome<void> decide(Engine::Turn& turn, std::vector<Native>& all, attach::PodWanted& wanted) {
+    PhaseTimer timer(parts_.metrics, request_.type, Phase::kAddresses);
+    for (Native& one : all) {
+      NetworkWanted& network = wish_.networks[one.index];
+      Outcome<attach::InterfaceWanted> interface = interface_wanted(turn, network, one.addresses);
+      if (!interface.has_value()) return in_network(network, std::move(interface.error()));
+      wanted.interfaces.push_back(*std::move(interface));
+    }
+    return {};
+  }
+
   Outcome<attach::InterfaceWanted> interface_wanted(Engine::Turn& turn, NetworkWanted& network,
                                                     Addresses& addresses) {
     attach::InterfaceWanted wanted{.name = TRY_CNI(IfName::parse(network.ifname)),
@@ -337,6 +370,12 @@ class SandboxAttacher {
     for (const Value& plugin : network.list.plugins)
       wanted.config.plugins.push_back({type_of(plugin), plugin});
     if (network.device.has_value()) wanted.device = network.device->vf;
+    if (auto given = foreign_addresses_.find(network.ifname); given != foreign_addresses_.end()) {
+      addresses = given->second;
+      drop_default_routes(network, addresses.result);
+      wanted.addresses = addresses.assigned;
+      return wanted;
+    }
     auto planned = TRY_CNI(wish_.known ? meta_.pods().addresses(turn, wish_.pod, key_, network.ifname)
                                        : std::optional<std::vector<ipam::Assigned>>());
     if (planned.has_value()) {
@@ -438,6 +477,7 @@ class SandboxAttacher {
   std::vector<cni::AddResult> results_;  // by network
   std::vector<Value> device_infos_;      // by network: what we know ourselves
   std::vector<state::Attachment> executed_;
+  std::map<std::string, Addresses> foreign_addresses_;  // by interface: of IPAM plugins that were executed
 };
 
 }  // namespace

@@ -155,6 +155,7 @@ Outcome<void> give_back_multus(Parts& parts, os::Disk& disk, const cni::Request&
         single.type = *type->as_string();
         single.ifname = one->ifname;
         single.config = input;
+        single.path = program_path(config, request);
         Outcome<cni::PluginConfig> read = cni::read_plugin_config(input);
         Outcome<std::string> gone =
             read.has_value() ? plugin_request(parts, single, *read) : std::unexpected(read.error());

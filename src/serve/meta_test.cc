@@ -4,6 +4,7 @@
 #include "serve/meta.h"
 
 #include <algorithm>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -140,6 +141,8 @@ class MetaTest : public testing::Test {
   Meta meta{disk, pods, {&kubelet}};
   Parts parts{engine, meta, dhcp, host_local, metrics};
   std::vector<std::string> runs;
+  std::thread recovery;
+  bool recovered = false;
   std::string pod = "a";
   std::string delegates = R"("delegates":[{"cniVersion":"1.0.0","name":"cbr0","type":"bridge"}])";
 };
@@ -302,6 +305,60 @@ TEST_F(MetaTest, GivesBackWhatMultusAttached) {
   ASSERT_TRUE(ask(cni::Command::kDel).has_value());
   EXPECT_THAT(runs, ElementsAre("bridge DEL"));
   EXPECT_FALSE(disk.files().contains("/var/lib/cni/multus/c1"));
+}
+
+// --- an IPAM type that is not ours
+
+constexpr const char* kForeignIpam = R"({"cniVersion":"1.0.0","type":"macvlan","master":"eth1",)"
+                                     R"("ipam":{"type":"nv-ipam","poolName":"p"}})";
+constexpr const char* kForeignAnswer =
+    R"({"cniVersion":"1.0.0","ips":[{"address":"10.7.0.5/24","gateway":"10.7.0.1"}],)"
+    R"("routes":[{"dst":"10.8.0.0/16"}],"dns":{"nameservers":["10.7.0.2"]}})";
+
+TEST_F(MetaTest, ExecutesAnIpamPluginThatIsNotOurs) {
+  install("nv-ipam", kForeignAnswer);
+  pods.add_network("rail", kForeignIpam);
+  pods.add_pod("rail");
+  auto answer = ask(cni::Command::kAdd);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_THAT(interfaces(), ElementsAre("exec:eth0#0", "exec:net1#ipam", "net1"));
+  EXPECT_THAT(pods.published["ns/a@c1"], HasSubstr("10.7.0.5"));
+  auto netns = kernel.netns().open("/run/netns/a");
+  auto links = kernel.netns().links(**netns);
+  auto routes = (*links)->routes();
+  EXPECT_TRUE(std::ranges::any_of(*routes, [](const os::Route& route) {
+    return route.destination.has_value() && route.destination->to_string() == "10.8.0.0/16" &&
+           route.gateway.has_value() && route.gateway->to_string() == "10.7.0.1";
+  }));
+  auto checked = ask(cni::Command::kCheck);
+  EXPECT_TRUE(checked.has_value()) << checked.error().message;
+  ASSERT_TRUE(ask(cni::Command::kDel).has_value());
+  EXPECT_THAT(runs, ElementsAre("bridge ADD", "nv-ipam ADD", "bridge CHECK", "nv-ipam CHECK", "nv-ipam DEL",
+                                "bridge DEL"));
+  expect_nothing_left();
+}
+
+TEST_F(MetaTest, GivesBackForeignAddressesWhenTheInterfaceCannotBeMade) {
+  install("nv-ipam", kForeignAnswer);
+  std::string config = kForeignIpam;
+  pods.add_network("rail", config.replace(config.find("eth1"), 4, "none"));
+  pods.add_pod("rail");
+  ASSERT_FALSE(ask(cni::Command::kAdd).has_value());
+  EXPECT_THAT(runs, ElementsAre("bridge ADD", "nv-ipam ADD", "nv-ipam DEL", "bridge DEL"));
+  expect_nothing_left();
+}
+
+TEST_F(MetaTest, LeavesPodsAloneThatAreBeingAttachedWhenItRecovers) {
+  // The agent recovers while this ADD's program runs: whatever it does, the ADD ends well.
+  kernel.put_program("/opt/cni/bin/bridge", [this](const os::RunRequest&) -> Result<os::RunResult> {
+    recovery = std::thread([this] { recovered = meta.recover(engine).has_value(); });
+    return os::RunResult{.output = kBridgeAnswer};
+  });
+  auto answer = ask(cni::Command::kAdd);
+  recovery.join();
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_TRUE(recovered);
+  EXPECT_THAT(interfaces(), ElementsAre("exec:eth0#0", "net1", "second"));
 }
 
 // kill -9 at every call of the ADD; the next agent recovers, DEL comes, and nothing is left.

@@ -6,6 +6,7 @@
 #include "attach/types.h"
 #include "serve/addresses.h"
 #include "serve/dhcp.h"
+#include "serve/foreign_ipam.h"
 #include "serve/metrics.h"
 #include "serve/records.h"
 #include "serve/selection.h"
@@ -19,6 +20,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kTurnWait{60'000};
 constexpr std::chrono::seconds kWorkTime{60};
+constexpr cni::Version kGcSince{1, 1, 0};
 
 class PluginRequest {
  public:
@@ -32,43 +34,44 @@ class PluginRequest {
           .message = fmt::format("network {}: plugin {} changes an interface and needs prevResult",
                                  config_.network, config_.type),
           .details = "put it behind the plugin that makes the interface"});
-    auto lock = parts_.engine.container(request_.container_id);
-    const state::Sandbox sandbox = sandbox_of(request_);
-    attach::PodWanted wanted{.pod = sandbox.key(), .netns_path = request_.netns, .others_stay = true};
-    wanted.interfaces.push_back(TRY_CNI(interface_wanted()));
-    Made made = TRY_CNI(attach(wanted, sandbox));
-    if (made.addresses.dhcp) {
-      Outcome<void> leased = lease(sandbox.key(), made);
-      if (!leased.has_value()) {
-        take_away(sandbox.key());
-        return std::unexpected(std::move(leased.error()));
-      }
-    }
-    cni::AddResult answer = chained_ ? merged(*config_.previous, made.interface, request_.ifname)
-                                     : result_of(made.interface, request_.netns, made.addresses.result);
-    if (!chained_) prefer_own_dns(answer, config_.object);
-    return cni::to_json(answer, config_.version);
+    std::optional<std::string> foreign = own_foreign_ipam();
+    if (!foreign.has_value()) return make(nullptr);
+    auto lock = ipam_lock(parts_.engine, request_.container_id);
+    const std::string key = sandbox_of(request_).key();
+    ForeignAddresses given = TRY_CNI(ask_foreign(key, *foreign));
+    Outcome<std::string> answer = make(&given);
+    if (answer.has_value()) return answer;
+    if (auto undone = undo_foreign_ipam(parts_.engine, key, request_.ifname); !undone.has_value())
+      answer.error().details +=
+          fmt::format("{}its addresses could not be given back: {}",
+                      answer.error().details.empty() ? "" : "; ", undone.error().message);
+    return answer;
   }
 
   Outcome<std::string> del() {
-    auto lock = parts_.engine.container(request_.container_id);
+    auto lock = ipam_lock(parts_.engine, request_.container_id);
     std::vector<std::string> keys;
-    bool known = false;
-    {
-      Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
-      keys = TRY_CNI(keys_of_container(turn.store(), request_));
-      for (const std::string& key : keys) known = known || TRY_CNI(has_record(turn.store(), key));
-    }
-    for (const std::string& key : keys) TRY_CNI(give_back(key));
-    if (!known) TRY_CNI(give_back_foreign());
+    const bool known = TRY_CNI(give_back_all(keys));
+    if (chained_) return "";
+    for (const std::string& key : keys) TRY_CNI(release_foreign_ipam(parts_.engine, key, request_.ifname));
+    std::optional<std::string> foreign = own_foreign_ipam();
+    if (!known && foreign.has_value())
+      TRY_CNI(execute(parts_.engine.kernel(), foreign_call(cni::Command::kDel, *foreign)));
     return "";
   }
 
   Outcome<std::string> check() {
-    auto lock = parts_.engine.container(request_.container_id);
-    Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
-    for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request_)))
-      TRY_CNI(attach::check_interface(turn.kernel(), turn.store(), key, record_name(), deadline()));
+    auto lock = ipam_lock(parts_.engine, request_.container_id);
+    std::vector<std::string> keys;
+    {
+      auto one_at_a_time = parts_.engine.container(request_.container_id);
+      Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
+      keys = TRY_CNI(keys_of_container(turn.store(), request_));
+      for (const std::string& key : keys)
+        TRY_CNI(attach::check_interface(turn.kernel(), turn.store(), key, record_name(), deadline()));
+    }
+    if (!chained_)
+      for (const std::string& key : keys) TRY_CNI(check_foreign_ipam(parts_.engine, key, request_.ifname));
     return "";
   }
 
@@ -98,6 +101,8 @@ class PluginRequest {
       if (!gone.has_value()) trouble += (trouble.empty() ? "" : "; ") + gone.error().message;
     }
     if (!trouble.empty()) return std::unexpected(cni::Failure{.code = cni::kKernel, .message = trouble});
+    if (std::optional<std::string> foreign = own_foreign_ipam(); foreign && !(config_.version < kGcSince))
+      TRY_CNI(execute(parts_.engine.kernel(), foreign_call(cni::Command::kGc, *foreign)));
     return "";
   }
 
@@ -106,6 +111,53 @@ class PluginRequest {
     attach::InterfaceResult interface;
     Addresses addresses;
   };
+
+  // --- an IPAM type that is not ours
+
+  std::optional<std::string> own_foreign_ipam() const {
+    return chained_ ? std::nullopt : foreign_ipam(config_.object);
+  }
+
+  Execution foreign_call(cni::Command command, const std::string& type) const {
+    return {.command = command,
+            .type = type,
+            .container_id = request_.container_id,
+            .netns = request_.netns,
+            .ifname = request_.ifname,
+            .args = request_.args_text,
+            .path = request_.path,
+            .config = request_.config};
+  }
+
+  Outcome<ForeignAddresses> ask_foreign(const std::string& key, const std::string& type) {
+    PhaseTimer timer(parts_.metrics, request_.type, Phase::kExec);
+    return acquire_foreign(parts_.engine, {.key = key,
+                                           .network = config_.network,
+                                           .call = foreign_call(cni::Command::kAdd, type),
+                                           .version = config_.version.to_string()});
+  }
+
+  // --- ADD
+
+  // `given`: the addresses of an IPAM plugin that was executed.
+  Outcome<std::string> make(const ForeignAddresses* given) {
+    auto lock = parts_.engine.container(request_.container_id);
+    const state::Sandbox sandbox = sandbox_of(request_);
+    attach::PodWanted wanted{.pod = sandbox.key(), .netns_path = request_.netns, .others_stay = true};
+    wanted.interfaces.push_back(TRY_CNI(interface_wanted(given)));
+    Made made = TRY_CNI(attach(wanted, sandbox, given));
+    if (made.addresses.dhcp) {
+      Outcome<void> leased = lease(sandbox.key(), made);
+      if (!leased.has_value()) {
+        take_away(sandbox.key());
+        return std::unexpected(std::move(leased.error()));
+      }
+    }
+    cni::AddResult answer = chained_ ? merged(*config_.previous, made.interface, request_.ifname)
+                                     : result_of(made.interface, request_.netns, made.addresses.result);
+    if (!chained_) prefer_own_dns(answer, config_.object);
+    return cni::to_json(answer, config_.version);
+  }
 
   std::string record_name() const {
     return chained_ ? request_.ifname + "/" + config_.type : request_.ifname;
@@ -117,31 +169,43 @@ class PluginRequest {
     return parts_.engine.turn(kTurnWait);
   }
 
-  Outcome<attach::InterfaceWanted> interface_wanted() {
+  Outcome<attach::InterfaceWanted> interface_wanted(const ForeignAddresses* given) {
     attach::InterfaceWanted wanted{.name = TRY_CNI(IfName::parse(request_.ifname)),
                                    .network = config_.network};
     wanted.config = {.cni_version = config_.version.to_string(),
                      .name = config_.network,
                      .plugins = {{config_.type, config_.object}}};
+    if (given != nullptr) wanted.config.plugins.front().config.set("ipam", given->block);
     wanted.selection = TRY_CNI(selection_of(request_, config_));
     wanted.chained = chained_;
     wanted.previous = config_.previous;
     return wanted;
   }
 
-  Outcome<Made> attach(attach::PodWanted& wanted, const state::Sandbox& sandbox) {
+  Result<attach::PodReport> attach_now(Engine::Turn& turn, const attach::PodWanted& wanted) {
+    PhaseTimer timer(parts_.metrics, request_.type, Phase::kKernel);
+    return attach::attach_pod(turn.kernel(), turn.store(), wanted, deadline());
+  }
+
+  Outcome<Made> attach(attach::PodWanted& wanted, const state::Sandbox& sandbox,
+                       const ForeignAddresses* given) {
     Engine::Turn turn = TRY_CNI(waited_turn());
     Made made;
     const ipam::Owner owner{sandbox.key(), request_.ifname};
-    if (!chained_) {
+    if (given != nullptr) {
+      made.addresses = given->addresses;
+      wanted.interfaces.front().addresses = made.addresses.assigned;
+    } else if (!chained_) {
       PhaseTimer timer(parts_.metrics, request_.type, Phase::kAddresses);
       made.addresses =
           TRY_CNI(addresses_for(turn, parts_.host_local, address_request(request_, config_, owner)));
       wanted.interfaces.front().addresses = made.addresses.assigned;
     }
-    Result<attach::PodReport> report = attach::attach_pod(turn.kernel(), turn.store(), wanted, deadline());
+    Result<attach::PodReport> report = attach_now(turn, wanted);
     Result<void> remembered;
     if (report.has_value()) remembered = remember_pod(turn.store(), sandbox, request_.netns);
+    if (given != nullptr && report.has_value() && remembered.has_value())
+      remembered = turn.store().put_attachment(given->record);
     if (!report.has_value() || !remembered.has_value()) {
       cni::Failure why = cni::failure_of(report.has_value() ? remembered.error() : report.error());
       if (Result<void> freed = release_addresses(turn, parts_.host_local, owner); !freed.has_value())
@@ -171,9 +235,25 @@ class PluginRequest {
   // After a failure behind the attachment; what stays is in the records.
   void take_away(const std::string& key) { [[maybe_unused]] auto undone = give_back(key); }
 
+  // All that is recorded of the interface, under whichever pod; whether there was anything.
+  Outcome<bool> give_back_all(std::vector<std::string>& keys) {
+    auto lock = parts_.engine.container(request_.container_id);
+    bool known = false;
+    {
+      Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
+      keys = TRY_CNI(keys_of_container(turn.store(), request_));
+      for (const std::string& key : keys) known = known || TRY_CNI(has_record(turn.store(), key));
+    }
+    for (const std::string& key : keys) TRY_CNI(give_back(key));
+    if (!known) TRY_CNI(give_back_foreign());
+    return known;
+  }
+
   Outcome<bool> has_record(state::Store& store, const std::string& key) {
     std::vector<state::Attachment> records = TRY_CNI(store.attachments_of(key));
-    return std::ranges::find(records, record_name(), &state::Attachment::interface) != records.end();
+    return std::ranges::any_of(records, [&](const state::Attachment& one) {
+      return one.interface == record_name() || (!chained_ && is_foreign_ipam(one, request_.ifname));
+    });
   }
 
   Outcome<void> give_back(const std::string& key) {
@@ -197,7 +277,7 @@ class PluginRequest {
                                     .netns_path = request_.netns,
                                     .config = config_.object,
                                     .previous = config_.previous},
-                                   deadline()));
+                                   deadline(), &turn.store()));
     if (!chained_)
       if (auto place = host_local_place(config_))
         TRY_CNI(parts_.host_local.release_foreign(turn, place->data_dir, config_.network,
