@@ -115,6 +115,7 @@ Result<void> recover(Parts& parts, const Options& options) {
     for (const std::string& line : report.notes) log::info(line);
     for (const auto& failure : report.failures)
       log::warn(fmt::format("{} {}: {}", failure.pod, failure.interface, failure.error.to_string()));
+    TRY(turn.read_addresses());
     TRY(parts.host_local.recover(turn).context("reading host-local's files"));
     if (!options.adopt.empty()) TRY(adopt_pools(parts, turn, options.adopt));
   }

@@ -21,6 +21,11 @@ Result<Engine::Turn> Engine::turn(std::chrono::milliseconds wait) {
   return Turn(*this, std::move(one), std::move(hold));
 }
 
+Result<void> Engine::Turn::read_addresses() {
+  engine_->addresses_.load(TRY(engine_->store_.all_leases()));
+  return {};
+}
+
 std::unique_ptr<Engine::ContainerLock> Engine::container(const std::string& id) {
   std::unique_lock lock(containers_mutex_);
   container_free_.wait(lock, [&] { return !containers_.contains(id); });

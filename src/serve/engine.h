@@ -31,6 +31,8 @@ class Engine {
     os::Kernel& kernel() { return engine_->kernel_; }
     state::Store& store() { return engine_->store_; }
     ipam::Allocator& addresses() { return engine_->addresses_; }
+    // After something that writes leases to the store only, such as attach::recover(): they are read anew.
+    Result<void> read_addresses();
     Turn(Turn&&) noexcept = default;
 
    private:

@@ -90,6 +90,18 @@ TEST(Engine, ReadsAnewWhatAnotherProcessWrote) {
   EXPECT_EQ(lowest(), "10.0.0.3");
 }
 
+TEST(Engine, ReadsAnewWhatWasWrittenBesideTheAllocator) {
+  Rig rig;
+  auto turn = rig.engine.turn(milliseconds(0));
+  ASSERT_TRUE(turn.has_value());
+  turn->addresses().take("host-local:n", *IpAddress::parse("10.0.0.2"), {"gone", "net1"});
+  ASSERT_TRUE(
+      turn->store().put_lease({"host-local:n", *IpAddress::parse("10.0.0.3"), "there", "net1"}).has_value());
+  ASSERT_TRUE(turn->read_addresses().has_value());
+  EXPECT_FALSE(turn->addresses().holder("host-local:n", *IpAddress::parse("10.0.0.2")).has_value());
+  EXPECT_TRUE(turn->addresses().holder("host-local:n", *IpAddress::parse("10.0.0.3")).has_value());
+}
+
 TEST(Engine, RequestsOfOneContainerWaitForEachOther) {
   Rig rig;
   std::atomic<int> inside{0};

@@ -30,7 +30,7 @@ start() { # GUEST OPTION...
   guest=$1
   shift
   lab/lab start "$guest" --file "$railbed:/usr/bin/railbed" --file "${railbed}-cni:/usr/bin/railbed-cni" \
-    --file "$originals:/opt/originals" --file tests/lab/agent/attach.sh:/t/attach.sh --file bench/attach_lab/vfs.sh:/t/vfs.sh "$@" \
+    --mem 1400 $(for p in cnitool host-local static ipvlan vrf sbr; do echo --file "$originals/$p:/opt/originals/$p"; done) --file tests/lab/agent/attach.sh:/t/attach.sh --file bench/attach_lab/vfs.sh:/t/vfs.sh "$@" \
     >"$LAB_DIR/$guest.log" 2>&1 || { fail "guest $guest did not start"; cat "$LAB_DIR/$guest.log"; return 1; }
   on 'railbed cni install --bin-dir /opt/cni/bin && { railbed agent >/tmp/agent.log 2>&1 & }
     until [ -S /run/railbed/agent.sock ]; do sleep 0.05; done
