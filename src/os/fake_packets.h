@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: networks on which a function answers. Threading: any. Failure: as PacketPort's.
+// For tests: networks on which a function answers. Threading: any, but on_send() not while
+// another thread sends. Failure: as PacketPort's.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -18,7 +20,10 @@ class FakePackets : public PacketPort {
   using Answer = std::function<std::vector<UdpPacket>(const UdpPacket& sent, MacAddress to)>;
   void on_send(Answer answer) { answer_ = std::move(answer); }
   // No such namespace any more.
-  void remove_netns(const std::string& path) { gone_.push_back(path); }
+  void remove_netns(const std::string& path) {
+    std::lock_guard lock(mutex_);
+    gone_.push_back(path);
+  }
   int sockets() const { return sockets_; }  // open now
 
   Result<std::unique_ptr<PacketSocket>> open(const std::string& netns_path, const std::string& interface,
@@ -31,7 +36,7 @@ class FakePackets : public PacketPort {
   std::mutex mutex_;
   Answer answer_;
   std::vector<std::string> gone_;
-  int sockets_ = 0;
+  std::atomic<int> sockets_ = 0;
 };
 
 }  // namespace railbed::os

@@ -132,9 +132,24 @@ struct Dhcp::Impl {
     Engine::Turn turn = TRY(engine.turn(kTurnWait));
     return turn.store().put_note(lease_key(lease.owner), to_note(lease));
   }
+  // In one turn with the store, so that a renewal that is under way does not write it again.
   Result<void> forget(const ipam::Owner& owner) {
     Engine::Turn turn = TRY(engine.turn(kTurnWait));
-    return turn.store().forget_note(lease_key(owner));
+    TRY(turn.store().forget_note(lease_key(owner)));
+    std::lock_guard lock(mutex);
+    leases.erase(owner);
+    return {};
+  }
+  // As put_back() below: not one that was released while its renewal was under way.
+  Result<void> keep_renewed(const KeptLease& lease) {
+    Engine::Turn turn = TRY(engine.turn(kTurnWait));
+    if (!still_has(lease)) return {};
+    return turn.store().put_note(lease_key(lease.owner), to_note(lease));
+  }
+  bool still_has(const KeptLease& lease) {
+    std::lock_guard lock(mutex);
+    auto found = leases.find(lease.owner);
+    return found != leases.end() && found->second.lease.client == lease.client;
   }
 
   // One that nobody asked to release while its renewal was under way.
@@ -212,7 +227,8 @@ struct Dhcp::Impl {
     renewed.ack = std::move((*answer)->bytes);
     renewed.server_mac = (*answer)->from;
     renewed.since = renewal.sent;
-    [[maybe_unused]] auto kept = keep(renewed);  // else an agent that starts again asks earlier than it must
+    [[maybe_unused]] auto kept =
+        keep_renewed(renewed);  // else an agent that starts again asks earlier than it must
     put_back(renewed, renewed.ask_after(renewal.sent), false);
     return true;
   }
@@ -368,10 +384,7 @@ Result<void> Dhcp::release(const ipam::Owner& owner) {
     [[maybe_unused]] auto sent =
         (*socket)->send(to_server(given_back, mine, lease.lease.server), lease.server_mac);
   }
-  TRY(impl_->forget(owner));
-  std::lock_guard lock(impl_->mutex);
-  impl_->leases.erase(owner);
-  return {};
+  return impl_->forget(owner);
 }
 
 Result<void> Dhcp::check(const ipam::Owner& owner) {

@@ -294,6 +294,22 @@ TEST(Dhcp, GivesTheLeaseBack) {
   EXPECT_EQ(dropped.notes(), 0u);
 }
 
+TEST(Dhcp, ALeaseThatIsReleasedWhileItIsRenewedStaysReleased) {
+  Rig rig;
+  ASSERT_TRUE(rig.acquire().has_value());
+  bool once = true;
+  rig.packets.on_send([&](const os::UdpPacket& sent, MacAddress to) {
+    if (std::exchange(once, false)) {
+      EXPECT_TRUE(rig.dhcp->release(rig.owner).has_value());
+    }
+    return rig.server.answer(sent, to);
+  });
+  rig.pass(seconds(500));
+  EXPECT_EQ(rig.dhcp->work(), os::Deadline::max());
+  EXPECT_FALSE(rig.dhcp->check(rig.owner).has_value());
+  EXPECT_EQ(rig.notes(), 0u);
+}
+
 TEST(Dhcp, ManyThatAreDueWaitTogether) {
   Rig rig;
   for (int i = 0; i < 50; ++i) {
