@@ -214,6 +214,8 @@ int agent_verb(std::span<char*> arguments) {
   app.add_option("--adopt", options.adopt,
                  "a directory with whereabouts' IPPool objects: their addresses are taken");
   app.add_option("--node", options.settings.node, "this machine's node name (its host name)");
+  app.add_flag("--soft-rdma", options.settings.soft_rdma,
+               "soft-RoCE devices on RDMA-marked VFs without RDMA");
   app.add_option("--workers", options.server.workers, "how many requests are worked on at once")
       ->capture_default_str()
       ->check(CLI::Range(1, 256));

@@ -327,7 +327,8 @@ class SandboxAttacher {
     attach::PodWanted wanted{.pod = key_,
                              .netns_path = request_.netns,
                              .soft_rdma = meta_.pods().soft_rdma(),
-                             .others_stay = true};
+                             // What `up` asks for is all that the pod of a manifest has.
+                             .others_stay = !sandbox_.container.empty()};
     Outcome<void> decided = decide(turn, all, wanted);
     if (decided.has_value()) {
       PhaseTimer timer(parts_.metrics, request_.type, Phase::kKernel);

@@ -32,7 +32,7 @@ start() { # GUEST OPTION...
   lab/lab start "$guest" --file "$railbed:/usr/bin/railbed" --file "${railbed}-cni:/usr/bin/railbed-cni" \
     --mem 1400 $(for p in cnitool host-local static ipvlan vrf sbr; do echo --file "$originals/$p:/opt/originals/$p"; done) --file tests/lab/agent/attach.sh:/t/attach.sh --file bench/attach_lab/vfs.sh:/t/vfs.sh "$@" \
     >"$LAB_DIR/$guest.log" 2>&1 || { fail "guest $guest did not start"; cat "$LAB_DIR/$guest.log"; return 1; }
-  on 'railbed cni install --bin-dir /opt/cni/bin && { railbed agent >/tmp/agent.log 2>&1 & }
+  on 'railbed cni install --bin-dir /opt/cni/bin >/dev/null && { railbed agent >/tmp/agent.log 2>&1 & }
     until [ -S /run/railbed/agent.sock ]; do sleep 0.05; done
     ip netns add a; ip netns add b; ip -n a link set lo up; ip -n b link set lo up; true'
 }
@@ -69,23 +69,25 @@ part_sriov() {
   on "ip netns del a; ip netns add a" # the namespace is gone without a DEL
   has "sriov: DEL without the namespace" "$(tool del rail a net1)" "status 0"
   same "sriov: and the VF is as before" "$(on "sh attach.sh vf $vf")" "$before"
-  same "sriov: nothing is attached" "$(on 'railbed attachments -o json' | tr -d ' \n')" '{"attachments":[]}'
+  same "sriov: nothing is attached" "$(on 'railbed attachments -o json' | tr -d ' \n')" '{"apiVersion":"railbed.dev/v1","kind":"Attachments","sandboxes":[]}'
   agent_log
 }
 
-# What this machine's own kernel may lack: beside the original plugin, in namespaces a (ours) and b (theirs).
+# What this machine's own kernel may lack: in turn through ours and through the original plugin, in a namespace each (two
+# ipvlans of one parent cannot have the same address at once).
 beside_original() { # NAME PLUGIN...
-  local name=$1 ours theirs
+  local name=$1 ours theirs original
   shift
   conf "$name" 1.0.0 "$@"
-  ours=$(tool add "$name" a net1)
-  has "$name: ADD" "$ours" "status 0"
-  theirs=$(on "CNI_PATH=/opt/originals NETCONFPATH=/etc/cni/net.d CNI_IFNAME=net1 /opt/originals/cnitool add $name /run/netns/b; echo status \$?")
-  has "$name: the original's ADD" "$theirs" "status 0"
-  same "$name: links, addresses, routes and rules as the original's" "$(on 'sh attach.sh inside a')" "$(on 'sh attach.sh inside b')"
+  has "$name: ADD" "$(tool add "$name" a net1)" "status 0"
+  ours=$(on 'sh attach.sh inside a')
   has "$name: CHECK" "$(tool check "$name" a net1)" "status 0"
   has "$name: DEL" "$(tool del "$name" a net1)" "status 0"
-  on "CNI_PATH=/opt/originals NETCONFPATH=/etc/cni/net.d CNI_IFNAME=net1 /opt/originals/cnitool del $name /run/netns/b"
+  original="CNI_PATH=/opt/originals NETCONFPATH=/etc/cni/net.d CNI_IFNAME=net1 /opt/originals/cnitool"
+  has "$name: the original's ADD" "$(on "$original add $name /run/netns/b; echo status \$?")" "status 0"
+  theirs=$(on 'sh attach.sh inside b')
+  on "$original del $name /run/netns/b"
+  same "$name: links, addresses, routes and rules as the original's" "$ours" "$theirs"
   same "$name: after DEL as after the original's" "$(on 'sh attach.sh inside a')" "$(on 'sh attach.sh inside b')"
 }
 
@@ -111,7 +113,7 @@ part_vfio() {
   conf dpdk 1.0.0 "{\"type\":\"sriov\",\"deviceID\":\"$vf\",\"vlan\":78}"
   has "vfio: ADD" "$(tool add dpdk a net1)" "status 0"
   has "vfio: the VLAN is set through the PF" "$(on "ip link show eth0 | grep 'vf 0 '")" "vlan 78"
-  has "vfio: it is attached as files" "$(on 'railbed attachments -o json')" "/dev/vfio/"
+  has "vfio: the device is attached" "$(on 'railbed attachments -o json')" "\"device\": \"$vf\""
   has "vfio: DEL" "$(tool del dpdk a net1)" "status 0"
   if [[ "$(on "ip link show eth0 | grep 'vf 0 '")" == *"vlan 78"* ]]; then fail "vfio: the VLAN is gone"; else pass "vfio: the VLAN is gone"; fi
   agent_log

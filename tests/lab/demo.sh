@@ -36,6 +36,8 @@ has "discover: two PFs that can make VFs" "$text" "2 can make VFs"
 has "both pods are attached: worker-0" "$(cat "$out/demo/up-guest-1.txt")" "llm/worker-0: net2 is VF"
 has "both pods are attached: worker-1" "$(cat "$out/demo/up-guest-2.txt")" "llm/worker-1: rail1 is VF"
 
+has "the agent attached them" "$(cat "$out/demo/attachments-guest-1.txt")" "llm/worker-0"
+
 # The table: each rail with RDMA and TCP, a bandwidth and a latency each.
 row() { # LABEL TRANSPORT
   if grep -F " $2 " "$out/demo/result.txt" | grep -Eq "^$1 .*guest-1 → guest-2 .* [0-9.]+ [KMG]?b/s .* [0-9.]+ (µs|ms)"; then
