@@ -178,6 +178,8 @@ class SandboxAttacher {
         continue;
       }
       Execution execution = execution_for(network, i, type, std::nullopt);
+      // What cannot be run has nothing to undo: no record.
+      TRY_CNI(find_plugin(parts_.engine.kernel(), type, execution.path));
       state::Attachment record = program_record(key_, network.name, i, execution, network.list.version);
       record.resource = network.resource;
       if (i == 0 && all_foreign && network.device.has_value()) record.device = network.device->id;

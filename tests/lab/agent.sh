@@ -101,7 +101,9 @@ part_kinds() {
   done
   beside_original vrf "{\"type\":\"ipvlan\",\"master\":\"dum0\",$static}" '{"type":"vrf","vrfname":"blue"}'
   beside_original vrf-table "{\"type\":\"ipvlan\",\"master\":\"dum0\",$static}" '{"type":"vrf","vrfname":"red","table":1234}'
-  beside_original sbr "{\"type\":\"ipvlan\",\"master\":\"dum0\",$static}" '{"type":"sbr"}'
+  # With IPv4 only: the original copies the IPv6 subnet into the IPv4 address's table too.
+  local v4='"ipam":{"type":"static","addresses":[{"address":"10.78.0.5/24","gateway":"10.78.0.1"}]}'
+  beside_original sbr "{\"type\":\"ipvlan\",\"master\":\"dum0\",$v4}" '{"type":"sbr"}'
   agent_log
 }
 

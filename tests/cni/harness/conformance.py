@@ -204,6 +204,16 @@ class Conformance:
                           [f"status {done.returncode}, wanted code {code}, got: {done.stdout.strip()} {done.stderr.strip()}"])
         return told
 
+    def foreign_ipam(self, stdin):
+        """An IPAM plugin that is not ours, below one of ours, is executed for ADD and DEL."""
+        added = self.side.raw("macvlan", stdin, self.environment())
+        there = machine.see("conform")["links"]
+        gone = self.side.raw("macvlan", stdin, self.environment(CNI_COMMAND="DEL"))
+        good = added.returncode == 0 and '"ips"' in added.stdout and "net1" in there and gone.returncode == 0
+        good = good and "net1" not in machine.see("conform")["links"]
+        self.report.check("conformance: an IPAM plugin of others below ours", good,
+                          [f"ADD: {added.returncode} {added.stdout} {added.stderr}", f"DEL: {gone.returncode} {gone.stdout}"])
+
     def refusals(self):
         macvlan = {"cniVersion": "1.1.0", "name": "conform", "type": "macvlan", "master": "p0"}
 
@@ -228,7 +238,7 @@ class Conformance:
         self.refused("an MTU that is no number", 7, "macvlan", text(mtu="big"))
         self.refused("no such master", None, "macvlan", text(master="nowhere0"))
         self.refused("no such IPAM", None, "macvlan", text(ipam={"type": "nothing-there"}))
-        self.refused("an IPAM plugin of others below ours", 7, "macvlan", text(ipam={**addresses("static"), "type": "foreign-static"}))
+        self.foreign_ipam(text(ipam={**addresses("static"), "type": "foreign-static"}))
         self.refused("GC without a list of what is valid, as cnitool sends it", 7, "macvlan", text(), CNI_COMMAND="GC")
         self.refused("an IPAM that is a path", None, "macvlan", text(ipam={"type": "../../bin/true"}))
         self.refused("a range that is none", 7, "macvlan", text(ipam={"type": "host-local", "subnet": "10.0.0.0/99"}))
