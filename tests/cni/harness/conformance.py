@@ -206,9 +206,10 @@ class Conformance:
 
     def foreign_ipam(self, stdin):
         """An IPAM plugin that is not ours, below one of ours, is executed for ADD and DEL."""
-        added = self.side.raw("macvlan", stdin, self.environment())
+        environment = self.environment()
+        added = self.side.raw("macvlan", stdin, environment)
         there = machine.see("conform")["links"]
-        gone = self.side.raw("macvlan", stdin, self.environment(CNI_COMMAND="DEL"))
+        gone = self.side.raw("macvlan", stdin, {**environment, "CNI_COMMAND": "DEL"})
         good = added.returncode == 0 and '"ips"' in added.stdout and "net1" in there and gone.returncode == 0
         good = good and "net1" not in machine.see("conform")["links"]
         self.report.check("conformance: an IPAM plugin of others below ours", good,
