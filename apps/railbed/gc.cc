@@ -29,10 +29,9 @@ void print(const std::vector<serve::Leftover>& leftovers, bool removed) {
   report::Table table({{"KIND"}, {"WHAT"}, {"POD"}, {"WHY"}, {"RESULT"}});
   bool removable = false;
   for (const serve::Leftover& one : leftovers) {
-    bool shown_only = one.kind == serve::LeftoverKind::kDevice || one.kind == serve::LeftoverKind::kPending;
-    removable = removable || !shown_only;
-    Cell result = shown_only ? Cell(one.hint, Paint::kDim) : Cell();
-    if (removed && !shown_only)
+    removable = removable || one.removable;
+    Cell result = one.removable ? Cell() : Cell(one.hint, Paint::kDim);
+    if (removed && one.removable)
       result = one.removed ? Cell("removed", Paint::kGood)
                            : Cell(one.error.empty() ? "is still there" : one.error, Paint::kBad);
     table.row({std::string(serve::kind_name(one.kind)), one.what, one.pod, one.why, result});
@@ -64,7 +63,7 @@ int gc_verb(std::span<char*> arguments) {
   std::string pending = "/var/lib/railbed/pending-del";
   bool yes = false;
   bool dry_run = false;
-  CLI::App app("What no namespace owns: records, addresses, interfaces, sandboxes; --yes removes it.",
+  CLI::App app("What no namespace owns: records, addresses, interfaces, sandboxes, files; --yes removes it.",
                "railbed gc");
   app.add_option("-o,--output", output, "table or json")->check(CLI::IsMember({"table", "json"}));
   CLI::Option* remove = app.add_flag("--yes", yes, "remove what is found");

@@ -8,6 +8,7 @@
 #include "attach/attach.h"
 #include "facts/collect.h"
 #include "serve/exec_records.h"
+#include "serve/leftover_files.h"
 #include "serve/meta_records.h"
 #include "state/sandbox.h"
 
@@ -23,7 +24,7 @@ constexpr uint32_t kOurGroups = 0x40000000u;
 constexpr uint32_t kGroupBits = 0xc0000000u;
 
 constexpr std::string_view kKindNames[] = {"interface", "program", "address", "sandbox",
-                                           "link",      "device",  "pending"};
+                                           "link",      "file",    "device",  "pending"};
 
 std::string status_reason(AttachmentStatus status) {
   return status == AttachmentStatus::kBegun ? "its ADD never ended" : "its DEL never ended";
@@ -133,7 +134,8 @@ class Finder {
                           .pod = "",
                           .what = address,
                           .why = "this VF is in a namespace that railbed does not know",
-                          .hint = "it comes back when the last process of that namespace has ended"});
+                          .hint = "it comes back when the last process of that namespace has ended",
+                          .removable = false});
       }
   }
 
@@ -152,6 +154,7 @@ class Remover {
   Result<void> run() {
     TRY(remove_records());
     for (Leftover& one : leftovers_) {
+      if (!one.removable) continue;
       Result<void> done;
       switch (one.kind) {
         case LeftoverKind::kAddress:
@@ -162,6 +165,9 @@ class Remover {
           break;
         case LeftoverKind::kLink:
           done = remove_link(one);
+          break;
+        case LeftoverKind::kFile:
+          done = remove_leftover_file(store_, disk_, one);
           break;
         default:
           continue;
@@ -232,7 +238,10 @@ std::string_view kind_name(LeftoverKind kind) {
 Result<std::vector<Leftover>> find_leftovers(os::Kernel& kernel, state::Store* store, os::Disk& disk,
                                              const std::string& pending_dir) {
   std::vector<Leftover> found;
-  if (store != nullptr) found = TRY(Finder(kernel, *store).find());
+  if (store != nullptr) {
+    found = TRY(Finder(kernel, *store).find());
+    for (Leftover& one : TRY(find_leftover_files(*store, disk))) found.push_back(std::move(one));
+  }
   Result<std::vector<std::string>> pending = disk.list(pending_dir);
   if (!pending.has_value() && pending.error().code != Code::kNotFound)
     return fail(std::move(pending.error()));
@@ -242,7 +251,8 @@ Result<std::vector<Leftover>> find_leftovers(os::Kernel& kernel, state::Store* s
                        .pod = "",
                        .what = pending_dir + "/" + file,
                        .why = "a DEL that came while no agent answered",
-                       .hint = "the agent repeats it: start it, or see its log"});
+                       .hint = "the agent repeats it: start it, or see its log",
+                       .removable = false});
   return found;
 }
 
@@ -260,6 +270,7 @@ doc::Value to_value(const std::vector<Leftover>& leftovers) {
     if (!one.pod.empty()) value.set("pod", one.pod);
     value.set("why", one.why);
     if (!one.pool.empty()) value.set("pool", one.pool);
+    value.set("removable", one.removable);
     value.set("removed", one.removed);
     if (!one.error.empty()) value.set("error", one.error);
     list.push(std::move(value));

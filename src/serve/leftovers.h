@@ -23,6 +23,7 @@ enum class LeftoverKind : uint8_t {
   kAddress,    // a lease of a sandbox that has no such interface
   kSandbox,    // what is noted about a sandbox whose namespace is gone
   kLink,       // an interface that railbed made in a pod, without a record
+  kFile,       // a file of host-local whose container nobody knows: removed where it is ours
   kDevice,     // a VF that is in no namespace we know: shown only
   kPending,    // a DEL that waits for the agent: shown only
 };
@@ -36,6 +37,7 @@ struct Leftover {
   std::string hint;   // for what is shown only
   std::string netns;  // of kLink
   std::string pool;   // of kAddress
+  bool removable = true;
   bool removed = false;
   std::string error;  // of removing it
 };

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// railbed attachments and gc as programs, over a state that the test wrote.
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "attach/result.h"
+#include "cni/add_result.h"
+#include "doc/json.h"
+#include "os/kernel.h"
+#include "os/processes.h"
+#include "serve/exec_records.h"
+#include "state/store.h"
+
+namespace railbed {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class StateVerbs : public testing::Test {
+ protected:
+  StateVerbs() {
+    std::string name = (std::filesystem::temp_directory_path() / "railbed-state-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+    std::filesystem::create_directories(folder_ / "pending");
+  }
+  ~StateVerbs() override { std::filesystem::remove_all(folder_); }
+
+  std::string state() const { return folder_ / "state"; }
+
+  // One pod with an interface of ours and an executed one, in a namespace that is there or not.
+  void write_state(const std::string& netns, bool only_executed = false) const {
+    auto kernel = os::real_kernel();
+    auto store = state::open_store({.directory = state(), .boot_id = kernel->boot_id(), .command = "test"});
+    ASSERT_TRUE(store.has_value()) << store.error().to_string();
+    attach::InterfaceResult made{.interface = "net1",
+                                 .network = "ns/rail",
+                                 .type = "macvlan",
+                                 .mac = "02:00:00:00:00:07",
+                                 .mtu = 9000,
+                                 .addresses = {*IpPrefix::parse("10.9.0.5/24")}};
+    const state::Attachment ours{.pod = "ns/a@0123456789abcdef",
+                                 .interface = "net1",
+                                 .netns = netns,
+                                 .network = "ns/rail",
+                                 .type = "macvlan",
+                                 .status = state::AttachmentStatus::kAttached,
+                                 .device = "eth1",
+                                 .resource = "",
+                                 .undo = "{}",
+                                 .result = attach::to_json(made)};
+    if (!only_executed) {
+      ASSERT_TRUE((*store)->put_attachment(ours));
+    }
+    state::Attachment program = serve::program_record("ns/a@0123456789abcdef", "cbr0", 0,
+                                                      {.type = "bridge",
+                                                       .container_id = "0123456789abcdef",
+                                                       .netns = netns,
+                                                       .ifname = "eth0",
+                                                       .args = "",
+                                                       .path = {},
+                                                       .config = "{}"},
+                                                      "1.0.0");
+    serve::conclude(program, {.addresses = {{*IpPrefix::parse("10.1.0.5/16"), {}, {}}}});
+    ASSERT_TRUE((*store)->put_attachment(program));
+    ASSERT_TRUE((*store)->put_note("network-status/ns/a@0123456789abcdef", R"([{"name":"cbr0"}])"));
+  }
+
+  os::RunResult run(const std::string& verb, std::vector<std::string> options) const {
+    std::vector<std::string> arguments = {verb, "--state-dir", state()};
+    if (verb == "gc") arguments.insert(arguments.end(), {"--pending-dir", folder_ / "pending"});
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    auto ran =
+        os::real_processes()->run({.program = RAILBED_PROGRAM,
+                                   .arguments = arguments,
+                                   .environment = {},
+                                   .input = "",
+                                   .deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30)});
+    EXPECT_TRUE(ran.has_value()) << ran.error().to_string();
+    return ran ? *ran : os::RunResult{};
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(StateVerbs, AttachmentsAreATable) {
+  write_state("/run/netns/a");
+  os::RunResult ran = run("attachments", {});
+  EXPECT_EQ(ran.exit_status, 0);
+  EXPECT_THAT(ran.errors, IsEmpty());
+  EXPECT_EQ(ran.output,
+            "POD   CONTAINER      INTERFACE  TYPE               NETWORK  DEVICE  ADDRESSES    STATUS\n"
+            "ns/a  0123456789abc  net1       macvlan            ns/rail  eth1    10.9.0.5/24  attached\n"
+            "ns/a  0123456789abc  eth0       bridge (executed)  cbr0     -       10.1.0.5/16  attached\n");
+}
+
+TEST_F(StateVerbs, AttachmentsAreOneJsonDocument) {
+  write_state("/run/netns/a");
+  os::RunResult ran = run("attachments", {"-o", "json"});
+  EXPECT_EQ(ran.exit_status, 0);
+  doc::Diagnostics unread;
+  auto value = doc::parse_json(std::make_shared<doc::Source>(doc::Source{"stdout", ran.output}), unread);
+  ASSERT_TRUE(value.has_value()) << ran.output;
+  EXPECT_EQ(
+      doc::to_json(*value),
+      R"({"apiVersion":"railbed.dev/v1","kind":"Attachments","sandboxes":[{"pod":"ns/a",)"
+      R"("container":"0123456789abcdef","netns":"/run/netns/a","interfaces":[)"
+      R"({"interface":"net1","type":"macvlan","network":"ns/rail","device":"eth1","addresses":["10.9.0.5/24"],)"
+      R"("mac":"02:00:00:00:00:07","mtu":9000,"status":"attached"},)"
+      R"({"interface":"eth0","type":"bridge","network":"cbr0","addresses":["10.1.0.5/16"],"status":"attached",)"
+      R"("executed":true}],"networkStatus":[{"name":"cbr0"}]}]})");
+}
+
+TEST_F(StateVerbs, NothingIsAttachedWithoutAState) {
+  EXPECT_EQ(run("attachments", {}).output, "nothing is attached\n");
+  EXPECT_THAT(run("attachments", {"-o", "json"}).output, HasSubstr("\"sandboxes\": []"));
+}
+
+TEST_F(StateVerbs, GcShowsWhatLostItsNamespaceAndChangesNothing) {
+  write_state("/nowhere/gone");
+  std::ofstream(folder_ / "pending/1.del") << "{}";
+  for (int i = 0; i < 2; ++i) {
+    os::RunResult ran = run("gc", {});
+    EXPECT_EQ(ran.exit_status, 0);
+    EXPECT_THAT(ran.output, AllOf(HasSubstr("interface  net1 "), HasSubstr("program    exec:eth0#0"),
+                                  HasSubstr("its namespace /nowhere/gone is gone"), HasSubstr("1.del"),
+                                  HasSubstr("\nrailbed gc --yes removes them\n")));
+  }
+  os::RunResult json = run("gc", {"-o", "json"});
+  EXPECT_THAT(json.output, AllOf(HasSubstr("\"kind\": \"Leftovers\""), HasSubstr("\"what\": \"net1\""),
+                                 Not(HasSubstr("\"removed\": true"))));
+}
+
+TEST_F(StateVerbs, GcSaysWhatItCouldNotRemove) {
+  write_state("/nowhere/gone", true);
+  os::RunResult ran = run("gc", {"--yes"});
+  EXPECT_EQ(ran.exit_status, 1);  // there is no program `bridge` in no directory
+  EXPECT_THAT(ran.output, HasSubstr("there is no plugin bridge"));
+}
+
+}  // namespace
+}  // namespace railbed
