@@ -7,18 +7,33 @@ Engine::Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& block
     : kernel_(kernel), store_(store), addresses_(blocks) {}
 
 Result<Engine::Turn> Engine::turn(std::chrono::milliseconds wait) {
-  std::unique_lock one(one_, std::defer_lock);
-  if (!one.try_lock_for(wait))
-    return fail(Error{.code = Code::kBusy,
-                      .message = fmt::format("other requests kept this one waiting for {} ms", wait.count()),
-                      .hint = "the runtime will ask again; `railbed attachments` shows what is under way"});
-  std::unique_ptr<state::Hold> hold =
+  {
+    std::unique_lock lock(turn_mutex_);
+    if (!turn_free_.wait_for(lock, wait, [&] { return !taken_; }))
+      return fail(
+          Error{.code = Code::kBusy,
+                .message = fmt::format("other requests kept this one waiting for {} ms", wait.count()),
+                .hint = "the runtime will ask again; `railbed attachments` shows what is under way"});
+    taken_ = true;
+  }
+  Turn turn(*this);
+  turn.hold_ =
       TRY(store_.hold(wait).hint("`railbed up` or `down` is changing this machine; ask again later"));
-  if (!loaded_ || hold->changed()) {
+  if (!loaded_ || turn.hold_->changed()) {
     addresses_.load(TRY(store_.all_leases()));
     loaded_ = true;
   }
-  return Turn(*this, std::move(one), std::move(hold));
+  return turn;
+}
+
+Engine::Turn::~Turn() {
+  if (engine_ == nullptr) return;
+  hold_.reset();
+  {
+    std::lock_guard lock(engine_->turn_mutex_);
+    engine_->taken_ = false;
+  }
+  engine_->turn_free_.notify_one();
 }
 
 Result<void> Engine::Turn::read_addresses() {
