@@ -38,6 +38,7 @@ struct Row {
   std::string mac;
   int mtu = 0;
   std::string rdma;
+  std::vector<std::string> char_devices;
   bool soft = false;
   std::string status;
   bool executed = false;
@@ -77,6 +78,7 @@ void add_result(const state::Attachment& record, Row& row) {
   row.mac = result->mac;
   row.mtu = result->mtu;
   row.rdma = result->rdma;
+  row.char_devices = result->char_devices;
   row.soft = result->soft;
 }
 
@@ -111,6 +113,10 @@ Value interface_value(const Row& row) {
   if (row.mtu > 0) value.set("mtu", row.mtu);
   set_if("rdma", row.rdma);
   if (!row.rdma.empty()) value.set("soft", row.soft);
+  if (!row.char_devices.empty()) {
+    Value& files = value.set("charDevices", Value::array());
+    for (const std::string& one : row.char_devices) files.push(one);
+  }
   value.set("status", row.status);
   if (row.executed) value.set("executed", true);
   return value;

@@ -167,6 +167,7 @@ struct Dhcp::Impl {
   }
 
   void drop(const KeptLease& lease) {
+    if (!still_has(lease)) return;  // a new ADD of the same owner has another
     [[maybe_unused]] auto forgotten = forget(lease.owner);
     std::lock_guard lock(mutex);
     leases.erase(lease.owner);

@@ -116,6 +116,7 @@ part_vfio() {
   has "vfio: ADD" "$(tool add dpdk a net1)" "status 0"
   has "vfio: the VLAN is set through the PF" "$(on "ip link show eth0 | grep 'vf 0 '")" "vlan 78"
   has "vfio: the device is attached" "$(on 'railbed attachments -o json')" "\"device\": \"$vf\""
+  has "vfio: and its file" "$(on 'railbed attachments -o json')" "/dev/vfio/"
   has "vfio: DEL" "$(tool del dpdk a net1)" "status 0"
   if [[ "$(on "ip link show eth0 | grep 'vf 0 '")" == *"vlan 78"* ]]; then fail "vfio: the VLAN is gone"; else pass "vfio: the VLAN is gone"; fi
   agent_log
