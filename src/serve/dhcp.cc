@@ -17,7 +17,7 @@ using os::Deadline;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds kTurnWait{30};
+constexpr seconds kShortWait{30};
 constexpr milliseconds kFirstTry{1000};  // doubled each time
 constexpr seconds kLongestTry{16};
 constexpr seconds kRenewalTry{4};
@@ -129,12 +129,12 @@ struct Dhcp::Impl {
   }
 
   Result<void> keep(const KeptLease& lease) {
-    Engine::Turn turn = TRY(engine.turn(kTurnWait));
+    Engine::Turn turn = TRY(engine.turn(kShortWait));
     return turn.store().put_note(lease_key(lease.owner), to_note(lease));
   }
   // In one turn with the store, so that a renewal that is under way does not write it again.
   Result<void> forget(const ipam::Owner& owner) {
-    Engine::Turn turn = TRY(engine.turn(kTurnWait));
+    Engine::Turn turn = TRY(engine.turn(kShortWait));
     TRY(turn.store().forget_note(lease_key(owner)));
     std::lock_guard lock(mutex);
     leases.erase(owner);
@@ -142,7 +142,7 @@ struct Dhcp::Impl {
   }
   // As put_back() below: not one that was released while its renewal was under way.
   Result<void> keep_renewed(const KeptLease& lease) {
-    Engine::Turn turn = TRY(engine.turn(kTurnWait));
+    Engine::Turn turn = TRY(engine.turn(kShortWait));
     if (!still_has(lease)) return {};
     return turn.store().put_note(lease_key(lease.owner), to_note(lease));
   }
@@ -318,7 +318,7 @@ Dhcp::~Dhcp() {
 }
 
 Result<void> Dhcp::restore() {
-  Engine::Turn turn = TRY(impl_->engine.turn(kTurnWait));
+  Engine::Turn turn = TRY(impl_->engine.turn(kShortWait));
   for (const auto& [key, note] : TRY(turn.store().notes(kLeaseNotes))) {
     Result<KeptLease> lease = read_lease(key, note);
     if (!lease.has_value()) return fail(std::move(lease.error()));

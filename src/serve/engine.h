@@ -22,6 +22,9 @@
 
 namespace railbed::serve {
 
+// How long a request waits for its turn; a sandbox has two minutes.
+inline constexpr std::chrono::milliseconds kTurnWait{60'000};
+
 class Engine {
  public:
   // All must outlive the engine. The store was opened with `shared`.

@@ -16,7 +16,6 @@ using doc::Value;
 using state::Attachment;
 using state::AttachmentStatus;
 
-constexpr std::chrono::milliseconds kTurnWait{60'000};
 constexpr cni::Version kCheckSince{0, 4, 0};
 
 std::string record_name(const std::string& ifname) {
@@ -31,33 +30,17 @@ Result<std::optional<Attachment>> recorded(Engine& engine, const std::string& ke
   return std::optional<Attachment>{};
 }
 
-Value route_value(const cni::Route& route) {
-  Value value = Value::object();
-  value.set("dst", route.destination.to_string());
-  if (route.gateway.has_value()) value.set("gw", route.gateway->to_string());
-  auto number = [&](std::string_view key, const std::optional<int>& one) {
-    if (one.has_value()) value.set(key, *one);
-  };
-  number("mtu", route.mtu);
-  number("advmss", route.advmss);
-  number("priority", route.priority);
-  number("table", route.table);
-  number("scope", route.scope);
-  return value;
-}
-
+// The same members as in a result's "ips" and "routes".
 Value static_block(const cni::AddResult& result) {
+  const Value told = cni::to_value(result, cni::kLatest);
+  auto list = [&](std::string_view key) {
+    const Value* found = told.find(key);
+    return found != nullptr ? *found : Value::array();
+  };
   Value block = Value::object();
   block.set("type", "static");
-  Value& addresses = block.set("addresses", Value::array());
-  for (const cni::Address& one : result.addresses) {
-    Value address = Value::object();
-    address.set("address", one.address.to_string());
-    if (one.gateway.has_value()) address.set("gateway", one.gateway->to_string());
-    addresses.push(std::move(address));
-  }
-  Value& routes = block.set("routes", Value::array());
-  for (const cni::Route& one : result.routes) routes.push(route_value(one));
+  block.set("addresses", list("ips"));
+  block.set("routes", list("routes"));
   return block;
 }
 

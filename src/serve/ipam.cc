@@ -16,7 +16,7 @@
 namespace railbed::serve {
 namespace {
 
-constexpr std::chrono::seconds kTurnWait{30};
+constexpr std::chrono::seconds kShortWait{30};
 // A server that answers at once may be behind a switch port that does not forward for half a minute.
 constexpr std::chrono::seconds kDhcpWait{60};
 
@@ -56,7 +56,7 @@ class IpamRequest {
                                             config_.network, told, request_.type)});
   }
 
-  Result<Engine::Turn> turn() { return parts_.engine.turn(kTurnWait); }
+  Result<Engine::Turn> turn() { return parts_.engine.turn(kShortWait); }
   std::string data_dir() const { return attach::text_in(ipam_, "dataDir"); }
 
   cni::Outcome<std::string> add() {

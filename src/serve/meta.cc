@@ -58,7 +58,7 @@ Outcome<void> wait_until_ready(os::Kernel& kernel, const MetaConfig& config) {
 
 // Programs whose ADD or DEL never ended, or whose namespace is gone; of one sandbox, or (empty) of all.
 Result<std::vector<Attachment>> programs_left(Engine& engine, const std::string& key) {
-  Engine::Turn turn = TRY(engine.turn(kMetaTurnWait));
+  Engine::Turn turn = TRY(engine.turn(kTurnWait));
   std::vector<Attachment> records =
       key.empty() ? TRY(turn.store().attachments()) : TRY(turn.store().attachments_of(key));
   std::erase_if(records, [&](const Attachment& record) {
@@ -86,7 +86,7 @@ Outcome<std::string> Meta::add(Parts& parts, const cni::Request& request, const 
   const std::string key = sandbox_of(request).key();
   bool left = false;  // executed plugins of an ADD that never ended
   {
-    Engine::Turn turn = TRY_CNI(parts.engine.turn(kMetaTurnWait));
+    Engine::Turn turn = TRY_CNI(parts.engine.turn(kTurnWait));
     left = std::ranges::any_of(TRY_CNI(turn.store().attachments_of(key)), is_of_program);
   }
   if (left) TRY_CNI(give_back_sandbox(parts, *this, key));
@@ -105,7 +105,7 @@ Outcome<void> Meta::del(Parts& parts, const cni::Request& request, const cni::Pl
   std::set<std::string> keys;
   bool known = false;
   {
-    Engine::Turn turn = TRY_CNI(parts.engine.turn(kMetaTurnWait));
+    Engine::Turn turn = TRY_CNI(parts.engine.turn(kTurnWait));
     for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request))) keys.insert(key);
     for (const SandboxNote& note : TRY_CNI(sandbox_notes(turn.store())))
       if (state::Sandbox::of_key(note.key).container == request.container_id) keys.insert(note.key);
@@ -122,7 +122,7 @@ Outcome<void> Meta::check(Parts& parts, const cni::Request& request) {
   auto lock = parts.engine.container(lock_name(request));
   std::vector<Attachment> records;
   {
-    Engine::Turn turn = TRY_CNI(parts.engine.turn(kMetaTurnWait));
+    Engine::Turn turn = TRY_CNI(parts.engine.turn(kTurnWait));
     for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request)))
       for (Attachment& record : TRY_CNI(turn.store().attachments_of(key)))
         records.push_back(std::move(record));
@@ -152,7 +152,7 @@ Outcome<void> Meta::gc(Parts& parts, const cni::Request& request, const cni::Plu
   MetaConfig meta_config = TRY_CNI(read_meta_config(config));
   std::vector<SandboxNote> notes;
   {
-    Engine::Turn turn = TRY_CNI(parts.engine.turn(kMetaTurnWait));
+    Engine::Turn turn = TRY_CNI(parts.engine.turn(kTurnWait));
     notes = TRY_CNI(sandbox_notes(turn.store()));
   }
   cni::Failure trouble;
@@ -254,7 +254,7 @@ Result<void> Meta::recover_programs(Engine& engine, const std::string& key, std:
   std::vector<Attachment> left = TRY(programs_left(engine, key));
   if (left.empty()) return {};
   ProgramsUndone undone = undo_programs(engine.kernel(), left);
-  Engine::Turn turn = TRY(engine.turn(kMetaTurnWait));
+  Engine::Turn turn = TRY(engine.turn(kTurnWait));
   for (const Attachment& record : undone.done) {
     TRY(turn.store().forget_attachment(record.pod, record.interface));
     lines.push_back(fmt::format("{} {}: undone", record.pod, record.interface));
@@ -269,7 +269,7 @@ Result<std::vector<std::string>> Meta::recover(Engine& engine) {
   std::set<std::string> keys;
   for (const Attachment& record : TRY(programs_left(engine, ""))) keys.insert(record.pod);
   for (const std::string& key : keys) TRY(recover_programs(engine, key, lines));
-  Engine::Turn turn = TRY(engine.turn(kMetaTurnWait));
+  Engine::Turn turn = TRY(engine.turn(kTurnWait));
   for (const SandboxNote& note : TRY(sandbox_notes(turn.store()))) {
     if (!TRY(turn.store().attachments_of(note.key)).empty()) continue;
     if (note.netns.empty() || turn.kernel().netns().open(note.netns).has_value()) continue;

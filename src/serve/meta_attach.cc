@@ -92,7 +92,7 @@ class SandboxAttacher {
   // The sandbox is known from here on, with the files that are made for it; devices of executed plugins are
   // chosen.
   Outcome<void> begin() {
-    Engine::Turn turn = TRY_CNI(parts_.engine.turn(kMetaTurnWait));
+    Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
     bool foreign_device = std::ranges::any_of(wish_.networks, [](const NetworkWanted& network) {
       return !network.resource.empty() && !network.native();
     });
@@ -184,7 +184,7 @@ class SandboxAttacher {
       record.resource = network.resource;
       if (i == 0 && all_foreign && network.device.has_value()) record.device = network.device->id;
       {
-        Engine::Turn turn = TRY_CNI(parts_.engine.turn(kMetaTurnWait));
+        Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
         TRY_CNI(turn.store().put_attachment(record));
       }
       records.push_back(std::move(record));
@@ -282,7 +282,7 @@ class SandboxAttacher {
     }
     for (Native& one : *made)
       if (one.addresses.dhcp) TRY_CNI(lease(one));
-    Engine::Turn last = TRY_CNI(parts_.engine.turn(kMetaTurnWait));
+    Engine::Turn last = TRY_CNI(parts_.engine.turn(kTurnWait));
     for (Native& one : *made)
       if (one.addresses.dhcp)
         TRY_CNI(add_addresses(last, key_, wish_.networks[one.index].ifname, request_.netns,
@@ -292,7 +292,7 @@ class SandboxAttacher {
 
   Outcome<Engine::Turn> waited_turn() {
     PhaseTimer timer(parts_.metrics, request_.type, Phase::kWait);
-    return TRY_CNI(parts_.engine.turn(kMetaTurnWait));
+    return TRY_CNI(parts_.engine.turn(kTurnWait));
   }
 
   // An IPAM type that is not ours is executed before the interface is made.

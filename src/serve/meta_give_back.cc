@@ -45,7 +45,7 @@ class SandboxGiver {
 
   Outcome<void> run() {
     {
-      Engine::Turn turn = TRY_CNI(parts_.engine.turn(kMetaTurnWait));
+      Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
       records_ = TRY_CNI(turn.store().attachments_of(key_));
       note_ = TRY_CNI(sandbox_note(turn.store(), key_));
     }
@@ -78,7 +78,7 @@ class SandboxGiver {
     std::set<std::string> interfaces;
     for (const Attachment& one : group) interfaces.insert(one.interface.substr(0, one.interface.find('/')));
     for (const std::string& one : interfaces) told(parts_.dhcp.release({key_, one}), one);
-    Result<Engine::Turn> turn = parts_.engine.turn(kMetaTurnWait);
+    Result<Engine::Turn> turn = parts_.engine.turn(kTurnWait);
     if (!turn.has_value()) {
       told(std::move(turn));
       return;
@@ -98,7 +98,7 @@ class SandboxGiver {
   void undo(const std::vector<Attachment>& group) {
     ProgramsUndone undone = undo_programs(parts_.engine.kernel(), group);
     for (ProgramsUndone::Failure& one : undone.failures) failures_.add("", std::move(one.why));
-    Result<Engine::Turn> turn = parts_.engine.turn(kMetaTurnWait);
+    Result<Engine::Turn> turn = parts_.engine.turn(kTurnWait);
     if (!turn.has_value()) {
       told(std::move(turn));
       return;
@@ -110,7 +110,7 @@ class SandboxGiver {
   void forget() {
     if (note_.has_value())
       for (const std::string& file : note_->device_info) told(meta_.device_info().remove(file));
-    Result<Engine::Turn> turn = parts_.engine.turn(kMetaTurnWait);
+    Result<Engine::Turn> turn = parts_.engine.turn(kTurnWait);
     if (!turn.has_value()) {
       told(std::move(turn));
       return;

@@ -9,7 +9,6 @@
 
 namespace railbed::serve {
 
-inline constexpr std::chrono::milliseconds kMetaTurnWait{60'000};
 inline constexpr std::chrono::seconds kMetaWorkTime{60};
 
 // Makes all networks of `wish`. On failure some are made: give_back_sandbox() follows. The answer is the

@@ -16,9 +16,7 @@ namespace railbed::serve {
 namespace {
 
 using cni::Outcome;
-using std::chrono::milliseconds;
 
-constexpr milliseconds kTurnWait{60'000};
 constexpr std::chrono::seconds kWorkTime{60};
 constexpr cni::Version kGcSince{1, 1, 0};
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "agent/netns_name.h"
+#include "attach/json_fields.h"
 
 namespace railbed::serve {
 
@@ -79,12 +80,9 @@ Result<void> add_addresses(Engine::Turn& turn, const std::string& key, const std
 
 std::optional<HostLocalPlace> host_local_place(const cni::PluginConfig& config) {
   const doc::Value* ipam = config.object.find("ipam");
-  const doc::Value* type = ipam != nullptr && ipam->is_object() ? ipam->find("type") : nullptr;
-  if (type == nullptr || type->as_string() == nullptr || *type->as_string() != "host-local")
+  if (ipam == nullptr || !ipam->is_object() || attach::text_in(*ipam, "type") != "host-local")
     return std::nullopt;
-  const doc::Value* dir = ipam->find("dataDir");
-  const std::string* text = dir != nullptr ? dir->as_string() : nullptr;
-  return HostLocalPlace{text != nullptr ? *text : ""};
+  return HostLocalPlace{attach::text_in(*ipam, "dataDir")};
 }
 
 Result<void> remember_pod(state::Store& store, const state::Sandbox& sandbox, const std::string& netns) {
