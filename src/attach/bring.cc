@@ -37,14 +37,29 @@ class Bringer {
         .hint(fmt::format("is there another {} in the pod?", one.wish.interface));
   }
 
+  // What the interfaces need before they have addresses, in one visit of the namespace. An interface that did
+  // not arrive is told by set_up().
+  Result<void> set_sysctls(const std::vector<Prepared>& interfaces, const std::vector<os::Link>& inside) {
+    os::Sysctls all;
+    std::vector<const Prepared*> whose;  // of each of `all`
+    for (const Prepared& one : interfaces) {
+      bool comes = one.wish.way == Way::kMove || one.wish.way == Way::kMake;
+      if (!comes || find(inside, one.wish.interface) == nullptr) continue;
+      std::ranges::move(sysctls_for(one), std::back_inserter(all));
+      whose.resize(all.size(), &one);
+    }
+    size_t at = 0;
+    Result<void> set = host_.kernel().netns().set_sysctls(pod_.netns(), all, at);
+    if (set.has_value() || at >= whose.size()) return set;
+    return std::move(set).context("{}", whose[at]->title());
+  }
+
   Result<void> set_up(Prepared& one, const std::vector<os::Link>& inside) {
     if (one.wish.way == Way::kVfio) return {};
-    auto link =
-        std::ranges::find(inside, one.wish.interface, [](const os::Link& other) { return other.name.value; });
-    if (link == inside.end())
+    const os::Link* link = find(inside, one.wish.interface);
+    if (link == nullptr)
       return fail(Code::kNotFound, "interface {} did not arrive in {}", one.wish.interface,
                   pod_.netns().path());
-    TRY(host_.kernel().netns().set_sysctls(pod_.netns(), sysctls_for(one)));
     if (one.wish.way == Way::kExisting) return change_existing(one, *link);
     TRY(addresses_and_up(one, *link));
     TRY(routes(one, *link));
@@ -55,6 +70,11 @@ class Bringer {
   }
 
  private:
+  static const os::Link* find(const std::vector<os::Link>& links, const std::string& name) {
+    auto found = std::ranges::find(links, name, [](const os::Link& link) { return link.name.value; });
+    return found == links.end() ? nullptr : &*found;
+  }
+
   static std::string hw_text(const os::Link& link) {
     return fmt::format("{:02x}", fmt::join(link.hw_address, ":"));
   }
@@ -104,7 +124,6 @@ class Bringer {
   // What the interface needs before it has addresses. The kernel tells the neighbours about them when it
   // comes up.
   static os::Sysctls sysctls_for(const Prepared& one) {
-    if (one.wish.way == Way::kExisting) return one.wish.sysctls;
     auto has = [&](IpFamily family) {
       return std::ranges::any_of(one.wish.addresses, [&](const ipam::Assigned& address) {
         return address.address.address.family == family;
@@ -194,6 +213,7 @@ class Bringer {
   }
 
   Result<void> change_existing(Prepared& one, const os::Link& link) {
+    TRY(host_.kernel().netns().set_sysctls(pod_.netns(), one.wish.sysctls));
     if (one.wish.mac.has_value() && link.mac() != one.wish.mac)
       TRY(change_mac(one, link).hint("does its driver take another address while it is up?"));
     os::LinkChange change = settings(one, link);
@@ -229,6 +249,7 @@ class Bringer {
     if (one.before.rdma_undo != RdmaUndo::kMoveBack) return {};
     auto rdma = TRY(host_.kernel().rdma());
     for (const std::string& device : one.before.rdma) TRY(rdma->move(device, pod_.netns()));
+    rdma_inside_.reset();
     return {};
   }
 
@@ -238,11 +259,18 @@ class Bringer {
     std::string why = cannot_open(host_.kernel().files(), one.result.rdma, one.result.char_devices);
     if (!why.empty()) return fail(Code::kNotFound, "the pod asked for RDMA, but cannot open it: {}", why);
     if (one.result.soft) return {};  // seen from where its interface is
-    auto port = TRY(host_.kernel().netns().rdma(pod_.netns()));
-    for (const os::RdmaLink& link : TRY(port->list()))
-      if (link.name == one.result.rdma) return {};
+    if (TRY(pod_has_rdma(one.result.rdma))) return {};
     return fail(Code::kNotFound, "the pod asked for RDMA, but RDMA device {} is not in its namespace",
                 one.result.rdma);
+  }
+
+  // All devices have come before the first interface is set up: they are listed once.
+  Result<bool> pod_has_rdma(const std::string& device) {
+    if (!rdma_inside_.has_value()) {
+      auto port = TRY(host_.kernel().netns().rdma(pod_.netns()));
+      rdma_inside_ = TRY(port->list());
+    }
+    return std::ranges::any_of(*rdma_inside_, [&](const os::RdmaLink& link) { return link.name == device; });
   }
 
   Result<void> note_trust(Prepared& one, bool trusted) {
@@ -275,6 +303,7 @@ class Bringer {
   state::Store& store_;
   PodView& pod_;
   os::Deadline deadline_;
+  std::optional<std::vector<os::RdmaLink>> rdma_inside_;
 };
 
 }  // namespace
@@ -282,13 +311,11 @@ class Bringer {
 Result<void> bring(Host& host, state::Store& store, PodView& pod, std::vector<Prepared>& interfaces,
                    os::Deadline deadline) {
   Bringer bringer(host, store, pod, deadline);
-  for (Prepared& one : interfaces)
-    TRY(bringer.bring_in(one).context("interface {} (network {})", one.wish.interface, one.wish.network));
+  for (Prepared& one : interfaces) TRY(bringer.bring_in(one).context("{}", one.title()));
   pod.forget();
   std::vector<os::Link> inside = *TRY(pod.list());
-  for (Prepared& one : interfaces)
-    TRY(bringer.set_up(one, inside)
-            .context("interface {} (network {})", one.wish.interface, one.wish.network));
+  TRY(bringer.set_sysctls(interfaces, inside));
+  for (Prepared& one : interfaces) TRY(bringer.set_up(one, inside).context("{}", one.title()));
   return {};
 }
 

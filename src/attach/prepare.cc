@@ -6,8 +6,8 @@
 #include <regex>
 #include <span>
 
+#include "attach/preparation.h"
 #include "attach/rdma.h"
-#include "attach/source_routes.h"
 #include "attach/vf_settings.h"
 
 namespace railbed::attach {
@@ -30,22 +30,13 @@ Result<bool> matches_a_line(const std::string& list, const std::string& name) {
   return false;
 }
 
-class Preparation {
+class NewPreparation : Preparation {
  public:
-  Preparation(Host& host, state::Store& store, const Place& place, const std::vector<Prepared>& earlier,
-              Prepared& prepared)
-      : host_(host),
-        store_(store),
-        pod_(place.view),
-        earlier_(earlier),
-        wish_(prepared.wish),
-        before_(prepared.before),
-        out_(prepared) {}
+  NewPreparation(Host& host, state::Store& store, const Place& place, const std::vector<Prepared>& earlier,
+                 Prepared& prepared)
+      : Preparation(host, store, place.view, prepared), earlier_(earlier) {}
 
   Result<void> run() {
-    TRY(allowed());
-    before_.netns = pod_.cookie();
-    if (wish_.way == Way::kExisting) return existing();
     if (wish_.way == Way::kMake) {
       TRY(make());
     } else {
@@ -63,147 +54,6 @@ class Preparation {
   }
 
  private:
-  // An administrator's list of regular expressions; without it everything is allowed.
-  Result<void> allowed() {
-    constexpr const char* kList = "/etc/cni/tuning/allowlist.conf";
-    if (wish_.sysctl_names.empty() || !host_.kernel().files().exists(kList)) return {};
-    std::string text = TRY(host_.kernel().files().read(kList));
-    for (const std::string& name : wish_.sysctl_names)
-      if (!TRY(matches_a_line(text, name).context("{}", kList)))
-        return fail(Code::kDenied, "sysctl {} is not allowed: no line of {} matches it", name, kList);
-    return {};
-  }
-
-  // An interface that is in the pod, and is going to be changed.
-  Result<void> existing() {
-    before_.way = Way::kExisting;
-    const os::Link* link = TRY(pod_.named(wish_.interface));
-    if (link == nullptr)
-      return fail(
-          Error{.code = Code::kNotFound,
-                .message = fmt::format("there is no interface {} in the pod", wish_.interface),
-                .hint = fmt::format("{} changes what a plugin before it in the list has made", wish_.type)});
-    remember(*link);
-    if (wish_.mtu == link->mtu) wish_.mtu.reset();
-    if (wish_.mac == link->mac()) wish_.mac.reset();
-    if (link->parent_bus == "pci") TRY(place_parent(*link));
-    for (auto& [key, value] : wish_.sysctls)
-      before_.sysctls.emplace_back(
-          key,
-          TRY(host_.kernel().netns().sysctl(pod_.netns(), key).hint("does this kernel have that sysctl?")));
-    if (wish_.source_routing.has_value()) TRY(existing_source_routes(*link));
-    if (wish_.vrf.has_value()) TRY(existing_port(*link));
-    return wish_.rdma_required ? existing_rdma(*link) : Result<void>{};
-  }
-
-  void remember(const os::Link& link) {
-    before_.name = link.name.value;
-    before_.index = link.index.value;
-    before_.kind = link.kind;
-    before_.hw_address = link.hw_address;
-    before_.mtu = link.mtu;
-    before_.up = link.up;
-    if (wish_.mac.has_value() && link.mac() != wish_.mac) before_.new_mac = wish_.mac;
-    if (wish_.promiscuous.has_value()) before_.promiscuous = link.promiscuous;
-    if (wish_.all_multicast.has_value()) before_.all_multicast = link.all_multicast;
-    if (wish_.tx_queue.has_value()) before_.tx_queue = link.tx_queue;
-    out_.result.mtu = link.mtu;
-    out_.result.mac = fmt::format("{:02x}", fmt::join(link.hw_address, ":"));
-  }
-
-  Result<void> place_parent(const os::Link& link) {
-    before_.device = TRY(PciAddress::parse(link.parent_device));
-    if (auto place = TRY(vf_place(host_.kernel().files(), *before_.device))) {
-      before_.pf = place->pf;
-      before_.vf = place->index;
-    }
-    return {};
-  }
-
-  Result<std::vector<int>> tables() {
-    std::vector<int> all;
-    for (size_t i = 0; i < wish_.addresses.size(); ++i)
-      all.push_back(wish_.source_routing->table.has_value() ? *wish_.source_routing->table
-                                                            : TRY(pod_.free_table()));
-    return all;
-  }
-
-  Result<void> existing_source_routes(const os::Link& link) {
-    before_.rules = source_rules(wish_.addresses, TRY(tables()));
-    std::vector<os::Route> main = TRY(pod_.routes_of(link.index));
-    std::erase_if(main, [](const os::Route& route) { return route.table.has_value(); });
-    SourceRoutes routes = source_routes(*wish_.source_routing, wish_.addresses, before_.rules, main, {});
-    for (os::Route& route : routes.add) route.link = link.index;
-    before_.routes = routes.remove;
-    before_.table_routes = routes.add;
-    return {};
-  }
-
-  Result<void> existing_port(const os::Link& link) {
-    if (link.master) {
-      const os::Link* vrf = TRY(pod_.named(wish_.vrf->name));
-      if (vrf == nullptr || vrf->index != link.master)
-        return fail(Code::kConflict, "{} is a port of another interface already", wish_.interface);
-    }
-    TRY(pod_routing());
-    // What a port loses when it becomes one.
-    for (const os::LinkAddress& address : TRY(pod_.links().addresses()))
-      if (address.link == link.index && address.prefix.address.family == IpFamily::kV6 &&
-          !address.prefix.address.to_gid().is_link_local())
-        before_.addresses.push_back(address.prefix);
-    for (const os::Route& route : TRY(pod_.routes_of(link.index)))
-      if (!route.table.has_value() && (route.gateway.has_value() || !route.source.has_value()) &&
-          !is_networks_own(route))
-        before_.routes.push_back(route);
-    return {};
-  }
-
-  // The kernel makes these itself.
-  static bool is_networks_own(const os::Route& route) {
-    return route.family == IpFamily::kV6 && !route.gateway.has_value();
-  }
-
-  // Both are known before anything is changed, so that they can be undone.
-  Result<void> pod_routing() {
-    if (wish_.source_routing.has_value()) before_.rules = source_rules(wish_.addresses, TRY(tables()));
-    if (!wish_.vrf.has_value()) return {};
-    before_.vrf = wish_.vrf->name;
-    before_.vrf_table = TRY(pod_.vrf_table(wish_.vrf->name, wish_.vrf->table));
-    return {};
-  }
-
-  Result<void> existing_rdma(const os::Link& link) {
-    std::string path;
-    if (wish_.device.has_value())
-      path = device_path(*wish_.device);
-    else if (!wish_.auxiliary.empty())
-      path = "/sys/bus/auxiliary/devices/" + wish_.auxiliary;
-    else if (!link.parent_device.empty())
-      path = fmt::format("/sys/bus/{}/devices/{}", link.parent_bus, link.parent_device);
-    std::string device = path.substr(path.rfind('/') + 1);
-    // The plugin before may have brought it already, also a soft one.
-    if (!device.empty())
-      for (const state::Attachment& other : TRY(store_.attachments_with(device)))
-        if (other.pod == out_.record.pod && other.interface == wish_.interface && TRY(brought_by(other)))
-          return {};
-    std::vector<std::string> names;
-    if (!path.empty()) names = rdma_devices(host_.kernel().files(), path);
-    if (!names.empty()) return hardware_rdma(names);
-    return fail(
-        Error{.code = Code::kNotFound,
-              .message = fmt::format("{} has no RDMA device", device.empty() ? wish_.interface : device),
-              .hint = "is its RDMA driver loaded?"});
-  }
-
-  Result<bool> brought_by(const state::Attachment& other) {
-    if (TRY(before_of(other)).rdma_undo == RdmaUndo::kNone) return false;
-    InterfaceResult result = TRY(result_from_json(other.result));
-    out_.result.rdma = result.rdma;
-    out_.result.soft = result.soft;
-    out_.result.char_devices = result.char_devices;
-    return true;
-  }
-
   // Before anything is changed: the kernel would find out halfway.
   Result<void> name_is_free() {
     std::vector<std::string> names = {wish_.interface};
@@ -456,34 +306,25 @@ class Preparation {
     return {};
   }
 
-  Result<void> hardware_rdma(const std::vector<std::string>& names) {
-    out_.result.rdma = names.front();
-    for (const std::string& name : names)
-      for (std::string& file : char_devices(host_.kernel().files(), name))
-        out_.result.char_devices.push_back(std::move(file));
-    auto port = TRY(host_.kernel().rdma());
-    if (TRY(port->netns_mode()) == os::RdmaNetnsMode::kShared) {
-      if (wish_.rdma_isolated)
-        return fail(Error{.code = Code::kInvalid,
-                          .message = "rdmaIsolation, but this node's namespaces share RDMA devices",
-                          .hint = "rdma system set netns exclusive, before any pod has one"});
-      return {};
-    }
-    before_.rdma = names;
-    before_.rdma_undo = RdmaUndo::kMoveBack;
-    return {};
-  }
-
-  Host& host_;
-  state::Store& store_;
-  PodView& pod_;
-  const std::vector<Prepared>& earlier_;
-  Wish& wish_;
-  Before& before_;
-  Prepared& out_;
+  const std::vector<Prepared>& earlier_;  // of this request
 };
 
+// An administrator's list of regular expressions; without it everything is allowed.
+Result<void> allowed(const os::FileTree& files, const Wish& wish) {
+  constexpr const char* kList = "/etc/cni/tuning/allowlist.conf";
+  if (wish.sysctl_names.empty() || !files.exists(kList)) return {};
+  std::string text = TRY(files.read(kList));
+  for (const std::string& name : wish.sysctl_names)
+    if (!TRY(matches_a_line(text, name).context("{}", kList)))
+      return fail(Code::kDenied, "sysctl {} is not allowed: no line of {} matches it", name, kList);
+  return {};
+}
+
 }  // namespace
+
+std::string Prepared::title() const {
+  return fmt::format("interface {} (network {})", wish.interface, wish.network);
+}
 
 Result<Prepared> prepare(Host& host, state::Store& store, const Wish& wish, const Place& place,
                          const std::vector<Prepared>& earlier) {
@@ -495,9 +336,12 @@ Result<Prepared> prepare(Host& host, state::Store& store, const Wish& wish, cons
                      .type = wish.type,
                      .resource = wish.resource};
   if (wish.way == Way::kMake) prepared.before.group = place.group;
-  TRY(Preparation(host, store, place, earlier, prepared)
-          .run()
-          .context("interface {} (network {})", wish.interface, wish.network));
+  prepared.before.netns = place.view.cookie();
+  Result<void> possible = allowed(host.kernel().files(), wish);
+  if (possible.has_value())
+    possible = wish.way == Way::kExisting ? prepare_existing(host, store, place.view, prepared)
+                                          : NewPreparation(host, store, place, earlier, prepared).run();
+  TRY(std::move(possible).context("{}", prepared.title()));
   if (wish.way != Way::kExisting && wish.device.has_value())
     prepared.record.device = wish.device->to_string();
   else if (wish.way == Way::kMove)

@@ -19,6 +19,8 @@ struct Prepared {
   IfIndex pf_link;
   os::VfChange vf_change;  // of wish.vf_settings, those that differ
   InterfaceResult result;  // as far as it is known
+
+  std::string title() const;  // for errors: "interface net1 (network default/rail-1)"
 };
 
 // Where it is going to be.

@@ -141,9 +141,11 @@ class FakeNetnsPort : public NetnsPort {
     auto lock = state_->look();
     return value_of(TRY(inside(netns)), key, fmt::format("read /proc/sys/{} in {}", key, netns.path()));
   }
-  Result<void> set_sysctls(const Netns& netns, const Sysctls& settings) override {
-    for (const auto& [key, value] : settings) TRY(check_key(key));
-    for (const auto& [key, value] : settings) {
+  using NetnsPort::set_sysctls;
+  Result<void> set_sysctls(const Netns& netns, const Sysctls& settings, size_t& at) override {
+    for (at = 0; at < settings.size(); ++at) TRY(check_key(settings[at].first));
+    for (at = 0; at < settings.size(); ++at) {
+      const auto& [key, value] = settings[at];
       auto now = sysctl(netns, key);
       if (!now || *now != value) TRY(set_one(netns, key, value));
     }

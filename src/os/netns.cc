@@ -153,17 +153,17 @@ class RealNetns : public NetnsPort {
     return value;
   }
 
-  Result<void> set_sysctls(const Netns& netns, const Sysctls& settings) override {
+  using NetnsPort::set_sysctls;
+  Result<void> set_sysctls(const Netns& netns, const Sysctls& settings, size_t& at) override {
     if (settings.empty()) return {};
-    for (const auto& [key, value] : settings) TRY(check_key(key));
+    for (at = 0; at < settings.size(); ++at) TRY(check_key(settings[at].first));
     int failure = 0;
-    size_t at = 0;
     TRY(run_inside(netns, [&] {
-      for (; at < settings.size() && failure == 0; ++at)
-        failure = set_text(kSysctls + settings[at].first, settings[at].second);
+      for (at = 0; at < settings.size(); ++at)
+        if (failure = set_text(kSysctls + settings[at].first, settings[at].second); failure != 0) return;
     }));
     if (failure == 0) return {};
-    const auto& [key, value] = settings[at - 1];
+    const auto& [key, value] = settings[at];
     return fail(
         system_error(failure, fmt::format("write \"{}\" to {}{} in {}", value, kSysctls, key, netns.path())));
   }

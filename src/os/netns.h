@@ -58,8 +58,13 @@ class NetnsPort {
 
   // A sysctl of the namespace, e.g. "net/ipv4/conf/net1/arp_notify", without the newline.
   virtual Result<std::string> sysctl(const Netns& netns, const std::string& key) = 0;
-  // Writes those that are not so already, in their order, by one thread that enters the namespace once.
-  virtual Result<void> set_sysctls(const Netns& netns, const Sysctls& settings) = 0;
+  // Writes those that are not so already, in their order, by one thread that enters the namespace once. At a
+  // failure `at` is the place of the one that failed.
+  virtual Result<void> set_sysctls(const Netns& netns, const Sysctls& settings, size_t& at) = 0;
+  Result<void> set_sysctls(const Netns& netns, const Sysctls& settings) {
+    size_t at = 0;
+    return set_sysctls(netns, settings, at);
+  }
   Result<void> set_sysctl(const Netns& netns, const std::string& key, const std::string& value) {
     return set_sysctls(netns, {{key, value}});
   }

@@ -117,7 +117,7 @@ class RecordedNetns : public NetnsPort {
   Result<std::unique_ptr<LinkPort>> links(const Netns&) override { return read_only("network namespace"); }
   Result<std::unique_ptr<RdmaPort>> rdma(const Netns&) override { return read_only("network namespace"); }
   Result<std::string> sysctl(const Netns&, const std::string&) override { return read_only("sysctl"); }
-  Result<void> set_sysctls(const Netns&, const Sysctls&) override { return read_only("sysctl"); }
+  Result<void> set_sysctls(const Netns&, const Sysctls&, size_t&) override { return read_only("sysctl"); }
 };
 
 class RecordedUevents : public UeventPort {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attach/preparation.h"
+
+#include "attach/rdma.h"
+#include "attach/source_routes.h"
+
+namespace railbed::attach {
+
+void Preparation::remember(const os::Link& link) {
+  before_.name = link.name.value;
+  before_.index = link.index.value;
+  before_.kind = link.kind;
+  before_.hw_address = link.hw_address;
+  before_.mtu = link.mtu;
+  before_.up = link.up;
+  if (wish_.mac.has_value() && link.mac() != wish_.mac) before_.new_mac = wish_.mac;
+  if (wish_.promiscuous.has_value()) before_.promiscuous = link.promiscuous;
+  if (wish_.all_multicast.has_value()) before_.all_multicast = link.all_multicast;
+  if (wish_.tx_queue.has_value()) before_.tx_queue = link.tx_queue;
+  out_.result.mtu = link.mtu;
+  out_.result.mac = fmt::format("{:02x}", fmt::join(link.hw_address, ":"));
+}
+
+Result<std::vector<int>> Preparation::tables() {
+  std::vector<int> all;
+  for (size_t i = 0; i < wish_.addresses.size(); ++i)
+    all.push_back(wish_.source_routing->table.has_value() ? *wish_.source_routing->table
+                                                          : TRY(pod_.free_table()));
+  return all;
+}
+
+Result<void> Preparation::pod_routing() {
+  if (wish_.source_routing.has_value()) before_.rules = source_rules(wish_.addresses, TRY(tables()));
+  if (!wish_.vrf.has_value()) return {};
+  before_.vrf = wish_.vrf->name;
+  before_.vrf_table = TRY(pod_.vrf_table(wish_.vrf->name, wish_.vrf->table));
+  return {};
+}
+
+Result<void> Preparation::hardware_rdma(const std::vector<std::string>& names) {
+  out_.result.rdma = names.front();
+  for (const std::string& name : names)
+    for (std::string& file : char_devices(host_.kernel().files(), name))
+      out_.result.char_devices.push_back(std::move(file));
+  auto port = TRY(host_.kernel().rdma());
+  if (TRY(port->netns_mode()) == os::RdmaNetnsMode::kShared) {
+    if (wish_.rdma_isolated)
+      return fail(Error{.code = Code::kInvalid,
+                        .message = "rdmaIsolation, but this node's namespaces share RDMA devices",
+                        .hint = "rdma system set netns exclusive, before any pod has one"});
+    return {};
+  }
+  before_.rdma = names;
+  before_.rdma_undo = RdmaUndo::kMoveBack;
+  return {};
+}
+
+}  // namespace railbed::attach

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What preparing an interface has in common, whether it comes into the pod or is there already. Of prepare.cc
+// and prepare_existing.cc only.
+//
+// Threading: one thread. Failure: as prepare()'s.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "attach/prepare.h"
+
+namespace railbed::attach {
+
+class Preparation {
+ protected:
+  Preparation(Host& host, state::Store& store, PodView& pod, Prepared& prepared)
+      : host_(host),
+        store_(store),
+        pod_(pod),
+        wish_(prepared.wish),
+        before_(prepared.before),
+        out_(prepared) {}
+
+  // What the interface is like now.
+  void remember(const os::Link& link);
+  // The routing table of each address that has rules of its own.
+  Result<std::vector<int>> tables();
+  // Rules and VRF, known before anything is changed, so that they can be undone.
+  Result<void> pod_routing();
+  // Devices that are there: theirs are the character devices, and in exclusive mode they move.
+  Result<void> hardware_rdma(const std::vector<std::string>& names);
+
+  Host& host_;
+  state::Store& store_;
+  PodView& pod_;
+  Wish& wish_;
+  Before& before_;
+  Prepared& out_;
+};
+
+// The way of tuning, sbr, vrf and rdma in a chain: an interface that is in the pod, and is going to be
+// changed.
+Result<void> prepare_existing(Host& host, state::Store& store, PodView& pod, Prepared& prepared);
+
+}  // namespace railbed::attach

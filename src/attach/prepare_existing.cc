@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "attach/preparation.h"
+#include "attach/rdma.h"
+#include "attach/source_routes.h"
+
+namespace railbed::attach {
+namespace {
+
+class ExistingPreparation : Preparation {
+ public:
+  ExistingPreparation(Host& host, state::Store& store, PodView& pod, Prepared& prepared)
+      : Preparation(host, store, pod, prepared) {}
+
+  Result<void> run() {
+    before_.way = Way::kExisting;
+    const os::Link* link = TRY(pod_.named(wish_.interface));
+    if (link == nullptr)
+      return fail(
+          Error{.code = Code::kNotFound,
+                .message = fmt::format("there is no interface {} in the pod", wish_.interface),
+                .hint = fmt::format("{} changes what a plugin before it in the list has made", wish_.type)});
+    remember(*link);
+    if (wish_.mtu == link->mtu) wish_.mtu.reset();
+    if (wish_.mac == link->mac()) wish_.mac.reset();
+    if (link->parent_bus == "pci") TRY(place_parent(*link));
+    for (auto& [key, value] : wish_.sysctls)
+      before_.sysctls.emplace_back(
+          key,
+          TRY(host_.kernel().netns().sysctl(pod_.netns(), key).hint("does this kernel have that sysctl?")));
+    if (wish_.source_routing.has_value()) TRY(source_routes_of(*link));
+    if (wish_.vrf.has_value()) TRY(become_port(*link));
+    return wish_.rdma_required ? rdma(*link) : Result<void>{};
+  }
+
+ private:
+  Result<void> place_parent(const os::Link& link) {
+    before_.device = TRY(PciAddress::parse(link.parent_device));
+    if (auto place = TRY(vf_place(host_.kernel().files(), *before_.device))) {
+      before_.pf = place->pf;
+      before_.vf = place->index;
+    }
+    return {};
+  }
+
+  Result<void> source_routes_of(const os::Link& link) {
+    before_.rules = source_rules(wish_.addresses, TRY(tables()));
+    std::vector<os::Route> main = TRY(pod_.routes_of(link.index));
+    std::erase_if(main, [](const os::Route& route) { return route.table.has_value(); });
+    SourceRoutes routes = source_routes(*wish_.source_routing, wish_.addresses, before_.rules, main, {});
+    for (os::Route& route : routes.add) route.link = link.index;
+    before_.routes = routes.remove;
+    before_.table_routes = routes.add;
+    return {};
+  }
+
+  Result<void> become_port(const os::Link& link) {
+    if (link.master) {
+      const os::Link* vrf = TRY(pod_.named(wish_.vrf->name));
+      if (vrf == nullptr || vrf->index != link.master)
+        return fail(Code::kConflict, "{} is a port of another interface already", wish_.interface);
+    }
+    TRY(pod_routing());
+    // What a port loses when it becomes one.
+    for (const os::LinkAddress& address : TRY(pod_.links().addresses()))
+      if (address.link == link.index && address.prefix.address.family == IpFamily::kV6 &&
+          !address.prefix.address.to_gid().is_link_local())
+        before_.addresses.push_back(address.prefix);
+    for (const os::Route& route : TRY(pod_.routes_of(link.index)))
+      if (!route.table.has_value() && (route.gateway.has_value() || !route.source.has_value()) &&
+          !is_networks_own(route))
+        before_.routes.push_back(route);
+    return {};
+  }
+
+  // The kernel makes these itself.
+  static bool is_networks_own(const os::Route& route) {
+    return route.family == IpFamily::kV6 && !route.gateway.has_value();
+  }
+
+  Result<void> rdma(const os::Link& link) {
+    std::string path;
+    if (wish_.device.has_value())
+      path = device_path(*wish_.device);
+    else if (!wish_.auxiliary.empty())
+      path = "/sys/bus/auxiliary/devices/" + wish_.auxiliary;
+    else if (!link.parent_device.empty())
+      path = fmt::format("/sys/bus/{}/devices/{}", link.parent_bus, link.parent_device);
+    std::string device = path.substr(path.rfind('/') + 1);
+    // The plugin before may have brought it already, also a soft one.
+    if (!device.empty())
+      for (const state::Attachment& other : TRY(store_.attachments_with(device)))
+        if (other.pod == out_.record.pod && other.interface == wish_.interface && TRY(brought_by(other)))
+          return {};
+    std::vector<std::string> names;
+    if (!path.empty()) names = rdma_devices(host_.kernel().files(), path);
+    if (!names.empty()) return hardware_rdma(names);
+    return fail(
+        Error{.code = Code::kNotFound,
+              .message = fmt::format("{} has no RDMA device", device.empty() ? wish_.interface : device),
+              .hint = "is its RDMA driver loaded?"});
+  }
+
+  Result<bool> brought_by(const state::Attachment& other) {
+    if (TRY(before_of(other)).rdma_undo == RdmaUndo::kNone) return false;
+    InterfaceResult result = TRY(result_from_json(other.result));
+    out_.result.rdma = result.rdma;
+    out_.result.soft = result.soft;
+    out_.result.char_devices = result.char_devices;
+    return true;
+  }
+};
+
+}  // namespace
+
+Result<void> prepare_existing(Host& host, state::Store& store, PodView& pod, Prepared& prepared) {
+  return ExistingPreparation(host, store, pod, prepared).run();
+}
+
+}  // namespace railbed::attach
