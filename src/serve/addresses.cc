@@ -151,6 +151,12 @@ std::vector<cni::Route> routes_of(const api::IpamConfig& config) {
   return routes;
 }
 
+void take(Addresses& addresses, std::vector<ipam::Assigned> assigned) {
+  for (const ipam::Assigned& one : assigned)
+    addresses.result.addresses.push_back({.address = one.address, .gateway = one.gateway});
+  addresses.assigned = std::move(assigned);
+}
+
 }  // namespace
 
 AddressRequest address_request(const cni::Request& request, const cni::PluginConfig& config,
@@ -168,33 +174,46 @@ void prefer_own_dns(cni::AddResult& result, const doc::Value& plugin) {
   if (cni::Dns own = dns_in(plugin); !own.empty()) result.dns = std::move(own);
 }
 
-Result<Addresses> addresses_for(Engine::Turn& turn, HostLocal& host_local, const AddressRequest& request) {
+Result<AddressesBegun> begin_addresses(Engine::Turn& turn, HostLocal& host_local, HostLocal::Locks& locks,
+                                       const AddressRequest& request) {
   api::IpamConfig config = TRY(read_config(request));
-  Addresses addresses;
+  AddressesBegun begun;
+  Addresses& addresses = begun.addresses;
   if (config.type == api::IpamType::kDhcp) {
     addresses.dhcp = true;
-    return addresses;
+    return begun;
   }
   std::vector<std::string> requested =
       TRY(requested_in(request, config).context("network {}", request.network));
   addresses.result.dns = TRY(dns_of(turn, config, request.ipam).context("network {}", request.network));
-  if (config.type == api::IpamType::kHostLocal)
-    addresses.assigned = TRY(host_local.allocate(turn, config, attach::text_in(request.ipam, "dataDir"),
-                                                 request.network, requested, request.owner));
-  else
-    addresses.assigned = TRY(turn.addresses().allocate(config, request.network, requested, request.owner));
-  for (const ipam::Assigned& one : addresses.assigned)
-    addresses.result.addresses.push_back({.address = one.address, .gateway = one.gateway});
   addresses.result.routes = routes_of(config);
-  return addresses;
+  if (config.type == api::IpamType::kHostLocal)
+    begun.files = TRY(host_local.begin(turn, locks, config, attach::text_in(request.ipam, "dataDir"),
+                                       request.network, requested, request.owner));
+  else
+    take(addresses, TRY(turn.addresses().allocate(config, request.network, requested, request.owner)));
+  return begun;
 }
 
-Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local, const ipam::Owner& owner) {
-  for (const state::Attachment& one : TRY(turn.store().attachments_of(owner.pod)))
-    if (one.interface == owner.interface) return {};
-  TRY(host_local.release(turn, owner));
-  // What an original had given to the same interface before this machine was switched over; old versions
-  // wrote down the pod only.
+Result<void> finish_addresses(Engine::Turn& turn, HostLocal& host_local, AddressesBegun& begun) {
+  if (begun.files.has_value()) take(begun.addresses, TRY(host_local.finish(turn, *begun.files)));
+  return {};
+}
+
+Result<Addresses> addresses_for(Engine::Turn& turn, HostLocal& host_local, const AddressRequest& request) {
+  HostLocal::Locks locks;
+  auto transaction = TRY(state::Transaction::begin(turn.store()));
+  AddressesBegun begun = TRY(begin_addresses(turn, host_local, locks, request));
+  TRY(transaction.commit());
+  TRY(finish_addresses(turn, host_local, begun));
+  return std::move(begun.addresses);
+}
+
+namespace {
+
+// What an original had given to the same interface before this machine was switched over; old versions wrote
+// down the pod only.
+Result<void> release_adopted(Engine::Turn& turn, const ipam::Owner& owner) {
   const std::string pod = state::Sandbox::of_key(owner.pod).pod;
   if (pod.empty()) return {};
   for (const std::string& interface : {owner.interface, std::string()}) {
@@ -206,6 +225,24 @@ Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local, const 
     turn.addresses().release(adopted);
   }
   return {};
+}
+
+}  // namespace
+
+Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local,
+                               const std::vector<ipam::Owner>& owners) {
+  std::vector<ipam::Owner> gone;
+  for (const ipam::Owner& owner : owners) {
+    std::vector<state::Attachment> records = TRY(turn.store().attachments_of(owner.pod));
+    if (std::ranges::find(records, owner.interface, &state::Attachment::interface) == records.end())
+      gone.push_back(owner);
+  }
+  if (gone.empty()) return {};
+  TRY(host_local.release(turn, gone));
+  if (TRY(turn.store().notes(kAdoptedNotes)).empty()) return {};
+  auto transaction = TRY(state::Transaction::begin(turn.store()));
+  for (const ipam::Owner& owner : gone) TRY(release_adopted(turn, owner));
+  return transaction.commit();
 }
 
 }  // namespace railbed::serve

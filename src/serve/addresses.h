@@ -16,6 +16,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,13 +49,26 @@ struct Addresses {
   bool dhcp = false;      // ask Dhcp::acquire once the interface is there and up
 };
 
+// In two steps, as HostLocal's, so that all networks of a pod share one transaction: begin_addresses() inside
+// of it, finish_addresses() after its commit. When it is not committed, release_addresses() forgets what was
+// chosen.
+struct AddressesBegun {
+  Addresses addresses;
+  std::optional<HostLocal::Asked> files;
+};
+Result<AddressesBegun> begin_addresses(Engine::Turn& turn, HostLocal& host_local, HostLocal::Locks& locks,
+                                       const AddressRequest& request);
+Result<void> finish_addresses(Engine::Turn& turn, HostLocal& host_local, AddressesBegun& begun);
+// Both, for one interface.
 Result<Addresses> addresses_for(Engine::Turn& turn, HostLocal& host_local, const AddressRequest& request);
 
 // The "dns" of the plugin's own configuration, where there is one, instead of what its IPAM says.
 void prefer_own_dns(cni::AddResult& result, const doc::Value& plugin);
 
-// After an ADD that failed and after a DEL: gives back what the owner has, unless the store has an attachment
-// of that interface (which could not be undone, and keeps its addresses). Nothing to give back is success.
-Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local, const ipam::Owner& owner);
+// After an ADD that failed and after a DEL: gives back what the owners have, unless the store has an
+// attachment of that interface (which could not be undone, and keeps its addresses). Nothing to give back is
+// success.
+Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local,
+                               const std::vector<ipam::Owner>& owners);
 
 }  // namespace railbed::serve

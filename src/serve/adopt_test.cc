@@ -74,7 +74,7 @@ TEST(Adopt, WhatIsPickedUpIsTakenUntilItsPodGoes) {
   // A start in between frees nothing that running pods have.
   ASSERT_TRUE(host_local.recover(turn).has_value());
   EXPECT_EQ(store->all_leases()->size(), 3u);
-  ASSERT_TRUE(release_addresses(turn, host_local, {"default/a@c1", "net1"}).has_value());
+  ASSERT_TRUE(release_addresses(turn, host_local, {{"default/a@c1", "net1"}}).has_value());
   request.owner.pod = "default/d@c4";
   EXPECT_EQ(addresses_for(turn, host_local, request)->assigned[0].address.to_string(), "10.0.0.1/29");
   // The same files once more bring nothing back.

@@ -374,6 +374,10 @@ Result<cni::AddResult> Dhcp::acquire(const Request& request, Deadline deadline) 
 }
 
 // The server is told first: a process that is killed in between is asked again, and tells it again.
+bool Dhcp::has(const ipam::Owner& owner) const {
+  return impl_->find(owner).has_value();
+}
+
 Result<void> Dhcp::release(const ipam::Owner& owner) {
   auto entry = impl_->find(owner);
   if (!entry.has_value()) return {};

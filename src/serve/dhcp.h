@@ -51,6 +51,8 @@ class Dhcp {
   // Addresses, routes and DNS as the server gave them. The interface is there and up. A second call for the
   // same owner answers from the lease that it has.
   Result<cni::AddResult> acquire(const Request& request, os::Deadline deadline);
+  // Whether there is a lease to give back. Inside a Turn, too.
+  bool has(const ipam::Owner& owner) const;
   // Gives the lease back, telling the server when the namespace is still there. None is success.
   Result<void> release(const ipam::Owner& owner);
   // NotFound without a lease that is valid now.

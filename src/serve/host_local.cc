@@ -101,7 +101,7 @@ Result<void> HostLocal::look(Engine::Turn& turn, const std::string& directory, c
     known->second.loads = loads;
     return {};
   }
-  Directory now{.stamp = stamp, .loads = loads};
+  Directory now{.stamp = stamp, .loads = loads, .noted = known != seen_.end() && known->second.noted};
   for (const std::string& name : TRY(disk_.list(directory))) {
     Result<IpAddress> address = IpAddress::parse(name);
     if (!address.has_value()) continue;  // lock, last_reserved_ip.0
@@ -132,23 +132,22 @@ void HostLocal::look_for_own(Engine::Turn& turn, const Asked& asked) {
   }
 }
 
-Result<std::vector<ipam::Assigned>> HostLocal::choose(Engine::Turn& turn, const Asked& asked) {
-  std::vector<ipam::Assigned> chosen =
-      TRY(turn.addresses().allocate(asked.config, asked.network, asked.requested, asked.owner));
+// Leases and notes; inside a transaction.
+Result<void> HostLocal::choose(Engine::Turn& turn, Asked& asked) {
+  asked.chosen = TRY(turn.addresses().allocate(asked.config, asked.network, asked.requested, asked.owner));
   const std::string content = content_of(container_of(asked.owner), asked.owner.interface);
-  auto transaction = TRY(state::Transaction::begin(turn.store()));
-  for (const ipam::Assigned& one : chosen) {
+  for (const ipam::Assigned& one : asked.chosen) {
     if (one.pool.empty()) continue;
     const IpAddress& address = one.address.address;
     TRY(turn.store().put_lease({one.pool, address, asked.owner.pod, asked.owner.interface}));
     TRY(turn.store().put_note(key_of(FileNote{asked.owner, path_of(asked.directory, address)}), content));
   }
-  TRY(transaction.commit());
-  return chosen;
+  return {};
 }
 
 // False when somebody who does not hold the lock was faster.
-Result<bool> HostLocal::write_files(const Asked& asked, const std::vector<ipam::Assigned>& chosen) {
+Result<bool> HostLocal::write_files(const Asked& asked) {
+  const std::vector<ipam::Assigned>& chosen = asked.chosen;
   const HostLocal::Holder mine{.container_id = container_of(asked.owner), .ifname = asked.owner.interface};
   for (size_t set = 0; set < chosen.size(); ++set) {
     if (chosen[set].pool.empty()) continue;
@@ -168,51 +167,84 @@ Result<bool> HostLocal::write_files(const Asked& asked, const std::vector<ipam::
   return true;
 }
 
+Result<void> HostLocal::hold(const std::string& directory, Locks& locks) {
+  if (locks.contains(directory)) return {};
+  Result<std::unique_ptr<os::DiskLock>> lock = disk_.lock(directory + "/lock", kLockWait);
+  if (!lock.has_value() && lock.error().code == Code::kNotFound) {  // somebody has cleaned up
+    TRY(disk_.make_directories(directory, kDirectoryMode));
+    lock = disk_.lock(directory + "/lock", kLockWait);
+  }
+  locks[directory] = TRY(std::move(lock));
+  return {};
+}
+
+Result<HostLocal::Asked> HostLocal::begin(Engine::Turn& turn, Locks& locks, const api::IpamConfig& config,
+                                          const std::string& data_dir, const std::string& network,
+                                          const std::vector<std::string>& requested,
+                                          const ipam::Owner& owner) {
+  Asked asked{.config = config, .network = network, .requested = requested, .owner = owner};
+  asked.directory = TRY(directory_of(data_dir, network));
+  if (!seen_.contains(asked.directory)) TRY(disk_.make_directories(asked.directory, kDirectoryMode));
+  TRY(hold(asked.directory, locks).context("network {}", network));
+  asked.had = TRY(has_lease(turn.store(), owner));
+  TRY(look(turn, asked.directory, network));
+  if (!seen_[asked.directory].noted) TRY(turn.store().put_note(kDirectoryNotes + asked.directory, network));
+  look_for_own(turn, asked);
+  Result<void> chosen = choose(turn, asked);
+  if (chosen.has_value()) return asked;
+  if (!asked.had) turn.addresses().release(owner);
+  return fail(std::move(chosen.error()));
+}
+
 Result<std::vector<ipam::Assigned>> HostLocal::allocate(Engine::Turn& turn, const api::IpamConfig& config,
                                                         const std::string& data_dir,
                                                         const std::string& network,
                                                         const std::vector<std::string>& requested,
                                                         const ipam::Owner& owner) {
-  Asked asked{config, network, requested, owner, TRY(directory_of(data_dir, network))};
-  if (!seen_.contains(asked.directory)) {
-    TRY(disk_.make_directories(asked.directory, kDirectoryMode));
-    TRY(turn.store().put_note(kDirectoryNotes + asked.directory, network));
-  }
-  std::unique_ptr<os::DiskLock> held;
-  Result<std::unique_ptr<os::DiskLock>> lock = disk_.lock(asked.directory + "/lock", kLockWait);
-  if (!lock.has_value() && lock.error().code == Code::kNotFound) {  // somebody has cleaned up
-    TRY(disk_.make_directories(asked.directory, kDirectoryMode));
-    lock = disk_.lock(asked.directory + "/lock", kLockWait);
-  }
-  TRY(std::move(lock).context("network {}", network)).swap(held);
-  const bool had = TRY(has_lease(turn.store(), owner));
+  Locks locks;
+  auto transaction = TRY(state::Transaction::begin(turn.store()));
+  Asked asked = TRY(begin(turn, locks, config, data_dir, network, requested, owner));
+  TRY(transaction.commit());
+  return finish(turn, asked);
+}
+
+Result<void> HostLocal::choose_again(Engine::Turn& turn, Asked& asked) {
+  TRY(look(turn, asked.directory, asked.network));
+  look_for_own(turn, asked);
+  auto transaction = TRY(state::Transaction::begin(turn.store()));
+  TRY(choose(turn, asked));
+  return transaction.commit();
+}
+
+Result<std::vector<ipam::Assigned>> HostLocal::finish(Engine::Turn& turn, Asked& asked) {
+  seen_[asked.directory].noted = true;
   for (int tries = 0; tries < kMostTries; ++tries) {
-    TRY(look(turn, asked.directory, network));
-    look_for_own(turn, asked);
-    Result<std::vector<ipam::Assigned>> chosen = choose(turn, asked);
-    Result<bool> written = chosen.has_value() ? write_files(asked, *chosen) : Result<bool>(false);
-    if (chosen.has_value() && written.has_value() && *written) {
+    Result<bool> written = tries == 0 ? write_files(asked) : Result<bool>(false);
+    if (tries > 0) {
+      Result<void> chosen = choose_again(turn, asked);
+      written = chosen.has_value() ? write_files(asked) : Result<bool>(fail(std::move(chosen.error())));
+    }
+    if (written.has_value() && *written) {
       remember(asked.directory);
-      return chosen;
+      return asked.chosen;
     }
     seen_[asked.directory].stamp = {};  // look again
     // What the interface had before stays; of what is new, nothing does.
-    if (!had) {
-      TRY(remove_files(turn, owner, true));
-      TRY(forget(turn, owner));
+    if (!asked.had) {
+      TRY(remove_files(turn, asked.owner, true));
+      TRY(forget(turn, {asked.owner}));
     }
-    if (!chosen.has_value()) return chosen;
     if (!written.has_value()) return fail(std::move(written.error()));
-    if (had)
+    if (asked.had)
       return fail(Code::kConflict,
                   "network {}: a file in {} gives an address of pod {}, interface {} to somebody else",
-                  network, asked.directory, owner.pod, owner.interface);
+                  asked.network, asked.directory, asked.owner.pod, asked.owner.interface);
   }
   return fail(
       Error{.code = Code::kBusy,
             .message = fmt::format("network {}: {} times, somebody took the address that was about to be "
                                    "given, in {}",
-                                   network, kMostTries, asked.directory),
+                                   asked.network, kMostTries, asked.directory),
             .hint = "something writes there without holding the file `lock`"});
 }
 
@@ -239,19 +271,21 @@ Result<void> HostLocal::remove_files(Engine::Turn& turn, const ipam::Owner& owne
   return {};
 }
 
-Result<void> HostLocal::forget(Engine::Turn& turn, const ipam::Owner& owner) {
+Result<void> HostLocal::forget(Engine::Turn& turn, const std::vector<ipam::Owner>& owners) {
   auto transaction = TRY(state::Transaction::begin(turn.store()));
-  for (const auto& [key, content] : TRY(turn.store().notes(file_notes_of(owner))))
-    TRY(turn.store().forget_note(key));
-  TRY(turn.store().forget_leases(owner.pod, owner.interface));
+  for (const ipam::Owner& owner : owners) {
+    for (const auto& [key, content] : TRY(turn.store().notes(file_notes_of(owner))))
+      TRY(turn.store().forget_note(key));
+    TRY(turn.store().forget_leases(owner.pod, owner.interface));
+  }
   TRY(transaction.commit());
-  turn.addresses().release(owner);
+  for (const ipam::Owner& owner : owners) turn.addresses().release(owner);
   return {};
 }
 
-Result<void> HostLocal::release(Engine::Turn& turn, const ipam::Owner& owner) {
-  TRY(remove_files(turn, owner, false));
-  return forget(turn, owner);
+Result<void> HostLocal::release(Engine::Turn& turn, const std::vector<ipam::Owner>& owners) {
+  for (const ipam::Owner& owner : owners) TRY(remove_files(turn, owner, false));
+  return forget(turn, owners);
 }
 
 Result<void> HostLocal::release_foreign(Engine::Turn& turn, const std::string& data_dir,
@@ -323,7 +357,7 @@ Result<void> HostLocal::recover(Engine::Turn& turn) {
   for (const state::AddressLease& lease : TRY(turn.store().all_leases())) {
     ipam::Owner owner{lease.pod, lease.interface};
     bool of_a_container = !state::Sandbox::of_key(lease.pod).container.empty();
-    if (of_a_container && !known.contains(owner)) TRY(release(turn, owner));
+    if (of_a_container && !known.contains(owner)) TRY(release(turn, {owner}));
   }
   for (const auto& [key, content] : TRY(turn.store().notes(kFileNotes))) TRY(finish_file(turn, key, content));
   for (const auto& [key, network] : TRY(turn.store().notes(kDirectoryNotes))) {

@@ -37,14 +37,33 @@ class HostLocal {
   // request is what a killed ADD left, and goes.
   Result<void> recover(Engine::Turn& turn);
 
-  // `data_dir` empty: the usual one. `network` is the configuration's "name".
+  // Addresses come in two steps, so that all networks of a pod share one transaction. begin(), inside the
+  // caller's transaction: chosen, with lease and note. finish(), after its commit: with their files. Locks
+  // are kept from the first begin() to the last finish(). When the transaction is not committed, release()
+  // forgets what was chosen. `data_dir` empty: the usual one. `network` is the configuration's "name".
+  using Locks = std::map<std::string, std::unique_ptr<os::DiskLock>>;  // by directory
+  struct Asked {
+    api::IpamConfig config;
+    std::string network;
+    std::vector<std::string> requested;
+    ipam::Owner owner;
+    std::string directory;
+    bool had = false;  // a lease, before
+    std::vector<ipam::Assigned> chosen;
+  };
+  Result<Asked> begin(Engine::Turn& turn, Locks& locks, const api::IpamConfig& config,
+                      const std::string& data_dir, const std::string& network,
+                      const std::vector<std::string>& requested, const ipam::Owner& owner);
+  Result<std::vector<ipam::Assigned>> finish(Engine::Turn& turn, Asked& asked);
+
+  // Both, for one interface.
   Result<std::vector<ipam::Assigned>> allocate(Engine::Turn& turn, const api::IpamConfig& config,
                                                const std::string& data_dir, const std::string& network,
                                                const std::vector<std::string>& requested,
                                                const ipam::Owner& owner);
 
-  // Gives back files, leases and addresses of the owner. Nothing there is success.
-  Result<void> release(Engine::Turn& turn, const ipam::Owner& owner);
+  // Gives back files, leases and addresses of the owners. Nothing there is success.
+  Result<void> release(Engine::Turn& turn, const std::vector<ipam::Owner>& owners);
 
   // Files that the original wrote for this attachment. None is success.
   Result<void> release_foreign(Engine::Turn& turn, const std::string& data_dir, const std::string& network,
@@ -64,21 +83,17 @@ class HostLocal {
   struct Directory {
     os::FileStamp stamp;  // of what was read last
     uint64_t loads = 0;   // Allocator::loads() at that time
+    bool noted = false;   // in the store, for recover()
     std::map<IpAddress, Holder> files;
   };
-  struct Asked {
-    const api::IpamConfig& config;
-    const std::string& network;
-    const std::vector<std::string>& requested;
-    const ipam::Owner& owner;
-    std::string directory;
-  };
+  Result<void> hold(const std::string& directory, Locks& locks);
   Result<void> look(Engine::Turn& turn, const std::string& directory, const std::string& network);
   void look_for_own(Engine::Turn& turn, const Asked& asked);
-  Result<std::vector<ipam::Assigned>> choose(Engine::Turn& turn, const Asked& asked);
-  Result<bool> write_files(const Asked& asked, const std::vector<ipam::Assigned>& chosen);
+  Result<void> choose(Engine::Turn& turn, Asked& asked);
+  Result<void> choose_again(Engine::Turn& turn, Asked& asked);
+  Result<bool> write_files(const Asked& asked);
   Result<void> remove_files(Engine::Turn& turn, const ipam::Owner& owner, bool locked);
-  Result<void> forget(Engine::Turn& turn, const ipam::Owner& owner);
+  Result<void> forget(Engine::Turn& turn, const std::vector<ipam::Owner>& owners);
   Result<void> finish_file(Engine::Turn& turn, const std::string& key, const std::string& content);
   void remember(const std::string& directory);
 

@@ -49,7 +49,7 @@ struct Rig {
   }
   Result<void> release(const ipam::Owner& owner) {
     Engine::Turn now = turn();
-    return host_local->release(now, owner);
+    return host_local->release(now, {owner});
   }
   Result<void> recover() {
     Engine::Turn now = turn();
@@ -238,7 +238,7 @@ bool step(Rig& rig, Pod& pod, const api::IpamConfig& config) {
   } else {
     if (!rig.mortal.forget_attachment(pod.owner.pod, pod.owner.interface).has_value()) return false;
     pod.attached = false;  // from here on it must go, now or at the next start
-    return rig.host_local->release(*turn, pod.owner).has_value();
+    return rig.host_local->release(*turn, {pod.owner}).has_value();
   }
   pod.attached = true;
   return true;

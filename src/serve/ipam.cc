@@ -69,7 +69,7 @@ class IpamRequest {
     Result<Addresses> addresses = given(turn, owner);
     if (addresses.has_value()) return cni::to_json(addresses->result, config_.version);
     if (is_new) {
-      TRY_CNI(release_addresses(turn, parts_.host_local, owner));
+      TRY_CNI(release_addresses(turn, parts_.host_local, {owner}));
       TRY_CNI(turn.store().forget_note(key));
     }
     return std::unexpected(cni::failure_of(addresses.error()));
@@ -115,7 +115,7 @@ class IpamRequest {
     {
       Engine::Turn turn = TRY(this->turn());
       owner = TRY(this->owner(turn.store(), note));
-      TRY(release_addresses(turn, parts_.host_local, owner));
+      TRY(release_addresses(turn, parts_.host_local, {owner}));
       if (request_.type == "host-local")
         TRY(parts_.host_local.release_foreign(turn, data_dir(), note.network, note.container_id,
                                               note.ifname));

@@ -230,10 +230,10 @@ TEST(Addresses, AnInterfaceThatIsAttachedKeepsItsAddress) {
   ASSERT_TRUE(addresses.has_value()) << addresses.error().to_string();
   EXPECT_FALSE(addresses->dhcp);
   ASSERT_TRUE(rig.store->put_attachment({.pod = "default/a@c1", .interface = "net1"}).has_value());
-  ASSERT_TRUE(release_addresses(turn, rig.host_local, request.owner).has_value());
+  ASSERT_TRUE(release_addresses(turn, rig.host_local, {request.owner}).has_value());
   EXPECT_EQ(rig.leases(), 2u);
   ASSERT_TRUE(rig.store->forget_attachment("default/a@c1", "net1").has_value());
-  ASSERT_TRUE(release_addresses(turn, rig.host_local, request.owner).has_value());
+  ASSERT_TRUE(release_addresses(turn, rig.host_local, {request.owner}).has_value());
   EXPECT_EQ(rig.leases(), 0u);
   request.ipam = doc::Value();
   EXPECT_TRUE(addresses_for(turn, rig.host_local, request)->assigned.empty());

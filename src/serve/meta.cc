@@ -107,8 +107,10 @@ Outcome<void> Meta::del(Parts& parts, const cni::Request& request, const cni::Pl
   {
     Engine::Turn turn = TRY_CNI(parts.engine.turn(kTurnWait));
     for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request))) keys.insert(key);
-    for (const SandboxNote& note : TRY_CNI(sandbox_notes(turn.store())))
-      if (state::Sandbox::of_key(note.key).container == request.container_id) keys.insert(note.key);
+    // Without interfaces there may still be a note, under another name of the pod.
+    if (keys.size() != 1 || TRY_CNI(turn.store().attachments_of(*keys.begin())).empty())
+      for (const SandboxNote& note : TRY_CNI(sandbox_notes(turn.store())))
+        if (state::Sandbox::of_key(note.key).container == request.container_id) keys.insert(note.key);
     for (const std::string& key : keys)
       known = known || TRY_CNI(sandbox_note(turn.store(), key)).has_value() ||
               !TRY_CNI(turn.store().attachments_of(key)).empty();

@@ -342,28 +342,46 @@ class SandboxAttacher {
       decided = std::unexpected(cni::failure_of(report.error()));
     }
     // Addresses that no interface has come to have.
-    for (const Native& one : all)
-      if (Result<void> freed =
-              release_addresses(turn, parts_.host_local, {key_, wish_.networks[one.index].ifname});
-          !freed.has_value())
-        decided.error().details += "; its addresses could not be given back: " + freed.error().story();
+    std::vector<ipam::Owner> owners;
+    for (const Native& one : all) owners.push_back({key_, wish_.networks[one.index].ifname});
+    if (Result<void> freed = release_addresses(turn, parts_.host_local, owners); !freed.has_value())
+      decided.error().details += "; its addresses could not be given back: " + freed.error().story();
     return std::unexpected(std::move(decided.error()));
   }
 
   // Devices are chosen by now; addresses are, here.
   Outcome<void> decide(Engine::Turn& turn, std::vector<Native>& all, attach::PodWanted& wanted) {
     PhaseTimer timer(parts_.metrics, request_.type, Phase::kAddresses);
-    for (Native& one : all) {
-      NetworkWanted& network = wish_.networks[one.index];
-      Outcome<attach::InterfaceWanted> interface = interface_wanted(turn, network, one.addresses);
+    HostLocal::Locks locks;
+    std::vector<AddressesBegun> begun(all.size());
+    auto transaction = TRY_CNI(state::Transaction::begin(turn.store()));
+    Outcome<void> chosen = choose_addresses(turn, locks, all, wanted, begun);
+    TRY_CNI(transaction.commit());  // also after a failure: what was chosen is given back as a whole
+    TRY_CNI(std::move(chosen));
+    for (size_t i = 0; i < all.size(); ++i) {
+      Result<void> finished = finish_addresses(turn, parts_.host_local, begun[i]);
+      if (!finished.has_value())
+        return in_network(wish_.networks[all[i].index], cni::failure_of(finished.error()));
+      all[i].addresses = std::move(begun[i].addresses);
+      wanted.interfaces[i].addresses = all[i].addresses.assigned;
+    }
+    return {};
+  }
+
+  Outcome<void> choose_addresses(Engine::Turn& turn, HostLocal::Locks& locks, const std::vector<Native>& all,
+                                 attach::PodWanted& wanted, std::vector<AddressesBegun>& begun) {
+    for (size_t i = 0; i < all.size(); ++i) {
+      NetworkWanted& network = wish_.networks[all[i].index];
+      Outcome<attach::InterfaceWanted> interface = interface_wanted(turn, locks, network, begun[i]);
       if (!interface.has_value()) return in_network(network, std::move(interface.error()));
       wanted.interfaces.push_back(*std::move(interface));
     }
     return {};
   }
 
-  Outcome<attach::InterfaceWanted> interface_wanted(Engine::Turn& turn, NetworkWanted& network,
-                                                    Addresses& addresses) {
+  Outcome<attach::InterfaceWanted> interface_wanted(Engine::Turn& turn, HostLocal::Locks& locks,
+                                                    NetworkWanted& network, AddressesBegun& begun) {
+    Addresses& addresses = begun.addresses;
     attach::InterfaceWanted wanted{.name = TRY_CNI(IfName::parse(network.ifname)),
                                    .network = network.name,
                                    .selection = network.selection,
@@ -376,7 +394,6 @@ class SandboxAttacher {
     if (auto given = foreign_addresses_.find(network.ifname); given != foreign_addresses_.end()) {
       addresses = given->second;
       drop_default_routes(network, addresses.result);
-      wanted.addresses = addresses.assigned;
       return wanted;
     }
     auto planned = TRY_CNI(wish_.known ? meta_.pods().addresses(turn, wish_.pod, key_, network.ifname)
@@ -385,9 +402,8 @@ class SandboxAttacher {
       addresses.result = TRY_CNI(planned_result(network, wanted.config, *planned));
       addresses.assigned = *std::move(planned);
     } else {
-      addresses = TRY_CNI(addresses_for(turn, parts_.host_local, address_request_of(network)));
+      begun = TRY_CNI(begin_addresses(turn, parts_.host_local, locks, address_request_of(network)));
     }
-    wanted.addresses = addresses.assigned;
     return wanted;
   }
 

@@ -44,11 +44,10 @@ class SandboxGiver {
   SandboxGiver(Parts& parts, Meta& meta, const std::string& key) : parts_(parts), meta_(meta), key_(key) {}
 
   Outcome<void> run() {
-    {
-      Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
-      records_ = TRY_CNI(turn.store().attachments_of(key_));
-      note_ = TRY_CNI(sandbox_note(turn.store(), key_));
-    }
+    Engine::Turn* turn = this->turn();
+    if (turn == nullptr) return failures_.outcome();
+    records_ = TRY_CNI(turn->store().attachments_of(key_));
+    note_ = TRY_CNI(sandbox_note(turn->store(), key_));
     // Runs of one kind, from the last one on: ours together, executed ones together.
     for (size_t end = records_.size(); end > 0;) {
       size_t begin = end;
@@ -74,15 +73,29 @@ class SandboxGiver {
     return true;
   }
 
+  // The one that is held, or the next; null after a failure that is told.
+  Engine::Turn* turn() {
+    if (turn_.has_value()) return &*turn_;
+    Result<Engine::Turn> next = parts_.engine.turn(kTurnWait);
+    if (next.has_value()) return &turn_.emplace(*std::move(next));
+    told(std::move(next));
+    return nullptr;
+  }
+  // Before something that takes its time.
+  void end_turn() { turn_.reset(); }
+
   void detach(const std::vector<Attachment>& group) {
     std::set<std::string> interfaces;
     for (const Attachment& one : group) interfaces.insert(one.interface.substr(0, one.interface.find('/')));
-    for (const std::string& one : interfaces) told(parts_.dhcp.release({key_, one}), one);
-    Result<Engine::Turn> turn = parts_.engine.turn(kTurnWait);
-    if (!turn.has_value()) {
-      told(std::move(turn));
-      return;
+    std::vector<ipam::Owner> owners;
+    for (const std::string& one : interfaces) owners.push_back({key_, one});
+    for (const ipam::Owner& one : owners) {
+      if (!parts_.dhcp.has(one)) continue;
+      end_turn();
+      told(parts_.dhcp.release(one), one.interface);
     }
+    Engine::Turn* turn = this->turn();
+    if (turn == nullptr) return;
     os::Deadline deadline = parts_.engine.kernel().clock().now() + kMetaWorkTime;
     auto is_ours = [](const Attachment& one) { return !is_of_program(one); };
     if (static_cast<size_t>(std::ranges::count_if(records_, is_ours)) == group.size()) {
@@ -91,18 +104,15 @@ class SandboxGiver {
       for (auto one = group.rbegin(); one != group.rend(); ++one)
         told(attach::detach_interface(turn->kernel(), turn->store(), key_, one->interface, deadline));
     }
-    for (const std::string& one : interfaces)
-      told(release_addresses(*turn, parts_.host_local, {key_, one}), one);
+    told(release_addresses(*turn, parts_.host_local, owners));
   }
 
   void undo(const std::vector<Attachment>& group) {
+    end_turn();
     ProgramsUndone undone = undo_programs(parts_.engine.kernel(), group);
     for (ProgramsUndone::Failure& one : undone.failures) failures_.add("", std::move(one.why));
-    Result<Engine::Turn> turn = parts_.engine.turn(kTurnWait);
-    if (!turn.has_value()) {
-      told(std::move(turn));
-      return;
-    }
+    Engine::Turn* turn = this->turn();
+    if (turn == nullptr) return;
     for (const Attachment& one : undone.done)
       told(turn->store().forget_attachment(one.pod, one.interface), one.interface);
   }
@@ -110,20 +120,22 @@ class SandboxGiver {
   void forget() {
     if (note_.has_value())
       for (const std::string& file : note_->device_info) told(meta_.device_info().remove(file));
-    Result<Engine::Turn> turn = parts_.engine.turn(kTurnWait);
-    if (!turn.has_value()) {
-      told(std::move(turn));
-      return;
-    }
+    Engine::Turn* turn = this->turn();
+    if (turn != nullptr) told(forget_records(*turn));
+  }
+
+  Result<void> forget_records(Engine::Turn& turn) {
+    auto transaction = TRY(state::Transaction::begin(turn.store()));
     state::Sandbox sandbox = state::Sandbox::of_key(key_);
     size_t slash = sandbox.pod.find('/');
     if (slash != std::string::npos) {
       PodInfo pod{.ns = sandbox.pod.substr(0, slash), .name = sandbox.pod.substr(slash + 1)};
       if (note_.has_value()) pod.uid = note_->pod_uid;
-      told(meta_.pods().publish_status(*turn, pod, key_, ""));
+      TRY(meta_.pods().publish_status(turn, pod, key_, ""));
     }
-    told(forget_sandbox_note(turn->store(), key_));
-    told(forget_pod_if_empty(turn->store(), key_));
+    TRY(forget_sandbox_note(turn.store(), key_));
+    TRY(forget_pod_if_empty(turn.store(), key_));
+    return transaction.commit();
   }
 
   Parts& parts_;
@@ -132,6 +144,7 @@ class SandboxGiver {
   std::vector<Attachment> records_;
   std::optional<SandboxNote> note_;
   Failures failures_;
+  std::optional<Engine::Turn> turn_;
 };
 
 }  // namespace

@@ -206,7 +206,7 @@ class PluginRequest {
       remembered = turn.store().put_attachment(given->record);
     if (!report.has_value() || !remembered.has_value()) {
       cni::Failure why = cni::failure_of(report.has_value() ? remembered.error() : report.error());
-      if (Result<void> freed = release_addresses(turn, parts_.host_local, owner); !freed.has_value())
+      if (Result<void> freed = release_addresses(turn, parts_.host_local, {owner}); !freed.has_value())
         why.details += fmt::format("{}its addresses could not be given back: {}",
                                    why.details.empty() ? "" : "; ", freed.error().story());
       return std::unexpected(std::move(why));
@@ -259,7 +259,7 @@ class PluginRequest {
     if (!chained_) TRY_CNI(parts_.dhcp.release(owner));
     Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
     TRY_CNI(attach::detach_interface(turn.kernel(), turn.store(), key, record_name(), deadline()));
-    if (!chained_) TRY_CNI(release_addresses(turn, parts_.host_local, owner));
+    if (!chained_) TRY_CNI(release_addresses(turn, parts_.host_local, {owner}));
     TRY_CNI(forget_pod_if_empty(turn.store(), key));
     return {};
   }
