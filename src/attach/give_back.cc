@@ -308,20 +308,19 @@ class GiveBack {
     if (before.vf_settings.empty()) return {};
     if (!device_exists(host_.kernel().files(), *before.device)) return {};  // its settings went with it
     os::VfChange change = before.vf_settings;
-    const os::Link* pf = TRY(host_.by_pci(*before.pf));
-    if (pf == nullptr) {
+    std::optional<IfIndex> pf = TRY(host_.pf_index(*before.pf));
+    if (!pf.has_value()) {
       note(record, fmt::format("PF {} has no interface any more: the settings of VF {} stay", *before.pf,
                                *before.vf));
       return {};
     }
-    IfIndex pf_index = pf->index;
     if (careful) {
       os::VfInfo now = TRY(host_.vf(*before.pf, *before.vf));
       change = differing(change, now);
     }
     os::LinkPort* port = TRY(host_.links());
     if (!change.empty())
-      TRY(port->change_vf(pf_index, *before.vf, change)
+      TRY(port->change_vf(*pf, *before.vf, change)
               .context("putting back the settings of VF {} of {}", *before.vf, *before.pf));
     return before.rebind.empty() ? Result<void>{} : rebind_at_home(record, before);
   }

@@ -84,6 +84,14 @@ Result<os::Link> Host::pf_link(PciAddress pf) {
   return *link;
 }
 
+Result<std::optional<IfIndex>> Host::pf_index(PciAddress pf) {
+  if (auto known = pf_indexes_.find(pf); known != pf_indexes_.end()) return std::optional(known->second);
+  const os::Link* link = TRY(by_pci(pf));
+  if (link == nullptr) return std::optional<IfIndex>{};
+  pf_indexes_.emplace(pf, link->index);
+  return std::optional(link->index);
+}
+
 Result<os::VfInfo> Host::vf(PciAddress pf, VfIndex vf) {
   if (!vfs_.contains(pf)) {
     os::Link link = TRY(pf_link(pf));

@@ -34,6 +34,9 @@ class Host {
   // What the PF says of its VF.
   Result<os::VfInfo> vf(PciAddress pf, VfIndex vf);
   Result<os::Link> pf_link(PciAddress pf);
+  // Where a PF's settings are changed; nothing without an interface. It is looked up once, whatever is
+  // forgotten: what comes and goes meanwhile are its VFs.
+  Result<std::optional<IfIndex>> pf_index(PciAddress pf);
   Result<std::vector<os::LinkAddress>*> addresses();
   Result<std::vector<os::Route>*> routes();
   // Something has changed: list again when asked again.
@@ -48,6 +51,7 @@ class Host {
   std::unique_ptr<os::Netns> own_;
   std::optional<std::vector<os::Link>> all_;
   std::map<PciAddress, std::vector<os::VfInfo>> vfs_;
+  std::map<PciAddress, IfIndex> pf_indexes_;
   std::optional<std::vector<os::LinkAddress>> addresses_;
   std::optional<std::vector<os::Route>> routes_;
 };
