@@ -19,7 +19,7 @@
 #include "attach/attach.h"
 #include "base/log.h"
 #include "command_line.h"
-#include "ipam/allocator.h"
+#include "ipam/stored_blocks.h"
 #include "os/disk.h"
 #include "os/packets.h"
 #include "run_options.h"
@@ -79,8 +79,8 @@ struct Parts {
   state::Store& store;
   std::unique_ptr<os::Disk> disk = os::real_disk();
   std::unique_ptr<os::PacketPort> packets = os::real_packets();
-  std::unique_ptr<ipam::BlockSource> blocks = ipam::whole_ranges();  // nobody leases blocks to this node yet
-  serve::Engine engine{kernel, store, *blocks};
+  ipam::StoredBlocks blocks{store, ipam::WithoutBlocks::kWholeRange};
+  serve::Engine engine{kernel, store, blocks};
   serve::HostLocal host_local{*disk};
   serve::Dhcp dhcp{engine, *packets};
   serve::ManifestSource manifests;

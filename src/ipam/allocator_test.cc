@@ -188,7 +188,7 @@ RC_GTEST_PROP(Allocator, NeverLeavesItsBlocks, ()) {
 
 TEST(StoredBlocks, AreThoseOfTheStoreInsideTheRange) {
   std::unique_ptr<state::Store> store = state::memory_store();
-  StoredBlocks source(*store);
+  StoredBlocks source(*store, WithoutBlocks::kNothing);
   Allocator allocator(source);
   IpamConfig config = whereabouts({{range("10.0.0.0/24")}});
   auto first = allocator.allocate(config, "n", {}, {"a", "net1"});
@@ -205,6 +205,17 @@ TEST(StoredBlocks, AreThoseOfTheStoreInsideTheRange) {
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"b", "net1"})), "10.0.0.16/24@[whereabouts] ");
   config.type = IpamType::kHostLocal;
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"b", "net2"})), "10.0.0.1/24@[host-local:n] ");
+}
+
+TEST(StoredBlocks, OnOneMachineARangeWithoutBlocksIsWhole) {
+  std::unique_ptr<state::Store> store = state::memory_store();
+  StoredBlocks source(*store, WithoutBlocks::kWholeRange);
+  Allocator allocator(source);
+  ASSERT_TRUE(store->put_block({"whereabouts", {ip("10.0.0.16"), ip("10.0.0.31")}}).has_value());
+  EXPECT_EQ(show(allocator.allocate(whereabouts({{range("10.0.0.0/24")}}), "n", {}, {"a", "net1"})),
+            "10.0.0.16/24@[whereabouts] ");
+  EXPECT_EQ(show(allocator.allocate(whereabouts({{range("10.9.0.0/24")}}), "n", {}, {"a", "net2"})),
+            "10.9.0.1/24@[whereabouts] ");
 }
 
 TEST(Allocator, CountsWhatIsTakenAndFree) {

@@ -13,6 +13,7 @@ Result<std::vector<IpRange>> StoredBlocks::blocks(const std::string& pool, const
     IpRange part{std::max(block.first, range.addresses.first), std::min(block.last, range.addresses.last)};
     if (!(part.last < part.first)) inside.push_back(part);
   }
+  if (inside.empty() && without_ == WithoutBlocks::kWholeRange) inside.push_back(range.addresses);
   return inside;
 }
 

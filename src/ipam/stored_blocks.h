@@ -11,13 +11,20 @@
 
 namespace railbed::ipam {
 
+// What may be given of a range in which this node has no block.
+enum class WithoutBlocks : uint8_t {
+  kNothing,     // in a cluster: other nodes give addresses of it
+  kWholeRange,  // one machine alone
+};
+
 class StoredBlocks : public BlockSource {
  public:
-  explicit StoredBlocks(state::Store& store) : store_(store) {}
+  StoredBlocks(state::Store& store, WithoutBlocks without) : store_(store), without_(without) {}
   Result<std::vector<IpRange>> blocks(const std::string& pool, const api::IpamRange& range) override;
 
  private:
   state::Store& store_;
+  WithoutBlocks without_;
 };
 
 }  // namespace railbed::ipam
