@@ -8,6 +8,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "ipam/stored_blocks.h"
+#include "ipam/test_ranges.h"
 
 namespace railbed::ipam {
 namespace {
@@ -15,23 +16,6 @@ namespace {
 using api::IpamConfig;
 using api::IpamRange;
 using api::IpamType;
-
-IpAddress ip(const char* text) {
-  return *IpAddress::parse(text);
-}
-IpPrefix prefix(const char* text) {
-  return *IpPrefix::parse(text);
-}
-IpamRange range(const char* subnet) {
-  IpPrefix whole = prefix(subnet);
-  return {.subnet = whole, .addresses = {whole.network(), whole.last()}};
-}
-IpamConfig whereabouts(std::vector<std::vector<IpamRange>> sets) {
-  IpamConfig config;
-  config.type = IpamType::kWhereabouts;
-  config.range_sets = std::move(sets);
-  return config;
-}
 
 std::string show(const Result<std::vector<Assigned>>& answer) {
   if (!answer.has_value())
