@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/records.h"
 
-#include <algorithm>
-
 #include "agent/netns_name.h"
 #include "attach/json_fields.h"
 
@@ -17,11 +15,7 @@ state::Sandbox sandbox_of(const cni::Request& request) {
 Result<std::vector<std::string>> keys_of_container(state::Store& store, const cni::Request& request) {
   state::Sandbox likely = sandbox_of(request);
   if (!TRY(store.attachments_of(likely.key())).empty()) return std::vector{likely.key()};
-  std::vector<std::string> keys;
-  for (const state::Attachment& one : TRY(store.attachments()))
-    if (state::Sandbox::of_key(one.pod).container == request.container_id &&
-        std::ranges::find(keys, one.pod) == keys.end())
-      keys.push_back(one.pod);
+  std::vector<std::string> keys = TRY(store.sandboxes_of(request.container_id));
   if (keys.empty()) keys.push_back(likely.key());
   return keys;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "state/kept_rows.h"
 
+#include "state/sandbox.h"
+
 namespace railbed::state {
 
 const Attachment* KeptRows::find(const std::string& pod, const std::string& interface, Number& number) const {
@@ -16,6 +18,8 @@ void KeptRows::put(Number number, const Attachment& attachment) {
   forget(number);
   rows_[number] = attachment;
   by_pod_[attachment.pod][attachment.interface] = number;
+  if (std::string container = Sandbox::of_key(attachment.pod).container; !container.empty())
+    by_container_[std::move(container)].insert(attachment.pod);
   if (!attachment.device.empty()) by_device_[attachment.device].insert(number);
 }
 
@@ -24,12 +28,28 @@ void KeptRows::forget(Number number) {
   if (row == rows_.end()) return;
   auto of_pod = by_pod_.find(row->second.pod);
   of_pod->second.erase(row->second.interface);
-  if (of_pod->second.empty()) by_pod_.erase(of_pod);
+  if (of_pod->second.empty()) {
+    forget_sandbox(of_pod->first);
+    by_pod_.erase(of_pod);
+  }
   if (auto with = by_device_.find(row->second.device); with != by_device_.end()) {
     with->second.erase(number);
     if (with->second.empty()) by_device_.erase(with);
   }
   rows_.erase(row);
+}
+
+void KeptRows::forget_sandbox(const std::string& key) {
+  auto sandboxes = by_container_.find(Sandbox::of_key(key).container);
+  if (sandboxes == by_container_.end()) return;
+  sandboxes->second.erase(key);
+  if (sandboxes->second.empty()) by_container_.erase(sandboxes);
+}
+
+std::vector<std::string> KeptRows::sandboxes_of(const std::string& container) const {
+  auto found = by_container_.find(container);
+  if (found == by_container_.end()) return {};
+  return {found->second.begin(), found->second.end()};
 }
 
 std::vector<Attachment> KeptRows::all() const {

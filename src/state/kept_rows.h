@@ -3,9 +3,9 @@
 //
 // Why: the process that holds the store's lock is the only one that writes, so what it has read once stays
 // true. Attaching a pod looks at them several times; from the file each look costs more than a system call to
-// move an interface. Knowing what a row says also lets a write change only what differs. By pod and by
-// device, so that a look costs the same with thousands of pods. Threading: none of its own; the store
-// serialises. Failure: none.
+// move an interface. Knowing what a row says also lets a write change only what differs. By pod, by
+// container and by device, so that a look costs the same with thousands of pods. Threading: none of its own;
+// the store serialises. Failure: none.
 #pragma once
 
 #include <map>
@@ -27,6 +27,7 @@ class KeptRows {
   void forget(Number number);
   std::vector<Attachment> all() const;
   std::vector<Attachment> of(const std::string& pod) const;
+  std::vector<std::string> sandboxes_of(const std::string& container) const;
   std::vector<Attachment> with(const std::string& device) const;
 
   const AddressLease* lease(const std::string& pool, const IpAddress& address) const;
@@ -40,11 +41,13 @@ class KeptRows {
   std::vector<IpRange> blocks(const std::string& pool) const;
 
  private:
+  void forget_sandbox(const std::string& key);  // that has no row any more
   std::vector<Attachment> numbered(const std::set<Number>& numbers) const;
 
   using LeaseKey = std::pair<std::string, IpAddress>;
   std::map<Number, Attachment> rows_;
   std::map<std::string, std::map<std::string, Number>> by_pod_;  // then by interface
+  std::map<std::string, std::set<std::string>> by_container_;    // the sandboxes' keys
   std::map<std::string, std::set<Number>> by_device_;
   std::map<LeaseKey, AddressLease> leases_;
   std::map<std::string, std::set<LeaseKey>> leases_by_pod_;

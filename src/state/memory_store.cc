@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 
+#include "state/sandbox.h"
 #include "state/store.h"
 
 namespace railbed::state {
@@ -218,6 +220,13 @@ class MemoryStore : public Store {
 };
 
 }  // namespace
+
+Result<std::vector<std::string>> Store::sandboxes_of(const std::string& container) {
+  std::set<std::string> keys;
+  for (const Attachment& one : TRY(attachments()))
+    if (Sandbox::of_key(one.pod).container == container) keys.insert(one.pod);
+  return std::vector(keys.begin(), keys.end());
+}
 
 Error lease_taken(const AddressLease& holder) {
   return Error{.code = Code::kConflict,

@@ -268,6 +268,10 @@ class SqliteStore : public Store {
     std::lock_guard lock(mutex_);
     return TRY(rows())->of(pod);
   }
+  Result<std::vector<std::string>> sandboxes_of(const std::string& container) override {
+    std::lock_guard lock(mutex_);
+    return TRY(rows())->sandboxes_of(container);
+  }
   Result<std::vector<Attachment>> attachments_with(const std::string& device) override {
     std::lock_guard lock(mutex_);
     return TRY(rows())->with(device);

@@ -137,6 +137,8 @@ class Store {
   virtual Result<void> forget_attachment(const std::string& pod, const std::string& interface) = 0;
   virtual Result<std::vector<Attachment>> attachments() = 0;  // in the order in which they were first put
   virtual Result<std::vector<Attachment>> attachments_of(const std::string& pod) = 0;  // the same order
+  // The keys of a container's sandboxes that have attachments (sandbox.h), sorted.
+  virtual Result<std::vector<std::string>> sandboxes_of(const std::string& container);
   // Who has this device (a VF's PCI address or a host interface), in that order; `device` is not empty.
   virtual Result<std::vector<Attachment>> attachments_with(const std::string& device) = 0;
 

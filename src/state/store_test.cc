@@ -94,6 +94,21 @@ TEST_P(StoreContract, KeepsAttachmentsInOrderByPodAndInterface) {
   EXPECT_EQ(*store_->attachments(), std::vector{two});
 }
 
+TEST_P(StoreContract, KnowsTheSandboxesOfAContainer) {
+  for (const auto& [pod, interface] : {std::pair{"ns/b@c1", "net1"},
+                                       {"ns/a@c1", "net1"},
+                                       {"ns/a@c1", "net2"},
+                                       {"ns/a@c2", "net1"},
+                                       {"ns/c", "net1"}})
+    ASSERT_TRUE(store_->put_attachment({.pod = pod, .interface = interface}).has_value());
+  EXPECT_EQ(*store_->sandboxes_of("c1"), (std::vector<std::string>{"ns/a@c1", "ns/b@c1"}));
+  ASSERT_TRUE(store_->forget_attachment("ns/a@c1", "net1").has_value());
+  ASSERT_TRUE(store_->forget_attachment("ns/b@c1", "net1").has_value());
+  EXPECT_EQ(*store_->sandboxes_of("c1"), std::vector<std::string>{"ns/a@c1"});
+  ASSERT_TRUE(store_->forget_attachment("ns/a@c1", "net2").has_value());
+  EXPECT_EQ(*store_->sandboxes_of("c1"), std::vector<std::string>{});
+}
+
 TEST_P(StoreContract, GivesAnAddressOfAPoolToOne) {
   AddressLease a{"rail0", address("10.0.0.10"), "default/a", "net1"};
   AddressLease b{"rail0", address("10.0.0.9"), "default/b", "net1"};
