@@ -2,6 +2,8 @@
 #include "serve/metrics.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <mutex>
 
@@ -12,7 +14,9 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include "base/ip.h"
 #include "doc/json.h"
+#include "os/tcp_port.h"
 
 namespace railbed::serve {
 
@@ -37,6 +41,50 @@ int code_in(const std::string& output) {
   const doc::Value* code = value ? value->find("code") : nullptr;
   const int64_t* number = code == nullptr ? nullptr : code->as_int();
   return number == nullptr ? cni::kInternal : static_cast<int>(*number);
+}
+
+struct Endpoint {
+  IpAddress address;
+  uint16_t port = 0;
+};
+
+// "127.0.0.1:9470", "[::1]:9470".
+Result<Endpoint> endpoint_of(const std::string& text) {
+  const char* form = "it is ADDRESS:PORT, as in 127.0.0.1:9470 or [::1]:9470; off does without";
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos)
+    return fail(
+        Error{.code = Code::kInvalid, .message = fmt::format("\"{}\" has no port", text), .hint = form});
+  std::string host = text.substr(0, colon);
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  auto address = IpAddress::parse(host);
+  if (!address.has_value() || bracketed != (address->family == IpFamily::kV6))
+    return fail(Error{.code = Code::kInvalid,
+                      .message = fmt::format("\"{}\" is no IP address", text.substr(0, colon)),
+                      .hint = form});
+  Endpoint endpoint{.address = *address};
+  const char* end = text.data() + text.size();
+  auto [read_to, failure] = std::from_chars(text.data() + colon + 1, end, endpoint.port);
+  if (failure != std::errc{} || read_to != end)
+    return fail(Error{
+        .code = Code::kInvalid,
+        .message = fmt::format("\"{}\" is no port: one is a number up to 65535", text.substr(colon + 1)),
+        .hint = form});
+  return endpoint;
+}
+
+std::string why_not_listening(int sys_errno, uint16_t port) {
+  switch (sys_errno) {
+    case EADDRINUSE:
+      return fmt::format("`ss -ltnp sport = :{}` shows who has it; take another port, or off", port);
+    case EADDRNOTAVAIL:
+      return "no interface of this machine has that address; 127.0.0.1 always works";
+    case EACCES:
+      return "ports below 1024 want CAP_NET_BIND_SERVICE; take another one, or off";
+    default:
+      return "take another address, or off";
+  }
 }
 
 // Gauges that are asked for, as a collectable of their own.
@@ -91,7 +139,7 @@ class Asked : public prometheus::Collectable {
 }  // namespace
 
 std::string_view phase_name(Phase phase) {
-  constexpr std::string_view names[] = {"wait", "prepare", "addresses", "kernel", "check", "exec", "total"};
+  constexpr std::string_view names[] = {"prepare", "wait", "addresses", "kernel", "lease", "exec", "total"};
   return names[static_cast<size_t>(phase)];
 }
 
@@ -152,6 +200,11 @@ Reply Metrics::metered(const cni::Request& request, const std::function<Reply(co
 }
 
 Result<int> Metrics::expose(const std::string& address) {
+  const Endpoint endpoint = TRY(endpoint_of(address).context("--metrics {}", address));
+  if (auto free = os::can_listen(endpoint.address, endpoint.port); !free.has_value()) {
+    free.error().hint = why_not_listening(free.error().sys_errno, endpoint.port);
+    return fail(std::move(free).context("--metrics {}", address).error());
+  }
   try {
     parts_->exposer = std::make_unique<prometheus::Exposer>(address, 1);
     parts_->exposer->RegisterCollectable(parts_->registry);
@@ -159,10 +212,10 @@ Result<int> Metrics::expose(const std::string& address) {
     const auto ports = parts_->exposer->GetListeningPorts();
     return ports.empty() ? 0 : ports.front();
   } catch (const std::exception& problem) {
-    return fail(
-        Error{.code = Code::kConflict,
-              .message = fmt::format("metrics on {}: {}", address, problem.what()),
-              .hint = "is the address of this machine and the port free? --metrics off does without"});
+    return fail(Error{.code = Code::kConflict,
+                      .message = fmt::format("--metrics {}: the library that serves them refused: {}",
+                                             address, problem.what()),
+                      .hint = "the address is free; --metrics off does without"});
   }
 }
 

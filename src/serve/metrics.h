@@ -5,7 +5,7 @@
 // left are the questions that nobody could answer about the plugins before. Counting costs a look-up in a
 // small map and one mutex of prometheus-cpp; states (addresses, VFs) are asked for when they are read, not
 // kept up to date. Labels come from fixed lists, so that no client can make new series without end.
-// Threading: any thread. Failure: expose() when the address is taken.
+// Threading: any thread. Failure: expose(), Invalid for what is no address, else what the kernel says.
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,17 @@
 
 namespace railbed::serve {
 
-// The phases of an attachment, in their order; `kTotal` is the request as the client sees it.
-enum class Phase : uint8_t { kWait, kPrepare, kAddresses, kKernel, kCheck, kExec, kTotal };
+// The phases of an attachment; one that a request does not have is not counted for it:
+//   prepare    its configuration, pod, networks and devices are read and chosen
+//   wait       for its turn
+//   addresses  are chosen, host-local's files written
+//   kernel     attach's transaction: looked at, journaled, made, checked, committed
+//   lease      a DHCP server is asked
+//   exec       a plugin is executed, each
+//   total      the request as the client sees it
+enum class Phase : uint8_t { kPrepare, kWait, kAddresses, kKernel, kLease, kExec, kTotal };
+inline constexpr Phase kPhases[] = {Phase::kPrepare, Phase::kWait, Phase::kAddresses, Phase::kKernel,
+                                    Phase::kLease,   Phase::kExec, Phase::kTotal};
 std::string_view phase_name(Phase phase);
 
 // How things stand, asked for at each reading.

@@ -56,11 +56,43 @@ TEST(Metrics, AskHowThingsStand) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
 
-TEST(Metrics, SaysWhereItCannotListen) {
+TEST(Metrics, TellPhasesByTheirNames) {
   Metrics metrics;
-  auto port = metrics.expose("127.0.0.1:99999999");
-  ASSERT_FALSE(port.has_value());
-  EXPECT_NE(port.error().message.find("metrics on 127.0.0.1:99999999"), std::string::npos);
+  std::string names;
+  for (Phase phase : kPhases) {
+    metrics.took("sriov", phase, 1);
+    names += std::string(phase_name(phase)) + " ";
+    EXPECT_NE(metrics.text().find(fmt::format(
+                  "railbed_attach_seconds_count{{phase=\"{}\",type=\"sriov\"}} 1\n", phase_name(phase))),
+              std::string::npos);
+  }
+  EXPECT_EQ(names, "prepare wait addresses kernel lease exec total ");
+}
+
+TEST(Metrics, SayWhyTheyCannotBeServedThere) {
+  Metrics taken;
+  auto port = taken.expose("127.0.0.1:0");
+  ASSERT_TRUE(port.has_value()) << port.error().to_string();
+  const std::string form = "\n  it is ADDRESS:PORT, as in 127.0.0.1:9470 or [::1]:9470; off does without";
+  const std::pair<std::string, std::string> cases[] = {
+      {"9470", "\"9470\" has no port" + form},
+      {"localhost:9470", "\"localhost\" is no IP address" + form},
+      {"::1:9470", "\"::1\" is no IP address" + form},
+      {"127.0.0.1:99999999", "\"99999999\" is no port: one is a number up to 65535" + form},
+      {"127.0.0.1:http", "\"http\" is no port: one is a number up to 65535" + form},
+      {"203.0.113.7:0",
+       "bind: EADDRNOTAVAIL (Cannot assign requested address)\n  no interface of this machine "
+       "has that address; 127.0.0.1 always works"},
+      {fmt::format("127.0.0.1:{}", *port),
+       fmt::format(
+           "bind: EADDRINUSE (Address already in use)\n  `ss -ltnp sport = :{}` shows who has it; take "
+           "another port, or off",
+           *port)}};
+  for (const auto& [address, message] : cases) {
+    auto refused = Metrics().expose(address);
+    ASSERT_FALSE(refused.has_value()) << address;
+    EXPECT_EQ(refused.error().to_string(), fmt::format("--metrics {}: {}", address, message));
+  }
 }
 
 }  // namespace
