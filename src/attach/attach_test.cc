@@ -699,8 +699,8 @@ TEST_F(AttachFaults, AVfThatWasRemovedIsNoReasonToFail) {
   auto report = rig.detach();
   ASSERT_EQ(message(report), "");
   EXPECT_THAT(report->notes,
-              ElementsAre("interface net2: 0000:02:10.0 has no interface any more: nothing to put back",
-                          "interface net1: 0000:01:10.2 has no interface any more: nothing to put back"));
+              ElementsAre("interface net2: 0000:02:10.0 is gone from this machine: nothing to put back",
+                          "interface net1: 0000:01:10.2 is gone from this machine: nothing to put back"));
   EXPECT_TRUE(rig.store.attachments()->empty());
 }
 

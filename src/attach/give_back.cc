@@ -243,7 +243,9 @@ class GiveBack {
               .hint("it comes when the last process in that namespace has ended; then run `railbed down` "
                     "again"));
     if (link == nullptr) {
-      note(record, fmt::format("{} has no interface any more: nothing to put back", record.device));
+      const char* why = device_is_there(host_.kernel().files(), before) ? "has no interface any more"
+                                                                        : "is gone from this machine";
+      note(record, fmt::format("{} {}: nothing to put back", record.device, why));
       return false;
     }
     TRY(put_right(record, before, *link));

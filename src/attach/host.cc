@@ -148,6 +148,15 @@ Result<std::optional<VfPlace>> vf_place(const os::FileTree& files, PciAddress de
   return fail(Code::kNotFound, "PF {} does not list its VF {}", pf, device);
 }
 
+std::string bus_path(const Before& before) {
+  if (before.device.has_value()) return device_path(*before.device);
+  return before.parent.empty() ? "" : "/sys/bus/" + before.parent;
+}
+
+bool device_is_there(const os::FileTree& files, const Before& before) {
+  return files.exists(bus_path(before));
+}
+
 bool device_exists(const os::FileTree& files, PciAddress device) {
   return files.exists(device_path(device));
 }

@@ -67,6 +67,9 @@ struct VfPlace {
 };
 Result<std::optional<VfPlace>> vf_place(const os::FileTree& files, PciAddress device);
 
+// The device of an interface that has one, in sysfs; empty for none.
+std::string bus_path(const Before& before);
+bool device_is_there(const os::FileTree& files, const Before& before);
 bool device_exists(const os::FileTree& files, PciAddress device);
 std::string device_path(PciAddress device);                           // in sysfs
 std::string driver_of(const os::FileTree& files, PciAddress device);  // empty: none

@@ -10,6 +10,8 @@ void Preparation::remember(const os::Link& link) {
   before_.name = link.name.value;
   before_.index = link.index.value;
   before_.kind = link.kind;
+  if (!link.parent_bus.empty() && link.parent_bus != "pci")
+    before_.parent = fmt::format("{}/devices/{}", link.parent_bus, link.parent_device);
   before_.hw_address = link.hw_address;
   before_.mtu = link.mtu;
   before_.up = link.up;

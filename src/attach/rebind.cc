@@ -4,9 +4,11 @@
 namespace railbed::attach {
 namespace {
 
-bool makes_no_interface(const os::FileTree& files, PciAddress device) {
-  if (!device_exists(files, device)) return true;
-  auto driver = os::link_name(files, fmt::format("/sys/bus/pci/devices/{}/driver", device));
+// What sysfs does not have, or no driver holds, is not on its way.
+bool makes_no_interface(const os::FileTree& files, const Before& before) {
+  if (!before.device.has_value() && before.parent.empty()) return false;
+  if (!device_is_there(files, before)) return true;
+  auto driver = os::link_name(files, bus_path(before) + "/driver");
   return !driver.has_value() || *driver == "vfio-pci";
 }
 
@@ -19,8 +21,7 @@ Result<const os::Link*> wait_for_link(Host& host, const Before& before, const st
     host.forget();
     const os::Link* link = TRY(host.that_of(before, interface));
     if (link != nullptr) return link;
-    if (before.device.has_value() && makes_no_interface(host.kernel().files(), *before.device))
-      return nullptr;
+    if (makes_no_interface(host.kernel().files(), before)) return nullptr;
     auto event = events->next(deadline);
     if (!event.has_value() && event.error().code == Code::kTimeout) {
       const os::Link* last = TRY(host.that_of(before, interface));

@@ -109,6 +109,7 @@ doc::Value before_value(const Before& before) {
   put_text(object, "name", before.name);
   put_number(object, "index", before.index);
   put_text(object, "kind", before.kind);
+  put_text(object, "parent", before.parent);
   put_text(object, "hwAddress", hex(before.hw_address));
   put_parsed(object, "newMac", before.new_mac);
   put_number(object, "mtu", before.mtu);
@@ -147,6 +148,7 @@ Result<Before> before_of(const state::Attachment& record) {
   before.name = text_in(object, "name");
   before.index = number_in(object, "index");
   before.kind = text_in(object, "kind");
+  before.parent = text_in(object, "parent");
   before.hw_address = TRY(bytes_of(text_in(object, "hwAddress")));
   before.new_mac = TRY(parsed_in<MacAddress>(object, "newMac"));
   before.mtu = number_in(object, "mtu");

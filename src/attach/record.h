@@ -27,6 +27,7 @@ struct Before {
   std::string name;
   int index = 0;
   std::string kind;
+  std::string parent;  // the device of another bus than PCI: "auxiliary/devices/mlx5_core.sf.4"
   std::vector<uint8_t> hw_address;
   std::optional<MacAddress> new_mac;  // what it gets in the pod, if another
   int mtu = 0;
