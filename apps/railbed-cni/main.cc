@@ -9,9 +9,14 @@
 // it never changes), DEL is written to disk for the agent to repeat and reported as done, ADD and GC fail
 // with code 11 (again later), CHECK and STATUS with 50 (no pods here now).
 //
-// RAILBED_SOCKET, RAILBED_PENDING and RAILBED_TIMEOUT_MS (of the whole run, 110000) are for tests; a runtime
-// gives plugins its own environment. Threading: one. Failure: JSON on standard output, exit status 1.
-// Source: CNI specification 1.1.0, sections 2 and 4.
+// An agent that is being restarted is away for about 100 ms, and code 11 would cost a pod its whole sandbox.
+// So ADD, CHECK and GC ask again for up to 2 s, but only where nothing can have been begun and an agent has
+// been here since boot: its socket or the lock beside it is there. A request that an agent took and did not
+// answer is not repeated: the runtime must hear of it and send DEL.
+//
+// RAILBED_SOCKET, RAILBED_PENDING, RAILBED_TIMEOUT_MS (of the whole run, 110000) and RAILBED_RETRY_MS (2000)
+// are for tests; a runtime gives plugins its own environment. Threading: one. Failure: JSON on standard
+// output, exit status 1. Source: CNI specification 1.1.0, sections 2 and 4.
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -43,6 +48,9 @@ constexpr int kInvalidEnvironment = 4;
 constexpr int kIo = 5;
 constexpr size_t kMostConfigBytes = 900 << 10;  // with the environment below the agent's 1 MiB
 constexpr int64_t kDefaultTimeoutMs = 110'000;  // a sandbox has 120 s or more
+constexpr int64_t kDefaultRetryMs = 2'000;
+constexpr int kFirstPauseMs = 10;
+constexpr int kLongestPauseMs = 80;
 
 // `railbed cni` finds by this what is a shim, and of which version.
 constexpr std::string_view kMarker = "railbed-cni-shim/" RAILBED_VERSION "\n";
@@ -75,9 +83,15 @@ const char* environment(const char* name, const char* otherwise) {
   return value == nullptr || *value == '\0' ? otherwise : value;
 }
 
-Deadline deadline() {
-  const int64_t told = atoll(environment("RAILBED_TIMEOUT_MS", "0"));
-  return {now_ms() + (told > 0 && told < 3'600'000 ? told : kDefaultTimeoutMs)};
+Deadline deadline(const char* told_by, int64_t otherwise) {
+  const int64_t told = atoll(environment(told_by, "0"));
+  return {now_ms() + (told > 0 && told < 3'600'000 ? told : otherwise)};
+}
+
+void pause(int ms) {
+  timespec left{ms / 1000, ms % 1000 * 1'000'000L};
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
 }
 
 void put(int fd, std::string_view text) {
@@ -118,11 +132,25 @@ bool read_input(const Deadline& until, std::string& config, std::string& why) {
   return false;
 }
 
-int open_socket(const char* path, const Deadline& until, std::string& why) {
+// One try to ask. `again`: no agent has begun with it, and there may be one soon.
+struct Attempt {
+  std::optional<cni::WireAnswer> answer;
+  std::string why;
+  bool again = false;
+};
+
+// Nobody listens: was an agent here since boot? One that was killed leaves its socket, one that stopped the
+// lock beside it.
+bool may_come_back(const char* path, int error) {
+  if (error == ECONNREFUSED) return true;
+  return error == ENOENT && access((std::string(path) + ".lock").c_str(), F_OK) == 0;
+}
+
+int open_socket(const char* path, const Deadline& until, Attempt& attempt) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (strlen(path) >= sizeof address.sun_path) {
-    why = std::string("the path of the agent's socket is too long: ") + path;
+    attempt.why = std::string("the path of the agent's socket is too long: ") + path;
     return -1;
   }
   strcpy(address.sun_path, path);
@@ -135,31 +163,37 @@ int open_socket(const char* path, const Deadline& until, std::string& why) {
   do done = connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   while (done != 0 && errno == EINTR);
   if (done == 0) return fd;
-  why = std::string("no railbed agent answers on ") + path + ": " + error_text(errno);
+  const int error = errno;
+  attempt.why = std::string("no railbed agent answers on ") + path + ": " + error_text(error);
+  attempt.again = may_come_back(path, error);
   close(fd);
   return -1;
 }
 
-// A broken pipe is no end: what the agent said before it closed can still be read.
-void send_frame(int fd, const Deadline& until, std::string_view frame) {
+// False when the other side closed before it had all. That is no end: what it said before can still be read.
+bool send_frame(int fd, const Deadline& until, std::string_view frame) {
   while (!frame.empty() && until.wait(fd, POLLOUT)) {
     const ssize_t put = send(fd, frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (put < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (put < 0) return;
+    if (put < 0) return false;
     frame.remove_prefix(static_cast<size_t>(put));
   }
+  return true;
 }
 
-std::optional<cni::WireAnswer> read_answer(int fd, const Deadline& until, std::string& why) {
+// `unread`: the agent cannot have the whole request.
+void read_answer(int fd, const Deadline& until, bool unread, Attempt& attempt) {
   std::string frame;
   char buffer[16 << 10];
   for (;;) {
     if (!until.wait(fd, POLLIN)) {
-      why = "the railbed agent did not answer in time";
-      return std::nullopt;
+      attempt.why = "the railbed agent did not answer in time";
+      return;
     }
     const ssize_t got = recv(fd, buffer, sizeof buffer, MSG_DONTWAIT);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    // The kernel's word for a socket that was closed, or never accepted, with bytes in it that nobody read.
+    unread = unread || (got < 0 && errno == ECONNRESET);
     if (got <= 0) break;
     frame.append(buffer, static_cast<size_t>(got));
     if (frame.size() > kFrameHeadBytes + cni::kMostPayloadBytes) break;
@@ -168,10 +202,33 @@ std::optional<cni::WireAnswer> read_answer(int fd, const Deadline& until, std::s
   std::string wrong;
   const auto head = cni::read_frame_head(bytes.substr(0, kFrameHeadBytes), wrong);
   if (head && head->kind == cni::FrameKind::kAnswer && bytes.size() == kFrameHeadBytes + head->payload_bytes)
-    if (auto answer = cni::read_wire_answer(bytes.substr(kFrameHeadBytes), wrong)) return answer;
-  why = frame.empty() ? "the railbed agent went away before it answered"
-                      : "the railbed agent's answer is cut off or garbled";
-  return std::nullopt;
+    attempt.answer = cni::read_wire_answer(bytes.substr(kFrameHeadBytes), wrong);
+  attempt.again = attempt.answer ? attempt.answer->status == cni::kAskAgain : unread && frame.empty();
+  attempt.why = frame.empty() ? "the railbed agent went away before it answered"
+                              : "the railbed agent's answer is cut off or garbled";
+}
+
+Attempt ask_once(const char* path, const Deadline& until, std::string_view frame) {
+  Attempt attempt;
+  const int agent = open_socket(path, until, attempt);
+  if (agent < 0) return attempt;
+  const bool sent = send_frame(agent, until, frame);
+  read_answer(agent, until, !sent, attempt);
+  close(agent);
+  return attempt;
+}
+
+Attempt ask(std::string_view command, const Deadline& until, std::string_view frame) {
+  const char* path = environment("RAILBED_SOCKET", "/run/railbed/agent.sock");
+  Attempt attempt = ask_once(path, until, frame);
+  if (!attempt.again || (command != "ADD" && command != "CHECK" && command != "GC")) return attempt;
+  const Deadline patience = deadline("RAILBED_RETRY_MS", kDefaultRetryMs);
+  for (int ms = kFirstPauseMs; attempt.again && patience.left_ms() > 0 && until.left_ms() > 0;
+       ms = ms * 2 < kLongestPauseMs ? ms * 2 : kLongestPauseMs) {
+    pause(ms);
+    attempt = ask_once(path, until, frame);
+  }
+  return attempt;
 }
 
 // What is done when no agent answers.
@@ -204,19 +261,16 @@ int run(const char* program) {
     put(STDOUT_FILENO, cni::version_answer());
     return 0;
   }
-  const Deadline until = deadline();
+  const Deadline until = deadline("RAILBED_TIMEOUT_MS", kDefaultTimeoutMs);
   for (char** entry = environ; *entry != nullptr; ++entry)
     if (strncmp(*entry, "CNI_", 4) == 0) request.environment.emplace_back(*entry);
   std::string why;
   if (!read_input(until, request.config, why)) return failed(kIo, why, "");
   const std::string frame = cni::to_frame(request);
-  const int agent = open_socket(environment("RAILBED_SOCKET", "/run/railbed/agent.sock"), until, why);
-  if (agent < 0) return without_agent(command, frame, why);
-  send_frame(agent, until, frame);
-  const auto answer = read_answer(agent, until, why);
-  if (!answer) return without_agent(command, frame, why);
-  put(STDOUT_FILENO, answer->output);
-  return answer->status;
+  const Attempt attempt = ask(command, until, frame);
+  if (!attempt.answer) return without_agent(command, frame, attempt.why);
+  put(STDOUT_FILENO, attempt.answer->output);
+  return attempt.answer->status;
 }
 
 }  // namespace

@@ -35,6 +35,10 @@ struct WireRequest {
   friend bool operator==(const WireRequest&, const WireRequest&) = default;
 };
 
+// An agent that stops gives requests back with this status: nothing of them was begun, and the next agent may
+// be asked at once. (EX_TEMPFAIL of sysexits.h.)
+inline constexpr uint8_t kAskAgain = 75;
+
 struct WireAnswer {
   uint8_t status = 0;
   std::string output;

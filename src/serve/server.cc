@@ -31,8 +31,8 @@ constexpr int kAcceptAtOnce = 32;
 std::string answer_frame(const Reply& reply) {
   return cni::to_frame(cni::WireAnswer{static_cast<uint8_t>(std::clamp(reply.status, 0, 255)), reply.output});
 }
-std::string failure_frame(int code, std::string message, std::string details = {}) {
-  return answer_frame({1, cni::to_json(cni::Failure{code, std::move(message), std::move(details)}, "")});
+std::string failure_frame(int code, std::string message, std::string details = {}, int status = 1) {
+  return answer_frame({status, cni::to_json(cni::Failure{code, std::move(message), std::move(details)}, "")});
 }
 
 struct Job {
@@ -236,7 +236,8 @@ void Server::Parts::begin_stop() {
     if (job.request.command == cni::Command::kDel)
       drop(job.client);
     else if (const auto found = clients.find(job.client); found != clients.end())
-      answer(job.client, found->second, failure_frame(cni::kTryAgainLater, "the agent is stopping"));
+      answer(job.client, found->second,
+             failure_frame(cni::kTryAgainLater, "the agent is stopping", {}, cni::kAskAgain));
   }
   std::vector<uint64_t> reading;
   for (const auto& [key, client] : clients)

@@ -302,7 +302,9 @@ TEST(Server, FinishesWhatIsAtWorkWhenItStops) {
   status.send(frame("STATUS"));
   gate.await_waiting(2);
   agent.stop();
-  EXPECT_NE(add.answer().output.find("the agent is stopping"), std::string::npos);
+  const cni::WireAnswer given_back = add.answer();
+  EXPECT_EQ(given_back.status, cni::kAskAgain);
+  EXPECT_NE(given_back.output.find("the agent is stopping"), std::string::npos);
   EXPECT_EQ(del.read_all(), "");  // the shim journals it
   EXPECT_EQ(half.read_all(), "");
   gate.open();

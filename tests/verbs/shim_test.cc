@@ -21,6 +21,7 @@
 namespace railbed {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using Environment = std::vector<std::string>;
@@ -178,13 +179,52 @@ TEST_F(Shim, TakesAnAgentThatFailsItForNone) {
   size_t dels = 0;
   for (const auto& [act, message] : cases) {
     BadAgent agent(socket(), act);
-    auto add = run("ADD");
+    auto add = run(environment("ADD", {"RAILBED_RETRY_MS=1"}));
     EXPECT_EQ(add.exit_status, 1);
     EXPECT_THAT(add.output, HasSubstr("\"code\": 11"));
     EXPECT_THAT(add.output, HasSubstr(message));
     EXPECT_EQ(run("DEL").exit_status, 0);
     EXPECT_EQ(kept().size(), ++dels);
   }
+}
+
+// An agent that ends before it has read the request, and one that stops: the next one is asked.
+TEST_F(Shim, AsksTheNextAgentForWhatNoneHasBegun) {
+  for (const bool stopping : {false, true}) {
+    std::atomic<int> asked = 0;
+    auto answer = [&](os::Connection& to) {
+      const bool last = ++asked == 3;
+      if (!last && !stopping) return;
+      std::array<char, 4096> request{};
+      while (!to.read_some(request).value_or(size_t{0}).has_value()) std::this_thread::yield();
+      (void)to.write_some(
+          cni::to_frame(last ? cni::WireAnswer{0, "well"} : cni::WireAnswer{cni::kAskAgain, "11"}));
+    };
+    BadAgent agent(socket(), answer);
+    for (const char* command : {"ADD", "CHECK", "GC"}) {
+      asked = 0;
+      auto ran = run(environment(command, {"RAILBED_RETRY_MS=20000"}));
+      EXPECT_EQ(ran.output, "well") << command;
+      EXPECT_EQ(asked, 3);
+    }
+    asked = 0;
+    EXPECT_NE(run("STATUS").output, "well");
+    EXPECT_EQ(asked, 1);
+  }
+}
+
+TEST_F(Shim, WaitsABoundedTimeForAnAgentThatWasHere) {
+  {
+    auto stopped = os::UnixListener::open(socket());  // leaves its lock
+    ASSERT_TRUE(stopped.has_value());
+  }
+  ASSERT_FALSE(std::filesystem::exists(socket()));
+  auto add = run(environment("ADD", {"RAILBED_RETRY_MS=30"}));
+  EXPECT_THAT(add.output, AllOf(HasSubstr("\"code\": 11"), HasSubstr("ENOENT")));
+  // Whom nobody waits for: DEL is on disk, whatever time there would be.
+  EXPECT_EQ(run(environment("DEL", {"RAILBED_RETRY_MS=3000000"})).exit_status, 0);
+  EXPECT_THAT(run(environment("STATUS", {"RAILBED_RETRY_MS=3000000"})).output, HasSubstr("\"code\": 50"));
+  EXPECT_EQ(kept().size(), 1U);
 }
 
 TEST_F(Shim, DoesNotWaitForEverForASilentAgent) {

@@ -2,7 +2,9 @@
 """Many pods at once, and what comes too early, too late, twice or without room: the right result or a clear error, and
 nothing left in the end."""
 import json
+import pathlib
 import random
+import signal
 import threading
 import time
 
@@ -20,6 +22,46 @@ def macvlan(name, ipam=HOST_LOCAL, version="1.0.0", **keys):
 def device(name, ipam=None):
     main = {"type": "host-device", "device": "d0", **({"ipam": ipam} if ipam else {})}
     return {"cniVersion": "1.0.0", "name": name, "plugins": [main]}
+
+
+PENDING = pathlib.Path("/var/lib/railbed/pending-del")
+
+
+class Load(threading.Thread):
+    """One pod after another, each in a namespace of its own, until it is told to stop; as a runtime starts the plugins."""
+
+    def __init__(self, side, number):
+        super().__init__()
+        self.side, self.number = side, number
+        self.ending = threading.Event()
+        self.added, self.interrupted, self.wrong = 0, 0, []
+
+    def call(self, command, pod):
+        conf = {**macvlan("restart")["plugins"][0], "cniVersion": "1.0.0", "name": "restart"}
+        done = self.side.raw("macvlan", json.dumps(conf), {
+            "CNI_COMMAND": command, "CNI_CONTAINERID": pod, "CNI_NETNS": machine.netns_path(pod), "CNI_IFNAME": "net1",
+            "CNI_PATH": self.side.folder})
+        return done.returncode == 0, done.stdout
+
+    def run(self):
+        round = 0
+        while not self.ending.is_set():
+            round += 1
+            pod = f"race{self.number}x{round}"
+            machine.run("ip", "netns", "add", pod)
+            ok, told = self.call("ADD", pod)
+            self.added += ok
+            # A request that the agent had begun when it was killed is not asked again.
+            if not ok and '"code": 11' in told and "went away before it answered" in told:
+                self.interrupted += 1
+            elif not ok:
+                self.wrong.append(f"ADD: {told}")
+            elif "net1" not in machine.see(pod)["links"]:
+                self.wrong.append("ADD succeeded, and there is no net1")
+            ok, told = self.call("DEL", pod)
+            if not ok:
+                self.wrong.append(f"DEL: {told}")
+            machine.del_netns(pod)
 
 
 class Races:
@@ -235,6 +277,37 @@ class Races:
             wrong += self.leftovers()
         self.told("a range of three addresses and six pods at once", wrong)
 
+    def restarts(self):
+        """The agent is restarted, by turns in order and by kill -9, while pods come and go: railbed-cni waits for the next one."""
+        if self.side.name != "railbed":
+            return
+        loads, wrong, times = [Load(self.side, i) for i in range(4)], [], []
+        for load in loads:
+            load.start()
+        for turn in range(20):
+            time.sleep(self.rng.random() * 0.3)
+            self.side.end_agent(signal.SIGKILL if turn % 2 else signal.SIGTERM)
+            begun = time.monotonic()
+            self.side.begin_agent()
+            while not self.side.ready() and time.monotonic() < begun + 20:
+                time.sleep(0.01)
+            times.append(time.monotonic() - begun)
+        for load in loads:
+            load.ending.set()
+        for load in loads:
+            load.join()
+            wrong += load.wrong
+        end = time.monotonic() + 30
+        while any(PENDING.glob("*")) and time.monotonic() < end:
+            time.sleep(0.1)
+        wrong += [f"{path} is still kept" for path in PENDING.glob("*")]
+        added, interrupted = sum(load.added for load in loads), sum(load.interrupted for load in loads)
+        if added < 40:
+            wrong.append(f"only {added} pods were attached: this tests nothing")
+        self.report.note(f"{added} pods attached during 20 restarts, {interrupted} ADDs cut off by kill -9; the agent answers again "
+                         f"after {sorted(times)[10] * 1000:.0f} ms, {max(times) * 1000:.0f} ms at most")
+        self.told("20 restarts of the agent while pods come and go", wrong + self.leftovers())
+
     def same_again(self):
         conf, pods, wrong = macvlan("same"), self.pods(1), []
         for _ in range(6):
@@ -255,7 +328,7 @@ def main(report, sides, options, folder):
     parents = machine.Parents(tests.parents)
     try:
         for test in (tests.two_pods, tests.burst, tests.next_pod, tests.namespace_goes, tests.name_taken, tests.way_back_taken,
-                     tests.address_in_use, tests.full_range, tests.same_again):
+                     tests.address_in_use, tests.full_range, tests.same_again, tests.restarts):
             try:
                 test()
             except (RuntimeError, KeyError, StopIteration) as error:

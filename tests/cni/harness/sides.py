@@ -99,8 +99,20 @@ class Railbed(Side):
         self.start_agent()
         super().start()
 
-    def start_agent(self):
-        self.agent = subprocess.Popen([self.program, "agent", "--manifests", "/etc/railbed"], stdout=open(self.log, "a"), stderr=subprocess.STDOUT)
+    def begin_agent(self, *options):
+        self.agent = subprocess.Popen([self.program, "agent", "--manifests", "/etc/railbed", *options], stdout=open(self.log, "a"),
+                                      stderr=subprocess.STDOUT)
+
+    def end_agent(self, how=signal.SIGTERM):
+        self.agent.send_signal(how)
+        try:
+            self.agent.wait(20)
+        except subprocess.TimeoutExpired:
+            self.agent.kill()
+            self.agent.wait()
+
+    def start_agent(self, *options):
+        self.begin_agent(*options)
         end = time.monotonic() + 20
         while True:
             if self.agent.poll() is not None:
@@ -128,12 +140,7 @@ class Railbed(Side):
 
     def stop(self):
         super().stop()
-        self.agent.send_signal(signal.SIGTERM)
-        try:
-            self.agent.wait(10)
-        except subprocess.TimeoutExpired:
-            self.agent.kill()
-            self.agent.wait()
+        self.end_agent()
 
     def attachments(self):
         done = subprocess.run([self.program, "attachments", "-o", "json"], capture_output=True, text=True)
