@@ -8,6 +8,8 @@
 // Threads: the reader (main), the workers, the repeater, dhcp's, the endpoint's. They end in this order:
 // server (drained), repeater, dhcp, endpoint.
 #include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <thread>
 
@@ -95,9 +97,11 @@ struct Parts {
 
 // Addresses that whereabouts gave before this machine was switched over.
 Result<void> adopt_pools(Parts& parts, serve::Engine::Turn& turn, const std::string& directory) {
-  const auto pools = serve::pools_in_directory(parts.kernel.files(), directory);
-  const serve::Adopted adopted = TRY(serve::adopt(turn, *pools).context("--adopt {}", directory));
-  log::info(fmt::format("{} allocations of whereabouts picked up from {}", adopted.taken, directory));
+  auto pools = serve::pools_in_directory(parts.kernel.files(), directory);
+  const serve::Adopted adopted =
+      TRY(parts.meta.adopt_from(turn, std::move(pools)).context("--adopt {}", directory));
+  log::info(fmt::format("{} allocations of whereabouts picked up from {}, {} that ended are free again",
+                        adopted.taken, directory, adopted.freed));
   for (const std::string& conflict : adopted.conflicts) log::warn("not picked up: " + conflict);
   return {};
 }
@@ -185,17 +189,20 @@ Result<int> run(Options& options) {
     return now;
   });
   if (options.metrics != "off") TRY(parts.metrics.expose(options.metrics));
-  serve::Server server(
-      std::move(listener), [&](const cni::Request& request) { return handle(parts, replay, request); },
-      options.server);
   {
+    serve::Server server(
+        std::move(listener), [&](const cni::Request& request) { return handle(parts, replay, request); },
+        options.server);
     const Repeater repeater(replay, parts);
     log::info(fmt::format("railbed {} answers on {}", RAILBED_VERSION, options.socket));
     TRY(server.run(stop.token()));
   }
   parts.dhcp.stop();
   log::info("stopped");
-  return kExitOk;
+  // All is written, and railbed-cni is waiting for the next agent. The library that serves metrics would take
+  // up to 2 s to end its threads.
+  std::fflush(nullptr);
+  std::quick_exit(kExitOk);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ void print(const std::vector<serve::Leftover>& leftovers, bool removed) {
     removable = removable || one.removable;
     Cell result = one.removable ? Cell() : Cell(one.hint, Paint::kDim);
     if (removed && one.removable)
-      result = one.removed ? Cell("removed", Paint::kGood)
+      result = one.removed ? Cell(one.note.empty() ? "removed" : "removed; " + one.note, Paint::kGood)
                            : Cell(one.error.empty() ? "is still there" : one.error, Paint::kBad);
     table.row({std::string(serve::kind_name(one.kind)), one.what, one.pod, one.why, result});
   }

@@ -56,4 +56,12 @@ std::string adopted_key(const ipam::Owner& owner) {
   return kAdoptedNotes + owner.pod + kBetween + owner.interface;
 }
 
+std::optional<ipam::Owner> adopted_owner(std::string_view key) {
+  if (!key.starts_with(kAdoptedNotes)) return std::nullopt;
+  key.remove_prefix(std::string_view(kAdoptedNotes).size());
+  const size_t between = key.rfind(kBetween);
+  if (between == std::string_view::npos) return std::nullopt;
+  return ipam::Owner{std::string(key.substr(0, between)), std::string(key.substr(between + 1))};
+}
+
 }  // namespace railbed::serve

@@ -40,8 +40,12 @@ std::string key_of(const RequestNote& note);
 std::string request_notes_of(const std::string& network);
 std::optional<RequestNote> request_note(std::string_view key);
 
-// An allocation of whereabouts that was picked up.
+// Allocations of whereabouts that were picked up, by their owner. The text says where the pod is: kHere or
+// kElsewhere.
 inline constexpr const char* kAdoptedNotes = "adopted ";
+inline constexpr const char* kHere = "here";
+inline constexpr const char* kElsewhere = "elsewhere";
 std::string adopted_key(const ipam::Owner& owner);
+std::optional<ipam::Owner> adopted_owner(std::string_view key);
 
 }  // namespace railbed::serve

@@ -209,26 +209,6 @@ Result<Addresses> addresses_for(Engine::Turn& turn, HostLocal& host_local, const
   return std::move(begun.addresses);
 }
 
-namespace {
-
-// What an original had given to the same interface before this machine was switched over; old versions wrote
-// down the pod only.
-Result<void> release_adopted(Engine::Turn& turn, const ipam::Owner& owner) {
-  const std::string pod = state::Sandbox::of_key(owner.pod).pod;
-  if (pod.empty()) return {};
-  for (const std::string& interface : {owner.interface, std::string()}) {
-    const ipam::Owner adopted{pod, interface};
-    const std::string key = adopted_key(adopted);
-    if (adopted == owner || !TRY(turn.store().note(key)).has_value()) continue;
-    TRY(turn.store().forget_leases(pod, interface));
-    TRY(turn.store().forget_note(key));
-    turn.addresses().release(adopted);
-  }
-  return {};
-}
-
-}  // namespace
-
 Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local,
                                const std::vector<ipam::Owner>& owners) {
   std::vector<ipam::Owner> gone;
@@ -238,11 +218,7 @@ Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local,
       gone.push_back(owner);
   }
   if (gone.empty()) return {};
-  TRY(host_local.release(turn, gone));
-  if (TRY(turn.store().notes(kAdoptedNotes)).empty()) return {};
-  auto transaction = TRY(state::Transaction::begin(turn.store()));
-  for (const ipam::Owner& owner : gone) TRY(release_adopted(turn, owner));
-  return transaction.commit();
+  return host_local.release(turn, gone);
 }
 
 }  // namespace railbed::serve

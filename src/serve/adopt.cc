@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/adopt.h"
 
+#include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "attach/json_fields.h"
 #include "doc/yaml.h"
 #include "serve/address_notes.h"
+#include "serve/runtime_containers.h"
+#include "state/sandbox.h"
 
 namespace railbed::serve {
 namespace {
@@ -61,6 +65,7 @@ Result<void> read_pool(const doc::Value& object, std::vector<ForeignAllocation>&
     all.push_back({.pool = pool,
                    .address = *address,
                    .pod = attach::text_in(one.value, "podref"),
+                   .container = attach::text_in(one.value, "id"),
                    .ifname = attach::text_in(one.value, "ifname")});
   }
   return {};
@@ -97,6 +102,34 @@ class PoolFiles : public ForeignAllocations {
   std::string directory_;
 };
 
+ipam::Owner owner_of(const ForeignAllocation& one) {
+  return {state::Sandbox{one.pod, one.container}.key(), one.ifname};
+}
+
+// A note that this was picked up: what was freed here since is not brought back by the same list.
+std::string once_key(const ForeignAllocation& one) {
+  return fmt::format("{}{} {} {} {}", kAdoptedAlready, one.pool, one.address, owner_of(one).pod, one.ifname);
+}
+
+Result<void> forget_owner(state::Store& store, const ipam::Owner& owner) {
+  TRY(store.forget_leases(owner.pod, owner.interface));
+  return store.forget_note(adopted_key(owner));
+}
+
+// Frees what was picked up and `ends`.
+Result<int> free_those(Engine::Turn& turn,
+                       const std::function<bool(const ipam::Owner&, const std::string& where)>& ends) {
+  std::vector<ipam::Owner> gone;
+  for (const auto& [key, where] : TRY(turn.store().notes(kAdoptedNotes)))
+    if (auto owner = adopted_owner(key); owner.has_value() && ends(*owner, where))
+      gone.push_back(*std::move(owner));
+  auto transaction = TRY(state::Transaction::begin(turn.store()));
+  for (const ipam::Owner& owner : gone) TRY(forget_owner(turn.store(), owner));
+  TRY(transaction.commit());
+  for (const ipam::Owner& owner : gone) turn.addresses().release(owner);
+  return static_cast<int>(gone.size());
+}
+
 }  // namespace
 
 Result<std::vector<ForeignAllocation>> read_pools(const std::string& name, const std::string& text) {
@@ -114,31 +147,62 @@ std::unique_ptr<ForeignAllocations> pools_in_directory(const os::FileTree& files
   return std::make_unique<PoolFiles>(files, std::move(directory));
 }
 
-Result<Adopted> adopt(Engine::Turn& turn, ForeignAllocations& allocations) {
-  std::vector<ForeignAllocation> all = TRY(allocations.all());
+Result<Adopted> adopt(Engine::Turn& turn, ForeignAllocations& allocations, os::Disk& disk) {
+  const std::vector<ForeignAllocation> all = TRY(allocations.all());
+  const RuntimeContainers here = RuntimeContainers::look(disk);
+  std::set<ipam::Owner> listed;
+  std::set<std::string> listed_once;
+  for (const ForeignAllocation& one : all) {
+    listed.insert(owner_of(one));
+    listed_once.insert(once_key(one));
+  }
   Adopted adopted;
+  adopted.freed = TRY(free_those(turn, [&](const ipam::Owner& owner, const std::string& where) {
+    return where == kHere ? !here.knows(state::Sandbox::of_key(owner.pod).container)
+                          : !listed.contains(owner);
+  }));
   state::Store& store = turn.store();
   auto transaction = TRY(state::Transaction::begin(store));
+  for (const auto& [key, text] : TRY(store.notes(kAdoptedAlready)))
+    if (!listed_once.contains(key)) TRY(store.forget_note(key));
+  const std::vector<state::AddressLease> before = TRY(store.all_leases());
+  std::vector<const ForeignAllocation*> taken;
   for (const ForeignAllocation& one : all) {
-    const std::string once = fmt::format("{}{} {} {}", kAdoptedAlready, one.pool, one.address, one.pod);
-    if (TRY(store.note(once)).has_value()) continue;
-    const ipam::Owner owner{one.pod, one.ifname};
-    Result<void> put = store.put_lease({one.pool, one.address, owner.pod, owner.interface});
+    if (TRY(store.note(once_key(one))).has_value()) continue;
+    const ipam::Owner owner = owner_of(one);
+    const state::AddressLease lease{one.pool, one.address, owner.pod, owner.interface};
+    if (std::ranges::find(before, lease) != before.end()) continue;
+    Result<void> put = store.put_lease(lease);
     if (!put.has_value() && put.error().code == Code::kConflict) {
       adopted.conflicts.push_back(put.error().message);
       continue;
     }
     TRY(std::move(put));
-    TRY(store.put_note(adopted_key(owner), one.pool));
-    TRY(store.put_note(once, ""));
-    ++adopted.taken;
+    const bool is_here = !one.container.empty() && here.knows(one.container);
+    TRY(store.put_note(adopted_key(owner), is_here ? kHere : kElsewhere));
+    TRY(store.put_note(once_key(one), ""));
+    taken.push_back(&one);
   }
   TRY(transaction.commit());
-  for (const ForeignAllocation& one : all)
-    for (const state::AddressLease& lease : TRY(store.leases_of(one.pod)))
-      if (lease.pool == one.pool && lease.address == one.address)
-        turn.addresses().take(lease.pool, lease.address, {lease.pod, lease.interface});
+  for (const ForeignAllocation* one : taken) turn.addresses().take(one->pool, one->address, owner_of(*one));
+  adopted.taken = static_cast<int>(taken.size());
   return adopted;
+}
+
+Result<void> release_adopted(Engine::Turn& turn, const AdoptedOwner& gone) {
+  TRY(free_those(turn, [&](const ipam::Owner& owner, const std::string&) {
+    if (!owner.interface.empty() && owner.interface != gone.ifname) return false;
+    const state::Sandbox sandbox = state::Sandbox::of_key(owner.pod);
+    if (!sandbox.container.empty()) return sandbox.container == gone.container;
+    return !gone.pod.empty() && sandbox.pod == gone.pod;
+  }));
+  return {};
+}
+
+Result<int> collect_adopted(Engine::Turn& turn, const std::function<bool(const std::string&)>& lives) {
+  return free_those(turn, [&](const ipam::Owner& owner, const std::string& where) {
+    return where == kHere && !lives(state::Sandbox::of_key(owner.pod).container);
+  });
 }
 
 }  // namespace railbed::serve

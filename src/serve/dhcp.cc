@@ -374,10 +374,6 @@ Result<cni::AddResult> Dhcp::acquire(const Request& request, Deadline deadline) 
 }
 
 // The server is told first: a process that is killed in between is asked again, and tells it again.
-bool Dhcp::has(const ipam::Owner& owner) const {
-  return impl_->find(owner).has_value();
-}
-
 Result<void> Dhcp::release(const ipam::Owner& owner) {
   auto entry = impl_->find(owner);
   if (!entry.has_value()) return {};
@@ -390,6 +386,10 @@ Result<void> Dhcp::release(const ipam::Owner& owner) {
         (*socket)->send(to_server(given_back, mine, lease.lease.server), lease.server_mac);
   }
   return impl_->forget(owner);
+}
+
+bool Dhcp::has(const ipam::Owner& owner) const {
+  return impl_->find(owner).has_value();
 }
 
 Result<void> Dhcp::check(const ipam::Owner& owner) {

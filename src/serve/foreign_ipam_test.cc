@@ -6,14 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "doc/json.h"
-#include "os/fake_disk.h"
-#include "os/fake_kernel.h"
-#include "os/fake_packets.h"
-#include "serve/dhcp.h"
-#include "serve/kubelet_checkpoint.h"
-#include "serve/manifest_source.h"
-#include "serve/meta.h"
-#include "serve/metrics.h"
+#include "serve/test_requests.h"
 
 namespace railbed::serve {
 namespace {
@@ -24,25 +17,16 @@ using testing::HasSubstr;
 constexpr const char* kAnswer =
     R"({"cniVersion":"1.0.0","ips":[{"address":"10.7.0.5/24","gateway":"10.7.0.1"}]})";
 
-class ForeignIpamTest : public testing::Test {
+class ForeignIpamTest : public RequestTest {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(kernel.netns().create("a"));
-    install("/opt/cni/bin/nv-ipam", kAnswer);
+    RequestTest::SetUp();
+    install("nv-ipam", kAnswer);
   }
-
-  // A program that answers ADD with `answer`; `failing` fails, whichever command it is.
-  void install(const std::string& path, const std::string& answer, const std::string& failing = "") {
-    kernel.put_program(path, [this, answer, failing](const os::RunRequest& request) -> Result<os::RunResult> {
-      std::string command;
-      for (const std::string& pair : request.environment)
-        if (pair.starts_with("CNI_COMMAND=")) command = pair.substr(12);
-      runs.push_back(command);
-      inputs.push_back(request.input);
-      if (command == failing)
-        return os::RunResult{.exit_status = 1, .output = R"({"code":11,"msg":"no pool"})"};
-      return os::RunResult{.output = command == "ADD" ? answer : ""};
-    });
+  void install_failing(const std::string& command, int code = 11) {
+    install("nv-ipam", {.output = kAnswer,
+                        .failing = command,
+                        .failure = fmt::format(R"({{"code":{},"msg":"no pool"}})", code)});
   }
 
   cni::Outcome<std::string> ask(cni::Command command, const std::string& master = "eth1",
@@ -60,28 +44,6 @@ class ForeignIpamTest : public testing::Test {
     if (!config.has_value()) return std::unexpected(config.error());
     return plugin_request(parts, request, *config);
   }
-
-  std::vector<std::string> records() {
-    std::vector<std::string> names;
-    auto all = store->attachments();
-    for (const state::Attachment& one : *all) names.push_back(one.interface);
-    return names;
-  }
-
-  os::FakeKernel kernel;
-  std::unique_ptr<state::Store> store = state::memory_store();
-  std::unique_ptr<ipam::BlockSource> blocks = ipam::whole_ranges();
-  Engine engine{kernel, *store, *blocks};
-  os::FakeDisk disk;
-  os::FakePackets packets{kernel.clock()};
-  Dhcp dhcp{engine, packets};
-  HostLocal host_local{disk};
-  Metrics metrics;
-  ManifestSource pods{kernel, "/etc/railbed", {}};
-  Meta meta{disk, pods, {}};
-  Parts parts{engine, meta, dhcp, host_local, metrics};
-  std::vector<std::string> runs;
-  std::vector<std::string> inputs;
 };
 
 TEST_F(ForeignIpamTest, KnowsWhichTypesAreNotOurs) {
@@ -101,15 +63,17 @@ TEST_F(ForeignIpamTest, AnswersItsAddressesAndGivesThemBackLast) {
   ASSERT_TRUE(answer.has_value()) << answer.error().message;
   EXPECT_THAT(*answer, HasSubstr("10.7.0.5/24"));
   EXPECT_THAT(inputs.front(), HasSubstr(R"("poolName":"p")"));
-  EXPECT_THAT(records(), ElementsAre("exec:net1#ipam", "net1"));
+  EXPECT_THAT(interfaces(), ElementsAre("exec:net1#ipam", "net1"));
+  for (Phase phase : {Phase::kPrepare, Phase::kWait, Phase::kKernel, Phase::kExec})
+    EXPECT_EQ(counted(phase, "macvlan"), 1) << phase_name(phase);
   auto again = ask(cni::Command::kAdd);  // keeps what it has
   ASSERT_TRUE(again.has_value()) << again.error().message;
   EXPECT_EQ(*again, *answer);
   EXPECT_TRUE(ask(cni::Command::kCheck).has_value());
   ASSERT_TRUE(ask(cni::Command::kDel).has_value());
-  EXPECT_THAT(runs, ElementsAre("ADD", "CHECK", "DEL"));
+  EXPECT_THAT(runs, ElementsAre("nv-ipam ADD", "nv-ipam CHECK", "nv-ipam DEL"));
   EXPECT_THAT(inputs.back(), HasSubstr("10.7.0.5/24"));  // prevResult
-  EXPECT_TRUE(records().empty());
+  EXPECT_TRUE(interfaces().empty());
 }
 
 TEST_F(ForeignIpamTest, GivesAddressesBackThatNoInterfaceCameToHave) {
@@ -117,45 +81,66 @@ TEST_F(ForeignIpamTest, GivesAddressesBackThatNoInterfaceCameToHave) {
   auto answer = ask(cni::Command::kAdd, "nowhere");
   ASSERT_FALSE(answer.has_value());
   EXPECT_THAT(answer.error().message, HasSubstr("nowhere"));
-  EXPECT_THAT(runs, ElementsAre("ADD", "DEL"));
-  EXPECT_TRUE(records().empty());
+  EXPECT_THAT(runs, ElementsAre("nv-ipam ADD", "nv-ipam DEL"));
+  EXPECT_TRUE(interfaces().empty());
   EXPECT_EQ(kernel.snapshot(), before);
 }
 
 TEST_F(ForeignIpamTest, TellsThePluginsOwnFailureAndMakesNothing) {
-  install("/opt/cni/bin/nv-ipam", "", "ADD");
+  install_failing("ADD");
   auto answer = ask(cni::Command::kAdd);
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().code, 11);
   EXPECT_EQ(answer.error().message, "plugin nv-ipam: no pool");
-  EXPECT_THAT(runs, ElementsAre("ADD", "DEL"));
-  EXPECT_TRUE(records().empty());
+  EXPECT_THAT(runs, ElementsAre("nv-ipam ADD", "nv-ipam DEL"));
+  EXPECT_TRUE(interfaces().empty());
 }
 
 TEST_F(ForeignIpamTest, RefusesAnAnswerWithoutAddresses) {
-  install("/opt/cni/bin/nv-ipam", R"({"cniVersion":"1.0.0","ips":[]})");
+  install("nv-ipam", R"({"cniVersion":"1.0.0","ips":[]})");
   auto answer = ask(cni::Command::kAdd);
   ASSERT_FALSE(answer.has_value());
   EXPECT_THAT(answer.error().message, HasSubstr("no address"));
-  EXPECT_THAT(runs, ElementsAre("ADD", "DEL"));
+  EXPECT_THAT(runs, ElementsAre("nv-ipam ADD", "nv-ipam DEL"));
 }
 
 TEST_F(ForeignIpamTest, TriesADelAgainThatFailed) {
   ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
-  install("/opt/cni/bin/nv-ipam", kAnswer, "DEL");
+  install_failing("DEL");
   auto failed = ask(cni::Command::kDel);
   ASSERT_FALSE(failed.has_value());
   EXPECT_EQ(failed.error().message, "plugin nv-ipam: no pool");
-  EXPECT_THAT(records(), ElementsAre("exec:net1#ipam"));  // the interface is gone
-  install("/opt/cni/bin/nv-ipam", kAnswer);
+  EXPECT_THAT(interfaces(), ElementsAre("exec:net1#ipam"));  // the interface is gone
+  install("nv-ipam", kAnswer);
   ASSERT_TRUE(ask(cni::Command::kDel).has_value());
-  EXPECT_TRUE(records().empty());
+  EXPECT_TRUE(interfaces().empty());
 }
 
 TEST_F(ForeignIpamTest, PassesOnTheDelOfAPodFromBeforeAndGc) {
   ASSERT_TRUE(ask(cni::Command::kDel).has_value());
   ASSERT_TRUE(ask(cni::Command::kGc, "eth1", R"(,"cni.dev/valid-attachments":[])").has_value());
-  EXPECT_THAT(runs, ElementsAre("DEL", "GC"));
+  EXPECT_THAT(runs, ElementsAre("nv-ipam DEL", "nv-ipam GC"));
+}
+
+TEST_F(ForeignIpamTest, TellsWhyGcFailed) {
+  install_failing("GC");
+  auto failed = ask(cni::Command::kGc, "eth1", R"(,"cni.dev/valid-attachments":[])");
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_EQ(failed.error().code, 11);
+  EXPECT_EQ(failed.error().message, "plugin nv-ipam: no pool");
+}
+
+TEST_F(ForeignIpamTest, AnswersStatusAsItsIpamPluginDoes) {
+  EXPECT_TRUE(ask(cni::Command::kStatus).has_value());
+  install_failing("STATUS", 51);
+  EXPECT_TRUE(ask(cni::Command::kStatus).has_value());  // remembered
+  auto other = ask(cni::Command::kStatus, "eth2");
+  ASSERT_FALSE(other.has_value());
+  EXPECT_EQ(other.error().code, cni::kUnavailableLimited);
+  EXPECT_EQ(other.error().message, "plugin nv-ipam: no pool");
+  install_failing("STATUS", 7);
+  EXPECT_EQ(ask(cni::Command::kStatus, "eth3").error().code, cni::kUnavailable);
+  EXPECT_THAT(runs, ElementsAre("nv-ipam STATUS", "nv-ipam STATUS", "nv-ipam STATUS"));
 }
 
 // kill -9 at every call of the ADD: the next agent's recovery and the DEL leave nothing.
@@ -174,7 +159,7 @@ TEST_F(ForeignIpamTest, SurvivesAKillAtEveryCall) {
     ASSERT_TRUE(meta.recover(engine));
     auto gone = ask(cni::Command::kDel);
     ASSERT_TRUE(gone.has_value()) << gone.error().message;
-    EXPECT_TRUE(records().empty());
+    EXPECT_TRUE(interfaces().empty());
     EXPECT_EQ(kernel.snapshot(), before);
   }
 }

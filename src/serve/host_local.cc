@@ -347,12 +347,8 @@ Result<void> HostLocal::recover(Engine::Turn& turn) {
   std::set<ipam::Owner> known;
   for (const auto& [key, pod] : TRY(turn.store().notes(kRequestNotes)))
     if (auto note = request_note(key)) known.insert({pod, note->ifname});
-  for (const auto& [key, content] : TRY(turn.store().notes(kAdoptedNotes))) {
-    size_t between = key.rfind('\n');
-    size_t begin = std::string_view(kAdoptedNotes).size();
-    if (between != std::string::npos)
-      known.insert({key.substr(begin, between - begin), key.substr(between + 1)});
-  }
+  for (const auto& [key, where] : TRY(turn.store().notes(kAdoptedNotes)))
+    if (auto owner = adopted_owner(key)) known.insert(*std::move(owner));
   for (const state::Attachment& one : TRY(turn.store().attachments())) known.insert({one.pod, one.interface});
   for (const state::AddressLease& lease : TRY(turn.store().all_leases())) {
     ipam::Owner owner{lease.pod, lease.interface};

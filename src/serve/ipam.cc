@@ -8,8 +8,10 @@
 #include "attach/json_fields.h"
 #include "serve/address_notes.h"
 #include "serve/addresses.h"
+#include "serve/adopt.h"
 #include "serve/dhcp.h"
 #include "serve/host_local.h"
+#include "serve/metrics.h"
 #include "serve/records.h"
 #include "serve/service.h"
 
@@ -57,12 +59,16 @@ class IpamRequest {
   }
 
   Result<Engine::Turn> turn() { return parts_.engine.turn(kShortWait); }
+  Result<Engine::Turn> waited_turn() {
+    PhaseTimer timer(parts_.metrics, request_.type, Phase::kWait);
+    return turn();
+  }
   std::string data_dir() const { return attach::text_in(ipam_, "dataDir"); }
 
   cni::Outcome<std::string> add() {
     ipam::Owner owner{sandbox_of(request_).key(), request_.ifname};
     if (request_.type == "dhcp") return add_dhcp(owner);
-    Engine::Turn turn = TRY_CNI(this->turn());
+    Engine::Turn turn = TRY_CNI(waited_turn());
     const std::string key = key_of(note_);
     const bool is_new = !TRY_CNI(turn.store().note(key)).has_value();
     TRY_CNI(turn.store().put_note(key, owner.pod));
@@ -76,6 +82,7 @@ class IpamRequest {
   }
 
   Result<Addresses> given(Engine::Turn& turn, const ipam::Owner& owner) {
+    PhaseTimer timer(parts_.metrics, request_.type, Phase::kAddresses);
     Addresses addresses =
         TRY(addresses_for(turn, parts_.host_local, address_request(request_, config_, owner)));
     auto transaction = TRY(state::Transaction::begin(turn.store()));
@@ -88,9 +95,10 @@ class IpamRequest {
 
   cni::Outcome<std::string> add_dhcp(const ipam::Owner& owner) {
     {
-      Engine::Turn turn = TRY_CNI(this->turn());
+      Engine::Turn turn = TRY_CNI(waited_turn());
       TRY_CNI(turn.store().put_note(key_of(note_), owner.pod));
     }
+    PhaseTimer timer(parts_.metrics, request_.type, Phase::kLease);
     Result<cni::AddResult> result = parts_.dhcp.acquire({.owner = owner,
                                                          .container_id = request_.container_id,
                                                          .network = config_.network,
@@ -116,6 +124,7 @@ class IpamRequest {
       Engine::Turn turn = TRY(this->turn());
       owner = TRY(this->owner(turn.store(), note));
       TRY(release_addresses(turn, parts_.host_local, {owner}));
+      TRY(release_adopted(turn, {note.container_id, state::Sandbox::of_key(owner.pod).pod, note.ifname}));
       if (request_.type == "host-local")
         TRY(parts_.host_local.release_foreign(turn, data_dir(), note.network, note.container_id,
                                               note.ifname));

@@ -3,23 +3,17 @@
 #include <gmock/gmock.h>
 
 #include "doc/json.h"
-#include "os/fake_disk.h"
-#include "os/fake_kernel.h"
-#include "os/fake_packets.h"
 #include "serve/address_notes.h"
 #include "serve/addresses.h"
-#include "serve/dhcp.h"
-#include "serve/host_local.h"
-#include "serve/metrics.h"
 #include "serve/resolv_conf.h"
-#include "serve/service.h"
+#include "serve/test_requests.h"
 
 namespace railbed::serve {
 namespace {
 
 using std::chrono::milliseconds;
 
-struct Rig {
+struct Rig : RequestParts {
   std::string ask(cni::Command command, const std::string& type, const std::string& config,
                   const std::string& container = "c1", std::map<std::string, std::string> args = {}) {
     cni::Request request{.command = command,
@@ -54,18 +48,6 @@ struct Rig {
     return ask(cni::Command::kDel, type, config, container);
   }
   size_t leases() { return store->all_leases()->size(); }
-
-  os::FakeKernel kernel;
-  std::unique_ptr<state::Store> store = state::memory_store();
-  std::unique_ptr<ipam::BlockSource> blocks = ipam::whole_ranges();
-  Engine engine{kernel, *store, *blocks};
-  os::FakePackets packets{kernel.clock()};
-  Dhcp dhcp{engine, packets};
-  os::FakeDisk disk;
-  HostLocal host_local{disk};
-  Metrics metrics;
-  // None of these requests reaches the meta plugin.
-  Parts parts{engine, reinterpret_cast<Meta&>(metrics), dhcp, host_local, metrics};
 };
 
 std::string with(const std::string& ipam, const std::string& more = "") {
@@ -92,6 +74,31 @@ TEST(IpamRequest, HostLocalAnswersAsTheOriginalDoes) {
   EXPECT_EQ(rig.leases(), 2u);
   EXPECT_FALSE(rig.disk.files().contains("/var/lib/cni/networks/lan/10.1.0.2"));
   EXPECT_EQ(rig.ask(cni::Command::kStatus, "host-local", kHostLocal), "done");
+}
+
+TEST(IpamRequest, PhasesAreCounted) {
+  Rig rig;
+  rig.add("whereabouts", kWhereabouts);
+  EXPECT_EQ(rig.counted(Phase::kWait, "whereabouts"), 1);
+  EXPECT_EQ(rig.counted(Phase::kAddresses, "whereabouts"), 1);
+  rig.add("dhcp", with(R"({"type":"dhcp"})"));  // fails: there is no such namespace
+  EXPECT_EQ(rig.counted(Phase::kLease, "dhcp"), 1);
+}
+
+TEST(IpamRequest, DelFreesWhatWhereaboutsGaveTheContainerBeforeTheSwitch) {
+  Rig rig;
+  rig.kernel.put_file(
+      "/pools/a.json",
+      R"({"apiVersion":"whereabouts.cni.cncf.io/v1alpha1","kind":"IPPool","metadata":{"name":"10.2.0.0-29"},)"
+      R"("spec":{"range":"10.2.0.0/29","allocations":{"2":{"id":"old","podref":"ns/p","ifname":"eth0"}}}})");
+  auto pools = pools_in_directory(rig.kernel.files(), "/pools");
+  {
+    auto turn = rig.engine.turn(milliseconds(0));
+    ASSERT_TRUE(adopt(*turn, *pools, rig.disk));
+  }
+  EXPECT_EQ(rig.add("whereabouts", kWhereabouts), "10.2.0.3/29@10.2.0.1 ");
+  EXPECT_EQ(rig.del("whereabouts", kWhereabouts, "old"), "done");
+  EXPECT_EQ(rig.add("whereabouts", kWhereabouts, "c2"), "10.2.0.2/29@10.2.0.1 ");
 }
 
 TEST(IpamRequest, WhatTheOriginalGaveIsGivenBack) {

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/leftover_files.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 
 #include "serve/address_notes.h"
 #include "serve/host_local.h"
 #include "serve/meta_records.h"
+#include "serve/runtime_containers.h"
 #include "state/sandbox.h"
 
 namespace railbed::serve {
 namespace {
 
 constexpr std::chrono::milliseconds kLockWait{2000};
-// Where CNI's library keeps results of ADD until DEL: for the runtime, and for Multus.
-constexpr const char* kResults[] = {"/var/lib/cni/results", "/var/lib/cni/multus/results"};
-constexpr const char* kMultus = "/var/lib/cni/multus";
 
 std::string container_of(const std::string& key) {
   state::Sandbox sandbox = state::Sandbox::of_key(key);
@@ -34,7 +31,8 @@ std::vector<std::string> names_in(os::Disk& disk, const std::string& directory) 
 
 class FileFinder {
  public:
-  FileFinder(state::Store& store, os::Disk& disk) : store_(store), disk_(disk) {}
+  FileFinder(state::Store& store, os::Disk& disk)
+      : store_(store), disk_(disk), of_runtime_(RuntimeContainers::look(disk)) {}
 
   Result<std::vector<Leftover>> find() {
     TRY(learn_containers());
@@ -57,16 +55,11 @@ class FileFinder {
     for (const SandboxNote& one : TRY(sandbox_notes(store_))) known_.insert(container_of(one.key));
     for (const auto& [key, pod] : TRY(store_.notes(kRequestNotes)))
       if (auto note = request_note(key)) known_.insert(note->container_id);
-    for (const std::string& name : names_in(disk_, kMultus)) known_.insert(name);
-    for (const char* directory : kResults)
-      for (std::string& name : names_in(disk_, directory)) results_.push_back(std::move(name));
     return {};
   }
 
   bool is_known(const std::string& container) const {
-    return known_.contains(container) || std::ranges::any_of(results_, [&](const std::string& name) {
-             return name.find("-" + container + "-") != std::string::npos;
-           });
+    return known_.contains(container) || of_runtime_.knows(container);
   }
 
   void look(const std::string& directory, std::vector<Leftover>& found) {
@@ -95,7 +88,7 @@ class FileFinder {
   state::Store& store_;
   os::Disk& disk_;
   std::set<std::string> known_;
-  std::vector<std::string> results_;
+  RuntimeContainers of_runtime_;
   std::map<std::string, ipam::Owner> ours_;  // by path
 };
 

@@ -7,9 +7,11 @@
 
 #include "attach/attach.h"
 #include "facts/collect.h"
+#include "serve/address_notes.h"
 #include "serve/exec_records.h"
 #include "serve/leftover_files.h"
 #include "serve/meta_records.h"
+#include "serve/runtime_containers.h"
 #include "state/sandbox.h"
 
 namespace railbed::serve {
@@ -32,7 +34,8 @@ std::string status_reason(AttachmentStatus status) {
 
 class Finder {
  public:
-  Finder(os::Kernel& kernel, state::Store& store) : kernel_(kernel), store_(store) {}
+  Finder(os::Kernel& kernel, state::Store& store, os::Disk& disk)
+      : kernel_(kernel), store_(store), of_runtime_(RuntimeContainers::look(disk)) {}
 
   Result<std::vector<Leftover>> find() {
     records_ = TRY(store_.attachments());
@@ -74,15 +77,32 @@ class Finder {
         return record.pod == lease.pod &&
                (record.interface == lease.interface || record.interface.starts_with(lease.interface + "/"));
       });
-      if (!owned)
-        found_.push_back({.kind = LeftoverKind::kAddress,
-                          .pod = lease.pod,
-                          .what = lease.address.to_string(),
-                          .why = fmt::format("the sandbox has no interface {}", lease.interface),
-                          .hint = lease.interface,
-                          .pool = lease.pool});
+      if (owned) continue;
+      if (auto where = TRY(store_.note(adopted_key({lease.pod, lease.interface})))) {
+        find_adopted(lease, *where);
+        continue;
+      }
+      found_.push_back({.kind = LeftoverKind::kAddress,
+                        .pod = lease.pod,
+                        .what = lease.address.to_string(),
+                        .why = fmt::format("the sandbox has no interface {}", lease.interface),
+                        .hint = lease.interface,
+                        .pool = lease.pool});
     }
     return {};
+  }
+
+  // What whereabouts gave to a container of this machine; of others nothing is known here.
+  void find_adopted(const state::AddressLease& lease, const std::string& where) {
+    const std::string container = state::Sandbox::of_key(lease.pod).container;
+    if (where != kHere || of_runtime_.knows(container)) return;
+    found_.push_back(
+        {.kind = LeftoverKind::kAddress,
+         .pod = lease.pod,
+         .what = lease.address.to_string(),
+         .why = fmt::format("whereabouts gave it to container {}, of which nothing is known", container),
+         .hint = lease.interface,
+         .pool = lease.pool});
   }
 
   Result<void> find_sandboxes() {
@@ -142,6 +162,7 @@ class Finder {
   os::Kernel& kernel_;
   state::Store& store_;
   std::vector<Attachment> records_;
+  RuntimeContainers of_runtime_;
   std::map<std::string, bool> gone_;
   std::vector<Leftover> found_;
 };
@@ -158,7 +179,7 @@ class Remover {
       Result<void> done;
       switch (one.kind) {
         case LeftoverKind::kAddress:
-          done = store_.forget_leases(one.pod, one.hint);
+          done = forget_address(one);
           break;
         case LeftoverKind::kSandbox:
           done = forget_sandbox(one.pod);
@@ -198,6 +219,7 @@ class Remover {
       one.removed = std::ranges::none_of(left, [&](const Attachment& record) {
         return record.pod == one.pod && record.interface == one.what;
       });
+      if (one.kind == LeftoverKind::kInterface) one.note = note_of(one, recovery.notes);
       for (const auto& failure : recovery.failures)
         if (failure.pod == one.pod && failure.interface == one.what) one.error = failure.error.story();
       for (const auto& failure : undone.failures)
@@ -205,6 +227,22 @@ class Remover {
           one.error = failure.why.message;
     }
     return {};
+  }
+
+  Result<void> forget_address(const Leftover& one) {
+    auto transaction = TRY(state::Transaction::begin(store_));
+    TRY(store_.forget_leases(one.pod, one.hint));
+    TRY(store_.forget_note(adopted_key({one.pod, one.hint})));
+    return transaction.commit();
+  }
+
+  // attach names pod and interface in front.
+  static std::string note_of(const Leftover& one, const std::vector<std::string>& notes) {
+    const std::string head = fmt::format("pod {}, interface {}: ", one.pod, one.what);
+    std::string all;
+    for (const std::string& note : notes)
+      if (note.starts_with(head)) all += (all.empty() ? "" : "; ") + note.substr(head.size());
+    return all;
   }
 
   Result<void> forget_sandbox(const std::string& key) {
@@ -239,7 +277,7 @@ Result<std::vector<Leftover>> find_leftovers(os::Kernel& kernel, state::Store* s
                                              const std::string& pending_dir) {
   std::vector<Leftover> found;
   if (store != nullptr) {
-    found = TRY(Finder(kernel, *store).find());
+    found = TRY(Finder(kernel, *store, disk).find());
     for (Leftover& one : TRY(find_leftover_files(*store, disk))) found.push_back(std::move(one));
   }
   Result<std::vector<std::string>> pending = disk.list(pending_dir);
@@ -272,6 +310,7 @@ doc::Value to_value(const std::vector<Leftover>& leftovers) {
     if (!one.pool.empty()) value.set("pool", one.pool);
     value.set("removable", one.removable);
     value.set("removed", one.removed);
+    if (!one.note.empty()) value.set("note", one.note);
     if (!one.error.empty()) value.set("error", one.error);
     list.push(std::move(value));
   }

@@ -39,6 +39,7 @@ struct Leftover {
   std::string pool;   // of kAddress
   bool removable = true;
   bool removed = false;
+  std::string note;   // of removing it: what could not be put back as it was
   std::string error;  // of removing it
 };
 

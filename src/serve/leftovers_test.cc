@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "attach/record.h"
 #include "doc/json.h"
 #include "os/fake_disk.h"
 #include "os/fake_kernel.h"
@@ -109,6 +110,45 @@ TEST_F(LeftoversTest, ProgramsAreUndoneThatLostTheirNamespaceOrNeverEnded) {
   EXPECT_EQ(runs, 4);
 }
 
+// A record of a moved interface; `before` says of which device.
+void put_moved(state::Store& store, const std::string& device, const attach::Before& before) {
+  ASSERT_TRUE(store.put_attachment({.pod = "ns/p@c1",
+                                    .interface = "net1",
+                                    .netns = kGone,
+                                    .network = "n",
+                                    .type = "host-device",
+                                    .status = state::AttachmentStatus::kAttached,
+                                    .device = device,
+                                    .resource = "",
+                                    .undo = attach::undo_text({.interface = "net1"}, before),
+                                    .result = ""}));
+}
+
+TEST_F(LeftoversTest, AnInterfaceWhoseDeviceIsGoneIsGivenUpAtOnce) {
+  const attach::Before pci{.device = *PciAddress::parse("0000:77:00.2"), .name = "eth9"};
+  const attach::Before auxiliary{.name = "eth9", .parent = "auxiliary/devices/mlx5_core.sf.4"};
+  for (const auto& [device, before] :
+       {std::pair{"0000:77:00.2", pci}, std::pair{"mlx5_core.sf.4", auxiliary}}) {
+    put_moved(*store, device, before);
+    ASSERT_THAT(found(), ElementsAre("interface net1"));
+    const os::Deadline begin = kernel.clock().now();
+    remove();
+    EXPECT_EQ(kernel.clock().now(), begin);
+    EXPECT_TRUE(leftovers[0].removed);
+    EXPECT_EQ(leftovers[0].error, "");
+    EXPECT_EQ(leftovers[0].note, fmt::format("{} is gone from this machine: nothing to put back", device));
+    EXPECT_THAT(found(), IsEmpty());
+  }
+}
+
+TEST_F(LeftoversTest, AnInterfaceWhoseDeviceHasNoDriverIsGivenUpToo) {
+  kernel.put_file("/sys/bus/auxiliary/devices/mlx5_core.sf.4/sfnum", "88");
+  put_moved(*store, "mlx5_core.sf.4", {.name = "eth9", .parent = "auxiliary/devices/mlx5_core.sf.4"});
+  ASSERT_THAT(found(), ElementsAre("interface net1"));
+  remove();
+  EXPECT_EQ(leftovers[0].note, "mlx5_core.sf.4 has no interface any more: nothing to put back");
+}
+
 TEST_F(LeftoversTest, AddressesOfSandboxesWithoutTheInterfaceAreGivenBack) {
   ASSERT_TRUE(store->put_lease({"pool", ip("10.0.0.1"), "ns/p@c1", "net1"}));
   ASSERT_TRUE(store->put_lease({"pool", ip("10.0.0.2"), "ns/p", "net1"}));
@@ -118,6 +158,21 @@ TEST_F(LeftoversTest, AddressesOfSandboxesWithoutTheInterfaceAreGivenBack) {
   EXPECT_TRUE(leftovers[0].removed);
   ASSERT_EQ(store->all_leases()->size(), 1u);
   EXPECT_EQ(store->all_leases()->front().pod, "ns/p");
+}
+
+TEST_F(LeftoversTest, AddressesOfBeforeTheSwitchStayWithContainersThatAreKnown) {
+  for (const auto& [pod, where] : {std::pair{"ns/p@c1", kHere}, std::pair{"ns/q@c2", kElsewhere}}) {
+    ASSERT_TRUE(store->put_lease({"whereabouts", ip(where == kHere ? "10.0.0.1" : "10.0.0.2"), pod, "net1"}));
+    ASSERT_TRUE(store->put_note(adopted_key({pod, "net1"}), where));
+  }
+  disk.put("/var/lib/cni/multus/c1", "[]");
+  EXPECT_THAT(found(), IsEmpty());
+  ASSERT_TRUE(disk.remove("/var/lib/cni/multus/c1").has_value());
+  ASSERT_THAT(found(), ElementsAre("address 10.0.0.1"));
+  EXPECT_EQ(leftovers[0].why, "whereabouts gave it to container c1, of which nothing is known");
+  remove();
+  EXPECT_THAT(found(), IsEmpty());
+  EXPECT_EQ(store->notes(kAdoptedNotes)->size(), 1u);
 }
 
 TEST_F(LeftoversTest, SandboxesAreForgottenWithTheirFiles) {

@@ -7,9 +7,11 @@
 #include "attach/attach.h"
 #include "doc/json.h"
 #include "serve/exec_records.h"
+#include "serve/failures.h"
 #include "serve/foreign_ipam.h"
 #include "serve/meta_records.h"
 #include "serve/meta_work.h"
+#include "serve/metrics.h"
 #include "serve/records.h"
 
 namespace railbed::serve {
@@ -22,7 +24,6 @@ using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kReadyWait{45};
 constexpr milliseconds kReadyStep{100};
-constexpr std::chrono::seconds kStatusAge{10};
 constexpr cni::Version kStatusSince{1, 1, 0};
 constexpr cni::Version kCheckSince{0, 4, 0};
 
@@ -39,6 +40,24 @@ cni::Version version_of(const std::string& text) {
 std::string type_of(const doc::Value& plugin) {
   const doc::Value* type = plugin.find("type");
   return type != nullptr && type->is_string() ? *type->as_string() : "";
+}
+
+// The program that a plugin of a network needs: the plugin itself, or below one of ours its IPAM type.
+std::optional<std::string> executed_type(const doc::Value& plugin) {
+  std::string type = type_of(plugin);
+  if (!is_native(type)) return type;
+  return foreign_ipam(plugin);
+}
+
+doc::Value attachments_value(const std::vector<cni::AttachmentId>& attachments) {
+  doc::Value all = doc::Value::array();
+  for (const cni::AttachmentId& id : attachments) {
+    doc::Value one = doc::Value::object();
+    one.set("containerID", id.container_id);
+    one.set("ifname", id.ifname);
+    all.push(std::move(one));
+  }
+  return all;
 }
 
 Outcome<void> wait_until_ready(os::Kernel& kernel, const MetaConfig& config) {
@@ -73,8 +92,10 @@ Result<std::vector<Attachment>> programs_left(Engine& engine, const std::string&
 Meta::Meta(os::Disk& disk, PodSource& pods, std::vector<DeviceSource*> devices)
     : disk_(disk), pods_(pods), devices_(std::move(devices)), device_info_(disk) {}
 
-Meta::~Meta() {
-  if (refresher_.joinable()) refresher_.join();
+Outcome<PodWish> Meta::wish_of(Parts& parts, const MetaConfig& meta_config, const cni::Request& request,
+                               const cni::PluginConfig& config) {
+  PhaseTimer timer(parts.metrics, request.type, Phase::kPrepare);
+  return read_pod_wish(parts.engine.kernel(), pods_, meta_config, config, request);
 }
 
 Outcome<std::string> Meta::add(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
@@ -82,7 +103,7 @@ Outcome<std::string> Meta::add(Parts& parts, const cni::Request& request, const 
   auto lock = parts.engine.container(lock_name(request));
   os::Kernel& kernel = parts.engine.kernel();
   TRY_CNI(wait_until_ready(kernel, meta_config));
-  PodWish wish = TRY_CNI(read_pod_wish(kernel, pods_, meta_config, config, request));
+  PodWish wish = TRY_CNI(wish_of(parts, meta_config, request, config));
   const std::string key = sandbox_of(request).key();
   bool left = false;  // executed plugins of an ADD that never ended
   {
@@ -157,11 +178,7 @@ Outcome<void> Meta::gc(Parts& parts, const cni::Request& request, const cni::Plu
     Engine::Turn turn = TRY_CNI(parts.engine.turn(kTurnWait));
     notes = TRY_CNI(sandbox_notes(turn.store()));
   }
-  cni::Failure trouble;
-  auto failed = [&](const std::string& where, const cni::Failure& why) {
-    if (trouble.message.empty()) trouble = {why.code, "", why.details};
-    trouble.message += (trouble.message.empty() ? "" : "; ") + where + ": " + why.message;
-  };
+  Failures failures;
   for (const SandboxNote& note : notes) {
     std::string container = state::Sandbox::of_key(note.key).container;
     if (container.empty() || note.network != config.network) continue;
@@ -169,31 +186,41 @@ Outcome<void> Meta::gc(Parts& parts, const cni::Request& request, const cni::Plu
     if (std::ranges::find(config.valid, id) != config.valid.end()) continue;
     auto lock = parts.engine.container("meta/" + container);
     Outcome<void> gone = give_back_sandbox(parts, *this, note.key);
-    if (!gone.has_value()) failed(note.key, gone.error());
+    if (!gone.has_value()) failures.add(note.key, std::move(gone.error()));
   }
+  if (auto done = gc_adopted(parts.engine, config.valid); !done.has_value())
+    failures.add("", cni::failure_of(done.error()));
   // Plugins of the default network that are not ours clean up after themselves.
   auto network = TRY_CNI(default_network(parts.engine.kernel(), pods_, meta_config, config, ""));
   if (network.has_value() && !network->list.disable_gc && version_of(network->list.version) >= kStatusSince)
     for (size_t i = 0; i < network->list.plugins.size(); ++i) {
-      std::string type = type_of(network->list.plugins[i]);
-      if (is_native(type)) continue;
-      doc::Value valid = doc::Value::array();
-      for (const cni::AttachmentId& id : config.valid) {
-        doc::Value one = doc::Value::object();
-        one.set("containerID", id.container_id);
-        one.set("ifname", id.ifname);
-        valid.push(std::move(one));
-      }
-      network->list.plugins[i].set("cni.dev/valid-attachments", std::move(valid));
+      std::optional<std::string> type = executed_type(network->list.plugins[i]);
+      if (!type.has_value()) continue;
+      network->list.plugins[i].set("cni.dev/valid-attachments", attachments_value(config.valid));
       Outcome<void> done =
           execute(parts.engine.kernel(), {.command = cni::Command::kGc,
-                                          .type = type,
+                                          .type = *type,
                                           .path = program_path(meta_config, request),
                                           .config = cni::plugin_input(network->list, i, std::nullopt, {})});
-      if (!done.has_value()) failed(type, done.error());
+      if (!done.has_value()) failures.add("", std::move(done.error()));
     }
-  if (trouble.message.empty()) return {};
-  return std::unexpected(std::move(trouble));
+  return failures.outcome();
+}
+
+Result<Adopted> Meta::adopt_from(Engine::Turn& turn, std::unique_ptr<ForeignAllocations> allocations) {
+  adopted_ = std::move(allocations);
+  return serve::adopt(turn, *adopted_, disk_);
+}
+
+// Addresses of before the switch: of containers here that the runtime does not know any more, and of pods
+// elsewhere that the list does not have any more.
+Result<void> Meta::gc_adopted(Engine& engine, const std::vector<cni::AttachmentId>& valid) {
+  Engine::Turn turn = TRY(engine.turn(kTurnWait));
+  TRY(collect_adopted(turn, [&](const std::string& container) {
+    return std::ranges::find(valid, container, &cni::AttachmentId::container_id) != valid.end();
+  }));
+  if (adopted_ != nullptr) TRY(serve::adopt(turn, *adopted_, disk_).context("--adopt"));
+  return {};
 }
 
 Outcome<void> Meta::look_up_status(os::Kernel& kernel, const cni::Request& request,
@@ -207,12 +234,12 @@ Outcome<void> Meta::look_up_status(os::Kernel& kernel, const cni::Request& reque
   if (!network.has_value()) return {};
   const std::vector<std::string> path = program_path(meta_config, request);
   for (size_t i = 0; i < network->list.plugins.size(); ++i) {
-    std::string type = type_of(network->list.plugins[i]);
-    if (is_native(type)) continue;
-    TRY_CNI(find_plugin(kernel, type, path));
+    std::optional<std::string> type = executed_type(network->list.plugins[i]);
+    if (!type.has_value()) continue;
+    TRY_CNI(find_plugin(kernel, *type, path));
     if (version_of(network->list.version) < kStatusSince) continue;
     TRY_CNI(execute(kernel, {.command = cni::Command::kStatus,
-                             .type = type,
+                             .type = *type,
                              .path = path,
                              .config = cni::plugin_input(network->list, i, std::nullopt, {})}));
   }
@@ -221,30 +248,9 @@ Outcome<void> Meta::look_up_status(os::Kernel& kernel, const cni::Request& reque
 
 Outcome<void> Meta::status(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
   os::Kernel& kernel = parts.engine.kernel();
-  auto look_up = [this, &kernel, request, config] {
-    Outcome<void> answer = look_up_status(kernel, request, config);
-    // Whatever is in the way, no ADD can be served.
-    if (!answer.has_value() && answer.error().code != cni::kUnavailableLimited)
-      answer.error().code = cni::kUnavailable;
-    std::lock_guard lock(status_mutex_);
-    status_ = KnownStatus{request.config, answer, kernel.clock().now()};
-    return answer;
-  };
-  {
-    std::lock_guard lock(status_mutex_);
-    if (status_.has_value() && status_->of == request.config) {
-      bool old = kernel.clock().now() - status_->asked > kStatusAge;
-      if (old && !refreshing_.exchange(true)) {
-        if (refresher_.joinable()) refresher_.join();  // it has ended: refreshing_ was false
-        refresher_ = std::thread([this, look_up] {
-          [[maybe_unused]] auto answer = look_up();
-          refreshing_ = false;
-        });
-      }
-      return status_->answer;
-    }
-  }
-  return look_up();
+  return statuses_.answer(kernel.clock(), request.config, [this, &kernel, request, config] {
+    return look_up_status(kernel, request, config);
+  });
 }
 
 // Requests are answered meanwhile, and an ADD that is under way has begun records, too: a container's are

@@ -13,18 +13,17 @@
 // again and goes on where it ended.
 #pragma once
 
-#include <atomic>
-#include <mutex>
-#include <optional>
+#include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "os/disk.h"
+#include "serve/adopt.h"
 #include "serve/device_info.h"
-#include "serve/meta_config.h"
+#include "serve/meta_pod.h"
 #include "serve/service.h"
 #include "serve/sources.h"
+#include "serve/status_memory.h"
 
 namespace railbed::serve {
 
@@ -32,7 +31,6 @@ class Meta {
  public:
   // All must outlive this. Sources of devices are asked in order, until one knows the resource.
   Meta(os::Disk& disk, PodSource& pods, std::vector<DeviceSource*> devices);
-  ~Meta();
   Meta(const Meta&) = delete;
   Meta& operator=(const Meta&) = delete;
 
@@ -40,8 +38,12 @@ class Meta {
   cni::Outcome<void> del(Parts& parts, const cni::Request& request, const cni::PluginConfig& config);
   cni::Outcome<void> check(Parts& parts, const cni::Request& request);
   cni::Outcome<void> gc(Parts& parts, const cni::Request& request, const cni::PluginConfig& config);
-  // From memory; looked up anew in the background when it is older than ten seconds.
+  // From memory (status_memory.h).
   cni::Outcome<void> status(Parts& parts, const cni::Request& request, const cni::PluginConfig& config);
+
+  // Whereabouts' allocations of before this machine was switched over (adopt.h): picked up now, and read
+  // again with each GC. Call it once, before requests are answered.
+  Result<Adopted> adopt_from(Engine::Turn& turn, std::unique_ptr<ForeignAllocations> allocations);
 
   // At the agent's start, after attach::recover(); requests may be answered meanwhile, since the plugins may
   // ask the agent. Undoes what plugins did that were executed for an ADD that never ended, or for a namespace
@@ -52,8 +54,13 @@ class Meta {
   PodSource& pods() { return pods_; }
   const std::vector<DeviceSource*>& devices() const { return devices_; }
   DeviceInfo& device_info() { return device_info_; }
+  // Also for single plugins of ours with an IPAM type that is not.
+  StatusMemory& statuses() { return statuses_; }
 
  private:
+  cni::Outcome<PodWish> wish_of(Parts& parts, const MetaConfig& meta_config, const cni::Request& request,
+                                const cni::PluginConfig& config);
+  Result<void> gc_adopted(Engine& engine, const std::vector<cni::AttachmentId>& valid);
   cni::Outcome<void> look_up_status(os::Kernel& kernel, const cni::Request& request,
                                     const cni::PluginConfig& config);
   Result<void> recover_programs(Engine& engine, const std::string& key, std::vector<std::string>& lines);
@@ -62,16 +69,9 @@ class Meta {
   PodSource& pods_;
   std::vector<DeviceSource*> devices_;
   DeviceInfo device_info_;
+  std::unique_ptr<ForeignAllocations> adopted_;  // null: none
 
-  std::mutex status_mutex_;
-  struct KnownStatus {
-    std::string of;  // the configuration
-    cni::Outcome<void> answer;
-    os::Deadline asked;
-  };
-  std::optional<KnownStatus> status_;
-  std::atomic<bool> refreshing_ = false;
-  std::thread refresher_;
+  StatusMemory statuses_;  // last: its thread uses the others
 };
 
 }  // namespace railbed::serve

@@ -323,6 +323,7 @@ class SandboxAttacher {
       }
     if (all.empty()) return all;
     if (needs_device) {
+      PhaseTimer timer(parts_.metrics, request_.type, Phase::kPrepare);
       TRY_CNI(choose_devices(turn));
       TRY_CNI(tell_devices());
     }
@@ -433,6 +434,7 @@ class SandboxAttacher {
   }
 
   Outcome<void> lease(Native& one) {
+    PhaseTimer timer(parts_.metrics, request_.type, Phase::kLease);
     const NetworkWanted& network = wish_.networks[one.index];
     const Value* ipam = ipam_block(network);
     one.addresses.result = TRY_CNI(parts_.dhcp.acquire({.owner = {key_, network.ifname},

@@ -6,6 +6,7 @@
 #include "serve/addresses.h"
 #include "serve/dhcp.h"
 #include "serve/exec_records.h"
+#include "serve/failures.h"
 #include "serve/meta_multus.h"
 #include "serve/meta_records.h"
 #include "serve/meta_work.h"
@@ -16,28 +17,6 @@ namespace {
 
 using cni::Outcome;
 using state::Attachment;
-
-// Several failures as one: the first one's code, all the stories.
-class Failures {
- public:
-  void add(const std::string& where, cni::Failure why) {
-    std::string story = where.empty() ? why.message : where + ": " + why.message;
-    if (!first_.has_value()) {
-      first_ = std::move(why);
-      first_->message = std::move(story);
-    } else {
-      first_->message += "; " + story;
-    }
-  }
-  Outcome<void> outcome() {
-    if (first_.has_value()) return std::unexpected(*std::move(first_));
-    return {};
-  }
-  bool any() const { return first_.has_value(); }
-
- private:
-  std::optional<cni::Failure> first_;
-};
 
 class SandboxGiver {
  public:

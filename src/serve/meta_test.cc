@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pods with a default network that is executed and networks of ours, over a machine in memory: all of it or
 // nothing, also where something fails or the agent is killed.
-#include "serve/meta.h"
-
 #include <algorithm>
 #include <thread>
 
@@ -10,14 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "doc/json.h"
-#include "os/fake_disk.h"
-#include "os/fake_kernel.h"
-#include "os/fake_packets.h"
-#include "serve/dhcp.h"
-#include "serve/host_local.h"
-#include "serve/kubelet_checkpoint.h"
 #include "serve/manifest_source.h"
-#include "serve/metrics.h"
+#include "serve/test_requests.h"
 
 namespace railbed::serve {
 namespace {
@@ -31,59 +23,13 @@ constexpr const char* kBridgeAnswer =
     R"({"cniVersion":"1.0.0","interfaces":[{"name":"eth0","mac":"02:00:00:00:00:01","sandbox":"/run/netns/a"}],)"
     R"("ips":[{"address":"10.1.0.5/16","gateway":"10.1.0.1","interface":0}],"dns":{}})";
 
-class Pods : public PodSource {
- public:
-  std::map<std::string, PodInfo> pods;
-  std::map<std::string, NetworkInfo> networks;
-  std::map<std::string, std::string> published;  // by sandbox
-
-  void add_network(const std::string& name, const std::string& config, const std::string& resource = "") {
-    networks["ns/" + name] = {"ns", name, config, resource};
-  }
-  void add_pod(const std::string& annotation) {
-    pods["ns/a"] = {"ns", "a", "u1", {{"k8s.v1.cni.cncf.io/networks", annotation}}};
-  }
-  Result<PodInfo> pod(const std::string& ns, const std::string& name, const std::string&) override {
-    auto found = pods.find(ns + "/" + name);
-    if (found == pods.end()) return fail(Code::kNotFound, "there is no pod {}/{}", ns, name);
-    return found->second;
-  }
-  Result<NetworkInfo> network(const std::string& ns, const std::string& name) override {
-    auto found = networks.find(ns + "/" + name);
-    if (found == networks.end()) return fail(Code::kNotFound, "there is no network {}/{}", ns, name);
-    return found->second;
-  }
-  Result<void> publish_status(Engine::Turn&, const PodInfo&, const std::string& sandbox,
-                              const std::string& json) override {
-    if (json.empty())
-      published.erase(sandbox);
-    else
-      published[sandbox] = json;
-    return {};
-  }
-};
-
-class MetaTest : public testing::Test {
+class MetaTest : public RequestTest {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(kernel.netns().create("a"));
+    RequestTest::SetUp();
     install("bridge", kBridgeAnswer);
     pods.add_network("rail", kMacvlan);
     pods.add_pod("rail, rail@second");
-  }
-
-  // A program that answers, and is remembered.
-  void install(const std::string& type, const std::string& answer, int add_status = 0) {
-    kernel.put_program(
-        "/opt/cni/bin/" + type,
-        [this, type, answer, add_status](const os::RunRequest& request) -> Result<os::RunResult> {
-          std::string command;
-          for (const std::string& pair : request.environment)
-            if (pair.starts_with("CNI_COMMAND=")) command = pair.substr(12);
-          runs.push_back(type + " " + command);
-          if (command != "ADD") return os::RunResult{};
-          return os::RunResult{.exit_status = add_status, .output = answer};
-        });
   }
 
   cni::Outcome<std::string> ask(cni::Command command, const std::string& members = "",
@@ -103,12 +49,6 @@ class MetaTest : public testing::Test {
     return meta_request(parts, request, *config);
   }
 
-  std::vector<std::string> interfaces() {
-    std::vector<std::string> names;
-    auto records = store->attachments();
-    for (const state::Attachment& record : *records) names.push_back(record.interface);
-    return names;
-  }
   std::vector<std::string> links_inside() {
     std::vector<std::string> names;
     auto netns = kernel.netns().open("/run/netns/a");
@@ -127,20 +67,6 @@ class MetaTest : public testing::Test {
     EXPECT_THAT(links_inside(), ElementsAre());
   }
 
-  os::FakeKernel kernel;
-  std::unique_ptr<state::Store> store = state::memory_store();
-  std::unique_ptr<ipam::BlockSource> blocks = ipam::whole_ranges();
-  Engine engine{kernel, *store, *blocks};
-  os::FakeDisk disk;
-  os::FakePackets packets{kernel.clock()};
-  Dhcp dhcp{engine, packets};
-  HostLocal host_local{disk};
-  Metrics metrics;
-  Pods pods;
-  KubeletDevices kubelet{kernel.files()};
-  Meta meta{disk, pods, {&kubelet}};
-  Parts parts{engine, meta, dhcp, host_local, metrics};
-  std::vector<std::string> runs;
   std::thread recovery;
   bool recovered = false;
   std::string pod = "a";
@@ -173,6 +99,21 @@ TEST_F(MetaTest, GivesAPodAllItsNetworksAndTakesThemBack) {
   EXPECT_TRUE(pods.published.empty());
 }
 
+TEST_F(MetaTest, CountsThePhasesOfAnAttachment) {
+  pods.add_network("leased",
+                   R"({"cniVersion":"1.0.0","type":"macvlan","master":"eth1","ipam":{"type":"dhcp"}})");
+  for (int i = 1; i <= 2; ++i) {
+    ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
+    ASSERT_TRUE(ask(cni::Command::kDel).has_value());
+    for (Phase phase : {Phase::kPrepare, Phase::kWait, Phase::kAddresses, Phase::kKernel, Phase::kExec})
+      EXPECT_EQ(counted(phase, "railbed"), i) << phase_name(phase);
+  }
+  EXPECT_EQ(counted(Phase::kLease, "railbed"), 0);
+  pods.add_pod("leased");
+  EXPECT_FALSE(ask(cni::Command::kAdd).has_value());  // no server answers
+  EXPECT_EQ(counted(Phase::kLease, "railbed"), 1);
+}
+
 TEST_F(MetaTest, DelKnowsTheContainerWithoutThePodAndItsNamespace) {
   ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
   pods.pods.clear();
@@ -196,7 +137,7 @@ TEST_F(MetaTest, UndoesEverythingWhenOneNetworkFails) {
 }
 
 TEST_F(MetaTest, UndoesAnExecutedChainThatFailsHalfWay) {
-  install("portmap", R"({"code":100,"msg":"no"})", 1);
+  install("portmap", {.output = "", .failing = "ADD", .failure = R"({"code":100,"msg":"no"})"});
   delegates =
       R"("delegates":[{"cniVersion":"1.0.0","name":"cbr0","plugins":[{"type":"bridge"},{"type":"portmap"}]}])";
   auto answer = ask(cni::Command::kAdd);
@@ -278,6 +219,33 @@ TEST_F(MetaTest, CollectsSandboxesThatTheRuntimeDoesNotKnow) {
   expect_nothing_left();
 }
 
+TEST_F(MetaTest, ReadsWhereaboutsPoolsAgainWhenItCollects) {
+  const std::string pool =
+      R"({"apiVersion":"whereabouts.cni.cncf.io/v1alpha1","kind":"IPPool","metadata":{"name":"10.9.0.0-24"},)"
+      R"("spec":{"range":"10.9.0.0/24","allocations":{"1":{"id":"old","podref":"ns/old","ifname":"net1"},)"
+      R"("2":{"id":"far","podref":"ns/far","ifname":"net1"}}}})";
+  kernel.put_file("/pools/a.json", pool);
+  disk.put("/var/lib/cni/multus/old", "[]");
+  {
+    auto turn = engine.turn(kTurnWait);
+    ASSERT_TRUE(meta.adopt_from(*turn, pools_in_directory(kernel.files(), "/pools")));
+  }
+  EXPECT_EQ(store->all_leases()->size(), 2u);
+  ASSERT_TRUE(
+      ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[{"containerID":"old","ifname":"eth0"}])"));
+  EXPECT_EQ(store->all_leases()->size(), 2u);
+  ASSERT_TRUE(ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[])"));
+  ASSERT_EQ(store->all_leases()->size(), 1u);
+  EXPECT_EQ(store->all_leases()->front().pod, "ns/far@far");
+  kernel.put_file("/pools/a.json", "{}");
+  ASSERT_TRUE(ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[])"));
+  EXPECT_TRUE(store->all_leases()->empty());
+  kernel.put_file("/pools/a.json", "[");
+  auto failed = ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[])");
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_THAT(failed.error().message, HasSubstr("--adopt: /pools/a.json:"));
+}
+
 TEST_F(MetaTest, AnswersStatusForTheDefaultNetwork) {
   EXPECT_TRUE(ask(cni::Command::kStatus).has_value());
   auto missing = R"(,"readinessindicatorfile":"/run/ready")";
@@ -336,6 +304,56 @@ TEST_F(MetaTest, ExecutesAnIpamPluginThatIsNotOurs) {
   EXPECT_THAT(runs, ElementsAre("bridge ADD", "nv-ipam ADD", "bridge CHECK", "nv-ipam CHECK", "nv-ipam DEL",
                                 "bridge DEL"));
   expect_nothing_left();
+}
+
+// Below a default network of ours.
+constexpr const char* kForeignDefault =
+    R"("delegates":[{"cniVersion":"1.1.0","name":"m","plugins":[)"
+    R"({"type":"macvlan","master":"eth1","ipam":{"type":"nv-ipam"}},{"type":"tuning"}]}])";
+
+TEST_F(MetaTest, CollectsBelowADefaultNetworkOfOursToo) {
+  install("nv-ipam", kForeignAnswer);
+  delegates = kForeignDefault;
+  const char* valid = R"(,"cni.dev/valid-attachments":[{"containerID":"c1","ifname":"eth0"}])";
+  auto done = ask(cni::Command::kGc, valid);
+  ASSERT_TRUE(done.has_value()) << done.error().message;
+  EXPECT_THAT(runs, ElementsAre("nv-ipam GC"));
+  EXPECT_THAT(inputs[0], HasSubstr(R"("cni.dev/valid-attachments":[{"containerID":"c1","ifname":"eth0"}])"));
+  EXPECT_THAT(inputs[0], HasSubstr(R"("ipam":{"type":"nv-ipam"})"));
+  install("nv-ipam", {.output = "", .failing = "GC", .failure = R"({"code":11,"msg":"locked"})"});
+  auto failed = ask(cni::Command::kGc, valid);
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_EQ(failed.error().code, 11);
+  EXPECT_EQ(failed.error().message, "plugin nv-ipam: locked");
+  runs.clear();
+  delegates = std::string(kForeignDefault).replace(delegates.find("1.1.0"), 5, "1.0.0");
+  EXPECT_TRUE(ask(cni::Command::kGc, valid).has_value());
+  EXPECT_THAT(runs, ElementsAre());  // 1.0.0 has no GC
+}
+
+TEST_F(MetaTest, AnswersStatusForAnIpamTypeBelowADefaultNetworkOfOurs) {
+  delegates = kForeignDefault;
+  auto missing = ask(cni::Command::kStatus);
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_EQ(missing.error().code, cni::kUnavailable);
+  EXPECT_EQ(missing.error().message, "there is no plugin nv-ipam in /opt/cni/bin");
+  EXPECT_THAT(runs, ElementsAre());
+  // Each in a configuration of its own, since answers are remembered.
+  struct Case {
+    const char* failure;
+    int code;
+  };
+  for (const Case& one :
+       {Case{R"({"code":50,"msg":"no pool"})", 50}, Case{R"({"code":51,"msg":"no pool"})", 51},
+        Case{R"({"code":999,"msg":"no pool"})", 50}}) {
+    install("nv-ipam", {.output = "", .failing = "STATUS", .failure = one.failure});
+    auto answer = ask(cni::Command::kStatus, std::string(R"(,"of":)") + one.failure);
+    ASSERT_FALSE(answer.has_value());
+    EXPECT_EQ(answer.error().code, one.code);
+    EXPECT_EQ(answer.error().message, "plugin nv-ipam: no pool");
+  }
+  install("nv-ipam", kForeignAnswer);
+  EXPECT_TRUE(ask(cni::Command::kStatus, R"(,"of":"well")").has_value());
 }
 
 TEST_F(MetaTest, GivesBackForeignAddressesWhenTheInterfaceCannotBeMade) {

@@ -5,8 +5,11 @@
 #include "attach/attach.h"
 #include "attach/types.h"
 #include "serve/addresses.h"
+#include "serve/adopt.h"
 #include "serve/dhcp.h"
+#include "serve/failures.h"
 #include "serve/foreign_ipam.h"
+#include "serve/meta.h"
 #include "serve/metrics.h"
 #include "serve/records.h"
 #include "serve/selection.h"
@@ -18,7 +21,7 @@ namespace {
 using cni::Outcome;
 
 constexpr std::chrono::seconds kWorkTime{60};
-constexpr cni::Version kGcSince{1, 1, 0};
+constexpr cni::Version kGcAndStatusSince{1, 1, 0};
 
 class PluginRequest {
  public:
@@ -48,12 +51,11 @@ class PluginRequest {
 
   Outcome<std::string> del() {
     auto lock = ipam_lock(parts_.engine, request_.container_id);
-    std::vector<std::string> keys;
-    const bool known = TRY_CNI(give_back_all(keys));
-    if (chained_) return "";
-    for (const std::string& key : keys) TRY_CNI(release_foreign_ipam(parts_.engine, key, request_.ifname));
+    GivenBack gone = TRY_CNI(give_back_all());
+    for (const std::string& key : gone.executed)
+      TRY_CNI(release_foreign_ipam(parts_.engine, key, request_.ifname));
     std::optional<std::string> foreign = own_foreign_ipam();
-    if (!known && foreign.has_value())
+    if (!gone.known && foreign.has_value())
       TRY_CNI(execute(parts_.engine.kernel(), foreign_call(cni::Command::kDel, *foreign)));
     return "";
   }
@@ -84,7 +86,7 @@ class PluginRequest {
       Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
       records = TRY_CNI(turn.store().attachments());
     }
-    std::string trouble;
+    Failures failures;
     for (const state::Attachment& record : records) {
       state::Sandbox sandbox = state::Sandbox::of_key(record.pod);
       std::string ifname = record.interface.substr(0, record.interface.find('/'));
@@ -96,11 +98,23 @@ class PluginRequest {
       one.container_id = sandbox.container;
       one.ifname = ifname;
       Outcome<std::string> gone = PluginRequest(parts_, one, config_, chained_).del();
-      if (!gone.has_value()) trouble += (trouble.empty() ? "" : "; ") + gone.error().message;
+      if (!gone.has_value()) failures.add("", std::move(gone.error()));
     }
-    if (!trouble.empty()) return std::unexpected(cni::Failure{.code = cni::kKernel, .message = trouble});
-    if (std::optional<std::string> foreign = own_foreign_ipam(); foreign && !(config_.version < kGcSince))
-      TRY_CNI(execute(parts_.engine.kernel(), foreign_call(cni::Command::kGc, *foreign)));
+    if (std::optional<std::string> foreign = executed_since_1_1())
+      if (auto done = execute(parts_.engine.kernel(), foreign_call(cni::Command::kGc, *foreign)); !done)
+        failures.add("", std::move(done.error()));
+    TRY_CNI(failures.outcome());
+    return "";
+  }
+
+  // Ours can always be asked; an IPAM type that is executed speaks for itself.
+  Outcome<std::string> status() {
+    std::optional<std::string> foreign = executed_since_1_1();
+    if (!foreign.has_value()) return "";
+    os::Kernel& kernel = parts_.engine.kernel();
+    TRY_CNI(parts_.meta.statuses().answer(
+        kernel.clock(), config_.type + "\n" + request_.config,
+        [&kernel, call = foreign_call(cni::Command::kStatus, *foreign)] { return execute(kernel, call); }));
     return "";
   }
 
@@ -114,6 +128,11 @@ class PluginRequest {
 
   std::optional<std::string> own_foreign_ipam() const {
     return chained_ ? std::nullopt : foreign_ipam(config_.object);
+  }
+
+  // For GC and STATUS, which plugins of older versions do not know.
+  std::optional<std::string> executed_since_1_1() const {
+    return config_.version < kGcAndStatusSince ? std::nullopt : own_foreign_ipam();
   }
 
   Execution foreign_call(cni::Command command, const std::string& type) const {
@@ -142,7 +161,10 @@ class PluginRequest {
     auto lock = parts_.engine.container(request_.container_id);
     const state::Sandbox sandbox = sandbox_of(request_);
     attach::PodWanted wanted{.pod = sandbox.key(), .netns_path = request_.netns, .others_stay = true};
-    wanted.interfaces.push_back(TRY_CNI(interface_wanted(given)));
+    {
+      PhaseTimer timer(parts_.metrics, request_.type, Phase::kPrepare);
+      wanted.interfaces.push_back(TRY_CNI(interface_wanted(given)));
+    }
     Made made = TRY_CNI(attach(wanted, sandbox, given));
     if (made.addresses.dhcp) {
       Outcome<void> leased = lease(sandbox.key(), made);
@@ -218,56 +240,72 @@ class PluginRequest {
   // The interface is there and up; what the server says is put on it, and into its record.
   Outcome<void> lease(const std::string& key, Made& made) {
     const doc::Value* ipam = config_.object.find("ipam");
-    made.addresses.result = TRY_CNI(parts_.dhcp.acquire({.owner = {key, request_.ifname},
-                                                         .container_id = request_.container_id,
-                                                         .network = config_.network,
-                                                         .netns_path = request_.netns,
-                                                         .ipam = ipam == nullptr ? doc::Value() : *ipam,
-                                                         .cni_args = request_.args},
-                                                        deadline()));
+    made.addresses.result = TRY_CNI(leased({.owner = {key, request_.ifname},
+                                            .container_id = request_.container_id,
+                                            .network = config_.network,
+                                            .netns_path = request_.netns,
+                                            .ipam = ipam == nullptr ? doc::Value() : *ipam,
+                                            .cni_args = request_.args}));
     Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
     TRY_CNI(add_addresses(turn, key, request_.ifname, request_.netns, made.addresses.result, made.interface));
     return {};
   }
 
+  Result<cni::AddResult> leased(const Dhcp::Request& wanted) {
+    PhaseTimer timer(parts_.metrics, request_.type, Phase::kLease);
+    return parts_.dhcp.acquire(wanted, deadline());
+  }
+
   // After a failure behind the attachment; what stays is in the records.
   void take_away(const std::string& key) { [[maybe_unused]] auto undone = give_back(key); }
 
-  // All that is recorded of the interface, under whichever pod; whether there was anything.
-  Outcome<bool> give_back_all(std::vector<std::string>& keys) {
-    auto lock = parts_.engine.container(request_.container_id);
-    bool known = false;
-    {
-      Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
-      keys = TRY_CNI(keys_of_container(turn.store(), request_));
-      for (const std::string& key : keys) known = known || TRY_CNI(has_record(turn.store(), key));
-    }
-    for (const std::string& key : keys) TRY_CNI(give_back(key));
-    if (!known) TRY_CNI(give_back_foreign());
-    return known;
-  }
+  struct GivenBack {
+    bool known = false;                 // there was a record
+    std::vector<std::string> executed;  // whose IPAM plugin has to be executed
+  };
 
-  Outcome<bool> has_record(state::Store& store, const std::string& key) {
-    std::vector<state::Attachment> records = TRY_CNI(store.attachments_of(key));
-    return std::ranges::any_of(records, [&](const state::Attachment& one) {
-      return one.interface == record_name() || (!chained_ && is_foreign_ipam(one, request_.ifname));
-    });
+  // All that is recorded of the interface, under whichever pod, in one turn: DEL of 200 pods at once waits
+  // for 200 turns, not for 600.
+  Outcome<GivenBack> give_back_all() {
+    auto lock = parts_.engine.container(request_.container_id);
+    std::optional<Engine::Turn> turn;
+    turn.emplace(TRY_CNI(parts_.engine.turn(kTurnWait)));
+    const std::vector<std::string> keys = TRY_CNI(keys_of_container(turn->store(), request_));
+    const auto is_leased = [&](const std::string& key) { return parts_.dhcp.has({key, request_.ifname}); };
+    if (!chained_ && std::ranges::any_of(keys, is_leased)) {
+      turn.reset();  // a server is told, from the pod's namespace
+      for (const std::string& key : keys) TRY_CNI(parts_.dhcp.release({key, request_.ifname}));
+      turn.emplace(TRY_CNI(parts_.engine.turn(kTurnWait)));
+    }
+    GivenBack gone;
+    for (const std::string& key : keys) {
+      for (const state::Attachment& one : TRY_CNI(turn->store().attachments_of(key))) {
+        const bool executed = !chained_ && is_foreign_ipam(one, request_.ifname);
+        if (executed) gone.executed.push_back(key);
+        gone.known = gone.known || executed || one.interface == record_name();
+      }
+      TRY_CNI(give_back_in(*turn, key));
+    }
+    if (!gone.known) TRY_CNI(give_back_foreign(*turn));
+    return gone;
   }
 
   Outcome<void> give_back(const std::string& key) {
-    const ipam::Owner owner{key, request_.ifname};
-    if (!chained_) TRY_CNI(parts_.dhcp.release(owner));
+    if (!chained_) TRY_CNI(parts_.dhcp.release({key, request_.ifname}));
     Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
+    return give_back_in(turn, key);
+  }
+
+  Outcome<void> give_back_in(Engine::Turn& turn, const std::string& key) {
     TRY_CNI(attach::detach_interface(turn.kernel(), turn.store(), key, record_name(), deadline()));
-    if (!chained_) TRY_CNI(release_addresses(turn, parts_.host_local, {owner}));
+    if (!chained_) TRY_CNI(release_addresses(turn, parts_.host_local, {{key, request_.ifname}}));
     TRY_CNI(forget_pod_if_empty(turn.store(), key));
     return {};
   }
 
   // Attached by the original plugin, before this machine was switched over; or never.
-  Outcome<void> give_back_foreign() {
+  Outcome<void> give_back_foreign(Engine::Turn& turn) {
     IfName name = TRY_CNI(IfName::parse(request_.ifname));
-    Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
     TRY_CNI(attach::detach_foreign(turn.kernel(),
                                    {.type = config_.type,
                                     .container_id = request_.container_id,
@@ -276,10 +314,11 @@ class PluginRequest {
                                     .config = config_.object,
                                     .previous = config_.previous},
                                    deadline(), &turn.store()));
-    if (!chained_)
-      if (auto place = host_local_place(config_))
-        TRY_CNI(parts_.host_local.release_foreign(turn, place->data_dir, config_.network,
-                                                  request_.container_id, request_.ifname));
+    if (chained_) return {};
+    TRY_CNI(release_adopted(turn, {request_.container_id, request_.pod(), request_.ifname}));
+    if (auto place = host_local_place(config_))
+      TRY_CNI(parts_.host_local.release_foreign(turn, place->data_dir, config_.network, request_.container_id,
+                                                request_.ifname));
     return {};
   }
 
@@ -309,6 +348,7 @@ Outcome<std::string> plugin_request(Parts& parts, const cni::Request& request,
     case cni::Command::kGc:
       return work.gc();
     case cni::Command::kStatus:
+      return work.status();
     case cni::Command::kVersion:
       return "";
   }
