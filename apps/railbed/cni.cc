@@ -5,8 +5,11 @@
 #include "command_line.h"
 #include "doc/json.h"
 #include "os/file_tree.h"
+#include "os/kernel.h"
 #include "os/program_files.h"
+#include "serve/hand_over.h"
 #include "serve/shims.h"
+#include "state_options.h"
 #include "verb.h"
 
 namespace railbed {
@@ -21,6 +24,7 @@ struct Options {
   std::vector<std::string> types{std::begin(serve::kShimTypes), std::end(serve::kShimTypes)};
   std::string shim;
   std::string output = "text";
+  StateOptions state;
 };
 
 // Beside this program, unless another place is named.
@@ -55,6 +59,23 @@ Result<int> tell(const serve::Shims& shims, const Options& options) {
   return kExitOk;
 }
 
+// Pods that railbed attached stay, and their DEL goes to the originals from here on.
+Result<void> hand_over(const Options& options) {
+  const auto kernel = os::real_kernel();
+  const auto store = TRY(options.state.look(*kernel));
+  if (store == nullptr) return {};
+  const serve::HandedOver all = TRY(serve::hand_over(*kernel, *store));
+  if (all.interfaces == 0) return {};
+  fmt::print(stderr, "{} interfaces of pods that railbed attached are handed over to the originals\n",
+             all.interfaces - static_cast<int>(all.problems.size()));
+  for (const std::string& problem : all.problems) fmt::print(stderr, "not handed over: {}\n", problem);
+  if (!all.problems.empty())
+    fmt::print(
+        stderr,
+        "  `railbed cni install` and a running agent give these back; railbed attachments lists them\n");
+  return {};
+}
+
 Result<int> run(const Options& options) {
   const auto files = os::real_program_files();
   serve::Shims shims(*files, options.folder);
@@ -62,6 +83,7 @@ Result<int> run(const Options& options) {
     const std::string shim = TRY(read_shim(*files, options));
     TRY(shims.install(shim, options.types));
   } else if (options.action == "uninstall") {
+    TRY(hand_over(options).context("handing over to the originals"));
     TRY(shims.uninstall(options.types));
   }
   return tell(shims, options);
@@ -83,6 +105,7 @@ int cni_verb(std::span<char*> arguments) {
       ->delimiter(',')
       ->check(CLI::IsMember(std::vector<std::string>(options.types)));
   app.add_option("--shim", options.shim, "the program to install (railbed-cni beside railbed)");
+  app.add_option("--state-dir", options.state.directory, "where the agent's state is")->capture_default_str();
   app.add_option("-o,--output", options.output, "text or json")->check(CLI::IsMember({"text", "json"}));
   if (auto status = parse_command_line(app, arguments)) return *status;
   return status_of(run(options));
