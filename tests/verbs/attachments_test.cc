@@ -6,11 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "attach/record.h"
 #include "attach/result.h"
 #include "cni/add_result.h"
 #include "doc/json.h"
 #include "os/kernel.h"
-#include "os/processes.h"
+#include "run_verb.h"
 #include "serve/exec_records.h"
 #include "state/store.h"
 
@@ -32,6 +33,24 @@ class StateVerbs : public testing::Test {
   ~StateVerbs() override { std::filesystem::remove_all(folder_); }
 
   std::string state() const { return folder_ / "state"; }
+
+  // Beside it: an interface of a VF that is not in this machine any more.
+  void write_lost_vf() const {
+    auto kernel = os::real_kernel();
+    auto store = state::open_store({.directory = state(), .boot_id = kernel->boot_id(), .command = "test"});
+    ASSERT_TRUE(store.has_value()) << store.error().to_string();
+    const attach::Before before{.device = PciAddress::parse("ffff:ff:1f.7").value(), .name = "eth9"};
+    ASSERT_TRUE((*store)->put_attachment({.pod = "ns/a@0123456789abcdef",
+                                          .interface = "net1",
+                                          .netns = "/nowhere/gone",
+                                          .network = "ns/rail",
+                                          .type = "sriov",
+                                          .status = state::AttachmentStatus::kAttached,
+                                          .device = "ffff:ff:1f.7",
+                                          .resource = "",
+                                          .undo = attach::undo_text({.interface = "net1"}, before),
+                                          .result = ""}));
+  }
 
   // One pod with an interface of ours and an executed one, in a namespace that is there or not.
   void write_state(const std::string& netns, bool only_executed = false) const {
@@ -75,14 +94,7 @@ class StateVerbs : public testing::Test {
     std::vector<std::string> arguments = {verb, "--state-dir", state()};
     if (verb == "gc") arguments.insert(arguments.end(), {"--pending-dir", folder_ / "pending"});
     arguments.insert(arguments.end(), options.begin(), options.end());
-    auto ran =
-        os::real_processes()->run({.program = RAILBED_PROGRAM,
-                                   .arguments = arguments,
-                                   .environment = {},
-                                   .input = "",
-                                   .deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30)});
-    EXPECT_TRUE(ran.has_value()) << ran.error().to_string();
-    return ran ? *ran : os::RunResult{};
+    return run_verb(arguments);
   }
 
   std::filesystem::path folder_;
@@ -134,6 +146,32 @@ TEST_F(StateVerbs, GcShowsWhatLostItsNamespaceAndChangesNothing) {
   os::RunResult json = run("gc", {"-o", "json"});
   EXPECT_THAT(json.output, AllOf(HasSubstr("\"kind\": \"Leftovers\""), HasSubstr("\"what\": \"net1\""),
                                  Not(HasSubstr("\"removed\": true"))));
+}
+
+TEST_F(StateVerbs, GcGivesUpADeviceThatIsGoneAtOnce) {
+  write_lost_vf();
+  os::RunResult ran = run("gc", {"--yes"});
+  EXPECT_EQ(ran.exit_status, 0);
+  EXPECT_EQ(
+      ran.output,
+      "KIND       WHAT  POD                    WHY                                  RESULT\n"
+      "interface  net1  ns/a@0123456789abcdef  its namespace /nowhere/gone is gone  removed; ffff:ff:1f.7 is "
+      "gone from this machine: nothing to put back\n");
+  EXPECT_EQ(run("gc", {}).output, "nothing is left over\n");
+}
+
+TEST_F(StateVerbs, EndWithStatus1WhereTheStateCannotBeRead) {
+  std::filesystem::create_directories(state());
+  std::ofstream(state() + "/state.db") << "no database at all, but long enough to be looked at";
+  for (const char* verb : {"attachments", "gc"}) {
+    os::RunResult ran = run(verb, {});
+    EXPECT_EQ(ran.exit_status, 1) << verb;
+    EXPECT_THAT(ran.output, IsEmpty());
+    EXPECT_THAT(ran.errors, AllOf(HasSubstr("railbed: "), HasSubstr(state())));
+    EXPECT_EQ(run(verb, {"--frob"}).exit_status, 1);
+    EXPECT_EQ(run(verb, {"--help"}).exit_status, 0);
+    EXPECT_EQ(run(verb, {"-o", "frob"}).exit_status, 1);
+  }
 }
 
 TEST_F(StateVerbs, GcSaysWhatItCouldNotRemove) {
