@@ -317,7 +317,7 @@ TEST_F(MetaTest, CollectsBelowADefaultNetworkOfOursToo) {
   const char* valid = R"(,"cni.dev/valid-attachments":[{"containerID":"c1","ifname":"eth0"}])";
   auto done = ask(cni::Command::kGc, valid);
   ASSERT_TRUE(done.has_value()) << done.error().message;
-  EXPECT_THAT(runs, ElementsAre("nv-ipam GC"));
+  ASSERT_THAT(runs, ElementsAre("nv-ipam GC"));
   EXPECT_THAT(inputs[0], HasSubstr(R"("cni.dev/valid-attachments":[{"containerID":"c1","ifname":"eth0"}])"));
   EXPECT_THAT(inputs[0], HasSubstr(R"("ipam":{"type":"nv-ipam"})"));
   install("nv-ipam", {.output = "", .failing = "GC", .failure = R"({"code":11,"msg":"locked"})"});
