@@ -46,4 +46,4 @@ format: setup-test
 	@git ls-files '*.cc' '*.h' | grep -v third_party/ | xargs clang-format-19 -i
 
 clean:
-	rm -rf build build-asan build-tsan build-fuzz
+	rm -rf build build-asan build-tsan

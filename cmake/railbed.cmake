@@ -4,18 +4,14 @@
 #   railbed_library(doc DEPS base LIBS PkgConfig::yaml)
 #
 # takes all *.cc of the folder: foo.cc goes into the library, foo_test.cc into one GoogleTest program `doc_test`,
-# foo_fuzz.cc becomes the libFuzzer program `foo_fuzz` (only with RAILBED_FUZZ). A folder may use exactly the
+# foo_fuzz.cc becomes the libFuzzer program `foo_fuzz` (with RAILBED_FUZZ). A folder may use exactly the
 # folders named in DEPS (and theirs), so that a wrong call across rooms fails to link.
 
 find_package(PkgConfig REQUIRED)
 find_package(fmt REQUIRED)
 find_package(Threads REQUIRED)
-if(RAILBED_FUZZ)
-  add_custom_target(fuzz_targets)
-else()
-  find_package(GTest REQUIRED)
-  find_library(RAPIDCHECK rapidcheck REQUIRED)
-endif()
+find_package(GTest REQUIRED)
+find_library(RAPIDCHECK rapidcheck REQUIRED)
 
 set(RAILBED_WARNINGS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers -Werror)
 add_library(railbed_flags INTERFACE)
@@ -23,31 +19,27 @@ target_include_directories(railbed_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(railbed_flags INTERFACE ${RAILBED_WARNINGS})
 target_compile_definitions(railbed_flags INTERFACE RAILBED_VERSION="${PROJECT_VERSION}")
 target_link_libraries(railbed_flags INTERFACE fmt::fmt Threads::Threads)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  target_link_options(railbed_flags INTERFACE -fuse-ld=mold)
-endif()
+target_link_options(railbed_flags INTERFACE -fuse-ld=mold)
 if(RAILBED_SANITIZE)
-  # g++ 12 sees uninitialized values in std::variant that are none once it instruments; the plain build warns.
+  # libstdc++ 12's std::stable_sort calls what it has deprecated itself, and clang tells.
   target_compile_options(railbed_flags INTERFACE -fsanitize=${RAILBED_SANITIZE} -fno-omit-frame-pointer -O1
-    -fno-sanitize-recover=all -Wno-maybe-uninitialized)
+    -fno-sanitize-recover=all -Wno-deprecated-declarations)
   target_link_options(railbed_flags INTERFACE -fsanitize=${RAILBED_SANITIZE})
 endif()
+# The libraries serve unit tests and fuzz targets: compiling them is most of the time.
 if(RAILBED_FUZZ)
-  # libstdc++ 12's std::stable_sort calls what it has deprecated itself, and clang tells.
-  target_compile_options(railbed_flags INTERFACE -fsanitize=fuzzer-no-link,address,undefined
-    -fno-sanitize-recover=all -O1 -Wno-deprecated-declarations)
-  target_link_options(railbed_flags INTERFACE -fsanitize=address,undefined)
+  target_compile_options(railbed_flags INTERFACE -fsanitize=fuzzer-no-link)
+  add_custom_target(fuzz_targets)
 endif()
 
 # One precompiled GoogleTest header for all test programs: 0.4 s instead of 1 s per test file.
-if(NOT RAILBED_FUZZ)
-  file(WRITE ${PROJECT_BINARY_DIR}/test_pch.cc "")
-  add_library(test_pch OBJECT ${PROJECT_BINARY_DIR}/test_pch.cc)
-  target_link_libraries(test_pch PUBLIC railbed_flags GTest::gtest_main GTest::gmock)
-  target_precompile_headers(test_pch PRIVATE <gtest/gtest.h> <gmock/gmock.h>)
-  add_custom_target(unit_tests)
-  # Where the tests find testdata/ (base/testdata.h). In one object and not on every command line, for ccache's sake.
-  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/source_dir.cc @ONLY CONTENT
+file(WRITE ${PROJECT_BINARY_DIR}/test_pch.cc "")
+add_library(test_pch OBJECT ${PROJECT_BINARY_DIR}/test_pch.cc)
+target_link_libraries(test_pch PUBLIC railbed_flags GTest::gtest_main GTest::gmock)
+target_precompile_headers(test_pch PRIVATE <gtest/gtest.h> <gmock/gmock.h>)
+add_custom_target(unit_tests)
+# Where the tests find testdata/ (base/testdata.h). In one object and not on every command line, for ccache's sake.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/source_dir.cc @ONLY CONTENT
 "namespace railbed {
 const char* source_dir();
 const char* source_dir() {
@@ -55,8 +47,7 @@ const char* source_dir() {
 }
 }
 ")
-  add_library(railbed_testdata STATIC ${PROJECT_BINARY_DIR}/source_dir.cc)
-endif()
+add_library(railbed_testdata STATIC ${PROJECT_BINARY_DIR}/source_dir.cc)
 
 function(railbed_library name)
   cmake_parse_arguments(ARG "" "" "DEPS;LIBS;TEST_DEPS" ${ARGN})
@@ -76,7 +67,7 @@ function(railbed_library name)
     add_library(railbed_${name} INTERFACE)
     target_link_libraries(railbed_${name} INTERFACE railbed_flags ${links})
   endif()
-  if(tests AND NOT RAILBED_FUZZ)
+  if(tests)
     set(test_links ${ARG_TEST_DEPS})
     list(TRANSFORM test_links PREPEND railbed_)
     add_executable(${name}_test ${tests})
