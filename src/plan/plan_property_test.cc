@@ -229,7 +229,7 @@ RC_GTEST_PROP(VfIdentityProperty, NoTwoVfsOfANodeAreAlike, ()) {
       RC_ASSERT((mac.bytes[0] & 3) == 2);  // local, unicast
       RC_ASSERT(macs.insert(mac).second);
       const Guid guid = identity.vf_guid(VfIndex{vf});
-      RC_ASSERT(guid.value >> 56U == 2U);
+      RC_ASSERT((guid.value >> 56U) == 2U);
       RC_ASSERT(guids.insert(guid).second);
     }
   }
