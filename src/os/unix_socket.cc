@@ -157,7 +157,10 @@ std::vector<uint64_t> Poller::wait(std::chrono::milliseconds most) {
   epoll_event events[64];
   const int count = ::epoll_wait(epoll_.get(), events, std::size(events), static_cast<int>(most.count()));
   std::vector<uint64_t> keys;
-  for (int i = 0; i < count; ++i) keys.push_back(events[i].data.u64);
+  for (int i = 0; i < count; ++i) {
+    const uint64_t key = events[i].data.u64;  // a copy: the structure is packed
+    keys.push_back(key);
+  }
   return keys;
 }
 
