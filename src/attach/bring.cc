@@ -64,7 +64,9 @@ class Bringer {
     TRY(addresses_and_up(one, *link));
     TRY(routes(one, *link));
     one.result.mtu = one.wish.mtu.value_or(link->mtu);
-    one.result.mac = one.wish.mac.has_value() ? one.wish.mac->to_string() : hw_text(*link);
+    // What was made tells its own: a macvlan in mode passthru has that of its master, whatever was asked for.
+    const bool asked = one.wish.mac.has_value() && one.wish.way != Way::kMake;
+    one.result.mac = asked ? one.wish.mac->to_string() : hw_text(*link);
     if (one.before.rdma_undo == RdmaUndo::kRemoveSoft) TRY(make_soft_rdma(one));
     return check_rdma(one);
   }

@@ -24,16 +24,22 @@ std::string words(const std::string& text) {
   return joined;
 }
 
+// What chained plugins have changed of what the main one made: that is checked with them.
+struct ChangedLater {
+  bool mac = false;
+  bool mtu = false;
+};
+
 class Check {
  public:
   Check(os::Kernel& kernel, const state::Attachment& record, Before before, Asked asked,
-        InterfaceResult result, bool has_changes)
+        InterfaceResult result, ChangedLater later)
       : kernel_(kernel),
         record_(record),
         before_(std::move(before)),
         asked_(std::move(asked)),
         result_(std::move(result)),
-        has_changes_(has_changes) {}
+        later_(later) {}
 
   Result<void> run() {
     if (record_.status != state::AttachmentStatus::kAttached)
@@ -71,12 +77,10 @@ class Check {
       return fail(Code::kConflict, "interface {} is another one", result_.interface);
     if (before_.way == Way::kMove && !is_that(link, before_, result_.interface))
       return fail(Code::kConflict, "interface {} is another one", result_.interface);
-    // A chained plugin may have changed what this one made: that is checked with the chained one.
-    bool changed = before_.way != Way::kExisting && has_changes_;
     std::string mac = fmt::format("{:02x}", fmt::join(link.hw_address, ":"));
     bool mac_matters = before_.way != Way::kExisting || asked_.mac.has_value();
-    if (!changed && mac_matters && !result_.mac.empty()) TRY(same("MAC address", mac, result_.mac));
-    if (!changed && asked_.mtu != 0) TRY(same("MTU", link.mtu, asked_.mtu));
+    if (!later_.mac && mac_matters && !result_.mac.empty()) TRY(same("MAC address", mac, result_.mac));
+    if (!later_.mtu && asked_.mtu != 0) TRY(same("MTU", link.mtu, asked_.mtu));
     if (!link.up) return fail(Code::kConflict, "it is down");
     if (asked_.promiscuous.has_value()) TRY(same("promiscuous mode", link.promiscuous, *asked_.promiscuous));
     if (asked_.all_multicast.has_value())
@@ -149,7 +153,7 @@ class Check {
   Before before_;
   Asked asked_;
   InterfaceResult result_;
-  bool has_changes_;
+  ChangedLater later_;
   std::unique_ptr<os::Netns> netns_;
   std::unique_ptr<os::LinkPort> links_;
   std::optional<PodView> pod_;
@@ -165,10 +169,14 @@ Result<void> check_interface(os::Kernel& kernel, state::Store& store, const std:
     return fail(Code::kNotFound, "pod {}: interface {}: nothing is known of it", pod, record_name);
   InterfaceResult result;
   if (!record->result.empty()) result = TRY(result_from_json(record->result));
-  bool has_changes = std::ranges::any_of(
-      records, [&](const auto& other) { return other.interface.starts_with(record_name + "/"); });
-  Check check(kernel, *record, TRY(before_of(*record)), TRY(asked_of(*record)), std::move(result),
-              has_changes);
+  ChangedLater later;
+  for (const state::Attachment& other : records) {
+    if (!other.interface.starts_with(record_name + "/")) continue;
+    const Asked asked = TRY(asked_of(other));
+    later.mac = later.mac || asked.mac.has_value();
+    later.mtu = later.mtu || asked.mtu != 0;
+  }
+  Check check(kernel, *record, TRY(before_of(*record)), TRY(asked_of(*record)), std::move(result), later);
   return check.run().context("interface {}", record_name).context("pod {}", pod);
 }
 

@@ -160,7 +160,7 @@ class GiveBack {
   }
 
   Result<void> undo_on(const Attachment& record, const os::Link& link, const Before& before) {
-    if (before.new_mac.has_value() && link.mac() == before.new_mac && before.hw_address.size() == 6)
+    if (before.new_mac.has_value() && link.hw_address != before.hw_address && before.hw_address.size() == 6)
       TRY(set_mac(host_, *links_, link.index, mac_of(before), before.pf, before.vf,
                   [](bool) { return Result<void>{}; }));
     os::LinkChange change = settings_back(link, before);
@@ -335,8 +335,9 @@ class GiveBack {
     return link == nullptr ? Result<void>{} : put_right(record, before, *link);
   }
 
+  // Also where nobody asked for another: the pod may have set one.
   Result<void> restore_mac(const Attachment& record, const Before& before) {
-    if (!before.new_mac.has_value()) return {};
+    if (!before.new_mac.has_value() && before.way != Way::kMove) return {};
     host_.forget();
     const os::Link* link = TRY(host_.that_of(before, record.interface));
     if (link == nullptr || link->hw_address == before.hw_address || before.hw_address.size() != 6) return {};

@@ -25,6 +25,17 @@ Result<const os::Link*> PodView::named(const std::string& name) {
   return nullptr;
 }
 
+Result<const os::Link*> PodView::of_default_route() {
+  constexpr int kMainTable = 254;
+  for (const os::Route& route : *TRY(routes())) {
+    if (route.destination.has_value() || route.family != IpFamily::kV4) continue;
+    if (route.table.value_or(kMainTable) != kMainTable) continue;
+    for (const os::Link& link : *TRY(list()))
+      if (link.index == route.link) return &link;
+  }
+  return nullptr;
+}
+
 Result<std::vector<os::Route>*> PodView::routes() {
   if (!routes_.has_value()) routes_ = TRY(links_.all_routes());
   return &*routes_;

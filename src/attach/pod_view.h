@@ -28,6 +28,8 @@ class PodView {
   Result<std::vector<os::Link>*> list();
   // By name or alternative name, valid until forget(); null where there is none.
   Result<const os::Link*> named(const std::string& name);
+  // That of the main table's IPv4 default route; null where there is none.
+  Result<const os::Link*> of_default_route();
   // Of an interface, in every table.
   Result<std::vector<os::Route>> routes_of(IfIndex link);
   // From 100 up: one that no rule, route or earlier answer has.

@@ -77,9 +77,12 @@ class NewPreparation : Preparation {
   // The interface below a macvlan or ipvlan.
   Result<void> make() {
     const os::Link* parent = nullptr;
-    if (wish_.host_link.empty()) {
-      if (wish_.master_in_pod)
-        return fail(Code::kInvalid, "linkInContainer needs a master: name an interface of the pod");
+    if (wish_.host_link.empty() && wish_.master_in_pod) {
+      parent = TRY(pod_.of_default_route());
+      if (parent == nullptr)
+        return fail(Code::kNotFound,
+                    "it names no master, and the pod has no default route whose interface would do");
+    } else if (wish_.host_link.empty()) {
       parent = TRY(default_route_link());
     } else if (wish_.master_in_pod) {
       parent = TRY(pod_.named(wish_.host_link));

@@ -29,22 +29,27 @@ const doc::Value* member(const doc::Value& object, std::string_view key) {
   return found == nullptr || found->is_null() ? nullptr : found;
 }
 
+bool has_ranges(const doc::Value& ipam) {
+  return member(ipam, "subnet") != nullptr || member(ipam, "ranges") != nullptr;
+}
+
+// runtimeConfig.ipRanges, where there are some and the block is host-local's; else null.
+const doc::Value* asked_ranges(const doc::Value& ipam, const doc::Value& runtime) {
+  const doc::Value* ranges = member(runtime, "ipRanges");
+  if (ranges == nullptr || (ranges->is_array() && ranges->as_array()->empty())) return nullptr;
+  const doc::Value* type = member(ipam, "type");
+  const bool ours = type != nullptr && type->is_string() && *type->as_string() == "host-local";
+  return ours ? ranges : nullptr;
+}
+
 // runtimeConfig.ipRanges come before what the configuration has; it may have none then.
 Result<api::IpamConfig> read_config(const AddressRequest& request) {
   if (request.ipam.is_null()) return api::IpamConfig{};
-  const doc::Value* ranges = member(request.runtime, "ipRanges");
-  const bool empty = ranges == nullptr || (ranges->is_array() && ranges->as_array()->empty());
-  const std::string* type = request.ipam.is_object() && request.ipam.find("type") != nullptr
-                                ? request.ipam.find("type")->as_string()
-                                : nullptr;
-  if (empty || type == nullptr || *type != "host-local") return parse(request.ipam, request.network);
-  doc::Value block = request.ipam;
-  const bool has_own = member(block, "subnet") != nullptr || member(block, "ranges") != nullptr;
-  if (!has_own) {
-    block.set("ranges", *ranges);
-    return parse(block, request.network);
-  }
-  api::IpamConfig config = TRY(parse(block, request.network));
+  const doc::Value* ranges = asked_ranges(request.ipam, request.runtime);
+  if (ranges == nullptr) return parse(request.ipam, request.network);
+  if (!has_ranges(request.ipam))
+    return parse(with_asked_ranges(request.ipam, request.runtime), request.network);
+  api::IpamConfig config = TRY(parse(request.ipam, request.network));
   doc::Value asked = doc::Value::object();
   asked.set("type", "host-local");
   asked.set("ranges", *ranges);
@@ -158,6 +163,12 @@ void take(Addresses& addresses, std::vector<ipam::Assigned> assigned) {
 }
 
 }  // namespace
+
+doc::Value with_asked_ranges(doc::Value ipam, const doc::Value& runtime) {
+  const doc::Value* ranges = asked_ranges(ipam, runtime);
+  if (ranges != nullptr && !has_ranges(ipam)) ipam.set("ranges", *ranges);
+  return ipam;
+}
 
 AddressRequest address_request(const cni::Request& request, const cni::PluginConfig& config,
                                ipam::Owner owner) {

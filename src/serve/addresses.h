@@ -38,6 +38,9 @@ struct AddressRequest {
   std::map<std::string, std::string> cni_args;
   ipam::Owner owner;  // state::Sandbox::key(), and the interface's name in the pod
 };
+// host-local's block with runtimeConfig.ipRanges as its ranges, where it has none of its own.
+doc::Value with_asked_ranges(doc::Value ipam, const doc::Value& runtime);
+
 AddressRequest address_request(const cni::Request& request, const cni::PluginConfig& config,
                                ipam::Owner owner);
 

@@ -77,10 +77,7 @@ class PluginRequest {
 
   // What this plugin made for this network and the runtime no longer knows of.
   Outcome<std::string> gc() {
-    if (!config_.valid_is_given)
-      return std::unexpected(
-          cni::Failure{.code = cni::kInvalidConfig,
-                       .message = "GC without cni.dev/valid-attachments would remove everything"});
+    TRY_CNI(cni::require_valid_attachments(config_));
     std::vector<state::Attachment> records;
     {
       Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
@@ -195,7 +192,11 @@ class PluginRequest {
     wanted.config = {.cni_version = config_.version.to_string(),
                      .name = config_.network,
                      .plugins = {{config_.type, config_.object}}};
-    if (given != nullptr) wanted.config.plugins.front().config.set("ipam", given->block);
+    doc::Value& plugin = wanted.config.plugins.front().config;
+    if (given != nullptr)
+      plugin.set("ipam", given->block);
+    else if (const doc::Value* ipam = plugin.find("ipam"))
+      plugin.set("ipam", with_asked_ranges(*ipam, config_.runtime));
     wanted.selection = TRY_CNI(selection_of(request_, config_));
     wanted.chained = chained_;
     wanted.previous = config_.previous;
