@@ -201,6 +201,15 @@ TEST(CniConfig, TellsAnAbsentListOfAttachmentsFromAnEmptyOne) {
   EXPECT_TRUE(read_plugin_config(head + ", \"cni.dev/attachments\": null}")->valid_is_given);
   EXPECT_EQ(read_plugin_config(head + ", \"cni.dev/attachments\": [{}]}").error().code, kInvalidConfig);
   EXPECT_EQ(read_plugin_config(head + ", \"cni.dev/attachments\": {}}").error().code, kInvalidConfig);
+
+  EXPECT_TRUE(require_valid_attachments(*read_plugin_config(head + ", \"cni.dev/valid-attachments\": []}"))
+                  .has_value());
+  EXPECT_EQ(
+      require_valid_attachments(*read_plugin_config(head + "}")).error(),
+      (Failure{kInvalidConfig,
+               "GC needs cni.dev/valid-attachments: without it every attachment would be removed",
+               "send the attachments that are still valid, [] for none (cnitool gc sends no list); \"railbed "
+               "gc\" shows and removes what no namespace owns"}));
 }
 
 TEST(CniConfig, RefusesWithThePlace) {

@@ -37,6 +37,11 @@ struct PluginConfig {
 
 Outcome<PluginConfig> read_plugin_config(const std::string& json);
 
+// Before GC: code 7 where no list says what is still valid. The specification requires the list; one that is
+// absent (the reference library's GC without arguments, which `cnitool gc` is) must not look like an empty
+// one, or GC would take every pod's interface away.
+Outcome<void> require_valid_attachments(const PluginConfig& config);
+
 // A list (".conflist"), or one plugin's configuration as a list of one.
 struct ListConfig {
   std::string version;  // the highest of cniVersions that we support, else cniVersion

@@ -180,11 +180,8 @@ class IpamRequest {
     return "";
   }
 
-  // A list that is absent is no empty list: nothing goes.
   cni::Outcome<std::string> gc() {
-    if (!config_.valid_is_given)
-      return std::unexpected(cni::Failure{
-          .code = cni::kInvalidConfig, .message = "GC needs cni.dev/valid-attachments, and there is none"});
+    TRY_CNI(cni::require_valid_attachments(config_));
     std::vector<RequestNote> stale;
     {
       Engine::Turn turn = TRY_CNI(this->turn());

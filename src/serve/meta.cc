@@ -169,9 +169,7 @@ Outcome<void> Meta::check(Parts& parts, const cni::Request& request) {
 }
 
 Outcome<void> Meta::gc(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
-  if (!config.valid_is_given)
-    return std::unexpected(cni::Failure{
-        cni::kInvalidConfig, "GC without cni.dev/valid-attachments would take every pod's networks away"});
+  TRY_CNI(cni::require_valid_attachments(config));
   MetaConfig meta_config = TRY_CNI(read_meta_config(config));
   std::vector<SandboxNote> notes;
   {

@@ -10,6 +10,16 @@
 namespace railbed::serve {
 namespace {
 
+// Verbs that a configuration of an older version does not have.
+struct Since {
+  cni::Command command;
+  std::string_view name;
+  cni::Version version;
+};
+constexpr Since kSince[] = {{cni::Command::kCheck, "CHECK", {0, 4, 0}},
+                            {cni::Command::kGc, "GC", {1, 1, 0}},
+                            {cni::Command::kStatus, "STATUS", {1, 1, 0}}};
+
 constexpr std::string_view kIpamTypes[] = {"whereabouts", "host-local", "static", "dhcp"};
 
 Reply failed(const cni::Failure& failure, const std::string& version) {
@@ -29,14 +39,17 @@ Reply Service::handle(const cni::Request& request) {
   cni::Outcome<cni::PluginConfig> config = cni::read_plugin_config(request.config);
   if (!config.has_value()) return failed(config.error(), latest);
   const std::string version = config->version.to_string();
+  for (const Since& one : kSince)
+    if (request.command == one.command && config->version < one.version)
+      return failed({.code = cni::kIncompatibleVersion,
+                     .message = fmt::format("{} came with {}; the configuration says {}", one.name,
+                                            one.version.to_string(), version),
+                     .details = fmt::format("set cniVersion to {} or higher", one.version.to_string())},
+                    version);
   if (request.command == cni::Command::kStatus) {
     std::lock_guard lock(why_mutex_);
     if (!why_.empty()) return failed({.code = cni::kUnavailable, .message = why_}, version);
   }
-  if (request.command == cni::Command::kCheck && config->version < cni::Version{0, 4, 0})
-    return failed({.code = cni::kIncompatibleVersion,
-                   .message = fmt::format("CHECK came with 0.4.0; the configuration says {}", version)},
-                  version);
 
   cni::Outcome<std::string> answer = [&]() -> cni::Outcome<std::string> {
     if (request.type == "railbed") return meta_request(parts_, request, *config);
