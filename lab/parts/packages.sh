@@ -19,6 +19,8 @@ GUEST_PACKAGES=(
   libpci3 libudev1 libbpf1 libbsd0 libmd0 libcap2 libdb5.3 libelf1 libselinux1 libpcre2-8-0 libtirpc3 libtirpc-common
   libxtables12 libgssapi-krb5-2 libkrb5-3 libk5crypto3 libcom-err2 libkrb5support0 libkeyutils1 libproc2-0 libsystemd0 libgcrypt20 libgpg-error0 liblz4-1
   libibverbs1 librdmacm1 libibumad3 libibmad5 libibnetdisc5 libnl-3-200 libnl-route-3-200 libmnl0
+  # for tests that bring their own scripts (lab/lab packages): not in the image
+  python3.11-minimal libpython3.11-minimal libpython3.11-stdlib libexpat1 libffi8
   # libraries of the product
   libfmt9 libspdlog1.10 libyaml-0-2 libsqlite3-0 libprometheus-cpp-core1.0 libprometheus-cpp-pull1.0 libcivetweb1 libarchive13 libbz2-1.0 libnettle8 libxml2 libicu72
 )
