@@ -8,12 +8,14 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import threading
+import time
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNET = 0x40000000
-HOST_LOCAL = pathlib.Path("/var/lib/cni/networks")
+HOST_LOCAL = ("/var/lib/cni/networks", "/var/lib/cni/networks-of-test")  # the second is a dataDir of the generator
 
 
 def run(*command, stdin=None, check=True):
@@ -67,6 +69,7 @@ def has_kind(kind):
 # What a snapshot leaves out, as it changes from run to run or follows from something that is compared.
 LINK_KEYS = ("flags", "mtu", "txqlen", "link_type", "address", "ifalias", "promiscuity", "allmulti", "linkinfo", "group",
              "inet6_addr_gen_mode", "master")
+RANDOM = ("macaddr_count", "bridge_id", "root_id", "designated_root", "designated_bridge", "tc", "tcn", "tcn_timer", "topology_change")
 RACING_FLAGS = {"LOWER_UP", "NO-CARRIER", "M-DOWN"}
 
 
@@ -78,7 +81,9 @@ def clean_link(link):
     kept = {key: link[key] for key in LINK_KEYS if key in link}
     kept["flags"] = sorted(set(kept.get("flags", [])) - RACING_FLAGS)
     info = kept.get("linkinfo", {})
-    info.get("info_data", {}).pop("macaddr_count", None)
+    for data in info.get("info_data", {}), info.get("info_slave_data", {}):
+        for key in [key for key in data if key in RANDOM or key.endswith("_timer")]:
+            data.pop(key)
     kept["addresses"] = sorted(
         json.dumps({key: one[key] for key in ("family", "local", "prefixlen", "scope", "broadcast", "label", "address",
                                               "dynamic", "noprefixroute", "valid_life_time") if key in one})
@@ -148,7 +153,7 @@ def files_below(folder):
 
 def reserved_addresses():
     """What host-local's own files hold, over all networks."""
-    return [name for name in files_below(HOST_LOCAL) if re.search(r"/[0-9a-f]+[.:][0-9a-f.:]+$", name)]
+    return [name for folder in HOST_LOCAL for name in files_below(folder) if re.search(r"/[0-9a-f]+[.:][0-9a-f.:]+$", name)]
 
 
 def add_netns(*names):
@@ -180,4 +185,33 @@ class Parents:
         ip_batch(lines)
 
     def remove(self):
-        run("ip", "link", "del", "group", str(self.GROUP), check=False)  # the peers, and with them the rest
+        """The peers, and with them the rest; and what the reference's bridge leaves on every machine."""
+        ip_batch([f"link del group {self.GROUP}", "link del br0", "link del br1"], check=False)
+
+
+def has_dhcp_server():
+    return shutil.which("dnsmasq") is not None
+
+
+class DhcpServer:
+    """dnsmasq on the peers of the parents and devices; addresses in the order in which they are asked for."""
+
+    def __init__(self, names):
+        lines, arguments = [], []
+        for number, name in enumerate(names):
+            lines.append(f"addr add 10.{200 + number}.0.1/24 dev {name}p")
+            arguments += [f"--interface={name}p", f"--dhcp-range=10.{200 + number}.0.10,10.{200 + number}.0.99,255.255.255.0,2h"]
+        ip_batch(lines)
+        self.leases = pathlib.Path("/run/leases-of-test")
+        self.leases.unlink(missing_ok=True)
+        self.process = subprocess.Popen(
+            ["dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--port=0", "--bind-interfaces", "--no-ping", "--user=root", "--pid-file=",
+             "--dhcp-sequential-ip", "--dhcp-authoritative", f"--dhcp-leasefile={self.leases}", "--dhcp-option=6,10.6.6.6", "--domain=d.test",
+             "--dhcp-option=121,172.29.0.0/16,0.0.0.0", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 5
+        while not self.leases.exists() and self.process.poll() is None and time.monotonic() < end:
+            time.sleep(0.01)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()

@@ -26,6 +26,9 @@ def options():
     parser.add_argument("--twice", action="store_true")
     parser.add_argument("--share", default="0/1")
     parser.add_argument("--keep")
+    parser.add_argument("--kinds")
+    parser.add_argument("--shrink", action="store_true")
+    parser.add_argument("--unused", action="store_true")
     found = parser.parse_args()
     for part in found.parts:
         if part not in (*PARTS, BENCH):

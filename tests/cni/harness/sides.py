@@ -58,6 +58,10 @@ class Side:
         return subprocess.run([os.path.join(self.folder, plugin)], input=stdin, capture_output=True, text=True,
                               env=environment)
 
+    def left(self, prefix):
+        """Records of attachments whose container id begins so; the reference's plugins have none."""
+        return []
+
     def has(self, plugin):
         return os.path.exists(os.path.join(self.folder, plugin))
 
@@ -67,6 +71,20 @@ class Reference(Side):
 
     def __init__(self):
         self.folder = os.environ["CNI_REFERENCE"]
+        self.dhcp = None
+
+    def start(self):
+        if shutil.which("dnsmasq"):  # its dhcp is a daemon of its own
+            os.makedirs("/run/cni", exist_ok=True)
+            pathlib.Path("/run/cni/dhcp.sock").unlink(missing_ok=True)
+            self.dhcp = subprocess.Popen([os.path.join(self.folder, "dhcp"), "daemon", "-resendtimeout", "5s"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        super().start()
+
+    def stop(self):
+        super().stop()
+        if self.dhcp:
+            self.dhcp.kill()
+            self.dhcp.wait()
 
 
 class Railbed(Side):
@@ -89,7 +107,7 @@ class Railbed(Side):
     def start(self):
         for name in TYPES:  # what is not ours stays the reference's, for mixed chains
             pathlib.Path(self.folder, name).unlink(missing_ok=True)
-        for name in ("bridge", "ptp", "loopback"):
+        for name in ("bridge", "ptp", "loopback", "bandwidth"):
             target = pathlib.Path(self.folder, name)
             if not target.exists():
                 shutil.copy(os.path.join(os.environ["CNI_REFERENCE"], name), target)
