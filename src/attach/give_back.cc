@@ -335,12 +335,19 @@ class GiveBack {
     return link == nullptr ? Result<void>{} : put_right(record, before, *link);
   }
 
-  // Also where nobody asked for another: the pod may have set one.
+  // The pod may have set another address, whatever was asked for: what was inside tells.
+  bool pod_kept_mac(const Attachment& record, const Before& before) const {
+    return std::ranges::any_of(inside_, [&](const os::Link& link) {
+      return is_that(link, before, record.interface) && link.hw_address == before.hw_address;
+    });
+  }
+
   Result<void> restore_mac(const Attachment& record, const Before& before) {
-    if (!before.new_mac.has_value() && before.way != Way::kMove) return {};
+    if (before.hw_address.size() != 6) return {};
+    if (!before.new_mac.has_value() && pod_kept_mac(record, before)) return {};
     host_.forget();
     const os::Link* link = TRY(host_.that_of(before, record.interface));
-    if (link == nullptr || link->hw_address == before.hw_address || before.hw_address.size() != 6) return {};
+    if (link == nullptr || link->hw_address == before.hw_address) return {};
     IfIndex index = link->index;
     return set_mac(host_, *TRY(host_.links()), index, mac_of(before), before.pf, before.vf,
                    [](bool) { return Result<void>{}; });

@@ -102,8 +102,7 @@ Outcome<void> require_valid_attachments(const PluginConfig& config) {
   return std::unexpected(Failure{
       kInvalidConfig, "GC needs cni.dev/valid-attachments: without it every attachment would be removed",
       "send the attachments that are still valid, [] for none (cnitool gc sends no list); \"railbed gc\" "
-      "shows and "
-      "removes what no namespace owns"});
+      "shows and removes what no namespace owns"});
 }
 
 Outcome<ListConfig> read_list_config(const std::string& json) {
