@@ -100,9 +100,7 @@ class Bringer {
     std::string first = names.empty() ? "" : names.front();
     if (first == one.result.rdma) return {};
     one.result.rdma = first;
-    one.result.char_devices.clear();
-    for (const std::string& name : names)
-      for (std::string& file : char_devices(files, name)) one.result.char_devices.push_back(std::move(file));
+    one.result.char_devices = char_devices(files, names);
     if (one.before.rdma_undo != RdmaUndo::kMoveBack) return {};
     one.before.rdma = names;
     return write_down(one);
@@ -247,11 +245,13 @@ class Bringer {
     return {};
   }
 
-  Result<void> move_rdma(const Prepared& one) {
+  Result<void> move_rdma(Prepared& one) {
     if (one.before.rdma_undo != RdmaUndo::kMoveBack) return {};
     auto rdma = TRY(host_.kernel().rdma());
     for (const std::string& device : one.before.rdma) TRY(rdma->move(device, pod_.netns()));
     rdma_inside_.reset();
+    // Its files went and came back, under the lowest numbers that were free then.
+    one.result.char_devices = char_devices(host_.kernel().files(), one.before.rdma);
     return {};
   }
 

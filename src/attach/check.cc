@@ -138,14 +138,20 @@ class Check {
   }
 
   Result<void> rdma() {
-    if (result_.rdma.empty() || !asked_.rdma_required) return {};
-    std::string why = cannot_open(kernel_.files(), result_.rdma, result_.char_devices);
-    if (!why.empty()) return fail(Code::kConflict, "{}", why);
-    if (result_.soft) return {};
+    std::vector<std::string> there;  // what has to be
+    if (before_.rdma_undo == RdmaUndo::kMoveBack) there = before_.rdma;
+    if (!result_.rdma.empty() && asked_.rdma_required) {
+      std::string why = cannot_open(kernel_.files(), result_.rdma, result_.char_devices);
+      if (!why.empty()) return fail(Code::kConflict, "{}", why);
+      if (there.empty() && !result_.soft) there.push_back(result_.rdma);
+    }
+    if (there.empty()) return {};
     auto port = TRY(kernel_.netns().rdma(*netns_));
-    for (const os::RdmaLink& link : TRY(port->list()))
-      if (link.name == result_.rdma) return {};
-    return fail(Code::kConflict, "RDMA device {} is not in the pod's namespace any more", result_.rdma);
+    std::vector<os::RdmaLink> now = TRY(port->list());
+    for (const std::string& device : there)
+      if (std::ranges::find(now, device, &os::RdmaLink::name) == now.end())
+        return fail(Code::kConflict, "RDMA device {} is not in the pod's namespace any more", device);
+    return {};
   }
 
   os::Kernel& kernel_;

@@ -41,9 +41,7 @@ Result<void> Preparation::pod_routing() {
 
 Result<void> Preparation::hardware_rdma(const std::vector<std::string>& names) {
   out_.result.rdma = names.front();
-  for (const std::string& name : names)
-    for (std::string& file : char_devices(host_.kernel().files(), name))
-      out_.result.char_devices.push_back(std::move(file));
+  out_.result.char_devices = char_devices(host_.kernel().files(), names);
   auto port = TRY(host_.kernel().rdma());
   if (TRY(port->netns_mode()) == os::RdmaNetnsMode::kShared) {
     if (wish_.rdma_isolated)

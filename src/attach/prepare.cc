@@ -293,20 +293,37 @@ class NewPreparation : Preparation {
     std::vector<std::string> names = rdma_devices(host_.kernel().files(), path);
     if (!names.empty()) return hardware_rdma(names);
     if (wish_.soft_rdma && wish_.pf.has_value()) {
+      if (!shares_rdma())
+        return without_rdma(
+            {.code = Code::kInvalid,
+             .message = fmt::format("{} would get a soft RDMA device, but soft ones cannot go into a pod "
+                                    "where namespaces do not share RDMA devices",
+                                    what()),
+             .hint = "rdma system set netns shared, before any pod is there"});
       before_.rdma = {soft_rdma_name(*wish_.pf, *wish_.vf)};
       before_.rdma_undo = RdmaUndo::kRemoveSoft;
       out_.result.rdma = before_.rdma.front();
       out_.result.soft = true;
       return {};
     }
-    std::string missing = fmt::format("{} has no RDMA device", what());
-    std::string hint =
-        "is its RDMA driver loaded? Nodes without RDMA NICs can ask for soft devices: annotate "
-        "the node with railbed.dev/soft-rdma: \"true\"";
-    if (wish_.rdma_required)
-      return fail(Error{.code = Code::kNotFound, .message = missing, .hint = std::move(hint)});
-    if (wish_.rdma) out_.result.notes.push_back(missing + ", although its policy says isRdma");
+    return without_rdma(
+        {.code = Code::kNotFound,
+         .message = fmt::format("{} has no RDMA device", what()),
+         .hint = "is its RDMA driver loaded? Nodes without RDMA NICs can ask for soft devices: annotate "
+                 "the node with railbed.dev/soft-rdma: \"true\""});
+  }
+
+  Result<void> without_rdma(Error why) {
+    if (wish_.rdma_required) return fail(std::move(why));
+    if (wish_.rdma) out_.result.notes.push_back(why.message + ", although its policy says isRdma");
     return {};
+  }
+
+  // A kernel whose RDMA modules are not loaded yet will share them: that is how they begin.
+  bool shares_rdma() {
+    auto port = host_.kernel().rdma();
+    if (!port.has_value()) return true;
+    return (*port)->netns_mode().value_or(os::RdmaNetnsMode::kShared) == os::RdmaNetnsMode::kShared;
   }
 
   const std::vector<Prepared>& earlier_;  // of this request

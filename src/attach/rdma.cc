@@ -35,6 +35,13 @@ std::vector<std::string> char_devices(const os::FileTree& files, const std::stri
   return devices;
 }
 
+std::vector<std::string> char_devices(const os::FileTree& files, const std::vector<std::string>& rdma) {
+  std::vector<std::string> all;
+  for (const std::string& device : rdma)
+    for (std::string& file : char_devices(files, device)) all.push_back(std::move(file));
+  return all;
+}
+
 std::string soft_rdma_name(PciAddress pf, VfIndex vf) {
   std::string name = "rxe";
   if (pf.domain != 0) name += fmt::format("{:x}_", pf.domain);

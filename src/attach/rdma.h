@@ -16,6 +16,8 @@ std::vector<std::string> rdma_devices(const os::FileTree& files, const std::stri
 
 // "/dev/infiniband/uverbs0", "/dev/infiniband/umad0", "/dev/infiniband/issm0" of an RDMA device.
 std::vector<std::string> char_devices(const os::FileTree& files, const std::string& rdma);
+// The same of several devices.
+std::vector<std::string> char_devices(const os::FileTree& files, const std::vector<std::string>& rdma);
 
 // What stands against opening these: their files, or those of the connection manager, are not there. Empty:
 // nothing does.

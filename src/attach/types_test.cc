@@ -216,6 +216,51 @@ TEST_F(RdmaTypes, ASeparateRdmaPluginFindsWhatTheFirstOneBrought) {
   EXPECT_EQ(kernel_.snapshot(), start_);
 }
 
+// The kernel numbers a device's files anew when it comes to another namespace.
+TEST_F(RdmaTypes, TheFilesAreThoseThatTheDeviceHasInThePod) {
+  ASSERT_EQ(message(kernel_.files().write("/sys/bus/pci/devices/0000:01:00.0/sriov_numvfs", "0")), "");
+  auto report =
+      attach(wanted("net1", {R"({"type":"ib-sriov","deviceID":"0000:02:00.3"})", R"({"type":"rdma"})"}));
+  ASSERT_EQ(message(report), "");
+  const InterfaceResult& got = report->interfaces.at(0);
+  ASSERT_EQ(got.char_devices.size(), 1u);
+  std::string number = got.char_devices[0].substr(std::string("/dev/infiniband/uverbs").size());
+  EXPECT_EQ(os::read_line(kernel_.files(), "/sys/class/infiniband_verbs/uverbs" + number + "/ibdev"),
+            got.rdma);
+  EXPECT_EQ(check("net1"), "");
+}
+
+TEST_F(RdmaTypes, CheckMissesADeviceThatWasMoved) {
+  auto report = attach(wanted("net1", {R"({"type":"sriov","deviceID":"0000:01:00.3"})"}));
+  ASSERT_EQ(message(report), "");
+  std::string device = report->interfaces.at(0).rdma;
+  auto home = kernel_.netns().open_own();
+  ASSERT_TRUE(home.has_value());
+  ASSERT_EQ(message((*kernel_.netns().rdma(*pod_))->move(device, **home)), "");
+  EXPECT_THAT(check("net1"),
+              HasSubstr(fmt::format("RDMA device {} is not in the pod's namespace any more", device)));
+}
+
+TEST_F(Types, ASoftRdmaDeviceNeedsNamespacesThatShare) {
+  os::FakeMachine machine = lab();
+  machine.rdma_mode = os::RdmaNetnsMode::kExclusive;
+  os::FakeKernel exclusive(machine);
+  ASSERT_EQ(message(exclusive.netns().create("pod")), "");
+  std::string before = exclusive.snapshot();
+  PodWanted pod{
+      .pod = "a/b",
+      .netns_path = "/run/netns/pod",
+      .interfaces = {wanted("net1", {R"({"type":"sriov","deviceID":"0000:01:10.0"})", R"({"type":"rdma"})"})},
+      .soft_rdma = true};
+  EXPECT_EQ(
+      message(attach_pod(exclusive, *store_, pod, soon())),
+      "pod a/b: interface net1 (network default/net1): device 0000:01:10.0 would get a soft RDMA device, but "
+      "soft ones cannot "
+      "go into a pod where namespaces do not share RDMA devices\n  rdma system set netns shared, before "
+      "any pod is there");
+  EXPECT_EQ(exclusive.snapshot(), before);
+}
+
 TEST_F(RdmaTypes, WhoCannotOpenRdmaIsToldWhy) {
   kernel_.put_file("/sys/class/infiniband_verbs/uverbs99/ibdev", "mlx5_3\n");
   auto report =

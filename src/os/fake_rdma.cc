@@ -13,16 +13,16 @@ std::string gid_text(Guid guid) {
 }
 
 std::string verbs_folder(const FakeRdma& rdma) {
-  return fmt::format("/sys/class/infiniband_verbs/uverbs{}", rdma.index);
+  return fmt::format("/sys/class/infiniband_verbs/uverbs{}", rdma.verbs);
 }
 std::string verbs_file(const FakeRdma& rdma) {
-  return fmt::format("/dev/infiniband/uverbs{}", rdma.index);
+  return fmt::format("/dev/infiniband/uverbs{}", rdma.verbs);
 }
 
 }  // namespace
 
 void FakeState::add_rdma(FakeRdma added) {
-  added.index = next_rdma_++;
+  added.index = added.verbs = next_rdma_++;
   rdma.push_back(std::move(added));
   show_rdma(rdma.back());
   announce("add", "infiniband", "/sys/class/infiniband/" + rdma.back().name, {{"NAME", rdma.back().name}});
@@ -35,6 +35,17 @@ void FakeState::forget_rdma(const FakeRdma& gone) {
   files.remove(verbs_file(gone));
   files.remove(link);
   announce("remove", "infiniband", link, {{"NAME", gone.name}});
+}
+
+// In another namespace its files are made anew, under the lowest number that is free.
+void FakeState::renumber_verbs(FakeRdma& moved) {
+  files.remove(verbs_folder(moved));
+  files.remove(verbs_file(moved));
+  moved.verbs = 0;
+  while (std::ranges::any_of(rdma,
+                             [&](const FakeRdma& one) { return &one != &moved && one.verbs == moved.verbs; }))
+    ++moved.verbs;
+  show_rdma(moved);
 }
 
 void FakeState::remove_rdma_on(NetdevId on) {
@@ -173,6 +184,7 @@ class FakeRdmaPort : public RdmaPort {
       if (target == state_->open_netns.end() || state_->namespaces[target->second].gone)
         return fail(system_error(EINVAL, what));
       found->ns = target->second;
+      state_->renumber_verbs(*found);
       return {};
     });
   }

@@ -80,6 +80,7 @@ struct FakeNs {
 
 struct FakeRdma {
   uint32_t index = 0;
+  uint32_t verbs = 0;  // the number of its uverbs device
   std::string name;
   NsId ns = kInitialNs;
   std::optional<PciAddress> pci;  // of hardware
@@ -152,6 +153,7 @@ class FakeState {
   void remove_rdma_on(NetdevId netdev);
   void remove_rdma_of(PciAddress address);
   void forget_rdma(const FakeRdma& rdma);
+  void renumber_verbs(FakeRdma& moved);
   RdmaLink tell(const FakeRdma& rdma, NsId from);
   void show_rdma(const FakeRdma& rdma);
   void show_rdma_state(const FakeNetdev& netdev);

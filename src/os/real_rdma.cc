@@ -3,6 +3,7 @@
 
 #include <linux/netlink.h>
 
+#include "os/inside_netns.h"
 #include "os/netlink_socket.h"
 #include "os/netns.h"
 #include "os/rdma_codec.h"
@@ -12,7 +13,7 @@ namespace {
 
 class RealRdma : public RdmaPort {
  public:
-  explicit RealRdma(NetlinkSocket socket) : socket_(std::move(socket)) {}
+  RealRdma(NetlinkSocket socket, const Netns* inside) : socket_(std::move(socket)), inside_(inside) {}
 
   Result<std::vector<RdmaLink>> list() override {
     std::vector<RdmaLink> links = TRY(devices());
@@ -47,7 +48,17 @@ class RealRdma : public RdmaPort {
     return {};
   }
 
+  // The kernel (ib_device_set_netns_put, seen with 7.2) compares the device's namespace with that of the
+  // calling thread, not of the socket, and says ENODEV where they differ.
   Result<void> move(const std::string& name, const Netns& netns) override {
+    if (inside_ == nullptr) return move_here(name, netns);
+    Result<void> moved;
+    TRY(run_inside(*inside_, [&] { moved = move_here(name, netns); }));
+    return moved;
+  }
+
+ private:
+  Result<void> move_here(const std::string& name, const Netns& netns) {
     auto request = encode_move_rdma(TRY(index_of("RDMA_NLDEV_CMD_SET", name)), netns.fd());
     return forget(ask(request,
                       [&] { return fmt::format("RDMA_NLDEV_CMD_SET {} netns {}", name, netns.path()); }))
@@ -56,8 +67,6 @@ class RealRdma : public RdmaPort {
             "can cut "
             "off their users; soft-RoCE cannot");
   }
-
- private:
   static Result<void> forget(Result<std::vector<NetlinkMessage>> messages) {
     if (!messages) return fail(std::move(messages.error()));
     return {};
@@ -85,6 +94,7 @@ class RealRdma : public RdmaPort {
   }
 
   NetlinkSocket socket_;
+  const Netns* inside_;
 };
 
 }  // namespace
@@ -93,7 +103,7 @@ Result<std::unique_ptr<RdmaPort>> real_rdma(const Netns* inside) {
   auto socket = NetlinkSocket::open(NETLINK_RDMA, inside);
   if (!socket && socket.error().code == Code::kUnsupported)
     socket.error().hint = "this kernel has no RDMA, or its modules are not loaded (modprobe ib_uverbs)";
-  return std::make_unique<RealRdma>(TRY(std::move(socket)));
+  return std::make_unique<RealRdma>(TRY(std::move(socket)), inside);
 }
 
 }  // namespace railbed::os

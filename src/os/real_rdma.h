@@ -8,7 +8,7 @@
 
 namespace railbed::os {
 
-// Its socket is in `inside`, or in the caller's namespace when that is null.
+// Its socket is in `inside`, which must outlive it, or in the caller's namespace when that is null.
 Result<std::unique_ptr<RdmaPort>> real_rdma(const Netns* inside = nullptr);
 
 }  // namespace railbed::os
