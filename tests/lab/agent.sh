@@ -1,45 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The agent and its shim on real VFs, ipvlan and VRFs in a virtual machine, driven by the reference library's cnitool.
-#   tests/lab/agent.sh [PART...]      parts: sriov, kinds, vfio (all)
+# The agent and its shim on real VFs, ipvlan and VRFs in a virtual machine, driven by the reference library's
+# cnitool.   tests/lab/agent.sh [PART...]      parts: sriov, kinds, vfio (all)
 # RAILBED is the program (build/railbed); the shim railbed-cni is beside it.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
-railbed=${RAILBED:-$PWD/build/railbed}
+suite=agent
+. tests/lab/agent/harness.sh
 parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(sriov kinds vfio)
-originals=$(tests/tools/build cni) || { echo "SKIP agent: the reference plugins cannot be built here (see above)"; exit 0; }
-LAB_DIR=$(mktemp -d "${TMPDIR:-/tmp}/railbed-agent.XXXXXX")
-export LAB_DIR
-trap 'lab/lab stop --all >/dev/null 2>&1; rm -rf "$LAB_DIR"' EXIT
-failed=0
-
-pass() { echo "PASS agent: $*"; }
-fail() { echo "FAIL agent: $*"; failed=1; }
-same() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1"; diff <(echo "$3") <(echo "$2") | sed 's/^/    /'; fi; }  # NAME GOT WANTED
-has() { if [[ "$2" == *"$3"* ]]; then pass "$1"; else fail "$1: no \"$3\" in"; printf '%s\n' "$2" | sed 's/^/    /'; fi; }  # NAME TEXT PART
-on() { lab/lab exec "$guest" -t 200 -- "cd /t; $*"; }
-tool() { on "sh attach.sh tool $*"; }
-conf() { # NAME VERSION PLUGIN...
-  local words="" word
-  for word in "$@"; do words+=" '$word'"; done
-  on "sh attach.sh conf$words"
-}
-
-start() { # GUEST OPTION...
-  guest=$1
-  shift
-  lab/lab start "$guest" --file "$railbed:/usr/bin/railbed" --file "${railbed}-cni:/usr/bin/railbed-cni" \
-    --mem 1400 $(for p in cnitool host-local static ipvlan vrf sbr; do echo --file "$originals/$p:/opt/originals/$p"; done) --file tests/lab/agent/attach.sh:/t/attach.sh --file bench/attach_lab/vfs.sh:/t/vfs.sh "$@" \
-    >"$LAB_DIR/$guest.log" 2>&1 || { fail "guest $guest did not start"; cat "$LAB_DIR/$guest.log"; return 1; }
-  on 'railbed cni install --bin-dir /opt/cni/bin >/dev/null && { railbed agent >/tmp/agent.log 2>&1 & }
-    until [ -S /run/railbed/agent.sock ]; do sleep 0.05; done
-    ip netns add a; ip netns add b; ip -n a link set lo up; ip -n b link set lo up; true'
-}
-agent_log() { [ $failed = 0 ] || on 'cat /tmp/agent.log' | tail -30 | sed 's/^/    agent: /'; }
 
 part_sriov() {
-  start sriov --pf rail0 --pf rail1 || return
+  boot sriov --pf rail0 --pf rail1 && agent || return
   local devices vf version before got
   devices=$(on 'sh vfs.sh 2')
   vf=${devices%%,*}
@@ -69,7 +41,7 @@ part_sriov() {
   on "ip netns del a; ip netns add a" # the namespace is gone without a DEL
   has "sriov: DEL without the namespace" "$(tool del rail a net1)" "status 0"
   same "sriov: and the VF is as before" "$(on "sh attach.sh vf $vf")" "$before"
-  same "sriov: nothing is attached" "$(on 'railbed attachments -o json' | tr -d ' \n')" '{"apiVersion":"railbed.dev/v1","kind":"Attachments","sandboxes":[]}'
+  same "sriov: nothing is attached" "$(attached)" "$nothing_attached"
   agent_log
 }
 
@@ -92,7 +64,7 @@ beside_original() { # NAME PLUGIN...
 }
 
 part_kinds() {
-  start kinds || return
+  boot kinds && agent || return
   on 'modprobe dummy; modprobe ipvlan; modprobe vrf; ip link add dum0 type dummy; ip link set dum0 up'
   local static='"ipam":{"type":"static","addresses":[{"address":"10.78.0.5/24","gateway":"10.78.0.1"},{"address":"fd78::5/64"}],"routes":[{"dst":"10.99.0.0/16"}]}'
   local mode
@@ -108,7 +80,7 @@ part_kinds() {
 }
 
 part_vfio() {
-  start vfio --pf rail0 --iommu || return
+  boot vfio --pf rail0 --iommu && agent || return
   local vf
   vf=$(on 'echo 1 >/sys/bus/pci/devices/0000:01:00.0/sriov_numvfs; basename "$(readlink /sys/bus/pci/devices/0000:01:00.0/virtfn0)"')
   on "echo vfio-pci >/sys/bus/pci/devices/$vf/driver_override; echo $vf >/sys/bus/pci/devices/$vf/driver/unbind 2>/dev/null; echo $vf >/sys/bus/pci/drivers_probe"
@@ -122,9 +94,4 @@ part_vfio() {
   agent_log
 }
 
-lab/lab setup >/dev/null 2>&1 || { echo "SKIP agent: no lab here (lab/lab setup)"; exit 0; }
-for part in "${parts[@]}"; do
-  "part_$part"
-  lab/lab stop --all >/dev/null 2>&1
-done
-exit $failed
+run_parts "${parts[@]}"
