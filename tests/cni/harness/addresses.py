@@ -2,7 +2,7 @@
 """The generator's IPAM blocks: ranges, requested and fixed addresses, routes, name servers."""
 
 RESOLV_CONF = "/run/resolv-of-test.conf"  # the harness writes it
-DATA_DIR = "/var/lib/cni/networks-of-test"
+DATA_DIR = "/var/lib/cni/networks-of-test"  # machine.OTHER_DATA
 
 
 class Addresses:

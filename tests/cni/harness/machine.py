@@ -15,7 +15,8 @@ import time
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNET = 0x40000000
-HOST_LOCAL = ("/var/lib/cni/networks", "/var/lib/cni/networks-of-test")  # the second is a dataDir of the generator
+HOST_LOCAL = pathlib.Path("/var/lib/cni/networks")
+OTHER_DATA = pathlib.Path("/var/lib/cni/networks-of-test")  # a dataDir of the generator
 
 
 def run(*command, stdin=None, check=True):
@@ -153,7 +154,7 @@ def files_below(folder):
 
 def reserved_addresses():
     """What host-local's own files hold, over all networks."""
-    return [name for folder in HOST_LOCAL for name in files_below(folder) if re.search(r"/[0-9a-f]+[.:][0-9a-f.:]+$", name)]
+    return [name for folder in (HOST_LOCAL, OTHER_DATA) for name in files_below(folder) if re.search(r"/[0-9a-f]+[.:][0-9a-f.:]+$", name)]
 
 
 def add_netns(*names):
