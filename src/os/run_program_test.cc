@@ -86,7 +86,12 @@ TEST(RunProgram, TellsTheSignalThatEndedIt) {
 
 // How a program could not be started is told through memory that vfork() shares. ThreadSanitizer puts fork()
 // in its place, so that these tests have nothing to look at there.
-#ifdef __SANITIZE_THREAD__
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define RAILBED_VFORK_IS_FORK
+#endif
+#endif
+#ifdef RAILBED_VFORK_IS_FORK
 constexpr bool kVforkShares = false;
 #else
 constexpr bool kVforkShares = true;
