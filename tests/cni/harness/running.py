@@ -177,8 +177,8 @@ def settled(netns, quiet):
 def addresses_are_ready(seen):
     """An IPv6 address gets its route in the table "local" (or in that of its VRF) from a worker of the kernel."""
     local = [json.loads(route) for route in seen["routes"]]
-    local = {route.get("dst") for route in local if route.get("type") == "local"}
-    return all(one["local"] in local for name, link in seen["links"].items() if name != "lo" and "UP" in link["flags"]
+    local = {(route.get("dev"), route.get("dst")) for route in local if route.get("type") == "local"}
+    return all((name, one["local"]) in local for name, link in seen["links"].items() if name != "lo" and "UP" in link["flags"]
                for one in map(json.loads, link["addresses"]) if one["family"] == "inet6")
 
 
