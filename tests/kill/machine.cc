@@ -160,7 +160,7 @@ void Machine::add_namespace(const std::string& label, os::LinkPort& links, std::
     lines.push_back(fmt::format("{} rule from {} table {}", label, rule.source.to_string(), rule.table));
 }
 
-// Soft devices are numbered anew each time they are made; the interface tells which it is.
+// In shared mode each is seen everywhere, with its interface only from that one's namespace.
 void Machine::add_rdma(const std::string& label, Result<std::unique_ptr<os::RdmaPort>> rdma,
                        std::vector<std::string>& lines) {
   if (!rdma) return;
@@ -169,7 +169,7 @@ void Machine::add_rdma(const std::string& label, Result<std::unique_ptr<os::Rdma
   for (const os::RdmaLink& device : *devices) {
     std::string interfaces;
     for (const os::RdmaLinkPort& port : device.ports) interfaces += " " + port.netdev_name;
-    lines.push_back(fmt::format("{} rdma device on{}", label, interfaces));
+    lines.push_back(fmt::format("{} rdma device {} on{}", label, device.name, interfaces));
   }
 }
 
