@@ -6,6 +6,7 @@
 #include <set>
 
 #include "attach/attach.h"
+#include "attach/record.h"
 #include "facts/collect.h"
 #include "serve/address_notes.h"
 #include "serve/exec_records.h"
@@ -55,9 +56,29 @@ class Finder {
     return gone_[netns] = !opened.has_value() && opened.error().code == Code::kNotFound;
   }
 
+  // Another namespace has the path of the record's by now.
+  bool is_replaced(const Attachment& record) {
+    auto before = attach::before_of(record);
+    if (!before.has_value() || before->netns == 0) return false;
+    uint64_t now = cookie_of(record.netns);
+    return now != 0 && now != before->netns;
+  }
+
+  // 0: not to be had.
+  uint64_t cookie_of(const std::string& path) {
+    auto known = cookies_.find(path);
+    if (known != cookies_.end()) return known->second;
+    uint64_t& cookie = cookies_[path];
+    auto opened = kernel_.netns().open(path);
+    if (!opened.has_value()) return cookie;
+    auto links = kernel_.netns().links(**opened);
+    if (links.has_value()) cookie = (*links)->cookie();
+    return cookie;
+  }
+
   void find_records() {
     for (const Attachment& record : records_) {
-      bool gone = is_gone(record.netns);
+      bool gone = is_gone(record.netns) || is_replaced(record);
       if (!gone && record.status == AttachmentStatus::kAttached) continue;
       found_.push_back(
           {.kind = is_of_program(record) ? LeftoverKind::kProgram : LeftoverKind::kInterface,
@@ -163,7 +184,8 @@ class Finder {
   state::Store& store_;
   std::vector<Attachment> records_;
   RuntimeContainers of_runtime_;
-  std::map<std::string, bool> gone_;
+  std::map<std::string, bool> gone_;  // by path
+  std::map<std::string, uint64_t> cookies_;
   std::vector<Leftover> found_;
 };
 

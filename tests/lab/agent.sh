@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The agent and its shim on real VFs, ipvlan and VRFs in a virtual machine, driven by the reference library's
-# cnitool.   tests/lab/agent.sh [PART...]      parts: sriov, kinds, vfio (all)
+# The agent and its shim on real VFs, other devices, ipvlan and VRFs in a virtual machine, driven by the reference library's
+# cnitool.   tests/lab/agent.sh [PART...]      parts: sriov, devices, kinds, vfio, reboot (all)
 # RAILBED is the program (build/railbed); the shim railbed-cni is beside it.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 suite=agent
 . tests/lab/agent/harness.sh
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(sriov kinds vfio)
+[ ${#parts[@]} -gt 0 ] || parts=(sriov devices kinds vfio reboot)
 
 part_sriov() {
   boot sriov --pf rail0 --pf rail1 && agent || return
@@ -42,6 +42,19 @@ part_sriov() {
   has "sriov: DEL without the namespace" "$(tool del rail a net1)" "status 0"
   same "sriov: and the VF is as before" "$(on "sh attach.sh vf $vf")" "$before"
   same "sriov: nothing is attached" "$(attached)" "$nothing_attached"
+  # Nobody sends a DEL at all.
+  has "gc: ADD" "$(tool add rail a net1)" "status 0"
+  on "ip netns del a; ip netns add a; ip -n a link set lo up"
+  got=$(on 'railbed gc')
+  has "gc: shows the interface" "$got" "interface"
+  has "gc: and how to remove it" "$got" "railbed gc --yes removes them"
+  has "gc: changes nothing by looking" "$(attached)" '"device":"'"$vf"'"'
+  has "gc: removes it" "$(on 'railbed gc --yes; echo status $?')" "status 0"
+  same "gc: the VF is as before" "$(on "sh attach.sh vf $vf")" "$before"
+  same "gc: nothing is attached" "$(attached)" "$nothing_attached"
+  has "gc: nothing is left" "$(on 'railbed gc')" "nothing is left over"
+  has "gc: the VF is to be had again" "$(tool add rail b net1)" "status 0"
+  has "gc: and goes back" "$(tool del rail b net1)" "status 0"
   agent_log
 }
 
@@ -61,6 +74,36 @@ beside_original() { # NAME PLUGIN...
   on "$original del $name /run/netns/b"
   same "$name: links, addresses, routes and rules as the original's" "$ours" "$theirs"
   same "$name: after DEL as after the original's" "$(on 'sh attach.sh inside a')" "$(on 'sh attach.sh inside b')"
+}
+
+# A virtio NIC by all that can name it; moved as the original moves it.
+part_devices() {
+  boot devices --pf rail0 --virtio && agent || return
+  local nic device function before key name static
+  nic=$(on 'modprobe virtio_net; until ls -d /sys/bus/virtio/drivers/virtio_net/virtio*/net/* >/dev/null 2>&1; do sleep 0.1; done
+    basename "$(ls -d /sys/bus/virtio/drivers/virtio_net/virtio*/net/*)"')
+  device=$(on "readlink -f /sys/class/net/$nic/device") function=$(on "basename \$(dirname $device)")
+  static='"ipam":{"type":"static","addresses":[{"address":"10.78.0.5/24","gateway":"10.78.0.1"}],"routes":[{"dst":"10.99.0.0/16"}]}'
+  on "ip link set $nic mtu 1450 up; ip addr add 192.0.2.9/24 brd + dev $nic"
+  at_home() { on "ip link show $nic | grep -o 'mtu [0-9]*'; ip -4 -o addr show $nic; ip route show dev $nic"; }
+  before=$(at_home)
+  for key in "\"device\":\"$nic\"" "\"hwaddr\":\"$(on "cat /sys/class/net/$nic/address")\"" "\"kernelpath\":\"$device\"" \
+    "\"pciBusID\":\"$function\"" "\"deviceID\":\"$function\""; do
+    name=virtio-by-$(cut -d '"' -f 2 <<<"$key")
+    conf "$name" 1.0.0 "{\"type\":\"host-device\",$key,$static}"
+    has "$name: ADD" "$(tool add "$name" a net1)" "status 0"
+    has "$name: it is in the pod" "$(on 'sh attach.sh inside a')" "net1: <BROADCAST,MULTICAST,UP> mtu 1450"
+    has "$name: CHECK" "$(tool check "$name" a net1)" "status 0"
+    has "$name: DEL" "$(tool del "$name" a net1)" "status 0"
+    same "$name: on the host as before" "$(at_home)" "$before"
+  done
+  for name in kernelpath pciBusID; do
+    beside_original "original-$name" "$(on "grep -o '{\"type\":\"host-device\".*}' /etc/cni/net.d/virtio-by-$name.conflist" | sed 's/\]}$//')"
+  done
+  conf none 1.0.0 "{\"type\":\"host-device\",\"pciBusID\":\"0000:7f:00.0\",$static}"
+  has "virtio: a device that is not there" "$(tool add none a net1)" "0000:7f:00.0"
+  same "virtio: nothing is attached" "$(attached)" "$nothing_attached"
+  agent_log
 }
 
 part_kinds() {
@@ -91,6 +134,52 @@ part_vfio() {
   has "vfio: and its file" "$(on 'railbed attachments -o json')" "/dev/vfio/"
   has "vfio: DEL" "$(tool del dpdk a net1)" "status 0"
   if [[ "$(on "ip link show eth0 | grep 'vf 0 '")" == *"vlan 78"* ]]; then fail "vfio: the VLAN is gone"; else pass "vfio: the VLAN is gone"; fi
+  agent_log
+}
+
+# A VF but for its address: igbvf takes a random one at each boot.
+still() { on "sh attach.sh vf $1 | grep -v address | sed 's/ether [0-9a-f:]*//'"; }
+
+# What the agent writes lies on the host (9p) and outlives the machine; the runtime sends DEL for the pods of before.
+part_reboot() {
+  local disk=$LAB_DIR/disk vf got turn before
+  mkdir -p "$disk"/{state,cni,railbed,net.d}
+  # The folder again with shared memory, which SQLite wants; the places that a disk would keep are on it.
+  local mounts='umount /mnt/share; mount -t 9p -o trans=virtio,version=9p2000.L,cache=mmap share /mnt/share || exit 1
+    mkdir -p /var/lib/cni /var/lib/railbed /etc/cni/net.d
+    mount --bind /mnt/share/cni /var/lib/cni; mount --bind /mnt/share/railbed /var/lib/railbed; mount --bind /mnt/share/net.d /etc/cni/net.d'
+  for turn in first second; do
+    boot "$turn" --pf rail0 --pf rail1 --share "$disk" && on "$mounts" && agent --state-dir /mnt/share/state || { fail "reboot: $turn boot"; return; }
+    vf=$(on 'sh vfs.sh 2')
+    vf=${vf%%,*}
+    if [ "$turn" = first ]; then
+      before=$(still "$vf")
+      local one='"ranges":[[{"subnet":"10.77.0.0/24","rangeStart":"10.77.0.7","rangeEnd":"10.77.0.7"}]]'
+      conf kept 1.0.0 "{\"type\":\"sriov\",\"deviceID\":\"$vf\",\"vlan\":77,\"ipam\":{\"type\":\"host-local\",$one}}" '{"type":"tuning","mtu":1400}'
+      conf other 1.0.0 '{"type":"macvlan","master":"eth1","ipam":{"type":"whereabouts","range":"10.79.0.0/30"}}'
+      conf queued 1.0.0 "{\"type\":\"macvlan\",\"master\":\"eth1\",\"ipam\":{\"type\":\"host-local\",\"dataDir\":\"/var/lib/cni/queued\",${one//10.77/10.80}}}"
+      has "reboot: ADD of a VF" "$(tool add kept a net1)" "status 0"
+      has "reboot: ADD of a macvlan" "$(tool add other a net2)" '"10.79.0.1/30"'
+      has "reboot: ADD of another" "$(tool add queued a net3)" "status 0"
+      on 'kill -9 $(pgrep -x railbed)'
+      has "reboot: DEL without the agent is kept" "$(tool del queued a net3)" "status 0"
+      same "reboot: on disk" "$(on 'ls /var/lib/railbed/pending-del | wc -l')" 1
+      on sync
+      lab/lab stop first
+      continue
+    fi
+    same "reboot: the VF is one that nobody had" "$(still "$vf")" "$before"
+    same "reboot: nothing is attached" "$(on 'railbed attachments --state-dir /mnt/share/state -o json' | tr -d ' \n')" "$nothing_attached"
+    same "reboot: the DEL on disk is done" "$(on 'i=0; while [ -n "$(ls /var/lib/railbed/pending-del)" ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i + 1)); done; ls /var/lib/railbed/pending-del | wc -l')" 0
+    for got in "kept a net1" "other a net2" "kept a net1"; do has "reboot: DEL of $got" "$(tool del $got)" "status 0"; done
+    same "reboot: no address is held" "$(on 'find /var/lib/cni -name "10.*"')" ""
+    has "reboot: the only address again" "$(tool add kept b net1)" '"10.77.0.7/24"'
+    has "reboot: the other one" "$(tool add other b net2)" '"10.79.0.1/30"'
+    has "reboot: and the third" "$(tool add queued b net3)" '"10.80.0.7/24"'
+    for got in "kept b net1" "other b net2" "queued b net3"; do has "reboot: DEL of $got" "$(tool del $got)" "status 0"; done
+    same "reboot: nothing is attached afterwards" "$(on 'railbed attachments --state-dir /mnt/share/state -o json' | tr -d ' \n')" "$nothing_attached"
+    same "reboot: the VF afterwards" "$(still "$vf")" "$before"
+  done
   agent_log
 }
 

@@ -5,7 +5,8 @@
 #   attach.sh tool VERB NAME POD [IFNAME]      cnitool; its output and "status N"
 #   attach.sh vf DEVICE                        the VF's interface on the host, and what its PF says of it
 #   attach.sh inside POD                       links, addresses, routes and rules in a namespace, without what changes by itself
-#                                              and what is meant to differ (no DAD, a link group, the routes' protocol)
+#                                              and what is meant to differ (no DAD, a link group, the routes' protocol,
+#                                              the alias in which the original keeps a device's name)
 export CNI_PATH=/opt/cni/bin NETCONFPATH=/etc/cni/net.d
 verb=$1
 shift
@@ -35,6 +36,6 @@ case $verb in
   inside)
     ip netns exec "$1" sh -c 'ip -d link show; ip addr show; ip route show table all; ip -6 route show table all; ip rule' |
       grep -v ' lo:\| lo ' | sed -E 's/^[0-9]+: //; s/@if[0-9]+/@if/g; s/(valid_lft|preferred_lft) [0-9a-z]+( |$)//g; s/ether [0-9a-f:]+ /ether MAC /; s/fe80::[0-9a-f:]+/fe80::X/g; s/ (state|qlen) [A-Z0-9]+//g; s/link-netnsid [0-9]+//; s/numtxqueues.*//; s/ (nodad|tentative|proto kernel_ll|proto kernel|proto static|mode DEFAULT)//g; s/ group [a-z0-9]+//; s/,?(LOWER_UP|NO-CARRIER),?//g' |
-      grep -v 'ff00::/8\|fe80::/64\|expires\|^local f[de]' | sed 's/ *$//' | sort -u
+      grep -v 'ff00::/8\|fe80::/64\|fe80::X\|expires\|^local f[de]\|^ *alias ' | sed 's/ *$//' | sort -u
     ;;
 esac
