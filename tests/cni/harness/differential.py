@@ -105,14 +105,20 @@ def main(report, sides, options, folder):
             for line in new[:12]:
                 report.note(line)
         kept.append({"case": case, "differences": new, "journals": journals})
+        keep(options, kept)  # now: who runs thousands may stop it
     conclude(report, options, len(numbers), failed, len(sides))
-    if options.keep:
-        with open(f"{options.keep}.{share}" if shares > 1 else options.keep, "w") as target:
-            json.dump(kept, target, indent=1)
+    keep(options, kept)
     if options.unused:  # which lines of differences.md no case came by
         for pattern, line in comparison.known:
             if pattern not in comparison.used:
                 report.note(f"not used: {line.strip()}")
+
+
+def keep(options, kept):
+    share, shares = map(int, options.share.split("/"))
+    if options.keep:
+        with open(f"{options.keep}.{share}" if shares > 1 else options.keep, "w") as target:
+            json.dump(kept, target, indent=1)
 
 
 def conclude(report, options, count, failed, sides):
