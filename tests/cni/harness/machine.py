@@ -160,8 +160,14 @@ def reserved_addresses():
 def add_netns(*names):
     for name in names:
         run("ip", "netns", "add", name)
-        # Else every IPv6 gateway waits a second or more for the end of duplicate address detection.
-        in_netns(name, lambda: pathlib.Path("/proc/sys/net/ipv6/conf/default/dad_transmits").write_text("0"))
+        # Without duplicate address detection: every IPv6 gateway would wait a second or more for its end, and of an address that
+        # a pod has on two interfaces of one network, chance would decide which keeps it.
+        in_netns(name, no_dad)
+
+
+def no_dad():
+    for key in ("default/dad_transmits", "default/accept_dad", "all/accept_dad"):
+        pathlib.Path("/proc/sys/net/ipv6/conf", key).write_text("0")
 
 
 def del_netns(*names):
