@@ -17,7 +17,7 @@ SYSCTLS = {
     "net/ipv4/conf/IFNAME/arp_ignore": "1", "net/ipv6/conf/IFNAME/disable_ipv6": "1", "net.ipv4.conf.IFNAME.forwarding": "1",
     "net.ipv6.conf.IFNAME.hop_limit": "33", "net.ipv4.neigh.IFNAME.retrans_time_ms": "500", "net.core.somaxconn": "512",
     "net.ipv4.ip_local_port_range": "10000 60000", "net.ipv4.conf.all.rp_filter": "0", "net.ipv4.tcp_keepalive_time": "600",
-    "net/ipv4/ip_forward": "1", "net.ipv6.conf.all.forwarding": "1", "net.ipv4.conf.net1.log_martians": "1",
+    "net/ipv4/ip_forward": "1", "net.ipv6.conf.all.forwarding": "1", "net.ipv4.conf.lo.log_martians": "1",
 }
 # What befalls net1 between two CHECKs.
 DAMAGES = ("address", "mtu", "gone", "route", "route6", "down", "mac", "rules", "txqlen")
