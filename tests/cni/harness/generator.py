@@ -51,7 +51,8 @@ class Case(Addresses):
         rng = self.rng
         pods = rng.choices((1, 2, 3), (6, 2, 1))[0]
         networks = [self.network(i, pods) for i in range(rng.choices((1, 2, 3), (6, 3, 1))[0])]
-        if self.chance(0.1) and len(networks) < 3 and "device" not in networks[0]["conf"]["plugins"][0]:
+        first = networks[0]["conf"]["plugins"][0]
+        if self.chance(0.1) and len(networks) < 3 and "device" not in first and first.get("ipam", {}).get("type") != "static":
             networks.append(copy.deepcopy(networks[0]))  # the same network twice, as a pod may ask for it
         plugins = [plugin for network in networks for plugin in network["conf"]["plugins"]]
         dhcp = any(plugin.get("ipam", {}).get("type") == "dhcp" for plugin in plugins)
