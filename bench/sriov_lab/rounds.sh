@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# In the guest: "round OUR-ADD OUR-DEL THEIR-ADD THEIR-DEL" in ms, per round.   rounds.sh ROUNDS DEVICE,DEVICE,...
+# In the guest: "round OUR-ADD OUR-DEL THEIR-ADD THEIR-DEL STARTS" in ms, per round.   rounds.sh ROUNDS DEVICE,DEVICE,...
+# STARTS: what the starts of as many programs of the reference's making (Go, the same libraries) cost more than the replay's.
 set -euo pipefail
 rounds=$1
 IFS=, read -ra devices <<<"$2"
@@ -45,11 +46,14 @@ theirs() { # ADD|DEL
       sriov_replay "$1" "${devices[i]}" pod "net$((i + 1))"
   done
 }
+start_reference() { local i; for i in "${devices[@]}"; do CNI_COMMAND=VERSION /opt/originals/host-device <<<'{"cniVersion":"1.0.0"}' >/dev/null; done; }
+start_replay() { local i; for i in "${devices[@]}"; do sriov_replay || true; done; }
 for ((round = 0; round < rounds; ++round)); do
   line=
   for who in ours theirs; do
     begun=$(now); $who ADD; added=$(now); $who DEL; gone=$(now)
     line+=" $(ms "$begun" "$added") $(ms "$added" "$gone")"
   done
-  echo "round$line"
+  begun=$(now); start_reference; between=$(now); start_replay; ended=$(now)
+  echo "round$line $(awk "BEGIN { printf \"%.2f\", (2 * $between - $begun - $ended) / 1000 }")"
 done
