@@ -219,11 +219,9 @@ Result<void> HostLocal::choose_again(Engine::Turn& turn, Asked& asked) {
 Result<std::vector<ipam::Assigned>> HostLocal::finish(Engine::Turn& turn, Asked& asked) {
   seen_[asked.directory].noted = true;
   for (int tries = 0; tries < kMostTries; ++tries) {
-    Result<bool> written = tries == 0 ? write_files(asked) : Result<bool>(false);
-    if (tries > 0) {
-      Result<void> chosen = choose_again(turn, asked);
-      written = chosen.has_value() ? write_files(asked) : Result<bool>(fail(std::move(chosen.error())));
-    }
+    Result<void> chosen = tries == 0 ? Result<void>{} : choose_again(turn, asked);
+    Result<bool> written =
+        chosen.has_value() ? write_files(asked) : Result<bool>(fail(std::move(chosen.error())));
     if (written.has_value() && *written) {
       remember(asked.directory);
       return asked.chosen;
