@@ -5,7 +5,7 @@
 #   make test     set up, build, run all tests; ends with "N passed, N failed, N skipped"
 #   make bench    the figures with their bounds (ONLY=name for one); exits 1 when one is short
 #   make lab      a shell in a virtual machine with two SR-IOV NICs
-#   make build    the program: build/railbed
+#   make build    the program and the shim: build/railbed, build/railbed-cni; needs no package of the tests
 #   make format   clang-format over everything
 #   make clean    removes build/; packages and the lab's cache stay
 
@@ -13,7 +13,7 @@
 .NOTPARALLEL:
 
 build: setup
-	@tools/build dev
+	@tools/build program
 
 setup:
 	@tools/setup build
