@@ -38,7 +38,7 @@ void print_usage(FILE* out) {
   for (const Verb& verb : kVerbs) fmt::print(out, "  {:<12}{}\n", verb.name, verb.summary);
 }
 
-int run(std::span<char*> arguments) {
+int run(std::span<char* const> arguments) {
   if (arguments.size() < 2) {
     print_usage(stderr);
     return kExitError;
@@ -53,7 +53,10 @@ int run(std::span<char*> arguments) {
     return kExitOk;
   }
   for (const Verb& verb : kVerbs)
-    if (verb.name == name) return verb.run(arguments.subspan(1));
+    if (verb.name == name) {
+      CommandLine line(verb.name, arguments.subspan(1));
+      return verb.run(line);
+    }
   fmt::print(stderr, "railbed: there is no verb \"{}\"; railbed --help lists them\n", name);
   return kExitError;
 }
