@@ -110,7 +110,7 @@ Option& Option::one_value_each() {
 }
 
 Option& Option::with_commas() {
-  commas_ = true;
+  declaration_.commas = true;
   return *this;
 }
 
@@ -166,7 +166,7 @@ class Parser {
     made->required(one.declaration_.required);
     if (one.declaration_.default_text) made->default_str(*one.declaration_.default_text);
     if (one.one_each_) made->allow_extra_args(false);
-    if (one.commas_) made->delimiter(',');
+    if (one.declaration_.commas) made->delimiter(',');
     return made;
   }
 

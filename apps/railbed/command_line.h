@@ -43,6 +43,7 @@ struct Declaration {
   bool takes_value = true;  // false: a flag
   bool is_number = false;
   bool many = false;      // may be given more than once
+  bool commas = false;    // of many: also with commas between them
   bool required = false;  // the command line is wrong without it
 
   bool positional() const { return !names.front().starts_with('-'); }
@@ -91,13 +92,13 @@ class Option {
   bool positive_ = false;
   bool size_ = false;
   bool one_each_ = false;
-  bool commas_ = false;
 };
 
 class CommandLine {
  public:
   // `arguments` as the verb has them: its name first. None at all: to be described only.
   CommandLine(std::string_view name, std::span<char* const> arguments);
+  CommandLine(CommandLine&&) = default;
 
   void about(std::string_view text) { about_ = text; }
   // An exit status beside 0 and 1, with what it means.

@@ -79,7 +79,7 @@ int exec_verb(CommandLine& line) {
   line.about("Runs CMD in the pod's network namespace, with that namespace's /sys.");
   line.option("--state-dir", &declared.state.directory, "where the state is").show_default().directory();
   line.option("POD", &declared.pod, "a name, namespace/name, or namespace/name@container").required();
-  line.option("CMD", &declared.command, "behind --: the command with its arguments").required();
+  line.option("CMD", &declared.command, "behind --: the command with its arguments").required().file();
   if (line.described_only()) return kExitOk;
   const std::span<char* const> arguments = line.arguments();
   if (arguments.size() > 1 &&

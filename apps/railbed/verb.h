@@ -6,6 +6,7 @@
 // outside apps/ parses arguments or prints.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "command_line.h"
@@ -18,6 +19,9 @@ struct Verb {
   std::string_view summary;  // one line of `railbed --help`
   int (*run)(CommandLine& line);
 };
+
+// All of them, in the order in which help lists them.
+std::span<const Verb> all_verbs();
 
 int discover_verb(CommandLine& line);
 int check_verb(CommandLine& line);
@@ -34,5 +38,7 @@ int exec_verb(CommandLine& line);
 int agent_verb(CommandLine& line);
 int cni_verb(CommandLine& line);
 int perf_verb(CommandLine& line);
+int completion_verb(CommandLine& line);
+int man_verb(CommandLine& line);
 
 }  // namespace railbed
