@@ -82,16 +82,17 @@ std::string commands_case(std::span<const Command> commands) {
 constexpr const char* kWalk = R"(
 # Completes "$current" as a value of this kind.
 _railbed_complete() {
-  local before
+  local found="" before
   case $1 in
-    file) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-    directory) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
-    words) mapfile -t COMPREPLY < <(compgen -W "$2" -- "$current") ;;
+    file) compopt -o filenames; found=$(compgen -f -- "$current") ;;
+    directory) compopt -o filenames; found=$(compgen -d -- "$current") ;;
+    words) found=$(compgen -W "$2" -- "$current") ;;
     list)
       before=${current%"${current##*,}"}
-      mapfile -t COMPREPLY < <(compgen -P "$before" -W "$2" -- "${current##*,}")
+      found=$(compgen -P "$before" -W "$2" -- "${current##*,}")
       ;;
   esac
+  [[ -z $found ]] || mapfile -t COMPREPLY <<<"$found"
 }
 
 _railbed() {
