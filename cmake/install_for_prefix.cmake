@@ -11,7 +11,11 @@ set(permissions PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 
 set(unit lib/systemd/system/railbed-agent.service)
 file(READ "${RAILBED_SOURCE_DIR}/deploy/systemd/railbed-agent.service" text)
-string(REPLACE "/usr/bin/railbed" "${prefix}/bin/railbed" text "${text}")
+set(program "${prefix}/bin/railbed")
+if(program MATCHES " ")
+  set(program "\"${program}\"") # systemd parts words at blanks
+endif()
+string(REPLACE "/usr/bin/railbed" "${program}" text "${text}")
 message(STATUS "Installing: $ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/${unit}")
 file(WRITE "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/${unit}" "${text}")
 file(CHMOD "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/${unit}" ${permissions})

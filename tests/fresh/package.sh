@@ -82,7 +82,7 @@ check_files() {
   [ "$status" = 0 ] && pass "the unit starts what the package installed" ||
     fail "the unit starts what the package installed" "$out"
   inside 'find /etc/systemd /lib/systemd /usr/lib/systemd -name "railbed*" -type l; ls /etc/railbed /run/railbed 2>/dev/null'
-  [ -z "$out" ] && pass "nothing is enabled, nothing was made beside the files" || fail "nothing is enabled" "$out"
+  [ -z "$out" ] && pass "nothing is enabled, nothing was made beside the files" || fail "nothing is enabled, nothing was made beside the files" "$out"
   expect "bash completes" 0 "discover" '. /usr/share/bash-completion/completions/railbed && COMP_WORDS=(railbed disc) COMP_CWORD=1 &&
     _railbed && echo "${COMPREPLY[@]}"'
   inside 'ls /usr/share/zsh/vendor-completions/_railbed /usr/share/fish/vendor_completions.d/railbed.fish'
@@ -130,9 +130,11 @@ check_removal() {
   [ -z "$out" ] && pass "nothing is called railbed" || fail "nothing is called railbed" "$out"
 }
 
-paths >"$work/before"
 expect "apt-get update" 0 "" "apt-get -qq update"
-expect "apt-get install, with what it depends on" 0 "" "apt-get -y -qq install --no-install-recommends ./railbed.deb"
+# Dependencies first, since they make files of their own (users, caches): what is left of them is theirs.
+expect "what it depends on is there" 0 "" "apt-get -y -qq satisfy --no-install-recommends '$(dpkg-deb -f "$deb" Depends)'"
+paths >"$work/before"
+expect "apt-get install" 0 "" "apt-get -y -qq install --no-install-recommends ./railbed.deb"
 write_manifests
 if inside "command -v railbed" && [ "$status" = 0 ]; then
   check_programs
