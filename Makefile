@@ -6,14 +6,25 @@
 #   make bench    the figures with their bounds (ONLY=name for one); exits 1 when one is short
 #   make lab      a shell in a virtual machine with two SR-IOV NICs
 #   make build    the program and the shim: build/railbed, build/railbed-cni; needs no package of the tests
+#   make install  the program, its unit, manual pages and completions below PREFIX (/usr/local), or DESTDIR and PREFIX
+#   make package  a .deb, one with its symbols, and a tarball in build/packages/
 #   make format   clang-format over everything
 #   make clean    removes build/; packages and the lab's cache stay
 
-.PHONY: demo test bench lab build setup setup-test setup-lab setup-cluster format clean
+PREFIX ?= /usr/local
+
+.PHONY: demo test bench lab build install package setup setup-test setup-lab setup-cluster format clean
 .NOTPARALLEL:
 
 build: setup
 	@tools/build program
+
+install: setup
+	@DESTDIR='$(DESTDIR)' tools/install '$(PREFIX)'
+
+package:
+	@tools/setup build package
+	@tools/package
 
 setup:
 	@tools/setup build

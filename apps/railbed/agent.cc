@@ -13,14 +13,12 @@
 #include <mutex>
 #include <thread>
 
-#include <CLI/CLI.hpp>
 #include <malloc.h>
 #include <pthread.h>
 
 #include "agent_client.h"
 #include "attach/attach.h"
 #include "base/log.h"
-#include "command_line.h"
 #include "ipam/stored_blocks.h"
 #include "os/disk.h"
 #include "os/packets.h"
@@ -207,26 +205,31 @@ Result<int> run(Options& options) {
 
 }  // namespace
 
-int agent_verb(std::span<char*> arguments) {
+int agent_verb(CommandLine& line) {
   Options options;
-  CLI::App app("Serves the CNI requests of railbed-cni until it gets SIGTERM.", "railbed agent");
-  app.add_option("--socket", options.socket, "where railbed-cni asks")->capture_default_str();
-  app.add_option("--metrics", options.metrics, "ADDRESS:PORT of the Prometheus endpoint, or off")
-      ->capture_default_str();
-  app.add_option("--state-dir,--state", options.state.directory, "where the state is")->capture_default_str();
-  app.add_option("--pending", options.pending, "where railbed-cni keeps DELs while no agent runs")
-      ->capture_default_str();
-  app.add_option("--manifests", options.manifests, "a directory of manifests: networks, policies, pods")
-      ->capture_default_str();
-  app.add_option("--adopt", options.adopt,
-                 "a directory with whereabouts' IPPool objects: their addresses are taken");
-  app.add_option("--node", options.settings.node, "this machine's node name (its host name)");
-  app.add_flag("--soft-rdma", options.settings.soft_rdma,
-               "soft-RoCE devices on RDMA-marked VFs without RDMA");
-  app.add_option("--workers", options.server.workers, "how many requests are worked on at once")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 256));
-  if (auto status = parse_command_line(app, arguments)) return *status;
+  line.about("Serves the CNI requests of railbed-cni until it gets SIGTERM.");
+  line.option("--socket", &options.socket, "where railbed-cni asks").show_default().file();
+  line.option("--metrics", &options.metrics, "ADDRESS:PORT of the Prometheus endpoint, or off")
+      .show_default();
+  line.option("--state-dir,--state", &options.state.directory, "where the state is")
+      .show_default()
+      .directory();
+  line.option("--pending", &options.pending, "where railbed-cni keeps DELs while no agent runs")
+      .show_default()
+      .directory();
+  line.option("--manifests", &options.manifests, "a directory of manifests: networks, policies, pods")
+      .show_default()
+      .directory();
+  line.option("--adopt", &options.adopt,
+              "a directory with whereabouts' IPPool objects: their addresses are taken")
+      .directory();
+  line.option("--node", &options.settings.node, "this machine's node name (its host name)");
+  line.option("--soft-rdma", &options.settings.soft_rdma,
+              "soft-RoCE devices on RDMA-marked VFs without RDMA");
+  line.option("--workers", &options.server.workers, "how many requests are worked on at once")
+      .show_default()
+      .between(1, 256);
+  if (auto status = line.parse()) return *status;
   return status_of(run(options));
 }
 

@@ -3,12 +3,10 @@
 #include <cstdio>
 #include <map>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include "attach/result.h"
-#include "command_line.h"
 #include "doc/json.h"
 #include "report/table.h"
 #include "serve/exec_records.h"
@@ -188,13 +186,13 @@ Result<void> run(const StateOptions& options, bool json) {
 
 }  // namespace
 
-int attachments_verb(std::span<char*> arguments) {
+int attachments_verb(CommandLine& line) {
   StateOptions state;
   std::string output = "table";
-  CLI::App app("Pods with their sandboxes, interfaces, devices and addresses.", "railbed attachments");
-  app.add_option("-o,--output", output, "table or json")->check(CLI::IsMember({"table", "json"}));
-  app.add_option("--state-dir", state.directory, "where the state is")->capture_default_str();
-  if (auto status = parse_command_line(app, arguments)) return *status;
+  line.about("Pods with their sandboxes, interfaces, devices and addresses.");
+  line.option("-o,--output", &output, "table or json").one_of({"table", "json"});
+  line.option("--state-dir", &state.directory, "where the state is").show_default().directory();
+  if (auto status = line.parse()) return *status;
   auto done = run(state, output == "json");
   return done ? kExitOk : give_up(done.error());
 }

@@ -8,12 +8,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include "check/explain.h"
 #include "check/output.h"
-#include "command_line.h"
 #include "doc/edits.h"
 #include "machine.h"
 #include "manifests.h"
@@ -100,46 +98,45 @@ Result<int> run(Options& options) {
 
 }  // namespace
 
-int check_verb(std::span<char*> arguments) {
+int check_verb(CommandLine& line) {
   Options options;
-  CLI::App app(
+  line.about(
       "Finds what is wrong in manifests before a node reboots: unknown and misplaced fields, objects that "
       "do\n"
       "not fit each other, addresses and VFs that run out, and with --facts what the nodes cannot do. Reads\n"
       "YAML, JSON, Markdown with manifests and commands, Ansible tasks. Exits 0 when no error was found, 2\n"
       "when one was (with --strict also for a warning), 1 when it could not be checked.\n"
-      "A comment `# railbed: ignore ID reason` ignores a finding.",
-      "railbed check");
-  app.add_option("FILES", options.files, "files, directories, - for standard input")->required();
-  app.add_option("--facts", options.facts,
-                 "facts of a node (railbed discover -o yaml) or its recording (FILE.tar); may be repeated")
-      ->allow_extra_args(false)
-      ->check(CLI::ExistingFile);
-  app.add_option("-o,--output", options.output, "text, json, sarif, junit, github or markdown")
-      ->check(CLI::IsMember({"text", "json", "sarif", "junit", "github", "markdown"}));
-  app.add_flag("--fix", options.fix, "apply the fixes that are safe, print them as a diff, and check again");
-  app.add_flag("--each", options.each, "each file is a bundle of its own");
-  app.add_flag("--strict", options.strict, "warnings fail, too");
-  app.add_option("--cluster-network", options.cluster_networks,
-                 "a pod, service or machine network of the cluster, as CIDR; may be repeated")
-      ->allow_extra_args(false);
-  app.add_option("--resource-prefix", options.settings.graph.resource_prefix,
-                 "of the SR-IOV operator's resource names")
-      ->capture_default_str();
-  if (auto status = parse_command_line(app, arguments)) return *status;
+      "A comment `# railbed: ignore ID reason` ignores a finding.");
+  line.option("FILES", &options.files, "files, directories, - for standard input").required().file();
+  line.option("--facts", &options.facts,
+              "facts of a node (railbed discover -o yaml) or its recording (FILE.tar); may be repeated")
+      .one_value_each()
+      .existing_file();
+  line.option("-o,--output", &options.output, "text, json, sarif, junit, github or markdown")
+      .one_of({"text", "json", "sarif", "junit", "github", "markdown"});
+  line.option("--fix", &options.fix, "apply the fixes that are safe, print them as a diff, and check again");
+  line.option("--each", &options.each, "each file is a bundle of its own");
+  line.option("--strict", &options.strict, "warnings fail, too");
+  line.option("--cluster-network", &options.cluster_networks,
+              "a pod, service or machine network of the cluster, as CIDR; may be repeated")
+      .one_value_each();
+  line.option("--resource-prefix", &options.settings.graph.resource_prefix,
+              "of the SR-IOV operator's resource names")
+      .show_default();
+  line.exit_status(kExitChange, "an error was found; with --strict also: a warning");
+  if (auto status = line.parse()) return *status;
   Result<int> done = run(options);
   if (done) return *done;
   return give_up(done.error());
 }
 
-int explain_verb(std::span<char*> arguments) {
+int explain_verb(CommandLine& line) {
   std::string id;
   bool list = false;
-  CLI::App app("Tells the longer story of a finding: what it means, why it bites, what to do.",
-               "railbed explain");
-  app.add_option("ID", id, "as check prints it: RB-ADDR-001");
-  app.add_flag("--list", list, "all ids with their titles");
-  if (auto status = parse_command_line(app, arguments)) return *status;
+  line.about("Tells the longer story of a finding: what it means, why it bites, what to do.");
+  line.option("ID", &id, "as check prints it: RB-ADDR-001");
+  line.option("--list", &list, "all ids with their titles");
+  if (auto status = line.parse()) return *status;
   if (list) {
     for (const check::Explanation& one : check::explanations()) fmt::print("{:<14} {}\n", one.id, one.title);
     return kExitOk;

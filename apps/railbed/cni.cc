@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed cni: the shim in the place of the CNI plugins, the originals kept, and back.
-#include <CLI/CLI.hpp>
-
-#include "command_line.h"
 #include "doc/json.h"
 #include "os/file_tree.h"
 #include "os/kernel.h"
@@ -91,23 +88,24 @@ Result<int> run(const Options& options) {
 
 }  // namespace
 
-int cni_verb(std::span<char*> arguments) {
+int cni_verb(CommandLine& line) {
   Options options;
-  CLI::App app(
+  line.about(
       "Puts railbed-cni in the place of the CNI plugins that railbed is, keeping the originals; puts them "
-      "back; tells what is there.",
-      "railbed cni");
-  app.add_option("ACTION", options.action, "install, uninstall or status")
-      ->required()
-      ->check(CLI::IsMember({"install", "uninstall", "status"}));
-  app.add_option("--bin-dir", options.folder, "where the runtime looks for plugins")->capture_default_str();
-  app.add_option("--types", options.types, "names of plugins, with commas between them (all)")
-      ->delimiter(',')
-      ->check(CLI::IsMember(std::vector<std::string>(options.types)));
-  app.add_option("--shim", options.shim, "the program to install (railbed-cni beside railbed)");
-  app.add_option("--state-dir", options.state.directory, "where the agent's state is")->capture_default_str();
-  app.add_option("-o,--output", options.output, "text or json")->check(CLI::IsMember({"text", "json"}));
-  if (auto status = parse_command_line(app, arguments)) return *status;
+      "back; tells what is there.");
+  line.option("ACTION", &options.action, "install, uninstall or status")
+      .required()
+      .one_of({"install", "uninstall", "status"});
+  line.option("--bin-dir", &options.folder, "where the runtime looks for plugins").show_default().directory();
+  line.option("--types", &options.types, "names of plugins, with commas between them (all)")
+      .with_commas()
+      .one_of(serve::kShimTypes);
+  line.option("--shim", &options.shim, "the program to install (railbed-cni beside railbed)").file();
+  line.option("--state-dir", &options.state.directory, "where the agent's state is")
+      .show_default()
+      .directory();
+  line.option("-o,--output", &options.output, "text or json").one_of({"text", "json"});
+  if (auto status = line.parse()) return *status;
   return status_of(run(options));
 }
 

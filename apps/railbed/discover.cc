@@ -5,11 +5,9 @@
 #include <fstream>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include "command_line.h"
 #include "doc/json.h"
 #include "doc/yaml.h"
 #include "facts/collect.h"
@@ -72,23 +70,25 @@ Result<void> discover(const Options& options) {
 
 }  // namespace
 
-int discover_verb(std::span<char*> arguments) {
+int discover_verb(CommandLine& line) {
   Options options;
-  CLI::App app("What this node has: NICs, VFs, RDMA devices, GPUs and fabrics.", "railbed discover");
-  app.add_option("-o,--output", options.output, "table, wide (VFs too), json or yaml (node facts)")
-      ->check(CLI::IsMember({"table", "wide", "json", "yaml"}));
-  auto* root = app.add_option("--root", options.machine.root,
-                              "read a machine's files (/sys, /proc) below this directory")
-                   ->check(CLI::ExistingDirectory);
-  auto* from = app.add_option("--from", options.machine.from, "read a recording: FILE.tar, or FILE.machine")
-                   ->check(CLI::ExistingFile);
-  root->excludes(from);
-  app.add_option("--record", options.record,
-                 "also write what was read to FILE.tar (or FILE.machine, a text), for --from elsewhere");
-  app.add_option("--node", options.machine.collect.node,
-                 "the node's name in the facts; its host name otherwise");
-  app.add_option("--pci-ids", options.machine.collect.pci_ids, "names of PCI devices")->capture_default_str();
-  if (auto status = parse_command_line(app, arguments)) return *status;
+  line.about("What this node has: NICs, VFs, RDMA devices, GPUs and fabrics.");
+  line.option("-o,--output", &options.output, "table, wide (VFs too), json or yaml (node facts)")
+      .one_of({"table", "wide", "json", "yaml"});
+  Option& root = line.option("--root", &options.machine.root,
+                             "read a machine's files (/sys, /proc) below this directory")
+                     .existing_directory();
+  const Option& from =
+      line.option("--from", &options.machine.from, "read a recording: FILE.tar, or FILE.machine")
+          .existing_file();
+  root.excludes(from);
+  line.option("--record", &options.record,
+              "also write what was read to FILE.tar (or FILE.machine, a text), for --from elsewhere")
+      .file();
+  line.option("--node", &options.machine.collect.node,
+              "the node's name in the facts; its host name otherwise");
+  line.option("--pci-ids", &options.machine.collect.pci_ids, "names of PCI devices").show_default().file();
+  if (auto status = line.parse()) return *status;
   if (Result<void> done = discover(options); !done) return give_up(done.error());
   return kExitOk;
 }

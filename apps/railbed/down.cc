@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed down: gives the machine back as it was before `up`.
-#include <CLI/CLI.hpp>
 
 #include "agent/privileges.h"
 #include "agent/standalone.h"
-#include "command_line.h"
 #include "run_options.h"
 #include "run_progress.h"
 #include "stop_signal.h"
@@ -54,14 +52,13 @@ Result<int> run(Options& options) {
 
 }  // namespace
 
-int down_verb(std::span<char*> arguments) {
+int down_verb(CommandLine& line) {
   Options options;
-  CLI::App app("Detaches all pods and gives this machine back as it was before `railbed up`.",
-               "railbed down");
-  app.add_option("FILES", options.files, "not needed: what was done is in the state");
-  app.add_flag("--disrupt", options.settings.disrupt, "also take VFs from namespaces that are not railbed's");
-  add_run_options(app, options);
-  if (auto status = parse_command_line(app, arguments)) return *status;
+  line.about("Detaches all pods and gives this machine back as it was before `railbed up`.");
+  line.option("FILES", &options.files, "not needed: what was done is in the state").file();
+  line.option("--disrupt", &options.settings.disrupt, "also take VFs from namespaces that are not railbed's");
+  add_run_options(line, options);
+  if (auto status = line.parse()) return *status;
   return status_of(run(options));
 }
 

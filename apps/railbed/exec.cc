@@ -5,7 +5,6 @@
 
 #include <fmt/core.h>
 
-#include "command_line.h"
 #include "state/sandbox.h"
 #include "state_options.h"
 #include "verb.h"
@@ -26,7 +25,7 @@ struct Request {
 };
 
 // By hand: everything behind POD belongs to the command, its options too.
-Result<Request> parse(std::span<char*> arguments) {
+Result<Request> parse(std::span<char* const> arguments) {
   Request request;
   size_t at = 1;
   if (at + 1 < arguments.size() && std::string_view(arguments[at]) == "--state-dir") {
@@ -75,7 +74,14 @@ Result<void> run(const Request& request) {
 
 }  // namespace
 
-int exec_verb(std::span<char*> arguments) {
+int exec_verb(CommandLine& line) {
+  Request declared;
+  line.about("Runs CMD in the pod's network namespace, with that namespace's /sys.");
+  line.option("--state-dir", &declared.state.directory, "where the state is").show_default().directory();
+  line.option("POD", &declared.pod, "a name, namespace/name, or namespace/name@container").required();
+  line.option("CMD", &declared.command, "behind --: the command with its arguments").required().file();
+  if (line.described_only()) return kExitOk;
+  const std::span<char* const> arguments = line.arguments();
   if (arguments.size() > 1 &&
       (std::string_view(arguments[1]) == "--help" || std::string_view(arguments[1]) == "-h")) {
     fmt::print("{}", kUsage);

@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include "command_line.h"
 #include "doc/json.h"
 #include "report/table.h"
 #include "serve/leftovers.h"
@@ -57,22 +55,22 @@ Result<int> run(const StateOptions& options, const std::string& pending, bool ye
 
 }  // namespace
 
-int gc_verb(std::span<char*> arguments) {
+int gc_verb(CommandLine& line) {
   StateOptions state;
   std::string output = "table";
   std::string pending = "/var/lib/railbed/pending-del";
   bool yes = false;
   bool dry_run = false;
-  CLI::App app("What no namespace owns: records, addresses, interfaces, sandboxes, files; --yes removes it.",
-               "railbed gc");
-  app.add_option("-o,--output", output, "table or json")->check(CLI::IsMember({"table", "json"}));
-  CLI::Option* remove = app.add_flag("--yes", yes, "remove what is found");
-  app.add_flag("--dry-run", dry_run, "only show it (this is the default)")->excludes(remove);
-  app.add_option("--state-dir", state.directory, "where the state is")->capture_default_str();
-  app.add_option("--pending-dir", pending, "where the shim keeps DELs that no agent answered")
-      ->capture_default_str();
-  app.add_option("--wait", state.wait_s, "seconds to wait for another railbed that is at work");
-  if (auto status = parse_command_line(app, arguments)) return *status;
+  line.about("What no namespace owns: records, addresses, interfaces, sandboxes, files; --yes removes it.");
+  line.option("-o,--output", &output, "table or json").one_of({"table", "json"});
+  const Option& remove = line.option("--yes", &yes, "remove what is found");
+  line.option("--dry-run", &dry_run, "only show it (this is the default)").excludes(remove);
+  line.option("--state-dir", &state.directory, "where the state is").show_default().directory();
+  line.option("--pending-dir", &pending, "where the shim keeps DELs that no agent answered")
+      .show_default()
+      .directory();
+  line.option("--wait", &state.wait_s, "seconds to wait for another railbed that is at work");
+  if (auto status = line.parse()) return *status;
   return status_of(run(state, pending, yes, output == "json"));
 }
 

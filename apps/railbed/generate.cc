@@ -4,10 +4,8 @@
 #include <cstdio>
 #include <map>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include "command_line.h"
 #include "doc/json.h"
 #include "generate/design.h"
 #include "generate/manifests.h"
@@ -24,6 +22,7 @@ using generate::Rail;
 
 struct Options {
   std::vector<std::string> facts;
+  std::string profile;
   generate::Wish wish;
   std::string output = "text";
 };
@@ -31,27 +30,26 @@ struct Options {
 const std::map<std::string, Profile> kProfiles = {
     {"infiniband", Profile::kInfiniband}, {"roce", Profile::kRoce}, {"host-device", Profile::kHostDevice}};
 
-void add_options(CLI::App& app, Options& options) {
-  app.add_option("--facts", options.facts,
-                 "facts of a node (railbed discover -o yaml) or its recording (FILE.tar), one or more")
-      ->check(CLI::ExistingFile);
-  app.add_option("--profile", options.wish.profile, "infiniband, roce or host-device")
-      ->required()
-      ->transform(CLI::CheckedTransformer(kProfiles, CLI::ignore_case));
-  app.add_option("--vfs", options.wish.vfs, "VFs per PF")->check(CLI::Range(1, 128))->capture_default_str();
-  app.add_option("--pods-per-node", options.wish.pods_per_node, "pods that run on a node at once")
-      ->check(CLI::Range(1, 128))
-      ->capture_default_str();
-  app.add_option("--mtu", options.wish.mtu, "of PFs and VFs (default: 9000 for RoCE in hardware)")
-      ->check(CLI::Range(1280, 9978));
-  app.add_option("--addresses", options.wish.addresses, "the rails' ranges are cut out of it")
-      ->capture_default_str();
-  app.add_flag("--soft-rdma", options.wish.soft_rdma,
-               "take ports without RDMA too: soft-RoCE, for trying it out");
-  app.add_option("--namespace", options.wish.pod_namespace, "of the pods")->capture_default_str();
-  app.add_option("--image", options.wish.image, "of the test pods")->capture_default_str();
-  app.add_option("--resource-prefix", options.wish.resource_prefix, "of resource names")
-      ->capture_default_str();
+void add_options(CommandLine& line, Options& options) {
+  line.option("--facts", &options.facts,
+              "facts of a node (railbed discover -o yaml) or its recording (FILE.tar), one or more")
+      .existing_file();
+  line.option("--profile", &options.profile, "infiniband, roce or host-device")
+      .required()
+      .one_of({"infiniband", "roce", "host-device"})
+      .in_any_case();
+  line.option("--vfs", &options.wish.vfs, "VFs per PF").between(1, 128).show_default();
+  line.option("--pods-per-node", &options.wish.pods_per_node, "pods that run on a node at once")
+      .between(1, 128)
+      .show_default();
+  line.option("--mtu", &options.wish.mtu, "of PFs and VFs (default: 9000 for RoCE in hardware)")
+      .between(1280, 9978);
+  line.option("--addresses", &options.wish.addresses, "the rails' ranges are cut out of it").show_default();
+  line.option("--soft-rdma", &options.wish.soft_rdma,
+              "take ports without RDMA too: soft-RoCE, for trying it out");
+  line.option("--namespace", &options.wish.pod_namespace, "of the pods").show_default();
+  line.option("--image", &options.wish.image, "of the test pods").show_default();
+  line.option("--resource-prefix", &options.wish.resource_prefix, "of resource names").show_default();
 }
 
 // The nodes in files, or this machine.
@@ -112,8 +110,9 @@ Result<int> run(const Options& options, bool only_size) {
   return kExitOk;
 }
 
-int run_verb(CLI::App& app, Options& options, bool only_size, std::span<char*> arguments) {
-  if (auto status = parse_command_line(app, arguments)) return *status;
+int run_verb(CommandLine& line, Options& options, bool only_size) {
+  if (auto status = line.parse()) return *status;
+  options.wish.profile = kProfiles.at(options.profile);
   Result<int> done = run(options, only_size);
   if (done) return *done;
   return give_up(done.error());
@@ -121,28 +120,26 @@ int run_verb(CLI::App& app, Options& options, bool only_size, std::span<char*> a
 
 }  // namespace
 
-int generate_verb(std::span<char*> arguments) {
+int generate_verb(CommandLine& line) {
   Options options;
-  CLI::App app(
+  line.about(
       "Writes the manifests that fit these nodes (or this machine): a policy and a network per rail, "
       "addresses\n"
       "for all VFs, a test pod per node with all rails and the environment that NCCL, UCX and NVSHMEM need.\n"
-      "Check them: railbed generate … | railbed check --facts FILE -",
-      "railbed generate");
-  add_options(app, options);
-  return run_verb(app, options, false, arguments);
+      "Check them: railbed generate … | railbed check --facts FILE -");
+  add_options(line, options);
+  return run_verb(line, options, false);
 }
 
-int size_verb(std::span<char*> arguments) {
+int size_verb(CommandLine& line) {
   Options options;
-  CLI::App app(
+  line.about(
       "How many VFs and addresses the rails of these nodes (or of this machine) have and need: per rail "
       "PFs,\n"
-      "VFs, what the pods take at once, what is spare, and a range with a fifth more than there are VFs.",
-      "railbed size");
-  add_options(app, options);
-  app.add_option("-o,--output", options.output, "text or json")->check(CLI::IsMember({"text", "json"}));
-  return run_verb(app, options, true, arguments);
+      "VFs, what the pods take at once, what is spare, and a range with a fifth more than there are VFs.");
+  add_options(line, options);
+  line.option("-o,--output", &options.output, "text or json").one_of({"text", "json"});
+  return run_verb(line, options, true);
 }
 
 }  // namespace railbed

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed: one program, one verb per file. This file only finds the verb.
+//
+//   railbed VERB …        the verb
+//   railbed help [VERB]   as --help, as VERB --help
+//   railbed version       as -V, --version
+#include <array>
 #include <cstdio>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include <fmt/core.h>
@@ -28,6 +34,8 @@ constexpr Verb kVerbs[] = {
     {"agent", "serve CNI requests of railbed-cni until told to stop", agent_verb},
     {"cni", "put railbed-cni in the place of CNI plugins, keeping the originals, and back", cni_verb},
     {"perf", "measure bandwidth, latency and jitter of a path over RDMA and TCP; the HTML report", perf_verb},
+    {"completion", "what bash, zsh or fish complete behind railbed, as a script for them", completion_verb},
+    {"man", "the manual page of a verb", man_verb},
 };
 
 void print_usage(FILE* out) {
@@ -38,27 +46,50 @@ void print_usage(FILE* out) {
   for (const Verb& verb : kVerbs) fmt::print(out, "  {:<12}{}\n", verb.name, verb.summary);
 }
 
-int run(std::span<char*> arguments) {
+int print_version() {
+  fmt::print("railbed {}\n", RAILBED_VERSION);
+  return kExitOk;
+}
+
+int run_verb(std::string_view name, std::span<char* const> arguments) {
+  for (const Verb& verb : kVerbs)
+    if (verb.name == name) {
+      CommandLine line(verb.name, arguments);
+      return verb.run(line);
+    }
+  fmt::print(stderr, "railbed: there is no verb \"{}\"; railbed --help lists them\n", name);
+  return kExitError;
+}
+
+// `railbed help`, `railbed help VERB`.
+int help(std::span<char* const> arguments) {
+  if (arguments.size() < 2) {
+    print_usage(stdout);
+    return kExitOk;
+  }
+  std::string name = arguments[1];
+  std::string option = "--help";
+  std::array<char*, 2> asked = {name.data(), option.data()};
+  return run_verb(name, asked);
+}
+
+int run(std::span<char* const> arguments) {
   if (arguments.size() < 2) {
     print_usage(stderr);
     return kExitError;
   }
   std::string_view name = arguments[1];
-  if (name == "--help" || name == "-h" || name == "help") {
-    print_usage(stdout);
-    return kExitOk;
-  }
-  if (name == "--version") {
-    fmt::print("railbed {}\n", RAILBED_VERSION);
-    return kExitOk;
-  }
-  for (const Verb& verb : kVerbs)
-    if (verb.name == name) return verb.run(arguments.subspan(1));
-  fmt::print(stderr, "railbed: there is no verb \"{}\"; railbed --help lists them\n", name);
-  return kExitError;
+  if (name == "--help" || name == "-h" || name == "help") return help(arguments.subspan(1));
+  if (name == "--version" || name == "-V" || name == "version") return print_version();
+  return run_verb(name, arguments.subspan(1));
 }
 
 }  // namespace
+
+std::span<const Verb> all_verbs() {
+  return kVerbs;
+}
+
 }  // namespace railbed
 
 int main(int argc, char** argv) {

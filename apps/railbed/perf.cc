@@ -7,10 +7,8 @@
 #include <sstream>
 #include <stop_token>
 
-#include <CLI/CLI.hpp>
 #include <unistd.h>
 
-#include "command_line.h"
 #include "perf/client.h"
 #include "perf/server.h"
 #include "report/html.h"
@@ -153,36 +151,36 @@ Result<int> run_report(const PerfArguments& arguments) {
   return kExitOk;
 }
 
-void add_client_options(CLI::App& app, PerfArguments& a) {
-  app.add_option("ADDRESS", a.host, "where `railbed perf serve` runs: the rail's address")->required();
-  app.add_option("--port", a.port, "its control port")->capture_default_str();
-  app.add_option("--device", a.device,
-                 "RDMA device, e.g. mlx5_0 or mlx5_0:2 (default: the one toward ADDRESS)");
-  app.add_option("--remote-device", a.remote_device,
-                 "the server's RDMA device (default: the one toward this side)");
-  app.add_option("--gid-rule", a.gid_rule,
-                 "auto, or of v1, v2, ipv4, ipv6, address=A, netdev=N, index=I, joined by commas")
-      ->capture_default_str();
-  app.add_flag("-a,--all", a.all_sizes, "sizes 2, 4, 8 … up to --max-size");
-  app.add_option("--max-size", a.max_size_bytes, "largest size of -a")->transform(CLI::AsSizeValue(false));
-  app.add_option("-s,--size", a.size_bytes,
-                 "bytes per message, e.g. 64KiB (default: 64KiB for bw, 2 for lat)")
-      ->transform(CLI::AsSizeValue(false))
-      ->excludes("--all");
-  app.add_option("-D,--duration", a.duration_s, "seconds per size (default: 2, with -a 0.5)")
-      ->check(CLI::Range(0.01, 86400.0));
-  app.add_option("-n,--iterations", a.iterations, "messages per size and queue pair, instead of a duration")
-      ->check(CLI::PositiveNumber)
-      ->excludes("--duration");
-  app.add_option("--inline", a.inline_bytes,
-                 "writes up to this size go inline (default: for lat what the device takes)");
-  app.add_flag("--tcp", a.tcp, "the same over plain sockets");
-  app.add_option("-o,--output", a.output, "table or json")->check(CLI::IsMember({"table", "json"}));
-  app.add_option("--save", a.save, "write the result as JSON to this file as well");
-  app.add_option("--label", a.label, "name of the rail or pair in reports, e.g. rail0");
+void add_client_options(CommandLine& line, PerfArguments& a) {
+  line.option("ADDRESS", &a.host, "where `railbed perf serve` runs: the rail's address").required();
+  line.option("--port", &a.port, "its control port").show_default();
+  line.option("--device", &a.device,
+              "RDMA device, e.g. mlx5_0 or mlx5_0:2 (default: the one toward ADDRESS)");
+  line.option("--remote-device", &a.remote_device,
+              "the server's RDMA device (default: the one toward this side)");
+  line.option("--gid-rule", &a.gid_rule,
+              "auto, or of v1, v2, ipv4, ipv6, address=A, netdev=N, index=I, joined by commas")
+      .show_default();
+  const Option& all = line.option("-a,--all", &a.all_sizes, "sizes 2, 4, 8 … up to --max-size");
+  line.option("--max-size", &a.max_size_bytes, "largest size of -a").size_in_bytes();
+  line.option("-s,--size", &a.size_bytes, "bytes per message, e.g. 64KiB (default: 64KiB for bw, 2 for lat)")
+      .size_in_bytes()
+      .excludes(all);
+  const Option& duration =
+      line.option("-D,--duration", &a.duration_s, "seconds per size (default: 2, with -a 0.5)")
+          .between(0.01, 86400.0);
+  line.option("-n,--iterations", &a.iterations, "messages per size and queue pair, instead of a duration")
+      .positive()
+      .excludes(duration);
+  line.option("--inline", &a.inline_bytes,
+              "writes up to this size go inline (default: for lat what the device takes)");
+  line.option("--tcp", &a.tcp, "the same over plain sockets");
+  line.option("-o,--output", &a.output, "table or json").one_of({"table", "json"});
+  line.option("--save", &a.save, "write the result as JSON to this file as well").file();
+  line.option("--label", &a.label, "name of the rail or pair in reports, e.g. rail0");
 }
 
-std::string command_line(std::span<char*> arguments) {
+std::string typed_line(std::span<char* const> arguments) {
   std::string text = "railbed";
   for (const char* argument : arguments) text += fmt::format(" {}", argument);
   return text;
@@ -190,34 +188,33 @@ std::string command_line(std::span<char*> arguments) {
 
 }  // namespace
 
-int perf_verb(std::span<char*> arguments) {
+int perf_verb(CommandLine& line) {
   PerfArguments a;
-  CLI::App app("Measures bandwidth, latency and jitter of a path, over RDMA and over TCP.", "railbed perf");
-  app.require_subcommand(1);
-  CLI::App* serve = app.add_subcommand("serve", "the other end: answers clients until stopped");
-  serve->add_option("--port", a.port, "control port")->capture_default_str();
-  serve->add_option("--bind", a.bind, "listen on this address only");
-  serve->add_option("--device", a.device,
-                    "RDMA device (default: the one of the address a client connects to)");
-  serve->add_option("--gid-rule", a.gid_rule, "as for the clients")->capture_default_str();
-  serve->add_flag("--once", a.once, "end after one client");
-  CLI::App* bw = app.add_subcommand("bw", "bandwidth by RDMA write");
-  add_client_options(*bw, a);
-  bw->add_option("-q,--qps", a.qps, "queue pairs, or TCP streams")->capture_default_str();
-  bw->add_option("--tx-depth", a.tx_depth, "writes under way per queue pair")->capture_default_str();
-  bw->add_flag("-b,--bidirectional", a.bidirectional, "both sides write at once");
-  CLI::App* lat = app.add_subcommand("lat", "latency and jitter by RDMA write ping-pong");
-  add_client_options(*lat, a);
-  CLI::App* html = app.add_subcommand("report", "one HTML file from results (--save) of bw and lat");
-  html->add_option("RESULT", a.results, "files that --save wrote")->required();
-  html->add_option("--status", a.status, "`railbed status -o json` of each node, for the drawing");
-  html->add_option("--title", a.title, "headline");
-  html->add_option("-o,--output", a.report, "the file to write (default: standard output)");
-  if (auto status = parse_command_line(app, arguments)) return *status;
+  line.about("Measures bandwidth, latency and jitter of a path, over RDMA and over TCP.");
+  CommandLine& serve = line.subcommand("serve", "the other end: answers clients until stopped");
+  serve.option("--port", &a.port, "control port").show_default();
+  serve.option("--bind", &a.bind, "listen on this address only");
+  serve.option("--device", &a.device, "RDMA device (default: the one of the address a client connects to)");
+  serve.option("--gid-rule", &a.gid_rule, "as for the clients").show_default();
+  serve.option("--once", &a.once, "end after one client");
+  CommandLine& bw = line.subcommand("bw", "bandwidth by RDMA write");
+  add_client_options(bw, a);
+  bw.option("-q,--qps", &a.qps, "queue pairs, or TCP streams").show_default();
+  bw.option("--tx-depth", &a.tx_depth, "writes under way per queue pair").show_default();
+  bw.option("-b,--bidirectional", &a.bidirectional, "both sides write at once");
+  CommandLine& lat = line.subcommand("lat", "latency and jitter by RDMA write ping-pong");
+  add_client_options(lat, a);
+  CommandLine& html = line.subcommand("report", "one HTML file from results (--save) of bw and lat");
+  html.option("RESULT", &a.results, "files that --save wrote").required().file();
+  html.option("--status", &a.status, "`railbed status -o json` of each node, for the drawing").file();
+  html.option("--title", &a.title, "headline");
+  html.option("-o,--output", &a.report, "the file to write (default: standard output)").file();
+  if (auto status = line.parse()) return *status;
   const auto result = [&]() -> Result<int> {
-    if (*serve) return run_server(a);
-    if (*html) return run_report(a);
-    return run_client(a, *bw ? TestKind::kBandwidth : TestKind::kLatency, command_line(arguments));
+    if (serve.chosen()) return run_server(a);
+    if (html.chosen()) return run_report(a);
+    return run_client(a, bw.chosen() ? TestKind::kBandwidth : TestKind::kLatency,
+                      typed_line(line.arguments()));
   }();
   return status_of(result);
 }

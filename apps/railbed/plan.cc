@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include "command_line.h"
 #include "doc/json.h"
 #include "machine.h"
 #include "manifests.h"
@@ -101,40 +99,39 @@ Result<int> make_plans(const Options& options) {
 
 }  // namespace
 
-int plan_verb(std::span<char*> arguments) {
+int plan_verb(CommandLine& line) {
   Options options;
-  CLI::App app(
+  line.about(
       "What would be done to this node, or to those in facts files, to make the manifests true: ordered "
       "steps,\n"
       "why, and whom they disturb. Changes nothing. Exits 0 when nothing is to be changed, 2 when something "
       "is,\n"
-      "1 when something is wrong (what can be planned is printed all the same).",
-      "railbed plan");
-  app.add_option("FILES", options.files, "manifests (YAML or JSON): files, directories, - for standard input")
-      ->required();
-  auto* facts =
-      app.add_option("--facts", options.facts,
-                     "node facts (railbed discover -o json) instead of this machine; may be repeated")
-          ->allow_extra_args(false)
-          ->check(CLI::ExistingFile);
-  auto* from =
-      app.add_option("--from", options.machine.from, "read a recorded machine: FILE.tar, or FILE.machine")
-          ->check(CLI::ExistingFile)
-          ->excludes(facts);
-  app.add_option("--root", options.machine.root, "read a machine's files (/sys, /proc) below this directory")
-      ->check(CLI::ExistingDirectory)
-      ->excludes(facts)
-      ->excludes(from);
-  app.add_option("--node", options.node, "this node's name, or the one of --facts to plan for");
-  app.add_option("-o,--output", options.output, "text or json")->check(CLI::IsMember({"text", "json"}));
-  app.add_flag("--soft-rdma", options.graph.soft_rdma, "soft-RoCE devices on RDMA-marked VFs");
-  app.add_flag("--disrupt", options.plan.disrupt, "also plan what takes VFs from running pods");
-  app.add_option("--force", options.forced,
-                 "an id of check's findings that is no error here; may be repeated")
-      ->allow_extra_args(false);
-  app.add_option("--resource-prefix", options.graph.resource_prefix, "of resource names")
-      ->capture_default_str();
-  if (auto status = parse_command_line(app, arguments)) return *status;
+      "1 when something is wrong (what can be planned is printed all the same).");
+  line.option("FILES", &options.files, "manifests (YAML or JSON): files, directories, - for standard input")
+      .required()
+      .file();
+  const Option& facts =
+      line.option("--facts", &options.facts,
+                  "node facts (railbed discover -o json) instead of this machine; may be repeated")
+          .one_value_each()
+          .existing_file();
+  const Option& from =
+      line.option("--from", &options.machine.from, "read a recorded machine: FILE.tar, or FILE.machine")
+          .existing_file()
+          .excludes(facts);
+  line.option("--root", &options.machine.root, "read a machine's files (/sys, /proc) below this directory")
+      .existing_directory()
+      .excludes(facts)
+      .excludes(from);
+  line.option("--node", &options.node, "this node's name, or the one of --facts to plan for");
+  line.option("-o,--output", &options.output, "text or json").one_of({"text", "json"});
+  line.option("--soft-rdma", &options.graph.soft_rdma, "soft-RoCE devices on RDMA-marked VFs");
+  line.option("--disrupt", &options.plan.disrupt, "also plan what takes VFs from running pods");
+  line.option("--force", &options.forced, "an id of check's findings that is no error here; may be repeated")
+      .one_value_each();
+  line.option("--resource-prefix", &options.graph.resource_prefix, "of resource names").show_default();
+  line.exit_status(kExitChange, "something is to be changed");
+  if (auto status = line.parse()) return *status;
   return status_of(make_plans(options));
 }
 

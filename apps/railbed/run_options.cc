@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include <CLI/CLI.hpp>
-
 #include "doc/json.h"
 #include "run_report.h"
 #include "verb.h"
@@ -27,12 +25,13 @@ int tell_any(const RunOptions& options, const Report& report) {
 
 }  // namespace
 
-void add_run_options(CLI::App& app, RunOptions& options) {
-  app.add_option("--state-dir", options.state.directory, "where the state is")->capture_default_str();
-  app.add_option("--wait", options.state.wait_s, "seconds to wait for another railbed that is at work");
-  app.add_option("--agent", options.agent_socket, "the socket of the agent that attaches pods; \"\" for none")
-      ->capture_default_str();
-  app.add_option("-o,--output", options.output, "text or json")->check(CLI::IsMember({"text", "json"}));
+void add_run_options(CommandLine& line, RunOptions& options) {
+  line.option("--state-dir", &options.state.directory, "where the state is").show_default().directory();
+  line.option("--wait", &options.state.wait_s, "seconds to wait for another railbed that is at work");
+  line.option("--agent", &options.agent_socket, "the socket of the agent that attaches pods; \"\" for none")
+      .show_default()
+      .file();
+  line.option("-o,--output", &options.output, "text or json").one_of({"text", "json"});
 }
 
 Result<Work> begin_work(RunOptions& options, os::Kernel& kernel, const std::string& command) {

@@ -8,12 +8,9 @@
 
 #include "agent/standalone.h"
 #include "agent_client.h"
+#include "command_line.h"
 #include "os/kernel.h"
 #include "state_options.h"
-
-namespace CLI {
-class App;
-}
 
 namespace railbed {
 
@@ -24,7 +21,7 @@ struct RunOptions {
   std::string agent_socket = kAgentSocket;
 };
 
-void add_run_options(CLI::App& app, RunOptions& options);
+void add_run_options(CommandLine& line, RunOptions& options);
 
 // The state, locked, and the agent that attaches pods where one runs (it is in `settings` then).
 struct Work {

@@ -4,11 +4,9 @@
 
 #include <cstdio>
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include "command_line.h"
 #include "doc/json.h"
 #include "facts/collect.h"
 #include "report/table.h"
@@ -113,15 +111,15 @@ Result<void> run(const StateOptions& options, const std::string& node, bool json
 
 }  // namespace
 
-int status_verb(std::span<char*> arguments) {
+int status_verb(CommandLine& line) {
   StateOptions state;
   std::string output = "table";
   std::string node;
-  CLI::App app("Policies, VFs by owner, pods with their interfaces, and what failed.", "railbed status");
-  app.add_option("-o,--output", output, "table or json")->check(CLI::IsMember({"table", "json"}));
-  app.add_option("--node", node, "this machine's node name (the one of the last up, or its host name)");
-  app.add_option("--state-dir", state.directory, "where the state is")->capture_default_str();
-  if (auto status = parse_command_line(app, arguments)) return *status;
+  line.about("Policies, VFs by owner, pods with their interfaces, and what failed.");
+  line.option("-o,--output", &output, "table or json").one_of({"table", "json"});
+  line.option("--node", &node, "this machine's node name (the one of the last up, or its host name)");
+  line.option("--state-dir", &state.directory, "where the state is").show_default().directory();
+  if (auto status = line.parse()) return *status;
   auto done = run(state, node, output == "json");
   if (done) return kExitOk;
   return give_up(done.error());

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed up: makes this machine what the manifests say, and attaches this node's pods.
-#include <CLI/CLI.hpp>
 
 #include "agent/privileges.h"
 #include "agent/standalone.h"
-#include "command_line.h"
 #include "facts/collect.h"
 #include "manifests.h"
 #include "run_options.h"
@@ -71,20 +69,20 @@ Result<int> run(Options& options) {
 
 }  // namespace
 
-int up_verb(std::span<char*> arguments) {
+int up_verb(CommandLine& line) {
   Options options;
-  CLI::App app("Makes this machine what the manifests say and attaches this node's pods.", "railbed up");
-  app.add_option("FILES", options.files, "manifests: files, directories, or - for standard input")
-      ->required();
-  app.add_option("--node", options.settings.node, "this machine's node name (its host name)");
-  app.add_flag("--soft-rdma", options.settings.soft_rdma,
-               "soft-RoCE devices on RDMA-marked VFs without RDMA");
-  app.add_option("--force", options.forced,
-                 "an id of check's findings that is no error here; may be repeated")
-      ->allow_extra_args(false);
-  app.add_flag("--disrupt", options.settings.disrupt, "also make changes that take VFs from running pods");
-  add_run_options(app, options);
-  if (auto status = parse_command_line(app, arguments)) return *status;
+  line.about("Makes this machine what the manifests say and attaches this node's pods.");
+  line.option("FILES", &options.files, "manifests: files, directories, or - for standard input")
+      .required()
+      .file();
+  line.option("--node", &options.settings.node, "this machine's node name (its host name)");
+  line.option("--soft-rdma", &options.settings.soft_rdma,
+              "soft-RoCE devices on RDMA-marked VFs without RDMA");
+  line.option("--force", &options.forced, "an id of check's findings that is no error here; may be repeated")
+      .one_value_each();
+  line.option("--disrupt", &options.settings.disrupt, "also make changes that take VFs from running pods");
+  add_run_options(line, options);
+  if (auto status = line.parse()) return *status;
   return status_of(run(options));
 }
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// railbed man, railbed completion: what verbs declare, as manual pages and as scripts for shells.
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+
+#include <fmt/core.h>
+
+#include "completion.h"
+#include "man_page.h"
+#include "verb.h"
+
+namespace railbed {
+namespace {
+
+Result<void> write_page(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) return fail(system_error(errno != 0 ? errno : EIO, "write " + path));
+  return {};
+}
+
+Result<int> write_pages(const std::vector<Described>& verbs, const std::string& folder) {
+  TRY(write_page(folder + "/railbed.1", man_page_of_all(verbs)));
+  for (const Described& verb : verbs)
+    TRY(write_page(fmt::format("{}/railbed-{}.1", folder, verb.name), man_page_of(verb)));
+  return kExitOk;
+}
+
+Result<int> print_page(const std::vector<Described>& verbs, const std::string& name) {
+  if (name.empty()) {
+    fmt::print("{}", man_page_of_all(verbs));
+    return kExitOk;
+  }
+  for (const Described& verb : verbs)
+    if (verb.name == name) {
+      fmt::print("{}", man_page_of(verb));
+      return kExitOk;
+    }
+  return fail(Error{.code = Code::kNotFound,
+                    .message = fmt::format("there is no verb \"{}\"", name),
+                    .hint = "railbed --help lists them"});
+}
+
+}  // namespace
+
+int man_verb(CommandLine& line) {
+  std::string name;
+  std::string folder;
+  line.about(
+      "Prints the manual page of a verb, or of railbed itself, in man(7)'s language: railbed man check | man "
+      "-l "
+      "-.\nmake install and the packages install all of them.");
+  const Option& verb = line.option("VERB", &name, "whose page; railbed's own page otherwise");
+  line.option("--write", &folder, "write all pages into this directory instead")
+      .existing_directory()
+      .excludes(verb);
+  if (auto status = line.parse()) return *status;
+  const std::vector<Described> verbs = describe_verbs();
+  return status_of(folder.empty() ? print_page(verbs, name) : write_pages(verbs, folder));
+}
+
+int completion_verb(CommandLine& line) {
+  std::string shell;
+  line.about(
+      "Prints a script that completes railbed's verbs, options, choices and files. For this shell only:\n"
+      "source <(railbed completion bash), source <(railbed completion zsh), railbed completion fish | "
+      "source.\n"
+      "make install and the packages put the scripts where the shells look for them.");
+  line.option("SHELL", &shell, "bash, zsh or fish").required().one_of({"bash", "zsh", "fish"});
+  if (auto status = line.parse()) return *status;
+  const std::vector<Described> verbs = describe_verbs();
+  fmt::print("{}", shell == "bash"  ? bash_completion(verbs)
+                   : shell == "zsh" ? zsh_completion(verbs)
+                                    : fish_completion(verbs));
+  return kExitOk;
+}
+
+}  // namespace railbed
