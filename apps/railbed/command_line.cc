@@ -134,7 +134,7 @@ CommandLine& CommandLine::subcommand(std::string_view name, std::string_view abo
 }
 
 // Declarations become CLI11's objects, which check and fill the destinations.
-class Parser {
+class OptionParser {
  public:
   static void declare(CLI::App& app, const CommandLine& line) {
     for (const Option& one : line.options_) check(*add(app, one), one);
@@ -196,14 +196,14 @@ class Parser {
 std::optional<int> CommandLine::parse() {
   if (described_only()) return kExitOk;
   CLI::App app(std::string(about_), "railbed " + std::string(name_));
-  Parser::declare(app, *this);
+  OptionParser::declare(app, *this);
   try {
     app.parse(static_cast<int>(arguments_.size()), arguments_.data());
   } catch (const CLI::ParseError& problem) {
     // CLI11 ends with numbers of its own (109 for an unknown option).
     return app.exit(problem) == 0 ? kExitOk : kExitError;
   }
-  Parser::choose(app, *this);
+  OptionParser::choose(app, *this);
   return std::nullopt;
 }
 

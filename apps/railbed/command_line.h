@@ -77,7 +77,7 @@ class Option {
   const Declaration& declaration() const { return declaration_; }
 
  private:
-  friend class Parser;
+  friend class OptionParser;
   struct Limits {
     double low;
     double high;
@@ -127,7 +127,7 @@ class CommandLine {
   const std::vector<std::unique_ptr<CommandLine>>& subcommands() const { return subcommands_; }
 
  private:
-  friend class Parser;
+  friend class OptionParser;
   std::string_view name_;
   std::span<char* const> arguments_;
   std::string_view about_;
