@@ -73,13 +73,15 @@ bool is_meant_as_manifest(const doc::Value& value) {
          });
 }
 
-// Whether the object has a field of its own that objects of `schema` do not have: it plainly is something
-// else.
+// Whether most of the object's fields are none of `schema` (a kubeconfig beside a ConfigMap): it plainly is
+// something else. A field alone may have slipped out of metadata.
 bool is_something_else(const doc::Value& value, const Schema& schema) {
   if (schema.type != FieldType::kObject || schema.fields.empty() || schema.items != nullptr) return false;
-  return std::ranges::any_of(*value.as_object(), [&](const doc::Value::Member& member) {
-    return !schema.fields.contains(member.key) && member.key != "status";
-  });
+  int surplus = 0;
+  for (const doc::Value::Member& member : *value.as_object())
+    if (member.key != "apiVersion" && member.key != "kind")
+      surplus += schema.fields.contains(member.key) ? -1 : 1;
+  return surplus > 0;
 }
 
 // RB-API-001, told anew: only where the apiVersion and the fields fit what was probably meant (other groups

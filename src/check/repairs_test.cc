@@ -223,7 +223,7 @@ TEST_P(Shifts, NothingIsLostOrTurnedIntoSomethingElse) {
   std::map<std::string, int> counts;
   std::map<std::string, int> shown;
   const std::vector<Case> cases = cases_of(lines);
-  const size_t step = stride(cases.size(), 45);
+  const size_t step = stride(cases.size(), 30);
   for (size_t i = 0; i < cases.size(); i += step) {
     const Case& one = cases[i];
     const Outcome outcome = outcome_of(GetParam(), original, *shifted(lines, one));
