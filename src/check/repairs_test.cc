@@ -143,6 +143,18 @@ Outcome outcome_of(const std::string& name, const std::string& original_meaning,
   return is(second.findings.all().empty() ? kSilent : kPartly);
 }
 
+// Clang's sanitizers take ten times as long; the cases are the same code over and over.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define RAILBED_SANITIZED
+#endif
+#endif
+#ifdef RAILBED_SANITIZED
+constexpr size_t kSample = 8;
+#else
+constexpr size_t kSample = 30;
+#endif
+
 // Which cases: every n-th one. Its own number for every bundle, so that small ones have enough of them.
 size_t stride(size_t cases, size_t wanted) {
   const char* given = std::getenv("RAILBED_SHIFTS");
@@ -223,7 +235,7 @@ TEST_P(Shifts, NothingIsLostOrTurnedIntoSomethingElse) {
   std::map<std::string, int> counts;
   std::map<std::string, int> shown;
   const std::vector<Case> cases = cases_of(lines);
-  const size_t step = stride(cases.size(), 30);
+  const size_t step = stride(cases.size(), kSample);
   for (size_t i = 0; i < cases.size(); i += step) {
     const Case& one = cases[i];
     const Outcome outcome = outcome_of(GetParam(), original, *shifted(lines, one));
