@@ -73,7 +73,7 @@ class Loader {
     auto& told = out_.warning("RB-API-001", kind.span,
                               fmt::format("kind '{}' is not known; objects of it are left out", name));
     if (meant.empty()) return;
-    told.with_fix(fmt::format("did you mean '{}'?", meant)).with_edit(kind.span, meant);
+    told.with_fix(fmt::format("did you mean '{}'?", meant));
   }
 
   void leave_alone(const Value& document, const std::string& name) {

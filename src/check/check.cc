@@ -16,9 +16,10 @@
 #include "check/lookups.h"
 #include "check/missing_networks.h"
 #include "check/moves.h"
+#include "check/realign.h"
+#include "check/repairs.h"
 #include "check/schema.h"
 #include "check/suppress.h"
-#include "doc/edits.h"
 #include "doc/json.h"
 
 namespace railbed::check {
@@ -29,61 +30,8 @@ using doc::Diagnostics;
 
 // A repair can uncover the next mistake; a text that still changes after so many rounds is left as it is.
 constexpr int kMaxRounds = 16;
-
-// The sources as they are read, and the way back to how they were given.
-class Texts {
- public:
-  explicit Texts(std::vector<doc::SourcePtr> sources) : given_(sources), current_(std::move(sources)) {}
-
-  const std::vector<doc::SourcePtr>& current() const { return current_; }
-
-  // Applies the edits of `findings`; whether anything changed.
-  bool apply(const Diagnostics& findings) {
-    bool changed = false;
-    std::vector<doc::Edit> edits;
-    for (const Diagnostic& finding : findings.all())
-      edits.insert(edits.end(), finding.edits.begin(), finding.edits.end());
-    if (edits.empty()) return false;
-    for (doc::SourcePtr& source : current_) {
-      std::vector<doc::Edit> its;
-      std::ranges::copy_if(edits, std::back_inserter(its),
-                           [&](const doc::Edit& edit) { return edit.source == source; });
-      if (its.empty()) continue;
-      doc::EditedText edited(source, std::move(its));
-      if (edited.applied() == 0 || edited.after()->text == source->text) continue;
-      source = edited.after();
-      history_.push_back(std::move(edited));
-      changed = true;
-    }
-    return changed;
-  }
-
-  // A place in any of the texts, in the text that was given.
-  doc::Span back(doc::Span span) const {
-    for (size_t i = history_.size(); i-- > 0;) span = history_[i].back(span);
-    return span;
-  }
-
-  void to_given(Diagnostics& findings) const {
-    for (Diagnostic& finding : findings.mutable_all()) {
-      finding.span = back(finding.span);
-      for (Diagnostic::Note& note : finding.notes) note.span = back(note.span);
-    }
-  }
-
-  std::vector<Repair> repairs() const {
-    std::vector<Repair> out;
-    for (size_t i = 0; i < given_.size(); ++i)
-      if (current_[i] != given_[i] && current_[i]->text != given_[i]->text)
-        out.push_back({given_[i], current_[i]});
-    return out;
-  }
-
- private:
-  std::vector<doc::SourcePtr> given_;
-  std::vector<doc::SourcePtr> current_;
-  std::vector<doc::EditedText> history_;  // in the order in which they were made
-};
+// What is read to find out which lines were shifted: some seconds at most.
+constexpr size_t kMaxTriedBytes = 64 << 20;
 
 // What one reading of the texts gave.
 struct Reading {
@@ -125,32 +73,41 @@ bool is_meant_as_manifest(const doc::Value& value) {
          });
 }
 
-// RB-API-001, told anew: only where the apiVersion fits what was probably meant (other groups have kinds of
-// like names), with its repair. Other unknown kinds are counted.
+// Whether most of the object's fields are none of `schema` (a kubeconfig beside a ConfigMap): it plainly is
+// something else. A field alone may have slipped out of metadata.
+bool is_something_else(const doc::Value& value, const Schema& schema) {
+  if (schema.type != FieldType::kObject || schema.fields.empty() || schema.items != nullptr) return false;
+  int surplus = 0;
+  for (const doc::Value::Member& member : *value.as_object())
+    if (member.key != "apiVersion" && member.key != "kind")
+      surplus += schema.fields.contains(member.key) ? -1 : 1;
+  return surplus > 0;
+}
+
+// RB-API-001, told anew: only where the apiVersion and the fields fit what was probably meant (other groups
+// have kinds of like names). In words only: which object it is, its author knows. Other unknown kinds are
+// counted.
 void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
   std::erase_if(out.mutable_all(), [](const Diagnostic& finding) { return finding.id == "RB-API-001"; });
   std::map<std::string, size_t> told;  // findings by apiVersion and kind: one for all objects
   for (const Document& document : bundle.documents) {
     const std::string& kind = document.kind;
     if (find_schema("", kind) != nullptr || api::find_kind(kind) != nullptr) continue;
-    const doc::Span& span = document.value.find("kind")->span;
-    const auto [first, fresh] = told.try_emplace(document.api_version + " " + kind, SIZE_MAX);
-    if (!fresh) {
-      if (first->second == SIZE_MAX) continue;
-      doc::Diagnostic& finding = out.mutable_all()[first->second];
-      finding.with_edit(span, finding.edits.front().text);
-      continue;
-    }
     std::string meant = api::nearest_kind(kind);
     if (find_schema(document.api_version, meant) == nullptr) {
       const std::vector<std::string> kinds = schema_kinds();
       meant = doc::nearest(kind, {kinds.begin(), kinds.end()});
     }
-    if (meant.empty() || find_schema(document.api_version, meant) == nullptr) continue;
-    first->second = out.all().size();
+    const Schema* schema = meant.empty() ? nullptr : find_schema(document.api_version, meant);
+    if (schema == nullptr || is_something_else(document.value, *schema)) continue;
+    const doc::Span& span = document.value.find("kind")->span;
+    const auto [first, fresh] = told.try_emplace(document.api_version + " " + kind, out.all().size());
+    if (!fresh) {
+      out.mutable_all()[first->second].note(span, "here, too");
+      continue;
+    }
     out.warning("RB-API-001", span, fmt::format("kind '{}' is not known; objects of it are left out", kind))
-        .with_fix(fmt::format("did you mean '{}'?", meant))
-        .with_edit(span, meant);
+        .with_fix(fmt::format("did you mean '{}'?", meant));
   }
 }
 
@@ -195,7 +152,8 @@ void drop_what_parts_lack(const Bundle& bundle, Diagnostics& findings) {
   });
 }
 
-Reading read(const std::vector<doc::SourcePtr>& sources) {
+// What the texts say as they stand, with the repairs that single findings offer.
+Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources) {
   Reading reading;
   // Everything else that could be told of such a text is a follow-on; it is read again without them.
   bool again = false;
@@ -224,11 +182,23 @@ Reading read(const std::vector<doc::SourcePtr>& sources) {
   return reading;
 }
 
+// The same, with the repairs that are found by trying; `bytes` may be read for that.
+Reading read(const std::vector<doc::SourcePtr>& sources, size_t& bytes) {
+  Reading reading = read_as_it_is(sources);
+  const auto try_text = [](const doc::SourcePtr& source) {
+    Reading one = read_as_it_is({source});
+    return Trial{std::move(one.bundle), std::move(one.findings)};
+  };
+  realign(reading.findings, try_text, bytes);
+  return reading;
+}
+
 // Reads, repairs what has a safe repair, and reads again until nothing is left to repair. The findings that
 // were repaired on the way are added to `repaired`.
 Reading read_and_repair(Texts& texts, Diagnostics& repaired) {
+  size_t bytes = kMaxTriedBytes;
   for (int round = 0;; ++round) {
-    Reading reading = read(texts.current());
+    Reading reading = read(texts.current(), bytes);
     if (round == kMaxRounds || !texts.apply(reading.findings)) return reading;
     Diagnostics done;
     std::ranges::copy_if(reading.findings.all(), std::back_inserter(done.mutable_all()),

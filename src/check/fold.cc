@@ -46,6 +46,7 @@ void drop_twins(std::vector<Diagnostic>& findings) {
 
 // Whether an object with this finding is left out of what the rules see.
 bool breaks_its_object(const Diagnostic& finding) {
+  if (finding.id == "RB-API-001" && finding.span.known()) return true;
   if (finding.severity != doc::Severity::kError || !finding.span.known() || !finding.missing.empty())
     return false;
   for (const std::string_view family : {"RB-YAML-", "RB-JSON-", "RB-API-", "RB-CNI-", "RB-IPAM-", "RB-ANN-"})
@@ -58,9 +59,14 @@ struct Region {
   size_t end = 0;
 };
 
+std::string_view marked(const doc::Span& span) {
+  return std::string_view(span.source->text).substr(span.offset, static_cast<size_t>(span.length));
+}
+
 // A finding that broke its object, and the text of that object.
 struct Cause {
   size_t finding = 0;
+  doc::SourcePtr source;
   Region object;
 };
 
@@ -84,6 +90,15 @@ Region document_around(const doc::Span& span) {
   do end = std::min(text.find('\n', end), text.size() - 1) + 1;
   while (end < text.size() && !separator(end));
   return {begin, end};
+}
+
+// A kind that is not known is told once; its notes mark the same word in the other objects.
+void add_causes(const Diagnostic& finding, size_t number, std::vector<Cause>& causes) {
+  causes.push_back({number, finding.span.source, document_around(finding.span)});
+  if (finding.id != "RB-API-001") return;
+  for (const Diagnostic::Note& note : finding.notes)
+    if (note.span.known() && marked(note.span) == marked(finding.span))
+      causes.push_back({number, note.span.source, document_around(note.span)});
 }
 
 bool is_name_byte(char c) {
@@ -146,14 +161,14 @@ void fold(doc::Diagnostics& all) {
   if (!anything_missing) return;
   std::vector<Cause> causes;
   for (size_t i = 0; i < findings.size(); ++i)
-    if (breaks_its_object(findings[i])) causes.push_back({i, document_around(findings[i].span)});
+    if (breaks_its_object(findings[i])) add_causes(findings[i], i, causes);
   if (causes.empty()) return;
   std::set<size_t> folded;
   for (size_t i = 0; i < findings.size(); ++i) {
     Diagnostic& finding = findings[i];
     if (finding.missing.empty()) continue;
     const auto cause = std::ranges::find_if(causes, [&](const Cause& c) {
-      const doc::SourcePtr& source = findings[c.finding].span.source;
+      const doc::SourcePtr& source = c.source;
       const bool inside = finding.span.source == source && finding.span.offset >= c.object.begin &&
                           finding.span.offset < c.object.end;
       const std::string_view text = source->text;

@@ -45,21 +45,38 @@ std::vector<Level> levels_to(const Value& value, const Schema* schema, size_t of
   return {};
 }
 
-// The object that has a place for `key`: the nearest one around, else the only one right below.
+// The objects that have a place for a key. Those in lists count, but nothing is moved into them: which item
+// was meant, the schema does not know.
+struct Places {
+  std::vector<const Value*> objects;
+  size_t items = 0;
+};
+
+// Adds the fields of `level` (but the one at `without`) that are objects with a place for `key`.
+void add_places_below(const Level& level, std::string_view key, const Value* without, Places& places) {
+  if (level.schema == nullptr || level.schema->type != FieldType::kObject) return;
+  for (const Value::Member& member : *level.object->as_object()) {
+    const auto field = level.schema->fields.find(member.key);
+    if (field == level.schema->fields.end() || &member.value == without) continue;
+    if (knows(field->second, key) && member.value.is_object() && member.value.find(key) == nullptr)
+      places.objects.push_back(&member.value);
+    const Value::Array* items = member.value.as_array();
+    if (items != nullptr && knows(field->second->items, key))
+      for (const Value& item : *items) places.items += item.is_object() && item.find(key) == nullptr;
+  }
+}
+
+// The one object that has a place for `key`, among those around it, beside it and right below; nothing where
+// there are several or none.
 const Value* target_of(const std::vector<Level>& levels, std::string_view key) {
-  for (size_t i = levels.size() - 1; i-- > 0;)
-    if (knows(levels[i].schema, key)) return levels[i].object->find(key) ? nullptr : levels[i].object;
-  const Level& here = levels.back();
-  const Value* only = nullptr;
-  if (here.schema != nullptr)
-    for (const Value::Member& member : *here.object->as_object()) {
-      const auto field = here.schema->fields.find(member.key);
-      if (field == here.schema->fields.end() || !knows(field->second, key) || !member.value.is_object())
-        continue;
-      if (only != nullptr) return nullptr;
-      only = &member.value;
-    }
-  return only != nullptr && only->find(key) == nullptr ? only : nullptr;
+  Places places;
+  for (size_t i = levels.size(); i-- > 0;) {
+    const bool here = i + 1 == levels.size();
+    if (!here && knows(levels[i].schema, key) && levels[i].object->find(key) == nullptr)
+      places.objects.push_back(levels[i].object);
+    add_places_below(levels[i], key, here ? nullptr : levels[i + 1].object, places);
+  }
+  return places.objects.size() == 1 && places.items == 0 ? places.objects[0] : nullptr;
 }
 
 size_t line_end(std::string_view text, size_t at) {
@@ -106,27 +123,41 @@ size_t member_end(std::string_view text, size_t key_line, size_t indent, bool li
   return end;
 }
 
+// Where the comments begin that stand right above the line at `at`, at its column: they speak of it.
+size_t with_comments(std::string_view text, size_t at, size_t indent) {
+  while (at > 0) {
+    const size_t above = line_start(text, at - 1);
+    if (text.substr(above, at - above).find_first_not_of(' ') != indent || text[above + indent] != '#') break;
+    at = above;
+  }
+  return at;
+}
+
 void move(doc::Diagnostic& finding, const Value& value, const Value& target) {
+  // What belongs below a key without a value was left behind, or stands somewhere else: the key alone is not
+  // moved.
+  if (value.is_null()) return;
   const doc::SourcePtr& source = finding.span.source;
   const std::string_view text = source->text;
   const size_t key = finding.span.offset;
-  const size_t from = line_start(text, key);
-  const size_t indent = key - from;
+  const size_t key_line = line_start(text, key);
+  const size_t indent = key - key_line;
+  const size_t from = with_comments(text, key_line, indent);
   if (target.as_object()->empty() || target.style == doc::Style::kJson) return;
   const doc::Span& first = target.as_object()->front().key_span;
   if (!first.known() || first.source != source) return;
   const size_t first_line = line_start(text, first.offset);
   const size_t target_indent = first.offset - first_line;
   // Both stand in block style, each at the beginning of its line (behind "- " at most).
-  const bool own_line = text.substr(from, indent).find_first_not_of(' ') == std::string_view::npos;
+  const bool own_line = text.substr(key_line, indent).find_first_not_of(' ') == std::string_view::npos;
   const bool target_line =
       text.substr(first_line, target_indent).find_first_not_of(" -") == std::string_view::npos;
   if (!own_line || !target_line) return;
-  const size_t to = member_end(text, from, indent, value.is_array());
+  const size_t to = member_end(text, key_line, indent, value.is_array());
   const size_t place = block_end(text, first_line, target_indent);
   if (place > from && place < to) return;
   finding.edits.push_back({source, from, to - from, "", {}});
-  if (place > 0 && place != to && text[place - 1] != '\n')
+  if (place > 0 && place != to && place != from && text[place - 1] != '\n')
     finding.edits.push_back({source, place, 0, "\n", {}});
   for (size_t at = from; at < to; at = line_end(text, at)) {
     std::string_view line = text.substr(at, line_end(text, at) - at);

@@ -43,6 +43,14 @@ TEST(MovesTest, FieldsGoWhereTheyBelong) {
       {"without a line end at the end",
        "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n    isRdma: true",
        "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  isRdma: true\n"},
+      {"with the comments that speak of it",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    # RoCE needs it\n    isRdma: true\n    vendor: "
+       "\"15b3\"\n  mtu: 9000\n",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  mtu: 9000\n  # RoCE needs "
+       "it\n  isRdma: true\n"},
+      {"one level too high, directly below",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  pfNames:\n  - ens1\n",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n    pfNames:\n    - ens1\n"},
       {"not where it is there already",
        "  resourceName: r\n  numVfs: 8\n  isRdma: false\n  nicSelector:\n    vendor: \"15b3\"\n    isRdma: "
        "true\n",

@@ -160,6 +160,8 @@ void other_prefix(const Input& in, Findings& out) {
     const Producer* same = in.views.producer(request.resource);
     if (other == nullptr || other->by != Producer::By::kPolicy) continue;
     if (same != nullptr && same->by == Producer::By::kPolicy) continue;
+    // "openshift.io/openshift.io/rail0": the policy's name has a prefix of its own, which RB-API-007 tells.
+    if (std::ranges::count(other->resource, '/') > 1) continue;
     const bool plugin = same != nullptr;
     const std::string text =
         fmt::format("{} asks for {}, but the policy makes {}{}", request.pod->pod->label(), request.resource,

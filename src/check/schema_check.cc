@@ -226,8 +226,23 @@ class Checker {
     const std::string quoted = fmt::format("\"{}\"", written);
     const bool fits = schema.choices.empty() ||
                       std::ranges::find(schema.choices, std::string(written)) != schema.choices.end();
+    if (!fits) return wrong_choice(value, schema, at);
     wrong_type(value, at, "a string", fmt::format("put it in quotes: {}", quoted),
-               fits && !in_quotes_ && is_whole(value) ? quoted : "");
+               !in_quotes_ && !no_quotes_ && is_whole(value) ? quoted : "");
+  }
+
+  // A bare `yes` where "on" or "off" is meant: in quotes it would be as wrong, and which of the words was
+  // meant a person has to say.
+  void wrong_choice(const Value& value, const Schema& schema, const Frame& at) {
+    std::vector<std::string_view> allowed;
+    for (const std::string& choice : schema.choices)
+      if (!choice.empty()) allowed.push_back(choice);
+    const bool json = value.style == doc::Style::kJson;
+    const std::string key = json ? fmt::format("\"{}\"", at.field()) : std::string(at.field());
+    std::string fix;
+    for (const std::string_view choice : allowed)
+      fix += fmt::format("{}{}: \"{}\"", fix.empty() ? "write " : " or ", key, choice);
+    wrong_type(value, at, api::alternatives(allowed), allowed.size() > 4 ? "" : fix);
   }
 
   static bool is_quoted(const Value& value, std::string_view text) {
@@ -282,14 +297,46 @@ class Checker {
   void check_map(const Value& value, const Schema& schema, const Frame& at) {
     const Value::Object* members = value.as_object();
     if (members == nullptr) return wrong_type(value, at, "an object (keys with values)");
+    // Labels beside an object or a list, or beside a field of the object around: lines slipped in, and which
+    // of them are labels that need quotes nobody knows.
+    const bool slipped = std::ranges::any_of(*members, [&](const Value::Member& member) {
+      return schema.items->type == FieldType::kText &&
+             (member.value.is_object() || member.value.is_array() || member.value.is_null() ||
+              field_around(member, *schema.items, at) != nullptr);
+    });
+    const bool outer = std::exchange(no_quotes_, no_quotes_ || slipped);
     for (const Value::Member& member : *members) check_member(member, *schema.items, at);
+    no_quotes_ = outer;
   }
   // The object around what stands in `at`.
   static const Frame* around(const Frame& at) { return at.schema != nullptr ? &at : at.around; }
 
   void check_member(const Value::Member& member, const Schema& schema, const Frame& at) {
+    if (belongs_around(member, schema, at)) return;
     check(member.value, schema,
           {.around = around(at), .up = &at, .step = Frame::Step::kKey, .key = member.key});
+  }
+
+  // `priority: 50` among the labels of a nodeSelector: any key may stand there, but not with such a value,
+  // and the object around has a field of that name. It is a line that slipped in, not a label that needs
+  // quotes.
+  static const Frame* field_around(const Value::Member& member, const Schema& schema, const Frame& at) {
+    if (schema.type != FieldType::kText || member.value.is_string()) return nullptr;
+    for (const Frame* frame = around(at); frame != nullptr; frame = frame->around) {
+      if (frame->schema == nullptr) continue;
+      const auto field = frame->schema->fields.find(member.key);
+      if (field != frame->schema->fields.end() && field->second->type != FieldType::kText) return frame;
+    }
+    return nullptr;
+  }
+
+  bool belongs_around(const Value::Member& member, const Schema& schema, const Frame& at) {
+    const Frame* frame = field_around(member, schema, at);
+    if (frame == nullptr) return false;
+    out_.error("RB-API-003", member.key_span,
+               fmt::format("'{}' is a field of {}, not of {}", member.key, name_of(*frame), at.path()))
+        .with_fix(fmt::format("indent it as far as '{}' itself", child_below(*frame, at)));
+    return true;
   }
 
   void check_list(const Value& value, const Schema& schema, const Frame& at) {
@@ -606,6 +653,7 @@ class Checker {
   doc::Diagnostics& out_;
   size_t limit_;
   std::string family_ = "RB-API";
+  bool no_quotes_ = false;            // where lines slipped in from elsewhere
   bool in_quotes_ = false;            // in a text between double quotes, where another quote would end it
   const Schema* variants_ = nullptr;  // the group of the object that is looked at next
   std::vector<const Value::Member*> none_;

@@ -2,26 +2,74 @@
 #include "doc/edits.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 namespace railbed::doc {
 
-EditedText::EditedText(SourcePtr before, std::vector<Edit> edits)
+namespace {
+
+// The order in which edits are written: what is put in at a place comes before what is taken away from there
+// on, so that lines can go where the block that they leave begins.
+bool before_in_text(const Edit& a, const Edit& b) {
+  return a.offset != b.offset ? a.offset < b.offset : a.length == 0 && b.length != 0;
+}
+
+// Whether two neighbours in that order touch the same bytes. Two insertions at one place do not.
+bool collide(const Edit& first, const Edit& next) {
+  return next.offset < first.offset + first.length;
+}
+
+struct InText {
+  bool operator()(const Edit* a, const Edit* b) const { return before_in_text(*a, *b); }
+};
+using Taken = std::multiset<const Edit*, InText>;
+
+// Puts the edits of `group` into `taken`: all of them or, where one has no place there, none.
+bool take(Taken& taken, const EditedText::Group& group, const SourcePtr& source) {
+  std::vector<Taken::iterator> put;
+  for (const Edit& edit : group) {
+    const size_t size = source->text.size();
+    bool fits = edit.source == source && edit.offset <= size && edit.length <= size - edit.offset;
+    const auto next = taken.upper_bound(&edit);
+    if (fits && next != taken.begin()) fits = !collide(**std::prev(next), edit);
+    if (fits && next != taken.end()) fits = !collide(edit, **next);
+    if (fits) {
+      put.push_back(taken.insert(next, &edit));
+      continue;
+    }
+    for (const Taken::iterator& one : put) taken.erase(one);
+    return false;
+  }
+  return true;
+}
+
+std::vector<EditedText::Group> each_alone(const EditedText::Group& edits) {
+  std::vector<EditedText::Group> groups;
+  for (const Edit& edit : edits) groups.push_back({edit});
+  return groups;
+}
+
+}  // namespace
+
+EditedText::EditedText(SourcePtr before, const Group& edits)
+    : EditedText(std::move(before), each_alone(edits)) {}
+
+EditedText::EditedText(SourcePtr before, std::span<const Group> groups)
     : before_(std::move(before)), lines_before_(before_) {
-  std::erase_if(edits, [&](const Edit& edit) { return edit.source != before_; });
-  std::ranges::stable_sort(edits, {}, &Edit::offset);
+  Taken taken;
+  for (const Group& group : groups) took_.push_back(take(taken, group, before_));
   const std::string& text = before_->text;
   std::string out;
   size_t at = 0;
-  for (const Edit& edit : edits) {
-    const size_t end = edit.offset + edit.length;
-    if (edit.offset < at || end > text.size()) continue;
+  for (const Edit* edit : taken) {
     pieces_.push_back({out.size(), at, false});
-    out.append(text, at, edit.offset - at);
-    pieces_.push_back({out.size(), edit.origin.value_or(edit.offset), !edit.origin});
-    out += edit.text;
-    at = end;
-    ++applied_;
+    out.append(text, at, edit->offset - at);
+    pieces_.push_back({out.size(), edit->origin.value_or(edit->offset), !edit->origin});
+    out += edit->text;
+    at = edit->offset + edit->length;
   }
+  applied_ = taken.size();
   pieces_.push_back({out.size(), at, false});
   out.append(text, at);
   after_ = std::make_shared<Source>(Source{before_->name, std::move(out)});

@@ -3,10 +3,13 @@
 //
 // Why: a mistake with one safe repair (an indentation, a misspelt field) must not hide what is wrong behind
 // it, and `--fix` must write exactly what was checked. So the repaired text is read again, and places in it
-// are told in the text that the person has. Threading: values. Failure: edits that overlap an earlier one are
-// left out.
+// are told in the text that the person has. A repair is often several edits (lines that go from here to
+// there), of which some alone destroy: they are a group, and a group is applied whole or not at all.
+// Threading: values. Failure: a group that overlaps an earlier one, itself or the end of the text is left
+// out.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,12 +20,17 @@ namespace railbed::doc {
 
 class EditedText {
  public:
-  // Applies `edits` to the text of `before`; only those whose span is in it.
-  EditedText(SourcePtr before, std::vector<Edit> edits);
+  using Group = std::vector<Edit>;
+
+  // Applies those of `groups` that can be applied together, the first ones first.
+  EditedText(SourcePtr before, std::span<const Group> groups);
+  // Edits that have nothing to do with each other: each is a group.
+  EditedText(SourcePtr before, const Group& edits);
 
   const SourcePtr& before() const { return before_; }
   const SourcePtr& after() const { return after_; }  // of the same name
-  size_t applied() const { return applied_; }
+  size_t applied() const { return applied_; }        // edits
+  bool took(size_t group) const { return took_[group]; }
   // A place in the changed text as a place in the text before; other places as they are.
   Span back(const Span& span) const;
 
@@ -36,6 +44,7 @@ class EditedText {
   LineIndex lines_before_;
   SourcePtr after_;
   std::vector<Piece> pieces_;
+  std::vector<bool> took_;  // by group
   size_t applied_ = 0;
 };
 

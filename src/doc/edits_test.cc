@@ -41,6 +41,18 @@ TEST(EditsTest, OverlappingEditsAreLeftOut) {
   EXPECT_EQ(edited.applied(), 1u);
 }
 
+// Lines that go to the place at which they begin, and a move whose target another one took away.
+TEST(EditsTest, AGroupIsAppliedWholeOrNotAtAll) {
+  const SourcePtr before = source("a:\n  b: 1\nc: 2\n");
+  const EditedText::Group in_place = {{before, 10, 5, "", {}}, {before, 10, 0, "  c: 2\n", 10}};
+  const EditedText::Group into_it = {{before, 0, 3, "", {}}, {before, 12, 0, "x", {}}};
+  const EditedText::Group groups[] = {in_place, into_it};
+  const EditedText edited(before, groups);
+  EXPECT_EQ(edited.after()->text, "a:\n  b: 1\n  c: 2\n");
+  EXPECT_TRUE(edited.took(0));
+  EXPECT_FALSE(edited.took(1));
+}
+
 TEST(EditsTest, WrongIndentationIsRepaired) {
   const SourcePtr before = source("spec:\n  numVfs: 8\n nicSelector:\n   vendor: a\n  mtu: 9\n");
   Diagnostics found;

@@ -115,6 +115,10 @@ class JsonReader {
     std::string fix = fmt::format("write \"{}\" in double quotes", word);
     for (std::string_view known : {"true", "false", "null"})
       if (nearest(word, {known}) == known) fix = fmt::format("write {}", known);
+    // A text that is one bare word was to be an object; quotes would make it a text in a text.
+    const bool alone = text_.find_first_not_of(" \t\r\n") == at_ &&
+                       text_.find_first_not_of(" \t\r\n", at_ + word.size()) == std::string_view::npos;
+    if (alone) fix = "write a JSON object in braces: {\"key\": value}";
     if (word == "None" || word == "nil") fix = "write null";
     if (word == "NaN" || word == "Infinity") fix = "JSON has no such number";
     return fail("RB-JSON-001", at_, word.size(), fmt::format("'{}' is no JSON value", word), std::move(fix));

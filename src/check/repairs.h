@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The texts under repair: the one place where the edits of findings are applied, and the guard that nothing
+// is lost.
+//
+// Why: a repair is made by a machine, in a file that a person trusts, and what it loses nobody misses until a
+// node has rebooted. So whatever a rule offers, its edits are made all or none, and the repaired text must
+// have every line with content, every key and every value of the text before. The only exceptions are changes
+// within a line that the finding itself names: a word for a word, quotes, brackets around a value, a line of
+// dots as a comment. A `kind` is never changed: what an object is, its author knows. A repair that does not
+// hold is not made and its finding is told without one; the others are made all the same. Threading: values.
+// Failure: none.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "check/check.h"
+#include "doc/diagnostic.h"
+#include "doc/edits.h"
+
+namespace railbed::check {
+
+// The sources as they are read, and the way back to how they were given.
+class Texts {
+ public:
+  explicit Texts(std::vector<doc::SourcePtr> sources) : given_(sources), current_(std::move(sources)) {}
+
+  const std::vector<doc::SourcePtr>& current() const { return current_; }
+
+  // Makes the repairs of `findings`; those that would lose something are taken away from their findings.
+  // Repairs that touch the same lines as an earlier one stay where they are, for the next round. Whether
+  // anything changed.
+  bool apply(doc::Diagnostics& findings);
+
+  // A place in any of the texts, in the text that was given.
+  doc::Span back(doc::Span span) const;
+  void to_given(doc::Diagnostics& findings) const;
+  std::vector<Repair> repairs() const;
+
+ private:
+  std::vector<doc::SourcePtr> given_;
+  std::vector<doc::SourcePtr> current_;
+  std::vector<doc::EditedText> history_;  // in the order in which they were made
+};
+
+// Whether `after` has everything that `before` has, when the repairs of `findings` are what changed it.
+bool keeps_everything(const doc::SourcePtr& before, const doc::SourcePtr& after,
+                      const std::vector<const doc::Diagnostic*>& findings);
+
+}  // namespace railbed::check
