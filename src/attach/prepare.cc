@@ -3,16 +3,23 @@
 
 #include <algorithm>
 #include <cctype>
-#include <regex>
 #include <span>
+
+#include <re2/re2.h>
 
 #include "attach/preparation.h"
 #include "attach/rdma.h"
 #include "attach/vf_settings.h"
+#include "base/pci_driver.h"
 
 namespace railbed::attach {
 namespace {
 
+// The kernel has no sysctl with a longer name; a pod can ask for any text.
+constexpr size_t kMaxSysctlBytes = 255;
+
+// RE2 has the syntax of the original (Go's), and takes time and stack that do not grow with what a pod asks
+// for.
 Result<bool> matches_a_line(const std::string& list, const std::string& name) {
   for (size_t start = 0; start < list.size();) {
     size_t end = std::min(list.find('\n', start), list.size());
@@ -21,11 +28,10 @@ Result<bool> matches_a_line(const std::string& list, const std::string& name) {
     while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.pop_back();
     line.erase(0, line.find_first_not_of(" \t"));
     if (line.empty()) continue;
-    try {
-      if (std::regex_search(name, std::regex(line))) return true;
-    } catch (const std::regex_error& error) {
-      return fail(Code::kInvalid, "\"{}\" is no regular expression: {}", line, error.what());
-    }
+    const re2::RE2 expression(line, re2::RE2::Quiet);
+    if (!expression.ok())
+      return fail(Code::kInvalid, "\"{}\" is no regular expression: {}", line, expression.error());
+    if (re2::RE2::PartialMatch(name, expression)) return true;
   }
   return false;
 }
@@ -135,7 +141,7 @@ class NewPreparation : Preparation {
     out_.result.device = wish_.device;
     out_.result.vf = wish_.vf;
     std::string driver = driver_of(host_.kernel().files(), *wish_.device);
-    if (driver != "vfio-pci" && driver != "uio_pci_generic" && driver != "igb_uio") return {};
+    if (!is_user_space_driver(driver)) return {};
     wish_.way = Way::kVfio;
     if (needs_interface(wish_))
       return fail(Code::kInvalid, "{} is bound to {}: there is no interface to tune", *wish_.device, driver);
@@ -332,6 +338,10 @@ class NewPreparation : Preparation {
 // An administrator's list of regular expressions; without it everything is allowed.
 Result<void> allowed(const os::FileTree& files, const Wish& wish) {
   constexpr const char* kList = "/etc/cni/tuning/allowlist.conf";
+  for (const std::string& name : wish.sysctl_names)
+    if (name.size() > kMaxSysctlBytes)
+      return fail(Code::kInvalid, "a sysctl's name of {} bytes: {} are the most; it begins with {}",
+                  name.size(), kMaxSysctlBytes, name.substr(0, 40));
   if (wish.sysctl_names.empty() || !files.exists(kList)) return {};
   std::string text = TRY(files.read(kList));
   for (const std::string& name : wish.sysctl_names)

@@ -5,7 +5,7 @@
 
 #include "attach/attach.h"
 #include "attach/test_networks.h"
-#include "os/fake_kernel.h"
+#include "os/fake/kernel.h"
 
 namespace railbed::attach {
 namespace {
@@ -108,6 +108,12 @@ TEST_F(Types, SysctlsThatAreNotOnTheListAreRefused) {
   EXPECT_EQ(refused.error().code, Code::kDenied);
   EXPECT_THAT(message(refused), HasSubstr("sysctl net.ipv4.ip_forward is not allowed: no line of "
                                           "/etc/cni/tuning/allowlist.conf matches it"));
+  // A pod can name anything; a list with an expression that is matched again and again takes no longer for
+  // it.
+  kernel_.put_file("/etc/cni/tuning/allowlist.conf", "^(net|ipv4|.)*$x\n");
+  EXPECT_EQ(with(("net.core." + std::string(200, 'a')).c_str()).error().code, Code::kDenied);
+  EXPECT_THAT(message(with(("net.ipv4." + std::string(3000, 'a')).c_str())),
+              HasSubstr("a sysctl's name of 3009 bytes: 255 are the most"));
   kernel_.put_file("/etc/cni/tuning/allowlist.conf", "net.(\n");
   EXPECT_THAT(message(with("net.ipv4.ip_forward")), HasSubstr("\"net.(\" is no regular expression"));
   EXPECT_EQ(kernel_.snapshot(), start_);
