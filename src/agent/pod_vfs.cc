@@ -6,6 +6,7 @@
 #include "agent/choose_vf.h"
 #include "apply/pci_device.h"
 #include "attach/result.h"
+#include "base/pci_driver.h"
 
 namespace railbed::agent {
 
@@ -63,7 +64,7 @@ class VfChooser {
   bool usable(const plan::PoolVf& vf) const {
     if (now_.unfinished.contains({vf.pf, vf.index})) return false;
     std::string driver = apply::driver_of(kernel_.files(), vf.address);
-    return vf.vfio ? driver == "vfio-pci" : !driver.empty() && driver != "vfio-pci";
+    return vf.vfio ? driver == kVfioPci : !driver.empty() && !is_user_space_driver(driver);
   }
 
   // The one that this interface has already, the one that is asked for, or a free one.

@@ -220,12 +220,6 @@ std::optional<IpamType> ipam_type(std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view ipam_type_name(IpamType type) {
-  for (const auto& [name, known] : kTypes)
-    if (known == type) return name;
-  return "none";
-}
-
 namespace {
 std::string unknown_type(const std::string& name) {
   return fmt::format(

@@ -11,7 +11,6 @@ namespace railbed::api {
 
 // Nothing for a type that railbed does not do.
 std::optional<IpamType> ipam_type(std::string_view name);
-std::string_view ipam_type_name(IpamType type);
 
 // As parse_ipam, but a type that railbed does not do is only a warning: another CNI may know it.
 void check_ipam(const doc::Value& block, doc::Diagnostics& diagnostics);

@@ -14,12 +14,6 @@ namespace {
 using state::Attachment;
 using state::AttachmentStatus;
 
-// A number for what is made in this pod, so that it can be removed in one message. Above the small numbers
-// that people choose, and below 2^31.
-uint32_t group_of(const std::string& pod) {
-  return 0x40000000u | (static_cast<uint32_t>(std::hash<std::string>{}(pod)) & 0x3fffffffu);
-}
-
 // What a plugin did that was executed: whoever ran it undoes it.
 bool is_of_program(const Attachment& record) {
   return record.type.starts_with(kProgramPrefix);
@@ -188,7 +182,7 @@ class PodAttacher {
   Result<void> attach_new() {
     host_.forget();
     if (!changed_.empty()) pod_->forget();
-    Place place{wanted_.pod, wanted_.netns_path, *pod_, group_of(wanted_.pod)};
+    Place place{wanted_.pod, wanted_.netns_path, *pod_, LinkGroup::of_pod(wanted_.pod)};
     std::vector<Prepared> interfaces;
     for (const Wish& wish : new_) interfaces.push_back(TRY(prepare(host_, store_, wish, place, interfaces)));
     TRY(write_down(interfaces));

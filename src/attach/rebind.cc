@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attach/rebind.h"
 
+#include "base/pci_driver.h"
+
 namespace railbed::attach {
 namespace {
 
@@ -9,7 +11,7 @@ bool makes_no_interface(const os::FileTree& files, const Before& before) {
   if (!before.device.has_value() && before.parent.empty()) return false;
   if (!device_is_there(files, before)) return true;
   auto driver = os::link_name(files, bus_path(before) + "/driver");
-  return !driver.has_value() || *driver == "vfio-pci";
+  return !driver.has_value() || is_user_space_driver(*driver);
 }
 
 }  // namespace

@@ -133,6 +133,19 @@ doc::Value before_value(const Before& before) {
 
 }  // namespace
 
+namespace {
+constexpr uint32_t kGroupsOfPods = 0x40000000u;
+constexpr uint32_t kNumberBits = 0x3fffffffu;
+}  // namespace
+
+uint32_t LinkGroup::of_pod(const std::string& pod) {
+  return kGroupsOfPods | (static_cast<uint32_t>(std::hash<std::string>{}(pod)) & kNumberBits);
+}
+
+bool LinkGroup::is_of_a_pod(uint32_t group) {
+  return (group & ~kNumberBits) == kGroupsOfPods;
+}
+
 std::string undo_text(const Wish& wish, const Before& before) {
   return doc::to_json(before_value(before)) + "\n" + doc::to_json(wish_value(wish));
 }

@@ -51,6 +51,14 @@ struct Before {
   friend bool operator==(const Before&, const Before&) = default;
 };
 
+// The link groups (IFLA_GROUP) of what is made in pods: a number per pod, so that all of its links are
+// removed by one message, and so that a link of ours is known by it. Above the small numbers that people
+// choose, and below 2^31.
+struct LinkGroup {
+  static uint32_t of_pod(const std::string& pod);
+  static bool is_of_a_pod(uint32_t group);
+};
+
 std::string undo_text(const Wish& wish, const Before& before);
 Result<Before> before_of(const state::Attachment& record);
 // What of the wish can be seen on the interface afterwards.

@@ -9,7 +9,6 @@ namespace {
 class RealClock : public Clock {
  public:
   std::chrono::steady_clock::time_point now() const override { return std::chrono::steady_clock::now(); }
-  std::chrono::system_clock::time_point wall() const override { return std::chrono::system_clock::now(); }
   void wait_until(Deadline deadline) override { std::this_thread::sleep_until(deadline); }
 };
 

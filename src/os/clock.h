@@ -15,7 +15,6 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual std::chrono::steady_clock::time_point now() const = 0;
-  virtual std::chrono::system_clock::time_point wall() const = 0;
   // For what the kernel announces nowhere; anything else waits for an announcement.
   virtual void wait_until(Deadline deadline) = 0;
 };

@@ -35,7 +35,6 @@ class Channel {
   // Without waiting: an error when the peer closed, refused or talks nonsense. Other messages are kept for
   // receive().
   Result<void> interrupted();
-  bool has_message() const { return !ready_.empty(); }
   // Tells the peer that this side is alive; does not wait.
   Result<void> send_heartbeat();
 

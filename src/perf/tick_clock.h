@@ -38,7 +38,6 @@ class TickClock {
     return static_cast<uint64_t>((static_cast<unsigned __int128>(ns) << 32) / ns_per_2_32_ticks_);
   }
   void refine();
-  bool uses_tsc() const { return uses_tsc_; }
 
  private:
   struct Pair {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/pci_driver.h"
 #include "plan/target.h"
 
 namespace railbed::plan {

@@ -5,14 +5,13 @@
 #include <set>
 
 #include "base/format.h"
+#include "base/pci_driver.h"
 #include "plan/vf_identity.h"
 
 namespace railbed::plan {
 namespace {
 
 using Driver = VfTarget::Driver;
-
-constexpr std::string_view kVfioPci = "vfio-pci";
 
 // A GUID that nobody gave: zero, or all ones, which some tools write to reset one.
 bool is_unset(const std::optional<Guid>& guid) {
@@ -245,12 +244,6 @@ class StepMaker {
 };
 
 }  // namespace
-
-bool is_user_space_driver(std::string_view driver) {
-  return driver == kVfioPci || driver == "uio_pci_generic" || driver == "igb_uio" ||
-         driver == "mlx5_vfio_pci" || driver == "pci-pf-stub" || driver == "pciback" ||
-         driver == "xen-pciback";
-}
 
 std::string holder_of(const facts::Vf& vf, const facts::Nic& nic, const InUse& in_use) {
   if (!in_use.empty())

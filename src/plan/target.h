@@ -53,7 +53,4 @@ PfSteps steps_to(const PfTarget& target, const InUse& in_use, const Options& opt
 // The pod that has the VF, kUnknownHolder, or nothing.
 std::string holder_of(const facts::Vf& vf, const facts::Nic& nic, const InUse& in_use);
 
-// Drivers that take a VF away from the kernel's network stack.
-bool is_user_space_driver(std::string_view driver);
-
 }  // namespace railbed::plan

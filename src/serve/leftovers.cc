@@ -22,9 +22,6 @@ using state::Attachment;
 using state::AttachmentStatus;
 
 constexpr std::chrono::seconds kWorkTime{60};
-// attach gives what it makes in a pod a group above this (attach.cc).
-constexpr uint32_t kOurGroups = 0x40000000u;
-constexpr uint32_t kGroupBits = 0xc0000000u;
 
 constexpr std::string_view kKindNames[] = {"interface", "program", "address", "sandbox",
                                            "link",      "file",    "device",  "pending"};
@@ -149,7 +146,7 @@ class Finder {
       auto links = kernel_.netns().links(**netns);
       if (!links.has_value()) continue;
       for (const os::Link& link : TRY((*links)->list(os::WithVfs::kNo))) {
-        if ((link.group & kGroupBits) != kOurGroups) continue;
+        if (!attach::LinkGroup::is_of_a_pod(link.group)) continue;
         bool known = std::ranges::any_of(records_, [&](const Attachment& record) {
           return record.netns == path && record.interface == link.name.value;
         });
