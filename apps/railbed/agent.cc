@@ -186,7 +186,13 @@ Result<int> run(Options& options) {
     now.pending_dels = replay.pending();
     return now;
   });
-  if (options.metrics != "off") TRY(parts.metrics.expose(options.metrics));
+  // A wrong address is the caller's mistake. A port that somebody else has, any user of this machine among
+  // them, is not worth the pods of the node.
+  if (options.metrics != "off")
+    if (auto served = parts.metrics.expose(options.metrics); !served.has_value()) {
+      if (served.error().code == Code::kInvalid) return fail(std::move(served).error());
+      log::warn(served.error().story() + "; the agent works without its metrics endpoint");
+    }
   {
     serve::Server server(
         std::move(listener), [&](const cni::Request& request) { return handle(parts, replay, request); },

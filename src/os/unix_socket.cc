@@ -38,7 +38,8 @@ Result<Descriptor> new_socket() {
 Result<void> make_folder_of(const std::string& path) {
   const auto folder = std::filesystem::path(path).parent_path();
   std::error_code problem;
-  if (!folder.empty()) std::filesystem::create_directories(folder, problem);
+  if (!folder.empty() && std::filesystem::create_directories(folder, problem))
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, problem);
   if (problem) return fail(system_error(problem.value(), "mkdir " + folder.string()));
   return {};
 }

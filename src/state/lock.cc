@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace railbed::state {
@@ -28,8 +29,11 @@ Error held_by(int fd) {
 
 Result<FileLock> FileLock::take(const std::string& path, const std::string& command,
                                 std::chrono::milliseconds wait) {
-  FileLock lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  // Whoever can open a file can lock it, reading is enough: only root may, also where an earlier version made
+  // it.
+  FileLock lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (lock.fd_ < 0) return fail(system_error(errno, "open " + path));
+  if (fchmod(lock.fd_, 0600) != 0) return fail(system_error(errno, "chmod " + path));
   auto deadline = std::chrono::steady_clock::now() + wait;
   while (flock(lock.fd_, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
@@ -39,8 +43,9 @@ Result<FileLock> FileLock::take(const std::string& path, const std::string& comm
   }
   std::string holder =
       command.empty() ? fmt::format("pid {}", getpid()) : fmt::format("pid {}, `{}`", getpid(), command);
-  if (ftruncate(lock.fd_, 0) != 0 || pwrite(lock.fd_, holder.data(), holder.size(), 0) < 0)
-    return fail(system_error(errno, "write " + path));
+  // Who holds it is told to those who wait; a full file system must not keep anybody from working.
+  [[maybe_unused]] const bool told =
+      ftruncate(lock.fd_, 0) == 0 && pwrite(lock.fd_, holder.data(), holder.size(), 0) >= 0;
   return lock;
 }
 

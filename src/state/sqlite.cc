@@ -1,13 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "state/sqlite.h"
 
+#include <cerrno>
+
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace railbed::state {
 namespace {
 
 // A reader may meet a checkpoint, a writer the recovery of a killed process; both take milliseconds.
 constexpr int kBusyTimeoutMs = 2000;
+
+// The file before SQLite makes it: configurations in it have secrets, and whoever can read it can lock it.
+// SQLite gives its log and index beside it the same permissions.
+Result<void> make_private(const std::string& path) {
+  for (const char* beside : {"", "-wal", "-shm"}) {
+    const std::string name = path + beside;
+    const int create = *beside == '\0' ? O_CREAT : 0;
+    const int fd = ::open(name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | create, 0600);
+    if (fd < 0 && errno == ENOENT) continue;
+    if (fd < 0) return fail(system_error(errno, "open " + name));
+    const int changed = ::fchmod(fd, 0600);
+    const int problem = errno;
+    ::close(fd);
+    if (changed != 0) return fail(system_error(problem, "chmod " + name));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -54,6 +76,7 @@ Error Database::error(int code, std::string_view doing) const {
 }
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, bool read_only) {
+  if (!read_only) TRY(make_private(path));
   sqlite3* db = nullptr;
   int flags = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   int code = sqlite3_open_v2(path.c_str(), &db, flags | SQLITE_OPEN_NOMUTEX, nullptr);

@@ -475,7 +475,12 @@ Result<void> set_up(Database& db, const std::string& path, const OpenOptions& op
 }
 
 Result<std::unique_ptr<Store>> open_read_only(const std::string& path, const OpenOptions& options) {
-  if (!std::filesystem::exists(path))
+  std::error_code problem;
+  const bool there = std::filesystem::exists(path, problem);
+  if (problem)
+    return Result<std::unique_ptr<Store>>(fail(system_error(problem.value(), "look at " + path)))
+        .hint("run as root");
+  if (!there)
     return fail(Code::kNotFound, "no state in {}: railbed has done nothing here since boot",
                 options.directory);
   std::unique_ptr<Database> db = TRY(Database::open(path, true));
@@ -493,7 +498,10 @@ Result<std::unique_ptr<Store>> open_store(const OpenOptions& options) {
   std::string path = options.directory + "/state.db";
   if (options.read_only) return open_read_only(path, options);
   std::error_code failure;
-  std::filesystem::create_directories(options.directory, failure);
+  // For root alone where it is made here; a directory that somebody gave keeps its permissions, the files in
+  // it have their own.
+  if (std::filesystem::create_directories(options.directory, failure))
+    std::filesystem::permissions(options.directory, std::filesystem::perms::owner_all, failure);
   if (failure) return fail(system_error(failure.value(), "mkdir " + options.directory));
   FileLock lock = TRY(FileLock::take(options.directory + "/lock", options.command, options.lock_wait));
   std::unique_ptr<Database> db = TRY(Database::open(path, false));

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <random>
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,20 +76,47 @@ TEST_F(SqliteStore, IsReadBesideAWriter) {
   EXPECT_EQ(*(*reader)->note("key"), "newer");
 }
 
-TEST_F(SqliteStore, IsReadWithoutRoot) {
-  {
-    ASSERT_TRUE((*open())->put_note("key", "value").has_value());
-  }
+// Configurations of executed plugins are in it, and whoever can open a file can hold a lock on it. Also where
+// an earlier version left it open to all.
+TEST_F(SqliteStore, IsForRootAlone) {
   if (getuid() != 0) GTEST_SKIP() << "needs root to become somebody else";
+  {
+    auto store = open();
+    ASSERT_TRUE((*store)->put_note("key", "value").has_value());
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(directory_))
+    std::filesystem::permissions(entry.path(), std::filesystem::perms(0666));
+  std::filesystem::permissions(directory_, std::filesystem::perms(0755));
+  auto store = open();
+  ASSERT_TRUE((*store)->put_note("key", "newer").has_value());
+  for (const auto& entry : std::filesystem::directory_iterator(directory_))
+    EXPECT_EQ(entry.status().permissions(), std::filesystem::perms(0600)) << entry.path();
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
   pid_t child = fork();
   if (child == 0) {
     if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
-    auto reader = open("boot-1", true);
-    _exit(reader.has_value() && *(*reader)->note("key") == "value" ? 0 : 1);
+    const bool locked = ::open((directory_ + "/lock").c_str(), O_RDONLY) >= 0;
+    const std::string told = open("boot-1", true).error().to_string();
+    (void)!write(ends[1], told.data(), told.size());
+    _exit(locked ? 1 : 0);
   }
+  close(ends[1]);
+  char text[512];
+  const ssize_t length = read(ends[0], text, sizeof text);
+  close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+  EXPECT_EQ(std::string(text, length > 0 ? static_cast<size_t>(length) : 0),
+            fmt::format("state file {}/state.db: opening it: unable to open database file\n  run as root",
+                        directory_));
+}
+
+TEST_F(SqliteStore, MakesADirectoryForRootAlone) {
+  const std::string fresh = directory_ + "/a/b";
+  ASSERT_TRUE(open_store({.directory = fresh, .boot_id = "boot-1"}).has_value());
+  EXPECT_EQ(std::filesystem::status(fresh).permissions(), std::filesystem::perms(0700));
 }
 
 TEST_F(SqliteStore, DropsWhatAnEarlierBootLeft) {
