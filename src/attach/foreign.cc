@@ -10,6 +10,7 @@
 #include "attach/give_back.h"
 #include "attach/json_fields.h"
 #include "attach/rebind.h"
+#include "base/pci_driver.h"
 
 namespace railbed::attach {
 namespace {
@@ -102,13 +103,23 @@ class Foreign {
     return before;
   }
 
-  // The alias tells its name at home. Where the namespace has ended it is at home, under the pod's name.
+  // Where the pod's namespace has ended, its device is at home, under the pod's name. A name and an alias
+  // alone prove nothing, since the host's own interfaces may have them: the configuration must name that very
+  // device.
+  Result<const os::Link*> at_home() {
+    if (netns_ != nullptr) return nullptr;
+    const os::Link* link = TRY(host_.by_name(interface_.name.value));
+    if (link == nullptr || link->alias.empty() || link->alias == link->name.value) return nullptr;
+    const std::string address = text_in(interface_.config, "pciBusID");
+    const bool named = link->alias == text_in(interface_.config, "device") ||
+                       (!address.empty() && link->parent_bus == "pci" && link->parent_device == address);
+    return named ? link : nullptr;
+  }
+
+  // The alias tells its name at home.
   Result<DetachReport> host_device() {
     const os::Link* link = in_pod();
-    if (link == nullptr) {
-      link = TRY(host_.by_name(interface_.name.value));
-      if (link != nullptr && (link->alias.empty() || link->alias == link->name.value)) link = nullptr;
-    }
+    if (link == nullptr) link = TRY(at_home());
     if (link == nullptr || link->name.value == "lo") return DetachReport{};
     // A virtual one without an alias is the pod's own: every version of the original writes it.
     if (link->alias.empty() && link->parent_device.empty()) return DetachReport{};
@@ -135,8 +146,7 @@ class Foreign {
     if (link == nullptr) link = TRY(host_.by_pci(*before.device));
     if (link == nullptr) {
       std::string driver = driver_of(kernel_.files(), *before.device);
-      if (driver != "vfio-pci" && driver != "uio_pci_generic" && driver != "igb_uio")
-        return std::optional<Before>{};
+      if (!is_user_space_driver(driver)) return std::optional<Before>{};
       before.way = Way::kVfio;
       return std::optional(before);
     }

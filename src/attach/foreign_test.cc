@@ -4,7 +4,7 @@
 
 #include "attach/attach.h"
 #include "attach/test_networks.h"
-#include "os/fake_kernel.h"
+#include "os/fake/kernel.h"
 
 namespace railbed::attach {
 namespace {
@@ -131,9 +131,25 @@ TEST_F(Foreign, AHostDeviceIsFoundByItsAlias) {
   EXPECT_EQ(detach("host-device")->detached, 0);
 
   move_in("eth9", "net1");
+  EXPECT_EQ(detach("host-device", R"({"device":"eth8"})")->detached, 1);  // in the pod the alias is enough
+  move_in("eth9", "net1", "eth9");
   kernel_.vanish_netns("pod");  // at home as "net1"
-  EXPECT_EQ(detach("host-device")->detached, 1);
+  EXPECT_EQ(detach("host-device", R"({"device":"eth9"})")->detached, 1);
   EXPECT_TRUE(host_->find(IfName{"eth9"}, os::WithVfs::kNo).has_value());
+}
+
+// DEL of a container that was never seen: the host has an interface of the pod's name, with an alias, and the
+// configuration is of another device, or the pod's namespace is there and empty.
+TEST_F(Foreign, AnInterfaceOfTheHostIsNotTakenForThePods) {
+  ASSERT_EQ(message(host_->change(in_host("eth9"), {.name = IfName{"net1"}, .alias = "uplink0"})), "");
+  const std::string before = kernel_.snapshot();
+  EXPECT_EQ(detach("host-device", R"({"device":"uplink0"})")->detached, 0);
+  kernel_.vanish_netns("pod");
+  const std::string without_pod = kernel_.snapshot();
+  for (const char* config : {"{}", R"({"device":"ens9"})", R"({"pciBusID":"0000:01:10.2"})"})
+    EXPECT_EQ(detach("host-device", config)->detached, 0) << config;
+  EXPECT_EQ(kernel_.snapshot(), without_pod);
+  EXPECT_NE(before, without_pod);  // only by the namespace that went
 }
 
 TEST_F(Foreign, TuningIsPutBack) {

@@ -20,6 +20,7 @@ inline constexpr int kInvalidEnvironment = 4;
 inline constexpr int kIo = 5;
 inline constexpr int kDecode = 6;
 inline constexpr int kInvalidConfig = 7;
+inline constexpr int kInvalidNetns = 8;  // of the reference library: CNI_NETNS is the host's own
 inline constexpr int kTryAgainLater = 11;
 inline constexpr int kUnavailable = 50;         // no ADD can be served
 inline constexpr int kUnavailableLimited = 51;  // and running pods have limited connectivity

@@ -139,6 +139,16 @@ class RealNetns : public NetnsPort {
     return std::make_unique<Netns>(fd.release(), path);
   }
   Result<std::unique_ptr<Netns>> open_own() override { return open("/proc/thread-self/ns/net"); }
+  // A namespace is one inode of nsfs, whichever mount or process leads to it (namespaces(7)).
+  Result<bool> is_own(const std::string& path) override {
+    auto that = TRY(open(path));
+    auto own = TRY(open_own());
+    struct stat a{};
+    struct stat b{};
+    if (::fstat(that->fd(), &a) != 0) return fail(system_error(errno, "fstat " + path));
+    if (::fstat(own->fd(), &b) != 0) return fail(system_error(errno, "fstat " + own->path()));
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  }
 
   Result<std::unique_ptr<LinkPort>> links(const Netns& netns) override { return real_links(&netns); }
   Result<std::unique_ptr<RdmaPort>> rdma(const Netns& netns) override { return real_rdma(&netns); }

@@ -51,6 +51,8 @@ class NetnsPort {
 
   virtual Result<std::unique_ptr<Netns>> open(const std::string& path) = 0;
   virtual Result<std::unique_ptr<Netns>> open_own() = 0;  // the namespace of this process
+  // Whether the path leads to the namespace of this process, under whatever name. Errors as of open().
+  virtual Result<bool> is_own(const std::string& path) = 0;
 
   // Ports whose sockets are inside `netns`.
   virtual Result<std::unique_ptr<LinkPort>> links(const Netns& netns) = 0;

@@ -114,6 +114,7 @@ class RecordedNetns : public NetnsPort {
     return read_only("open network namespace");
   }
   Result<std::unique_ptr<Netns>> open_own() override { return read_only("open network namespace"); }
+  Result<bool> is_own(const std::string&) override { return read_only("open network namespace"); }
   Result<std::unique_ptr<LinkPort>> links(const Netns&) override { return read_only("network namespace"); }
   Result<std::unique_ptr<RdmaPort>> rdma(const Netns&) override { return read_only("network namespace"); }
   Result<std::string> sysctl(const Netns&, const std::string&) override { return read_only("sysctl"); }

@@ -41,13 +41,9 @@ class Service {
  public:
   explicit Service(Parts parts) : parts_(parts) {}
   Reply handle(const cni::Request& request);
-  // STATUS answers code 50 with this text until it is empty again.
-  void unavailable(std::string why);
 
  private:
   Parts parts_;
-  std::mutex why_mutex_;
-  std::string why_;
 };
 
 // The handlers: what goes to standard output on success.

@@ -55,6 +55,13 @@ TEST_F(KernelTest, ProgramsRunInsideWithTheirOwnSys) {
   EXPECT_FALSE(std::filesystem::exists("/sys/class/net/net1"));  // this process has its own
 }
 
+TEST_F(KernelTest, KnowsItsOwnNamespaceUnderAnyName) {
+  EXPECT_EQ(kernel_->netns().is_own("/proc/self/ns/net"), true);
+  EXPECT_EQ(kernel_->netns().is_own("/proc/" + std::to_string(getpid()) + "/ns/net"), true);
+  EXPECT_EQ(kernel_->netns().is_own("/run/netns/pod"), false);
+  EXPECT_EQ(kernel_->netns().is_own("/run/netns/nobody").error().code, Code::kNotFound);
+}
+
 TEST_F(KernelTest, AProgramThatCannotRunSaysWhy) {
   EXPECT_EQ(exec({.command = {"no-such-program"}, .netns_path = "/run/netns/pod"}).output,
             "exec no-such-program: ENOENT (No such file or directory)");

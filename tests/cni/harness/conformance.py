@@ -230,6 +230,13 @@ class Conformance:
                               "CNI_IFNAME" in str(told) and "CNI_CONTAINERID" in str(told), str(told))
             self.refused("no CNI_COMMAND's value that is known", 4, plugin, good, CNI_COMMAND="FROB")
             self.refused("no JSON", 6, plugin, good[:-5])
+        own = f"/proc/{os.getpid()}/ns/net"
+        for plugin, good in (("macvlan", text()), ("host-device", text(type="host-device", device="d0"))):
+            for verb in ("ADD", "DEL"):
+                self.refused(f"{verb} in the host's own namespace", 8, plugin, good, CNI_COMMAND=verb, CNI_IFNAME="p0", CNI_NETNS=own)
+        links = machine.see()["links"]
+        self.report.check(f"conformance: the host's interfaces are as they were ({self.side.name})",
+                          "p0" in links and "d0" in links, [str(sorted(links))])
         if self.side.name != "railbed":
             return
         self.refused("nothing on standard input", 6, "macvlan", "")

@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <charconv>
 
-#include "os/fake_state.h"
+#include "os/fake/state.h"
 
 namespace railbed::os {
 namespace {

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "os/fake_kernel.h"
+#include "os/fake/kernel.h"
 #include "os/memory_files.h"
 
 namespace railbed::os {

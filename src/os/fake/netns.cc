@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "os/fake_state.h"
+#include "os/fake/state.h"
 
 namespace railbed::os {
 
@@ -125,6 +125,13 @@ class FakeNetnsPort : public NetnsPort {
     if (fd < 0) return fail(system_error(errno, "open /dev/null"));
     state_->open_netns[fd] = kInitialNs;
     return std::make_unique<Netns>(fd, "/proc/thread-self/ns/net");
+  }
+
+  // All processes of the fake machine are in its first namespace.
+  Result<bool> is_own(const std::string& path) override {
+    if (path.starts_with("/proc/") && path.ends_with("/ns/net")) return true;
+    TRY(open(path));
+    return false;
   }
 
   Result<std::unique_ptr<LinkPort>> links(const Netns& netns) override {

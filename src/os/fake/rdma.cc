@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "os/fake_state.h"
+#include "os/fake/state.h"
 
 namespace railbed::os {
 namespace {

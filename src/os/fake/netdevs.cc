@@ -2,7 +2,7 @@
 // Interfaces of the fake kernel: where they are, what rides on them, and their files.
 #include <algorithm>
 
-#include "os/fake_state.h"
+#include "os/fake/state.h"
 
 namespace railbed::os {
 namespace {

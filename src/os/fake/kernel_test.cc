@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fake kernel keeps the rules that its header names. LinkPort and NetnsPort run the same tests as the
 // real ones, in tests/netns.
-#include "os/fake_kernel.h"
+#include "os/fake/kernel.h"
 
 #include <cerrno>
 #include <thread>

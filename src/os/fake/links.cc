@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "os/fake_state.h"
+#include "os/fake/state.h"
 #include "os/link_text.h"
 
 namespace railbed::os {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/fake_state.h"
+#include "os/fake/state.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/fake_machine.h"
+#include "os/fake/machine.h"
 
 namespace railbed::os {
 

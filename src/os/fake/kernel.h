@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "os/fake_machine.h"
+#include "os/fake/machine.h"
 #include "os/kernel.h"
 
 namespace railbed::os {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/fake_packets.h"
+#include "os/fake/packets.h"
 
 #include <algorithm>
 #include <cerrno>

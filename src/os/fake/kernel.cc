@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/fake_kernel.h"
+#include "os/fake/kernel.h"
 
 #include <algorithm>
 #include <cerrno>
 
-#include "os/fake_state.h"
+#include "os/fake/state.h"
 
 namespace railbed::os {
 namespace {
@@ -175,10 +175,6 @@ class FakeClock : public Clock {
   }
   void wait_until(Deadline deadline) override {
     (void)state_->wait(deadline, "wait", [] { return false; });
-  }
-  std::chrono::system_clock::time_point wall() const override {
-    constexpr std::chrono::seconds kSomeDay{1'700'000'000};
-    return std::chrono::system_clock::time_point(kSomeDay) + now().time_since_epoch();
   }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/fake_disk.h"
+#include "os/fake/disk.h"
 
 #include <cerrno>
 
