@@ -13,7 +13,7 @@
 #include "agent/testing_store.h"
 #include "api/load.h"
 #include "facts/collect.h"
-#include "os/fake_kernel.h"
+#include "os/fake/kernel.h"
 
 namespace railbed::agent {
 namespace {

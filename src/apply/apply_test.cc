@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "os/fake_kernel.h"
+#include "os/fake/kernel.h"
 
 namespace railbed::apply {
 namespace {

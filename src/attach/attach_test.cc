@@ -7,7 +7,7 @@
 #include <regex>
 
 #include "attach/test_networks.h"
-#include "os/fake_kernel.h"
+#include "os/fake/kernel.h"
 
 namespace railbed::attach {
 namespace {

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/fake_disk.h"
+#include "os/fake/disk.h"
 
 namespace railbed::os {
 namespace {

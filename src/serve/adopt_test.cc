@@ -3,8 +3,8 @@
 
 #include <gmock/gmock.h>
 
-#include "os/fake_disk.h"
-#include "os/fake_kernel.h"
+#include "os/fake/disk.h"
+#include "os/fake/kernel.h"
 #include "os/memory_files.h"
 #include "serve/addresses.h"
 

@@ -3,8 +3,8 @@
 #include "serve/dhcp.h"
 
 #include "ipam/dhcp_packet.h"
-#include "os/fake_kernel.h"
-#include "os/fake_packets.h"
+#include "os/fake/kernel.h"
+#include "os/fake/packets.h"
 #include "serve/dhcp_lease.h"
 
 namespace railbed::serve {

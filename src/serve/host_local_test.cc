@@ -5,8 +5,8 @@
 #include <set>
 
 #include "agent/testing_store.h"
-#include "os/fake_disk.h"
-#include "os/fake_kernel.h"
+#include "os/fake/disk.h"
+#include "os/fake/kernel.h"
 #include "serve/address_notes.h"
 #include "state/sandbox.h"
 

@@ -9,8 +9,8 @@
 
 #include "attach/record.h"
 #include "doc/json.h"
-#include "os/fake_disk.h"
-#include "os/fake_kernel.h"
+#include "os/fake/disk.h"
+#include "os/fake/kernel.h"
 #include "serve/address_notes.h"
 #include "serve/exec_records.h"
 #include "serve/meta_records.h"

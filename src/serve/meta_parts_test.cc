@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "doc/json.h"
-#include "os/fake_kernel.h"
+#include "os/fake/kernel.h"
 #include "serve/device_info.h"
 #include "serve/exec_records.h"
 #include "serve/kubelet_checkpoint.h"

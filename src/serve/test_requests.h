@@ -11,9 +11,9 @@
 
 #include <gtest/gtest.h>
 
-#include "os/fake_disk.h"
-#include "os/fake_kernel.h"
-#include "os/fake_packets.h"
+#include "os/fake/disk.h"
+#include "os/fake/kernel.h"
+#include "os/fake/packets.h"
 #include "serve/dhcp.h"
 #include "serve/host_local.h"
 #include "serve/kubelet_checkpoint.h"

@@ -6,7 +6,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include "os/fake_kernel.h"
+#include "os/fake/kernel.h"
 #include "scratch.h"
 
 namespace railbed {
