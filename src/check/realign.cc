@@ -172,6 +172,7 @@ class Realigner {
       if (is_syntax(finding)) return;
       result.score.of_the_lines += result.repair.way && is_of(*result.repair.way, finding);
     }
+    result.objects = trial.bundle.documents.size();
     for (Document& document : trial.bundle.documents) result.meaning.push_back(std::move(document.value));
     for (Value& value : trial.bundle.without_kind) result.meaning.push_back(std::move(value));
     for (Value& value : result.meaning) {

@@ -228,6 +228,13 @@ Outcome<void> Meta::look_up_status(os::Kernel& kernel, const cni::Request& reque
     return std::unexpected(
         cni::Failure{cni::kUnavailable,
                      fmt::format("the default network is not ready: no {}", meta_config.readiness_file)});
+  if (!meta_config.kubeconfig.empty())
+    return std::unexpected(cni::Failure{cni::kUnavailable,
+                                        fmt::format("the configuration names a kubeconfig ({}), and this "
+                                                    "agent does not ask the API server: the networks of "
+                                                    "its pods cannot be known",
+                                                    meta_config.kubeconfig),
+                                        kUnknownPodHint});
   auto network = TRY_CNI(default_network(kernel, pods_, meta_config, config, "eth0"));
   if (!network.has_value()) return {};
   const std::vector<std::string> path = program_path(meta_config, request);

@@ -13,8 +13,7 @@ using cni::Fields;
 using doc::Value;
 
 // Read by Multus and without a meaning here: the agent has its own log, and sources of its own.
-constexpr std::string_view kWithoutMeaning[] = {"kubeconfig",
-                                                "logFile",
+constexpr std::string_view kWithoutMeaning[] = {"logFile",
                                                 "logLevel",
                                                 "logToStderr",
                                                 "logOptions",
@@ -42,7 +41,12 @@ constexpr std::string_view kKnown[] = {"confDir",
                                        "multusNamespace",
                                        "retryDeleteOnError",
                                        "readinessindicatorfile",
-                                       "unknownPod"};
+                                       "kubeconfig",
+                                       "unknownPod",
+                                       "maxNetworks"};
+
+// More interfaces than that cost other pods seconds, whoever asks for them.
+constexpr int kMostNetworks = 256;
 
 cni::Outcome<void> set_if(const Fields& fields, std::string_view key, std::string& out) {
   std::string text = TRY_CNI(fields.text(key));
@@ -120,7 +124,14 @@ cni::Outcome<MetaConfig> read_meta_config(const cni::PluginConfig& config) {
   std::string unknown = TRY_CNI(fields.text("unknownPod"));
   if (unknown != "" && unknown != "default-network-only" && unknown != "fail")
     return fields.wrong(*fields.find("unknownPod"), "unknownPod", "is \"default-network-only\" or \"fail\"");
-  out.unknown_pod_fails = unknown == "fail";
+  if (unknown.empty()) out.kubeconfig = TRY_CNI(fields.text("kubeconfig"));
+  out.unknown_pod_fails = unknown == "fail" || !out.kubeconfig.empty();
+  if (const auto most = TRY_CNI(fields.number("maxNetworks"))) {
+    if (*most < 1 || *most > kMostNetworks)
+      return fields.wrong(*fields.find("maxNetworks"), "maxNetworks",
+                          fmt::format("is 1 to {}", kMostNetworks));
+    out.max_networks = static_cast<size_t>(*most);
+  }
   return out;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration of the meta plugin: the keys of Multus, and `unknownPod`.
+// The configuration of the meta plugin: the keys of Multus, `unknownPod` and `maxNetworks`.
 //
 // Threading: pure. Failure: code 7 with line, column and key.
 #pragma once
@@ -10,6 +10,12 @@
 #include "cni/config.h"
 
 namespace railbed::serve {
+
+// What to do about a pod of a cluster that this agent does not know.
+inline constexpr const char* kUnknownPodHint =
+    "unknownPod in the configuration says what such pods get: \"fail\", or \"default-network-only\" without "
+    "the networks of "
+    "their annotation";
 
 struct MetaConfig {
   std::string conf_dir = "/etc/cni/multus/net.d";
@@ -24,7 +30,12 @@ struct MetaConfig {
   std::string multus_namespace = "kube-system";
   bool retry_delete_on_error = false;
   std::string readiness_file;
+  // What ADD does for a pod that no source of the agent has. A configuration with a `kubeconfig` is of a
+  // cluster, whose pods only its API server knows, and the agent does not ask that: unless somebody has
+  // decided otherwise, such a pod must not start with fewer networks than its annotation names.
   bool unknown_pod_fails = false;
+  std::string kubeconfig;  // whose pods nobody here knows; empty where there is none, or `unknownPod` decides
+  size_t max_networks = 64;  // of one pod: all are made in one turn, for which other pods wait
 };
 
 cni::Outcome<MetaConfig> read_meta_config(const cni::PluginConfig& config);

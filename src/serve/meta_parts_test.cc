@@ -61,7 +61,8 @@ TEST(MetaConfig, ReadsItsKeysAndPassesOverThoseWithoutMeaning) {
 TEST(MetaConfig, RefusesWhatCannotBeMeant) {
   for (const char* members :
        {R"("clusterNetworks":"x")", R"("delegates":[{"type":"a"}],"clusterNetwork":"x")",
-        R"("confDir":"net.d")", R"("unknownPod":"maybe")", R"("delegates":["x"])"}) {
+        R"("confDir":"net.d")", R"("unknownPod":"maybe")", R"("maxNetworks":0)", R"("maxNetworks":1000)",
+        R"("kubeconfig":1)", R"("delegates":["x"])"}) {
     auto config = read_meta_config(plugin(members));
     ASSERT_FALSE(config.has_value()) << members;
     EXPECT_EQ(config.error().code, cni::kInvalidConfig) << members;

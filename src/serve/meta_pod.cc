@@ -99,7 +99,14 @@ class PodReader {
     }
     // As Multus: a pod that went away meanwhile gets no more than the default network.
     if (found.error().code == Code::kNotFound && !config_.unknown_pod_fails) return {};
-    return std::unexpected(cni::failure_of(found.error()));
+    cni::Failure why = cni::failure_of(found.error());
+    if (!config_.kubeconfig.empty()) {
+      why.message = fmt::format(
+          "{}; the configuration names a kubeconfig ({}), and this agent does not ask the API server",
+          why.message, config_.kubeconfig);
+      why.details = kUnknownPodHint;
+    }
+    return std::unexpected(std::move(why));
   }
 
   // A delegate that is written into the configuration.
@@ -221,7 +228,12 @@ class PodReader {
   }
 
   Outcome<void> add_annotated(PodWish& wish, const std::string& text) {
-    for (const api::NetworkSelection& one : TRY_CNI(parse(wish.pod, text, wish.pod.ns))) {
+    const std::vector<api::NetworkSelection> selections = TRY_CNI(parse(wish.pod, text, wish.pod.ns));
+    if (const size_t sum = wish.networks.size() + selections.size(); sum > config_.max_networks)
+      return wrong(fmt::format("pod {} asks for {} networks; a pod may have {}", wish.pod.key(), sum,
+                               config_.max_networks),
+                   "maxNetworks in the configuration sets the limit");
+    for (const api::NetworkSelection& one : selections) {
       if (config_.namespace_isolation && *one.ns != wish.pod.ns && !is_global(*one.ns))
         return wrong(fmt::format("pod {} may not use network {}/{}: namespaceIsolation is on", wish.pod.key(),
                                  *one.ns, *one.name),

@@ -185,6 +185,46 @@ TEST_F(MetaTest, GivesAnUnknownPodTheDefaultNetworkOrFails) {
   EXPECT_TRUE(pods.published.empty());
 }
 
+// Nothing starts with fewer networks than its annotation names: what only an API server knows fails, unless
+// somebody decided.
+TEST_F(MetaTest, FailsForAPodThatOnlyAnApiServerKnows) {
+  constexpr const char* kCluster = R"(,"kubeconfig":"/etc/cni/net.d/multus.d/multus.kubeconfig")";
+  EXPECT_TRUE(ask(cni::Command::kAdd, kCluster).has_value());  // known to a source of the agent
+  ASSERT_TRUE(ask(cni::Command::kDel, kCluster).has_value());
+  runs.clear();
+  pod = "unknown";
+  auto refused = ask(cni::Command::kAdd, kCluster, "c2");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(
+      refused.error().message,
+      HasSubstr(
+          "the configuration names a kubeconfig (/etc/cni/net.d/multus.d/multus.kubeconfig), and this agent "
+          "does not ask the API server"));
+  EXPECT_THAT(refused.error().details, HasSubstr("unknownPod"));
+  EXPECT_TRUE(runs.empty());
+  expect_nothing_left();
+  auto status = ask(cni::Command::kStatus, kCluster);
+  ASSERT_FALSE(status.has_value());
+  EXPECT_EQ(status.error().code, cni::kUnavailable);
+  const std::string decided = std::string(kCluster) + R"(,"unknownPod":"default-network-only")";
+  EXPECT_TRUE(ask(cni::Command::kAdd, decided, "c2").has_value());
+  EXPECT_TRUE(ask(cni::Command::kStatus, decided).has_value());
+}
+
+TEST_F(MetaTest, LimitsTheNetworksOfAPod) {
+  std::string many = "rail";
+  for (int i = 1; i < 64; ++i) many += ",rail";
+  pods.add_pod(many);  // with the default network one too many
+  auto refused = ask(cni::Command::kAdd);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().message, "pod ns/a asks for 65 networks; a pod may have 64");
+  EXPECT_EQ(refused.error().details, "maxNetworks in the configuration sets the limit");
+  expect_nothing_left();
+  EXPECT_FALSE(ask(cni::Command::kAdd, R"(,"maxNetworks":2)").has_value());
+  pods.add_pod("rail");
+  EXPECT_TRUE(ask(cni::Command::kAdd, R"(,"maxNetworks":2)").has_value());
+}
+
 TEST_F(MetaTest, GivesThePodOneDefaultRoutePerFamily) {
   std::string config = kMacvlan;
   config.insert(config.find("}}"), R"(,"routes":[{"dst":"0.0.0.0/0","gw":"10.9.0.1"}])");
