@@ -69,10 +69,13 @@ pods_work() {
 ('b', 'net2', 'llm/plain', 'macvlan', '', 1500, False, ['10.12.0.2/24'])]"
   same "status: policies" "$(json 'sorted((p["policy"], p["state"]) for p in d["policies"])' <<<"$status")" \
     "[('net/rail0', 'applied'), ('net/rail1', 'applied')]"
-  local person
-  person=$(on guest 'as_nobody "railbed status"')
-  has "status works without root" "$person" "10.10.0.11/24"
-  has "status marks soft RDMA" "$person" "(soft)"
+  local text
+  text=$(on guest 'railbed status')
+  has "status as a table" "$text" "10.10.0.11/24"
+  has "status marks soft RDMA" "$text" "(soft)"
+  text=$(on guest 'as_nobody "railbed status"')
+  has "status without root: the state is for root alone" "$text" "look at /run/railbed/state.db: EACCES (Permission denied)"
+  has "status without root: what to do" "$text" "run as root"
   holds "exec: one pod reaches the other over its VF" on guest 'railbed exec b -- ping -c 3 -w 20 10.10.0.10 >ping.log'
   has "exec: an RDMA device inside the pod" "$(on guest railbed exec llm/a -- rdma link)" "netdev net1"
   has "exec: an unknown pod" "$(on guest railbed exec c -- true)" "there is no pod c here (there is llm/a, llm/b)"
