@@ -37,7 +37,7 @@ struct Declaration {
   std::vector<std::string_view> names;  // {"-o", "--output"}; of a positional what stands for it: {"FILES"}
   std::string_view help;
   std::vector<std::string_view> choices;    // empty: any value
-  std::vector<std::string_view> excluded;   // first names of options that cannot stand beside it
+  std::vector<std::string_view> excluded;   // options that cannot stand beside it, by their last names
   std::optional<std::string> default_text;  // where it is shown
   Names value_names = Names::kNothing;
   bool takes_value = true;  // false: a flag
