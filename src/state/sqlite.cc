@@ -15,18 +15,19 @@ namespace {
 constexpr int kBusyTimeoutMs = 2000;
 
 // The file before SQLite makes it: configurations in it have secrets, and whoever can read it can lock it.
-// SQLite gives its log and index beside it the same permissions.
+// SQLite gives its log and index beside it the same permissions. None of them is opened and closed again
+// where it is there already: that would drop the locks which another connection of this process has on it
+// (fcntl(2)).
 Result<void> make_private(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd >= 0)
+    ::close(fd);
+  else if (errno != EEXIST)
+    return fail(system_error(errno, "open " + path));
   for (const char* beside : {"", "-wal", "-shm"}) {
     const std::string name = path + beside;
-    const int create = *beside == '\0' ? O_CREAT : 0;
-    const int fd = ::open(name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | create, 0600);
-    if (fd < 0 && errno == ENOENT) continue;
-    if (fd < 0) return fail(system_error(errno, "open " + name));
-    const int changed = ::fchmod(fd, 0600);
-    const int problem = errno;
-    ::close(fd);
-    if (changed != 0) return fail(system_error(problem, "chmod " + name));
+    if (::fchmodat(AT_FDCWD, name.c_str(), 0600, AT_SYMLINK_NOFOLLOW) != 0 && errno != ENOENT)
+      return fail(system_error(errno, "chmod " + name));
   }
   return {};
 }
