@@ -18,9 +18,9 @@
 
 #include "doc/json.h"
 #include "facts/collect.h"
-#include "os/memory_files.h"
-#include "os/netlink_json.h"
-#include "os/recorded.h"
+#include "os/record/memory_files.h"
+#include "os/record/netlink_json.h"
+#include "os/record/recorded.h"
 
 namespace railbed {
 namespace {

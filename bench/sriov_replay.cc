@@ -15,7 +15,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "os/kernel.h"
+#include "os/ports/kernel.h"
 
 namespace railbed::bench {
 namespace {

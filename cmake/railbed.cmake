@@ -3,7 +3,7 @@
 #
 #   railbed_library(doc DEPS base LIBS PkgConfig::yaml)
 #
-# takes all *.cc of the folder: foo.cc goes into the library, foo_test.cc into one GoogleTest program `doc_test` (with
+# takes all *.cc of the folder, and of the folders in it that FOLDERS names: foo.cc goes into the library, foo_test.cc into one GoogleTest program `doc_test` (with
 # RAILBED_TESTS), foo_fuzz.cc becomes the libFuzzer program `foo_fuzz` (with RAILBED_FUZZ). A folder may use exactly the
 # folders named in DEPS (and theirs), so that a wrong call across rooms fails to link.
 #
@@ -87,8 +87,10 @@ function(railbed_test name folder)
 endfunction()
 
 function(railbed_library name)
-  cmake_parse_arguments(ARG "HOT" "" "DEPS;LIBS;TEST_DEPS" ${ARGN})
-  file(GLOB all CONFIGURE_DEPENDS *.cc)
+  cmake_parse_arguments(ARG "HOT" "" "FOLDERS;DEPS;LIBS;TEST_DEPS" ${ARGN})
+  set(patterns ${ARG_FOLDERS})
+  list(TRANSFORM patterns APPEND "/*.cc")
+  file(GLOB all CONFIGURE_DEPENDS *.cc ${patterns})
   set(tests ${all})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   set(fuzzers ${all})

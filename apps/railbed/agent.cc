@@ -16,25 +16,25 @@
 #include <malloc.h>
 #include <pthread.h>
 
+#include "agent/addresses/dhcp.h"
+#include "agent/addresses/host_local.h"
+#include "agent/door/metrics.h"
+#include "agent/door/server.h"
+#include "agent/door/service.h"
+#include "agent/door/standing.h"
+#include "agent/engine.h"
+#include "agent/leftovers/adopt.h"
+#include "agent/leftovers/replay.h"
+#include "agent/pod/kubelet_checkpoint.h"
+#include "agent/pod/manifest_source.h"
+#include "agent/pod/meta.h"
 #include "agent_client.h"
 #include "attach/attach.h"
 #include "base/log.h"
 #include "ipam/stored_blocks.h"
-#include "os/disk.h"
-#include "os/packets.h"
+#include "os/ports/disk.h"
+#include "os/ports/packets.h"
 #include "run_options.h"
-#include "serve/adopt.h"
-#include "serve/dhcp.h"
-#include "serve/engine.h"
-#include "serve/host_local.h"
-#include "serve/kubelet_checkpoint.h"
-#include "serve/manifest_source.h"
-#include "serve/meta.h"
-#include "serve/metrics.h"
-#include "serve/replay.h"
-#include "serve/server.h"
-#include "serve/service.h"
-#include "serve/standing.h"
 #include "state_options.h"
 #include "stop_signal.h"
 #include "verb.h"
@@ -58,8 +58,8 @@ struct Options {
   std::string manifests = "/etc/railbed/manifests";
   std::string adopt;  // a directory of IPPool objects; empty: none
   StateOptions state;
-  agent::Settings settings;
-  serve::ServerOptions server;
+  node::Settings settings;
+  agent::ServerOptions server;
 };
 
 // A long-lived process with threads that mostly wait: two heaps and small stacks are enough.
@@ -80,23 +80,23 @@ struct Parts {
   std::unique_ptr<os::Disk> disk = os::real_disk();
   std::unique_ptr<os::PacketPort> packets = os::real_packets();
   ipam::StoredBlocks blocks{store, ipam::WithoutBlocks::kWholeRange};
-  serve::Engine engine{kernel, store, blocks};
-  serve::HostLocal host_local{*disk};
-  serve::Dhcp dhcp{engine, *packets};
-  serve::ManifestSource manifests;
-  serve::KubeletDevices kubelet{kernel.files()};
-  serve::Meta meta{*disk, manifests, {&kubelet, &manifests}};
-  serve::Metrics metrics;
-  serve::Service service{{engine, meta, dhcp, host_local, metrics}};
+  agent::Engine engine{kernel, store, blocks};
+  agent::HostLocal host_local{*disk};
+  agent::Dhcp dhcp{engine, *packets};
+  agent::ManifestSource manifests;
+  agent::KubeletDevices kubelet{kernel.files()};
+  agent::Meta meta{*disk, manifests, {&kubelet, &manifests}};
+  agent::Metrics metrics;
+  agent::Service service{{engine, meta, dhcp, host_local, metrics}};
 
   Parts(os::Kernel& machine, state::Store& state, const Options& options)
       : kernel(machine), store(state), manifests(machine, options.manifests, options.settings) {}
 };
 
 // Addresses that whereabouts gave before this machine was switched over.
-Result<void> adopt_pools(Parts& parts, serve::Engine::Turn& turn, const std::string& directory) {
-  auto pools = serve::pools_in_directory(parts.kernel.files(), directory);
-  const serve::Adopted adopted =
+Result<void> adopt_pools(Parts& parts, agent::Engine::Turn& turn, const std::string& directory) {
+  auto pools = agent::pools_in_directory(parts.kernel.files(), directory);
+  const agent::Adopted adopted =
       TRY(parts.meta.adopt_from(turn, std::move(pools)).context("--adopt {}", directory));
   log::info(fmt::format("{} allocations of whereabouts picked up from {}, {} that ended are free again",
                         adopted.taken, directory, adopted.freed));
@@ -108,7 +108,7 @@ Result<void> adopt_pools(Parts& parts, serve::Engine::Turn& turn, const std::str
 // their addresses; what is picked up comes last, so that ours are in the way and not the other way round.
 Result<void> recover(Parts& parts, const Options& options) {
   {
-    serve::Engine::Turn turn = TRY(parts.engine.turn(kTurnAtStart).context("waiting for the state"));
+    agent::Engine::Turn turn = TRY(parts.engine.turn(kTurnAtStart).context("waiting for the state"));
     const auto report =
         TRY(attach::recover(turn.kernel(), turn.store(), parts.kernel.clock().now() + kRecovery)
                 .context("finishing what an earlier agent began"));
@@ -127,7 +127,7 @@ Result<void> recover(Parts& parts, const Options& options) {
 // Repeats journaled DELs every few seconds, in a thread of its own.
 class Repeater {
  public:
-  Repeater(serve::Replay& replay, Parts& parts)
+  Repeater(agent::Replay& replay, Parts& parts)
       : replay_(replay), parts_(parts), thread_([this](std::stop_token stop) { run(stop); }) {}
 
  private:
@@ -145,13 +145,13 @@ class Repeater {
       if (tally.done > 0) log::info(fmt::format("{} DELs of the time without an agent are done", tally.done));
     } while (!stopped.wait_for(lock, stop, kRepeat, [&] { return stop.stop_requested(); }));
   }
-  serve::Replay& replay_;
+  agent::Replay& replay_;
   Parts& parts_;
   std::jthread thread_;  // last: it uses the others
 };
 
-serve::Reply handle(Parts& parts, serve::Replay& replay, const cni::Request& request) {
-  return parts.metrics.metered(request, [&](const cni::Request& one) -> serve::Reply {
+agent::Reply handle(Parts& parts, agent::Replay& replay, const cni::Request& request) {
+  return parts.metrics.metered(request, [&](const cni::Request& one) -> agent::Reply {
     if (one.command == cni::Command::kAdd && !replay.settle(one.container_id))
       return {1, cni::to_json(
                      cni::Failure{cni::kTryAgainLater, "an earlier DEL of this container is not done yet",
@@ -174,7 +174,7 @@ Result<int> run(Options& options) {
   Parts parts(*kernel, *store, options);
   TRY(recover(parts, options));
 
-  serve::Replay replay(
+  agent::Replay replay(
       *parts.disk, options.pending,
       [&](const cni::Request& request) {
         return parts.metrics.metered(request,
@@ -182,7 +182,7 @@ Result<int> run(Options& options) {
       },
       [](const std::string& line) { log::warn(line); });
   parts.metrics.standing([&] {
-    serve::Standing now = serve::standing(parts.engine);
+    agent::Standing now = agent::standing(parts.engine);
     now.pending_dels = replay.pending();
     return now;
   });
@@ -194,7 +194,7 @@ Result<int> run(Options& options) {
       log::warn(served.error().story() + "; the agent works without its metrics endpoint");
     }
   {
-    serve::Server server(
+    agent::Server server(
         std::move(listener), [&](const cni::Request& request) { return handle(parts, replay, request); },
         options.server);
     const Repeater repeater(replay, parts);

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 
-#include "agent/netns_name.h"
 #include "cni/wire.h"
 #include "doc/json.h"
-#include "os/unix_socket.h"
+#include "node/netns_name.h"
+#include "os/real/unix_socket.h"
 
 namespace railbed {
 
@@ -127,7 +127,7 @@ Result<void> AgentClient::ask(const std::string& command, const std::string& pod
   size_t slash = pod.find('/');
   cni::WireRequest request{.type = "railbed", .config = kConfig};
   request.environment = {"CNI_COMMAND=" + command,
-                         "CNI_CONTAINERID=" + agent::netns_name(pod),
+                         "CNI_CONTAINERID=" + node::netns_name(pod),
                          "CNI_NETNS=" + netns_path,
                          "CNI_IFNAME=eth0",
                          "CNI_PATH=/opt/cni/bin",

@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
-#include "agent/pod_server.h"
-#include "os/clock.h"
+#include "node/pod_server.h"
+#include "os/ports/clock.h"
 #include "state/store.h"
 
 namespace railbed {
@@ -21,7 +21,7 @@ inline constexpr const char* kAgentSocket = "/run/railbed/agent.sock";
 // Whether somebody listens there.
 bool agent_listens(const std::string& socket);
 
-class AgentClient : public agent::PodServer {
+class AgentClient : public node::PodServer {
  public:
   // `store` was opened with `shared`; holds its lock from now on, waiting for at most `wait`.
   static Result<std::unique_ptr<AgentClient>> open(const std::string& socket, state::Store& store,

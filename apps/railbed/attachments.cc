@@ -6,10 +6,10 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include "agent/pod/exec_records.h"
 #include "attach/result.h"
 #include "doc/json.h"
 #include "report/table.h"
-#include "serve/exec_records.h"
 #include "state/sandbox.h"
 #include "state_options.h"
 #include "verb.h"
@@ -55,12 +55,12 @@ std::string status_text(state::AttachmentStatus status) {
 }
 
 void add_result(const state::Attachment& record, Row& row) {
-  if (serve::is_of_program(record)) {
+  if (agent::is_of_program(record)) {
     row.executed = true;
     row.type = record.type.substr(record.type.find(':') + 1);
-    auto execution = serve::execution_of(record, cni::Command::kCheck);
+    auto execution = agent::execution_of(record, cni::Command::kCheck);
     if (execution) row.interface = execution->ifname;
-    auto result = serve::result_of_program(record);
+    auto result = agent::result_of_program(record);
     if (!result || !result->has_value()) return;
     for (const cni::Address& one : (*result)->addresses) row.addresses.push_back(one.address.to_string());
     for (const cni::Interface& one : (*result)->interfaces)

@@ -10,8 +10,8 @@
 
 #include <fmt/core.h>
 
-#include "check/explain.h"
-#include "check/output.h"
+#include "check/findings/explain.h"
+#include "check/findings/output.h"
 #include "doc/edits.h"
 #include "machine.h"
 #include "manifests.h"

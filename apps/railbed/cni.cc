@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed cni: the shim in the place of the CNI plugins, the originals kept, and back.
+#include "agent/door/shims.h"
+#include "agent/leftovers/hand_over.h"
 #include "doc/json.h"
-#include "os/file_tree.h"
-#include "os/kernel.h"
-#include "os/program_files.h"
-#include "serve/hand_over.h"
-#include "serve/shims.h"
+#include "os/ports/file_tree.h"
+#include "os/ports/kernel.h"
+#include "os/real/program_files.h"
 #include "state_options.h"
 #include "verb.h"
 
@@ -18,7 +18,7 @@ constexpr size_t kMostShimBytes = 4 << 20;
 struct Options {
   std::string action;
   std::string folder = "/opt/cni/bin";
-  std::vector<std::string> types{std::begin(serve::kShimTypes), std::end(serve::kShimTypes)};
+  std::vector<std::string> types{std::begin(agent::kShimTypes), std::end(agent::kShimTypes)};
   std::string shim;
   std::string output = "text";
   StateOptions state;
@@ -36,11 +36,11 @@ Result<std::string> read_shim(const os::ProgramFiles& files, const Options& opti
       .hint("it is built beside railbed; --shim PATH names another place");
 }
 
-Result<int> tell(const serve::Shims& shims, const Options& options) {
+Result<int> tell(const agent::Shims& shims, const Options& options) {
   const auto states = TRY(shims.state(options.types));
   if (options.output == "json") {
     doc::Value out = doc::Value::array();
-    for (const serve::ShimState& one : states) {
+    for (const agent::ShimState& one : states) {
       doc::Value& row = out.push(doc::Value::object());
       row.set("type", one.type);
       row.set("program", what_name(one.what));
@@ -50,7 +50,7 @@ Result<int> tell(const serve::Shims& shims, const Options& options) {
     fmt::print("{}\n", doc::to_json(out, 2));
     return kExitOk;
   }
-  for (const serve::ShimState& one : states)
+  for (const agent::ShimState& one : states)
     fmt::print("{:<14}{:<9}{}{}\n", one.type, what_name(one.what), one.version,
                one.original_kept ? "  original kept" : "");
   return kExitOk;
@@ -61,7 +61,7 @@ Result<void> hand_over(const Options& options) {
   const auto kernel = os::real_kernel();
   const auto store = TRY(options.state.look(*kernel));
   if (store == nullptr) return {};
-  const serve::HandedOver all = TRY(serve::hand_over(*kernel, *store));
+  const agent::HandedOver all = TRY(agent::hand_over(*kernel, *store));
   if (all.interfaces == 0) return {};
   fmt::print(stderr, "{} interfaces of pods that railbed attached are handed over to the originals\n",
              all.interfaces - static_cast<int>(all.problems.size()));
@@ -75,7 +75,7 @@ Result<void> hand_over(const Options& options) {
 
 Result<int> run(const Options& options) {
   const auto files = os::real_program_files();
-  serve::Shims shims(*files, options.folder);
+  agent::Shims shims(*files, options.folder);
   if (options.action == "install") {
     const std::string shim = TRY(read_shim(*files, options));
     TRY(shims.install(shim, options.types));
@@ -99,7 +99,7 @@ int cni_verb(CommandLine& line) {
   line.option("--bin-dir", &options.folder, "where the runtime looks for plugins").show_default().directory();
   line.option("--types", &options.types, "names of plugins, with commas between them (all)")
       .with_commas()
-      .one_of(serve::kShimTypes);
+      .one_of(agent::kShimTypes);
   line.option("--shim", &options.shim, "the program to install (railbed-cni beside railbed)").file();
   line.option("--state-dir", &options.state.directory, "where the agent's state is")
       .show_default()

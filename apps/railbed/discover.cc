@@ -14,8 +14,8 @@
 #include "facts/facts_json.h"
 #include "facts/machine_file.h"
 #include "machine.h"
-#include "os/recorded.h"
-#include "os/tar.h"
+#include "os/record/recorded.h"
+#include "os/record/tar.h"
 #include "report/node_tables.h"
 #include "verb.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed down: gives the machine back as it was before `up`.
 
-#include "agent/privileges.h"
-#include "agent/standalone.h"
+#include "node/privileges.h"
+#include "node/standalone.h"
 #include "run_options.h"
 #include "run_progress.h"
 #include "stop_signal.h"
@@ -18,7 +18,7 @@ struct Options : RunOptions {
 
 Result<void> check_privileges(os::Kernel& kernel, state::Store& store) {
   auto missing = missing_capabilities(kernel);
-  std::vector<agent::Need> needs;
+  std::vector<node::Need> needs;
   size_t pfs = TRY(store.baselines()).size();
   size_t interfaces = TRY(store.attachments()).size();
   if (pfs > 0)
@@ -31,20 +31,20 @@ Result<void> check_privileges(os::Kernel& kernel, state::Store& store) {
     needs.push_back(
         {"CAP_SYS_ADMIN", fmt::format("{} interfaces of pods are in network namespaces", interfaces)});
   }
-  return agent::check_privileges(needs, missing);
+  return node::check_privileges(needs, missing);
 }
 
 Result<int> run(Options& options) {
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   auto seen = TRY(options.state.look(*kernel));
-  if (seen == nullptr) return tell(options, agent::DownReport{});
+  if (seen == nullptr) return tell(options, node::DownReport{});
   TRY(check_privileges(*kernel, *seen));
   seen.reset();
   StopSignal stop;
   options.settings.apply.stop = stop.token();
   Work work = TRY(begin_work(options, *kernel, "railbed down"));
   RunProgress progress;
-  auto report = agent::down(*kernel, *work.store, options.settings, progress);
+  auto report = node::down(*kernel, *work.store, options.settings, progress);
   progress.wipe();
   if (!report) return fail(std::move(report.error()));
   return tell(options, *report);

@@ -6,9 +6,9 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include "agent/leftovers/leftovers.h"
 #include "doc/json.h"
 #include "report/table.h"
-#include "serve/leftovers.h"
 #include "state_options.h"
 #include "verb.h"
 
@@ -19,20 +19,20 @@ namespace {
 using report::Cell;
 using report::Paint;
 
-void print(const std::vector<serve::Leftover>& leftovers, bool removed) {
+void print(const std::vector<agent::Leftover>& leftovers, bool removed) {
   if (leftovers.empty()) {
     fmt::print("nothing is left over\n");
     return;
   }
   report::Table table({{"KIND"}, {"WHAT"}, {"POD"}, {"WHY"}, {"RESULT"}});
   bool removable = false;
-  for (const serve::Leftover& one : leftovers) {
+  for (const agent::Leftover& one : leftovers) {
     removable = removable || one.removable;
     Cell result = one.removable ? Cell() : Cell(one.hint, Paint::kDim);
     if (removed && one.removable)
       result = one.removed ? Cell(one.note.empty() ? "removed" : "removed; " + one.note, Paint::kGood)
                            : Cell(one.error.empty() ? "is still there" : one.error, Paint::kBad);
-    table.row({std::string(serve::kind_name(one.kind)), one.what, one.pod, one.why, result});
+    table.row({std::string(agent::kind_name(one.kind)), one.what, one.pod, one.why, result});
   }
   fmt::print("{}", table.to_text(report::Colour{isatty(STDOUT_FILENO) == 1}));
   if (!removed && removable) fmt::print("\nrailbed gc --yes removes them\n");
@@ -43,10 +43,10 @@ Result<int> run(const StateOptions& options, const std::string& pending, bool ye
   std::unique_ptr<os::Disk> disk = os::real_disk();
   // An agent shares the state: the lock is taken for as long as this works.
   std::unique_ptr<state::Store> store = yes ? TRY(options.open(*kernel)) : TRY(options.look(*kernel));
-  std::vector<serve::Leftover> leftovers = TRY(serve::find_leftovers(*kernel, store.get(), *disk, pending));
-  if (yes && store != nullptr) TRY(serve::remove_leftovers(*kernel, *store, *disk, leftovers));
+  std::vector<agent::Leftover> leftovers = TRY(agent::find_leftovers(*kernel, store.get(), *disk, pending));
+  if (yes && store != nullptr) TRY(agent::remove_leftovers(*kernel, *store, *disk, leftovers));
   if (json)
-    fmt::print("{}\n", doc::to_json(serve::to_value(leftovers), 2));
+    fmt::print("{}\n", doc::to_json(agent::to_value(leftovers), 2));
   else
     print(leftovers, yes);
   bool failed = std::ranges::any_of(leftovers, [](const auto& one) { return !one.error.empty(); });

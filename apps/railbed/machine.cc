@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <iterator>
 
-#include "agent/resolved.h"
 #include "facts/facts_json.h"
 #include "facts/machine_file.h"
 #include "manifests.h"
-#include "os/file_tree.h"
-#include "os/recorded.h"
+#include "node/resolved.h"
+#include "os/ports/file_tree.h"
+#include "os/record/recorded.h"
 #include "state/store.h"
 
 namespace railbed {
@@ -43,7 +43,7 @@ Result<plan::InUse> vfs_in_use() {
   auto store = state::open_store({.boot_id = boot_id.value_or(""), .read_only = true});
   if (!store && store.error().code == Code::kNotFound) return plan::InUse{};
   if (!store) return fail(std::move(store.error()));
-  return agent::in_use_by(**store);
+  return node::in_use_by(**store);
 }
 
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "facts/collect.h"
-#include "os/kernel.h"
+#include "os/ports/kernel.h"
 #include "plan/plan.h"
 
 namespace railbed {

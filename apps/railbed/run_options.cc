@@ -53,10 +53,10 @@ std::vector<std::string> missing_capabilities(os::Kernel& kernel) {
   return kernel.processes().missing_capabilities({"CAP_DAC_OVERRIDE", "CAP_NET_ADMIN", "CAP_SYS_ADMIN"});
 }
 
-int tell(const RunOptions& options, const agent::UpReport& report) {
+int tell(const RunOptions& options, const node::UpReport& report) {
   return tell_any(options, report);
 }
-int tell(const RunOptions& options, const agent::DownReport& report) {
+int tell(const RunOptions& options, const node::DownReport& report) {
   return tell_any(options, report);
 }
 

@@ -6,16 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "agent/standalone.h"
 #include "agent_client.h"
 #include "command_line.h"
-#include "os/kernel.h"
+#include "node/standalone.h"
+#include "os/ports/kernel.h"
 #include "state_options.h"
 
 namespace railbed {
 
 struct RunOptions {
-  agent::Settings settings;
+  node::Settings settings;
   StateOptions state;
   std::string output = "text";
   std::string agent_socket = kAgentSocket;
@@ -34,7 +34,7 @@ Result<Work> begin_work(RunOptions& options, os::Kernel& kernel, const std::stri
 std::vector<std::string> missing_capabilities(os::Kernel& kernel);
 
 // Prints failures to standard error and the result to standard output; the exit status.
-int tell(const RunOptions& options, const agent::UpReport& report);
-int tell(const RunOptions& options, const agent::DownReport& report);
+int tell(const RunOptions& options, const node::UpReport& report);
+int tell(const RunOptions& options, const node::DownReport& report);
 
 }  // namespace railbed

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows what the standalone engine is doing. Threading: one call at a time, as agent::Progress promises.
+// Shows what the standalone engine is doing. Threading: one call at a time, as node::Progress promises.
 #pragma once
 
-#include "agent/standalone.h"
+#include "node/standalone.h"
 #include "progress.h"
 
 namespace railbed {
 
-class RunProgress : public agent::Progress {
+class RunProgress : public node::Progress {
  public:
   void begins(const plan::PfPlan& pf, const plan::Step& step) override {
     line_.now(pf.pf_name + ": " + plan::describe(step));

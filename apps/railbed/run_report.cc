@@ -19,12 +19,12 @@ std::string lines(const std::vector<std::string>& texts, const char* before = ""
   return all;
 }
 
-std::string common_lines(const apply::Report& applied, const agent::PodsReport& pods) {
+std::string common_lines(const apply::Report& applied, const node::PodsReport& pods) {
   return lines(pods.recovered, "left by an earlier run: ") + lines(pods.detached) + lines(pods.attached) +
          lines(applied.notes, "note: ") + lines(pods.notes, "note: ");
 }
 
-std::string end_of(const apply::Report& applied, const agent::PodsReport& pods) {
+std::string end_of(const apply::Report& applied, const node::PodsReport& pods) {
   size_t failures = applied.failures.size() + pods.failures.size();
   std::string text;
   if (failures > 0) text += fmt::format(", {} failed", failures);
@@ -39,7 +39,7 @@ Value strings(const std::vector<std::string>& texts) {
   return array;
 }
 
-Value failures_value(const apply::Report& applied, const agent::PodsReport& pods) {
+Value failures_value(const apply::Report& applied, const node::PodsReport& pods) {
   Value array = Value::array();
   for (const apply::StepFailure& failure : applied.failures) {
     Value one = Value::object();
@@ -52,7 +52,7 @@ Value failures_value(const apply::Report& applied, const agent::PodsReport& pods
     one.set("stepsNotTried", static_cast<int64_t>(failure.not_tried));
     array.push(std::move(one));
   }
-  for (const agent::PodFailure& failure : pods.failures) {
+  for (const node::PodFailure& failure : pods.failures) {
     Value one = Value::object();
     one.set("pod", failure.pod);
     one.set("interface", failure.interface);
@@ -63,7 +63,7 @@ Value failures_value(const apply::Report& applied, const agent::PodsReport& pods
   return array;
 }
 
-void add_common(Value& value, const apply::Report& applied, const agent::PodsReport& pods) {
+void add_common(Value& value, const apply::Report& applied, const node::PodsReport& pods) {
   value.set("stepsDone", static_cast<int64_t>(applied.steps_done));
   value.set("recovered", strings(pods.recovered));
   value.set("detached", strings(pods.detached));
@@ -74,7 +74,7 @@ void add_common(Value& value, const apply::Report& applied, const agent::PodsRep
 
 }  // namespace
 
-std::string done_text(const agent::UpReport& report) {
+std::string done_text(const node::UpReport& report) {
   std::string text = common_lines(report.applied, report.pods) + lines(report.notes, "note: ");
   for (const plan::HeldBack& held : report.plan.held_back) text += "held back: " + held.to_string() + "\n";
   if (report.did_nothing() && report.complete()) {
@@ -91,7 +91,7 @@ std::string done_text(const agent::UpReport& report) {
                             end_of(report.applied, report.pods), report.took.count());
 }
 
-std::string done_text(const agent::DownReport& report) {
+std::string done_text(const node::DownReport& report) {
   std::string text = common_lines(report.applied, report.pods) + lines(report.held_back, "held back: ");
   if (report.did_nothing() && report.complete())
     return text +
@@ -101,7 +101,7 @@ std::string done_text(const agent::DownReport& report) {
                             end_of(report.applied, report.pods), report.took.count());
 }
 
-std::string failures_text(const apply::Report& applied, const agent::PodsReport& pods) {
+std::string failures_text(const apply::Report& applied, const node::PodsReport& pods) {
   std::string text;
   for (const apply::StepFailure& failure : applied.failures) {
     text += fmt::format("railbed: {}\n", failure.error.to_string());
@@ -111,13 +111,13 @@ std::string failures_text(const apply::Report& applied, const agent::PodsReport&
                 ? "\n"
                 : fmt::format("; {} not tried\n", counted(failure.not_tried, "later step"));
   }
-  for (const agent::PodFailure& failure : pods.failures)
+  for (const node::PodFailure& failure : pods.failures)
     text += fmt::format("railbed: pod {}{}: {}\n", failure.pod,
                         failure.interface.empty() ? "" : " " + failure.interface, failure.error.to_string());
   return text;
 }
 
-Value to_value(const agent::UpReport& report) {
+Value to_value(const node::UpReport& report) {
   Value value = Value::object();
   value.set("apiVersion", "railbed.dev/v1");
   value.set("kind", "UpReport");
@@ -130,7 +130,7 @@ Value to_value(const agent::UpReport& report) {
   return value;
 }
 
-Value to_value(const agent::DownReport& report) {
+Value to_value(const node::DownReport& report) {
   Value value = Value::object();
   value.set("apiVersion", "railbed.dev/v1");
   value.set("kind", "DownReport");

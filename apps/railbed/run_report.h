@@ -4,18 +4,18 @@
 
 #include <string>
 
-#include "agent/standalone.h"
 #include "doc/value.h"
+#include "node/standalone.h"
 
 namespace railbed {
 
 // Results for standard output.
-std::string done_text(const agent::UpReport& report);
-std::string done_text(const agent::DownReport& report);
+std::string done_text(const node::UpReport& report);
+std::string done_text(const node::DownReport& report);
 // What failed, each with its story, for standard error; empty when nothing did.
-std::string failures_text(const apply::Report& applied, const agent::PodsReport& pods);
+std::string failures_text(const apply::Report& applied, const node::PodsReport& pods);
 
-doc::Value to_value(const agent::UpReport& report);
-doc::Value to_value(const agent::DownReport& report);
+doc::Value to_value(const node::UpReport& report);
+doc::Value to_value(const node::DownReport& report);
 
 }  // namespace railbed

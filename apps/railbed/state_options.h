@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "os/kernel.h"
+#include "os/ports/kernel.h"
 #include "state/store.h"
 
 namespace railbed {

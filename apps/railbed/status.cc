@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed status: what is so on this machine, and what went wrong. Needs no root, and no lock.
-#include "agent/status.h"
+#include "node/status.h"
 
 #include <cstdio>
 
@@ -30,25 +30,25 @@ Paint paint_of(const std::string& state) {
   return state == "partly" || state == "shadowed" || state == "no match" ? Paint::kWarning : Paint::kNone;
 }
 
-void print_policies(const agent::Status& status, report::Colour colour) {
+void print_policies(const node::Status& status, report::Colour colour) {
   if (status.policies.empty()) return;
   report::Table table({{"POLICY"}, {"STATE"}, {"PFS"}, {"SHADOWED BY"}, {"DETAIL"}});
-  for (const agent::PolicyStatus& policy : status.policies)
+  for (const node::PolicyStatus& policy : status.policies)
     table.row({policy.policy, Cell(policy.state, paint_of(policy.state)), join(policy.pfs),
                join(policy.shadowed_by),
                policy.failed_step.empty() ? policy.detail : "step " + policy.failed_step});
   fmt::print("{}\n", table.to_text(colour));
-  for (const agent::PolicyStatus& policy : status.policies)
+  for (const node::PolicyStatus& policy : status.policies)
     if (!policy.error.empty())
       fmt::print("policy {} failed at {}:\n  {}\n\n", policy.policy, policy.failed_step, policy.error);
 }
 
-void print_vfs(const agent::Status& status, report::Colour colour) {
+void print_vfs(const node::Status& status, report::Colour colour) {
   report::Table table(
       {{"PF"}, {"PCI ADDRESS"}, {"VFS"}, {"VF"}, {"VF ADDRESS"}, {"DRIVER"}, {"INTERFACE"}, {"OWNER"}});
-  for (const agent::PfStatus& pf : status.pfs) {
+  for (const node::PfStatus& pf : status.pfs) {
     table.row({Cell(pf.name, Paint::kStrong), pf.pci, fmt::format("{} of {}", pf.num_vfs, pf.total_vfs)});
-    for (const agent::VfStatus& vf : pf.vfs)
+    for (const node::VfStatus& vf : pf.vfs)
       table.row({Cell(), Cell(), Cell(), vf.index, vf.pci, vf.driver, vf.name, vf.owner});
   }
   if (table.empty())
@@ -57,7 +57,7 @@ void print_vfs(const agent::Status& status, report::Colour colour) {
     fmt::print("{}\n", table.to_text(colour));
 }
 
-void print_pods(const agent::Status& status, report::Colour colour) {
+void print_pods(const node::Status& status, report::Colour colour) {
   if (status.pods.empty()) return;
   report::Table table({{"POD"},
                        {"INTERFACE"},
@@ -69,20 +69,20 @@ void print_pods(const agent::Status& status, report::Colour colour) {
                        {"MTU"},
                        {"RDMA"},
                        {"STATE"}});
-  for (const agent::PodStatus& pod : status.pods) {
+  for (const node::PodStatus& pod : status.pods) {
     std::string key = pod.ns + "/" + pod.name;
     if (pod.interfaces.empty()) table.row({key});
-    for (const agent::InterfaceStatus& one : pod.interfaces)
+    for (const node::InterfaceStatus& one : pod.interfaces)
       table.row({key, one.name, one.network, one.vf, one.rail, join(one.addresses), one.mac,
                  one.mtu > 0 ? Cell(one.mtu) : Cell(), one.rdma + (one.soft ? " (soft)" : ""),
                  Cell(one.state, one.state == "attached" ? Paint::kGood : Paint::kWarning)});
   }
   fmt::print("{}\n", table.to_text(colour));
-  for (const agent::PodStatus& pod : status.pods)
+  for (const node::PodStatus& pod : status.pods)
     if (!pod.error.empty()) fmt::print("pod {}/{}: {}\n\n", pod.ns, pod.name, pod.error);
 }
 
-void print_rest(const agent::Status& status) {
+void print_rest(const node::Status& status) {
   for (const std::string& held : status.held_back) fmt::print("held back: {}\n", held);
   for (const std::string& step : status.interrupted) fmt::print("begun and not ended: {}\n", step);
   if (status.leases.empty()) return;
@@ -95,9 +95,9 @@ Result<void> run(const StateOptions& options, const std::string& node, bool json
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   std::unique_ptr<state::Store> store = TRY(options.look(*kernel));
   facts::NodeFacts facts = facts::collect(*kernel, {.node = node});
-  agent::Status status = TRY(agent::read_status(facts, store.get()));
+  node::Status status = TRY(node::read_status(facts, store.get()));
   if (json) {
-    fmt::print("{}\n", doc::to_json(agent::to_value(status), 2));
+    fmt::print("{}\n", doc::to_json(node::to_value(status), 2));
     return {};
   }
   report::Colour colour{isatty(STDOUT_FILENO) == 1};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed up: makes this machine what the manifests say, and attaches this node's pods.
 
-#include "agent/privileges.h"
-#include "agent/standalone.h"
 #include "facts/collect.h"
 #include "manifests.h"
+#include "node/privileges.h"
+#include "node/standalone.h"
 #include "run_options.h"
 #include "run_progress.h"
 #include "stop_signal.h"
@@ -24,14 +24,14 @@ Result<void> check_privileges(os::Kernel& kernel, const Options& options, const 
   auto missing = missing_capabilities(kernel);
   if (missing.empty()) return {};
   auto store = options.state.look(kernel);
-  agent::Preview preview =
-      TRY(agent::preview(kernel, store ? store->get() : nullptr, objects, options.settings));
-  return agent::check_privileges(agent::needs_of(preview.plan, preview.attachments), missing);
+  node::Preview preview =
+      TRY(node::preview(kernel, store ? store->get() : nullptr, objects, options.settings));
+  return node::check_privileges(node::needs_of(preview.plan, preview.attachments), missing);
 }
 
 // What check's rules find on this machine, before anything is changed.
 Result<void> check_rules(os::Kernel& kernel, const Options& options, const Manifests& manifests) {
-  const agent::Settings& settings = options.settings;
+  const node::Settings& settings = options.settings;
   doc::Diagnostics told_later;
   const graph::Catalog catalog =
       graph::index(manifests.objects, {settings.resource_prefix, settings.soft_rdma}, told_later);
@@ -60,7 +60,7 @@ Result<int> run(Options& options) {
   options.settings.apply.stop = stop.token();
   Work work = TRY(begin_work(options, *kernel, "railbed up"));
   RunProgress progress;
-  auto report = agent::up(*kernel, *work.store, manifests.objects, options.settings, progress);
+  auto report = node::up(*kernel, *work.store, manifests.objects, options.settings, progress);
   progress.wipe();
   if (!report) return fail(std::move(report.error()));
   print_diagnostics(report->diagnostics);

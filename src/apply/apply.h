@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "os/kernel.h"
+#include "os/ports/kernel.h"
 #include "plan/step.h"
 #include "state/store.h"
 

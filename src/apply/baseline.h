@@ -5,7 +5,7 @@
 // interface (vfio-pci is its driver) has no MTU and is not up.
 #pragma once
 
-#include "os/kernel.h"
+#include "os/ports/kernel.h"
 #include "state/store.h"
 
 namespace railbed::apply {

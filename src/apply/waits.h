@@ -11,8 +11,8 @@
 #include <memory>
 #include <stop_token>
 
-#include "os/kernel.h"
-#include "os/link_watch.h"
+#include "os/ports/kernel.h"
+#include "os/ports/link_watch.h"
 
 namespace railbed::apply {
 

@@ -30,7 +30,7 @@
 #include "attach/result.h"
 #include "cni/add_result.h"
 #include "ipam/assign.h"
-#include "os/kernel.h"
+#include "os/ports/kernel.h"
 #include "plan/step.h"
 #include "state/store.h"
 

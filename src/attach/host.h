@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "attach/record.h"
-#include "os/kernel.h"
+#include "os/ports/kernel.h"
 
 namespace railbed::attach {
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/ip.h"
 #include "doc/value.h"
-#include "os/links.h"
+#include "os/ports/links.h"
 
 namespace railbed::attach {
 

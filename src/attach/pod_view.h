@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "os/netns.h"
+#include "os/ports/netns.h"
 
 namespace railbed::attach {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/types.h"
-#include "os/file_tree.h"
+#include "os/ports/file_tree.h"
 
 namespace railbed::attach {
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "attach/host.h"
-#include "os/clock.h"
+#include "os/ports/clock.h"
 
 namespace railbed::attach {
 

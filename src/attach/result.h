@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/ip.h"
 #include "base/types.h"
-#include "os/links.h"
+#include "os/ports/links.h"
 
 namespace railbed::attach {
 

@@ -2,7 +2,7 @@
 // Which VF settings have to be changed. Threading: pure functions. Failure: none.
 #pragma once
 
-#include "os/links.h"
+#include "os/ports/links.h"
 
 namespace railbed::attach {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "attach/attach.h"
-#include "os/links.h"
+#include "os/ports/links.h"
 
 namespace railbed::attach {
 

@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 
 #include "check/case_files.h"
-#include "check/explain.h"
-#include "check/output.h"
+#include "check/findings/explain.h"
+#include "check/findings/output.h"
 
 namespace railbed::check {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "check/rule.h"
+#include "check/rules/rule.h"
 
 namespace railbed::check {
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "check/check.h"
-#include "check/output.h"
+#include "check/findings/output.h"
 
 namespace railbed::check {
 namespace {

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "check/case_files.h"
-#include "check/explain.h"
-#include "check/lookups.h"
-#include "check/output.h"
+#include "check/findings/explain.h"
+#include "check/findings/output.h"
+#include "check/rules/lookups.h"
 #include "doc/yaml.h"
 
 namespace railbed::check {

@@ -13,7 +13,7 @@
 #include "facts/node_facts.h"
 #include "facts/pci.h"
 #include "facts/rdma.h"
-#include "os/links.h"
+#include "os/ports/links.h"
 
 namespace railbed::facts {
 

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "base/types.h"
-#include "os/file_tree.h"
+#include "os/ports/file_tree.h"
 
 namespace railbed::facts {
 

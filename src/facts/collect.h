@@ -9,7 +9,7 @@
 #include <string>
 
 #include "facts/node_facts.h"
-#include "os/kernel.h"
+#include "os/ports/kernel.h"
 
 namespace railbed::facts {
 

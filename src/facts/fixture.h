@@ -5,7 +5,7 @@
 #include "base/testdata.h"
 #include "facts/collect.h"
 #include "facts/machine_file.h"
-#include "os/recorded.h"
+#include "os/record/recorded.h"
 
 namespace railbed::facts::testing_fixture {
 

@@ -20,7 +20,7 @@
 #include <string>
 #include <string_view>
 
-#include "os/memory_files.h"
+#include "os/record/memory_files.h"
 
 namespace railbed::facts {
 

@@ -6,7 +6,7 @@
 #include "facts/collect.h"
 #include "facts/facts_json.h"
 #include "facts/machine_file.h"
-#include "os/recorded.h"
+#include "os/record/recorded.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace railbed;

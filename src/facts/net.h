@@ -13,7 +13,7 @@
 
 #include "facts/attributes.h"
 #include "facts/node_facts.h"
-#include "os/links.h"
+#include "os/ports/links.h"
 
 namespace railbed::facts {
 

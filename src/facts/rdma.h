@@ -16,7 +16,7 @@
 
 #include "facts/attributes.h"
 #include "facts/node_facts.h"
-#include "os/rdma.h"
+#include "os/ports/rdma.h"
 
 namespace railbed::facts {
 

@@ -4,7 +4,7 @@
 
 #include "base/testdata.h"
 #include "check/check.h"
-#include "check/output.h"
+#include "check/findings/output.h"
 #include "facts/facts_json.h"
 #include "generate/manifests.h"
 

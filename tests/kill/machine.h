@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "os/kernel.h"
+#include "os/ports/kernel.h"
 
 namespace railbed::kill {
 

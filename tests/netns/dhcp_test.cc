@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The DHCP client against dnsmasq, over a veth pair into a pod's namespace.
-#include "serve/dhcp.h"
+#include "agent/addresses/dhcp.h"
 
 #include <chrono>
 #include <csignal>
@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/addresses/dhcp_lease.h"
 #include "scratch.h"
-#include "serve/dhcp_lease.h"
 
 namespace railbed {
 namespace {
@@ -120,8 +120,8 @@ TEST_F(DhcpTest, LeasesAreTakenRenewedAndGivenBack) {
   auto store = state::memory_store();
   auto blocks = ipam::whole_ranges();
   auto packets = os::real_packets();
-  serve::Engine engine(*kernel_, *store, *blocks);
-  auto dhcp = std::make_unique<serve::Dhcp>(engine, *packets);
+  agent::Engine engine(*kernel_, *store, *blocks);
+  auto dhcp = std::make_unique<agent::Dhcp>(engine, *packets);
   ASSERT_TRUE(dhcp->start().has_value());
   doc::Value ipam = doc::Value::object();
   doc::Value asked = doc::Value::array();
@@ -131,7 +131,7 @@ TEST_F(DhcpTest, LeasesAreTakenRenewedAndGivenBack) {
     asked.push(std::move(item));
   }
   ipam.set("request", std::move(asked));
-  serve::Dhcp::Request request{.owner = {"default/a@c1", "net1"},
+  agent::Dhcp::Request request{.owner = {"default/a@c1", "net1"},
                                .container_id = "c1",
                                .network = "lan",
                                .netns_path = "/run/netns/pod",
@@ -156,7 +156,7 @@ TEST_F(DhcpTest, LeasesAreTakenRenewedAndGivenBack) {
   EXPECT_TRUE(wait_for([&] { return server_->times("DHCPACK") >= 3; })) << server_->log();
   EXPECT_EQ(server_->times("DHCPDISCOVER"), 1) << server_->log();
   // An agent that starts again goes on.
-  dhcp = std::make_unique<serve::Dhcp>(engine, *packets);
+  dhcp = std::make_unique<agent::Dhcp>(engine, *packets);
   ASSERT_TRUE(dhcp->start().has_value());
   int before = server_->times("DHCPACK");
   EXPECT_TRUE(wait_for([&] { return server_->times("DHCPACK") > before; })) << server_->log();
@@ -171,8 +171,8 @@ TEST_F(DhcpTest, TenInterfacesAtOnceGetTenAddresses) {
   auto store = state::memory_store();
   auto blocks = ipam::whole_ranges();
   auto packets = os::real_packets();
-  serve::Engine engine(*kernel_, *store, *blocks);
-  serve::Dhcp dhcp(engine, *packets);
+  agent::Engine engine(*kernel_, *store, *blocks);
+  agent::Dhcp dhcp(engine, *packets);
   std::vector<std::string> given(10);
   std::vector<std::thread> threads;
   for (size_t i = 0; i < given.size(); ++i)

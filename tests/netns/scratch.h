@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "os/kernel.h"
+#include "os/ports/kernel.h"
 
 namespace railbed {
 

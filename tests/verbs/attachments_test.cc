@@ -6,13 +6,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agent/pod/exec_records.h"
 #include "attach/record.h"
 #include "attach/result.h"
 #include "cni/add_result.h"
 #include "doc/json.h"
-#include "os/kernel.h"
+#include "os/ports/kernel.h"
 #include "run_verb.h"
-#include "serve/exec_records.h"
 #include "state/store.h"
 
 namespace railbed {
@@ -76,7 +76,7 @@ class StateVerbs : public testing::Test {
     if (!only_executed) {
       ASSERT_TRUE((*store)->put_attachment(ours));
     }
-    state::Attachment program = serve::program_record("ns/a@0123456789abcdef", "cbr0", 0,
+    state::Attachment program = agent::program_record("ns/a@0123456789abcdef", "cbr0", 0,
                                                       {.type = "bridge",
                                                        .container_id = "0123456789abcdef",
                                                        .netns = netns,
@@ -85,7 +85,7 @@ class StateVerbs : public testing::Test {
                                                        .path = {},
                                                        .config = "{}"},
                                                       "1.0.0");
-    serve::conclude(program, {.addresses = {{*IpPrefix::parse("10.1.0.5/16"), {}, {}}}});
+    agent::conclude(program, {.addresses = {{*IpPrefix::parse("10.1.0.5/16"), {}, {}}}});
     ASSERT_TRUE((*store)->put_attachment(program));
     ASSERT_TRUE((*store)->put_note("network-status/ns/a@0123456789abcdef", R"([{"name":"cbr0"}])"));
   }

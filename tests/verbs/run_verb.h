@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "os/processes.h"
+#include "os/ports/processes.h"
 
 namespace railbed {
 

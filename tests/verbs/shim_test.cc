@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/door/server.h"
+#include "agent/leftovers/replay.h"
 #include "base/testdata.h"
-#include "os/processes.h"
-#include "serve/replay.h"
-#include "serve/server.h"
+#include "os/ports/processes.h"
 
 namespace railbed {
 namespace {
@@ -67,12 +67,12 @@ class Shim : public testing::Test {
 // Serves with the real server.
 class Agent {
  public:
-  Agent(const std::string& path, serve::Handler handler)
+  Agent(const std::string& path, agent::Handler handler)
       : server_(*os::UnixListener::open(path), std::move(handler), {.uid = getuid()}),
         thread_([this](std::stop_token stop) { (void)server_.run(stop); }) {}
 
  private:
-  serve::Server server_;
+  agent::Server server_;
   std::jthread thread_;
 };
 
@@ -100,7 +100,7 @@ TEST_F(Shim, PassesItsNameVariablesAndInputOnAndTheAnswerBack) {
   Agent agent(socket(), [&](const cni::Request& request) {
     const std::lock_guard lock(mutex);
     seen.push_back(request);
-    return serve::Reply{request.command == cni::Command::kCheck ? 7 : 0, "the answer"};
+    return agent::Reply{request.command == cni::Command::kCheck ? 7 : 0, "the answer"};
   });
   const std::string config = "{\"name\": \"n\", \"text\": \"" + std::string(700'000, 'x') + "\"}";
   auto add = run(environment("ADD", {"CNI_ARGS=A=b;K8S_POD_NAME=p"}), config);
@@ -146,7 +146,7 @@ TEST_F(Shim, KeepsADelForTheAgentThatComes) {
   ASSERT_EQ(run("DEL").exit_status, 0);
   ASSERT_EQ(kept().size(), 2U);
   EXPECT_EQ(std::filesystem::status(kept()[0]).permissions(), std::filesystem::perms(0600));
-  auto request = serve::read_pending(content(kept()[0]));
+  auto request = agent::read_pending(content(kept()[0]));
   ASSERT_TRUE(request.has_value()) << request.error().to_string();
   EXPECT_EQ(request->command, cni::Command::kDel);
   EXPECT_EQ(request->type, "macvlan");
@@ -271,7 +271,7 @@ TEST_F(Shim, LimitsStandardInput) {
 }
 
 TEST_F(Shim, AreServedManyAtOnce) {
-  Agent agent(socket(), [](const cni::Request& request) { return serve::Reply{0, request.config}; });
+  Agent agent(socket(), [](const cni::Request& request) { return agent::Reply{0, request.config}; });
   std::atomic<int> right = 0;
   {
     std::vector<std::jthread> threads;

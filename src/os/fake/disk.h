@@ -9,7 +9,7 @@
 #include <map>
 #include <mutex>
 
-#include "os/disk.h"
+#include "os/ports/disk.h"
 
 namespace railbed::os {
 

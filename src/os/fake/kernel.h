@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "os/fake/machine.h"
-#include "os/kernel.h"
+#include "os/ports/kernel.h"
 
 namespace railbed::os {
 

@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "os/fake/state.h"
-#include "os/link_text.h"
+#include "os/ports/link_text.h"
 
 namespace railbed::os {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/types.h"
-#include "os/rdma.h"
+#include "os/ports/rdma.h"
 
 namespace railbed::os {
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <mutex>
 
-#include "os/packets.h"
+#include "os/ports/packets.h"
 
 namespace railbed::os {
 

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "os/link_text.h"
+#include "os/ports/link_text.h"
 
 namespace railbed::os {
 

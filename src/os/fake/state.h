@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "os/fake/kernel.h"
-#include "os/memory_files.h"
+#include "os/record/memory_files.h"
 
 namespace railbed::os {
 

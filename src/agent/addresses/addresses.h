@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The addresses of one interface, whichever of our IPAM types its network names.
+//
+// Why one function: a plugin of ours, the meta plugin and a foreign plugin that calls the shim as its IPAM
+// plugin must get the same answer for the same words. What a request may add to the configuration is done
+// here, as each original does it:
+//
+//   host-local   runtimeConfig.ipRanges come before the configured sets; the addresses of runtimeConfig.ips,
+//                args.cni.ips and CNI_ARGS IP are asked for by name
+//   whereabouts  the same for ips; CNI_ARGS IP (with a prefix length) comes on top
+//   static       CNI_ARGS IP and GATEWAY come on top; args.cni.ips replaces all, runtimeConfig.ips those too
+//   dhcp         nothing here: the interface must exist first, see dhcp.h
+//
+// Asking again for the same owner gives the same addresses. Threading: a Turn's thread. Failure: as
+// ipam::assign()'s; Invalid with the place in the configuration; Io from host-local's files.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/addresses/host_local.h"
+#include "agent/engine.h"
+#include "cni/add_result.h"
+#include "cni/config.h"
+#include "cni/request.h"
+#include "doc/value.h"
+#include "ipam/assign.h"
+
+namespace railbed::agent {
+
+struct AddressRequest {
+  std::string network;  // the configuration's "name"
+  doc::Value ipam;      // the plugin's "ipam"; null or empty: no addresses
+  doc::Value runtime;   // "runtimeConfig", or null
+  doc::Value args;      // "args.cni", or null
+  std::map<std::string, std::string> cni_args;
+  ipam::Owner owner;  // state::Sandbox::key(), and the interface's name in the pod
+};
+// host-local's block with runtimeConfig.ipRanges as its ranges, where it has none of its own.
+doc::Value with_asked_ranges(doc::Value ipam, const doc::Value& runtime);
+
+AddressRequest address_request(const cni::Request& request, const cni::PluginConfig& config,
+                               ipam::Owner owner);
+
+struct Addresses {
+  // Taken in the allocator, and for host-local in its files, with a lease in the store; the leases of the
+  // others are for the caller to put (attach_pod does, given these as InterfaceWanted::addresses).
+  std::vector<ipam::Assigned> assigned;
+  cni::AddResult result;  // addresses without `interface`, routes, dns
+  bool dhcp = false;      // ask Dhcp::acquire once the interface is there and up
+};
+
+// In two steps, as HostLocal's, so that all networks of a pod share one transaction: begin_addresses() inside
+// of it, finish_addresses() after its commit. When it is not committed, release_addresses() forgets what was
+// chosen.
+struct AddressesBegun {
+  Addresses addresses;
+  std::optional<HostLocal::Asked> files;
+};
+Result<AddressesBegun> begin_addresses(Engine::Turn& turn, HostLocal& host_local, HostLocal::Locks& locks,
+                                       const AddressRequest& request);
+Result<void> finish_addresses(Engine::Turn& turn, HostLocal& host_local, AddressesBegun& begun);
+// Both, for one interface.
+Result<Addresses> addresses_for(Engine::Turn& turn, HostLocal& host_local, const AddressRequest& request);
+
+// The "dns" of the plugin's own configuration, where there is one, instead of what its IPAM says.
+void prefer_own_dns(cni::AddResult& result, const doc::Value& plugin);
+
+// After an ADD that failed and after a DEL: gives back what the owners have, unless the store has an
+// attachment of that interface (which could not be undone, and keeps its addresses). Nothing to give back is
+// success.
+Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local,
+                               const std::vector<ipam::Owner>& owners);
+
+}  // namespace railbed::agent

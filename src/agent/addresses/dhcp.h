@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Leases of DHCP servers, for as long as their interfaces live.
+//
+// Why here: an IPAM plugin ends with its request, a lease has to be renewed. The original has a daemon with a
+// thread per lease that forgets all of them when it restarts; here one thread serves all, and each lease is
+// in the store before it is used, so that an agent that starts again goes on renewing.
+//
+// Threading: any thread, but not inside a Turn: a server may take seconds. Failure: Timeout when no server
+// answers; Invalid with the option that the server left out or the key that is wrong; NotFound when the
+// interface or the namespace is gone.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "agent/engine.h"
+#include "cni/add_result.h"
+#include "cni/config.h"
+#include "cni/request.h"
+#include "doc/value.h"
+#include "ipam/assign.h"
+#include "os/ports/clock.h"
+#include "os/ports/packets.h"
+
+namespace railbed::agent {
+
+class Dhcp {
+ public:
+  // Both must outlive this. The thread begins with start().
+  Dhcp(Engine& engine, os::PacketPort& packets);
+  ~Dhcp();
+  Dhcp(const Dhcp&) = delete;
+  Dhcp& operator=(const Dhcp&) = delete;
+
+  // Reads the leases of an earlier agent, and begins to renew.
+  Result<void> start();
+  void stop();
+  // The two parts of it, for tests: the leases of an earlier agent; what is due now, and when to look again.
+  Result<void> restore();
+  os::Deadline work();
+
+  struct Request {
+    ipam::Owner owner;         // state::Sandbox::key(), interface
+    std::string container_id;  // the three that make the client id, as the original's do
+    std::string network;
+    std::string netns_path;
+    doc::Value ipam;
+    std::map<std::string, std::string> cni_args;
+  };
+  // Addresses, routes and DNS as the server gave them. The interface is there and up. A second call for the
+  // same owner answers from the lease that it has.
+  Result<cni::AddResult> acquire(const Request& request, os::Deadline deadline);
+  // Whether there is a lease to give back. Inside a Turn, too.
+  bool has(const ipam::Owner& owner) const;
+  // Gives the lease back, telling the server when the namespace is still there. None is success.
+  Result<void> release(const ipam::Owner& owner);
+  // NotFound without a lease that is valid now.
+  Result<void> check(const ipam::Owner& owner);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace railbed::agent

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/addresses/dhcp_lease.h"
+
+#include <algorithm>
+
+#include "attach/json_fields.h"
+#include "doc/json.h"
+
+namespace railbed::agent {
+namespace {
+
+constexpr std::chrono::seconds kLeastBetween{60};
+constexpr size_t kMostValueBytes = 255;
+
+std::string hex(std::string_view bytes) {
+  std::string text;
+  for (char byte : bytes) text += fmt::format("{:02x}", static_cast<uint8_t>(byte));
+  return text;
+}
+
+Result<std::string> from_hex(const std::string& text) {
+  std::string bytes;
+  if (text.size() % 2 != 0) return fail(Code::kInvalid, "\"{}\" is no hexadecimal text", text);
+  for (size_t at = 0; at < text.size(); at += 2) {
+    int value = 0;
+    for (char digit : text.substr(at, 2)) {
+      int part = digit >= '0' && digit <= '9'   ? digit - '0'
+                 : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10
+                                                : -1;
+      if (part < 0) return fail(Code::kInvalid, "\"{}\" is no hexadecimal text", text);
+      value = value * 16 + part;
+    }
+    bytes += static_cast<char>(value);
+  }
+  return bytes;
+}
+
+const doc::Value::Array* list_in(const doc::Value& object, std::string_view key) {
+  const doc::Value* found = object.is_object() ? object.find(key) : nullptr;
+  return found == nullptr ? nullptr : found->as_array();
+}
+
+Result<uint8_t> option_in(const doc::Value& item, const char* where) {
+  return ipam::dhcp_option_number(attach::text_in(item, "option")).context("ipam.{}", where);
+}
+
+}  // namespace
+
+std::optional<os::Deadline> KeptLease::end() const {
+  if (!lease.seconds.has_value()) return std::nullopt;
+  return since + std::chrono::seconds(*lease.seconds);
+}
+
+os::Deadline KeptLease::renew_at() const {
+  if (!lease.seconds.has_value()) return os::Deadline::max();
+  return since + std::chrono::seconds(lease.renew_after);
+}
+
+os::Deadline KeptLease::ask_after(os::Deadline now) const {
+  if (now < renew_at()) return renew_at();
+  os::Deadline limit = now < rebind_at() ? rebind_at() : *end();
+  if (limit <= now) return now;
+  return std::min(limit, now + std::max<os::Deadline::duration>((limit - now) / 2, kLeastBetween));
+}
+
+std::string lease_key(const ipam::Owner& owner) {
+  return kLeaseNotes + owner.pod + "\n" + owner.interface;
+}
+
+std::string to_note(const KeptLease& lease) {
+  doc::Value object = doc::Value::object();
+  object.set("netns", lease.netns_path);
+  object.set("mac", lease.client.mac.to_string());
+  object.set("id", hex(lease.client.id));
+  object.set("ask", hex(std::string(lease.client.ask.begin(), lease.client.ask.end())));
+  doc::Value provide = doc::Value::object();
+  for (const auto& [code, value] : lease.client.provide) provide.set(std::to_string(code), hex(value));
+  object.set("provide", std::move(provide));
+  object.set("server_mac", lease.server_mac.to_string());
+  object.set("ack", hex(lease.ack));
+  object.set("since", static_cast<int64_t>(lease.since.time_since_epoch().count()));
+  return doc::to_json(object);
+}
+
+Result<KeptLease> read_lease(const std::string& key, const std::string& note) {
+  size_t begin = std::string_view(kLeaseNotes).size();
+  size_t between = key.find('\n');
+  if (between == std::string::npos || between < begin)
+    return fail(Code::kInvalid, "\"{}\" names no lease", key);
+  KeptLease lease;
+  lease.owner = {key.substr(begin, between - begin), key.substr(between + 1)};
+  doc::Value object = TRY(attach::parse_object(note));
+  lease.netns_path = attach::text_in(object, "netns");
+  lease.client.mac = TRY(MacAddress::parse(attach::text_in(object, "mac")));
+  lease.client.id = TRY(from_hex(attach::text_in(object, "id")));
+  for (char code : TRY(from_hex(attach::text_in(object, "ask"))))
+    lease.client.ask.push_back(static_cast<uint8_t>(code));
+  if (const doc::Value* provide = object.find("provide"); provide != nullptr && provide->is_object())
+    for (const doc::Value::Member& one : *provide->as_object())
+      if (const std::string* value = one.value.as_string()) {
+        uint8_t option = TRY(ipam::dhcp_option_number(one.key));
+        lease.client.provide[option] = TRY(from_hex(*value));
+      }
+  lease.server_mac = TRY(MacAddress::parse(attach::text_in(object, "server_mac")));
+  lease.ack = TRY(from_hex(attach::text_in(object, "ack")));
+  const doc::Value* since = object.find("since");
+  if (since == nullptr || since->as_int() == nullptr) return fail(Code::kInvalid, "the lease has no time");
+  lease.since = os::Deadline(os::Deadline::duration(*since->as_int()));
+  ipam::DhcpPacket ack = TRY(ipam::read_dhcp(lease.ack));
+  lease.lease = TRY(ipam::lease_of(ack));
+  return lease;
+}
+
+Result<ipam::DhcpClient> read_client(const doc::Value& ipam,
+                                     const std::map<std::string, std::string>& cni_args) {
+  ipam::DhcpClient client;
+  if (const auto* provide = list_in(ipam, "provide"))
+    for (const doc::Value& item : *provide) {
+      uint8_t option = TRY(option_in(item, "provide"));
+      std::string value = attach::text_in(item, "value");
+      auto argument = cni_args.find(attach::text_in(item, "fromArg"));
+      if (argument != cni_args.end()) value = argument->second;
+      if (value.size() > kMostValueBytes)
+        return fail(Code::kInvalid, "ipam.provide: the value of option {} has {} bytes, {} are the most",
+                    option, value.size(), kMostValueBytes);
+      if (!value.empty()) client.provide[option] = value;
+    }
+  bool defaults = true;
+  if (const auto* request = list_in(ipam, "request"))
+    for (const doc::Value& item : *request) {
+      if (attach::flag_in(item, "skipDefault")) defaults = false;
+      if (attach::text_in(item, "option").empty()) continue;
+      client.ask.push_back(TRY(option_in(item, "request")));
+    }
+  if (defaults)
+    for (uint8_t option : {ipam::dhcp_option::kRouter, ipam::dhcp_option::kSubnetMask})
+      if (std::ranges::find(client.ask, option) == client.ask.end()) client.ask.push_back(option);
+  return client;
+}
+
+cni::AddResult result_of(const ipam::DhcpLease& lease, const doc::Value& ipam) {
+  cni::AddResult result;
+  result.addresses.push_back({.address = lease.address, .gateway = lease.gateway});
+  int priority = ipam.is_object() ? attach::number_in(ipam, "priority") : 0;
+  for (const api::IpamRoute& one : lease.routes) {
+    cni::Route route{.destination = one.destination, .gateway = one.gateway, .scope = one.scope};
+    if (priority != 0) route.priority = priority;
+    result.routes.push_back(std::move(route));
+  }
+  for (const IpAddress& server : lease.nameservers) result.dns.nameservers.push_back(server.to_string());
+  result.dns.domain = lease.domain;
+  result.dns.search = lease.search;
+  return result;
+}
+
+}  // namespace railbed::agent

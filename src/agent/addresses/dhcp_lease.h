@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lease as the agent keeps it, and the configuration keys of ipam type dhcp.
+//
+// Why the acknowledgement's bytes: everything that the lease says can be read from them again. Times are of
+// the steady clock, which goes on over a restart of the agent; the state does not outlive the boot either.
+// Threading: pure. Failure: Invalid with the key.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "cni/add_result.h"
+#include "doc/value.h"
+#include "ipam/assign.h"
+#include "ipam/dhcp_packet.h"
+#include "os/ports/clock.h"
+
+namespace railbed::agent {
+
+struct KeptLease {
+  ipam::Owner owner;
+  std::string netns_path;
+  ipam::DhcpClient client;
+  MacAddress server_mac;  // or its relay's
+  std::string ack;        // as it came
+  os::Deadline since;     // when it was asked for
+  ipam::DhcpLease lease;  // of `ack`
+
+  // Nothing: for ever.
+  std::optional<os::Deadline> end() const;
+  os::Deadline renew_at() const;
+  os::Deadline rebind_at() const { return since + std::chrono::seconds(lease.rebind_after); }
+  // When to ask (again), after an attempt at `now`: half of what is left, as RFC 2131 4.4.5 says.
+  os::Deadline ask_after(os::Deadline now) const;
+};
+
+inline constexpr const char* kLeaseNotes = "dhcp lease ";
+std::string lease_key(const ipam::Owner& owner);
+std::string to_note(const KeptLease& lease);
+Result<KeptLease> read_lease(const std::string& key, const std::string& note);
+
+// "request" and "provide" of the ipam object; the id is the caller's.
+Result<ipam::DhcpClient> read_client(const doc::Value& ipam,
+                                     const std::map<std::string, std::string>& cni_args);
+// `ipam` may set the routes' "priority".
+cni::AddResult result_of(const ipam::DhcpLease& lease, const doc::Value& ipam);
+
+}  // namespace railbed::agent

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/addresses/foreign_ipam.h"
+
+#include <algorithm>
+
+#include "agent/pod/records.h"
+#include "api/ipam_parse.h"
+#include "attach/attach.h"
+#include "attach/json_fields.h"
+
+namespace railbed::agent {
+namespace {
+
+using cni::Outcome;
+using doc::Value;
+using state::Attachment;
+using state::AttachmentStatus;
+
+constexpr cni::Version kCheckSince{0, 4, 0};
+
+std::string record_name(const std::string& ifname) {
+  return fmt::format("{}{}#ipam", attach::kProgramPrefix, ifname);
+}
+
+Result<std::optional<Attachment>> recorded(Engine& engine, const std::string& key,
+                                           const std::string& ifname) {
+  Engine::Turn turn = TRY(engine.turn(kTurnWait));
+  for (Attachment& one : TRY(turn.store().attachments_of(key)))
+    if (one.interface == record_name(ifname)) return std::optional(std::move(one));
+  return std::optional<Attachment>{};
+}
+
+// The same members as in a result's "ips" and "routes".
+Value static_block(const cni::AddResult& result) {
+  const Value told = cni::to_value(result, cni::kLatest);
+  auto list = [&](std::string_view key) {
+    const Value* found = told.find(key);
+    return found != nullptr ? *found : Value::array();
+  };
+  Value block = Value::object();
+  block.set("type", "static");
+  block.set("addresses", list("ips"));
+  block.set("routes", list("routes"));
+  return block;
+}
+
+ForeignAddresses given(const cni::AddResult& answer, Attachment record) {
+  ForeignAddresses given;
+  for (const cni::Address& one : answer.addresses) {
+    given.addresses.assigned.push_back({one.address, one.gateway, ""});
+    given.addresses.result.addresses.push_back({one.address, one.gateway, std::nullopt});
+  }
+  given.addresses.result.routes = answer.routes;
+  given.addresses.result.dns = answer.dns;
+  given.block = static_block(given.addresses.result);
+  conclude(record, given.addresses.result);
+  given.record = std::move(record);
+  return given;
+}
+
+Outcome<void> undo(Engine& engine, const Attachment& record) {
+  ProgramsUndone undone = undo_programs(engine.kernel(), {record});
+  if (!undone.failures.empty()) return std::unexpected(std::move(undone.failures.front().why));
+  Engine::Turn turn = TRY_CNI(engine.turn(kTurnWait));
+  TRY_CNI(turn.store().forget_attachment(record.pod, record.interface));
+  TRY_CNI(forget_pod_if_empty(turn.store(), record.pod));
+  return {};
+}
+
+Outcome<cni::AddResult> ask(Engine& engine, const ForeignIpam& wanted) {
+  cni::AddResult answer = TRY_CNI(execute_add(engine.kernel(), wanted.call, wanted.version));
+  if (!answer.addresses.empty()) return answer;
+  return std::unexpected(
+      cni::Failure{cni::kDecode, fmt::format("plugin {}: its answer has no address", wanted.call.type)});
+}
+
+}  // namespace
+
+std::optional<std::string> foreign_ipam(const Value& plugin) {
+  const Value* ipam = plugin.is_object() ? plugin.find("ipam") : nullptr;
+  if (ipam == nullptr || !ipam->is_object()) return std::nullopt;
+  std::string type = attach::text_in(*ipam, "type");
+  if (type.empty() || api::ipam_type(type).has_value()) return std::nullopt;
+  return type;
+}
+
+bool is_foreign_ipam(const Attachment& record, const std::string& ifname) {
+  return record.interface == record_name(ifname);
+}
+
+std::unique_ptr<Engine::ContainerLock> ipam_lock(Engine& engine, const std::string& container) {
+  return engine.container("ipam/" + container);
+}
+
+Outcome<ForeignAddresses> acquire_foreign(Engine& engine, const ForeignIpam& wanted) {
+  if (std::optional<Attachment> before = TRY_CNI(recorded(engine, wanted.key, wanted.call.ifname))) {
+    std::optional<cni::AddResult> answer = TRY_CNI(result_of_program(*before));
+    if (answer.has_value() && before->status == AttachmentStatus::kAttached)
+      return given(*answer, std::move(*before));
+    TRY_CNI(undo(engine, *before));
+  }
+  // What cannot be run has nothing to undo: no record.
+  TRY_CNI(find_plugin(engine.kernel(), wanted.call.type, wanted.call.path));
+  Attachment record = program_record(wanted.key, wanted.network, 0, wanted.call, wanted.version);
+  record.interface = record_name(wanted.call.ifname);
+  {
+    Engine::Turn turn = TRY_CNI(engine.turn(kTurnWait));
+    TRY_CNI(turn.store().put_attachment(record));
+  }
+  Outcome<cni::AddResult> answer = ask(engine, wanted);
+  if (answer.has_value()) return given(*answer, std::move(record));
+  cni::Failure why = std::move(answer.error());
+  if (Outcome<void> undone = undo(engine, record); !undone.has_value())
+    why.details += fmt::format("{}its DEL failed too ({}): the DEL of the pod tries again",
+                               why.details.empty() ? "" : "; ", undone.error().message);
+  return std::unexpected(std::move(why));
+}
+
+Outcome<void> release_foreign_ipam(Engine& engine, const std::string& key, const std::string& ifname) {
+  std::optional<Attachment> record = TRY_CNI(recorded(engine, key, ifname));
+  if (!record.has_value()) return {};
+  return undo(engine, *record);
+}
+
+Outcome<void> undo_foreign_ipam(Engine& engine, const std::string& key, const std::string& ifname) {
+  {
+    Engine::Turn turn = TRY_CNI(engine.turn(kTurnWait));
+    for (const Attachment& one : TRY_CNI(turn.store().attachments_of(key)))
+      if (one.interface == ifname) return {};
+  }
+  return release_foreign_ipam(engine, key, ifname);
+}
+
+Outcome<void> check_foreign_ipam(Engine& engine, const std::string& key, const std::string& ifname) {
+  std::optional<Attachment> record = TRY_CNI(recorded(engine, key, ifname));
+  if (!record.has_value()) return {};
+  auto version = cni::parse_version(TRY_CNI(version_of(*record)));
+  if (!version.has_value() || *version < kCheckSince) return {};
+  return execute(engine.kernel(), TRY_CNI(execution_of(*record, cni::Command::kCheck)));
+}
+
+}  // namespace railbed::agent

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/addresses/host_local.h"
+
+#include <algorithm>
+#include <set>
+
+#include "agent/addresses/address_notes.h"
+#include "cni/request.h"
+#include "state/sandbox.h"
+
+namespace railbed::agent {
+namespace {
+
+// The original holds its lock for milliseconds.
+constexpr std::chrono::milliseconds kLockWait{2000};
+// Another plugin that ignores the lock may take addresses away under our hands so many times.
+constexpr int kMostTries = 16;
+constexpr unsigned kDirectoryMode = 0755;
+constexpr unsigned kFileMode = 0600;
+
+std::string content_of(const std::string& container, const std::string& ifname) {
+  return container + "\r\n" + ifname;
+}
+
+std::string trimmed(std::string text) {
+  text.erase(text.find_last_not_of(" \t\r\n") + 1);
+  text.erase(0, text.find_first_not_of(" \t\r\n"));
+  return text;
+}
+
+HostLocal::Holder holder_in(const IpAddress& address, const std::string& content) {
+  std::string text = trimmed(content);
+  size_t end = text.find("\r\n");
+  if (end == std::string::npos) return {address, text, ""};
+  return {address, text.substr(0, end), text.substr(end + 2)};
+}
+
+// How somebody whom we do not know by a pod's name stands in messages, and in the allocator. No key of a
+// sandbox has a blank.
+ipam::Owner owner_of(const HostLocal::Holder& holder) {
+  return {"of container " + holder.container_id, holder.ifname};
+}
+
+std::string container_of(const ipam::Owner& owner) {
+  state::Sandbox sandbox = state::Sandbox::of_key(owner.pod);
+  return sandbox.container.empty() ? sandbox.pod : sandbox.container;
+}
+
+std::string parent(const std::string& path) {
+  return path.substr(0, path.rfind('/'));
+}
+
+std::string path_of(const std::string& directory, const IpAddress& address) {
+  return fmt::format("{}/{}", directory, address);
+}
+
+// Both come from configurations that people write.
+Result<std::string> directory_of(const std::string& data_dir, const std::string& network) {
+  std::string base = data_dir.empty() ? kHostLocalDirectory : data_dir;
+  while (base.size() > 1 && base.ends_with('/')) base.pop_back();
+  if (!base.starts_with('/') || (base + "/").find("/../") != std::string::npos)
+    return fail(Code::kInvalid, "ipam.dataDir: \"{}\" is not an absolute path without \"..\"", data_dir);
+  if (!cni::valid_network_name(network))
+    return fail(Code::kInvalid, "\"{}\" cannot be a network's name: host-local makes a directory of it",
+                network);
+  return base + "/" + network;
+}
+
+Result<bool> has_lease(state::Store& store, const ipam::Owner& owner) {
+  for (const state::AddressLease& lease : TRY(store.leases_of(owner.pod)))
+    if (lease.interface == owner.interface) return true;
+  return false;
+}
+
+std::string pool_of_network(const std::string& network) {
+  api::IpamConfig config;
+  config.type = api::IpamType::kHostLocal;
+  return ipam::pool_of(config, network);
+}
+
+}  // namespace
+
+void HostLocal::remember(const std::string& directory) {
+  Result<os::FileStamp> stamp = disk_.stamp(directory);
+  if (stamp.has_value())
+    seen_[directory].stamp = *stamp;
+  else
+    seen_[directory].stamp = {};
+}
+
+// Under the directory's lock.
+Result<void> HostLocal::look(Engine::Turn& turn, const std::string& directory, const std::string& network) {
+  const std::string pool = pool_of_network(network);
+  const uint64_t loads = turn.addresses().loads();
+  os::FileStamp stamp = TRY(disk_.stamp(directory));
+  auto known = seen_.find(directory);
+  if (known != seen_.end() && known->second.stamp == stamp) {
+    if (known->second.loads != loads)
+      for (const auto& [address, holder] : known->second.files)
+        turn.addresses().take(pool, address, owner_of(holder));
+    known->second.loads = loads;
+    return {};
+  }
+  Directory now{.stamp = stamp, .loads = loads, .noted = known != seen_.end() && known->second.noted};
+  for (const std::string& name : TRY(disk_.list(directory))) {
+    Result<IpAddress> address = IpAddress::parse(name);
+    if (!address.has_value()) continue;  // lock, last_reserved_ip.0
+    Result<std::string> content = disk_.read(directory + "/" + name);
+    if (!content.has_value() && content.error().code == Code::kNotFound) continue;
+    if (!content.has_value()) return fail(std::move(content.error()));
+    now.files.emplace(*address, holder_in(*address, *content));
+  }
+  if (known != seen_.end())
+    for (const auto& [address, holder] : known->second.files)
+      if (!now.files.contains(address) && turn.addresses().holder(pool, address) == owner_of(holder))
+        turn.addresses().give_back(pool, address);
+  for (const auto& [address, holder] : now.files) turn.addresses().take(pool, address, owner_of(holder));
+  seen_.insert_or_assign(directory, std::move(now));
+  return {};
+}
+
+// What the original gave this very interface is its own: it was attached before the machine was switched
+// over.
+void HostLocal::look_for_own(Engine::Turn& turn, const Asked& asked) {
+  const std::string pool = pool_of_network(asked.network);
+  const ipam::Owner by_container =
+      owner_of({.container_id = container_of(asked.owner), .ifname = asked.owner.interface});
+  for (const auto& [address, holder] : seen_[asked.directory].files) {
+    if (owner_of(holder) != by_container || turn.addresses().holder(pool, address) != by_container) continue;
+    turn.addresses().give_back(pool, address);
+    turn.addresses().take(pool, address, asked.owner);
+  }
+}
+
+// Leases and notes; inside a transaction.
+Result<void> HostLocal::choose(Engine::Turn& turn, Asked& asked) {
+  asked.chosen = TRY(turn.addresses().allocate(asked.config, asked.network, asked.requested, asked.owner));
+  const std::string content = content_of(container_of(asked.owner), asked.owner.interface);
+  for (const ipam::Assigned& one : asked.chosen) {
+    if (one.pool.empty()) continue;
+    const IpAddress& address = one.address.address;
+    TRY(turn.store().put_lease({one.pool, address, asked.owner.pod, asked.owner.interface}));
+    TRY(turn.store().put_note(key_of(FileNote{asked.owner, path_of(asked.directory, address)}), content));
+  }
+  return {};
+}
+
+// False when somebody who does not hold the lock was faster.
+Result<bool> HostLocal::write_files(const Asked& asked) {
+  const std::vector<ipam::Assigned>& chosen = asked.chosen;
+  const HostLocal::Holder mine{.container_id = container_of(asked.owner), .ifname = asked.owner.interface};
+  for (size_t set = 0; set < chosen.size(); ++set) {
+    if (chosen[set].pool.empty()) continue;
+    const IpAddress& address = chosen[set].address.address;
+    const std::string path = path_of(asked.directory, address);
+    Result<void> made = disk_.create(path, content_of(mine.container_id, mine.ifname), kFileMode);
+    if (!made.has_value() && made.error().code == Code::kConflict) {
+      Holder there = holder_in(address, TRY(disk_.read(path)));
+      if (there.container_id != mine.container_id || there.ifname != mine.ifname) return false;
+      continue;
+    }
+    if (!made.has_value()) return fail(std::move(made.error()));
+    seen_[asked.directory].files.insert_or_assign(address, Holder{address, mine.container_id, mine.ifname});
+    TRY(disk_.replace(fmt::format("{}/last_reserved_ip.{}", asked.directory, set), address.to_string(),
+                      kFileMode));
+  }
+  return true;
+}
+
+Result<void> HostLocal::hold(const std::string& directory, Locks& locks) {
+  if (locks.contains(directory)) return {};
+  Result<std::unique_ptr<os::DiskLock>> lock = disk_.lock(directory + "/lock", kLockWait);
+  if (!lock.has_value() && lock.error().code == Code::kNotFound) {  // somebody has cleaned up
+    TRY(disk_.make_directories(directory, kDirectoryMode));
+    lock = disk_.lock(directory + "/lock", kLockWait);
+  }
+  locks[directory] = TRY(std::move(lock));
+  return {};
+}
+
+Result<HostLocal::Asked> HostLocal::begin(Engine::Turn& turn, Locks& locks, const api::IpamConfig& config,
+                                          const std::string& data_dir, const std::string& network,
+                                          const std::vector<std::string>& requested,
+                                          const ipam::Owner& owner) {
+  Asked asked{.config = config, .network = network, .requested = requested, .owner = owner};
+  asked.directory = TRY(directory_of(data_dir, network));
+  if (!seen_.contains(asked.directory)) TRY(disk_.make_directories(asked.directory, kDirectoryMode));
+  TRY(hold(asked.directory, locks).context("network {}", network));
+  asked.had = TRY(has_lease(turn.store(), owner));
+  TRY(look(turn, asked.directory, network));
+  if (!seen_[asked.directory].noted) TRY(turn.store().put_note(kDirectoryNotes + asked.directory, network));
+  look_for_own(turn, asked);
+  Result<void> chosen = choose(turn, asked);
+  if (chosen.has_value()) return asked;
+  if (!asked.had) turn.addresses().release(owner);
+  return fail(std::move(chosen.error()));
+}
+
+Result<std::vector<ipam::Assigned>> HostLocal::allocate(Engine::Turn& turn, const api::IpamConfig& config,
+                                                        const std::string& data_dir,
+                                                        const std::string& network,
+                                                        const std::vector<std::string>& requested,
+                                                        const ipam::Owner& owner) {
+  Locks locks;
+  auto transaction = TRY(state::Transaction::begin(turn.store()));
+  Asked asked = TRY(begin(turn, locks, config, data_dir, network, requested, owner));
+  TRY(transaction.commit());
+  return finish(turn, asked);
+}
+
+Result<void> HostLocal::choose_again(Engine::Turn& turn, Asked& asked) {
+  TRY(look(turn, asked.directory, asked.network));
+  look_for_own(turn, asked);
+  auto transaction = TRY(state::Transaction::begin(turn.store()));
+  TRY(choose(turn, asked));
+  return transaction.commit();
+}
+
+Result<std::vector<ipam::Assigned>> HostLocal::finish(Engine::Turn& turn, Asked& asked) {
+  seen_[asked.directory].noted = true;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    Result<void> chosen = tries == 0 ? Result<void>{} : choose_again(turn, asked);
+    Result<bool> written =
+        chosen.has_value() ? write_files(asked) : Result<bool>(fail(std::move(chosen.error())));
+    if (written.has_value() && *written) {
+      remember(asked.directory);
+      return asked.chosen;
+    }
+    seen_[asked.directory].stamp = {};  // look again
+    // What the interface had before stays; of what is new, nothing does.
+    if (!asked.had) {
+      TRY(remove_files(turn, asked.owner, true));
+      TRY(forget(turn, {asked.owner}));
+    }
+    if (!written.has_value()) return fail(std::move(written.error()));
+    if (asked.had)
+      return fail(Code::kConflict,
+                  "network {}: a file in {} gives an address of pod {}, interface {} to somebody else",
+                  asked.network, asked.directory, asked.owner.pod, asked.owner.interface);
+  }
+  return fail(
+      Error{.code = Code::kBusy,
+            .message = fmt::format("network {}: {} times, somebody took the address that was about to be "
+                                   "given, in {}",
+                                   asked.network, kMostTries, asked.directory),
+            .hint = "something writes there without holding the file `lock`"});
+}
+
+Result<void> HostLocal::remove_files(Engine::Turn& turn, const ipam::Owner& owner, bool locked) {
+  for (const auto& [key, content] : TRY(turn.store().notes(file_notes_of(owner)))) {
+    const std::string path = file_note(key)->path;
+    const std::string directory = parent(path);
+    Result<std::unique_ptr<os::DiskLock>> lock(nullptr);
+    if (!locked) lock = disk_.lock(directory + "/lock", kLockWait);
+    if (!lock.has_value() && lock.error().code == Code::kNotFound) continue;  // the directory is gone
+    if (!lock.has_value()) return fail(std::move(lock.error()));
+    auto known = seen_.find(directory);
+    Result<os::FileStamp> stamp = disk_.stamp(directory);
+    bool was_current = known != seen_.end() && stamp.has_value() && *stamp == known->second.stamp;
+    Result<std::string> there = disk_.read(path);
+    if (!there.has_value() && there.error().code != Code::kNotFound) return fail(std::move(there.error()));
+    if (!there.has_value() || trimmed(*there) != trimmed(content)) continue;  // somebody else's by now
+    TRY(disk_.remove(path));
+    if (!was_current) continue;
+    if (auto address = IpAddress::parse(path.substr(directory.size() + 1)))
+      known->second.files.erase(*address);
+    remember(directory);
+  }
+  return {};
+}
+
+Result<void> HostLocal::forget(Engine::Turn& turn, const std::vector<ipam::Owner>& owners) {
+  auto transaction = TRY(state::Transaction::begin(turn.store()));
+  for (const ipam::Owner& owner : owners) {
+    for (const auto& [key, content] : TRY(turn.store().notes(file_notes_of(owner))))
+      TRY(turn.store().forget_note(key));
+    TRY(turn.store().forget_leases(owner.pod, owner.interface));
+  }
+  TRY(transaction.commit());
+  for (const ipam::Owner& owner : owners) turn.addresses().release(owner);
+  return {};
+}
+
+Result<void> HostLocal::release(Engine::Turn& turn, const std::vector<ipam::Owner>& owners) {
+  for (const ipam::Owner& owner : owners) TRY(remove_files(turn, owner, false));
+  return forget(turn, owners);
+}
+
+Result<void> HostLocal::release_foreign(Engine::Turn& turn, const std::string& data_dir,
+                                        const std::string& network, const std::string& container_id,
+                                        const std::string& ifname) {
+  const std::string directory = TRY(directory_of(data_dir, network));
+  if (!disk_.stamp(directory).has_value()) return {};
+  auto lock = TRY(disk_.lock(directory + "/lock", kLockWait).context("network {}", network));
+  TRY(look(turn, directory, network));
+  const std::string pool = pool_of_network(network);
+  std::vector<Holder> theirs;
+  for (const auto& [address, holder] : seen_[directory].files)
+    if (holder.container_id == container_id && (holder.ifname == ifname || holder.ifname.empty()))
+      theirs.push_back(holder);
+  for (const Holder& one : theirs) {
+    // One that we have a lease for goes with its lease.
+    if (turn.addresses().holder(pool, one.address) != owner_of(one)) continue;
+    TRY(disk_.remove(path_of(directory, one.address)));
+    turn.addresses().give_back(pool, one.address);
+    seen_[directory].files.erase(one.address);
+  }
+  if (!theirs.empty()) remember(directory);
+  return {};
+}
+
+Result<std::vector<HostLocal::Holder>> HostLocal::holders(Engine::Turn& turn, const std::string& data_dir,
+                                                          const std::string& network) {
+  const std::string directory = TRY(directory_of(data_dir, network));
+  std::vector<Holder> all;
+  if (!disk_.stamp(directory).has_value()) return all;
+  auto lock = TRY(disk_.lock(directory + "/lock", kLockWait).context("network {}", network));
+  TRY(look(turn, directory, network));
+  for (const auto& [address, holder] : seen_[directory].files) all.push_back(holder);
+  return all;
+}
+
+// A note: the file is there with its lease, or neither is.
+Result<void> HostLocal::finish_file(Engine::Turn& turn, const std::string& key, const std::string& content) {
+  std::optional<FileNote> note = file_note(key);
+  if (!note.has_value()) return {};
+  const std::string directory = parent(note->path);
+  Result<IpAddress> address = IpAddress::parse(note->path.substr(directory.size() + 1));
+  bool leased = false;
+  for (const state::AddressLease& lease : TRY(turn.store().leases_of(note->owner.pod)))
+    leased = leased ||
+             (lease.interface == note->owner.interface && address.has_value() && lease.address == *address);
+  if (!leased) {
+    TRY(remove_files(turn, note->owner, false));
+    return turn.store().forget_note(key);
+  }
+  TRY(disk_.make_directories(directory, kDirectoryMode));
+  auto lock = TRY(disk_.lock(directory + "/lock", kLockWait));
+  Result<void> made = disk_.create(note->path, content, kFileMode);
+  if (!made.has_value() && made.error().code != Code::kConflict) return made;
+  return {};
+}
+
+Result<void> HostLocal::recover(Engine::Turn& turn) {
+  std::set<ipam::Owner> known;
+  for (const auto& [key, pod] : TRY(turn.store().notes(kRequestNotes)))
+    if (auto note = request_note(key)) known.insert({pod, note->ifname});
+  for (const auto& [key, where] : TRY(turn.store().notes(kAdoptedNotes)))
+    if (auto owner = adopted_owner(key)) known.insert(*std::move(owner));
+  for (const state::Attachment& one : TRY(turn.store().attachments())) known.insert({one.pod, one.interface});
+  for (const state::AddressLease& lease : TRY(turn.store().all_leases())) {
+    ipam::Owner owner{lease.pod, lease.interface};
+    bool of_a_container = !state::Sandbox::of_key(lease.pod).container.empty();
+    if (of_a_container && !known.contains(owner)) TRY(release(turn, {owner}));
+  }
+  for (const auto& [key, content] : TRY(turn.store().notes(kFileNotes))) TRY(finish_file(turn, key, content));
+  for (const auto& [key, network] : TRY(turn.store().notes(kDirectoryNotes))) {
+    const std::string directory = key.substr(std::string_view(kDirectoryNotes).size());
+    if (!disk_.stamp(directory).has_value()) continue;
+    auto lock = TRY(disk_.lock(directory + "/lock", kLockWait));
+    TRY(look(turn, directory, network));
+  }
+  return {};
+}
+
+}  // namespace railbed::agent

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// host-local's files: addresses that the original plugin gave are taken for us, ours are there for it.
+//
+// Why: a live node is switched over and, if need be, back; both may even run side by side. The format is the
+// original's: <dataDir>/<network>/<address> holds "<container>\r\n<interface>", last_reserved_ip.<set> the
+// last address of each range set, and whoever changes something holds flock on `lock`.
+//
+// Order of writing, so that a process killed anywhere loses and doubles nothing: the lease and a note of the
+// file's path go to the store in one transaction, then the file is made; the file is removed before the note
+// and the lease go. So there is no file of ours without a note, and no address is in use without its lease.
+// recover() finishes what is between: a note without a lease means that the file has to go, a lease without
+// its file that it has to come.
+//
+// Threading: a Turn's thread. Failure: as ipam::assign()'s; Io and Denied of the directory; Busy when another
+// process keeps the lock.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agent/engine.h"
+#include "ipam/assign.h"
+#include "os/ports/disk.h"
+
+namespace railbed::agent {
+
+inline constexpr const char* kHostLocalDirectory = "/var/lib/cni/networks";
+
+class HostLocal {
+ public:
+  // `disk` must outlive this.
+  explicit HostLocal(os::Disk& disk) : disk_(disk) {}
+
+  // At the agent's start, after attach::recover: what is in the directories that were seen before is taken,
+  // and files and leases are made to agree. A lease that is neither an attachment's nor of a foreign plugin's
+  // request is what a killed ADD left, and goes.
+  Result<void> recover(Engine::Turn& turn);
+
+  // Addresses come in two steps, so that all networks of a pod share one transaction. begin(), inside the
+  // caller's transaction: chosen, with lease and note. finish(), after its commit: with their files. Locks
+  // are kept from the first begin() to the last finish(). When the transaction is not committed, release()
+  // forgets what was chosen. `data_dir` empty: the usual one. `network` is the configuration's "name".
+  using Locks = std::map<std::string, std::unique_ptr<os::DiskLock>>;  // by directory
+  struct Asked {
+    api::IpamConfig config;
+    std::string network;
+    std::vector<std::string> requested;
+    ipam::Owner owner;
+    std::string directory;
+    bool had = false;  // a lease, before
+    std::vector<ipam::Assigned> chosen;
+  };
+  Result<Asked> begin(Engine::Turn& turn, Locks& locks, const api::IpamConfig& config,
+                      const std::string& data_dir, const std::string& network,
+                      const std::vector<std::string>& requested, const ipam::Owner& owner);
+  Result<std::vector<ipam::Assigned>> finish(Engine::Turn& turn, Asked& asked);
+
+  // Both, for one interface.
+  Result<std::vector<ipam::Assigned>> allocate(Engine::Turn& turn, const api::IpamConfig& config,
+                                               const std::string& data_dir, const std::string& network,
+                                               const std::vector<std::string>& requested,
+                                               const ipam::Owner& owner);
+
+  // Gives back files, leases and addresses of the owners. Nothing there is success.
+  Result<void> release(Engine::Turn& turn, const std::vector<ipam::Owner>& owners);
+
+  // Files that the original wrote for this attachment. None is success.
+  Result<void> release_foreign(Engine::Turn& turn, const std::string& data_dir, const std::string& network,
+                               const std::string& container_id, const std::string& ifname);
+
+  // Who has files in the network's directory.
+  struct Holder {
+    IpAddress address;
+    std::string container_id;
+    std::string ifname;  // empty in files of old versions
+    friend bool operator==(const Holder&, const Holder&) = default;
+  };
+  Result<std::vector<Holder>> holders(Engine::Turn& turn, const std::string& data_dir,
+                                      const std::string& network);
+
+ private:
+  struct Directory {
+    os::FileStamp stamp;  // of what was read last
+    uint64_t loads = 0;   // Allocator::loads() at that time
+    bool noted = false;   // in the store, for recover()
+    std::map<IpAddress, Holder> files;
+  };
+  Result<void> hold(const std::string& directory, Locks& locks);
+  Result<void> look(Engine::Turn& turn, const std::string& directory, const std::string& network);
+  void look_for_own(Engine::Turn& turn, const Asked& asked);
+  Result<void> choose(Engine::Turn& turn, Asked& asked);
+  Result<void> choose_again(Engine::Turn& turn, Asked& asked);
+  Result<bool> write_files(const Asked& asked);
+  Result<void> remove_files(Engine::Turn& turn, const ipam::Owner& owner, bool locked);
+  Result<void> forget(Engine::Turn& turn, const std::vector<ipam::Owner>& owners);
+  Result<void> finish_file(Engine::Turn& turn, const std::string& key, const std::string& content);
+  void remember(const std::string& directory);
+
+  os::Disk& disk_;
+  std::map<std::string, Directory> seen_;  // by path
+};
+
+}  // namespace railbed::agent

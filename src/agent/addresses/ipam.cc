@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our IPAM types for main plugins of others (bridge, ptp, …) that call the shim as `host-local`, `static`,
+// `whereabouts` or `dhcp`.
+//
+// A note says which requests came this way: DEL may come without the pod's name, and GC is about one network.
+#include <algorithm>
+
+#include "agent/addresses/address_notes.h"
+#include "agent/addresses/addresses.h"
+#include "agent/addresses/dhcp.h"
+#include "agent/addresses/host_local.h"
+#include "agent/door/metrics.h"
+#include "agent/door/service.h"
+#include "agent/leftovers/adopt.h"
+#include "agent/pod/records.h"
+#include "attach/json_fields.h"
+
+namespace railbed::agent {
+namespace {
+
+constexpr std::chrono::seconds kShortWait{30};
+// A server that answers at once may be behind a switch port that does not forward for half a minute.
+constexpr std::chrono::seconds kDhcpWait{60};
+
+class IpamRequest {
+ public:
+  IpamRequest(Parts& parts, const cni::Request& request, const cni::PluginConfig& config)
+      : parts_(parts), request_(request), config_(config) {
+    const doc::Value* ipam = config.object.is_object() ? config.object.find("ipam") : nullptr;
+    if (ipam != nullptr) ipam_ = *ipam;
+    note_ = {config.network, request.container_id, request.ifname};
+  }
+
+  cni::Outcome<std::string> run() {
+    if (request_.command == cni::Command::kStatus) return "";
+    TRY_CNI(check_type());
+    if (request_.command == cni::Command::kGc) return gc();
+    auto one_at_a_time = parts_.engine.container(request_.container_id);
+    switch (request_.command) {
+      case cni::Command::kAdd:
+        return add();
+      case cni::Command::kDel:
+        return del();
+      case cni::Command::kCheck:
+        return check();
+      default:
+        return "";
+    }
+  }
+
+ private:
+  cni::Outcome<void> check_type() const {
+    const std::string told = attach::text_in(ipam_, "type");
+    if (told == request_.type) return {};
+    return std::unexpected(
+        cni::Failure{.code = cni::kInvalidConfig,
+                     .message = fmt::format("network {} has ipam type \"{}\", and \"{}\" was called",
+                                            config_.network, told, request_.type)});
+  }
+
+  Result<Engine::Turn> turn() { return parts_.engine.turn(kShortWait); }
+  Result<Engine::Turn> waited_turn() {
+    PhaseTimer timer(parts_.metrics, request_.type, Phase::kWait);
+    return turn();
+  }
+  std::string data_dir() const { return attach::text_in(ipam_, "dataDir"); }
+
+  cni::Outcome<std::string> add() {
+    ipam::Owner owner{sandbox_of(request_).key(), request_.ifname};
+    if (request_.type == "dhcp") return add_dhcp(owner);
+    Engine::Turn turn = TRY_CNI(waited_turn());
+    const std::string key = key_of(note_);
+    const bool is_new = !TRY_CNI(turn.store().note(key)).has_value();
+    TRY_CNI(turn.store().put_note(key, owner.pod));
+    Result<Addresses> addresses = given(turn, owner);
+    if (addresses.has_value()) return cni::to_json(addresses->result, config_.version);
+    if (is_new) {
+      TRY_CNI(release_addresses(turn, parts_.host_local, {owner}));
+      TRY_CNI(turn.store().forget_note(key));
+    }
+    return std::unexpected(cni::failure_of(addresses.error()));
+  }
+
+  Result<Addresses> given(Engine::Turn& turn, const ipam::Owner& owner) {
+    PhaseTimer timer(parts_.metrics, request_.type, Phase::kAddresses);
+    Addresses addresses =
+        TRY(addresses_for(turn, parts_.host_local, address_request(request_, config_, owner)));
+    auto transaction = TRY(state::Transaction::begin(turn.store()));
+    for (const ipam::Assigned& one : addresses.assigned)
+      if (!one.pool.empty())
+        TRY(turn.store().put_lease({one.pool, one.address.address, owner.pod, owner.interface}));
+    TRY(transaction.commit());
+    return addresses;
+  }
+
+  cni::Outcome<std::string> add_dhcp(const ipam::Owner& owner) {
+    {
+      Engine::Turn turn = TRY_CNI(waited_turn());
+      TRY_CNI(turn.store().put_note(key_of(note_), owner.pod));
+    }
+    PhaseTimer timer(parts_.metrics, request_.type, Phase::kLease);
+    Result<cni::AddResult> result = parts_.dhcp.acquire({.owner = owner,
+                                                         .container_id = request_.container_id,
+                                                         .network = config_.network,
+                                                         .netns_path = request_.netns,
+                                                         .ipam = ipam_,
+                                                         .cni_args = request_.args},
+                                                        parts_.engine.kernel().clock().now() + kDhcpWait);
+    if (result.has_value()) return cni::to_json(*result, config_.version);
+    return std::unexpected(cni::failure_of(result.error()));
+  }
+
+  // Who was recorded under this container and interface; without a record, who it would have been.
+  Result<ipam::Owner> owner(state::Store& store, const RequestNote& note) {
+    std::optional<std::string> pod = TRY(store.note(key_of(note)));
+    if (pod.has_value()) return ipam::Owner{*pod, note.ifname};
+    if (note == note_) return ipam::Owner{sandbox_of(request_).key(), note.ifname};
+    return ipam::Owner{state::Sandbox{"", note.container_id}.key(), note.ifname};
+  }
+
+  Result<void> release(const RequestNote& note) {
+    ipam::Owner owner;
+    {
+      Engine::Turn turn = TRY(this->turn());
+      owner = TRY(this->owner(turn.store(), note));
+      TRY(release_addresses(turn, parts_.host_local, {owner}));
+      TRY(release_adopted(turn, {note.container_id, state::Sandbox::of_key(owner.pod).pod, note.ifname}));
+      if (request_.type == "host-local")
+        TRY(parts_.host_local.release_foreign(turn, data_dir(), note.network, note.container_id,
+                                              note.ifname));
+    }
+    if (request_.type == "dhcp") TRY(parts_.dhcp.release(owner));
+    Engine::Turn turn = TRY(this->turn());
+    return turn.store().forget_note(key_of(note));
+  }
+
+  cni::Outcome<std::string> del() {
+    TRY_CNI(release(note_));
+    return "";
+  }
+
+  cni::Outcome<std::string> check() {
+    Engine::Turn turn = TRY_CNI(this->turn());
+    ipam::Owner owner = TRY_CNI(this->owner(turn.store(), note_));
+    if (request_.type == "dhcp") {
+      {
+        Engine::Turn over = std::move(turn);
+      }
+      TRY_CNI(parts_.dhcp.check(owner));
+      return "";
+    }
+    if (request_.type == "static") return check_static(turn, owner);
+    for (const state::AddressLease& lease : TRY_CNI(turn.store().leases_of(owner.pod)))
+      if (lease.interface == owner.interface) return "";
+    if (request_.type == "host-local")
+      for (const HostLocal::Holder& one :
+           TRY_CNI(parts_.host_local.holders(turn, data_dir(), config_.network)))
+        if (one.container_id == request_.container_id &&
+            (one.ifname == request_.ifname || one.ifname.empty()))
+          return "";
+    return std::unexpected(cni::Failure{
+        .code = cni::kGone,
+        .message = fmt::format("network {}: no address is recorded for container {}, interface {}",
+                               config_.network, request_.container_id, request_.ifname)});
+  }
+
+  cni::Outcome<std::string> check_static(Engine::Turn& turn, const ipam::Owner& owner) {
+    if (!config_.previous.has_value())
+      return std::unexpected(
+          cni::Failure{.code = cni::kInvalidConfig, .message = "CHECK needs prevResult, and there is none"});
+    Addresses wanted =
+        TRY_CNI(addresses_for(turn, parts_.host_local, address_request(request_, config_, owner)));
+    for (const cni::Address& one : wanted.result.addresses)
+      if (std::ranges::none_of(config_.previous->addresses,
+                               [&](const cni::Address& is) { return is.address == one.address; }))
+        return std::unexpected(
+            cni::Failure{.code = cni::kGone,
+                         .message = fmt::format("network {}: address {} is not on interface {} any more",
+                                                config_.network, one.address, request_.ifname)});
+    return "";
+  }
+
+  cni::Outcome<std::string> gc() {
+    TRY_CNI(cni::require_valid_attachments(config_));
+    std::vector<RequestNote> stale;
+    {
+      Engine::Turn turn = TRY_CNI(this->turn());
+      for (const auto& [key, pod] : TRY_CNI(turn.store().notes(request_notes_of(config_.network))))
+        if (auto note = request_note(key); note.has_value() && !is_valid(note->container_id, note->ifname))
+          stale.push_back(*note);
+      if (request_.type == "host-local")
+        for (const HostLocal::Holder& one :
+             TRY_CNI(parts_.host_local.holders(turn, data_dir(), config_.network)))
+          if (!is_valid(one.container_id, one.ifname))
+            stale.push_back({config_.network, one.container_id, one.ifname});
+    }
+    for (const RequestNote& note : stale) TRY_CNI(release(note));
+    return "";
+  }
+
+  bool is_valid(const std::string& container_id, const std::string& ifname) const {
+    return std::ranges::any_of(config_.valid, [&](const cni::AttachmentId& one) {
+      return one.container_id == container_id && (one.ifname == ifname || ifname.empty());
+    });
+  }
+
+  Parts& parts_;
+  const cni::Request& request_;
+  const cni::PluginConfig& config_;
+  doc::Value ipam_;
+  RequestNote note_;
+};
+
+}  // namespace
+
+cni::Outcome<std::string> ipam_request(Parts& parts, const cni::Request& request,
+                                       const cni::PluginConfig& config) {
+  return IpamRequest(parts, request, config).run();
+}
+
+}  // namespace railbed::agent

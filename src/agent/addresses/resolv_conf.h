@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// resolv.conf(5), as host-local's `resolvConf` reads it. Threading: pure. Failure: none; lines that are not
+// understood are left out.
+#pragma once
+
+#include <string_view>
+
+#include "cni/add_result.h"
+
+namespace railbed::agent {
+
+cni::Dns read_resolv_conf(std::string_view text);
+
+}  // namespace railbed::agent

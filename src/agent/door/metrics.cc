@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/door/metrics.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <mutex>
+
+#include <prometheus/counter.h>
+#include <prometheus/exposer.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include "base/ip.h"
+#include "doc/json.h"
+#include "os/real/tcp_port.h"
+
+namespace railbed::agent {
+
+namespace {
+// Attaching takes 0.5 ms to seconds.
+const prometheus::Histogram::BucketBoundaries kSeconds{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05,
+                                                       0.1,    0.2,   0.5,   1,     2,    5,    20};
+
+constexpr std::string_view kTypes[] = {"sriov",      "ib-sriov", "host-device", "tuning",  "rdma",
+                                       "macvlan",    "ipvlan",   "sbr",         "vrf",     "whereabouts",
+                                       "host-local", "static",   "dhcp",        "railbed", "loopback",
+                                       "bridge",     "ptp",      "vlan",        "portmap", "bandwidth"};
+
+std::string known_type(std::string_view type) {
+  return std::string(std::ranges::find(kTypes, type) != std::end(kTypes) ? type : "other");
+}
+
+// Of the answer that the client gets; a failure is rare, so that reading it back costs nothing that counts.
+int code_in(const std::string& output) {
+  doc::Diagnostics ignored;
+  const auto value = doc::parse_json(std::make_shared<const doc::Source>(doc::Source{"", output}), ignored);
+  const doc::Value* code = value ? value->find("code") : nullptr;
+  const int64_t* number = code == nullptr ? nullptr : code->as_int();
+  return number == nullptr ? cni::kInternal : static_cast<int>(*number);
+}
+
+struct Endpoint {
+  IpAddress address;
+  uint16_t port = 0;
+};
+
+// "127.0.0.1:9470", "[::1]:9470".
+Result<Endpoint> endpoint_of(const std::string& text) {
+  const char* form = "it is ADDRESS:PORT, as in 127.0.0.1:9470 or [::1]:9470; off does without";
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos)
+    return fail(
+        Error{.code = Code::kInvalid, .message = fmt::format("\"{}\" has no port", text), .hint = form});
+  std::string host = text.substr(0, colon);
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (bracketed) host = host.substr(1, host.size() - 2);
+  auto address = IpAddress::parse(host);
+  if (!address.has_value() || bracketed != (address->family == IpFamily::kV6))
+    return fail(Error{.code = Code::kInvalid,
+                      .message = fmt::format("\"{}\" is no IP address", text.substr(0, colon)),
+                      .hint = form});
+  Endpoint endpoint{.address = *address};
+  const char* end = text.data() + text.size();
+  auto [read_to, failure] = std::from_chars(text.data() + colon + 1, end, endpoint.port);
+  if (failure != std::errc{} || read_to != end)
+    return fail(Error{
+        .code = Code::kInvalid,
+        .message = fmt::format("\"{}\" is no port: one is a number up to 65535", text.substr(colon + 1)),
+        .hint = form});
+  return endpoint;
+}
+
+std::string why_not_listening(int sys_errno, uint16_t port) {
+  switch (sys_errno) {
+    case EADDRINUSE:
+      return fmt::format("`ss -ltnp sport = :{}` shows who has it; take another port, or off", port);
+    case EADDRNOTAVAIL:
+      return "no interface of this machine has that address; 127.0.0.1 always works";
+    case EACCES:
+      return "ports below 1024 want CAP_NET_BIND_SERVICE; take another one, or off";
+    default:
+      return "take another address, or off";
+  }
+}
+
+// Gauges that are asked for, as a collectable of their own.
+class Asked : public prometheus::Collectable {
+ public:
+  void ask_with(std::function<Standing()> ask) {
+    std::lock_guard lock(mutex_);
+    ask_ = std::move(ask);
+  }
+
+  std::vector<prometheus::MetricFamily> Collect() const override {
+    std::function<Standing()> ask;
+    {
+      std::lock_guard lock(mutex_);
+      ask = ask_;
+    }
+    if (!ask) return {};
+    const Standing now = ask();
+    auto addresses = gauge("railbed_addresses", "addresses of a pool, by state");
+    for (const Standing::Pool& pool : now.pools) {
+      add(addresses, {{"pool", pool.name}, {"state", "free"}}, pool.free);
+      add(addresses, {{"pool", pool.name}, {"state", "taken"}}, pool.taken);
+    }
+    auto vfs = gauge("railbed_vfs", "virtual functions of this machine, by state");
+    add(vfs, {{"state", "free"}}, static_cast<double>(now.vfs_free));
+    add(vfs, {{"state", "attached"}}, static_cast<double>(now.vfs_attached));
+    add(vfs, {{"state", "missing"}}, static_cast<double>(now.vfs_missing));
+    auto attachments = gauge("railbed_attachments", "interfaces that pods have");
+    add(attachments, {}, static_cast<double>(now.attachments));
+    auto pending = gauge("railbed_pending_dels", "DEL requests on disk that wait to be repeated");
+    add(pending, {}, static_cast<double>(now.pending_dels));
+    std::vector<prometheus::MetricFamily> out;
+    for (auto* family : {&addresses, &vfs, &attachments, &pending})
+      if (!family->metric.empty()) out.push_back(std::move(*family));
+    return out;
+  }
+
+ private:
+  static prometheus::MetricFamily gauge(const char* name, const char* help) {
+    return {name, help, prometheus::MetricType::Gauge, {}};
+  }
+  static void add(prometheus::MetricFamily& family, const prometheus::Labels& labels, double value) {
+    prometheus::ClientMetric metric;
+    for (const auto& [name, text] : labels) metric.label.push_back({name, text});
+    metric.gauge.value = value;
+    family.metric.push_back(std::move(metric));
+  }
+
+  mutable std::mutex mutex_;
+  std::function<Standing()> ask_;
+};
+}  // namespace
+
+std::string_view phase_name(Phase phase) {
+  constexpr std::string_view names[] = {"prepare", "wait", "addresses", "kernel", "lease", "exec", "total"};
+  return names[static_cast<size_t>(phase)];
+}
+
+struct Metrics::Parts {
+  std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
+  std::shared_ptr<Asked> asked = std::make_shared<Asked>();
+  prometheus::Family<prometheus::Histogram>& seconds =
+      prometheus::BuildHistogram()
+          .Name("railbed_attach_seconds")
+          .Help("time of ADD requests, by plugin type and phase")
+          .Register(*registry);
+  prometheus::Family<prometheus::Histogram>& requests =
+      prometheus::BuildHistogram()
+          .Name("railbed_request_seconds")
+          .Help("time of CNI requests in the agent, by command")
+          .Register(*registry);
+  prometheus::Family<prometheus::Counter>& failures =
+      prometheus::BuildCounter()
+          .Name("railbed_failures_total")
+          .Help("failed CNI requests, by plugin type and the specification's code")
+          .Register(*registry);
+  prometheus::Gauge& in_flight = prometheus::BuildGauge()
+                                     .Name("railbed_requests_in_flight")
+                                     .Help("CNI requests that are being worked on")
+                                     .Register(*registry)
+                                     .Add({});
+  std::unique_ptr<prometheus::Exposer> exposer;  // last: its threads end first
+};
+
+Metrics::Metrics() : parts_(std::make_unique<Parts>()) {}
+Metrics::~Metrics() = default;
+
+void Metrics::took(std::string_view type, Phase phase, double seconds) {
+  parts_->seconds.Add({{"phase", std::string(phase_name(phase))}, {"type", known_type(type)}}, kSeconds)
+      .Observe(seconds);
+}
+
+void Metrics::failed(std::string_view type, int code) {
+  parts_->failures.Add({{"code", std::to_string(code)}, {"type", known_type(type)}}).Increment();
+}
+
+void Metrics::standing(std::function<Standing()> ask) {
+  parts_->asked->ask_with(std::move(ask));
+}
+
+Reply Metrics::metered(const cni::Request& request, const std::function<Reply(const cni::Request&)>& handle) {
+  const auto began = std::chrono::steady_clock::now();
+  parts_->in_flight.Increment();
+  // Also when the handler throws.
+  const auto landed = [](prometheus::Gauge* in_flight) { in_flight->Decrement(); };
+  const std::unique_ptr<prometheus::Gauge, decltype(landed)> flight(&parts_->in_flight, landed);
+  const Reply reply = handle(request);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  parts_->requests.Add({{"command", std::string(command_name(request.command))}}, kSeconds).Observe(seconds);
+  if (request.command == cni::Command::kAdd) took(request.type, Phase::kTotal, seconds);
+  if (reply.status != 0) failed(request.type, code_in(reply.output));
+  return reply;
+}
+
+Result<int> Metrics::expose(const std::string& address) {
+  const Endpoint endpoint = TRY(endpoint_of(address).context("--metrics {}", address));
+  if (auto free = os::can_listen(endpoint.address, endpoint.port); !free.has_value()) {
+    free.error().hint = why_not_listening(free.error().sys_errno, endpoint.port);
+    return fail(std::move(free).context("--metrics {}", address).error());
+  }
+  try {
+    parts_->exposer = std::make_unique<prometheus::Exposer>(address, 1);
+    parts_->exposer->RegisterCollectable(parts_->registry);
+    parts_->exposer->RegisterCollectable(parts_->asked);
+    const auto ports = parts_->exposer->GetListeningPorts();
+    return ports.empty() ? 0 : ports.front();
+  } catch (const std::exception& problem) {
+    return fail(Error{.code = Code::kConflict,
+                      .message = fmt::format("--metrics {}: the library that serves them refused: {}",
+                                             address, problem.what()),
+                      .hint = "the address is free; --metrics off does without"});
+  }
+}
+
+std::string Metrics::text() const {
+  auto families = parts_->registry->Collect();
+  for (auto& family : parts_->asked->Collect()) families.push_back(std::move(family));
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+}  // namespace railbed::agent

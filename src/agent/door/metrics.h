@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agent counts, and the Prometheus endpoint that tells it.
+//
+// Why: how long attaching takes and in which phase, what fails and why, and how many addresses and VFs are
+// left are the questions that nobody could answer about the plugins before. Counting costs a look-up in a
+// small map and one mutex of prometheus-cpp; states (addresses, VFs) are asked for when they are read, not
+// kept up to date. Labels come from fixed lists, so that no client can make new series without end.
+// Threading: any thread. Failure: expose(), Invalid for what is no address, else what the kernel says.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/door/service.h"
+#include "cni/request.h"
+
+namespace railbed::agent {
+
+// The phases of an attachment; one that a request does not have is not counted for it:
+//   prepare    its configuration, pod, networks and devices are read and chosen
+//   wait       for its turn
+//   addresses  are chosen, host-local's files written
+//   kernel     attach's transaction: looked at, journaled, made, checked, committed
+//   lease      a DHCP server is asked
+//   exec       a plugin is executed, each
+//   total      the request as the client sees it
+enum class Phase : uint8_t { kPrepare, kWait, kAddresses, kKernel, kLease, kExec, kTotal };
+inline constexpr Phase kPhases[] = {Phase::kPrepare, Phase::kWait, Phase::kAddresses, Phase::kKernel,
+                                    Phase::kLease,   Phase::kExec, Phase::kTotal};
+std::string_view phase_name(Phase phase);
+
+// How things stand, asked for at each reading.
+struct Standing {
+  struct Pool {
+    std::string name;
+    double free = 0;
+    double taken = 0;
+  };
+  std::vector<Pool> pools;
+  size_t vfs_free = 0;
+  size_t vfs_attached = 0;
+  size_t vfs_missing = 0;
+  size_t attachments = 0;
+  size_t pending_dels = 0;
+};
+
+class Metrics {
+ public:
+  Metrics();
+  ~Metrics();
+
+  void took(std::string_view type, Phase phase, double seconds);
+  void failed(std::string_view type, int code);
+  // Called when somebody reads; set it before expose(). From the endpoint's thread.
+  void standing(std::function<Standing()> ask);
+
+  // Around the handling of one request: counts it, its time, its failure, and that it is in flight.
+  Reply metered(const cni::Request& request, const std::function<Reply(const cni::Request&)>& handle);
+
+  // "127.0.0.1:9470": GET /metrics answers in the text format. Port 0 takes a free one; returns the port.
+  Result<int> expose(const std::string& address);
+  std::string text() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+// Tells the metrics how long a phase took, from here to the end of the scope.
+class PhaseTimer {
+ public:
+  PhaseTimer(Metrics& metrics, std::string_view type, Phase phase)
+      : metrics_(metrics), type_(type), phase_(phase), began_(std::chrono::steady_clock::now()) {}
+  ~PhaseTimer() {
+    metrics_.took(type_, phase_,
+                  std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count());
+  }
+  PhaseTimer(const PhaseTimer&) = delete;
+  PhaseTimer& operator=(const PhaseTimer&) = delete;
+
+ private:
+  Metrics& metrics_;
+  std::string_view type_;
+  Phase phase_;
+  std::chrono::steady_clock::time_point began_;
+};
+
+}  // namespace railbed::agent

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/door/metrics.h"
+
+#include <gtest/gtest.h>
+
+namespace railbed::agent {
+namespace {
+
+cni::Request add() {
+  cni::Request request;
+  request.command = cni::Command::kAdd;
+  request.type = "macvlan";
+  return request;
+}
+
+TEST(Metrics, CountRequestsFailuresAndWhatIsInFlight) {
+  Metrics metrics;
+  const std::function<Reply(const cni::Request&)> good = [&](const cni::Request&) {
+    EXPECT_NE(metrics.text().find("railbed_requests_in_flight 1"), std::string::npos);
+    return Reply{0, "{}"};
+  };
+  metrics.metered(add(), good);
+  metrics.metered(add(), [](const cni::Request&) {
+    return Reply{1, cni::to_json(cni::Failure{cni::kExhausted, "full", ""}, "1.0.0")};
+  });
+  cni::Request odd = add();
+  odd.type = "made-up-by-a-client";
+  metrics.metered(odd, [](const cni::Request&) { return Reply{1, "no json"}; });
+  EXPECT_THROW(
+      metrics.metered(add(), [](const cni::Request&) -> Reply { throw std::runtime_error("a defect"); }),
+      std::runtime_error);
+  metrics.took("sriov", Phase::kKernel, 0.0015);
+  const std::string text = metrics.text();
+  for (const char* line :
+       {"railbed_requests_in_flight 0\n", "railbed_request_seconds_count{command=\"ADD\"} 3\n",
+        "railbed_attach_seconds_count{phase=\"total\",type=\"macvlan\"} 2\n",
+        "railbed_attach_seconds_bucket{phase=\"kernel\",type=\"sriov\",le=\"0.001\"} 0\n",
+        "railbed_attach_seconds_bucket{phase=\"kernel\",type=\"sriov\",le=\"0.002\"} 1\n",
+        "railbed_failures_total{code=\"102\",type=\"macvlan\"} 1\n",
+        "railbed_failures_total{code=\"104\",type=\"other\"} 1\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  EXPECT_EQ(text.find("made-up"), std::string::npos);
+}
+
+TEST(Metrics, AskHowThingsStand) {
+  Metrics metrics;
+  EXPECT_EQ(metrics.text().find("railbed_addresses"), std::string::npos);
+  metrics.standing([] {
+    return Standing{.pools = {{"rail0", 250, 4}}, .vfs_free = 3, .vfs_attached = 4, .pending_dels = 2};
+  });
+  const std::string text = metrics.text();
+  for (const char* line :
+       {"railbed_addresses{pool=\"rail0\",state=\"free\"} 250\n",
+        "railbed_addresses{pool=\"rail0\",state=\"taken\"} 4\n", "railbed_vfs{state=\"attached\"} 4\n",
+        "railbed_vfs{state=\"missing\"} 0\n", "railbed_pending_dels 2\n", "railbed_attachments 0\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+}
+
+TEST(Metrics, TellPhasesByTheirNames) {
+  Metrics metrics;
+  std::string names;
+  for (Phase phase : kPhases) {
+    metrics.took("sriov", phase, 1);
+    names += std::string(phase_name(phase)) + " ";
+    EXPECT_NE(metrics.text().find(fmt::format(
+                  "railbed_attach_seconds_count{{phase=\"{}\",type=\"sriov\"}} 1\n", phase_name(phase))),
+              std::string::npos);
+  }
+  EXPECT_EQ(names, "prepare wait addresses kernel lease exec total ");
+}
+
+TEST(Metrics, SayWhyTheyCannotBeServedThere) {
+  Metrics taken;
+  auto port = taken.expose("127.0.0.1:0");
+  ASSERT_TRUE(port.has_value()) << port.error().to_string();
+  const std::string form = "\n  it is ADDRESS:PORT, as in 127.0.0.1:9470 or [::1]:9470; off does without";
+  const std::pair<std::string, std::string> cases[] = {
+      {"9470", "\"9470\" has no port" + form},
+      {"localhost:9470", "\"localhost\" is no IP address" + form},
+      {"::1:9470", "\"::1\" is no IP address" + form},
+      {"127.0.0.1:99999999", "\"99999999\" is no port: one is a number up to 65535" + form},
+      {"127.0.0.1:http", "\"http\" is no port: one is a number up to 65535" + form},
+      {"203.0.113.7:0",
+       "bind: EADDRNOTAVAIL (Cannot assign requested address)\n  no interface of this machine "
+       "has that address; 127.0.0.1 always works"},
+      {fmt::format("127.0.0.1:{}", *port),
+       fmt::format(
+           "bind: EADDRINUSE (Address already in use)\n  `ss -ltnp sport = :{}` shows who has it; take "
+           "another port, or off",
+           *port)}};
+  for (const auto& [address, message] : cases) {
+    auto refused = Metrics().expose(address);
+    ASSERT_FALSE(refused.has_value()) << address;
+    EXPECT_EQ(refused.error().to_string(), fmt::format("--metrics {}: {}", address, message));
+  }
+}
+
+}  // namespace
+}  // namespace railbed::agent

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's socket with real unix sockets and threads, and clients of every kind of badness.
+#include "agent/door/server.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cni/wire.h"
+
+namespace railbed::agent {
+namespace {
+using std::chrono::milliseconds;
+
+// Blocks the handler until it is opened.
+class Gate {
+ public:
+  void open() {
+    std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  void pass() {
+    std::unique_lock lock(mutex_);
+    ++waiting_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return open_; });
+  }
+  void await_waiting(int count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return waiting_ >= count; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int waiting_ = 0;
+  bool open_ = false;
+};
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "railbed-serve.XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string operator/(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+class Agent {
+ public:
+  explicit Agent(Handler handler, ServerOptions options = {}) : path_(folder_ / "agent.sock") {
+    if (options.uid == 0) options.uid = getuid();
+    auto listener = os::UnixListener::open(path_);
+    EXPECT_TRUE(listener.has_value()) << listener.error().to_string();
+    server_ = std::make_unique<Server>(std::move(*listener), std::move(handler), options);
+    thread_ = std::jthread([this](std::stop_token stop) { EXPECT_TRUE(server_->run(stop).has_value()); });
+  }
+  void stop() { thread_.request_stop(); }
+  void join() { thread_.join(); }
+  const std::string& path() const { return path_; }
+
+ private:
+  Folder folder_;
+  std::string path_;
+  std::unique_ptr<Server> server_;
+  std::jthread thread_;
+};
+
+class Client {
+ public:
+  explicit Client(const std::string& path) : connection_(*os::Connection::connect(path)) {}
+  // False when the agent closed meanwhile.
+  bool send(std::string_view bytes) {
+    while (!bytes.empty()) {
+      auto put = connection_.write_some(bytes);
+      if (!put) return false;
+      bytes.remove_prefix(*put);
+      if (*put == 0) wait(POLLOUT);
+    }
+    return true;
+  }
+  std::string read_all() {
+    std::string out;
+    char buffer[4096];
+    for (;;) {
+      auto got = connection_.read_some(buffer);
+      if (!got || (*got && **got == 0)) return out;
+      if (*got)
+        out.append(buffer, **got);
+      else
+        wait(POLLIN);
+    }
+  }
+  void finish_writing() { shutdown(connection_.fd(), SHUT_WR); }
+  cni::WireAnswer answer() {
+    const std::string frame = read_all();
+    std::string why;
+    auto answer = frame.size() < cni::kFrameHeadBytes
+                      ? std::nullopt
+                      : cni::read_wire_answer(std::string_view(frame).substr(cni::kFrameHeadBytes), why);
+    return answer.value_or(cni::WireAnswer{255, "no answer"});
+  }
+
+ private:
+  void wait(short what) {
+    pollfd one{connection_.fd(), what, 0};
+    ASSERT_EQ(poll(&one, 1, 20'000), 1) << "the agent neither takes nor gives anything";
+  }
+  os::Connection connection_;
+};
+
+std::string frame(const std::string& command, const std::string& id = "c", std::string config = "{}") {
+  return cni::to_frame(cni::WireRequest{
+      "macvlan",
+      {"CNI_COMMAND=" + command, "CNI_CONTAINERID=" + id, "CNI_NETNS=/n", "CNI_IFNAME=e", "CNI_PATH=/p"},
+      std::move(config)});
+}
+Reply echo(const cni::Request& request) {
+  return {0, request.container_id + ":" + request.config};
+}
+
+TEST(Server, AnswersWhateverTheFrameIsCutInto) {
+  Agent agent(echo);
+  const std::string whole = frame("ADD", "c", "config");
+  for (size_t cut = 0; cut < whole.size(); cut += 3) {
+    Client client(agent.path());
+    ASSERT_TRUE(client.send(whole.substr(0, cut)));
+    ASSERT_TRUE(client.send(whole.substr(cut)));
+    EXPECT_EQ(client.answer(), (cni::WireAnswer{0, "c:config"})) << cut;
+  }
+  Client half_closed(agent.path());
+  half_closed.send(whole);
+  half_closed.finish_writing();
+  EXPECT_EQ(half_closed.answer().output, "c:config");
+}
+
+TEST(Server, Serves200AtOnceEachItsOwn) {
+  std::atomic<int> handled = 0;
+  Agent agent([&](const cni::Request& request) {
+    ++handled;
+    return Reply{static_cast<int>(request.container_id.size()),
+                 std::string(100'000, 'x') + request.container_id};
+  });
+  std::vector<std::jthread> threads;
+  std::atomic<int> right = 0;
+  for (int i = 0; i < 200; ++i)
+    threads.emplace_back([&, i] {
+      Client client(agent.path());
+      const std::string id = fmt::format("pod-{}", i);
+      client.send(frame("ADD", id));
+      const auto answer = client.answer();
+      right += answer.status == id.size() && answer.output.ends_with("x" + id);
+    });
+  threads.clear();
+  EXPECT_EQ(right, 200);
+  EXPECT_EQ(handled, 200);
+}
+
+TEST(Server, TellsInCnisJsonWhatIsWrong) {
+  Agent agent(echo, {.most_payload_bytes = 1000});
+  const std::pair<std::string, const char*> cases[] = {
+      {"GET / HTTP/1.1\r\n\r\n", "does not begin with RBC1"},
+      {"G", "does not begin with RBC1"},
+      {std::string("RBC1\2\0\0\0\1x", 10), "an answer came where a request should"},
+      {"RBC1\1\xff\xff\xff\xff", "larger than 4 MiB"},
+      {std::string("RBC1\1\0\1\0\0", 9), "65536 bytes are more than 1000"},
+      {frame("ADD") + "more", "bytes follow its end"},
+      {std::string("RBC1\1\0\0\0\1x", 10), "does not name a plugin"},
+      {frame("FLY"), "unknown CNI_COMMAND: FLY"},
+      {frame("ADD", "../up"), "is no container id"},
+  };
+  for (const auto& [bytes, message] : cases) {
+    Client client(agent.path());
+    client.send(bytes);
+    const auto answer = client.answer();
+    EXPECT_EQ(answer.status, 1) << message;
+    EXPECT_NE(answer.output.find(message), std::string::npos) << answer.output;
+    EXPECT_NE(answer.output.find("\"code\""), std::string::npos) << answer.output;
+  }
+}
+
+TEST(Server, SlowAndVanishingClientsHurtNobody) {
+  Gate gate;
+  Agent agent(
+      [&](const cni::Request& request) {
+        if (request.container_id == "slow") gate.pass();
+        return Reply{0, std::string(2 << 20, 'y')};
+      },
+      {.workers = 2, .request_time = milliseconds(200)});
+  const std::string whole = frame("ADD");
+  std::vector<std::unique_ptr<Client>> half;
+  for (int i = 0; i < 50; ++i) {
+    half.push_back(std::make_unique<Client>(agent.path()));
+    half.back()->send(whole.substr(0, whole.size() / 2));
+  }
+  auto deaf = std::make_unique<Client>(agent.path());  // never takes its answer
+  deaf->send(whole);
+  {
+    Client vanishing(agent.path());
+    vanishing.send(frame("ADD", "slow"));
+    gate.await_waiting(1);
+  }
+  for (int i = 0; i < 5; ++i) {
+    Client good(agent.path());
+    good.send(whole);
+    EXPECT_EQ(good.answer().output.size(), 2U << 20);
+  }
+  EXPECT_NE(half[0]->answer().output.find("did not arrive in time"), std::string::npos);
+  Client later(agent.path());  // its time is over after that of the deaf one
+  later.send("RBC1");
+  EXPECT_NE(later.answer().output.find("did not arrive in time"), std::string::npos);
+  EXPECT_LT(deaf->read_all().size(), 2U << 20);
+  gate.open();
+  agent.stop();
+  agent.join();
+}
+
+TEST(Server, RefusesOneTooMany) {
+  Gate gate;
+  Agent agent(
+      [&](const cni::Request& request) {
+        gate.pass();
+        return echo(request);
+      },
+      {.workers = 2, .most_connections = 2});
+  Client first(agent.path());
+  Client second(agent.path());
+  first.send(frame("ADD", "a"));
+  second.send(frame("ADD", "b"));
+  gate.await_waiting(2);
+  Client third(agent.path());
+  const auto refused = third.answer();
+  EXPECT_NE(refused.output.find("\"code\": 11"), std::string::npos) << refused.output;
+  gate.open();
+  EXPECT_EQ(first.answer().output, "a:{}");
+  EXPECT_EQ(second.answer().output, "b:{}");
+}
+
+TEST(Server, RefusesWhatIsTooLargeTogether) {
+  Agent agent(echo, {.most_bytes = 200'000});
+  const std::string large = frame("ADD", "c", std::string(150'000, 'z'));
+  Client holds(agent.path());
+  holds.send(large.substr(0, 120'000));
+  Client second(agent.path());
+  second.send(large);
+  const auto one = second.answer();
+  Client small(agent.path());
+  small.send(frame("ADD"));
+  EXPECT_EQ(small.answer().status, 0);
+  EXPECT_NE(one.output.find("too many large requests"), std::string::npos) << one.output.substr(0, 200);
+}
+
+TEST(Server, AnswersStatusWhileAllWorkersWait) {
+  Gate gate;
+  Agent agent(
+      [&](const cni::Request& request) {
+        if (request.command == cni::Command::kAdd) gate.pass();
+        return Reply{0, "ready"};
+      },
+      {.workers = 1});
+  Client add(agent.path());
+  add.send(frame("ADD"));
+  gate.await_waiting(1);
+  Client status(agent.path());
+  status.send(frame("STATUS"));
+  EXPECT_EQ(status.answer().output, "ready");
+  gate.open();
+  EXPECT_EQ(add.answer().output, "ready");
+}
+
+TEST(Server, FinishesWhatIsAtWorkWhenItStops) {
+  Gate gate;
+  Agent agent(
+      [&](const cni::Request& request) {
+        gate.pass();
+        return echo(request);
+      },
+      {.workers = 1});
+  Client at_work(agent.path());
+  at_work.send(frame("ADD", "at-work"));
+  gate.await_waiting(1);
+  Client add(agent.path());
+  Client del(agent.path());
+  Client half(agent.path());
+  add.send(frame("ADD", "later"));
+  del.send(frame("DEL", "later"));
+  half.send("RBC1");
+  // A STATUS has its own worker and takes the same gate: when it waits there, the others are in the queue.
+  Client status(agent.path());
+  status.send(frame("STATUS"));
+  gate.await_waiting(2);
+  agent.stop();
+  const cni::WireAnswer given_back = add.answer();
+  EXPECT_EQ(given_back.status, cni::kAskAgain);
+  EXPECT_NE(given_back.output.find("the agent is stopping"), std::string::npos);
+  EXPECT_EQ(del.read_all(), "");  // the shim journals it
+  EXPECT_EQ(half.read_all(), "");
+  gate.open();
+  EXPECT_EQ(at_work.answer().output, "at-work:{}");
+  agent.join();
+}
+
+TEST(Server, AnswersWithOurFaultWhenTheHandlerThrows) {
+  Agent agent([](const cni::Request&) -> Reply { throw std::runtime_error("a defect"); });
+  Client client(agent.path());
+  client.send(frame("ADD"));
+  const auto answer = client.answer();
+  EXPECT_EQ(answer.status, 1);
+  EXPECT_NE(answer.output.find("a defect"), std::string::npos);
+  EXPECT_NE(answer.output.find("104"), std::string::npos);
+}
+
+TEST(Server, AnswersNobodyElse) {
+  Agent agent(echo, {.uid = getuid() + 1});
+  Client client(agent.path());
+  EXPECT_NE(client.answer().output.find("the agent answers user"), std::string::npos);
+}
+
+TEST(UnixListener, ReplacesADeadSocketButNotALivingOne) {
+  Folder folder;
+  const std::string path = folder / "deep/agent.sock";
+  {
+    auto first = os::UnixListener::open(path);
+    ASSERT_TRUE(first.has_value()) << first.error().to_string();
+    auto second = os::UnixListener::open(path);
+    ASSERT_FALSE(second.has_value());
+    EXPECT_EQ(second.error().code, Code::kConflict);
+    struct stat there{};
+    ASSERT_EQ(stat(path.c_str(), &there), 0);
+    EXPECT_EQ(there.st_mode & 0777, 0600U);
+    // As a killed process leaves it: the file is there, nobody listens.
+    std::filesystem::rename(path, path + ".kept");
+  }
+  std::filesystem::rename(path + ".kept", path);
+  EXPECT_FALSE(os::Connection::connect(path).has_value());
+  EXPECT_TRUE(os::UnixListener::open(path).has_value());
+  EXPECT_FALSE(std::filesystem::exists(path));
+  std::filesystem::create_directory(path);
+  EXPECT_EQ(os::UnixListener::open(path).error().code, Code::kConflict);
+  EXPECT_EQ(os::UnixListener::open(folder / std::string(120, 'x').c_str()).error().code, Code::kInvalid);
+}
+
+}  // namespace
+}  // namespace railbed::agent

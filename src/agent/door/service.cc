@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/door/service.h"
+
+#include "api/ipam_parse.h"
+#include "cni/version.h"
+#include "cni/wire.h"
+
+namespace railbed::agent {
+namespace {
+
+// Verbs that a configuration of an older version does not have.
+struct Since {
+  cni::Command command;
+  std::string_view name;
+  cni::Version version;
+};
+constexpr Since kSince[] = {{cni::Command::kCheck, "CHECK", {0, 4, 0}},
+                            {cni::Command::kGc, "GC", {1, 1, 0}},
+                            {cni::Command::kStatus, "STATUS", {1, 1, 0}}};
+
+// Requests that look into the pod's namespace and change it.
+bool is_of_a_pod(const cni::Request& request) {
+  return (request.command == cni::Command::kAdd || request.command == cni::Command::kDel ||
+          request.command == cni::Command::kCheck) &&
+         !request.netns.empty();
+}
+
+Reply failed(const cni::Failure& failure, const std::string& version) {
+  return {1, cni::to_json(failure, version)};
+}
+
+}  // namespace
+
+Reply Service::handle(const cni::Request& request) {
+  const std::string latest = cni::kLatest.to_string();
+  if (request.command == cni::Command::kVersion) return {0, std::string(cni::version_answer())};
+  cni::Outcome<cni::PluginConfig> config = cni::read_plugin_config(request.config);
+  if (!config.has_value()) return failed(config.error(), latest);
+  const std::string version = config->version.to_string();
+  for (const Since& one : kSince)
+    if (request.command == one.command && config->version < one.version)
+      return failed({.code = cni::kIncompatibleVersion,
+                     .message = fmt::format("{} came with {}; the configuration says {}", one.name,
+                                            one.version.to_string(), version),
+                     .details = fmt::format("set cniVersion to {} or higher", one.version.to_string())},
+                    version);
+  // A runtime's mistake, or /proc/PID/ns/net of a process number that has another owner by now: what is done
+  // to a pod must not be done to the host. A namespace that is not there is the handlers' matter.
+  if (is_of_a_pod(request) && parts_.engine.kernel().netns().is_own(request.netns).value_or(false))
+    return failed(
+        {.code = cni::kInvalidNetns,
+         .message = fmt::format("CNI_NETNS {} is the host's own network namespace; nothing was changed",
+                                request.netns),
+         .details = "the runtime must give the namespace of the pod"},
+        version);
+  cni::Outcome<std::string> answer = [&]() -> cni::Outcome<std::string> {
+    if (request.type == "railbed") return meta_request(parts_, request, *config);
+    if (api::ipam_type(request.type).has_value()) return ipam_request(parts_, request, *config);
+    return plugin_request(parts_, request, *config);
+  }();
+  if (!answer.has_value()) return failed(answer.error(), version);
+  return {0, std::move(*answer)};
+}
+
+}  // namespace railbed::agent

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers CNI requests: by the plugin's name, to one of three handlers.
+//
+//   a plugin that makes or changes interfaces   plugin.cc   attach's transaction for one interface
+//   an IPAM plugin called by a foreign one      ipam.cc     addresses only
+//   the meta plugin `railbed`                   meta.cc     all networks of a pod in one transaction
+//
+// VERSION and STATUS are answered here, from memory. Threading: handle() from any thread. Failure: the answer
+// carries the specification's error code; nothing is thrown and nothing is left half-done.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "agent/engine.h"
+#include "cni/config.h"
+#include "cni/request.h"
+
+namespace railbed::agent {
+
+class Meta;       // meta.h
+class Dhcp;       // dhcp.h
+class HostLocal;  // host_local.h
+class Metrics;    // metrics.h
+
+struct Reply {
+  int status = 0;  // the shim's exit status
+  std::string output;
+};
+
+// What the handlers work with; all owned by whoever runs the agent.
+struct Parts {
+  Engine& engine;
+  Meta& meta;
+  Dhcp& dhcp;
+  HostLocal& host_local;
+  Metrics& metrics;
+};
+
+class Service {
+ public:
+  explicit Service(Parts parts) : parts_(parts) {}
+  Reply handle(const cni::Request& request);
+
+ private:
+  Parts parts_;
+};
+
+// The handlers: what goes to standard output on success.
+cni::Outcome<std::string> plugin_request(Parts& parts, const cni::Request& request,
+                                         const cni::PluginConfig& config);
+cni::Outcome<std::string> ipam_request(Parts& parts, const cni::Request& request,
+                                       const cni::PluginConfig& config);
+cni::Outcome<std::string> meta_request(Parts& parts, const cni::Request& request,
+                                       const cni::PluginConfig& config);
+
+}  // namespace railbed::agent

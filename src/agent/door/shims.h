@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shim under the names of the plugins that railbed is, and the originals that it stands in for.
+//
+// Why so careful: a runtime executes these files at any moment, and whoever switches back needs the originals
+// as they were. So a name always leads to a whole program, old or new; an original is linked into
+// <folder>/.railbed-originals before the shim takes its name; and what is a shim is told by its content, so
+// that a shim is never kept as an original. Killed anywhere, the same call again ends where one call would
+// have. Threading: one thread per folder. Failure: the file system's.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "os/real/program_files.h"
+
+namespace railbed::agent {
+
+// Names of programs that the shim is installed under; "ib-sriov-cni" is the name of ib-sriov's original.
+inline constexpr std::string_view kShimTypes[] = {
+    "sriov", "ib-sriov", "ib-sriov-cni", "host-device", "tuning", "rdma", "macvlan", "ipvlan",
+    "sbr",   "vrf",      "whereabouts",  "host-local",  "static", "dhcp", "railbed"};
+inline constexpr std::string_view kOriginalsFolder = ".railbed-originals";
+
+struct ShimState {
+  std::string type;
+  enum class What : uint8_t { kAbsent, kOriginal, kShim } what = What::kAbsent;
+  std::string version;         // of the shim
+  bool original_kept = false;  // in kOriginalsFolder
+  friend bool operator==(const ShimState&, const ShimState&) = default;
+};
+std::string_view what_name(ShimState::What what);
+
+// The version of the shim that `content` is; empty when it is none.
+std::string shim_version(std::string_view content);
+
+class Shims {
+ public:
+  Shims(os::ProgramFiles& files, std::string folder) : files_(files), folder_(std::move(folder)) {}
+
+  // `shim` is the program's content; Invalid when it is none.
+  Result<void> install(const std::string& shim, const std::vector<std::string>& types);
+  // Originals come back, shims without one go; what is no shim is left alone.
+  Result<void> uninstall(const std::vector<std::string>& types);
+  Result<std::vector<ShimState>> state(const std::vector<std::string>& types) const;
+
+ private:
+  Result<std::string> version_at(const std::string& path) const;  // empty: absent or no shim
+  Result<void> keep_original(const std::string& type);
+  Result<void> put_back(const std::string& type);
+  std::string program(const std::string& type) const { return folder_ + "/" + type; }
+  std::string original(const std::string& type) const;
+  std::string fresh(const std::string& type) const { return folder_ + "/." + type + ".railbed-new"; }
+
+  os::ProgramFiles& files_;
+  std::string folder_;
+};
+
+}  // namespace railbed::agent

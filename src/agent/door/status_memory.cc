@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/door/status_memory.h"
+
+namespace railbed::agent {
+namespace {
+
+constexpr std::chrono::seconds kAge{10};
+// A node has a handful of networks; whoever asks for more is answered, and the others are looked up anew.
+constexpr size_t kMost = 64;
+
+}  // namespace
+
+StatusMemory::~StatusMemory() {
+  if (refresher_.joinable()) refresher_.join();
+}
+
+cni::Outcome<void> StatusMemory::look(os::Clock& clock, const std::string& of, const LookUp& look_up) {
+  cni::Outcome<void> answer = look_up();
+  // Whatever is in the way, no ADD can be served.
+  if (!answer.has_value() && answer.error().code != cni::kUnavailableLimited)
+    answer.error().code = cni::kUnavailable;
+  std::lock_guard lock(mutex_);
+  if (known_.size() >= kMost && !known_.contains(of)) known_.clear();
+  known_.insert_or_assign(of, Known{answer, clock.now()});
+  return answer;
+}
+
+cni::Outcome<void> StatusMemory::answer(os::Clock& clock, const std::string& of, const LookUp& look_up) {
+  {
+    std::lock_guard lock(mutex_);
+    if (auto known = known_.find(of); known != known_.end()) {
+      if (clock.now() - known->second.asked > kAge && !refreshing_.exchange(true)) {
+        if (refresher_.joinable()) refresher_.join();  // it has ended: refreshing_ was false
+        refresher_ = std::thread([this, &clock, of, look_up] {
+          [[maybe_unused]] auto ignored = look(clock, of, look_up);
+          refreshing_ = false;
+        });
+      }
+      return known->second.answer;
+    }
+  }
+  return look(clock, of, look_up);
+}
+
+}  // namespace railbed::agent

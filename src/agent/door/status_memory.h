@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers to STATUS that take executing other plugins: remembered, looked up anew in the background.
+//
+// Why: runtimes ask every few seconds, and a program that takes its time must not keep them waiting. Only the
+// first answer for a configuration is waited for. What it says, in the specification's codes: 51 when a
+// plugin said so, 50 for every other reason, since no ADD can be served then. Threading: any thread; ends
+// when the looking up that is under way has ended. Failure: the answer's.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "cni/request.h"
+#include "os/ports/clock.h"
+
+namespace railbed::agent {
+
+class StatusMemory {
+ public:
+  using LookUp = std::function<cni::Outcome<void>()>;
+
+  StatusMemory() = default;
+  ~StatusMemory();
+  StatusMemory(const StatusMemory&) = delete;
+  StatusMemory& operator=(const StatusMemory&) = delete;
+
+  // `of`: what the answer depends on. `look_up` is kept for the time of one look only, and must be able to
+  // run in another thread. It is repeated when the answer is older than ten seconds.
+  cni::Outcome<void> answer(os::Clock& clock, const std::string& of, const LookUp& look_up);
+
+ private:
+  struct Known {
+    cni::Outcome<void> answer;
+    os::Deadline asked;
+  };
+  cni::Outcome<void> look(os::Clock& clock, const std::string& of, const LookUp& look_up);
+
+  std::mutex mutex_;
+  std::map<std::string, Known> known_;
+  std::atomic<bool> refreshing_ = false;
+  std::thread refresher_;
+};
+
+}  // namespace railbed::agent

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place of the agent that changes the machine: kernel, state and addresses, one turn at a time.
+//
+// Why turns: the kernel takes interface moves one at a time anyway, and an attachment's records, addresses
+// and messages belong together. A turn holds the agent's mutex and the lock of the state, so that `railbed
+// up` and `down` can run beside the agent; what another process wrote meanwhile is read anew when the turn
+// begins. What waits long (plugins that are executed, dhcp) is done outside a turn. Threading: turn() from
+// any thread; a Turn belongs to its thread. Failure: Busy with the holder of the lock.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "ipam/allocator.h"
+#include "os/ports/kernel.h"
+#include "state/store.h"
+
+namespace railbed::agent {
+
+// How long a request waits for its turn; a sandbox has two minutes.
+inline constexpr std::chrono::milliseconds kTurnWait{60'000};
+
+class Engine {
+ public:
+  // All must outlive the engine. The store was opened with `shared`.
+  Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks);
+
+  class Turn {
+   public:
+    os::Kernel& kernel() { return engine_->kernel_; }
+    state::Store& store() { return engine_->store_; }
+    ipam::Allocator& addresses() { return engine_->addresses_; }
+    // After something that writes leases to the store only, such as attach::recover(): they are read anew.
+    Result<void> read_addresses();
+    Turn(Turn&& other) noexcept
+        : engine_(std::exchange(other.engine_, nullptr)), hold_(std::move(other.hold_)) {}
+    Turn& operator=(Turn&&) = delete;
+    ~Turn();
+
+   private:
+    friend class Engine;
+    explicit Turn(Engine& engine) : engine_(&engine) {}
+    Engine* engine_;  // null: moved from
+    std::unique_ptr<state::Hold> hold_;
+  };
+  Result<Turn> turn(std::chrono::milliseconds wait);
+
+  // Requests for one container run one after another, in whatever order they came.
+  class ContainerLock;
+  std::unique_ptr<ContainerLock> container(const std::string& id);
+
+  // For what needs no turn: opening namespaces, running programs, reading files.
+  os::Kernel& kernel() { return kernel_; }
+
+ private:
+  os::Kernel& kernel_;
+  state::Store& store_;
+  ipam::Allocator addresses_;
+  // Whether somebody has the turn. No std::timed_mutex: g++ 12's ThreadSanitizer does not see it being taken.
+  std::mutex turn_mutex_;
+  std::condition_variable turn_free_;
+  bool taken_ = false;
+  bool loaded_ = false;  // addresses_, from the store
+  std::mutex containers_mutex_;
+  std::condition_variable container_free_;
+  std::set<std::string> containers_;
+};
+
+class Engine::ContainerLock {
+ public:
+  ContainerLock(Engine& engine, std::string id) : engine_(engine), id_(std::move(id)) {}
+  ~ContainerLock();
+  ContainerLock(const ContainerLock&) = delete;
+  ContainerLock& operator=(const ContainerLock&) = delete;
+
+ private:
+  Engine& engine_;
+  std::string id_;
+};
+
+}  // namespace railbed::agent

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/engine.h"
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "os/fake/kernel.h"
+
+namespace railbed::agent {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A directory of its own for state files.
+class Directory {
+ public:
+  Directory() {
+    std::string name = std::filesystem::temp_directory_path() / "railbed-engine.XXXXXX";
+    path_ = mkdtemp(name.data());
+  }
+  ~Directory() { std::filesystem::remove_all(path_); }
+  state::OpenOptions options(bool shared, const std::string& command) const {
+    return {.directory = path_, .boot_id = "boot", .command = command, .shared = shared};
+  }
+
+ private:
+  std::string path_;
+};
+
+struct Rig {
+  Directory directory;
+  std::unique_ptr<os::FakeKernel> kernel = std::make_unique<os::FakeKernel>();
+  std::unique_ptr<state::Store> store = *state::open_store(directory.options(true, "railbed agent"));
+  std::unique_ptr<ipam::BlockSource> blocks = ipam::whole_ranges();
+  Engine engine{*kernel, *store, *blocks};
+};
+
+TEST(Engine, OneTurnAtATimeWithADeadline) {
+  Rig rig;
+  auto turn = rig.engine.turn(milliseconds(0));
+  ASSERT_TRUE(turn.has_value());
+  std::thread other([&] {
+    auto second = rig.engine.turn(milliseconds(1));
+    ASSERT_FALSE(second.has_value());
+    EXPECT_EQ(second.error().code, Code::kBusy);
+  });
+  other.join();
+}
+
+TEST(Engine, ATurnKeepsOtherProcessesOutAndTellsThemWho) {
+  Rig rig;
+  {
+    auto turn = rig.engine.turn(milliseconds(0));
+    ASSERT_TRUE(turn.has_value());
+    auto up = state::open_store(rig.directory.options(false, "railbed up"));
+    ASSERT_FALSE(up.has_value());
+    EXPECT_EQ(up.error().code, Code::kBusy);
+    EXPECT_NE(up.error().message.find("railbed agent"), std::string::npos) << up.error().message;
+  }
+  auto up = state::open_store(rig.directory.options(false, "railbed up"));
+  ASSERT_TRUE(up.has_value());
+  auto turn = rig.engine.turn(milliseconds(0));
+  ASSERT_FALSE(turn.has_value());
+  EXPECT_NE(turn.error().message.find("railbed up"), std::string::npos) << turn.error().message;
+}
+
+TEST(Engine, ReadsAnewWhatAnotherProcessWrote) {
+  Rig rig;
+  api::IpamConfig config{.type = api::IpamType::kHostLocal};
+  config.range_sets = {{{.subnet = *IpPrefix::parse("10.0.0.0/29"),
+                         .addresses = {*IpAddress::parse("10.0.0.2"), *IpAddress::parse("10.0.0.4")}}}};
+  auto lowest = [&] {
+    auto turn = rig.engine.turn(milliseconds(0));
+    EXPECT_TRUE(turn.has_value());
+    auto given = turn->addresses().allocate(config, "n", {}, {"p", "net1"});
+    EXPECT_TRUE(given.has_value());
+    turn->addresses().release({"p", "net1"});
+    return given->front().address.address.to_string();
+  };
+  EXPECT_EQ(lowest(), "10.0.0.2");
+  {
+    auto up = state::open_store(rig.directory.options(false, "railbed up"));
+    ASSERT_TRUE(up.has_value());
+    ASSERT_TRUE(
+        (*up)->put_lease({"host-local:n", *IpAddress::parse("10.0.0.2"), "other", "net1"}).has_value());
+  }
+  EXPECT_EQ(lowest(), "10.0.0.3");
+}
+
+TEST(Engine, ReadsAnewWhatWasWrittenBesideTheAllocator) {
+  Rig rig;
+  auto turn = rig.engine.turn(milliseconds(0));
+  ASSERT_TRUE(turn.has_value());
+  turn->addresses().take("host-local:n", *IpAddress::parse("10.0.0.2"), {"gone", "net1"});
+  ASSERT_TRUE(
+      turn->store().put_lease({"host-local:n", *IpAddress::parse("10.0.0.3"), "there", "net1"}).has_value());
+  ASSERT_TRUE(turn->read_addresses().has_value());
+  EXPECT_FALSE(turn->addresses().holder("host-local:n", *IpAddress::parse("10.0.0.2")).has_value());
+  EXPECT_TRUE(turn->addresses().holder("host-local:n", *IpAddress::parse("10.0.0.3")).has_value());
+}
+
+TEST(Engine, RequestsOfOneContainerWaitForEachOther) {
+  Rig rig;
+  std::atomic<int> inside{0};
+  std::atomic<int> most{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] {
+      for (int turn = 0; turn < 50; ++turn) {
+        auto lock = rig.engine.container("4f3a");
+        most = std::max(most.load(), ++inside);
+        --inside;
+      }
+    });
+  for (std::thread& one : threads) one.join();
+  EXPECT_EQ(most, 1);
+  auto one = rig.engine.container("a");
+  auto two = rig.engine.container("b");  // another container does not wait
+}
+
+}  // namespace
+}  // namespace railbed::agent

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// IPPool objects as anybody may have written them.
+#include "agent/leftovers/adopt.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  (void)railbed::agent::read_pools("pools.yaml", {reinterpret_cast<const char*>(data), size});
+  return 0;
+}

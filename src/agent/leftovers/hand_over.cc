@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/leftovers/hand_over.h"
+
+#include <algorithm>
+
+#include "agent/pod/exec_records.h"
+#include "agent/pod/meta_records.h"
+#include "attach/record.h"
+#include "state/sandbox.h"
+
+namespace railbed::agent {
+namespace {
+
+using state::Attachment;
+
+// Their DEL reads files that they write at ADD, and without them leaves the device as it is.
+constexpr std::string_view kWantFiles[] = {"sriov", "ib-sriov", "ib-sriov-cni", "rdma", "tuning"};
+
+Result<void> write_alias(os::Kernel& kernel, const Attachment& record) {
+  const attach::Before before = TRY(attach::before_of(record));
+  auto netns = TRY(kernel.netns().open(record.netns));
+  auto links = TRY(kernel.netns().links(*netns));
+  const os::Link link = TRY(links->find(IfName{record.interface}, os::WithVfs::kNo));
+  return link.alias == before.name ? Result<void>{} : links->change(link.index, {.alias = before.name});
+}
+
+// Empty: the original gives it back.
+std::string problem_of(os::Kernel& kernel, const Attachment& record, bool of_meta) {
+  if (of_meta) return "the meta plugin attached it, and only railbed can give it back";
+  if (is_of_program(record)) return "";
+  if (std::ranges::find(kWantFiles, record.type) != std::end(kWantFiles))
+    return "the original has no file of it, and leaves the device as the pod had it";
+  if (record.type != "host-device") return "";
+  Result<void> told = write_alias(kernel, record);
+  return told.has_value() ? "" : "the original will not know its name at home: " + told.error().story();
+}
+
+}  // namespace
+
+Result<HandedOver> hand_over(os::Kernel& kernel, state::Store& store) {
+  HandedOver all;
+  for (const Attachment& record : TRY(store.attachments())) {
+    if (state::Sandbox::of_key(record.pod).container.empty()) continue;
+    ++all.interfaces;
+    const bool of_meta = TRY(sandbox_note(store, record.pod)).has_value();
+    if (std::string problem = problem_of(kernel, record, of_meta); !problem.empty())
+      all.problems.push_back(
+          fmt::format("{} {} ({}): {}", record.pod, record.interface, record.type, problem));
+  }
+  return all;
+}
+
+}  // namespace railbed::agent

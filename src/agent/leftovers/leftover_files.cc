@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/leftovers/leftover_files.h"
+
+#include <map>
+#include <set>
+
+#include "agent/addresses/address_notes.h"
+#include "agent/addresses/host_local.h"
+#include "agent/leftovers/runtime_containers.h"
+#include "agent/pod/meta_records.h"
+#include "state/sandbox.h"
+
+namespace railbed::agent {
+namespace {
+
+constexpr std::chrono::milliseconds kLockWait{2000};
+
+std::string container_of(const std::string& key) {
+  state::Sandbox sandbox = state::Sandbox::of_key(key);
+  return sandbox.container.empty() ? sandbox.pod : sandbox.container;
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find_first_of("\r\n"));
+}
+
+std::vector<std::string> names_in(os::Disk& disk, const std::string& directory) {
+  Result<std::vector<std::string>> names = disk.list(directory);
+  return names.has_value() ? std::move(*names) : std::vector<std::string>{};
+}
+
+class FileFinder {
+ public:
+  FileFinder(state::Store& store, os::Disk& disk)
+      : store_(store), disk_(disk), of_runtime_(RuntimeContainers::look(disk)) {}
+
+  Result<std::vector<Leftover>> find() {
+    TRY(learn_containers());
+    for (const auto& [key, content] : TRY(store_.notes(kFileNotes)))
+      if (auto note = file_note(key)) ours_.emplace(note->path, note->owner);
+    std::set<std::string> directories;
+    for (const auto& [key, network] : TRY(store_.notes(kDirectoryNotes)))
+      directories.insert(key.substr(std::string_view(kDirectoryNotes).size()));
+    for (const std::string& name : names_in(disk_, kHostLocalDirectory))
+      directories.insert(std::string(kHostLocalDirectory) + "/" + name);
+    std::vector<Leftover> found;
+    for (const std::string& directory : directories) look(directory, found);
+    return found;
+  }
+
+ private:
+  Result<void> learn_containers() {
+    for (const state::Attachment& one : TRY(store_.attachments())) known_.insert(container_of(one.pod));
+    for (const state::PodRecord& one : TRY(store_.pods())) known_.insert(container_of(one.pod));
+    for (const SandboxNote& one : TRY(sandbox_notes(store_))) known_.insert(container_of(one.key));
+    for (const auto& [key, pod] : TRY(store_.notes(kRequestNotes)))
+      if (auto note = request_note(key)) known_.insert(note->container_id);
+    return {};
+  }
+
+  bool is_known(const std::string& container) const {
+    return known_.contains(container) || of_runtime_.knows(container);
+  }
+
+  void look(const std::string& directory, std::vector<Leftover>& found) {
+    for (const std::string& name : names_in(disk_, directory)) {
+      if (!IpAddress::parse(name).has_value()) continue;  // lock, last_reserved_ip.0
+      const std::string path = directory + "/" + name;
+      Result<std::string> content = disk_.read(path);
+      if (!content.has_value()) continue;
+      const std::string container = first_line(*content);
+      if (container.empty() || is_known(container)) continue;
+      auto owner = ours_.find(path);
+      Leftover one{.kind = LeftoverKind::kFile,
+                   .pod = "",
+                   .what = path,
+                   .why = fmt::format("nothing is known of its container {}", container)};
+      if (owner != ours_.end()) {
+        one.pod = owner->second.pod;
+      } else {
+        one.removable = false;
+        one.hint = "the original wrote it: remove it if that container is gone";
+      }
+      found.push_back(std::move(one));
+    }
+  }
+
+  state::Store& store_;
+  os::Disk& disk_;
+  std::set<std::string> known_;
+  RuntimeContainers of_runtime_;
+  std::map<std::string, ipam::Owner> ours_;  // by path
+};
+
+}  // namespace
+
+Result<std::vector<Leftover>> find_leftover_files(state::Store& store, os::Disk& disk) {
+  return FileFinder(store, disk).find();
+}
+
+Result<void> remove_leftover_file(state::Store& store, os::Disk& disk, const Leftover& leftover) {
+  const std::string directory = leftover.what.substr(0, leftover.what.rfind('/'));
+  for (const auto& [key, content] : TRY(store.notes(kFileNotes))) {
+    std::optional<FileNote> note = file_note(key);
+    if (!note.has_value() || note->path != leftover.what) continue;
+    auto lock = TRY(disk.lock(directory + "/lock", kLockWait));
+    Result<std::string> there = disk.read(note->path);
+    if (!there.has_value() && there.error().code != Code::kNotFound) return fail(std::move(there.error()));
+    if (there.has_value() && *there != content)
+      return fail(Code::kConflict, "{} is somebody else's by now", note->path);
+    TRY(disk.remove(note->path));
+    auto transaction = TRY(state::Transaction::begin(store));
+    TRY(store.forget_note(key));
+    TRY(store.forget_leases(note->owner.pod, note->owner.interface));
+    return transaction.commit();
+  }
+  return fail(Code::kNotFound, "{} is not noted in the state any more", leftover.what);
+}
+
+}  // namespace railbed::agent

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/leftovers/leftovers.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "agent/addresses/address_notes.h"
+#include "agent/leftovers/leftover_files.h"
+#include "agent/leftovers/runtime_containers.h"
+#include "agent/pod/exec_records.h"
+#include "agent/pod/meta_records.h"
+#include "attach/attach.h"
+#include "attach/record.h"
+#include "facts/collect.h"
+#include "state/sandbox.h"
+
+namespace railbed::agent {
+namespace {
+
+using state::Attachment;
+using state::AttachmentStatus;
+
+constexpr std::chrono::seconds kWorkTime{60};
+
+constexpr std::string_view kKindNames[] = {"interface", "program", "address", "sandbox",
+                                           "link",      "file",    "device",  "pending"};
+
+std::string status_reason(AttachmentStatus status) {
+  return status == AttachmentStatus::kBegun ? "its ADD never ended" : "its DEL never ended";
+}
+
+class Finder {
+ public:
+  Finder(os::Kernel& kernel, state::Store& store, os::Disk& disk)
+      : kernel_(kernel), store_(store), of_runtime_(RuntimeContainers::look(disk)) {}
+
+  Result<std::vector<Leftover>> find() {
+    records_ = TRY(store_.attachments());
+    find_records();
+    TRY(find_leases());
+    TRY(find_sandboxes());
+    TRY(find_links());
+    find_devices();
+    return std::move(found_);
+  }
+
+ private:
+  bool is_gone(const std::string& netns) {
+    auto known = gone_.find(netns);
+    if (known != gone_.end()) return known->second;
+    auto opened = kernel_.netns().open(netns);
+    return gone_[netns] = !opened.has_value() && opened.error().code == Code::kNotFound;
+  }
+
+  // Another namespace has the path of the record's by now.
+  bool is_replaced(const Attachment& record) {
+    auto before = attach::before_of(record);
+    if (!before.has_value() || before->netns == 0) return false;
+    uint64_t now = cookie_of(record.netns);
+    return now != 0 && now != before->netns;
+  }
+
+  // 0: not to be had.
+  uint64_t cookie_of(const std::string& path) {
+    auto known = cookies_.find(path);
+    if (known != cookies_.end()) return known->second;
+    uint64_t& cookie = cookies_[path];
+    auto opened = kernel_.netns().open(path);
+    if (!opened.has_value()) return cookie;
+    auto links = kernel_.netns().links(**opened);
+    if (links.has_value()) cookie = (*links)->cookie();
+    return cookie;
+  }
+
+  void find_records() {
+    for (const Attachment& record : records_) {
+      bool gone = is_gone(record.netns) || is_replaced(record);
+      if (!gone && record.status == AttachmentStatus::kAttached) continue;
+      found_.push_back(
+          {.kind = is_of_program(record) ? LeftoverKind::kProgram : LeftoverKind::kInterface,
+           .pod = record.pod,
+           .what = record.interface,
+           .why = gone ? fmt::format("its namespace {} is gone", record.netns) : status_reason(record.status),
+           .netns = record.netns});
+    }
+  }
+
+  // Leases of pods of the manifests are plans for pods that are not here (yet); a sandbox's are of an
+  // interface.
+  Result<void> find_leases() {
+    for (const state::AddressLease& lease : TRY(store_.all_leases())) {
+      if (state::Sandbox::of_key(lease.pod).container.empty()) continue;
+      bool owned = std::ranges::any_of(records_, [&](const Attachment& record) {
+        return record.pod == lease.pod &&
+               (record.interface == lease.interface || record.interface.starts_with(lease.interface + "/"));
+      });
+      if (owned) continue;
+      if (auto where = TRY(store_.note(adopted_key({lease.pod, lease.interface})))) {
+        find_adopted(lease, *where);
+        continue;
+      }
+      found_.push_back({.kind = LeftoverKind::kAddress,
+                        .pod = lease.pod,
+                        .what = lease.address.to_string(),
+                        .why = fmt::format("the sandbox has no interface {}", lease.interface),
+                        .hint = lease.interface,
+                        .pool = lease.pool});
+    }
+    return {};
+  }
+
+  // What whereabouts gave to a container of this machine; of others nothing is known here.
+  void find_adopted(const state::AddressLease& lease, const std::string& where) {
+    const std::string container = state::Sandbox::of_key(lease.pod).container;
+    if (where != kHere || of_runtime_.knows(container)) return;
+    found_.push_back(
+        {.kind = LeftoverKind::kAddress,
+         .pod = lease.pod,
+         .what = lease.address.to_string(),
+         .why = fmt::format("whereabouts gave it to container {}, of which nothing is known", container),
+         .hint = lease.interface,
+         .pool = lease.pool});
+  }
+
+  Result<void> find_sandboxes() {
+    for (const SandboxNote& note : TRY(sandbox_notes(store_))) {
+      bool used = std::ranges::any_of(records_, [&](const Attachment& one) { return one.pod == note.key; });
+      if (used || note.netns.empty() || !is_gone(note.netns)) continue;
+      found_.push_back({.kind = LeftoverKind::kSandbox,
+                        .pod = note.key,
+                        .what = note.ifname,
+                        .why = fmt::format("its namespace {} is gone", note.netns)});
+    }
+    return {};
+  }
+
+  // In the namespaces of pods that we know.
+  Result<void> find_links() {
+    std::map<std::string, std::string> namespaces;  // path → pod
+    for (const Attachment& record : records_) namespaces.emplace(record.netns, record.pod);
+    for (const state::PodRecord& pod : TRY(store_.pods())) namespaces.emplace(pod.netns, pod.pod);
+    for (const auto& [path, pod] : namespaces) {
+      auto netns = kernel_.netns().open(path);
+      if (!netns.has_value()) continue;
+      auto links = kernel_.netns().links(**netns);
+      if (!links.has_value()) continue;
+      for (const os::Link& link : TRY((*links)->list(os::WithVfs::kNo))) {
+        if (!attach::LinkGroup::is_of_a_pod(link.group)) continue;
+        bool known = std::ranges::any_of(records_, [&](const Attachment& record) {
+          return record.netns == path && record.interface == link.name.value;
+        });
+        if (!known)
+          found_.push_back({.kind = LeftoverKind::kLink,
+                            .pod = pod,
+                            .what = link.name.value,
+                            .why = fmt::format("railbed made it in {} and has no record of it", path),
+                            .netns = path});
+      }
+    }
+    return {};
+  }
+
+  void find_devices() {
+    facts::NodeFacts facts = facts::collect(kernel_, {});
+    for (const facts::Nic& nic : facts.nics)
+      for (const facts::Vf& vf : nic.vfs) {
+        if (vf.netdev || vf.pci.driver.empty() || vf.pci.driver.starts_with("vfio")) continue;
+        std::string address = vf.pci.address.to_string();
+        if (std::ranges::find(records_, address, &Attachment::device) != records_.end()) continue;
+        found_.push_back({.kind = LeftoverKind::kDevice,
+                          .pod = "",
+                          .what = address,
+                          .why = "this VF is in a namespace that railbed does not know",
+                          .hint = "it comes back when the last process of that namespace has ended",
+                          .removable = false});
+      }
+  }
+
+  os::Kernel& kernel_;
+  state::Store& store_;
+  std::vector<Attachment> records_;
+  RuntimeContainers of_runtime_;
+  std::map<std::string, bool> gone_;  // by path
+  std::map<std::string, uint64_t> cookies_;
+  std::vector<Leftover> found_;
+};
+
+class Remover {
+ public:
+  Remover(os::Kernel& kernel, state::Store& store, os::Disk& disk, std::vector<Leftover>& leftovers)
+      : kernel_(kernel), store_(store), disk_(disk), leftovers_(leftovers) {}
+
+  Result<void> run() {
+    TRY(remove_records());
+    for (Leftover& one : leftovers_) {
+      if (!one.removable) continue;
+      Result<void> done;
+      switch (one.kind) {
+        case LeftoverKind::kAddress:
+          done = forget_address(one);
+          break;
+        case LeftoverKind::kSandbox:
+          done = forget_sandbox(one.pod);
+          break;
+        case LeftoverKind::kLink:
+          done = remove_link(one);
+          break;
+        case LeftoverKind::kFile:
+          done = remove_leftover_file(store_, disk_, one);
+          break;
+        default:
+          continue;
+      }
+      one.removed = done.has_value();
+      if (!done.has_value()) one.error = done.error().story();
+    }
+    return {};
+  }
+
+ private:
+  Result<void> remove_records() {
+    std::vector<Attachment> programs;
+    bool interfaces = false;
+    for (const Leftover& one : leftovers_) {
+      interfaces = interfaces || one.kind == LeftoverKind::kInterface;
+      if (one.kind != LeftoverKind::kProgram) continue;
+      for (const Attachment& record : TRY(store_.attachments_of(one.pod)))
+        if (record.interface == one.what) programs.push_back(record);
+    }
+    attach::RecoveryReport recovery;
+    if (interfaces) recovery = TRY(attach::recover(kernel_, store_, kernel_.clock().now() + kWorkTime));
+    ProgramsUndone undone = undo_programs(kernel_, programs);
+    for (const Attachment& record : undone.done) TRY(store_.forget_attachment(record.pod, record.interface));
+    std::vector<Attachment> left = TRY(store_.attachments());
+    for (Leftover& one : leftovers_) {
+      if (one.kind != LeftoverKind::kInterface && one.kind != LeftoverKind::kProgram) continue;
+      one.removed = std::ranges::none_of(left, [&](const Attachment& record) {
+        return record.pod == one.pod && record.interface == one.what;
+      });
+      if (one.kind == LeftoverKind::kInterface) one.note = note_of(one, recovery.notes);
+      for (const auto& failure : recovery.failures)
+        if (failure.pod == one.pod && failure.interface == one.what) one.error = failure.error.story();
+      for (const auto& failure : undone.failures)
+        if (failure.record.pod == one.pod && failure.record.interface == one.what)
+          one.error = failure.why.message;
+    }
+    return {};
+  }
+
+  Result<void> forget_address(const Leftover& one) {
+    auto transaction = TRY(state::Transaction::begin(store_));
+    TRY(store_.forget_leases(one.pod, one.hint));
+    TRY(store_.forget_note(adopted_key({one.pod, one.hint})));
+    return transaction.commit();
+  }
+
+  // attach names pod and interface in front.
+  static std::string note_of(const Leftover& one, const std::vector<std::string>& notes) {
+    const std::string head = fmt::format("pod {}, interface {}: ", one.pod, one.what);
+    std::string all;
+    for (const std::string& note : notes)
+      if (note.starts_with(head)) all += (all.empty() ? "" : "; ") + note.substr(head.size());
+    return all;
+  }
+
+  Result<void> forget_sandbox(const std::string& key) {
+    if (auto note = TRY(sandbox_note(store_, key)); note.has_value())
+      for (const std::string& file : note->device_info) TRY(disk_.remove(file));
+    TRY(store_.forget_note("network-status/" + key));
+    TRY(forget_sandbox_note(store_, key));
+    return store_.forget_pod(key);
+  }
+
+  Result<void> remove_link(const Leftover& one) {
+    auto netns = TRY(kernel_.netns().open(one.netns));
+    auto links = TRY(kernel_.netns().links(*netns));
+    IfName name = TRY(IfName::parse(one.what));
+    os::Link link = TRY(links->find(name, os::WithVfs::kNo));
+    return links->remove(link.index);
+  }
+
+  os::Kernel& kernel_;
+  state::Store& store_;
+  os::Disk& disk_;
+  std::vector<Leftover>& leftovers_;
+};
+
+}  // namespace
+
+std::string_view kind_name(LeftoverKind kind) {
+  return kKindNames[static_cast<size_t>(kind)];
+}
+
+Result<std::vector<Leftover>> find_leftovers(os::Kernel& kernel, state::Store* store, os::Disk& disk,
+                                             const std::string& pending_dir) {
+  std::vector<Leftover> found;
+  if (store != nullptr) {
+    found = TRY(Finder(kernel, *store, disk).find());
+    for (Leftover& one : TRY(find_leftover_files(*store, disk))) found.push_back(std::move(one));
+  }
+  Result<std::vector<std::string>> pending = disk.list(pending_dir);
+  if (!pending.has_value() && pending.error().code != Code::kNotFound)
+    return fail(std::move(pending.error()));
+  if (pending.has_value())
+    for (const std::string& file : *pending)
+      found.push_back({.kind = LeftoverKind::kPending,
+                       .pod = "",
+                       .what = pending_dir + "/" + file,
+                       .why = "a DEL that came while no agent answered",
+                       .hint = "the agent repeats it: start it, or see its log",
+                       .removable = false});
+  return found;
+}
+
+Result<void> remove_leftovers(os::Kernel& kernel, state::Store& store, os::Disk& disk,
+                              std::vector<Leftover>& leftovers) {
+  return Remover(kernel, store, disk, leftovers).run();
+}
+
+doc::Value to_value(const std::vector<Leftover>& leftovers) {
+  doc::Value list = doc::Value::array();
+  for (const Leftover& one : leftovers) {
+    doc::Value value = doc::Value::object();
+    value.set("kind", kind_name(one.kind));
+    value.set("what", one.what);
+    if (!one.pod.empty()) value.set("pod", one.pod);
+    value.set("why", one.why);
+    if (!one.pool.empty()) value.set("pool", one.pool);
+    value.set("removable", one.removable);
+    value.set("removed", one.removed);
+    if (!one.note.empty()) value.set("note", one.note);
+    if (!one.error.empty()) value.set("error", one.error);
+    list.push(std::move(value));
+  }
+  doc::Value out = doc::Value::object();
+  out.set("apiVersion", "railbed.dev/v1");
+  out.set("kind", "Leftovers");
+  out.set("leftovers", std::move(list));
+  return out;
+}
+
+}  // namespace railbed::agent

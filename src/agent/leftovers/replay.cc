@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/leftovers/replay.h"
+
+#include <algorithm>
+#include <exception>
+
+namespace railbed::agent {
+
+namespace {
+constexpr std::string_view kSuffix = ".del";  // the shim's files; others (".new", ".broken") are not ours
+}
+
+Result<cni::Request> read_pending(const std::string& frame) {
+  std::string why;
+  const auto head = cni::read_frame_head(std::string_view(frame).substr(0, cni::kFrameHeadBytes), why);
+  if (!head) return fail(Code::kInvalid, "{}", why);
+  const std::string_view payload = std::string_view(frame).substr(cni::kFrameHeadBytes);
+  if (payload.size() != head->payload_bytes)
+    return fail(Code::kInvalid, "{} bytes follow the head, {} should", payload.size(), head->payload_bytes);
+  auto wire = cni::read_wire_request(payload, why);
+  if (!wire) return fail(Code::kInvalid, "{}", why);
+  auto request = cni::read_request(wire->type, wire->environment, std::move(wire->config));
+  if (!request) return fail(Code::kInvalid, "{}", request.error().message);
+  if (request->command != cni::Command::kDel)
+    return fail(Code::kInvalid, "it holds {}, only DEL is repeated", command_name(request->command));
+  return std::move(*request);
+}
+
+Replay::Replay(os::Disk& disk, std::string folder, Handler handler,
+               std::function<void(const std::string&)> note)
+    : disk_(disk), folder_(std::move(folder)), handler_(std::move(handler)), note_(std::move(note)) {}
+
+std::vector<std::string> Replay::names() const {
+  auto found = disk_.list(folder_);
+  if (!found) return {};
+  std::erase_if(*found, [](const std::string& name) { return !name.ends_with(kSuffix); });
+  return std::move(*found);
+}
+
+size_t Replay::pending() const {
+  return names().size();
+}
+
+Replay::Tally Replay::all(const std::stop_token& stop) {
+  return pass(nullptr, stop);
+}
+
+bool Replay::settle(const std::string& container_id) {
+  return pass(&container_id, {}).failed == 0;
+}
+
+Replay::Tally Replay::pass(const std::string* container_id, const std::stop_token& stop) {
+  Tally tally;
+  for (const std::string& name : names()) {
+    if (stop.stop_requested()) break;
+    const std::lock_guard lock(one_);
+    repeat(name, container_id, tally);
+  }
+  return tally;
+}
+
+void Replay::repeat(const std::string& name, const std::string* container_id, Tally& tally) {
+  const std::string path = folder_ + "/" + name;
+  auto frame = disk_.read(path);
+  if (!frame) {
+    // Another pass did it meanwhile, or the disk has a bad day; then it stays.
+    if (frame.error().code != Code::kNotFound) ++tally.failed;
+    return;
+  }
+  auto request = read_pending(*frame);
+  if (!request) {
+    if (container_id != nullptr) return;  // nobody knows whose it is; all() sets it aside
+    ++tally.broken;
+    return set_aside(name, *frame, request.error().story());
+  }
+  if (container_id != nullptr && *container_id != request->container_id) return;
+  Reply reply;
+  try {
+    reply = handler_(*request);
+  } catch (const std::exception& problem) {
+    reply = {1, problem.what()};
+  }
+  if (reply.status != 0) {
+    ++tally.failed;
+    if (std::exchange(told_[name], reply.output) != reply.output)
+      note_(fmt::format("the DEL in {} fails and will be repeated: {}", path, reply.output));
+    return;
+  }
+  told_.erase(name);
+  // When this fails the DEL is repeated once more, which is harmless.
+  if (auto removed = disk_.remove(path); !removed) note_(removed.error().to_string());
+  ++tally.done;
+}
+
+void Replay::set_aside(const std::string& name, const std::string& content, const std::string& why) {
+  const std::string path = folder_ + "/" + name;
+  auto kept = disk_.replace(path + ".broken", content, 0600);
+  if (kept) kept = disk_.remove(path);
+  note_(fmt::format("{} is no DEL request ({}); {}", path, why,
+                    kept ? "it is kept as " + name + ".broken" : kept.error().story()));
+}
+
+}  // namespace railbed::agent

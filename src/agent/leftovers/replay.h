@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// DEL requests that the shim wrote to disk when no agent answered: carried out, then removed.
+//
+// Why: a runtime that is told that DEL failed tries again for a while and then forgets; a runtime that is
+// told that it succeeded is only told the truth when somebody does the work later. So the shim keeps the
+// request's frame in a folder and says yes, and the agent repeats it until it succeeds. An ADD for the same
+// container waits for such a DEL first, as it would otherwise take away what the ADD made (cnitool gives a
+// namespace the same container id again). A file that cannot be read becomes "<name>.broken" and is told.
+// Threading: any thread; one file at a time. Failure: a file that fails stays, and is told once per cause.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <stop_token>
+#include <string>
+
+#include "agent/door/server.h"
+#include "cni/wire.h"
+#include "os/ports/disk.h"
+
+namespace railbed::agent {
+
+class Replay {
+ public:
+  // `note` gets a line for the log.
+  Replay(os::Disk& disk, std::string folder, Handler handler, std::function<void(const std::string&)> note);
+
+  struct Tally {
+    size_t done = 0;
+    size_t failed = 0;
+    size_t broken = 0;
+    friend bool operator==(const Tally&, const Tally&) = default;
+  };
+  // Everything that is in the folder, oldest first, until `stop`.
+  Tally all(const std::stop_token& stop = {});
+  // What is there for this container, before it gets something new. True when nothing (more) is there.
+  bool settle(const std::string& container_id);
+  // How many files wait.
+  size_t pending() const;
+
+ private:
+  Tally pass(const std::string* container_id, const std::stop_token& stop);
+  void repeat(const std::string& name, const std::string* container_id, Tally& tally);
+  void set_aside(const std::string& name, const std::string& content, const std::string& why);
+  std::vector<std::string> names() const;
+
+  os::Disk& disk_;
+  std::string folder_;
+  Handler handler_;
+  std::function<void(const std::string&)> note_;
+  std::mutex one_;
+  std::map<std::string, std::string> told_;  // file → the last failure
+};
+
+// The request of a file as the shim writes it; what is wrong otherwise.
+Result<cni::Request> read_pending(const std::string& frame);
+
+}  // namespace railbed::agent

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Journaled DELs over a disk in memory; files of the shim itself are tests/shim's.
+#include "agent/leftovers/replay.h"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+namespace railbed::agent {
+namespace {
+
+class MemoryDisk : public os::Disk {
+ public:
+  std::map<std::string, std::string> files;
+  bool broken = false;
+
+  Result<void> make_directories(const std::string&, unsigned) override { return {}; }
+  Result<std::vector<std::string>> list(const std::string& path) override {
+    std::vector<std::string> names;
+    for (const auto& [file, content] : files)
+      if (file.starts_with(path + "/")) names.push_back(file.substr(path.size() + 1));
+    return names;
+  }
+  Result<os::FileStamp> stamp(const std::string&) override { return os::FileStamp{}; }
+  Result<std::string> read(const std::string& path) override {
+    if (broken) return fail(Code::kIo, "read {}: EIO", path);
+    const auto found = files.find(path);
+    if (found == files.end()) return fail(Code::kNotFound, "read {}: ENOENT", path);
+    return found->second;
+  }
+  Result<void> create(const std::string& path, std::string_view content, unsigned) override {
+    if (!files.emplace(path, content).second) return fail(Code::kConflict, "{} is there", path);
+    return {};
+  }
+  Result<void> replace(const std::string& path, std::string_view content, unsigned) override {
+    files[path] = content;
+    return {};
+  }
+  Result<void> remove(const std::string& path) override {
+    files.erase(path);
+    return {};
+  }
+  Result<std::unique_ptr<os::DiskLock>> lock(const std::string&, std::chrono::milliseconds) override {
+    return std::make_unique<os::DiskLock>();
+  }
+};
+
+std::string del_frame(const std::string& id, const std::string& command = "DEL") {
+  return cni::to_frame(cni::WireRequest{
+      "macvlan",
+      {"CNI_COMMAND=" + command, "CNI_CONTAINERID=" + id, "CNI_NETNS=/n", "CNI_IFNAME=e", "CNI_PATH=/p"},
+      "{}"});
+}
+
+struct World {
+  MemoryDisk disk;
+  std::vector<std::string> handled;
+  std::vector<std::string> notes;
+  int status = 0;
+  Replay replay{disk, "/d",
+                [this](const cni::Request& request) {
+                  handled.push_back(request.container_id);
+                  return Reply{status, status == 0 ? "" : "busy"};
+                },
+                [this](const std::string& line) { notes.push_back(line); }};
+};
+
+TEST(Replay, DoesTheOldestFirstAndRemovesWhatSucceeded) {
+  World world;
+  world.disk.files = {{"/d/2.del", del_frame("b")}, {"/d/1.del", del_frame("a")}, {"/d/3.del.new", "half"}};
+  EXPECT_EQ(world.replay.pending(), 2U);
+  EXPECT_EQ(world.replay.all(), (Replay::Tally{.done = 2}));
+  EXPECT_EQ(world.handled, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(world.disk.files.size(), 1U);
+  EXPECT_EQ(world.replay.pending(), 0U);
+}
+
+TEST(Replay, KeepsWhatFailedAndTellsItOnce) {
+  World world;
+  world.disk.files = {{"/d/1.del", del_frame("a")}};
+  world.status = 1;
+  EXPECT_EQ(world.replay.all(), (Replay::Tally{.failed = 1}));
+  EXPECT_EQ(world.replay.all(), (Replay::Tally{.failed = 1}));
+  ASSERT_EQ(world.notes.size(), 1U);
+  EXPECT_EQ(world.notes[0], "the DEL in /d/1.del fails and will be repeated: busy");
+  world.status = 0;
+  EXPECT_EQ(world.replay.all(), (Replay::Tally{.done = 1}));
+  EXPECT_TRUE(world.disk.files.empty());
+}
+
+TEST(Replay, StopsBetweenTwo) {
+  World world;
+  world.disk.files = {{"/d/1.del", del_frame("a")}, {"/d/2.del", del_frame("b")}};
+  std::stop_source stop;
+  Replay replay(
+      world.disk, "/d",
+      [&](const cni::Request&) {
+        stop.request_stop();
+        return Reply{};
+      },
+      [](const std::string&) {});
+  EXPECT_EQ(replay.all(stop.get_token()), (Replay::Tally{.done = 1}));
+  EXPECT_TRUE(world.disk.files.contains("/d/2.del"));
+}
+
+TEST(Replay, SetsAsideWhatIsNoRequest) {
+  World world;
+  const std::string whole = del_frame("a");
+  world.disk.files = {{"/d/1.del", whole.substr(0, whole.size() - 1)},
+                      {"/d/2.del", ""},
+                      {"/d/3.del", del_frame("a", "ADD")},
+                      {"/d/4.del", del_frame("../a")}};
+  EXPECT_EQ(world.replay.all(), (Replay::Tally{.broken = 4}));
+  EXPECT_TRUE(world.handled.empty());
+  EXPECT_EQ(world.disk.files.size(), 4U);
+  EXPECT_TRUE(world.disk.files.contains("/d/1.del.broken"));
+  ASSERT_EQ(world.notes.size(), 4U);
+  EXPECT_NE(world.notes[2].find("it holds ADD, only DEL is repeated"), std::string::npos) << world.notes[2];
+  EXPECT_EQ(world.replay.all(), Replay::Tally{});
+}
+
+TEST(Replay, SettlesOneContainerBeforeItGetsSomethingNew) {
+  World world;
+  world.disk.files = {{"/d/1.del", del_frame("a")}, {"/d/2.del", del_frame("b")}, {"/d/3.del", "garbage"}};
+  EXPECT_TRUE(world.replay.settle("b"));
+  EXPECT_EQ(world.handled, (std::vector<std::string>{"b"}));
+  EXPECT_EQ(world.disk.files.size(), 2U);
+  world.status = 1;
+  EXPECT_FALSE(world.replay.settle("a"));
+  world.disk.broken = true;
+  EXPECT_FALSE(world.replay.settle("b"));
+}
+
+}  // namespace
+}  // namespace railbed::agent

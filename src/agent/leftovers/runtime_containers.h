@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Containers that a runtime or Multus attached on this machine and has not given back, by the files that they
+// keep until DEL.
+//
+// Threading: any thread. Failure: none, a directory that is not there knows nobody.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "os/ports/disk.h"
+
+namespace railbed::agent {
+
+class RuntimeContainers {
+ public:
+  static RuntimeContainers look(os::Disk& disk);
+  bool knows(const std::string& container) const;
+
+ private:
+  std::set<std::string> multus_;
+  std::vector<std::string> results_;  // "<network>-<container>-<interface>": the ends cannot be told apart
+};
+
+}  // namespace railbed::agent

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/pod/exec.h"
+
+#include "doc/json.h"
+
+namespace railbed::agent {
+namespace {
+
+// The runtime gives up on the whole pod after two to four minutes.
+constexpr std::chrono::seconds kPluginTime{90};
+constexpr size_t kMostShown = 2000;
+// Plugins call iptables, nft, ip.
+constexpr std::string_view kProgramPath =
+    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/cni/bin";
+
+cni::Failure failure(int code, std::string message, std::string details = {}) {
+  return {code, std::move(message), std::move(details)};
+}
+
+std::string joined(const std::vector<std::string>& texts, char separator) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : std::string(1, separator)) + text;
+  return all;
+}
+
+std::string shown(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  if (text.size() > kMostShown) text = text.substr(0, kMostShown) + " …";
+  return text;
+}
+
+std::vector<std::string> environment(const Execution& execution) {
+  std::vector<std::string> all = {
+      "CNI_COMMAND=" + std::string(cni::command_name(execution.command)),
+      "CNI_PATH=" + joined(execution.path, ':'),
+      std::string(kProgramPath),
+  };
+  auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) all.push_back(std::string(key) + "=" + value);
+  };
+  add("CNI_CONTAINERID", execution.container_id);
+  add("CNI_IFNAME", execution.ifname);
+  add("CNI_ARGS", execution.args);
+  // DEL without a namespace: the variable is there and empty, as the reference library has it.
+  if (!execution.container_id.empty()) all.push_back("CNI_NETNS=" + execution.netns);
+  return all;
+}
+
+// What a plugin that failed says: JSON on standard output, else text on standard error.
+cni::Failure told(const std::string& type, const os::RunResult& run) {
+  doc::Diagnostics unread;
+  auto source = std::make_shared<doc::Source>(doc::Source{"stdout", run.output});
+  if (auto answer = doc::parse_json(source, unread); answer && answer->is_object()) {
+    const doc::Value* code = answer->find("code");
+    const doc::Value* message = answer->find("msg");
+    const doc::Value* details = answer->find("details");
+    if (code != nullptr && code->as_int() != nullptr && message != nullptr && message->is_string())
+      return failure(static_cast<int>(*code->as_int()),
+                     fmt::format("plugin {}: {}", type, shown(*message->as_string())),
+                     details != nullptr && details->is_string() ? shown(*details->as_string()) : "");
+  }
+  std::string how = run.signal != 0 ? fmt::format("ended by signal {}", run.signal)
+                                    : fmt::format("exit status {}", run.exit_status);
+  std::string text = shown(run.errors.empty() ? run.output : run.errors);
+  return failure(cni::kInternal, fmt::format("plugin {}: {}{}{}", type, how, text.empty() ? "" : ": ", text));
+}
+
+cni::Outcome<os::RunResult> run(os::Kernel& kernel, const Execution& execution) {
+  os::RunRequest request{.program = TRY_CNI(find_plugin(kernel, execution.type, execution.path)),
+                         .arguments = {},
+                         .environment = environment(execution),
+                         .input = execution.config,
+                         .deadline = kernel.clock().now() + kPluginTime};
+  Result<os::RunResult> result = kernel.processes().run(request);
+  if (!result.has_value()) {
+    cni::Failure why = cni::failure_of(result.error());
+    why.message = fmt::format("plugin {}: {}", execution.type, why.message);
+    return std::unexpected(std::move(why));
+  }
+  if (result->exit_status != 0 || result->signal != 0) return std::unexpected(told(execution.type, *result));
+  return std::move(*result);
+}
+
+}  // namespace
+
+cni::Outcome<std::string> find_plugin(os::Kernel& kernel, const std::string& type,
+                                      const std::vector<std::string>& path) {
+  if (type.empty() || type == "." || type == ".." || type.find('/') != std::string::npos)
+    return std::unexpected(
+        failure(cni::kInvalidConfig, fmt::format("\"{}\" is not the name of a program", shown(type))));
+  for (const std::string& directory : path) {
+    std::string program = directory + "/" + type;
+    if (kernel.files().exists(program)) return program;
+  }
+  return std::unexpected(failure(cni::kInvalidConfig,
+                                 fmt::format("there is no plugin {} in {}", type, joined(path, ':')),
+                                 "install it there, or correct the network's \"type\""));
+}
+
+cni::Outcome<cni::AddResult> execute_add(os::Kernel& kernel, const Execution& execution,
+                                         const std::string& version) {
+  os::RunResult result = TRY_CNI(run(kernel, execution));
+  cni::Outcome<cni::AddResult> read = cni::read_result(result.output, version);
+  if (!read.has_value())
+    read.error().message =
+        fmt::format("plugin {}: its answer cannot be read: {}", execution.type, read.error().message);
+  return read;
+}
+
+cni::Outcome<void> execute(os::Kernel& kernel, const Execution& execution) {
+  TRY_CNI(run(kernel, execution));
+  return {};
+}
+
+}  // namespace railbed::agent

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plugins that are not ours: found and executed as the CNI specification says.
+//
+// Threading: any thread; never in a turn, since a plugin may take as long as it likes and may ask the agent
+// for addresses meanwhile. Failure: the plugin's own code and message with its name before them; code 7 where
+// there is no such program, 11 where it did not end in time, 6 for an answer that cannot be read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cni/add_result.h"
+#include "cni/request.h"
+#include "os/ports/kernel.h"
+
+namespace railbed::agent {
+
+// One call. `config` is what stands on its standard input.
+struct Execution {
+  cni::Command command = cni::Command::kAdd;
+  std::string type;
+  std::string container_id;
+  std::string netns;
+  std::string ifname;
+  std::string args;
+  std::vector<std::string> path;  // where programs are
+  std::string config;
+};
+
+// The first program of that name in `path`.
+cni::Outcome<std::string> find_plugin(os::Kernel& kernel, const std::string& type,
+                                      const std::vector<std::string>& path);
+
+// ADD: what it answered, read as `version` where it does not say its own.
+cni::Outcome<cni::AddResult> execute_add(os::Kernel& kernel, const Execution& execution,
+                                         const std::string& version);
+// DEL, CHECK, GC, STATUS.
+cni::Outcome<void> execute(os::Kernel& kernel, const Execution& execution);
+
+}  // namespace railbed::agent

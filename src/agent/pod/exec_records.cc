@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/pod/exec_records.h"
+
+#include "attach/attach.h"
+#include "cni/version.h"
+#include "doc/json.h"
+
+namespace railbed::agent {
+namespace {
+
+using doc::Value;
+using state::Attachment;
+using state::AttachmentStatus;
+
+Result<Value> parsed(const std::string& text, const Attachment& record) {
+  doc::Diagnostics unread;
+  auto value = doc::parse_json(std::make_shared<doc::Source>(doc::Source{"record", text}), unread);
+  if (value && value->is_object()) return *std::move(value);
+  return fail(Code::kInvalid, "the record of {} of pod {} cannot be read", record.interface, record.pod);
+}
+
+std::string text_of(const Value& object, std::string_view key) {
+  const Value* value = object.find(key);
+  return value != nullptr && value->is_string() ? *value->as_string() : "";
+}
+
+cni::Version version_or_latest(const std::string& text) {
+  auto version = cni::parse_version(text);
+  return version.has_value() ? *version : cni::kLatest;
+}
+
+}  // namespace
+
+bool is_of_program(const Attachment& record) {
+  return record.type.starts_with(attach::kProgramPrefix);
+}
+
+Attachment program_record(const std::string& sandbox, const std::string& network, size_t position,
+                          const Execution& execution, const std::string& version) {
+  Value undo = Value::object();
+  undo.set("container", execution.container_id);
+  undo.set("ifname", execution.ifname);
+  undo.set("args", execution.args);
+  Value& path = undo.set("path", Value::array());
+  for (const std::string& directory : execution.path) path.push(directory);
+  undo.set("version", version);
+  undo.set("config", execution.config);
+  return {.pod = sandbox,
+          .interface = fmt::format("{}{}#{}", attach::kProgramPrefix, execution.ifname, position),
+          .netns = execution.netns,
+          .network = network,
+          .type = std::string(attach::kProgramPrefix) + execution.type,
+          .status = AttachmentStatus::kBegun,
+          .device = "",
+          .resource = "",
+          .undo = doc::to_json(undo),
+          .result = ""};
+}
+
+void conclude(Attachment& record, const cni::AddResult& result) {
+  record.status = AttachmentStatus::kAttached;
+  record.result = cni::to_json(result, cni::kLatest);
+}
+
+Result<std::optional<cni::AddResult>> result_of_program(const Attachment& record) {
+  if (record.result.empty()) return std::optional<cni::AddResult>{};
+  auto result = cni::read_result(record.result, cni::kLatest.to_string());
+  if (result.has_value()) return std::optional<cni::AddResult>(std::move(*result));
+  return fail(Code::kInvalid, "the record of {} of pod {}: {}", record.interface, record.pod,
+              result.error().message);
+}
+
+Result<std::string> version_of(const Attachment& record) {
+  return text_of(TRY(parsed(record.undo, record)), "version");
+}
+
+Result<Execution> execution_of(const Attachment& record, cni::Command command) {
+  Value undo = TRY(parsed(record.undo, record));
+  Execution execution{.command = command,
+                      .type = record.type.substr(attach::kProgramPrefix.size()),
+                      .container_id = text_of(undo, "container"),
+                      .netns = record.netns,
+                      .ifname = text_of(undo, "ifname"),
+                      .args = text_of(undo, "args"),
+                      .path = {},
+                      .config = text_of(undo, "config")};
+  if (const Value* path = undo.find("path"); path != nullptr && path->is_array())
+    for (const Value& directory : *path->as_array())
+      if (directory.is_string()) execution.path.push_back(*directory.as_string());
+  std::optional<cni::AddResult> result = TRY(result_of_program(record));
+  if (!result.has_value()) return execution;
+  // CHECK and DEL get the result of the whole chain.
+  Value config = TRY(parsed(execution.config, record));
+  config.set("prevResult", cni::to_value(*result, version_or_latest(text_of(undo, "version"))));
+  execution.config = doc::to_json(config);
+  return execution;
+}
+
+ProgramsUndone undo_programs(os::Kernel& kernel, const std::vector<Attachment>& records) {
+  ProgramsUndone undone;
+  for (auto record = records.rbegin(); record != records.rend(); ++record) {
+    Result<Execution> execution = execution_of(*record, cni::Command::kDel);
+    cni::Outcome<void> done;
+    if (!execution.has_value()) {
+      done = std::unexpected(cni::failure_of(execution.error()));
+    } else {
+      // A namespace that has gone is told as none: a plugin must not enter what took its path meanwhile.
+      if (!execution->netns.empty() && !kernel.netns().open(execution->netns).has_value())
+        execution->netns.clear();
+      done = execute(kernel, *execution);
+    }
+    if (done.has_value())
+      undone.done.push_back(*record);
+    else
+      undone.failures.push_back({*record, std::move(done.error())});
+  }
+  return undone;
+}
+
+}  // namespace railbed::agent

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of plugins that are executed: what to run to undo them.
+//
+// Why: such a plugin's work is undone by its DEL only, and that may have to be after a crash, after the
+// manifests have changed, or when the pod is long gone; so all that DEL needs is in the store before ADD
+// runs. attach leaves these records alone (attach::kProgramPrefix). Threading: plain values. Failure: Invalid
+// for a record that cannot be read.
+#pragma once
+
+#include "agent/pod/exec.h"
+#include "state/store.h"
+
+namespace railbed::agent {
+
+bool is_of_program(const state::Attachment& record);
+
+// Plugin number `position` of the chain of interface `execution.ifname`; kBegun. `version` is the
+// configuration's.
+state::Attachment program_record(const std::string& sandbox, const std::string& network, size_t position,
+                                 const Execution& execution, const std::string& version);
+// The chain has ended well: DEL and CHECK get its result.
+void conclude(state::Attachment& record, const cni::AddResult& result);
+// What the chain answered; nothing before it ended.
+Result<std::optional<cni::AddResult>> result_of_program(const state::Attachment& record);
+
+// The call that undoes (kDel) or checks (kCheck) it.
+Result<Execution> execution_of(const state::Attachment& record, cni::Command command);
+Result<std::string> version_of(const state::Attachment& record);
+
+// Runs DEL of all, the last one first; all are tried. `done` gets those that may be forgotten.
+struct ProgramsUndone {
+  std::vector<state::Attachment> done;
+  struct Failure {
+    state::Attachment record;
+    cni::Failure why;
+  };
+  std::vector<Failure> failures;
+};
+ProgramsUndone undo_programs(os::Kernel& kernel, const std::vector<state::Attachment>& records);
+
+}  // namespace railbed::agent

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/pod/manifest_source.h"
+
+#include <algorithm>
+#include <set>
+
+#include "api/attachment.h"
+#include "api/load.h"
+#include "attach/attach.h"
+#include "doc/yaml.h"
+#include "node/pod_vfs.h"
+#include "state/sandbox.h"
+
+namespace railbed::agent {
+namespace {
+
+using doc::Value;
+
+constexpr int kMostFolders = 8;  // one in another
+constexpr std::string_view kResourceName = "k8s.v1.cni.cncf.io/resourceName";
+
+using Texts = std::map<std::string, std::string>;
+using Planned = std::map<ipam::Owner, Result<std::vector<ipam::Assigned>>>;
+
+bool is_manifest(const std::string& name) {
+  return name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json");
+}
+
+Result<void> read_folder(const os::FileTree& files, const std::string& folder, int depth, Texts& texts) {
+  for (const std::string& name : TRY(files.list(folder))) {
+    if (name.starts_with(".")) continue;
+    std::string path = folder + "/" + name;
+    if (is_manifest(name)) {
+      Result<std::string> text = files.read(path);
+      // One that is just being replaced is gone for a moment.
+      if (text.has_value())
+        texts.emplace(path, std::move(*text));
+      else if (text.error().code != Code::kNotFound)
+        return fail(std::move(text.error()));
+    } else if (depth < kMostFolders && files.list(path).has_value()) {
+      TRY(read_folder(files, path, depth + 1, texts));
+    }
+  }
+  return {};
+}
+
+std::string text_of(const Value* object, std::string_view key) {
+  const Value* value = object != nullptr && object->is_object() ? object->find(key) : nullptr;
+  return value != nullptr && value->is_string() ? *value->as_string() : "";
+}
+
+std::map<std::string, std::string> annotations_of(const Value* metadata) {
+  std::map<std::string, std::string> out;
+  const Value* annotations = metadata != nullptr ? metadata->find("annotations") : nullptr;
+  if (annotations == nullptr || !annotations->is_object()) return out;
+  for (const Value::Member& one : *annotations->as_object())
+    if (one.value.is_string()) out[one.key] = *one.value.as_string();
+  return out;
+}
+
+}  // namespace
+
+struct ManifestSource::Snapshot {
+  Texts texts;
+  std::vector<Value> documents;
+  api::Objects objects;
+  doc::Diagnostics diagnostics;
+  std::map<std::string, PodInfo> pods;
+  std::map<std::string, NetworkInfo> networks;
+  // Made when first needed, in a turn.
+  std::unique_ptr<node::Resolved> resolved;
+  std::optional<Planned> planned;
+
+  void read() {
+    for (const auto& [path, text] : texts)
+      for (Value& document :
+           doc::parse_yaml(std::make_shared<doc::Source>(doc::Source{path, text}), diagnostics))
+        documents.push_back(std::move(document));
+    std::vector<const Value*> pointers;
+    for (const Value& document : documents) {
+      pointers.push_back(&document);
+      take(document);
+    }
+    objects = api::load_documents(pointers, diagnostics);
+  }
+
+  // Pods and definitions as they are written: what is wrong in them is told when they are needed.
+  void take(const Value& object) {
+    std::string kind = text_of(&object, "kind");
+    if (kind == "List") {
+      const Value* items = object.find("items");
+      if (items != nullptr && items->is_array())
+        for (const Value& item : *items->as_array()) take(item);
+      return;
+    }
+    const Value* metadata = object.find("metadata");
+    std::string name = text_of(metadata, "name");
+    std::string ns = text_of(metadata, "namespace");
+    if (ns.empty()) ns = "default";
+    if (name.empty()) return;
+    if (kind == "Pod") pods[ns + "/" + name] = {ns, name, text_of(metadata, "uid"), annotations_of(metadata)};
+    if (kind == "NetworkAttachmentDefinition") {
+      NetworkInfo network{ns, name, text_of(object.find("spec"), "config"), ""};
+      auto annotations = annotations_of(metadata);
+      network.resource = annotations[std::string(kResourceName)];
+      networks[network.key()] = std::move(network);
+    }
+  }
+
+  // SriovNetworks become definitions; one that is written out counts more.
+  void render(const std::string& prefix) {
+    for (const api::SriovNetwork& one : objects.networks) {
+      api::NetworkAttachmentDefinition made = api::render(one, prefix);
+      NetworkInfo network{*made.meta.ns, *made.meta.name, api::config_text(made.config), *made.resource_name};
+      networks.try_emplace(network.key(), std::move(network));
+    }
+  }
+
+  std::string first_error() const {
+    for (const doc::Diagnostic& one : diagnostics.all())
+      if (one.severity == doc::Severity::kError)
+        return fmt::format("; one thing that is wrong there: {}: {}", one.span.to_string(), one.message);
+    return "";
+  }
+};
+
+ManifestSource::ManifestSource(os::Kernel& kernel, std::string directory, node::Settings settings)
+    : kernel_(kernel), directory_(std::move(directory)), settings_(std::move(settings)) {
+  while (directory_.size() > 1 && directory_.back() == '/') directory_.pop_back();
+  if (settings_.node.empty()) settings_.node = kernel_.host_name();
+}
+ManifestSource::~ManifestSource() = default;
+
+Result<std::shared_ptr<ManifestSource::Snapshot>> ManifestSource::current() {
+  Texts texts;
+  TRY(read_folder(kernel_.files(), directory_, 0, texts).context("reading the manifests in {}", directory_));
+  std::lock_guard lock(mutex_);
+  if (snapshot_ != nullptr && snapshot_->texts == texts) return snapshot_;
+  auto fresh = std::make_shared<Snapshot>();
+  fresh->texts = std::move(texts);
+  fresh->read();
+  fresh->render(settings_.resource_prefix);
+  snapshot_ = fresh;
+  return fresh;
+}
+
+Result<std::shared_ptr<ManifestSource::Snapshot>> ManifestSource::last() {
+  {
+    std::lock_guard lock(mutex_);
+    if (snapshot_ != nullptr) return snapshot_;
+  }
+  return current();
+}
+
+Result<PodInfo> ManifestSource::pod(const std::string& ns, const std::string& name, const std::string& uid) {
+  auto now = TRY(current());
+  auto found = now->pods.find(ns + "/" + name);
+  // Kubelet gives a pod of its own manifests the node's name behind the pod's.
+  std::string ending = "-" + settings_.node;
+  if (found == now->pods.end() && name.size() > ending.size() && name.ends_with(ending))
+    found = now->pods.find(ns + "/" + name.substr(0, name.size() - ending.size()));
+  if (found == now->pods.end())
+    return fail(Code::kNotFound, "there is no pod {}/{} in {}{}", ns, name, directory_, now->first_error());
+  PodInfo pod = found->second;
+  if (!pod.uid.empty() && !uid.empty() && pod.uid != uid)
+    return fail(Code::kNotFound, "pod {}/{} in {} is another one: its uid is {}, not {}", ns, name,
+                directory_, pod.uid, uid);
+  if (pod.uid.empty()) pod.uid = uid;
+  return pod;
+}
+
+Result<NetworkInfo> ManifestSource::network(const std::string& ns, const std::string& name) {
+  auto now = TRY(last());
+  auto found = now->networks.find(ns + "/" + name);
+  if (found == now->networks.end())
+    return fail(Code::kNotFound, "there is no network {}/{} in {}{}", ns, name, directory_,
+                now->first_error());
+  return found->second;
+}
+
+bool ManifestSource::soft_rdma() {
+  if (settings_.soft_rdma) return true;
+  Result<std::shared_ptr<Snapshot>> now = last();
+  if (!now.has_value()) return false;
+  return std::ranges::any_of((*now)->objects.nodes, [&](const api::Node& node) {
+    return *node.meta.name == settings_.node && node.soft_rdma.value;
+  });
+}
+
+Result<std::vector<Device>> ManifestSource::devices(const PodInfo& pod, const std::string& resource,
+                                                    size_t count, const plan::InUse& in_use) {
+  auto now = TRY(last());
+  for (bool fresh : {false, true}) {
+    if (fresh || now->resolved == nullptr) {
+      doc::Diagnostics unseen;
+      now->resolved = TRY(node::resolve(kernel_, nullptr, now->objects, settings_, unseen));
+      fresh = true;
+    }
+    plan::InUse taken = in_use;
+    std::vector<Device> chosen;
+    Result<plan::PoolVf> vf = fail(Code::kNotFound, "no device is asked for");
+    while (chosen.size() < count) {
+      vf = node::free_vf(kernel_, *now->resolved, resource, pod.key(), taken);
+      if (!vf.has_value()) break;
+      taken[vf->address] = pod.key();
+      chosen.push_back({vf->address.to_string(), *vf});
+    }
+    if (chosen.size() == count) return chosen;
+    if (fresh) return fail(std::move(vf.error()));
+  }
+  return fail(Code::kInternal, "devices of {}", resource);
+}
+
+namespace {
+
+// Who has an address, whatever sandbox of the pod it was.
+std::string pod_of(const std::string& sandbox) {
+  state::Sandbox one = state::Sandbox::of_key(sandbox);
+  return one.pod.empty() ? sandbox : one.pod;
+}
+
+bool is_planned(const api::IpamConfig& config) {
+  return config.type == api::IpamType::kWhereabouts || config.type == api::IpamType::kStatic;
+}
+
+std::vector<ipam::Wish> wishes_of(const graph::Catalog& catalog) {
+  std::vector<ipam::Wish> wishes;
+  for (const api::Pod* pod : catalog.pods)
+    for (const graph::PodNetwork& network : graph::networks_of(catalog, *pod)) {
+      if (network.network == nullptr) continue;
+      auto config = attach::ipam_of(network.network->definition.config, network.key);
+      if (!config.has_value() || !is_planned(*config)) continue;
+      ipam::Wish wish{.owner = {pod->key(), network.interface}, .network = network.key, .config = *config};
+      for (const api::Field<std::string>& address : network.selection->ips)
+        wish.requested.push_back(*address);
+      wishes.push_back(std::move(wish));
+    }
+  return wishes;
+}
+
+// The plan's addresses are kept for their pods: a file that is added later does not move them.
+Result<void> reserve(Engine::Turn& turn, const Planned& planned,
+                     const std::vector<state::AddressLease>& leases) {
+  std::set<std::pair<std::string, IpAddress>> taken;
+  for (const state::AddressLease& lease : leases) taken.emplace(lease.pool, lease.address);
+  for (const auto& [owner, assigned] : planned) {
+    if (!assigned.has_value()) continue;
+    for (const ipam::Assigned& one : *assigned) {
+      if (one.pool.empty() || !taken.emplace(one.pool, one.address.address).second) continue;
+      TRY(turn.store().put_lease({one.pool, one.address.address, owner.pod, owner.interface}));
+      turn.addresses().take(one.pool, one.address.address, owner);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<std::vector<ipam::Assigned>>> ManifestSource::addresses(Engine::Turn& turn,
+                                                                             const PodInfo& pod,
+                                                                             const std::string& sandbox,
+                                                                             const std::string& interface) {
+  std::optional<std::vector<ipam::Assigned>> none;
+  auto now = TRY(last());
+  if (!now->planned.has_value()) {
+    doc::Diagnostics unseen;
+    graph::Catalog catalog = graph::index(
+        now->objects, {.resource_prefix = settings_.resource_prefix, .soft_rdma = settings_.soft_rdma},
+        unseen);
+    std::vector<state::AddressLease> leases = TRY(turn.store().all_leases());
+    std::vector<state::AddressLease> by_pod = leases;
+    for (state::AddressLease& lease : by_pod) lease.pod = pod_of(lease.pod);
+    now->planned = ipam::plan_addresses(wishes_of(catalog), by_pod);
+    TRY(reserve(turn, *now->planned, leases));
+  }
+  const ipam::Owner owner{pod.key(), interface};
+  auto own = now->planned->find(owner);
+  if (own == now->planned->end()) return none;
+  if (!own->second.has_value()) return fail(own->second.error());
+  if (sandbox != pod.key()) {  // from the reservation to the sandbox
+    TRY(turn.store().forget_leases(owner.pod, owner.interface));
+    turn.addresses().release(owner);
+  }
+  for (const ipam::Assigned& one : *own->second)
+    if (!one.pool.empty()) turn.addresses().take(one.pool, one.address.address, {sandbox, interface});
+  return std::optional(*own->second);
+}
+
+Result<void> ManifestSource::publish_status(Engine::Turn& turn, const PodInfo& pod,
+                                            const std::string& sandbox, const std::string& json) {
+  std::string key = std::string(kNetworkStatusNote) + sandbox;
+  if (!json.empty()) return turn.store().put_note(key, json);
+  TRY(turn.store().forget_note(key));
+  // The pod's addresses are kept for its next sandbox.
+  auto now = TRY(last());
+  if (!now->planned.has_value()) return {};
+  Planned of_pod;
+  for (auto one = now->planned->lower_bound({pod.key(), ""});
+       one != now->planned->end() && one->first.pod == pod.key(); ++one)
+    of_pod.insert(*one);
+  return of_pod.empty() ? Result<void>{} : reserve(turn, of_pod, TRY(turn.store().all_leases()));
+}
+
+}  // namespace railbed::agent

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pods, networks and devices from a directory of manifests: the meta plugin's sources on a machine of its
+// own.
+//
+// The directory is read again for every pod; only when a text has changed is it understood anew. A manifest
+// with an error leaves out its object, and whoever looks for that object is told. VFs come from the policies,
+// by the rule of `railbed up`; addresses of whereabouts and static networks are planned over all pods of the
+// directory, so that machines with the same files come to the same answer, and those that pods have not taken
+// yet are kept for them in the store. Threading: any thread. Failure: as sources.h says.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "agent/pod/sources.h"
+#include "node/standalone.h"
+
+namespace railbed::agent {
+
+class ManifestSource : public PodSource, public DeviceSource {
+ public:
+  // `kernel` must outlive this. Of the settings, node, resource_prefix and soft_rdma count.
+  ManifestSource(os::Kernel& kernel, std::string directory, node::Settings settings);
+  ~ManifestSource() override;
+
+  Result<PodInfo> pod(const std::string& ns, const std::string& name, const std::string& uid) override;
+  Result<NetworkInfo> network(const std::string& ns, const std::string& name) override;
+  Result<std::optional<std::vector<ipam::Assigned>>> addresses(Engine::Turn& turn, const PodInfo& pod,
+                                                               const std::string& sandbox,
+                                                               const std::string& interface) override;
+  bool soft_rdma() override;
+  // Kept in the store as note "network-status/<sandbox>".
+  Result<void> publish_status(Engine::Turn& turn, const PodInfo& pod, const std::string& sandbox,
+                              const std::string& json) override;
+  Result<std::vector<Device>> devices(const PodInfo& pod, const std::string& resource, size_t count,
+                                      const plan::InUse& in_use) override;
+
+  // One understood state of the directory.
+  struct Snapshot;
+
+ private:
+  Result<std::shared_ptr<Snapshot>> current();
+  Result<std::shared_ptr<Snapshot>> last();
+
+  os::Kernel& kernel_;
+  std::string directory_;
+  node::Settings settings_;
+  std::mutex mutex_;
+  std::shared_ptr<Snapshot> snapshot_;
+};
+
+inline constexpr std::string_view kNetworkStatusNote = "network-status/";
+
+}  // namespace railbed::agent

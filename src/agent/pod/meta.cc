@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/pod/meta.h"
+
+#include <algorithm>
+#include <set>
+
+#include "agent/addresses/foreign_ipam.h"
+#include "agent/door/metrics.h"
+#include "agent/failures.h"
+#include "agent/pod/exec_records.h"
+#include "agent/pod/meta_records.h"
+#include "agent/pod/meta_work.h"
+#include "agent/pod/records.h"
+#include "attach/attach.h"
+#include "doc/json.h"
+
+namespace railbed::agent {
+namespace {
+
+using cni::Outcome;
+using state::Attachment;
+using state::AttachmentStatus;
+using std::chrono::milliseconds;
+
+constexpr std::chrono::seconds kReadyWait{45};
+constexpr milliseconds kReadyStep{100};
+constexpr cni::Version kStatusSince{1, 1, 0};
+constexpr cni::Version kCheckSince{0, 4, 0};
+
+// Not the lock of the container itself: plugins that are executed ask the agent for addresses in its name.
+std::string lock_name(const cni::Request& request) {
+  return "meta/" + request.container_id;
+}
+
+cni::Version version_of(const std::string& text) {
+  auto version = cni::parse_version(text);
+  return version.has_value() ? *version : cni::Version{0, 1, 0};
+}
+
+std::string type_of(const doc::Value& plugin) {
+  const doc::Value* type = plugin.find("type");
+  return type != nullptr && type->is_string() ? *type->as_string() : "";
+}
+
+// The program that a plugin of a network needs: the plugin itself, or below one of ours its IPAM type.
+std::optional<std::string> executed_type(const doc::Value& plugin) {
+  std::string type = type_of(plugin);
+  if (!is_native(type)) return type;
+  return foreign_ipam(plugin);
+}
+
+doc::Value attachments_value(const std::vector<cni::AttachmentId>& attachments) {
+  doc::Value all = doc::Value::array();
+  for (const cni::AttachmentId& id : attachments) {
+    doc::Value one = doc::Value::object();
+    one.set("containerID", id.container_id);
+    one.set("ifname", id.ifname);
+    all.push(std::move(one));
+  }
+  return all;
+}
+
+Outcome<void> wait_until_ready(os::Kernel& kernel, const MetaConfig& config) {
+  if (config.readiness_file.empty()) return {};
+  const os::Deadline deadline = kernel.clock().now() + kReadyWait;
+  while (!kernel.files().exists(config.readiness_file)) {
+    if (kernel.clock().now() >= deadline)
+      return std::unexpected(
+          cni::Failure{cni::kTryAgainLater,
+                       fmt::format("the default network is not ready: there is no {} after {} s",
+                                   config.readiness_file, kReadyWait.count()),
+                       "it is written by the default network's own daemon: see that daemon's log"});
+    kernel.clock().wait_until(kernel.clock().now() + kReadyStep);
+  }
+  return {};
+}
+
+// Programs whose ADD or DEL never ended, or whose namespace is gone; of one sandbox, or (empty) of all.
+Result<std::vector<Attachment>> programs_left(Engine& engine, const std::string& key) {
+  Engine::Turn turn = TRY(engine.turn(kTurnWait));
+  std::vector<Attachment> records =
+      key.empty() ? TRY(turn.store().attachments()) : TRY(turn.store().attachments_of(key));
+  std::erase_if(records, [&](const Attachment& record) {
+    return !is_of_program(record) || (record.status == AttachmentStatus::kAttached &&
+                                      turn.kernel().netns().open(record.netns).has_value());
+  });
+  return records;
+}
+
+}  // namespace
+
+Meta::Meta(os::Disk& disk, PodSource& pods, std::vector<DeviceSource*> devices)
+    : disk_(disk), pods_(pods), devices_(std::move(devices)), device_info_(disk) {}
+
+Outcome<PodWish> Meta::wish_of(Parts& parts, const MetaConfig& meta_config, const cni::Request& request,
+                               const cni::PluginConfig& config) {
+  PhaseTimer timer(parts.metrics, request.type, Phase::kPrepare);
+  return read_pod_wish(parts.engine.kernel(), pods_, meta_config, config, request);
+}
+
+Outcome<std::string> Meta::add(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
+  MetaConfig meta_config = TRY_CNI(read_meta_config(config));
+  auto lock = parts.engine.container(lock_name(request));
+  os::Kernel& kernel = parts.engine.kernel();
+  TRY_CNI(wait_until_ready(kernel, meta_config));
+  PodWish wish = TRY_CNI(wish_of(parts, meta_config, request, config));
+  const std::string key = sandbox_of(request).key();
+  bool left = false;  // executed plugins of an ADD that never ended
+  {
+    Engine::Turn turn = TRY_CNI(parts.engine.turn(kTurnWait));
+    left = std::ranges::any_of(TRY_CNI(turn.store().attachments_of(key)), is_of_program);
+  }
+  if (left) TRY_CNI(give_back_sandbox(parts, *this, key));
+  Outcome<cni::AddResult> result = attach_sandbox(parts, *this, request, config, meta_config, wish);
+  if (result.has_value()) return cni::to_json(*result, config.version);
+  Outcome<void> undone = give_back_sandbox(parts, *this, key);
+  if (!undone.has_value())
+    result.error().details += fmt::format("{}what was done could not be undone ({}): DEL tries again",
+                                          result.error().details.empty() ? "" : "; ", undone.error().message);
+  return std::unexpected(std::move(result.error()));
+}
+
+Outcome<void> Meta::del(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
+  MetaConfig meta_config = TRY_CNI(read_meta_config(config));
+  auto lock = parts.engine.container(lock_name(request));
+  std::set<std::string> keys;
+  bool known = false;
+  {
+    Engine::Turn turn = TRY_CNI(parts.engine.turn(kTurnWait));
+    for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request))) keys.insert(key);
+    // Without interfaces there may still be a note, under another name of the pod.
+    if (keys.size() != 1 || TRY_CNI(turn.store().attachments_of(*keys.begin())).empty())
+      for (const SandboxNote& note : TRY_CNI(sandbox_notes(turn.store())))
+        if (state::Sandbox::of_key(note.key).container == request.container_id) keys.insert(note.key);
+    for (const std::string& key : keys)
+      known = known || TRY_CNI(sandbox_note(turn.store(), key)).has_value() ||
+              !TRY_CNI(turn.store().attachments_of(key)).empty();
+  }
+  if (!known) return give_back_multus(parts, disk_, request, meta_config);
+  for (const std::string& key : keys) TRY_CNI(give_back_sandbox(parts, *this, key));
+  return {};
+}
+
+Outcome<void> Meta::check(Parts& parts, const cni::Request& request) {
+  auto lock = parts.engine.container(lock_name(request));
+  std::vector<Attachment> records;
+  {
+    Engine::Turn turn = TRY_CNI(parts.engine.turn(kTurnWait));
+    for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request)))
+      for (Attachment& record : TRY_CNI(turn.store().attachments_of(key)))
+        records.push_back(std::move(record));
+    const os::Deadline deadline = turn.kernel().clock().now() + kMetaWorkTime;
+    for (const Attachment& record : records)
+      if (!is_of_program(record))
+        TRY_CNI(attach::check_interface(turn.kernel(), turn.store(), record.pod, record.interface, deadline));
+  }
+  if (records.empty())
+    return std::unexpected(
+        cni::Failure{cni::kUnknownContainer,
+                     fmt::format("container {} has no network that railbed attached", request.container_id)});
+  for (const Attachment& record : records) {
+    if (!is_of_program(record)) continue;
+    std::string version = TRY_CNI(agent::version_of(record));
+    if (version_of(version) < kCheckSince) continue;
+    Execution execution = TRY_CNI(execution_of(record, cni::Command::kCheck));
+    TRY_CNI(execute(parts.engine.kernel(), execution));
+  }
+  return {};
+}
+
+Outcome<void> Meta::gc(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
+  TRY_CNI(cni::require_valid_attachments(config));
+  MetaConfig meta_config = TRY_CNI(read_meta_config(config));
+  std::vector<SandboxNote> notes;
+  {
+    Engine::Turn turn = TRY_CNI(parts.engine.turn(kTurnWait));
+    notes = TRY_CNI(sandbox_notes(turn.store()));
+  }
+  Failures failures;
+  for (const SandboxNote& note : notes) {
+    std::string container = state::Sandbox::of_key(note.key).container;
+    if (container.empty() || note.network != config.network) continue;
+    cni::AttachmentId id{container, note.ifname};
+    if (std::ranges::find(config.valid, id) != config.valid.end()) continue;
+    auto lock = parts.engine.container("meta/" + container);
+    Outcome<void> gone = give_back_sandbox(parts, *this, note.key);
+    if (!gone.has_value()) failures.add(note.key, std::move(gone.error()));
+  }
+  if (auto done = gc_adopted(parts.engine, config.valid); !done.has_value())
+    failures.add("", cni::failure_of(done.error()));
+  // Plugins of the default network that are not ours clean up after themselves.
+  auto network = TRY_CNI(default_network(parts.engine.kernel(), pods_, meta_config, config, ""));
+  if (network.has_value() && !network->list.disable_gc && version_of(network->list.version) >= kStatusSince)
+    for (size_t i = 0; i < network->list.plugins.size(); ++i) {
+      std::optional<std::string> type = executed_type(network->list.plugins[i]);
+      if (!type.has_value()) continue;
+      network->list.plugins[i].set("cni.dev/valid-attachments", attachments_value(config.valid));
+      Outcome<void> done =
+          execute(parts.engine.kernel(), {.command = cni::Command::kGc,
+                                          .type = *type,
+                                          .path = program_path(meta_config, request),
+                                          .config = cni::plugin_input(network->list, i, std::nullopt, {})});
+      if (!done.has_value()) failures.add("", std::move(done.error()));
+    }
+  return failures.outcome();
+}
+
+Result<Adopted> Meta::adopt_from(Engine::Turn& turn, std::unique_ptr<ForeignAllocations> allocations) {
+  adopted_ = std::move(allocations);
+  return agent::adopt(turn, *adopted_, disk_);
+}
+
+// Addresses of before the switch: of containers here that the runtime does not know any more, and of pods
+// elsewhere that the list does not have any more.
+Result<void> Meta::gc_adopted(Engine& engine, const std::vector<cni::AttachmentId>& valid) {
+  Engine::Turn turn = TRY(engine.turn(kTurnWait));
+  TRY(collect_adopted(turn, [&](const std::string& container) {
+    return std::ranges::find(valid, container, &cni::AttachmentId::container_id) != valid.end();
+  }));
+  if (adopted_ != nullptr) TRY(agent::adopt(turn, *adopted_, disk_).context("--adopt"));
+  return {};
+}
+
+Outcome<void> Meta::look_up_status(os::Kernel& kernel, const cni::Request& request,
+                                   const cni::PluginConfig& config) {
+  MetaConfig meta_config = TRY_CNI(read_meta_config(config));
+  if (!meta_config.readiness_file.empty() && !kernel.files().exists(meta_config.readiness_file))
+    return std::unexpected(
+        cni::Failure{cni::kUnavailable,
+                     fmt::format("the default network is not ready: no {}", meta_config.readiness_file)});
+  if (!meta_config.kubeconfig.empty())
+    return std::unexpected(cni::Failure{cni::kUnavailable,
+                                        fmt::format("the configuration names a kubeconfig ({}), and this "
+                                                    "agent does not ask the API server: the networks of "
+                                                    "its pods cannot be known",
+                                                    meta_config.kubeconfig),
+                                        kUnknownPodHint});
+  auto network = TRY_CNI(default_network(kernel, pods_, meta_config, config, "eth0"));
+  if (!network.has_value()) return {};
+  const std::vector<std::string> path = program_path(meta_config, request);
+  for (size_t i = 0; i < network->list.plugins.size(); ++i) {
+    std::optional<std::string> type = executed_type(network->list.plugins[i]);
+    if (!type.has_value()) continue;
+    TRY_CNI(find_plugin(kernel, *type, path));
+    if (version_of(network->list.version) < kStatusSince) continue;
+    TRY_CNI(execute(kernel, {.command = cni::Command::kStatus,
+                             .type = *type,
+                             .path = path,
+                             .config = cni::plugin_input(network->list, i, std::nullopt, {})}));
+  }
+  return {};
+}
+
+Outcome<void> Meta::status(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
+  os::Kernel& kernel = parts.engine.kernel();
+  return statuses_.answer(kernel.clock(), request.config, [this, &kernel, request, config] {
+    return look_up_status(kernel, request, config);
+  });
+}
+
+// Requests are answered meanwhile, and an ADD that is under way has begun records, too: a container's are
+// looked at again while nobody else works on it.
+Result<void> Meta::recover_programs(Engine& engine, const std::string& key, std::vector<std::string>& lines) {
+  const std::string container = state::Sandbox::of_key(key).container;
+  auto lock = engine.container("meta/" + container);
+  auto ipam = ipam_lock(engine, container);
+  std::vector<Attachment> left = TRY(programs_left(engine, key));
+  if (left.empty()) return {};
+  ProgramsUndone undone = undo_programs(engine.kernel(), left);
+  Engine::Turn turn = TRY(engine.turn(kTurnWait));
+  for (const Attachment& record : undone.done) {
+    TRY(turn.store().forget_attachment(record.pod, record.interface));
+    lines.push_back(fmt::format("{} {}: undone", record.pod, record.interface));
+  }
+  for (const ProgramsUndone::Failure& one : undone.failures)
+    lines.push_back(fmt::format("{} {}: {}", one.record.pod, one.record.interface, one.why.message));
+  return {};
+}
+
+Result<std::vector<std::string>> Meta::recover(Engine& engine) {
+  std::vector<std::string> lines;
+  std::set<std::string> keys;
+  for (const Attachment& record : TRY(programs_left(engine, ""))) keys.insert(record.pod);
+  for (const std::string& key : keys) TRY(recover_programs(engine, key, lines));
+  Engine::Turn turn = TRY(engine.turn(kTurnWait));
+  for (const SandboxNote& note : TRY(sandbox_notes(turn.store()))) {
+    if (!TRY(turn.store().attachments_of(note.key)).empty()) continue;
+    if (note.netns.empty() || turn.kernel().netns().open(note.netns).has_value()) continue;
+    for (const std::string& file : note.device_info) TRY(device_info_.remove(file));
+    state::Sandbox sandbox = state::Sandbox::of_key(note.key);
+    if (size_t slash = sandbox.pod.find('/'); slash != std::string::npos)
+      TRY(pods_.publish_status(
+          turn, {.ns = sandbox.pod.substr(0, slash), .name = sandbox.pod.substr(slash + 1)}, note.key, ""));
+    TRY(forget_sandbox_note(turn.store(), note.key));
+    TRY(forget_pod_if_empty(turn.store(), note.key));
+    lines.push_back(fmt::format("{}: forgotten, its namespace is gone", note.key));
+  }
+  return lines;
+}
+
+Outcome<std::string> meta_request(Parts& parts, const cni::Request& request,
+                                  const cni::PluginConfig& config) {
+  switch (request.command) {
+    case cni::Command::kAdd:
+      return parts.meta.add(parts, request, config);
+    case cni::Command::kDel:
+      TRY_CNI(parts.meta.del(parts, request, config));
+      return "";
+    case cni::Command::kCheck:
+      TRY_CNI(parts.meta.check(parts, request));
+      return "";
+    case cni::Command::kGc:
+      TRY_CNI(parts.meta.gc(parts, request, config));
+      return "";
+    case cni::Command::kStatus:
+      TRY_CNI(parts.meta.status(parts, request, config));
+      return "";
+    case cni::Command::kVersion:
+      break;
+  }
+  return "";
+}
+
+}  // namespace railbed::agent

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration of the meta plugin: the keys of Multus, `unknownPod` and `maxNetworks`.
+//
+// Threading: pure. Failure: code 7 with line, column and key.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cni/config.h"
+
+namespace railbed::agent {
+
+// What to do about a pod of a cluster that this agent does not know.
+inline constexpr const char* kUnknownPodHint =
+    "unknownPod in the configuration says what such pods get: \"fail\", or \"default-network-only\" without "
+    "the networks of "
+    "their annotation";
+
+struct MetaConfig {
+  std::string conf_dir = "/etc/cni/multus/net.d";
+  std::vector<std::string> bin_dirs;              // "binDir", before CNI_PATH; empty: CNI_PATH alone
+  std::string cache_dir = "/var/lib/cni/multus";  // "cniDir": what Multus left there
+  std::vector<doc::Value> delegates;              // the first is the default network; else the two below
+  std::string cluster_network;
+  std::vector<std::string> default_networks;
+  bool namespace_isolation = false;
+  std::vector<std::string> global_namespaces = {"default"};
+  std::vector<std::string> system_namespaces = {"kube-system"};
+  std::string multus_namespace = "kube-system";
+  bool retry_delete_on_error = false;
+  std::string readiness_file;
+  // What ADD does for a pod that no source of the agent has. A configuration with a `kubeconfig` is of a
+  // cluster, whose pods only its API server knows, and the agent does not ask that: unless somebody has
+  // decided otherwise, such a pod must not start with fewer networks than its annotation names.
+  bool unknown_pod_fails = false;
+  std::string kubeconfig;  // whose pods nobody here knows; empty where there is none, or `unknownPod` decides
+  size_t max_networks = 64;  // of one pod: all are made in one turn, for which other pods wait
+};
+
+cni::Outcome<MetaConfig> read_meta_config(const cni::PluginConfig& config);
+
+}  // namespace railbed::agent

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+
+#include "agent/addresses/addresses.h"
+#include "agent/addresses/dhcp.h"
+#include "agent/failures.h"
+#include "agent/pod/exec_records.h"
+#include "agent/pod/meta_multus.h"
+#include "agent/pod/meta_records.h"
+#include "agent/pod/meta_work.h"
+#include "agent/pod/records.h"
+#include "attach/attach.h"
+
+namespace railbed::agent {
+namespace {
+
+using cni::Outcome;
+using state::Attachment;
+
+class SandboxGiver {
+ public:
+  SandboxGiver(Parts& parts, Meta& meta, const std::string& key) : parts_(parts), meta_(meta), key_(key) {}
+
+  Outcome<void> run() {
+    Engine::Turn* turn = this->turn();
+    if (turn == nullptr) return failures_.outcome();
+    records_ = TRY_CNI(turn->store().attachments_of(key_));
+    note_ = TRY_CNI(sandbox_note(turn->store(), key_));
+    // Runs of one kind, from the last one on: ours together, executed ones together.
+    for (size_t end = records_.size(); end > 0;) {
+      size_t begin = end;
+      bool program = is_of_program(records_[end - 1]);
+      while (begin > 0 && is_of_program(records_[begin - 1]) == program) --begin;
+      std::vector<Attachment> group(records_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                    records_.begin() + static_cast<std::ptrdiff_t>(end));
+      if (program)
+        undo(group);
+      else
+        detach(group);
+      end = begin;
+    }
+    if (!failures_.any()) forget();
+    return failures_.outcome();
+  }
+
+ private:
+  template <typename T>
+  bool told(T outcome, const std::string& where = "") {
+    if (outcome.has_value()) return false;
+    failures_.add(where, cni::detail::failure(outcome.error()));
+    return true;
+  }
+
+  // The one that is held, or the next; null after a failure that is told.
+  Engine::Turn* turn() {
+    if (turn_.has_value()) return &*turn_;
+    Result<Engine::Turn> next = parts_.engine.turn(kTurnWait);
+    if (next.has_value()) return &turn_.emplace(*std::move(next));
+    told(std::move(next));
+    return nullptr;
+  }
+  // Before something that takes its time.
+  void end_turn() { turn_.reset(); }
+
+  void detach(const std::vector<Attachment>& group) {
+    std::set<std::string> interfaces;
+    for (const Attachment& one : group) interfaces.insert(one.interface.substr(0, one.interface.find('/')));
+    std::vector<ipam::Owner> owners;
+    for (const std::string& one : interfaces) owners.push_back({key_, one});
+    for (const ipam::Owner& one : owners) {
+      if (!parts_.dhcp.has(one)) continue;
+      end_turn();
+      told(parts_.dhcp.release(one), one.interface);
+    }
+    Engine::Turn* turn = this->turn();
+    if (turn == nullptr) return;
+    os::Deadline deadline = parts_.engine.kernel().clock().now() + kMetaWorkTime;
+    auto is_ours = [](const Attachment& one) { return !is_of_program(one); };
+    if (static_cast<size_t>(std::ranges::count_if(records_, is_ours)) == group.size()) {
+      told(attach::detach_pod(turn->kernel(), turn->store(), key_, deadline));
+    } else {
+      for (auto one = group.rbegin(); one != group.rend(); ++one)
+        told(attach::detach_interface(turn->kernel(), turn->store(), key_, one->interface, deadline));
+    }
+    told(release_addresses(*turn, parts_.host_local, owners));
+  }
+
+  void undo(const std::vector<Attachment>& group) {
+    end_turn();
+    ProgramsUndone undone = undo_programs(parts_.engine.kernel(), group);
+    for (ProgramsUndone::Failure& one : undone.failures) failures_.add("", std::move(one.why));
+    Engine::Turn* turn = this->turn();
+    if (turn == nullptr) return;
+    for (const Attachment& one : undone.done)
+      told(turn->store().forget_attachment(one.pod, one.interface), one.interface);
+  }
+
+  void forget() {
+    if (note_.has_value())
+      for (const std::string& file : note_->device_info) told(meta_.device_info().remove(file));
+    Engine::Turn* turn = this->turn();
+    if (turn != nullptr) told(forget_records(*turn));
+  }
+
+  Result<void> forget_records(Engine::Turn& turn) {
+    auto transaction = TRY(state::Transaction::begin(turn.store()));
+    state::Sandbox sandbox = state::Sandbox::of_key(key_);
+    size_t slash = sandbox.pod.find('/');
+    if (slash != std::string::npos) {
+      PodInfo pod{.ns = sandbox.pod.substr(0, slash), .name = sandbox.pod.substr(slash + 1)};
+      if (note_.has_value()) pod.uid = note_->pod_uid;
+      TRY(meta_.pods().publish_status(turn, pod, key_, ""));
+    }
+    TRY(forget_sandbox_note(turn.store(), key_));
+    TRY(forget_pod_if_empty(turn.store(), key_));
+    return transaction.commit();
+  }
+
+  Parts& parts_;
+  Meta& meta_;
+  const std::string& key_;
+  std::vector<Attachment> records_;
+  std::optional<SandboxNote> note_;
+  Failures failures_;
+  std::optional<Engine::Turn> turn_;
+};
+
+}  // namespace
+
+Outcome<void> give_back_sandbox(Parts& parts, Meta& meta, const std::string& key) {
+  return SandboxGiver(parts, meta, key).run();
+}
+
+Outcome<void> give_back_multus(Parts& parts, os::Disk& disk, const cni::Request& request,
+                               const MetaConfig& config) {
+  MultusPod pod = TRY_CNI(multus_pod(disk, config.cache_dir, request.container_id, request.ifname));
+  Failures failures;
+  for (auto one = pod.attachments.rbegin(); one != pod.attachments.rend(); ++one) {
+    for (size_t i = one->list.plugins.size(); i-- > 0;) {
+      const doc::Value* type = one->list.plugins[i].find("type");
+      if (type == nullptr || !type->is_string()) continue;
+      std::string input = cni::plugin_input(one->list, i, one->result, one->capability_args);
+      Outcome<void> done;
+      if (is_native(*type->as_string())) {
+        cni::Request single = request;
+        single.type = *type->as_string();
+        single.ifname = one->ifname;
+        single.config = input;
+        single.path = program_path(config, request);
+        Outcome<cni::PluginConfig> read = cni::read_plugin_config(input);
+        Outcome<std::string> gone =
+            read.has_value() ? plugin_request(parts, single, *read) : std::unexpected(read.error());
+        if (!gone.has_value()) done = std::unexpected(std::move(gone.error()));
+      } else {
+        done = execute(parts.engine.kernel(), {.command = cni::Command::kDel,
+                                               .type = *type->as_string(),
+                                               .container_id = request.container_id,
+                                               .netns = request.netns,
+                                               .ifname = one->ifname,
+                                               .args = one->args.empty() ? request.args_text : one->args,
+                                               .path = program_path(config, request),
+                                               .config = input});
+      }
+      if (!done.has_value()) failures.add(one->ifname, std::move(done.error()));
+    }
+  }
+  if (!failures.any())
+    for (const std::string& file : pod.files) TRY_CNI(disk.remove(file));
+  return failures.outcome();
+}
+
+}  // namespace railbed::agent

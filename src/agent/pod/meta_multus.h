@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Multus left of a pod that it attached: for DEL after a node was switched over.
+//
+// Multus keeps its delegates in <cniDir>/<container>, and the CNI library what each of them was configured
+// with and answered in <cniDir>/results/<network>-<container>-<interface>. The second is complete and is used
+// where it is there. Threading: any thread. Failure: files that are no such ones are passed over; Io.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cni/config.h"
+#include "os/ports/disk.h"
+
+namespace railbed::agent {
+
+struct MultusAttachment {
+  std::string ifname;
+  std::string netns;
+  std::string args;  // CNI_ARGS
+  cni::ListConfig list;
+  std::map<std::string, doc::Value> capability_args;
+  std::optional<cni::AddResult> result;
+};
+
+struct MultusPod {
+  std::vector<MultusAttachment> attachments;  // as they were made
+  std::vector<std::string> files;             // to be removed once all is given back
+};
+
+// `container_id` has the specification's pattern: it is a part of paths. `ifname` is the default network's.
+Result<MultusPod> multus_pod(os::Disk& disk, const std::string& cache_dir, const std::string& container_id,
+                             const std::string& ifname);
+
+// The texts of the two kinds of files. Nothing for one that is none, or of another container.
+std::optional<MultusAttachment> read_library_cache(const std::string& text, const std::string& container_id);
+std::vector<MultusAttachment> read_multus_delegates(const std::string& text, const std::string& ifname);
+
+}  // namespace railbed::agent

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the meta plugin reads and writes, without an agent around it: configurations, executed plugins and
+// their records, the pod's status, files of kubelet and Multus.
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/pod/device_info.h"
+#include "agent/pod/exec_records.h"
+#include "agent/pod/kubelet_checkpoint.h"
+#include "agent/pod/meta_config.h"
+#include "agent/pod/meta_multus.h"
+#include "agent/pod/meta_pod.h"
+#include "agent/pod/network_status.h"
+#include "doc/json.h"
+#include "os/fake/kernel.h"
+
+namespace railbed::agent {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+cni::PluginConfig plugin(const std::string& members) {
+  auto config =
+      cni::read_plugin_config(R"({"cniVersion":"1.0.0","name":"multus-cni-network","type":"railbed")" +
+                              (members.empty() ? "" : "," + members) + "}");
+  EXPECT_TRUE(config.has_value()) << config.error().message;
+  return config.value_or(cni::PluginConfig{});
+}
+
+cni::Outcome<cni::AddResult> answer_of(const std::string& json, const std::string& version) {
+  return cni::read_result(json, version);
+}
+
+// --- configuration
+
+TEST(MetaConfig, HasTheDefaultsOfMultus) {
+  auto config = read_meta_config(plugin(""));
+  ASSERT_TRUE(config.has_value());
+  EXPECT_EQ(config->conf_dir, "/etc/cni/multus/net.d");
+  EXPECT_EQ(config->cache_dir, "/var/lib/cni/multus");
+  EXPECT_THAT(config->system_namespaces, ElementsAre("kube-system"));
+  EXPECT_FALSE(config->unknown_pod_fails);
+}
+
+TEST(MetaConfig, ReadsItsKeysAndPassesOverThoseWithoutMeaning) {
+  auto config = read_meta_config(plugin(
+      R"("kubeconfig":"/x","logLevel":"debug","binDir":"/opt/cni/bin","clusterNetwork":"/etc/cni/net.d/a.conf",)"
+      R"("namespaceIsolation":"true","globalNamespaces":"default, net","systemNamespaces":[],)"
+      R"("readinessindicatorfile":"/run/ready","unknownPod":"fail")"));
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_THAT(config->bin_dirs, ElementsAre("/opt/cni/bin"));
+  EXPECT_TRUE(config->namespace_isolation);
+  EXPECT_THAT(config->global_namespaces, ElementsAre("default", "net"));
+  EXPECT_TRUE(config->system_namespaces.empty());
+  EXPECT_TRUE(config->unknown_pod_fails);
+}
+
+TEST(MetaConfig, RefusesWhatCannotBeMeant) {
+  for (const char* members :
+       {R"("clusterNetworks":"x")", R"("delegates":[{"type":"a"}],"clusterNetwork":"x")",
+        R"("confDir":"net.d")", R"("unknownPod":"maybe")", R"("maxNetworks":0)", R"("maxNetworks":1000)",
+        R"("kubeconfig":1)", R"("delegates":["x"])"}) {
+    auto config = read_meta_config(plugin(members));
+    ASSERT_FALSE(config.has_value()) << members;
+    EXPECT_EQ(config.error().code, cni::kInvalidConfig) << members;
+  }
+}
+
+// --- executed plugins
+
+Execution bridge_add() {
+  return {.command = cni::Command::kAdd,
+          .type = "bridge",
+          .container_id = "c1",
+          .netns = "/run/netns/a",
+          .ifname = "eth0",
+          .args = "K8S_POD_NAME=a",
+          .path = {"/opt/none", "/opt/bin"},
+          .config = R"({"cniVersion":"1.0.0","name":"net","type":"bridge"})"};
+}
+
+TEST(Exec, GivesAPluginItsEnvironmentAndReadsItsAnswer) {
+  os::FakeKernel kernel;
+  os::RunRequest seen;
+  kernel.put_program("/opt/bin/bridge", [&](const os::RunRequest& request) -> Result<os::RunResult> {
+    seen = request;
+    return os::RunResult{.output = R"({"ips":[{"address":"10.0.0.2/24"}]})"};
+  });
+  auto result = execute_add(kernel, bridge_add(), "1.0.0");
+  ASSERT_TRUE(result.has_value()) << result.error().message;
+  EXPECT_EQ(result->addresses.at(0).address.to_string(), "10.0.0.2/24");
+  EXPECT_THAT(
+      seen.environment,
+      testing::IsSupersetOf({"CNI_COMMAND=ADD", "CNI_CONTAINERID=c1", "CNI_NETNS=/run/netns/a",
+                             "CNI_IFNAME=eth0", "CNI_ARGS=K8S_POD_NAME=a", "CNI_PATH=/opt/none:/opt/bin"}));
+  EXPECT_EQ(seen.input, bridge_add().config);
+}
+
+TEST(Exec, TellsWhatAPluginSaid) {
+  os::FakeKernel kernel;
+  os::RunResult answer{
+      .exit_status = 1, .output = R"({"code":11,"msg":"later","details":"busy"})", .errors = "noise"};
+  kernel.put_program("/opt/bin/bridge",
+                     [&](const os::RunRequest&) -> Result<os::RunResult> { return answer; });
+  auto result = execute_add(kernel, bridge_add(), "1.0.0");
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error(), (cni::Failure{11, "plugin bridge: later", "busy"}));
+
+  answer = {.exit_status = 2, .output = "no json", .errors = "it broke\n"};
+  result = execute_add(kernel, bridge_add(), "1.0.0");
+  EXPECT_EQ(result.error().message, "plugin bridge: exit status 2: it broke");
+
+  answer = {.output = "{"};
+  result = execute_add(kernel, bridge_add(), "1.0.0");
+  EXPECT_EQ(result.error().code, cni::kDecode);
+}
+
+TEST(Exec, FindsNoProgramOutsideItsDirectories) {
+  os::FakeKernel kernel;
+  for (const char* type : {"", ".", "..", "../bin/sh", "nothing"}) {
+    auto found = find_plugin(kernel, type, {"/opt/bin"});
+    ASSERT_FALSE(found.has_value()) << type;
+    EXPECT_EQ(found.error().code, cni::kInvalidConfig);
+  }
+}
+
+TEST(ExecRecords, HoldAllThatDelNeeds) {
+  os::FakeKernel kernel;
+  ASSERT_TRUE(kernel.netns().create("a"));
+  state::Attachment record = program_record("ns/a@c1", "net", 0, bridge_add(), "1.0.0");
+  EXPECT_EQ(record.interface, "exec:eth0#0");
+  EXPECT_TRUE(is_of_program(record));
+  auto before = execution_of(record, cni::Command::kDel);
+  ASSERT_TRUE(before);
+  EXPECT_EQ(before->config, bridge_add().config);
+
+  auto result = answer_of(R"({"cniVersion":"1.0.0","ips":[{"address":"10.0.0.2/24"}]})", "1.0.0");
+  conclude(record, *result);
+  EXPECT_EQ(record.status, state::AttachmentStatus::kAttached);
+  os::RunRequest seen;
+  kernel.put_program("/opt/bin/bridge", [&](const os::RunRequest& request) -> Result<os::RunResult> {
+    seen = request;
+    return os::RunResult{};
+  });
+  ProgramsUndone undone = undo_programs(kernel, {record});
+  EXPECT_EQ(undone.done.size(), 1u);
+  EXPECT_THAT(seen.environment, testing::IsSupersetOf({"CNI_COMMAND=DEL", "CNI_NETNS=/run/netns/a"}));
+  EXPECT_THAT(seen.input, HasSubstr(R"("prevResult":{"cniVersion":"1.0.0")"));
+
+  ASSERT_TRUE(kernel.netns().remove("a"));
+  undo_programs(kernel, {record});
+  EXPECT_THAT(seen.environment, testing::Contains("CNI_NETNS="));  // gone
+}
+
+TEST(ExecRecords, AreUndoneFromTheLastOnAndAllAreTried) {
+  os::FakeKernel kernel;
+  std::vector<std::string> order;
+  for (const char* type : {"one", "two", "three"})
+    kernel.put_program(std::string("/opt/bin/") + type,
+                       [&order, type](const os::RunRequest&) -> Result<os::RunResult> {
+                         order.emplace_back(type);
+                         return os::RunResult{.exit_status = std::string(type) == "two" ? 1 : 0};
+                       });
+  std::vector<state::Attachment> records;
+  for (const char* type : {"one", "two", "three"}) {
+    Execution execution = bridge_add();
+    execution.type = type;
+    records.push_back(program_record("ns/a@c1", "net", records.size(), execution, "1.0.0"));
+  }
+  ProgramsUndone undone = undo_programs(kernel, records);
+  EXPECT_THAT(order, ElementsAre("three", "two", "one"));
+  EXPECT_EQ(undone.done.size(), 2u);
+  ASSERT_EQ(undone.failures.size(), 1u);
+  EXPECT_EQ(undone.failures[0].record.interface, "exec:eth0#1");
+}
+
+// --- status
+
+TEST(NetworkStatus, IsAsMultusWritesIt) {
+  auto eth0 = answer_of(
+      R"({"cniVersion":"1.0.0","interfaces":[{"name":"cni0"},{"name":"veth1"},
+          {"name":"eth0","mac":"02:00:00:00:00:01","sandbox":"/run/netns/a"}],
+          "ips":[{"address":"10.1.0.5/16","gateway":"10.1.0.1","interface":2}],
+          "routes":[{"dst":"0.0.0.0/0","gw":"10.1.0.1"}],"dns":{}})",
+      "1.0.0");
+  auto net1 = answer_of(
+      R"({"cniVersion":"1.1.0","interfaces":[{"name":"net1","mac":"02:00:00:00:00:02","mtu":9000,
+          "sandbox":"/run/netns/a"}],"ips":[{"address":"10.9.0.5/24"},{"address":"fd00::5/64"}],
+          "dns":{"nameservers":["10.0.0.53"]}})",
+      "1.1.0");
+  ASSERT_TRUE(eth0.has_value() && net1.has_value());
+  doc::Value info = doc::Value::object();
+  info.set("type", "pci");
+  std::string text =
+      to_json(std::vector<NetworkStatus>{{"cbr0", true, *eth0, {}}, {"llm/rail0", false, *net1, info}});
+  EXPECT_EQ(text, R"([{
+    "name": "cbr0",
+    "interface": "eth0",
+    "ips": [
+        "10.1.0.5"
+    ],
+    "mac": "02:00:00:00:00:01",
+    "default": true,
+    "dns": {},
+    "gateway": [
+        "10.1.0.1"
+    ]
+},{
+    "name": "llm/rail0",
+    "interface": "net1",
+    "ips": [
+        "10.9.0.5",
+        "fd00::5"
+    ],
+    "mac": "02:00:00:00:00:02",
+    "mtu": 9000,
+    "dns": {
+        "nameservers": [
+            "10.0.0.53"
+        ]
+    },
+    "device-info": {
+        "type": "pci"
+    }
+}])");
+}
+
+TEST(NetworkStatus, GivesEveryInterfaceOfThePodAnElement) {
+  auto result = answer_of(
+      R"({"cniVersion":"1.0.0","interfaces":[{"name":"a","sandbox":"/n"},{"name":"b","sandbox":"/n"}],
+          "ips":[{"address":"10.0.0.1/24","interface":1,"gateway":"10.0.0.254"},{"address":"10.0.1.1/24"}]})",
+      "1.0.0");
+  ASSERT_TRUE(result.has_value());
+  doc::Value all = to_value(NetworkStatus{"x", true, *result, {}});
+  ASSERT_EQ(all.as_array()->size(), 2u);
+  EXPECT_EQ((*all.as_array())[0].find("ips"), nullptr);
+  EXPECT_EQ((*all.as_array())[0].find("default"), nullptr);
+  EXPECT_EQ((*all.as_array())[1].find("ips")->as_array()->size(), 2u);  // one without an interface: the last
+  EXPECT_NE((*all.as_array())[1].find("default"), nullptr);             // it carries the gateway
+}
+
+// --- kubelet and Multus
+
+constexpr const char* kCheckpoint = R"({"Data":{"PodDeviceEntries":[
+  {"PodUID":"u1","ContainerName":"a","ResourceName":"o/r","DeviceIDs":{"1":["0000:03:00.2"],"0":["0000:02:00.1"]}},
+  {"PodUID":"u1","ContainerName":"b","ResourceName":"o/r","DeviceIDs":["0000:02:00.0"]},
+  {"PodUID":"u2","ContainerName":"a","ResourceName":"o/r","DeviceIDs":{"-1":["x"]}}],
+  "RegisteredDevices":{}},"Checksum":1})";
+
+TEST(KubeletCheckpoint, GivesAPodsDevicesInOrder) {
+  os::FakeKernel kernel;
+  kernel.put_file(kKubeletCheckpoint, kCheckpoint);
+  KubeletDevices source(kernel.files());
+  auto devices = source.devices({.ns = "d", .name = "a", .uid = "u1"}, "o/r", 2, {});
+  ASSERT_TRUE(devices) << devices.error().to_string();
+  EXPECT_EQ(devices->at(0).id, "0000:02:00.0");
+  EXPECT_EQ(devices->at(1).id, "0000:02:00.1");
+  auto more = source.devices({.ns = "d", .name = "a", .uid = "u1"}, "o/r", 4, {});
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().code, Code::kExhausted);
+  EXPECT_EQ(source.devices({.ns = "d", .name = "a", .uid = "u3"}, "o/r", 1, {}).error().code,
+            Code::kNotFound);
+  EXPECT_EQ(source.devices({.ns = "d", .name = "a"}, "o/r", 1, {}).error().code, Code::kNotFound);
+}
+
+TEST(KubeletCheckpoint, IsReadOrRefused) {
+  EXPECT_FALSE(read_kubelet_checkpoint("[]"));
+  EXPECT_FALSE(read_kubelet_checkpoint("{"));
+  auto none = read_kubelet_checkpoint(R"({"Data":{"PodDeviceEntries":null}})");
+  ASSERT_TRUE(none);
+  EXPECT_TRUE(none->empty());
+}
+
+// {"cniVersion":"0.3.1","name":"n","type":"macvlan"}
+constexpr const char* kMacvlanBase64 = "eyJjbmlWZXJzaW9uIjoiMC4zLjEiLCJuYW1lIjoibiIsInR5cGUiOiJtYWN2bGFuIn0=";
+
+TEST(MultusCache, IsReadFromTheLibrarysFiles) {
+  std::string text = fmt::format(
+      R"({{"kind":"cniCacheV1","containerId":"c1","config":"{}","ifName":"net1","networkName":"n",)"
+      R"("netns":"/run/netns/a","cniArgs":[["K8S_POD_NAME","a"],["X","y"]],"capabilityArgs":{{"mac":"m"}},)"
+      R"("result":{{"cniVersion":"0.3.1","ips":[{{"version":"4","address":"10.0.0.5/24"}}]}}}})",
+      kMacvlanBase64);
+  auto attachment = read_library_cache(text, "c1");
+  ASSERT_TRUE(attachment);
+  EXPECT_EQ(attachment->ifname, "net1");
+  EXPECT_EQ(attachment->args, "K8S_POD_NAME=a;X=y");
+  EXPECT_EQ(attachment->list.name, "n");
+  ASSERT_TRUE(attachment->result);
+  EXPECT_EQ(attachment->result->addresses.at(0).address.to_string(), "10.0.0.5/24");
+  EXPECT_FALSE(read_library_cache(text, "c2"));
+  EXPECT_FALSE(read_library_cache("{}", ""));
+}
+
+TEST(MultusCache, IsReadFromItsDelegates) {
+  std::string text = fmt::format(
+      R"([{{"Conf":{{}},"Bytes":"{0}"}},{{"Bytes":"{0}","ifnameRequest":"rail0","deviceID":"0000:01:00.1"}},)"
+      R"({{"Bytes":"{0}"}},{{"Bytes":"no base64"}},{{"Bytes":"{0}","ifnameRequest":"a/b"}}])",
+      kMacvlanBase64);
+  auto all = read_multus_delegates(text, "eth0");
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].ifname, "eth0");
+  EXPECT_EQ(all[1].ifname, "rail0");
+  EXPECT_EQ(*all[1].capability_args.at("deviceID").as_string(), "0000:01:00.1");
+  EXPECT_EQ(all[2].ifname, "net2");
+}
+
+TEST(DeviceInfo, KnowsAnObjectWithAType) {
+  EXPECT_TRUE(read_device_info("{}").is_null());
+  EXPECT_TRUE(read_device_info("nonsense").is_null());
+  EXPECT_FALSE(read_device_info(R"({"type":"pci","version":"1.1.0","pci":{}})").is_null());
+}
+
+}  // namespace
+}  // namespace railbed::agent

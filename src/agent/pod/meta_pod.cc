@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/pod/meta_pod.h"
+
+#include <algorithm>
+#include <set>
+
+#include "api/load.h"
+#include "api/names.h"
+#include "attach/types.h"
+#include "doc/json.h"
+
+namespace railbed::agent {
+namespace {
+
+using cni::Outcome;
+using doc::Value;
+
+constexpr const char* kNetworks = "k8s.v1.cni.cncf.io/networks";
+constexpr const char* kDefaultNetwork = "v1.multus-cni.io/default-network";
+constexpr std::string_view kAlsoOurs[] = {"whereabouts", "host-local", "static", "dhcp", "railbed"};
+
+std::unexpected<cni::Failure> wrong(std::string message, std::string details = {}) {
+  return std::unexpected(cni::Failure{cni::kInvalidConfig, std::move(message), std::move(details)});
+}
+
+bool declares(const Value& plugin, std::string_view capability) {
+  const Value* declared = plugin.find("capabilities");
+  const Value* one = declared != nullptr && declared->is_object() ? declared->find(capability) : nullptr;
+  return one != nullptr && one->as_bool() != nullptr && *one->as_bool();
+}
+
+std::string type_of(const Value& plugin) {
+  const Value* type = plugin.find("type");
+  return type != nullptr && type->is_string() ? *type->as_string() : "";
+}
+
+// A configuration with the definition's name where it has none of its own.
+Outcome<cni::ListConfig> read_list(const std::string& text, const std::string& name) {
+  cni::ListConfig list = TRY_CNI(cni::read_list_config(text));
+  if (list.name.empty()) list.name = name;
+  for (const Value& plugin : list.plugins) {
+    std::string type = type_of(plugin);
+    if (std::ranges::find(kAlsoOurs, type) != std::end(kAlsoOurs))
+      return wrong(fmt::format("network {}: {} does not make interfaces", name, type));
+  }
+  return list;
+}
+
+class PodReader {
+ public:
+  PodReader(os::Kernel& kernel, PodSource& source, const MetaConfig& config, const cni::PluginConfig& plugin)
+      : kernel_(kernel), source_(source), config_(config), plugin_(plugin) {}
+
+  Outcome<PodWish> read(const cni::Request& request) {
+    PodWish wish;
+    TRY_CNI(find_pod(request, wish));
+    const auto& annotations = wish.pod.annotations;
+    std::optional<NetworkWanted> first;
+    if (auto text = annotations.find(kDefaultNetwork); text != annotations.end() && !text->second.empty())
+      first = TRY_CNI(default_of_pod(wish.pod, text->second));
+    else
+      first = TRY_CNI(default_network());
+    if (first.has_value()) {
+      first->is_default = true;
+      first->ifname = request.ifname;
+      give_runtime_config(*first);
+      wish.networks.push_back(std::move(*first));
+    }
+    TRY_CNI(add_default_networks(wish));
+    if (auto text = annotations.find(kNetworks); text != annotations.end())
+      TRY_CNI(add_annotated(wish, text->second));
+    TRY_CNI(name_interfaces(wish, request.ifname));
+    TRY_CNI(share_default_routes(wish));
+    for (NetworkWanted& network : wish.networks) TRY_CNI(give_arguments(network));
+    return wish;
+  }
+
+  Outcome<std::optional<NetworkWanted>> default_network() {
+    if (!config_.delegates.empty()) return std::optional(TRY_CNI(inline_network(config_.delegates.front())));
+    if (config_.cluster_network.empty()) return std::optional<NetworkWanted>();
+    return std::optional(TRY_CNI(named_network(config_.cluster_network)));
+  }
+
+ private:
+  Outcome<void> find_pod(const cni::Request& request, PodWish& wish) {
+    std::string key = request.pod();
+    size_t slash = key.find('/');
+    if (slash == std::string::npos) {
+      if (!config_.unknown_pod_fails) return {};
+      return std::unexpected(
+          cni::Failure{cni::kInvalidEnvironment, "CNI_ARGS name no pod: K8S_POD_NAMESPACE and K8S_POD_NAME"});
+    }
+    wish.pod = {.ns = key.substr(0, slash), .name = key.substr(slash + 1), .uid = request.pod_uid()};
+    Result<PodInfo> found = source_.pod(wish.pod.ns, wish.pod.name, wish.pod.uid);
+    if (found.has_value()) {
+      wish.pod = std::move(*found);
+      wish.known = true;
+      return {};
+    }
+    // As Multus: a pod that went away meanwhile gets no more than the default network.
+    if (found.error().code == Code::kNotFound && !config_.unknown_pod_fails) return {};
+    cni::Failure why = cni::failure_of(found.error());
+    if (!config_.kubeconfig.empty()) {
+      why.message = fmt::format(
+          "{}; the configuration names a kubeconfig ({}), and this agent does not ask the API server",
+          why.message, config_.kubeconfig);
+      why.details = kUnknownPodHint;
+    }
+    return std::unexpected(std::move(why));
+  }
+
+  // A delegate that is written into the configuration.
+  Outcome<NetworkWanted> inline_network(const Value& object) {
+    NetworkWanted network;
+    network.list = TRY_CNI(read_list(doc::to_json(object), plugin_.network));
+    network.name = network.list.name;
+    return network;
+  }
+
+  // clusterNetwork and defaultNetworks: a definition, a configuration of the node by its name, a directory, a
+  // file; the first that is there.
+  Outcome<NetworkWanted> named_network(const std::string& name) {
+    if (api::is_dns_label(name)) {
+      Result<NetworkInfo> found = source_.network(config_.multus_namespace, name);
+      if (found.has_value()) return of_definition(*found);
+      if (found.error().code != Code::kNotFound) return std::unexpected(cni::failure_of(found.error()));
+    }
+    NetworkWanted network;
+    std::string text;
+    if (name.starts_with("/"))
+      text = TRY_CNI(kernel_.files().list(name).has_value() ? first_file(name) : file(name));
+    else
+      text = TRY_CNI(file_by_name(name));
+    network.list = TRY_CNI(read_list(text, name));
+    network.name = network.list.name;
+    return network;
+  }
+
+  Outcome<std::string> file(const std::string& path) {
+    return TRY_CNI(kernel_.files().read(path).context("reading a network's configuration"));
+  }
+
+  static bool is_configuration(const std::string& name) {
+    return name.ends_with(".conf") || name.ends_with(".conflist") || name.ends_with(".json");
+  }
+
+  Outcome<std::string> first_file(const std::string& directory) {
+    std::vector<std::string> names = TRY_CNI(kernel_.files().list(directory));
+    for (const std::string& name : names)
+      if (is_configuration(name)) return file(directory + "/" + name);
+    return std::unexpected(
+        cni::Failure{cni::kGone, fmt::format("there is no network configuration in {}", directory)});
+  }
+
+  Outcome<std::string> file_by_name(const std::string& wanted) {
+    std::vector<std::string> names =
+        TRY_CNI(kernel_.files().list(config_.conf_dir).context("looking for network {}", wanted));
+    for (const std::string& name : names) {
+      if (!is_configuration(name)) continue;
+      Result<std::string> text = kernel_.files().read(config_.conf_dir + "/" + name);
+      if (!text.has_value()) continue;
+      Outcome<cni::ListConfig> list = cni::read_list_config(*text);
+      if (list.has_value() && list->name == wanted) return *std::move(text);
+    }
+    return std::unexpected(cni::Failure{
+        cni::kGone, fmt::format("there is no network {}: neither a definition in namespace {}, nor a file "
+                                "with that \"name\" in {}",
+                                wanted, config_.multus_namespace, config_.conf_dir)});
+  }
+
+  Outcome<NetworkWanted> of_definition(const NetworkInfo& definition) {
+    NetworkWanted network{.name = definition.key(), .resource = definition.resource};
+    std::string text = definition.config;
+    if (text.find_first_not_of(" \t\r\n") == std::string::npos) text = TRY_CNI(file_by_name(definition.name));
+    Outcome<cni::ListConfig> list = read_list(text, definition.name);
+    if (!list.has_value()) {
+      list.error().message = fmt::format("network {}: {}", definition.key(), list.error().message);
+      return std::unexpected(std::move(list.error()));
+    }
+    network.list = *std::move(list);
+    return network;
+  }
+
+  Outcome<NetworkWanted> default_of_pod(const PodInfo& pod, const std::string& text) {
+    std::vector<api::NetworkSelection> selected = TRY_CNI(parse(pod, text, config_.multus_namespace));
+    if (selected.size() != 1)
+      return wrong(fmt::format("pod {}: {} names {} networks, one is needed", pod.key(), kDefaultNetwork,
+                               selected.size()));
+    return selected_network(pod, selected.front());
+  }
+
+  static Outcome<std::vector<api::NetworkSelection>> parse(const PodInfo& pod, const std::string& text,
+                                                           const std::string& ns) {
+    doc::Diagnostics found;
+    auto selections = api::parse_networks_annotation(Value(text), ns, found);
+    for (const doc::Diagnostic& one : found.all())
+      if (one.severity == doc::Severity::kError)
+        return wrong(fmt::format("pod {}: its networks annotation: {}", pod.key(), one.message), one.fix);
+    return selections;
+  }
+
+  Outcome<NetworkWanted> selected_network(const PodInfo& pod, const api::NetworkSelection& selection) {
+    Result<NetworkInfo> found = source_.network(*selection.ns, *selection.name);
+    if (!found.has_value()) {
+      cni::Failure why = cni::failure_of(found.error());
+      why.message = fmt::format("pod {}: {}", pod.key(), why.message);
+      return std::unexpected(std::move(why));
+    }
+    NetworkWanted network = TRY_CNI(of_definition(*found));
+    network.selection = selection;
+    return network;
+  }
+
+  bool is_global(const std::string& ns) const {
+    return std::ranges::find(config_.global_namespaces, ns) != config_.global_namespaces.end();
+  }
+
+  // Networks that every pod gets, beside those of the system's own namespaces.
+  Outcome<void> add_default_networks(PodWish& wish) {
+    for (size_t i = 1; i < config_.delegates.size(); ++i)
+      wish.networks.push_back(TRY_CNI(inline_network(config_.delegates[i])));
+    bool system =
+        std::ranges::find(config_.system_namespaces, wish.pod.ns) != config_.system_namespaces.end();
+    if (system) return {};
+    for (const std::string& name : config_.default_networks)
+      wish.networks.push_back(TRY_CNI(named_network(name)));
+    return {};
+  }
+
+  Outcome<void> add_annotated(PodWish& wish, const std::string& text) {
+    const std::vector<api::NetworkSelection> selections = TRY_CNI(parse(wish.pod, text, wish.pod.ns));
+    if (const size_t sum = wish.networks.size() + selections.size(); sum > config_.max_networks)
+      return wrong(fmt::format("pod {} asks for {} networks; a pod may have {}", wish.pod.key(), sum,
+                               config_.max_networks),
+                   "maxNetworks in the configuration sets the limit");
+    for (const api::NetworkSelection& one : selections) {
+      if (config_.namespace_isolation && *one.ns != wish.pod.ns && !is_global(*one.ns))
+        return wrong(fmt::format("pod {} may not use network {}/{}: namespaceIsolation is on", wish.pod.key(),
+                                 *one.ns, *one.name),
+                     fmt::format("define the network in namespace {}, or add {} to globalNamespaces",
+                                 wish.pod.ns, *one.ns));
+      wish.networks.push_back(TRY_CNI(selected_network(wish.pod, one)));
+    }
+    return {};
+  }
+
+  // net1, net2, … by position among all networks but the default one.
+  static Outcome<void> name_interfaces(PodWish& wish, const std::string& default_name) {
+    std::set<std::string> names;
+    size_t position = 0;
+    for (NetworkWanted& network : wish.networks) {
+      if (network.is_default) {
+        names.insert(default_name);
+        continue;
+      }
+      ++position;
+      network.ifname =
+          network.selection.interface.present ? *network.selection.interface : fmt::format("net{}", position);
+      if (!names.insert(network.ifname).second)
+        return wrong(fmt::format("pod {}: two of its networks want to be interface {}", wish.pod.key(),
+                                 network.ifname));
+    }
+    return {};
+  }
+
+  // One network per family may have the pod's default route; the others lose theirs.
+  static Outcome<void> share_default_routes(PodWish& wish) {
+    for (IpFamily family : {IpFamily::kV4, IpFamily::kV6}) {
+      const NetworkWanted* owner = nullptr;
+      for (const NetworkWanted& network : wish.networks)
+        for (const IpAddress& gateway : network.selection.default_route) {
+          if (gateway.family != family) continue;
+          if (owner != nullptr)
+            return wrong(
+                fmt::format("pod {}: default-route has two gateways of IPv{}: {} and {}", wish.pod.key(),
+                            family == IpFamily::kV4 ? 4 : 6, owner->name, network.name),
+                "one network gets the default route; ECMP is not supported");
+          owner = &network;
+        }
+      if (owner == nullptr) continue;
+      for (NetworkWanted& network : wish.networks)
+        if (&network != owner)
+          (family == IpFamily::kV4 ? network.drop_v4_default : network.drop_v6_default) = true;
+    }
+    return {};
+  }
+
+  // What the runtime tells (port mappings, bandwidth, …) is for the default network.
+  void give_runtime_config(NetworkWanted& network) const {
+    if (!plugin_.runtime.is_object()) return;
+    for (const Value::Member& one : *plugin_.runtime.as_object())
+      network.capability_args[one.key] = one.value;
+  }
+
+  // What the pod asks of this network, as arguments of capabilities. Something that no plugin of the chain
+  // takes must not be dropped without a word.
+  static Outcome<void> give_arguments(NetworkWanted& network) {
+    const api::NetworkSelection& asked = network.selection;
+    std::map<std::string, Value> args;
+    if (!asked.ips.empty()) {
+      Value& ips = args["ips"] = Value::array();
+      for (const auto& ip : asked.ips) ips.push(*ip);
+    }
+    if (asked.mac.present) args["mac"] = asked.mac->to_string();
+    if (asked.infiniband_guid.present) args["infinibandGUID"] = asked.infiniband_guid->to_pairs();
+    if (asked.bandwidth.present) args["bandwidth"] = *asked.bandwidth;
+    if (asked.port_mappings.present) args["portMappings"] = *asked.port_mappings;
+    constexpr std::string_view known_to_ours[] = {"ips", "mac", "infinibandGUID"};
+    bool ours = is_native(type_of(network.list.plugins.front()));
+    for (auto& [capability, value] : args) {
+      bool taken = (ours && std::ranges::find(known_to_ours, capability) != std::end(known_to_ours)) ||
+                   std::ranges::any_of(network.list.plugins,
+                                       [&](const Value& plugin) { return declares(plugin, capability); });
+      if (!taken)
+        return wrong(
+            fmt::format("network {} ({}): the pod asks for {}, and no plugin of the network takes it",
+                        network.name, network.ifname, capability),
+            fmt::format("add \"capabilities\": {{\"{}\": true}} to the plugin that does, or ask for "
+                        "less",
+                        capability));
+      network.capability_args[capability] = std::move(value);
+    }
+    return {};
+  }
+
+  os::Kernel& kernel_;
+  PodSource& source_;
+  const MetaConfig& config_;
+  const cni::PluginConfig& plugin_;
+};
+
+}  // namespace
+
+bool is_native(const std::string& type) {
+  return std::ranges::any_of(attach::plugin_types(),
+                             [&](const attach::PluginType& one) { return one.name == type; });
+}
+
+bool NetworkWanted::native() const {
+  return std::ranges::all_of(list.plugins, [](const Value& plugin) { return is_native(type_of(plugin)); });
+}
+
+void NetworkWanted::set_device(const Device& chosen) {
+  device = chosen;
+  capability_args["deviceID"] = chosen.id;
+  if (native()) {
+    if (!chosen.vf.has_value()) selection.device_id = api::given(chosen.id);
+    return;
+  }
+  for (Value& plugin : list.plugins) {
+    plugin.set("deviceID", chosen.id);
+    plugin.set("pciBusID", chosen.id);
+  }
+}
+
+Outcome<std::optional<NetworkWanted>> default_network(os::Kernel& kernel, PodSource& source,
+                                                      const MetaConfig& config,
+                                                      const cni::PluginConfig& plugin,
+                                                      const std::string& ifname) {
+  auto network = TRY_CNI(PodReader(kernel, source, config, plugin).default_network());
+  if (network.has_value()) {
+    network->is_default = true;
+    network->ifname = ifname;
+  }
+  return network;
+}
+
+Outcome<PodWish> read_pod_wish(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
+                               const cni::PluginConfig& plugin, const cni::Request& request) {
+  return PodReader(kernel, source, config, plugin).read(request);
+}
+
+}  // namespace railbed::agent

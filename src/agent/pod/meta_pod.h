@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pod's sandbox shall get, all of it, before anything is done: the default network, the networks that
+// the configuration adds, those of the pod's annotation; each with its chain of plugins.
+//
+// As Multus reads it; docs/meta.md tells where not. Threading: any thread, not in a turn: reads files of the
+// node. Failure: code 7 names pod, network and what is wrong; 100 where a network is not there.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/pod/meta_config.h"
+#include "agent/pod/sources.h"
+#include "api/objects.h"
+#include "cni/config.h"
+#include "cni/request.h"
+
+namespace railbed::agent {
+
+struct NetworkWanted {
+  std::string ifname;
+  std::string name;  // "namespace/name"; the configuration's name for files and inline ones
+  bool is_default = false;
+  cni::ListConfig list;
+  api::NetworkSelection selection;
+  std::string resource;
+  std::map<std::string, doc::Value> capability_args;
+  // The default routes of these families come from another network of the pod.
+  bool drop_v4_default = false;
+  bool drop_v6_default = false;
+  std::optional<Device> device;
+  std::string device_info_path;
+
+  // All of the chain is ours: it becomes part of one transaction with the pod's other networks.
+  bool native() const;
+  // Puts the device where plugins look for it.
+  void set_device(const Device& chosen);
+};
+
+struct PodWish {
+  PodInfo pod;                          // without annotations where it is not known
+  bool known = false;                   // the source has the pod
+  std::vector<NetworkWanted> networks;  // the default network first
+  bool wants_status() const { return known; }
+};
+
+// Plugins that are ours: they make or change interfaces without being executed.
+bool is_native(const std::string& type);
+
+// The default network alone: for CHECK, STATUS and GC, which come without a pod.
+cni::Outcome<std::optional<NetworkWanted>> default_network(os::Kernel& kernel, PodSource& source,
+                                                           const MetaConfig& config,
+                                                           const cni::PluginConfig& plugin,
+                                                           const std::string& ifname);
+
+cni::Outcome<PodWish> read_pod_wish(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
+                                    const cni::PluginConfig& plugin, const cni::Request& request);
+
+}  // namespace railbed::agent

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pods with a default network that is executed and networks of ours, over a machine in memory: all of it or
+// nothing, also where something fails or the agent is killed.
+#include <algorithm>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/pod/manifest_source.h"
+#include "agent/test_requests.h"
+#include "doc/json.h"
+
+namespace railbed::agent {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* kMacvlan = R"({"cniVersion":"1.0.0","type":"macvlan","master":"eth1",)"
+                                 R"("ipam":{"type":"whereabouts","range":"10.9.0.0/24"}})";
+constexpr const char* kBridgeAnswer =
+    R"({"cniVersion":"1.0.0","interfaces":[{"name":"eth0","mac":"02:00:00:00:00:01","sandbox":"/run/netns/a"}],)"
+    R"("ips":[{"address":"10.1.0.5/16","gateway":"10.1.0.1","interface":0}],"dns":{}})";
+
+class MetaTest : public RequestTest {
+ protected:
+  void SetUp() override {
+    RequestTest::SetUp();
+    install("bridge", kBridgeAnswer);
+    pods.add_network("rail", kMacvlan);
+    pods.add_pod("rail, rail@second");
+  }
+
+  cni::Outcome<std::string> ask(cni::Command command, const std::string& members = "",
+                                const std::string& container = "c1") {
+    cni::Request request{
+        .command = command,
+        .type = "railbed",
+        .container_id = container,
+        .netns = "/run/netns/a",
+        .ifname = "eth0",
+        .args = {{"K8S_POD_NAMESPACE", "ns"}, {"K8S_POD_NAME", pod}},
+        .args_text = "K8S_POD_NAMESPACE=ns;K8S_POD_NAME=" + pod,
+        .path = {"/opt/cni/bin"},
+        .config = R"({"cniVersion":"1.1.0","name":"pods","type":"railbed",)" + delegates + members + "}"};
+    auto config = cni::read_plugin_config(request.config);
+    if (!config.has_value()) return std::unexpected(config.error());
+    return meta_request(parts, request, *config);
+  }
+
+  std::vector<std::string> links_inside() {
+    std::vector<std::string> names;
+    auto netns = kernel.netns().open("/run/netns/a");
+    if (!netns) return names;
+    auto links = kernel.netns().links(**netns);
+    auto list = (*links)->list(os::WithVfs::kNo);
+    for (const os::Link& link : *list)
+      if (link.name.value != "lo") names.push_back(link.name.value);
+    return names;
+  }
+  void expect_nothing_left() {
+    EXPECT_THAT(interfaces(), ElementsAre());
+    EXPECT_TRUE(store->all_leases()->empty());
+    EXPECT_TRUE(store->pods()->empty());
+    EXPECT_TRUE(store->notes("meta/")->empty());
+    EXPECT_THAT(links_inside(), ElementsAre());
+  }
+
+  std::thread recovery;
+  bool recovered = false;
+  std::string pod = "a";
+  std::string delegates = R"("delegates":[{"cniVersion":"1.0.0","name":"cbr0","type":"bridge"}])";
+};
+
+TEST_F(MetaTest, GivesAPodAllItsNetworksAndTakesThemBack) {
+  auto answer = ask(cni::Command::kAdd);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_THAT(*answer, HasSubstr("10.1.0.5/16"));
+  EXPECT_THAT(interfaces(), ElementsAre("exec:eth0#0", "net1", "second"));
+  EXPECT_THAT(links_inside(), testing::UnorderedElementsAre("net1", "second"));
+  auto records = store->attachments();
+  for (const state::Attachment& record : *records) {
+    EXPECT_EQ(record.pod, "ns/a@c1");
+    EXPECT_EQ(record.status, state::AttachmentStatus::kAttached);
+  }
+  ASSERT_TRUE(pods.published.contains("ns/a@c1"));
+  EXPECT_THAT(pods.published["ns/a@c1"], HasSubstr(R"("name": "cbr0")"));
+  EXPECT_THAT(pods.published["ns/a@c1"], HasSubstr(R"("interface": "second")"));
+  EXPECT_EQ(store->pods()->size(), 1u);
+  EXPECT_TRUE(ask(cni::Command::kCheck).has_value());
+
+  for (int i = 0; i < 2; ++i) {
+    auto gone = ask(cni::Command::kDel);
+    ASSERT_TRUE(gone.has_value()) << gone.error().message;
+    expect_nothing_left();
+  }
+  EXPECT_THAT(runs, ElementsAre("bridge ADD", "bridge CHECK", "bridge DEL"));
+  EXPECT_TRUE(pods.published.empty());
+}
+
+TEST_F(MetaTest, CountsThePhasesOfAnAttachment) {
+  pods.add_network("leased",
+                   R"({"cniVersion":"1.0.0","type":"macvlan","master":"eth1","ipam":{"type":"dhcp"}})");
+  for (int i = 1; i <= 2; ++i) {
+    ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
+    ASSERT_TRUE(ask(cni::Command::kDel).has_value());
+    for (Phase phase : {Phase::kPrepare, Phase::kWait, Phase::kAddresses, Phase::kKernel, Phase::kExec})
+      EXPECT_EQ(counted(phase, "railbed"), i) << phase_name(phase);
+  }
+  EXPECT_EQ(counted(Phase::kLease, "railbed"), 0);
+  pods.add_pod("leased");
+  EXPECT_FALSE(ask(cni::Command::kAdd).has_value());  // no server answers
+  EXPECT_EQ(counted(Phase::kLease, "railbed"), 1);
+}
+
+TEST_F(MetaTest, DelKnowsTheContainerWithoutThePodAndItsNamespace) {
+  ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
+  pods.pods.clear();
+  pods.networks.clear();
+  kernel.vanish_netns("a");
+  pod = "another";
+  ASSERT_TRUE(ask(cni::Command::kDel).has_value());
+  EXPECT_THAT(interfaces(), ElementsAre());
+}
+
+TEST_F(MetaTest, UndoesEverythingWhenOneNetworkFails) {
+  pods.add_network("bad", R"({"cniVersion":"1.0.0","type":"macvlan","master":"nowhere"})");
+  pods.add_pod("rail, bad");
+  std::string before = kernel.snapshot();
+  auto answer = ask(cni::Command::kAdd);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_THAT(answer.error().message, HasSubstr("nowhere"));
+  EXPECT_THAT(runs, ElementsAre("bridge ADD", "bridge DEL"));
+  expect_nothing_left();
+  EXPECT_EQ(kernel.snapshot(), before);
+}
+
+TEST_F(MetaTest, UndoesAnExecutedChainThatFailsHalfWay) {
+  install("portmap", {.output = "", .failing = "ADD", .failure = R"({"code":100,"msg":"no"})"});
+  delegates =
+      R"("delegates":[{"cniVersion":"1.0.0","name":"cbr0","plugins":[{"type":"bridge"},{"type":"portmap"}]}])";
+  auto answer = ask(cni::Command::kAdd);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, 100);
+  EXPECT_THAT(runs, ElementsAre("bridge ADD", "portmap ADD", "portmap DEL", "bridge DEL"));
+  expect_nothing_left();
+}
+
+TEST_F(MetaTest, RunsOursInTheMiddleOfAChainWithoutAProgram) {
+  delegates = R"("delegates":[{"cniVersion":"1.0.0","name":"m","plugins":[)"
+              R"({"type":"macvlan","master":"eth1"},{"type":"portmap"}]}])";
+  install("portmap", R"({"cniVersion":"1.0.0","interfaces":[{"name":"eth0","sandbox":"/run/netns/a"}]})");
+  auto answer = ask(cni::Command::kAdd);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_THAT(links_inside(), testing::UnorderedElementsAre("eth0", "net1", "second"));
+  ASSERT_TRUE(ask(cni::Command::kDel).has_value());
+  EXPECT_THAT(runs, ElementsAre("portmap ADD", "portmap DEL"));
+  expect_nothing_left();
+}
+
+TEST_F(MetaTest, RefusesWhatNoPluginTakesBeforeAnythingIsDone) {
+  pods.add_pod(R"([{"name":"rail","bandwidth":{"ingressRate":1000}}])");
+  auto answer = ask(cni::Command::kAdd);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, cni::kInvalidConfig);
+  EXPECT_THAT(answer.error().message, HasSubstr("bandwidth"));
+  EXPECT_TRUE(runs.empty());
+}
+
+TEST_F(MetaTest, KeepsNamespacesApartWhereItIsTold) {
+  pods.networks["other/rail"] = {"other", "rail", kMacvlan, ""};
+  pods.add_pod("other/rail");
+  EXPECT_FALSE(ask(cni::Command::kAdd, R"(,"namespaceIsolation":true)").has_value());
+  EXPECT_TRUE(ask(cni::Command::kAdd, R"(,"namespaceIsolation":true,"globalNamespaces":"default,other")")
+                  .has_value());
+}
+
+TEST_F(MetaTest, GivesAnUnknownPodTheDefaultNetworkOrFails) {
+  pod = "unknown";
+  EXPECT_FALSE(ask(cni::Command::kAdd, R"(,"unknownPod":"fail")").has_value());
+  EXPECT_TRUE(runs.empty());
+  ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
+  EXPECT_THAT(interfaces(), ElementsAre("exec:eth0#0"));
+  EXPECT_TRUE(pods.published.empty());
+}
+
+// Nothing starts with fewer networks than its annotation names: what only an API server knows fails, unless
+// somebody decided.
+TEST_F(MetaTest, FailsForAPodThatOnlyAnApiServerKnows) {
+  constexpr const char* kCluster = R"(,"kubeconfig":"/etc/cni/net.d/multus.d/multus.kubeconfig")";
+  EXPECT_TRUE(ask(cni::Command::kAdd, kCluster).has_value());  // known to a source of the agent
+  ASSERT_TRUE(ask(cni::Command::kDel, kCluster).has_value());
+  runs.clear();
+  pod = "unknown";
+  auto refused = ask(cni::Command::kAdd, kCluster, "c2");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(
+      refused.error().message,
+      HasSubstr(
+          "the configuration names a kubeconfig (/etc/cni/net.d/multus.d/multus.kubeconfig), and this agent "
+          "does not ask the API server"));
+  EXPECT_THAT(refused.error().details, HasSubstr("unknownPod"));
+  EXPECT_TRUE(runs.empty());
+  expect_nothing_left();
+  auto status = ask(cni::Command::kStatus, kCluster);
+  ASSERT_FALSE(status.has_value());
+  EXPECT_EQ(status.error().code, cni::kUnavailable);
+  const std::string decided = std::string(kCluster) + R"(,"unknownPod":"default-network-only")";
+  EXPECT_TRUE(ask(cni::Command::kAdd, decided, "c2").has_value());
+  EXPECT_TRUE(ask(cni::Command::kStatus, decided).has_value());
+}
+
+TEST_F(MetaTest, LimitsTheNetworksOfAPod) {
+  std::string many = "rail";
+  for (int i = 1; i < 64; ++i) many += ",rail";
+  pods.add_pod(many);  // with the default network one too many
+  auto refused = ask(cni::Command::kAdd);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().message, "pod ns/a asks for 65 networks; a pod may have 64");
+  EXPECT_EQ(refused.error().details, "maxNetworks in the configuration sets the limit");
+  expect_nothing_left();
+  EXPECT_FALSE(ask(cni::Command::kAdd, R"(,"maxNetworks":2)").has_value());
+  pods.add_pod("rail");
+  EXPECT_TRUE(ask(cni::Command::kAdd, R"(,"maxNetworks":2)").has_value());
+}
+
+TEST_F(MetaTest, GivesThePodOneDefaultRoutePerFamily) {
+  std::string config = kMacvlan;
+  config.insert(config.find("}}"), R"(,"routes":[{"dst":"0.0.0.0/0","gw":"10.9.0.1"}])");
+  pods.add_network("rail", config);
+  pods.add_pod(R"([{"name":"rail","default-route":["10.9.0.254"]},{"name":"rail"}])");
+  // The bridge's interface is not made by the fake program: no default network here.
+  delegates = R"("kubeconfig":"")";
+  ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
+  auto netns = kernel.netns().open("/run/netns/a");
+  auto links = kernel.netns().links(**netns);
+  std::vector<std::string> gateways;
+  auto routes = (*links)->routes();
+  for (const os::Route& route : *routes)
+    if (!route.destination.has_value() || route.destination->length == 0)
+      gateways.push_back(route.gateway->to_string());
+  EXPECT_THAT(gateways, ElementsAre("10.9.0.254"));
+
+  pods.add_pod(
+      R"([{"name":"rail","default-route":["10.9.0.254"]},{"name":"rail","default-route":["10.9.0.253"]}])");
+  auto two = ask(cni::Command::kAdd, "", "c2");
+  ASSERT_FALSE(two.has_value());
+  EXPECT_THAT(two.error().message, HasSubstr("default-route"));
+}
+
+TEST_F(MetaTest, CollectsSandboxesThatTheRuntimeDoesNotKnow) {
+  ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
+  EXPECT_FALSE(ask(cni::Command::kGc).has_value());  // without a list
+  ASSERT_TRUE(ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[{"containerID":"c1","ifname":"eth0"}])")
+                  .has_value());
+  EXPECT_EQ(interfaces().size(), 3u);
+  ASSERT_TRUE(ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[])").has_value());
+  expect_nothing_left();
+}
+
+TEST_F(MetaTest, ReadsWhereaboutsPoolsAgainWhenItCollects) {
+  const std::string pool =
+      R"({"apiVersion":"whereabouts.cni.cncf.io/v1alpha1","kind":"IPPool","metadata":{"name":"10.9.0.0-24"},)"
+      R"("spec":{"range":"10.9.0.0/24","allocations":{"1":{"id":"old","podref":"ns/old","ifname":"net1"},)"
+      R"("2":{"id":"far","podref":"ns/far","ifname":"net1"}}}})";
+  kernel.put_file("/pools/a.json", pool);
+  disk.put("/var/lib/cni/multus/old", "[]");
+  {
+    auto turn = engine.turn(kTurnWait);
+    ASSERT_TRUE(meta.adopt_from(*turn, pools_in_directory(kernel.files(), "/pools")));
+  }
+  EXPECT_EQ(store->all_leases()->size(), 2u);
+  ASSERT_TRUE(
+      ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[{"containerID":"old","ifname":"eth0"}])"));
+  EXPECT_EQ(store->all_leases()->size(), 2u);
+  ASSERT_TRUE(ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[])"));
+  ASSERT_EQ(store->all_leases()->size(), 1u);
+  EXPECT_EQ(store->all_leases()->front().pod, "ns/far@far");
+  kernel.put_file("/pools/a.json", "{}");
+  ASSERT_TRUE(ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[])"));
+  EXPECT_TRUE(store->all_leases()->empty());
+  kernel.put_file("/pools/a.json", "[");
+  auto failed = ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[])");
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_THAT(failed.error().message, HasSubstr("--adopt: /pools/a.json:"));
+}
+
+TEST_F(MetaTest, AnswersStatusForTheDefaultNetwork) {
+  EXPECT_TRUE(ask(cni::Command::kStatus).has_value());
+  auto missing = R"(,"readinessindicatorfile":"/run/ready")";
+  auto answer = ask(cni::Command::kStatus, missing);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, cni::kUnavailable);
+  auto add = ask(cni::Command::kAdd, missing);
+  ASSERT_FALSE(add.has_value());
+  EXPECT_EQ(add.error().code, cni::kTryAgainLater);
+}
+
+TEST_F(MetaTest, TellsWhichDeviceIsMissing) {
+  pods.add_network("vf", R"({"cniVersion":"1.0.0","type":"sriov"})", "openshift.io/rail0");
+  pods.add_pod("vf");
+  auto answer = ask(cni::Command::kAdd);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_THAT(answer.error().message, HasSubstr("openshift.io/rail0"));
+  expect_nothing_left();
+}
+
+TEST_F(MetaTest, GivesBackWhatMultusAttached) {
+  // {"cniVersion":"0.3.1","name":"n","type":"bridge"}
+  disk.put("/var/lib/cni/multus/c1",
+           R"([{"Bytes":"eyJjbmlWZXJzaW9uIjoiMC4zLjEiLCJuYW1lIjoibiIsInR5cGUiOiJicmlkZ2UifQ=="}])");
+  ASSERT_TRUE(ask(cni::Command::kDel).has_value());
+  EXPECT_THAT(runs, ElementsAre("bridge DEL"));
+  EXPECT_FALSE(disk.files().contains("/var/lib/cni/multus/c1"));
+}
+
+// --- an IPAM type that is not ours
+
+constexpr const char* kForeignIpam = R"({"cniVersion":"1.0.0","type":"macvlan","master":"eth1",)"
+                                     R"("ipam":{"type":"nv-ipam","poolName":"p"}})";
+constexpr const char* kForeignAnswer =
+    R"({"cniVersion":"1.0.0","ips":[{"address":"10.7.0.5/24","gateway":"10.7.0.1"}],)"
+    R"("routes":[{"dst":"10.8.0.0/16"}],"dns":{"nameservers":["10.7.0.2"]}})";
+
+TEST_F(MetaTest, ExecutesAnIpamPluginThatIsNotOurs) {
+  install("nv-ipam", kForeignAnswer);
+  pods.add_network("rail", kForeignIpam);
+  pods.add_pod("rail");
+  auto answer = ask(cni::Command::kAdd);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_THAT(interfaces(), ElementsAre("exec:eth0#0", "exec:net1#ipam", "net1"));
+  EXPECT_THAT(pods.published["ns/a@c1"], HasSubstr("10.7.0.5"));
+  auto netns = kernel.netns().open("/run/netns/a");
+  auto links = kernel.netns().links(**netns);
+  auto routes = (*links)->routes();
+  EXPECT_TRUE(std::ranges::any_of(*routes, [](const os::Route& route) {
+    return route.destination.has_value() && route.destination->to_string() == "10.8.0.0/16" &&
+           route.gateway.has_value() && route.gateway->to_string() == "10.7.0.1";
+  }));
+  auto checked = ask(cni::Command::kCheck);
+  EXPECT_TRUE(checked.has_value()) << checked.error().message;
+  ASSERT_TRUE(ask(cni::Command::kDel).has_value());
+  EXPECT_THAT(runs, ElementsAre("bridge ADD", "nv-ipam ADD", "bridge CHECK", "nv-ipam CHECK", "nv-ipam DEL",
+                                "bridge DEL"));
+  expect_nothing_left();
+}
+
+// Below a default network of ours.
+constexpr const char* kForeignDefault =
+    R"("delegates":[{"cniVersion":"1.1.0","name":"m","plugins":[)"
+    R"({"type":"macvlan","master":"eth1","ipam":{"type":"nv-ipam"}},{"type":"tuning"}]}])";
+
+TEST_F(MetaTest, CollectsBelowADefaultNetworkOfOursToo) {
+  install("nv-ipam", kForeignAnswer);
+  delegates = kForeignDefault;
+  const char* valid = R"(,"cni.dev/valid-attachments":[{"containerID":"c1","ifname":"eth0"}])";
+  auto done = ask(cni::Command::kGc, valid);
+  ASSERT_TRUE(done.has_value()) << done.error().message;
+  ASSERT_THAT(runs, ElementsAre("nv-ipam GC"));
+  EXPECT_THAT(inputs[0], HasSubstr(R"("cni.dev/valid-attachments":[{"containerID":"c1","ifname":"eth0"}])"));
+  EXPECT_THAT(inputs[0], HasSubstr(R"("ipam":{"type":"nv-ipam"})"));
+  install("nv-ipam", {.output = "", .failing = "GC", .failure = R"({"code":11,"msg":"locked"})"});
+  auto failed = ask(cni::Command::kGc, valid);
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_EQ(failed.error().code, 11);
+  EXPECT_EQ(failed.error().message, "plugin nv-ipam: locked");
+  runs.clear();
+  delegates = std::string(kForeignDefault).replace(delegates.find("1.1.0"), 5, "1.0.0");
+  EXPECT_TRUE(ask(cni::Command::kGc, valid).has_value());
+  EXPECT_THAT(runs, ElementsAre());  // 1.0.0 has no GC
+}
+
+TEST_F(MetaTest, AnswersStatusForAnIpamTypeBelowADefaultNetworkOfOurs) {
+  delegates = kForeignDefault;
+  auto missing = ask(cni::Command::kStatus);
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_EQ(missing.error().code, cni::kUnavailable);
+  EXPECT_EQ(missing.error().message, "there is no plugin nv-ipam in /opt/cni/bin");
+  EXPECT_THAT(runs, ElementsAre());
+  // Each in a configuration of its own, since answers are remembered.
+  struct Case {
+    const char* failure;
+    int code;
+  };
+  for (const Case& one :
+       {Case{R"({"code":50,"msg":"no pool"})", 50}, Case{R"({"code":51,"msg":"no pool"})", 51},
+        Case{R"({"code":999,"msg":"no pool"})", 50}}) {
+    install("nv-ipam", {.output = "", .failing = "STATUS", .failure = one.failure});
+    auto answer = ask(cni::Command::kStatus, std::string(R"(,"of":)") + one.failure);
+    ASSERT_FALSE(answer.has_value());
+    EXPECT_EQ(answer.error().code, one.code);
+    EXPECT_EQ(answer.error().message, "plugin nv-ipam: no pool");
+  }
+  install("nv-ipam", kForeignAnswer);
+  EXPECT_TRUE(ask(cni::Command::kStatus, R"(,"of":"well")").has_value());
+}
+
+TEST_F(MetaTest, GivesBackForeignAddressesWhenTheInterfaceCannotBeMade) {
+  install("nv-ipam", kForeignAnswer);
+  std::string config = kForeignIpam;
+  pods.add_network("rail", config.replace(config.find("eth1"), 4, "none"));
+  pods.add_pod("rail");
+  ASSERT_FALSE(ask(cni::Command::kAdd).has_value());
+  EXPECT_THAT(runs, ElementsAre("bridge ADD", "nv-ipam ADD", "nv-ipam DEL", "bridge DEL"));
+  expect_nothing_left();
+}
+
+TEST_F(MetaTest, LeavesPodsAloneThatAreBeingAttachedWhenItRecovers) {
+  // The agent recovers while this ADD's program runs: whatever it does, the ADD ends well.
+  kernel.put_program("/opt/cni/bin/bridge", [this](const os::RunRequest&) -> Result<os::RunResult> {
+    recovery = std::thread([this] { recovered = meta.recover(engine).has_value(); });
+    return os::RunResult{.output = kBridgeAnswer};
+  });
+  auto answer = ask(cni::Command::kAdd);
+  recovery.join();
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_TRUE(recovered);
+  EXPECT_THAT(interfaces(), ElementsAre("exec:eth0#0", "net1", "second"));
+}
+
+// kill -9 at every call of the ADD; the next agent recovers, DEL comes, and nothing is left.
+TEST_F(MetaTest, SurvivesAKillAtEveryCall) {
+  std::string before = kernel.snapshot();
+  for (int calls = 0;; ++calls) {
+    ASSERT_LT(calls, 200);
+    for (auto kind : {os::FakeKernel::Kill::kBetween, os::FakeKernel::Kill::kUnanswered}) {
+      kernel.kill_after(calls, kind);
+      auto answer = ask(cni::Command::kAdd);
+      bool killed = kernel.killed();
+      kernel.restart();
+      if (!killed) {
+        ASSERT_TRUE(answer.has_value()) << answer.error().message;
+        return;
+      }
+      ASSERT_TRUE(meta.recover(engine));
+      auto gone = ask(cni::Command::kDel);
+      ASSERT_TRUE(gone.has_value()) << gone.error().message;
+      expect_nothing_left();
+      EXPECT_EQ(kernel.snapshot(), before);
+    }
+  }
+}
+
+// --- manifests in a directory
+
+TEST_F(MetaTest, TakesPodsNetworksAndAddressesFromManifests) {
+  kernel.put_file("/etc/railbed/net.yaml", R"(
+apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata: { name: rail, namespace: ns }
+spec:
+  config: '{"cniVersion":"1.0.0","type":"macvlan","master":"eth1",
+    "ipam":{"type":"whereabouts","range":"10.9.0.0/24"}}'
+)");
+  std::string pod_text = R"(
+apiVersion: v1
+kind: Pod
+metadata:
+  name: NAME
+  namespace: ns
+  annotations: { k8s.v1.cni.cncf.io/networks: rail }
+spec: { containers: [{ name: main, image: none }] }
+---
+)";
+  auto pod_of = [&](const std::string& name) {
+    std::string text = pod_text;
+    return text.replace(text.find("NAME"), 4, name);
+  };
+  kernel.put_file("/etc/railbed/pods.yaml", pod_of("a") + pod_of("b"));
+  ManifestSource source(kernel, "/etc/railbed", {});
+  auto known = source.pod("ns", "a", "u1");
+  ASSERT_TRUE(known) << known.error().to_string();
+  EXPECT_EQ(known->uid, "u1");
+  EXPECT_TRUE(source.pod("ns", "a-node1", "u1"));  // kubelet's own pods
+  EXPECT_EQ(source.pod("ns", "c", "").error().code, Code::kNotFound);
+  EXPECT_TRUE(source.network("ns", "rail"));
+
+  // The second pod comes first and still gets the second address.
+  for (auto [name, address] : {std::pair{"b", "10.9.0.2/24"}, std::pair{"a", "10.9.0.1/24"}}) {
+    auto turn = engine.turn(std::chrono::seconds(1));
+    auto pod_info = source.pod("ns", name, "");
+    ASSERT_TRUE(turn && pod_info);
+    auto planned = source.addresses(*turn, *pod_info, pod_info->key() + "@c", "net1");
+    ASSERT_TRUE(planned) << planned.error().to_string();
+    ASSERT_TRUE(planned->has_value());
+    EXPECT_EQ((*planned)->at(0).address.to_string(), address);
+  }
+  kernel.put_file("/etc/railbed/pods.yaml", pod_of("c"));
+  EXPECT_TRUE(source.pod("ns", "c", ""));
+  EXPECT_FALSE(source.pod("ns", "a", ""));
+}
+
+}  // namespace
+}  // namespace railbed::agent

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The value of k8s.v1.cni.cncf.io/network-status, as Multus writes it.
+//
+// Why as Multus: programs read it (`gateway`, addresses without prefix), whatever the written standard says.
+// Threading: pure. Failure: none.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cni/add_result.h"
+
+namespace railbed::agent {
+
+// One network of the pod, attached.
+struct NetworkStatus {
+  std::string name;  // "namespace/name"; the configuration's name for the default network
+  bool is_default = false;
+  cni::AddResult result;
+  doc::Value device_info;  // an object, or null
+};
+
+// An element per interface in the pod.
+doc::Value to_value(const NetworkStatus& network);
+std::string to_json(const std::vector<NetworkStatus>& networks);
+
+}  // namespace railbed::agent

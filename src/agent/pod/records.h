@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between CNI requests and the state's records: whose they are, and what was made in the words of CNI.
+//
+// Threading: a Turn's thread. Failure: the store's.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/engine.h"
+#include "attach/result.h"
+#include "cni/add_result.h"
+#include "cni/config.h"
+#include "cni/request.h"
+#include "ipam/assign.h"
+#include "state/sandbox.h"
+#include "state/store.h"
+
+namespace railbed::agent {
+
+// The sandbox of an ADD. Under `railbed up` the container's id is the name of the namespace that it made, and
+// the records are the pod's own (sandbox.h).
+state::Sandbox sandbox_of(const cni::Request& request);
+
+// The keys under which this container has records: one at most, unless a runtime named two pods for it. DEL
+// may come without CNI_ARGS, so the container's id alone decides.
+Result<std::vector<std::string>> keys_of_container(state::Store& store, const cni::Request& request);
+
+// The interface as CNI tells it, with the addresses, routes and DNS that its IPAM answered.
+cni::AddResult result_of(const attach::InterfaceResult& made, const std::string& netns,
+                         cni::AddResult addresses);
+
+// What a chained plugin passes on: `previous`, with what it changed of its interface.
+cni::AddResult merged(cni::AddResult previous, const attach::InterfaceResult& changed,
+                      const std::string& ifname);
+
+// Puts addresses and routes that were learned after the interface was made (dhcp) on it and into its record.
+// They go with the interface: there is nothing to undo.
+Result<void> add_addresses(Engine::Turn& turn, const std::string& key, const std::string& ifname,
+                           const std::string& netns, const cni::AddResult& learned,
+                           attach::InterfaceResult& made);
+
+// Where a configuration's host-local keeps its files; nothing for another type.
+struct HostLocalPlace {
+  std::string data_dir;  // empty: the usual one
+};
+std::optional<HostLocalPlace> host_local_place(const cni::PluginConfig& config);
+
+// A pod that a runtime made is known by name to `exec`, `perf` and `status`; nothing for one without a name.
+Result<void> remember_pod(state::Store& store, const state::Sandbox& sandbox, const std::string& netns);
+// Once it has no attachment any more.
+Result<void> forget_pod_if_empty(state::Store& store, const std::string& key);
+
+}  // namespace railbed::agent

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of requests share: a machine in memory with everything that the handlers work with, pods and
+// networks that a test names, and programs that answer what a test says.
+//
+// Threading: a test's thread; programs may be run from others. Failure: none.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "agent/addresses/dhcp.h"
+#include "agent/addresses/host_local.h"
+#include "agent/door/metrics.h"
+#include "agent/pod/kubelet_checkpoint.h"
+#include "agent/pod/meta.h"
+#include "os/fake/disk.h"
+#include "os/fake/kernel.h"
+#include "os/fake/packets.h"
+
+namespace railbed::agent {
+
+class Pods : public PodSource {
+ public:
+  std::map<std::string, PodInfo> pods;
+  std::map<std::string, NetworkInfo> networks;
+  std::map<std::string, std::string> published;  // by sandbox
+
+  void add_network(const std::string& name, const std::string& config, const std::string& resource = "") {
+    networks["ns/" + name] = {"ns", name, config, resource};
+  }
+  void add_pod(const std::string& annotation) {
+    pods["ns/a"] = {"ns", "a", "u1", {{"k8s.v1.cni.cncf.io/networks", annotation}}};
+  }
+  Result<PodInfo> pod(const std::string& ns, const std::string& name, const std::string&) override {
+    auto found = pods.find(ns + "/" + name);
+    if (found == pods.end()) return fail(Code::kNotFound, "there is no pod {}/{}", ns, name);
+    return found->second;
+  }
+  Result<NetworkInfo> network(const std::string& ns, const std::string& name) override {
+    auto found = networks.find(ns + "/" + name);
+    if (found == networks.end()) return fail(Code::kNotFound, "there is no network {}/{}", ns, name);
+    return found->second;
+  }
+  Result<void> publish_status(Engine::Turn&, const PodInfo&, const std::string& sandbox,
+                              const std::string& json) override {
+    if (json.empty())
+      published.erase(sandbox);
+    else
+      published[sandbox] = json;
+    return {};
+  }
+};
+
+struct ProgramAnswer {
+  std::string output;   // of ADD
+  std::string failing;  // the command that fails, or empty
+  std::string failure;  // what it says then
+};
+
+struct RequestParts {
+  // A program whose runs are remembered.
+  void install(const std::string& type, ProgramAnswer answer) {
+    kernel.put_program("/opt/cni/bin/" + type,
+                       [this, type, answer](const os::RunRequest& request) -> Result<os::RunResult> {
+                         std::string command;
+                         for (const std::string& pair : request.environment)
+                           if (pair.starts_with("CNI_COMMAND=")) command = pair.substr(12);
+                         runs.push_back(type + " " + command);
+                         inputs.push_back(request.input);
+                         if (command == answer.failing)
+                           return os::RunResult{.exit_status = 1, .output = answer.failure};
+                         return os::RunResult{.output = command == "ADD" ? answer.output : ""};
+                       });
+  }
+  void install(const std::string& type, const std::string& answer) {
+    install(type, ProgramAnswer{.output = answer, .failing = "", .failure = ""});
+  }
+
+  // How often a phase was counted for requests of that type.
+  int counted(Phase phase, const std::string& type) const {
+    const std::string line =
+        fmt::format("railbed_attach_seconds_count{{phase=\"{}\",type=\"{}\"}} ", phase_name(phase), type);
+    const std::string text = metrics.text();
+    const size_t at = text.find(line);
+    return at == std::string::npos ? 0 : std::stoi(text.substr(at + line.size()));
+  }
+
+  // Of the records, in their order.
+  std::vector<std::string> interfaces() {
+    std::vector<std::string> names;
+    auto records = store->attachments();
+    for (const state::Attachment& record : *records) names.push_back(record.interface);
+    return names;
+  }
+
+  os::FakeKernel kernel;
+  std::unique_ptr<state::Store> store = state::memory_store();
+  std::unique_ptr<ipam::BlockSource> blocks = ipam::whole_ranges();
+  Engine engine{kernel, *store, *blocks};
+  os::FakeDisk disk;
+  os::FakePackets packets{kernel.clock()};
+  Dhcp dhcp{engine, packets};
+  HostLocal host_local{disk};
+  Metrics metrics;
+  Pods pods;
+  KubeletDevices kubelet{kernel.files()};
+  Meta meta{disk, pods, {&kubelet}};
+  Parts parts{engine, meta, dhcp, host_local, metrics};
+  std::vector<std::string> runs;    // "bridge ADD"
+  std::vector<std::string> inputs;  // what stood on their standard input
+};
+
+class RequestTest : public testing::Test, protected RequestParts {
+ protected:
+  void SetUp() override { ASSERT_TRUE(kernel.netns().create("a")); }
+};
+
+}  // namespace railbed::agent

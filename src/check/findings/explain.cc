@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/findings/explain.h"
+
+#include <algorithm>
+
+#include "check/data_files.h"
+
+namespace railbed::check {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \n") - first + 1);
+}
+
+void read_page(const DataFile& file, std::vector<Explanation>& out) {
+  constexpr std::string_view kHeading = "\n## RB-";
+  for (size_t at = file.text.find(kHeading); at != std::string_view::npos;) {
+    const size_t begin = at + kHeading.size() - 3;
+    const size_t line_end = std::min(file.text.find('\n', begin), file.text.size());
+    const size_t next = file.text.find("\n## ", line_end);
+    const std::string_view heading = file.text.substr(begin, line_end - begin);
+    const size_t blank = std::min(heading.find(' '), heading.size());
+    out.push_back({heading.substr(0, blank), trimmed(heading.substr(blank)),
+                   trimmed(file.text.substr(line_end, next - line_end)), file.name});
+    at = file.text.find(kHeading, line_end);
+  }
+}
+
+}  // namespace
+
+const std::vector<Explanation>& explanations() {
+  static const std::vector<Explanation> kAll = [] {
+    std::vector<Explanation> all;
+    for (const DataFile& file : data_files())
+      if (file.name.ends_with(".md")) read_page(file, all);
+    return all;
+  }();
+  return kAll;
+}
+
+const Explanation* explain(std::string_view id) {
+  const auto found = std::ranges::find(explanations(), id, &Explanation::id);
+  return found == explanations().end() ? nullptr : &*found;
+}
+
+}  // namespace railbed::check

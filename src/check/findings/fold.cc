@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/findings/fold.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "doc/text.h"
+
+namespace railbed::check {
+namespace {
+
+using doc::Diagnostic;
+
+// Several parts of railbed look at one field; the one that offers a repair is kept. "Not known here" (002)
+// and "belongs elsewhere" (003) of one field are the same mistake, told by two that know differently much.
+std::string mistake(const Diagnostic& finding) {
+  if (!finding.id.ends_with("-002")) return finding.id;
+  return finding.id.substr(0, finding.id.size() - 1) + "3";
+}
+
+// "numVfs" of "spec.numVfs is missing": such fields are all told at the same place, that of the object. Empty
+// for another message.
+std::string missing_field(std::string_view message) {
+  constexpr std::string_view kWords = " is missing";
+  if (!message.ends_with(kWords)) return {};
+  message.remove_suffix(kWords.size());
+  return std::string(message.substr(message.rfind('.') + 1));
+}
+
+void drop_twins(std::vector<Diagnostic>& findings) {
+  std::map<std::tuple<std::string, const doc::Source*, uint32_t, std::string>, size_t> first;
+  std::vector<Diagnostic> kept;
+  for (Diagnostic& finding : findings) {
+    const auto key = std::tuple(mistake(finding), finding.span.source.get(), finding.span.offset,
+                                missing_field(finding.message));
+    const auto [slot, fresh] = first.emplace(key, kept.size());
+    if (fresh || !finding.span.known())
+      kept.push_back(std::move(finding));
+    else if (kept[slot->second].edits.empty() && !finding.edits.empty())
+      kept[slot->second] = std::move(finding);
+  }
+  findings = std::move(kept);
+}
+
+// Whether an object with this finding is left out of what the rules see.
+bool breaks_its_object(const Diagnostic& finding) {
+  if (finding.id == "RB-API-001" && finding.span.known()) return true;
+  if (finding.severity != doc::Severity::kError || !finding.span.known() || !finding.missing.empty())
+    return false;
+  for (const std::string_view family : {"RB-YAML-", "RB-JSON-", "RB-API-", "RB-CNI-", "RB-IPAM-", "RB-ANN-"})
+    if (finding.id.starts_with(family)) return true;
+  return false;
+}
+
+struct Region {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+std::string_view marked(const doc::Span& span) {
+  return std::string_view(span.source->text).substr(span.offset, static_cast<size_t>(span.length));
+}
+
+// A finding that broke its object, and the text of that object.
+struct Cause {
+  size_t finding = 0;
+  doc::SourcePtr source;
+  Region object;
+};
+
+// The document around a finding: from "---" (or a fence, or the next object of a running text) to the next.
+Region document_around(const doc::Span& span) {
+  const std::string_view text = span.source->text;
+  const std::string_view line = doc::line_text(text, span.line);
+  if (line.find("apiVersion:") < line.find("kind:") && line.find("kind:") != std::string_view::npos) {
+    const auto at = static_cast<size_t>(line.data() - text.data());  // all of it stands in one line
+    return {at, at + line.size()};
+  }
+  const auto separator = [&](size_t at) {
+    const std::string_view rest = text.substr(at);
+    const std::string_view words = rest.substr(std::min(rest.find_first_not_of(' '), rest.size()));
+    return rest.starts_with("---") || rest.starts_with("```") || rest.starts_with("~~~") ||
+           words.starts_with("apiVersion:") || words.starts_with("\"apiVersion\":");
+  };
+  size_t begin = std::min<size_t>(span.offset, text.size());
+  while (begin > 0 && !((begin == text.size() || text[begin - 1] == '\n') && separator(begin))) --begin;
+  size_t end = std::min<size_t>(span.offset, text.size());
+  do end = std::min(text.find('\n', end), text.size() - 1) + 1;
+  while (end < text.size() && !separator(end));
+  return {begin, end};
+}
+
+// A kind that is not known is told once; its notes mark the same word in the other objects.
+void add_causes(const Diagnostic& finding, size_t number, std::vector<Cause>& causes) {
+  causes.push_back({number, finding.span.source, document_around(finding.span)});
+  if (finding.id != "RB-API-001") return;
+  for (const Diagnostic::Note& note : finding.notes)
+    if (note.span.known() && marked(note.span) == marked(finding.span))
+      causes.push_back({number, note.span.source, document_around(note.span)});
+}
+
+bool is_name_byte(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.';
+}
+
+bool holds_word(std::string_view text, std::string_view word) {
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const bool begins = at == 0 || !is_name_byte(text[at - 1]);
+    const size_t end = at + word.size();
+    if (begins && (end == text.size() || !is_name_byte(text[end]))) return true;
+  }
+  return false;
+}
+
+// The part of a name behind its prefix or namespace.
+std::string_view base(std::string_view name) {
+  return name.substr(name.find('/') == std::string_view::npos ? 0 : name.rfind('/') + 1);
+}
+
+// What is missing in a sketch whose dots say so.
+void drop_what_dots_stand_for(std::vector<Diagnostic>& findings) {
+  std::vector<std::pair<const doc::Source*, Region>> sketches;
+  for (const Diagnostic& finding : findings)
+    if (finding.id == "RB-YAML-001" && finding.span.known() && finding.message.starts_with("dots "))
+      sketches.emplace_back(finding.span.source.get(), document_around(finding.span));
+  const auto is_dots = [](const doc::Span& span) {
+    return span.known() && std::string_view(span.source->text).substr(span.offset).starts_with("...");
+  };
+  std::erase_if(findings, [&](const Diagnostic& finding) {
+    if ((finding.id == "RB-API-002" || finding.id == "RB-API-004") && is_dots(finding.span)) return true;
+    return finding.id == "RB-API-006" && std::ranges::any_of(sketches, [&](const auto& sketch) {
+             return finding.span.source.get() == sketch.first && finding.span.offset >= sketch.second.begin &&
+                    finding.span.offset < sketch.second.end;
+           });
+  });
+}
+
+}  // namespace
+
+void drop_second_placeholders(doc::Diagnostics& all) {
+  std::vector<Diagnostic>& findings = all.mutable_all();
+  std::set<std::pair<const doc::Source*, uint32_t>> told;
+  for (const Diagnostic& finding : findings)
+    if (finding.id == "RB-YAML-001" && finding.span.known())
+      told.emplace(finding.span.source.get(), finding.span.offset);
+  std::erase_if(findings, [&](const Diagnostic& finding) {
+    return (finding.id == "RB-API-008" || finding.id == "RB-RDMA-012") &&
+           told.contains({finding.span.source.get(), finding.span.offset});
+  });
+}
+
+void fold(doc::Diagnostics& all) {
+  std::vector<Diagnostic>& findings = all.mutable_all();
+  drop_twins(findings);
+  drop_what_dots_stand_for(findings);
+  drop_second_placeholders(all);
+  const bool anything_missing =
+      std::ranges::any_of(findings, [](const Diagnostic& f) { return !f.missing.empty(); });
+  if (!anything_missing) return;
+  std::vector<Cause> causes;
+  for (size_t i = 0; i < findings.size(); ++i)
+    if (breaks_its_object(findings[i])) add_causes(findings[i], i, causes);
+  if (causes.empty()) return;
+  std::set<size_t> folded;
+  for (size_t i = 0; i < findings.size(); ++i) {
+    Diagnostic& finding = findings[i];
+    if (finding.missing.empty()) continue;
+    const auto cause = std::ranges::find_if(causes, [&](const Cause& c) {
+      const doc::SourcePtr& source = c.source;
+      const bool inside = finding.span.source == source && finding.span.offset >= c.object.begin &&
+                          finding.span.offset < c.object.end;
+      const std::string_view text = source->text;
+      return !inside &&
+             holds_word(text.substr(c.object.begin, c.object.end - c.object.begin), base(finding.missing));
+    });
+    if (cause == causes.end()) continue;
+    findings[cause->finding].note(finding.span, "because of it: " + finding.message);
+    folded.insert(i);
+  }
+  size_t at = 0;
+  std::erase_if(findings, [&](const Diagnostic&) { return folded.contains(at++); });
+}
+
+}  // namespace railbed::check

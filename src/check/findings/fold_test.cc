@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/findings/fold.h"
+
+#include <gtest/gtest.h>
+
+#include "doc/text.h"
+
+namespace railbed::check {
+namespace {
+
+const std::string kText =
+    "kind: SriovNetworkNodePolicy\nspec:\n  resourceName: rail0\n  numVfs: many\n---\nkind: SriovNetwork\n"
+    "spec:\n  resourceName: rail0\n---\nkind: Pod\n";
+
+class FoldTest : public testing::Test {
+ protected:
+  doc::SourcePtr source_ = std::make_shared<doc::Source>(doc::Source{"a.yaml", kText});
+  doc::LineIndex index_{source_};
+  doc::Diagnostics findings_;
+  size_t at(std::string_view words) const { return kText.find(words); }
+};
+
+TEST_F(FoldTest, WhatMissesABrokenObjectBecomesANoteThere) {
+  findings_.error("RB-API-004", index_.at(at("many"), 4), "spec.numVfs must be an integer");
+  findings_.warning("RB-NET-001", index_.at(at("kind: SriovNetwork\n"), 4), "no policy makes p/rail0")
+      .looks_for("p/rail0");
+  findings_.error("RB-POD-001", index_.at(at("kind: Pod"), 4), "no network ai/blue").looks_for("ai/blue");
+  fold(findings_);
+  ASSERT_EQ(findings_.all().size(), 2u);
+  ASSERT_EQ(findings_.all()[0].notes.size(), 1u);
+  EXPECT_EQ(findings_.all()[0].notes[0].text, "because of it: no policy makes p/rail0");
+  EXPECT_EQ(findings_.all()[1].id, "RB-POD-001");
+}
+
+// A pod with a mistake of its own that also asks for a network which is nowhere.
+TEST_F(FoldTest, WhatTheBrokenObjectItselfMissesStays) {
+  findings_.error("RB-API-004", index_.at(at("many"), 4), "spec.numVfs must be an integer");
+  findings_.error("RB-POD-001", index_.at(at("rail0"), 5), "no network ai/rail0").looks_for("ai/rail0");
+  fold(findings_);
+  EXPECT_EQ(findings_.all().size(), 2u);
+}
+
+TEST_F(FoldTest, AWarningBreaksNothing) {
+  findings_.warning("RB-API-002", index_.at(at("many"), 4), "unknown field");
+  findings_.warning("RB-NET-001", index_.at(at("kind: SriovNetwork\n"), 4), "no policy makes p/rail0")
+      .looks_for("p/rail0");
+  fold(findings_);
+  EXPECT_EQ(findings_.all().size(), 2u);
+}
+
+TEST_F(FoldTest, TheSameFindingTwiceIsOneAndKeepsItsRepair) {
+  const doc::Span span = index_.at(at("many"), 4);
+  findings_.error("RB-API-004", span, "one");
+  findings_.error("RB-API-004", span, "two").with_edit(span, "8");
+  findings_.error("RB-API-005", span, "three");
+  fold(findings_);
+  ASSERT_EQ(findings_.all().size(), 2u);
+  EXPECT_EQ(findings_.all()[0].message, "two");
+  EXPECT_EQ(findings_.all()[1].message, "three");
+}
+
+TEST_F(FoldTest, EveryMissingFieldIsToldOnce) {
+  const doc::Span object = index_.at(at("resourceName"), 1);
+  findings_.error("RB-API-006", object, "spec.numVfs is missing");
+  findings_.error("RB-API-006", object, "spec.nodeSelector is missing");
+  findings_.error("RB-API-006", object, "spec.numVfs is missing");
+  fold(findings_);
+  ASSERT_EQ(findings_.all().size(), 2u);
+  EXPECT_EQ(findings_.all()[0].message, "spec.numVfs is missing");
+  EXPECT_EQ(findings_.all()[1].message, "spec.nodeSelector is missing");
+}
+
+}  // namespace
+}  // namespace railbed::check

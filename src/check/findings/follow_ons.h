@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings that another one of the same object explains.
+//
+// Why: a policy that selects by the id of VFs matches no NIC; the person has one thing to repair, and the
+// rule that knows why says more than the graph, which sees only that nothing matched. Threading: a pure
+// function. Failure: none.
+#pragma once
+
+#include "check/read/bundle.h"
+#include "doc/diagnostic.h"
+
+namespace railbed::check {
+
+// What is explained becomes a note of what explains it. Places are those of the texts that `bundle` was read
+// from.
+void fold_follow_ons(const Bundle& bundle, doc::Diagnostics& findings);
+
+}  // namespace railbed::check

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "check/data_files.h"
+#include "check/findings/output.h"
+#include "check/rules/lookups.h"
+
+namespace railbed::check {
+namespace {
+
+// One line of a table's cell.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '|' || c == '<') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+std::string place(const doc::Span& span) {
+  if (span.source == nullptr) return "-";
+  return span.known() ? fmt::format("{}:{}", span.source->name, span.line) : span.source->name;
+}
+
+bool tells(const doc::Diagnostic& finding, const doc::Value& mistake) {
+  const auto ids = texts_at(mistake, "ids");
+  return std::ranges::any_of(ids, [&](const Word& id) { return id.text == finding.id; }) &&
+         finding.message.find(text_at(mistake, "about")) != std::string::npos;
+}
+
+struct Row {
+  std::string places;
+  std::string ids;
+};
+
+// Where a mistake stands; several findings of one line are one place.
+Row row_of(const doc::Value& mistake, const Report& report) {
+  constexpr int kShown = 6;
+  std::vector<std::string> places;
+  std::vector<std::string> ids;
+  for (const doc::Diagnostic& finding : report.findings.all()) {
+    if (!tells(finding, mistake)) continue;
+    if (std::ranges::find(places, place(finding.span)) == places.end()) places.push_back(place(finding.span));
+    if (std::ranges::find(ids, finding.id) == ids.end()) ids.push_back(finding.id);
+  }
+  const size_t more = places.size() > kShown ? places.size() - kShown : 0;
+  places.resize(places.size() - more);
+  return {fmt::format("{}{}", fmt::join(places, ", "), more > 0 ? fmt::format(" and {} more", more) : ""),
+          fmt::format("{}", fmt::join(ids, ", "))};
+}
+
+}  // namespace
+
+std::string to_markdown(const Report& report) {
+  static const doc::Value kMistakes = data_document("mistakes.yaml");
+  std::string out = "| # | mistake | where | found as |\n|---|---|---|---|\n";
+  int number = 0;
+  int found = 0;
+  for (const doc::Value& mistake : *kMistakes.find("mistakes")->as_array()) {
+    const Row row = row_of(mistake, report);
+    const bool needs_facts = report.nodes == 0 && text_at(mistake, "needs") == "facts";
+    out += fmt::format("| {} | {} | {} | {} |\n", ++number, cell(text_at(mistake, "says")),
+                       row.places.empty() ? (needs_facts ? "(needs node facts)" : "–") : cell(row.places),
+                       row.ids);
+    found += row.places.empty() ? 0 : 1;
+  }
+  out += fmt::format("\n{} of {} known mistakes. All findings:\n\n| where | finding | id |\n|---|---|---|\n",
+                     found, number);
+  for (const doc::Diagnostic& finding : report.findings.all())
+    out += fmt::format("| {} | {}: {} | {} |\n", cell(place(finding.span)),
+                       doc::severity_name(finding.severity), cell(finding.message), finding.id);
+  return out;
+}
+
+}  // namespace railbed::check

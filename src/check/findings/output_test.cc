@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// One bundle in every form of output, compared as a whole with testdata/check-output (RAILBED_UPDATE=1
+// writes).
+#include "check/findings/output.h"
+
+#include <gtest/gtest.h>
+
+#include "base/testdata.h"
+#include "doc/json.h"
+
+namespace railbed::check {
+namespace {
+
+Report report_of(const std::string& name) {
+  const auto path = testdata() / "check-output" / name;
+  return check({std::make_shared<doc::Source>(doc::Source{name, content(path)})}, {}, {});
+}
+
+TEST(OutputTest, EveryForm) {
+  const Report report = report_of("bundle.yaml");
+  const auto folder = testdata() / "check-output";
+  expect_golden(folder / "report.txt", to_text(report));
+  expect_golden(folder / "report.json", to_json(report));
+  expect_golden(folder / "report.sarif", to_sarif(report));
+  expect_golden(folder / "report.xml", to_junit(report));
+  expect_golden(folder / "report.github", to_github(report));
+}
+
+// What continuous integration reads is JSON whatever stands in names and messages.
+TEST(OutputTest, JsonAndSarifAreJson) {
+  const auto source = std::make_shared<doc::Source>(doc::Source{
+      "a \"b\"\n.yaml", "kind: Pod\nmetadata: {name: \"\\u0007\\\"x\"}\nspec: {contaiers: [\xC3\xBC]}\n"});
+  const Report report = check({source}, {}, {});
+  ASSERT_FALSE(report.findings.all().empty());
+  for (const std::string& text : {to_json(report), to_sarif(report)}) {
+    doc::Diagnostics problems;
+    doc::parse_json(std::make_shared<doc::Source>(doc::Source{"out", text}), problems);
+    EXPECT_EQ(doc::render(problems), "") << text;
+  }
+  EXPECT_EQ(to_github(report).find("\x07"), std::string::npos);
+}
+
+TEST(OutputTest, ReportsOfSeveralBundlesAddUp) {
+  Report both = report_of("bundle.yaml");
+  const size_t findings = both.findings.all().size();
+  both.add(report_of("bundle.yaml"));
+  EXPECT_EQ(both.findings.all().size(), 2 * findings);
+  EXPECT_EQ(both.objects(), 4);
+  EXPECT_EQ(both.unknown_kinds.at("Gizmo"), 2);
+}
+
+}  // namespace
+}  // namespace railbed::check

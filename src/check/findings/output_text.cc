@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/findings/output.h"
+#include "doc/text.h"
+
+namespace railbed::check {
+namespace {
+
+std::string counted(size_t count, std::string_view one, std::string_view many = "") {
+  const std::string plural = many.empty() ? fmt::format("{}s", one) : std::string(many);
+  return fmt::format("{} {}", count, count == 1 ? one : plural);
+}
+
+std::string joined(const std::map<std::string, int>& kinds) {
+  std::string out;
+  for (const auto& [kind, count] : kinds)
+    out += fmt::format("{}{}{}", out.empty() ? "" : ", ", kind, count == 1 ? "" : fmt::format(" ×{}", count));
+  return out;
+}
+
+}  // namespace
+
+std::string to_text(const Report& report) {
+  std::string out = doc::render(report.findings);
+  if (report.left_out > 0) out += fmt::format("and {} more findings, which are not shown\n", report.left_out);
+  if (!report.unknown_kinds.empty())
+    out +=
+        fmt::format("not looked at: {} (kinds that railbed does not know)\n", joined(report.unknown_kinds));
+  if (!report.not_checked.empty()) {
+    out +=
+        fmt::format("not checked, for want of node facts: {}\n", counted(report.not_checked.size(), "rule"));
+    out +=
+        "  give them with --facts: `railbed discover -o yaml` on each node (explain --list names the "
+        "rules)\n";
+  }
+  const auto& findings = report.findings;
+  out += fmt::format(
+      "{}, {}, {} in {}{}{}{}\n", counted(findings.count(doc::Severity::kError), "error"),
+      counted(findings.count(doc::Severity::kWarning), "warning"),
+      counted(findings.count(doc::Severity::kNote), "note"),
+      counted(static_cast<size_t>(report.objects()), "object"),
+      report.commands > 0 ? fmt::format(" and {}", counted(static_cast<size_t>(report.commands), "command"))
+                          : "",
+      report.nodes > 0 ? fmt::format(", on {}", counted(static_cast<size_t>(report.nodes), "node")) : "",
+      report.suppressed > 0 ? fmt::format("; {} ignored by comments", report.suppressed) : "");
+  return out;
+}
+
+namespace {
+
+// Data of a workflow command: % and line ends are escaped, in properties ':' and ',' too.
+std::string escaped(std::string_view text, bool property) {
+  std::string out;
+  for (char c : doc::printable(text))
+    if (c == '%' || c == '\n' || c == '\r' || (property && (c == ':' || c == ',')))
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    else
+      out += c;
+  return out;
+}
+
+// As escaped(), where the text has lines of its own.
+std::string line_ends_kept(std::string_view text) {
+  std::string out;
+  for (; !text.empty(); text.remove_prefix(1)) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    out += escaped(text.substr(0, end), false);
+    text.remove_prefix(end);
+    if (text.empty()) break;
+    out += "%0A";
+  }
+  return out;
+}
+
+std::string_view github_level(doc::Severity severity) {
+  return severity == doc::Severity::kNote ? "notice" : doc::severity_name(severity);
+}
+
+}  // namespace
+
+std::string to_github(const Report& report) {
+  std::string out;
+  for (const doc::Diagnostic& finding : report.findings.all()) {
+    out += fmt::format("::{} ", github_level(finding.severity));
+    if (finding.span.source != nullptr)
+      out += fmt::format("file={},", escaped(finding.span.source->name, true));
+    if (finding.span.known())
+      out += fmt::format("line={},col={},endColumn={},", finding.span.line, finding.span.column,
+                         finding.span.column + std::max(finding.span.length, 1));
+    const std::string fix = finding.fix.empty() ? "" : "\nfix: " + finding.fix;
+    out += fmt::format("title={}::{}\n", escaped(finding.id, true),
+                       escaped(finding.message, false) + line_ends_kept(fix));
+  }
+  return out;
+}
+
+namespace {
+
+std::string xml(std::string_view text) {
+  std::string out;
+  for (char c : doc::printable(text)) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+// One test case per source: it fails with an error, and tells warnings and notes as its output.
+std::string to_junit(const Report& report) {
+  std::string cases;
+  size_t failures = 0;
+  for (const std::string& name : report.sources) {
+    std::string failed;
+    std::string told;
+    for (const doc::Diagnostic& finding : report.findings.all()) {
+      if (finding.span.source == nullptr || finding.span.source->name != name) continue;
+      std::string text = doc::render(finding);
+      std::string lines;
+      while (!text.empty()) {  // line by line, since line ends are kept
+        const size_t end = std::min(text.find('\n'), text.size());
+        lines += xml(text.substr(0, end)) + "\n";
+        text.erase(0, std::min(end + 1, text.size()));
+      }
+      if (finding.severity == doc::Severity::kError)
+        failed += fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n", xml(finding.id),
+                              xml(finding.message), lines);
+      else
+        told += lines;
+    }
+    failures += failed.empty() ? 0 : 1;
+    cases += fmt::format("    <testcase classname=\"railbed check\" name=\"{}\">\n{}{}    </testcase>\n",
+                         xml(name), failed,
+                         told.empty() ? "" : fmt::format("      <system-out>{}</system-out>\n", told));
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+      "  <testsuite name=\"railbed check\" tests=\"{}\" failures=\"{}\">\n{}  </testsuite>\n</testsuites>\n",
+      report.sources.size(), failures, cases);
+}
+
+}  // namespace railbed::check

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/read/ansible.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "check/read/jinja.h"
+#include "doc/yaml.h"
+
+namespace railbed::check {
+
+using doc::Value;
+
+namespace {
+
+constexpr std::array<std::string_view, 5> kModules{"kubernetes.core.k8s", "community.kubernetes.k8s",
+                                                   "community.okd.k8s", "redhat.openshift.k8s", "k8s"};
+// Where a play or a block keeps its tasks.
+constexpr std::array<std::string_view, 7> kTaskLists{"tasks", "pre_tasks", "post_tasks", "handlers",
+                                                     "block", "rescue",    "always"};
+constexpr std::array<std::string_view, 3> kDefinitions{"definition", "resource_definition", "inline"};
+
+template <size_t n>
+bool is_one_of(const std::array<std::string_view, n>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+class Definitions {
+ public:
+  Definitions(const doc::LineIndex& index, doc::Diagnostics& out) : index_(index), out_(out) {}
+
+  void tasks(const Value& list) {
+    const Value::Array* items = list.as_array();
+    if (items == nullptr) return;
+    for (const Value& item : *items) {
+      const Value::Object* members = item.as_object();
+      if (members == nullptr) continue;
+      if (const Value* vars = item.find("vars"); vars != nullptr && vars->is_object())
+        for (const Value::Member& one : *vars->as_object()) vars_.set(one.key, one.value);
+      for (const Value::Member& member : *members) {
+        if (is_one_of(kTaskLists, member.key)) tasks(member.value);
+        if (!is_one_of(kModules, member.key)) continue;
+        for (std::string_view name : kDefinitions)
+          if (const Value* definition = member.value.find(name)) take(*definition);
+      }
+    }
+  }
+
+  std::vector<Value> found;
+
+ private:
+  void take(const Value& definition) {
+    if (definition.is_object()) keep(definition);
+    if (const Value::Array* items = definition.as_array())
+      for (const Value& item : *items) take(item);
+    // A text with Jinja outside of values is no YAML before it is rendered.
+    const std::string* text = definition.as_string();
+    if (text == nullptr || text->find("{%") != std::string::npos || text->starts_with("{{")) return;
+    if (const auto region = doc::block_region(definition))
+      for (Value& value : doc::parse_yaml(definition.span.source, index_, *region, out_))
+        keep(std::move(value));
+  }
+
+  void keep(Value object) {
+    fill_in_jinja(object, vars_);
+    found.push_back(std::move(object));
+  }
+
+  Value vars_ = Value::object();  // of the plays and tasks so far
+  const doc::LineIndex& index_;
+  doc::Diagnostics& out_;
+};
+
+}  // namespace
+
+bool is_ansible(const Value& document) {
+  const Value::Array* items = document.as_array();
+  if (items == nullptr || items->empty()) return false;
+  const Value::Object* first = (*items)[0].as_object();
+  if (first == nullptr) return false;
+  return std::ranges::any_of(*first, [](const Value::Member& member) {
+    return member.key == "hosts" || member.key == "import_playbook" || is_one_of(kTaskLists, member.key) ||
+           is_one_of(kModules, member.key) || member.key.starts_with("ansible.builtin.") ||
+           member.key == "include_tasks" || member.key == "import_tasks";
+  });
+}
+
+std::vector<Value> ansible_definitions(const Value& document, const doc::LineIndex& index,
+                                       doc::Diagnostics& out) {
+  Definitions definitions(index, out);
+  definitions.tasks(document);
+  return std::move(definitions.found);
+}
+
+}  // namespace railbed::check

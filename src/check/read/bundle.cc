@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/read/bundle.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/core.h>
+
+#include "api/kinds.h"
+#include "check/read/ansible.h"
+#include "check/read/markdown.h"
+#include "check/read/prose.h"
+#include "check/read/shell.h"
+#include "check/schema/schema.h"
+#include "doc/yaml.h"
+
+namespace railbed::check {
+
+using doc::Value;
+
+namespace {
+
+std::string text_at(const Value& object, std::string_view key) {
+  const Value* value = object.find(key);
+  const std::string* text = value ? value->as_string() : nullptr;
+  return text ? *text : std::string();
+}
+
+// The items of a `kind: List` or `kind: SriovNetworkList`; null for any other object.
+const Value::Array* list_items(const Value& value, const std::string& kind) {
+  if (!kind.ends_with("List") || api::find_kind(kind) != nullptr) return nullptr;
+  const Value* items = value.find("items");
+  return items ? items->as_array() : nullptr;
+}
+
+enum class Form { kManifest, kMarkdown, kShell, kProse };
+
+std::string lower_ending(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  std::string ending(dot == std::string_view::npos ? "" : name.substr(dot));
+  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  return ending;
+}
+
+// Whether a line of `text` begins with `key`, after blanks and the dash of a list item.
+bool has_line_with(std::string_view text, std::string_view key) {
+  for (size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
+    size_t first = at;
+    while (first > 0 && (text[first - 1] == ' ' || text[first - 1] == '\t' || text[first - 1] == '-'))
+      --first;
+    if (first == 0 || text[first - 1] == '\n') return true;
+  }
+  return false;
+}
+
+bool looks_like_manifest(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return false;
+  if (text[first] == '{') return text.find("\"kind\"") != std::string_view::npos;
+  return has_line_with(text, "apiVersion:") || has_line_with(text, "kind:") ||
+         has_line_with(text, "kubernetes.core.k8s:");
+}
+
+Form form_of(const doc::Source& source) {
+  const std::string ending = lower_ending(source.name);
+  if (ending == ".yaml" || ending == ".yml" || ending == ".json") return Form::kManifest;
+  if (ending == ".md" || ending == ".markdown" || ending == ".adoc" || ending == ".asciidoc")
+    return Form::kMarkdown;
+  if (ending == ".sh" || ending == ".bash" || source.text.starts_with("#!")) return Form::kShell;
+  if (has_fence(source.text)) return Form::kMarkdown;
+  if (ending == ".txt" || ending == ".rst") return Form::kProse;
+  const size_t first = source.text.find_first_not_of(" \t\r\n");
+  const bool braces = first != std::string::npos && (source.text[first] == '{' || source.text[first] == '[');
+  const bool begins = source.text.starts_with("---") || source.text.starts_with("#") ||
+                      source.text.compare(std::min(first, source.text.size()), 11, "apiVersion:") == 0 ||
+                      source.text.compare(std::min(first, source.text.size()), 5, "kind:") == 0;
+  return braces || begins ? Form::kManifest : Form::kProse;
+}
+
+class Reader {
+ public:
+  Reader(Bundle& bundle, doc::Diagnostics& out) : bundle_(bundle), out_(out) {}
+
+  void read(const doc::SourcePtr& source) {
+    bundle_.sources.push_back(source);
+    const Form form = form_of(*source);
+    if (form != Form::kManifest && is_unreadable(source)) return;
+    const doc::LineIndex index(source);
+    source_ = source;
+    index_ = &index;
+    const doc::Region whole{0, source->text.size()};
+    switch (form) {
+      case Form::kManifest:
+        add_all(doc::parse_yaml(source, out_), Origin::kFile);
+        break;
+      case Form::kMarkdown:
+        read_page();
+        break;
+      case Form::kShell:
+        read_commands(whole, ShellText::kFile);
+        break;
+      case Form::kProse:
+        read_text(whole, false);
+        break;
+    }
+  }
+
+ private:
+  std::string_view text_of(doc::Region region) const {
+    return std::string_view(source_->text).substr(region.begin, region.end - region.begin);
+  }
+
+  bool is_unreadable(const doc::SourcePtr& source) {
+    const std::string& text = source->text;
+    if (text.size() > doc::kMaxSourceBytes) {
+      out_.error("RB-DOC-003", {source},
+                 fmt::format("{} bytes are too many; the limit is {}", text.size(), doc::kMaxSourceBytes));
+      return true;
+    }
+    if (!text.starts_with("\xFF\xFE") && !text.starts_with("\xFE\xFF")) return false;
+    out_.error("RB-DOC-003", {source}, "the file is UTF-16").with_fix("save it as UTF-8");
+    return true;
+  }
+
+  void read_page() {
+    for (const Block& block : split_page(source_->text)) {
+      const doc::Region region{block.begin, block.end, block.indent};
+      if (!block.fence) {
+        read_text(region, true);
+        continue;
+      }
+      if (!block.closed)
+        out_.warning("RB-DOC-002", index_->at(block.opening, 3), "the block that begins here is never closed")
+            .with_fix("end it with a line of the same marks");
+      read_fence(region, language_of(block.info));
+    }
+  }
+
+  void read_fence(doc::Region region, BlockLanguage language) {
+    const std::string_view text = text_of(region);
+    switch (language) {
+      case BlockLanguage::kManifest:
+        if (is_other_json(text)) return;
+        add_all(doc::parse_yaml(source_, *index_, region, out_), Origin::kFence);
+        return;
+      case BlockLanguage::kShell:
+        read_commands(region, ShellText::kScript);
+        return;
+      case BlockLanguage::kConsole:
+        read_commands(region, ShellText::kScript);
+        return;
+      case BlockLanguage::kUnsaid:
+        if (looks_like_manifest(text) && !is_console(text))
+          add_all(doc::parse_yaml(source_, *index_, region, out_), Origin::kFence);
+        else if (is_console(text))
+          read_commands(region, ShellText::kScript);
+        else
+          add_prose(region);
+        return;
+      case BlockLanguage::kOther:
+        return;
+    }
+  }
+
+  // JSON of somebody else: an editor's settings, the answer of a server.
+  static bool is_other_json(std::string_view text) {
+    const size_t first = text.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) return false;
+    return text.find("\"kind\"") == std::string_view::npos &&
+           text.find("\"apiVersion\"") == std::string_view::npos &&
+           text.find("\"cniVersion\"") == std::string_view::npos;
+  }
+
+  // The first line that says anything is a command.
+  static bool is_console(std::string_view text) {
+    for (size_t at = 0; at < text.size();) {
+      const PageLine line = line_at(text, at, text.size());
+      at = line.next;
+      const size_t first = line.text.find_first_not_of(" \t");
+      if (first == std::string_view::npos) continue;
+      if (prompt_length(line.text) > 0) return true;
+      if (line.text[first] != '#') return looks_like_command(line.text);
+    }
+    return false;
+  }
+
+  void read_commands(doc::Region region, ShellText kind) {
+    std::string where;
+    const auto here_document = [this](doc::Region document) {
+      if (looks_like_manifest(text_of(document)))
+        add_all(doc::parse_yaml(source_, *index_, document, out_), Origin::kScript);
+    };
+    read_shell(source_, *index_, region, kind, bundle_, here_document, where);
+  }
+
+  void read_text(doc::Region region, bool page) {
+    std::vector<Document> documents;
+    read_prose(source_, *index_, region, page, bundle_, documents, out_);
+    for (Document& document : documents) keep(std::move(document));
+  }
+
+  void add_prose(doc::Region region) {
+    for (size_t at = region.begin; at < region.end;) {
+      const PageLine line = line_at(source_->text, at, region.end);
+      at = line.next;
+      const size_t first = line.text.find_first_not_of(" \t");
+      if (first == std::string_view::npos) continue;
+      bundle_.prose.push_back(
+          {line.text.substr(first), index_->at(line.begin + first, line.text.size() - first)});
+    }
+  }
+
+  void add_all(std::vector<Value> values, Origin origin) {
+    for (Value& value : values) {
+      if (is_ansible(value)) {
+        for (Value& definition : ansible_definitions(value, *index_, out_))
+          add(std::move(definition), Origin::kAnsible);
+        continue;
+      }
+      add(std::move(value), origin);
+    }
+  }
+
+  void add(Value value, Origin origin) {
+    const std::string kind = text_at(value, "kind");
+    if (kind.empty()) {
+      if (origin == Origin::kFile) bundle_.without_kind.push_back(std::move(value));
+      return;
+    }
+    if (const Value::Array* items = list_items(value, kind)) {
+      for (const Value& item : *items) add(item, origin);
+      return;
+    }
+    Document document{.value = std::move(value), .origin = origin};
+    describe(document);
+    keep(std::move(document));
+  }
+
+  void keep(Document document) {
+    if (!is_known(document)) ++bundle_.unknown_kinds[document.kind];
+    bundle_.documents.push_back(std::move(document));
+  }
+
+  Bundle& bundle_;
+  doc::Diagnostics& out_;
+  doc::SourcePtr source_;
+  const doc::LineIndex* index_ = nullptr;
+};
+
+}  // namespace
+
+void describe(Document& document) {
+  document.kind = text_at(document.value, "kind");
+  document.api_version = text_at(document.value, "apiVersion");
+  const Value* metadata = document.value.find("metadata");
+  document.name = metadata ? text_at(*metadata, "name") : "";
+  document.ns = metadata ? text_at(*metadata, "namespace") : "";
+  if (document.ns.empty()) document.ns = "default";
+}
+
+std::string Document::label() const {
+  if (name.empty()) return kind;
+  return ns == "default" ? fmt::format("{} {}", kind, name) : fmt::format("{} {}/{}", kind, ns, name);
+}
+
+bool is_known(const Document& document) {
+  // The schemas are read at their first use: not for kinds that are known without them.
+  return api::find_kind(document.kind) != nullptr ||
+         find_schema(document.api_version, document.kind) != nullptr;
+}
+
+Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics) {
+  Bundle bundle;
+  Reader reader(bundle, diagnostics);
+  for (const doc::SourcePtr& source : sources) reader.read(source);
+  return bundle;
+}
+
+}  // namespace railbed::check

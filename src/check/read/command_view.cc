@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/read/command_view.h"
+
+#include <algorithm>
+
+namespace railbed::check {
+
+const Word* ToolCommand::argument(std::string_view option) const {
+  const GivenOption* given = parsed.given(*tool, option);
+  return given == nullptr || given->argument_word == 0 ? nullptr : &command->words[given->argument_word];
+}
+
+bool ToolCommand::uses_gpu_memory() const {
+  return std::ranges::any_of(parsed.options, [&](const GivenOption& given) {
+    return std::ranges::any_of(given.option->names,
+                               [&](const std::string& name) { return tool->memory.contains(name); });
+  });
+}
+
+std::vector<ToolCommand> tool_commands(const Bundle& bundle) {
+  std::vector<ToolCommand> out;
+  for (const Command& command : bundle.commands) {
+    const Tool* tool = command.words.empty() ? nullptr : find_tool(command.words[0].text);
+    if (tool == nullptr) continue;
+    std::vector<std::string_view> words;
+    for (const Word& word : command.words) words.emplace_back(word.text);
+    out.push_back({&command, tool, parse_command(*tool, words)});
+  }
+  return out;
+}
+
+std::vector<Pair> pairs(const std::vector<ToolCommand>& commands) {
+  std::vector<Pair> out;
+  for (size_t i = 0; i < commands.size(); ++i) {
+    const ToolCommand& client = commands[i];
+    if (!client.tool->two_sided || !client.is_client()) continue;
+    for (size_t j = i; j-- > 0;) {
+      const ToolCommand& server = commands[j];
+      if (!same_source(server.command->span, client.command->span)) break;
+      if (server.tool != client.tool || server.is_client()) continue;
+      out.push_back({&server, &client});
+      break;
+    }
+  }
+  return out;
+}
+
+bool same_source(const doc::Span& a, const doc::Span& b) {
+  return a.source == b.source;
+}
+
+doc::Span part_of(const doc::Span& line, size_t offset, size_t length) {
+  doc::Span span = line;
+  span.column += static_cast<int>(offset);
+  span.offset += static_cast<uint32_t>(offset);
+  span.length = static_cast<int>(length);
+  return span;
+}
+
+bool is_placeholder(std::string_view word) {
+  return word.find_first_of("<>${}[]*") != std::string_view::npos ||
+         word.find("...") != std::string_view::npos || word.find("\xE2\x80\xA6") != std::string_view::npos;
+}
+
+std::vector<TextLine> text_lines(const Bundle& bundle) {
+  std::vector<TextLine> out;
+  for (const Prose& prose : bundle.prose) out.push_back({prose.text, &prose.span, nullptr});
+  for (const Command& command : bundle.commands)
+    for (const Command::Line& line : command.output) out.push_back({line.text, &line.span, &command});
+  return out;
+}
+
+}  // namespace railbed::check

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of a bundle as the rules about them see them: with their tool and its options read.
+//
+// Why: nearly every rule needs the same reading, and which command is the server of which client. Threading:
+// values that point into the Bundle, which must outlive them. Failure: none.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "check/read/bundle.h"
+#include "check/read/tools.h"
+
+namespace railbed::check {
+
+struct ToolCommand {
+  const Command* command = nullptr;
+  const Tool* tool = nullptr;
+  ParsedCommand parsed;
+
+  const Word& word(size_t index) const { return command->words[index]; }
+  // The option's argument as a word; null where it is not given or has none.
+  const Word* argument(std::string_view option) const;
+  bool is_client() const { return !parsed.positionals.empty(); }
+  bool uses_gpu_memory() const;
+};
+
+// The commands whose program has a table of options, in order.
+std::vector<ToolCommand> tool_commands(const Bundle& bundle);
+
+// A test between two ends that a page shows: the last server before the client, of one tool.
+struct Pair {
+  const ToolCommand* server = nullptr;
+  const ToolCommand* client = nullptr;
+};
+std::vector<Pair> pairs(const std::vector<ToolCommand>& commands);
+
+// Whether two pieces are of one source.
+bool same_source(const doc::Span& a, const doc::Span& b);
+// `length` bytes at `offset` of a piece of one line.
+doc::Span part_of(const doc::Span& line, size_t offset, size_t length);
+// A word that stands for something that the reader fills in: "<node>", "$NODE", "{{ x }}", "[options]",
+// "...".
+bool is_placeholder(std::string_view word);
+
+// Every line of a source that is no manifest: prose and pasted output.
+struct TextLine {
+  std::string_view text;
+  const doc::Span* span = nullptr;
+  const Command* command = nullptr;  // whose output it is; null for prose
+};
+std::vector<TextLine> text_lines(const Bundle& bundle);
+
+}  // namespace railbed::check

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects and commands in running text: pages that were copied without their fences.
+//
+// Why: what reaches people is often a page as text. Where its lines kept their indentation, a manifest in it
+// is still YAML; where they lost it, or were joined into one, the schema says where each field belongs
+// (rebuild.h). Threading: pure functions; linear. Failure: RB-DOC-001 for each object that had to be rebuilt;
+// what cannot be understood stays prose.
+#pragma once
+
+#include "check/read/bundle.h"
+#include "doc/text.h"
+#include "doc/yaml.h"
+
+namespace railbed::check {
+
+// Adds commands and prose of a part of a source to `bundle`, its objects to `documents`. `page`: it is the
+// text between fences, where '#' begins a heading and commands stand in `code spans`.
+void read_prose(const doc::SourcePtr& source, const doc::LineIndex& index, doc::Region region, bool page,
+                Bundle& bundle, std::vector<Document>& documents, doc::Diagnostics& out);
+
+}  // namespace railbed::check

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What --fix makes of manifests with fields in the wrong place.
+#include "check/repair/moves.h"
+
+#include <gtest/gtest.h>
+
+#include "check/check.h"
+
+namespace railbed::check {
+namespace {
+
+const std::string kHead =
+    "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\nmetadata:\n  name: a\nspec:\n";
+
+std::string fixed(const std::string& text) {
+  const Report report = check({std::make_shared<doc::Source>(doc::Source{"a.yaml", text})}, {}, {});
+  return report.repairs.empty() ? "" : report.repairs[0].after->text;
+}
+
+TEST(MovesTest, FieldsGoWhereTheyBelong) {
+  struct Case {
+    std::string about, before, after;
+  };
+  const Case cases[] = {
+      {"one level too deep, at the end",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n    isRdma: true\n",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  isRdma: true\n"},
+      {"with fields behind it that stay",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    isRdma: true # for RoCE\n    vendor: \"15b3\"\n  "
+       "mtu: 9000\n",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  mtu: 9000\n  isRdma: true # "
+       "for RoCE\n"},
+      {"with lines of its own",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n    nodeSelector:\n      a: "
+       "b\n\n      c: d\n",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  nodeSelector:\n    a: b\n\n  "
+       "  c: d\n"},
+      {"one level too high, a list",
+       "  resourceName: r\n  numVfs: 8\n  pfNames:\n  - ens1\n  - ens2\n  nicSelector:\n    vendor: "
+       "\"15b3\"\n",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n    pfNames:\n    - ens1\n    "
+       "- ens2\n"},
+      {"without a line end at the end",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n    isRdma: true",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  isRdma: true\n"},
+      {"with the comments that speak of it",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    # RoCE needs it\n    isRdma: true\n    vendor: "
+       "\"15b3\"\n  mtu: 9000\n",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  mtu: 9000\n  # RoCE needs "
+       "it\n  isRdma: true\n"},
+      {"one level too high, directly below",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  pfNames:\n  - ens1\n",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n    pfNames:\n    - ens1\n"},
+      {"not where it is there already",
+       "  resourceName: r\n  numVfs: 8\n  isRdma: false\n  nicSelector:\n    vendor: \"15b3\"\n    isRdma: "
+       "true\n",
+       ""},
+      {"not in flow style",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector: {vendor: \"15b3\", isRdma: true}\n", ""},
+  };
+  for (const Case& c : cases)
+    EXPECT_EQ(fixed(kHead + c.before), c.after.empty() ? "" : kHead + c.after) << c.about;
+}
+
+// Repairs that follow from one another, and the places of what is left, in the text as it was given.
+TEST(MovesTest, RoundsOfRepairsKeepThePlaces) {
+  const std::string text =
+      kHead +
+      "  resourceName: r\n  numVfs: 300\n nicSelector:\n    vendor: \"15b3\"\n    isRdam: \"true\"\n"
+      "    linkTyp: IB\n";
+  const Report report = check({std::make_shared<doc::Source>(doc::Source{"a.yaml", text})}, {}, {});
+  ASSERT_EQ(report.repairs.size(), 1u);
+  EXPECT_NE(report.repairs[0].after->text.find("\n  nicSelector:\n    vendor: \"15b3\"\n"), std::string::npos)
+      << report.repairs[0].after->text;
+  bool told = false;
+  for (const auto& finding : report.findings.all())
+    if (finding.id == "RB-RES-007") told = finding.span.to_string() == "a.yaml:7:11";
+  EXPECT_TRUE(told) << doc::render(report.findings);
+}
+
+}  // namespace
+}  // namespace railbed::check

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/repair/rebuild.h"
+
+#include <gtest/gtest.h>
+
+#include "check/read/bundle.h"
+#include "doc/edits.h"
+#include "doc/json.h"
+#include "doc/yaml.h"
+
+namespace railbed::check {
+namespace {
+
+struct Read {
+  Bundle bundle;
+  std::string findings;
+};
+
+Read read(const std::string& text) {
+  doc::Diagnostics diagnostics;
+  auto source = std::make_shared<const doc::Source>(doc::Source{"page.txt", text});
+  Read out{read_bundle({source}, diagnostics), {}};
+  out.findings = doc::render(diagnostics);
+  return out;
+}
+
+std::string json(const Read& r, size_t which = 0) {
+  return which < r.bundle.documents.size() ? doc::to_json(r.bundle.documents[which].value) : "none";
+}
+
+TEST(Rebuild, GivesLinesWithoutIndentationTheirPlaces) {
+  const Read r = read(R"(Make the policy and the pod:
+apiVersion: sriovnetwork.openshift.io/v1
+kind: SriovNetworkNodePolicy
+metadata:
+name: rails
+namespace: net
+spec:
+nodeSelector:
+feature.node.kubernetes.io/network-sriov.capable: "true"
+resourceName: rails # the name
+nicSelector:
+vendor: "15b3"
+pfNames: ["ens1f0", "ens2f0"]
+numVfs: 8
+isRdma: true
+This makes eight functions on each of the two ports.
+
+apiVersion: v1
+kind: Pod
+metadata:
+name: worker
+labels:
+app: worker
+annotations:
+k8s.v1.cni.cncf.io/networks: rails
+spec:
+containers:
+- name: main
+image: registry.example.org/x:1
+command:
+- sleep
+- inf
+resources:
+limits:
+net.example.org/rails: "1"
+env:
+- name: A
+value: "1"
+- name: B
+value: two
+volumes:
+- name: shm
+emptyDir:
+medium: Memory
+Then go on.
+)");
+  EXPECT_EQ(
+      json(r),
+      R"({"apiVersion":"sriovnetwork.openshift.io/v1","kind":"SriovNetworkNodePolicy","metadata":{"name":"rails","namespace":"net"},"spec":{"nodeSelector":{"feature.node.kubernetes.io/network-sriov.capable":"true"},"resourceName":"rails","nicSelector":{"vendor":"15b3","pfNames":["ens1f0","ens2f0"]},"numVfs":8,"isRdma":true}})");
+  EXPECT_EQ(
+      json(r, 1),
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"worker","labels":{"app":"worker"},"annotations":{"k8s.v1.cni.cncf.io/networks":"rails"}},"spec":{"containers":[{"name":"main","image":"registry.example.org/x:1","command":["sleep","inf"],"resources":{"limits":{"net.example.org/rails":"1"}},"env":[{"name":"A","value":"1"},{"name":"B","value":"two"}]}],"volumes":[{"name":"shm","emptyDir":{"medium":"Memory"}}]}})");
+  EXPECT_EQ(r.findings,
+            "page.txt:2:1: error: the indentation of this manifest was lost; it is no YAML as it stands "
+            "[RB-DOC-001]\n"
+            "     2 | apiVersion: sriovnetwork.openshift.io/v1\n"
+            "       | ^~~~~~~~~~\n"
+            "  fix: take it from where it was copied; what is said about it here takes the nesting from the "
+            "schema of "
+            "its kind\n"
+            "page.txt:18:1: error: the indentation of this manifest was lost; it is no YAML as it stands "
+            "[RB-DOC-001]\n"
+            "    18 | apiVersion: v1\n"
+            "       | ^~~~~~~~~~\n"
+            "  fix: take it from where it was copied; what is said about it here takes the nesting from the "
+            "schema of "
+            "its kind\n");
+  const doc::Value* vfs = r.bundle.documents[0].value.find("spec")->find("numVfs");
+  EXPECT_EQ(vfs->span.to_string(), "page.txt:14:9");
+  EXPECT_TRUE(r.bundle.documents[0].rebuilt);
+  EXPECT_EQ(r.bundle.prose[1].text, "This makes eight functions on each of the two ports.");
+}
+
+TEST(Rebuild, TakesOneLineApartAndStopsWhereTheTextGoesOn) {
+  const Read r = read(
+      "Create it: apiVersion: sriovnetwork.openshift.io/v1 kind: SriovNetworkNodePolicy metadata: name: fast "
+      "spec: # "
+      "--- what it makes --- resourceName: fast nodeSelector: fabric: a priority: 10 numVfs: 8 nicSelector: "
+      "vendor: "
+      "\"15b3\" deviceID: \"1021\" deviceType: netdevice isRdma: truewhere:\n"
+      "apiVersion: sriovnetwork.openshift.io/v1 kind: SriovNetwork metadata: name: fast spec: resourceName: "
+      "fast ipam: "
+      "| { \"type\": \"host-local\", \"ranges\": [ [ {\"subnet\": \"10.0.0.0/24\"} ] ] }Then make the pods.\n"
+      "apiVersion: nfd.openshift.io/v1 kind: NodeFeatureDiscovery metadata: name: n spec: workerConfig: "
+      "configData: | "
+      "sources: pci: deviceClassWhitelist: - \"03\" - \"0200\" deviceLabelFields: - \"vendor\"Install the "
+      "driver:\n");
+  ASSERT_EQ(r.bundle.documents.size(), 3u);
+  EXPECT_EQ(
+      json(r),
+      R"({"apiVersion":"sriovnetwork.openshift.io/v1","kind":"SriovNetworkNodePolicy","metadata":{"name":"fast"},"spec":{"resourceName":"fast","nodeSelector":{"fabric":"a"},"priority":10,"numVfs":8,"nicSelector":{"vendor":"15b3","deviceID":"1021"},"deviceType":"netdevice","isRdma":true}})");
+  const doc::Value* ipam = r.bundle.documents[1].value.find("spec")->find("ipam");
+  doc::Diagnostics none;
+  const auto inner = doc::parse_embedded_json(*ipam, none);
+  ASSERT_TRUE(inner.has_value());
+  EXPECT_EQ(inner->find("type")->span.to_string(), "page.txt:2:125");
+  EXPECT_EQ(*r.bundle.documents[2].value.find("spec")->find("workerConfig")->find("configData")->as_string(),
+            "sources:\n  pci:\n    deviceClassWhitelist:\n    - \"03\"\n    - \"0200\"\n    "
+            "deviceLabelFields:\n    - "
+            "vendor\n");
+  std::vector<std::string> prose;
+  for (const Prose& line : r.bundle.prose) prose.emplace_back(line.text);
+  EXPECT_EQ(prose, (std::vector<std::string>{"Create it: ", "where:", "Then make the pods.",
+                                             "Install the driver:"}));
+}
+
+TEST(Rebuild, KeepsMisspeltFieldsWhereTheyStand) {
+  const Read r =
+      read("apiVersion: v1\nkind: Pod\nmetadata:\nname: a\nspec:\ncontainer:\n- name: main\nimage: x\n");
+  EXPECT_EQ(
+      json(r),
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"container":[{"name":"main","image":"x"}]}})");
+}
+
+TEST(Rebuild, CountsKindsThatHaveNoSchema) {
+  const Read r = read("apiVersion: example.org/v1\nkind: Teapot\nmetadata:\nname: a\n\nMore text.\n");
+  EXPECT_EQ(r.bundle.unknown_kinds, (std::map<std::string, int>{{"Teapot", 1}}));
+  EXPECT_EQ(r.findings, "");
+}
+
+// Whatever a manifest says, taking its indentation away and rebuilding it gives the same object.
+TEST(Rebuild, GivesBackWhatTheIndentationSaid) {
+  constexpr std::string_view kManifest = R"(apiVersion: mellanox.com/v1alpha1
+kind: NicClusterPolicy
+metadata:
+  name: nic-cluster-policy
+spec:
+  ofedDriver:
+    image: doca-driver
+    repository: nvcr.io/nvidia/mellanox
+    version: 25.01-0.6.0.0-0
+    upgradePolicy:
+      autoUpgrade: true
+      maxParallelUpgrades: 1
+      drain:
+        enable: true
+        force: false
+        timeoutSeconds: 300
+    env:
+      - name: CREATE_IFNAMES_UDEV
+        value: "true"
+  sriovDevicePlugin:
+    image: sriov-network-device-plugin
+    repository: ghcr.io/k8snetworkplumbingwg
+    version: v3.9.0
+    config: |
+      {"resourceList": [{"resourceName": "rails", "selectors": {"vendors": ["15b3"]}}]}
+  nvIpam:
+    image: nvidia-k8s-ipam
+    repository: ghcr.io/mellanox
+    version: v0.3.6
+    enableWebhook: false
+)";
+  std::string flat;
+  for (size_t at = 0; at < kManifest.size();) {
+    const size_t end = kManifest.find('\n', at);
+    const std::string_view line = kManifest.substr(at, end - at);
+    flat += std::string(line.substr(line.find_first_not_of(' '))) + "\n";
+    at = end + 1;
+  }
+  const auto source = std::make_shared<const doc::Source>(doc::Source{"a.yaml", std::string(kManifest)});
+  doc::Diagnostics none;
+  doc::Value whole = doc::parse_yaml(source, none).at(0);
+  std::string config = *whole.find("spec")->find("sriovDevicePlugin")->find("config")->as_string();
+  config.pop_back();  // the line end of the block
+  whole.find("spec")->find("sriovDevicePlugin")->set("config", doc::Value(config));
+  EXPECT_EQ(json(read(flat)), doc::to_json(whole));
+  std::string joined = flat;
+  std::ranges::replace(joined, '\n', ' ');
+  EXPECT_EQ(json(read(joined)), doc::to_json(whole));
+}
+
+}  // namespace
+}  // namespace railbed::check

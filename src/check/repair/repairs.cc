@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/repair/repairs.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "check/read/bundle.h"
+#include "doc/json.h"
+
+namespace railbed::check {
+namespace {
+
+using doc::Diagnostic;
+using doc::Edit;
+using doc::SourcePtr;
+using doc::Value;
+
+constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::string_view kNoBreak = "\xC2\xA0";
+
+// The text without what indents, breaks and ends lines.
+std::string without_blanks(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i).starts_with(kNoBreak))
+      ++i;
+    else if (kBlanks.find(text[i]) == std::string_view::npos)
+      out += text[i];
+  }
+  return out;
+}
+
+// A line's content without the blanks around it.
+std::string_view trimmed(std::string_view line) {
+  for (;;) {
+    const size_t before = line.size();
+    line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+    if (line.starts_with(kNoBreak)) line.remove_prefix(kNoBreak.size());
+    if (line.size() == before) break;
+  }
+  return line.substr(0, line.find_last_not_of(kBlanks) + 1);
+}
+
+// How often each line with content stands in a text; no-break spaces count as blanks.
+std::map<std::string, int> contents(std::string_view text) {
+  std::map<std::string, int> lines;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    std::string line(trimmed(text.substr(at, end - at)));
+    for (size_t i = line.find(kNoBreak); i != std::string::npos; i = line.find(kNoBreak, i))
+      line.replace(i, kNoBreak.size(), " ");
+    if (!line.empty()) ++lines[std::move(line)];
+    at = end + 1;
+  }
+  return lines;
+}
+
+std::string_view written(const Edit& edit) {
+  return std::string_view(edit.source->text).substr(edit.offset, edit.length);
+}
+
+// An edit that puts other words in the place of words; the others move or indent lines.
+bool changes_words(const Edit& edit) {
+  if (edit.origin) return false;
+  if (edit.length == 0 || edit.text.empty())
+    return edit.length == 0 && edit.text.find_first_not_of(kBlanks) != std::string::npos;
+  return without_blanks(written(edit)) != without_blanks(edit.text);
+}
+
+bool is_word(std::string_view text) {
+  return !text.empty() && text.find_first_of(" \t\r\n\"'#[]{}") == std::string_view::npos;
+}
+
+// Whether the edit stands behind `kind:` on its line.
+bool is_of_kind(const Edit& edit) {
+  const std::string_view text = edit.source->text;
+  const size_t begin = edit.offset == 0 ? 0 : text.rfind('\n', edit.offset - 1) + 1;  // npos + 1 is 0
+  std::string_view line = text.substr(begin, edit.offset - begin);
+  line.remove_prefix(std::min(line.find_first_not_of(" \t-{\"'"), line.size()));
+  if (!line.starts_with("kind")) return false;
+  line.remove_prefix(4);
+  return line.find_first_not_of("\"' \t") != std::string_view::npos &&
+         line[line.find_first_not_of("\"' \t")] == ':';
+}
+
+// Whether a change of words is one that its finding names and that keeps what it is about.
+bool is_announced(const Edit& edit, const Diagnostic& finding) {
+  const std::string_view old = written(edit);
+  if (edit.text.find('\n') != std::string::npos || old.find('\n') != std::string_view::npos) return false;
+  if (is_of_kind(edit)) return false;
+  if (old.empty()) return edit.text == "\"" || edit.text == "# ";
+  const bool wrapped = edit.text.size() == old.size() + 2 && edit.text.substr(1, old.size()) == old &&
+                       (edit.text.front() == '"' || edit.text.front() == '[');
+  const bool unwrapped = old.size() == edit.text.size() + 2 && old.substr(1, edit.text.size()) == edit.text &&
+                         (old.front() == '"' || old.front() == '\'');
+  const bool renamed = is_word(old) && is_word(edit.text) && finding.fix.find(edit.text) != std::string::npos;
+  return wrapped || unwrapped || renamed;
+}
+
+// All keys, and all scalars with their types. Texts count without their blanks: a line within one may be
+// indented.
+void count_parts(const Value& value, std::map<std::string, int>& parts) {
+  if (const Value::Object* members = value.as_object()) {
+    for (const Value::Member& member : *members) {
+      ++parts["key " + member.key];
+      count_parts(member.value, parts);
+    }
+  } else if (const Value::Array* items = value.as_array()) {
+    for (const Value& item : *items) count_parts(item, parts);
+  } else if (const std::string* text = value.as_string()) {
+    ++parts["text " + without_blanks(*text)];
+  } else if (!value.is_null()) {  // `key:` is null while what belongs below it stands elsewhere
+    ++parts["value " + doc::to_json(value)];
+  }
+}
+
+// The parts of all documents; nothing where a document cannot be read.
+std::optional<std::map<std::string, int>> parts_of(const SourcePtr& source) {
+  doc::Diagnostics problems;
+  const Bundle bundle = read_bundle({source}, problems);
+  for (const Diagnostic& problem : problems.all())
+    if (problem.id.starts_with("RB-YAML-") || problem.id.starts_with("RB-JSON-")) return std::nullopt;
+  std::map<std::string, int> parts;
+  for (const Document& document : bundle.documents) {
+    if (document.rebuilt) return std::nullopt;  // what could be guessed of it
+    count_parts(document.value, parts);
+  }
+  for (const Value& value : bundle.without_kind) count_parts(value, parts);
+  return parts;
+}
+
+// Findings with the repairs that they offer.
+using Offers = std::vector<Diagnostic*>;
+
+// Those that are of one text, and change words only as they say.
+Offers with_repairs(doc::Diagnostics& findings) {
+  Offers out;
+  for (Diagnostic& finding : findings.mutable_all()) {
+    if (finding.edits.empty()) continue;
+    const SourcePtr& source = finding.edits.front().source;
+    const bool allowed = std::ranges::all_of(finding.edits, [&](const Edit& edit) {
+      return edit.source == source && (!changes_words(edit) || is_announced(edit, finding));
+    });
+    if (allowed)
+      out.push_back(&finding);
+    else
+      finding.edits.clear();
+  }
+  return out;
+}
+
+// The lines between the first and the last edit of a finding, for those that move lines.
+struct Reach {
+  size_t begin = 0;
+  size_t end = 0;
+};
+std::optional<Reach> reach_of(const Diagnostic& finding) {
+  if (std::ranges::all_of(finding.edits, changes_words)) return std::nullopt;
+  Reach reach{SIZE_MAX, 0};
+  for (const Edit& edit : finding.edits) {
+    reach.begin = std::min(reach.begin, edit.offset);
+    reach.end = std::max(reach.end, edit.offset + edit.length);
+  }
+  return reach;
+}
+
+// Those of `findings` that do not reach into each other: two moves of the same lines can each be right, and
+// both together wrong.
+Offers apart(const Offers& findings) {
+  std::map<size_t, size_t> taken;  // begin → end
+  Offers out;
+  for (Diagnostic* finding : findings) {
+    const auto reach = reach_of(*finding);
+    if (reach) {
+      const auto next = taken.upper_bound(reach->end);
+      if (next != taken.begin() && std::prev(next)->second >= reach->begin) continue;
+      taken.emplace(reach->begin, reach->end);
+    }
+    out.push_back(finding);
+  }
+  return out;
+}
+
+doc::EditedText edited(const SourcePtr& source, const Offers& findings) {
+  std::vector<doc::EditedText::Group> groups;
+  for (const Diagnostic* finding : findings) groups.push_back(finding->edits);
+  return {source, std::span<const doc::EditedText::Group>(groups)};
+}
+
+// Takes the repairs away that lose something: all hold together, or each half is looked at by itself.
+// `budget` bounds how often a text is read for it.
+Offers that_keep(const SourcePtr& source, const Offers& findings, int& budget) {
+  if (findings.empty()) return {};
+  const doc::EditedText text = edited(source, findings);
+  Offers taken;
+  for (size_t i = 0; i < findings.size(); ++i)
+    if (text.took(i)) taken.push_back(findings[i]);
+  if (--budget >= 0 && keeps_everything(source, text.after(), {taken.begin(), taken.end()})) return taken;
+  if (findings.size() == 1 || budget < 0) {
+    for (Diagnostic* finding : findings) finding->edits.clear();
+    return {};
+  }
+  const auto middle = findings.begin() + static_cast<long>(findings.size() / 2);
+  Offers kept = that_keep(source, {findings.begin(), middle}, budget);
+  const Offers rest = that_keep(source, {middle, findings.end()}, budget);
+  kept.insert(kept.end(), rest.begin(), rest.end());
+  return kept;
+}
+
+}  // namespace
+
+bool keeps_everything(const SourcePtr& before, const SourcePtr& after,
+                      const std::vector<const Diagnostic*>& findings) {
+  std::vector<Edit> words;
+  for (const Diagnostic* finding : findings)
+    std::ranges::copy_if(finding->edits, std::back_inserter(words), [](const Edit& edit) {
+      return changes_words(edit) || written(edit) == kNoBreak;  // which YAML reads as a part of words
+    });
+  const SourcePtr wanted = words.empty() ? before : doc::EditedText(before, words).after();
+  if (contents(wanted->text) != contents(after->text)) return false;
+  const auto wanted_parts = parts_of(wanted);
+  if (!wanted_parts) return true;
+  const auto parts = parts_of(after);
+  return parts && *parts == *wanted_parts;
+}
+
+bool Texts::apply(doc::Diagnostics& findings) {
+  // A text of some megabytes takes a second to be read; whoever breaks it in many ways gets fewer repairs.
+  int budget = 64;
+  bool changed = false;
+  const Offers all = with_repairs(findings);
+  if (all.empty()) return false;
+  for (SourcePtr& source : current_) {
+    Offers its;
+    std::ranges::copy_if(all, std::back_inserter(its),
+                         [&](const Diagnostic* finding) { return finding->edits.front().source == source; });
+    its = that_keep(source, apart(its), budget);
+    if (its.empty()) continue;
+    doc::EditedText text = edited(source, its);
+    if (text.applied() == 0 || text.after()->text == source->text) continue;
+    // Two halves that hold each by itself may not hold together.
+    if (!keeps_everything(source, text.after(), {its.begin(), its.end()})) {
+      for (size_t i = 1; i < its.size(); ++i) its[i]->edits.clear();
+      text = edited(source, {its.front()});
+    }
+    source = text.after();
+    history_.push_back(std::move(text));
+    changed = true;
+  }
+  return changed;
+}
+
+doc::Span Texts::back(doc::Span span) const {
+  for (size_t i = history_.size(); i-- > 0;) span = history_[i].back(span);
+  return span;
+}
+
+void Texts::to_given(doc::Diagnostics& findings) const {
+  for (Diagnostic& finding : findings.mutable_all()) {
+    finding.span = back(finding.span);
+    for (Diagnostic::Note& note : finding.notes) note.span = back(note.span);
+  }
+}
+
+std::vector<Repair> Texts::repairs() const {
+  std::vector<Repair> out;
+  for (size_t i = 0; i < given_.size(); ++i)
+    if (current_[i] != given_[i] && current_[i]->text != given_[i]->text)
+      out.push_back({given_[i], current_[i]});
+  return out;
+}
+
+}  // namespace railbed::check

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses of secondary networks: do they fit the cluster, the nodes and each other.
+#include <algorithm>
+#include <set>
+
+#include "check/rules/families.h"
+#include "check/rules/lookups.h"
+
+namespace railbed::check {
+namespace {
+
+using doc::Value;
+
+constexpr int kShortestV4 = 8;  // RB-IPAM-007 tells of shorter ones
+
+// Where the subnet of a range is written.
+doc::Span subnet_span(const NetworkView& network, const api::IpamRange& range) {
+  for (const std::string_view key : {"range", "subnet"})
+    if (const Value* text = network.ipam.find(key)) return text->span;
+  return range.span;
+}
+
+std::vector<api::IpamRange> ranges_of(const NetworkView& network) {
+  std::vector<api::IpamRange> ranges;
+  if (network.addresses)
+    for (const auto& set : network.addresses->range_sets) ranges.insert(ranges.end(), set.begin(), set.end());
+  return ranges;
+}
+
+// How many addresses pods can get from one range: first to last, without what is excluded inside.
+uint64_t usable(const api::IpamRange& range) {
+  std::vector<IpRange> holes;
+  for (const IpPrefix& prefix : range.excluded) {
+    IpRange hole{prefix.network(), prefix.last()};
+    if (hole.first.family != range.addresses.first.family) continue;
+    hole.first = std::max(hole.first, range.addresses.first);
+    hole.last = std::min(hole.last, range.addresses.last);
+    if (hole.first <= hole.last) holes.push_back(hole);
+  }
+  std::ranges::sort(holes);
+  uint64_t count = range.addresses.size();
+  std::optional<IpAddress> behind;
+  for (IpRange hole : holes) {
+    if (behind && hole.last <= *behind) continue;
+    if (behind && hole.first <= *behind) hole.first = behind->plus(1).value_or(hole.last);
+    count -= std::min(count, hole.size());
+    behind = hole.last;
+  }
+  return count;
+}
+
+// Of the set with the fewest: each pod gets one of every set.
+uint64_t capacity(const api::IpamConfig& config) {
+  uint64_t fewest = UINT64_MAX;
+  for (const auto& set : config.range_sets) {
+    uint64_t sum = 0;
+    for (const api::IpamRange& range : set) {
+      const uint64_t some = usable(range);
+      sum = sum > UINT64_MAX - some ? UINT64_MAX : sum + some;
+    }
+    fewest = std::min(fewest, sum);
+  }
+  return fewest;
+}
+
+void overlaps_cluster(const Input& in, Findings& out) {
+  for (const NetworkView& network : in.views.networks)
+    for (const api::IpamRange& range : ranges_of(network))
+      for (const IpPrefix& cluster : in.settings.cluster_networks)
+        if (range.subnet.length >= kShortestV4 && range.subnet.overlaps(cluster))
+          out.error(subnet_span(network, range),
+                    fmt::format("{} overlaps with {}, a network of the cluster: pods that are attached here "
+                                "lose the way to the pods and services in it",
+                                IpPrefix{range.subnet.network(), range.subnet.length}.to_string(),
+                                cluster.to_string()))
+              .with_fix("take a prefix that the cluster does not use");
+}
+
+bool wants_default_route(const Input& in, const NetworkView& network) {
+  return std::ranges::any_of(network.users, [&](size_t user) {
+    return std::ranges::any_of(in.views.pods[user].networks, [&](const PodView::Net& net) {
+      return net.network == &network && !net.selection->default_route.empty();
+    });
+  });
+}
+
+void takes_default_route(const Input& in, Findings& out) {
+  for (const NetworkView& network : in.views.networks) {
+    const Value* routes = network.ipam.find("routes");
+    if (routes == nullptr || !routes->is_array() || wants_default_route(in, network)) continue;
+    for (const Value& route : *routes->as_array()) {
+      const std::string_view to = text_at(route, "dst");
+      if (to != "0.0.0.0/0" && to != "::/0") continue;
+      if (integer_at(route, "table").value_or(254) != 254) continue;
+      out.warning(
+             route.find("dst")->span,
+             fmt::format("{} takes the pod's default route away from eth0: traffic to DNS, API server and "
+                         "registries goes into the fabric",
+                         network.label()))
+          .with_fix(
+              "remove the route, or ask for it in the pods that want it (\"default-route\" in the "
+              "networks annotation)");
+    }
+  }
+}
+
+void gateway_is_handed_out(const Input& in, Findings& out) {
+  for (const NetworkView& network : in.views.networks) {
+    if (text_at(network.ipam, "type") != "whereabouts") continue;
+    for (const api::IpamRange& range : ranges_of(network)) {
+      if (!range.gateway || !range.addresses.contains(*range.gateway)) continue;
+      // The parser itself excludes the gateway, once.
+      if (std::ranges::count_if(range.excluded,
+                                [&](const IpPrefix& hole) { return hole.contains(*range.gateway); }) > 1)
+        continue;
+      const Value* gateway = network.ipam.find("gateway");
+      out.warning(gateway == nullptr ? range.span : gateway->span,
+                  fmt::format("whereabouts gives {} to a pod some day: it does not leave its gateway out",
+                              *range.gateway))
+          .with_fix(fmt::format("\"exclude\": [\"{}/{}\"], or begin the range behind it", *range.gateway,
+                                range.gateway->bits()));
+    }
+  }
+}
+
+struct Need {
+  uint64_t vfs = 0;
+  std::set<std::string> nodes;
+};
+
+Need need_of(const Input& in, std::string_view resource) {
+  Need need;
+  for (const PoolPart& part : in.views.pool(resource)) {
+    need.vfs += static_cast<uint64_t>(part.vfs);
+    need.nodes.insert(part.graph->facts->node);
+  }
+  return need;
+}
+
+void too_few_for_nodes(const Input& in, Findings& out) {
+  for (const NetworkView& network : in.views.networks) {
+    const auto ranges = ranges_of(network);
+    if (ranges.empty() || network.resource.empty()) continue;
+    const uint64_t addresses = capacity(*network.addresses);
+    const Need need = need_of(in, network.resource);
+    // host-local counts on every node anew.
+    const bool per_node = text_at(network.ipam, "type") == "host-local";
+    const uint64_t vfs = per_node && !need.nodes.empty() ? need.vfs / need.nodes.size() : need.vfs;
+    if (vfs <= addresses) continue;
+    auto& told = out.warning(
+        subnet_span(network, ranges.front()),
+        fmt::format("{} addresses for the {} VFs of {} on {} node{}: pods beyond them wait for one",
+                    addresses, vfs, network.resource, per_node ? 1 : need.nodes.size(),
+                    per_node || need.nodes.size() == 1 ? "" : "s"));
+    for (const PolicyView* policy : in.views.policies_of(network.resource))
+      if (const Value* count = policy->spec->find("numVfs")) told.note(count->span, "VFs per PF");
+    told.with_fix(fmt::format("a range of at least {} addresses", vfs));
+  }
+}
+
+// What a policy makes on one node, at least: its PFs are counted where they are named.
+uint64_t vfs_per_node(const PolicyView& policy) {
+  const auto vfs =
+      static_cast<uint64_t>(std::max<int64_t>(integer_at(*policy.spec, "numVfs").value_or(0), 0));
+  std::set<std::string> pfs;
+  for (const Word& name : texts_at(*policy.spec, "nicSelector.pfNames")) {
+    if (name.text.find('#') != std::string::npos) return 1;
+    pfs.insert(name.text);
+  }
+  const size_t roots = texts_at(*policy.spec, "nicSelector.rootDevices").size();
+  return vfs * std::max<uint64_t>(1, std::max(pfs.size(), roots));
+}
+
+void full_after_few_nodes(const Input& in, Findings& out) {
+  constexpr uint64_t kFewNodes = 4;
+  if (!in.graphs.empty()) return;  // RB-ADDR-004 counts
+  for (const NetworkView& network : in.views.networks) {
+    const auto ranges = ranges_of(network);
+    const auto policies = in.views.policies_of(network.resource);
+    if (ranges.empty() || policies.size() != 1 || text_at(network.ipam, "type") == "host-local") continue;
+    const Value* selected = at(*policies[0]->spec, "nodeSelector");
+    if (selected != nullptr && selected->find("kubernetes.io/hostname") != nullptr) continue;
+    const uint64_t addresses = capacity(*network.addresses);
+    const uint64_t per_node = vfs_per_node(*policies[0]);
+    if (per_node == 0 || addresses >= per_node * kFewNodes) continue;
+    const Value* count = policies[0]->spec->find("numVfs");
+    out.note(subnet_span(network, ranges.front()),
+             fmt::format("{} addresses are enough for {} node{}: a node has {} VFs or more of {}", addresses,
+                         addresses / per_node, addresses / per_node == 1 ? "" : "s", per_node,
+                         network.resource))
+        .note(count == nullptr ? doc::Span() : count->span, "VFs per PF; PFs are named by the nicSelector")
+        .with_fix("count VFs × PFs × nodes, also of the nodes to come");
+  }
+}
+
+bool is_rail(const NetworkView& network) {
+  static constexpr std::string_view kTypes[] = {"sriov",   "ib-sriov", "host-device",
+                                                "macvlan", "ipvlan",   "ipoib"};
+  return std::ranges::find(kTypes, network.type) != std::end(kTypes);
+}
+
+// How many pods use a network, as far as the bundle says.
+int64_t users(const Input& in, const NetworkView& network) {
+  int64_t count = 0;
+  for (const size_t user : network.users) {
+    const PodView& pod = in.views.pods[user];
+    for (const PodView::Net& net : pod.networks)
+      if (net.network == &network && net.selection->ips.empty())
+        count += pod.pod->per_node ? std::max<int64_t>(2, pod.pod->replicas) : pod.pod->replicas;
+  }
+  return count;
+}
+
+bool on_one_node(const Input& in, const NetworkView& network) {
+  const auto nodes = need_of(in, network.resource).nodes.size();
+  if (nodes > 0) return nodes == 1;
+  if (network.resource.empty() && !in.graphs.empty()) return in.graphs.size() == 1;
+  const auto policies = in.views.policies_of(network.resource);
+  return !policies.empty() && std::ranges::all_of(policies, [](const PolicyView* policy) {
+    const Value* selected = at(*policy->spec, "nodeSelector");
+    return selected != nullptr && selected->find("kubernetes.io/hostname") != nullptr;
+  });
+}
+
+void host_local_on_many_nodes(const Input& in, Findings& out) {
+  for (const NetworkView& network : in.views.networks) {
+    const Value* type = network.ipam.find("type");
+    if (type == nullptr || text_at(network.ipam, "type") != "host-local" || !is_rail(network)) continue;
+    if (on_one_node(in, network)) continue;
+    out.warning(
+           type->span,
+           "host-local counts on each node for itself: every node gives out the same addresses, and pods "
+           "of two nodes with one address reach nobody reliably")
+        .with_fix("whereabouts, or a network of its own with a range of its own per node");
+  }
+}
+
+void static_for_many_pods(const Input& in, Findings& out) {
+  for (const NetworkView& network : in.views.networks) {
+    const Value* addresses = network.ipam.find("addresses");
+    if (addresses == nullptr || text_at(network.ipam, "type") != "static") continue;
+    const int64_t count = users(in, network);
+    if (count < 2) continue;
+    out.error(addresses->span,
+              fmt::format("{} pods use {} and all get this same address", count, network.label()))
+        .with_fix("whereabouts, or \"ips\" in the networks annotation of each pod (capability \"ips\")");
+  }
+}
+
+bool runs_dhcp_daemon(const Input& in) {
+  for (const Document& document : in.bundle.documents)
+    if (document.kind == "Network" && document.api_version.starts_with("operator.openshift.io/")) return true;
+  for (const PodTemplate& pod : in.pods)
+    for (const Container& container : pod.containers)
+      for (const std::string_view key : {"command", "args"})
+        for (const Word& word : texts_at(*container.value, key))
+          if (word.text == "dhcp" || word.text.ends_with("/dhcp")) return true;
+  return false;
+}
+
+void dhcp_without_daemon(const Input& in, Findings& out) {
+  if (runs_dhcp_daemon(in)) return;
+  for (const NetworkView& network : in.views.networks) {
+    const Value* type = network.ipam.find("type");
+    if (type == nullptr || text_at(network.ipam, "type") != "dhcp") continue;
+    out.warning(
+           type->span,
+           "dhcp needs the plugin's daemon on every node; nothing here starts it, and OpenShift starts it "
+           "only for networks that its Network object declares")
+        .with_fix(
+            "run `dhcp daemon` in a DaemonSet (OpenShift: a dummy dhcp network in additionalNetworks), "
+            "or use whereabouts");
+  }
+}
+
+void one_subnet_twice(const Input& in, Findings& out) {
+  std::set<std::pair<const NetworkView*, const NetworkView*>> told;
+  constexpr size_t kMost = 64;  // rails of a pod that are compared
+  for (const PodView& pod : in.views.pods)
+    for (size_t i = 0; i < std::min(pod.networks.size(), kMost); ++i)
+      for (size_t j = 0; j < i; ++j) {
+        const NetworkView* later = pod.networks[i].network;
+        const NetworkView* first = pod.networks[j].network;
+        if (later == nullptr || first == nullptr || later == first) continue;
+        for (const api::IpamRange& a : ranges_of(*later))
+          for (const api::IpamRange& b : ranges_of(*first)) {
+            if (!a.subnet.overlaps(b.subnet) || !told.insert({first, later}).second) continue;
+            out.warning(
+                   subnet_span(*later, a),
+                   fmt::format("{} has two interfaces in one subnet ({} and {}): Linux sends through one "
+                               "of them, and answers for both on either",
+                               pod.pod->label(), pod.networks[j].interface, pod.networks[i].interface))
+                .note(subnet_span(*first, b), "the other one")
+                .with_fix("a subnet for each rail");
+          }
+      }
+}
+
+constexpr Rule kRules[] = {
+    {"RB-ADDR-001", "a secondary network overlaps with the cluster's own networks", Needs::kNothing,
+     overlaps_cluster},
+    {"RB-ADDR-002", "a secondary network takes the pod's default route", Needs::kNothing,
+     takes_default_route},
+    {"RB-ADDR-003", "whereabouts hands its gateway out", Needs::kNothing, gateway_is_handed_out},
+    {"RB-ADDR-004", "fewer addresses than the nodes have VFs", Needs::kFacts, too_few_for_nodes},
+    {"RB-ADDR-005", "an address range that is full after few nodes", Needs::kNothing, full_after_few_nodes},
+    {"RB-ADDR-006", "host-local addresses on several nodes", Needs::kNothing, host_local_on_many_nodes},
+    {"RB-ADDR-007", "one static address for several pods", Needs::kNothing, static_for_many_pods},
+    {"RB-ADDR-008", "dhcp addresses without the dhcp daemon", Needs::kNothing, dhcp_without_daemon},
+    {"RB-ADDR-009", "two rails of a pod in one subnet", Needs::kNothing, one_subnet_twice},
+};
+
+}  // namespace
+
+std::span<const Rule> address_rules() {
+  return kRules;
+}
+
+}  // namespace railbed::check

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// Environment variables of NCCL, UCX, NVSHMEM and KServe: names, values, and whether they fit the pod.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "check/data_files.h"
+#include "check/rules/families.h"
+#include "check/rules/lookups.h"
+#include "doc/scalar.h"
+
+namespace railbed::check {
+namespace {
+
+using doc::Value;
+
+struct Variables {
+  Value data;
+  std::map<std::string_view, const Value*> rows;
+  std::vector<std::string_view> names;
+};
+
+const Variables& variables() {
+  static const Variables kVariables = [] {
+    Variables made;
+    made.data = data_document("variables.yaml");
+    for (const Value& row : *made.data.find("variables")->as_array()) {
+      made.rows.emplace(text_at(row, "name"), &row);
+      made.names.push_back(text_at(row, "name"));
+    }
+    return made;
+  }();
+  return kVariables;
+}
+
+// One variable of one container.
+struct Setting {
+  std::string name;
+  doc::Span name_span;
+  const Value* value = nullptr;  // null: from elsewhere
+  std::string text;              // of the value
+  const Value* row = nullptr;    // what is known of it
+  const PodView* pod = nullptr;
+};
+
+std::vector<Setting> settings_of(const PodView& pod) {
+  std::vector<Setting> all;
+  for (const Container& container : pod.pod->containers) {
+    const Value* list = container.value->find("env");
+    if (list == nullptr || !list->is_array()) continue;
+    for (const Value& item : *list->as_array()) {
+      const Value* name = item.find("name");
+      if (name == nullptr || name->as_string() == nullptr) continue;
+      Setting setting{
+          .name = *name->as_string(), .name_span = name->span, .value = item.find("value"), .pod = &pod};
+      if (setting.value != nullptr) {
+        const std::string* text = setting.value->as_string();
+        setting.text = text != nullptr ? *text : std::string(setting.value->written());
+      }
+      const auto row = variables().rows.find(setting.name);
+      if (row != variables().rows.end()) setting.row = row->second;
+      all.push_back(std::move(setting));
+    }
+  }
+  return all;
+}
+
+// Calls `tell` for each variable whose row has `field` and whose value stands here.
+template <typename Tell>
+void each_with(const Input& in, std::string_view field, Tell tell) {
+  for (const PodView& pod : in.views.pods)
+    for (const Setting& setting : settings_of(pod))
+      if (setting.row != nullptr && setting.row->find(field) != nullptr && setting.value != nullptr &&
+          setting.text.find("$(") == std::string::npos)
+        tell(setting, *setting.row->find(field));
+}
+
+bool same(std::string_view a, std::string_view b) {
+  return lower(a) == lower(b);
+}
+
+bool listed(const Value& list, std::string_view text) {
+  return std::ranges::any_of(*list.as_array(), [&](const Value& one) {
+    return one.as_string() != nullptr && same(*one.as_string(), text);
+  });
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(','), text.size());
+    std::string_view part = text.substr(0, end);
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    while (part.ends_with(' ')) part.remove_suffix(1);
+    if (!part.empty()) parts.emplace_back(part);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+bool has_rdma(const Input& in, const PodView& pod) {
+  return std::ranges::any_of(pod.networks, [&](const PodView::Net& net) {
+    return net.network != nullptr && in.views.rdma(*net.network);
+  });
+}
+
+void level_as_number(const Input& in, Findings& out) {
+  each_with(in, "levels", [&](const Setting& setting, const Value& levels) {
+    const auto number = doc::plain_integer(setting.text);
+    const Value::Array& names = *levels.as_array();
+    if (!number || *number < 0) return;
+    const std::string name = *names[std::min(static_cast<size_t>(*number), names.size() - 1)].as_string();
+    const bool far = name == "SYS" && setting.name == "NCCL_NET_GDR_LEVEL";
+    out.warning(setting.value->span,
+                fmt::format(
+                    "{} is an old number and means {}{}", setting.text, name,
+                    far ? ": GPUDirect even when NIC and GPU are on different sockets, which is often slower "
+                          "than through host memory"
+                        : ""))
+        .with_fix(far ? "leave it out (NCCL takes PXB), or name a level that was measured: PXB, PHB"
+                      : "write the name: " + name);
+  });
+}
+
+void set_to_default(const Input& in, Findings& out) {
+  each_with(in, "obvious", [&](const Setting& setting, const Value&) {
+    if (text_at(*setting.row, "default") != setting.text) return;
+    out.note(setting.value->span, fmt::format("{} is {} anyway: this line neither does nor proves anything",
+                                              setting.name, setting.text))
+        .with_fix("leave it out; NCCL_DEBUG=INFO shows what is used (NET/IB : Using …)");
+  });
+}
+
+void fixed_gid_index(const Input& in, Findings& out) {
+  each_with(in, "gid", [&](const Setting& setting, const Value&) {
+    const auto& networks = setting.pod->networks;
+    const bool roce = std::ranges::any_of(networks, [&](const PodView::Net& net) {
+      return net.network != nullptr && in.views.rdma(*net.network) && !net.network->infiniband();
+    });
+    if (!roce || text_at(*setting.row, "default") == setting.text) return;
+    out.warning(
+           setting.value->span,
+           fmt::format(
+               "the index of a VF's RoCE v2 address differs from pod to pod and from port to port: with a "
+               "fixed {} connections fail, or go out as RoCE v1",
+               setting.name))
+        .with_fix(setting.name.starts_with("NCCL")
+                      ? "leave it out (NCCL 2.21 and later choose), or NCCL_IB_ADDR_RANGE"
+                      : "leave it out");
+  });
+}
+
+// What decides which entries a port's GID table has: the link, and the families of its addresses. Empty where
+// the bundle does not say.
+std::string table_of(const PodView::Net& net) {
+  if (net.network == nullptr || !net.network->addresses) return {};
+  std::string families = net.network->infiniband() ? "InfiniBand" : "";
+  for (const auto& set : net.network->addresses->range_sets)
+    if (!set.empty()) families += set.front().subnet.address.family == IpFamily::kV4 ? " IPv4" : " IPv6";
+  return families;
+}
+
+void one_index_for_all(const Input& in, Findings& out) {
+  for (const PodView& pod : in.views.pods)
+    for (const Setting& setting : settings_of(pod)) {
+      if (setting.name != "KSERVE_INFER_ROCE" || !same(setting.text, "true")) continue;
+      const auto differs = std::ranges::find_if(pod.networks, [&](const PodView::Net& net) {
+        const std::string first = table_of(pod.networks.front());
+        return !first.empty() && !table_of(net).empty() && table_of(net) != first;
+      });
+      if (differs == pod.networks.end()) continue;
+      out.warning(setting.value->span,
+                  fmt::format(
+                      "the start script takes one GID index for all networks, the most common one, and the "
+                      "tables of {} and {} differ: one of them is not usable",
+                      pod.networks.front().interface, differs->interface))
+          .note(pod.networks.front().selection->name.span, "this network has other addresses")
+          .note(differs->selection->name.span, "than this one")
+          .with_fix(
+              "addresses of the same families on all networks, or leave it out and let NCCL and UCX choose");
+    }
+}
+
+void misspelt(const Input& in, Findings& out) {
+  for (const PodView& pod : in.views.pods)
+    for (const Setting& setting : settings_of(pod)) {
+      if (setting.row != nullptr) continue;
+      const auto prefixes = texts_at(variables().data, "prefixes");
+      if (std::ranges::none_of(prefixes, [&](const Word& one) { return setting.name.starts_with(one.text); }))
+        continue;
+      const std::string near = doc::nearest(setting.name, variables().names);
+      if (near.empty()) continue;
+      auto& told =
+          out.warning(setting.name_span, fmt::format("no library reads {}: it has no effect", setting.name))
+              .with_fix("did you mean " + near + "?");
+      if (setting.name_span.length == static_cast<int>(setting.name.size()))
+        told.with_edit(setting.name_span, near);
+    }
+}
+
+void wrong_value(const Input& in, Findings& out) {
+  for (const PodView& pod : in.views.pods)
+    for (const Setting& setting : settings_of(pod)) {
+      if (setting.row == nullptr || setting.value == nullptr || setting.text.empty() ||
+          setting.text.find('$') != std::string::npos || setting.row->find("retired") != nullptr)
+        continue;
+      const Value* choices = setting.row->find("choices");
+      const std::string_view type = text_at(*setting.row, "type");
+      std::string wanted;
+      if (choices != nullptr && !listed(*choices, setting.text)) {
+        std::vector<std::string> names;
+        for (const Word& word : texts_at(*setting.row, "choices")) names.push_back(word.text);
+        wanted = fmt::format("one of {}", fmt::join(names, ", "));
+      } else if (type == "flag" && setting.text != "0" && setting.text != "1") {
+        wanted = "0 or 1";
+      } else if (type == "integer" && !doc::plain_integer(setting.text)) {
+        wanted = "a whole number";
+      }
+      if (wanted.empty()) continue;
+      out.warning(setting.value->span, fmt::format("{} takes {}, not \"{}\": it is ignored or read as 0",
+                                                   setting.name, wanted, setting.text))
+          .with_fix(fmt::format("value: {}", wanted));
+    }
+}
+
+// Whether a list of UCX transports has one that does RDMA.
+bool ucx_has_rdma(std::string_view tls) {
+  if (tls.starts_with('^')) return true;
+  return std::ranges::any_of(split(tls), [](const std::string& one) {
+    return one == "all" || one == "ib" || one.starts_with("rc") || one.starts_with("ud") ||
+           one.starts_with("dc") || one.starts_with("gga");
+  });
+}
+
+void rdma_switched_off(const Input& in, Findings& out) {
+  const auto tell = [&](const Setting& setting) {
+    out.warning(setting.value->span,
+                fmt::format("{}={} switches RDMA off, and {} has RDMA networks: they stay idle", setting.name,
+                            setting.text, setting.pod->pod->label()))
+        .note(setting.pod->networks.front().selection->name.span, "its networks")
+        .with_fix("leave it out");
+  };
+  each_with(in, "off", [&](const Setting& setting, const Value& off) {
+    if (listed(off, setting.text) && has_rdma(in, *setting.pod)) tell(setting);
+  });
+  for (const PodView& pod : in.views.pods)
+    for (const Setting& setting : settings_of(pod))
+      if (setting.name == "UCX_TLS" && setting.value != nullptr && !setting.text.empty() &&
+          !ucx_has_rdma(setting.text) && has_rdma(in, pod))
+        tell(setting);
+}
+
+// "mlx5_3", "=mlx5_3:1": a device by its number.
+bool is_numbered(std::string_view device) {
+  while (device.starts_with('=') || device.starts_with('^')) device.remove_prefix(1);
+  const size_t digits = device.find_first_of("0123456789", device.find('_') + 1);
+  return device.starts_with("mlx5_") && digits == 5;
+}
+
+// Whether the same setting goes to more than one pod.
+bool for_many_pods(const Input& in, const Setting& setting) {
+  if (setting.pod->pod->replicas > 1 || setting.pod->pod->per_node) return true;
+  // Those beside it, a few of them: a long list of pods is not searched again for each.
+  const auto near = std::span(in.views.pods).first(std::min<size_t>(in.views.pods.size(), 64));
+  return std::ranges::any_of(near, [&](const PodView& pod) {
+    return &pod != setting.pod && std::ranges::any_of(pod.pod->containers, [&](const Container& container) {
+      const Value* other = container.env(setting.name);
+      return other != nullptr && *other == *setting.value;
+    });
+  });
+}
+
+void device_by_number(const Input& in, Findings& out) {
+  each_with(in, "devices", [&](const Setting& setting, const Value&) {
+    if (!has_rdma(in, *setting.pod) || setting.text.starts_with('^')) return;
+    const auto parts = split(setting.text);
+    const auto numbered =
+        std::ranges::find_if(parts, [](const std::string& one) { return is_numbered(one); });
+    if (numbered == parts.end() || !for_many_pods(in, setting)) return;
+    out.warning(setting.value->span,
+                fmt::format(
+                    "{} is another device in every pod and on every node: VFs are numbered in the order in "
+                    "which they appear",
+                    *numbered))
+        .with_fix(setting.name == "NCCL_IB_HCA" ? "NCCL_IB_HCA=mlx5 takes all that the pod has"
+                                                : "leave it out, or find the names when the pod starts");
+  });
+}
+
+void interface_not_there(const Input& in, Findings& out) {
+  each_with(in, "interface", [&](const Setting& setting, const Value&) {
+    const PodView& pod = *setting.pod;
+    if (pod.networks.empty() || setting.text.starts_with('^')) return;
+    if (flag_at(*pod.pod->spec, "hostNetwork").value_or(false)) return;
+    std::set<std::string> names = {"lo", "eth0"};
+    for (const PodView::Net& net : pod.networks) names.insert(net.interface);
+    const bool exact = setting.row->find("exact") != nullptr;
+    const auto parts = split(setting.text);
+    const bool found = std::ranges::any_of(parts, [&](std::string part) {
+      const bool whole = exact || part.starts_with('=');
+      if (part.starts_with('=')) part.erase(0, 1);
+      if (part.find('*') != std::string::npos || part.empty()) return true;
+      return std::ranges::any_of(
+          names, [&](const std::string& name) { return whole ? name == part : name.starts_with(part); });
+    });
+    if (found) return;
+    out.error(setting.value->span,
+              fmt::format("{} has no interface {}: its interfaces are {}, and the library stops without one",
+                          pod.pod->label(), setting.text, fmt::join(names, ", ")))
+        .note(pod.networks.front().selection->name.span,
+              "networks become net1, net2, … unless they are named")
+        .with_fix("eth0");
+  });
+}
+
+void retired(const Input& in, Findings& out) {
+  for (const PodView& pod : in.views.pods)
+    for (const Setting& setting : settings_of(pod)) {
+      if (setting.row == nullptr || setting.row->find("retired") == nullptr) continue;
+      out.note(setting.name_span, fmt::format("{} is no longer read", setting.name))
+          .with_fix(fmt::format("{}, or leave it out", text_at(*setting.row, "retired")));
+    }
+}
+
+constexpr Rule kRules[] = {
+    {"RB-ENV-001", "a distance as an old number", Needs::kNothing, level_as_number},
+    {"RB-ENV-002", "a variable set to what it is anyway", Needs::kNothing, set_to_default},
+    {"RB-ENV-003", "a fixed GID index on RoCE", Needs::kNothing, fixed_gid_index},
+    {"RB-ENV-004", "one GID index for several networks", Needs::kNothing, one_index_for_all},
+    {"RB-ENV-005", "a misspelt variable", Needs::kNothing, misspelt},
+    {"RB-ENV-006", "a value that the variable does not take", Needs::kNothing, wrong_value},
+    {"RB-ENV-007", "RDMA switched off in a pod with RDMA networks", Needs::kNothing, rdma_switched_off},
+    {"RB-ENV-008", "an RDMA device by its number", Needs::kNothing, device_by_number},
+    {"RB-ENV-009", "an interface that the pod does not have", Needs::kNothing, interface_not_there},
+    {"RB-ENV-010", "a variable that is no longer read", Needs::kNothing, retired},
+};
+
+}  // namespace
+
+std::span<const Rule> environment_rules() {
+  return kRules;
+}
+
+}  // namespace railbed::check

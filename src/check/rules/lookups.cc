@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/rules/lookups.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "doc/json.h"
+#include "doc/text.h"
+
+namespace railbed::check {
+
+using doc::Value;
+
+const Value* at(const Value& value, std::string_view path) {
+  const Value* here = &value;
+  while (here != nullptr && !path.empty()) {
+    const size_t end = std::min(path.find('.'), path.size());
+    here = here->find(path.substr(0, end));
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return here;
+}
+
+std::string_view text_at(const Value& value, std::string_view path) {
+  const Value* found = at(value, path);
+  const std::string* text = found == nullptr ? nullptr : found->as_string();
+  return text == nullptr ? std::string_view() : std::string_view(*text);
+}
+
+std::optional<int64_t> integer_at(const Value& value, std::string_view path) {
+  const Value* found = at(value, path);
+  if (found == nullptr) return std::nullopt;
+  if (const int64_t* number = found->as_int()) return *number;
+  const std::string* text = found->as_string();
+  int64_t number = 0;
+  if (text == nullptr || text->empty()) return std::nullopt;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (error != std::errc{} || end != text->data() + text->size()) return std::nullopt;
+  return number;
+}
+
+std::optional<bool> flag_at(const Value& value, std::string_view path) {
+  const Value* found = at(value, path);
+  const bool* flag = found == nullptr ? nullptr : found->as_bool();
+  return flag == nullptr ? std::nullopt : std::optional(*flag);
+}
+
+std::vector<Word> texts_at(const Value& value, std::string_view path) {
+  std::vector<Word> texts;
+  const auto add = [&](const Value& item) {
+    if (const std::string* text = item.as_string()) texts.push_back({*text, item.span});
+  };
+  const Value* found = at(value, path);
+  if (found == nullptr) return texts;
+  if (const Value::Array* items = found->as_array())
+    std::ranges::for_each(*items, add);
+  else
+    add(*found);
+  return texts;
+}
+
+doc::Span key_span(const Value& value, std::string_view path) {
+  const size_t dot = path.rfind('.');
+  const Value* parent = dot == std::string_view::npos ? &value : at(value, path.substr(0, dot));
+  const std::string_view key = dot == std::string_view::npos ? path : path.substr(dot + 1);
+  const Value::Object* members = parent == nullptr ? nullptr : parent->as_object();
+  if (members == nullptr) return {};
+  const auto found = std::ranges::find(*members, key, &Value::Member::key);
+  return found == members->end() ? doc::Span() : found->key_span;
+}
+
+doc::Span name_span(const Document& document) {
+  const Value* name = at(document.value, "metadata.name");
+  return name != nullptr && name->span.known() ? name->span : document.value.span;
+}
+
+doc::Span inside(const Value& text, std::string_view word) {
+  const doc::Span& span = text.span;
+  if (!span.known() || text.as_string() == nullptr) return span;
+  const std::string_view rest = std::string_view(span.source->text).substr(span.offset);
+  // Indentation makes the written text longer than the value.
+  const size_t found = rest.substr(0, text.as_string()->size() * 4 + 256).find(word);
+  if (found == std::string_view::npos) return span;
+  return doc::LineIndex(span.source).at(span.offset + found, word.size());
+}
+
+bool has_kind(const Bundle& bundle, std::string_view kind) {
+  return std::ranges::find(bundle.documents, kind, &Document::kind) != bundle.documents.end();
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+std::string_view base_name(std::string_view resource) {
+  return resource.substr(resource.rfind('/') + 1);
+}
+
+const Value* NetworkView::plugin(std::string_view wanted) const {
+  for (const Value& one : plugins)
+    if (text_at(one, "type") == wanted) return &one;
+  return nullptr;
+}
+
+int64_t PodView::networks_with(std::string_view resource) const {
+  return std::ranges::count_if(
+      networks, [&](const Net& net) { return net.network != nullptr && net.network->resource == resource; });
+}
+
+const NetworkView* Views::network(std::string_view key) const {
+  const auto found = network_by_key.find(key);
+  return found == network_by_key.end() ? nullptr : &networks[found->second];
+}
+
+std::span<const PoolPart> Views::pool(std::string_view resource) const {
+  const auto found = pools.find(resource);
+  if (found == pools.end()) return {};
+  return found->second;
+}
+
+const Producer* Views::producer(std::string_view resource) const {
+  const auto found = by_resource.find(resource);
+  return found == by_resource.end() ? nullptr : &producers[found->second.front()];
+}
+
+std::vector<const PolicyView*> Views::policies_of(std::string_view resource) const {
+  std::vector<const PolicyView*> found;
+  const auto indices = makers.find(resource);
+  if (indices == makers.end()) return found;
+  for (const size_t index : indices->second) found.push_back(&policies[index]);
+  return found;
+}
+
+namespace {
+
+// Whether a device plugin gives only devices with RDMA for this entry.
+bool selects_rdma(const Producer& producer) {
+  const Value* selectors = producer.entry.find("selectors");
+  if (selectors == nullptr) return false;
+  if (const Value::Array* items = selectors->as_array())
+    return std::ranges::any_of(*items,
+                               [](const Value& one) { return flag_at(one, "isRdma").value_or(false); });
+  return flag_at(*selectors, "isRdma").value_or(false);
+}
+
+}  // namespace
+
+bool Views::rdma(const NetworkView& network) const {
+  if (network.infiniband()) return true;
+  if (network.type != "sriov" && network.type != "host-device") return false;
+  for (const Producer& producer : producers)
+    if (producer.by == Producer::By::kSriovPlugin && producer.resource == network.resource &&
+        selects_rdma(producer))
+      return true;
+  return std::ranges::any_of(policies_of(network.resource), &PolicyView::rdma);
+}
+
+namespace {
+
+// What the Network Operator puts before the resourceName of a HostDeviceNetwork.
+constexpr std::string_view kNetworkOperatorPrefix = "nvidia.com/";
+constexpr std::string_view kResourceAnnotation = "k8s.v1.cni.cncf.io/resourceName";
+
+PolicyView policy_view(const Document& document, const Settings& settings) {
+  static const Value kNothing = Value::object();
+  PolicyView view{.document = &document, .spec = document.value.find("spec")};
+  if (view.spec == nullptr || !view.spec->is_object()) view.spec = &kNothing;
+  if (const Value* name = view.spec->find("resourceName")) {
+    view.resource_span = name->span;
+    if (name->as_string()) view.resource = settings.graph.resource_prefix + "/" + *name->as_string();
+  }
+  view.link_type = lower(text_at(*view.spec, "linkType"));
+  view.rdma = flag_at(*view.spec, "isRdma").value_or(false) ||
+              flag_at(*view.spec, "nicSelector.isRdma").value_or(false) ||
+              (view.link_type == "ib" && text_at(*view.spec, "deviceType") != "vfio-pci");
+  view.ignored = document.name == "default" || integer_at(*view.spec, "numVfs") == 0;
+  return view;
+}
+
+void add_plugins(const Value& list, std::vector<Value>& out) {
+  if (const Value::Array* items = list.as_array())
+    for (const Value& item : *items)
+      if (item.is_object()) out.push_back(item);
+}
+
+std::optional<Value> embedded(const Value* text) {
+  doc::Diagnostics told_elsewhere;
+  if (text == nullptr) return std::nullopt;
+  if (text->is_object()) return *text;
+  if (!text->is_string()) return std::nullopt;
+  return doc::parse_embedded_json(*text, told_elsewhere);
+}
+
+void read_definition(const Document& document, NetworkView& view) {
+  if (const auto config = embedded(at(document.value, "spec.config"))) {
+    if (const Value* plugins = config->find("plugins"))
+      add_plugins(*plugins, view.plugins);
+    else
+      view.plugins.push_back(*config);
+  }
+  const Value* annotations = at(document.value, "metadata.annotations");
+  const Value* resource = annotations == nullptr ? nullptr : annotations->find(kResourceAnnotation);
+  if (resource != nullptr && resource->as_string() != nullptr) {
+    view.resource = *resource->as_string();
+    view.resource_span = resource->span;
+  }
+  for (const Value& plugin : view.plugins)
+    if (const Value* ipam = plugin.find("ipam"); ipam != nullptr && ipam->is_object()) {
+      view.ipam = *ipam;
+      break;
+    }
+}
+
+// SriovNetwork and the like: the fields of the spec become those of a plugin of type `type`.
+void read_network(const Document& document, std::string_view type, std::string_view prefix,
+                  NetworkView& view) {
+  const Value* spec = document.value.find("spec");
+  if (spec == nullptr) return;
+  Value plugin = *spec;
+  if (plugin.is_object()) plugin.set("type", type);
+  view.plugins.push_back(std::move(plugin));
+  view.ipam_text = spec->find("ipam");
+  if (auto ipam = embedded(view.ipam_text)) view.ipam = std::move(*ipam);
+  if (const Value* meta = spec->find("metaPlugins"); meta != nullptr && meta->is_string()) {
+    doc::Diagnostics told_elsewhere;
+    if (const auto plugins = doc::parse_embedded_json_list(*meta, told_elsewhere))
+      add_plugins(*plugins, view.plugins);
+  }
+  const Value* resource = spec->find("resourceName");
+  if (resource != nullptr && resource->as_string() != nullptr) {
+    view.resource_span = resource->span;
+    view.resource = resource->as_string()->starts_with(prefix) ? *resource->as_string()
+                                                               : std::string(prefix) + *resource->as_string();
+  }
+}
+
+// The addresses between the bounds of a whereabouts block that is refused for its prefix: how many there are
+// counts all the same.
+std::optional<api::IpamConfig> bounds_of(const Value& ipam) {
+  if (text_at(ipam, "type") != "whereabouts") return std::nullopt;
+  const auto subnet = IpPrefix::parse(text_at(ipam, "range"));
+  const auto first = IpAddress::parse(text_at(ipam, "range_start"));
+  const auto last = IpAddress::parse(text_at(ipam, "range_end"));
+  if (!subnet || !first || !last || first->family != last->family || *last < *first) return std::nullopt;
+  api::IpamConfig config{.type = api::IpamType::kWhereabouts, .span = ipam.span};
+  config.range_sets = {{{.subnet = *subnet, .addresses = {*first, *last}, .span = ipam.span}}};
+  return config;
+}
+
+std::optional<NetworkView> network_view(const Document& document, const Settings& settings) {
+  struct Row {
+    std::string_view kind, type;
+    bool sriov;
+  };
+  static constexpr Row kRows[] = {
+      {"SriovNetwork", "sriov", true},      {"SriovIBNetwork", "ib-sriov", true},
+      {"OVSNetwork", "ovs", true},          {"HostDeviceNetwork", "host-device", false},
+      {"MacvlanNetwork", "macvlan", false}, {"IPoIBNetwork", "ipoib", false}};
+  NetworkView view{.document = &document};
+  std::string ns = document.ns;
+  if (document.kind == "NetworkAttachmentDefinition") {
+    read_definition(document, view);
+  } else {
+    const auto row = std::ranges::find(kRows, document.kind, &Row::kind);
+    if (row == std::end(kRows)) return std::nullopt;
+    read_network(document, row->type,
+                 row->sriov ? settings.graph.resource_prefix + "/" : std::string(kNetworkOperatorPrefix),
+                 view);
+    const std::string_view target = text_at(document.value, "spec.networkNamespace");
+    if (!target.empty()) ns = target;
+  }
+  view.key = ns + "/" + document.name;
+  if (!view.plugins.empty()) view.type = text_at(view.plugins.front(), "type");
+  if (view.ipam.is_object()) {
+    doc::Diagnostics told_elsewhere;
+    view.addresses = api::parse_ipam(view.ipam, told_elsewhere);
+    if (!view.addresses) view.addresses = bounds_of(view.ipam);
+  }
+  return view;
+}
+
+// A device plugin's configuration: {"resourceList": […]} or {"configList": […]}.
+void add_plugin_config(const Document& document, const Value* text, Producer::By by, Views& views) {
+  const auto config = embedded(text);
+  if (!config) return;
+  const bool shared = by == Producer::By::kSharedPlugin;
+  const Value* list = config->find(shared ? "configList" : "resourceList");
+  if (list == nullptr || !list->is_array()) return;
+  for (const Value& entry : *list->as_array()) {
+    const Value* name = entry.find("resourceName");
+    if (name == nullptr || name->as_string() == nullptr) continue;
+    std::string_view prefix = text_at(entry, "resourcePrefix");
+    if (prefix.empty()) prefix = shared ? "rdma" : "intel.com";  // the plugins' own defaults
+    views.producers.push_back({.by = by,
+                               .resource = fmt::format("{}/{}", prefix, *name->as_string()),
+                               .span = name->span,
+                               .document = &document,
+                               .entry = entry});
+  }
+}
+
+void add_producers(const Document& document, Views& views) {
+  using By = Producer::By;
+  if (document.kind == "NicClusterPolicy" || document.kind == "NicNodePolicy") {
+    add_plugin_config(document, at(document.value, "spec.sriovDevicePlugin.config"), By::kSriovPlugin, views);
+    add_plugin_config(document, at(document.value, "spec.rdmaSharedDevicePlugin.config"), By::kSharedPlugin,
+                      views);
+  } else if (document.kind == "ConfigMap") {
+    const Value* data = document.value.find("data");
+    if (data == nullptr || !data->is_object()) return;
+    for (const Value::Member& member : *data->as_object()) {
+      const std::string* text = member.value.as_string();
+      if (text == nullptr) continue;
+      if (text->find("\"resourceList\"") != std::string::npos)
+        add_plugin_config(document, &member.value, By::kSriovPlugin, views);
+      else if (text->find("\"configList\"") != std::string::npos)
+        add_plugin_config(document, &member.value, By::kSharedPlugin, views);
+    }
+  }
+}
+
+void add_pod(const PodTemplate& pod, Views& views) {
+  PodView view{.pod = &pod};
+  for (size_t i = 0; i < pod.networks.size(); ++i) {
+    const api::NetworkSelection& selection = pod.networks[i];
+    PodView::Net net{.selection = &selection};
+    net.key = fmt::format("{}/{}", selection.ns->empty() ? pod.document->ns : *selection.ns, *selection.name);
+    net.interface = selection.interface->empty() ? fmt::format("net{}", i + 1) : *selection.interface;
+    net.network = views.network(net.key);
+    if (net.network == nullptr) {  // the one of that name: that the namespace is wrong, others tell
+      if (views.networks_by_name.count(*selection.name) == 1)
+        net.network = &views.networks[views.networks_by_name.find(*selection.name)->second];
+    }
+    if (net.network != nullptr && !net.network->resource.empty() &&
+        std::ranges::find(view.resources, net.network->resource) == view.resources.end())
+      view.resources.push_back(net.network->resource);
+    if (net.network != nullptr) {
+      auto& users = views.networks[static_cast<size_t>(net.network - views.networks.data())].users;
+      if (users.empty() || users.back() != views.pods.size()) users.push_back(views.pods.size());
+    }
+    view.networks.push_back(std::move(net));
+  }
+  views.pods.push_back(std::move(view));
+}
+
+}  // namespace
+
+std::string resource_prefix(const Bundle& bundle, const Settings& settings) {
+  const std::string& said = settings.graph.resource_prefix;
+  if (said != graph::Options().resource_prefix) return said;
+  bool network_operator = false;
+  for (const Document& document : bundle.documents) {
+    // A device plugin of its own beside the policies: which of the two makes a name is the question then.
+    if (document.kind == "NicClusterPolicy" && at(document.value, "spec.sriovDevicePlugin") != nullptr)
+      return said;
+    if (document.kind != "SriovNetworkNodePolicy") continue;
+    if (document.ns != "nvidia-network-operator" && document.ns != "network-operator") return said;
+    network_operator = true;
+  }
+  return network_operator ? "nvidia.com" : said;
+}
+
+Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods,
+                 std::span<const graph::Graph> graphs, const Settings& settings) {
+  Views views;
+  for (const Document& document : bundle.documents) {
+    if (document.kind == "SriovNetworkNodePolicy") {
+      views.policies.push_back(policy_view(document, settings));
+      const PolicyView& policy = views.policies.back();
+      if (policy.ignored || policy.resource.empty()) continue;
+      views.makers[policy.resource].push_back(views.policies.size() - 1);
+      views.producers.push_back(
+          {.resource = policy.resource, .span = policy.resource_span, .document = &document});
+    } else if (auto network = network_view(document, settings)) {
+      views.network_by_key.emplace(network->key, views.networks.size());
+      views.networks_by_name.emplace(document.name, views.networks.size());
+      views.networks.push_back(std::move(*network));
+    } else {
+      add_producers(document, views);
+    }
+  }
+  for (size_t i = 0; i < views.producers.size(); ++i) {
+    views.by_resource[views.producers[i].resource].push_back(i);
+    views.by_base_name[std::string(base_name(views.producers[i].resource))].push_back(i);
+  }
+  for (const PodTemplate& pod : pods) add_pod(pod, views);
+  for (const graph::Graph& graph : graphs)
+    for (const graph::PfWanted& pf : graph.pfs)
+      for (const graph::VfGroup& group : pf.groups) {
+        int vfs = 0;
+        for (const graph::VfRange& range : group.vfs) vfs += range.count();
+        views.pools[group.policy->resource].push_back({&graph, &pf, group.policy, vfs});
+      }
+  return views;
+}
+
+bool is_gpu_resource(std::string_view resource) {
+  static constexpr std::string_view kGpus[] = {"nvidia.com/gpu", "nvidia.com/gpu.shared", "amd.com/gpu",
+                                               "gpu.intel.com/i915", "gpu.intel.com/xe"};
+  return std::ranges::find(kGpus, resource) != std::end(kGpus) || resource.starts_with("nvidia.com/mig-");
+}
+
+int64_t gpus_of(const PodTemplate& pod) {
+  constexpr int64_t kMost = 1024;  // no node has more
+  return std::min(pod.resource_count("nvidia.com/gpu") + pod.resource_count("amd.com/gpu"), kMost);
+}
+
+}  // namespace railbed::check

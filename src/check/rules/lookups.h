@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several rules need of a bundle, found once: who makes which resource, which network takes it, which
+// pod uses which network.
+//
+// Why: a rule has to tell about objects that api::load left out because of another mistake in them, and about
+// kinds that the graph does not read (NicClusterPolicy, HostDeviceNetwork, pods in workloads). Where nodes
+// are involved the rules use the graph; this is the bundle alone, as written. Threading: immutable values
+// that point into the Bundle and the pods, which must outlive them. Failure: none; what cannot be read is
+// absent, others tell why.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/ipam.h"
+#include "check/rules/rule.h"
+
+namespace railbed::check {
+
+// The value at "spec.template.x"; null where a part of the way is absent. A key with dots in it is read with
+// doc::Value::find.
+const doc::Value* at(const doc::Value& value, std::string_view path);
+// The same as text, number and flag; empty, nothing and nothing where it is of another type. A number in
+// quotes is one.
+std::string_view text_at(const doc::Value& value, std::string_view path);
+std::optional<int64_t> integer_at(const doc::Value& value, std::string_view path);
+std::optional<bool> flag_at(const doc::Value& value, std::string_view path);
+// The items of a list that are texts, and where they stand; a single text is a list of one.
+std::vector<Word> texts_at(const doc::Value& value, std::string_view path);
+// Where the key stands that leads to `path`; unknown when it is absent.
+doc::Span key_span(const doc::Value& value, std::string_view path);
+// metadata.name, or the first line of the object.
+doc::Span name_span(const Document& document);
+
+// Where a word of a multi-line text stands in its file; the text itself where it is not found.
+doc::Span inside(const doc::Value& text, std::string_view word);
+bool has_kind(const Bundle& bundle, std::string_view kind);
+
+std::string lower(std::string_view text);
+// The part behind the last "/".
+std::string_view base_name(std::string_view resource);
+
+struct PolicyView {
+  const Document* document = nullptr;
+  const doc::Value* spec = nullptr;  // never null
+  std::string resource;              // with prefix
+  doc::Span resource_span;
+  std::string link_type;  // "ib", "eth" or empty
+  bool rdma = false;      // isRdma, also where it stands in nicSelector by mistake; linkType IB
+  bool ignored = false;   // named "default", or without VFs
+};
+
+// A network that pods name: NetworkAttachmentDefinition and all kinds that become one.
+struct NetworkView {
+  const Document* document = nullptr;
+  std::string key;       // "namespace/name" of the attachment definition
+  std::string resource;  // with prefix; empty: it needs none
+  doc::Span resource_span;
+  std::vector<doc::Value> plugins;  // first the one that makes the interface; meta plugins behind it
+  std::string type;                 // of plugins[0]; empty: unknown
+  const doc::Value* ipam_text = nullptr;
+  doc::Value ipam;  // an object, or null
+  std::optional<api::IpamConfig> addresses;
+  std::vector<size_t> users;  // indices in Views::pods, each once
+
+  std::string label() const { return document->kind + " " + key; }
+  // The plugin of that type in the chain; null where there is none.
+  const doc::Value* plugin(std::string_view type) const;
+  bool infiniband() const { return type == "ib-sriov" || type == "ipoib"; }
+};
+
+// Somebody who makes a resource known to the kubelet.
+struct Producer {
+  enum class By : uint8_t { kPolicy, kSriovPlugin, kSharedPlugin };
+  By by = By::kPolicy;
+  std::string resource;
+  doc::Span span;
+  const Document* document = nullptr;
+  doc::Value entry;  // of a plugin's list
+};
+
+struct PodView {
+  const PodTemplate* pod = nullptr;
+  struct Net {
+    const api::NetworkSelection* selection = nullptr;
+    const NetworkView* network = nullptr;  // null: not in the bundle
+    std::string key;
+    std::string interface;
+  };
+  std::vector<Net> networks;
+  std::vector<std::string> resources;  // of its networks, each once
+
+  // How many of its networks take `resource`.
+  int64_t networks_with(std::string_view resource) const;
+};
+
+// The VFs of one resource on one PF of a node with facts.
+struct PoolPart {
+  const graph::Graph* graph = nullptr;
+  const graph::PfWanted* pf = nullptr;
+  const graph::Policy* policy = nullptr;
+  int vfs = 0;
+};
+
+struct Views {
+  std::vector<PolicyView> policies;
+  std::vector<NetworkView> networks;
+  std::vector<Producer> producers;
+  std::vector<PodView> pods;                                         // as Input::pods
+  std::map<std::string, std::vector<PoolPart>, std::less<>> pools;   // by resource; empty without facts
+  std::map<std::string, size_t, std::less<>> network_by_key;         // of `networks`
+  std::multimap<std::string, size_t, std::less<>> networks_by_name;  // of their objects
+
+  std::map<std::string, std::vector<size_t>, std::less<>> by_resource;   // of `producers`
+  std::map<std::string, std::vector<size_t>, std::less<>> by_base_name;  // of `producers`: without prefix
+  std::map<std::string, std::vector<size_t>, std::less<>> makers;        // of `policies`, by resource
+
+  const NetworkView* network(std::string_view key) const;
+  // Who makes `resource`, and who makes one of that name under any prefix; null: nobody.
+  const Producer* producer(std::string_view resource) const;
+  // Policies that make `resource`.
+  std::vector<const PolicyView*> policies_of(std::string_view resource) const;
+  // Whether pods get RDMA devices through this network: by its type, or by a policy with isRdma.
+  bool rdma(const NetworkView& network) const;
+  // The VFs of `resource` on the nodes; empty where there are no facts.
+  std::span<const PoolPart> pool(std::string_view resource) const;
+};
+
+// What the operator of this bundle puts before resource names: as the settings say, or "nvidia.com" where
+// they say nothing and the policies are those of NVIDIA's Network Operator, whose chart sets it.
+std::string resource_prefix(const Bundle& bundle, const Settings& settings);
+
+Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods,
+                 std::span<const graph::Graph> graphs, const Settings& settings);
+
+// The whole GPUs that the pod asks for.
+int64_t gpus_of(const PodTemplate& pod);
+// "nvidia.com/gpu" and its kin.
+bool is_gpu_resource(std::string_view resource);
+
+}  // namespace railbed::check

@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0
+// What RDMA and GPUDirect need of pods, policies and drivers.
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "api/names.h"
+#include "check/data_files.h"
+#include "check/rules/families.h"
+#include "check/rules/lookups.h"
+
+namespace railbed::check {
+namespace {
+
+using doc::Value;
+
+const Value::Array& cards() {
+  static const Value kData = data_document("pci_ids.yaml");
+  return *kData.find("cards")->as_array();
+}
+
+// The card whose PF has this id; null when it is not known.
+const Value* card_of_pf(std::string_view id) {
+  for (const Value& card : cards())
+    if (text_at(card, "pf") == id) return &card;
+  return nullptr;
+}
+
+std::vector<std::string> pfs_of_vf(std::string_view id) {
+  std::vector<std::string> pfs;
+  for (const Value& card : cards())
+    if (text_at(card, "vf") == id)
+      pfs.push_back(fmt::format("{} ({})", text_at(card, "pf"), text_at(card, "name")));
+  return pfs;
+}
+
+// Templates that KServe merges with presets: what is absent here may be there.
+bool is_merged(const PodTemplate& pod) {
+  return pod.document->kind == "LLMInferenceService";
+}
+
+bool uses_rdma(const Input& in, const PodView& pod) {
+  for (const Producer& producer : in.views.producers)
+    if (producer.by == Producer::By::kSharedPlugin && pod.pod->resource_count(producer.resource) > 0)
+      return true;
+  return std::ranges::any_of(pod.networks, [&](const PodView::Net& net) {
+    return net.network != nullptr && in.views.rdma(*net.network);
+  });
+}
+
+// The container that does RDMA: the one that asks for a VF of such a network, else the first that runs.
+const Container* rdma_container(const Input& in, const PodView& pod) {
+  if (!uses_rdma(in, pod)) return nullptr;
+  const Container* first = nullptr;
+  for (const Container& container : pod.pod->containers) {
+    if (container.init) continue;
+    if (first == nullptr) first = &container;
+    for (const std::string& resource : pod.resources)
+      if (container.resource(resource) != nullptr) return &container;
+  }
+  return first;
+}
+
+bool may_lock(const Container& container) {
+  if (flag_at(*container.value, "securityContext.privileged").value_or(false)) return true;
+  for (const Word& word : texts_at(*container.value, "securityContext.capabilities.add"))
+    if (word.text == "IPC_LOCK" || word.text == "CAP_IPC_LOCK" || word.text == "ALL" ||
+        word.text == "SYS_RESOURCE")
+      return true;
+  return false;
+}
+
+doc::Span container_span(const Container& container) {
+  const Value* name = container.value->find("name");
+  return name == nullptr ? container.value->span : name->span;
+}
+
+void cannot_lock_memory(const Input& in, Findings& out) {
+  for (const PodView& pod : in.views.pods) {
+    const Container* container = rdma_container(in, pod);
+    if (container == nullptr || may_lock(*container) || is_merged(*pod.pod)) continue;
+    const doc::Span context = key_span(*container->value, "securityContext");
+    out.warning(context.known() ? context : container_span(*container),
+                fmt::format(
+                    "container {} of {} may not lock memory: where the runtime limits memlock, registering "
+                    "RDMA memory fails with ENOMEM",
+                    container->name, pod.pod->label()))
+        .with_fix("securityContext: {capabilities: {add: [\"IPC_LOCK\"]}}");
+  }
+}
+
+// Bytes of a Kubernetes quantity; nothing for what is none.
+std::optional<double> bytes_of(const Value* quantity) {
+  if (quantity == nullptr) return std::nullopt;
+  if (const int64_t* number = quantity->as_int()) return static_cast<double>(*number);
+  const std::string* text = quantity->as_string();
+  if (text == nullptr) return std::nullopt;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (error != std::errc{}) return std::nullopt;
+  static constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"", 1},        {"k", 1e3},     {"M", 1e6},     {"G", 1e9},    {"T", 1e12},
+      {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}};
+  const std::string_view unit(end, static_cast<size_t>(text->data() + text->size() - end));
+  for (const auto& [name, factor] : kUnits)
+    if (name == unit) return number * factor;
+  return std::nullopt;
+}
+
+void memory_too_small(const Input& in, Findings& out) {
+  constexpr double kGi = 0x1p30;
+  constexpr double kPerGpu = 4 * kGi;  // staging buffers and the framework's own pinned memory
+  constexpr double kWithout = 2 * kGi;
+  for (const PodView& pod : in.views.pods) {
+    const Container* container = rdma_container(in, pod);
+    if (container == nullptr) continue;
+    const Value* limit = at(*container->value, "resources.limits.memory");
+    const auto bytes = bytes_of(limit);
+    const int64_t gpus = gpus_of(*pod.pod);
+    const double needed = gpus > 0 ? kPerGpu * static_cast<double>(gpus) : kWithout;
+    if (!bytes || *bytes >= needed) continue;
+    const std::string text = fmt::format(
+        "pinned memory counts against this limit{}: RDMA buffers of a real job are gigabytes, and the "
+        "pod is killed when they do not fit",
+        gpus > 0 ? fmt::format(" ({} GPUs)", gpus) : "");
+    (gpus > 0 ? out.warning(limit->span, text) : out.note(limit->span, text))
+        .with_fix(fmt::format("memory: {}Gi or more", static_cast<int>(needed / kGi)));
+  }
+}
+
+bool has_shm(const PodTemplate& pod, const Container& container) {
+  if (flag_at(*pod.spec, "hostIPC").value_or(false)) return true;
+  const Value* mounts = container.value->find("volumeMounts");
+  if (mounts == nullptr || !mounts->is_array()) return false;
+  return std::ranges::any_of(*mounts->as_array(), [](const Value& mount) {
+    const std::string_view path = text_at(mount, "mountPath");
+    return path == "/dev/shm" || path == "/dev/shm/" || path == "/dev";
+  });
+}
+
+void small_shared_memory(const Input& in, Findings& out) {
+  for (const PodTemplate& pod : in.pods)
+    for (const Container& container : pod.containers) {
+      const Value* gpus = container.resource("nvidia.com/gpu");
+      if (gpus == nullptr || container.resource_count("nvidia.com/gpu") < 2 || is_merged(pod)) continue;
+      if (has_shm(pod, container)) continue;
+      out.warning(gpus->span,
+                  fmt::format(
+                      "{} GPUs and a /dev/shm of 64 MiB, the runtime's default: NCCL's and the data loaders' "
+                      "shared memory does not fit, and they die with SIGBUS or fall back",
+                      container.resource_count("nvidia.com/gpu")))
+          .with_fix("a volume \"emptyDir: {medium: Memory}\" mounted at /dev/shm");
+    }
+}
+
+// Whether somebody wants RDMA through a network that says nothing of it itself.
+const PodView* pod_wanting_rdma(const Input& in, const NetworkView& network) {
+  for (const size_t user : network.users) {
+    const PodView& pod = in.views.pods[user];
+    for (const Container& container : pod.pod->containers) {
+      for (const Word& word : texts_at(*container.value, "securityContext.capabilities.add"))
+        if (word.text == "IPC_LOCK") return &pod;
+      for (const std::string_view name :
+           {"NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_IB_TC", "UCX_NET_DEVICES"})
+        if (container.env(name) != nullptr) return &pod;
+      const Value* limits = at(*container.value, "resources.limits");
+      if (limits != nullptr && limits->is_object())
+        for (const Value::Member& one : *limits->as_object())
+          if (one.key.starts_with("rdma/")) return &pod;
+    }
+  }
+  return nullptr;
+}
+
+void device_without_rdma(const Input& in, Findings& out) {
+  for (const NetworkView& network : in.views.networks) {
+    if (network.type != "host-device" || network.plugin("rdma") != nullptr || !network.resource.empty())
+      continue;
+    const Value* asks = network.plugins.front().find("isRdma");
+    const PodView* pod = pod_wanting_rdma(in, network);
+    if (asks == nullptr && pod == nullptr) continue;
+    const Value* type = network.plugins.front().find("type");
+    auto& told =
+        out.warning(type->span,
+                    "host-device moves the interface only: the RDMA device stays outside, and nothing gives "
+                    "the pod /dev/infiniband");
+    if (pod != nullptr) told.note(pod->pod->span, "this pod wants RDMA");
+    told.with_fix(
+        "a resource that brings the device files (a device plugin with isRdma, named in annotation "
+        "k8s.v1.cni.cncf.io/resourceName); in exclusive mode also a plugin {\"type\": \"rdma\"} behind it");
+  }
+}
+
+void namespace_mode(const Input& in, Findings& out) {
+  std::string mode;
+  std::string where;
+  for (const facts::NodeFacts& node : in.nodes)
+    if (!node.rdma_netns_mode.empty()) {
+      mode = node.rdma_netns_mode;
+      where = "node " + node.node;
+    }
+  doc::Span because;
+  for (const Document& document : in.bundle.documents)
+    if (const auto text = text_at(document.value, "spec.rdmaMode");
+        document.kind == "SriovNetworkPoolConfig" && !text.empty()) {
+      mode = text;
+      where = "the pool of nodes";
+      because = at(document.value, "spec.rdmaMode")->span;
+    }
+  if (mode.empty()) return;
+  for (const NetworkView& network : in.views.networks) {
+    if (network.plugins.empty() || !in.views.rdma(network)) continue;
+    const Value* rdma = network.plugin("rdma");
+    if (mode == "exclusive" && rdma == nullptr) {
+      auto& told = out.error(
+          name_span(*network.document),
+          fmt::format("RDMA devices are per namespace on {} (exclusive), and {} does not move them: "
+                      "pods see none",
+                      where, network.label()));
+      if (because.known()) told.note(because, "the mode is set here");
+      told.with_fix("metaPlugins: '{\"type\": \"rdma\"}', or mode shared");
+    } else if (mode == "shared" && rdma != nullptr) {
+      auto& told =
+          out.error(rdma->span, fmt::format("the rdma plugin refuses to run on {}: its RDMA devices are "
+                                            "shared by all namespaces",
+                                            where));
+      if (because.known()) told.note(because, "the mode is set here");
+      told.with_fix("rdmaMode: exclusive (rdma system set netns exclusive), or no rdma plugin");
+    }
+  }
+}
+
+// "400G", "400 Gb/s", "400 Gbps", "400GbE" in a line; 0 where there is none.
+int rate_in(std::string_view line) {
+  int most = 0;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] < '0' || line[i] > '9' || (i > 0 && line[i - 1] >= '0' && line[i - 1] <= '9')) continue;
+    int number = 0;
+    size_t end = i;
+    while (end < line.size() && line[end] >= '0' && line[end] <= '9' && end - i < 5)
+      number = number * 10 + (line[end++] - '0');
+    const std::string_view rest = line.substr(end, 6);
+    const bool gigabit = rest.starts_with("G ") || rest == "G" || rest.starts_with("G,") ||
+                         rest.starts_with("G.") || rest.starts_with("GbE") || rest.starts_with("Gb") ||
+                         rest.starts_with(" Gb") || rest.starts_with("G/");
+    if (gigabit && number >= 10 && number <= 1600) most = std::max(most, number);
+  }
+  return most;
+}
+
+void slower_than_said(const Input& in, Findings& out) {
+  const Prose* line = nullptr;
+  int said = 0;
+  for (const Prose& prose : in.bundle.prose)
+    if (const int rate = rate_in(prose.text); rate > said) {
+      said = rate;
+      line = &prose;
+    }
+  if (line == nullptr) return;
+  for (const PolicyView& policy : in.views.policies) {
+    const Value* id = at(*policy.spec, "nicSelector.deviceID");
+    const Value* card = card_of_pf(lower(text_at(*policy.spec, "nicSelector.deviceID")));
+    if (card == nullptr) continue;
+    const int64_t rate = integer_at(*card, "rate_gbps").value_or(0);
+    if (rate == 0 || said < rate * 2) continue;
+    out.note(id->span,
+             fmt::format("{} is a {}, whose ports do {} Gb/s; the text speaks of {}",
+                         text_at(*policy.spec, "nicSelector.deviceID"), text_at(*card, "name"), rate, said))
+        .note(line->span, "here")
+        .with_fix("the device id of the card that is meant (railbed discover)");
+  }
+}
+
+void vf_id_for_pf(const Input& in, Findings& out) {
+  for (const PolicyView& policy : in.views.policies) {
+    const Value* id = at(*policy.spec, "nicSelector.deviceID");
+    const std::string text = lower(text_at(*policy.spec, "nicSelector.deviceID"));
+    if (id == nullptr || text.empty() || card_of_pf(text) != nullptr) continue;
+    const auto pfs = pfs_of_vf(text);
+    if (pfs.empty()) continue;
+    out.error(id->span, fmt::format("{} is the id of VFs; a policy selects PFs, so it matches nothing", text))
+        .with_fix(fmt::format("the PF's id: {}", fmt::join(pfs, ", ")));
+  }
+}
+
+struct DeviceEntry {
+  Word id;
+  const Producer* producer = nullptr;
+};
+
+std::vector<DeviceEntry> plugin_devices(const Input& in) {
+  std::vector<DeviceEntry> all;
+  for (const Producer& producer : in.views.producers) {
+    if (producer.by != Producer::By::kSriovPlugin) continue;
+    const Value* selectors = producer.entry.find("selectors");
+    if (selectors == nullptr) continue;
+    const auto add = [&](const Value& one) {
+      for (Word& word : texts_at(one, "devices")) all.push_back({std::move(word), &producer});
+    };
+    if (selectors->is_array())
+      std::ranges::for_each(*selectors->as_array(), add);
+    else
+      add(*selectors);
+  }
+  return all;
+}
+
+void pool_of_nothing(const Input& in, Findings& out) {
+  for (const DeviceEntry& entry : plugin_devices(in)) {
+    const std::string id = lower(entry.id.text);
+    const Value* made = nullptr;
+    std::string made_vf;
+    bool fits = false;
+    for (const PolicyView& policy : in.views.policies) {
+      const Value* selected = at(*policy.spec, "nicSelector.deviceID");
+      const std::string pf = lower(text_at(*policy.spec, "nicSelector.deviceID"));
+      const Value* card = card_of_pf(pf);
+      if (card == nullptr) {
+        fits = true;  // a policy for any card, or for one that is not known: nothing is known
+        continue;
+      }
+      fits = fits || text_at(*card, "vf") == id;
+      made = selected;
+      made_vf = text_at(*card, "vf");
+    }
+    if (fits || made == nullptr || (pfs_of_vf(id).empty() && card_of_pf(id) == nullptr)) continue;
+    const bool is_pf = card_of_pf(id) != nullptr;
+    out.error(entry.id.span,
+              is_pf ? fmt::format(
+                          "{} is the id of PFs; the VFs of the policy's card are {}: the pool of {} stays "
+                          "without VFs",
+                          id, made_vf, entry.producer->resource)
+                    : fmt::format("the policy's card makes VFs {}, not {}: the pool of {} stays at 0",
+                                  made_vf, id, entry.producer->resource))
+        .note(made->span, fmt::format("VFs of this card are {}", made_vf))
+        .with_fix(fmt::format("\"devices\": [\"{}\"]", made_vf));
+  }
+}
+
+void peermem_without_mofed(const Input& in, Findings& out) {
+  const bool mofed = std::ranges::any_of(in.bundle.documents, [](const Document& document) {
+    return (document.kind == "NicClusterPolicy" || document.kind == "NicNodePolicy") &&
+           at(document.value, "spec.ofedDriver") != nullptr;
+  });
+  const bool loaded = std::ranges::any_of(in.nodes, [](const facts::NodeFacts& node) {
+    return std::ranges::find(node.modules, "nvidia_peermem") != node.modules.end();
+  });
+  if (mofed || loaded) return;
+  for (const Document& document : in.bundle.documents) {
+    if (document.kind != "ClusterPolicy" || !document.api_version.starts_with("nvidia.com/")) continue;
+    if (!flag_at(document.value, "spec.driver.rdma.enabled").value_or(false)) continue;
+    if (flag_at(document.value, "spec.driver.rdma.useHostMofed").value_or(false)) continue;
+    out.warning(at(document.value, "spec.driver.rdma.enabled")->span,
+                "nvidia_peermem needs the MOFED or DOCA driver, which nothing here installs: the driver pod "
+                "waits for "
+                "it, or the module is refused with \"Invalid argument\"")
+        .with_fix(
+            "a NicClusterPolicy with ofedDriver; or rdma.enabled: false with kernelModuleType: open, and "
+            "GPUDirect goes through DMA-BUF");
+  }
+}
+
+void parameters_on_one_line(const Input& in, Findings& out) {
+  constexpr std::string_view kParameter = "NVreg_";
+  for (const Document& document : in.bundle.documents) {
+    const Value* data = document.kind == "ConfigMap" ? document.value.find("data") : nullptr;
+    if (data == nullptr || !data->is_object()) continue;
+    for (const Value::Member& member : *data->as_object()) {
+      const std::string* text = member.value.as_string();
+      if (text == nullptr) continue;
+      for (size_t begin = 0; begin < text->size();) {
+        const size_t end = std::min(text->find('\n', begin), text->size());
+        const std::string_view line = std::string_view(*text).substr(begin, end - begin);
+        begin = end + 1;
+        const size_t first = line.find(kParameter);
+        const size_t second = first == std::string_view::npos ? first : line.find(kParameter, first + 1);
+        if (second == std::string_view::npos || line.starts_with("options ")) continue;
+        const std::string_view word = line.substr(second, line.find_first_of("= ", second) - second);
+        out.error(inside(member.value, word),
+                  fmt::format(
+                      "{} stands on a line with another parameter: the driver container reads one per line, "
+                      "so the module does not load, or without it",
+                      word))
+            .with_fix("a line for each parameter");
+      }
+    }
+  }
+}
+
+void module_config_not_used(const Input& in, Findings& out) {
+  for (const Document& document : in.bundle.documents) {
+    if (document.kind != "ClusterPolicy") continue;
+    const Value* name = at(document.value, "spec.driver.kernelModuleConfig.name");
+    const std::string_view wanted = text_at(document.value, "spec.driver.kernelModuleConfig.name");
+    if (wanted.empty()) continue;
+    if (flag_at(document.value, "spec.driver.useNvidiaDriverCRD").value_or(false))
+      out.warning(name->span,
+                  "with useNvidiaDriverCRD the driver's settings are those of the NVIDIADriver objects; "
+                  "kernelModuleConfig of the ClusterPolicy is not used")
+          .note(at(document.value, "spec.driver.useNvidiaDriverCRD")->span, "set here")
+          .with_fix("spec.kernelModuleConfig of the NVIDIADriver");
+    const Document* other = nullptr;
+    bool there = false;
+    for (const Document& map : in.bundle.documents) {
+      if (map.kind != "ConfigMap") continue;
+      there = there || map.name == wanted;
+      const Value* conf = map.value.find("data") ? map.value.find("data")->find("nvidia.conf") : nullptr;
+      if (conf != nullptr) other = &map;
+    }
+    if (!there && other != nullptr)
+      out.error(name->span, fmt::format("ConfigMap {} is not here; the one with nvidia.conf is called {}",
+                                        wanted, other->name))
+          .note(name_span(*other), "this one")
+          .with_fix("name: " + other->name);
+  }
+}
+
+void placeholder_left(const Input& in, Findings& out) {
+  const auto tell = [&](const Value* value, std::string_view what) {
+    const std::string* text = value == nullptr ? nullptr : value->as_string();
+    if (text == nullptr || !api::has_placeholder(*text)) return;
+    if (what == "image" && text->find("$(") != std::string::npos) return;  // of a pipeline
+    out.error(value->span, fmt::format("{} \"{}\" still has a placeholder", what, *text))
+        .with_fix("fill it in");
+  };
+  for (const PodTemplate& pod : in.pods) {
+    if (pod.document->kind != "Pod")  // RB-API-008 tells
+      for (const Container& container : pod.containers) tell(container.value->find("image"), "image");
+    const Value* secrets = pod.spec->find("imagePullSecrets");
+    if (secrets != nullptr && secrets->is_array())
+      for (const Value& secret : *secrets->as_array()) tell(secret.find("name"), "pull secret");
+  }
+  for (const NetworkView& network : in.views.networks)
+    for (const Value& plugin : network.plugins)
+      for (const std::string_view key : {"device", "master", "pciBusID"}) tell(plugin.find(key), key);
+}
+
+void rdma_not_asked(const Input& in, Findings& out) {
+  std::set<const PolicyView*> told;
+  for (const NetworkView& network : in.views.networks) {
+    if (network.type != "sriov") continue;
+    const PodView* pod = pod_wanting_rdma(in, network);
+    if (pod == nullptr) continue;
+    for (const PolicyView* policy : in.views.policies_of(network.resource)) {
+      const std::string vendor = lower(text_at(*policy->spec, "nicSelector.vendor"));
+      if (policy->rdma || (!vendor.empty() && vendor != "15b3")) continue;
+      if (text_at(*policy->spec, "deviceType") == "vfio-pci" || !told.insert(policy).second) continue;
+      const doc::Span flag = key_span(*policy->spec, "isRdma");
+      out.error(
+             flag.known() ? flag : name_span(*policy->document),
+             fmt::format(
+                 "policy {} does not say isRdma: its VFs come without /dev/infiniband, and RDMA fails in the "
+                 "pod",
+                 policy->document->name))
+          .note(pod->pod->span, "this pod wants RDMA")
+          .with_fix("isRdma: true");
+    }
+  }
+}
+
+int64_t pods_on(const Input& in, const NetworkView& network) {
+  int64_t pods = 0;
+  for (const size_t user : network.users) pods += in.views.pods[user].pod->replicas;
+  return pods;
+}
+
+void device_by_name(const Input& in, Findings& out) {
+  for (const NetworkView& network : in.views.networks) {
+    if (network.type != "host-device") continue;
+    const Value* device = network.plugins.front().find("device");
+    const std::string name(text_at(network.plugins.front(), "device"));
+    if (name.empty() || api::has_placeholder(name)) continue;
+    std::vector<std::string> without;
+    for (const facts::NodeFacts& node : in.nodes) {
+      const bool there = std::ranges::any_of(node.nics, [&](const facts::Nic& nic) {
+        return std::ranges::any_of(nic.netdevs, [&](const facts::NetInterface& netdev) {
+          return netdev.name == name || std::ranges::find(netdev.alt_names, name) != netdev.alt_names.end();
+        });
+      });
+      if (!there) without.push_back(node.node);
+    }
+    if (!without.empty()) {
+      const size_t shown = std::min<size_t>(without.size(), 4);
+      out.error(device->span,
+                fmt::format("{} is not there on {}{}: pods on such nodes do not start", name,
+                            fmt::join(without.begin(), without.begin() + static_cast<long>(shown), ", "),
+                            shown < without.size() ? ", …" : ""))
+          .with_fix("pciBusID, a resource from a device plugin, or one name on all nodes (udev)");
+    } else if (in.nodes.empty() && pods_on(in, network) > 1) {
+      out.note(device->span,
+               fmt::format("{} pods use {}, and a host's interface goes to one pod at a time: they need "
+                           "a node each, and {} must be the right port on all of them",
+                           pods_on(in, network), network.label(), name))
+          .with_fix("check with facts of the nodes, or take VFs");
+    }
+  }
+}
+
+constexpr Rule kRules[] = {
+    {"RB-RDMA-001", "a pod that may not lock memory", Needs::kNothing, cannot_lock_memory},
+    {"RB-RDMA-002", "a memory limit below what RDMA pins", Needs::kNothing, memory_too_small},
+    {"RB-RDMA-003", "several GPUs and a small /dev/shm", Needs::kNothing, small_shared_memory},
+    {"RB-RDMA-004", "an interface moved without its RDMA device", Needs::kNothing, device_without_rdma},
+    {"RB-RDMA-005", "a network that does not fit the RDMA namespace mode", Needs::kNothing, namespace_mode},
+    {"RB-RDMA-006", "a slower card than the text speaks of", Needs::kNothing, slower_than_said},
+    {"RB-RDMA-007", "a VF's device id where the PF's is meant", Needs::kNothing, vf_id_for_pf},
+    {"RB-RDMA-008", "a device plugin that lists other VFs than the policy makes", Needs::kNothing,
+     pool_of_nothing},
+    {"RB-RDMA-009", "nvidia_peermem without the driver that it needs", Needs::kNothing,
+     peermem_without_mofed},
+    {"RB-RDMA-010", "kernel module parameters on one line", Needs::kNothing, parameters_on_one_line},
+    {"RB-RDMA-011", "kernel module parameters that nobody reads", Needs::kNothing, module_config_not_used},
+    {"RB-RDMA-012", "a placeholder in an image, secret or device", Needs::kNothing, placeholder_left},
+    {"RB-RDMA-013", "RDMA pods on VFs without isRdma", Needs::kNothing, rdma_not_asked},
+    {"RB-RDMA-014", "a host interface by a name that nodes do not have", Needs::kNothing, device_by_name},
+};
+
+}  // namespace
+
+std::span<const Rule> rdma_rules() {
+  return kRules;
+}
+
+}  // namespace railbed::check

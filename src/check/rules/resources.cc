@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// Extended resources: who makes them, who asks for them, and whether there are enough.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "api/policy.h"
+#include "check/data_files.h"
+#include "check/rules/families.h"
+#include "check/rules/lookups.h"
+#include "graph/vf_range.h"
+
+namespace railbed::check {
+namespace {
+
+using doc::Value;
+
+const Value& producers_data() {
+  static const Value kData = data_document("producers.yaml");
+  return kData;
+}
+
+bool matches(std::string_view pattern, std::string_view name) {
+  if (!pattern.ends_with('*')) return pattern == name;
+  return name.starts_with(pattern.substr(0, pattern.size() - 1));
+}
+
+bool made_by_others(std::string_view resource) {
+  for (const Value& row : *producers_data().find("resources")->as_array())
+    if (matches(text_at(row, "name"), resource)) return true;
+  return false;
+}
+
+bool is_placeholder(std::string_view resource) {
+  const std::string_view prefix = resource.substr(0, resource.find('/'));
+  for (const Word& word : texts_at(producers_data(), "placeholder_prefixes"))
+    if (prefix == word.text || prefix.ends_with("." + word.text)) return true;
+  return prefix.find('<') != std::string_view::npos || prefix.find('{') != std::string_view::npos;
+}
+
+struct Request {
+  std::string resource;
+  doc::Span span;
+  const PodView* pod = nullptr;
+};
+
+// Every extended resource that a container of the pod asks for, once.
+std::vector<Request> requests_of(const PodView& pod) {
+  std::vector<Request> all;
+  std::set<std::string> seen;
+  for (const Container& container : pod.pod->containers)
+    for (const std::string_view where : {"resources.limits", "resources.requests"}) {
+      const Value* list = at(*container.value, where);
+      if (list == nullptr || !list->is_object()) continue;
+      for (const Value::Member& member : *list->as_object())
+        if (member.key.find('/') != std::string::npos && seen.insert(member.key).second)
+          all.push_back({member.key, member.key_span, &pod});
+    }
+  return all;
+}
+
+std::vector<Request> requests(const Input& in) {
+  std::vector<Request> all;
+  for (const PodView& pod : in.views.pods)
+    for (Request& request : requests_of(pod)) all.push_back(std::move(request));
+  return all;
+}
+
+// A producer of the same name under another prefix.
+const Producer* same_base(const Input& in, std::string_view resource) {
+  const auto found = in.views.by_base_name.find(base_name(resource));
+  if (found == in.views.by_base_name.end()) return nullptr;
+  for (const size_t index : found->second)
+    if (in.views.producers[index].resource != resource) return &in.views.producers[index];
+  return nullptr;
+}
+
+void nothing_produces(const Input& in, Findings& out) {
+  if (in.views.producers.empty()) return;  // a bundle of pods alone: the producers are elsewhere
+  for (const Request& request : requests(in)) {
+    if (made_by_others(request.resource) || is_placeholder(request.resource)) continue;
+    if (in.views.producer(request.resource) != nullptr || same_base(in, request.resource) != nullptr)
+      continue;
+    std::vector<std::string_view> made;
+    for (const Producer& producer : in.views.producers) made.push_back(producer.resource);
+    auto& told = out.error(request.span, fmt::format("nothing here makes {}: {} waits for it forever",
+                                                     request.resource, request.pod->pod->label()));
+    told.looks_for(request.resource);
+    const std::string near = doc::nearest(request.resource, made);
+    const auto& networks = request.pod->resources;
+    if (!near.empty())
+      told.note(in.views.producer(near)->span, "this is near").with_fix("did you mean " + near + "?");
+    else if (networks.size() == 1 && in.views.producer(networks[0]) != nullptr)
+      told.note(in.views.producer(networks[0])->span, "the pod's network takes its VFs from this one")
+          .with_fix(networks[0] + ": 1");
+    else
+      told.note(in.views.producers.front().span, fmt::format("made here: {}", fmt::join(made, ", ")))
+          .with_fix("ask for one of these, or add the policy or device plugin that makes it");
+  }
+}
+
+void placeholder_prefix(const Input& in, Findings& out) {
+  for (const Request& request : requests(in))
+    if (is_placeholder(request.resource))
+      out.error(request.span,
+                fmt::format("{} has the prefix of an example; no device plugin makes it", request.resource))
+          .with_fix(in.settings.graph.resource_prefix + "/<resourceName of the policy>");
+}
+
+std::string_view made_by(const Producer& producer) {
+  switch (producer.by) {
+    case Producer::By::kPolicy:
+      return "SriovNetworkNodePolicy";
+    case Producer::By::kSriovPlugin:
+      return "sriovDevicePlugin";
+    case Producer::By::kSharedPlugin:
+      return "rdmaSharedDevicePlugin";
+  }
+  return "";
+}
+
+// Another producer of the same resource, or a policy of the same name under another prefix; null: none.
+// Of two entries of one list the later one is told.
+const Producer* rival(const Views& views, size_t index) {
+  const Producer& producer = views.producers[index];
+  for (const size_t other : views.by_resource.find(producer.resource)->second) {
+    const Producer& one = views.producers[other];
+    if (one.by != producer.by || (other < index && one.document == producer.document)) return &one;
+  }
+  for (const size_t other : views.by_base_name.find(base_name(producer.resource))->second)
+    if (views.producers[other].by == Producer::By::kPolicy) return &views.producers[other];
+  return nullptr;
+}
+
+void produced_twice(const Input& in, Findings& out) {
+  for (size_t i = 0; i < in.views.producers.size(); ++i) {
+    const Producer& producer = in.views.producers[i];
+    const Producer* other = producer.by == Producer::By::kPolicy ? nullptr : rival(in.views, i);
+    if (other == nullptr) continue;
+    const std::string text =
+        producer.resource == other->resource
+            ? fmt::format(
+                  "{} is made here and by another {}: two plugins register one name at the "
+                  "kubelet, the later one counts and the other's pods fail",
+                  producer.resource, made_by(*other))
+            : fmt::format(
+                  "{} is made here and {} by a {}: the operator runs a device plugin of its own, so "
+                  "both count the same VFs and give them away twice",
+                  producer.resource, other->resource, made_by(*other));
+    out.error(producer.span, text)
+        .note(other->span, "the other one")
+        .with_fix("keep the policy and leave the resource out of the plugin's list, or the reverse");
+  }
+}
+
+void other_prefix(const Input& in, Findings& out) {
+  for (const Request& request : requests(in)) {
+    if (made_by_others(request.resource) || is_placeholder(request.resource)) continue;
+    const Producer* other = same_base(in, request.resource);
+    const Producer* same = in.views.producer(request.resource);
+    if (other == nullptr || other->by != Producer::By::kPolicy) continue;
+    if (same != nullptr && same->by == Producer::By::kPolicy) continue;
+    // "openshift.io/openshift.io/rail0": the policy's name has a prefix of its own, which RB-API-007 tells.
+    if (std::ranges::count(other->resource, '/') > 1) continue;
+    const bool plugin = same != nullptr;
+    const std::string text =
+        fmt::format("{} asks for {}, but the policy makes {}{}", request.pod->pod->label(), request.resource,
+                    other->resource, plugin ? "; only the device plugin beside it knows the other name" : "");
+    auto& told = plugin ? out.warning(request.span, text) : out.error(request.span, text);
+    told.note(other->span,
+              fmt::format("becomes {}: the operator's RESOURCE_PREFIX goes before it", other->resource))
+        .with_fix(fmt::format("{}, or the prefix of your operator (--resource-prefix)", other->resource));
+  }
+}
+
+// Whether the network resources injector runs; nothing where the bundle does not say.
+std::optional<bool> injector(const Input& in) {
+  for (const Document& document : in.bundle.documents)
+    if (document.kind == "SriovOperatorConfig")
+      return flag_at(document.value, "spec.enableInjector").value_or(true);
+  return std::nullopt;
+}
+
+void not_requested(const Input& in, Findings& out) {
+  const auto injected = injector(in);
+  if (injected.value_or(false)) return;
+  for (const PodView& pod : in.views.pods)
+    for (const std::string& resource : pod.resources) {
+      if (pod.pod->resource_count(resource) > 0) continue;
+      // Asked for under another name: RB-RES-001 and -004 tell.
+      const bool asks_other = std::ranges::any_of(
+          requests_of(pod), [](const Request& request) { return !is_gpu_resource(request.resource); });
+      if (asks_other) continue;
+      const auto net = std::ranges::find_if(pod.networks, [&](const PodView::Net& one) {
+        return one.network != nullptr && one.network->resource == resource;
+      });
+      const std::string text = fmt::format(
+          "{} uses network {} and no container asks for {}: {}", pod.pod->label(), net->key, resource,
+          injected ? "the injector is off, so the pod gets no VF and its network fails"
+                   : "it gets a VF only where the network resources injector runs and sees its namespace");
+      const doc::Span span = net->selection->name.span;
+      auto& told = injected ? out.error(span, text) : out.warning(span, text);
+      told.note(net->network->resource_span, "the network takes its VFs from here")
+          .with_fix(fmt::format("resources.limits: {}: {}", resource, pod.networks_with(resource)));
+    }
+}
+
+struct Use {
+  int64_t vfs = 0;
+  const PodView* first = nullptr;
+  const PodView* rolling = nullptr;  // a Deployment: an update makes more pods for a while
+};
+
+// What pods take of each resource that nodes have, all pods counted once.
+std::map<std::string_view, Use> uses_of(const Input& in) {
+  std::map<std::string_view, Use> uses;
+  for (const PodView& pod : in.views.pods) {
+    std::set<std::string_view> resources(pod.resources.begin(), pod.resources.end());
+    const auto asked = requests_of(pod);
+    for (const Request& request : asked) resources.insert(request.resource);
+    const bool rolling = pod.pod->document->kind == "Deployment" && pod.pod->replicas > 1 &&
+                         text_at(pod.pod->document->value, "spec.strategy.type") != "Recreate";
+    for (const std::string_view resource : resources) {
+      const auto made = in.views.pools.find(resource);
+      if (made == in.views.pools.end()) continue;
+      std::set<const graph::Graph*> nodes;
+      if (pod.pod->per_node)
+        for (const PoolPart& part : made->second) nodes.insert(part.graph);
+      const int64_t each = std::max(pod.pod->resource_count(resource), pod.networks_with(resource));
+      Use& use = uses[made->first];
+      use.vfs += each * (pod.pod->per_node ? static_cast<int64_t>(nodes.size()) : pod.pod->replicas);
+      use.vfs = std::min(use.vfs, int64_t{1} << 50);  // far from overflow
+      if (each > 0 && use.first == nullptr) use.first = &pod;
+      if (each > 0 && rolling) use.rolling = &pod;
+    }
+  }
+  return uses;
+}
+
+void too_few_vfs(const Input& in, Findings& out) {
+  const auto uses = uses_of(in);
+  for (const auto& [resource, parts] : in.views.pools) {
+    int64_t vfs = 0;
+    std::set<std::string> nodes;
+    for (const PoolPart& part : parts) {
+      vfs += part.vfs;
+      nodes.insert(part.graph->facts->node);
+    }
+    const auto used = uses.find(resource);
+    if (used == uses.end() || used->second.first == nullptr) continue;
+    const Use& use = used->second;
+    const std::string sums = fmt::format("{} VFs of {} for pods, {} on {} node{}", use.vfs, resource, vfs,
+                                         nodes.size(), nodes.size() == 1 ? "" : "s");
+    const auto policies = in.views.policies_of(resource);
+    const Value* count = policies.empty() ? nullptr : policies[0]->spec->find("numVfs");
+    const doc::Span where = count == nullptr ? use.first->pod->span : count->span;
+    if (use.vfs > vfs)
+      out.error(where, fmt::format("{}: pods beyond them wait", sums))
+          .note(use.first->pod->span, "the first that asks for them")
+          .with_fix("more VFs, more nodes, or fewer pods");
+    else if (use.rolling != nullptr && use.vfs * 10 > vfs * 9)
+      out.note(where, fmt::format("{}: an update of {} makes new pods before old ones go, and they find none",
+                                  sums, use.rolling->pod->label()))
+          .note(use.rolling->pod->span, "updated by rolling")
+          .with_fix("10 to 20 % more VFs than pods need, or strategy type Recreate");
+  }
+}
+
+bool is_nvidia(const PolicyView& policy) {
+  return lower(text_at(*policy.spec, "nicSelector.vendor")) == "15b3";
+}
+
+void above_webhook_limit(const Input& in, Findings& out) {
+  constexpr int64_t kMost = 128;
+  for (const PolicyView& policy : in.views.policies) {
+    const auto vfs = integer_at(*policy.spec, "numVfs");
+    if (!vfs || *vfs <= kMost || !is_nvidia(policy)) continue;
+    out.error(policy.spec->find("numVfs")->span,
+              fmt::format("{} VFs: the operator's webhook refuses more than {} per PF of an NVIDIA NIC", *vfs,
+                          kMost))
+        .with_fix(fmt::format("numVfs: {} at most, and not above sriov_totalvfs of the NIC", kMost));
+  }
+}
+
+// The VFs of a PF that one entry of pfNames takes.
+struct Part {
+  std::string pf;
+  graph::VfRange vfs;
+  Word word;
+};
+
+std::vector<Part> parts_of(const PolicyView& policy) {
+  std::vector<Part> parts;
+  for (const Word& word : texts_at(*policy.spec, "nicSelector.pfNames")) {
+    const auto name = api::parse_pf_name(word.text);
+    if (name && name->vfs) parts.push_back({name->name, {name->vfs->first, name->vfs->last}, word});
+  }
+  return parts;
+}
+
+void one_resource_in_two_parts(const Input& in, Findings& out) {
+  std::map<std::pair<std::string_view, std::string>, std::pair<const PolicyView*, Part>> first_of;
+  for (const PolicyView& policy : in.views.policies) {
+    if (policy.ignored) continue;
+    for (const Part& part : parts_of(policy)) {
+      const auto [first, fresh] = first_of.try_emplace({policy.resource, part.pf}, std::pair(&policy, part));
+      const auto& [owner, other] = first->second;
+      if (fresh || owner == &policy || part.vfs.overlaps(other.vfs)) continue;
+      out.warning(part.word.span,
+                  fmt::format("two policies make {} of {}: the operator keeps only one of the ranges of "
+                              "one resource, the other VFs are lost",
+                              policy.resource, part.pf))
+          .note(other.word.span, "the other range")
+          .with_fix("one policy with one range, or two resource names");
+    }
+  }
+}
+
+void two_ranges_in_one_policy(const Input& in, Findings& out) {
+  for (const PolicyView& policy : in.views.policies) {
+    std::map<std::string, Part> seen;
+    for (const Part& part : parts_of(policy)) {
+      const auto [first, fresh] = seen.try_emplace(part.pf, part);
+      if (!fresh)
+        out.warning(
+               part.word.span,
+               fmt::format("a second range of {} in one policy: the operator takes only the first", part.pf))
+            .note(first->second.word.span, "this one counts")
+            .with_fix("one range, or a policy of its own with a resource of its own");
+    }
+  }
+}
+
+void name_for_all_validators(const Input& in, Findings& out) {
+  for (const Producer& producer : in.views.producers) {
+    const std::string_view name = base_name(producer.resource);
+    if (producer.by != Producer::By::kSriovPlugin || name.find('-') == std::string_view::npos) continue;
+    std::string fixed(name);
+    std::ranges::replace(fixed, '-', '_');
+    out.error(producer.span,
+              fmt::format("the SR-IOV device plugin takes no '-' in a resourceName: it stops, and all its "
+                          "resources with it ({})",
+                          name))
+        .with_fix(fmt::format("{} (letters, digits and '_' pass everywhere)", fixed));
+  }
+}
+
+constexpr Rule kRules[] = {
+    {"RB-RES-001", "a resource that nothing makes", Needs::kNothing, nothing_produces},
+    {"RB-RES-002", "a resource with the prefix of an example", Needs::kNothing, placeholder_prefix},
+    {"RB-RES-003", "one resource made twice", Needs::kNothing, produced_twice},
+    {"RB-RES-004", "a resource under another prefix than the operator's", Needs::kNothing, other_prefix},
+    {"RB-RES-005", "a network whose resource no container asks for", Needs::kNothing, not_requested},
+    {"RB-RES-006", "fewer VFs than the pods need", Needs::kFacts, too_few_vfs},
+    {"RB-RES-007", "more VFs than the operator's webhook allows", Needs::kNothing, above_webhook_limit},
+    {"RB-RES-008", "two policies with ranges of one PF for one resource", Needs::kNothing,
+     one_resource_in_two_parts},
+    {"RB-RES-009", "two ranges of one PF in one policy", Needs::kNothing, two_ranges_in_one_policy},
+    {"RB-RES-010", "a resourceName that the device plugin refuses", Needs::kNothing, name_for_all_validators},
+};
+
+}  // namespace
+
+std::span<const Rule> resource_rules() {
+  return kRules;
+}
+
+}  // namespace railbed::check

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rule of `railbed check`: what it may look at, how it tells.
+//
+// Why: a rule is one function and one row in its family's array (rules_<family>.cc), one section in
+// docs/check/<family>.md and one folder in testdata/check/. It reads the bundle as written and the graph that
+// plan and up use too; it never builds a second one. Threading: pure functions over immutable values.
+// Failure: none; what a rule cannot know, it asks for with `needs`.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "check/read/bundle.h"
+#include "check/read/pods.h"
+#include "doc/diagnostic.h"
+#include "graph/graph.h"
+
+namespace railbed::check {
+
+// What the person says about their cluster; each has a default that is told when it mattered.
+struct Settings {
+  graph::Options graph;
+  std::vector<IpPrefix> cluster_networks;  // pod, service, machine and join networks
+};
+
+struct Views;  // lookups.h
+
+struct Input {
+  const Bundle& bundle;
+  std::span<const PodTemplate> pods;  // of the bundle, wherever they stand
+  const api::Objects& objects;
+  const graph::Catalog& catalog;
+  std::span<const graph::Graph> graphs;     // one per node with facts; empty: no facts
+  std::span<const facts::NodeFacts> nodes;  // the same nodes
+  const Settings& settings;
+  const Views& views;  // make_views(bundle, pods, graphs, settings)
+};
+
+// Where a rule tells; every finding gets the rule's id.
+class Findings {
+ public:
+  Findings(std::string_view id, doc::Diagnostics& out) : id_(id), out_(out) {}
+  doc::Diagnostic& error(doc::Span span, std::string message) {
+    return out_.error(id_, std::move(span), std::move(message));
+  }
+  doc::Diagnostic& warning(doc::Span span, std::string message) {
+    return out_.warning(id_, std::move(span), std::move(message));
+  }
+  doc::Diagnostic& note(doc::Span span, std::string message) {
+    return out_.note(id_, std::move(span), std::move(message));
+  }
+
+ private:
+  std::string_view id_;
+  doc::Diagnostics& out_;
+};
+
+enum class Needs : uint8_t {
+  kNothing,
+  kFacts,  // at least one node; without, the rule is named once among those that could not be checked
+};
+
+struct Rule {
+  std::string_view id;       // "RB-ADDR-001"
+  std::string_view summary;  // one line of `railbed explain --list`
+  Needs needs = Needs::kNothing;
+  void (*run)(const Input&, Findings&);
+};
+
+// All rules, family by family; rules.cc holds the one array of families.
+std::vector<Rule> all_rules();
+
+}  // namespace railbed::check

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one list of families. A new family: its function in families.h, a row here, a page in docs/check.
+#include <algorithm>
+#include <iterator>
+
+#include "check/rules/families.h"
+#include "check/rules/rule.h"
+
+namespace railbed::check {
+
+namespace {
+constexpr std::span<const Rule> (*kFamilies[])() = {
+    address_rules, resource_rules,    infiniband_rules, rail_rules, label_rules,
+    rdma_rules,    environment_rules, operator_rules,   mtu_rules,  command_rules,
+};
+}  // namespace
+
+std::vector<Rule> all_rules() {
+  std::vector<Rule> rules;
+  for (const auto family : kFamilies) std::ranges::copy(family(), std::back_inserter(rules));
+  return rules;
+}
+
+}  // namespace railbed::check

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/choose_vf.h"
+
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace railbed::node {
+
+namespace {
+
+struct Held {
+  std::map<PciAddress, int> by_pod;  // PF → how many of its VFs this pod has
+  std::map<PciAddress, int> by_all;
+  std::set<int> numa_nodes;  // of this pod's VFs
+};
+
+Held count(const std::string& pod, const plan::InUse& in_use, const std::vector<plan::PoolVf>& known) {
+  Held held;
+  std::set<PciAddress> seen;  // a VF can be in several pools
+  for (const plan::PoolVf& vf : known) {
+    auto holder = in_use.find(vf.address);
+    if (holder == in_use.end() || !seen.insert(vf.address).second) continue;
+    ++held.by_all[vf.pf];
+    if (holder->second != pod) continue;
+    ++held.by_pod[vf.pf];
+    if (vf.numa_node) held.numa_nodes.insert(*vf.numa_node);
+  }
+  return held;
+}
+
+}  // namespace
+
+std::optional<plan::PoolVf> choose_vf(const std::vector<plan::PoolVf>& pool, const std::string& pod,
+                                      const plan::InUse& in_use, const std::vector<plan::PoolVf>& known) {
+  Held held = count(pod, in_use, known);
+  auto rank = [&](const plan::PoolVf& vf) {
+    bool far = !held.numa_nodes.empty() && !(vf.numa_node && held.numa_nodes.contains(*vf.numa_node));
+    return std::tuple(held.by_pod[vf.pf], far, held.by_all[vf.pf], vf.pf, vf.index);
+  };
+  const plan::PoolVf* best = nullptr;
+  for (const plan::PoolVf& vf : pool) {
+    if (!vf.held_by.empty() || in_use.contains(vf.address)) continue;
+    if (best == nullptr || rank(vf) < rank(*best)) best = &vf;
+  }
+  if (best == nullptr) return std::nullopt;
+  return *best;
+}
+
+}  // namespace railbed::node

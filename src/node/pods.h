@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pods of this node: their namespaces, their VFs, their addresses.
+//
+// Why: `attach` makes one pod's interfaces what is wanted; here is what is around it in standalone mode:
+// which pods are wanted, the namespace of each, which VF it gets, and addresses that come out the same on all
+// machines that were given the same manifests. Threading: one thread. Failure: of one pod is in the report,
+// the others go on; an Error only when the state cannot be read or written.
+#pragma once
+
+#include "node/resolved.h"
+
+namespace railbed::node {
+
+// Finishes and undoes what killed runs left.
+Result<void> recover_pods(os::Kernel& kernel, state::Store& store, PodsReport& report);
+
+// Gives back everything of one pod: interfaces, addresses, and its namespace if it is ours.
+Result<void> release_pod(os::Kernel& kernel, state::Store& store, PodServer* server, const std::string& pod,
+                         PodsReport& report);
+
+// Releases the pods that the graph does not have; the addresses of pods that no manifest has are free again.
+Result<void> release_unwanted(os::Kernel& kernel, state::Store& store, const Resolved& now,
+                              const Settings& settings, Progress& progress, PodsReport& report);
+
+// Releases the pods whose VFs the plan's steps take away.
+Result<void> release_disturbed(os::Kernel& kernel, state::Store& store, const plan::NodePlan& plan,
+                               const Settings& settings, Progress& progress, PodsReport& report);
+
+// Releases all pods.
+Result<void> release_all(os::Kernel& kernel, state::Store& store, const Settings& settings,
+                         Progress& progress, PodsReport& report);
+
+// Makes the interfaces of all pods of the graph what is wanted, from the VFs that the plan gives.
+Result<void> attach_wanted(os::Kernel& kernel, state::Store& store, const Resolved& now,
+                           const Settings& settings, Progress& progress, PodsReport& report);
+
+// How many interfaces release_unwanted and attach_wanted would work on.
+Result<size_t> pending_interfaces(state::Store* store, const Resolved& now);
+
+}  // namespace railbed::node

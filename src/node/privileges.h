@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which privileges a run needs, and what for.
+//
+// Why: without them the first step would fail in the middle; so they are asked for before anything is
+// changed, and the answer names the steps. Threading: pure functions. Failure: none.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/step.h"
+
+namespace railbed::node {
+
+struct Need {
+  std::string capability;  // "CAP_NET_ADMIN"
+  std::string what_for;    // "9 steps write to /sys (first: ens1f0: create 4 VFs)"
+};
+
+// `attachments` is how many interfaces of pods are to be attached or detached.
+std::vector<Need> needs_of(const plan::NodePlan& plan, size_t attachments);
+
+// The error of a run that lacks some; nothing when all are there.
+Result<void> check_privileges(const std::vector<Need>& needs, const std::vector<std::string>& missing);
+
+}  // namespace railbed::node

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/standalone.h"
+
+#include <algorithm>
+#include <set>
+
+#include "facts/collect.h"
+#include "node/plan_note.h"
+#include "node/pod_vfs.h"
+#include "node/pods.h"
+#include "plan/baseline.h"
+#include "state/sandbox.h"
+
+namespace railbed::node {
+
+namespace {
+
+apply::milliseconds since(os::Kernel& kernel, std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration_cast<apply::milliseconds>(kernel.clock().now() - start);
+}
+
+// Records of failed steps belong to the last plan: those of PFs that it does not touch any more are history.
+Result<void> forget_old_failures(state::Store& store, const plan::NodePlan& plan) {
+  std::set<PciAddress> old;
+  for (const state::StepRecord& step : TRY(store.steps())) old.insert(step.pf);
+  for (const plan::PfPlan& pf : plan.pfs) old.erase(pf.pf);
+  for (PciAddress pf : old) TRY(store.forget_steps(pf));
+  return {};
+}
+
+// Pods of other nodes are in the manifests too; a reader who looks for one here must not search in vain.
+void note_other_pods(const Resolved& now, UpReport& report) {
+  std::set<const api::Pod*> here;
+  for (const graph::PodOnNode& pod : now.graph.pods) here.insert(pod.pod);
+  for (const api::Pod* pod : now.catalog.pods) {
+    if (pod->networks.empty() || here.contains(pod)) continue;
+    std::string why = pod->node_name.present ? "is for node " + *pod->node_name
+                                             : "has a nodeSelector that does not take this node";
+    report.notes.push_back(fmt::format("pod {} {}", pod->key(), why));
+  }
+}
+
+Result<void> remember(state::Store& store, const UpReport& report) {
+  PlanNote note{.node = report.plan.node, .policies = report.plan.policies};
+  for (const plan::HeldBack& held : report.plan.held_back) note.held_back.push_back(held.to_string());
+  for (const PodFailure& failure : report.pods.failures) {
+    std::string where = failure.interface.empty() ? "" : failure.interface + ": ";
+    note.pod_errors[failure.pod] = where + failure.error.to_string();
+  }
+  return store.put_note(kPlanNote, to_json(note));
+}
+
+plan::PfBaseline for_plan(const state::PfBaseline& baseline) {
+  plan::PfBaseline converted{.pf = baseline.pf,
+                             .pf_name = baseline.pf_name,
+                             .num_vfs = baseline.num_vfs,
+                             .autoprobe = baseline.autoprobe,
+                             .mtu = baseline.mtu,
+                             .up = baseline.up,
+                             .eswitch_mode = baseline.eswitch_mode};
+  for (const state::VfBaseline& vf : baseline.vfs)
+    converted.vfs.push_back({vf.index, vf.driver, vf.mtu, vf.admin_mac});
+  return converted;
+}
+
+}  // namespace
+
+bool UpReport::did_nothing() const {
+  return applied.steps_done == 0 && pods.recovered.empty() && pods.attached.empty() && pods.detached.empty();
+}
+
+bool UpReport::complete() const {
+  return applied.complete() && pods.complete() && !diagnostics.has_errors();
+}
+
+Result<UpReport> up(os::Kernel& kernel, state::Store& store, const api::Objects& objects,
+                    const Settings& settings, Progress& progress) {
+  auto start = kernel.clock().now();
+  UpReport report;
+  TRY(recover_pods(kernel, store, report.pods).context("finishing what an earlier run left"));
+  progress.says("reading what this machine is");
+  auto now = TRY(resolve(kernel, &store, objects, settings, report.diagnostics));
+  TRY(release_unwanted(kernel, store, *now, settings, progress, report.pods));
+  TRY(release_disturbed(kernel, store, now->plan, settings, progress, report.pods));
+  if (!report.pods.detached.empty()) {  // VFs are free that were not
+    report.diagnostics = {};
+    now = TRY(resolve(kernel, &store, objects, settings, report.diagnostics));
+  }
+  note_other_pods(*now, report);
+  TRY(forget_old_failures(store, now->plan));
+  report.applied = apply::carry_out(kernel, store, now->plan, settings.apply, progress);
+  now->unfinished = unfinished_vfs(now->plan, report.applied);
+  if (!report.applied.canceled) TRY(attach_wanted(kernel, store, *now, settings, progress, report.pods));
+  for (plan::HeldBack& held : TRY(held_mtus(store, *now))) now->plan.held_back.push_back(std::move(held));
+  report.plan = std::move(now->plan);
+  report.diagnostics.sort();
+  TRY(remember(store, report));
+  report.took = since(kernel, start);
+  return report;
+}
+
+Result<Preview> preview(os::Kernel& kernel, state::Store* store, const api::Objects& objects,
+                        const Settings& settings) {
+  Preview preview;
+  auto now = TRY(resolve(kernel, store, objects, settings, preview.diagnostics));
+  preview.attachments = TRY(pending_interfaces(store, *now));
+  preview.plan = std::move(now->plan);
+  return preview;
+}
+
+bool DownReport::did_nothing() const {
+  return applied.steps_done == 0 && pfs == 0 && pods.recovered.empty() && pods.detached.empty();
+}
+
+Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings& settings,
+                        Progress& progress) {
+  auto start = kernel.clock().now();
+  DownReport report;
+  TRY(recover_pods(kernel, store, report.pods).context("finishing what an earlier run left"));
+  TRY(release_all(kernel, store, settings, progress, report.pods));
+  std::vector<state::PfBaseline> baselines = TRY(store.baselines());
+  std::vector<plan::PfBaseline> wanted;
+  for (const state::PfBaseline& baseline : baselines) wanted.push_back(for_plan(baseline));
+  progress.says("reading what this machine is");
+  facts::NodeFacts facts = facts::collect(kernel, {.node = settings.node});
+  plan::NodePlan plan =
+      plan::plan_to_baseline(wanted, facts, TRY(in_use_by(store)), {.disrupt = settings.disrupt});
+  for (const plan::HeldBack& held : plan.held_back) report.held_back.push_back(held.to_string());
+  report.applied = apply::carry_out(kernel, store, plan, settings.apply, progress);
+
+  // What is as it was is forgotten; the rest is kept for the next try.
+  std::set<PciAddress> kept;
+  for (const apply::StepFailure& failure : report.applied.failures) kept.insert(failure.pf);
+  for (const plan::HeldBack& held : plan.held_back) kept.insert(held.pf);
+  if (report.applied.canceled)
+    for (const plan::PfPlan& pf : plan.pfs) kept.insert(pf.pf);
+  for (const state::PfBaseline& baseline : baselines) {
+    if (kept.contains(baseline.pf)) continue;
+    TRY(store.forget_steps(baseline.pf));
+    TRY(store.forget_baseline(baseline.pf));
+    ++report.pfs;
+  }
+  if (report.complete()) {
+    for (const state::AddressLease& lease : TRY(store.all_leases()))
+      if (state::Sandbox::of_key(lease.pod).container.empty())
+        TRY(store.forget_leases(lease.pod, lease.interface));
+    TRY(store.put_note(kPlanNote, ""));
+  }
+  report.took = since(kernel, start);
+  return report;
+}
+
+}  // namespace railbed::node

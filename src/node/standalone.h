@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The standalone engine: manifests → this machine, and back.
+//
+// Why: `railbed up` and `down` are thin; what they do is here, over the ports of `os` and a Store, so that
+// tests run it over the fake kernel and kill it at every step. Order of up(): finish or undo what a killed
+// run left; detach what the manifests no longer have; plan from fresh facts; carry out; attach. Everything is
+// written to the store before it is done. Threading: one thread calls; PFs are worked on beside each other
+// inside. Failure: an Error when nothing could be begun; what fails later is in the report, and the rest of
+// the node goes on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/objects.h"
+#include "apply/apply.h"
+#include "doc/diagnostic.h"
+#include "facts/node_facts.h"
+#include "node/pod_server.h"
+
+namespace railbed::node {
+
+struct Settings {
+  std::string node;  // this machine's name; empty: its host name
+  std::string resource_prefix = "openshift.io";
+  bool soft_rdma = false;  // an rxe device on each RDMA-marked VF of a pod
+  bool disrupt = false;    // also changes that take VFs from pods
+  apply::Options apply;
+  PodServer* pod_server = nullptr;  // attaches and detaches pods; null: this process does
+};
+
+class Progress : public apply::Progress {
+ public:
+  virtual void says(const std::string& what) = 0;  // what is being done beside the plan's steps
+};
+
+struct PodFailure {
+  std::string pod;        // "namespace/name"
+  std::string interface;  // empty: the pod as a whole
+  Error error;
+};
+
+struct PodsReport {
+  std::vector<std::string> recovered;  // what a killed run had left, one line each
+  std::vector<std::string> attached;   // "llm/worker-0: net1 is VF 0000:01:10.0 (eth0), 10.10.0.10/24"
+  std::vector<std::string> detached;
+  std::vector<std::string> notes;  // what could not be put back exactly
+  std::vector<PodFailure> failures;
+  bool canceled = false;  // asked to stop before all were done
+
+  bool complete() const { return failures.empty() && !canceled; }
+};
+
+struct UpReport {
+  plan::NodePlan plan;
+  apply::Report applied;
+  PodsReport pods;
+  std::vector<std::string> notes;  // pods of other nodes, …
+  doc::Diagnostics diagnostics;    // of the manifests against this machine
+  apply::milliseconds took{0};
+
+  bool did_nothing() const;  // there was nothing to do
+  bool complete() const;     // nothing failed, was refused or canceled
+};
+
+Result<UpReport> up(os::Kernel& kernel, state::Store& store, const api::Objects& objects,
+                    const Settings& settings, Progress& progress);
+
+struct DownReport {
+  apply::Report applied;
+  PodsReport pods;
+  std::vector<std::string> held_back;  // changes that wait for VFs in namespaces that are not ours
+  size_t pfs = 0;                      // given back
+  apply::milliseconds took{0};
+
+  bool did_nothing() const;
+  bool complete() const { return applied.complete() && pods.complete() && held_back.empty(); }
+};
+
+// Detaches all pods, removes their namespaces, gives PFs back as they were, and forgets all that succeeded.
+Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings& settings,
+                        Progress& progress);
+
+// What up() would do: the plan, and how many interfaces it would attach or detach. Changes nothing; `store`
+// is null where there is no state.
+struct Preview {
+  plan::NodePlan plan;
+  size_t attachments = 0;
+  doc::Diagnostics diagnostics;
+};
+Result<Preview> preview(os::Kernel& kernel, state::Store* store, const api::Objects& objects,
+                        const Settings& settings);
+
+}  // namespace railbed::node

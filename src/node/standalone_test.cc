@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+// up and down on a machine in memory: seed manifests there and back, killed at every call, told what went
+// wrong.
+#include "node/standalone.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "api/load.h"
+#include "facts/collect.h"
+#include "node/status.h"
+#include "node/testing_store.h"
+#include "os/fake/kernel.h"
+
+namespace railbed::node {
+namespace {
+
+constexpr const char* kPolicies = R"(
+apiVersion: sriovnetwork.openshift.io/v1
+kind: SriovNetworkNodePolicy
+metadata: { name: rail0, namespace: net }
+spec:
+  resourceName: rail0
+  nodeSelector: {}
+  numVfs: 2
+  nicSelector: { pfNames: ["eth0"] }
+  isRdma: true
+---
+apiVersion: sriovnetwork.openshift.io/v1
+kind: SriovNetworkNodePolicy
+metadata: { name: rail1, namespace: net }
+spec:
+  resourceName: rail1
+  nodeSelector: {}
+  numVfs: 3
+  mtu: 3000
+  nicSelector: { rootDevices: ["0000:02:00.0"] }
+---
+apiVersion: sriovnetwork.openshift.io/v1
+kind: SriovNetwork
+metadata: { name: rail0, namespace: net }
+spec:
+  resourceName: rail0
+  networkNamespace: llm
+  vlan: 100
+  spoofChk: "off"
+  ipam: '{ "type": "whereabouts", "range": "10.10.0.0/24", "range_start": "10.10.0.10" }'
+---
+apiVersion: sriovnetwork.openshift.io/v1
+kind: SriovNetwork
+metadata: { name: rail1, namespace: net }
+spec:
+  resourceName: rail1
+  networkNamespace: llm
+  ipam: '{ "type": "whereabouts", "range": "10.11.0.0/24" }'
+---
+apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata: { name: plain, namespace: llm }
+spec:
+  config: '{ "type": "macvlan", "master": "eth0", "ipam": { "type": "host-local", "subnet": "10.12.0.0/24" } }'
+)";
+
+constexpr const char* kPods = R"(
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: a
+  namespace: llm
+  annotations: { k8s.v1.cni.cncf.io/networks: "rail0, rail1" }
+spec: { nodeName: node1, containers: [] }
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: b
+  namespace: llm
+  annotations: { k8s.v1.cni.cncf.io/networks: "rail0, plain" }
+spec: { nodeName: node1, containers: [] }
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: c
+  namespace: llm
+  annotations: { k8s.v1.cni.cncf.io/networks: "rail0" }
+spec: { nodeName: node2, containers: [] }
+)";
+
+api::Objects read(const std::string& text) {
+  doc::Diagnostics diagnostics;
+  auto source = std::make_shared<doc::Source>(doc::Source{.name = "test.yaml", .text = text});
+  api::Objects objects = api::load({source}, diagnostics);
+  EXPECT_FALSE(diagnostics.has_errors()) << doc::render(diagnostics);
+  return objects;
+}
+
+class Quiet : public Progress {
+ public:
+  void begins(const plan::PfPlan&, const plan::Step&) override {}
+  void ends(const plan::PfPlan&, const plan::Step&, const Error*) override {}
+  void says(const std::string&) override {}
+};
+
+Settings settings() {
+  Settings settings;
+  settings.soft_rdma = true;
+  settings.apply.parallel = false;
+  return settings;
+}
+
+template <typename T>
+T got(Result<T> result) {
+  return std::move(result.value());
+}
+
+// A machine with a store that dies with it.
+struct Node {
+  os::FakeKernel kernel;
+  std::unique_ptr<state::Store> kept = state::memory_store();
+  MortalStore store{*kept, [this] { return kernel.killed(); }};
+  Quiet progress;
+
+  Result<UpReport> up(const api::Objects& objects) {
+    return node::up(kernel, store, objects, settings(), progress);
+  }
+  Result<DownReport> down() { return node::down(kernel, store, settings(), progress); }
+
+  // The machine, and what the state says of it.
+  std::string everything() {
+    std::string text = kernel.snapshot();
+    std::set<std::string> attachments;  // their order is that of time
+    for (const state::Attachment& one : got(kept->attachments()))
+      attachments.insert(fmt::format("attachment {} {} {} {}\n", one.pod, one.interface, one.device,
+                                     static_cast<int>(one.status)));
+    for (const std::string& one : attachments) text += one;
+    for (const state::PodRecord& pod : got(kept->pods()))
+      text += fmt::format("pod {} {}\n", pod.pod, pod.netns);
+    for (const state::AddressLease& lease : got(kept->all_leases()))
+      text += fmt::format("lease {} {} {} {}\n", lease.pool, lease.address, lease.pod, lease.interface);
+    for (const state::PfBaseline& pf : got(kept->baselines()))
+      text += fmt::format("baseline {} {} {} {} {}\n", pf.pf, pf.num_vfs, pf.mtu, pf.up, pf.autoprobe);
+    for (const state::StepRecord& step : got(kept->steps())) text += fmt::format("step {}\n", step.id);
+    return text;
+  }
+};
+
+std::string failures(const UpReport& report) {
+  std::string text;
+  for (const apply::StepFailure& failure : report.applied.failures) text += failure.error.to_string() + "\n";
+  for (const PodFailure& failure : report.pods.failures)
+    text += failure.pod + ": " + failure.error.to_string() + "\n";
+  return text + doc::render(report.diagnostics);
+}
+
+class StandaloneTest : public testing::Test {
+ protected:
+  UpReport up(const api::Objects& objects) {
+    auto report = node.up(objects);
+    EXPECT_TRUE(report.has_value()) << report.error().to_string();
+    return report ? std::move(*report) : UpReport{};
+  }
+  DownReport down() {
+    auto report = node.down();
+    EXPECT_TRUE(report.has_value()) << report.error().to_string();
+    return report ? std::move(*report) : DownReport{};
+  }
+
+  const api::Objects all = read(std::string(kPolicies) + kPods);
+  const api::Objects no_pods = read(kPolicies);
+  Node node;
+};
+
+TEST_F(StandaloneTest, ThereAndBack) {
+  const std::string before = node.everything();
+  UpReport report = up(all);
+  ASSERT_TRUE(report.complete()) << failures(report);
+  EXPECT_EQ(report.pods.attached,
+            (std::vector<std::string>{
+                "llm/a: net1 is VF 0 of eth0 (0000:01:10.0), 10.10.0.10/24, MTU 1500, RDMA rxe01v0 (soft)",
+                "llm/a: net2 is VF 0 of eth1 (0000:02:10.0), 10.11.0.1/24, MTU 3000",
+                "llm/b: net1 is VF 1 of eth0 (0000:01:10.2), 10.10.0.11/24, MTU 1500, RDMA rxe01v1 (soft)",
+                "llm/b: net2 is a macvlan, 10.12.0.2/24, MTU 1500"}));
+  EXPECT_EQ(report.notes, std::vector<std::string>{"pod llm/c is for node node2"});
+  ASSERT_TRUE(down().complete());
+  EXPECT_EQ(node.everything(), before);
+}
+
+TEST_F(StandaloneTest, SecondUpAndSecondDownMakeNoCall) {
+  ASSERT_TRUE(up(all).complete());
+  node.kernel.clear_journal();
+  UpReport again = up(all);
+  EXPECT_TRUE(again.did_nothing());
+  EXPECT_TRUE(again.complete()) << failures(again);
+  EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
+  ASSERT_TRUE(down().complete());
+  node.kernel.clear_journal();
+  EXPECT_TRUE(down().did_nothing());
+  EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
+}
+
+TEST_F(StandaloneTest, PodsThatLeaveTheManifestsAreDetached) {
+  ASSERT_TRUE(up(no_pods).complete());
+  const std::string without = node.everything();
+  ASSERT_TRUE(up(all).complete());
+  UpReport report = up(no_pods);
+  EXPECT_EQ(report.pods.detached,
+            (std::vector<std::string>{"llm/a: 2 interfaces detached", "llm/b: 2 interfaces detached"}));
+  EXPECT_EQ(node.everything(), without);
+}
+
+TEST_F(StandaloneTest, AVanishedNamespaceIsMadeAgain) {
+  ASSERT_TRUE(up(all).complete());
+  const std::string wanted = node.everything();
+  node.kernel.vanish_netns("railbed-llm-a");
+  UpReport report = up(all);
+  EXPECT_TRUE(report.complete()) << failures(report);
+  EXPECT_EQ(report.pods.attached.size(), 2U);
+  EXPECT_EQ(node.everything(), wanted);
+}
+
+TEST_F(StandaloneTest, AVfOfAPodIsUntouchedWhenTheMtuOfFreeOnesChanges) {
+  ASSERT_TRUE(up(all).complete());
+  node.kernel.clear_journal();
+  std::string text = kPolicies;
+  text.replace(text.find("mtu: 3000"), 9, "mtu: 2000");
+  UpReport report = up(read(text + kPods));
+  ASSERT_EQ(report.plan.held_back.size(), 1U);
+  EXPECT_EQ(report.plan.held_back[0].change, "VF 0: MTU 2000 instead of 3000");
+  EXPECT_EQ(report.plan.held_back[0].pods, std::vector<std::string>{"llm/a"});
+  for (const std::string& call : node.kernel.journal())
+    EXPECT_EQ(call.find("net2"), std::string::npos) << call;
+  EXPECT_EQ(report.applied.steps_done, 2U);  // VFs 1 and 2 of eth1
+}
+
+TEST_F(StandaloneTest, ANamespaceOfSomebodyElseIsNotTaken) {
+  ASSERT_TRUE(node.kernel.netns().create("railbed-llm-a").has_value());
+  UpReport report = up(all);
+  ASSERT_EQ(report.pods.failures.size(), 1U);
+  EXPECT_EQ(
+      report.pods.failures[0].error.to_string(),
+      "there is a namespace railbed-llm-a that railbed did not make\n  if nobody needs it: ip netns del "
+      "railbed-llm-a");
+  EXPECT_EQ(report.pods.attached.size(), 2U) << "the other pod is attached";
+  ASSERT_TRUE(down().complete());
+  EXPECT_EQ(node.kernel.netns().names().value(), std::vector<std::string>{"railbed-llm-a"});
+}
+
+TEST_F(StandaloneTest, AFailedPfLeavesTheRestOfTheNodeWorkingAndShowsInStatus) {
+  node.kernel.fail_when("0000:01:00.0/sriov_numvfs", EBUSY, -1);
+  UpReport report = up(all);
+  EXPECT_FALSE(report.complete());
+  ASSERT_EQ(report.applied.failures.size(), 1U);
+  ASSERT_EQ(report.pods.failures.size(), 2U);
+  EXPECT_EQ(report.pods.failures[0].error.to_string(),
+            "no free VF of openshift.io/rail0: 2 planned here, 0 of them ready, 0 held by pods\n"
+            "  `railbed status` shows who has them; a larger numVfs makes more");
+  Status status = read_status(facts::collect(node.kernel, {}), node.kept.get()).value();
+  auto failed = std::ranges::find(status.policies, std::string("net/rail0"), &PolicyStatus::policy);
+  ASSERT_NE(failed, status.policies.end());
+  EXPECT_EQ(failed->state, "failed");
+  EXPECT_EQ(failed->failed_step, "0000:01:00.0/vf-count");
+  EXPECT_NE(failed->error.find("EBUSY"), std::string::npos);
+  EXPECT_EQ(status.pfs[1].num_vfs, 3);
+}
+
+TEST_F(StandaloneTest, AddressesOfAllNodesPodsAreSetAside) {
+  ASSERT_TRUE(up(all).complete());
+  std::vector<state::AddressLease> leases = node.kept->all_leases().value();
+  auto other = std::ranges::find(leases, std::string("llm/c"), &state::AddressLease::pod);
+  ASSERT_NE(other, leases.end());
+  EXPECT_EQ(other->address.to_string(), "10.10.0.12");
+}
+
+TEST_F(StandaloneTest, AFullRangeIsToldAndTheOtherPodWorks) {
+  std::string text = kPolicies;
+  const std::string range = "\"range_start\": \"10.10.0.10\"";
+  text.replace(text.find(range), range.size(), range + ", \"range_end\": \"10.10.0.10\"");
+  UpReport report = up(read(text + kPods));
+  EXPECT_EQ(report.pods.attached.size(), 2U);
+  ASSERT_EQ(report.pods.failures.size(), 1U);
+  EXPECT_EQ(report.pods.failures[0].pod, "llm/b");
+  EXPECT_NE(report.pods.failures[0].error.to_string().find("10.10.0.10"), std::string::npos)
+      << report.pods.failures[0].error.to_string();
+}
+
+TEST_F(StandaloneTest, VfsThatWereThereBeforeAreGivenBack) {
+  os::FakeMachine machine = os::FakeMachine::lab();
+  machine.pfs[0].num_vfs = 4;
+  os::FakeKernel kernel(machine);
+  const std::string before = kernel.snapshot();
+  auto store = state::memory_store();
+  Quiet progress;
+  auto report = node::up(kernel, *store, all, settings(), progress);
+  ASSERT_TRUE(report && report->complete()) << failures(*report);
+  EXPECT_NE(kernel.snapshot(), before);
+  ASSERT_TRUE(node::down(kernel, *store, settings(), progress)->complete());
+  EXPECT_EQ(kernel.snapshot(), before);
+}
+
+// Each changing call of `up` refused once: something is told, nothing is half-done in a way that the next run
+// minds.
+TEST(StandaloneFaults, EveryRefusedCallOfUpIsMendedByTheNextUp) {
+  const api::Objects all = read(std::string(kPolicies) + kPods);
+  Node clean;
+  const std::string start = clean.everything();
+  ASSERT_TRUE(clean.up(all)->complete());
+  const std::string wanted = clean.everything();
+  const int calls = static_cast<int>(clean.kernel.journal().size());
+  for (int sys_errno : {EBUSY, ENOMEM, EIO})
+    for (int nth = 1; nth <= calls; ++nth) {
+      SCOPED_TRACE(fmt::format("call {} ({}) refused with {}", nth,
+                               clean.kernel.journal()[static_cast<size_t>(nth - 1)], errno_name(sys_errno)));
+      Node node;
+      node.kernel.fail_call(nth, sys_errno);
+      auto report = node.up(all);
+      ASSERT_TRUE(report.has_value()) << report.error().to_string();
+      auto again = node.up(all);
+      ASSERT_TRUE(again && again->complete()) << failures(*again);
+      EXPECT_EQ(node.everything(), wanted);
+      ASSERT_TRUE(node.down()->complete());
+      EXPECT_EQ(node.everything(), start);
+    }
+}
+
+TEST(StandaloneFaults, EveryRefusedCallOfDownIsMendedByTheNextDown) {
+  const api::Objects all = read(std::string(kPolicies) + kPods);
+  Node clean;
+  const std::string start = clean.everything();
+  ASSERT_TRUE(clean.up(all)->complete());
+  clean.kernel.clear_journal();
+  ASSERT_TRUE(clean.down()->complete());
+  const int calls = static_cast<int>(clean.kernel.journal().size());
+  for (int sys_errno : {EBUSY, ENOMEM, EIO})
+    for (int nth = 1; nth <= calls; ++nth) {
+      SCOPED_TRACE(fmt::format("call {} ({}) refused with {}", nth,
+                               clean.kernel.journal()[static_cast<size_t>(nth - 1)], errno_name(sys_errno)));
+      Node node;
+      ASSERT_TRUE(node.up(all)->complete());
+      node.kernel.fail_call(nth, sys_errno);
+      ASSERT_TRUE(node.down().has_value());
+      auto again = node.down();
+      ASSERT_TRUE(again && again->complete());
+      EXPECT_EQ(node.everything(), start);
+    }
+}
+
+// kill -9: the process ends between two calls, or after a call whose answer it does not see. What it would
+// have written to its state from then on is not there either.
+class Killed : public testing::TestWithParam<os::FakeKernel::Kill> {};
+
+TEST_P(Killed, AtEveryCallOfUpTheNextUpComesToTheSameEnd) {
+  const api::Objects all = read(std::string(kPolicies) + kPods);
+  Node clean;
+  const std::string start = clean.everything();
+  ASSERT_TRUE(clean.up(all)->complete());
+  const std::string wanted = clean.everything();
+  const int calls = static_cast<int>(clean.kernel.journal().size());
+  EXPECT_GT(calls, 30);
+  for (int nth = GetParam() == os::FakeKernel::Kill::kUnanswered ? 1 : 0; nth <= calls; ++nth) {
+    SCOPED_TRACE(fmt::format("killed after call {}", nth));
+    Node node;
+    node.kernel.kill_after(nth, GetParam());
+    (void)node.up(all);
+    node.kernel.restart();
+    auto report = node.up(all);
+    ASSERT_TRUE(report && report->complete()) << (report ? failures(*report) : report.error().to_string());
+    EXPECT_EQ(node.everything(), wanted);
+    ASSERT_TRUE(node.down()->complete());
+    EXPECT_EQ(node.everything(), start);
+  }
+}
+
+TEST_P(Killed, AtEveryCallOfUpDownGivesEverythingBack) {
+  const api::Objects all = read(std::string(kPolicies) + kPods);
+  Node clean;
+  const std::string start = clean.everything();
+  ASSERT_TRUE(clean.up(all)->complete());
+  const int calls = static_cast<int>(clean.kernel.journal().size());
+  for (int nth = GetParam() == os::FakeKernel::Kill::kUnanswered ? 1 : 0; nth <= calls; ++nth) {
+    SCOPED_TRACE(fmt::format("killed after call {}", nth));
+    Node node;
+    node.kernel.kill_after(nth, GetParam());
+    (void)node.up(all);
+    node.kernel.restart();
+    ASSERT_TRUE(node.down()->complete());
+    EXPECT_EQ(node.everything(), start);
+  }
+}
+
+TEST_P(Killed, AtEveryCallOfDownTheNextDownComesToTheSameEnd) {
+  const api::Objects all = read(std::string(kPolicies) + kPods);
+  Node clean;
+  const std::string start = clean.everything();
+  ASSERT_TRUE(clean.up(all)->complete());
+  const std::string wanted = clean.everything();
+  clean.kernel.clear_journal();
+  ASSERT_TRUE(clean.down()->complete());
+  const int calls = static_cast<int>(clean.kernel.journal().size());
+  EXPECT_GT(calls, 10);
+  for (int nth = GetParam() == os::FakeKernel::Kill::kUnanswered ? 1 : 0; nth <= calls; ++nth)
+    for (bool up_again : {false, true}) {
+      SCOPED_TRACE(fmt::format("killed after call {}, then {}", nth, up_again ? "up" : "down"));
+      Node node;
+      ASSERT_TRUE(node.up(all)->complete());
+      node.kernel.kill_after(nth, GetParam());
+      (void)node.down();
+      node.kernel.restart();
+      if (up_again) {
+        auto report = node.up(all);
+        ASSERT_TRUE(report && report->complete()) << failures(*report);
+        EXPECT_EQ(node.everything(), wanted);
+      }
+      ASSERT_TRUE(node.down()->complete());
+      EXPECT_EQ(node.everything(), start);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(How, Killed,
+                         testing::Values(os::FakeKernel::Kill::kBetween, os::FakeKernel::Kill::kUnanswered));
+
+// The same between two writes to the state.
+TEST(StandaloneFaults, KilledAtEveryWriteToTheStateTheNextRunComesToTheSameEnd) {
+  const api::Objects all = read(std::string(kPolicies) + kPods);
+  Node clean;
+  const std::string start = clean.everything();
+  ASSERT_TRUE(clean.up(all)->complete());
+  const std::string wanted = clean.everything();
+  const int up_writes = clean.store.writes();
+  ASSERT_TRUE(clean.down()->complete());
+  const int all_writes = clean.store.writes();
+  for (int nth = 0; nth <= all_writes; ++nth) {
+    SCOPED_TRACE(fmt::format("killed after write {}", nth));
+    Node node;
+    node.store.kill_after(nth, [&node] { node.kernel.kill_after(0); });
+    (void)node.up(all);
+    if (!node.kernel.killed()) (void)node.down();
+    node.kernel.restart();
+    node.store.restart();
+    if (nth <= up_writes) {
+      auto report = node.up(all);
+      ASSERT_TRUE(report && report->complete()) << (report ? failures(*report) : report.error().to_string());
+      EXPECT_EQ(node.everything(), wanted);
+    }
+    ASSERT_TRUE(node.down()->complete());
+    EXPECT_EQ(node.everything(), start);
+  }
+}
+
+}  // namespace
+}  // namespace railbed::node

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// rtnetlink's messages about addresses, routes and rules, as bytes.
+//
+// Threading: pure functions. Failure: messages that cannot be read, or tell of things railbed does not use
+// (multicast routes), give nothing. Source: linux/if_addr.h, linux/rtnetlink.h.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "os/netlink/netlink_message.h"
+#include "os/ports/links.h"
+
+namespace railbed::os {
+
+NetlinkRequest encode_list_addresses();
+NetlinkRequest encode_add_address(const LinkAddress& address);
+NetlinkRequest encode_remove_address(const LinkAddress& address);
+std::optional<LinkAddress> decode_address(const NetlinkMessage& message);
+
+enum class Tables : bool { kMain, kAll };
+NetlinkRequest encode_list_routes(IpFamily family, Tables which = Tables::kMain);
+NetlinkRequest encode_add_route(const Route& route);
+NetlinkRequest encode_remove_route(const Route& route);
+// The unicast routes of the main table in one message: one per next hop.
+std::vector<Route> decode_routes(const NetlinkMessage& message);
+// Of every table but "local".
+std::vector<Route> decode_all_routes(const NetlinkMessage& message);
+
+NetlinkRequest encode_list_rules(IpFamily family);
+NetlinkRequest encode_add_rule(const Rule& rule);
+NetlinkRequest encode_remove_rule(const Rule& rule);
+// Nothing for rules without a source, and for those that do not name a table.
+std::optional<Rule> decode_rule(const NetlinkMessage& message);
+
+}  // namespace railbed::os

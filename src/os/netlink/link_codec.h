@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// rtnetlink's messages about interfaces and their VFs, as bytes.
+//
+// Threading: pure functions. Failure: what cannot be read is left out of the value; a message that is no
+// link at all gives nothing. Source: linux/if_link.h.
+#pragma once
+
+#include <optional>
+
+#include "os/netlink/netlink_message.h"
+#include "os/ports/links.h"
+
+namespace railbed::os {
+
+NetlinkRequest encode_list_links(WithVfs vfs);
+NetlinkRequest encode_find_link(const IfName& name, WithVfs vfs);
+NetlinkRequest encode_find_link(IfIndex index, WithVfs vfs);
+NetlinkRequest encode_change_link(IfIndex link, const LinkChange& change);
+NetlinkRequest encode_change_vf(IfIndex pf, VfIndex vf, const VfChange& change);
+NetlinkRequest encode_create_link(const NewLink& link);
+NetlinkRequest encode_remove_link(IfIndex link);
+NetlinkRequest encode_remove_group(uint32_t group);
+
+std::optional<Link> decode_link(const NetlinkMessage& message);
+
+}  // namespace railbed::os

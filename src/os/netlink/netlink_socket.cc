@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/netlink/netlink_socket.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <linux/netlink.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "os/real/inside_netns.h"
+
+namespace railbed::os {
+namespace {
+
+constexpr int kDumpAttempts = 20;
+constexpr int kReceiveBufferBytes = 4 << 20;
+
+std::string protocol_name(int protocol) {
+  switch (protocol) {
+    case NETLINK_ROUTE:
+      return "NETLINK_ROUTE";
+    case NETLINK_RDMA:
+      return "NETLINK_RDMA";
+    case NETLINK_GENERIC:
+      return "NETLINK_GENERIC";
+    case NETLINK_KOBJECT_UEVENT:
+      return "NETLINK_KOBJECT_UEVENT";
+    default:
+      return fmt::format("netlink protocol {}", protocol);
+  }
+}
+
+int open_here(int protocol, uint32_t groups) {
+  Descriptor fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol));
+  if (!fd) return -errno;
+  // Best effort: old kernels lack some, and an unprivileged process may not force the size.
+  const int on = 1;
+  for (int option : {NETLINK_EXT_ACK, NETLINK_CAP_ACK, NETLINK_GET_STRICT_CHK})
+    ::setsockopt(fd.get(), SOL_NETLINK, option, &on, sizeof on);
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBufferBytes, sizeof kReceiveBufferBytes) !=
+      0)
+    ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &kReceiveBufferBytes, sizeof kReceiveBufferBytes);
+  sockaddr_nl address{};
+  address.nl_family = AF_NETLINK;
+  address.nl_groups = groups;
+  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return -errno;
+  return fd.release();
+}
+
+}  // namespace
+
+Result<NetlinkSocket> NetlinkSocket::open(int protocol, const Netns* inside, uint32_t groups) {
+  int fd = -1;
+  if (inside == nullptr)
+    fd = open_here(protocol, groups);
+  else
+    TRY(run_inside(*inside, [&] { fd = open_here(protocol, groups); }));
+  if (fd < 0) return fail(system_error(-fd, "socket " + protocol_name(protocol)));
+  return NetlinkSocket(Descriptor(fd));
+}
+
+std::expected<std::vector<NetlinkMessage>, NetlinkFailure> NetlinkSocket::ask(NetlinkRequest& request) {
+  for (int attempt = 0; attempt < kDumpAttempts; ++attempt) {
+    auto reply = ask_once(request);
+    if (!reply) return std::unexpected(reply.error());
+    if (reply->interrupted) continue;
+    if (reply->failure.sys_errno != 0) return std::unexpected(reply->failure);
+    return std::move(reply->messages);
+  }
+  return std::unexpected(NetlinkFailure{EBUSY, "the table kept changing while it was read"});
+}
+
+std::expected<NetlinkReply, NetlinkFailure> NetlinkSocket::ask_once(NetlinkRequest& request) {
+  if (request.overflowed()) return std::unexpected(NetlinkFailure{EMSGSIZE, "the request is too long"});
+  request.set_sequence(++sequence_);
+  sockaddr_nl kernel{};
+  kernel.nl_family = AF_NETLINK;
+  ssize_t sent = -1;
+  do
+    sent = ::sendto(fd_.get(), request.bytes().data(), request.bytes().size(), 0,
+                    reinterpret_cast<sockaddr*>(&kernel), sizeof kernel);
+  while (sent < 0 && errno == EINTR);
+  if (sent < 0) return std::unexpected(NetlinkFailure{errno, {}});
+
+  NetlinkReply reply;
+  auto deadline = std::chrono::steady_clock::now() + kAnswerTimeout;
+  while (!reply.complete) {
+    size_t size = 0;
+    int failure = receive(deadline, size);
+    if (failure == EMSGSIZE) {  // only questions have answers of that size: this one is asked again
+      reply.interrupted = true;
+      continue;
+    }
+    if (failure != 0)
+      return std::unexpected(
+          NetlinkFailure{failure, failure == ETIMEDOUT ? "the kernel did not answer" : ""});
+    read_datagram(Bytes(buffer_.get(), size), sequence_, reply);
+  }
+  return reply;
+}
+
+// One datagram from the kernel into buffer_; an errno or 0. Nearly always it is there already, since the
+// kernel answers within the request: so it is read first and waited for then. One that is longer than the
+// buffer is lost: EMSGSIZE, and the buffer has grown.
+int NetlinkSocket::receive(std::chrono::steady_clock::time_point deadline, size_t& size) {
+  while (true) {
+    sockaddr_nl sender{};
+    socklen_t sender_size = sizeof sender;
+    ssize_t count = ::recvfrom(fd_.get(), buffer_.get(), buffer_size_, MSG_DONTWAIT | MSG_TRUNC,
+                               reinterpret_cast<sockaddr*>(&sender), &sender_size);
+    if (count < 0 && errno == EAGAIN) {
+      if (int failure = wait(deadline); failure != 0) return failure;
+      continue;
+    }
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    if (sender.nl_pid != 0) continue;  // not from the kernel
+    size = static_cast<size_t>(count);
+    if (size <= buffer_size_) return 0;
+    buffer_ = std::make_unique_for_overwrite<uint8_t[]>(size);
+    buffer_size_ = size;
+    return EMSGSIZE;
+  }
+}
+
+int NetlinkSocket::wait(std::chrono::steady_clock::time_point deadline) {
+  while (true) {
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return ETIMEDOUT;
+    pollfd waiting{.fd = fd_.get(), .events = POLLIN, .revents = 0};
+    int ready = ::poll(&waiting, 1, static_cast<int>(left.count()));
+    if (ready > 0) return 0;
+    if (ready == 0) return ETIMEDOUT;
+    if (errno != EINTR) return errno;
+  }
+}
+
+}  // namespace railbed::os

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A netlink socket that asks one question at a time.
+//
+// Why: requests are acknowledged one by one, with the kernel's own words on failure; dumps that were
+// interrupted by a change are repeated; no wait is longer than kAnswerTimeout. Threading: one thread per
+// socket. Failure: open() gives Unsupported where the kernel lacks the protocol.
+#pragma once
+
+#include <chrono>
+#include <expected>
+#include <memory>
+#include <vector>
+
+#include "os/netlink/netlink_message.h"
+#include "os/real/descriptor.h"
+
+namespace railbed::os {
+
+class Netns;
+
+// The kernel answers within the system call, but RTNL may be held for seconds by others (VF creation).
+inline constexpr std::chrono::seconds kAnswerTimeout{60};
+
+class NetlinkSocket {
+ public:
+  // In the namespace `inside`, or the caller's. `groups` is a mask of multicast groups.
+  static Result<NetlinkSocket> open(int protocol, const Netns* inside = nullptr, uint32_t groups = 0);
+
+  // The data messages of the answer; empty when there was only an acknowledgement.
+  std::expected<std::vector<NetlinkMessage>, NetlinkFailure> ask(NetlinkRequest& request);
+  int fd() const { return fd_.get(); }
+
+ private:
+  explicit NetlinkSocket(Descriptor fd) : fd_(std::move(fd)) {}
+  std::expected<NetlinkReply, NetlinkFailure> ask_once(NetlinkRequest& request);
+  int receive(std::chrono::steady_clock::time_point deadline, size_t& size);
+  int wait(std::chrono::steady_clock::time_point deadline);
+
+  Descriptor fd_;
+  uint32_t sequence_ = 0;
+  size_t buffer_size_ = 1 << 16;  // not cleared: a socket that asks once reads a few hundred bytes
+  std::unique_ptr<uint8_t[]> buffer_ = std::make_unique_for_overwrite<uint8_t[]>(buffer_size_);
+};
+
+}  // namespace railbed::os

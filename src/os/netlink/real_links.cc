@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/netlink/real_links.h"
+
+#include <cerrno>
+#include <unordered_map>
+
+#include <linux/netlink.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "os/netlink/address_codec.h"
+#include "os/netlink/link_codec.h"
+#include "os/netlink/netlink_socket.h"
+#include "os/ports/link_text.h"
+#include "os/ports/netns.h"
+
+namespace railbed::os {
+namespace {
+
+class RealLinks : public LinkPort {
+ public:
+  explicit RealLinks(NetlinkSocket socket) : socket_(std::move(socket)) {}
+
+  Result<std::vector<Link>> list(WithVfs vfs) override {
+    auto request = encode_list_links(vfs);
+    std::vector<Link> links;
+    for (const NetlinkMessage& message : TRY(ask(request, [] { return "RTM_GETLINK"; })))
+      if (auto link = decode_link(message)) links.push_back(std::move(*link));
+    seen_.clear();
+    for (const Link& link : links) seen_.emplace(link.index.value, identity(link));
+    return links;
+  }
+  Result<Link> find(const IfName& name, WithVfs vfs) override {
+    auto request = encode_find_link(name, vfs);
+    return find_with(request, "RTM_GETLINK " + name.value);
+  }
+  Result<Link> find(IfIndex index, WithVfs vfs) override {
+    auto request = encode_find_link(index, vfs);
+    return find_with(request, fmt::format("RTM_GETLINK interface {}", index));
+  }
+
+  Result<void> change(IfIndex link, const LinkChange& change) override {
+    if (change.netns != nullptr) return move(link, change);
+    seen_.erase(link.value);
+    auto request = encode_change_link(link, change);
+    TRY(ask(request, [&] { return fmt::format("RTM_NEWLINK {}{}", name_of(link), describe(change)); }));
+    return {};
+  }
+
+  // All settings travel in one message. When the kernel refuses it, they are tried one by one, so that the
+  // message names the setting that this driver does not take.
+  Result<void> change_vf(IfIndex pf, VfIndex vf, const VfChange& change) override {
+    if (change.empty()) return {};
+    auto request = encode_change_vf(pf, vf, change);
+    if (socket_.ask(request)) return {};
+    for (const auto& [words, one] : single_changes(change)) {
+      auto single = encode_change_vf(pf, vf, one);
+      TRY(ask(single, [&] { return fmt::format("RTM_SETLINK {} vf {} {}", name_of(pf), vf, words); }));
+    }
+    return {};
+  }
+
+  Result<void> create(const NewLink& link) override {
+    auto request = encode_create_link(link);
+    TRY(ask(request, [&] { return "RTM_NEWLINK " + describe(link); }));
+    return {};
+  }
+  Result<void> remove(IfIndex link) override {
+    auto request = encode_remove_link(link);
+    TRY(ask(request, [&] { return "RTM_DELLINK " + name_of(link); }));
+    return {};
+  }
+  Result<void> remove_group(uint32_t group) override {
+    if (group == 0)
+      return fail(Code::kInvalid, "RTM_DELLINK group 0: that is every interface without a group");
+    auto request = encode_remove_group(group);
+    TRY(ask(request, [&] { return fmt::format("RTM_DELLINK group {}", group); }));
+    return {};
+  }
+
+  Result<std::vector<LinkAddress>> addresses() override {
+    auto request = encode_list_addresses();
+    std::vector<LinkAddress> all;
+    for (const NetlinkMessage& message : TRY(ask(request, [] { return "RTM_GETADDR"; })))
+      if (auto address = decode_address(message)) all.push_back(*address);
+    return all;
+  }
+  Result<void> add_address(const LinkAddress& address) override {
+    auto request = encode_add_address(address);
+    TRY(ask(request,
+            [&] { return fmt::format("RTM_NEWADDR {} {}", name_of(address.link), address.prefix); }));
+    return {};
+  }
+  Result<void> remove_address(const LinkAddress& address) override {
+    auto request = encode_remove_address(address);
+    TRY(ask(request,
+            [&] { return fmt::format("RTM_DELADDR {} {}", name_of(address.link), address.prefix); }));
+    return {};
+  }
+
+  Result<std::vector<Route>> routes() override { return routes_of(Tables::kMain); }
+  Result<std::vector<Route>> all_routes() override { return routes_of(Tables::kAll); }
+  Result<void> add_route(const Route& route) override {
+    auto request = encode_add_route(route);
+    TRY(ask(request,
+            [&] { return fmt::format("RTM_NEWROUTE {} {}", name_of(route.link), describe(route)); }));
+    return {};
+  }
+  Result<void> remove_route(const Route& route) override {
+    auto request = encode_remove_route(route);
+    TRY(ask(request,
+            [&] { return fmt::format("RTM_DELROUTE {} {}", name_of(route.link), describe(route)); }));
+    return {};
+  }
+
+  Result<std::vector<Rule>> rules() override {
+    std::vector<Rule> all;
+    for (IpFamily family : {IpFamily::kV4, IpFamily::kV6}) {
+      auto request = encode_list_rules(family);
+      auto messages = ask(request, [] { return "RTM_GETRULE"; });
+      if (!messages && family == IpFamily::kV6 && messages.error().code == Code::kUnsupported) continue;
+      for (const NetlinkMessage& message : TRY(std::move(messages)))
+        if (auto rule = decode_rule(message)) all.push_back(*rule);
+    }
+    return all;
+  }
+  Result<void> add_rule(const Rule& rule) override {
+    auto request = encode_add_rule(rule);
+    TRY(ask(request, [&] { return "RTM_NEWRULE " + describe(rule); }));
+    return {};
+  }
+  Result<void> remove_rule(const Rule& rule) override {
+    auto request = encode_remove_rule(rule);
+    TRY(ask(request, [&] { return "RTM_DELRULE " + describe(rule); }));
+    return {};
+  }
+
+  uint64_t cookie() override {
+    uint64_t value = 0;
+    socklen_t size = sizeof value;
+    return ::getsockopt(socket_.fd(), SOL_SOCKET, SO_NETNS_COOKIE, &value, &size) == 0 ? value : 0;
+  }
+
+ private:
+  Result<std::vector<Route>> routes_of(Tables which) {
+    std::vector<Route> all;
+    for (IpFamily family : {IpFamily::kV4, IpFamily::kV6}) {
+      auto request = encode_list_routes(family, which);
+      auto messages = ask(request, [] { return "RTM_GETROUTE"; });
+      if (!messages && family == IpFamily::kV6 && messages.error().code == Code::kUnsupported) continue;
+      // A namespace in which nothing ever had an address has no table yet.
+      if (!messages && messages.error().code == Code::kNotFound) continue;
+      for (const NetlinkMessage& message : TRY(std::move(messages)))
+        for (Route& route : which == Tables::kMain ? decode_routes(message) : decode_all_routes(message))
+          all.push_back(std::move(route));
+    }
+    return all;
+  }
+
+  // What tells an interface from others, wherever it is.
+  struct Seen {
+    IfName name;
+    std::string kind;
+    std::vector<uint8_t> hw_address;
+    friend bool operator==(const Seen&, const Seen&) = default;
+  };
+  static Seen identity(const Link& link) { return {link.name, link.kind, link.hw_address}; }
+
+  // `what` is only asked when there is an error to tell.
+  template <typename What>
+  Result<std::vector<NetlinkMessage>> ask(NetlinkRequest& request, const What& what) {
+    auto messages = socket_.ask(request);
+    if (!messages) return fail(netlink_error(messages.error(), what()));
+    return std::move(*messages);
+  }
+
+  // The kernel moves first, under the old name where that is free, and renames then (up to 6.18 at least):
+  // when the new name is taken it says EEXIST and leaves the interface in the target. Such a one is brought
+  // back.
+  // What it is then known by is from the last list where there was one: a question less for each of a pod's
+  // interfaces.
+  Result<void> move(IfIndex index, const LinkChange& change) {
+    auto listed = seen_.find(index.value);
+    Seen link = listed != seen_.end() ? listed->second : identity(TRY(find(index, WithVfs::kNo)));
+    seen_.erase(index.value);
+    auto request = encode_change_link(index, change);
+    auto moved = socket_.ask(request);
+    if (moved) return {};
+    Error error = netlink_error(moved.error(), fmt::format("RTM_NEWLINK {}{}", link.name, describe(change)));
+    if (moved.error().sys_errno == ENODEV) return fail(std::move(error));  // it was not here any more
+    if (auto still = find(index, WithVfs::kNo); !still && still.error().code == Code::kNotFound)
+      if (auto back = bring_back(link, *change.netns); !back)
+        error.hint = fmt::format("it is in {} now: {}", change.netns->path(), back.error().story());
+    return fail(std::move(error));
+  }
+
+  Result<void> bring_back(const Seen& link, const Netns& from) {
+    int home = ::ioctl(socket_.fd(), SIOCGSKNS);
+    if (home < 0) return fail(system_error(errno, "SIOCGSKNS"));
+    Netns own(home, "its own namespace");
+    auto there = TRY(real_links(&from));
+    Link stray = TRY(there->find(link.name, WithVfs::kNo));
+    if (identity(stray) != link)
+      return fail(Code::kConflict, "another interface is called {} there", link.name);
+    TRY(there->change(stray.index, {.name = link.name, .netns = &own}));
+    return {};
+  }
+
+  Result<Link> find_with(NetlinkRequest& request, const std::string& what) {
+    for (const NetlinkMessage& message : TRY(ask(request, [&] { return what; })))
+      if (auto link = decode_link(message)) return std::move(*link);
+    return fail(system_error(ENODEV, what));
+  }
+
+  std::string name_of(IfIndex index) {
+    auto request = encode_find_link(index, WithVfs::kNo);
+    if (auto messages = socket_.ask(request))
+      for (const NetlinkMessage& message : *messages)
+        if (auto link = decode_link(message)) return link->name.value;
+    return fmt::format("interface {}", index);
+  }
+
+  NetlinkSocket socket_;
+  std::unordered_map<int, Seen> seen_;  // by index; of the last list(), without those that were changed since
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LinkPort>> real_links(const Netns* inside) {
+  NetlinkSocket socket = TRY(NetlinkSocket::open(NETLINK_ROUTE, inside));
+  return std::make_unique<RealLinks>(std::move(socket));
+}
+
+}  // namespace railbed::os

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel uevent as bytes: "add@/devices/…", then "KEY=value" strings, each with a zero byte behind it.
+//
+// Threading: pure. Failure: nothing for what is no kernel uevent (udev's own messages begin with "libudev").
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "os/ports/uevents.h"
+
+namespace railbed::os {
+
+std::optional<Uevent> parse_uevent(std::string_view datagram);
+
+}  // namespace railbed::os

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/ports/file_tree.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "os/real/descriptor.h"
+#include "os/real/path_walk.h"
+
+namespace railbed::os {
+namespace {
+
+constexpr int kRacesTolerated = 16;  // EAGAIN of RESOLVE_IN_ROOT: something was renamed meanwhile
+
+// "a/b" for "/a/b", "." for "/": openat wants it relative to the root's descriptor.
+const char* below_root(const std::string& path) {
+  size_t start = path.find_first_not_of('/');
+  return start == std::string::npos ? "." : path.c_str() + start;
+}
+
+std::string fd_path(int fd) {
+  char link[PATH_MAX];
+  std::string proc = fmt::format("/proc/self/fd/{}", fd);
+  ssize_t length = ::readlink(proc.c_str(), link, sizeof link);
+  return length > 0 ? std::string(link, static_cast<size_t>(length)) : std::string();
+}
+
+class RealFiles : public FileTree {
+ public:
+  explicit RealFiles(const std::string& root)
+      : whole_machine_(root.empty() || root == "/"),
+        root_name_(whole_machine_ ? "/" : root),
+        root_(::open(root_name_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)),
+        root_errno_(root_ ? 0 : errno) {
+    if (root_ && !whole_machine_) root_path_ = fd_path(root_.get());
+  }
+
+  Result<std::string> read(const std::string& path) const override {
+    Descriptor fd = TRY(open_inside("read", path, O_RDONLY | O_NONBLOCK));
+    std::string content;
+    char start[4096];  // an attribute of sysfs is never longer, and a short read there is the end
+    ssize_t begun = -1;
+    do begun = ::read(fd.get(), start, sizeof start);
+    while (begun < 0 && errno == EINTR);
+    if (begun < 0) return fail(system_error(errno, "read " + path));
+    content.assign(start, static_cast<size_t>(begun));
+    size_t used = content.size();
+    if (used == 0 || (used < sizeof start && path.starts_with("/sys/"))) return content;
+    while (true) {
+      if (content.size() - used < 4096) content.resize(std::max<size_t>(8192, content.size() * 2));
+      ssize_t count = ::read(fd.get(), content.data() + used, content.size() - used);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return fail(system_error(errno, "read " + path));
+      if (count == 0) break;
+      used += static_cast<size_t>(count);
+      if (used > kMaxFileBytes)
+        return fail(Code::kInvalid, "read {}: larger than {} bytes", path, kMaxFileBytes);
+    }
+    content.resize(used);
+    return content;
+  }
+
+  Result<void> write(const std::string& path, std::string_view content) override {
+    Descriptor fd = TRY(open_inside("write", path, O_WRONLY | O_TRUNC | O_NONBLOCK));
+    ssize_t count = -1;
+    do count = ::write(fd.get(), content.data(), content.size());
+    while (count < 0 && errno == EINTR);
+    if (count < 0) return fail(system_error(errno, "write " + path));
+    if (static_cast<size_t>(count) != content.size())
+      return fail(Code::kIo, "write {}: only {} of {} bytes were taken", path, count, content.size());
+    return {};
+  }
+
+  Result<std::vector<std::string>> list(const std::string& path) const override {
+    Descriptor fd = TRY(open_inside("list", path, O_RDONLY | O_DIRECTORY));
+    DIR* directory = ::fdopendir(fd.get());
+    if (directory == nullptr) return fail(system_error(errno, "list " + path));
+    fd.release();  // closedir closes it
+    std::vector<std::string> names;
+    errno = 0;
+    while (const dirent* entry = ::readdir(directory)) {
+      std::string_view name = entry->d_name;
+      if (name != "." && name != "..") names.emplace_back(name);
+    }
+    int failure = errno;
+    ::closedir(directory);
+    if (failure != 0) return fail(system_error(failure, "list " + path));
+    std::ranges::sort(names);
+    return names;
+  }
+
+  Result<std::string> read_link(const std::string& path) const override {
+    char target[PATH_MAX];
+    if (whole_machine_ && root_ && path.find('\0') == std::string::npos) {
+      ssize_t direct = ::readlinkat(root_.get(), below_root(path), target, sizeof target);
+      if (direct < 0) return fail(system_error(errno, "readlink " + path));
+      return std::string(target, static_cast<size_t>(direct));
+    }
+    Descriptor fd = TRY(open_inside("readlink", path, O_PATH | O_NOFOLLOW));
+    ssize_t length = ::readlinkat(fd.get(), "", target, sizeof target);
+    // An O_PATH descriptor of something else than a link gives ENOENT; readlink(2) says EINVAL.
+    if (length < 0) return fail(system_error(errno == ENOENT ? EINVAL : errno, "readlink " + path));
+    return std::string(target, static_cast<size_t>(length));
+  }
+
+  Result<std::string> real_path(const std::string& path) const override {
+    Descriptor fd = TRY(open_inside("resolve", path, O_PATH));
+    std::string full = fd_path(fd.get());
+    if (!full.starts_with('/')) return fail(Code::kIo, "resolve {}: /proc/self/fd is not readable", path);
+    if (whole_machine_ || root_path_ == "/") return full;
+    if (!full.starts_with(root_path_))
+      return fail(Code::kConflict, "resolve {}: it was moved out of {}", path, root_path_);
+    std::string inside = full.substr(root_path_.size());
+    return inside.empty() ? "/" : inside;
+  }
+
+  bool exists(const std::string& path) const override {
+    if (whole_machine_ && root_ && path.find('\0') == std::string::npos)
+      return !path.empty() && ::faccessat(root_.get(), below_root(path), F_OK, 0) == 0;
+    return open_inside("find", path, O_PATH).has_value();
+  }
+
+ private:
+  Result<Descriptor> open_inside(const char* verb, const std::string& path, int flags) const {
+    if (!root_) return fail(system_error(root_errno_, "open " + root_name_));
+    if (path.empty() || path.find('\0') != std::string::npos)
+      return fail(Code::kInvalid, "{} \"{}\": not a path", verb, path.c_str());
+    int fd = whole_machine_ ? ::openat(root_.get(), below_root(path), flags | O_CLOEXEC)
+                            : open_resolved(path, flags | O_CLOEXEC);
+    if (fd < 0) return fail(system_error(errno, fmt::format("{} {}", verb, path)));
+    return Descriptor(fd);
+  }
+
+  int open_resolved(const std::string& path, int flags) const {
+    open_how how{};
+    how.flags = static_cast<uint64_t>(flags);
+    how.resolve = RESOLVE_IN_ROOT;
+    for (int attempt = 0; attempt < kRacesTolerated; ++attempt) {
+      long fd = ::syscall(SYS_openat2, root_.get(), below_root(path), &how, sizeof how);
+      if (fd >= 0) return static_cast<int>(fd);
+      if (errno == ENOSYS || errno == EPERM) return open_walked(path, flags);  // EPERM: an old seccomp filter
+      if (errno != EAGAIN && errno != EINTR) return -1;
+    }
+    return -1;
+  }
+
+  // For kernels before 5.6. Good for recordings, which nobody changes meanwhile.
+  int open_walked(const std::string& path, int flags) const {
+    auto probe = [this](const std::string& at) {
+      struct stat status{};
+      if (::fstatat(root_.get(), below_root(at), &status, AT_SYMLINK_NOFOLLOW) != 0) return PathEntry{};
+      if (S_ISDIR(status.st_mode)) return PathEntry{PathEntry::Kind::kDirectory, {}};
+      if (!S_ISLNK(status.st_mode)) return PathEntry{PathEntry::Kind::kFile, {}};
+      char target[PATH_MAX];
+      ssize_t length = ::readlinkat(root_.get(), below_root(at), target, sizeof target);
+      return PathEntry{PathEntry::Kind::kLink,
+                       std::string(target, length > 0 ? static_cast<size_t>(length) : 0)};
+    };
+    auto resolved = walk_path(path, probe, (flags & O_NOFOLLOW) != 0 ? LastLink::kKeep : LastLink::kFollow);
+    if (!resolved) {
+      errno = resolved.error();
+      return -1;
+    }
+    return ::openat(root_.get(), below_root(*resolved), flags | O_NOFOLLOW);
+  }
+
+  bool whole_machine_;
+  std::string root_name_;
+  Descriptor root_;
+  int root_errno_;
+  std::string root_path_;
+};
+
+}  // namespace
+
+Result<std::string> read_line(const FileTree& files, const std::string& path) {
+  std::string text = TRY(files.read(path));
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ' || text.back() == '\t' ||
+                           text.back() == '\r' || text.back() == '\0'))
+    text.pop_back();
+  return text;
+}
+
+Result<std::string> link_name(const FileTree& files, const std::string& path) {
+  std::string target = TRY(files.read_link(path));
+  while (target.size() > 1 && target.back() == '/') target.pop_back();
+  return target.substr(target.rfind('/') + 1);
+}
+
+std::unique_ptr<FileTree> real_files(const std::string& root) {
+  return std::make_unique<RealFiles>(root);
+}
+
+}  // namespace railbed::os

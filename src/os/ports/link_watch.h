@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's announcements of interfaces that change (RTNLGRP_LINK): carrier, flags, names.
+//
+// Why: a carrier that comes is announced on rtnetlink only, never as a uevent. Use: as UeventStream: open,
+// look, wait, look again. Threading: one thread per watch. Failure: Timeout at the deadline.
+#pragma once
+
+#include <memory>
+
+#include "base/error.h"
+#include "os/ports/clock.h"
+
+namespace railbed::os {
+
+class LinkWatch {
+ public:
+  virtual ~LinkWatch() = default;
+  // Returns when something about any interface has changed (also after lost announcements), or Timeout.
+  virtual Result<void> next(Deadline deadline) = 0;
+};
+
+Result<std::unique_ptr<LinkWatch>> real_link_watch();
+
+}  // namespace railbed::os

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting programs, inside a network namespace or beside this one, and knowing what this process may do.
+//
+// Threading: any thread. Failure: NotFound when the program is not there; Denied without CAP_SYS_ADMIN.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "os/ports/clock.h"
+#include "os/ports/netns.h"
+
+namespace railbed::os {
+
+struct ExecRequest {
+  std::vector<std::string> command;      // looked up in PATH
+  std::vector<std::string> environment;  // "KEY=value", added to this process's
+  std::string netns_path;
+};
+
+// A program that runs to its end while the caller waits. No shell, no search in PATH, nothing inherited: it
+// gets these arguments, this environment, and no open file but the three standard ones.
+struct RunRequest {
+  std::string program;                   // path; argv[0] too
+  std::vector<std::string> arguments;    // from argv[1]
+  std::vector<std::string> environment;  // "KEY=value", all of it
+  std::string input;                     // standard input
+  Deadline deadline;
+  size_t most_output = 4 << 20;  // bytes of each output that are kept; the rest is read and dropped
+};
+
+struct RunResult {
+  int exit_status = 0;
+  int signal = 0;  // that ended it; 0: it ended by itself
+  std::string output;
+  std::string errors;
+};
+
+class ProcessPort {
+ public:
+  virtual ~ProcessPort() = default;
+  // Replaces this process by the command inside the namespace, with /sys showing that namespace's devices (a
+  // private mount, as `ip netns exec` does). Returns only on failure.
+  virtual Result<void> exec_in(const ExecRequest& request) = 0;
+  // Waits for the program's end. At the deadline it gets SIGTERM, a second later SIGKILL, with all that it
+  // started: Timeout. It gets SIGKILL too when this process ends. An executable that is just being written is
+  // tried again for two seconds. How it ended is in the result.
+  virtual Result<RunResult> run(const RunRequest& request) = 0;
+  // Names of the capabilities of `wanted` ("CAP_NET_ADMIN", "CAP_SYS_ADMIN") that this process lacks.
+  virtual std::vector<std::string> missing_capabilities(const std::vector<std::string>& wanted) const = 0;
+  // Loads a kernel module (modprobe); fine when it is built in or loaded already.
+  virtual Result<void> load_module(const std::string& name) = 0;
+};
+
+std::unique_ptr<ProcessPort> real_processes();
+
+}  // namespace railbed::os

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/real/inside_netns.h"
+
+#include <cerrno>
+#include <system_error>
+#include <thread>
+
+#include <sched.h>
+
+namespace railbed::os {
+
+Result<void> run_inside(const Netns& netns, const std::function<void()>& body) {
+  int failure = 0;
+  try {
+    std::thread([&] {
+      if (::setns(netns.fd(), CLONE_NEWNET) != 0)
+        failure = errno;
+      else
+        body();
+    }).join();
+  } catch (const std::system_error& error) {  // no more threads
+    failure = error.code().value();
+  }
+  if (failure != 0) return fail(system_error(failure, "setns " + netns.path()));
+  return {};
+}
+
+}  // namespace railbed::os

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/ports/disk.h"
+#include "os/real/descriptor.h"
+
+namespace railbed::os {
+namespace {
+
+constexpr size_t kMostBytes = 4 << 20;
+constexpr std::chrono::milliseconds kLookAgain{2};  // flock(2) knows no deadline
+constexpr const char* kHalfDone = ".railbed-new";
+
+class FileDiskLock : public DiskLock {
+ public:
+  explicit FileDiskLock(Descriptor file) : file_(std::move(file)) {}
+
+ private:
+  Descriptor file_;
+};
+
+Result<void> write_all(int fd, std::string_view content, const std::string& path) {
+  while (!content.empty()) {
+    ssize_t done = ::write(fd, content.data(), content.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return fail(system_error(errno, "write " + path));
+    content.remove_prefix(static_cast<size_t>(done));
+  }
+  return {};
+}
+
+class RealDisk : public Disk {
+ public:
+  Result<void> make_directories(const std::string& path, unsigned mode) override {
+    for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+      std::string part = path.substr(0, slash);
+      if (::mkdir(part.c_str(), mode) != 0 && errno != EEXIST)
+        return fail(system_error(errno, "mkdir " + part));
+      if (slash == std::string::npos) return {};
+    }
+  }
+
+  Result<std::vector<std::string>> list(const std::string& path) override {
+    DIR* directory = ::opendir(path.c_str());
+    if (directory == nullptr) return fail(system_error(errno, "list " + path));
+    std::vector<std::string> names;
+    errno = 0;
+    while (const dirent* entry = ::readdir(directory))
+      if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0)
+        names.emplace_back(entry->d_name);
+    int failure = errno;
+    ::closedir(directory);
+    if (failure != 0) return fail(system_error(failure, "list " + path));
+    std::ranges::sort(names);
+    return names;
+  }
+
+  Result<FileStamp> stamp(const std::string& path) override {
+    struct stat about{};
+    if (::stat(path.c_str(), &about) != 0) return fail(system_error(errno, "stat " + path));
+    return FileStamp{about.st_mtim.tv_sec, about.st_mtim.tv_nsec, about.st_ino};
+  }
+
+  Result<std::string> read(const std::string& path) override {
+    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (!file) return fail(system_error(errno, "read " + path));
+    struct stat about{};
+    if (::fstat(file.get(), &about) != 0) return fail(system_error(errno, "stat " + path));
+    if (!S_ISREG(about.st_mode)) return fail(Code::kInvalid, "read {}: not a plain file", path);
+    std::string content;
+    char part[4096];
+    while (content.size() <= kMostBytes) {
+      ssize_t got = ::read(file.get(), part, sizeof part);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return fail(system_error(errno, "read " + path));
+      if (got == 0) return content;
+      content.append(part, static_cast<size_t>(got));
+    }
+    return fail(Code::kInvalid, "read {}: more than {} bytes", path, kMostBytes);
+  }
+
+  Result<void> create(const std::string& path, std::string_view content, unsigned mode) override {
+    TRY(write_beside(path, content, mode));
+    std::string beside = path + kHalfDone;
+    int failure = ::link(beside.c_str(), path.c_str()) == 0 ? 0 : errno;
+    ::unlink(beside.c_str());
+    if (failure != 0) return fail(system_error(failure, "create " + path));
+    return {};
+  }
+
+  Result<void> replace(const std::string& path, std::string_view content, unsigned mode) override {
+    TRY(write_beside(path, content, mode));
+    if (::rename((path + kHalfDone).c_str(), path.c_str()) != 0)
+      return fail(system_error(errno, "rename to " + path));
+    return {};
+  }
+
+  Result<void> remove(const std::string& path) override {
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return fail(system_error(errno, "unlink " + path));
+    return {};
+  }
+
+  Result<std::unique_ptr<DiskLock>> lock(const std::string& path, std::chrono::milliseconds wait) override {
+    Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!file) return fail(system_error(errno, "open " + path));
+    const auto deadline = std::chrono::steady_clock::now() + wait;
+    while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EINTR) continue;
+      if (errno != EWOULDBLOCK) return fail(system_error(errno, "flock " + path));
+      if (std::chrono::steady_clock::now() >= deadline)
+        return fail(Error{.code = Code::kBusy,
+                          .message = fmt::format("another process has held {} for {} ms", path, wait.count()),
+                          .hint = fmt::format("`fuser -v {}` names it", path)});
+      std::this_thread::sleep_for(kLookAgain);
+    }
+    return std::unique_ptr<DiskLock>(new FileDiskLock(std::move(file)));
+  }
+
+ private:
+  // What a killed process left here is overwritten.
+  static Result<void> write_beside(const std::string& path, std::string_view content, unsigned mode) {
+    std::string beside = path + kHalfDone;
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+    Descriptor file(::open(beside.c_str(), kFlags, mode));
+    if (!file && errno == EEXIST) {
+      ::unlink(beside.c_str());
+      file = Descriptor(::open(beside.c_str(), kFlags, mode));
+    }
+    if (!file) return fail(system_error(errno, "create " + beside));
+    return write_all(file.get(), content, beside);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Disk> real_disk() {
+  return std::make_unique<RealDisk>();
+}
+
+}  // namespace railbed::os

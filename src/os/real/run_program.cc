@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// vfork() and not posix_spawn(), which cannot tie the child's life to ours. The child shares our memory until
+// it has become the program: it calls system calls only, all it needs was made before.
+#include "os/real/run_program.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/real/descriptor.h"
+
+namespace railbed::os {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kTimeToEnd{1};     // between SIGTERM and SIGKILL
+constexpr std::chrono::seconds kBusyPatience{2};  // an executable that is being replaced
+constexpr milliseconds kBusyStep{20};
+constexpr size_t kChunkBytes = 1 << 16;
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+struct Pipe {
+  Descriptor ours;
+  Descriptor theirs;
+
+  static Result<Pipe> make() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return fail(system_error(errno, "pipe"));
+    Pipe pipe{Descriptor(ends[0]), Descriptor(ends[1])};
+    ::fcntl(pipe.ours.get(), F_SETFL, O_NONBLOCK);
+    return pipe;
+  }
+};
+
+// Standard input as a file in memory: nobody has to feed a pipe, and a program that does not read it does not
+// hurt.
+Result<Descriptor> as_file(const std::string& text) {
+  Descriptor file(::memfd_create("input", MFD_CLOEXEC));
+  if (!file) return fail(system_error(errno, "memfd_create"));
+  for (size_t done = 0; done < text.size();) {
+    ssize_t count = ::write(file.get(), text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail(system_error(errno, "write standard input"));
+    done += static_cast<size_t>(count);
+  }
+  if (::lseek(file.get(), 0, SEEK_SET) != 0) return fail(system_error(errno, "lseek"));
+  return file;
+}
+
+// What the child needs, all made before it exists.
+struct Child {
+  const char* program;
+  char* const* arguments;
+  char* const* environment;
+  int files[3];
+  pid_t parent;
+  volatile int failure = 0;  // errno of what went wrong in the child
+};
+
+// In the child. dup3() refuses equal descriptors; ours are never 0 to 2 where those are open, which main()
+// sees to.
+[[noreturn]] void become(Child& child) {
+  auto give_up = [&child] {
+    child.failure = errno;
+    ::_exit(127);
+  };
+  struct sigaction action{};
+  action.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &action, nullptr);
+  if (::setpgid(0, 0) != 0) give_up();
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up();
+  if (::getppid() != child.parent) ::_exit(127);
+  for (int number = 0; number < 3; ++number)
+    if (::dup2(child.files[number], number) < 0) give_up();
+  ::syscall(SYS_close_range, 3u, ~0u, 0u);  // before 5.9: those that are not close-on-exec stay
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execve(child.program, child.arguments, child.environment);
+  give_up();
+  ::_exit(127);
+}
+
+// Its process id, or -errno. No signal handler of ours may run in the child, so all are held back meanwhile.
+[[gnu::noinline]] pid_t start(Child& child) {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  pid_t pid = ::vfork();
+  if (pid == 0) become(child);
+  int failure = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return pid < 0 ? -failure : pid;
+}
+
+void reap(pid_t pid, int& status) {
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+}
+
+class Running {
+ public:
+  Running(pid_t pid, const RunRequest& request, Descriptor output, Descriptor errors)
+      : pid_(pid), request_(request), output_(std::move(output)), errors_(std::move(errors)) {
+    watch_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  }
+
+  Result<RunResult> finish() {
+    bool in_time = wait(request_.deadline);
+    if (!in_time) {
+      ::kill(-pid_, SIGTERM);
+      wait(steady_clock::now() + kTimeToEnd);
+      ::kill(-pid_, SIGKILL);  // what it started may outlive it
+    }
+    int status = 0;
+    reap(pid_, status);
+    // What it wrote before it ended is in the pipes; what still holds them open is not waited for.
+    drain(output_, result_.output);
+    drain(errors_, result_.errors);
+    if (!in_time) return fail(Code::kTimeout, "{}: still running at the deadline, ended", request_.program);
+    if (WIFSIGNALED(status)) result_.signal = WTERMSIG(status);
+    if (WIFEXITED(status)) result_.exit_status = WEXITSTATUS(status);
+    return std::move(result_);
+  }
+
+ private:
+  // True when it has ended.
+  bool wait(steady_clock::time_point deadline) {
+    while (true) {
+      pollfd files[3] = {{watch_.get(), POLLIN, 0}, {output_.get(), POLLIN, 0}, {errors_.get(), POLLIN, 0}};
+      auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now()).count();
+      int ready = ::poll(files, 3, static_cast<int>(std::clamp<int64_t>(left, 0, 60'000)));
+      if (ready < 0 && errno != EINTR) return false;
+      if (ready == 0 && left <= 0) return false;
+      if (ready <= 0) continue;
+      if (files[1].revents != 0) drain(output_, result_.output);
+      if (files[2].revents != 0) drain(errors_, result_.errors);
+      if (files[0].revents != 0) return true;
+    }
+  }
+
+  // Reads what is there; closes the pipe at its end.
+  void drain(Descriptor& pipe, std::string& text) const {
+    char chunk[kChunkBytes];
+    while (pipe) {
+      ssize_t count = ::read(pipe.get(), chunk, sizeof chunk);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0 && errno == EAGAIN) return;
+      if (count <= 0) {
+        pipe = Descriptor();
+        return;
+      }
+      size_t room = request_.most_output - std::min(text.size(), request_.most_output);
+      text.append(chunk, std::min(static_cast<size_t>(count), room));
+      // A program that writes without end is not read without end.
+      if (static_cast<size_t>(count) < sizeof chunk) return;
+    }
+  }
+
+  pid_t pid_;
+  const RunRequest& request_;
+  Descriptor output_;
+  Descriptor errors_;
+  Descriptor watch_;
+  RunResult result_;
+};
+
+}  // namespace
+
+Result<RunResult> run_program(const RunRequest& request) {
+  std::string what = "run " + request.program;
+  Descriptor input = TRY(as_file(request.input).context("{}", what));
+  Pipe output = TRY(Pipe::make().context("{}", what));
+  Pipe errors = TRY(Pipe::make().context("{}", what));
+  std::vector<std::string> arguments = {request.program};
+  arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
+  std::vector<char*> argument_pointers = pointers(arguments);
+  std::vector<char*> environment_pointers = pointers(request.environment);
+  auto patience = std::min(request.deadline, steady_clock::now() + kBusyPatience);
+  while (true) {
+    Child child{.program = request.program.c_str(),
+                .arguments = argument_pointers.data(),
+                .environment = environment_pointers.data(),
+                .files = {input.get(), output.theirs.get(), errors.theirs.get()},
+                .parent = ::getpid()};
+    pid_t pid = start(child);
+    if (pid < 0) return fail(system_error(-pid, what));
+    if (child.failure == 0) {
+      output.theirs = Descriptor();
+      errors.theirs = Descriptor();
+      return Running(pid, request, std::move(output.ours), std::move(errors.ours)).finish();
+    }
+    int status = 0;
+    reap(pid, status);
+    if (child.failure != ETXTBSY || steady_clock::now() >= patience)
+      return fail(system_error(child.failure, what));
+    ::poll(nullptr, 0, static_cast<int>(kBusyStep.count()));
+  }
+}
+
+}  // namespace railbed::os

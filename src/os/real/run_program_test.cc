@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/real/run_program.h"
+
+#include <csignal>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/real/descriptor.h"
+
+namespace railbed::os {
+namespace {
+
+RunRequest shell(const std::string& script, std::chrono::milliseconds time = std::chrono::seconds(20)) {
+  return {.program = "/bin/sh",
+          .arguments = {"-c", script},
+          .environment = {},
+          .input = "",
+          .deadline = std::chrono::steady_clock::now() + time};
+}
+
+TEST(RunProgram, GivesArgumentsEnvironmentAndInputAndCollectsBothOutputs) {
+  RunRequest request = shell("read line; echo \"$line $COLOUR $1\"; echo oops >&2; exit 3");
+  request.arguments.insert(request.arguments.end(), {"name", "; echo no shell"});
+  request.environment = {"COLOUR=blue"};
+  request.input = "hello\n";
+  auto result = run_program(request);
+  ASSERT_TRUE(result) << result.error().to_string();
+  EXPECT_EQ(result->exit_status, 3);
+  EXPECT_EQ(result->signal, 0);
+  EXPECT_EQ(result->output, "hello blue ; echo no shell\n");
+  EXPECT_EQ(result->errors, "oops\n");
+}
+
+TEST(RunProgram, InheritsNothing) {
+  Descriptor file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  Descriptor open_file(::dup2(file.get(), 57));  // without close-on-exec
+  ::setenv("RAILBED_SECRET", "1", 1);
+  auto result = run_program(shell("echo /proc/self/fd/*; echo [$RAILBED_SECRET]"));
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->output.find("/57"), std::string::npos) << result->output;
+  EXPECT_NE(result->output.find("[]"), std::string::npos);
+}
+
+TEST(RunProgram, KeepsSoMuchOutputAndNoMore) {
+  RunRequest request = shell("i=0; while [ $i -lt 20000 ]; do echo 0123456789; i=$((i+1)); done");
+  request.most_output = 1000;
+  auto result = run_program(request);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->output.size(), 1000u);
+  EXPECT_EQ(result->exit_status, 0);
+}
+
+TEST(RunProgram, TakesAllOutputOfOneThatEndsAtOnce) {
+  RunRequest request = shell("head -c 300000 /dev/zero");
+  request.environment = {"PATH=/usr/bin:/bin"};
+  auto result = run_program(request);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->output.size(), 300000u);
+}
+
+TEST(RunProgram, EndsItWithAllThatItStartedAtTheDeadline) {
+  auto result = run_program(
+      shell("trap '' TERM; sleep 600 & echo $! >&2; wait; wait; sleep 600", std::chrono::milliseconds(50)));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::kTimeout);
+}
+
+TEST(RunProgram, DoesNotWaitForWhatItLeftBehind) {
+  RunRequest request = shell("sleep 600 & echo $!");
+  request.environment = {"PATH=/usr/bin:/bin"};
+  auto result = run_program(request);
+  ASSERT_TRUE(result);
+  pid_t left = std::stoi(result->output);
+  EXPECT_GT(left, 0);
+  ::kill(left, SIGKILL);
+}
+
+TEST(RunProgram, TellsTheSignalThatEndedIt) {
+  auto result = run_program(shell("kill -9 $$"));
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->signal, SIGKILL);
+}
+
+// How a program could not be started is told through memory that vfork() shares. ThreadSanitizer puts fork()
+// in its place, so that these tests have nothing to look at there.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define RAILBED_VFORK_IS_FORK
+#endif
+#endif
+#ifdef RAILBED_VFORK_IS_FORK
+constexpr bool kVforkShares = false;
+#else
+constexpr bool kVforkShares = true;
+#endif
+
+TEST(RunProgram, SaysWhatIsNotThere) {
+  if (!kVforkShares) GTEST_SKIP() << "ThreadSanitizer makes vfork() a fork()";
+  RunRequest request = shell("");
+  request.program = "/nowhere/plugin";
+  auto result = run_program(request);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::kNotFound);
+  EXPECT_EQ(result.error().message, "run /nowhere/plugin: ENOENT (No such file or directory)");
+}
+
+TEST(RunProgram, TriesAnExecutableThatIsBeingWrittenForAWhile) {
+  if (!kVforkShares) GTEST_SKIP() << "ThreadSanitizer makes vfork() a fork()";
+  std::string path = testing::TempDir() + "railbed-run-busy";
+  Descriptor writing(::open(path.c_str(), O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0755));
+  {
+    Descriptor shell_file(::open("/bin/true", O_RDONLY | O_CLOEXEC));
+    char chunk[4096];
+    for (ssize_t count; (count = ::read(shell_file.get(), chunk, sizeof chunk)) > 0;)
+      ASSERT_EQ(::write(writing.get(), chunk, static_cast<size_t>(count)), count);
+  }
+  RunRequest request = shell("");
+  request.program = path;
+  request.arguments = {};
+  request.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(60);
+  auto busy = run_program(request);
+  ASSERT_FALSE(busy);
+  EXPECT_EQ(busy.error().sys_errno, ETXTBSY);
+  writing = Descriptor();
+  request.deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  auto ready = run_program(request);
+  ASSERT_TRUE(ready) << ready.error().to_string();
+  EXPECT_EQ(ready->exit_status, 0);
+  ::unlink(path.c_str());
+}
+
+}  // namespace
+}  // namespace railbed::os

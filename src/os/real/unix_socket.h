@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// A listening unix socket, its connections, and waiting for many of them at once.
+//
+// Why: the agent is asked over a socket that only root may use; no client may make another wait, so nothing
+// here blocks except Poller::wait(). A socket file that a killed process left is replaced, one that somebody
+// serves is not: a lock file beside it ("<path>.lock") is held while listening, and the new socket is renamed
+// over the old, so that at no moment there is none.
+// Threading: one thread per object; Waker::wake() from any thread. Failure: kConflict when somebody listens,
+// kInvalid for a path that is too long, else the errno's code. Source: unix(7), epoll(7).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "os/real/descriptor.h"
+
+namespace railbed::os {
+
+struct Peer {
+  uint32_t uid = 0;
+  int pid = 0;
+};
+
+// A connected socket that never blocks.
+class Connection {
+ public:
+  explicit Connection(Descriptor socket) : socket_(std::move(socket)) {}
+  static Result<Connection> connect(const std::string& path);
+
+  Result<Peer> peer() const;
+  // Bytes read; 0 at the end; nothing when none are there yet.
+  Result<std::optional<size_t>> read_some(std::span<char> into);
+  // Bytes written; 0 when none can be taken now.
+  Result<size_t> write_some(std::string_view bytes);
+  int fd() const { return socket_.get(); }
+
+ private:
+  Descriptor socket_;
+};
+
+class UnixListener {
+ public:
+  // Mode 0600; makes missing folders (0755).
+  static Result<UnixListener> open(const std::string& path);
+  ~UnixListener();
+  UnixListener(UnixListener&&) noexcept = default;
+  UnixListener& operator=(UnixListener&&) noexcept = delete;
+
+  // Nothing when nobody waits (any more).
+  Result<std::optional<Connection>> accept();
+  int fd() const { return socket_.get(); }
+  const std::string& path() const { return path_; }
+
+ private:
+  UnixListener(std::string path, Descriptor lock, Descriptor socket)
+      : path_(std::move(path)), lock_(std::move(lock)), socket_(std::move(socket)) {}
+  std::string path_;
+  Descriptor lock_;
+  Descriptor socket_;
+};
+
+// Ends a Poller's wait from another thread.
+class Waker {
+ public:
+  Waker();
+  void wake() const;
+  void clear() const;
+  int fd() const { return event_.get(); }
+
+ private:
+  Descriptor event_;
+};
+
+enum class Await : uint8_t { kRead, kWrite };
+
+class Poller {
+ public:
+  Poller();
+  Result<void> add(int fd, uint64_t key, Await what);
+  void remove(int fd);
+  // The keys that are ready or broken; empty when the time is over or a signal came.
+  std::vector<uint64_t> wait(std::chrono::milliseconds most);
+
+ private:
+  Descriptor epoll_;
+};
+
+}  // namespace railbed::os

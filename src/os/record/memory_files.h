@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file tree in memory: of a recording, or of a machine that is made up.
+//
+// Why: recordings come as tar files that nobody should have to unpack, and the fake kernel's sysfs changes at
+// every write. Links resolve as in real_files: inside the tree. Threading: any; on_write is called without a
+// lock held. Failure: as real_files, with the same messages; writes without on_write are EROFS.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+
+#include "os/ports/file_tree.h"
+
+namespace railbed::os {
+
+class MemoryFiles : public FileTree {
+ public:
+  MemoryFiles();
+  ~MemoryFiles() override;
+
+  // These make the directories above and replace what is there. False when a part of the path is no directory
+  // (links are not followed here).
+  bool put_file(const std::string& path, std::string content);
+  bool put_link(const std::string& path, std::string target);
+  bool put_directory(const std::string& path);
+  void remove(const std::string& path);  // with everything below; nothing when it is not there
+
+  // What a write to an existing file does; the path has its links resolved. The content changes only when it
+  // says so by put_file.
+  using OnWrite = std::function<Result<void>(const std::string& path, std::string_view content)>;
+  void on_write(OnWrite handler) { on_write_ = std::move(handler); }
+
+  // Everything, parents first, by name.
+  struct Entry {
+    enum class Kind { kDirectory, kFile, kLink } kind;
+    std::string path;
+    const std::string& text;  // content or target
+  };
+  void each(const std::function<void(const Entry&)>& visit) const;
+
+  Result<std::string> read(const std::string& path) const override;
+  Result<void> write(const std::string& path, std::string_view content) override;
+  Result<std::vector<std::string>> list(const std::string& path) const override;
+  Result<std::string> read_link(const std::string& path) const override;
+  Result<std::string> real_path(const std::string& path) const override;
+  bool exists(const std::string& path) const override;
+
+ private:
+  struct Node;
+  enum class Last : bool { kFollow, kKeep };
+  std::expected<const Node*, int> find(std::string_view path, Last last) const;
+  Node* place(const std::string& path);
+  static std::string path_of(const Node& node);
+  static void visit(const Node& node, const std::string& path,
+                    const std::function<void(const Entry&)>& visit);
+
+  mutable std::mutex mutex_;
+  std::unique_ptr<Node> root_;
+  OnWrite on_write_;
+};
+
+}  // namespace railbed::os

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "os/record/netlink_json.h"
+
+#include "os/json_fields.h"
+
+namespace railbed::os {
+namespace {
+
+using doc::Value;
+
+constexpr int kVersion = 1;
+
+constexpr std::string_view kProtos[] = {"802.1q", "802.1ad"};
+constexpr std::string_view kLinkStates[] = {"auto", "enable", "disable"};
+constexpr std::string_view kEswitchModes[] = {"legacy", "switchdev"};
+constexpr std::string_view kNetnsModes[] = {"shared", "exclusive"};
+
+template <typename T>
+std::string_view name_in(std::span<const std::string_view> names, T choice) {
+  return names[static_cast<size_t>(choice)];
+}
+
+// The length of the UTF-8 sequence at the front of `text`; 0 when there is none.
+size_t sequence_length(std::string_view text) {
+  auto lead = static_cast<uint8_t>(text[0]);
+  size_t length = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : 0;
+  if (length == 0 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i)
+    if ((static_cast<uint8_t>(text[i]) & 0xc0) != 0x80) return 0;
+  if (lead == 0xe0 && static_cast<uint8_t>(text[1]) < 0xa0) return 0;   // written longer than needed
+  if (lead == 0xed && static_cast<uint8_t>(text[1]) >= 0xa0) return 0;  // a surrogate
+  return length;
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    size_t length = sequence_length(text);
+    result += length == 0 ? "?" : text.substr(0, length);
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return result;
+}
+
+void put(Value& object, std::string_view key, const std::string& text) {
+  if (!text.empty()) object.set(key, Value(printable(text)));
+}
+void put(Value& object, std::string_view key, std::string_view text) {
+  put(object, key, std::string(text));
+}
+void put(Value& object, std::string_view key, bool on) {
+  if (on) object.set(key, Value(true));
+}
+template <std::integral T>
+void put(Value& object, std::string_view key, T number) {
+  if (number != 0) object.set(key, Value(static_cast<int64_t>(number)));
+}
+// Absent and zero (false, empty) are told apart here.
+template <typename T>
+void put(Value& object, std::string_view key, const std::optional<T>& value) {
+  if (!value) return;
+  if constexpr (HasToString<T>)
+    object.set(key, Value(value->to_string()));
+  else if constexpr (std::is_same_v<T, bool>)
+    object.set(key, Value(*value));
+  else
+    object.set(key, Value(static_cast<int64_t>(*value)));
+}
+
+std::string pairs(const std::vector<uint8_t>& bytes) {
+  std::string text;
+  for (uint8_t byte : bytes) text += fmt::format("{}{:02x}", text.empty() ? "" : ":", byte);
+  return text;
+}
+
+// "02:00:…" of any length; nothing for what is no such text.
+std::optional<std::vector<uint8_t>> parse_pairs(std::string_view text) {
+  std::vector<uint8_t> bytes;
+  auto digit = [](char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+  };
+  for (size_t at = 0; at < text.size(); at += 3) {
+    if (at + 2 > text.size() || (at + 2 < text.size() && text[at + 2] != ':') || at + 3 == text.size())
+      return std::nullopt;
+    int high = digit(text[at]);
+    int low = digit(text[at + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    bytes.push_back(static_cast<uint8_t>(high << 4 | low));
+  }
+  return bytes;
+}
+
+Value to_value(const VfInfo& vf) {
+  Value value = Value::object();
+  value.set("index", Value(vf.index.value));
+  put(value, "mac", vf.mac);
+  put(value, "vlan", vf.vlan);
+  put(value, "qos", vf.qos);
+  if (vf.proto != VlanProto::k8021q) put(value, "proto", name_in(kProtos, vf.proto));
+  put(value, "spoofCheck", vf.spoof_check);
+  put(value, "trust", vf.trust);
+  if (vf.link_state) put(value, "linkState", name_in(kLinkStates, *vf.link_state));
+  put(value, "minTxRate", vf.min_tx_rate_mbps);
+  put(value, "maxTxRate", vf.max_tx_rate_mbps);
+  put(value, "nodeGuid", vf.node_guid);
+  put(value, "portGuid", vf.port_guid);
+  return value;
+}
+
+Value to_value(const Link& link) {
+  Value value = Value::object();
+  value.set("index", Value(link.index.value));
+  put(value, "name", link.name.value);
+  for (const std::string& name : link.alt_names) {
+    if (value.find("altNames") == nullptr) value.set("altNames", Value::array());
+    value.find("altNames")->push(Value(printable(name)));
+  }
+  put(value, "alias", link.alias);
+  put(value, "kind", link.kind);
+  put(value, "address", pairs(link.hw_address));
+  put(value, "permanentAddress", pairs(link.permanent_address));
+  value.set("arpType", Value(link.arp_type));
+  put(value, "mtu", link.mtu);
+  put(value, "up", link.up);
+  put(value, "lowerUp", link.lower_up);
+  put(value, "operState", link.oper_state);
+  put(value, "parent", link.parent.value);
+  put(value, "parentElsewhere", link.parent_elsewhere);
+  put(value, "master", link.master.value);
+  put(value, "parentBus", link.parent_bus);
+  put(value, "parentDevice", link.parent_device);
+  put(value, "group", link.group);
+  put(value, "numVfs", link.num_vfs);
+  for (const VfInfo& vf : link.vfs) {
+    if (value.find("vfs") == nullptr) value.set("vfs", Value::array());
+    value.find("vfs")->push(to_value(vf));
+  }
+  return value;
+}
+
+Value to_value(const Route& route) {
+  Value value = Value::object();
+  put(value, "to", route.destination);
+  value.set("family", Value(static_cast<int>(route.family)));
+  put(value, "via", route.gateway);
+  put(value, "link", route.link.value);
+  put(value, "metric", route.metric);
+  put(value, "table", route.table);
+  put(value, "mtu", route.mtu);
+  put(value, "advmss", route.advmss);
+  put(value, "scope", route.scope);
+  return value;
+}
+
+VfInfo read_vf(JsonFields fields) {
+  VfInfo vf;
+  fields.read("index", vf.index.value);
+  fields.parse("mac", vf.mac);
+  fields.read("vlan", vf.vlan);
+  fields.read("qos", vf.qos);
+  std::optional<VlanProto> proto;
+  fields.choose("proto", kProtos, proto);
+  vf.proto = proto.value_or(VlanProto::k8021q);
+  fields.read("spoofCheck", vf.spoof_check);
+  fields.read("trust", vf.trust);
+  fields.choose("linkState", kLinkStates, vf.link_state);
+  fields.read("minTxRate", vf.min_tx_rate_mbps);
+  fields.read("maxTxRate", vf.max_tx_rate_mbps);
+  fields.parse("nodeGuid", vf.node_guid);
+  fields.parse("portGuid", vf.port_guid);
+  return vf;
+}
+
+void read_pairs(JsonFields& fields, std::string_view key, std::vector<uint8_t>& bytes, Result<void>& error) {
+  std::string text;
+  fields.read(key, text);
+  auto parsed = parse_pairs(text);
+  if (!parsed && error) error = fail(Code::kInvalid, "\"{}\" is no hardware address (\"02:00:…\")", text);
+  if (parsed) bytes = std::move(*parsed);
+}
+
+Link read_link(JsonFields fields, Result<void>& error) {
+  Link link;
+  fields.read("index", link.index.value);
+  fields.read("name", link.name.value);
+  fields.each_text("altNames", [&](const std::string& name) { link.alt_names.push_back(name); });
+  fields.read("alias", link.alias);
+  fields.read("kind", link.kind);
+  read_pairs(fields, "address", link.hw_address, error);
+  read_pairs(fields, "permanentAddress", link.permanent_address, error);
+  fields.read("arpType", link.arp_type);
+  fields.read("mtu", link.mtu);
+  fields.read("up", link.up);
+  fields.read("lowerUp", link.lower_up);
+  fields.read("operState", link.oper_state);
+  fields.read("parent", link.parent.value);
+  fields.read("parentElsewhere", link.parent_elsewhere);
+  fields.read("master", link.master.value);
+  fields.read("parentBus", link.parent_bus);
+  fields.read("parentDevice", link.parent_device);
+  fields.read("group", link.group);
+  fields.read("numVfs", link.num_vfs);
+  fields.each("vfs", [&](const JsonFields& vf, const Value&) { link.vfs.push_back(read_vf(vf)); });
+  return link;
+}
+
+Route read_route(JsonFields fields) {
+  Route route;
+  int family = 4;
+  fields.parse("to", route.destination);
+  fields.read("family", family);
+  route.family = family == 6 ? IpFamily::kV6 : IpFamily::kV4;
+  fields.parse("via", route.gateway);
+  fields.read("link", route.link.value);
+  fields.read("metric", route.metric);
+  fields.read("table", route.table);
+  fields.read("mtu", route.mtu);
+  fields.read("advmss", route.advmss);
+  fields.read("scope", route.scope);
+  return route;
+}
+
+}  // namespace
+
+Value to_value(const RecordedLinks& recorded) {
+  Value value = Value::object();
+  value.set("version", Value(kVersion));
+  Value& links = value.set("links", Value::array());
+  for (const Link& link : recorded.links) links.push(to_value(link));
+  Value& addresses = value.set("addresses", Value::array());
+  for (const LinkAddress& address : recorded.addresses) {
+    Value& one = addresses.push(Value::object());
+    one.set("link", Value(address.link.value));
+    one.set("prefix", Value(address.prefix.to_string()));
+  }
+  Value& routes = value.set("routes", Value::array());
+  for (const Route& route : recorded.routes) routes.push(to_value(route));
+  return value;
+}
+
+Result<RecordedLinks> read_links(const Value& value) {
+  RecordedLinks recorded;
+  Result<void> error;
+  JsonFields fields(value, error);
+  fields.each("links", [&](const JsonFields& link, const Value&) {
+    recorded.links.push_back(read_link(link, error));
+  });
+  fields.each("addresses", [&](JsonFields address, const Value&) {
+    LinkAddress& one = recorded.addresses.emplace_back();
+    address.read("link", one.link.value);
+    address.parse("prefix", one.prefix);
+  });
+  fields.each("routes",
+              [&](const JsonFields& route, const Value&) { recorded.routes.push_back(read_route(route)); });
+  TRY(std::move(error));
+  return recorded;
+}
+
+Value to_value(const RecordedRdma& recorded) {
+  Value value = Value::object();
+  value.set("version", Value(kVersion));
+  if (recorded.mode) put(value, "netnsMode", name_in(kNetnsModes, *recorded.mode));
+  Value& devices = value.set("devices", Value::array());
+  for (const RdmaLink& link : recorded.devices) {
+    Value& device = devices.push(Value::object());
+    device.set("index", Value(static_cast<int64_t>(link.index)));
+    put(device, "name", link.name);
+    put(device, "firmware", link.firmware);
+    put(device, "nodeGuid", std::optional(link.node_guid));
+    put(device, "systemImageGuid", std::optional(link.system_image_guid));
+    put(device, "protocol", link.protocol);
+    Value& ports = device.set("ports", Value::array());
+    for (const RdmaLinkPort& each : link.ports) {
+      Value& port = ports.push(Value::object());
+      port.set("number", Value(each.number));
+      put(port, "netdev", each.netdev.value);
+      put(port, "netdevName", each.netdev_name);
+      put(port, "state", each.state);
+      put(port, "physicalState", each.physical_state);
+      put(port, "lid", each.lid);
+      put(port, "smLid", each.sm_lid);
+      // As text: JSON's integers end at 2^63.
+      if (each.subnet_prefix) put(port, "subnetPrefix", fmt::format("{:#018x}", *each.subnet_prefix));
+    }
+  }
+  return value;
+}
+
+Result<RecordedRdma> read_rdma(const Value& value) {
+  RecordedRdma recorded;
+  Result<void> error;
+  JsonFields fields(value, error);
+  fields.choose("netnsMode", kNetnsModes, recorded.mode);
+  fields.each("devices", [&](JsonFields device, const Value&) {
+    RdmaLink& link = recorded.devices.emplace_back();
+    device.read("index", link.index);
+    device.read("name", link.name);
+    device.read("firmware", link.firmware);
+    device.parse("nodeGuid", link.node_guid);
+    device.parse("systemImageGuid", link.system_image_guid);
+    device.read("protocol", link.protocol);
+    device.each("ports", [&](JsonFields port, const Value&) {
+      RdmaLinkPort& one = link.ports.emplace_back();
+      port.read("number", one.number);
+      port.read("netdev", one.netdev.value);
+      port.read("netdevName", one.netdev_name);
+      port.read("state", one.state);
+      port.read("physicalState", one.physical_state);
+      port.read("lid", one.lid);
+      port.read("smLid", one.sm_lid);
+      std::optional<Guid> prefix;  // the same spellings
+      port.parse("subnetPrefix", prefix);
+      if (prefix) one.subnet_prefix = prefix->value;
+    });
+  });
+  TRY(std::move(error));
+  return recorded;
+}
+
+Value to_value(const RecordedHost& recorded) {
+  Value value = Value::object();
+  value.set("version", Value(kVersion));
+  put(value, "name", recorded.name);
+  put(value, "kernelRelease", recorded.kernel_release);
+  put(value, "bootId", recorded.boot_id);
+  Value& all = value.set("devlink", Value::array());
+  for (const auto& [pci, devlink] : recorded.devlink) {
+    Value& one = all.push(Value::object());
+    one.set("pci", Value(pci.to_string()));
+    if (devlink.mode) put(one, "eswitchMode", name_in(kEswitchModes, *devlink.mode));
+    put(one, "firmware", devlink.firmware);
+  }
+  return value;
+}
+
+Result<RecordedHost> read_host(const Value& value) {
+  RecordedHost recorded;
+  Result<void> error;
+  JsonFields fields(value, error);
+  fields.read("name", recorded.name);
+  fields.read("kernelRelease", recorded.kernel_release);
+  fields.read("bootId", recorded.boot_id);
+  fields.each("devlink", [&](JsonFields one, const Value&) {
+    PciAddress pci;
+    RecordedHost::Devlink devlink;
+    one.parse("pci", pci);
+    one.choose("eswitchMode", kEswitchModes, devlink.mode);
+    one.read("firmware", devlink.firmware);
+    recorded.devlink[pci] = devlink;
+  });
+  TRY(std::move(error));
+  return recorded;
+}
+
+}  // namespace railbed::os

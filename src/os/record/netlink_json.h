@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What netlink told of a machine, as JSON and back: the railbed/*.json files of a recording.
+//
+// Fields that are empty or have their usual value are left out. Text that is no UTF-8 (interface names and
+// aliases may be any bytes) is written with '?' for the foreign bytes. Threading: pure functions. Failure:
+// Invalid with the place; unknown fields are passed over, so that newer recordings can be read.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "doc/value.h"
+#include "os/ports/eswitch.h"
+#include "os/ports/links.h"
+#include "os/ports/rdma.h"
+
+namespace railbed::os {
+
+struct RecordedLinks {
+  std::vector<Link> links;  // with their VFs
+  std::vector<LinkAddress> addresses;
+  std::vector<Route> routes;
+  friend bool operator==(const RecordedLinks&, const RecordedLinks&) = default;
+};
+
+struct RecordedRdma {
+  std::vector<RdmaLink> devices;
+  std::optional<RdmaNetnsMode> mode;
+  friend bool operator==(const RecordedRdma&, const RecordedRdma&) = default;
+};
+
+struct RecordedHost {
+  struct Devlink {
+    std::optional<EswitchMode> mode;
+    std::string firmware;
+    friend bool operator==(const Devlink&, const Devlink&) = default;
+  };
+  std::string name;
+  std::string kernel_release;
+  std::string boot_id;
+  std::map<PciAddress, Devlink> devlink;
+  friend bool operator==(const RecordedHost&, const RecordedHost&) = default;
+};
+
+doc::Value to_value(const RecordedLinks& links);
+doc::Value to_value(const RecordedRdma& rdma);
+doc::Value to_value(const RecordedHost& host);
+Result<RecordedLinks> read_links(const doc::Value& value);
+Result<RecordedRdma> read_rdma(const doc::Value& value);
+Result<RecordedHost> read_host(const doc::Value& value);
+
+}  // namespace railbed::os

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machines that were recorded: a directory or a tar file that stands in for the kernel.
+//
+// Why: what a reader of facts does on a machine that nobody here owns can only be tested, and reported, with
+// what that machine's kernel said. A recording is a tree of files below a root (sys/…, proc/…) with links
+// kept as links, plus what netlink told, as JSON:
+//   railbed/links.json   interfaces with VFs, addresses, routes;  railbed/rdma.json   RDMA devices and mode
+//   railbed/host.json    name, kernel release, boot id, eswitch modes and firmware versions
+// Without one of these files (a plain copy of /sys) its port is Unsupported. Nothing can be changed there.
+// Threading: as the ports. Failure: Invalid with the file and the place for a tar or JSON that cannot be
+// read; a tar may hold no "..", at most kMaxRecordingBytes and kMaxRecordingEntries; what is no file, link or
+// directory is left out.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "os/ports/kernel.h"
+
+namespace railbed::os {
+
+inline constexpr size_t kMaxRecordingBytes = 256 << 20;
+inline constexpr size_t kMaxRecordingEntries = 1 << 20;
+
+Result<std::unique_ptr<Kernel>> recorded_kernel(const std::string& root_dir);
+// Compressed as libarchive knows it, or not. One directory around it all is skipped.
+Result<std::unique_ptr<Kernel>> recorded_kernel_from_tar(const std::string& tar_file);
+// Any tree that looks like one.
+Result<std::unique_ptr<Kernel>> recorded_kernel_over(std::unique_ptr<FileTree> files);
+
+// Records whatever is looked at: give kernel() to the reader of facts, then write. So a recording has exactly
+// the files that matter, and no others.
+class Recorder {
+ public:
+  explicit Recorder(Kernel& machine);
+  ~Recorder();
+  Kernel& kernel();
+  // Adds the netlink facts and writes everything; the file appears whole or not at all.
+  Result<void> write(const std::string& tar_file);
+
+ private:
+  class Traced;
+  std::unique_ptr<Traced> traced_;
+};
+
+}  // namespace railbed::os
