@@ -103,8 +103,8 @@ class Bench {
     wanted_ = {.pod = "bench/pod", .netns_path = "/run/netns/pod"};
     for (const os::Link& link : must(host_->list(os::WithVfs::kNo))) {
       bool veth = options_.devices.empty() && link.name.value.starts_with("v");
-      bool device = std::ranges::any_of(
-          options_.devices, [&](PciAddress address) { return link.parent_device == address.to_string(); });
+      bool device = std::ranges::any_of(options_.devices,
+                                        [&](PciAddress address) { return link.parent_device == address.to_string(); });
       if (!veth && !device) continue;
       std::string inside = fmt::format("net{}", moves_.size() + 1);
       moves_.push_back({link.index.value, link.name.value, inside});
@@ -132,8 +132,7 @@ class Bench {
     std::string vf = "/sys/bus/pci/devices/" + address;
     plan::PoolVf pool{.address = must(PciAddress::parse(address))};
     pool.pf = must(PciAddress::parse(must(os::link_name(files, vf + "/physfn"))));
-    while (must(os::link_name(files, fmt::format("{}/physfn/virtfn{}", vf, pool.index))) != address)
-      ++pool.index.value;
+    while (must(os::link_name(files, fmt::format("{}/physfn/virtfn{}", vf, pool.index))) != address) ++pool.index.value;
     return pool;
   }
 
@@ -141,8 +140,7 @@ class Bench {
   static void timed(Times& times, Body body) {
     auto start = std::chrono::steady_clock::now();
     body();
-    times.push_back(
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
   }
 
   void bare() {
@@ -167,9 +165,8 @@ class Bench {
 
   void print(const char* verb, const std::string& kind, const Times& ours, const Times& bare) {
     double ratio = middle(ours) / middle(bare);
-    fmt::print(
-        "{} of {} {} interfaces: {:.1f} ms here, {:.1f} ms barest (means of the middle half of {} rounds)\n",
-        verb, moves_.size(), kind, middle(ours), middle(bare), ours.size());
+    fmt::print("{} of {} {} interfaces: {:.1f} ms here, {:.1f} ms barest (means of the middle half of {} rounds)\n",
+               verb, moves_.size(), kind, middle(ours), middle(bare), ours.size());
     std::string what = options_.devices.empty() ? fmt::format("{}_{}", moves_.size(), kind) : kind;
     fmt::print("figure {}_{}_ratio {:.3f} x <={:.2f} {}\n", verb, what, ratio, kBound,
                ratio <= kBound ? "ok" : "short");

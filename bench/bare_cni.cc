@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The floor of attaching and detaching a pod's networks, on command:  bare_cni move|macvlan NETNS NAME...
 //
-// `move` takes the host's interfaces NAME… into the namespace, each with a smaller MTU, a sysctl and an
-// address (what host-device, tuning and an IPAM plugin do); `macvlan` makes 8 on the one NAME, with an
-// address each. Reads lines "add" and "del" from standard input and answers each with the milliseconds it
-// took.
+// `move` takes the host's interfaces NAME… into the namespace, each with a smaller MTU, a sysctl and an address (what
+// host-device, tuning and an IPAM plugin do); `macvlan` makes 8 on the one NAME, with an address each. Reads lines
+// "add" and "del" from standard input and answers each with the milliseconds it took.
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -48,8 +47,7 @@ int run(const std::string& kind, const char* netns, const std::vector<std::strin
   auto master = static_cast<int>(if_nametoindex(names[0].c_str()));
   for (int i = 0; kind == "macvlan" && i < kLinks; ++i) links.push_back(link_number(i, 5000 + i, ""));
   for (size_t i = 0; kind == "move" && i < names.size(); ++i) {
-    links.push_back(
-        link_number(static_cast<int>(i), static_cast<int>(if_nametoindex(names[i].c_str())), names[i]));
+    links.push_back(link_number(static_cast<int>(i), static_cast<int>(if_nametoindex(names[i].c_str())), names[i]));
     if (links.back().index == 0) die(names[i].c_str());
     links.back().pod_mtu = 1400;
     links.back().host_mtu = 1500;

@@ -120,8 +120,7 @@ void bare_detach(int pod_socket, int host_netns, const std::vector<BareMove>& mo
   }
 }
 
-void bare_make(int host_socket, int pod_socket, int pod_netns, int master,
-               const std::vector<BareMove>& links) {
+void bare_make(int host_socket, int pod_socket, int pod_netns, int master, const std::vector<BareMove>& links) {
   for (const BareMove& one : links) {
     Message message(one.index);
     message.header.nlmsg_flags |= NLM_F_CREATE | NLM_F_EXCL;

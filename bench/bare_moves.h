@@ -28,8 +28,7 @@ void bare_attach(int host_socket, int pod_socket, int pod_netns, const std::vect
 void bare_detach(int pod_socket, int host_netns, const std::vector<BareMove>& moves);
 
 // macvlans (mode bridge) on the host's interface `master`, with the given indexes and names in the pod.
-void bare_make(int host_socket, int pod_socket, int pod_netns, int master,
-               const std::vector<BareMove>& links);
+void bare_make(int host_socket, int pod_socket, int pod_netns, int master, const std::vector<BareMove>& links);
 void bare_delete(int pod_socket);
 
 }  // namespace railbed::bench

@@ -39,9 +39,8 @@ struct Function {
     return PciAddress{.bus = static_cast<uint8_t>(bus())}.plus(static_cast<uint32_t>(number));
   }
   std::string folder() const {
-    return fmt::format(
-        "/sys/devices/pci0000:{0:02x}/0000:{0:02x}:01.0/0000:{1:02x}:00.0/0000:{2:02x}:01.0/{3}", bus() - 4,
-        bus() - 3, bus() - 2, address());
+    return fmt::format("/sys/devices/pci0000:{0:02x}/0000:{0:02x}:01.0/0000:{1:02x}:00.0/0000:{2:02x}:01.0/{3}",
+                       bus() - 4, bus() - 3, bus() - 2, address());
   }
   std::string netdev() const {
     return number == 0 ? fmt::format("ibp{}s0", bus()) : fmt::format("ibp{}s0v{}", bus(), number - 1);
@@ -112,8 +111,7 @@ class Machine {
     files_->put_link("/sys/class/net/" + function.netdev(),
                      fmt::format("../../..{}/net/{}", function.folder(), function.netdev()));
     files_->put_directory(fmt::format("{}/net/{}", function.folder(), function.netdev()));
-    os::Link link{
-        .index = {function.serial() + 10}, .name = {function.netdev()}, .arp_type = 32, .mtu = 2044};
+    os::Link link{.index = {function.serial() + 10}, .name = {function.netdev()}, .arp_type = 32, .mtu = 2044};
     link.hw_address = {0, 0, 0, 1, 0xfe, 0x80, 0, 0, 0, 0, 0, 0};
     for (int shift = 56; shift >= 0; shift -= 8)
       link.hw_address.push_back(static_cast<uint8_t>(function.guid().value >> shift));
@@ -147,8 +145,7 @@ class Machine {
     put("ports/1/link_layer", "InfiniBand");
     put("ports/1/rate", "400 Gb/sec (4X NDR)");
     for (int i = 0; i < 8; ++i)
-      put(fmt::format("ports/1/gids/{}", i),
-          fmt::format("fe80:0000:0000:0000:{}", i == 0 ? function.guid() : Guid{}));
+      put(fmt::format("ports/1/gids/{}", i), fmt::format("fe80:0000:0000:0000:{}", i == 0 ? function.guid() : Guid{}));
     put("ports/1/gid_attrs/types/0", "IB/RoCE v1");
     for (int i = 0; i < (function.number == 0 ? 128 : 4); ++i)
       put(fmt::format("ports/1/pkeys/{}", i), i == 0 ? "0xffff" : "0x0000");
@@ -200,8 +197,8 @@ void expect_complete(const facts::NodeFacts& node, int vfs_per_pf) {
   if (node.nics.size() == kPfs && node.gpus.size() == kPfs && node.problems.empty() &&
       complete == static_cast<size_t>(kPfs * vfs_per_pf))
     return;
-  fmt::print(stderr, "{} NICs, {} GPUs, {} complete VFs, {} problems: not what the machine has\n",
-             node.nics.size(), node.gpus.size(), complete, node.problems.size());
+  fmt::print(stderr, "{} NICs, {} GPUs, {} complete VFs, {} problems: not what the machine has\n", node.nics.size(),
+             node.gpus.size(), complete, node.problems.size());
   std::exit(1);
 }
 
@@ -213,14 +210,13 @@ double quickest_ms(os::Kernel& kernel, int vfs_per_pf, std::string_view what) {
   for (int run = 0; run < kRuns; ++run) {
     auto start = std::chrono::steady_clock::now();
     facts::NodeFacts node = facts::collect(kernel, {});
-    times.push_back(
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
     expect_complete(node, vfs_per_pf);
   }
   double cpu_ms = static_cast<double>(std::clock() - cpu) * 1000 / CLOCKS_PER_SEC / kRuns;
   std::ranges::sort(times);
-  fmt::print("{} x {} VFs, {}: quickest {:.1f} ms, median {:.1f} ms, processor time {:.1f} ms\n", kPfs,
-             vfs_per_pf, what, times.front(), times[kRuns / 2], cpu_ms);
+  fmt::print("{} x {} VFs, {}: quickest {:.1f} ms, median {:.1f} ms, processor time {:.1f} ms\n", kPfs, vfs_per_pf,
+             what, times.front(), times[kRuns / 2], cpu_ms);
   return times.front();
 }
 

@@ -30,9 +30,8 @@ struct Case {
   const char* subnet;
   int taken;
 };
-constexpr Case kCases[] = {{"10.0.0.0/29", 0},     {"10.0.0.0/16", 0},   {"10.0.0.0/8", 0},
-                           {"fd00::/64", 0},       {"10.0.0.0/29", 4},   {"10.0.0.0/16", kTaken},
-                           {"10.0.0.0/8", kTaken}, {"fd00::/64", kTaken}};
+constexpr Case kCases[] = {{"10.0.0.0/29", 0}, {"10.0.0.0/16", 0},      {"10.0.0.0/8", 0},      {"fd00::/64", 0},
+                           {"10.0.0.0/29", 4}, {"10.0.0.0/16", kTaken}, {"10.0.0.0/8", kTaken}, {"fd00::/64", kTaken}};
 
 std::string container(int number) {
   return fmt::format("default/pod-{:06}@{:064x}", number, number);
@@ -100,8 +99,8 @@ double memory_rate(const Case& one) {
 }
 
 double stored_rate(const Case& one) {
-  std::string directory = std::filesystem::is_directory("/dev/shm") ? "/dev/shm/railbed-bench.XXXXXX"
-                                                                    : "/tmp/railbed-bench.XXXXXX";
+  std::string directory =
+      std::filesystem::is_directory("/dev/shm") ? "/dev/shm/railbed-bench.XXXXXX" : "/tmp/railbed-bench.XXXXXX";
   must(mkdtemp(directory.data()) != nullptr, "a directory");
   double rate = 0;
   {
@@ -111,8 +110,7 @@ double stored_rate(const Case& one) {
     ipam::Allocator allocator(*blocks);
     {
       auto filling = state::Transaction::begin(**store);
-      for (const state::AddressLease& lease : leases_of(one))
-        must((*store)->put_lease(lease).has_value(), "a lease");
+      for (const state::AddressLease& lease : leases_of(one)) must((*store)->put_lease(lease).has_value(), "a lease");
       must(filling->commit().has_value(), "a commit");
     }
     allocator.load(*(*store)->all_leases());
@@ -124,9 +122,7 @@ double stored_rate(const Case& one) {
       {
         auto transaction = state::Transaction::begin(**store);
         for (const ipam::Assigned& address : *given)
-          must((*store)
-                   ->put_lease({address.pool, address.address.address, who[i].pod, who[i].interface})
-                   .has_value(),
+          must((*store)->put_lease({address.pool, address.address.address, who[i].pod, who[i].interface}).has_value(),
                "a lease");
         must(transaction->commit().has_value(), "a commit");
       }

@@ -26,14 +26,12 @@ constexpr int kVfs = 126;
 constexpr int kRuns = 7;
 constexpr double kBoundMs = 200;
 
-// 48 policies with a rail for a group of nodes each, one for all nodes that is shadowed, one that matches
-// nothing.
+// 48 policies with a rail for a group of nodes each, one for all nodes that is shadowed, one that matches nothing.
 api::Objects policies() {
   api::Objects objects;
   for (int group = 0; group < 6; ++group)
     for (int rail = 0; rail < kPfs; ++rail) {
-      auto one =
-          policy(fmt::format("group{}-rail{}", group, rail), kVfs, {pf(fmt::format("eth{}", rail))}, 10);
+      auto one = policy(fmt::format("group{}-rail{}", group, rail), kVfs, {pf(fmt::format("eth{}", rail))}, 10);
       one.node_selector = {{"group", std::to_string(group)}};
       one.mtu = api::given(9000);
       one.is_rdma = api::given(true);
@@ -94,8 +92,8 @@ double measure(const char* what, const api::Objects& objects, bool with_all_vfs,
   for (int run = 0; run < kRuns; ++run) {
     const Outcome outcome = plan_all(objects, cluster);
     if (outcome.steps != expected_steps) {
-      fmt::print(stderr, "{}: {} steps, not {}: the benchmark does not measure what it says\n", what,
-                 outcome.steps, expected_steps);
+      fmt::print(stderr, "{}: {} steps, not {}: the benchmark does not measure what it says\n", what, outcome.steps,
+                 expected_steps);
       std::exit(1);
     }
     best = std::min(best, outcome.ms);
@@ -110,8 +108,7 @@ int run() {
   const double all = measure("all VFs are made", objects, false, size_t{kNodes} * kPfs * (4 + 3 * kVfs));
   const double none = measure("nothing to do", objects, true, 0);
   const double figure = std::max(all, none);
-  fmt::print("figure plan_100x50_ms {:.1f} ms <={:.0f} {}\n", figure, kBoundMs,
-             figure <= kBoundMs ? "ok" : "short");
+  fmt::print("figure plan_100x50_ms {:.1f} ms <={:.0f} {}\n", figure, kBoundMs, figure <= kBoundMs ? "ok" : "short");
   return figure <= kBoundMs ? 0 : 1;
 }
 

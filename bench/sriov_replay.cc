@@ -93,12 +93,12 @@ class Replay {
       const char* value = std::getenv(name);
       return std::string(value != nullptr ? value : "");
     };
-    os::RunResult done = must(kernel_->processes().run(
-        {.program = variable("HOST_LOCAL"),
-         .environment = {"CNI_COMMAND=" + command, "CNI_CONTAINERID=replay", "CNI_NETNS=" + pod_->path(),
-                         "CNI_IFNAME=" + ifname_, "CNI_PATH=/"},
-         .input = variable("HOST_LOCAL_CONF"),
-         .deadline = kernel_->clock().now() + std::chrono::seconds(20)}));
+    os::RunResult done = must(
+        kernel_->processes().run({.program = variable("HOST_LOCAL"),
+                                  .environment = {"CNI_COMMAND=" + command, "CNI_CONTAINERID=replay",
+                                                  "CNI_NETNS=" + pod_->path(), "CNI_IFNAME=" + ifname_, "CNI_PATH=/"},
+                                  .input = variable("HOST_LOCAL_CONF"),
+                                  .deadline = kernel_->clock().now() + std::chrono::seconds(20)}));
     if (done.exit_status != 0) {
       std::fprintf(stderr, "sriov_replay: host-local: %s%s\n", done.output.c_str(), done.errors.c_str());
       std::exit(1);

@@ -57,10 +57,9 @@ bool keep(const char* folder, std::string_view frame, std::string& problem) {
   if (!make_folders(path, problem)) return false;
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
-  const unsigned long long nanoseconds = static_cast<unsigned long long>(now.tv_sec) * 1'000'000'000 +
-                                         static_cast<unsigned long long>(now.tv_nsec);
-  const std::string name =
-      path + "/" + padded(nanoseconds) + "-" + number(static_cast<unsigned>(getpid())) + ".del";
+  const unsigned long long nanoseconds =
+      static_cast<unsigned long long>(now.tv_sec) * 1'000'000'000 + static_cast<unsigned long long>(now.tv_nsec);
+  const std::string name = path + "/" + padded(nanoseconds) + "-" + number(static_cast<unsigned>(getpid())) + ".del";
   const std::string fresh = name + ".new";
   const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return wrong("open", fresh, problem);

@@ -104,8 +104,8 @@ void put(int fd, std::string_view text) {
 }
 
 int failed(int code, const std::string& message, const std::string& details) {
-  std::string out = "{\n    \"cniVersion\": \"1.1.0\",\n    \"code\": " + number(code) +
-                    ",\n    \"msg\": " + json_quoted(message);
+  std::string out =
+      "{\n    \"cniVersion\": \"1.1.0\",\n    \"code\": " + number(code) + ",\n    \"msg\": " + json_quoted(message);
   if (!details.empty()) out += ",\n    \"details\": " + json_quoted(details);
   put(STDOUT_FILENO, out + "\n}");
   return 1;

@@ -96,10 +96,9 @@ struct Parts {
 // Addresses that whereabouts gave before this machine was switched over.
 Result<void> adopt_pools(Parts& parts, agent::Engine::Turn& turn, const std::string& directory) {
   auto pools = agent::pools_in_directory(parts.kernel.files(), directory);
-  const agent::Adopted adopted =
-      TRY(parts.meta.adopt_from(turn, std::move(pools)).context("--adopt {}", directory));
-  log::info(fmt::format("{} allocations of whereabouts picked up from {}, {} that ended are free again",
-                        adopted.taken, directory, adopted.freed));
+  const agent::Adopted adopted = TRY(parts.meta.adopt_from(turn, std::move(pools)).context("--adopt {}", directory));
+  log::info(fmt::format("{} allocations of whereabouts picked up from {}, {} that ended are free again", adopted.taken,
+                        directory, adopted.freed));
   for (const std::string& conflict : adopted.conflicts) log::warn("not picked up: " + conflict);
   return {};
 }
@@ -109,9 +108,8 @@ Result<void> adopt_pools(Parts& parts, agent::Engine::Turn& turn, const std::str
 Result<void> recover(Parts& parts, const Options& options) {
   {
     agent::Engine::Turn turn = TRY(parts.engine.turn(kTurnAtStart).context("waiting for the state"));
-    const auto report =
-        TRY(attach::recover(turn.kernel(), turn.store(), parts.kernel.clock().now() + kRecovery)
-                .context("finishing what an earlier agent began"));
+    const auto report = TRY(attach::recover(turn.kernel(), turn.store(), parts.kernel.clock().now() + kRecovery)
+                                .context("finishing what an earlier agent began"));
     for (const std::string& line : report.undone) log::info("undone, an earlier agent began it: " + line);
     for (const std::string& line : report.finished) log::info("finished: " + line);
     for (const std::string& line : report.notes) log::info(line);
@@ -153,10 +151,9 @@ class Repeater {
 agent::Reply handle(Parts& parts, agent::Replay& replay, const cni::Request& request) {
   return parts.metrics.metered(request, [&](const cni::Request& one) -> agent::Reply {
     if (one.command == cni::Command::kAdd && !replay.settle(one.container_id))
-      return {1, cni::to_json(
-                     cni::Failure{cni::kTryAgainLater, "an earlier DEL of this container is not done yet",
-                                  "the agent's log tells why; it is repeated every few seconds"},
-                     "")};
+      return {1, cni::to_json(cni::Failure{cni::kTryAgainLater, "an earlier DEL of this container is not done yet",
+                                           "the agent's log tells why; it is repeated every few seconds"},
+                              "")};
     return parts.service.handle(one);
   });
 }
@@ -177,8 +174,7 @@ Result<int> run(Options& options) {
   agent::Replay replay(
       *parts.disk, options.pending,
       [&](const cni::Request& request) {
-        return parts.metrics.metered(request,
-                                     [&](const cni::Request& one) { return parts.service.handle(one); });
+        return parts.metrics.metered(request, [&](const cni::Request& one) { return parts.service.handle(one); });
       },
       [](const std::string& line) { log::warn(line); });
   parts.metrics.standing([&] {
@@ -215,23 +211,18 @@ int agent_verb(CommandLine& line) {
   Options options;
   line.about("Serves the CNI requests of railbed-cni until it gets SIGTERM.");
   line.option("--socket", &options.socket, "where railbed-cni asks").show_default().file();
-  line.option("--metrics", &options.metrics, "ADDRESS:PORT of the Prometheus endpoint, or off")
-      .show_default();
-  line.option("--state-dir,--state", &options.state.directory, "where the state is")
-      .show_default()
-      .directory();
+  line.option("--metrics", &options.metrics, "ADDRESS:PORT of the Prometheus endpoint, or off").show_default();
+  line.option("--state-dir,--state", &options.state.directory, "where the state is").show_default().directory();
   line.option("--pending", &options.pending, "where railbed-cni keeps DELs while no agent runs")
       .show_default()
       .directory();
   line.option("--manifests", &options.manifests, "a directory of manifests: networks, policies, pods")
       .show_default()
       .directory();
-  line.option("--adopt", &options.adopt,
-              "a directory with whereabouts' IPPool objects: their addresses are taken")
+  line.option("--adopt", &options.adopt, "a directory with whereabouts' IPPool objects: their addresses are taken")
       .directory();
   line.option("--node", &options.settings.node, "this machine's node name (its host name)");
-  line.option("--soft-rdma", &options.settings.soft_rdma,
-              "soft-RoCE devices on RDMA-marked VFs without RDMA");
+  line.option("--soft-rdma", &options.settings.soft_rdma, "soft-RoCE devices on RDMA-marked VFs without RDMA");
   line.option("--workers", &options.server.workers, "how many requests are worked on at once")
       .show_default()
       .between(1, 256);

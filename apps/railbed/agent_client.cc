@@ -32,8 +32,7 @@ class Conversation {
     TRY(receive(cni::kFrameHeadBytes));
     std::string why;
     std::optional<cni::FrameHead> head = cni::read_frame_head(got_, why);
-    if (!head.has_value() || head->kind != cni::FrameKind::kAnswer)
-      return fail(Code::kIo, "{}: {}", socket_, why);
+    if (!head.has_value() || head->kind != cni::FrameKind::kAnswer) return fail(Code::kIo, "{}: {}", socket_, why);
     got_.clear();
     TRY(receive(head->payload_bytes));
     std::optional<cni::WireAnswer> answer = cni::read_wire_answer(got_, why);
@@ -68,8 +67,7 @@ class Conversation {
   Result<void> wait(os::Await what) {
     auto left = std::chrono::duration_cast<milliseconds>(end_ - clock_.now());
     if (left.count() <= 0)
-      return fail(Code::kTimeout, "the agent at {} did not answer for {} s", socket_,
-                  kAnswerTime.count() / 1000);
+      return fail(Code::kTimeout, "the agent at {} did not answer for {} s", socket_, kAnswerTime.count() / 1000);
     os::Poller poller;
     TRY(poller.add(connection_.fd(), 0, what));
     poller.wait(left);
@@ -86,8 +84,7 @@ class Conversation {
 // What a failed answer says, in our words.
 Error error_of(const std::string& output, const std::string& socket) {
   doc::Diagnostics diagnostics;
-  auto answer =
-      doc::parse_json(std::make_shared<const doc::Source>(doc::Source{socket, output}), diagnostics);
+  auto answer = doc::parse_json(std::make_shared<const doc::Source>(doc::Source{socket, output}), diagnostics);
   auto text = [&](std::string_view key) {
     const doc::Value* value = answer.has_value() && answer->is_object() ? answer->find(key) : nullptr;
     const std::string* found = value != nullptr ? value->as_string() : nullptr;
@@ -95,10 +92,8 @@ Error error_of(const std::string& output, const std::string& socket) {
   };
   std::string message = text("msg");
   if (message.empty()) message = fmt::format("the agent at {} refused without a reason", socket);
-  return Error{.code = Code::kConflict,
-               .message = std::move(message),
-               .context = {"the agent"},
-               .hint = text("details")};
+  return Error{
+      .code = Code::kConflict, .message = std::move(message), .context = {"the agent"}, .hint = text("details")};
 }
 
 }  // namespace
@@ -107,8 +102,8 @@ bool agent_listens(const std::string& socket) {
   return os::Connection::connect(socket).has_value();
 }
 
-Result<std::unique_ptr<AgentClient>> AgentClient::open(const std::string& socket, state::Store& store,
-                                                       os::Clock& clock, milliseconds wait) {
+Result<std::unique_ptr<AgentClient>> AgentClient::open(const std::string& socket, state::Store& store, os::Clock& clock,
+                                                       milliseconds wait) {
   std::unique_ptr<AgentClient> client(new AgentClient(socket, store, clock));
   client->hold_ = TRY(store.hold(wait).hint("--wait SECONDS waits for the other one"));
   return client;
@@ -122,8 +117,7 @@ Result<void> AgentClient::detach(const std::string& pod, const std::string& netn
   return ask("DEL", pod, netns_path);
 }
 
-Result<void> AgentClient::ask(const std::string& command, const std::string& pod,
-                              const std::string& netns_path) {
+Result<void> AgentClient::ask(const std::string& command, const std::string& pod, const std::string& netns_path) {
   size_t slash = pod.find('/');
   cni::WireRequest request{.type = "railbed", .config = kConfig};
   request.environment = {"CNI_COMMAND=" + command,

@@ -24,8 +24,8 @@ bool agent_listens(const std::string& socket);
 class AgentClient : public node::PodServer {
  public:
   // `store` was opened with `shared`; holds its lock from now on, waiting for at most `wait`.
-  static Result<std::unique_ptr<AgentClient>> open(const std::string& socket, state::Store& store,
-                                                   os::Clock& clock, std::chrono::milliseconds wait);
+  static Result<std::unique_ptr<AgentClient>> open(const std::string& socket, state::Store& store, os::Clock& clock,
+                                                   std::chrono::milliseconds wait);
 
   Result<void> attach(const std::string& pod, const std::string& netns_path) override;
   Result<void> detach(const std::string& pod, const std::string& netns_path) override;

@@ -154,19 +154,12 @@ void print(const std::vector<Row>& rows) {
     fmt::print("nothing is attached\n");
     return;
   }
-  report::Table table({{"POD"},
-                       {"CONTAINER"},
-                       {"INTERFACE"},
-                       {"TYPE"},
-                       {"NETWORK"},
-                       {"DEVICE"},
-                       {"ADDRESSES"},
-                       {"RDMA"},
-                       {"STATUS"}});
+  report::Table table(
+      {{"POD"}, {"CONTAINER"}, {"INTERFACE"}, {"TYPE"}, {"NETWORK"}, {"DEVICE"}, {"ADDRESSES"}, {"RDMA"}, {"STATUS"}});
   for (const Row& row : rows)
-    table.row({row.pod, row.container.substr(0, 13), row.interface,
-               row.type + (row.executed ? " (executed)" : ""), row.network, row.device,
-               fmt::format("{}", fmt::join(row.addresses, ", ")), row.rdma + (row.soft ? " (soft)" : ""),
+    table.row({row.pod, row.container.substr(0, 13), row.interface, row.type + (row.executed ? " (executed)" : ""),
+               row.network, row.device, fmt::format("{}", fmt::join(row.addresses, ", ")),
+               row.rdma + (row.soft ? " (soft)" : ""),
                Cell(row.status, row.status == "attached" ? Paint::kGood : Paint::kWarning)});
   fmt::print("{}", table.to_text(report::Colour{isatty(STDOUT_FILENO) == 1}));
 }

@@ -63,8 +63,8 @@ Result<void> repair(const check::Report& report) {
   return {};
 }
 
-check::Report check_all(const std::vector<doc::SourcePtr>& sources,
-                        const std::vector<facts::NodeFacts>& nodes, const Options& options) {
+check::Report check_all(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
+                        const Options& options) {
   if (!options.each) return check::check(sources, nodes, options.settings);
   check::Report all;
   for (const doc::SourcePtr& source : sources) all.add(check::check({source}, nodes, options.settings));
@@ -120,8 +120,7 @@ int check_verb(CommandLine& line) {
   line.option("--cluster-network", &options.cluster_networks,
               "a pod, service or machine network of the cluster, as CIDR; may be repeated")
       .one_value_each();
-  line.option("--resource-prefix", &options.settings.graph.resource_prefix,
-              "of the SR-IOV operator's resource names")
+  line.option("--resource-prefix", &options.settings.graph.resource_prefix, "of the SR-IOV operator's resource names")
       .show_default();
   line.exit_status(kExitChange, "an error was found; with --strict also: a warning");
   if (auto status = line.parse()) return *status;

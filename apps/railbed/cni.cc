@@ -67,9 +67,7 @@ Result<void> hand_over(const Options& options) {
              all.interfaces - static_cast<int>(all.problems.size()));
   for (const std::string& problem : all.problems) fmt::print(stderr, "not handed over: {}\n", problem);
   if (!all.problems.empty())
-    fmt::print(
-        stderr,
-        "  `railbed cni install` and a running agent give these back; railbed attachments lists them\n");
+    fmt::print(stderr, "  `railbed cni install` and a running agent give these back; railbed attachments lists them\n");
   return {};
 }
 
@@ -101,9 +99,7 @@ int cni_verb(CommandLine& line) {
       .with_commas()
       .one_of(agent::kShimTypes);
   line.option("--shim", &options.shim, "the program to install (railbed-cni beside railbed)").file();
-  line.option("--state-dir", &options.state.directory, "where the agent's state is")
-      .show_default()
-      .directory();
+  line.option("--state-dir", &options.state.directory, "where the agent's state is").show_default().directory();
   line.option("-o,--output", &options.output, "text or json").one_of({"text", "json"});
   if (auto status = line.parse()) return *status;
   return status_of(run(options));

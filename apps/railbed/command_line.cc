@@ -127,8 +127,7 @@ Option& CommandLine::option(std::string_view names, Destination destination, std
 }
 
 CommandLine& CommandLine::subcommand(std::string_view name, std::string_view about) {
-  CommandLine& made =
-      *subcommands_.emplace_back(std::make_unique<CommandLine>(name, std::span<char* const>()));
+  CommandLine& made = *subcommands_.emplace_back(std::make_unique<CommandLine>(name, std::span<char* const>()));
   made.about(about);
   return made;
 }
@@ -140,8 +139,7 @@ class OptionParser {
     for (const Option& one : line.options_) check(*add(app, one), one);
     for (const Option& one : line.options_)
       for (const std::string_view other : one.declaration_.excluded)
-        app.get_option(std::string(one.declaration_.names.back()))
-            ->excludes(app.get_option(std::string(other)));
+        app.get_option(std::string(one.declaration_.names.back()))->excludes(app.get_option(std::string(other)));
     for (const auto& sub : line.subcommands_)
       declare(*app.add_subcommand(std::string(sub->name_), std::string(sub->about_)), *sub);
     if (!line.subcommands_.empty()) app.require_subcommand(1);

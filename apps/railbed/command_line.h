@@ -50,8 +50,8 @@ struct Declaration {
 };
 
 // Where the value goes: a bool is a flag, a vector takes many.
-using Destination = std::variant<bool*, std::string*, std::vector<std::string>*, int*, int64_t*, uint16_t*,
-                                 uint64_t*, double*>;
+using Destination =
+    std::variant<bool*, std::string*, std::vector<std::string>*, int*, int64_t*, uint16_t*, uint64_t*, double*>;
 
 class Option {
  public:

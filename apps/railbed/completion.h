@@ -2,9 +2,8 @@
 // What a shell completes behind `railbed`, as a script for that shell: verbs, subcommands, options, choices,
 // files and directories.
 //
-// Why scripts that know all of it and do not ask the program: completing must not start a program per key,
-// and a script that was installed with a program fits it. Threading: pure functions over values. Failure:
-// none.
+// Why scripts that know all of it and do not ask the program: completing must not start a program per key, and a script
+// that was installed with a program fits it. Threading: pure functions over values. Failure: none.
 #pragma once
 
 #include <span>

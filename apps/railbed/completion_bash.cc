@@ -19,8 +19,7 @@ std::vector<Command> commands_of(std::span<const Described> verbs) {
   std::vector<Command> all;
   for (const Described& verb : verbs) {
     all.push_back({std::string(verb.name), verb.line});
-    for (const auto& sub : verb.line.subcommands())
-      all.push_back({fmt::format("{} {}", verb.name, sub->name()), *sub});
+    for (const auto& sub : verb.line.subcommands()) all.push_back({fmt::format("{} {}", verb.name, sub->name()), *sub});
   }
   return all;
 }
@@ -74,8 +73,7 @@ std::string values_case(std::span<const Command> commands) {
 std::string commands_case(std::span<const Command> commands) {
   std::string text = "\" help\"";
   for (const Command& command : commands)
-    text +=
-        fmt::format(" | \"{}{}\"", command.words.find(' ') == std::string::npos ? " " : "", command.words);
+    text += fmt::format(" | \"{}{}\"", command.words.find(' ') == std::string::npos ? " " : "", command.words);
   return text;
 }
 
@@ -143,16 +141,12 @@ std::string bash_completion(std::span<const Described> verbs) {
       "# SPDX-License-Identifier: Apache-2.0\n\n",
       RAILBED_VERSION);
   script += "# Whether a word behind a command (\"perf bw\") makes it a longer one.\n";
-  script +=
-      fmt::format("_railbed_is_command() {{\n  case $1 in\n    {}) ;;\n    *) return 1 ;;\n  esac\n}}\n\n",
-                  commands_case(commands));
+  script += fmt::format("_railbed_is_command() {{\n  case $1 in\n    {}) ;;\n    *) return 1 ;;\n  esac\n}}\n\n",
+                        commands_case(commands));
   script += "# Sets words: the options of a command, and the words that may follow it.\n";
-  script +=
-      fmt::format("_railbed_options() {{\n  case $1 in\n{}  esac\n}}\n\n", options_case(commands, verbs));
-  script +=
-      "# Sets kind: of the value of \"COMMAND OPTION\" or \"COMMAND POSITION\"; empty: it takes none.\n";
-  script +=
-      fmt::format("_railbed_value() {{\n  kind=\"\"\n  case $1 in\n{}  esac\n}}\n", values_case(commands));
+  script += fmt::format("_railbed_options() {{\n  case $1 in\n{}  esac\n}}\n\n", options_case(commands, verbs));
+  script += "# Sets kind: of the value of \"COMMAND OPTION\" or \"COMMAND POSITION\"; empty: it takes none.\n";
+  script += fmt::format("_railbed_value() {{\n  kind=\"\"\n  case $1 in\n{}  esac\n}}\n", values_case(commands));
   return script + kWalk;
 }
 

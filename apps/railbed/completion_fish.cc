@@ -22,12 +22,10 @@ std::string value_of(const Declaration& option) {
   if (option.value_names == Names::kDirectory) return " -x -a '(__fish_complete_directories)'";
   if (option.choices.empty()) return " -x";
   std::string words;
-  for (const std::string_view choice : option.choices)
-    words += fmt::format("{}{}", words.empty() ? "" : " ", choice);
+  for (const std::string_view choice : option.choices) words += fmt::format("{}{}", words.empty() ? "" : " ", choice);
   if (!option.commas) return fmt::format(" -x -a {}", quote(words));
   std::string lines;
-  for (const std::string_view choice : option.choices)
-    lines += fmt::format("{}{}", lines.empty() ? "" : " ", choice);
+  for (const std::string_view choice : option.choices) lines += fmt::format("{}{}", lines.empty() ? "" : " ", choice);
   return fmt::format(" -x -a '(__fish_append , {})'", lines);
 }
 
@@ -38,14 +36,12 @@ std::string line_for(const Declaration& option, const std::string& condition) {
     return text + (option.value_names == Names::kFile ? " -F" : value_of(option)) + "\n";
   }
   for (const std::string_view name : option.names)
-    text += name.starts_with("--") ? fmt::format(" -l {}", name.substr(2))
-                                   : fmt::format(" -s {}", name.substr(1));
+    text += name.starts_with("--") ? fmt::format(" -l {}", name.substr(2)) : fmt::format(" -s {}", name.substr(1));
   return text + value_of(option) + fmt::format(" -d {}\n", quote(option.help));
 }
 
 std::string lines_for(const CommandLine& line, const std::string& condition) {
-  std::string text =
-      fmt::format("complete -c railbed -n {} -s h -l help -d 'tells the options'\n", quote(condition));
+  std::string text = fmt::format("complete -c railbed -n {} -s h -l help -d 'tells the options'\n", quote(condition));
   for (const Option& one : line.options()) text += line_for(one.declaration(), condition);
   return text;
 }
@@ -72,13 +68,12 @@ std::string fish_completion(std::span<const Described> verbs) {
       "complete -c railbed -n __railbed_next -s V -l version -d 'tells the version'\n",
       RAILBED_VERSION);
   for (const Described& verb : verbs) {
-    script +=
-        fmt::format("complete -c railbed -n __railbed_next -a {} -d {}\n", verb.name, quote(verb.summary));
+    script += fmt::format("complete -c railbed -n __railbed_next -a {} -d {}\n", verb.name, quote(verb.summary));
     script += fmt::format("complete -c railbed -n '__railbed_next help' -a {}\n", verb.name);
     script += lines_for(verb.line, fmt::format("__railbed_behind {}", verb.name));
     for (const auto& sub : verb.line.subcommands()) {
-      script += fmt::format("complete -c railbed -n '__railbed_next {}' -a {} -d {}\n", verb.name,
-                            sub->name(), quote(sub->about()));
+      script += fmt::format("complete -c railbed -n '__railbed_next {}' -a {} -d {}\n", verb.name, sub->name(),
+                            quote(sub->about()));
       script += lines_for(*sub, fmt::format("__railbed_behind {} {}", verb.name, sub->name()));
     }
   }

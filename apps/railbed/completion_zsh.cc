@@ -25,15 +25,13 @@ std::string action_of(const Declaration& option) {
   if (option.value_names == Names::kFile) return "_files";
   if (option.value_names == Names::kDirectory) return "_files -/";
   std::string words;
-  for (const std::string_view choice : option.choices)
-    words += fmt::format("{}{}", words.empty() ? "" : " ", choice);
+  for (const std::string_view choice : option.choices) words += fmt::format("{}{}", words.empty() ? "" : " ", choice);
   if (option.commas) return fmt::format("_values -s , value {}", words);
   return words.empty() ? " " : fmt::format("({})", words);
 }
 
 std::string value_of(const Declaration& option) {
-  return option.takes_value ? fmt::format(":{}:{}", escape(value_placeholder(option)), action_of(option))
-                            : "";
+  return option.takes_value ? fmt::format(":{}:{}", escape(value_placeholder(option)), action_of(option)) : "";
 }
 
 // '(-o --output)-o[help]:what:action'; one per name. '*-x[…]' may come again.
@@ -45,8 +43,8 @@ std::string option_specs(const Declaration& option) {
   if (!excluded.empty()) excluded = fmt::format("({})", excluded.substr(1));
   std::string specs;
   for (const std::string_view name : option.names)
-    specs += fmt::format(" \\\n        '{}{}{}[{}]{}'", excluded, option.many ? "*" : "", name,
-                         escape(option.help), value_of(option));
+    specs += fmt::format(" \\\n        '{}{}{}[{}]{}'", excluded, option.many ? "*" : "", name, escape(option.help),
+                         value_of(option));
   return specs;
 }
 
@@ -60,15 +58,13 @@ std::string arguments_of(const CommandLine& line) {
       continue;
     }
     ++position;
-    specs +=
-        fmt::format(" \\\n        '{}{}'", option.many ? "*" : std::to_string(position), value_of(option));
+    specs += fmt::format(" \\\n        '{}{}'", option.many ? "*" : std::to_string(position), value_of(option));
   }
   return specs;
 }
 
 // `word` is the word that chooses: the verb, or the subcommand behind it.
-std::string choices_of(std::string_view array,
-                       const std::vector<std::pair<std::string_view, std::string_view>>& all) {
+std::string choices_of(std::string_view array, const std::vector<std::pair<std::string_view, std::string_view>>& all) {
   std::string text = fmt::format("  {}=(\n", array);
   for (const auto& [name, summary] : all) text += fmt::format("    '{}:{}'\n", name, escape(summary));
   return text + "  )\n";
@@ -116,8 +112,7 @@ std::string zsh_completion(std::span<const Described> verbs) {
       choices_of("verbs", names), cases);
   // Read as a file of $fpath, or by `source <(railbed completion zsh)`.
   return script +
-         "if [ \"$funcstack[1]\" = \"_railbed\" ]; then\n  _railbed \"$@\"\nelse\n  compdef _railbed "
-         "railbed\nfi\n";
+         "if [ \"$funcstack[1]\" = \"_railbed\" ]; then\n  _railbed \"$@\"\nelse\n  compdef _railbed railbed\nfi\n";
 }
 
 }  // namespace railbed

@@ -75,18 +75,16 @@ int discover_verb(CommandLine& line) {
   line.about("What this node has: NICs, VFs, RDMA devices, GPUs and fabrics.");
   line.option("-o,--output", &options.output, "table, wide (VFs too), json or yaml (node facts)")
       .one_of({"table", "wide", "json", "yaml"});
-  Option& root = line.option("--root", &options.machine.root,
-                             "read a machine's files (/sys, /proc) below this directory")
-                     .existing_directory();
+  Option& root =
+      line.option("--root", &options.machine.root, "read a machine's files (/sys, /proc) below this directory")
+          .existing_directory();
   const Option& from =
-      line.option("--from", &options.machine.from, "read a recording: FILE.tar, or FILE.machine")
-          .existing_file();
+      line.option("--from", &options.machine.from, "read a recording: FILE.tar, or FILE.machine").existing_file();
   root.excludes(from);
   line.option("--record", &options.record,
               "also write what was read to FILE.tar (or FILE.machine, a text), for --from elsewhere")
       .file();
-  line.option("--node", &options.machine.collect.node,
-              "the node's name in the facts; its host name otherwise");
+  line.option("--node", &options.machine.collect.node, "the node's name in the facts; its host name otherwise");
   line.option("--pci-ids", &options.machine.collect.pci_ids, "names of PCI devices").show_default().file();
   if (auto status = line.parse()) return *status;
   if (Result<void> done = discover(options); !done) return give_up(done.error());

@@ -22,14 +22,11 @@ Result<void> check_privileges(os::Kernel& kernel, state::Store& store) {
   size_t pfs = TRY(store.baselines()).size();
   size_t interfaces = TRY(store.attachments()).size();
   if (pfs > 0)
-    needs.push_back(
-        {"CAP_DAC_OVERRIDE", fmt::format("{} PFs get their VF counts back through /sys, as root", pfs)});
+    needs.push_back({"CAP_DAC_OVERRIDE", fmt::format("{} PFs get their VF counts back through /sys, as root", pfs)});
   if (pfs > 0) needs.push_back({"CAP_NET_ADMIN", fmt::format("{} PFs get their MTU and state back", pfs)});
   if (interfaces > 0) {
-    needs.push_back(
-        {"CAP_NET_ADMIN", fmt::format("{} interfaces of pods are moved back and renamed", interfaces)});
-    needs.push_back(
-        {"CAP_SYS_ADMIN", fmt::format("{} interfaces of pods are in network namespaces", interfaces)});
+    needs.push_back({"CAP_NET_ADMIN", fmt::format("{} interfaces of pods are moved back and renamed", interfaces)});
+    needs.push_back({"CAP_SYS_ADMIN", fmt::format("{} interfaces of pods are in network namespaces", interfaces)});
   }
   return node::check_privileges(needs, missing);
 }

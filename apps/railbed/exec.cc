@@ -53,10 +53,8 @@ Result<state::PodRecord> find_pod(const std::vector<state::PodRecord>& pods, con
   }
   if (found.size() == 1) return found.front();
   if (found.empty())
-    return fail(Code::kNotFound, "there is no pod {} here (there is {})", name,
-                known.empty() ? "none" : known);
-  return fail(Code::kConflict, "{} pods are called {}: say {} or {}", found.size(), name, found[0].pod,
-              found[1].pod);
+    return fail(Code::kNotFound, "there is no pod {} here (there is {})", name, known.empty() ? "none" : known);
+  return fail(Code::kConflict, "{} pods are called {}: say {} or {}", found.size(), name, found[0].pod, found[1].pod);
 }
 
 Result<void> run(const Request& request) {
@@ -67,8 +65,7 @@ Result<void> run(const Request& request) {
   state::PodRecord pod = TRY(find_pod(pods, request.pod));
   store.reset();
   return kernel->processes()
-      .exec_in(
-          {.command = request.command, .environment = {"RAILBED_POD=" + pod.pod}, .netns_path = pod.netns})
+      .exec_in({.command = request.command, .environment = {"RAILBED_POD=" + pod.pod}, .netns_path = pod.netns})
       .context("pod {}", pod.pod);
 }
 
@@ -82,8 +79,7 @@ int exec_verb(CommandLine& line) {
   line.option("CMD", &declared.command, "behind --: the command with its arguments").required().file();
   if (line.described_only()) return kExitOk;
   const std::span<char* const> arguments = line.arguments();
-  if (arguments.size() > 1 &&
-      (std::string_view(arguments[1]) == "--help" || std::string_view(arguments[1]) == "-h")) {
+  if (arguments.size() > 1 && (std::string_view(arguments[1]) == "--help" || std::string_view(arguments[1]) == "-h")) {
     fmt::print("{}", kUsage);
     return kExitOk;
   }

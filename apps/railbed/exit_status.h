@@ -8,8 +8,7 @@
 
 namespace railbed {
 
-// The exit statuses that all verbs share; 2 is for "there is something to change" (`plan`) or to mend
-// (`check`).
+// The exit statuses that all verbs share; 2 is for "there is something to change" (`plan`) or to mend (`check`).
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitError = 1;
 inline constexpr int kExitChange = 2;

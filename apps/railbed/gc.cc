@@ -66,9 +66,7 @@ int gc_verb(CommandLine& line) {
   const Option& remove = line.option("--yes", &yes, "remove what is found");
   line.option("--dry-run", &dry_run, "only show it (this is the default)").excludes(remove);
   line.option("--state-dir", &state.directory, "where the state is").show_default().directory();
-  line.option("--pending-dir", &pending, "where the shim keeps DELs that no agent answered")
-      .show_default()
-      .directory();
+  line.option("--pending-dir", &pending, "where the shim keeps DELs that no agent answered").show_default().directory();
   line.option("--wait", &state.wait_s, "seconds to wait for another railbed that is at work");
   if (auto status = line.parse()) return *status;
   return status_of(run(state, pending, yes, output == "json"));

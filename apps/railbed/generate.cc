@@ -42,11 +42,9 @@ void add_options(CommandLine& line, Options& options) {
   line.option("--pods-per-node", &options.wish.pods_per_node, "pods that run on a node at once")
       .between(1, 128)
       .show_default();
-  line.option("--mtu", &options.wish.mtu, "of PFs and VFs (default: 9000 for RoCE in hardware)")
-      .between(1280, 9978);
+  line.option("--mtu", &options.wish.mtu, "of PFs and VFs (default: 9000 for RoCE in hardware)").between(1280, 9978);
   line.option("--addresses", &options.wish.addresses, "the rails' ranges are cut out of it").show_default();
-  line.option("--soft-rdma", &options.wish.soft_rdma,
-              "take ports without RDMA too: soft-RoCE, for trying it out");
+  line.option("--soft-rdma", &options.wish.soft_rdma, "take ports without RDMA too: soft-RoCE, for trying it out");
   line.option("--namespace", &options.wish.pod_namespace, "of the pods").show_default();
   line.option("--image", &options.wish.image, "of the test pods").show_default();
   line.option("--resource-prefix", &options.wish.resource_prefix, "of resource names").show_default();

@@ -50,8 +50,7 @@ namespace {
 
 Result<std::vector<facts::NodeFacts>> read_nodes_in(const std::string& path, doc::Diagnostics& diagnostics) {
   const std::string ending = std::filesystem::path(path).extension().string();
-  if (ending != ".machine" && ending != ".tar")
-    return facts::parse_facts(TRY(read_source(path)), diagnostics);
+  if (ending != ".machine" && ending != ".tar") return facts::parse_facts(TRY(read_source(path)), diagnostics);
   Machine machine;
   machine.from = path;
   auto kernel = TRY(open_machine(machine));

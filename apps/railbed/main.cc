@@ -19,8 +19,7 @@ namespace {
 
 constexpr Verb kVerbs[] = {
     {"discover", "what this node has: NICs, VFs, RDMA devices, GPUs, fabrics", discover_verb},
-    {"check", "what is wrong in manifests, across objects and with the nodes' facts, and the fix",
-     check_verb},
+    {"check", "what is wrong in manifests, across objects and with the nodes' facts, and the fix", check_verb},
     {"explain", "the longer story of a finding of check", explain_verb},
     {"generate", "manifests that fit nodes: a network per rail, a test pod per node", generate_verb},
     {"size", "how many VFs and addresses the rails of nodes have and need, as a table", size_verb},

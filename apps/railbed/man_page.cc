@@ -113,9 +113,8 @@ std::string paragraphs(std::string_view text) {
 
 std::string exit_statuses(const CommandLine& line) {
   std::string text =
-      ".SH EXIT STATUS\n.TP\n0\nit is done\n.TP\n1\nit could not be done, or the command line is wrong; "
-      "standard "
-      "error tells\n";
+      ".SH EXIT STATUS\n.TP\n0\nit is done\n.TP\n1\nit could not be done, or the command line is "
+      "wrong; standard error tells\n";
   for (const CommandLine::Status& one : line.statuses())
     text += fmt::format(".TP\n{}\n{}\n", one.status, escape(one.meaning));
   return text;
@@ -151,22 +150,19 @@ std::string man_page_of_all(std::span<const Described> verbs) {
       "...]\n.br\n" + bold("railbed help") + " [" + slanted("VERB") + "]\n.br\n" + bold("railbed version") +
       "\n.SH DESCRIPTION\n" +
       paragraphs(
-          "railbed reads the manifests that the Kubernetes SR-IOV world uses, says what is wrong with them "
-          "before a machine changes, makes them real, attaches pods, and measures every rail. Each verb has "
-          "a page of its own.") +
+          "railbed reads the manifests that the Kubernetes SR-IOV world uses, says what is wrong with "
+          "them before a machine changes, makes them real, attaches pods, and measures every rail. Each "
+          "verb has a page of its own.") +
       ".SH VERBS\n";
   for (const Described& verb : verbs)
     page += fmt::format(".TP\n.BR railbed\\-{} (1)\n{}\n", escape(verb.name), escape(verb.summary));
   page += ".SH FILES\n";
   for (const auto& [path, what] :
        {std::pair{"/etc/railbed/manifests", "what the agent reads"},
-        std::pair{"/run/railbed",
-                  "what was done on this machine since it booted, "
-                  "and the agent's socket"},
+        std::pair{"/run/railbed", "what was done on this machine since it booted, and the agent's socket"},
         std::pair{"/var/lib/railbed", "what outlives a reboot until it is given back"},
         std::pair{"/opt/cni/bin",
-                  "where `railbed cni install` puts the shim, and keeps "
-                  "the originals in .railbed-originals"}})
+                  "where `railbed cni install` puts the shim, and keeps the originals in .railbed-originals"}})
     page += fmt::format(".TP\n{}\n{}\n", slanted(path), escape(what));
   return page;
 }

@@ -49,8 +49,7 @@ Result<std::vector<std::string>> files_of(const std::string& path, const std::se
   std::error_code error;
   if (path == "-" || !fs::is_directory(path, error)) return std::vector{path};
   std::vector<std::string> files;
-  for (fs::recursive_directory_iterator entry(path, error), end; !error && entry != end;
-       entry.increment(error))
+  for (fs::recursive_directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error))
     if (endings.contains(entry->path().extension().string()) && !entry->is_directory())
       files.push_back(entry->path().string());
   if (error) return fail(system_error(error.value(), "read " + path));

@@ -49,13 +49,10 @@ int man_verb(CommandLine& line) {
   std::string name;
   std::string folder;
   line.about(
-      "Prints the manual page of a verb, or of railbed itself, in man(7)'s language: railbed man check | man "
-      "-l "
+      "Prints the manual page of a verb, or of railbed itself, in man(7)'s language: railbed man check | man -l "
       "-.\nmake install and the packages install all of them.");
   const Option& verb = line.option("VERB", &name, "whose page; railbed's own page otherwise");
-  line.option("--write", &folder, "write all pages into this directory instead")
-      .existing_directory()
-      .excludes(verb);
+  line.option("--write", &folder, "write all pages into this directory instead").existing_directory().excludes(verb);
   if (auto status = line.parse()) return *status;
   const std::vector<Described> verbs = describe_verbs();
   return status_of(folder.empty() ? print_page(verbs, name) : write_pages(verbs, folder));

@@ -120,9 +120,8 @@ Result<int> run_server(const PerfArguments& arguments) {
   const StopSignal signal;  // before any thread
   const std::unique_ptr<Server> server = TRY(Server::open(std::move(options)));
   const std::stop_callback on_stop(signal.token(), [&server] { server->stop(); });
-  fmt::print("serving on {} port {}{}; Ctrl-C ends\n",
-             arguments.bind.empty() ? "all addresses" : arguments.bind, server->port(),
-             arguments.device.empty() ? "" : ", RDMA device " + arguments.device);
+  fmt::print("serving on {} port {}{}; Ctrl-C ends\n", arguments.bind.empty() ? "all addresses" : arguments.bind,
+             server->port(), arguments.device.empty() ? "" : ", RDMA device " + arguments.device);
   std::fflush(stdout);
   TRY(server->run());
   return kExitOk;
@@ -154,10 +153,8 @@ Result<int> run_report(const PerfArguments& arguments) {
 void add_client_options(CommandLine& line, PerfArguments& a) {
   line.option("ADDRESS", &a.host, "where `railbed perf serve` runs: the rail's address").required();
   line.option("--port", &a.port, "its control port").show_default();
-  line.option("--device", &a.device,
-              "RDMA device, e.g. mlx5_0 or mlx5_0:2 (default: the one toward ADDRESS)");
-  line.option("--remote-device", &a.remote_device,
-              "the server's RDMA device (default: the one toward this side)");
+  line.option("--device", &a.device, "RDMA device, e.g. mlx5_0 or mlx5_0:2 (default: the one toward ADDRESS)");
+  line.option("--remote-device", &a.remote_device, "the server's RDMA device (default: the one toward this side)");
   line.option("--gid-rule", &a.gid_rule,
               "auto, or of v1, v2, ipv4, ipv6, address=A, netdev=N, index=I, joined by commas")
       .show_default();
@@ -167,13 +164,11 @@ void add_client_options(CommandLine& line, PerfArguments& a) {
       .size_in_bytes()
       .excludes(all);
   const Option& duration =
-      line.option("-D,--duration", &a.duration_s, "seconds per size (default: 2, with -a 0.5)")
-          .between(0.01, 86400.0);
+      line.option("-D,--duration", &a.duration_s, "seconds per size (default: 2, with -a 0.5)").between(0.01, 86400.0);
   line.option("-n,--iterations", &a.iterations, "messages per size and queue pair, instead of a duration")
       .positive()
       .excludes(duration);
-  line.option("--inline", &a.inline_bytes,
-              "writes up to this size go inline (default: for lat what the device takes)");
+  line.option("--inline", &a.inline_bytes, "writes up to this size go inline (default: for lat what the device takes)");
   line.option("--tcp", &a.tcp, "the same over plain sockets");
   line.option("-o,--output", &a.output, "table or json").one_of({"table", "json"});
   line.option("--save", &a.save, "write the result as JSON to this file as well").file();
@@ -213,8 +208,7 @@ int perf_verb(CommandLine& line) {
   const auto result = [&]() -> Result<int> {
     if (serve.chosen()) return run_server(a);
     if (html.chosen()) return run_report(a);
-    return run_client(a, bw.chosen() ? TestKind::kBandwidth : TestKind::kLatency,
-                      typed_line(line.arguments()));
+    return run_client(a, bw.chosen() ? TestKind::kBandwidth : TestKind::kLatency, typed_line(line.arguments()));
   }();
   return status_of(result);
 }

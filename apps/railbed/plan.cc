@@ -44,8 +44,7 @@ Result<std::vector<facts::NodeFacts>> read_nodes(const Options& options, doc::Di
   for (const facts::NodeFacts& node : nodes) names.push_back(node.node);
   std::erase_if(nodes, [&](const facts::NodeFacts& node) { return node.node != options.node; });
   if (nodes.empty())
-    return fail(Code::kNotFound, "no node {} in the facts; there are: {}", options.node,
-                fmt::join(names, ", "));
+    return fail(Code::kNotFound, "no node {} in the facts; there are: {}", options.node, fmt::join(names, ", "));
   return nodes;
 }
 
@@ -60,15 +59,12 @@ void print(const std::vector<plan::NodePlan>& plans, const std::string& output) 
     fmt::print("{}\n", doc::to_json(all, 2));
     return;
   }
-  for (const plan::NodePlan& one : plans)
-    fmt::print("{}{}", &one == &plans.front() ? "" : "\n", plan::to_text(one));
+  for (const plan::NodePlan& one : plans) fmt::print("{}{}", &one == &plans.front() ? "" : "\n", plan::to_text(one));
 }
 
 void warn_if_empty(const api::Objects& objects) {
-  if (objects.policies.empty() && objects.networks.empty() && objects.attachments.empty() &&
-      objects.pods.empty())
-    fmt::print(stderr,
-               "railbed: no policies, networks or pods in the given files: there is nothing to plan\n");
+  if (objects.policies.empty() && objects.networks.empty() && objects.attachments.empty() && objects.pods.empty())
+    fmt::print(stderr, "railbed: no policies, networks or pods in the given files: there is nothing to plan\n");
 }
 
 Result<int> make_plans(const Options& options) {
@@ -110,11 +106,10 @@ int plan_verb(CommandLine& line) {
   line.option("FILES", &options.files, "manifests (YAML or JSON): files, directories, - for standard input")
       .required()
       .file();
-  const Option& facts =
-      line.option("--facts", &options.facts,
-                  "node facts (railbed discover -o json) instead of this machine; may be repeated")
-          .one_value_each()
-          .existing_file();
+  const Option& facts = line.option("--facts", &options.facts,
+                                    "node facts (railbed discover -o json) instead of this machine; may be repeated")
+                            .one_value_each()
+                            .existing_file();
   const Option& from =
       line.option("--from", &options.machine.from, "read a recorded machine: FILE.tar, or FILE.machine")
           .existing_file()

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a verb is doing, while it does it.
 //
-// Why: on a terminal one line that changes, elsewhere (CI, a log) plain lines that stay. Results go to
-// standard output; this goes to standard error and leaves nothing on a terminal. Threading: one call at a
-// time. Failure: none.
+// Why: on a terminal one line that changes, elsewhere (CI, a log) plain lines that stay. Results go to standard output;
+// this goes to standard error and leaves nothing on a terminal. Threading: one call at a time. Failure: none.
 #pragma once
 
 #include <chrono>

@@ -28,8 +28,7 @@ std::string end_of(const apply::Report& applied, const node::PodsReport& pods) {
   size_t failures = applied.failures.size() + pods.failures.size();
   std::string text;
   if (failures > 0) text += fmt::format(", {} failed", failures);
-  if (applied.canceled || pods.canceled)
-    text += ", stopped before everything was done (run it again to go on)";
+  if (applied.canceled || pods.canceled) text += ", stopped before everything was done (run it again to go on)";
   return text;
 }
 
@@ -78,24 +77,22 @@ std::string done_text(const node::UpReport& report) {
   std::string text = common_lines(report.applied, report.pods) + lines(report.notes, "note: ");
   for (const plan::HeldBack& held : report.plan.held_back) text += "held back: " + held.to_string() + "\n";
   if (report.did_nothing() && report.complete()) {
-    text +=
-        fmt::format("nothing to do: this machine is as the manifests want it{} ({} ms)\n",
-                    report.plan.held_back.empty() ? "" : ", but for what is held back", report.took.count());
+    text += fmt::format("nothing to do: this machine is as the manifests want it{} ({} ms)\n",
+                        report.plan.held_back.empty() ? "" : ", but for what is held back", report.took.count());
     return text;
   }
   std::map<std::string, size_t> vfs;
   for (const auto& [resource, pool] : report.plan.resources) vfs[resource] = pool.size();
   for (const auto& [resource, count] : vfs) text += fmt::format("{}: {}\n", resource, counted(count, "VF"));
   return text + fmt::format("up: {} done, {} attached{}, {} ms\n", counted(report.applied.steps_done, "step"),
-                            counted(report.pods.attached.size(), "interface"),
-                            end_of(report.applied, report.pods), report.took.count());
+                            counted(report.pods.attached.size(), "interface"), end_of(report.applied, report.pods),
+                            report.took.count());
 }
 
 std::string done_text(const node::DownReport& report) {
   std::string text = common_lines(report.applied, report.pods) + lines(report.held_back, "held back: ");
   if (report.did_nothing() && report.complete())
-    return text +
-           fmt::format("nothing to do: railbed has changed nothing here ({} ms)\n", report.took.count());
+    return text + fmt::format("nothing to do: railbed has changed nothing here ({} ms)\n", report.took.count());
   return text + fmt::format("down: {} done, {} as before railbed{}, {} ms\n",
                             counted(report.applied.steps_done, "step"), counted(report.pfs, "PF"),
                             end_of(report.applied, report.pods), report.took.count());
@@ -107,9 +104,7 @@ std::string failures_text(const apply::Report& applied, const node::PodsReport& 
     text += fmt::format("railbed: {}\n", failure.error.to_string());
     std::string policy = failure.policy.empty() ? "" : fmt::format("policy {}, ", failure.policy);
     text += fmt::format("  {}step {}: {}", policy, failure.step, failure.remains);
-    text += failure.not_tried == 0
-                ? "\n"
-                : fmt::format("; {} not tried\n", counted(failure.not_tried, "later step"));
+    text += failure.not_tried == 0 ? "\n" : fmt::format("; {} not tried\n", counted(failure.not_tried, "later step"));
   }
   for (const node::PodFailure& failure : pods.failures)
     text += fmt::format("railbed: pod {}{}: {}\n", failure.pod,

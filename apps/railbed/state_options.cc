@@ -10,8 +10,7 @@ Result<std::unique_ptr<state::Store>> StateOptions::open(const os::Kernel& kerne
       .hint("--wait SECONDS waits for the other one");
 }
 
-Result<std::unique_ptr<state::Store>> StateOptions::share(const os::Kernel& kernel,
-                                                          const std::string& command) const {
+Result<std::unique_ptr<state::Store>> StateOptions::share(const os::Kernel& kernel, const std::string& command) const {
   return state::open_store({.directory = directory,
                             .boot_id = kernel.boot_id(),
                             .command = command,

@@ -34,8 +34,7 @@ void print_policies(const node::Status& status, report::Colour colour) {
   if (status.policies.empty()) return;
   report::Table table({{"POLICY"}, {"STATE"}, {"PFS"}, {"SHADOWED BY"}, {"DETAIL"}});
   for (const node::PolicyStatus& policy : status.policies)
-    table.row({policy.policy, Cell(policy.state, paint_of(policy.state)), join(policy.pfs),
-               join(policy.shadowed_by),
+    table.row({policy.policy, Cell(policy.state, paint_of(policy.state)), join(policy.pfs), join(policy.shadowed_by),
                policy.failed_step.empty() ? policy.detail : "step " + policy.failed_step});
   fmt::print("{}\n", table.to_text(colour));
   for (const node::PolicyStatus& policy : status.policies)
@@ -44,8 +43,7 @@ void print_policies(const node::Status& status, report::Colour colour) {
 }
 
 void print_vfs(const node::Status& status, report::Colour colour) {
-  report::Table table(
-      {{"PF"}, {"PCI ADDRESS"}, {"VFS"}, {"VF"}, {"VF ADDRESS"}, {"DRIVER"}, {"INTERFACE"}, {"OWNER"}});
+  report::Table table({{"PF"}, {"PCI ADDRESS"}, {"VFS"}, {"VF"}, {"VF ADDRESS"}, {"DRIVER"}, {"INTERFACE"}, {"OWNER"}});
   for (const node::PfStatus& pf : status.pfs) {
     table.row({Cell(pf.name, Paint::kStrong), pf.pci, fmt::format("{} of {}", pf.num_vfs, pf.total_vfs)});
     for (const node::VfStatus& vf : pf.vfs)

@@ -26,8 +26,7 @@ void watch(std::stop_source source, int wake) {
   sigset_t set = stop_signals();
   int signals = signalfd(-1, &set, SFD_CLOEXEC);
   while (signals >= 0) {
-    pollfd waiting[] = {{.fd = signals, .events = POLLIN, .revents = 0},
-                        {.fd = wake, .events = POLLIN, .revents = 0}};
+    pollfd waiting[] = {{.fd = signals, .events = POLLIN, .revents = 0}, {.fd = wake, .events = POLLIN, .revents = 0}};
     if (poll(waiting, 2, -1) < 0) continue;
     if (waiting[1].revents != 0) break;
     signalfd_siginfo info;

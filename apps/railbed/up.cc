@@ -24,8 +24,7 @@ Result<void> check_privileges(os::Kernel& kernel, const Options& options, const 
   auto missing = missing_capabilities(kernel);
   if (missing.empty()) return {};
   auto store = options.state.look(kernel);
-  node::Preview preview =
-      TRY(node::preview(kernel, store ? store->get() : nullptr, objects, options.settings));
+  node::Preview preview = TRY(node::preview(kernel, store ? store->get() : nullptr, objects, options.settings));
   return node::check_privileges(node::needs_of(preview.plan, preview.attachments), missing);
 }
 
@@ -37,8 +36,7 @@ Result<void> check_rules(os::Kernel& kernel, const Options& options, const Manif
       graph::index(manifests.objects, {settings.resource_prefix, settings.soft_rdma}, told_later);
   const facts::NodeFacts node = facts::collect(kernel, {.node = settings.node});
   const graph::Graph graph = graph::resolve(catalog, node, told_later);
-  const doc::Diagnostics findings =
-      rule_findings(manifests, catalog, {&graph, 1}, {&node, 1}, options.forced);
+  const doc::Diagnostics findings = rule_findings(manifests, catalog, {&graph, 1}, {&node, 1}, options.forced);
   print_diagnostics(findings);
   if (!findings.has_errors()) return {};
   return fail(Error{.code = Code::kInvalid,
@@ -72,12 +70,9 @@ Result<int> run(Options& options) {
 int up_verb(CommandLine& line) {
   Options options;
   line.about("Makes this machine what the manifests say and attaches this node's pods.");
-  line.option("FILES", &options.files, "manifests: files, directories, or - for standard input")
-      .required()
-      .file();
+  line.option("FILES", &options.files, "manifests: files, directories, or - for standard input").required().file();
   line.option("--node", &options.settings.node, "this machine's node name (its host name)");
-  line.option("--soft-rdma", &options.settings.soft_rdma,
-              "soft-RoCE devices on RDMA-marked VFs without RDMA");
+  line.option("--soft-rdma", &options.settings.soft_rdma, "soft-RoCE devices on RDMA-marked VFs without RDMA");
   line.option("--force", &options.forced, "an id of check's findings that is no error here; may be repeated")
       .one_value_each();
   line.option("--disrupt", &options.settings.disrupt, "also make changes that take VFs from running pods");

@@ -10,15 +10,13 @@ Result<Engine::Turn> Engine::turn(std::chrono::milliseconds wait) {
   {
     std::unique_lock lock(turn_mutex_);
     if (!turn_free_.wait_for(lock, wait, [&] { return !taken_; }))
-      return fail(
-          Error{.code = Code::kBusy,
-                .message = fmt::format("other requests kept this one waiting for {} ms", wait.count()),
-                .hint = "the runtime will ask again; `railbed attachments` shows what is under way"});
+      return fail(Error{.code = Code::kBusy,
+                        .message = fmt::format("other requests kept this one waiting for {} ms", wait.count()),
+                        .hint = "the runtime will ask again; `railbed attachments` shows what is under way"});
     taken_ = true;
   }
   Turn turn(*this);
-  turn.hold_ =
-      TRY(store_.hold(wait).hint("`railbed up` or `down` is changing this machine; ask again later"));
+  turn.hold_ = TRY(store_.hold(wait).hint("`railbed up` or `down` is changing this machine; ask again later"));
   if (!loaded_ || turn.hold_->changed()) {
     addresses_.load(TRY(store_.all_leases()));
     loaded_ = true;

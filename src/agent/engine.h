@@ -37,8 +37,7 @@ class Engine {
     ipam::Allocator& addresses() { return engine_->addresses_; }
     // After something that writes leases to the store only, such as attach::recover(): they are read anew.
     Result<void> read_addresses();
-    Turn(Turn&& other) noexcept
-        : engine_(std::exchange(other.engine_, nullptr)), hold_(std::move(other.hold_)) {}
+    Turn(Turn&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)), hold_(std::move(other.hold_)) {}
     Turn& operator=(Turn&&) = delete;
     ~Turn();
 

@@ -84,8 +84,7 @@ TEST(Engine, ReadsAnewWhatAnotherProcessWrote) {
   {
     auto up = state::open_store(rig.directory.options(false, "railbed up"));
     ASSERT_TRUE(up.has_value());
-    ASSERT_TRUE(
-        (*up)->put_lease({"host-local:n", *IpAddress::parse("10.0.0.2"), "other", "net1"}).has_value());
+    ASSERT_TRUE((*up)->put_lease({"host-local:n", *IpAddress::parse("10.0.0.2"), "other", "net1"}).has_value());
   }
   EXPECT_EQ(lowest(), "10.0.0.3");
 }
@@ -95,8 +94,7 @@ TEST(Engine, ReadsAnewWhatWasWrittenBesideTheAllocator) {
   auto turn = rig.engine.turn(milliseconds(0));
   ASSERT_TRUE(turn.has_value());
   turn->addresses().take("host-local:n", *IpAddress::parse("10.0.0.2"), {"gone", "net1"});
-  ASSERT_TRUE(
-      turn->store().put_lease({"host-local:n", *IpAddress::parse("10.0.0.3"), "there", "net1"}).has_value());
+  ASSERT_TRUE(turn->store().put_lease({"host-local:n", *IpAddress::parse("10.0.0.3"), "there", "net1"}).has_value());
   ASSERT_TRUE(turn->read_addresses().has_value());
   EXPECT_FALSE(turn->addresses().holder("host-local:n", *IpAddress::parse("10.0.0.2")).has_value());
   EXPECT_TRUE(turn->addresses().holder("host-local:n", *IpAddress::parse("10.0.0.3")).has_value());

@@ -19,8 +19,7 @@ constexpr std::string_view kResourceAnnotation = "k8s.v1.cni.cncf.io/resourceNam
 
 bool is_network_name(std::string_view text) {
   return !text.empty() && std::isalnum(static_cast<unsigned char>(text[0])) &&
-         std::ranges::all_of(
-             text, [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '-'; });
+         std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '-'; });
 }
 
 class ConfigReader {
@@ -30,8 +29,7 @@ class ConfigReader {
   NetworkConfig read(const Value& config) {
     ObjectReader top(config, "config", "RB-CNI", out_);
     if (!config.is_object()) return {};
-    const auto version =
-        top.choice("cniVersion", {"0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"});
+    const auto version = top.choice("cniVersion", {"0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"});
     read_.cni_version = version.present ? version.value : "0.1.0";
     const auto name = top.text("name");
     read_.name = name.present && !name.value.empty() ? name.value : std::string(name_);
@@ -68,8 +66,7 @@ class ConfigReader {
       return;
     }
     Value plugin = config;
-    std::erase_if(*plugin.as_object(),
-                  [](const Value::Member& m) { return m.key == "cniVersion" || m.key == "name"; });
+    std::erase_if(*plugin.as_object(), [](const Value::Member& m) { return m.key == "cniVersion" || m.key == "name"; });
     add(plugin, "config");
   }
 
@@ -97,8 +94,7 @@ Value config_value(const NetworkConfig& config) {
   out.set("cniVersion", config.cni_version);
   out.set("name", config.name);
   if (config.plugins.size() == 1) {
-    for (const Value::Member& member : *config.plugins[0].config.as_object())
-      out.set(member.key, member.value);
+    for (const Value::Member& member : *config.plugins[0].config.as_object()) out.set(member.key, member.value);
     return out;
   }
   Value& plugins = out.set("plugins", Value::array());
@@ -125,8 +121,7 @@ std::optional<NetworkConfig> parse_network_config(const Value& text, std::string
   return config;
 }
 
-std::optional<NetworkAttachmentDefinition> parse_attachment(const Value& object,
-                                                            doc::Diagnostics& diagnostics) {
+std::optional<NetworkAttachmentDefinition> parse_attachment(const Value& object, doc::Diagnostics& diagnostics) {
   doc::Diagnostics found;
   NetworkAttachmentDefinition definition;
   ObjectReader top(object, "", "RB-API", found);

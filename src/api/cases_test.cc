@@ -33,8 +33,7 @@ std::string described(const SriovNetworkNodePolicy& p) {
                                 *p.resource_name, *p.priority, *p.num_vfs);
   out += fmt::format(", {}{}", *p.device_type == DeviceType::kVfioPci ? "vfio-pci" : "netdevice",
                      *p.is_rdma ? ", rdma" : "");
-  if (*p.link_type != WantedLinkType::kAny)
-    out += *p.link_type == WantedLinkType::kInfiniband ? ", IB" : ", ETH";
+  if (*p.link_type != WantedLinkType::kAny) out += *p.link_type == WantedLinkType::kInfiniband ? ", IB" : ", ETH";
   if (*p.eswitch_mode == WantedEswitchMode::kSwitchdev) out += ", switchdev";
   out += field("mtu", p.mtu);
   out += "\n ";
@@ -82,8 +81,7 @@ class Case : public testing::TestWithParam<std::string> {};
 TEST_P(Case, IsToldAndReadAsExpected) {
   const fs::path folder = cases() / GetParam();
   doc::Diagnostics diagnostics;
-  const auto source =
-      std::make_shared<const doc::Source>(doc::Source{"input.yaml", content(folder / "input.yaml")});
+  const auto source = std::make_shared<const doc::Source>(doc::Source{"input.yaml", content(folder / "input.yaml")});
   const Objects objects = load({source}, diagnostics);
   diagnostics.sort();
   const std::string told = render(diagnostics) + "=== objects\n" + described(objects);
@@ -94,14 +92,13 @@ TEST_P(Case, IsToldAndReadAsExpected) {
 // A definition that railbed wrote reads back as the same definition.
 TEST_P(Case, DefinitionsReadBackTheSame) {
   doc::Diagnostics diagnostics;
-  const auto source = std::make_shared<const doc::Source>(
-      doc::Source{"input.yaml", content(cases() / GetParam() / "input.yaml")});
+  const auto source =
+      std::make_shared<const doc::Source>(doc::Source{"input.yaml", content(cases() / GetParam() / "input.yaml")});
   const Objects objects = load({source}, diagnostics);
   for (const SriovNetwork& network : objects.networks) {
     const NetworkAttachmentDefinition definition = render(network);
     doc::Diagnostics again;
-    const auto text =
-        std::make_shared<const doc::Source>(doc::Source{"made.yaml", doc::to_yaml(to_value(definition))});
+    const auto text = std::make_shared<const doc::Source>(doc::Source{"made.yaml", doc::to_yaml(to_value(definition))});
     const auto documents = doc::parse_yaml(text, again);
     ASSERT_EQ(documents.size(), 1u);
     const auto back = parse_attachment(documents[0], again);

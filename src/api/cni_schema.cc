@@ -10,18 +10,7 @@ namespace railbed::api {
 
 namespace {
 
-enum class KeyType : uint8_t {
-  kText,
-  kFlag,
-  kNumber,
-  kObject,
-  kOnOff,
-  kLinkState,
-  kVlanProto,
-  kMode,
-  kMac,
-  kTexts
-};
+enum class KeyType : uint8_t { kText, kFlag, kNumber, kObject, kOnOff, kLinkState, kVlanProto, kMode, kMac, kTexts };
 
 struct Key {
   std::string_view plugin;
@@ -94,8 +83,7 @@ std::vector<Elsewhere> elsewhere(std::string_view type) {
        "remove it; for RDMA in the pod chain the plugin \"rdma\" or use a resource whose policy has isRdma"},
       {"deviceType", "is a field of SriovNetworkNodePolicy, not of a CNI plugin", ""},
       {"numVfs", "is a field of SriovNetworkNodePolicy, not of a CNI plugin", ""},
-      {"resourceName", "is an annotation of the attachment definition (k8s.v1.cni.cncf.io/resourceName)",
-       ""}};
+      {"resourceName", "is an annotation of the attachment definition (k8s.v1.cni.cncf.io/resourceName)", ""}};
   static std::vector<std::string> sentences = [] {
     std::vector<std::string> texts;
     for (const Key& key : kKeys) texts.push_back(fmt::format("is a field of the plugin \"{}\"", key.plugin));
@@ -174,8 +162,7 @@ void check_together(const Plugin& plugin, ObjectReader& fields) {
   const doc::Value* ipam = plugin.config.find("ipam");
   const doc::Value* type = ipam ? ipam->find("type") : nullptr;
   if (plugin.type == "ib-sriov" && type && type->as_string() && *type->as_string() == "dhcp")
-    fields.error(7, type->span, "dhcp does not work with ib-sriov")
-        .with_fix("use whereabouts, host-local or static");
+    fields.error(7, type->span, "dhcp does not work with ib-sriov").with_fix("use whereabouts, host-local or static");
   // Which partitions a port is in is told by the subnet manager; the kernel has no call that sets a VF's.
   if (const doc::Value* pkey = plugin.config.find("pkey");
       plugin.type == "ib-sriov" && pkey && pkey->as_string() && !pkey->as_string()->empty())
@@ -188,8 +175,7 @@ void check_together(const Plugin& plugin, ObjectReader& fields) {
   if (number("vlanQoS") != 0 && number("vlan") == 0)
     fields.error(7, plugin.config.find("vlanQoS")->span, "vlanQoS needs a vlan that is not 0");
   const doc::Value* proto = plugin.config.find("vlanProto");
-  if (proto && proto->as_string() && proto->as_string()->find("ad") != std::string::npos &&
-      number("vlan") == 0)
+  if (proto && proto->as_string() && proto->as_string()->find("ad") != std::string::npos && number("vlan") == 0)
     fields.error(7, proto->span, "vlanProto 802.1ad needs a vlan that is not 0");
   const doc::Value* max_rate = plugin.config.find("max_tx_rate");
   if (max_rate && number("max_tx_rate") > 0 && number("min_tx_rate") > number("max_tx_rate"))
@@ -201,16 +187,14 @@ void check_together(const Plugin& plugin, ObjectReader& fields) {
 
 void check_plugin(const Plugin& plugin, const std::string& path, doc::Diagnostics& out) {
   ObjectReader fields(plugin.config, path, "RB-CNI", out);
-  if (std::ranges::find(kReadTypes, plugin.type) == std::end(kReadTypes))
-    return check_unknown_type(plugin, fields);
+  if (std::ranges::find(kReadTypes, plugin.type) == std::end(kReadTypes)) return check_unknown_type(plugin, fields);
   // What every plugin has, and what the runtime or Multus adds.
   fields.ignore({"type", "name", "cniVersion", "runtimeConfig", "args", "prevResult", "deviceID", "pciBusID",
                  "CNIDeviceInfoFile"});
   fields.object("capabilities");
   fields.object("dns");
   fields.boolean("ipMasq");
-  if (const doc::Value* ipam = fields.object("ipam"); ipam && !ipam->as_object()->empty())
-    check_ipam(*ipam, out);
+  if (const doc::Value* ipam = fields.object("ipam"); ipam && !ipam->as_object()->empty()) check_ipam(*ipam, out);
   for (const Key& key : kKeys)
     if (key.plugin == plugin.type) check_key(fields, key);
   check_together(plugin, fields);

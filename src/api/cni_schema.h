@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which keys the configuration of each CNI plugin has, and which values they take.
 //
-// Why: a plugin ignores a key that it does not know; "isRdma": true in a host-device network does nothing and
-// nobody is told. Keys are data here (one row each). Threading: pure functions. Failure: diagnostics
-// RB-CNI-….
+// Why: a plugin ignores a key that it does not know; "isRdma": true in a host-device network does nothing and nobody is
+// told. Keys are data here (one row each). Threading: pure functions. Failure: diagnostics RB-CNI-….
 #pragma once
 
 #include "api/objects.h"

@@ -20,9 +20,7 @@ struct Field {
 
   const T& operator*() const { return value; }
   const T* operator->() const { return &value; }
-  friend bool operator==(const Field& a, const Field& b) {
-    return a.value == b.value && a.present == b.present;
-  }
+  friend bool operator==(const Field& a, const Field& b) { return a.value == b.value && a.present == b.present; }
 };
 
 // A field that is given: for tests and for objects that are made, not read.

@@ -63,8 +63,7 @@ class IpamReader {
     if (const Value::Array* sets = fields_.list("ranges"))
       for (const Value& set : *sets) read_range_set(set);
     if (config_.range_sets.empty() && block_.find("subnet") == nullptr)
-      fields_.require_one_of({"subnet", "ranges"}, {"range", "ipRanges"},
-                             "ipam needs \"subnet\" or \"ranges\"");
+      fields_.require_one_of({"subnet", "ranges"}, {"range", "ipRanges"}, "ipam needs \"subnet\" or \"ranges\"");
   }
 
   void read_range_set(const Value& set) {
@@ -118,8 +117,8 @@ class IpamReader {
       fields_.require_one_of({"range", "ipRanges", "addresses"}, {"subnet", "ranges"},
                              "ipam needs \"range\" or \"ipRanges\"");
     fields_.ignore({"node_slice_size", "enable_overlapping_ranges", "sleep_for_race", "leader_lease_duration",
-                    "leader_renew_deadline", "leader_retry_period", "reconciler_cron_expression",
-                    "kubernetes", "configuration_path", "log_file", "log_level", "datastore", "etcd_host"});
+                    "leader_renew_deadline", "leader_retry_period", "reconciler_cron_expression", "kubernetes",
+                    "configuration_path", "log_file", "log_level", "datastore", "etcd_host"});
   }
 
   void read_ip_range(const Value& item, const std::optional<IpAddress>& gateway) {
@@ -147,9 +146,8 @@ class IpamReader {
         range.excluded.push_back({*single, single->bits()});
       } else if (auto prefix = parse_prefix(fields, text, "exclude")) {
         if (!prefix->overlaps(range.subnet))
-          fields.warning(
-              5, item.span,
-              fmt::format("{}: {} does not touch {}", fields.path_of("exclude"), *prefix, range.subnet));
+          fields.warning(5, item.span,
+                         fmt::format("{}: {} does not touch {}", fields.path_of("exclude"), *prefix, range.subnet));
         range.excluded.push_back({prefix->network(), prefix->length});
       }
     }
@@ -222,8 +220,8 @@ std::optional<IpamType> ipam_type(std::string_view name) {
 
 namespace {
 std::string unknown_type(const std::string& name) {
-  return fmt::format(
-      "ipam type \"{}\" is not one that railbed does itself (host-local, static, whereabouts, dhcp)", name);
+  return fmt::format("ipam type \"{}\" is not one that railbed does itself (host-local, static, whereabouts, dhcp)",
+                     name);
 }
 
 std::string meant(const std::string& name) {

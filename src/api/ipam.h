@@ -37,8 +37,7 @@ struct IpamRange {
   std::optional<IpAddress> gateway;
   doc::Span span;
   friend bool operator==(const IpamRange& a, const IpamRange& b) {
-    return a.subnet == b.subnet && a.addresses == b.addresses && a.excluded == b.excluded &&
-           a.gateway == b.gateway;
+    return a.subnet == b.subnet && a.addresses == b.addresses && a.excluded == b.excluded && a.gateway == b.gateway;
   }
 };
 

@@ -5,8 +5,7 @@ namespace railbed::api {
 
 using doc::Value;
 
-std::optional<IpAddress> parse_address(ObjectReader& fields, const Field<std::string>& text,
-                                       std::string_view key) {
+std::optional<IpAddress> parse_address(ObjectReader& fields, const Field<std::string>& text, std::string_view key) {
   auto parsed = IpAddress::parse(text.value);
   if (parsed) return *parsed;
   auto& told = fields.error(5, text.span, fmt::format("{}: {}", fields.path_of(key), parsed.error().message));
@@ -21,8 +20,7 @@ std::optional<IpAddress> read_address(ObjectReader& fields, std::string_view key
   return parse_address(fields, text, key);
 }
 
-std::optional<IpPrefix> parse_prefix(ObjectReader& fields, const Field<std::string>& text,
-                                     std::string_view key) {
+std::optional<IpPrefix> parse_prefix(ObjectReader& fields, const Field<std::string>& text, std::string_view key) {
   auto parsed = IpPrefix::parse(text.value);
   if (parsed) return *parsed;
   fields.error(5, text.span, fmt::format("{}: {}", fields.path_of(key), parsed.error().message));
@@ -55,9 +53,7 @@ constexpr Names kWhereaboutsNames{"range", "range_start", "range_end", "gateway"
 class RangeReader {
  public:
   RangeReader(ObjectReader& fields, IpamType type)
-      : fields_(fields),
-        type_(type),
-        names_(type == IpamType::kHostLocal ? kHostLocalNames : kWhereaboutsNames) {}
+      : fields_(fields), type_(type), names_(type == IpamType::kHostLocal ? kHostLocalNames : kWhereaboutsNames) {}
 
   std::optional<IpamRange> read(const Value& object) {
     fields_.require(names_.subnet);
@@ -108,9 +104,8 @@ class RangeReader {
     if (host_bits && type_ == IpamType::kHostLocal) {
       const IpPrefix network{subnet.network(), subnet.length};
       fields_
-          .error(
-              5, text.span,
-              fmt::format("{}: {} is not the address of a network", fields_.path_of(names_.subnet), subnet))
+          .error(5, text.span,
+                 fmt::format("{}: {} is not the address of a network", fields_.path_of(names_.subnet), subnet))
           .with_fix(fmt::format("\"{}\": \"{}\"", names_.subnet, network));
       return false;
     }
@@ -118,11 +113,10 @@ class RangeReader {
     if (subnet.length >= 8) return true;
     auto& told = fields_.error(
         7, text.span,
-        fmt::format(
-            "{}: /{} makes 1/{} of all {} addresses neighbours of the pod; traffic to the cluster and "
-            "the internet would go into this network",
-            fields_.path_of(names_.subnet), subnet.length, 1 << subnet.length,
-            subnet.address.family == IpFamily::kV4 ? "IPv4" : "IPv6"));
+        fmt::format("{}: /{} makes 1/{} of all {} addresses neighbours of the pod; traffic to the cluster and the "
+                    "internet would go into this network",
+                    fields_.path_of(names_.subnet), subnet.length, 1 << subnet.length,
+                    subnet.address.family == IpFamily::kV4 ? "IPv4" : "IPv6"));
     if (has_bounds)
       told.with_fix(fmt::format("\"{}\": \"{}\" holds the addresses that are asked for", names_.subnet,
                                 common_prefix(range.addresses.first, range.addresses.last)));
@@ -156,13 +150,12 @@ class RangeReader {
     };
     outside(range.addresses.first, names_.first);
     outside(range.addresses.last, names_.last);
-    if (range.gateway && range.gateway->family != range.subnet.address.family)
-      outside(*range.gateway, names_.gateway);
+    if (range.gateway && range.gateway->family != range.subnet.address.family) outside(*range.gateway, names_.gateway);
     if (right && range.addresses.last < range.addresses.first) {
       right = false;
       fields_.error(5, text.span,
-                    fmt::format("{}: the range ends at {}, before it begins at {}",
-                                fields_.path_of(names_.subnet), range.addresses.last, range.addresses.first));
+                    fmt::format("{}: the range ends at {}, before it begins at {}", fields_.path_of(names_.subnet),
+                                range.addresses.last, range.addresses.first));
     }
     return right;
   }

@@ -12,10 +12,8 @@
 
 namespace railbed::api {
 
-std::optional<IpAddress> parse_address(ObjectReader& fields, const Field<std::string>& text,
-                                       std::string_view key);
-std::optional<IpPrefix> parse_prefix(ObjectReader& fields, const Field<std::string>& text,
-                                     std::string_view key);
+std::optional<IpAddress> parse_address(ObjectReader& fields, const Field<std::string>& text, std::string_view key);
+std::optional<IpPrefix> parse_prefix(ObjectReader& fields, const Field<std::string>& text, std::string_view key);
 // The address in the field `key`; nothing where it is absent or empty.
 std::optional<IpAddress> read_address(ObjectReader& fields, std::string_view key);
 

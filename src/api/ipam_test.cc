@@ -61,13 +61,11 @@ TEST(Ipam, WhereaboutsHandsOutItsRangesAndNeverTheGateway) {
   EXPECT_EQ(ranges(R"({"type":"whereabouts","gateway":"10.0.0.1","ipRanges":[
                        {"range":"10.0.0.0/24","range_start":"10.0.0.50","exclude":["10.0.0.64/28"]},
                        {"range":"fd00::/120","range_end":"fd00::5"}]})"),
-            "10.0.0.50-10.0.0.254 of 10.0.0.0/24 gw 10.0.0.1 not 10.0.0.64/28; "
-            "fd00::1-fd00::5 of fd00::/120");
+            "10.0.0.50-10.0.0.254 of 10.0.0.0/24 gw 10.0.0.1 not 10.0.0.64/28; fd00::1-fd00::5 of fd00::/120");
 }
 
 TEST(Ipam, StaticAddressesRoutesAndNames) {
-  const Parsed parsed =
-      parse(R"({"type":"static","addresses":[{"address":"10.0.0.5/24","gateway":"10.0.0.1"}],
+  const Parsed parsed = parse(R"({"type":"static","addresses":[{"address":"10.0.0.5/24","gateway":"10.0.0.1"}],
       "routes":[{"dst":"10.9.0.0/16","gw":"10.0.0.1","mtu":9000,"priority":100,"table":7},{"dst":"0.0.0.0/0"}],
       "dns":{"nameservers":["10.0.0.53"]}})");
   ASSERT_TRUE(parsed.config) << parsed.messages;
@@ -81,16 +79,14 @@ TEST(Ipam, StaticAddressesRoutesAndNames) {
   EXPECT_FALSE(parsed.config->routes[1].gateway);
   EXPECT_EQ(parse("{}").config->type, IpamType::kNone);
   EXPECT_EQ(parse(R"({"type":"dhcp"})").config->type, IpamType::kDhcp);
-  EXPECT_EQ(parse(R"({"type":"whereabouts","range":"10.0.0.0/24","network_name":"a"})").config->network_name,
-            "a");
+  EXPECT_EQ(parse(R"({"type":"whereabouts","range":"10.0.0.0/24","network_name":"a"})").config->network_name, "a");
 }
 
 TEST(Ipam, EveryMistakeIsTold) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"type":"whereabout","range":"10.0.0.0/24"})",
        "error: ipam type \"whereabout\" is not one that railbed does itself (host-local, static, "
-       "whereabouts, "
-       "dhcp) [RB-IPAM-001]"},
+       "whereabouts, dhcp) [RB-IPAM-001]"},
       {R"({"range":"10.0.0.0/24"})", "error: ipam.type is missing [RB-IPAM-006]"},
       {R"([])", "error: ipam must be an object (keys with values), found a list [RB-IPAM-004]"},
       {R"({"type":"host-local"})", "error: ipam needs \"subnet\" or \"ranges\" [RB-IPAM-006]"},
@@ -98,8 +94,7 @@ TEST(Ipam, EveryMistakeIsTold) {
       {R"({"type":"host-local","subnet":"10.0.0.5/24"})",
        "error: ipam.subnet: 10.0.0.5/24 is not the address of a network [RB-IPAM-005]"},
       {R"({"type":"host-local","subnet":"10.0.0.0"})",
-       "error: ipam.subnet: \"10.0.0.0\" has no prefix length (a prefix looks like 10.0.0.0/24) "
-       "[RB-IPAM-005]"},
+       "error: ipam.subnet: \"10.0.0.0\" has no prefix length (a prefix looks like 10.0.0.0/24) [RB-IPAM-005]"},
       {R"({"type":"host-local","subnet":"10.0.0.0/24","rangeStart":"10.0.1.1"})",
        "error: ipam.rangeStart: 10.0.1.1 lies outside of 10.0.0.0/24 [RB-IPAM-005]"},
       {R"({"type":"whereabouts","range":"10.0.0.0/24","range_start":"10.0.0.9","range_end":"10.0.0.3"})",
@@ -107,9 +102,8 @@ TEST(Ipam, EveryMistakeIsTold) {
       {R"({"type":"whereabouts","range":"10.0.0.0/24","gateway":"10.0.0.1/24"})",
        "error: ipam.gateway: \"10.0.0.1/24\" is not an IP address [RB-IPAM-005]"},
       {R"({"type":"whereabouts","range":"100.0.0.0/1"})",
-       "error: ipam.range: /1 makes 1/2 of all IPv4 addresses neighbours of the pod; traffic to the cluster "
-       "and "
-       "the internet would go into this network [RB-IPAM-007]"},
+       "error: ipam.range: /1 makes 1/2 of all IPv4 addresses neighbours of the pod; traffic to the cluster and the "
+       "internet would go into this network [RB-IPAM-007]"},
       {R"({"type":"whereabouts","range":"10.0.0.0/24","exclude":["10.1.0.0/24"]})",
        "warning: ipam.exclude: 10.1.0.0/24 does not touch 10.0.0.0/24 [RB-IPAM-005]"},
       {R"({"type":"whereabouts","range":"10.0.0.0/24","rangeStart":"10.0.0.3"})",
@@ -119,12 +113,11 @@ TEST(Ipam, EveryMistakeIsTold) {
       {R"({"type":"host-local","ranges":[{"subnet":"10.0.0.0/24"}]})",
        "error: ipam.ranges must be a list of lists of ranges [RB-IPAM-004]"},
       {R"({"type":"static","addresses":[{"address":"10.0.0.5"}]})",
-       "error: ipam.addresses.address: \"10.0.0.5\" has no prefix length (a prefix looks like 10.0.0.0/24) "
-       "[RB-IPAM-005]"},
+       "error: ipam.addresses.address: \"10.0.0.5\" has no prefix length (a prefix looks like "
+       "10.0.0.0/24) [RB-IPAM-005]"},
       {R"({"type":"dhcp","routes":[{"gw":"10.0.0.1"}]})", "error: ipam.routes.dst is missing [RB-IPAM-006]"},
       {R"({"type":"dhcp","routes":[{"dst":"10.0.0.0/8","gw":"fd00::1"}]})",
-       "error: ipam.routes: the gateway fd00::1 and the destination 10.0.0.0/8 are of two families "
-       "[RB-IPAM-005]"},
+       "error: ipam.routes: the gateway fd00::1 and the destination 10.0.0.0/8 are of two families [RB-IPAM-005]"},
       {R"({"type":"dhcp","routes":[{"dst":"10.0.0.0/8","metric":5}]})",
        "warning: 'metric' is called 'priority' in a CNI route; it has no effect here [RB-IPAM-003]"},
   };
@@ -138,17 +131,15 @@ TEST(Ipam, EveryMistakeIsTold) {
 }
 
 TEST(Ipam, AFixIsGivenWhereItIsKnown) {
-  EXPECT_EQ(
-      parse(
-          R"({"type":"whereabouts","range":"100.0.0.0/1","range_start":"100.0.0.9","range_end":"100.0.0.99"})")
-          .messages,
-      "ipam:1:31: error: ipam.range: /1 makes 1/2 of all IPv4 addresses neighbours of the pod; traffic to "
-      "the cluster and the internet would go into this network [RB-IPAM-007]\n"
-      "     1 | "
-      "{\"type\":\"whereabouts\",\"range\":\"100.0.0.0/"
-      "1\",\"range_start\":\"100.0.0.9\",\"range_end\":\"100.0.0.99\"}\n"
-      "       |                               ^~~~~~~~~~~~~\n"
-      "  fix: \"range\": \"100.0.0.0/25\" holds the addresses that are asked for\n");
+  EXPECT_EQ(parse(R"({"type":"whereabouts","range":"100.0.0.0/1","range_start":"100.0.0.9","range_end":"100.0.0.99"})")
+                .messages,
+            "ipam:1:31: error: ipam.range: /1 makes 1/2 of all IPv4 addresses neighbours of the pod; traffic to "
+            "the cluster and the internet would go into this network [RB-IPAM-007]\n"
+            "     1 | "
+            "{\"type\":\"whereabouts\",\"range\":\"100.0.0.0/"
+            "1\",\"range_start\":\"100.0.0.9\",\"range_end\":\"100.0.0.99\"}\n"
+            "       |                               ^~~~~~~~~~~~~\n"
+            "  fix: \"range\": \"100.0.0.0/25\" holds the addresses that are asked for\n");
 }
 
 }  // namespace

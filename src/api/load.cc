@@ -25,8 +25,7 @@ class Loader {
   void read(const Value& document) {
     if (!document.is_object()) {
       out_.error("RB-API-010", document.span,
-                 fmt::format("a manifest is an object with apiVersion and kind, found {}",
-                             kind_name(document.kind())));
+                 fmt::format("a manifest is an object with apiVersion and kind, found {}", kind_name(document.kind())));
       return;
     }
     const Value* kind = document.find("kind");
@@ -70,8 +69,8 @@ class Loader {
     tell_networks(document, name);
     if (!told_.insert(name).second) return;
     const std::string meant = nearest_kind(name);
-    auto& told = out_.warning("RB-API-001", kind.span,
-                              fmt::format("kind '{}' is not known; objects of it are left out", name));
+    auto& told =
+        out_.warning("RB-API-001", kind.span, fmt::format("kind '{}' is not known; objects of it are left out", name));
     if (meant.empty()) return;
     told.with_fix(fmt::format("did you mean '{}'?", meant));
   }
@@ -90,9 +89,9 @@ class Loader {
     const bool meant = version == nullptr || group(*version) == group(known.api_version) ||
                        !doc::nearest(*version, {known.api_version}).empty();
     const std::string found = version ? fmt::format("apiVersion '{}'", *version) : "no apiVersion";
-    auto& told = out_.warning("RB-API-011", value ? value->span : document.span,
-                              fmt::format("{} with kind {}; {}", found, known.name,
-                                          meant ? "it is read all the same" : "it is left out"));
+    auto& told = out_.warning(
+        "RB-API-011", value ? value->span : document.span,
+        fmt::format("{} with kind {}; {}", found, known.name, meant ? "it is read all the same" : "it is left out"));
     told.with_fix(fmt::format("apiVersion: {}", known.api_version));
     return !meant;
   }
@@ -102,8 +101,8 @@ class Loader {
     const Value* name = meta ? meta->find("name") : nullptr;
     const Value* ns = meta ? meta->find("namespace") : nullptr;
     if (name == nullptr || name->as_string() == nullptr) return false;
-    const std::string key = fmt::format(
-        "{}/{}/{}", kind, ns && ns->as_string() ? *ns->as_string() : "default", *name->as_string());
+    const std::string key =
+        fmt::format("{}/{}/{}", kind, ns && ns->as_string() ? *ns->as_string() : "default", *name->as_string());
     const auto [first, is_new] = given_.emplace(key, name->span);
     if (is_new) return false;
     out_.error("RB-API-012", name->span, fmt::format("{} '{}' is given twice", kind, *name->as_string()))
@@ -144,10 +143,8 @@ class Loader {
     if (const Value::Object* members = value.as_object())
       for (const Value::Member& member : *members) {
         if (member.key == kNetworksAnnotation)
-          out_.note(
-              "RB-API-009", member.key_span,
-              fmt::format("the pods of this {} are not made by railbed; give Pod objects to attach them",
-                          kind));
+          out_.note("RB-API-009", member.key_span,
+                    fmt::format("the pods of this {} are not made by railbed; give Pod objects to attach them", kind));
         tell_networks(member.value, kind);
       }
     if (const Value::Array* items = value.as_array())

@@ -20,12 +20,10 @@ Objects load_documents(std::span<const doc::Value* const> documents, doc::Diagno
 
 // The NetworkAttachmentDefinition that the SR-IOV operator makes of a SriovNetwork or SriovIBNetwork: same
 // keys, same order. `resource_prefix` is "openshift.io" unless the operator was told otherwise.
-NetworkAttachmentDefinition render(const SriovNetwork& network,
-                                   std::string_view resource_prefix = "openshift.io");
+NetworkAttachmentDefinition render(const SriovNetwork& network, std::string_view resource_prefix = "openshift.io");
 
 // The value of annotation k8s.v1.cni.cncf.io/networks; element positions inside the manifest where possible.
-std::vector<NetworkSelection> parse_networks_annotation(const doc::Value& text,
-                                                        std::string_view pod_namespace,
+std::vector<NetworkSelection> parse_networks_annotation(const doc::Value& text, std::string_view pod_namespace,
                                                         doc::Diagnostics& diagnostics);
 
 // spec.config of an attachment definition named `name`. Nothing when it has errors.

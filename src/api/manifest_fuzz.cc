@@ -6,8 +6,8 @@
 using namespace railbed;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto source = std::make_shared<const doc::Source>(
-      doc::Source{"in", std::string(reinterpret_cast<const char*>(data), size)});
+  const auto source =
+      std::make_shared<const doc::Source>(doc::Source{"in", std::string(reinterpret_cast<const char*>(data), size)});
   doc::Diagnostics diagnostics;
   const api::Objects objects = api::load({source}, diagnostics);
   diagnostics.sort();

@@ -19,8 +19,7 @@ std::map<std::string, std::string> read_string_map(ObjectReader& reader, std::st
 std::vector<Elsewhere> top_level(std::vector<Elsewhere> others) {
   for (std::string_view key : {"name", "namespace", "labels", "annotations"})
     others.push_back({key, "is a field of metadata", "indent it below 'metadata:'"});
-  others.push_back(
-      {"k8s.v1.cni.cncf.io/networks", "is an annotation", "put it below 'metadata: annotations:'"});
+  others.push_back({"k8s.v1.cni.cncf.io/networks", "is an annotation", "put it below 'metadata: annotations:'"});
   return others;
 }
 
@@ -33,8 +32,7 @@ Metadata read_metadata(ObjectReader& reader, doc::Diagnostics& out) {
   if (object == nullptr) return meta;
   ObjectReader fields(*object, "metadata", "RB-API", out);
   if (const auto made = fields.text("generateName"); made.present && object->find("name") == nullptr)
-    fields.error(9, made.span,
-                 "metadata.generateName: only an API server makes names; railbed needs metadata.name");
+    fields.error(9, made.span, "metadata.generateName: only an API server makes names; railbed needs metadata.name");
   else
     fields.require("name");
   meta.name = fields.text("name");

@@ -22,8 +22,7 @@ bool refuse_placeholder(const Field<std::string>& name, std::string_view what, d
 }  // namespace
 
 bool is_dns_label(std::string_view text) {
-  return !text.empty() && text.size() <= 63 && is_lower_or_digit(text.front()) &&
-         is_lower_or_digit(text.back()) &&
+  return !text.empty() && text.size() <= 63 && is_lower_or_digit(text.front()) && is_lower_or_digit(text.back()) &&
          std::ranges::all_of(text, [](char c) { return is_lower_or_digit(c) || c == '-'; });
 }
 
@@ -33,8 +32,7 @@ bool is_dns_subdomain(std::string_view text) {
     const size_t dot = text.find('.');
     const std::string_view label = text.substr(0, dot);
     // Kubernetes limits the whole, not the single label.
-    const bool right = !label.empty() && is_lower_or_digit(label.front()) &&
-                       is_lower_or_digit(label.back()) &&
+    const bool right = !label.empty() && is_lower_or_digit(label.front()) && is_lower_or_digit(label.back()) &&
                        std::ranges::all_of(label, [](char c) { return is_lower_or_digit(c) || c == '-'; });
     if (!right) return false;
     if (dot == std::string_view::npos) return true;
@@ -61,11 +59,10 @@ void check_label(const Field<std::string>& name, std::string_view what, doc::Dia
 
 void check_subdomain(const Field<std::string>& name, std::string_view what, doc::Diagnostics& out) {
   if (!name.present || is_dns_subdomain(name.value) || refuse_placeholder(name, what, out)) return;
-  out.error(
-      "RB-API-007", name.span,
-      fmt::format("{}: \"{}\" is not a name: lower-case letters, digits, '-' and '.', at most 253, with "
-                  "a letter or digit at both ends",
-                  what, name.value));
+  out.error("RB-API-007", name.span,
+            fmt::format("{}: \"{}\" is not a name: lower-case letters, digits, '-' and '.', at most 253, with a "
+                        "letter or digit at both ends",
+                        what, name.value));
 }
 
 void check_resource_name(const Field<std::string>& name, std::string_view what, doc::Diagnostics& out) {
@@ -76,8 +73,8 @@ void check_resource_name(const Field<std::string>& name, std::string_view what, 
                      is_letter_or_digit(text.back()) && std::ranges::all_of(text, inner);
   if (right) return;
   auto& told = out.error("RB-API-007", name.span,
-                         fmt::format("{}: \"{}\" is not a resource name: letters, digits, '-' and '_', at "
-                                     "most 63, with a letter or digit at both ends",
+                         fmt::format("{}: \"{}\" is not a resource name: letters, digits, '-' and '_', at most 63, "
+                                     "with a letter or digit at both ends",
                                      what, text));
   if (text.find('/') != std::string_view::npos)
     told.with_fix("write it without the prefix; the operator adds \"openshift.io/\"");

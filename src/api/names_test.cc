@@ -11,20 +11,17 @@ namespace {
 
 TEST(Names, LabelsAndSubdomains) {
   for (const char* right : {"a", "a-b", "0", "my-net-1"}) EXPECT_TRUE(is_dns_label(right)) << right;
-  for (const char* wrong : {"", "-a", "a-", "A", "a.b", "a_b", "a b", "ä"})
-    EXPECT_FALSE(is_dns_label(wrong)) << wrong;
+  for (const char* wrong : {"", "-a", "a-", "A", "a.b", "a_b", "a b", "ä"}) EXPECT_FALSE(is_dns_label(wrong)) << wrong;
   EXPECT_TRUE(is_dns_label(std::string(63, 'a')));
   EXPECT_FALSE(is_dns_label(std::string(64, 'a')));
   for (const char* right : {"a", "a.b", "net-1.rail"}) EXPECT_TRUE(is_dns_subdomain(right)) << right;
-  for (const char* wrong : {"", ".", "a.", ".a", "a..b", "a.-b"})
-    EXPECT_FALSE(is_dns_subdomain(wrong)) << wrong;
+  for (const char* wrong : {"", ".", "a.", ".a", "a..b", "a.-b"}) EXPECT_FALSE(is_dns_subdomain(wrong)) << wrong;
   EXPECT_TRUE(is_dns_subdomain(std::string(253, 'a')));
   EXPECT_FALSE(is_dns_subdomain(std::string(254, 'a')));
 }
 
 TEST(Names, PlaceholdersAreSeen) {
-  for (const char* yes : {"<your-namespace>", "{REGISTRY}/x", "a-${NAME}"})
-    EXPECT_TRUE(has_placeholder(yes)) << yes;
+  for (const char* yes : {"<your-namespace>", "{REGISTRY}/x", "a-${NAME}"}) EXPECT_TRUE(has_placeholder(yes)) << yes;
   for (const char* no : {"a", "<>", "{}", "a>b<c", "registry/x:1"}) EXPECT_FALSE(has_placeholder(no)) << no;
 }
 
@@ -43,8 +40,8 @@ TEST(PfNames, WithAndWithoutARange) {
   EXPECT_EQ(*parse_pf_name("ens1f0"), (PfName{"ens1f0", {}}));
   EXPECT_EQ(*parse_pf_name("ens1f0#2-7"), (PfName{"ens1f0", PfName::Range{2, 7}}));
   EXPECT_EQ(*parse_pf_name("a#0-0"), (PfName{"a", PfName::Range{0, 0}}));
-  for (const char* wrong : {"", "#1-2", "a#", "a#1", "a#1-", "a#-1", "a#2-1", "a#1-2-3", "a#1-+2", "a b",
-                            "a#1-99999", "a#1-2#3-4"})
+  for (const char* wrong :
+       {"", "#1-2", "a#", "a#1", "a#1-", "a#-1", "a#2-1", "a#1-2-3", "a#1-+2", "a b", "a#1-99999", "a#1-2#3-4"})
     EXPECT_FALSE(parse_pf_name(wrong)) << wrong;
 }
 

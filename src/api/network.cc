@@ -58,8 +58,7 @@ class NetworkReader {
         {"deviceType", "is a field of SriovNetworkNodePolicy, not of a network", "set it in the policy"},
         {"namespace", "is a field of metadata; the pods' namespace is 'networkNamespace'", ""}};
     if (!network_.infiniband) return out;
-    for (std::string_view key :
-         {"vlan", "vlanQoS", "vlanProto", "spoofChk", "trust", "minTxRate", "maxTxRate"})
+    for (std::string_view key : {"vlan", "vlanQoS", "vlanProto", "spoofChk", "trust", "minTxRate", "maxTxRate"})
       out.push_back({key, "is a field of SriovNetwork; an InfiniBand network has none", ""});
     for (std::string_view key : {"pkey", "rdmaIsolation", "ibKubernetesEnabled"})
       out.push_back({key, "is a field of the plugin \"ib-sriov\", not of SriovIBNetwork",
@@ -131,8 +130,7 @@ class NetworkReader {
     if (const std::string* text = value.as_string())
       return text->find_first_not_of(" \t\r\n") != std::string::npos;  // an empty text is no JSON and no harm
     const std::string name = spec.path_of(key);
-    spec.error(4, value.span,
-               fmt::format("{} must be a text that holds JSON, found {}", name, kind_name(value.kind())))
+    spec.error(4, value.span, fmt::format("{} must be a text that holds JSON, found {}", name, kind_name(value.kind())))
         .with_fix(fmt::format("write '{}: |' and the JSON below it, indented", key));
     return false;
   }
@@ -144,9 +142,8 @@ class NetworkReader {
     auto json = doc::parse_embedded_json(*text, out_);
     if (!json) return {};
     if (!json->is_object()) {
-      spec.error(
-          4, json->span,
-          fmt::format("{} must hold a JSON object, found {}", spec.path_of(key), kind_name(json->kind())));
+      spec.error(4, json->span,
+                 fmt::format("{} must hold a JSON object, found {}", spec.path_of(key), kind_name(json->kind())));
       return {};
     }
     return {.value = *std::move(json), .present = true, .span = text->span};
@@ -160,8 +157,7 @@ class NetworkReader {
 
 }  // namespace
 
-std::optional<SriovNetwork> parse_network(const Value& object, bool infiniband,
-                                          doc::Diagnostics& diagnostics) {
+std::optional<SriovNetwork> parse_network(const Value& object, bool infiniband, doc::Diagnostics& diagnostics) {
   doc::Diagnostics found;
   SriovNetwork network = NetworkReader(object, infiniband, found).read();
   const bool right = !found.has_errors();

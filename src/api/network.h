@@ -10,7 +10,6 @@
 namespace railbed::api {
 
 // Nothing when the network has errors.
-std::optional<SriovNetwork> parse_network(const doc::Value& object, bool infiniband,
-                                          doc::Diagnostics& diagnostics);
+std::optional<SriovNetwork> parse_network(const doc::Value& object, bool infiniband, doc::Diagnostics& diagnostics);
 
 }  // namespace railbed::api

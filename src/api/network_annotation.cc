@@ -22,15 +22,13 @@ constexpr std::string_view kPath = "networks";
 
 class AnnotationReader {
  public:
-  AnnotationReader(std::string_view pod_namespace, doc::Diagnostics& out)
-      : pod_namespace_(pod_namespace), out_(out) {}
+  AnnotationReader(std::string_view pod_namespace, doc::Diagnostics& out) : pod_namespace_(pod_namespace), out_(out) {}
 
   std::vector<NetworkSelection> read(const Value& annotation) {
     const std::string* text = annotation.as_string();
     if (text == nullptr) {
-      out_.error(
-          "RB-ANN-004", annotation.span,
-          fmt::format("the networks annotation must be a text, found {}", kind_name(annotation.kind())));
+      out_.error("RB-ANN-004", annotation.span,
+                 fmt::format("the networks annotation must be a text, found {}", kind_name(annotation.kind())));
       return {};
     }
     if (text->find_first_of("[{\"") != std::string::npos)
@@ -47,9 +45,8 @@ class AnnotationReader {
     if (!json) return;
     const Value::Array* list = json->as_array();
     if (list == nullptr) {
-      out_.error(
-              "RB-ANN-004", json->span,
-              fmt::format("the networks annotation must be a JSON list, found {}", kind_name(json->kind())))
+      out_.error("RB-ANN-004", json->span,
+                 fmt::format("the networks annotation must be a JSON list, found {}", kind_name(json->kind())))
           .with_fix("put it between [ and ]");
       return;
     }
@@ -75,8 +72,7 @@ class AnnotationReader {
     read_default_route(fields, selection);
     if (const Value* args = fields.object("cni-args")) selection.cni_args = {*args, true, args->span};
     selection.device_id = fields.text("deviceID");
-    if (const Value* bandwidth = fields.object("bandwidth"))
-      selection.bandwidth = {*bandwidth, true, bandwidth->span};
+    if (const Value* bandwidth = fields.object("bandwidth")) selection.bandwidth = {*bandwidth, true, bandwidth->span};
     if (const Value::Array* ports = fields.list("portMappings"))
       selection.port_mappings = {Value(*ports), true, item.find("portMappings")->span};
     const auto claim = fields.text("ipam-claim-reference");
@@ -191,8 +187,7 @@ class AnnotationReader {
     std::map<std::string, doc::Span> names;
     for (size_t i = 0; i < selections_.size(); ++i) {
       NetworkSelection& selection = selections_[i];
-      if (!selection.interface.present)
-        selection.interface = absent(fmt::format("net{}", i + 1), selection.span);
+      if (!selection.interface.present) selection.interface = absent(fmt::format("net{}", i + 1), selection.span);
       const auto [first, is_new] = names.emplace(*selection.interface, selection.interface.span);
       if (!is_new)
         out_.error("RB-ANN-005", selection.interface.span,

@@ -18,8 +18,7 @@ std::optional<Node> parse_node(const doc::Value& object, doc::Diagnostics& diagn
     const std::string& text = *setting->second->as_string();
     if (text != "true" && text != "false")
       top.error(5, setting->second.span,
-                fmt::format("annotation {} must be \"true\" or \"false\", found \"{}\"", kSoftRdmaAnnotation,
-                            text));
+                fmt::format("annotation {} must be \"true\" or \"false\", found \"{}\"", kSoftRdmaAnnotation, text));
     node.soft_rdma = {.value = text == "true", .present = true, .span = setting->second.span};
   }
   const bool right = !found.has_errors();

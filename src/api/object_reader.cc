@@ -31,8 +31,7 @@ std::string alternatives(const std::vector<std::string_view>& names) {
 
 ObjectReader::ObjectReader(const Value& object, std::string path, std::string family, doc::Diagnostics& out)
     : object_(object), path_(std::move(path)), family_(std::move(family)), out_(out) {
-  if (!object.is_object())
-    wrong_type(object, path_.empty() ? "the document" : path_, "an object (keys with values)");
+  if (!object.is_object()) wrong_type(object, path_.empty() ? "the document" : path_, "an object (keys with values)");
 }
 
 std::string ObjectReader::path_of(std::string_view key) const {
@@ -68,8 +67,7 @@ doc::Diagnostic& ObjectReader::warning(int number, doc::Span span, std::string m
   return out_.warning(fmt::format("{}-{:03}", family_, number), std::move(span), std::move(message));
 }
 
-void ObjectReader::wrong_type(const Value& value, const std::string& name, std::string_view expected,
-                              std::string fix) {
+void ObjectReader::wrong_type(const Value& value, const std::string& name, std::string_view expected, std::string fix) {
   error(4, value.span, fmt::format("{} must be {}, found {}", name, expected, described(value)))
       .with_fix(std::move(fix));
 }
@@ -105,10 +103,8 @@ void ObjectReader::require(std::string_view key) {
 }
 
 Field<std::string> ObjectReader::text_of(const Value& value, const std::string& name) {
-  if (const std::string* text = value.as_string())
-    return {.value = *text, .present = true, .span = value.span};
-  const bool scalar =
-      value.kind() == Kind::kBool || value.kind() == Kind::kInt || value.kind() == Kind::kDouble;
+  if (const std::string* text = value.as_string()) return {.value = *text, .present = true, .span = value.span};
+  const bool scalar = value.kind() == Kind::kBool || value.kind() == Kind::kInt || value.kind() == Kind::kDouble;
   const std::string_view written = value.written();
   wrong_type(value, name, "a string",
              scalar && !written.empty() ? fmt::format("put it in quotes: \"{}\"", written) : "");
@@ -132,11 +128,9 @@ Field<int> ObjectReader::integer(std::string_view key, int min, int max, int oth
     const std::string* text = value->as_string();
     const bool digits =
         text && !text->empty() && std::ranges::all_of(*text, [](unsigned char c) { return std::isdigit(c); });
-    wrong_type(*value, path_of(key), "an integer",
-               digits ? "write it without quotes: " + line(key, *text) : "");
+    wrong_type(*value, path_of(key), "an integer", digits ? "write it without quotes: " + line(key, *text) : "");
   } else if (*number < min || *number > max) {
-    const std::string allowed =
-        max == INT32_MAX ? fmt::format("at least {}", min) : fmt::format("{} to {}", min, max);
+    const std::string allowed = max == INT32_MAX ? fmt::format("at least {}", min) : fmt::format("{} to {}", min, max);
     error(5, value->span, fmt::format("{} must be {}, found {}", path_of(key), allowed, *number));
   } else {
     field.value = static_cast<int>(*number);
@@ -155,22 +149,19 @@ Field<bool> ObjectReader::boolean(std::string_view key, bool otherwise) {
   } else {
     const std::string* text = value->as_string();
     const bool quoted = text && (*text == "true" || *text == "false");
-    wrong_type(*value, path_of(key), "true or false",
-               quoted ? "write it without quotes: " + line(key, *text) : "");
+    wrong_type(*value, path_of(key), "true or false", quoted ? "write it without quotes: " + line(key, *text) : "");
   }
   return field;
 }
 
-Field<std::string> ObjectReader::choice(std::string_view key,
-                                        std::initializer_list<std::string_view> allowed) {
+Field<std::string> ObjectReader::choice(std::string_view key, std::initializer_list<std::string_view> allowed) {
   const Value* value = take(key);
   if (value == nullptr) return {.span = object_.span};
   Field<std::string> field = text_of(*value, path_of(key));
   if (!value->is_string() || std::ranges::find(allowed, field.value) != allowed.end()) return field;
   const std::string meant = doc::nearest(field.value, allowed);
   const bool json = object_.style == doc::Style::kJson;
-  error(5, value->span,
-        fmt::format("{} must be {}, found \"{}\"", path_of(key), alternatives(allowed), field.value))
+  error(5, value->span, fmt::format("{} must be {}, found \"{}\"", path_of(key), alternatives(allowed), field.value))
       .with_fix(meant.empty() ? "" : line(key, json ? fmt::format("\"{}\"", meant) : meant));
   field.value.clear();
   return field;
@@ -205,8 +196,8 @@ void ObjectReader::finish(const std::vector<Elsewhere>& elsewhere) {
     }
     const std::string meant = doc::nearest(member.key, known_);
     const std::string where = path_.empty() ? "this object" : path_;
-    auto& told = warning(2, member.key_span,
-                         fmt::format("'{}' is not a field of {}; it has no effect", member.key, where));
+    auto& told =
+        warning(2, member.key_span, fmt::format("'{}' is not a field of {}; it has no effect", member.key, where));
     if (!meant.empty()) told.with_fix(fmt::format("did you mean '{}'?", meant));
   }
 }

@@ -64,8 +64,7 @@ class ObjectReader {
   void finish(const std::vector<Elsewhere>& elsewhere = {});
 
  private:
-  void wrong_type(const doc::Value& value, const std::string& name, std::string_view expected,
-                  std::string fix = "");
+  void wrong_type(const doc::Value& value, const std::string& name, std::string_view expected, std::string fix = "");
 
   const doc::Value& object_;
   std::string path_;

@@ -141,10 +141,9 @@ struct NetworkSelection {
   Field<doc::Value> port_mappings;
   doc::Span span;
   friend bool operator==(const NetworkSelection& a, const NetworkSelection& b) {
-    return a.name == b.name && a.ns == b.ns && a.interface == b.interface && a.ips == b.ips &&
-           a.mac == b.mac && a.infiniband_guid == b.infiniband_guid && a.default_route == b.default_route &&
-           a.cni_args == b.cni_args && a.device_id == b.device_id && a.bandwidth == b.bandwidth &&
-           a.port_mappings == b.port_mappings;
+    return a.name == b.name && a.ns == b.ns && a.interface == b.interface && a.ips == b.ips && a.mac == b.mac &&
+           a.infiniband_guid == b.infiniband_guid && a.default_route == b.default_route && a.cni_args == b.cni_args &&
+           a.device_id == b.device_id && a.bandwidth == b.bandwidth && a.port_mappings == b.port_mappings;
   }
 };
 
@@ -153,8 +152,7 @@ struct Pod {
   Field<std::string> node_name;  // spec.nodeName
   std::map<std::string, std::string> node_selector;
   std::vector<NetworkSelection> networks;
-  std::map<std::string, int64_t>
-      resources;  // extended resources, summed over containers' limits (or requests)
+  std::map<std::string, int64_t> resources;  // extended resources, summed over containers' limits (or requests)
   friend bool operator==(const Pod&, const Pod&) = default;
   std::string key() const { return meta.ns.value + "/" + meta.name.value; }
 };

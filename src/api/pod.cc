@@ -93,8 +93,7 @@ class PodReader {
     if (image.present && has_placeholder(image.value))
       container.warning(8, image.span, fmt::format("{}.image: \"{}\" holds a placeholder", path, image.value))
           .with_fix("write the real name");
-    if (const Value* resources = container.object("resources"))
-      read_resources(*resources, path + ".resources");
+    if (const Value* resources = container.object("resources")) read_resources(*resources, path + ".resources");
     container.ignore({"args",
                       "command",
                       "env",
@@ -140,8 +139,7 @@ class PodReader {
       if (const auto number = whole_number(member.value))
         pod_.resources[member.key] += *number;
       else
-        reader.error(5, member.value.span,
-                     fmt::format("{}[{}] must be a whole number of devices", path, member.key));
+        reader.error(5, member.value.span, fmt::format("{}[{}] must be a whole number of devices", path, member.key));
     }
   }
 

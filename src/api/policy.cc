@@ -19,10 +19,9 @@ constexpr int kMaxMtu = 65535;
 const std::vector<Elsewhere> kFieldsOfSpec = [] {
   std::vector<Elsewhere> out;
   for (std::string_view key :
-       {"deviceType", "isRdma", "linkType", "eSwitchMode", "numVfs", "mtu", "priority", "resourceName",
-        "nodeSelector", "needVhostNet", "vdpaType", "excludeTopology", "externallyManaged", "bridge"})
-    out.push_back(
-        {key, "is a field of spec, not of spec.nicSelector", "indent it as far as 'nicSelector' itself"});
+       {"deviceType", "isRdma", "linkType", "eSwitchMode", "numVfs", "mtu", "priority", "resourceName", "nodeSelector",
+        "needVhostNet", "vdpaType", "excludeTopology", "externallyManaged", "bridge"})
+    out.push_back({key, "is a field of spec, not of spec.nicSelector", "indent it as far as 'nicSelector' itself"});
   return out;
 }();
 
@@ -36,8 +35,7 @@ const std::vector<Elsewhere> kFieldsOfNicSelector = [] {
 }();
 
 std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
@@ -49,8 +47,7 @@ bool is_net_filter(std::string_view text) {
   for (std::string_view cloud : {"openstack/NetworkID:", "aws/NetworkID:"}) {
     if (!text.starts_with(cloud)) continue;
     const std::string_view id = text.substr(cloud.size());
-    return !id.empty() &&
-           std::ranges::all_of(id, [](unsigned char c) { return std::isalnum(c) || c == '-'; });
+    return !id.empty() && std::ranges::all_of(id, [](unsigned char c) { return std::isalnum(c) || c == '-'; });
   }
   return false;
 }
@@ -134,17 +131,16 @@ class PolicyReader {
                    fmt::format("spec.nicSelector.netFilter must look like openstack/NetworkID:<uuid> or "
                                "aws/NetworkID:<id>, found \"{}\"",
                                *selector.net_filter));
-    const bool others = selector.vendor.present || selector.device_id.present ||
-                        !selector.root_devices.empty() || !selector.pf_names.empty();
+    const bool others = selector.vendor.present || selector.device_id.present || !selector.root_devices.empty() ||
+                        !selector.pf_names.empty();
     if (selector.net_filter.present && others)
       fields.error(5, selector.net_filter.span,
                    "spec.nicSelector.netFilter cannot stand together with other selectors");
     const std::vector<std::string_view> keys = {"vendor", "deviceID", "rootDevices", "pfNames", "netFilter"};
     if (std::ranges::none_of(keys, [&](std::string_view key) { return object.find(key) != nullptr; }))
-      fields.require_one_of(
-          keys, {},
-          "spec.nicSelector selects nothing: it needs vendor, deviceID, rootDevices, pfNames or "
-          "netFilter");
+      fields.require_one_of(keys, {},
+                            "spec.nicSelector selects nothing: it needs vendor, deviceID, "
+                            "rootDevices, pfNames or netFilter");
     fields.finish(kFieldsOfSpec);
   }
 
@@ -152,8 +148,8 @@ class PolicyReader {
     Field<std::string> id = fields.text(key);
     if (id.present && !id.value.empty() && !is_hex4(id.value))
       fields.error(5, id.span,
-                   fmt::format("{} must be four hexadecimal digits such as \"{}\", found \"{}\"",
-                               fields.path_of(key), example, id.value));
+                   fmt::format("{} must be four hexadecimal digits such as \"{}\", found \"{}\"", fields.path_of(key),
+                               example, id.value));
     id.value = lower(id.value);
     return id;
   }
@@ -177,8 +173,7 @@ class PolicyReader {
       if (address && std::ranges::count(text.value, ':') == 1)
         fields
             .warning(5, item.span,
-                     fmt::format("the operator compares addresses as texts; \"{}\" matches nothing there",
-                                 text.value))
+                     fmt::format("the operator compares addresses as texts; \"{}\" matches nothing there", text.value))
             .with_fix(fmt::format("write \"{}\"", *address));
     }
   }
@@ -198,8 +193,7 @@ class PolicyReader {
       if (name->vfs && policy_.num_vfs.present && name->vfs->last >= *policy_.num_vfs && *policy_.num_vfs > 0)
         fields
             .error(5, item.span,
-                   fmt::format("spec.nicSelector.pfNames: \"{}\" ends at VF {}, but numVfs: {} makes VFs 0 "
-                               "to {}",
+                   fmt::format("spec.nicSelector.pfNames: \"{}\" ends at VF {}, but numVfs: {} makes VFs 0 to {}",
                                text.value, name->vfs->last, *policy_.num_vfs, *policy_.num_vfs - 1))
             .note(policy_.num_vfs.span, "numVfs is here");
       policy_.nic_selector.pf_names.push_back({*std::move(name), true, item.span});
@@ -215,8 +209,7 @@ class PolicyReader {
           .note(policy_.device_type.span, "deviceType is here")
           .with_fix("deviceType: netdevice");
     if (policy_.vdpa_type.present && (vfio || !switchdev))
-      spec.error(5, policy_.vdpa_type.span,
-                 "vdpaType needs deviceType: netdevice and eSwitchMode: switchdev");
+      spec.error(5, policy_.vdpa_type.span, "vdpaType needs deviceType: netdevice and eSwitchMode: switchdev");
     if (!policy_.bridge.present) return;
     if (!switchdev) spec.error(5, policy_.bridge.span, "bridge needs eSwitchMode: switchdev");
     if (*policy_.link_type == WantedLinkType::kInfiniband)
@@ -233,8 +226,7 @@ class PolicyReader {
 Result<int> parse_vf(std::string_view text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || text[0] == '-' || error != std::errc{} || end != text.data() + text.size() ||
-      value >= kMaxVfs)
+  if (text.empty() || text[0] == '-' || error != std::errc{} || end != text.data() + text.size() || value >= kMaxVfs)
     return fail(Code::kInvalid, "\"{}\" is not the number of a VF", text);
   return value;
 }
@@ -277,10 +269,9 @@ std::optional<SriovNetworkNodePolicy> parse_policy(const doc::Value& object, doc
 
 bool operator==(const SriovNetworkNodePolicy& a, const SriovNetworkNodePolicy& b) {
   return a.meta == b.meta && a.resource_name == b.resource_name && a.node_selector == b.node_selector &&
-         a.priority == b.priority && a.num_vfs == b.num_vfs && a.mtu == b.mtu &&
-         a.nic_selector == b.nic_selector && a.device_type == b.device_type && a.is_rdma == b.is_rdma &&
-         a.link_type == b.link_type && a.eswitch_mode == b.eswitch_mode &&
-         a.need_vhost_net == b.need_vhost_net && a.vdpa_type == b.vdpa_type &&
+         a.priority == b.priority && a.num_vfs == b.num_vfs && a.mtu == b.mtu && a.nic_selector == b.nic_selector &&
+         a.device_type == b.device_type && a.is_rdma == b.is_rdma && a.link_type == b.link_type &&
+         a.eswitch_mode == b.eswitch_mode && a.need_vhost_net == b.need_vhost_net && a.vdpa_type == b.vdpa_type &&
          a.exclude_topology == b.exclude_topology && a.externally_managed == b.externally_managed &&
          a.bridge == b.bridge;
 }

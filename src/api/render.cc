@@ -55,9 +55,9 @@ NetworkAttachmentDefinition render(const SriovNetwork& network, std::string_view
   const std::string resource = fmt::format("{}/{}", resource_prefix, *network.resource_name);
   out.resource_name = {.value = resource, .present = true, .span = network.resource_name.span};
   out.meta.annotations["k8s.v1.cni.cncf.io/resourceName"] = annotation(resource);
-  out.meta.annotations["sriovnetwork.openshift.io/owner-ref"] = annotation(fmt::format(
-      "{}.sriovnetwork.openshift.io/{}/{}", network.infiniband ? "SriovIBNetwork" : "SriovNetwork",
-      *network.meta.ns, *network.meta.name));
+  out.meta.annotations["sriovnetwork.openshift.io/owner-ref"] = annotation(
+      fmt::format("{}.sriovnetwork.openshift.io/{}/{}", network.infiniband ? "SriovIBNetwork" : "SriovNetwork",
+                  *network.meta.ns, *network.meta.name));
   out.config.cni_version = "1.0.0";
   out.config.name = *network.meta.name;
   Value plugin = main_plugin(network);

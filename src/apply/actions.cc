@@ -20,8 +20,7 @@ double seconds(milliseconds time) {
 Actions::Actions(os::Kernel& kernel, os::LinkPort& links, const plan::PfPlan& pf, const Options& options)
     : kernel_(kernel), links_(links), pf_(pf), options_(options), waits_(kernel, options.stop) {}
 
-// A PF function can have two ports: the one with the plan's name is meant. Names can change, the index
-// cannot.
+// A PF function can have two ports: the one with the plan's name is meant. Names can change, the index cannot.
 Result<os::Link> Actions::pf_link() {
   if (!pf_index_) {
     std::vector<Netdev> netdevs = netdevs_of(files(), pf_.pf);
@@ -57,8 +56,7 @@ Result<void> Actions::wait_for_carrier() {
   if (TRY(waits_.for_link(options_.carrier_wait, carrier))) return {};
   no_carrier_ = true;
   notes_.push_back(
-      fmt::format("{} ({}) has no carrier after {:g} s: check its cable and the switch port; its VFs "
-                  "have none either",
+      fmt::format("{} ({}) has no carrier after {:g} s: check its cable and the switch port; its VFs have none either",
                   pf_.pf_name, pf_.pf, seconds(options_.carrier_wait)));
   return {};
 }
@@ -102,8 +100,8 @@ Result<void> Actions::write_vf_count(int count) {
 
 Result<void> Actions::wait_for_vfs(int count) {
   size_t wanted = static_cast<size_t>(count);
-  bool there = TRY(waits_.for_device(
-      options_.vfs_wait, [&]() -> Result<bool> { return vfs_of(files(), pf_.pf).size() == wanted; }));
+  bool there = TRY(
+      waits_.for_device(options_.vfs_wait, [&]() -> Result<bool> { return vfs_of(files(), pf_.pf).size() == wanted; }));
   if (there) return {};
   size_t appeared = vfs_of(files(), pf_.pf).size();
   if (count == 0)
@@ -111,12 +109,12 @@ Result<void> Actions::wait_for_vfs(int count) {
                 pf_.pf_name, seconds(options_.vfs_wait));
   auto taken_back = write_vf_count(0);
   Error error{.code = Code::kTimeout,
-              .message = fmt::format("{} of {} VFs of {} had appeared after {:g} s; {}", appeared, count,
-                                     pf_.pf_name, seconds(options_.vfs_wait),
+              .message = fmt::format("{} of {} VFs of {} had appeared after {:g} s; {}", appeared, count, pf_.pf_name,
+                                     seconds(options_.vfs_wait),
                                      taken_back ? "they were taken back" : "taking them back failed too"),
               .hint =
-                  "the kernel's log (dmesg) has the reason; on a PCI bridge without ARI or bus numbers to "
-                  "spare, boot with pci=realloc or pci=assign-busses"};
+                  "the kernel's log (dmesg) has the reason; on a PCI bridge without ARI or bus numbers to spare, boot "
+                  "with pci=realloc or pci=assign-busses"};
   return fail(std::move(error));
 }
 
@@ -135,9 +133,8 @@ Result<void> Actions::operator()(const plan::SetVfMtu& planned) {
   step.address = vf_address(files(), pf_.pf, step.vf, step.address);
   std::vector<Netdev> netdevs = netdevs_of(files(), step.address);
   if (netdevs.empty())
-    return fail(
-        Code::kNotFound, "VF {} ({}) has no interface here (its driver: {})", step.vf, step.address,
-        files().exists(attribute(step.address, "driver")) ? driver_of(files(), step.address) : "none");
+    return fail(Code::kNotFound, "VF {} ({}) has no interface here (its driver: {})", step.vf, step.address,
+                files().exists(attribute(step.address, "driver")) ? driver_of(files(), step.address) : "none");
   for (const Netdev& netdev : netdevs) {
     if (TRY(links_.find(netdev.index, os::WithVfs::kNo)).mtu == step.to) continue;
     auto changed = links_.change(netdev.index, {.mtu = step.to});
@@ -157,8 +154,7 @@ Result<void> Actions::operator()(const plan::NeedsReboot&) {
 std::string Actions::remains() const {
   std::vector<VfDevice> vfs = vfs_of(files(), pf_.pf);
   if (vfs.empty()) return fmt::format("{} has no VFs now", pf_.pf_name);
-  auto idle = std::ranges::count_if(
-      vfs, [this](const VfDevice& vf) { return driver_of(files(), vf.address).empty(); });
+  auto idle = std::ranges::count_if(vfs, [this](const VfDevice& vf) { return driver_of(files(), vf.address).empty(); });
   std::string text = fmt::format("{} has {} VF{} now", pf_.pf_name, vfs.size(), vfs.size() == 1 ? "" : "s");
   return idle == 0 ? text : text + fmt::format(", {} of them without a driver", idle);
 }

@@ -23,8 +23,7 @@ PciAddress vf_address(PciAddress pf, int vf) {
 }
 
 Step step(PciAddress pf, const std::string& id, plan::Action action) {
-  return {
-      .id = pf.to_string() + "/" + id, .action = std::move(action), .reason = "test", .policy = "ns/rail"};
+  return {.id = pf.to_string() + "/" + id, .action = std::move(action), .reason = "test", .policy = "ns/rail"};
 }
 
 void add_vf(plan::PfPlan& pf, int vf, const std::string& driver) {
@@ -33,12 +32,10 @@ void add_vf(plan::PfPlan& pf, int vf, const std::string& driver) {
   std::string id = fmt::format("vf{}/", vf);
   pf.steps.push_back(step(pf.pf, id + "mac", plan::SetVfMac{VfIndex{vf}, mac}));
   pf.steps.push_back(step(pf.pf, id + "bind", plan::BindVf{VfIndex{vf}, address, "", driver}));
-  if (driver.empty())
-    pf.steps.push_back(step(pf.pf, id + "mtu", plan::SetVfMtu{VfIndex{vf}, address, 0, 9000}));
+  if (driver.empty()) pf.steps.push_back(step(pf.pf, id + "mtu", plan::SetVfMtu{VfIndex{vf}, address, 0, 9000}));
 }
 
-plan::PfPlan pf_plan(PciAddress address, const std::string& name, int vfs = kVfs,
-                     const std::string& driver = "") {
+plan::PfPlan pf_plan(PciAddress address, const std::string& name, int vfs = kVfs, const std::string& driver = "") {
   plan::PfPlan pf{.pf = address, .pf_name = name};
   pf.steps.push_back(step(address, "autoprobe-off", plan::SetAutoprobe{false}));
   pf.steps.push_back(step(address, "mtu", plan::SetPfMtu{1500, 9000}));
@@ -157,9 +154,8 @@ TEST_F(ApplyTest, GoesOnWithoutACable) {
   kernel.set_carrier("eth0", false);
   Report report = carry_out(one_pf());
   EXPECT_TRUE(report.complete());
-  EXPECT_EQ(report.notes,
-            std::vector<std::string>{"eth0 (0000:01:00.0) has no carrier after 10 s: check its cable and "
-                                     "the switch port; its VFs have none either"});
+  EXPECT_EQ(report.notes, std::vector<std::string>{"eth0 (0000:01:00.0) has no carrier after 10 s: check its cable and "
+                                                   "the switch port; its VFs have none either"});
 }
 
 TEST_F(ApplyTest, TellsAboutVfsThatNeverAppear) {
@@ -185,9 +181,8 @@ TEST_F(ApplyTest, KeepsTheVfsThatAreThereWhenMoreAreNotAllowed) {
   ASSERT_TRUE(carry_out(one_pf(2)).complete());
   plan::NodePlan more;
   more.pfs = {{.pf = kPf0, .pf_name = "eth0", .steps = {step(kPf0, "vf-count", plan::SetVfCount{2, 8})}}};
-  EXPECT_EQ(
-      failure(more),
-      "eth0: remove 2 VFs, create 8 VFs: eth0 allows 7 VFs (sriov_totalvfs), not 8\neth0 has 2 VFs now");
+  EXPECT_EQ(failure(more),
+            "eth0: remove 2 VFs, create 8 VFs: eth0 allows 7 VFs (sriov_totalvfs), not 8\neth0 has 2 VFs now");
 }
 
 TEST_F(ApplyTest, TellsAboutADriverThatDoesNotBind) {
@@ -239,9 +234,9 @@ TEST_P(RefusedCount, IsToldWithWhatToDo) {
   Report report = carry_out(plan);
   ASSERT_EQ(report.failures.size(), 1U);
   const StepFailure& failure = report.failures[0];
-  EXPECT_EQ(failure.error.to_string(),
-            std::string("eth0: create 3 VFs: write /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs: ") +
-                GetParam().message);
+  EXPECT_EQ(
+      failure.error.to_string(),
+      std::string("eth0: create 3 VFs: write /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs: ") + GetParam().message);
   EXPECT_EQ(failure.step, "0000:01:00.0/vf-count");
   EXPECT_EQ(failure.policy, "ns/rail");
   EXPECT_EQ(failure.not_tried, plan.pfs[0].steps.size() - 4);
@@ -255,22 +250,18 @@ TEST_P(RefusedCount, IsToldWithWhatToDo) {
 INSTANTIATE_TEST_SUITE_P(
     Errno, RefusedCount,
     testing::Values(
-        Refusal{
-            EBUSY,
-            "EBUSY (Device or resource busy)\n  something holds the PF or its VFs: another program that is "
-            "making VFs, a VF given to a virtual machine, or a driver that wants the interface up; `railbed "
-            "status` names the pods with VFs"},
-        Refusal{
-            ENOMEM,
-            "ENOMEM (Cannot allocate memory)\n  no memory space for the VFs' registers: enable SR-IOV and "
-            "\"MMIO above 4G\" in the BIOS, or boot with pci=realloc"},
-        Refusal{
-            EIO,
-            "EIO (Input/output error)\n  the device or its firmware failed: the kernel's log (dmesg) has the "
-            "reason; a cold restart of the card often helps"},
+        Refusal{EBUSY,
+                "EBUSY (Device or resource busy)\n  something holds the PF or its VFs: another program that is "
+                "making VFs, a VF given to a virtual machine, or a driver that wants the interface up; `railbed "
+                "status` names the pods with VFs"},
+        Refusal{ENOMEM,
+                "ENOMEM (Cannot allocate memory)\n  no memory space for the VFs' registers: enable SR-IOV and \"MMIO "
+                "above 4G\" in the BIOS, or boot with pci=realloc"},
+        Refusal{EIO,
+                "EIO (Input/output error)\n  the device or its firmware failed: the kernel's log (dmesg) has the "
+                "reason; a cold restart of the card often helps"},
         Refusal{ENODEV,
-                "ENODEV (No such device)\n  the PF is gone: it was removed, reset, or its driver was "
-                "unloaded"}));
+                "ENODEV (No such device)\n  the PF is gone: it was removed, reset, or its driver was unloaded"}));
 
 // What the machine is when nothing goes wrong.
 std::string clean_end() {
@@ -370,13 +361,12 @@ TEST_F(ApplyTest, StopsInsideAWaitAndLeavesTheStepBegun) {
 
 TEST_F(ApplyTest, TellsRebootsAndTouchesNothingForThem) {
   plan::NodePlan plan;
-  plan.pfs = {
-      {.pf = kPf0, .pf_name = "eth0", .steps = {step(kPf0, "reboot", plan::NeedsReboot{"LINK_TYPE_P1=IB"})}}};
+  plan.pfs = {{.pf = kPf0, .pf_name = "eth0", .steps = {step(kPf0, "reboot", plan::NeedsReboot{"LINK_TYPE_P1=IB"})}}};
   Report report = carry_out(plan);
   EXPECT_TRUE(report.complete());
   EXPECT_EQ(report.steps_done, 0U);
-  EXPECT_EQ(report.notes, std::vector<std::string>{
-                              "eth0 (0000:01:00.0) needs a reboot, which is yours to do: LINK_TYPE_P1=IB"});
+  EXPECT_EQ(report.notes,
+            std::vector<std::string>{"eth0 (0000:01:00.0) needs a reboot, which is yours to do: LINK_TYPE_P1=IB"});
   EXPECT_TRUE(store->baselines()->empty());
 }
 

@@ -35,8 +35,7 @@ Result<void> Actions::operator()(const plan::BindVf& planned) {
                       .hint = "the PF places its VFs elsewhere than its sriov_offset and sriov_stride say"});
   std::string now = driver_of(files(), step.address);
   std::string chosen = override_of(files(), step.address);
-  bool final_one =
-      step.driver.empty() ? !now.empty() && chosen.empty() && now != step.from : now == step.driver;
+  bool final_one = step.driver.empty() ? !now.empty() && chosen.empty() && now != step.from : now == step.driver;
   if (!final_one) {
     if (!now.empty()) TRY(unbind(step, now));
     TRY(choose_driver(step));
@@ -59,8 +58,7 @@ Result<void> Actions::choose_driver(const plan::BindVf& step) {
   if (chosen == step.driver) return {};
   if (step.driver.empty()) return files().write(path, "\n");
   // A module that cannot be loaded shows below, as a driver that does not bind.
-  if (!files().exists("/sys/bus/pci/drivers/" + step.driver))
-    (void)kernel_.processes().load_module(step.driver);
+  if (!files().exists("/sys/bus/pci/drivers/" + step.driver)) (void)kernel_.processes().load_module(step.driver);
   return files().write(path, step.driver);
 }
 
@@ -76,26 +74,24 @@ Result<void> Actions::wait_for_driver(const plan::BindVf& step) {
   if (bound) return {};
   // Not left behind: the next bind of this VF, by whomever, must find it as it was.
   if (!step.driver.empty()) (void)files().write(attribute(step.address, "driver_override"), "\n");
-  Error error{
-      .code = Code::kNotFound,
-      .message = step.driver.empty()
-                     ? fmt::format("no driver bound to VF {} ({})", step.vf, step.address)
-                     : fmt::format("{} did not bind to VF {} ({})", step.driver, step.vf, step.address),
-      .hint = no_driver_hint(step.driver, loaded, has_group)};
+  Error error{.code = Code::kNotFound,
+              .message = step.driver.empty()
+                             ? fmt::format("no driver bound to VF {} ({})", step.vf, step.address)
+                             : fmt::format("{} did not bind to VF {} ({})", step.driver, step.vf, step.address),
+              .hint = no_driver_hint(step.driver, loaded, has_group)};
   return fail(std::move(error));
 }
 
 // An InfiniBand VF has an interface only with ib_ipoib; its PF then has none either.
 Result<void> Actions::wait_for_netdev(const plan::BindVf& step) {
   if (netdevs_of(files(), pf_.pf).empty()) return {};
-  bool there = TRY(waits_.for_device(
-      options_.netdev_wait, [&]() -> Result<bool> { return !netdevs_of(files(), step.address).empty(); }));
+  bool there = TRY(waits_.for_device(options_.netdev_wait,
+                                     [&]() -> Result<bool> { return !netdevs_of(files(), step.address).empty(); }));
   if (there) return {};
-  Error error{
-      .code = Code::kTimeout,
-      .message = fmt::format("VF {} ({}) had no interface {:g} s after {} had bound", step.vf, step.address,
-                             seconds(options_.netdev_wait), driver_of(files(), step.address)),
-      .hint = "the driver could not reach the PF: the PF must be up with its cable in; dmesg has the reason"};
+  Error error{.code = Code::kTimeout,
+              .message = fmt::format("VF {} ({}) had no interface {:g} s after {} had bound", step.vf, step.address,
+                                     seconds(options_.netdev_wait), driver_of(files(), step.address)),
+              .hint = "the driver could not reach the PF: the PF must be up with its cable in; dmesg has the reason"};
   return fail(std::move(error));
 }
 

@@ -12,17 +12,14 @@ std::string vf_count_hint(const Error& error, int wanted, std::optional<int> tot
       if (total) return fmt::format("the device allows {} VFs (sriov_totalvfs), not {}", *total, wanted);
       return "the device allows fewer VFs: see its sriov_totalvfs";
     case EBUSY:
-      return "something holds the PF or its VFs: another program that is making VFs, a VF given to a virtual "
-             "machine, "
+      return "something holds the PF or its VFs: another program that is making VFs, a VF given to a virtual machine, "
              "or a driver that wants the interface up; `railbed status` names the pods with VFs";
     case ENOMEM:
-      return "no memory space for the VFs' registers: enable SR-IOV and \"MMIO above 4G\" in the BIOS, or "
-             "boot with "
-             "pci=realloc";
+      return "no memory space for the VFs' registers: enable SR-IOV and \"MMIO above 4G\" in the "
+             "BIOS, or boot with pci=realloc";
     case EIO:
-      return "the device or its firmware failed: the kernel's log (dmesg) has the reason; a cold restart of "
-             "the card "
-             "often helps";
+      return "the device or its firmware failed: the kernel's log (dmesg) has the reason; a cold "
+             "restart of the card often helps";
     case ENODEV:
     case ENOENT:
     case ENXIO:
@@ -41,14 +38,12 @@ std::string vf_count_hint(const Error& error, int wanted, std::optional<int> tot
 
 std::string no_driver_hint(const std::string& driver, bool driver_loaded, bool has_iommu_group) {
   if (driver.empty())
-    return "no loaded driver takes this VF: load the module of its vendor (`modinfo -F alias`, dmesg), or "
-           "its probe "
-           "failed (dmesg)";
+    return "no loaded driver takes this VF: load the module of its vendor (`modinfo -F alias`, dmesg), "
+           "or its probe failed (dmesg)";
   if (!driver_loaded) return fmt::format("the driver {} is not loaded: `modprobe {}`", driver, driver);
   if (driver == "vfio-pci" && !has_iommu_group)
-    return "the VF is in no IOMMU group: enable VT-d or AMD-Vi in the BIOS and boot with intel_iommu=on "
-           "(Intel) or "
-           "iommu=pt";
+    return "the VF is in no IOMMU group: enable VT-d or AMD-Vi in the BIOS and boot with "
+           "intel_iommu=on (Intel) or iommu=pt";
   return fmt::format("{} refused the VF: the kernel's log (dmesg) has the reason", driver);
 }
 

@@ -12,8 +12,7 @@ namespace {
 
 using Status = state::StepRecord::Status;
 
-state::StepRecord record(const plan::PfPlan& pf, const plan::Step& step, Status status,
-                         std::string error = "") {
+state::StepRecord record(const plan::PfPlan& pf, const plan::Step& step, Status status, std::string error = "") {
   return {.id = step.id,
           .pf = pf.pf,
           .policy = step.policy,
@@ -44,8 +43,7 @@ StepFailure failure_of(const plan::PfPlan& pf, size_t at, Error error, std::stri
 }
 
 // One step with its records. An interrupted step stays begun.
-Result<void> carry_out_step(state::Store& store, Actions& actions, const plan::PfPlan& pf,
-                            const plan::Step& step) {
+Result<void> carry_out_step(state::Store& store, Actions& actions, const plan::PfPlan& pf, const plan::Step& step) {
   TRY(store.put_step(record(pf, step, Status::kBegun)));
   auto done = std::visit(actions, step.action).context("{}: {}", pf.pf_name, plan::describe(step));
   if (!done && done.error().code == Code::kCanceled) return done;
@@ -59,13 +57,11 @@ Result<void> carry_out_step(state::Store& store, Actions& actions, const plan::P
 PfReport run_pf(os::Kernel& kernel, state::Store& store, const plan::PfPlan& pf, const Options& options,
                 Progress& progress) {
   PfReport report;
-  auto is_told = [](const plan::Step& step) {
-    return std::holds_alternative<plan::NeedsReboot>(step.action);
-  };
+  auto is_told = [](const plan::Step& step) { return std::holds_alternative<plan::NeedsReboot>(step.action); };
   for (const plan::Step& step : pf.steps)
     if (is_told(step))
-      report.notes.push_back(fmt::format("{} ({}) needs a reboot, which is yours to do: {}", pf.pf_name,
-                                         pf.pf, std::get<plan::NeedsReboot>(step.action).what));
+      report.notes.push_back(fmt::format("{} ({}) needs a reboot, which is yours to do: {}", pf.pf_name, pf.pf,
+                                         std::get<plan::NeedsReboot>(step.action).what));
   if (std::ranges::all_of(pf.steps, is_told)) return report;
   if (options.stop.stop_requested()) {
     report.canceled = true;
@@ -74,8 +70,7 @@ PfReport run_pf(os::Kernel& kernel, state::Store& store, const plan::PfPlan& pf,
   auto links = kernel.links();
   auto ready = links ? prepare(kernel, **links, store, pf) : Result<void>(fail(links.error()));
   if (!ready) {
-    report.failure =
-        failure_of(pf, 0, std::move(ready.error()), fmt::format("{} was not touched", pf.pf_name));
+    report.failure = failure_of(pf, 0, std::move(ready.error()), fmt::format("{} was not touched", pf.pf_name));
     return report;
   }
   Actions actions(kernel, **links, pf, options);
@@ -101,8 +96,8 @@ PfReport run_pf(os::Kernel& kernel, state::Store& store, const plan::PfPlan& pf,
   std::ranges::move(actions.take_notes(), std::back_inserter(report.notes));
   if (report.failure || report.canceled) return report;
   if (auto forgotten = store.forget_steps(pf.pf); !forgotten)
-    report.notes.push_back(fmt::format("{} is done, its journal could not be cleared: {}", pf.pf_name,
-                                       forgotten.error().story()));
+    report.notes.push_back(
+        fmt::format("{} is done, its journal could not be cleared: {}", pf.pf_name, forgotten.error().story()));
   return report;
 }
 

@@ -27,8 +27,7 @@ class Waits {
   Result<bool> for_link(std::chrono::milliseconds limit, const Look& look);    // on link announcements
 
  private:
-  Result<bool> wait(os::Deadline deadline, const Look& look,
-                    const std::function<Result<void>(os::Deadline)>& next);
+  Result<bool> wait(os::Deadline deadline, const Look& look, const std::function<Result<void>(os::Deadline)>& next);
 
   os::Kernel& kernel_;
   std::stop_token stop_;

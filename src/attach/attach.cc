@@ -79,9 +79,8 @@ class PodAttacher {
 
   // Whether an interface that is wanted has this record.
   bool concerns(const Attachment& record) const {
-    return std::ranges::any_of(wanted_.interfaces, [&](const InterfaceWanted& one) {
-      return is_of(record.interface, one.record_name());
-    });
+    return std::ranges::any_of(wanted_.interfaces,
+                               [&](const InterfaceWanted& one) { return is_of(record.interface, one.record_name()); });
   }
 
   Result<void> take_away(const std::vector<Attachment>& records) {
@@ -90,8 +89,8 @@ class PodAttacher {
       std::vector<Attachment> there;
       std::ranges::copy_if(records, std::back_inserter(there),
                            [&](const Attachment& one) { return one.netns == path; });
-      GivenBack given = TRY(
-          give_back(host_, store_, there, path == wanted_.netns_path ? netns_.get() : nullptr, deadline_));
+      GivenBack given =
+          TRY(give_back(host_, store_, there, path == wanted_.netns_path ? netns_.get() : nullptr, deadline_));
       notes_.insert(notes_.end(), given.notes.begin(), given.notes.end());
       if (!given.failures.empty()) return fail(joined(given.failures));
     }
@@ -140,8 +139,7 @@ class PodAttacher {
   Result<void> compare(const std::vector<Wish>& wishes) {
     for (const Attachment& record : TRY(attachments_of(store_, wanted_.pod))) {
       if (wanted_.others_stay && !concerns(record)) continue;
-      auto wish = std::ranges::find_if(
-          wishes, [&](const Wish& one) { return one.record_name() == record.interface; });
+      auto wish = std::ranges::find_if(wishes, [&](const Wish& one) { return one.record_name() == record.interface; });
       if (wish == wishes.end() && wanted_.others_stay) continue;  // a change of an interface that stays
       bool stays = wish != wishes.end() && record.netns == wanted_.netns_path && same_wish(record, *wish) &&
                    TRY(is_there(record, wish->interface));
@@ -149,8 +147,7 @@ class PodAttacher {
     }
     take_changes_along();
     for (const Wish& wish : wishes)
-      if (std::ranges::find(kept_, wish.record_name(), &Attachment::interface) == kept_.end())
-        new_.push_back(wish);
+      if (std::ranges::find(kept_, wish.record_name(), &Attachment::interface) == kept_.end()) new_.push_back(wish);
     return {};
   }
 
@@ -250,8 +247,7 @@ class PodAttacher {
   }
 
   Result<PodReport> report(const std::vector<Wish>& wishes) {
-    for (const Attachment& record : kept_)
-      results_.emplace(record.interface, TRY(result_from_json(record.result)));
+    for (const Attachment& record : kept_) results_.emplace(record.interface, TRY(result_from_json(record.result)));
     PodReport report{.kept = static_cast<int>(kept_.size()),
                      .attached = static_cast<int>(new_.size()),
                      .detached = static_cast<int>(changed_.size()),
@@ -301,8 +297,7 @@ std::string InterfaceWanted::record_name() const {
   return name.value + "/" + config.plugins.front().type;
 }
 
-Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodWanted& wanted,
-                             os::Deadline deadline) {
+Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodWanted& wanted, os::Deadline deadline) {
   return PodAttacher(kernel, store, wanted, deadline).run().context("pod {}", wanted.pod);
 }
 
@@ -359,8 +354,7 @@ Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, os::Dead
     for (const Attachment& record : given.done)
       (record.status == AttachmentStatus::kBegun ? report.undone : report.finished)
           .push_back(record.pod + " " + record.interface);
-    for (const std::string& note : given.notes)
-      report.notes.push_back(fmt::format("pod {}, {}", pod.first, note));
+    for (const std::string& note : given.notes) report.notes.push_back(fmt::format("pod {}, {}", pod.first, note));
     std::ranges::move(given.failures, std::back_inserter(report.failures));
   }
   return report;

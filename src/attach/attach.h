@@ -76,8 +76,7 @@ struct PodReport {
 };
 
 // Makes the pod's interfaces those that are wanted. Interfaces that are as wanted are not touched.
-Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodWanted& wanted,
-                             os::Deadline deadline);
+Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodWanted& wanted, os::Deadline deadline);
 
 struct DetachReport {
   int detached = 0;
@@ -86,8 +85,7 @@ struct DetachReport {
 
 // Gives back everything that the pod has; nothing to do is success. Fails when an interface could not be
 // given back; the others are, and that one stays recorded.
-Result<DetachReport> detach_pod(os::Kernel& kernel, state::Store& store, const std::string& pod,
-                                os::Deadline deadline);
+Result<DetachReport> detach_pod(os::Kernel& kernel, state::Store& store, const std::string& pod, os::Deadline deadline);
 
 // One record of the pod: "net1", or "net1/tuning". Nothing to do is success.
 Result<DetachReport> detach_interface(os::Kernel& kernel, state::Store& store, const std::string& pod,
@@ -109,8 +107,8 @@ struct ForeignInterface {
 };
 // Gives it back as the original's own DEL does, from the files that it left, which stay. Nothing left is
 // success; so is a device that another pod has by now: what `ours` has is never touched.
-Result<DetachReport> detach_foreign(os::Kernel& kernel, const ForeignInterface& interface,
-                                    os::Deadline deadline, state::Store* ours = nullptr);
+Result<DetachReport> detach_foreign(os::Kernel& kernel, const ForeignInterface& interface, os::Deadline deadline,
+                                    state::Store* ours = nullptr);
 
 struct RecoveryReport {
   std::vector<std::string> undone;    // "default/a net1": was being attached

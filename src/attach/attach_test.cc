@@ -48,22 +48,16 @@ class MortalStore : public state::Store {
   }
   void rollback() override { store_->rollback(); }
   Result<std::vector<state::Attachment>> attachments() override { return store_->attachments(); }
-  Result<std::vector<state::AddressLease>> leases(const std::string& pool) override {
-    return store_->leases(pool);
-  }
+  Result<std::vector<state::AddressLease>> leases(const std::string& pool) override { return store_->leases(pool); }
   Result<std::vector<state::AddressLease>> all_leases() override { return store_->all_leases(); }
-  Result<std::vector<state::AddressLease>> leases_of(const std::string& pod) override {
-    return store_->leases_of(pod);
-  }
+  Result<std::vector<state::AddressLease>> leases_of(const std::string& pod) override { return store_->leases_of(pod); }
   Result<std::vector<state::Attachment>> attachments_of(const std::string& pod) override {
     return store_->attachments_of(pod);
   }
   Result<std::vector<state::Attachment>> attachments_with(const std::string& device) override {
     return store_->attachments_with(device);
   }
-  Result<std::unique_ptr<state::Hold>> hold(std::chrono::milliseconds wait) override {
-    return store_->hold(wait);
-  }
+  Result<std::unique_ptr<state::Hold>> hold(std::chrono::milliseconds wait) override { return store_->hold(wait); }
 
   // Not used by attach.
   Result<std::optional<state::PfBaseline>> baseline(PciAddress pf) override { return store_->baseline(pf); }
@@ -134,13 +128,11 @@ Scenario sriov_lab() {
   Scenario lab{.machine = os::FakeMachine::lab(), .soft_rdma = true};
   for (os::FakePf& pf : lab.machine.pfs) pf.num_vfs = 3;
   lab.interfaces = {
-      wanted(
-          "net1",
-          {fmt::format(
-               R"({{"type":"sriov","vlan":100,"vlanQoS":2,"spoofchk":"off","mac":"02:00:00:00:00:77",{}}})",
-               kRange),
-           R"({"type":"tuning","mtu":1400})"},
-          vf(kPf0, 1)),
+      wanted("net1",
+             {fmt::format(R"({{"type":"sriov","vlan":100,"vlanQoS":2,"spoofchk":"off","mac":"02:00:00:00:00:77",{}}})",
+                          kRange),
+              R"({"type":"tuning","mtu":1400})"},
+             vf(kPf0, 1)),
       wanted("net2", {R"({"type":"sriov","vlan":0,"trust":"on",
           "ipam":{"type":"whereabouts","range":"10.9.0.0/24"}})"},
              vf(kPf1, 0))};
@@ -173,10 +165,8 @@ Scenario infiniband() {
   plan::PoolVf roce_vf = vf(kPf1, 0);
   roce_vf.address = kPf1.plus(ib.machine.pfs[1].vf_offset);
   ib.interfaces = {
-      wanted("net1", {R"({"type":"ib-sriov","link_state":"enable","guid":"02:00:00:00:00:00:00:09"})"},
-             ib_vf),
-      wanted("net2",
-             {fmt::format(R"({{"type":"sriov","link_state":"disable",{}}})", kRange), R"({"type":"rdma"})"},
+      wanted("net1", {R"({"type":"ib-sriov","link_state":"enable","guid":"02:00:00:00:00:00:00:09"})"}, ib_vf),
+      wanted("net2", {fmt::format(R"({{"type":"sriov","link_state":"disable",{}}})", kRange), R"({"type":"rdma"})"},
              roce_vf)};
   return ib;
 }
@@ -200,14 +190,12 @@ Scenario changes() {
       "routes":[{"dst":"10.88.0.0/16"},{"dst":"0.0.0.0/0"}]})";
   one.interfaces = {
       wanted("net1", {fmt::format(R"({{"type":"macvlan","master":"eth9","bcqueuelen":2000,{}}})", kBoth)}),
-      wanted("net2",
-             {fmt::format(R"({{"type":"host-device","device":"eth8",{}}})", kRange),
-              R"({"type":"tuning","promisc":true,"allmulti":true,"txQLen":77})", R"({"type":"sbr"})"}),
+      wanted("net2", {fmt::format(R"({{"type":"host-device","device":"eth8",{}}})", kRange),
+                      R"({"type":"tuning","promisc":true,"allmulti":true,"txQLen":77})", R"({"type":"sbr"})"}),
       wanted("net3", {R"({"type":"macvlan","master":"eth9","ipam":{"type":"static",
                           "addresses":[{"address":"10.6.0.2/24"}],"routes":[{"dst":"10.99.0.0/16"}]}})",
                       R"({"type":"vrf","vrfname":"blue"})"})};
-  one.later = {
-      chained("net1", R"({"type":"tuning","mtu":1400,"mac":"02:00:00:00:00:79","promisc":true,"txQLen":5,
+  one.later = {chained("net1", R"({"type":"tuning","mtu":1400,"mac":"02:00:00:00:00:79","promisc":true,"txQLen":5,
                           "sysctl":{"net.ipv4.conf.IFNAME.arp_filter":"1","net.core.somaxconn":"300"}})")};
   return one;
 }
@@ -384,8 +372,7 @@ TEST_P(EveryScenario, AFailureAnywhereInDetachIsFinishedNextTime) {
         EXPECT_FALSE(rig.store.attachments()->empty()) << when;
         EXPECT_EQ(message(rig.detach()), "") << when;
       }
-      if (sys_errno == EEXIST && report.has_value() && !report->notes.empty())
-        continue;  // under another name
+      if (sys_errno == EEXIST && report.has_value() && !report->notes.empty()) continue;  // under another name
       rig.expect_nothing_left(when);
     }
 }
@@ -450,8 +437,7 @@ TEST_P(EveryScenario, AKillDuringTheUndoingIsFinished) {
       bool done = !rig.kernel.killed();
       rig.recover_after_restart();
       EXPECT_EQ(message(rig.detach()), "");  // where the kill came after everything was attached again
-      rig.expect_nothing_left(
-          fmt::format("EIO at \"{}\", killed {} calls later", attach_lines_[call - 1], more));
+      rig.expect_nothing_left(fmt::format("EIO at \"{}\", killed {} calls later", attach_lines_[call - 1], more));
       if (done) break;
     }
 }
@@ -509,8 +495,7 @@ TEST_F(AttachFaults, AnInterfaceCostsNoMoreMessagesThanItNeeds) {
 TEST_F(AttachFaults, AllSettingsOfAVfTravelInOneMessageBeforeItMoves) {
   Rig rig(lab_);
   ASSERT_EQ(message(rig.attach()), "");
-  EXPECT_EQ(rig.kernel.journal().front(),
-            "vf eth0 1 mac 02:00:00:00:00:77 vlan 100 qos 2 proto 802.1Q spoofchk off");
+  EXPECT_EQ(rig.kernel.journal().front(), "vf eth0 1 mac 02:00:00:00:00:77 vlan 100 qos 2 proto 802.1Q spoofchk off");
   rig.kernel.clear_journal();
   ASSERT_EQ(message(rig.detach()), "");
   // Back at home, and down, before its VLAN goes: the pod never sees another one.
@@ -528,8 +513,7 @@ TEST_F(AttachFaults, MadeInterfacesGoInOneMessage) {
   rig.kernel.clear_journal();
   ASSERT_EQ(message(rig.detach()), "");
   EXPECT_THAT(rig.kernel.journal().front(), HasSubstr("remove group"));
-  EXPECT_EQ(
-      std::ranges::count_if(rig.kernel.journal(), [](const auto& l) { return l.starts_with("remove"); }), 1);
+  EXPECT_EQ(std::ranges::count_if(rig.kernel.journal(), [](const auto& l) { return l.starts_with("remove"); }), 1);
 }
 
 TEST_F(AttachFaults, OnlyWhatChangedIsMadeAnew) {
@@ -593,13 +577,12 @@ TEST_F(AttachFaults, AVfOfAnotherPodIsNotTaken) {
   Rig rig(lab_);
   ASSERT_EQ(message(rig.attach()), "");
   ASSERT_EQ(message(rig.kernel.netns().create("b")), "");
-  auto report = attach_pod(rig.kernel, rig.store,
-                           {.pod = "default/b", .netns_path = "/run/netns/b", .interfaces = lab_.interfaces},
-                           rig.soon());
-  EXPECT_EQ(
-      message(report),
-      "pod default/b: interface net1 (network default/net1): device 0000:01:10.2 belongs to pod default/a, "
-      "interface net1");
+  auto report =
+      attach_pod(rig.kernel, rig.store,
+                 {.pod = "default/b", .netns_path = "/run/netns/b", .interfaces = lab_.interfaces}, rig.soon());
+  EXPECT_EQ(message(report),
+            "pod default/b: interface net1 (network default/net1): device 0000:01:10.2 belongs to pod "
+            "default/a, interface net1");
   EXPECT_EQ(rig.store.attachments()->size(), 2u);
 }
 
@@ -614,28 +597,22 @@ TEST_F(AttachFaults, SaysWhatIsNotThere) {
        "pod default/a: interface net1 (network default/net1): there is no PCI device 0000:01:11.4\n"
        "  were the VFs removed? `railbed discover` shows what is there"},
       {wanted("net1", {R"({"type":"host-device","device":"eth7"})"}),
-       "pod default/a: interface net1 (network default/net1): interface eth7 is not there\n  interfaces "
-       "here: eth0, "
+       "pod default/a: interface net1 (network default/net1): interface eth7 is not there\n  interfaces here: eth0, "
        "eth0v0, eth0v1, eth0v2, eth1, eth1v0, eth1v1, eth1v2"},
       {wanted("net1", {R"({"type":"macvlan","master":"eth7"})"}),
-       "pod default/a: interface net1 (network default/net1): its master eth7 is not there\n  interfaces "
-       "here: eth0, "
+       "pod default/a: interface net1 (network default/net1): its master eth7 is not there\n  interfaces here: eth0, "
        "eth0v0, eth0v1, eth0v2, eth1, eth1v0, eth1v1, eth1v2"},
       {wanted("net1", {R"({"type":"macvlan"})"}),
-       "pod default/a: interface net1 (network default/net1): it names no master, and there is no default "
-       "route "
-       "whose interface would do\n  name a master in the network's configuration"},
+       "pod default/a: interface net1 (network default/net1): it names no master, and there is no default route whose "
+       "interface would do\n  name a master in the network's configuration"},
       {wanted("net1", {R"({"type":"sriov"})", R"({"type":"rdma"})"}, vf(kPf0, 0)),
-       "pod default/a: interface net1 (network default/net1): device 0000:01:10.0 has no RDMA device\n  is "
-       "its RDMA "
+       "pod default/a: interface net1 (network default/net1): device 0000:01:10.0 has no RDMA device\n  is its RDMA "
        "driver loaded? Nodes without RDMA NICs can ask for soft devices: annotate the node with "
        "railbed.dev/soft-rdma: \"true\""},
       {wanted("net1", {R"({"type":"sriov","link_state":"disable"})"}, vf(kPf0, 0)),
-       "pod default/a: interface net1 (network default/net1): setting VF 0 of eth0: RTM_SETLINK eth0 vf 0 "
-       "state "
+       "pod default/a: interface net1 (network default/net1): setting VF 0 of eth0: RTM_SETLINK eth0 vf 0 state "
        "disable: EOPNOTSUPP (Operation not supported)\n  a driver that does not know a setting refuses it: "
-       "leave it "
-       "out of the network"},
+       "leave it out of the network"},
   };
   Scenario plain{.machine = lab_.machine};
   Rig rig(plain);
@@ -694,8 +671,7 @@ TEST_F(AttachFaults, AVfThatWasRemovedIsNoReasonToFail) {
   Rig rig(lab_);
   ASSERT_EQ(message(rig.attach()), "");
   for (const char* pf : {"0000:01:00.0", "0000:02:00.0"})
-    ASSERT_EQ(message(rig.kernel.files().write(fmt::format("/sys/bus/pci/devices/{}/sriov_numvfs", pf), "0")),
-              "");
+    ASSERT_EQ(message(rig.kernel.files().write(fmt::format("/sys/bus/pci/devices/{}/sriov_numvfs", pf), "0")), "");
   auto report = rig.detach();
   ASSERT_EQ(message(report), "");
   EXPECT_THAT(report->notes,
@@ -725,8 +701,7 @@ TEST_F(AttachFaults, AGoneNamespaceAndTwoEqualNamesAreTold) {
   EXPECT_EQ(message(rig.attach({lab_.interfaces[0], lab_.interfaces[0]})),
             "pod default/a: two networks of the pod want to be interface net1");
   rig.kernel.vanish_netns("pod");
-  EXPECT_THAT(message(rig.attach()),
-              HasSubstr("the pod's network namespace is gone: was the pod deleted meanwhile?"));
+  EXPECT_THAT(message(rig.attach()), HasSubstr("the pod's network namespace is gone: was the pod deleted meanwhile?"));
 }
 
 }  // namespace

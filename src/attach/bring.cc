@@ -58,8 +58,7 @@ class Bringer {
     if (one.wish.way == Way::kVfio) return {};
     const os::Link* link = find(inside, one.wish.interface);
     if (link == nullptr)
-      return fail(Code::kNotFound, "interface {} did not arrive in {}", one.wish.interface,
-                  pod_.netns().path());
+      return fail(Code::kNotFound, "interface {} did not arrive in {}", one.wish.interface, pod_.netns().path());
     if (one.wish.way == Way::kExisting) return change_existing(one, *link);
     TRY(addresses_and_up(one, *link));
     TRY(routes(one, *link));
@@ -77,9 +76,7 @@ class Bringer {
     return found == links.end() ? nullptr : &*found;
   }
 
-  static std::string hw_text(const os::Link& link) {
-    return fmt::format("{:02x}", fmt::join(link.hw_address, ":"));
-  }
+  static std::string hw_text(const os::Link& link) { return fmt::format("{:02x}", fmt::join(link.hw_address, ":")); }
 
   static std::string route_hint(const os::Route& route) {
     if (!route.gateway.has_value()) return "does another interface of the pod have this route?";
@@ -121,13 +118,11 @@ class Bringer {
     return links.create(link).context("on {}", one.before.name);
   }
 
-  // What the interface needs before it has addresses. The kernel tells the neighbours about them when it
-  // comes up.
+  // What the interface needs before it has addresses. The kernel tells the neighbours about them when it comes up.
   static os::Sysctls sysctls_for(const Prepared& one) {
     auto has = [&](IpFamily family) {
-      return std::ranges::any_of(one.wish.addresses, [&](const ipam::Assigned& address) {
-        return address.address.address.family == family;
-      });
+      return std::ranges::any_of(
+          one.wish.addresses, [&](const ipam::Assigned& address) { return address.address.address.family == family; });
     };
     os::Sysctls all;
     auto add = [&](const char* family, const char* key, const char* value = "1") {
@@ -168,8 +163,7 @@ class Bringer {
       change.promiscuous = one.wish.promiscuous;
     if (one.wish.all_multicast.has_value() && link.all_multicast != *one.wish.all_multicast)
       change.all_multicast = one.wish.all_multicast;
-    if (one.wish.tx_queue.has_value() && link.tx_queue != *one.wish.tx_queue)
-      change.tx_queue = one.wish.tx_queue;
+    if (one.wish.tx_queue.has_value() && link.tx_queue != *one.wish.tx_queue) change.tx_queue = one.wish.tx_queue;
     return change;
   }
 
@@ -198,8 +192,8 @@ class Bringer {
     std::vector<os::Route> main;
     for (const os::Route& route : TRY(pod_.links().routes()))
       if (route.link == link.index) main.push_back(route);
-    SourceRoutes source = source_routes(*one.wish.source_routing, one.wish.addresses, one.before.rules, main,
-                                        one.result.routes);
+    SourceRoutes source =
+        source_routes(*one.wish.source_routing, one.wish.addresses, one.before.rules, main, one.result.routes);
     for (os::Route& route : source.add) route.link = link.index;
     return by_source(one.before.rules, source.add, source.remove);
   }
@@ -262,8 +256,7 @@ class Bringer {
     if (!why.empty()) return fail(Code::kNotFound, "the pod asked for RDMA, but cannot open it: {}", why);
     if (one.result.soft) return {};  // seen from where its interface is
     if (TRY(pod_has_rdma(one.result.rdma))) return {};
-    return fail(Code::kNotFound, "the pod asked for RDMA, but RDMA device {} is not in its namespace",
-                one.result.rdma);
+    return fail(Code::kNotFound, "the pod asked for RDMA, but RDMA device {} is not in its namespace", one.result.rdma);
   }
 
   // All devices have come before the first interface is set up: they are listed once.

@@ -32,8 +32,8 @@ struct ChangedLater {
 
 class Check {
  public:
-  Check(os::Kernel& kernel, const state::Attachment& record, Before before, Asked asked,
-        InterfaceResult result, ChangedLater later)
+  Check(os::Kernel& kernel, const state::Attachment& record, Before before, Asked asked, InterfaceResult result,
+        ChangedLater later)
       : kernel_(kernel),
         record_(record),
         before_(std::move(before)),
@@ -51,8 +51,7 @@ class Check {
     if (before_.netns != 0 && pod_->cookie() != 0 && pod_->cookie() != before_.netns)
       return fail(Code::kConflict, "{} is another network namespace now", record_.netns);
     const os::Link* link = TRY(pod_->named(result_.interface));
-    if (link == nullptr)
-      return fail(Code::kConflict, "there is no interface {} in the pod", result_.interface);
+    if (link == nullptr) return fail(Code::kConflict, "there is no interface {} in the pod", result_.interface);
     TRY(settings(*link));
     TRY(sysctls());
     if (before_.way != Way::kExisting) TRY(addresses(*link));
@@ -83,8 +82,7 @@ class Check {
     if (!later_.mtu && asked_.mtu != 0) TRY(same("MTU", link.mtu, asked_.mtu));
     if (!link.up) return fail(Code::kConflict, "it is down");
     if (asked_.promiscuous.has_value()) TRY(same("promiscuous mode", link.promiscuous, *asked_.promiscuous));
-    if (asked_.all_multicast.has_value())
-      TRY(same("all-multicast mode", link.all_multicast, *asked_.all_multicast));
+    if (asked_.all_multicast.has_value()) TRY(same("all-multicast mode", link.all_multicast, *asked_.all_multicast));
     if (asked_.tx_queue.has_value()) TRY(same("queue length", link.tx_queue, *asked_.tx_queue));
     return {};
   }
@@ -92,8 +90,7 @@ class Check {
   Result<void> sysctls() {
     for (const auto& [key, value] : asked_.sysctls) {
       std::string now = TRY(kernel_.netns().sysctl(*netns_, key));
-      if (words(now) != words(value))
-        return fail(Code::kConflict, "sysctl {} is {}, not {}", key, now, value);
+      if (words(now) != words(value)) return fail(Code::kConflict, "sysctl {} is {}, not {}", key, now, value);
     }
     return {};
   }

@@ -103,9 +103,8 @@ class Foreign {
     return before;
   }
 
-  // Where the pod's namespace has ended, its device is at home, under the pod's name. A name and an alias
-  // alone prove nothing, since the host's own interfaces may have them: the configuration must name that very
-  // device.
+  // Where the pod's namespace has ended, its device is at home, under the pod's name. A name and an alias alone prove
+  // nothing, since the host's own interfaces may have them: the configuration must name that very device.
   Result<const os::Link*> at_home() {
     if (netns_ != nullptr) return nullptr;
     const os::Link* link = TRY(host_.by_name(interface_.name.value));
@@ -171,8 +170,7 @@ class Foreign {
     take_name(text_in(*was, "HostIFName"), before);
     before.mtu = number_in(*was, "MTU");
     TRY(settings_before(*file, *was, before.vf_settings));
-    if (auto mac = MacAddress::parse(text_in(*was, "EffectiveMAC"));
-        mac.has_value() && before.way == Way::kMove) {
+    if (auto mac = MacAddress::parse(text_in(*was, "EffectiveMAC")); mac.has_value() && before.way == Way::kMove) {
       std::vector<uint8_t> bytes(mac->bytes.begin(), mac->bytes.end());
       if (bytes != before.hw_address) {
         before.new_mac.emplace();
@@ -192,23 +190,21 @@ class Foreign {
     if (auto mac = MacAddress::parse(text_in(was, "AdminMAC")); mac.has_value()) settings.mac = *mac;
     constexpr int k8021ad = 0x88a8;
     if (given("vlan"))
-      settings.vlan = os::VfChange::Vlan{
-          number_in(was, "Vlan"), number_in(was, "VlanQoS"),
-          number_in(was, "VlanProto") == k8021ad ? os::VlanProto::k8021ad : os::VlanProto::k8021q};
+      settings.vlan =
+          os::VfChange::Vlan{number_in(was, "Vlan"), number_in(was, "VlanQoS"),
+                             number_in(was, "VlanProto") == k8021ad ? os::VlanProto::k8021ad : os::VlanProto::k8021q};
     if (given("spoofchk")) settings.spoof_check = flag_in(was, "SpoofChk");
     if (given("trust") && was.find("Trust") != nullptr) settings.trust = flag_in(was, "Trust");
     if (given("min_tx_rate") || given("max_tx_rate"))
       settings.rate = os::VfChange::Rate{number_in(was, "MinTxRate"), number_in(was, "MaxTxRate")};
     int state = number_in(was, "LinkState");
-    if (given("link_state") && state >= 0 && state <= 2)
-      settings.link_state = static_cast<os::VfLinkState>(state);
+    if (given("link_state") && state >= 0 && state <= 2) settings.link_state = static_cast<os::VfLinkState>(state);
     return {};
   }
 
   Result<DetachReport> ib_sriov() {
     std::optional<doc::Value> file;
-    for (const char* directory :
-         {"/var/lib/cni/ib-sriov", "/var/lib/cni/ib-sriov-cni", "/var/lib/cni/infiniband"})
+    for (const char* directory : {"/var/lib/cni/ib-sriov", "/var/lib/cni/ib-sriov-cni", "/var/lib/cni/infiniband"})
       if (!file.has_value()) file = TRY(left_file(directory, file_name()));
     if (!file.has_value()) return DetachReport{};
     auto found = TRY(vf_before(*file));
@@ -298,8 +294,8 @@ class Foreign {
     const os::Link* link = in_pod();
     std::string name = text_in(interface_.config, "vrfname");
     if (netns_ == nullptr || name.empty()) return DetachReport{};
-    auto vrf = std::ranges::find_if(
-        inside_, [&](const os::Link& one) { return one.name.value == name && one.kind == "vrf"; });
+    auto vrf =
+        std::ranges::find_if(inside_, [&](const os::Link& one) { return one.name.value == name && one.kind == "vrf"; });
     if (vrf == inside_.end()) return DetachReport{};
     if (link != nullptr && link->master && link->master != vrf->index) link = nullptr;
     Before before = change_of(link);
@@ -324,12 +320,12 @@ class Foreign {
 
 }  // namespace
 
-Result<DetachReport> detach_foreign(os::Kernel& kernel, const ForeignInterface& interface,
-                                    os::Deadline deadline, state::Store* ours) {
+Result<DetachReport> detach_foreign(os::Kernel& kernel, const ForeignInterface& interface, os::Deadline deadline,
+                                    state::Store* ours) {
   return Foreign(kernel, ours, interface, deadline)
       .run()
-      .context("interface {} of container {}, attached by the original {}", interface.name,
-               interface.container_id, interface.type);
+      .context("interface {} of container {}, attached by the original {}", interface.name, interface.container_id,
+               interface.type);
 }
 
 }  // namespace railbed::attach

@@ -31,10 +31,8 @@ class Foreign : public testing::Test {
   }
   IfIndex in_host(const std::string& name) { return host_->find(IfName{name}, os::WithVfs::kNo)->index; }
   IfIndex in_pod(const std::string& name) { return inside_->find(IfName{name}, os::WithVfs::kNo)->index; }
-  void move_in(const std::string& name, const std::string& as,
-               std::optional<std::string> alias = std::nullopt) {
-    ASSERT_EQ(
-        message(host_->change(in_host(name), {.name = IfName{as}, .netns = pod_.get(), .alias = alias})), "");
+  void move_in(const std::string& name, const std::string& as, std::optional<std::string> alias = std::nullopt) {
+    ASSERT_EQ(message(host_->change(in_host(name), {.name = IfName{as}, .netns = pod_.get(), .alias = alias})), "");
   }
   Result<DetachReport> detach(const char* type, const char* config = "{}", state::Store* ours = nullptr) {
     return detach_foreign(kernel_,
@@ -53,8 +51,8 @@ class Foreign : public testing::Test {
                                         .spoof_check = false})),
               "");
     move_in("eth0v1", "net1");
-    ASSERT_EQ(message(inside_->change(
-                  in_pod("net1"), {.mtu = 1400, .up = true, .mac = *MacAddress::parse("02:00:00:00:00:77")})),
+    ASSERT_EQ(message(inside_->change(in_pod("net1"),
+                                      {.mtu = 1400, .up = true, .mac = *MacAddress::parse("02:00:00:00:00:77")})),
               "");
     kernel_.put_file("/var/lib/cni/sriov/c1-net1", R"({"type":"sriov","deviceID":"0000:01:10.2","vlan":100,
         "spoofchk":"off","OrigVfState":{"HostIFName":"eth0v1","SpoofChk":true,"Trust":false,
@@ -106,8 +104,7 @@ TEST_F(Foreign, AKillAnywhereIsFinishedByTheNextDel) {
 TEST_F(Foreign, WhatWeHaveByNowIsLeftAlone) {
   attach_sriov();
   auto store = state::memory_store();
-  ASSERT_EQ(message(store->put_attachment({.pod = "a/b@c2", .interface = "net1", .device = "0000:01:10.2"})),
-            "");
+  ASSERT_EQ(message(store->put_attachment({.pod = "a/b@c2", .interface = "net1", .device = "0000:01:10.2"})), "");
   std::string before = kernel_.snapshot();
   EXPECT_EQ(detach("sriov", "{}", store.get())->detached, 0);
   EXPECT_EQ(kernel_.snapshot(), before);
@@ -155,9 +152,7 @@ TEST_F(Foreign, AnInterfaceOfTheHostIsNotTakenForThePods) {
 TEST_F(Foreign, TuningIsPutBack) {
   move_in("eth9", "net1");
   std::string before = kernel_.snapshot();
-  ASSERT_EQ(
-      message(inside_->change(in_pod("net1"), {.mtu = 1300, .promiscuous = true, .all_multicast = true})),
-      "");
+  ASSERT_EQ(message(inside_->change(in_pod("net1"), {.mtu = 1300, .promiscuous = true, .all_multicast = true})), "");
   EXPECT_EQ(detach("tuning")->detached, 0);  // no file
   kernel_.put_file("/run/cni/tuning/c1_net1.json", R"({"promisc":false,"mtu":1500,"allmulti":false})");
   EXPECT_EQ(detach("tuning")->detached, 1);
@@ -187,15 +182,13 @@ TEST_F(Foreign, AVrfGoesWithItsLastPort) {
 }
 
 TEST_F(Foreign, NothingLeftIsSuccess) {
-  for (const char* type :
-       {"sriov", "ib-sriov", "host-device", "tuning", "rdma", "macvlan", "ipvlan", "sbr", "vrf"}) {
+  for (const char* type : {"sriov", "ib-sriov", "host-device", "tuning", "rdma", "macvlan", "ipvlan", "sbr", "vrf"}) {
     auto report = detach(type);
     ASSERT_EQ(message(report), "") << type;
     EXPECT_EQ(report->detached, 0) << type;
   }
   kernel_.vanish_netns("pod");
-  for (const char* type :
-       {"sriov", "ib-sriov", "host-device", "tuning", "rdma", "macvlan", "ipvlan", "sbr", "vrf"})
+  for (const char* type : {"sriov", "ib-sriov", "host-device", "tuning", "rdma", "macvlan", "ipvlan", "sbr", "vrf"})
     EXPECT_EQ(message(detach(type)), "") << type;
   EXPECT_EQ(kernel_.journal().size(), 1u);  // the namespace, made by this test
 }

@@ -49,9 +49,7 @@ class GiveBack {
 
   // Another namespace may have the path by now: what was in the recorded one is on its way home, and nothing
   // in this one is ours.
-  bool is_elsewhere(const Before& before) const {
-    return before.netns != 0 && cookie_ != 0 && before.netns != cookie_;
-  }
+  bool is_elsewhere(const Before& before) const { return before.netns != 0 && cookie_ != 0 && before.netns != cookie_; }
   void look_away() {
     netns_ = nullptr;
     links_.reset();
@@ -166,8 +164,7 @@ class GiveBack {
     os::LinkChange change = settings_back(link, before);
     if (!before.vrf.empty() && link.master) change.master = IfIndex{};
     if (change != os::LinkChange{}) TRY(unless_gone(links_->change(link.index, change)));
-    for (const IpPrefix& address : before.addresses)
-      TRY(unless_there(links_->add_address({link.index, address})));
+    for (const IpPrefix& address : before.addresses) TRY(unless_there(links_->add_address({link.index, address})));
     TRY(put_routes_back(record, before.routes));
     for (const os::Route& route : before.table_routes) TRY(unless_gone(links_->remove_route(route)));
     return {};
@@ -227,8 +224,8 @@ class GiveBack {
 
   // False when there is no interface to bring home any more.
   Result<bool> bring_home(const Attachment& record, const Before& before) {
-    auto here = std::ranges::find_if(
-        inside_, [&](const os::Link& link) { return is_that(link, before, record.interface); });
+    auto here =
+        std::ranges::find_if(inside_, [&](const os::Link& link) { return is_that(link, before, record.interface); });
     if (here != inside_.end()) TRY(move_home(record, before, *here));
     if (here != inside_.end() && !look_again_) return true;
     const os::Link* link = TRY(host_.that_of(before, record.interface));
@@ -237,14 +234,13 @@ class GiveBack {
       return false;
     }
     if (link == nullptr)
-      link = TRY(
-          wait_for_link(host_, before, record.interface, deadline_)
-              .context("waiting for {} to come back from network namespace {}", record.device, record.netns)
-              .hint("it comes when the last process in that namespace has ended; then run `railbed down` "
-                    "again"));
+      link = TRY(wait_for_link(host_, before, record.interface, deadline_)
+                     .context("waiting for {} to come back from network namespace {}", record.device, record.netns)
+                     .hint("it comes when the last process in that namespace has ended; "
+                           "then run `railbed down` again"));
     if (link == nullptr) {
-      const char* why = device_is_there(host_.kernel().files(), before) ? "has no interface any more"
-                                                                        : "is gone from this machine";
+      const char* why =
+          device_is_there(host_.kernel().files(), before) ? "has no interface any more" : "is gone from this machine";
       note(record, fmt::format("{} {}: nothing to put back", record.device, why));
       return false;
     }
@@ -273,8 +269,7 @@ class GiveBack {
   }
 
   void tell_name(const Attachment& record, const std::string& wanted, const std::string& got) {
-    note(record,
-         fmt::format("{} is back as {}: another interface is called {} now", record.device, got, wanted));
+    note(record, fmt::format("{} is back as {}: another interface is called {} now", record.device, got, wanted));
   }
 
   Result<IfName> free_name(const std::string& name) {
@@ -312,8 +307,7 @@ class GiveBack {
     os::VfChange change = before.vf_settings;
     std::optional<IfIndex> pf = TRY(host_.pf_index(*before.pf));
     if (!pf.has_value()) {
-      note(record, fmt::format("PF {} has no interface any more: the settings of VF {} stay", *before.pf,
-                               *before.vf));
+      note(record, fmt::format("PF {} has no interface any more: the settings of VF {} stay", *before.pf, *before.vf));
       return {};
     }
     if (careful) {

@@ -44,14 +44,12 @@ Result<const os::Link*> Host::by_pci(PciAddress device) {
 }
 
 Result<const os::Link*> Host::by_auxiliary(const std::string& device) {
-  return first(
-      [&](const os::Link& link) { return link.parent_bus == "auxiliary" && link.parent_device == device; });
+  return first([&](const os::Link& link) { return link.parent_bus == "auxiliary" && link.parent_device == device; });
 }
 
 Result<const os::Link*> Host::by_name(const std::string& name) {
-  return first([&](const os::Link& link) {
-    return link.name.value == name || std::ranges::count(link.alt_names, name) > 0;
-  });
+  return first(
+      [&](const os::Link& link) { return link.name.value == name || std::ranges::count(link.alt_names, name) > 0; });
 }
 
 Result<const os::Link*> Host::by_index(IfIndex index) {
@@ -128,8 +126,7 @@ void Host::forget() {
 }
 
 bool is_that(const os::Link& link, const Before& before, const std::string& interface) {
-  if (before.device.has_value())
-    return link.parent_bus == "pci" && link.parent_device == before.device->to_string();
+  if (before.device.has_value()) return link.parent_bus == "pci" && link.parent_device == before.device->to_string();
   if (link.kind != before.kind) return false;
   if (link.hw_address == before.hw_address) return true;
   if (before.new_mac.has_value() && link.mac() == before.new_mac) return true;

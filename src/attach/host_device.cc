@@ -14,8 +14,8 @@ Result<void> read_host_device(const Keys& keys, const InterfaceWanted& wanted, W
   bool by_address = wanted.device.has_value() || wanted.selection.device_id.present ||
                     TRY(keys.text("pciBusID")).has_value() || TRY(keys.text("deviceID")).has_value();
   if (int{name.has_value()} + int{path.has_value()} + int{wish.host_mac.has_value()} + int{by_address} != 1)
-    return fail(keys.invalid(
-        "name the interface by exactly one of device, hwaddr, kernelpath, pciBusID or a resource"));
+    return fail(
+        keys.invalid("name the interface by exactly one of device, hwaddr, kernelpath, pciBusID or a resource"));
   if (by_address) return read_vf(keys, wanted, wish);
   if (path.has_value()) {
     if (!path->starts_with("/sys/devices/") || path->find("..") != std::string::npos)

@@ -14,8 +14,7 @@ Result<std::optional<Guid>> wanted_guid(const Keys& keys, const InterfaceWanted&
   if (wanted.selection.infiniband_guid.present) return std::optional(wanted.selection.infiniband_guid.value);
   std::optional<std::string> text;
   if (wanted.selection.cni_args.present)
-    if (const doc::Value* guid = wanted.selection.cni_args->find("guid");
-        guid != nullptr && guid->is_string())
+    if (const doc::Value* guid = wanted.selection.cni_args->find("guid"); guid != nullptr && guid->is_string())
       text = *guid->as_string();
   if (!text.has_value()) text = TRY(keys.text("guid"));
   if (!text.has_value()) return std::optional<Guid>{};
@@ -23,20 +22,17 @@ Result<std::optional<Guid>> wanted_guid(const Keys& keys, const InterfaceWanted&
 }
 
 // With ib-kubernetes, nobody attaches before it has given the pod a GUID and told the subnet manager.
-Result<void> check_configured(const Keys& keys, const InterfaceWanted& wanted,
-                              const std::optional<Guid>& guid) {
+Result<void> check_configured(const Keys& keys, const InterfaceWanted& wanted, const std::optional<Guid>& guid) {
   const doc::Value* said = nullptr;
-  if (wanted.selection.cni_args.present)
-    said = wanted.selection.cni_args.value.find("mellanox.infiniband.app");
+  if (wanted.selection.cni_args.present) said = wanted.selection.cni_args.value.find("mellanox.infiniband.app");
   bool configured = said != nullptr && said->is_string() && *said->as_string() == "configured";
   if (configured && guid.has_value()) return {};
-  return fail(
-      Error{.code = Code::kBusy,
-            .message = keys.invalid(configured ? "ibKubernetesEnabled, but the pod has no GUID"
-                                               : "ib-kubernetes has not configured this interface yet")
-                           .message,
-            .hint = "is ib-kubernetes running? It sets mellanox.infiniband.app and guid in the pod's "
-                    "cni-args"});
+  return fail(Error{.code = Code::kBusy,
+                    .message = keys.invalid(configured ? "ibKubernetesEnabled, but the pod has no GUID"
+                                                       : "ib-kubernetes has not configured this interface yet")
+                                   .message,
+                    .hint = "is ib-kubernetes running? It sets mellanox.infiniband.app and "
+                            "guid in the pod's cni-args"});
 }
 
 }  // namespace
@@ -44,8 +40,7 @@ Result<void> check_configured(const Keys& keys, const InterfaceWanted& wanted,
 Result<void> read_ib_sriov(const Keys& keys, const InterfaceWanted& wanted, Wish& wish) {
   TRY(read_vf(keys, wanted, wish));
   if (wanted.selection.mac.present)
-    return fail(
-        keys.invalid("an InfiniBand interface has no MAC address to set; ask for an infiniband-guid"));
+    return fail(keys.invalid("an InfiniBand interface has no MAC address to set; ask for an infiniband-guid"));
   if (!wish.auxiliary.empty()) return fail(keys.invalid(fmt::format("{} is no VF", wish.auxiliary)));
   wish.rdma_isolated = TRY(keys.boolean("rdmaIsolation")).value_or(false);
   if (wish.rdma_isolated) wish.rdma = wish.rdma_required = true;

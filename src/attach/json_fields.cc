@@ -170,8 +170,7 @@ Result<os::VfChange> vf_settings_in(const doc::Value& object, std::string_view k
                                        static_cast<os::VlanProto>(number_in(*one, "proto"))};
   settings.spoof_check = optional_flag(*one, "spoofchk");
   settings.trust = optional_flag(*one, "trust");
-  if (auto state = optional_number(*one, "link_state"))
-    settings.link_state = static_cast<os::VfLinkState>(*state);
+  if (auto state = optional_number(*one, "link_state")) settings.link_state = static_cast<os::VfLinkState>(*state);
   if (one->find("min_tx_rate") != nullptr)
     settings.rate = os::VfChange::Rate{number_in(*one, "min_tx_rate"), number_in(*one, "max_tx_rate")};
   settings.node_guid = TRY(parsed_in<Guid>(*one, "node_guid"));

@@ -18,8 +18,7 @@ const doc::Value* given(const doc::Value* value) {
 }  // namespace
 
 Error Keys::error(Code code, const std::string& what) const {
-  return Error{.code = code,
-               .message = fmt::format("network {}, plugin {}: {}", network_, plugin_.type, what)};
+  return Error{.code = code, .message = fmt::format("network {}, plugin {}: {}", network_, plugin_.type, what)};
 }
 
 Result<std::optional<std::string>> Keys::text(std::string_view key) const {
@@ -34,8 +33,8 @@ Result<std::optional<int>> Keys::number(std::string_view key, int least, int mos
   if (found == nullptr) return std::optional<int>{};
   const int64_t* number = found->as_int();
   if (number == nullptr || *number < least || *number > most)
-    return fail(invalid(
-        fmt::format("{} is {}, but must be a number from {} to {}", key, doc::to_json(*found), least, most)));
+    return fail(
+        invalid(fmt::format("{} is {}, but must be a number from {} to {}", key, doc::to_json(*found), least, most)));
   return std::optional(static_cast<int>(*number));
 }
 
@@ -50,14 +49,12 @@ Result<std::optional<bool>> Keys::boolean(std::string_view key) const {
   return fail(invalid(fmt::format("{} is {}, but must be \"on\" or \"off\"", key, doc::to_json(*found))));
 }
 
-Result<std::optional<size_t>> Keys::choice(std::string_view key,
-                                           const std::vector<std::string>& choices) const {
+Result<std::optional<size_t>> Keys::choice(std::string_view key, const std::vector<std::string>& choices) const {
   std::optional<std::string> found = TRY(text(key));
   if (!found.has_value()) return std::optional<size_t>{};
   auto place = std::ranges::find(choices, *found);
   if (place != choices.end()) return std::optional(static_cast<size_t>(place - choices.begin()));
-  return fail(
-      invalid(fmt::format("{} is \"{}\", but must be one of {}", key, *found, fmt::join(choices, ", "))));
+  return fail(invalid(fmt::format("{} is \"{}\", but must be one of {}", key, *found, fmt::join(choices, ", "))));
 }
 
 Result<std::optional<MacAddress>> Keys::mac(std::string_view key) const {

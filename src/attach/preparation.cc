@@ -26,8 +26,7 @@ void Preparation::remember(const os::Link& link) {
 Result<std::vector<int>> Preparation::tables() {
   std::vector<int> all;
   for (size_t i = 0; i < wish_.addresses.size(); ++i)
-    all.push_back(wish_.source_routing->table.has_value() ? *wish_.source_routing->table
-                                                          : TRY(pod_.free_table()));
+    all.push_back(wish_.source_routing->table.has_value() ? *wish_.source_routing->table : TRY(pod_.free_table()));
   return all;
 }
 

@@ -15,12 +15,7 @@ namespace railbed::attach {
 class Preparation {
  protected:
   Preparation(Host& host, state::Store& store, PodView& pod, Prepared& prepared)
-      : host_(host),
-        store_(store),
-        pod_(pod),
-        wish_(prepared.wish),
-        before_(prepared.before),
-        out_(prepared) {}
+      : host_(host), store_(store), pod_(pod), wish_(prepared.wish), before_(prepared.before), out_(prepared) {}
 
   // What the interface is like now.
   void remember(const os::Link& link);
@@ -39,8 +34,7 @@ class Preparation {
   Prepared& out_;
 };
 
-// The way of tuning, sbr, vrf and rdma in a chain: an interface that is in the pod, and is going to be
-// changed.
+// The way of tuning, sbr, vrf and rdma in a chain: an interface that is in the pod, and is going to be changed.
 Result<void> prepare_existing(Host& host, state::Store& store, PodView& pod, Prepared& prepared);
 
 }  // namespace railbed::attach

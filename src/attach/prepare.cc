@@ -18,8 +18,7 @@ namespace {
 // The kernel has no sysctl with a longer name; a pod can ask for any text.
 constexpr size_t kMaxSysctlBytes = 255;
 
-// RE2 has the syntax of the original (Go's), and takes time and stack that do not grow with what a pod asks
-// for.
+// RE2 has the syntax of the original (Go's), and takes time and stack that do not grow with what a pod asks for.
 Result<bool> matches_a_line(const std::string& list, const std::string& name) {
   for (size_t start = 0; start < list.size();) {
     size_t end = std::min(list.find('\n', start), list.size());
@@ -29,8 +28,7 @@ Result<bool> matches_a_line(const std::string& list, const std::string& name) {
     line.erase(0, line.find_first_not_of(" \t"));
     if (line.empty()) continue;
     const re2::RE2 expression(line, re2::RE2::Quiet);
-    if (!expression.ok())
-      return fail(Code::kInvalid, "\"{}\" is no regular expression: {}", line, expression.error());
+    if (!expression.ok()) return fail(Code::kInvalid, "\"{}\" is no regular expression: {}", line, expression.error());
     if (re2::RE2::PartialMatch(name, expression)) return true;
   }
   return false;
@@ -69,13 +67,12 @@ class NewPreparation : Preparation {
     for (const std::string& name : names) {
       const os::Link* there = TRY(pod_.named(name));
       if (there == nullptr) continue;
-      return fail(
-          Error{.code = Code::kConflict,
-                .message = there->name.value == name
-                               ? fmt::format("there is an interface {} in the pod already", name)
-                               : fmt::format("interface {} of the pod has the alternative name {} already",
-                                             there->name, name),
-                .hint = name == wish_.interface ? "" : fmt::format("{} has it too", before_.name)});
+      return fail(Error{.code = Code::kConflict,
+                        .message = there->name.value == name
+                                       ? fmt::format("there is an interface {} in the pod already", name)
+                                       : fmt::format("interface {} of the pod has the alternative name {} already",
+                                                     there->name, name),
+                        .hint = name == wish_.interface ? "" : fmt::format("{} has it too", before_.name)});
     }
     return {};
   }
@@ -86,8 +83,7 @@ class NewPreparation : Preparation {
     if (wish_.host_link.empty() && wish_.master_in_pod) {
       parent = TRY(pod_.of_default_route());
       if (parent == nullptr)
-        return fail(Code::kNotFound,
-                    "it names no master, and the pod has no default route whose interface would do");
+        return fail(Code::kNotFound, "it names no master, and the pod has no default route whose interface would do");
     } else if (wish_.host_link.empty()) {
       parent = TRY(default_route_link());
     } else if (wish_.master_in_pod) {
@@ -170,8 +166,7 @@ class NewPreparation : Preparation {
   // The first interface whose device is `path`.
   Result<const os::Link*> link_below(const std::string& path) {
     const os::Link* link = nullptr;
-    for (const std::string& name :
-         host_.kernel().files().list(path + "/net").value_or(std::vector<std::string>{}))
+    for (const std::string& name : host_.kernel().files().list(path + "/net").value_or(std::vector<std::string>{}))
       if (link == nullptr) link = TRY(host_.by_name(name));
     return link;
   }
@@ -190,8 +185,7 @@ class NewPreparation : Preparation {
       TRY(not_taken());
       std::string driver = "no driver";
       if (wish_.device.has_value())
-        driver = os::link_name(host_.kernel().files(),
-                               fmt::format("/sys/bus/pci/devices/{}/driver", *wish_.device))
+        driver = os::link_name(host_.kernel().files(), fmt::format("/sys/bus/pci/devices/{}/driver", *wish_.device))
                      .value_or(driver);
       if (wish_.device.has_value())
         return fail(Error{.code = Code::kNotFound,
@@ -202,8 +196,7 @@ class NewPreparation : Preparation {
                         .hint = "interfaces here: " + TRY(host_.names())});
     }
     if (link->master)
-      return fail(Code::kConflict, "{} ({}) is a port of a bond or bridge; take it out first", link->name,
-                  what());
+      return fail(Code::kConflict, "{} ({}) is a port of a bond or bridge; take it out first", link->name, what());
     if (link->name.value == "lo") return fail(Code::kInvalid, "lo cannot be moved");
     out_.host_link = link->index;
     out_.result.host_name = link->name.value;
@@ -216,8 +209,7 @@ class NewPreparation : Preparation {
   // A move drops the host's own addresses and routes; they come back with the interface.
   Result<void> host_addresses(IfIndex link) {
     for (const os::LinkAddress& address : *TRY(host_.addresses())) {
-      bool made_by_kernel = address.prefix.address.family == IpFamily::kV6 &&
-                            address.prefix.address.bytes[0] == 0xfe &&
+      bool made_by_kernel = address.prefix.address.family == IpFamily::kV6 && address.prefix.address.bytes[0] == 0xfe &&
                             address.prefix.address.bytes[1] == 0x80;
       if (address.link == link && !made_by_kernel) before_.addresses.push_back(address.prefix);
     }
@@ -234,10 +226,9 @@ class NewPreparation : Preparation {
     bool zero = std::ranges::all_of(guid, [](uint8_t byte) { return byte == 0; });
     bool ones = std::ranges::all_of(guid, [](uint8_t byte) { return byte == 0xff; });
     if (!zero && !ones) return {};
-    return fail(
-        Error{.code = Code::kInvalid,
-              .message = fmt::format("{} has no GUID", what()),
-              .hint = "ask for an infiniband-guid, or have `railbed up` make the VFs: it gives them one"});
+    return fail(Error{.code = Code::kInvalid,
+                      .message = fmt::format("{} has no GUID", what()),
+                      .hint = "ask for an infiniband-guid, or have `railbed up` make the VFs: it gives them one"});
   }
 
   Result<void> not_taken() {
@@ -248,8 +239,7 @@ class NewPreparation : Preparation {
       if (one.record.device == device) others.push_back(one.record);
     for (const state::Attachment& other : others)
       if (other.pod != out_.record.pod || other.interface != wish_.interface)
-        return fail(Code::kConflict, "{} belongs to pod {}, interface {}", what(), other.pod,
-                    other.interface);
+        return fail(Code::kConflict, "{} belongs to pod {}, interface {}", what(), other.pod, other.interface);
     return {};
   }
 
@@ -271,8 +261,8 @@ class NewPreparation : Preparation {
     out_.vf_change = differing(wish_.vf_settings, now);
     before_.vf_settings = present(out_.vf_change, now);
     if (out_.vf_change.node_guid.has_value() || out_.vf_change.port_guid.has_value())
-      before_.rebind = TRY(os::link_name(host_.kernel().files(),
-                                         fmt::format("/sys/bus/pci/devices/{}/driver", *wish_.device)));
+      before_.rebind =
+          TRY(os::link_name(host_.kernel().files(), fmt::format("/sys/bus/pci/devices/{}/driver", *wish_.device)));
     if (auto mac = wish_.mac.has_value() ? wish_.mac : now.mac) out_.result.mac = mac->to_string();
     return {};
   }
@@ -284,9 +274,9 @@ class NewPreparation : Preparation {
       out_.result.char_devices = {"/dev/" + uio->front()};
       return {};
     }
-    std::string group = TRY(os::link_name(host_.kernel().files(),
-                                          fmt::format("/sys/bus/pci/devices/{}/iommu_group", *wish_.device))
-                                .hint("vfio-pci needs the IOMMU: boot with intel_iommu=on iommu=pt"));
+    std::string group =
+        TRY(os::link_name(host_.kernel().files(), fmt::format("/sys/bus/pci/devices/{}/iommu_group", *wish_.device))
+                .hint("vfio-pci needs the IOMMU: boot with intel_iommu=on iommu=pt"));
     out_.result.char_devices = {"/dev/vfio/vfio", "/dev/vfio/" + group};
     return {};
   }
@@ -302,8 +292,8 @@ class NewPreparation : Preparation {
       if (!shares_rdma())
         return without_rdma(
             {.code = Code::kInvalid,
-             .message = fmt::format("{} would get a soft RDMA device, but soft ones cannot go into a pod "
-                                    "where namespaces do not share RDMA devices",
+             .message = fmt::format("{} would get a soft RDMA device, but soft ones cannot go into a pod where "
+                                    "namespaces do not share RDMA devices",
                                     what()),
              .hint = "rdma system set netns shared, before any pod is there"});
       before_.rdma = {soft_rdma_name(*wish_.pf, *wish_.vf)};
@@ -312,11 +302,11 @@ class NewPreparation : Preparation {
       out_.result.soft = true;
       return {};
     }
-    return without_rdma(
-        {.code = Code::kNotFound,
-         .message = fmt::format("{} has no RDMA device", what()),
-         .hint = "is its RDMA driver loaded? Nodes without RDMA NICs can ask for soft devices: annotate "
-                 "the node with railbed.dev/soft-rdma: \"true\""});
+    return without_rdma({.code = Code::kNotFound,
+                         .message = fmt::format("{} has no RDMA device", what()),
+                         .hint =
+                             "is its RDMA driver loaded? Nodes without RDMA NICs can ask for soft devices: annotate "
+                             "the node with railbed.dev/soft-rdma: \"true\""});
   }
 
   Result<void> without_rdma(Error why) {
@@ -340,8 +330,8 @@ Result<void> allowed(const os::FileTree& files, const Wish& wish) {
   constexpr const char* kList = "/etc/cni/tuning/allowlist.conf";
   for (const std::string& name : wish.sysctl_names)
     if (name.size() > kMaxSysctlBytes)
-      return fail(Code::kInvalid, "a sysctl's name of {} bytes: {} are the most; it begins with {}",
-                  name.size(), kMaxSysctlBytes, name.substr(0, 40));
+      return fail(Code::kInvalid, "a sysctl's name of {} bytes: {} are the most; it begins with {}", name.size(),
+                  kMaxSysctlBytes, name.substr(0, 40));
   if (wish.sysctl_names.empty() || !files.exists(kList)) return {};
   std::string text = TRY(files.read(kList));
   for (const std::string& name : wish.sysctl_names)

@@ -17,18 +17,16 @@ class ExistingPreparation : Preparation {
     before_.way = Way::kExisting;
     const os::Link* link = TRY(pod_.named(wish_.interface));
     if (link == nullptr)
-      return fail(
-          Error{.code = Code::kNotFound,
-                .message = fmt::format("there is no interface {} in the pod", wish_.interface),
-                .hint = fmt::format("{} changes what a plugin before it in the list has made", wish_.type)});
+      return fail(Error{.code = Code::kNotFound,
+                        .message = fmt::format("there is no interface {} in the pod", wish_.interface),
+                        .hint = fmt::format("{} changes what a plugin before it in the list has made", wish_.type)});
     remember(*link);
     if (wish_.mtu == link->mtu) wish_.mtu.reset();
     if (wish_.mac == link->mac()) wish_.mac.reset();
     if (link->parent_bus == "pci") TRY(place_parent(*link));
     for (auto& [key, value] : wish_.sysctls)
       before_.sysctls.emplace_back(
-          key,
-          TRY(host_.kernel().netns().sysctl(pod_.netns(), key).hint("does this kernel have that sysctl?")));
+          key, TRY(host_.kernel().netns().sysctl(pod_.netns(), key).hint("does this kernel have that sysctl?")));
     if (wish_.source_routing.has_value()) TRY(source_routes_of(*link));
     if (wish_.vrf.has_value()) TRY(become_port(*link));
     return wish_.rdma_required ? rdma(*link) : Result<void>{};
@@ -91,15 +89,13 @@ class ExistingPreparation : Preparation {
     // The plugin before may have brought it already, also a soft one.
     if (!device.empty())
       for (const state::Attachment& other : TRY(store_.attachments_with(device)))
-        if (other.pod == out_.record.pod && other.interface == wish_.interface && TRY(brought_by(other)))
-          return {};
+        if (other.pod == out_.record.pod && other.interface == wish_.interface && TRY(brought_by(other))) return {};
     std::vector<std::string> names;
     if (!path.empty()) names = rdma_devices(host_.kernel().files(), path);
     if (!names.empty()) return hardware_rdma(names);
-    return fail(
-        Error{.code = Code::kNotFound,
-              .message = fmt::format("{} has no RDMA device", device.empty() ? wish_.interface : device),
-              .hint = "is its RDMA driver loaded?"});
+    return fail(Error{.code = Code::kNotFound,
+                      .message = fmt::format("{} has no RDMA device", device.empty() ? wish_.interface : device),
+                      .hint = "is its RDMA driver loaded?"});
   }
 
   Result<bool> brought_by(const state::Attachment& other) {

@@ -16,8 +16,7 @@ std::string cannot_open(const os::FileTree& files, const std::string& rdma,
   if (!verbs) return fmt::format("RDMA device {} has no uverbs device: is ib_uverbs loaded?", rdma);
   for (const std::string& device : char_devices)
     if (!files.exists(device)) return fmt::format("{} of RDMA device {} is not there", device, rdma);
-  if (!files.exists("/dev/infiniband/rdma_cm"))
-    return "/dev/infiniband/rdma_cm is not there: is rdma_ucm loaded?";
+  if (!files.exists("/dev/infiniband/rdma_cm")) return "/dev/infiniband/rdma_cm is not there: is rdma_ucm loaded?";
   return "";
 }
 

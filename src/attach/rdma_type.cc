@@ -11,8 +11,7 @@ namespace railbed::attach {
 
 Result<void> read_rdma(const Keys& keys, const InterfaceWanted& wanted, Wish& wish) {
   if (wish.way == Way::kMake)
-    return fail(keys.invalid(
-        "a virtual interface has no RDMA device; chain it after sriov, ib-sriov or host-device"));
+    return fail(keys.invalid("a virtual interface has no RDMA device; chain it after sriov, ib-sriov or host-device"));
   wish.rdma = true;
   wish.rdma_required = true;
   if (wish.way != Way::kExisting) return {};

@@ -38,9 +38,8 @@ Result<void> ensure_bound(Host& host, PciAddress device, const std::string& driv
   if (!device_exists(files, device)) return {};
   if (os::link_name(files, fmt::format("/sys/bus/pci/devices/{}/driver", device)).has_value()) return {};
   TRY(files.write(fmt::format("/sys/bus/pci/drivers/{}/bind", driver), device.to_string()));
-  const os::Link* link =
-      TRY(wait_for_link(host, Before{.device = device}, "", deadline)
-              .context("waiting for the interface of {} after binding {} anew", device, driver));
+  const os::Link* link = TRY(wait_for_link(host, Before{.device = device}, "", deadline)
+                                 .context("waiting for the interface of {} after binding {} anew", device, driver));
   if (link == nullptr) return fail(Code::kIo, "{} did not take {} back", driver, device);
   return {};
 }

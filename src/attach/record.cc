@@ -198,8 +198,7 @@ Result<Asked> asked_of(const state::Attachment& record) {
 
 bool same_wish(const state::Attachment& record, const Wish& wish) {
   size_t end = record.undo.find('\n');
-  return end != std::string::npos &&
-         std::string_view(record.undo).substr(end + 1) == doc::to_json(wish_value(wish));
+  return end != std::string::npos && std::string_view(record.undo).substr(end + 1) == doc::to_json(wish_value(wish));
 }
 
 }  // namespace railbed::attach

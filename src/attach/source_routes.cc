@@ -37,14 +37,12 @@ bool is_default(const os::Route& route) {
 }
 
 bool same_place(const os::Route& a, const os::Route& b) {
-  return a.family == b.family && a.destination == b.destination && a.table == b.table &&
-         metric_of(a) == metric_of(b);
+  return a.family == b.family && a.destination == b.destination && a.table == b.table && metric_of(a) == metric_of(b);
 }
 
 }  // namespace
 
-std::vector<os::Rule> source_rules(const std::vector<ipam::Assigned>& addresses,
-                                   const std::vector<int>& tables) {
+std::vector<os::Rule> source_rules(const std::vector<ipam::Assigned>& addresses, const std::vector<int>& tables) {
   std::vector<os::Rule> rules;
   for (size_t i = 0; i < addresses.size(); ++i) {
     const IpAddress& address = addresses[i].address.address;
@@ -57,8 +55,7 @@ SourceRoutes source_routes(const SourceRouting& wanted, const std::vector<ipam::
                            const std::vector<os::Rule>& rules, const std::vector<os::Route>& main,
                            const std::vector<os::Route>& others) {
   SourceRoutes result;
-  // The original only adds rules for a table that the network names: its routes name it too
-  // (ipam.routes.table).
+  // The original only adds rules for a table that the network names: its routes name it too (ipam.routes.table).
   if (wanted.table.has_value() && wanted.gateways.empty() && !wanted.source_hints) return result;
   for (const os::Route& route : main)
     if (!is_link_local(route)) result.remove.push_back(route);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Routing by source address: which rules and routes make what has an address of an interface leave by it.
 //
-// As the original sbr plugin has it: a rule "from ADDRESS" and a table per address; in the table the default
-// route through the address's gateway and the interface's routes that belong to the address; these are no
-// longer in the main table. Where the network names the table (and no gateways or hints for it), there are
-// rules only. The link-local network stays there: the kernel needs it. Threading: pure functions. Failure:
-// none.
+// As the original sbr plugin has it: a rule "from ADDRESS" and a table per address; in the table the default route
+// through the address's gateway and the interface's routes that belong to the address; these are no longer in the main
+// table. Where the network names the table (and no gateways or hints for it), there are rules only. The link-local
+// network stays there: the kernel needs it. Threading: pure functions. Failure: none.
 #pragma once
 
 #include <vector>
@@ -20,11 +19,9 @@ struct SourceRoutes {
 };
 
 // One rule per address; `tables` are as many.
-std::vector<os::Rule> source_rules(const std::vector<ipam::Assigned>& addresses,
-                                   const std::vector<int>& tables);
+std::vector<os::Rule> source_rules(const std::vector<ipam::Assigned>& addresses, const std::vector<int>& tables);
 
-// `main` are the interface's routes in the main table. With `others` of the interface, which are in no table
-// yet.
+// `main` are the interface's routes in the main table. With `others` of the interface, which are in no table yet.
 SourceRoutes source_routes(const SourceRouting& wanted, const std::vector<ipam::Assigned>& addresses,
                            const std::vector<os::Rule>& rules, const std::vector<os::Route>& main,
                            const std::vector<os::Route>& others);

@@ -31,8 +31,8 @@ Result<std::optional<os::VfChange::Rate>> read_rate(const Keys& keys) {
   if (!least.has_value() && !most.has_value()) return std::optional<os::VfChange::Rate>{};
   os::VfChange::Rate rate{least.value_or(0), most.value_or(0)};
   if (rate.max_mbps != 0 && rate.min_mbps > rate.max_mbps)
-    return fail(keys.invalid(
-        fmt::format("min_tx_rate {} is greater than max_tx_rate {}", rate.min_mbps, rate.max_mbps)));
+    return fail(
+        keys.invalid(fmt::format("min_tx_rate {} is greater than max_tx_rate {}", rate.min_mbps, rate.max_mbps)));
   return std::optional(rate);
 }
 
@@ -61,9 +61,8 @@ Result<void> read_vf(const Keys& keys, const InterfaceWanted& wanted, Wish& wish
   if (!text.has_value())
     return fail(Error{.code = Code::kInvalid,
                       .message = keys.invalid("there is no VF for it").message,
-                      .hint =
-                          "annotate the network with k8s.v1.cni.cncf.io/resourceName and have a policy make "
-                          "VFs of that resource, or name the VF in deviceID"});
+                      .hint = "annotate the network with k8s.v1.cni.cncf.io/resourceName and have a policy make VFs of "
+                              "that resource, or name the VF in deviceID"});
   return read_device_id(keys, *text, wish);
 }
 
@@ -92,8 +91,8 @@ Result<void> read_device_id(const Keys& keys, const std::string& id, Wish& wish)
 Result<void> read_sriov(const Keys& keys, const InterfaceWanted& wanted, Wish& wish) {
   TRY(read_vf(keys, wanted, wish));
   if (!wish.auxiliary.empty())
-    return fail(keys.invalid(
-        fmt::format("{} is no VF; host-device takes devices of the auxiliary bus", wish.auxiliary)));
+    return fail(
+        keys.invalid(fmt::format("{} is no VF; host-device takes devices of the auxiliary bus", wish.auxiliary)));
   wish.mac = TRY(keys.mac("mac"));
   wish.vf_settings.vlan = TRY(read_vlan(keys));
   wish.vf_settings.spoof_check = TRY(keys.boolean("spoofchk"));

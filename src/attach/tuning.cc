@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Type tuning, chained: MAC, MTU, modes and sysctls of the interface that another plugin made.
 //
-// Keys: mac, mtu, promisc, allmulti, txQLen, sysctl; the same under a pod's cni-args win. Sysctls of the
-// interface (…IFNAME…) end with it; others stay in the pod's namespace. A false `promisc` is none, as the
-// original has it.
+// Keys: mac, mtu, promisc, allmulti, txQLen, sysctl; the same under a pod's cni-args win. Sysctls of the interface
+// (…IFNAME…) end with it; others stay in the pod's namespace. A false `promisc` is none, as the original has it.
 #include <algorithm>
 
 #include "attach/types.h"
@@ -51,8 +50,7 @@ Result<void> read_settings(const Keys& keys, Wish& wish) {
   constexpr int kMostQueued = 1'000'000;
   if (auto mac = TRY(keys.mac("mac"))) wish.mac = mac;
   if (auto mtu = TRY(keys.number("mtu", 0, 65535)); mtu.value_or(0) != 0) {
-    if (*mtu < 68)
-      return fail(keys.invalid(fmt::format("mtu is {}, but must be a number from 68 to 65535", *mtu)));
+    if (*mtu < 68) return fail(keys.invalid(fmt::format("mtu is {}, but must be a number from 68 to 65535", *mtu)));
     wish.mtu = mtu;
   }
   if (auto on = TRY(keys.boolean("promisc")); on.value_or(false)) wish.promiscuous = true;

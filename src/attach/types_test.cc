@@ -32,12 +32,10 @@ class Types : public testing::Test {
   }
   os::Deadline soon() { return kernel_.clock().now() + std::chrono::seconds(10); }
   Result<PodReport> attach(InterfaceWanted interface) {
-    return attach_pod(kernel_, *store_,
-                      {.pod = "a/b@c1",
-                       .netns_path = "/run/netns/pod",
-                       .interfaces = {std::move(interface)},
-                       .others_stay = true},
-                      soon());
+    return attach_pod(
+        kernel_, *store_,
+        {.pod = "a/b@c1", .netns_path = "/run/netns/pod", .interfaces = {std::move(interface)}, .others_stay = true},
+        soon());
   }
   std::string check(const std::string& record) {
     return message(check_interface(kernel_, *store_, "a/b@c1", record, soon()));
@@ -78,14 +76,12 @@ TEST_F(Types, ADeviceOfAUserspaceDriverIsNotMoved) {
   os::FakeKernel kernel(machine);
   ASSERT_EQ(message(kernel.netns().create("pod")), "");
   for (const char* type : {"host-device", "sriov"}) {
-    PodWanted pod{
-        .pod = "a/b",
-        .netns_path = "/run/netns/pod",
-        .interfaces = {wanted("net1", {fmt::format(R"({{"type":"{}","pciBusID":"0000:01:10.2"}})", type)})}};
+    PodWanted pod{.pod = "a/b",
+                  .netns_path = "/run/netns/pod",
+                  .interfaces = {wanted("net1", {fmt::format(R"({{"type":"{}","pciBusID":"0000:01:10.2"}})", type)})}};
     auto report = attach_pod(kernel, *store_, pod, soon());
     ASSERT_EQ(message(report), "") << type;
-    EXPECT_THAT(report->interfaces.at(0).char_devices,
-                ElementsAre("/dev/vfio/vfio", HasSubstr("/dev/vfio/")));
+    EXPECT_THAT(report->interfaces.at(0).char_devices, ElementsAre("/dev/vfio/vfio", HasSubstr("/dev/vfio/")));
     EXPECT_EQ(message(check_interface(kernel, *store_, "a/b", "net1", soon())), "");
     pod.interfaces[0].config.plugins.push_back({"tuning", json(R"({"type":"tuning","mtu":1400})")});
     EXPECT_THAT(message(attach_pod(kernel, *store_, pod, soon())),
@@ -124,8 +120,7 @@ TEST_F(Types, ANameThatIsTakenIsToldBeforeAnythingChanges) {
                                   {.name = IfName{"net1"}, .netns = pod_.get()})),
             "");
   kernel_.clear_journal();
-  for (const char* config :
-       {R"({"type":"host-device","device":"eth9"})", R"({"type":"macvlan","master":"eth9"})"}) {
+  for (const char* config : {R"({"type":"host-device","device":"eth9"})", R"({"type":"macvlan","master":"eth9"})"}) {
     auto report = attach(wanted("net1", {config}));
     ASSERT_FALSE(report.has_value());
     EXPECT_EQ(report.error().code, Code::kConflict);
@@ -151,12 +146,10 @@ TEST_F(Types, OneInterfaceOfThePodIsNoneOfTheOthersBusiness) {
 }
 
 TEST_F(Types, AChangeNeedsItsInterface) {
-  EXPECT_EQ(
-      message(attach(chained("net1", R"({"type":"tuning","mtu":1400})"))),
-      "pod a/b@c1: interface net1 (network default/net1): there is no interface net1 in the pod\n  tuning "
-      "changes what a plugin before it in the list has made");
-  EXPECT_THAT(message(attach(chained("net1", R"({"type":"sbr"})"))),
-              HasSubstr("has no address in prevResult"));
+  EXPECT_EQ(message(attach(chained("net1", R"({"type":"tuning","mtu":1400})"))),
+            "pod a/b@c1: interface net1 (network default/net1): there is no interface net1 in the pod\n  tuning "
+            "changes what a plugin before it in the list has made");
+  EXPECT_THAT(message(attach(chained("net1", R"({"type":"sbr"})"))), HasSubstr("has no address in prevResult"));
   ASSERT_EQ(message(attach(wanted("net1", {R"({"type":"host-device","device":"eth8"})"}))), "");
   EXPECT_THAT(message(attach(chained("net1", R"({"type":"rdma"})"))), HasSubstr("net1 has no RDMA device"));
   // The interface goes, and takes its changes along.
@@ -186,10 +179,9 @@ TEST_F(Types, CheckSaysWhatDiffers) {
 }
 
 TEST_F(Types, SysctlsOfSeveralNumbersAreComparedByTheirNumbers) {
-  ASSERT_EQ(
-      message(attach(wanted("net1", {R"({"type":"host-device","device":"eth9"})",
-                                     R"({"type":"tuning","sysctl":{"net.ipv4.tcp_rmem":"4096 5 6"}})"}))),
-      "");
+  ASSERT_EQ(message(attach(wanted("net1", {R"({"type":"host-device","device":"eth9"})",
+                                           R"({"type":"tuning","sysctl":{"net.ipv4.tcp_rmem":"4096 5 6"}})"}))),
+            "");
   ASSERT_EQ(message(kernel_.netns().set_sysctl(*pod_, "net/ipv4/tcp_rmem", "4096\t5\t6")), "");
   EXPECT_EQ(check("net1"), "");
   ASSERT_EQ(message(kernel_.netns().set_sysctl(*pod_, "net/ipv4/tcp_rmem", "4096\t56")), "");
@@ -225,14 +217,12 @@ TEST_F(RdmaTypes, ASeparateRdmaPluginFindsWhatTheFirstOneBrought) {
 // The kernel numbers a device's files anew when it comes to another namespace.
 TEST_F(RdmaTypes, TheFilesAreThoseThatTheDeviceHasInThePod) {
   ASSERT_EQ(message(kernel_.files().write("/sys/bus/pci/devices/0000:01:00.0/sriov_numvfs", "0")), "");
-  auto report =
-      attach(wanted("net1", {R"({"type":"ib-sriov","deviceID":"0000:02:00.3"})", R"({"type":"rdma"})"}));
+  auto report = attach(wanted("net1", {R"({"type":"ib-sriov","deviceID":"0000:02:00.3"})", R"({"type":"rdma"})"}));
   ASSERT_EQ(message(report), "");
   const InterfaceResult& got = report->interfaces.at(0);
   ASSERT_EQ(got.char_devices.size(), 1u);
   std::string number = got.char_devices[0].substr(std::string("/dev/infiniband/uverbs").size());
-  EXPECT_EQ(os::read_line(kernel_.files(), "/sys/class/infiniband_verbs/uverbs" + number + "/ibdev"),
-            got.rdma);
+  EXPECT_EQ(os::read_line(kernel_.files(), "/sys/class/infiniband_verbs/uverbs" + number + "/ibdev"), got.rdma);
   EXPECT_EQ(check("net1"), "");
 }
 
@@ -243,8 +233,7 @@ TEST_F(RdmaTypes, CheckMissesADeviceThatWasMoved) {
   auto home = kernel_.netns().open_own();
   ASSERT_TRUE(home.has_value());
   ASSERT_EQ(message((*kernel_.netns().rdma(*pod_))->move(device, **home)), "");
-  EXPECT_THAT(check("net1"),
-              HasSubstr(fmt::format("RDMA device {} is not in the pod's namespace any more", device)));
+  EXPECT_THAT(check("net1"), HasSubstr(fmt::format("RDMA device {} is not in the pod's namespace any more", device)));
 }
 
 TEST_F(Types, ASoftRdmaDeviceNeedsNamespacesThatShare) {
@@ -253,33 +242,28 @@ TEST_F(Types, ASoftRdmaDeviceNeedsNamespacesThatShare) {
   os::FakeKernel exclusive(machine);
   ASSERT_EQ(message(exclusive.netns().create("pod")), "");
   std::string before = exclusive.snapshot();
-  PodWanted pod{
-      .pod = "a/b",
-      .netns_path = "/run/netns/pod",
-      .interfaces = {wanted("net1", {R"({"type":"sriov","deviceID":"0000:01:10.0"})", R"({"type":"rdma"})"})},
-      .soft_rdma = true};
-  EXPECT_EQ(
-      message(attach_pod(exclusive, *store_, pod, soon())),
-      "pod a/b: interface net1 (network default/net1): device 0000:01:10.0 would get a soft RDMA device, but "
-      "soft ones cannot "
-      "go into a pod where namespaces do not share RDMA devices\n  rdma system set netns shared, before "
-      "any pod is there");
+  PodWanted pod{.pod = "a/b",
+                .netns_path = "/run/netns/pod",
+                .interfaces = {wanted("net1", {R"({"type":"sriov","deviceID":"0000:01:10.0"})", R"({"type":"rdma"})"})},
+                .soft_rdma = true};
+  EXPECT_EQ(message(attach_pod(exclusive, *store_, pod, soon())),
+            "pod a/b: interface net1 (network default/net1): device 0000:01:10.0 would get a soft RDMA device, but "
+            "soft ones cannot go into a pod where namespaces do not share RDMA devices\n  rdma system set netns "
+            "shared, before any pod is there");
   EXPECT_EQ(exclusive.snapshot(), before);
 }
 
 TEST_F(RdmaTypes, WhoCannotOpenRdmaIsToldWhy) {
   kernel_.put_file("/sys/class/infiniband_verbs/uverbs99/ibdev", "mlx5_3\n");
-  auto report =
-      attach(wanted("net1", {R"({"type":"sriov","deviceID":"0000:01:00.3"})", R"({"type":"rdma"})"}));
+  auto report = attach(wanted("net1", {R"({"type":"sriov","deviceID":"0000:01:00.3"})", R"({"type":"rdma"})"}));
   std::string why = message(report);
   if (report.has_value()) {
     // uverbs99 is another device's.
     EXPECT_NE(report->interfaces.at(0).rdma, "mlx5_3");
     return;
   }
-  EXPECT_THAT(why,
-              HasSubstr("the pod asked for RDMA, but cannot open it: /dev/infiniband/uverbs99 of RDMA device "
-                        "mlx5_3 is not there"));
+  EXPECT_THAT(why, HasSubstr("the pod asked for RDMA, but cannot open it: /dev/infiniband/uverbs99 of RDMA "
+                             "device mlx5_3 is not there"));
   EXPECT_EQ(kernel_.snapshot(), start_);
 }
 
@@ -296,8 +280,7 @@ TEST_F(RdmaTypes, IsolationNeedsNamespacesThatDoNotShare) {
 }
 
 TEST_F(RdmaTypes, IbKubernetesHasTheFirstWord) {
-  InterfaceWanted one =
-      wanted("net1", {R"({"type":"ib-sriov","deviceID":"0000:02:00.3","ibKubernetesEnabled":true})"});
+  InterfaceWanted one = wanted("net1", {R"({"type":"ib-sriov","deviceID":"0000:02:00.3","ibKubernetesEnabled":true})"});
   auto early = attach(one);
   ASSERT_FALSE(early.has_value());
   EXPECT_EQ(early.error().code, Code::kBusy);

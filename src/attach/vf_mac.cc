@@ -7,8 +7,7 @@ Result<void> set_mac(Host& host, os::LinkPort& port, IfIndex link, const MacAddr
                      const std::optional<PciAddress>& pf, const std::optional<VfIndex>& vf,
                      const std::function<Result<void>(bool trusted)>& before_trust) {
   Result<void> set = port.change(link, {.mac = mac});
-  if (set.has_value() || !pf.has_value() || !vf.has_value() || set.error().code == Code::kCanceled)
-    return set;
+  if (set.has_value() || !pf.has_value() || !vf.has_value() || set.error().code == Code::kCanceled) return set;
   os::Link pf_link = TRY(host.pf_link(*pf));
   os::LinkPort* host_port = TRY(host.links());
   os::Link fresh = TRY(host_port->find(pf_link.index, os::WithVfs::kYes));

@@ -60,11 +60,10 @@ Result<void> check(const Wish& wish, const InterfaceWanted& wanted) {
   if (known_vf && !wish.device.has_value())
     return fail(Code::kInternal, "network {}: VF settings without a VF", wish.network);
   if (wish.way == Way::kVfio && needs_interface(wish))
-    return fail(Code::kInvalid, "network {}: VF {} is bound to vfio-pci: there is no interface to tune",
-                wish.network, *wish.device);
+    return fail(Code::kInvalid, "network {}: VF {} is bound to vfio-pci: there is no interface to tune", wish.network,
+                *wish.device);
   if (wish.mac.has_value() && wanted.device.has_value() && wanted.device->infiniband)
-    return fail(Code::kInvalid, "network {}: an InfiniBand interface has no MAC address to set",
-                wish.network);
+    return fail(Code::kInvalid, "network {}: an InfiniBand interface has no MAC address to set", wish.network);
   if (wish.mac.has_value() && (wish.mac->bytes[0] & 1) != 0)
     return fail(Code::kInvalid, "network {}: {} is a multicast MAC address", wish.network, *wish.mac);
   if (wish.mac.has_value() && wish.mac->is_zero())
@@ -81,12 +80,10 @@ Result<void> read_plugins(const InterfaceWanted& wanted, Wish& wish) {
     const PluginType* type = TRY(plugin_type(plugin.type, wanted.network));
     bool first = &plugin == &wanted.config.plugins.front();
     if (type->chained && first && !wanted.chained)
-      return fail(Code::kInvalid,
-                  "network {}: plugin {} changes an interface and cannot be the first of the list",
+      return fail(Code::kInvalid, "network {}: plugin {} changes an interface and cannot be the first of the list",
                   wanted.network, plugin.type);
     if (!type->chained && (!first || wanted.chained))
-      return fail(Code::kInvalid,
-                  "network {}: plugin {} makes an interface and must be the first of the list",
+      return fail(Code::kInvalid, "network {}: plugin {} makes an interface and must be the first of the list",
                   wanted.network, plugin.type);
     TRY(type->read(Keys(plugin, wanted.network), wanted, wish));
   }
@@ -118,8 +115,8 @@ Result<Wish> read_change(const InterfaceWanted& wanted) {
   if (wish.source_routing.has_value()) {
     wish.addresses = previous_addresses(wanted);
     if (wish.addresses.empty())
-      return fail(Code::kInvalid, "network {}, plugin sbr: interface {} has no address in prevResult",
-                  wanted.network, wanted.name);
+      return fail(Code::kInvalid, "network {}, plugin sbr: interface {} has no address in prevResult", wanted.network,
+                  wanted.name);
   }
   TRY(check(wish, wanted));
   return wish;

@@ -32,20 +32,18 @@ std::string show(const InterfaceWanted& one, bool soft = false) {
 }
 
 TEST(Wish, UnderstandsEachType) {
-  EXPECT_EQ(
-      show(rail({R"({"type":"sriov","vlan":100,"vlanQoS":3,"vlanProto":"802.1ad","mac":"02:00:00:00:00:01",
+  EXPECT_EQ(show(rail({R"({"type":"sriov","vlan":100,"vlanQoS":3,"vlanProto":"802.1ad","mac":"02:00:00:00:00:01",
       "spoofchk":"off","trust":"on","link_state":"enable","min_tx_rate":10,"max_tx_rate":100})"})),
-      R"("type":"sriov","resource":"o/r","device":"0000:01:10.4","vfSettings":{"mac":"02:00:00:00:00:01",)"
-      R"("vlan":100,"qos":3,"proto":1,"spoofchk":false,"trust":true,"link_state":1,"min_tx_rate":10,)"
-      R"("max_tx_rate":100},"mac":"02:00:00:00:00:01","rdma":true)");
+            R"("type":"sriov","resource":"o/r","device":"0000:01:10.4","vfSettings":{"mac":"02:00:00:00:00:01",)"
+            R"("vlan":100,"qos":3,"proto":1,"spoofchk":false,"trust":true,"link_state":1,"min_tx_rate":10,)"
+            R"("max_tx_rate":100},"mac":"02:00:00:00:00:01","rdma":true)");
   EXPECT_EQ(show(rail({R"({"type":"sriov","vlan":0})"}), true),
             R"("type":"sriov","resource":"o/r","device":"0000:01:10.4",)"
             R"("vfSettings":{"vlan":0,"qos":0,"proto":0},"rdma":true,"softRdma":true)");
   EXPECT_EQ(show(rail({R"({"type":"sriov","deviceID":"0000:02:10.0"})"}, std::nullopt)),
             R"("type":"sriov","resource":"o/r","device":"0000:02:10.0")");
   EXPECT_EQ(
-      show(rail({R"({"type":"ib-sriov","link_state":"auto","guid":"02:00:00:00:00:00:00:09"})",
-                 R"({"type":"rdma"})"})),
+      show(rail({R"({"type":"ib-sriov","link_state":"auto","guid":"02:00:00:00:00:00:00:09"})", R"({"type":"rdma"})"})),
       R"("type":"ib-sriov","resource":"o/r","device":"0000:01:10.4","vfSettings":{"link_state":0,)"
       R"("node_guid":"0200:0000:0000:0009","port_guid":"0200:0000:0000:0009"},"rdma":true,"rdmaRequired":true)");
   plan::PoolVf vfio = kVf;
@@ -69,14 +67,13 @@ TEST(Wish, UnderstandsEachType) {
 }
 
 TEST(Wish, RoutesGoThroughTheGatewayOfTheAddress) {
-  EXPECT_EQ(
-      show(rail({R"({"type":"macvlan","ipam":{"type":"static",
+  EXPECT_EQ(show(rail({R"({"type":"macvlan","ipam":{"type":"static",
       "addresses":[{"address":"10.0.0.2/24","gateway":"10.0.0.1"},{"address":"fd00::2/64"}],
       "routes":[{"dst":"0.0.0.0/0"},{"dst":"10.5.0.0/16","gw":"10.0.0.9"},{"dst":"fd01::/64"}]}})"},
-                std::nullopt)),
-      R"("type":"macvlan","resource":"o/r","way":1,"addresses":[{"address":"10.0.0.2/24",)"
-      R"("gateway":"10.0.0.1"},{"address":"fd00::2/64"}],"routes":[{"dst":"0.0.0.0/0","gw":"10.0.0.1"},)"
-      R"({"dst":"10.5.0.0/16","gw":"10.0.0.9"},{"dst":"fd01::/64"}])");
+                      std::nullopt)),
+            R"("type":"macvlan","resource":"o/r","way":1,"addresses":[{"address":"10.0.0.2/24",)"
+            R"("gateway":"10.0.0.1"},{"address":"fd00::2/64"}],"routes":[{"dst":"0.0.0.0/0","gw":"10.0.0.1"},)"
+            R"({"dst":"10.5.0.0/16","gw":"10.0.0.9"},{"dst":"fd01::/64"}])");
 }
 
 TEST(Wish, ThePodsOwnWordsWin) {
@@ -84,11 +81,10 @@ TEST(Wish, ThePodsOwnWordsWin) {
       "addresses":[{"address":"10.0.0.2/24","gateway":"10.0.0.1"}],"routes":[{"dst":"0.0.0.0/0"}]}})"});
   one.selection.mac = api::given(*MacAddress::parse("02:00:00:00:00:99"));
   one.selection.default_route = {*IpAddress::parse("10.0.0.254")};
-  EXPECT_EQ(
-      show(one),
-      R"("type":"sriov","resource":"o/r","device":"0000:01:10.4","vfSettings":{"mac":"02:00:00:00:00:99"},)"
-      R"("mac":"02:00:00:00:00:99","rdma":true,"addresses":[{"address":"10.0.0.2/24",)"
-      R"("gateway":"10.0.0.1"}],"routes":[{"dst":"0.0.0.0/0","gw":"10.0.0.254"}])");
+  EXPECT_EQ(show(one),
+            R"("type":"sriov","resource":"o/r","device":"0000:01:10.4","vfSettings":{"mac":"02:00:00:00:00:99"},)"
+            R"("mac":"02:00:00:00:00:99","rdma":true,"addresses":[{"address":"10.0.0.2/24",)"
+            R"("gateway":"10.0.0.1"}],"routes":[{"dst":"0.0.0.0/0","gw":"10.0.0.254"}])");
   InterfaceWanted ib = rail({R"({"type":"ib-sriov","guid":"02:00:00:00:00:00:00:09"})"});
   ib.selection.infiniband_guid = api::given(Guid{0x0200000000000011});
   EXPECT_THAT(show(ib), testing::HasSubstr(R"("port_guid":"0200:0000:0000:0011")"));
@@ -107,8 +103,7 @@ TEST(Wish, SaysWhatIsWrong) {
   const Case cases[] = {
       {rail({}), "network default/rail: its configuration has no plugin"},
       {rail({R"({"type":"bridge"})"}),
-       "network default/rail: plugin type \"bridge\" is not supported\n  supported are sriov, ib-sriov, "
-       "host-device, "
+       "network default/rail: plugin type \"bridge\" is not supported\n  supported are sriov, ib-sriov, host-device, "
        "macvlan, ipvlan, tuning, rdma, sbr, vrf"},
       {rail({R"({"type":"tuning"})"}),
        "network default/rail: plugin tuning changes an interface and cannot be the first of the list"},
@@ -116,19 +111,16 @@ TEST(Wish, SaysWhatIsWrong) {
        "network default/rail: plugin macvlan makes an interface and must be the first of the list"},
       {rail({R"({"type":"sriov"})"}, none),
        "network default/rail, plugin sriov: there is no VF for it\n  annotate the network with "
-       "k8s.v1.cni.cncf.io/resourceName and have a policy make VFs of that resource, or name the VF in "
-       "deviceID"},
+       "k8s.v1.cni.cncf.io/resourceName and have a policy make VFs of that resource, or name the VF in deviceID"},
       {rail({R"({"type":"sriov","deviceID":"eth0"})"}, none),
-       "network default/rail, plugin sriov: deviceID: \"eth0\" is not a PCI address (one looks like "
-       "0000:3c:00.0)"},
+       "network default/rail, plugin sriov: deviceID: \"eth0\" is not a PCI address (one looks like 0000:3c:00.0)"},
       {rail({R"({"type":"sriov","vlan":5000})"}),
        "network default/rail, plugin sriov: vlan is 5000, but must be a number from 0 to 4094"},
       {rail({R"({"type":"sriov","vlanQoS":3})"}),
        "network default/rail, plugin sriov: vlanQoS and vlanProto 802.1ad need a vlan other than 0"},
       {rail({R"({"type":"sriov","vlan":3,"vlanProto":"qinq"})"}),
-       "network default/rail, plugin sriov: vlanProto is \"qinq\", but must be one of 802.1q, 802.1Q, "
-       "802.1ad, "
-       "802.1AD"},
+       "network default/rail, plugin sriov: vlanProto is \"qinq\", but must be one of "
+       "802.1q, 802.1Q, 802.1ad, 802.1AD"},
       {rail({R"({"type":"sriov","trust":"yes"})"}),
        "network default/rail, plugin sriov: trust is \"yes\", but must be \"on\" or \"off\""},
       {rail({R"({"type":"sriov","link_state":1})"}),
@@ -138,14 +130,12 @@ TEST(Wish, SaysWhatIsWrong) {
       {rail({R"({"type":"sriov","mac":"01:00:5e:00:00:01"})"}),
        "network default/rail: 01:00:5e:00:00:01 is a multicast MAC address"},
       {rail({R"({"type":"sriov","mac":"x"})"}),
-       "network default/rail, plugin sriov: mac: \"x\" is not a MAC address (one looks like "
-       "02:00:00:00:00:01)"},
+       "network default/rail, plugin sriov: mac: \"x\" is not a MAC address (one looks like 02:00:00:00:00:01)"},
       {ib_mac,
-       "network default/rail, plugin ib-sriov: an InfiniBand interface has no MAC address to set; ask for an "
-       "infiniband-guid"},
+       "network default/rail, plugin ib-sriov: an InfiniBand interface has no MAC address to set; "
+       "ask for an infiniband-guid"},
       {ipvlan_mac,
-       "network default/rail, plugin ipvlan: an ipvlan interface has the MAC address of its master; use "
-       "macvlan"},
+       "network default/rail, plugin ipvlan: an ipvlan interface has the MAC address of its master; use macvlan"},
       {rail({R"({"type":"ib-sriov","guid":"00:00:00:00:00:00:00:00"})"}),
        "network default/rail, plugin ib-sriov: 00:00:00:00:00:00:00:00 is no GUID for a port"},
       {rail({R"({"type":"host-device","device":"eth0"})"}),
@@ -154,9 +144,8 @@ TEST(Wish, SaysWhatIsWrong) {
       {rail({R"({"type":"host-device","kernelpath":"/sys/x"})"}, none),
        "network default/rail, plugin host-device: kernelpath is \"/sys/x\", but must be below /sys/devices/"},
       {rail({R"({"type":"macvlan"})", R"({"type":"rdma"})"}, none),
-       "network default/rail, plugin rdma: a virtual interface has no RDMA device; chain it after sriov, "
-       "ib-sriov or "
-       "host-device"},
+       "network default/rail, plugin rdma: a virtual interface has no RDMA device; chain it after "
+       "sriov, ib-sriov or host-device"},
       {rail({R"({"type":"macvlan"})", R"({"type":"tuning","mtu":60})"}, none),
        "network default/rail, plugin tuning: mtu is 60, but must be a number from 68 to 65535"},
       {rail({R"({"type":"macvlan"})", R"({"type":"tuning","sysctl":{"net.ipv4./../x":"1"}})"}, none),
@@ -202,8 +191,7 @@ TEST(Record, GoesBothWays) {
   EXPECT_TRUE(same_wish(record, wish));
   wish.mtu = 1400;
   EXPECT_FALSE(same_wish(record, wish));
-  EXPECT_EQ(before_of({.undo = "no"}).error().message,
-            "the state has a record that is no JSON object: \"no\"");
+  EXPECT_EQ(before_of({.undo = "no"}).error().message, "the state has a record that is no JSON object: \"no\"");
 }
 
 TEST(VfSettings, OnlyDifferencesAreAskedFor) {

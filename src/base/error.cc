@@ -102,10 +102,9 @@ Code code_of_errno(int sys_errno) {
 }  // namespace
 
 Error system_error(int sys_errno, std::string what) {
-  return Error{
-      .code = code_of_errno(sys_errno),
-      .sys_errno = sys_errno,
-      .message = fmt::format("{}: {} ({})", what, errno_name(sys_errno), strerrordesc_np(sys_errno))};
+  return Error{.code = code_of_errno(sys_errno),
+               .sys_errno = sys_errno,
+               .message = fmt::format("{}: {} ({})", what, errno_name(sys_errno), strerrordesc_np(sys_errno))};
 }
 
 }  // namespace railbed

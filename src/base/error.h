@@ -55,8 +55,7 @@ struct Error {
   friend bool operator==(const Error&, const Error&) = default;
 };
 
-// The error of a system call on `what` ("write /sys/…/sriov_numvfs"): the code that fits `sys_errno`, and a
-// message
+// The error of a system call on `what` ("write /sys/…/sriov_numvfs"): the code that fits `sys_errno`, and a message
 // "<what>: EBUSY (Device or resource busy)".
 Error system_error(int sys_errno, std::string what);
 

@@ -32,8 +32,7 @@ TEST(IpPrefix, KnowsItsBounds) {
   EXPECT_FALSE(prefix.overlaps(*IpPrefix::parse("fd00::/8")));
   EXPECT_EQ(IpPrefix::parse("10.0.0.0").error().to_string(),
             "\"10.0.0.0\" has no prefix length (a prefix looks like 10.0.0.0/24)");
-  EXPECT_EQ(IpPrefix::parse("10.0.0.0/33").error().to_string(),
-            "\"10.0.0.0/33\": the prefix length must be 0 to 32");
+  EXPECT_EQ(IpPrefix::parse("10.0.0.0/33").error().to_string(), "\"10.0.0.0/33\": the prefix length must be 0 to 32");
 }
 
 TEST(IpRange, CountsBothEnds) {

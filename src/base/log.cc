@@ -9,8 +9,7 @@ namespace {
 
 spdlog::logger& logger() {
   static std::shared_ptr<spdlog::logger> instance = [] {
-    auto made =
-        std::make_shared<spdlog::logger>("railbed", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto made = std::make_shared<spdlog::logger>("railbed", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
     return made;
   }();
@@ -20,8 +19,8 @@ spdlog::logger& logger() {
 }  // namespace
 
 void set_level(Level level) {
-  constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::info,
-                                                   spdlog::level::warn, spdlog::level::err};
+  constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::info, spdlog::level::warn,
+                                                   spdlog::level::err};
   logger().set_level(kLevels[static_cast<int>(level)]);
 }
 

@@ -13,9 +13,8 @@ namespace railbed {
 // The driver that policies with `deviceType: vfio-pci` ask for.
 inline constexpr std::string_view kVfioPci = "vfio-pci";
 
-// Whether a driver serves programs or virtual machines instead of the kernel
-// (Documentation/driver-api/vfio.rst, the kernel's uio drivers, Xen's pciback). An unbound function ("") has
-// no such driver.
+// Whether a driver serves programs or virtual machines instead of the kernel (Documentation/driver-api/vfio.rst, the
+// kernel's uio drivers, Xen's pciback). An unbound function ("") has no such driver.
 bool is_user_space_driver(std::string_view driver);
 
 }  // namespace railbed

@@ -29,8 +29,7 @@ inline std::string content(const std::filesystem::path& path) {
   return text.str();
 }
 
-// `text` is what the file says; with RAILBED_UPDATE set, the file is written. Tells the first line that
-// differs.
+// `text` is what the file says; with RAILBED_UPDATE set, the file is written. Tells the first line that differs.
 inline void expect_golden(const std::filesystem::path& path, const std::string& text) {
   if (std::getenv("RAILBED_UPDATE") != nullptr) std::ofstream(path, std::ios::binary) << text;
   std::istringstream expected(content(path));

@@ -20,8 +20,7 @@ bool parse_pairs(std::string_view text, char separator, uint8_t* out, size_t cou
   if (text.size() != count * 3 - 1) return false;
   for (size_t i = 0; i < count; ++i) {
     if (i > 0 && text[i * 3 - 1] != separator) return false;
-    if (!std::isxdigit(static_cast<unsigned char>(text[i * 3])) ||
-        !parse_hex(text.substr(i * 3, 2), 2, out[i]))
+    if (!std::isxdigit(static_cast<unsigned char>(text[i * 3])) || !parse_hex(text.substr(i * 3, 2), 2, out[i]))
       return false;
   }
   return true;
@@ -48,9 +47,7 @@ bool parse_groups(std::string_view text, uint16_t* out, size_t count) {
 }  // namespace
 
 Result<PciAddress> PciAddress::parse(std::string_view text) {
-  auto wrong = [&] {
-    return fail(Code::kInvalid, "\"{}\" is not a PCI address (one looks like 0000:3c:00.0)", text);
-  };
+  auto wrong = [&] { return fail(Code::kInvalid, "\"{}\" is not a PCI address (one looks like 0000:3c:00.0)", text); };
   PciAddress address;
   std::string_view rest = text;
   size_t first = rest.find(':');
@@ -96,8 +93,8 @@ Result<Guid> Guid::parse(std::string_view text) {
 }
 
 std::string Guid::to_string() const {
-  return fmt::format("{:04x}:{:04x}:{:04x}:{:04x}", value >> 48 & 0xffff, value >> 32 & 0xffff,
-                     value >> 16 & 0xffff, value & 0xffff);
+  return fmt::format("{:04x}:{:04x}:{:04x}:{:04x}", value >> 48 & 0xffff, value >> 32 & 0xffff, value >> 16 & 0xffff,
+                     value & 0xffff);
 }
 
 std::string Guid::to_pairs() const {
@@ -160,8 +157,7 @@ Result<IfName> IfName::parse(std::string_view text) {
   bool good = !text.empty() && text.size() <= 15 && text != "." && text != "..";
   for (unsigned char c : text) good = good && c > ' ' && c != '/' && c != ':' && c != 0x7f;
   if (!good)
-    return fail(Code::kInvalid, "\"{}\" is not an interface name (1 to 15 bytes without '/', ':' and blanks)",
-                text);
+    return fail(Code::kInvalid, "\"{}\" is not an interface name (1 to 15 bytes without '/', ':' and blanks)", text);
   return IfName{std::string(text)};
 }
 

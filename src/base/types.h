@@ -20,8 +20,7 @@
 
 namespace railbed {
 
-// A PCI function: domain:bus:device.function. The domain can have 32 bits (VMD, some clouds and GB200 use
-// them).
+// A PCI function: domain:bus:device.function. The domain can have 32 bits (VMD, some clouds and GB200 use them).
 struct PciAddress {
   uint32_t domain = 0;
   uint8_t bus = 0;

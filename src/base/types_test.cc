@@ -13,8 +13,7 @@ TEST(PciAddress, ReadsShortLongAndWideDomains) {
 }
 
 TEST(PciAddress, SaysWhatARightOneLooksLike) {
-  for (const char* wrong :
-       {"", "3c:00", "0000:3c:00", "0000:3c:20.0", "0000:3c:00.8", "0000:3c:00.0x", "g000:3c:00.0"})
+  for (const char* wrong : {"", "3c:00", "0000:3c:00", "0000:3c:20.0", "0000:3c:00.8", "0000:3c:00.0x", "g000:3c:00.0"})
     EXPECT_EQ(PciAddress::parse(wrong).error().to_string(),
               fmt::format("\"{}\" is not a PCI address (one looks like 0000:3c:00.0)", wrong));
 }
@@ -32,8 +31,8 @@ RC_GTEST_PROP(PciAddress, RoundTrips, (uint32_t domain, uint8_t bus, uint8_t dev
 }
 
 TEST(Guid, ReadsEverySpelling) {
-  for (const char* text : {"0c42:a103:0065:1234", "c42:a103:65:1234", "0x0c42a10300651234", "c42a10300651234",
-                           "0c:42:a1:03:00:65:12:34"})
+  for (const char* text :
+       {"0c42:a103:0065:1234", "c42:a103:65:1234", "0x0c42a10300651234", "c42a10300651234", "0c:42:a1:03:00:65:12:34"})
     EXPECT_EQ(Guid::parse(text)->to_string(), "0c42:a103:0065:1234") << text;
   EXPECT_EQ(Guid::parse("nonsense").error().to_string(),
             "\"nonsense\" is not a GUID (one looks like 0c42:a103:0065:1234)");

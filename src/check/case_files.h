@@ -24,8 +24,7 @@ inline std::vector<facts::NodeFacts> facts_named_in(const std::string& text) {
   std::ranges::replace(line, ',', ' ');
   std::istringstream names(line.substr(at + 7));
   for (std::string name; names >> name && name != "-->";) {
-    facts::NodeFacts node =
-        facts::testing_fixture::facts_of(content(testdata() / "machines" / (name + ".machine")));
+    facts::NodeFacts node = facts::testing_fixture::facts_of(content(testdata() / "machines" / (name + ".machine")));
     node.node = name;
     node.labels["kubernetes.io/hostname"] = name;
     nodes.push_back(std::move(node));

@@ -48,8 +48,7 @@ TEST_P(RuleCase, TellsWhatIsExpectedAndNothingWhereAllIsRight) {
           << path << " does not give " << id << ":\n"
           << to_text(report);
       const fs::path fixed = fs::path(path).replace_extension(".fixed");
-      if (fs::exists(fixed))
-        expect_golden(fixed, report.repairs.empty() ? "" : report.repairs[0].after->text);
+      if (fs::exists(fixed)) expect_golden(fixed, report.repairs.empty() ? "" : report.repairs[0].after->text);
     } else {
       ++good;
       EXPECT_TRUE(report.findings.all().empty()) << path << "\n" << to_text(report);

@@ -43,9 +43,8 @@ struct Reading {
 // What is told for the sake of `plan` and `up` on one machine: workloads, pods of several nodes, what a
 // cluster's other parts do (ib-kubernetes, the metadata service, Open vSwitch, vDPA).
 bool is_for_other_verbs(const Diagnostic& finding) {
-  static constexpr std::string_view kIds[] = {"RB-API-009",    "RB-CNI-008",    "RB-IPAM-009",
-                                              "RB-POD-005",    "RB-POLICY-004", "RB-POLICY-007",
-                                              "RB-POLICY-013", "RB-POLICY-014"};
+  static constexpr std::string_view kIds[] = {"RB-API-009",    "RB-CNI-008",    "RB-IPAM-009",   "RB-POD-005",
+                                              "RB-POLICY-004", "RB-POLICY-007", "RB-POLICY-013", "RB-POLICY-014"};
   // Plugins of others are nobody's mistake; one that is near to a known one is.
   const bool is_of_others = finding.id == "RB-CNI-001" || finding.id == "RB-IPAM-001";
   return (is_of_others && finding.fix.empty()) || std::ranges::find(kIds, finding.id) != std::end(kIds);
@@ -54,8 +53,7 @@ bool is_for_other_verbs(const Diagnostic& finding) {
 // Addresses of networks that are no objects of railbed's own: macvlan, host-device and others of the Network
 // Operator. Those of the SR-IOV operator and attachment definitions are looked at when they are loaded.
 void check_addresses(const Document& document, Diagnostics& out) {
-  static constexpr std::string_view kKinds[] = {"HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork",
-                                                "OVSNetwork"};
+  static constexpr std::string_view kKinds[] = {"HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork", "OVSNetwork"};
   if (std::ranges::find(kKinds, document.kind) == std::end(kKinds)) return;
   const doc::Value* text = at(document.value, "spec.ipam");
   if (text == nullptr || !text->is_string()) return;
@@ -79,14 +77,12 @@ bool is_something_else(const doc::Value& value, const Schema& schema) {
   if (schema.type != FieldType::kObject || schema.fields.empty() || schema.items != nullptr) return false;
   int surplus = 0;
   for (const doc::Value::Member& member : *value.as_object())
-    if (member.key != "apiVersion" && member.key != "kind")
-      surplus += schema.fields.contains(member.key) ? -1 : 1;
+    if (member.key != "apiVersion" && member.key != "kind") surplus += schema.fields.contains(member.key) ? -1 : 1;
   return surplus > 0;
 }
 
-// RB-API-001, told anew: only where the apiVersion and the fields fit what was probably meant (other groups
-// have kinds of like names). In words only: which object it is, its author knows. Other unknown kinds are
-// counted.
+// RB-API-001, told anew: only where the apiVersion and the fields fit what was probably meant (other groups have kinds
+// of like names). In words only: which object it is, its author knows. Other unknown kinds are counted.
 void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
   std::erase_if(out.mutable_all(), [](const Diagnostic& finding) { return finding.id == "RB-API-001"; });
   std::map<std::string, size_t> told;  // findings by apiVersion and kind: one for all objects
@@ -118,8 +114,8 @@ void drop_alternatives(const Bundle& bundle, Diagnostics& out) {
     if (document.origin == Origin::kFence) pages.insert(document.value.span.source.get());
   if (pages.empty()) return;
   std::erase_if(out.mutable_all(), [&](const Diagnostic& finding) {
-    return finding.id == "RB-API-012" && pages.contains(finding.span.source.get()) &&
-           !finding.notes.empty() && finding.notes[0].span.source == finding.span.source;
+    return finding.id == "RB-API-012" && pages.contains(finding.span.source.get()) && !finding.notes.empty() &&
+           finding.notes[0].span.source == finding.span.source;
   });
 }
 
@@ -218,8 +214,7 @@ void count(const Bundle& bundle, Report& report) {
 }  // namespace
 
 int Report::objects() const {
-  return std::accumulate(kinds.begin(), kinds.end(), 0,
-                         [](int sum, const auto& kind) { return sum + kind.second; });
+  return std::accumulate(kinds.begin(), kinds.end(), 0, [](int sum, const auto& kind) { return sum + kind.second; });
 }
 
 void Report::add(Report other) {
@@ -261,8 +256,7 @@ Diagnostics rule_findings(const std::vector<doc::SourcePtr>& sources, const api:
   Diagnostics findings;
   run_rules({bundle, pods, objects, catalog, graphs, nodes, settings, views}, findings);
   suppress(sources, is_known_id, findings);
-  std::erase_if(findings.mutable_all(),
-                [](const Diagnostic& one) { return one.id.starts_with("RB-IGNORE-"); });
+  std::erase_if(findings.mutable_all(), [](const Diagnostic& one) { return one.id.starts_with("RB-IGNORE-"); });
   return findings;
 }
 
@@ -281,8 +275,8 @@ std::vector<doc::SourcePtr> bounded(const std::vector<doc::SourcePtr>& sources, 
     }
     findings
         .error("RB-DOC-003", {source},
-               fmt::format("{} MiB are more than a manifest has; it is not read (a file may have {} MiB, all "
-                           "together {} MiB)",
+               fmt::format("{} MiB are more than a manifest has; it is not read (a file may have {} "
+                           "MiB, all together {} MiB)",
                            size >> 20, kMaxCheckedBytes >> 20, kMaxCheckedBytes >> 18))
         .with_fix("give the files that hold manifests, or a part of them");
   }

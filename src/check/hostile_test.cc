@@ -22,9 +22,8 @@ Report report_of(const std::string& name, std::string text) {
 TEST(HostileTest, AFileThatIsTooLargeIsRefused) {
   const Report report = report_of("a.yaml", std::string(kMaxCheckedBytes + 1, 'x'));
   EXPECT_EQ(to_text(report).substr(0, 137),
-            "a.yaml: error: 16 MiB are more than a manifest has; it is not read (a file may have 16 MiB, all "
-            "together 64 "
-            "MiB) [RB-DOC-003]\n  fix: give");
+            "a.yaml: error: 16 MiB are more than a manifest has; it is not read (a file may have 16 MiB, all together "
+            "64 MiB) [RB-DOC-003]\n  fix: give");
 }
 
 TEST(HostileTest, EveryOneIsAnswered) {
@@ -37,8 +36,7 @@ TEST(HostileTest, EveryOneIsAnswered) {
       {"fences.md", repeated("```yaml\n", 50000)},
       {"commands.md", "```sh\n" + repeated("$ ib_write_bw -d mlx5_0 -a\n", 20000)},
       {"prose.txt", repeated("apiVersion: v1 kind: Pod metadata: name: a ", 5000)},
-      {"typos.yaml",
-       repeated("kind: Pod\napiVersion: v1\nmetadata: {name: a}\nspec:\n  contaners: []\n---\n", 2000)},
+      {"typos.yaml", repeated("kind: Pod\napiVersion: v1\nmetadata: {name: a}\nspec:\n  contaners: []\n---\n", 2000)},
       {"nul.yaml", repeated(std::string("a: \0\n", 5), 1000)},
       {"crlf.yaml", repeated("kind: Pod\r\napiVersion: v1\r\n---\r\n", 1000)},
       {"utf8.yaml", repeated("a: \xff\xfe\n", 1000)},

@@ -23,7 +23,7 @@ struct Mutation {
   bool regex = false;
   bool all = false;  // every occurrence, not only the first
   std::string replace;
-  std::string at;  // a pattern for where the finding stands; empty: within the text that was put in
+  std::string at;                    // a pattern for where the finding stands; empty: within the text that was put in
   std::vector<std::string> bundles;  // below testdata; empty: all of testdata/bundles
   int line = 0;                      // in mutations.yaml
 };
@@ -78,8 +78,7 @@ std::optional<Broken> apply(const Mutation& mutation, const std::string& text) {
   if (mutation.regex) {
     const std::regex pattern(mutation.find, std::regex::ECMAScript | std::regex::multiline);
     for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
-      put(static_cast<size_t>(it->position()), static_cast<size_t>(it->length()),
-          it->format(mutation.replace));
+      put(static_cast<size_t>(it->position()), static_cast<size_t>(it->length()), it->format(mutation.replace));
       if (!mutation.all) break;
     }
   } else {
@@ -99,8 +98,7 @@ std::optional<std::pair<size_t, size_t>> nearest_match(const std::string& patter
   const auto distance = [&](size_t at) { return at > broken.begin ? at - broken.begin : broken.begin - at; };
   for (std::sregex_iterator it(broken.text.begin(), broken.text.end(), regex), end; it != end; ++it) {
     const auto at = static_cast<size_t>(it->position());
-    if (!nearest || distance(at) < distance(nearest->first))
-      nearest = {at, at + static_cast<size_t>(it->length())};
+    if (!nearest || distance(at) < distance(nearest->first)) nearest = {at, at + static_cast<size_t>(it->length())};
   }
   return nearest;
 }
@@ -160,8 +158,8 @@ TEST(Mutations, EveryIdHasOneOrAReasonForNone) {
   for (const Explanation& one : explanations()) ids.emplace(one.id);
   for (const std::string& id : ids)
     EXPECT_NE(covered.contains(id), table.without.contains(id))
-        << id << ": testdata/mutations.yaml has "
-        << (covered.contains(id) ? "a mutation and" : "no mutation and no") << " reason for none";
+        << id << ": testdata/mutations.yaml has " << (covered.contains(id) ? "a mutation and" : "no mutation and no")
+        << " reason for none";
   for (const auto& [id, reason] : table.without) {
     EXPECT_TRUE(ids.contains(id)) << id << " is no id";
     EXPECT_FALSE(reason.empty()) << id;

@@ -89,8 +89,7 @@ Outcome<void> read_items(const Fields& fields, std::string_view key, Outcome<T> 
     const Value& item = (*items)[i];
     const Fields inner(item, fmt::format("{}[{}]", fields.name_of(key), i), kDecode);
     if (!item.is_object())
-      return inner.wrong(item, "",
-                         fmt::format("an object should stand here, not {}", kind_name(item.kind())));
+      return inner.wrong(item, "", fmt::format("an object should stand here, not {}", kind_name(item.kind())));
     out.push_back(TRY_CNI(read(inner)));
   }
   return {};
@@ -179,8 +178,7 @@ Value to_value(const Dns& from) {
 Outcome<AddResult> read_result(const Value& result, const std::string& config_version) {
   const Fields fields(result, "", kDecode);
   if (!result.is_object())
-    return fields.wrong(result, "result",
-                        fmt::format("an object should stand here, not {}", kind_name(result.kind())));
+    return fields.wrong(result, "result", fmt::format("an object should stand here, not {}", kind_name(result.kind())));
   const std::string told = TRY_CNI(fields.text("cniVersion"));
   const Version version = TRY_CNI(parse_version(told.empty() ? config_version : told));
   const bool ancient = version < Version{0, 3, 0};

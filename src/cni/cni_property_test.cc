@@ -50,8 +50,7 @@ AddResult arbitrary_result(bool old) {
     out.addresses.push_back(one);
   }
   for (int i = *rc::gen::inRange(0, 3); i > 0; --i) {
-    Route one{
-        .destination = prefix(), .mtu = maybe(1, 9000), .advmss = maybe(1, 9000), .priority = maybe(1, 9000)};
+    Route one{.destination = prefix(), .mtu = maybe(1, 9000), .advmss = maybe(1, 9000), .priority = maybe(1, 9000)};
     one.table = maybe(0, 300);
     one.scope = maybe(0, 255);
     if (*rc::gen::arbitrary<bool>()) one.gateway = *any_address();
@@ -64,8 +63,8 @@ AddResult arbitrary_result(bool old) {
 }
 
 RC_GTEST_PROP(CniResultProperty, IsReadBackInEveryVersion, ()) {
-  const Version version = *supported_version(*rc::gen::elementOf(
-      std::vector<std::string_view>(std::begin(kSupportedVersions), std::end(kSupportedVersions))));
+  const Version version = *supported_version(
+      *rc::gen::elementOf(std::vector<std::string_view>(std::begin(kSupportedVersions), std::end(kSupportedVersions))));
   const AddResult result = arbitrary_result(version < Version{1, 0, 0});
   const auto back = read_result(to_json(result, version), "0.1.0");
   RC_ASSERT(back.has_value());

@@ -15,17 +15,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!request) {
     if (request.error().message.empty()) __builtin_trap();
   } else {
-    for (const std::string& name :
-         {request->container_id, request->ifname, request->pod_uid(), request->type})
-      if (name.find('/') != std::string::npos || name == ".." || name.find('\n') != std::string::npos)
-        __builtin_trap();
+    for (const std::string& name : {request->container_id, request->ifname, request->pod_uid(), request->type})
+      if (name.find('/') != std::string::npos || name == ".." || name.find('\n') != std::string::npos) __builtin_trap();
     if (!request->netns.empty() && request->netns[0] != '/') __builtin_trap();
   }
   (void)read_plugin_config(wire->config);
   const auto list = read_list_config(wire->config);
   if (!list || list->name.empty()) return 0;
   const auto again = read_plugin_config(plugin_input(*list, 0, std::nullopt, {}));
-  if (supported_version(list->version).has_value() && !again && again.error().code == kDecode)
-    __builtin_trap();
+  if (supported_version(list->version).has_value() && !again && again.error().code == kDecode) __builtin_trap();
   return 0;
 }

@@ -107,8 +107,7 @@ TEST(CniVersion, IsReadLeniently) {
 }
 
 TEST(CniFailure, IsJsonWithTheCodeOfTheSpecification) {
-  const Error error{
-      .code = Code::kExhausted, .message = "no address", .context = {"pool a"}, .hint = "widen it"};
+  const Error error{.code = Code::kExhausted, .message = "no address", .context = {"pool a"}, .hint = "widen it"};
   EXPECT_EQ(to_json(failure_of(error), "0.4.0"),
             "{\n    \"cniVersion\": \"0.4.0\",\n    \"code\": 102,\n    \"msg\": \"pool a: no address\",\n"
             "    \"details\": \"widen it\"\n}");
@@ -121,16 +120,15 @@ TEST(CniFailure, IsJsonWithTheCodeOfTheSpecification) {
 
 std::vector<std::string> environment(std::vector<std::string> changes = {}) {
   std::vector<std::string> out = std::move(changes);  // the first of a name counts
-  for (const char* entry : {"CNI_COMMAND=ADD", "CNI_CONTAINERID=abc-1", "CNI_NETNS=/run/netns/a",
-                            "CNI_IFNAME=net1", "CNI_PATH=/opt/cni/bin::/usr/lib/cni", "HOME=/root"})
+  for (const char* entry : {"CNI_COMMAND=ADD", "CNI_CONTAINERID=abc-1", "CNI_NETNS=/run/netns/a", "CNI_IFNAME=net1",
+                            "CNI_PATH=/opt/cni/bin::/usr/lib/cni", "HOME=/root"})
     out.emplace_back(entry);
   return out;
 }
 
 TEST(CniRequest, IsReadFromTheEnvironment) {
   auto request = read_request(
-      "macvlan",
-      environment({"CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=ns;K8S_POD_NAME=p;K8S_POD_UID=u;X=a=b;"}),
+      "macvlan", environment({"CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=ns;K8S_POD_NAME=p;K8S_POD_UID=u;X=a=b;"}),
       "{}");
   ASSERT_TRUE(request.has_value()) << request.error().message;
   EXPECT_EQ(request->command, Command::kAdd);
@@ -144,8 +142,7 @@ TEST(CniRequest, IsReadFromTheEnvironment) {
 TEST(CniRequest, NamesEverythingThatIsMissing) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{"CNI_COMMAND=ADD"}, "required env variables [CNI_CONTAINERID,CNI_NETNS,CNI_IFNAME,CNI_PATH] missing"},
-      {{"CNI_COMMAND=CHECK", "CNI_PATH=/p"},
-       "required env variables [CNI_CONTAINERID,CNI_NETNS,CNI_IFNAME] missing"},
+      {{"CNI_COMMAND=CHECK", "CNI_PATH=/p"}, "required env variables [CNI_CONTAINERID,CNI_NETNS,CNI_IFNAME] missing"},
       {{"CNI_COMMAND=DEL"}, "required env variables [CNI_CONTAINERID,CNI_IFNAME,CNI_PATH] missing"},
       {{"CNI_COMMAND=GC"}, "required env variables [CNI_PATH] missing"},
       {{"CNI_COMMAND=STATUS", "CNI_PATH="}, "required env variables [CNI_PATH] missing"},
@@ -159,28 +156,26 @@ TEST(CniRequest, NamesEverythingThatIsMissing) {
     EXPECT_EQ(request.error().message, message);
   }
   EXPECT_TRUE(read_request("macvlan", {"CNI_COMMAND=VERSION"}, "").has_value());
-  EXPECT_TRUE(read_request("x", {"CNI_COMMAND=DEL", "CNI_CONTAINERID=a", "CNI_IFNAME=e", "CNI_PATH=/p"}, "")
-                  .has_value());
+  EXPECT_TRUE(
+      read_request("x", {"CNI_COMMAND=DEL", "CNI_CONTAINERID=a", "CNI_IFNAME=e", "CNI_PATH=/p"}, "").has_value());
 }
 
 TEST(CniRequest, LetsNothingPastThePatterns) {
   for (const char* entry :
-       {"CNI_CONTAINERID=../x", "CNI_CONTAINERID=a/b", "CNI_CONTAINERID=-a", "CNI_CONTAINERID=a b",
-        "CNI_IFNAME=..", "CNI_IFNAME=a/b", "CNI_IFNAME=a:b", "CNI_IFNAME=a b", "CNI_IFNAME=0123456789abcdef",
-        "CNI_NETNS=run/netns/a", "CNI_NETNS=/run/\n", "CNI_ARGS=K", "CNI_ARGS==v", "CNI_ARGS=A=\x01",
-        "CNI_ARGS=K8S_POD_NAME=../../etc", "CNI_ARGS=K8S_POD_NAMESPACE=a/b", "CNI_ARGS=K8S_POD_UID=$(x)"}) {
+       {"CNI_CONTAINERID=../x", "CNI_CONTAINERID=a/b", "CNI_CONTAINERID=-a", "CNI_CONTAINERID=a b", "CNI_IFNAME=..",
+        "CNI_IFNAME=a/b", "CNI_IFNAME=a:b", "CNI_IFNAME=a b", "CNI_IFNAME=0123456789abcdef", "CNI_NETNS=run/netns/a",
+        "CNI_NETNS=/run/\n", "CNI_ARGS=K", "CNI_ARGS==v", "CNI_ARGS=A=\x01", "CNI_ARGS=K8S_POD_NAME=../../etc",
+        "CNI_ARGS=K8S_POD_NAMESPACE=a/b", "CNI_ARGS=K8S_POD_UID=$(x)"}) {
     auto request = read_request("macvlan", environment({entry}), "{}");
     ASSERT_FALSE(request.has_value()) << entry;
     EXPECT_EQ(request.error().code, kInvalidEnvironment) << entry;
   }
   EXPECT_FALSE(read_request("../macvlan", environment(), "{}").has_value());
-  EXPECT_FALSE(
-      read_request("macvlan", environment({"CNI_CONTAINERID=" + std::string(254, 'a')}), "").has_value());
+  EXPECT_FALSE(read_request("macvlan", environment({"CNI_CONTAINERID=" + std::string(254, 'a')}), "").has_value());
 }
 
 TEST(CniConfig, ReadsWhatAllPluginsShare) {
-  auto config =
-      read_plugin_config(R"({"cniVersion": "1.1.0", "name": "n", "type": "macvlan", "mode": "bridge",
+  auto config = read_plugin_config(R"({"cniVersion": "1.1.0", "name": "n", "type": "macvlan", "mode": "bridge",
     "args": {"cni": {"ips": ["10.0.0.5/24"]}}, "runtimeConfig": {"mac": "02:00:00:00:00:01"},
     "prevResult": {"interfaces": [{"name": "net1"}]},
     "cni.dev/valid-attachments": [{"containerID": "a", "ifname": "net1"}]})");
@@ -202,29 +197,23 @@ TEST(CniConfig, TellsAnAbsentListOfAttachmentsFromAnEmptyOne) {
   EXPECT_EQ(read_plugin_config(head + ", \"cni.dev/attachments\": [{}]}").error().code, kInvalidConfig);
   EXPECT_EQ(read_plugin_config(head + ", \"cni.dev/attachments\": {}}").error().code, kInvalidConfig);
 
-  EXPECT_TRUE(require_valid_attachments(*read_plugin_config(head + ", \"cni.dev/valid-attachments\": []}"))
-                  .has_value());
-  EXPECT_EQ(
-      require_valid_attachments(*read_plugin_config(head + "}")).error(),
-      (Failure{kInvalidConfig,
-               "GC needs cni.dev/valid-attachments: without it every attachment would be removed",
-               "send the attachments that are still valid, [] for none (cnitool gc sends no list); \"railbed "
-               "gc\" shows and removes what no namespace owns"}));
+  EXPECT_TRUE(
+      require_valid_attachments(*read_plugin_config(head + ", \"cni.dev/valid-attachments\": []}")).has_value());
+  EXPECT_EQ(require_valid_attachments(*read_plugin_config(head + "}")).error(),
+            (Failure{kInvalidConfig, "GC needs cni.dev/valid-attachments: without it every attachment would be removed",
+                     "send the attachments that are still valid, [] for none (cnitool gc sends no list); \"railbed "
+                     "gc\" shows and removes what no namespace owns"}));
 }
 
 TEST(CniConfig, RefusesWithThePlace) {
   const std::tuple<const char*, int, const char*> cases[] = {
-      {"{\"cniVersion\": \"0.2.0\"}", kIncompatibleVersion,
-       "incompatible CNI versions: the configuration is 0.2.0"},
-      {"{\"cniVersion\": \"1.0.0\",\n\"name\": \"a/b\"}", kInvalidConfig,
-       "network configuration:2:9: name: "},
+      {"{\"cniVersion\": \"0.2.0\"}", kIncompatibleVersion, "incompatible CNI versions: the configuration is 0.2.0"},
+      {"{\"cniVersion\": \"1.0.0\",\n\"name\": \"a/b\"}", kInvalidConfig, "network configuration:2:9: name: "},
       {"{\"cniVersion\": \"1.0.0\", \"type\": \"x\"}", kInvalidConfig, "name: the network's name is missing"},
       {"{\"cniVersion\": \"1.0.0\", \"name\": \"n\"}", kInvalidConfig, "type: the plugin's type is missing"},
       {"{\"cniVersion\": \"1.0.0\", \"name\": \"n\", \"type\": \"../x\"}", kInvalidConfig, "type: a type is"},
-      {"{\"cniVersion\": \"1.0.0\", \"name\": \"n\", \"type\": \"x\", \"args\": 1}", kInvalidConfig,
-       "args: an object"},
-      {"{\"cniVersion\": 1}", kInvalidConfig,
-       "network configuration:1:16: cniVersion: a string should stand here"},
+      {"{\"cniVersion\": \"1.0.0\", \"name\": \"n\", \"type\": \"x\", \"args\": 1}", kInvalidConfig, "args: an object"},
+      {"{\"cniVersion\": 1}", kInvalidConfig, "network configuration:1:16: cniVersion: a string should stand here"},
       {"{\"cniVersion\": \"1.0.0\",}", kDecode, "network configuration:1:"},
       {"nonsense", kDecode, "network configuration:1:1"},
   };
@@ -270,13 +259,11 @@ TEST(CniList, GivesAPluginWhatItDeclares) {
   AddResult previous;
   previous.interfaces.push_back({.name = "net1", .mtu = 9000});
   const doc::Value cni_args = doc::Value::Object{{"label", {}, doc::Value("l")}};
-  const std::string input =
-      plugin_input(*list, 0, previous, {{"mac", "m"}, {"ips", "i"}, {"other", 1}}, &cni_args);
-  EXPECT_EQ(
-      input,
-      R"({"type":"a","odd":{"k":[1]},"capabilities":{"mac":true,"ips":false},"args":{"x":1,"cni":{"label":"l"}},)"
-      R"("cniVersion":"0.4.0","name":"n","runtimeConfig":{"mac":"m"},)"
-      R"("prevResult":{"cniVersion":"0.4.0","interfaces":[{"name":"net1"}],"dns":{}}})");
+  const std::string input = plugin_input(*list, 0, previous, {{"mac", "m"}, {"ips", "i"}, {"other", 1}}, &cni_args);
+  EXPECT_EQ(input,
+            R"({"type":"a","odd":{"k":[1]},"capabilities":{"mac":true,"ips":false},"args":{"x":1,"cni":{"label":"l"}},)"
+            R"("cniVersion":"0.4.0","name":"n","runtimeConfig":{"mac":"m"},)"
+            R"("prevResult":{"cniVersion":"0.4.0","interfaces":[{"name":"net1"}],"dns":{}}})");
   EXPECT_EQ(plugin_input(*list, 0, std::nullopt, {}).find("prevResult"), std::string::npos);
 }
 

@@ -99,10 +99,10 @@ Outcome<PluginConfig> read_plugin_config(const std::string& json) {
 
 Outcome<void> require_valid_attachments(const PluginConfig& config) {
   if (config.valid_is_given) return {};
-  return std::unexpected(Failure{
-      kInvalidConfig, "GC needs cni.dev/valid-attachments: without it every attachment would be removed",
-      "send the attachments that are still valid, [] for none (cnitool gc sends no list); \"railbed gc\" "
-      "shows and removes what no namespace owns"});
+  return std::unexpected(
+      Failure{kInvalidConfig, "GC needs cni.dev/valid-attachments: without it every attachment would be removed",
+              "send the attachments that are still valid, [] for none (cnitool gc sends no list); \"railbed gc\" shows "
+              "and removes what no namespace owns"});
 }
 
 Outcome<ListConfig> read_list_config(const std::string& json) {

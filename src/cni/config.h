@@ -52,9 +52,8 @@ struct ListConfig {
 };
 Outcome<ListConfig> read_list_config(const std::string& json);
 
-// What plugin number `index` of the list gets on standard input: its object with cniVersion, name,
-// prevResult, and of `capability_args` those that it declares as runtimeConfig. `cni_args` become "args.cni"
-// where given.
+// What plugin number `index` of the list gets on standard input: its object with cniVersion, name, prevResult, and of
+// `capability_args` those that it declares as runtimeConfig. `cni_args` become "args.cni" where given.
 std::string plugin_input(const ListConfig& list, size_t index, const std::optional<AddResult>& previous,
                          const std::map<std::string, doc::Value>& capability_args,
                          const doc::Value* cni_args = nullptr);

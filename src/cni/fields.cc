@@ -14,14 +14,11 @@ Outcome<doc::Value> read_object(const std::string& json, std::string_view name) 
   auto value = doc::parse_json(source, found);
   if (!value) {
     const doc::Diagnostic& first = found.all().front();
-    return std::unexpected(
-        Failure{kDecode, fmt::format("{}: {}", first.span.to_string(), first.message), first.fix});
+    return std::unexpected(Failure{kDecode, fmt::format("{}: {}", first.span.to_string(), first.message), first.fix});
   }
   if (!value->is_object())
-    return std::unexpected(
-        Failure{kDecode,
-                fmt::format("{}: a JSON object should stand here, not {}", name, kind_name(value->kind())),
-                {}});
+    return std::unexpected(Failure{
+        kDecode, fmt::format("{}: a JSON object should stand here, not {}", name, kind_name(value->kind())), {}});
   return std::move(*value);
 }
 
@@ -34,8 +31,7 @@ std::string Fields::name_of(std::string_view key) const {
   return where_.empty() || key.empty() ? where_ + std::string(key) : fmt::format("{}.{}", where_, key);
 }
 
-std::unexpected<Failure> Fields::wrong(const doc::Value& at, std::string_view key,
-                                       std::string_view message) const {
+std::unexpected<Failure> Fields::wrong(const doc::Value& at, std::string_view key, std::string_view message) const {
   const std::string place = at.span.known() ? at.span.to_string() + ": " : std::string();
   return std::unexpected(Failure{code_, fmt::format("{}{}: {}", place, name_of(key), message), {}});
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Members of a JSON object that came from a runtime or a plugin, by name and kind.
 //
-// Why: every message about one says file:line:column, the member's name, and what it should have been. Null
-// counts as absent, as the reference library has it. Threading: pure. Failure: the code that the reader was
-// made with.
+// Why: every message about one says file:line:column, the member's name, and what it should have been. Null counts as
+// absent, as the reference library has it. Threading: pure. Failure: the code that the reader was made with.
 #pragma once
 
 #include <optional>

@@ -47,9 +47,8 @@ bool control(char c) {
 }
 // The specification's ^[a-zA-Z0-9][a-zA-Z0-9_.\-]*$
 bool word(std::string_view text) {
-  return !text.empty() && alphanumeric(text.front()) && std::ranges::all_of(text, [](char c) {
-    return alphanumeric(c) || c == '_' || c == '.' || c == '-';
-  });
+  return !text.empty() && alphanumeric(text.front()) &&
+         std::ranges::all_of(text, [](char c) { return alphanumeric(c) || c == '_' || c == '.' || c == '-'; });
 }
 
 std::unexpected<Failure> bad(std::string message, std::string details = {}) {
@@ -133,8 +132,7 @@ bool valid_network_name(std::string_view name) {
 std::string Request::pod() const {
   const auto name_space = args.find("K8S_POD_NAMESPACE");
   const auto name = args.find("K8S_POD_NAME");
-  if (name_space == args.end() || name == args.end() || name_space->second.empty() || name->second.empty())
-    return {};
+  if (name_space == args.end() || name == args.end() || name_space->second.empty() || name->second.empty()) return {};
   return name_space->second + "/" + name->second;
 }
 
@@ -148,8 +146,7 @@ Outcome<Request> read_request(const std::string& type, const std::vector<std::st
   const std::string_view command = value_of(environment, "CNI_COMMAND");
   const auto* known = std::ranges::find(kCommands, command, &std::pair<std::string_view, Command>::first);
   if (!command.empty() && known == std::end(kCommands))
-    return bad(fmt::format("unknown CNI_COMMAND: {}", shown(command)),
-               "ADD, DEL, CHECK, GC, STATUS or VERSION");
+    return bad(fmt::format("unknown CNI_COMMAND: {}", shown(command)), "ADD, DEL, CHECK, GC, STATUS or VERSION");
   Request request{.type = type, .config = std::move(config)};
   if (!command.empty()) request.command = known->second;
 
@@ -165,8 +162,7 @@ Outcome<Request> read_request(const std::string& type, const std::vector<std::st
   request.netns = take("CNI_NETNS", kNetns);
   request.ifname = take("CNI_IFNAME", kIfname);
   request.path = split(take("CNI_PATH", kPath), ':');
-  if (!missing.empty())
-    return bad(fmt::format("required env variables [{}] missing", fmt::join(missing, ",")));
+  if (!missing.empty()) return bad(fmt::format("required env variables [{}] missing", fmt::join(missing, ",")));
   if (type.empty() || type.find('/') != std::string::npos || std::ranges::any_of(type, control))
     return bad(fmt::format("\"{}\" is no name of a plugin", shown(type)));
   TRY_CNI(check_values(request));

@@ -36,8 +36,7 @@ struct Request {
 };
 
 // `environment` are "CNI_COMMAND=ADD", …; others are ignored.
-Outcome<Request> read_request(const std::string& type, const std::vector<std::string>& environment,
-                              std::string config);
+Outcome<Request> read_request(const std::string& type, const std::vector<std::string>& environment, std::string config);
 
 // The specification's patterns.
 bool valid_container_id(std::string_view id);

@@ -12,8 +12,7 @@ std::string Version::to_string() const {
 
 namespace {
 std::unexpected<Failure> unreadable(std::string_view text) {
-  return std::unexpected(Failure{kIncompatibleVersion,
-                                 fmt::format("\"{}\" is no CNI version", text.substr(0, 40)),
+  return std::unexpected(Failure{kIncompatibleVersion, fmt::format("\"{}\" is no CNI version", text.substr(0, 40)),
                                  "cniVersion is up to three numbers with dots between them, as 1.1.0"});
 }
 }  // namespace
@@ -38,12 +37,12 @@ Outcome<Version> supported_version(std::string_view text) {
   const Version version = TRY_CNI(parse_version(text));
   const std::string name = version.to_string();
   if (std::ranges::find(kSupportedVersions, name) != std::end(kSupportedVersions)) return version;
-  return std::unexpected(Failure{
-      kIncompatibleVersion,
-      fmt::format("incompatible CNI versions: the configuration is {}, this plugin has {}", name,
-                  fmt::join(kSupportedVersions, ", ")),
-      text.empty() ? "a configuration without cniVersion counts as 0.1.0: add \"cniVersion\": \"1.0.0\""
-                   : "set cniVersion to one of these"});
+  return std::unexpected(
+      Failure{kIncompatibleVersion,
+              fmt::format("incompatible CNI versions: the configuration is {}, this plugin has {}", name,
+                          fmt::join(kSupportedVersions, ", ")),
+              text.empty() ? "a configuration without cniVersion counts as 0.1.0: add \"cniVersion\": \"1.0.0\""
+                           : "set cniVersion to one of these"});
 }
 
 }  // namespace railbed::cni

@@ -42,13 +42,11 @@ Diagnostic& Diagnostic::looks_for(std::string name) {
 }
 
 Diagnostic& Diagnostics::error(std::string_view id, Span span, std::string message) {
-  return all_.emplace_back(
-      Diagnostic{std::string(id), Severity::kError, std::move(span), std::move(message)});
+  return all_.emplace_back(Diagnostic{std::string(id), Severity::kError, std::move(span), std::move(message)});
 }
 
 Diagnostic& Diagnostics::warning(std::string_view id, Span span, std::string message) {
-  return all_.emplace_back(
-      Diagnostic{std::string(id), Severity::kWarning, std::move(span), std::move(message)});
+  return all_.emplace_back(Diagnostic{std::string(id), Severity::kWarning, std::move(span), std::move(message)});
 }
 
 Diagnostic& Diagnostics::note(std::string_view id, Span span, std::string message) {
@@ -60,8 +58,7 @@ bool Diagnostics::has_errors() const {
 }
 
 size_t Diagnostics::count(Severity severity) const {
-  return static_cast<size_t>(
-      std::ranges::count_if(all_, [&](const Diagnostic& d) { return d.severity == severity; }));
+  return static_cast<size_t>(std::ranges::count_if(all_, [&](const Diagnostic& d) { return d.severity == severity; }));
 }
 
 void Diagnostics::append(Diagnostics other) {
@@ -125,8 +122,7 @@ Surroundings around(const Span& span) {
   constexpr size_t kReach = 3 * kMaxShownBytes;
   const std::string_view text = span.source->text;
   const auto column = static_cast<size_t>(span.column);
-  const bool has_offset =
-      (span.offset > 0 || span.line == 1) && span.offset < text.size() && span.offset + 1 >= column;
+  const bool has_offset = (span.offset > 0 || span.line == 1) && span.offset < text.size() && span.offset + 1 >= column;
   if (!has_offset) return {line_text(text, span.line), column};
   const size_t back = std::min(column - 1, kReach);
   std::string_view part = text.substr(span.offset - back);
@@ -141,8 +137,8 @@ std::string excerpt_lines(const Span& span) {
   const Surroundings line = around(span);
   const Excerpt e = cut_around(line.text, line.column, static_cast<size_t>(std::max(span.length, 0)));
   const size_t width = std::max<size_t>(blanks_for(e.marked).size(), 1);
-  return fmt::format("{:>6} | {}{}{}\n       | {}^{}\n", span.line, e.before, e.marked, e.after,
-                     blanks_for(e.before), std::string(width - 1, '~'));
+  return fmt::format("{:>6} | {}{}{}\n       | {}^{}\n", span.line, e.before, e.marked, e.after, blanks_for(e.before),
+                     std::string(width - 1, '~'));
 }
 }  // namespace
 

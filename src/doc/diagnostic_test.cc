@@ -46,8 +46,7 @@ TEST(Render, LongLinesAreCutAroundTheColumn) {
   Diagnostics diagnostics;
   diagnostics.error("E", {source(line), 1, 201, 1}, "m");
   EXPECT_EQ(render(diagnostics),
-            fmt::format("policy.yaml:1:201: error: m [E]\n     1 | …{:a>33}X{:b>66}…\n       |  {:33}^\n", "",
-                        "", ""));
+            fmt::format("policy.yaml:1:201: error: m [E]\n     1 | …{:a>33}X{:b>66}…\n       |  {:33}^\n", "", "", ""));
 }
 
 TEST(Render, ControlCharactersOfTheInputDoNotReachTheTerminal) {

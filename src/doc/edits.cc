@@ -52,8 +52,7 @@ std::vector<EditedText::Group> each_alone(const EditedText::Group& edits) {
 
 }  // namespace
 
-EditedText::EditedText(SourcePtr before, const Group& edits)
-    : EditedText(std::move(before), each_alone(edits)) {}
+EditedText::EditedText(SourcePtr before, const Group& edits) : EditedText(std::move(before), each_alone(edits)) {}
 
 EditedText::EditedText(SourcePtr before, std::span<const Group> groups)
     : before_(std::move(before)), lines_before_(before_) {

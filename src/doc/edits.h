@@ -5,8 +5,7 @@
 // it, and `--fix` must write exactly what was checked. So the repaired text is read again, and places in it
 // are told in the text that the person has. A repair is often several edits (lines that go from here to
 // there), of which some alone destroy: they are a group, and a group is applied whole or not at all.
-// Threading: values. Failure: a group that overlaps an earlier one, itself or the end of the text is left
-// out.
+// Threading: values. Failure: a group that overlaps an earlier one, itself or the end of the text is left out.
 #pragma once
 
 #include <span>

@@ -78,8 +78,7 @@ TEST(EditsTest, DifferencesAreShownAsDiffDoes) {
   EXPECT_EQ(unified_diff("a", "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n"),
             "--- a\n+++ a\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n");
   EXPECT_EQ(unified_diff("a", "x\n", "x\n"), "");
-  EXPECT_EQ(unified_diff("a", "x", "y\n"),
-            "--- a\n+++ a\n@@ -1,1 +1,1 @@\n-x\n\\ No newline at end of file\n+y\n");
+  EXPECT_EQ(unified_diff("a", "x", "y\n"), "--- a\n+++ a\n@@ -1,1 +1,1 @@\n-x\n\\ No newline at end of file\n+y\n");
   EXPECT_EQ(unified_diff("a", "1\n2\n", "2\n1\n"), "--- a\n+++ a\n@@ -1,2 +1,2 @@\n+2\n 1\n-2\n");
 }
 

@@ -96,11 +96,9 @@ Span TextPlaces::at(size_t offset, size_t length) const {
   const auto line = std::ranges::lower_bound(line_ends_, first);
   if (line == line_ends_.end()) return span_;
   const auto number = static_cast<int>(line - line_ends_.begin());
-  const size_t line_start =
-      number == 0 ? span_.offset + 1 - static_cast<size_t>(span_.column) : line[-1] + 1U;
+  const size_t line_start = number == 0 ? span_.offset + 1 - static_cast<size_t>(span_.column) : line[-1] + 1U;
   return {span_.source, span_.line + number, static_cast<int>(first - line_start + 1),
-          static_cast<int>(std::max(std::min<size_t>(last, *line), first) - first),
-          static_cast<uint32_t>(first)};
+          static_cast<int>(std::max(std::min<size_t>(last, *line), first) - first), static_cast<uint32_t>(first)};
 }
 
 namespace {
@@ -128,8 +126,7 @@ std::optional<Value> read_without_places(const Value& text, std::string content,
 }
 
 // `content` is the text with `prefix` bytes before it that are not in the file.
-std::optional<Value> read_embedded(const Value& text, std::string content, size_t prefix,
-                                   Diagnostics& diagnostics) {
+std::optional<Value> read_embedded(const Value& text, std::string content, size_t prefix, Diagnostics& diagnostics) {
   const TextPlaces places(text);
   if (!places.exact()) return read_without_places(text, std::move(content), prefix, diagnostics);
   const auto place_in_file = [&](size_t offset, size_t length) {

@@ -13,8 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (value.has_value() == diagnostics.has_errors()) __builtin_trap();
   if (!value) return 0;
   Diagnostics again;
-  const auto back =
-      parse_json(std::make_shared<const Source>(Source{"out", to_json(*value, size % 3)}), again);
+  const auto back = parse_json(std::make_shared<const Source>(Source{"out", to_json(*value, size % 3)}), again);
   if (!back || *back != *value) __builtin_trap();
   const Value holder = Value::Object{{"config", {}, Value(text)}};
   const auto outer = parse_yaml(std::make_shared<const Source>(Source{"yaml", to_yaml(holder)}), again);

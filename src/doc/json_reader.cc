@@ -19,8 +19,7 @@ class JsonReader {
 
   std::optional<Value> read() {
     if (auto bad = first_invalid_utf8(text_)) {
-      fail("RB-JSON-004", *bad, 1,
-           fmt::format("byte 0x{:02x} is not UTF-8", static_cast<unsigned char>(text_[*bad])));
+      fail("RB-JSON-004", *bad, 1, fmt::format("byte 0x{:02x} is not UTF-8", static_cast<unsigned char>(text_[*bad])));
       return std::nullopt;
     }
     if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
@@ -54,13 +53,11 @@ class JsonReader {
   }
   void skip_blanks() {
     const char* const bytes = text_.data();
-    while (at_ < text_.size() &&
-           (bytes[at_] == ' ' || bytes[at_] == '\n' || bytes[at_] == '\r' || bytes[at_] == '\t'))
+    while (at_ < text_.size() && (bytes[at_] == ' ' || bytes[at_] == '\n' || bytes[at_] == '\r' || bytes[at_] == '\t'))
       ++at_;
   }
   bool refuse_comment() {
-    if (peek() != '#' && !text_.substr(at_).starts_with("//") && !text_.substr(at_).starts_with("/*"))
-      return false;
+    if (peek() != '#' && !text_.substr(at_).starts_with("//") && !text_.substr(at_).starts_with("/*")) return false;
     syntax_error("JSON has no comments", "remove the comment");
     return true;
   }
@@ -95,8 +92,7 @@ class JsonReader {
   bool read_bare(Value& out) {
     if (peek() == '-' || (peek() >= '0' && peek() <= '9')) return read_number(out);
     size_t end = at_;
-    while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) || text_[end] == '_'))
-      ++end;
+    while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) || text_[end] == '_')) ++end;
     const std::string_view word = text_.substr(at_, end - at_);
     if (word == "true" || word == "false")
       out = Value(word == "true");
@@ -239,8 +235,7 @@ class JsonReader {
     const size_t which = at_end() ? std::string_view::npos : kLetters.find(peek());
     if (which == std::string_view::npos) {
       --at_;
-      return fail("RB-JSON-001", at_, 2,
-                  "unknown escape; JSON has \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX");
+      return fail("RB-JSON-001", at_, 2, "unknown escape; JSON has \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX");
     }
     out += kMeanings[which];
     ++at_;
@@ -305,14 +300,12 @@ class JsonReader {
     if (!read_string(member.key)) return false;
     member.key_span = place_of_(start, at_ - start);
     skip_blanks();
-    if (peek() != ':')
-      return syntax_error(fmt::format("expected ':' after key \"{}\", found {}", member.key, found()));
+    if (peek() != ':') return syntax_error(fmt::format("expected ':' after key \"{}\", found {}", member.key, found()));
     ++at_;
     if (!read_value(member.value, depth + 1)) return false;
     if (auto first = keys.find(object, member.key)) {
       duplicates_ = true;
-      diagnostics_
-          .error("RB-JSON-002", member.key_span, fmt::format("key \"{}\" stands here twice", member.key))
+      diagnostics_.error("RB-JSON-002", member.key_span, fmt::format("key \"{}\" stands here twice", member.key))
           .note(object[*first].key_span, "it stands here first");
       return true;
     }
@@ -355,8 +348,7 @@ std::optional<Value> read_json(std::string_view text, const PlaceOf& place_of, D
 
 std::optional<Value> parse_json(SourcePtr source, Diagnostics& diagnostics) {
   const LineIndex index(source);
-  return read_json(
-      source->text, [&](size_t offset, size_t length) { return index.at(offset, length); }, diagnostics);
+  return read_json(source->text, [&](size_t offset, size_t length) { return index.at(offset, length); }, diagnostics);
 }
 
 }  // namespace railbed::doc

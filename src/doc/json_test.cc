@@ -70,8 +70,7 @@ RC_GTEST_PROP(Json, ReadsWhatAnotherWriterWrites, ()) {
 RC_GTEST_PROP(Json, AgreesWithAnotherReaderAboutDamagedText, ()) {
   std::string text = to_json(*arbitrary_value(2), *rc::gen::element(0, 2));
   const size_t at = *rc::gen::inRange<size_t>(0, text.size());
-  const char byte =
-      *rc::gen::element('{', '}', '[', ']', '"', ',', ':', '\\', 'e', '0', '.', '-', ' ', '\n', '\x80');
+  const char byte = *rc::gen::element('{', '}', '[', ']', '"', ',', ':', '\\', 'e', '0', '.', '-', ' ', '\n', '\x80');
   text[at] = byte;
   const Parsed ours = parse(text);
   const auto theirs = nlohmann::ordered_json::parse(text, nullptr, false);
@@ -155,8 +154,8 @@ TEST(Json, EveryMistakeHasItsPlaceAndItsFix) {
        "a.json:1:3: error: a control character inside a text is written as an escape [RB-JSON-001]\n"
        "     1 | \"a\tb\"\n       |   ^\n  fix: write \\u0009\n"},
       {"\"\\x\"",
-       "a.json:1:2: error: unknown escape; JSON has \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX "
-       "[RB-JSON-001]\n     1 | \"\\x\"\n       |  ^~\n"},
+       "a.json:1:2: error: unknown escape; JSON has \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX [RB-JSON-001]\n     1 "
+       "| \"\\x\"\n       |  ^~\n"},
       {"\"\\ud800\"",
        "a.json:1:2: error: half of a surrogate pair without the other half [RB-JSON-001]\n"
        "     1 | \"\\ud800\"\n       |  ^~~~~~\n"},

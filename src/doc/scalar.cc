@@ -94,8 +94,7 @@ Value resolve_plain(std::string_view text) {
                                                           "on",   "On",   "ON",   "y",   "Y"};
   static constexpr std::array<std::string_view, 11> kFalse{"false", "False", "FALSE", "no", "No", "NO",
                                                            "off",   "Off",   "OFF",   "n",  "N"};
-  static constexpr std::array<std::string_view, 6> kInfinity{".inf",  ".Inf",  ".INF",
-                                                             "+.inf", "+.Inf", "+.INF"};
+  static constexpr std::array<std::string_view, 6> kInfinity{".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"};
   static constexpr std::array<std::string_view, 3> kMinusInfinity{"-.inf", "-.Inf", "-.INF"};
   static constexpr std::array<std::string_view, 3> kUndefined{".nan", ".NaN", ".NAN"};
   if (is_one_of(text, kNull)) return {};

@@ -90,8 +90,7 @@ class Value {
   // The member `key` of an object; null when there is none or this is no object. Linear: objects are small.
   const Value* find(std::string_view key) const;
   Value* find(std::string_view key);
-  // Appends or replaces a member; this must be an object (a null value becomes one). Returns the stored
-  // value.
+  // Appends or replaces a member; this must be an object (a null value becomes one). Returns the stored value.
   Value& set(std::string_view key, Value value);
   // Appends to an array (a null value becomes one).
   Value& push(Value value);

@@ -32,14 +32,12 @@ std::optional<Value> parse_embedded_yaml(const Value& text, Diagnostics& diagnos
 struct Region {
   size_t begin = 0;
   size_t end = 0;
-  // So many columns before each line are not its own (a fence in a list item); "---" lines may stand behind
-  // them.
+  // So many columns before each line are not its own (a fence in a list item); "---" lines may stand behind them.
   size_t indent = 0;
 };
 // The documents of a region; spans point into the source. `index` is that of the source: many regions of a
 // large file share it. Linear in the size of the region.
-std::vector<Value> parse_yaml(const SourcePtr& source, const LineIndex& index, Region region,
-                              Diagnostics& diagnostics);
+std::vector<Value> parse_yaml(const SourcePtr& source, const LineIndex& index, Region region, Diagnostics& diagnostics);
 
 // Where the lines of a block scalar (`|`, `>`) stand, for texts that hold YAML themselves; nothing for a text
 // that was written in another way or made.

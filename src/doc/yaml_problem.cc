@@ -80,9 +80,8 @@ class Explainer {
   }
 
   void explain() {
-    const bool found = tab() || open_quote() || wrong_start() || template_braces() || dots() ||
-                       indentation() || second_colon() || placeholder() || after_quote() || missing_colon() ||
-                       flow();
+    const bool found = tab() || open_quote() || wrong_start() || template_braces() || dots() || indentation() ||
+                       second_colon() || placeholder() || after_quote() || missing_colon() || flow();
     if (!found) in_its_own_words();
   }
 
@@ -145,16 +144,14 @@ class Explainer {
     return false;
   }
 
-  // A line of dots in the place of what was left out: YAML reads it as a value, and the next key has no
-  // place.
+  // A line of dots in the place of what was left out: YAML reads it as a value, and the next key has no place.
   bool dots() {
     if (!says("expected key") && !says("mapping values") && !says("expected ':'")) return false;
     for (size_t i = lines_.size() - 1; i-- > 0;) {
       const Line& line = lines_[i];
       if (line.is_empty() || line.is_comment()) continue;
       const std::string_view content = line.content().substr(0, line.content().find_last_not_of(' ') + 1);
-      if (line.indent() == 0 || (content != ".." && content != "..." && content != "\xE2\x80\xA6"))
-        return false;
+      if (line.indent() == 0 || (content != ".." && content != "..." && content != "\xE2\x80\xA6")) return false;
       Diagnostic& told = error("RB-YAML-001", line.offset + line.indent(), content.size(),
                                "dots in the place of what was left out are no YAML")
                              .with_fix("write what belongs here, or make the line a comment: '# ...'");
@@ -166,8 +163,8 @@ class Explainer {
 
   // The line stands at a column at which nothing around it stands.
   bool indentation() {
-    if (!says("expected key") && !says("mapping values") && !says("'-' indicator") &&
-        !says("block sequence entries") && !says("<document start>"))
+    if (!says("expected key") && !says("mapping values") && !says("'-' indicator") && !says("block sequence entries") &&
+        !says("<document start>"))
       return false;
     if (problem_.offset < last().offset + last().indent() || opens_a_level()) return false;
     std::string_view content = last().content();
@@ -185,11 +182,10 @@ class Explainer {
     const long move = static_cast<long>(sibling.indent) - static_cast<long>(indent);
     Diagnostic& told =
         error("RB-YAML-002", last().offset + indent, key->size(),
-              fmt::format("'{}' begins at column {}, but its neighbour '{}' (line {}) at column {}", *key,
-                          indent + 1, sibling.key, sibling.line, sibling.indent + 1))
+              fmt::format("'{}' begins at column {}, but its neighbour '{}' (line {}) at column {}", *key, indent + 1,
+                          sibling.key, sibling.line, sibling.indent + 1))
             .with_fix(fmt::format("indent it by {} blank{} {}, to column {}", std::abs(move),
-                                  std::abs(move) == 1 ? "" : "s", move > 0 ? "more" : "less",
-                                  sibling.indent + 1));
+                                  std::abs(move) == 1 ? "" : "s", move > 0 ? "more" : "less", sibling.indent + 1));
     move_lines(told, indent, sibling.indent);
     return true;
   }
@@ -221,8 +217,8 @@ class Explainer {
     const std::string_view next = text_.substr(below, line_end(below) - below);
     if (below >= text_.size() || next.find_first_not_of(" \t\r\n") != indent) return false;
     error("RB-YAML-002", first.offset + first.indent(), key->size(),
-          fmt::format("'{}' begins at column {}, but its neighbours below at column {}", *key,
-                      first.indent() + 1, indent + 1))
+          fmt::format("'{}' begins at column {}, but its neighbours below at column {}", *key, first.indent() + 1,
+                      indent + 1))
         .with_fix(fmt::format("indent it by {} blank{} less, to column {}", first.indent() - indent,
                               first.indent() - indent == 1 ? "" : "s", indent + 1))
         .edits.push_back(Edit{source_, first.offset, first.indent() - indent, "", {}});
@@ -277,8 +273,7 @@ class Explainer {
     const std::string_view name = last().text.substr(colon + 2, brace - colon - 1);
     Diagnostic& told =
         error("RB-YAML-001", last().offset + colon + 2, name.size(),
-              fmt::format("{} looks like a placeholder; YAML reads a value that begins with '{{' as a map",
-                          name))
+              fmt::format("{} looks like a placeholder; YAML reads a value that begins with '{{' as a map", name))
             .with_fix("write the real value, or put the whole value in double quotes");
     const std::string_view line = text_.substr(last().offset, line_end(last().offset) - last().offset);
     std::string_view value = line.substr(colon + 2);
@@ -308,8 +303,7 @@ class Explainer {
     if (lines_.size() < 2) return false;
     const Line& above = lines_[lines_.size() - 2];
     const size_t open = above.text.find(quote);
-    if (std::ranges::count(above.text, quote) != 1 || !above.text.substr(0, open).ends_with(": "))
-      return false;
+    if (std::ranges::count(above.text, quote) != 1 || !above.text.substr(0, open).ends_with(": ")) return false;
     error("RB-YAML-006", above.offset + open, 1, "the quoted text that begins here is not closed on its line")
         .with_fix(fmt::format("add the closing {}", quote));
     return true;
@@ -323,8 +317,8 @@ class Explainer {
     const size_t colon = line.find(':');
     Diagnostic& d = error("RB-YAML-001", at, line.size(), "a key without ': ' behind it");
     if (colon != std::string_view::npos && colon > 0 && colon + 1 < line.size())
-      d.with_fix(fmt::format("write a blank behind the colon: '{}: {}'", line.substr(0, colon),
-                             line.substr(colon + 1)));
+      d.with_fix(
+          fmt::format("write a blank behind the colon: '{}: {}'", line.substr(0, colon), line.substr(colon + 1)));
     return true;
   }
 
@@ -368,8 +362,7 @@ class Explainer {
 
 }  // namespace
 
-void explain(const YamlProblem& problem, const SourcePtr& source, const LineIndex& index,
-             Diagnostics& diagnostics) {
+void explain(const YamlProblem& problem, const SourcePtr& source, const LineIndex& index, Diagnostics& diagnostics) {
   Explainer(problem, source, index, diagnostics).explain();
 }
 

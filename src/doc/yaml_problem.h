@@ -23,7 +23,6 @@ struct YamlProblem {
   size_t document_offset = 0;  // where this document begins
 };
 
-void explain(const YamlProblem& problem, const SourcePtr& source, const LineIndex& index,
-             Diagnostics& diagnostics);
+void explain(const YamlProblem& problem, const SourcePtr& source, const LineIndex& index, Diagnostics& diagnostics);
 
 }  // namespace railbed::doc

@@ -61,9 +61,8 @@ const Case kCases[] = {
      "  fix: '{{' is a template: render it first (helm template, kustomize build), or put the value in "
      "quotes\n"},
     {"{{- if .Values.x }}\na: 1\n",
-     "a.yaml:1:2: error: a key must be a text, not a map or a list [RB-YAML-010]\n     1 | {{- if .Values.x "
-     "}}\n       |  ^\n  fix: '{{' is a template: render it first (helm template, kustomize build), or put "
-     "the value in quotes\n"},
+     "a.yaml:1:2: error: a key must be a text, not a map or a list [RB-YAML-010]\n     1 | {{- if .Values.x }}\n       "
+     "|  ^\n  fix: '{{' is a template: render it first (helm template, kustomize build), or put the value in quotes\n"},
     {"a: 1\n{{- if .Values.x }}\nb: 1\n{{- end }}\n",
      "a.yaml:2:1: error: '{{' is a template, not YAML [RB-YAML-001]\n     2 | {{- if .Values.x }}\n       | "
      "^~\n  fix: render the template first (helm template, kustomize build), or put the value in quotes\n"},
@@ -113,8 +112,8 @@ const Case kCases[] = {
      "a.yaml:9:1: error: key 'name' stands here twice [RB-YAML-003]\n     9 | name: y\n       | ^~~~\n"
      "  note: a.yaml:3:1: it stands here first\n     3 | name: x\n       | ^~~~\n"},
     {"a: 1\n- \nb:\nY\n",
-     "a.yaml:2:1: error: did not find expected key while parsing a block mapping [RB-YAML-001]\n     2 | - "
-     "\n       | ^\n  note: a.yaml:1:1: it begins here\n     1 | a: 1\n       | ^\n"},
+     "a.yaml:2:1: error: did not find expected key while parsing a block mapping [RB-YAML-001]\n     2 | - \n       | "
+     "^\n  note: a.yaml:1:1: it begins here\n     1 | a: 1\n       | ^\n"},
     {"spec:\n  - a\n  b: 1\n",
      "a.yaml:3:3: error: did not find expected '-' indicator while parsing a block collection [RB-YAML-001]\n"
      "     3 |   b: 1\n       |   ^\n  note: a.yaml:2:3: it begins here\n     2 |   - a\n       |   ^\n"},

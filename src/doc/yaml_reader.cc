@@ -54,8 +54,7 @@ struct Piece {
 // Reads the documents of one piece.
 class PieceReader {
  public:
-  PieceReader(const SourcePtr& source, const LineIndex& index, Piece piece, size_t& copied,
-              Diagnostics& diagnostics)
+  PieceReader(const SourcePtr& source, const LineIndex& index, Piece piece, size_t& copied, Diagnostics& diagnostics)
       : source_(source),
         index_(index),
         piece_(piece),
@@ -113,9 +112,7 @@ class PieceReader {
     return index_.at(start, one_byte ? 1 : positions_.offset(event->end_mark) - start);
   }
 
-  static std::string text_of(const yaml_char_t* text) {
-    return text ? reinterpret_cast<const char*>(text) : "";
-  }
+  static std::string text_of(const yaml_char_t* text) { return text ? reinterpret_cast<const char*>(text) : ""; }
 
   bool build(Event& event, Value& out, int depth) {
     switch (event->type) {
@@ -195,9 +192,7 @@ class PieceReader {
   }
 
   bool resolve(Value& out, std::string text, const std::string& tag, bool plain, const Span& span) {
-    const auto standard = [&](std::string_view name) {
-      return tag == fmt::format("tag:yaml.org,2002:{}", name);
-    };
+    const auto standard = [&](std::string_view name) { return tag == fmt::format("tag:yaml.org,2002:{}", name); };
     if (tag.empty() ? !plain : tag == "!" || standard("str")) {
       out = Value(std::move(text));
       return true;
@@ -205,8 +200,8 @@ class PieceReader {
     out = resolve_plain(text);
     if (standard("float") && out.as_int()) out = Value(static_cast<double>(*out.as_int()));
     const bool as_tagged = tag.empty() || (standard("int") && out.as_int()) ||
-                           (standard("float") && out.as_double_exact()) ||
-                           (standard("bool") && out.as_bool()) || (standard("null") && out.is_null());
+                           (standard("float") && out.as_double_exact()) || (standard("bool") && out.as_bool()) ||
+                           (standard("null") && out.is_null());
     if (!as_tagged)
       return fail("RB-YAML-011", span, fmt::format("tag '{}' does not fit this value or is not known", tag));
     if (const double* number = out.as_double_exact(); number && !std::isfinite(*number))
@@ -217,8 +212,7 @@ class PieceReader {
 
   bool build_sequence(Event& event, Value& out, int depth) {
     const Span span = span_of(event, true);
-    if (too_deep(depth, span) || !known_tag(text_of(event->data.sequence_start.tag), "seq", span))
-      return false;
+    if (too_deep(depth, span) || !known_tag(text_of(event->data.sequence_start.tag), "seq", span)) return false;
     const std::string anchor = text_of(event->data.sequence_start.anchor);
     if (!anchor.empty()) open_anchors_.insert(anchor);
     Value::Array array;
@@ -240,8 +234,7 @@ class PieceReader {
 
   bool build_mapping(Event& event, Value& out, int depth) {
     const Span span = span_of(event, true);
-    if (too_deep(depth, span) || !known_tag(text_of(event->data.mapping_start.tag), "map", span))
-      return false;
+    if (too_deep(depth, span) || !known_tag(text_of(event->data.mapping_start.tag), "map", span)) return false;
     const std::string anchor = text_of(event->data.mapping_start.anchor);
     if (!anchor.empty()) open_anchors_.insert(anchor);
     Value::Object object;
@@ -262,8 +255,7 @@ class PieceReader {
       if (is_merge)
         merges.push_back(std::move(member.value));
       else if (auto first = keys.find(object, member.key))
-        diagnostics_
-            .error("RB-YAML-003", member.key_span, fmt::format("key '{}' stands here twice", member.key))
+        diagnostics_.error("RB-YAML-003", member.key_span, fmt::format("key '{}' stands here twice", member.key))
             .note(object[*first].key_span, "it stands here first");
       else
         object.push_back(std::move(member));
@@ -293,8 +285,8 @@ class PieceReader {
     const bool braces = std::string_view(source_->text).substr(member.key_span.offset).starts_with("{") &&
                         member.key_span.offset > 0 && source_->text[member.key_span.offset - 1] == '{';
     return fail("RB-YAML-010", member.key_span, "a key must be a text, not a map or a list",
-                braces ? "'{{' is a template: render it first (helm template, kustomize build), or put the "
-                         "value in quotes"
+                braces ? "'{{' is a template: render it first (helm template, kustomize build), "
+                         "or put the value in quotes"
                        : "put the key in double quotes");
   }
 

@@ -25,8 +25,7 @@ struct Parsed {
 Parsed parse(std::string text) {
   Diagnostics diagnostics;
   Parsed parsed;
-  parsed.documents =
-      parse_yaml(std::make_shared<const Source>(Source{"a.yaml", std::move(text)}), diagnostics);
+  parsed.documents = parse_yaml(std::make_shared<const Source>(Source{"a.yaml", std::move(text)}), diagnostics);
   parsed.messages = render(diagnostics);
   return parsed;
 }
@@ -153,8 +152,7 @@ TEST(Yaml, HostileDocumentsAreRefusedQuickly) {
             std::string::npos);
   std::string deep_aliases = "a0: &a0 [x]\n";
   for (int i = 1; i < 1000; ++i) deep_aliases += fmt::format("a{0}: &a{0} [*a{1}]\n", i, i - 1);
-  EXPECT_NE(parse(deep_aliases).messages.find("nested deeper than 128 levels [RB-YAML-007]"),
-            std::string::npos);
+  EXPECT_NE(parse(deep_aliases).messages.find("nested deeper than 128 levels [RB-YAML-007]"), std::string::npos);
   EXPECT_NE(parse(std::string(100'000, '[')).messages.find("RB-YAML-007"), std::string::npos);
   std::string long_map;
   for (int i = 0; i < 50'000; ++i) long_map += fmt::format("key{}: 1\n", i);

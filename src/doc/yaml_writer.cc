@@ -38,8 +38,7 @@ bool is_plain(std::string_view text) {
     if (!dash) return false;
   }
   if (text.starts_with("...") || text == "=") return false;
-  return text.find(": ") == std::string_view::npos && text.find(" #") == std::string_view::npos &&
-         text.back() != ':';
+  return text.find(": ") == std::string_view::npos && text.find(" #") == std::string_view::npos && text.back() != ':';
 }
 
 // What JSON leaves as it is and YAML does not take in double quotes.

@@ -34,8 +34,7 @@ TEST(ApplyVfInfo, EthernetVfs) {
   EXPECT_EQ(vf.max_tx_rate_mbps, 500);
 }
 
-// Old kernels show the front of the 20-byte address as a MAC, and a node GUID of zero until somebody sets
-// one.
+// Old kernels show the front of the 20-byte address as a MAC, and a node GUID of zero until somebody sets one.
 TEST(ApplyVfInfo, InfinibandVfs) {
   Nic nic{.link_type = LinkType::kInfiniband, .vfs = {{.index = {0}}}};
   apply_vf_info(nic, {info(0)});
@@ -45,8 +44,7 @@ TEST(ApplyVfInfo, InfinibandVfs) {
 }
 
 TEST(Representors, AreToldByTheirPortName) {
-  for (const char* name : {"pf0vf0", "pf1vf127", "c1pf0vf3", "pf0sf88"})
-    EXPECT_TRUE(is_representor(name)) << name;
+  for (const char* name : {"pf0vf0", "pf1vf127", "c1pf0vf3", "pf0sf88"}) EXPECT_TRUE(is_representor(name)) << name;
   for (const char* name : {"", "p0", "p1", "pf0", "vf0", "pf"}) EXPECT_FALSE(is_representor(name)) << name;
 }
 

@@ -75,8 +75,7 @@ void Attributes::note(std::string line) {
 }
 
 void Attributes::note(const Error& error) {
-  if (error.code == Code::kNotFound || error.code == Code::kInvalid || error.code == Code::kUnsupported)
-    return;
+  if (error.code == Code::kNotFound || error.code == Code::kInvalid || error.code == Code::kUnsupported) return;
   note(error.story());
 }
 

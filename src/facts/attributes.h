@@ -30,8 +30,7 @@ std::optional<int64_t> parse_number(std::string_view text);
 
 class Attributes {
  public:
-  Attributes(const os::FileTree& files, std::vector<std::string>& problems)
-      : files_(files), problems_(problems) {}
+  Attributes(const os::FileTree& files, std::vector<std::string>& problems) : files_(files), problems_(problems) {}
 
   // The same tree, for another thread.
   Attributes with_problems(std::vector<std::string>& problems) const { return {files_, problems}; }

@@ -20,50 +20,14 @@ namespace railbed::facts {
 namespace {
 
 // The modules that decide what a node can do with VFs and RDMA.
-constexpr std::array kModules = {"8021q",
-                                 "amdgpu",
-                                 "bnxt_en",
-                                 "bnxt_re",
-                                 "bonding",
-                                 "gdrdrv",
-                                 "hfi1",
-                                 "i40e",
-                                 "iavf",
-                                 "ib_core",
-                                 "ib_ipoib",
-                                 "ib_umad",
-                                 "ib_uverbs",
-                                 "ice",
-                                 "igb",
-                                 "igbvf",
-                                 "ipvlan",
-                                 "irdma",
-                                 "ixgbe",
-                                 "ixgbevf",
-                                 "macvlan",
-                                 "mlx4_core",
-                                 "mlx4_ib",
-                                 "mlx5_core",
-                                 "mlx5_ib",
-                                 "mlx5_vdpa",
-                                 "mlx5_vfio_pci",
-                                 "mlx_compat",
-                                 "netdevsim",
-                                 "nv_peer_mem",
-                                 "nvidia",
-                                 "nvidia_peermem",
-                                 "openvswitch",
-                                 "rdma_cm",
-                                 "rdma_rxe",
-                                 "rdma_ucm",
-                                 "siw",
-                                 "tun",
-                                 "vdpa",
-                                 "vfio",
-                                 "vfio_iommu_type1",
-                                 "vfio_pci",
-                                 "vhost_net",
-                                 "vhost_vdpa"};
+constexpr std::array kModules = {
+    "8021q",     "amdgpu",      "bnxt_en",   "bnxt_re",        "bonding",     "gdrdrv",           "hfi1",
+    "i40e",      "iavf",        "ib_core",   "ib_ipoib",       "ib_umad",     "ib_uverbs",        "ice",
+    "igb",       "igbvf",       "ipvlan",    "irdma",          "ixgbe",       "ixgbevf",          "macvlan",
+    "mlx4_core", "mlx4_ib",     "mlx5_core", "mlx5_ib",        "mlx5_vdpa",   "mlx5_vfio_pci",    "mlx_compat",
+    "netdevsim", "nv_peer_mem", "nvidia",    "nvidia_peermem", "openvswitch", "rdma_cm",          "rdma_rxe",
+    "rdma_ucm",  "siw",         "tun",       "vdpa",           "vfio",        "vfio_iommu_type1", "vfio_pci",
+    "vhost_net", "vhost_vdpa"};
 
 // Asked for by name, so that a recording does not tell all that is loaded. /proc/modules serves trees without
 // /sys/module; the kernel lists built-in modules there only when they have parameters.
@@ -160,12 +124,10 @@ NodeFacts collect(os::Kernel& kernel, const CollectOptions& options) {
   for (Nic& nic : facts.nics) nic.gpus = gpu_paths(nic.pci, facts.gpus);
   facts.fabrics = group_fabrics(facts.nics);
   facts.modules = loaded_modules(attributes);
-  facts.iommu =
-      !attributes.list("/sys/kernel/iommu_groups").empty() ||
-      std::ranges::any_of(facts.nics, [](const Nic& nic) { return nic.pci.iommu_group.has_value(); });
+  facts.iommu = !attributes.list("/sys/kernel/iommu_groups").empty() ||
+                std::ranges::any_of(facts.nics, [](const Nic& nic) { return nic.pci.iommu_group.has_value(); });
   facts.rdma_netns_mode = netns_mode(attributes, rdma.get());
-  if (Result<std::string> ids = os::real_files("/")->read(options.pci_ids))
-    name_models(PciIds(std::move(*ids)), facts);
+  if (Result<std::string> ids = os::real_files("/")->read(options.pci_ids)) name_models(PciIds(std::move(*ids)), facts);
   facts.labels = implied_labels(facts);
   return facts;
 }

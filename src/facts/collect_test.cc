@@ -22,14 +22,12 @@ TEST_P(Machine, HasItsFacts) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Discover, Machine,
-                         testing::Values("seed-six-cx7", "gpu8-ib8", "roce-2x-cx6dx", "lab-fresh", "lab",
-                                         "no-sriov"));
+                         testing::Values("seed-six-cx7", "gpu8-ib8", "roce-2x-cx6dx", "lab-fresh", "lab", "no-sriov"));
 
 TEST(Collect, TheSixNicNodeHasTwoFabrics) {
   NodeFacts facts = facts_of(content(testdata() / "machines/seed-six-cx7.machine"));
   ASSERT_EQ(facts.fabrics.size(), 2U);
-  EXPECT_EQ(facts.fabrics[0].ports,
-            (std::vector<std::string>{"mlx5_0/1", "mlx5_1/1", "mlx5_4/1", "mlx5_5/1"}));
+  EXPECT_EQ(facts.fabrics[0].ports, (std::vector<std::string>{"mlx5_0/1", "mlx5_1/1", "mlx5_4/1", "mlx5_5/1"}));
   EXPECT_EQ(facts.fabrics[1].ports, (std::vector<std::string>{"mlx5_2/1", "mlx5_3/1"}));
   ASSERT_EQ(facts.nics.size(), 6U);
   ASSERT_EQ(facts.nics[0].netdevs.size(), 1U);
@@ -42,8 +40,7 @@ TEST(Collect, TheSixNicNodeHasTwoFabrics) {
 }
 
 TEST_P(Machine, IsTheSameAfterRecording) {
-  auto files =
-      parse_machine(content(testdata() / "machines" / (std::string(GetParam()) + ".machine")), GetParam());
+  auto files = parse_machine(content(testdata() / "machines" / (std::string(GetParam()) + ".machine")), GetParam());
   ASSERT_TRUE(files.has_value());
   std::unique_ptr<os::Kernel> kernel = std::move(*os::recorded_kernel_over(std::move(*files)));
   os::Recorder recorder(*kernel);

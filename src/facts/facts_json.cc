@@ -24,8 +24,8 @@ concept Parseable = HasToString<T> && requires(std::string_view text) {
 template <typename T>
 concept Counted = std::same_as<T, IfIndex> || std::same_as<T, VfIndex>;
 template <typename T>
-concept HasFields = std::is_class_v<T> && !HasToString<T> && !requires(T t) { t.size(); } &&
-                    !requires(T t) { t.has_value(); };
+concept HasFields =
+    std::is_class_v<T> && !HasToString<T> && !requires(T t) { t.size(); } && !requires(T t) { t.has_value(); };
 
 std::string_view link_type_text(LinkType type) {
   switch (type) {
@@ -124,8 +124,7 @@ doc::Value written(const T& value) {
 
 class Reader {
  public:
-  Reader(const doc::Value& object, doc::Diagnostics& diagnostics)
-      : object_(object), diagnostics_(diagnostics) {}
+  Reader(const doc::Value& object, doc::Diagnostics& diagnostics) : object_(object), diagnostics_(diagnostics) {}
 
   template <typename T>
   void operator()(const char* key, T& field) {
@@ -270,8 +269,8 @@ bool check_head(const doc::Value& value, doc::Diagnostics& diagnostics) {
   if (*number <= kFactsVersion) return true;
   diagnostics
       .error("RB-FACTS-003", version->span,
-             fmt::format("these node facts have version {}; this railbed ({}) reads up to version {}",
-                         *number, RAILBED_VERSION, kFactsVersion))
+             fmt::format("these node facts have version {}; this railbed ({}) reads up to version {}", *number,
+                         RAILBED_VERSION, kFactsVersion))
       .with_fix("use the release of railbed that wrote them, or write them again with this one");
   return false;
 }
@@ -355,8 +354,7 @@ std::vector<NodeFacts> parse_facts(doc::SourcePtr source, doc::Diagnostics& diag
         const auto own = std::make_shared<const doc::Source>(*source);
         const doc::LineIndex index(own);
         Part& part = parts[i];
-        part.nodes =
-            nodes_of(doc::parse_yaml(own, index, {cuts[i], cuts[i + 1]}, part.diagnostics), part.diagnostics);
+        part.nodes = nodes_of(doc::parse_yaml(own, index, {cuts[i], cuts[i + 1]}, part.diagnostics), part.diagnostics);
       });
   }
   std::vector<NodeFacts> nodes;

@@ -7,10 +7,9 @@
 // Keys are the fields of node_facts.h in camelCase; a function's PCI fields stand directly in its object.
 // Absent facts, empty texts and empty lists are left out; numbers and booleans never are. 64-bit prefixes are
 // texts ("0xfe80000000000000"), since many JSON readers lose their last bits.
-// Threading: pure functions; long streams are read by several threads inside. Failure: diagnostics with the
-// place: RB-FACTS-001 (a value of the wrong kind or
-// form), RB-FACTS-002 (warning: a key that is not known, with the nearest one), RB-FACTS-003 (written by a
-// newer railbed), RB-FACTS-004 (no node facts at all).
+// Threading: pure functions; long streams are read by several threads inside. Failure: diagnostics with the place:
+// RB-FACTS-001 (a value of the wrong kind or form), RB-FACTS-002 (warning: a key that is not known, with the nearest
+// one), RB-FACTS-003 (written by a newer railbed), RB-FACTS-004 (no node facts at all).
 #pragma once
 
 #include <optional>

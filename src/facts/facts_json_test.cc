@@ -11,8 +11,7 @@
 namespace railbed::facts {
 namespace {
 
-// Fills every field of a struct with something arbitrary, by the same list of fields that is written and
-// read.
+// Fills every field of a struct with something arbitrary, by the same list of fields that is written and read.
 class Filler {
  public:
   template <typename T>
@@ -28,8 +27,8 @@ class Filler {
   void fill(bool& field) { field = *rc::gen::arbitrary<bool>(); }
   void fill(double& field) { field = *rc::gen::arbitrary<double>(); }
   void fill(std::string& field) {
-    std::vector<std::string> parts = *rc::gen::container<std::vector<std::string>>(rc::gen::elementOf(
-        std::vector<std::string>{"a", "Z", "0", " ", "\"", "\\", "\n", "é", "…", ":", "#", "-"}));
+    std::vector<std::string> parts = *rc::gen::container<std::vector<std::string>>(
+        rc::gen::elementOf(std::vector<std::string>{"a", "Z", "0", " ", "\"", "\\", "\n", "é", "…", ":", "#", "-"}));
     field.clear();
     for (const std::string& part : parts) field += part;
   }
@@ -122,8 +121,7 @@ TEST(FactsJson, SaysWhatIsWrongAndWhere) {
       {with("\"node\": 7"), "2:9: \"node\" is an integer, not a text [RB-FACTS-001] refused"},
       {with("\"nics\": {}"), "2:9: \"nics\" is an object, not a list [RB-FACTS-001] refused"},
       {with("\"nics\": [{\"address\": \"3c:00\"}]"),
-       "2:22: \"address\": \"3c:00\" is not a PCI address (one looks like 0000:3c:00.0) [RB-FACTS-001] "
-       "refused"},
+       "2:22: \"address\": \"3c:00\" is not a PCI address (one looks like 0000:3c:00.0) [RB-FACTS-001] refused"},
       {with("\"nics\": [{\"numVfs\": 1e3}]"),
        "2:21: \"numVfs\" is a number, not a whole number [RB-FACTS-001] refused"},
       {with("\"nics\": [{\"totalVfs\": 99999999999}]"),
@@ -137,13 +135,11 @@ TEST(FactsJson, SaysWhatIsWrongAndWhere) {
       {"{\"apiVersion\": \"railbed.dev/v1\", \"kind\": \"NodeFacts\", \"version\": 2}",
        "1:66: these node facts have version 2; this railbed (" RAILBED_VERSION
        ") reads up to version 1 [RB-FACTS-003] use the release of railbed that wrote them, or write them "
-       "again with "
-       "this one refused"},
+       "again with this one refused"},
       {"{\"apiVersion\": \"railbed.dev/v1\", \"kind\": \"NodeFacts\"}",
        "1:1: node facts need a \"version\", a whole number from 1 [RB-FACTS-001] refused"},
       {"{\"apiVersion\": \"v1\", \"kind\": \"Pod\"}",
-       "1:30: these are no node facts (apiVersion: railbed.dev/v1, kind: NodeFacts) [RB-FACTS-004] railbed "
-       "discover "
+       "1:30: these are no node facts (apiVersion: railbed.dev/v1, kind: NodeFacts) [RB-FACTS-004] railbed discover "
        "-o json writes them refused"},
   };
   for (const Case& one : cases) EXPECT_EQ(finding(one.text), one.finding) << one.text;
@@ -168,8 +164,8 @@ TEST(FactsJson, ReadsThousandsOfNodesInTheirOrder) {
   std::string text;
   for (int i = 0; i < kNodes; ++i) {
     NodeFacts node{.node = fmt::format("node-{}", i), .kernel = std::string(300, 'k')};
-    text += fmt::format("{}{}\n", i == 0 ? "" : "---\n",
-                        i == kWrong ? with("\"node\": 7") : doc::to_json(to_value(node)));
+    text +=
+        fmt::format("{}{}\n", i == 0 ? "" : "---\n", i == kWrong ? with("\"node\": 7") : doc::to_json(to_value(node)));
   }
   ASSERT_GT(text.size(), size_t{1} << 20);
   doc::Diagnostics diagnostics;

@@ -7,10 +7,9 @@
 //   NODE  on different host bridges of one NUMA node
 //   SYS   across NUMA nodes
 //
-// NCCL knows no NODE (it calls these PHB); GPUDirect RDMA is used up to PXB by default. A switch appears in
-// sysfs as an upstream port and one downstream port per device; only the upstream ports count, as in NCCL's
-// topology, and a root port is no switch. Threading: pure functions. Failure: none; unknown NUMA nodes count
-// as one and the same.
+// NCCL knows no NODE (it calls these PHB); GPUDirect RDMA is used up to PXB by default. A switch appears in sysfs as an
+// upstream port and one downstream port per device; only the upstream ports count, as in NCCL's topology, and a root
+// port is no switch. Threading: pure functions. Failure: none; unknown NUMA nodes count as one and the same.
 #pragma once
 
 #include <string_view>

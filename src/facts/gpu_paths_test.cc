@@ -6,8 +6,7 @@
 namespace railbed::facts {
 namespace {
 
-PciDevice device(std::string_view address, std::vector<std::string_view> bridges,
-                 std::optional<int> numa = 0) {
+PciDevice device(std::string_view address, std::vector<std::string_view> bridges, std::optional<int> numa = 0) {
   PciDevice result{.address = *PciAddress::parse(address), .numa_node = numa};
   for (std::string_view bridge : bridges) result.bridges.push_back(*PciAddress::parse(bridge));
   return result;
@@ -36,10 +35,8 @@ TEST(PathKind, NamesWhatIsBetween) {
 }
 
 TEST(PathKind, DomainsAreDifferentHostBridges) {
-  EXPECT_EQ(path_kind(device("0000:01:00.0", {"0000:00:00.0"}), device("0010:01:00.0", {"0010:00:00.0"}, 1)),
-            "SYS");
-  EXPECT_EQ(path_kind(device("0000:01:00.0", {"0000:00:00.0"}), device("0010:01:00.0", {"0010:00:00.0"})),
-            "NODE");
+  EXPECT_EQ(path_kind(device("0000:01:00.0", {"0000:00:00.0"}), device("0010:01:00.0", {"0010:00:00.0"}, 1)), "SYS");
+  EXPECT_EQ(path_kind(device("0000:01:00.0", {"0000:00:00.0"}), device("0010:01:00.0", {"0010:00:00.0"})), "NODE");
 }
 
 TEST(GpuPaths, NearestFirstThenByAddress) {

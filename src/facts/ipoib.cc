@@ -27,8 +27,7 @@ std::string to_string(const IpoibAddress& address) {
   bytes[0] = address.flags;
   for (size_t i = 0; i < 3; ++i) bytes[1 + i] = static_cast<uint8_t>(address.qpn >> (16 - 8 * i));
   for (size_t i = 0; i < 8; ++i) bytes[4 + i] = static_cast<uint8_t>(address.subnet_prefix >> (56 - 8 * i));
-  for (size_t i = 0; i < 8; ++i)
-    bytes[12 + i] = static_cast<uint8_t>(address.port_guid.value >> (56 - 8 * i));
+  for (size_t i = 0; i < 8; ++i) bytes[12 + i] = static_cast<uint8_t>(address.port_guid.value >> (56 - 8 * i));
   std::string text;
   for (uint8_t byte : bytes) text += fmt::format("{}{:02x}", text.empty() ? "" : ":", byte);
   return text;

@@ -83,18 +83,14 @@ class Parser {
     return line;
   }
 
-  std::unexpected<Error> wrong(std::string_view why) {
-    return fail(Code::kInvalid, "{}:{}: {}", name_, line_, why);
-  }
+  std::unexpected<Error> wrong(std::string_view why) { return fail(Code::kInvalid, "{}:{}: {}", name_, line_, why); }
 
   Result<std::string> path_of(std::string_view name) {
     if (!name.starts_with('/') && folder_.empty()) return wrong("a name before the first [folder]");
     std::string path = name.starts_with('/') ? std::string(name) : folder_ + "/" + std::string(name);
-    // A blank ends a name in this format, so none can have one; no attribute of the kernel that is read here
-    // does.
+    // A blank ends a name in this format, so none can have one; no attribute of the kernel that is read here does.
     bool plain = std::ranges::none_of(path, [](unsigned char c) { return c <= ' ' || c == 0x7f; });
-    if (!plain || path.find("//") != std::string::npos || path.find("/../") != std::string::npos ||
-        name.empty())
+    if (!plain || path.find("//") != std::string::npos || path.find("/../") != std::string::npos || name.empty())
       return wrong("not a plain name");
     return path;
   }
@@ -115,8 +111,7 @@ class Parser {
     } else if (mark.starts_with("=")) {
       return put(files_->put_file(path, unescaped(trimmed(mark.substr(1))) + "\n"));
     }
-    return wrong(
-        "neither \"name = text\", \"name := text\", \"name -> target\", \"name <<END\" nor \"name/\"");
+    return wrong("neither \"name = text\", \"name := text\", \"name -> target\", \"name <<END\" nor \"name/\"");
   }
 
   Result<void> put(bool done) {
@@ -147,8 +142,7 @@ std::string file_line(std::string_view name, const std::string& content) {
   size_t lines = 0;
   for (char c : content) lines += c == '\n';
   bool ends_well = content.ends_with('\n');
-  bool plain =
-      content.find_first_of("\r\\") == std::string::npos && content.find("\nEND\n") == std::string::npos;
+  bool plain = content.find_first_of("\r\\") == std::string::npos && content.find("\nEND\n") == std::string::npos;
   if (lines > 8 && ends_well && plain) return fmt::format("{} <<END\n{}END\n", name, content);
   if (ends_well)
     return fmt::format("{} = {}\n", name, escaped(std::string_view(content).substr(0, content.size() - 1)));

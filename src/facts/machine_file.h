@@ -12,8 +12,7 @@
 //   mlx5_core 2428928 1 mlx5_ib, Live 0x0                  absolute names need no folder
 //   END
 //
-// Parents come into being by themselves. Threading: pure functions. Failure: Code::kInvalid with name and
-// line.
+// Parents come into being by themselves. Threading: pure functions. Failure: Code::kInvalid with name and line.
 #pragma once
 
 #include <memory>

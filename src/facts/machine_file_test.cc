@@ -30,8 +30,7 @@ TEST(MachineFile, ReadsEveryKindOfLine) {
   EXPECT_EQ((*files)->read("/sys/a/down/deep/value").value(), "x\n");
   EXPECT_EQ((*files)->real_path("/sys/a/down/deep").value(), "/sys/b/deep");
   EXPECT_EQ((*files)->read_link("/sys/a/down").value(), "../b");
-  EXPECT_EQ((*files)->list("/sys/a").value(),
-            (std::vector<std::string>{"board", "down", "mtu", "net", "uevent"}));
+  EXPECT_EQ((*files)->list("/sys/a").value(), (std::vector<std::string>{"board", "down", "mtu", "net", "uevent"}));
   EXPECT_TRUE((*files)->list("/sys/a/net").value().empty());
   EXPECT_EQ((*files)->read("/proc/modules").value(), " ib_core 1\n");
   EXPECT_EQ((*files)->read("/sys/a/nothing").error().story(),
@@ -46,9 +45,8 @@ TEST(MachineFile, SaysWhichLineIsWrong) {
   };
   EXPECT_EQ(why("x = 1\n"), "m:1: a name before the first [folder]");
   EXPECT_EQ(why("[sys]\n"), "m:1: a folder begins with \"/\"");
-  EXPECT_EQ(
-      why("\n[/sys]\nmtu\n"),
-      "m:3: neither \"name = text\", \"name := text\", \"name -> target\", \"name <<END\" nor \"name/\"");
+  EXPECT_EQ(why("\n[/sys]\nmtu\n"),
+            "m:3: neither \"name = text\", \"name := text\", \"name -> target\", \"name <<END\" nor \"name/\"");
   EXPECT_EQ(why("[/sys]\na <<\n"), "m:2: \"<<\" needs a word");
   EXPECT_EQ(why("[/sys]\na <<E\nb\n"), "m:3: the text ends before \"E\"");
   EXPECT_EQ(why("[/sys]\na/../b = 1\n"), "m:2: not a plain name");

@@ -15,8 +15,8 @@ TEST(NaturalOrder, CountsNumbersInsideNames) {
   std::vector<std::string> names = {"mlx5_10", "mlx5_bond_0", "ib0",     "mlx5_2", "mlx5_1", "mlx5_02",
                                     "",        "ibp188s0",    "ibp60s0", "rxe0"};
   std::sort(names.begin(), names.end(), natural_less);
-  EXPECT_EQ(names, (std::vector<std::string>{"", "ib0", "ibp60s0", "ibp188s0", "mlx5_1", "mlx5_02", "mlx5_2",
-                                             "mlx5_10", "mlx5_bond_0", "rxe0"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"", "ib0", "ibp60s0", "ibp188s0", "mlx5_1", "mlx5_02", "mlx5_2", "mlx5_10",
+                                             "mlx5_bond_0", "rxe0"}));
 }
 
 TEST(NaturalOrder, NumbersMayHaveAnyLength) {

@@ -105,8 +105,7 @@ std::string lower_link(Attributes& attributes, const std::string& folder) {
   return {};
 }
 
-std::optional<FoundInterface> from_sysfs(Attributes& attributes, const std::string& name,
-                                         const std::string& folder) {
+std::optional<FoundInterface> from_sysfs(Attributes& attributes, const std::string& name, const std::string& folder) {
   std::optional<int> type = attributes.small_number(folder + "/type");
   std::optional<int> mtu = attributes.small_number(folder + "/mtu");
   if (!type && !mtu) return std::nullopt;  // bonding_masters is a file among the interfaces
@@ -164,8 +163,7 @@ std::vector<FoundInterface> scan_interfaces(Attributes& attributes, os::LinkPort
     std::optional<int> speed = attributes.small_number(one.folder + "/speed");
     if (speed && *speed > 0) one.facts.speed_mbps = speed;
   }
-  std::ranges::sort(found,
-                    [](const auto& a, const auto& b) { return natural_less(a.facts.name, b.facts.name); });
+  std::ranges::sort(found, [](const auto& a, const auto& b) { return natural_less(a.facts.name, b.facts.name); });
   return found;
 }
 

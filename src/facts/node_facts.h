@@ -173,12 +173,11 @@ struct NodeFacts {
   std::string kernel;                         // release
   std::map<std::string, std::string> labels;  // those that the facts imply (NFD's) and kubernetes.io/hostname
   bool iommu = false;
-  std::string rdma_netns_mode;       // "shared", "exclusive"; empty: no RDMA
-  std::vector<std::string> modules;  // of those railbed cares about, the loaded ones
-  std::vector<Nic> nics;             // by PCI address
-  std::vector<NetInterface>
-      virtual_netdevs;                   // interfaces without a PCI device: bonds, bridges, dummies, veths
-  std::vector<RdmaDevice> virtual_rdma;  // RDMA devices that belong to none of the NICs
+  std::string rdma_netns_mode;                // "shared", "exclusive"; empty: no RDMA
+  std::vector<std::string> modules;           // of those railbed cares about, the loaded ones
+  std::vector<Nic> nics;                      // by PCI address
+  std::vector<NetInterface> virtual_netdevs;  // interfaces without a PCI device: bonds, bridges, dummies, veths
+  std::vector<RdmaDevice> virtual_rdma;       // RDMA devices that belong to none of the NICs
   std::vector<Gpu> gpus;
   std::vector<Fabric> fabrics;
   std::vector<std::string> problems;  // what could not be read, with path and errno

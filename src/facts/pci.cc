@@ -104,8 +104,7 @@ std::optional<uint32_t> unsigned_number(std::optional<int64_t> number) {
 // Where VF `index` is: computed from offset and stride (PCIe 9.2.1.2) where these give a function that is
 // there, which spares a link per VF; else as the link says.
 std::optional<PciAddress> vf_address(Attributes& attributes, const PciAddress& pf, const std::string& folder,
-                                     const SriovState& state, int index,
-                                     const std::set<PciAddress>& present) {
+                                     const SriovState& state, int index, const std::set<PciAddress>& present) {
   if (state.vf_offset && state.vf_stride) {
     PciAddress computed = pf.plus(*state.vf_offset + static_cast<uint32_t>(index) * *state.vf_stride);
     if (present.contains(computed)) return computed;

@@ -24,8 +24,7 @@ namespace railbed::facts {
 
 enum class PciKind : uint8_t { kOther, kNetwork, kAccelerator };
 
-// By class and vendor alone. Display controllers of management chips and virtual machines are no
-// accelerators.
+// By class and vendor alone. Display controllers of management chips and virtual machines are no accelerators.
 PciKind pci_kind(std::string_view class_code, std::string_view vendor);
 
 // How a PF's VFs are enumerated.

@@ -74,8 +74,7 @@ class PortReader {
   // The first interface that a GID names.
   std::string gid_netdev() {
     for (const std::string& index : attributes_.list(folder_ + "/gid_attrs/ndevs"))
-      if (std::optional<std::string> name = text("gid_attrs/ndevs/" + index); name && !name->empty())
-        return *name;
+      if (std::optional<std::string> name = text("gid_attrs/ndevs/" + index); name && !name->empty()) return *name;
     return {};
   }
 
@@ -85,8 +84,7 @@ class PortReader {
   void read_gids(RdmaPort& port) {
     int empty = 0;
     bool infiniband = port.link_type == LinkType::kInfiniband;
-    for (int index = 0; whole_tables_ || (infiniband ? index < 1 : empty < kEmptyRoceGidsTolerated);
-         ++index) {
+    for (int index = 0; whole_tables_ || (infiniband ? index < 1 : empty < kEmptyRoceGidsTolerated); ++index) {
       std::string name = std::to_string(index);
       std::optional<std::string> line = text("gids/" + name);
       if (!line) return;  // the end of the table
@@ -167,8 +165,7 @@ RdmaDevice from_netlink(const os::RdmaLink& link) {
 
 void read_device(Attributes& attributes, const std::string& folder, RdmaDevice& device) {
   if (!device.node_guid) device.node_guid = parsed<Guid>(attributes.text(folder + "/node_guid"));
-  if (!device.system_image_guid)
-    device.system_image_guid = parsed<Guid>(attributes.text(folder + "/sys_image_guid"));
+  if (!device.system_image_guid) device.system_image_guid = parsed<Guid>(attributes.text(folder + "/sys_image_guid"));
   if (device.firmware.empty()) device.firmware = attributes.text(folder + "/fw_ver").value_or("");
   if (!device.ports.empty()) return;
   for (const std::string& name : attributes.list(folder + "/ports"))
@@ -177,8 +174,7 @@ void read_device(Attributes& attributes, const std::string& folder, RdmaDevice& 
 }
 
 FoundRdma read_found(Attributes& attributes, const RdmaName& name, const os::RdmaLink* link, bool whole) {
-  FoundRdma found{.facts = link != nullptr ? from_netlink(*link) : RdmaDevice{.name = name.name},
-                  .pci = name.pci};
+  FoundRdma found{.facts = link != nullptr ? from_netlink(*link) : RdmaDevice{.name = name.name}, .pci = name.pci};
   const std::string& folder = name.folder;
   read_device(attributes, folder, found.facts);
   if (whole) found.facts.board_id = attributes.text(folder + "/board_id").value_or("");
@@ -256,14 +252,12 @@ std::vector<RdmaName> rdma_names(Attributes& attributes) {
                 .is_virtual = path && path->find("/virtual/") != std::string::npos};
   });
   for (const auto& [name, pci] : attributes.children_of_functions("infiniband"))
-    names.push_back({.name = name,
-                     .folder = fmt::format("/sys/bus/pci/devices/{}/infiniband/{}", pci, name),
-                     .pci = pci});
+    names.push_back(
+        {.name = name, .folder = fmt::format("/sys/bus/pci/devices/{}/infiniband/{}", pci, name), .pci = pci});
   return names;
 }
 
-std::vector<FoundRdma> scan_rdma(Attributes& attributes, os::RdmaPort* port,
-                                 const std::vector<RdmaName>& names,
+std::vector<FoundRdma> scan_rdma(Attributes& attributes, os::RdmaPort* port, const std::vector<RdmaName>& names,
                                  const std::unordered_map<PciAddress, PciAddress>& vfs) {
   std::map<std::string, os::RdmaLink> links;
   if (port != nullptr) {
@@ -284,8 +278,7 @@ std::vector<FoundRdma> scan_rdma(Attributes& attributes, os::RdmaPort* port,
   found.reserve(read.size());
   for (FoundRdma& one : read) {
     if (one.facts.ports.empty() && !links.contains(one.facts.name)) continue;
-    if (auto at = nodes.find(one.facts.name); at != nodes.end())
-      one.facts.char_devices = std::move(at->second);
+    if (auto at = nodes.find(one.facts.name); at != nodes.end()) one.facts.char_devices = std::move(at->second);
     found.push_back(std::move(one));
   }
   return found;

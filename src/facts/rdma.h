@@ -35,13 +35,11 @@ struct RdmaName {
 };
 std::vector<RdmaName> rdma_names(Attributes& attributes);
 
-// By name, naturally. `port` may be null: then sysfs has to do. A node can have a thousand VFs, and a GID
-// table 256 entries (1,024 with rxe), so for soft devices and those on one of `vfs` only the front of the
-// tables is read, from where the kernel and the subnet manager fill them: GID 0 alone on InfiniBand, GIDs up
-// to a run of 4 empty ones on RoCE, partition keys up to the first empty one. A VF's board is its PF's and is
-// left out.
-std::vector<FoundRdma> scan_rdma(Attributes& attributes, os::RdmaPort* port,
-                                 const std::vector<RdmaName>& names,
+// By name, naturally. `port` may be null: then sysfs has to do. A node can have a thousand VFs, and a GID table 256
+// entries (1,024 with rxe), so for soft devices and those on one of `vfs` only the front of the tables is read, from
+// where the kernel and the subnet manager fill them: GID 0 alone on InfiniBand, GIDs up to a run of 4 empty ones on
+// RoCE, partition keys up to the first empty one. A VF's board is its PF's and is left out.
+std::vector<FoundRdma> scan_rdma(Attributes& attributes, os::RdmaPort* port, const std::vector<RdmaName>& names,
                                  const std::unordered_map<PciAddress, PciAddress>& vfs);
 
 std::string after_number(std::string_view text);         // "ACTIVE" of "4: ACTIVE"

@@ -24,24 +24,19 @@ std::string example(const NodeFacts& facts, bool (*matches)(const Nic&)) {
 }  // namespace
 
 std::vector<std::string> sriov_advice(const NodeFacts& facts) {
-  if (std::ranges::any_of(facts.nics, [](const Nic& nic) { return nic.total_vfs.value_or(0) > 0; }))
-    return {};
+  if (std::ranges::any_of(facts.nics, [](const Nic& nic) { return nic.total_vfs.value_or(0) > 0; })) return {};
   if (facts.nics.empty() && !facts.virtual_rdma.empty())
     return {
-        "There are RDMA devices, but nothing tells which PCI functions they belong to, and so whether they "
-        "can "
-        "make VFs."};
+        "There are RDMA devices, but nothing tells which PCI functions they belong to, and so "
+        "whether they can make VFs."};
   if (facts.nics.empty())
     return {"There is no network function on this machine's PCI bus, so nothing can make VFs.",
-            "In a container, /sys of the host must be mounted; on a machine, look at `lspci -nn` for class "
-            "02xx."};
+            "In a container, /sys of the host must be mounted; on a machine, look at `lspci -nn` for class 02xx."};
   std::vector<std::string> lines = {"No NIC here can make VFs: none has a sriov_totalvfs above 0."};
   if (std::string nic = example(facts, is_vf_given_to_a_guest); !nic.empty())
-    lines.push_back(
-        nic + " is itself a VF that was given to this machine; VFs are made where its PF is, on the host.");
+    lines.push_back(nic + " is itself a VF that was given to this machine; VFs are made where its PF is, on the host.");
   if (std::string nic = example(facts, is_virtual_nic); !nic.empty())
-    lines.push_back(nic +
-                    " is a virtual machine's NIC; the host has to pass a PF or VFs through to this machine.");
+    lines.push_back(nic + " is a virtual machine's NIC; the host has to pass a PF or VFs through to this machine.");
   auto nvidia = [](const Nic& nic) { return nic.pci.vendor == "15b3"; };
   if (std::string nic = example(facts, nvidia); !nic.empty())
     lines.push_back("ConnectX and BlueField: firmware may have SR-IOV off: `mlxconfig -d " + nic +

@@ -26,8 +26,7 @@ std::string rdma_machine(std::string_view name, std::string_view port) {
 RdmaPort port_of(std::string_view lines) {
   NodeFacts facts = facts_of(rdma_machine("mlx5_0", lines));
   EXPECT_EQ(facts.nics.size(), 1U);
-  if (facts.nics.size() != 1 || facts.nics[0].rdma.size() != 1 || facts.nics[0].rdma[0].ports.size() != 1)
-    return {};
+  if (facts.nics.size() != 1 || facts.nics[0].rdma.size() != 1 || facts.nics[0].rdma[0].ports.size() != 1) return {};
   return facts.nics[0].rdma[0].ports[0];
 }
 
@@ -51,9 +50,8 @@ TEST(Surprises, NamesHaveGapsAndOtherFormsAndCountAsNumbers) {
 
 TEST(Surprises, ClassesOfInfinibandFunctionsVary) {
   auto machine = [](std::string_view address, std::string_view ids, std::string_view cls) {
-    return fmt::format(
-        "[/sys/bus/pci/devices/{}]\nuevent = PCI_CLASS={}\\nPCI_ID={}\\nPCI_SUBSYS_ID=15B3:0001\n", address,
-        cls, ids);
+    return fmt::format("[/sys/bus/pci/devices/{}]\nuevent = PCI_CLASS={}\\nPCI_ID={}\\nPCI_SUBSYS_ID=15B3:0001\n",
+                       address, cls, ids);
   };
   NodeFacts facts = facts_of(machine("0000:01:00.0", "15B3:1021", "20700") +  // InfiniBand
                              machine("0000:02:00.0", "15B3:1003", "28000") +  // ConnectX-3
@@ -79,20 +77,20 @@ TEST(Surprises, AFunctionOfAnotherClassWithAnInterfaceIsANic) {
 }
 
 TEST(Surprises, TwoPortsOnOneFunctionOfDifferentKinds) {
-  NodeFacts facts = facts_of(
-      rdma_machine("mlx4_0",
-                   "link_layer = InfiniBand\nstate = 4: ACTIVE\n"
-                   "[/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0]\n"
-                   "infiniband/mlx4_0/ports/2/link_layer = Ethernet\n"
-                   "infiniband/mlx4_0/ports/2/state = 1: DOWN\n"
-                   "net/ens1d1/mtu = 1500\n"
-                   "net/ens1d1/address = 02:00:00:00:00:01\n"
-                   "net/ens1d1/dev_port = 1\n"
-                   "net/ib0/mtu = 2044\n"
-                   "net/ib0/type = 32\n"
-                   "net/ib0/dev_port = 0\n"
-                   "/sys/class/net/ens1d1 -> ../../devices/pci0000:00/0000:00:01.0/0000:01:00.0/net/ens1d1\n"
-                   "/sys/class/net/ib0 -> ../../devices/pci0000:00/0000:00:01.0/0000:01:00.0/net/ib0\n"));
+  NodeFacts facts =
+      facts_of(rdma_machine("mlx4_0",
+                            "link_layer = InfiniBand\nstate = 4: ACTIVE\n"
+                            "[/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0]\n"
+                            "infiniband/mlx4_0/ports/2/link_layer = Ethernet\n"
+                            "infiniband/mlx4_0/ports/2/state = 1: DOWN\n"
+                            "net/ens1d1/mtu = 1500\n"
+                            "net/ens1d1/address = 02:00:00:00:00:01\n"
+                            "net/ens1d1/dev_port = 1\n"
+                            "net/ib0/mtu = 2044\n"
+                            "net/ib0/type = 32\n"
+                            "net/ib0/dev_port = 0\n"
+                            "/sys/class/net/ens1d1 -> ../../devices/pci0000:00/0000:00:01.0/0000:01:00.0/net/ens1d1\n"
+                            "/sys/class/net/ib0 -> ../../devices/pci0000:00/0000:00:01.0/0000:01:00.0/net/ib0\n"));
   ASSERT_EQ(facts.nics.size(), 1U);
   const Nic& nic = facts.nics[0];
   ASSERT_EQ(nic.netdevs.size(), 2U);
@@ -140,9 +138,9 @@ TEST(Surprises, OldKernelsHaveNoGidAttributes) {
 TEST(Surprises, EmptyGidsLeaveGapsAndTheLastOneCounts) {
   std::string lines = "link_layer = Ethernet\n";
   for (int i = 0; i < 40; ++i)
-    lines += fmt::format(
-        "gids/{} = {}\n", i,
-        i == 39 ? "0000:0000:0000:0000:0000:ffff:0a00:0001" : "0000:0000:0000:0000:0000:0000:0000:0000");
+    lines +=
+        fmt::format("gids/{} = {}\n", i,
+                    i == 39 ? "0000:0000:0000:0000:0000:ffff:0a00:0001" : "0000:0000:0000:0000:0000:0000:0000:0000");
   lines += "gid_attrs/types/39 = RoCE v2\ngid_attrs/ndevs/39 = eth7\n";
   RdmaPort port = port_of(lines);
   ASSERT_EQ(port.gids.size(), 1U);
@@ -155,8 +153,7 @@ TEST(Surprises, EmptyGidsLeaveGapsAndTheLastOneCounts) {
 TEST(Surprises, NumaNodeMinusOneIsUnknownAndNodesNeedNotBeSmall) {
   auto numa = [](std::string_view value) {
     NodeFacts facts = facts_of(fmt::format(
-        "[/sys/bus/pci/devices/0000:01:00.0]\nuevent = PCI_CLASS=20000\\nPCI_ID=8086:1572\nnuma_node = {}\n",
-        value));
+        "[/sys/bus/pci/devices/0000:01:00.0]\nuevent = PCI_CLASS=20000\\nPCI_ID=8086:1572\nnuma_node = {}\n", value));
     return facts.nics.at(0).pci.numa_node;
   };
   EXPECT_EQ(numa("-1"), std::nullopt);

@@ -66,15 +66,13 @@ void keep_one_fabric(std::vector<Port>& ports, Design& design) {
   std::map<uint64_t, int> sizes;
   for (const Port& port : ports) ++sizes[prefix(port)];
   if (sizes.size() < 2) return;
-  const uint64_t kept =
-      std::ranges::max_element(sizes, {}, [](const auto& one) { return one.second; })->first;
+  const uint64_t kept = std::ranges::max_element(sizes, {}, [](const auto& one) { return one.second; })->first;
   std::erase_if(ports, [&](const Port& port) {
     if (prefix(port) == kept) return false;
-    design.notes.push_back(
-        prefix(port) == 0
-            ? fmt::format("{} is left out: the rails are InfiniBand", label(*port.node, *port.nic))
-            : fmt::format("{} is left out: it is in another fabric (subnet prefix {:016x})",
-                          label(*port.node, *port.nic), prefix(port)));
+    design.notes.push_back(prefix(port) == 0
+                               ? fmt::format("{} is left out: the rails are InfiniBand", label(*port.node, *port.nic))
+                               : fmt::format("{} is left out: it is in another fabric (subnet prefix {:016x})",
+                                             label(*port.node, *port.nic), prefix(port)));
     return true;
   });
 }
@@ -83,11 +81,10 @@ void keep_one_fabric(std::vector<Port>& ports, Design& design) {
 void make_rails(const std::vector<Port>& ports, Design& design) {
   for (const Port& port : ports) {
     if (design.nodes.empty() || design.nodes.back() != port.node) design.nodes.push_back(port.node);
-    const auto number = static_cast<size_t>(std::ranges::count_if(
-        design.rails, [&](const Rail& rail) { return rail.ports.back().node == port.node; }));
+    const auto number = static_cast<size_t>(
+        std::ranges::count_if(design.rails, [&](const Rail& rail) { return rail.ports.back().node == port.node; }));
     if (number == design.rails.size())
-      design.rails.push_back(
-          {.name = fmt::format("rail{}", number), .ports = {}, .vfs = design.wish.vfs, .range = {}});
+      design.rails.push_back({.name = fmt::format("rail{}", number), .ports = {}, .vfs = design.wish.vfs, .range = {}});
     Rail& rail = design.rails[number];
     rail.ports.push_back(port);
     if (design.wish.profile == Profile::kHostDevice)
@@ -100,8 +97,8 @@ void make_rails(const std::vector<Port>& ports, Design& design) {
       design.notes.push_back(
           fmt::format("{} exists on {} of {} nodes only", rail.name, rail.ports.size(), design.nodes.size()));
     if (rail.vfs < design.wish.vfs && design.wish.profile != Profile::kHostDevice)
-      design.notes.push_back(fmt::format("{}: {} VFs instead of {}: a card of it makes no more", rail.name,
-                                         rail.vfs, design.wish.vfs));
+      design.notes.push_back(
+          fmt::format("{}: {} VFs instead of {}: a card of it makes no more", rail.name, rail.vfs, design.wish.vfs));
   }
 }
 
@@ -115,8 +112,8 @@ Result<void> give_ranges(Design& design) {
     rail.range = {next, next.bits() - host_bits};
     const auto after = next.plus(uint64_t{1} << host_bits);
     if (rail.range.length < all.length || !all.contains(rail.range.last()) || !after)
-      return fail(Code::kExhausted, "{} is too small for {} rails of {} addresses each",
-                  design.wish.addresses, design.rails.size(), wanted);
+      return fail(Code::kExhausted, "{} is too small for {} rails of {} addresses each", design.wish.addresses,
+                  design.rails.size(), wanted);
     next = *after;
   }
   return {};
@@ -148,9 +145,7 @@ Result<Design> design(const std::vector<NodeFacts>& nodes, const Wish& wish) {
     Error error{.code = Code::kNotFound, .message = "no port of these nodes fits the profile", .context = {}};
     for (const std::string& note : made.notes) error.message += "\n  " + note;
     if (made.notes.empty()) error.message += ": none has its link type";
-    error.hint =
-        "railbed discover shows the ports; --profile names another kind, --soft-rdma takes ports without "
-        "RDMA";
+    error.hint = "railbed discover shows the ports; --profile names another kind, --soft-rdma takes ports without RDMA";
     return std::unexpected(std::move(error));
   }
   make_rails(ports, made);

@@ -20,8 +20,7 @@ std::vector<facts::NodeFacts> nodes_of(const std::string& name) {
 }
 
 std::string checked(const std::string& yaml, const std::vector<facts::NodeFacts>& nodes) {
-  const check::Report report =
-      check::check({std::make_shared<doc::Source>(doc::Source{"made.yaml", yaml})}, nodes, {});
+  const check::Report report = check::check({std::make_shared<doc::Source>(doc::Source{"made.yaml", yaml})}, nodes, {});
   return report.findings.all().empty() ? "" : check::to_text(report) + yaml;
 }
 

@@ -12,8 +12,7 @@ namespace {
 
 using doc::Value;
 
-Value object(std::string_view api_version, std::string_view kind, std::string_view name,
-             std::string_view ns) {
+Value object(std::string_view api_version, std::string_view kind, std::string_view name, std::string_view ns) {
   Value out = Value::object();
   out.set("apiVersion", api_version);
   out.set("kind", kind);
@@ -55,14 +54,12 @@ bool is_alike(const Rail& rail) {
 // The same, and no other rail has one of these addresses on some node.
 bool one_policy_is_enough(const Design& design) {
   return std::ranges::all_of(design.rails, is_alike) &&
-         std::ranges::all_of(design.rails,
-                             [&](const Rail& rail) { return rail.ports.size() == design.nodes.size(); });
+         std::ranges::all_of(design.rails, [&](const Rail& rail) { return rail.ports.size() == design.nodes.size(); });
 }
 
 Value policy(const Design& design, const Rail& rail, const Port& port, bool for_all) {
   const std::string name = for_all ? rail.name : fmt::format("{}-{}", rail.name, port.node->node);
-  Value out =
-      object("sriovnetwork.openshift.io/v1", "SriovNetworkNodePolicy", name, design.wish.operator_namespace);
+  Value out = object("sriovnetwork.openshift.io/v1", "SriovNetworkNodePolicy", name, design.wish.operator_namespace);
   Value& spec = out.set("spec", Value::object());
   spec.set("resourceName", rail.name);
   Value& selector = spec.set("nodeSelector", Value::object());
@@ -91,8 +88,8 @@ Value ipam(const Rail& rail) {
 }
 
 Value vf_network(const Design& design, const Rail& rail) {
-  Value out = object("sriovnetwork.openshift.io/v1", infiniband(rail) ? "SriovIBNetwork" : "SriovNetwork",
-                     rail.name, design.wish.operator_namespace);
+  Value out = object("sriovnetwork.openshift.io/v1", infiniband(rail) ? "SriovIBNetwork" : "SriovNetwork", rail.name,
+                     design.wish.operator_namespace);
   Value& spec = out.set("spec", Value::object());
   spec.set("resourceName", rail.name);
   spec.set("networkNamespace", design.wish.pod_namespace);
@@ -172,11 +169,9 @@ Value container(const Design& design, const facts::NodeFacts& node, const std::v
   Value limits = Value::object();
   limits.set("cpu", "8");
   limits.set("memory", "64Gi");
-  if (const size_t gpus = gpus_for(node, rails); gpus > 0)
-    limits.set("nvidia.com/gpu", fmt::format("{}", gpus));
+  if (const size_t gpus = gpus_for(node, rails); gpus > 0) limits.set("nvidia.com/gpu", fmt::format("{}", gpus));
   if (design.wish.profile != Profile::kHostDevice)
-    for (const Rail* rail : rails)
-      limits.set(fmt::format("{}/{}", design.wish.resource_prefix, rail->name), "1");
+    for (const Rail* rail : rails) limits.set(fmt::format("{}/{}", design.wish.resource_prefix, rail->name), "1");
   Value& resources = out.set("resources", Value::object());
   resources.set("requests", limits);
   resources.set("limits", std::move(limits));
@@ -238,9 +233,9 @@ std::vector<Value> manifests(const Design& design) {
 }
 
 std::string to_yaml(const Design& design) {
-  std::string out = fmt::format("# railbed generate: {} rail{} on {} node{}\n", design.rails.size(),
-                                design.rails.size() == 1 ? "" : "s", design.nodes.size(),
-                                design.nodes.size() == 1 ? "" : "s");
+  std::string out =
+      fmt::format("# railbed generate: {} rail{} on {} node{}\n", design.rails.size(),
+                  design.rails.size() == 1 ? "" : "s", design.nodes.size(), design.nodes.size() == 1 ? "" : "s");
   for (const std::string& note : design.notes) out += fmt::format("# {}\n", note);
   bool first = true;
   for (const Value& one : manifests(design)) {

@@ -51,11 +51,10 @@ std::string refuse(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagn
   };
   const api::NicSelector& selector = policy.nic_selector;
   if (!selector.net_filter->empty())
-    return error(
-        "RB-POLICY-004", selector.net_filter.span,
-        "netFilter is for virtual machines whose NICs are VFs already; standalone railbed has no metadata "
-        "service to ask",
-        "select by vendor, deviceID, rootDevices or pfNames");
+    return error("RB-POLICY-004", selector.net_filter.span,
+                 "netFilter is for virtual machines whose NICs are VFs already; standalone railbed has "
+                 "no metadata service to ask",
+                 "select by vendor, deviceID, rootDevices or pfNames");
   if (empty(selector))
     return error("RB-POLICY-003", selector.span, "an empty nicSelector matches nothing",
                  "name at least one of vendor, deviceID, rootDevices, pfNames");
@@ -105,8 +104,7 @@ Policy entry(const api::SriovNetworkNodePolicy& policy, const Options& options, 
   } else if (*policy.num_vfs <= 0) {
     result.ignored = true;
     result.problem = "numVfs is 0: the operator skips such a policy and leaves the VFs as they are";
-    diagnostics
-        .warning("RB-POLICY-002", policy.num_vfs.span.known() ? policy.num_vfs.span : span, result.problem)
+    diagnostics.warning("RB-POLICY-002", policy.num_vfs.span.known() ? policy.num_vfs.span : span, result.problem)
         .with_fix("delete the policy and run railbed down to remove VFs");
   } else {
     result.problem = refuse(policy, diagnostics);
@@ -126,9 +124,8 @@ void add_network(Catalog& catalog, api::NetworkAttachmentDefinition definition, 
   if (!definition.config.plugins.empty()) network.type = definition.config.plugins.front().type;
   if (network.resource.empty() && wants_vf(network.type))
     diagnostics
-        .warning(
-            "RB-NET-002", span_of(definition.meta),
-            fmt::format("network {} of type {} has no resource to take VFs from", network.key, network.type))
+        .warning("RB-NET-002", span_of(definition.meta),
+                 fmt::format("network {} of type {} has no resource to take VFs from", network.key, network.type))
         .with_fix("annotation k8s.v1.cni.cncf.io/resourceName: " + catalog.options.resource_prefix + "/NAME");
   network.definition = std::move(definition);
   auto existing = catalog.networks.find(network.key);
@@ -156,10 +153,8 @@ void check_resources(const Catalog& catalog, Diagnostics& diagnostics) {
     if (near.empty()) near = doc::nearest(network.resource, {made.begin(), made.end()});
     const api::NetworkAttachmentDefinition& definition = network.definition;
     auto& told = diagnostics.warning(
-        "RB-NET-001",
-        definition.resource_name.span.known() ? definition.resource_name.span : span_of(definition.meta),
-        fmt::format("no policy makes resource {}, which network {} takes its VFs from", network.resource,
-                    key));
+        "RB-NET-001", definition.resource_name.span.known() ? definition.resource_name.span : span_of(definition.meta),
+        fmt::format("no policy makes resource {}, which network {} takes its VFs from", network.resource, key));
     told.looks_for(network.resource);
     if (!near.empty()) told.with_fix("did you mean " + near + "?");
   }
@@ -176,9 +171,8 @@ void check_networks_of_pods(const Catalog& catalog, Diagnostics& diagnostics) {
         candidates.push_back(other);
         if (*network.definition.meta.name == *selection.name) elsewhere = other;
       }
-      auto& told =
-          diagnostics.error("RB-POD-001", selection.name.span.known() ? selection.name.span : selection.span,
-                            fmt::format("pod {} asks for network {}, which is not there", pod->key(), key));
+      auto& told = diagnostics.error("RB-POD-001", selection.name.span.known() ? selection.name.span : selection.span,
+                                     fmt::format("pod {} asks for network {}, which is not there", pod->key(), key));
       told.looks_for(key);
       if (elsewhere.empty()) elsewhere = doc::nearest(key, candidates);
       if (!elsewhere.empty()) told.with_fix("did you mean " + elsewhere + "?");

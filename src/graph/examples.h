@@ -71,8 +71,7 @@ inline facts::Nic with_vfs(facts::Nic made, int count) {
     vf.netdev = std::move(netdev);
     vf.admin_mac = MacAddress{{2, 0, 0, 0, made.pci.address.bus, static_cast<uint8_t>(i + 1)}};
     if (made.link_type == facts::LinkType::kInfiniband)
-      vf.node_guid = vf.port_guid =
-          Guid{0x0200000000000000U + made.pci.address.bus * 256U + static_cast<uint64_t>(i)};
+      vf.node_guid = vf.port_guid = Guid{0x0200000000000000U + made.pci.address.bus * 256U + static_cast<uint64_t>(i)};
     made.vfs.push_back(std::move(vf));
   }
   return made;
@@ -81,8 +80,7 @@ inline facts::Nic with_vfs(facts::Nic made, int count) {
 inline facts::NodeFacts node(std::string name, std::vector<facts::Nic> nics) {
   facts::NodeFacts made;
   made.node = std::move(name);
-  made.labels = {{"kubernetes.io/hostname", made.node},
-                 {"feature.node.kubernetes.io/network-sriov.capable", "true"}};
+  made.labels = {{"kubernetes.io/hostname", made.node}, {"feature.node.kubernetes.io/network-sriov.capable", "true"}};
   made.iommu = true;
   made.nics = std::move(nics);
   return made;

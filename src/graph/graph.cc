@@ -82,8 +82,7 @@ class Resolver {
   void tell_objections() {
     std::set<std::pair<std::string, std::string>> told;
     for (const auto& [policy, objection] : objections_) {
-      if (!told.insert({objection.id, objection.reason}).second)
-        continue;  // of the PF, told with its first policy
+      if (!told.insert({objection.id, objection.reason}).second) continue;  // of the PF, told with its first policy
       doc::Diagnostic& finding =
           diagnostics_.error(objection.id, objection.span, objection.reason).with_fix(objection.fix);
       for (const Standing::Refused& refused : standing(policy).refused)
@@ -114,8 +113,7 @@ class Resolver {
   void resolve_pf(const facts::Nic& nic) {
     Merged merged = merge(claims(nic));
     for (const Shadowed& shadowed : merged.shadowed)
-      standing(shadowed.policy)
-          .outcome.shadowed_by.push_back(fmt::format("{} on {}", shadowed.by->key, pf_name(nic)));
+      standing(shadowed.policy).outcome.shadowed_by.push_back(fmt::format("{} on {}", shadowed.by->key, pf_name(nic)));
     if (merged.groups.empty()) return;
     PfWanted wanted = combine(nic, std::move(merged));
     if (auto against = objection(wanted, *graph_.facts)) {
@@ -153,8 +151,8 @@ class Resolver {
     auto tell_one = [&](std::string_view field, const doc::Span& span, const doc::Span& lead_span) {
       diagnostics_
           .warning("RB-POLICY-012", span.known() ? span : span_of(policy),
-                   fmt::format("policies {} and {} disagree about {} of {}; {} counts", policy.key,
-                               wanted.lead->key, field, pf_label(*wanted.nic), wanted.lead->key))
+                   fmt::format("policies {} and {} disagree about {} of {}; {} counts", policy.key, wanted.lead->key,
+                               field, pf_label(*wanted.nic), wanted.lead->key))
           .note(lead_span.known() ? lead_span : span_of(*wanted.lead), "this one counts");
     };
     if (&policy == wanted.lead) return;
@@ -186,8 +184,7 @@ class Resolver {
       for (const Standing::Refused& refused : standing.refused) {
         if (!outcome.detail.empty()) outcome.detail += "; ";
         outcome.detail += refused.reason;
-        if (!refused.more.empty())
-          outcome.detail += fmt::format(" (the same for {})", fmt::join(refused.more, ", "));
+        if (!refused.more.empty()) outcome.detail += fmt::format(" (the same for {})", fmt::join(refused.more, ", "));
       }
     }
     return std::move(outcome);
@@ -243,8 +240,8 @@ void check_policies_across(std::span<const Graph> graphs, Diagnostics& diagnosti
           .with_fix("give it VFs of its own (pfNames with a range), or a lower priority number");
     else if (no_match != nullptr)
       diagnostics.warning("RB-POLICY-009", no_match->span,
-                          fmt::format("policy {} matches no NIC of node {}: {}", no_match->policy,
-                                      no_match_node->node, no_match->detail));
+                          fmt::format("policy {} matches no NIC of node {}: {}", no_match->policy, no_match_node->node,
+                                      no_match->detail));
     else
       diagnostics
           .warning("RB-POLICY-010", first.span,
@@ -260,15 +257,14 @@ void check_pods_across(std::span<const Graph> graphs, Diagnostics& diagnostics) 
     if (pod->networks.empty()) continue;
     std::vector<std::string> nodes;
     for (const Graph& graph : graphs)
-      if (std::ranges::find(graph.pods, pod, &PodOnNode::pod) != graph.pods.end())
-        nodes.push_back(graph.facts->node);
+      if (std::ranges::find(graph.pods, pod, &PodOnNode::pod) != graph.pods.end()) nodes.push_back(graph.facts->node);
     if (nodes.empty()) {
       const bool named = !pod->node_name->empty();
-      diagnostics.note("RB-POD-004", named ? pod->node_name.span : pod->meta.name.span,
-                       named ? fmt::format("pod {} is for node {}, of which there are no facts", pod->key(),
-                                           *pod->node_name)
-                             : fmt::format("pod {} is for none of these nodes: {}", pod->key(),
-                                           label_mismatch(pod->node_selector, graphs.front().labels)));
+      diagnostics.note(
+          "RB-POD-004", named ? pod->node_name.span : pod->meta.name.span,
+          named ? fmt::format("pod {} is for node {}, of which there are no facts", pod->key(), *pod->node_name)
+                : fmt::format("pod {} is for none of these nodes: {}", pod->key(),
+                              label_mismatch(pod->node_selector, graphs.front().labels)));
     } else if (nodes.size() > 1) {
       constexpr size_t kShown = 4;
       const size_t more = nodes.size() > kShown ? nodes.size() - kShown : 0;

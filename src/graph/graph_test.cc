@@ -120,9 +120,8 @@ TEST(NodeSelector, EveryLabelMustBeThere) {
   Case made({wish}, {nic("eth0", 1)});
   EXPECT_EQ(made.outcome("a").state, State::kOtherNode);
   EXPECT_EQ(made.outcome("a").detail, "the node has no label zone");
-  EXPECT_THAT(made.findings(),
-              ElementsAre("warning RB-POLICY-010: policy op/a does not select node n1: the node has "
-                          "no label zone"));
+  EXPECT_THAT(made.findings(), ElementsAre("warning RB-POLICY-010: policy op/a does not select node n1: "
+                                           "the node has no label zone"));
 
   api::Node object;
   object.meta = meta("n1", "");
@@ -165,9 +164,8 @@ TEST(NoMatch, SaysWhichFieldLeftNothing) {
 
 TEST(NoMatch, ANicWithoutSriovIsNamed) {
   Case made({policy("a", 2, {pf("eth0")})}, {nic("eth0", 1, 0)});
-  EXPECT_EQ(
-      made.outcome("a").detail,
-      "eth0 (0000:01:00.0) has no SR-IOV (sriov_totalvfs is absent or 0): switch it on in firmware and BIOS");
+  EXPECT_EQ(made.outcome("a").detail,
+            "eth0 (0000:01:00.0) has no SR-IOV (sriov_totalvfs is absent or 0): switch it on in firmware and BIOS");
 }
 
 TEST(Merge, TheRulesOfPriority) {
@@ -271,17 +269,15 @@ TEST(Catalog, WhatIsWrongOnEveryNode) {
   vdpa.vdpa_type = api::given(std::string("vhost"));
   const std::vector<Row> rows{
       {"named default", named_default, State::kIgnored,
-       "note RB-POLICY-001: policy default is ignored: the name \"default\" is the operator's own: it never "
-       "applies "
-       "such a policy"},
+       "note RB-POLICY-001: policy default is ignored: the name \"default\" is the operator's own: it "
+       "never applies such a policy"},
       {"numVfs 0", none, State::kIgnored,
        "warning RB-POLICY-002: numVfs is 0: the operator skips such a policy and leaves the VFs as they are"},
       {"empty selector", policy("a", 2, {}), State::kRefused,
        "error RB-POLICY-003: an empty nicSelector matches nothing"},
       {"netFilter", net_filter, State::kRefused,
-       "error RB-POLICY-004: netFilter is for virtual machines whose NICs are VFs already; standalone "
-       "railbed has no "
-       "metadata service to ask"},
+       "error RB-POLICY-004: netFilter is for virtual machines whose NICs are VFs already; standalone railbed has "
+       "no metadata service to ask"},
       {"vfio and RDMA", rdma_vfio, State::kRefused,
        "error RB-POLICY-005: isRdma needs the kernel's driver, deviceType vfio-pci takes it away"},
       {"range too high", policy("a", 4, {pf("eth0", 2, 4)}), State::kRefused,
@@ -301,8 +297,7 @@ TEST(Catalog, WhatIsWrongOnEveryNode) {
 TEST(Catalog, ALaterDefinitionReplacesAnEarlierOne) {
   Case made({policy("a", 2, {pf("eth0")}), policy("a", 4, {pf("eth0")})}, {nic("eth0", 1)});
   EXPECT_THAT(made.pfs(), ElementsAre("eth0: 4 VFs; a 0-3"));
-  EXPECT_THAT(made.findings(),
-              ElementsAre("warning RB-OBJECT-001: policy op/a is defined twice; this one counts"));
+  EXPECT_THAT(made.findings(), ElementsAre("warning RB-OBJECT-001: policy op/a is defined twice; this one counts"));
 }
 
 TEST(Objection, RefusesOnThisPfOnlyAndSaysWhy) {
@@ -329,8 +324,7 @@ TEST(Objection, RefusesOnThisPfOnlyAndSaysWhy) {
   second_port.pci.address.function = 1;
   const std::vector<Row> rows{
       {"more VFs than there can be", policy("a", 9, {pf("bad")}), nic("bad", 1, 7),
-       "error RB-VF-002: policy op/a asks for 9 VFs, bad (0000:01:00.0) of node n1 allows 7 (sriov_totalvfs)",
-       ""},
+       "error RB-VF-002: policy op/a asks for 9 VFs, bad (0000:01:00.0) of node n1 allows 7 (sriov_totalvfs)", ""},
       {"IB wanted, Ethernet there, NVIDIA", with_link(api::WantedLinkType::kInfiniband), second_port,
        "error RB-PF-002: linkType is IB, bad (0000:01:00.1) of node n1 is Ethernet", "LINK_TYPE_P2=IB"},
       {"Ethernet wanted, IB there", with_link(api::WantedLinkType::kEthernet), infiniband("bad", 1),
@@ -338,12 +332,10 @@ TEST(Objection, RefusesOnThisPfOnlyAndSaysWhy) {
       {"IB wanted of an Intel NIC", with_link(api::WantedLinkType::kInfiniband), nic("bad", 1),
        "error RB-PF-002: linkType is IB, bad (0000:01:00.0) of node n1 is Ethernet", ""},
       {"switchdev without eswitch", switchdev, nic("bad", 1),
-       "error RB-PF-005: eSwitchMode switchdev: bad (0000:01:00.0) of node n1 has no eswitch (devlink tells "
-       "no mode)",
+       "error RB-PF-005: eSwitchMode switchdev: bad (0000:01:00.0) of node n1 has no eswitch (devlink tells no mode)",
        ""},
       {"MTU 9000 on InfiniBand", jumbo, infiniband("bad", 1),
-       "error RB-PF-003: mtu 9000: bad (0000:01:00.0) of node n1 is InfiniBand, where interfaces take at "
-       "most 4092 "
+       "error RB-PF-003: mtu 9000: bad (0000:01:00.0) of node n1 is InfiniBand, where interfaces take at most 4092 "
        "(a 4096-byte packet less 4)",
        ""},
   };
@@ -366,9 +358,8 @@ TEST(Objection, VfioNeedsAnIommu) {
   made.resolve_now();
   EXPECT_EQ(made.outcome("a").state, State::kRefused);
   EXPECT_EQ(made.graph.refusals.front().needs_reboot, "intel_iommu=on iommu=pt");
-  EXPECT_THAT(made.findings(),
-              ElementsAre("error RB-PF-004: deviceType vfio-pci needs an IOMMU, node n1 has none "
-                          "switched on"));
+  EXPECT_THAT(made.findings(), ElementsAre("error RB-PF-004: deviceType vfio-pci needs an IOMMU, "
+                                           "node n1 has none switched on"));
 }
 
 TEST(Objection, ARefusedPartitionLeavesTheOthersAndStillShadows) {
@@ -378,8 +369,7 @@ TEST(Objection, ARefusedPartitionLeavesTheOthersAndStillShadows) {
   EXPECT_THAT(made.pfs(), ElementsAre("eth0: 6 VFs; small 0-3"));
   EXPECT_EQ(made.outcome("big").state, State::kRefused);
   EXPECT_EQ(made.outcome("lower").state, State::kShadowed) << "a refused policy does not let others in";
-  // The 6 are lower's: numVfs is the largest of all since `small`, which kept its VFs, as the operator
-  // counts.
+  // The 6 are lower's: numVfs is the largest of all since `small`, which kept its VFs, as the operator counts.
 }
 
 TEST(HostUse, WhatCounts) {
@@ -390,8 +380,7 @@ TEST(HostUse, WhatCounts) {
   };
   const std::vector<Row> rows{
       {"nothing", [](facts::NetInterface&) {}, ""},
-      {"IPv6 link-local",
-       [](facts::NetInterface& n) { n.addresses = {IpPrefix::parse("fe80::1/64").value()}; }, ""},
+      {"IPv6 link-local", [](facts::NetInterface& n) { n.addresses = {IpPrefix::parse("fe80::1/64").value()}; }, ""},
       {"address", [](facts::NetInterface& n) { n.addresses = {IpPrefix::parse("10.0.0.5/24").value()}; },
        "address 10.0.0.5/24"},
       {"IPv6 address", [](facts::NetInterface& n) { n.addresses = {IpPrefix::parse("fd00::1/64").value()}; },
@@ -407,10 +396,9 @@ TEST(HostUse, WhatCounts) {
       EXPECT_THAT(made.findings(), IsEmpty()) << row.what;
       continue;
     }
-    EXPECT_THAT(made.findings(),
-                ElementsAre(fmt::format("error RB-PF-001: eth0 (0000:01:00.0) of node n1 is in use by "
-                                        "the host ({}); changing it would cut that connection",
-                                        row.use)));
+    EXPECT_THAT(made.findings(), ElementsAre(fmt::format("error RB-PF-001: eth0 (0000:01:00.0) of node n1 is in use by "
+                                                         "the host ({}); changing it would cut that connection",
+                                                         row.use)));
     EXPECT_THAT(made.pfs(), IsEmpty()) << row.what;
     EXPECT_EQ(made.outcome("a").state, State::kRefused) << row.what;
   }
@@ -424,8 +412,8 @@ TEST(HostUse, WhatRidesOnAPfCounts) {
   made.facts.virtual_netdevs = {vlan, macvlan};
   made.resolve_now();
   EXPECT_THAT(made.findings(),
-              ElementsAre("error RB-PF-001: eth0 (0000:01:00.0) of node n1 is in use by the host (carries "
-                          "vlan eth0.7); changing it would cut that connection"));
+              ElementsAre("error RB-PF-001: eth0 (0000:01:00.0) of node n1 is in use by the host (carries vlan "
+                          "eth0.7); changing it would cut that connection"));
   EXPECT_THAT(made.pfs(), IsEmpty());
 }
 
@@ -440,8 +428,7 @@ TEST(HostUse, IsFineWhereThePfStaysAsItIsOrThePolicySaysSo) {
   made.resolve_now();
   EXPECT_THAT(made.pfs(), IsEmpty());
 
-  made.objects.policies.front().meta.annotations["railbed.dev/allow-host-pf"] =
-      api::given(doc::Value("true"));
+  made.objects.policies.front().meta.annotations["railbed.dev/allow-host-pf"] = api::given(doc::Value("true"));
   made.resolve_now();
   EXPECT_THAT(made.findings(), IsEmpty());
   EXPECT_THAT(made.pfs(), ElementsAre("eth0: 5 VFs; a 0-4"));
@@ -458,15 +445,11 @@ TEST(ExternallyManaged, MustFitWhatIsThere) {
       {"more VFs", [](api::SriovNetworkNodePolicy& p) { p.num_vfs = api::given(5); },
        "error RB-PF-006: externallyManaged: policy a wants 5 VFs, eth0 (0000:01:00.0) of node n1 has 4"},
       {"larger MTU", [](api::SriovNetworkNodePolicy& p) { p.mtu = api::given(9000); },
-       "error RB-PF-006: externallyManaged: policy a wants MTU 9000, eth0 (0000:01:00.0) of node n1 has "
-       "1500"},
+       "error RB-PF-006: externallyManaged: policy a wants MTU 9000, eth0 (0000:01:00.0) of node n1 has 1500"},
       {"other mode",
-       [](api::SriovNetworkNodePolicy& p) {
-         p.eswitch_mode = api::given(api::WantedEswitchMode::kSwitchdev);
-       },
-       "error RB-PF-006: externallyManaged: policy a wants eSwitchMode switchdev, eth0 (0000:01:00.0) of "
-       "node n1 is in "
-       "legacy"},
+       [](api::SriovNetworkNodePolicy& p) { p.eswitch_mode = api::given(api::WantedEswitchMode::kSwitchdev); },
+       "error RB-PF-006: externallyManaged: policy a wants eSwitchMode switchdev, eth0 "
+       "(0000:01:00.0) of node n1 is in legacy"},
   };
   for (const Row& row : rows) {
     auto wish = policy("a", 4, {pf("eth0")});
@@ -487,12 +470,11 @@ TEST(Warnings, RdmaThatPodsWillMiss) {
   auto rdma = policy("a", 2, {pf("eth0")});
   rdma.is_rdma = api::given(true);
   Case made({rdma, policy("b", 2, {pf("ib0")})}, {nic("eth0", 1), infiniband("ib0", 2)});
-  EXPECT_THAT(
-      made.findings(),
-      ElementsAre("warning RB-PF-101: isRdma: eth0 (0000:01:00.0) of node n1 has no RDMA device, so its VFs "
-                  "will have none",
-                  "warning RB-PF-102: ib0 (0000:02:00.0) of node n1 is InfiniBand and isRdma is false: pods "
-                  "get no RDMA device"));
+  EXPECT_THAT(made.findings(),
+              ElementsAre("warning RB-PF-101: isRdma: eth0 (0000:01:00.0) of node n1 has no RDMA device, "
+                          "so its VFs will have none",
+                          "warning RB-PF-102: ib0 (0000:02:00.0) of node n1 is InfiniBand and isRdma is "
+                          "false: pods get no RDMA device"));
   made.options.soft_rdma = true;
   made.objects.policies.pop_back();
   made.resolve_now();
@@ -502,8 +484,7 @@ TEST(Warnings, RdmaThatPodsWillMiss) {
 
 TEST(Networks, PodsFindThemOrAreTold) {
   Case made({policy("rail0", 2, {pf("eth0")})}, {nic("eth0", 1)});
-  made.objects.networks = {network("net", "rail0"), network("typo", "rail1"),
-                           network("other", "rail0", "ml")};
+  made.objects.networks = {network("net", "rail0"), network("typo", "rail1"), network("other", "rail0", "ml")};
   made.objects.pods = {pod("p", {"net", "other", "nte"}), pod("far", {"net"}, "n2")};
   made.resolve_now();
   ASSERT_EQ(made.graph.pods.size(), 1U);
@@ -513,14 +494,12 @@ TEST(Networks, PodsFindThemOrAreTold) {
   ASSERT_NE(here.networks[0].network, nullptr);
   EXPECT_EQ(here.networks[0].network->resource, "openshift.io/rail0");
   EXPECT_EQ(here.networks[1].network, nullptr);
-  EXPECT_THAT(
-      made.findings(),
-      ElementsAre(
-          "warning RB-NET-001: no policy makes resource openshift.io/rail1, which network llm/typo takes "
-          "its VFs from",
-          "error RB-POD-001: pod llm/p asks for network llm/other, which is not there",
-          "error RB-POD-001: pod llm/p asks for network llm/nte, which is not there",
-          "note RB-POD-004: pod llm/far is for node n2, of which there are no facts"));
+  EXPECT_THAT(made.findings(),
+              ElementsAre("warning RB-NET-001: no policy makes resource openshift.io/rail1, which network "
+                          "llm/typo takes its VFs from",
+                          "error RB-POD-001: pod llm/p asks for network llm/other, which is not there",
+                          "error RB-POD-001: pod llm/p asks for network llm/nte, which is not there",
+                          "note RB-POD-004: pod llm/far is for node n2, of which there are no facts"));
   EXPECT_EQ(made.diagnostics.all()[1].fix, "did you mean ml/other?");
   EXPECT_EQ(made.diagnostics.all()[2].fix, "did you mean llm/net?");
 }
@@ -551,10 +530,9 @@ TEST(Across, APolicyThatSomeNodeTakesIsFine) {
   check_across(graphs, diagnostics);
   std::vector<std::string> messages;
   for (const auto& finding : diagnostics.all()) messages.push_back(finding.message);
-  EXPECT_THAT(messages,
-              ElementsAre("policy op/b matches no NIC of node n1: no NIC is called eth9 (pfNames); here are: "
-                          "eth0; did you mean eth0?",
-                          "pod llm/p names no node and is counted on n1, n2"));
+  EXPECT_THAT(messages, ElementsAre("policy op/b matches no NIC of node n1: no NIC is called eth9 (pfNames); here "
+                                    "are: eth0; did you mean eth0?",
+                                    "pod llm/p names no node and is counted on n1, n2"));
 }
 
 }  // namespace

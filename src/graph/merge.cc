@@ -16,8 +16,8 @@ Merged merge(const std::vector<Claim>& claims) {
         merged.shadowed.push_back({earlier->policy, claim.policy});
       else
         survivors.push_back(earlier);
-    const bool equal = !contributors.empty() &&
-                       *contributors.back()->policy->object->priority == *claim.policy->object->priority;
+    const bool equal =
+        !contributors.empty() && *contributors.back()->policy->object->priority == *claim.policy->object->priority;
     if (!equal && survivors.empty()) contributors.clear();
     contributors.push_back(&claim);
     kept = std::move(survivors);

@@ -33,52 +33,47 @@ std::string on_node(const facts::Nic& nic, const facts::NodeFacts& node) {
   return node.node.empty() ? pf_label(nic) : fmt::format("{} of node {}", pf_label(nic), node.node);
 }
 
-std::optional<Objection> wrong_link(const Policy& policy, const facts::Nic& nic,
-                                    const facts::NodeFacts& node) {
+std::optional<Objection> wrong_link(const Policy& policy, const facts::Nic& nic, const facts::NodeFacts& node) {
   const auto wanted = *policy.object->link_type;
   if (wanted == api::WantedLinkType::kAny || nic.link_type == facts::LinkType::kUnknown) return {};
   const bool infiniband = wanted == api::WantedLinkType::kInfiniband;
   if (infiniband == (nic.link_type == facts::LinkType::kInfiniband)) return {};
   Objection found{.id = "RB-PF-002",
                   .span = at(policy.object->link_type.span, policy),
-                  .reason = fmt::format("linkType is {}, {} is {}", infiniband ? "IB" : "ETH",
-                                        on_node(nic, node), link_name(nic.link_type))};
+                  .reason = fmt::format("linkType is {}, {} is {}", infiniband ? "IB" : "ETH", on_node(nic, node),
+                                        link_name(nic.link_type))};
   if (nic.pci.vendor != kNvidia) {
-    found.fix =
-        fmt::format("linkType: {}; the link type of this NIC cannot be changed", infiniband ? "ETH" : "IB");
+    found.fix = fmt::format("linkType: {}; the link type of this NIC cannot be changed", infiniband ? "ETH" : "IB");
     return found;
   }
   const int port = nic.pci.address.function + 1;
   found.needs_reboot = fmt::format("LINK_TYPE_P{}={}", port, infiniband ? "IB" : "ETH");
-  found.fix = fmt::format("mlxconfig -d {} set LINK_TYPE_P{}={}, then reboot; or linkType: {}",
-                          nic.pci.address, port, infiniband ? 1 : 2, infiniband ? "ETH" : "IB");
+  found.fix = fmt::format("mlxconfig -d {} set LINK_TYPE_P{}={}, then reboot; or linkType: {}", nic.pci.address, port,
+                          infiniband ? 1 : 2, infiniband ? "ETH" : "IB");
   return found;
 }
 
-std::optional<Objection> wrong_mtu(const Policy& policy, const facts::Nic& nic,
-                                   const facts::NodeFacts& node) {
+std::optional<Objection> wrong_mtu(const Policy& policy, const facts::Nic& nic, const facts::NodeFacts& node) {
   const int mtu = *policy.object->mtu;
   if (nic.link_type != facts::LinkType::kInfiniband || mtu <= kMaxInfinibandMtu) return {};
-  return Objection{
-      .id = "RB-PF-003",
-      .span = at(policy.object->mtu.span, policy),
-      .reason = fmt::format("mtu {}: {} is InfiniBand, where interfaces take at most {} (a 4096-byte "
-                            "packet less 4)",
-                            mtu, on_node(nic, node), kMaxInfinibandMtu),
-      .fix = fmt::format("mtu: {}", kMaxInfinibandMtu)};
+  return Objection{.id = "RB-PF-003",
+                   .span = at(policy.object->mtu.span, policy),
+                   .reason = fmt::format("mtu {}: {} is InfiniBand, where interfaces take at most {} "
+                                         "(a 4096-byte packet less 4)",
+                                         mtu, on_node(nic, node), kMaxInfinibandMtu),
+                   .fix = fmt::format("mtu: {}", kMaxInfinibandMtu)};
 }
 
 }  // namespace
 
-std::optional<Objection> objection(const Policy& policy, const facts::Nic& nic,
-                                   const facts::NodeFacts& node) {
+std::optional<Objection> objection(const Policy& policy, const facts::Nic& nic, const facts::NodeFacts& node) {
   const api::SriovNetworkNodePolicy& object = *policy.object;
   if (auto found = wrong_link(policy, nic, node)) return found;
   if (*object.num_vfs > nic.total_vfs.value_or(0))
     return Objection{.id = "RB-VF-002",
                      .span = at(object.num_vfs.span, policy),
-                     .reason = fmt::format("policy {} asks for {} VFs, {} allows {} (sriov_totalvfs)",
-                                           policy.key, *object.num_vfs, on_node(nic, node), *nic.total_vfs),
+                     .reason = fmt::format("policy {} asks for {} VFs, {} allows {} (sriov_totalvfs)", policy.key,
+                                           *object.num_vfs, on_node(nic, node), *nic.total_vfs),
                      .fix = fmt::format("numVfs: {}", *nic.total_vfs)};
   if (policy.vfio && !node.iommu)
     return Objection{
@@ -88,11 +83,11 @@ std::optional<Objection> objection(const Policy& policy, const facts::Nic& nic,
         .fix = "boot with intel_iommu=on iommu=pt (AMD: iommu=pt), with VT-d or AMD-Vi on in the BIOS",
         .needs_reboot = "intel_iommu=on iommu=pt"};
   if (*object.eswitch_mode == api::WantedEswitchMode::kSwitchdev && nic.eswitch_mode.empty())
-    return Objection{.id = "RB-PF-005",
-                     .span = at(object.eswitch_mode.span, policy),
-                     .reason = fmt::format("eSwitchMode switchdev: {} has no eswitch (devlink tells no mode)",
-                                           on_node(nic, node)),
-                     .fix = "eSwitchMode: legacy"};
+    return Objection{
+        .id = "RB-PF-005",
+        .span = at(object.eswitch_mode.span, policy),
+        .reason = fmt::format("eSwitchMode switchdev: {} has no eswitch (devlink tells no mode)", on_node(nic, node)),
+        .fix = "eSwitchMode: legacy"};
   return wrong_mtu(policy, nic, node);
 }
 
@@ -106,8 +101,7 @@ std::string host_use(const facts::Nic& nic, const facts::NodeFacts& node) {
     if (!netdev.master.empty()) uses.push_back("port of " + netdev.master);
     for (const facts::NetInterface& upper : node.virtual_netdevs)
       if (upper.lower == netdev.name)
-        uses.push_back(
-            fmt::format("carries {} {}", upper.kind.empty() ? "interface" : upper.kind, upper.name));
+        uses.push_back(fmt::format("carries {} {}", upper.kind.empty() ? "interface" : upper.kind, upper.name));
   }
   return fmt::format("{}", fmt::join(uses, ", "));
 }
@@ -116,9 +110,8 @@ bool changes_pf(const PfWanted& wanted) {
   const facts::Nic& nic = *wanted.nic;
   if (wanted.externally_managed) return false;
   if (nic.num_vfs != wanted.num_vfs || wanted.switchdev != (nic.eswitch_mode == "switchdev")) return true;
-  return std::ranges::any_of(nic.netdevs, [&](const facts::NetInterface& netdev) {
-    return netdev.mtu < wanted.mtu || !netdev.admin_up;
-  });
+  return std::ranges::any_of(
+      nic.netdevs, [&](const facts::NetInterface& netdev) { return netdev.mtu < wanted.mtu || !netdev.admin_up; });
 }
 
 namespace {
@@ -141,8 +134,8 @@ std::optional<Objection> foreign_vfs(const PfWanted& wanted, const facts::NodeFa
                                wanted.num_vfs, on_node(nic, node), nic.num_vfs);
     found.fix = "have them made before, or externallyManaged: false";
   } else if (pf_mtu > 0 && wanted.mtu > pf_mtu) {
-    found.reason = fmt::format("externallyManaged: {} wants MTU {}, {} has {}", wanted.mtu_from->place,
-                               wanted.mtu, on_node(nic, node), pf_mtu);
+    found.reason = fmt::format("externallyManaged: {} wants MTU {}, {} has {}", wanted.mtu_from->place, wanted.mtu,
+                               on_node(nic, node), pf_mtu);
     found.fix = fmt::format("mtu: {}", pf_mtu);
   } else if (wanted.switchdev != (nic.eswitch_mode == "switchdev")) {
     found.reason = fmt::format("externallyManaged: {} wants eSwitchMode {}, {} is in {}", lead.place,
@@ -166,9 +159,8 @@ std::optional<Objection> objection(const PfWanted& wanted, const facts::NodeFact
       .span = at(wanted.num_vfs_from->object->num_vfs.span, *wanted.num_vfs_from),
       .reason = fmt::format("{} is in use by the host ({}); changing it would cut that connection",
                             on_node(*wanted.nic, node), use),
-      .fix =
-          fmt::format("annotation {}: \"true\" on the policy, if a short outage does no harm; or another PF",
-                      kAllowHostPf)};
+      .fix = fmt::format("annotation {}: \"true\" on the policy, if a short outage does no harm; or another PF",
+                         kAllowHostPf)};
 }
 
 void warn(const Policy& policy, const facts::Nic& nic, const Graph& graph, doc::Diagnostics& diagnostics) {
@@ -182,25 +174,22 @@ void warn(const Policy& policy, const facts::Nic& nic, const Graph& graph, doc::
         .with_fix("--soft-rdma gives them soft-RoCE devices (slow, for tests)");
   if (infiniband && !policy.rdma && !policy.vfio)
     diagnostics
-        .warning(
-            "RB-PF-102", at(object.is_rdma.span, policy),
-            fmt::format("{} is InfiniBand and isRdma is false: pods get no RDMA device", on_node(nic, node)))
+        .warning("RB-PF-102", at(object.is_rdma.span, policy),
+                 fmt::format("{} is InfiniBand and isRdma is false: pods get no RDMA device", on_node(nic, node)))
         .with_fix("isRdma: true");
   if (nic.link_type == facts::LinkType::kEthernet && *object.mtu > kUsualEthernetMtu)
     diagnostics
         .warning("RB-PF-103", at(object.mtu.span, policy),
-                 fmt::format("mtu {} is more than usual NICs take ({}); the kernel will refuse it",
-                             *object.mtu, kUsualEthernetMtu))
+                 fmt::format("mtu {} is more than usual NICs take ({}); the kernel will refuse it", *object.mtu,
+                             kUsualEthernetMtu))
         .with_fix("mtu: 9000");
   for (const facts::RdmaDevice& rdma : nic.rdma)
     for (const facts::RdmaPort& port : rdma.ports)
-      if (infiniband && *object.mtu <= kMaxInfinibandMtu && port.active_mtu &&
-          *object.mtu > *port.active_mtu - 4)
+      if (infiniband && *object.mtu <= kMaxInfinibandMtu && port.active_mtu && *object.mtu > *port.active_mtu - 4)
         diagnostics
-            .warning(
-                "RB-PF-104", at(object.mtu.span, policy),
-                fmt::format("mtu {}: the subnet of {} works with packets of {} bytes, interfaces with {}",
-                            *object.mtu, on_node(nic, node), *port.active_mtu, *port.active_mtu - 4))
+            .warning("RB-PF-104", at(object.mtu.span, policy),
+                     fmt::format("mtu {}: the subnet of {} works with packets of {} bytes, interfaces with {}",
+                                 *object.mtu, on_node(nic, node), *port.active_mtu, *port.active_mtu - 4))
             .with_fix(fmt::format("mtu: {}", *port.active_mtu - 4));
 }
 

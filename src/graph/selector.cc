@@ -27,8 +27,7 @@ bool device_fits(const api::NicSelector& selector, const facts::Nic& nic) {
 }
 bool address_fits(const api::NicSelector& selector, const facts::Nic& nic) {
   return selector.root_devices.empty() ||
-         std::ranges::any_of(selector.root_devices,
-                             [&](const auto& address) { return *address == nic.pci.address; });
+         std::ranges::any_of(selector.root_devices, [&](const auto& address) { return *address == nic.pci.address; });
 }
 bool name_fits(const api::NicSelector& selector, const facts::Nic& nic) {
   return selector.pf_names.empty() ||
@@ -83,8 +82,7 @@ std::string label_mismatch(const Labels& selector, const Labels& labels) {
   for (const auto& [key, value] : selector) {
     auto found = labels.find(key);
     if (found == labels.end()) return fmt::format("the node has no label {}", key);
-    if (found->second != value)
-      return fmt::format("label {} is \"{}\" here, not \"{}\"", key, found->second, value);
+    if (found->second != value) return fmt::format("label {} is \"{}\" here, not \"{}\"", key, found->second, value);
   }
   return "";
 }
@@ -99,16 +97,15 @@ bool can_have_vfs(const facts::Nic& nic) {
 }
 
 bool selects(const api::NicSelector& selector, const facts::Nic& nic) {
-  return !empty(selector) && vendor_fits(selector, nic) && device_fits(selector, nic) &&
-         address_fits(selector, nic) && name_fits(selector, nic);
+  return !empty(selector) && vendor_fits(selector, nic) && device_fits(selector, nic) && address_fits(selector, nic) &&
+         name_fits(selector, nic);
 }
 
 std::vector<VfRange> selected_vfs(const api::SriovNetworkNodePolicy& policy, const facts::Nic& nic) {
   const VfRange all{0, *policy.num_vfs - 1};
   std::vector<VfRange> ranges;
   for (const auto& name : policy.nic_selector.pf_names)
-    if (has_name(nic, name->name))
-      ranges.push_back(name->vfs ? VfRange{name->vfs->first, name->vfs->last} : all);
+    if (has_name(nic, name->name)) ranges.push_back(name->vfs ? VfRange{name->vfs->first, name->vfs->last} : all);
   if (ranges.empty()) ranges.push_back(all);
   return join(std::move(ranges));
 }
@@ -131,15 +128,13 @@ std::string why_nothing(const api::NicSelector& selector, const std::vector<fact
     return fmt::format("no NIC has vendor {}; here are: {}", *selector.vendor,
                        inventory(left, [](const facts::Nic& nic) { return nic.pci.vendor; }));
   if (!remains(device_fits))
-    return fmt::format(
-        "no NIC has deviceID {}; here are: {}", *selector.device_id,
-        inventory(left, [](const facts::Nic& nic) { return nic.pci.vendor + ":" + nic.pci.device; }));
+    return fmt::format("no NIC has deviceID {}; here are: {}", *selector.device_id,
+                       inventory(left, [](const facts::Nic& nic) { return nic.pci.vendor + ":" + nic.pci.device; }));
   if (!remains(address_fits))
     return fmt::format("no NIC is at {} (rootDevices); here are: {}",
                        fmt::join(std::vector<PciAddress>([&] {
                                    std::vector<PciAddress> addresses;
-                                   for (const auto& address : selector.root_devices)
-                                     addresses.push_back(*address);
+                                   for (const auto& address : selector.root_devices) addresses.push_back(*address);
                                    return addresses;
                                  }()),
                                  ", "),

@@ -76,8 +76,7 @@ uint64_t TakenPool::taken_of(const std::vector<IpRange>& ranges) const {
 bool TakenPool::take(const IpAddress& address, const Owner& owner) {
   if (!holders_.emplace(address, &owner).second) return false;
   auto next = runs_.upper_bound(address);
-  const bool joins_next =
-      next != runs_.end() && next->first.family == address.family && address.plus(1) == next->first;
+  const bool joins_next = next != runs_.end() && next->first.family == address.family && address.plus(1) == next->first;
   IpAddress last = joins_next ? next->second : address;
   if (joins_next) next = runs_.erase(next);
   if (next != runs_.begin()) {

@@ -56,12 +56,10 @@ void Allocator::load(const std::vector<state::AddressLease>& leases) {
 }
 
 Result<std::vector<Assigned>> Allocator::allocate(const api::IpamConfig& config, const std::string& network,
-                                                  const std::vector<std::string>& requested,
-                                                  const Owner& owner) {
+                                                  const std::vector<std::string>& requested, const Owner& owner) {
   std::string pool = pool_of(config, network);
   if (!pool.empty()) impl_->remember(pool, config);
-  std::vector<Assigned> chosen =
-      TRY(choose(config, network, impl_->index.pool(pool), impl_->blocks, requested, owner));
+  std::vector<Assigned> chosen = TRY(choose(config, network, impl_->index.pool(pool), impl_->blocks, requested, owner));
   for (const Assigned& one : chosen)
     if (!one.pool.empty()) impl_->index.take(one.pool, one.address.address, owner);
   return chosen;
@@ -97,9 +95,8 @@ std::vector<Allocator::Usage> Allocator::usage() const {
     }
     parts = merged(std::move(parts));
     uint64_t size = size_of(parts);
-    all.push_back({.pool = name,
-                   .taken = taken.size(),
-                   .free = size == UINT64_MAX ? size : size - taken.taken_of(parts)});
+    all.push_back(
+        {.pool = name, .taken = taken.size(), .free = size == UINT64_MAX ? size : size - taken.taken_of(parts)});
   }
   return all;
 }

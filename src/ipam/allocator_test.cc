@@ -18,12 +18,10 @@ using api::IpamRange;
 using api::IpamType;
 
 std::string show(const Result<std::vector<Assigned>>& answer) {
-  if (!answer.has_value())
-    return fmt::format("{}: {}", code_name(answer.error().code), answer.error().to_string());
+  if (!answer.has_value()) return fmt::format("{}: {}", code_name(answer.error().code), answer.error().to_string());
   std::string text;
   for (const Assigned& one : *answer)
-    text += fmt::format("{}@{}[{}] ", one.address, one.gateway.has_value() ? one.gateway->to_string() : "",
-                        one.pool);
+    text += fmt::format("{}@{}[{}] ", one.address, one.gateway.has_value() ? one.gateway->to_string() : "", one.pool);
   return text;
 }
 
@@ -38,11 +36,9 @@ IpAddress any_address(const IpPrefix& within) {
 }
 
 IpamRange any_range() {
-  static const char* const kSubnets[] = {"10.0.0.0/29", "10.0.0.0/26", "10.0.0.8/30",
-                                         "10.0.0.4/31", "10.0.0.9/32", "10.0.0.0/8",
-                                         "fd00::/64",   "fd00::/126",  "fd00::10/124"};
-  IpamRange one =
-      range(*rc::gen::elementOf(std::vector<const char*>(std::begin(kSubnets), std::end(kSubnets))));
+  static const char* const kSubnets[] = {"10.0.0.0/29", "10.0.0.0/26", "10.0.0.8/30", "10.0.0.4/31", "10.0.0.9/32",
+                                         "10.0.0.0/8",  "fd00::/64",   "fd00::/126",  "fd00::10/124"};
+  IpamRange one = range(*rc::gen::elementOf(std::vector<const char*>(std::begin(kSubnets), std::end(kSubnets))));
   if (*rc::gen::arbitrary<bool>()) {
     IpAddress first = any_address(one.subnet);
     IpAddress last = any_address(one.subnet);
@@ -61,8 +57,7 @@ IpamConfig any_config() {
   config.type = *rc::gen::element(IpamType::kWhereabouts, IpamType::kHostLocal, IpamType::kWhereabouts);
   for (int sets = *rc::gen::inRange(1, 4); sets > 0; --sets) {
     config.range_sets.emplace_back();
-    for (int ranges = *rc::gen::inRange(1, 3); ranges > 0; --ranges)
-      config.range_sets.back().push_back(any_range());
+    for (int ranges = *rc::gen::inRange(1, 3); ranges > 0; --ranges) config.range_sets.back().push_back(any_range());
   }
   config.network_name = *rc::gen::element<std::string>("", "", "rail");
   if (*rc::gen::inRange(0, 4) == 0) config.fixed.push_back({prefix("192.168.0.7/24"), std::nullopt});
@@ -117,26 +112,22 @@ TEST(Allocator, KeepsToItsBlocksInTheirOrder) {
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"a", "net1"})), "10.0.0.64/24@[whereabouts] ");
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"b", "net1"})), "10.0.0.65/24@[whereabouts] ");
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"c", "net1"})), "10.0.0.8/24@[whereabouts] ");
-  EXPECT_EQ(
-      show(allocator.allocate(config, "n", {}, {"d", "net1"})),
-      "exhausted: network n: this node has no address left in its blocks 10.0.0.64-10.0.0.65, "
-      "10.0.0.8-10.0.0.8 of 10.0.0.0-10.0.0.255 of 10.0.0.0/24 (pool whereabouts): all 3 are held: 10.0.0.8 "
-      "c net1, 10.0.0.64 a net1, 10.0.0.65 b net1\n  the node needs another block of the range, or pods that "
-      "hold addresses must go");
+  EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"d", "net1"})),
+            "exhausted: network n: this node has no address left in its blocks 10.0.0.64-10.0.0.65, 10.0.0.8-10.0.0.8 "
+            "of 10.0.0.0-10.0.0.255 of 10.0.0.0/24 (pool whereabouts): all 3 are held: 10.0.0.8 c net1, 10.0.0.64 a "
+            "net1, 10.0.0.65 b net1\n  the node needs another block of the range, or pods that hold addresses must go");
   blocks.given.push_back({ip("10.0.0.128"), ip("10.0.0.128")});
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"d", "net1"})), "10.0.0.128/24@[whereabouts] ");
-  EXPECT_EQ(
-      show(allocator.allocate(config, "n", {"10.0.0.9"}, {"e", "net1"})),
-      "conflict: network n: the requested address 10.0.0.9 is in no block of this node (pool whereabouts)\n"
-      "  another node may hand it out: ask for one of this node's blocks, or place the pod on the node that "
-      "has it");
+  EXPECT_EQ(show(allocator.allocate(config, "n", {"10.0.0.9"}, {"e", "net1"})),
+            "conflict: network n: the requested address 10.0.0.9 is in no block of this node (pool whereabouts)\n"
+            "  another node may hand it out: ask for one of this node's blocks, or place the pod on the node that "
+            "has it");
   allocator.release({"b", "net1"});
-  EXPECT_EQ(show(allocator.allocate(config, "n", {"10.0.0.65"}, {"e", "net1"})),
-            "10.0.0.65/24@[whereabouts] ");
+  EXPECT_EQ(show(allocator.allocate(config, "n", {"10.0.0.65"}, {"e", "net1"})), "10.0.0.65/24@[whereabouts] ");
   blocks.given.clear();
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"f", "net1"})),
-            "exhausted: network n: this node has no block of 10.0.0.0-10.0.0.255 of 10.0.0.0/24 (pool "
-            "whereabouts)\n  the node needs another block of the range, or pods that hold addresses must go");
+            "exhausted: network n: this node has no block of 10.0.0.0-10.0.0.255 of 10.0.0.0/24 (pool whereabouts)\n  "
+            "the node needs another block of the range, or pods that hold addresses must go");
   // What an interface has, it keeps: it was given when the block was this node's.
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"a", "net1"})), "10.0.0.64/24@[whereabouts] ");
 }
@@ -150,8 +141,7 @@ RC_GTEST_PROP(Allocator, NeverLeavesItsBlocks, ()) {
     IpAddress last = *first.plus(*rc::gen::inRange<uint64_t>(0, 20));
     blocks.given.push_back({first, last});
     for (IpAddress a = first; !(last < a); a = *a.plus(1))
-      if (prefix("10.0.0.0/24").contains(a) && a != ip("10.0.0.0") && a != ip("10.0.0.255") &&
-          a != ip("10.0.0.9"))
+      if (prefix("10.0.0.0/24").contains(a) && a != ip("10.0.0.0") && a != ip("10.0.0.255") && a != ip("10.0.0.9"))
         inside.insert(a);
   }
   IpamConfig config = whereabouts({{range("10.0.0.0/24")}});

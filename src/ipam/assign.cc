@@ -39,14 +39,12 @@ std::string pool_of(const api::IpamConfig& config, const std::string& network) {
   }
 }
 
-Result<std::vector<Assigned>> assign(const api::IpamConfig& config, const std::string& network,
-                                     const Taken& taken, const std::vector<std::string>& requested,
-                                     const Owner& owner) {
+Result<std::vector<Assigned>> assign(const api::IpamConfig& config, const std::string& network, const Taken& taken,
+                                     const std::vector<std::string>& requested, const Owner& owner) {
   static const std::map<IpAddress, Owner> kNone;
   auto found = taken.find(pool_of(config, network));
   Whole whole;
-  return choose(config, network, TakenMap(found == taken.end() ? kNone : found->second), whole, requested,
-                owner);
+  return choose(config, network, TakenMap(found == taken.end() ? kNone : found->second), whole, requested, owner);
 }
 
 }  // namespace railbed::ipam

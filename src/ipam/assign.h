@@ -53,9 +53,8 @@ std::string pool_of(const api::IpamConfig& config, const std::string& network);
 // The addresses for one interface of `network` ("namespace/name"). An address that `owner` has already is
 // kept; otherwise the lowest free one is taken. `requested` are the addresses a pod asks for by name, with or
 // without prefix length.
-Result<std::vector<Assigned>> assign(const api::IpamConfig& config, const std::string& network,
-                                     const Taken& taken, const std::vector<std::string>& requested,
-                                     const Owner& owner);
+Result<std::vector<Assigned>> assign(const api::IpamConfig& config, const std::string& network, const Taken& taken,
+                                     const std::vector<std::string>& requested, const Owner& owner);
 
 // One interface that wants addresses.
 struct Wish {

@@ -97,10 +97,9 @@ std::vector<Case> cases() {
        plain,
        full,
        {},
-       "network default/rail has no address left in 10.0.0.0-10.0.0.7 of 10.0.0.0/29 (pool whereabouts): all "
-       "6 "
-       "are held: 10.0.0.1 default/p1 net1, 10.0.0.2 default/p2 net1, 10.0.0.3 default/p3 net1, 10.0.0.4 "
-       "default/p4 net1 and 2 more\n  widen the range, or delete pods that hold addresses"},
+       "network default/rail has no address left in 10.0.0.0-10.0.0.7 of 10.0.0.0/29 (pool whereabouts): all 6 are "
+       "held: 10.0.0.1 default/p1 net1, 10.0.0.2 default/p2 net1, 10.0.0.3 default/p3 net1, 10.0.0.4 default/p4 net1 "
+       "and 2 more\n  widen the range, or delete pods that hold addresses"},
       {"nothing to give",
        whereabouts({{{.subnet = prefix("10.0.0.0/30"),
                       .addresses = {ip("10.0.0.1"), ip("10.0.0.2")},
@@ -108,8 +107,8 @@ std::vector<Case> cases() {
                       .gateway = ip("10.0.0.1")}}}),
        {},
        {},
-       "network default/rail has no address to give: 10.0.0.1-10.0.0.2 of 10.0.0.0/30 with exclusions leaves "
-       "none\n  network, broadcast, gateway and excluded addresses are never handed out: widen the range"},
+       "network default/rail has no address to give: 10.0.0.1-10.0.0.2 of 10.0.0.0/30 with exclusions leaves none\n  "
+       "network, broadcast, gateway and excluded addresses are never handed out: widen the range"},
       {"requested from somebody",
        plain,
        {first},
@@ -119,14 +118,14 @@ std::vector<Case> cases() {
        plain,
        {},
        {"10.0.1.1"},
-       "network default/rail: the requested address 10.0.1.1 cannot be given from 10.0.0.0-10.0.0.7 of "
-       "10.0.0.0/29\n  ask for an address inside that is no gateway and not excluded, one per range set"},
+       "network default/rail: the requested address 10.0.1.1 cannot be given from 10.0.0.0-10.0.0.7 of 10.0.0.0/29\n  "
+       "ask for an address inside that is no gateway and not excluded, one per range set"},
       {"requested broadcast",
        plain,
        {},
        {"10.0.0.7"},
-       "network default/rail: the requested address 10.0.0.7 cannot be given from 10.0.0.0-10.0.0.7 of "
-       "10.0.0.0/29\n  ask for an address inside that is no gateway and not excluded, one per range set"},
+       "network default/rail: the requested address 10.0.0.7 cannot be given from 10.0.0.0-10.0.0.7 of 10.0.0.0/29\n  "
+       "ask for an address inside that is no gateway and not excluded, one per range set"},
       {"requested with another length",
        plain,
        {},
@@ -157,25 +156,22 @@ std::vector<Case> cases() {
        dhcp,
        {},
        {},
-       "network default/rail: ipam type dhcp needs a lease client that outlives `railbed up`; it comes with "
-       "the "
-       "node agent\n  use whereabouts, host-local or static"},
+       "network default/rail: ipam type dhcp needs a lease client that outlives `railbed up`; it comes with the node "
+       "agent\n  use whereabouts, host-local or static"},
   };
 }
 
 TEST(Assign, GivesWhatTheTableSays) {
   for (const Case& one : cases())
-    EXPECT_EQ(
-        show(assign(one.config, "default/rail", taken_by(one.leases), one.requested, {"default/me", "net1"})),
-        one.expected)
+    EXPECT_EQ(show(assign(one.config, "default/rail", taken_by(one.leases), one.requested, {"default/me", "net1"})),
+              one.expected)
         << one.name;
 }
 
 TEST(Assign, FindsTheEndOfAWideRangeAtOnce) {
   IpamRange wide = range("fd00::/64");
   wide.excluded = {prefix("fd00::/65")};
-  EXPECT_EQ(show(assign(whereabouts({{wide}}), "n", {}, {}, {"p", "net1"})),
-            "fd00::8000:0:0:0/64[whereabouts]");
+  EXPECT_EQ(show(assign(whereabouts({{wide}}), "n", {}, {}, {"p", "net1"})), "fd00::8000:0:0:0/64[whereabouts]");
 }
 
 // Any ranges, exclusions and number of pods: nobody gets an address twice, outside or excluded; when one is
@@ -207,8 +203,7 @@ RC_GTEST_PROP(PlanAddresses, HandsOutEveryUsableAddressOnce, ()) {
     if (answer.has_value()) RC_ASSERT(given.insert(answer->front().address.address).second);
   RC_ASSERT(given.size() == std::min(usable.size(), wishes.size()));
   for (const IpAddress& address : given) RC_ASSERT(usable.contains(address));
-  for (const auto& [owner, answer] : plan_addresses(wishes, {}))
-    RC_ASSERT(show(answer) == show(answers.at(owner)));
+  for (const auto& [owner, answer] : plan_addresses(wishes, {})) RC_ASSERT(show(answer) == show(answers.at(owner)));
 }
 
 TEST(PlanAddresses, GivesTwoMachinesDifferentAddressesFromTheSameFiles) {

@@ -44,25 +44,23 @@ Result<std::vector<Assigned>> assign_fixed(const api::IpamConfig& config, const 
   std::vector<Assigned> all;
   for (const RequestedAddress& one : requested) {
     if (!one.length.has_value())
-      return fail(Code::kInvalid, "network {}: the requested address {} needs a prefix length ({}/24)",
-                  network, one.text, one.text);
+      return fail(Code::kInvalid, "network {}: the requested address {} needs a prefix length ({}/24)", network,
+                  one.text, one.text);
     all.push_back({.address = {one.address, *one.length}});
     for (const auto& fixed : config.fixed)
-      if (fixed.gateway.has_value() && all.back().address.contains(*fixed.gateway))
-        all.back().gateway = fixed.gateway;
+      if (fixed.gateway.has_value() && all.back().address.contains(*fixed.gateway)) all.back().gateway = fixed.gateway;
   }
   if (!requested.empty()) return all;
   for (const auto& fixed : config.fixed) all.push_back({fixed.address, fixed.gateway, ""});
   if (all.empty() && config.type == api::IpamType::kStatic)
-    return fail(Code::kInvalid, "network {}: ipam type static has no addresses, and the pod asks for none",
-                network);
+    return fail(Code::kInvalid, "network {}: ipam type static has no addresses, and the pod asks for none", network);
   return all;
 }
 
 class RangeAssigner {
  public:
-  RangeAssigner(const api::IpamConfig& config, const std::string& network, const TakenView& taken,
-                BlockSource& blocks, const Owner& owner)
+  RangeAssigner(const api::IpamConfig& config, const std::string& network, const TakenView& taken, BlockSource& blocks,
+                const Owner& owner)
       : config_(config),
         network_(network),
         owner_(owner),
@@ -84,8 +82,7 @@ class RangeAssigner {
 
  private:
   void choose_address(size_t set, const IpAddress& address, const api::IpamRange& range) {
-    chosen_[set] =
-        Assigned{.address = {address, range.subnet.length}, .gateway = range.gateway, .pool = pool_};
+    chosen_[set] = Assigned{.address = {address, range.subnet.length}, .gateway = range.gateway, .pool = pool_};
     addresses_.push_back(address);
   }
 
@@ -94,33 +91,31 @@ class RangeAssigner {
       for (const api::IpamRange& range : config_.range_sets[set]) {
         if (chosen_[set].has_value() || !usable(requested.address, range, gateways_)) continue;
         if (requested.length.has_value() && *requested.length != range.subnet.length)
-          return fail(Code::kInvalid,
-                      "network {}: the requested address {} has another prefix length than {}", network_,
-                      requested.text, range.subnet);
+          return fail(Code::kInvalid, "network {}: the requested address {} has another prefix length than {}",
+                      network_, requested.text, range.subnet);
         const Owner* holder = taken_.holder(requested.address);
         if (holder != nullptr && *holder != owner_)
-          return fail(Code::kConflict, "network {}: the requested address {} belongs to pod {}, interface {}",
-                      network_, requested.text, holder->pod, holder->interface);
+          return fail(Code::kConflict, "network {}: the requested address {} belongs to pod {}, interface {}", network_,
+                      requested.text, holder->pod, holder->interface);
         if (holder == nullptr) TRY(in_blocks(requested, range));
         choose_address(set, requested.address, range);
         return {};
       }
-    return fail(
-        Error{.code = Code::kInvalid,
-              .message = fmt::format("network {}: the requested address {} cannot be given from {}", network_,
-                                     requested.text, describe(config_.range_sets)),
-              .hint = "ask for an address inside that is no gateway and not excluded, one per range set"});
+    return fail(Error{.code = Code::kInvalid,
+                      .message = fmt::format("network {}: the requested address {} cannot be given from {}", network_,
+                                             requested.text, describe(config_.range_sets)),
+                      .hint = "ask for an address inside that is no gateway and not excluded, one per range set"});
   }
 
   Result<void> in_blocks(const RequestedAddress& requested, const api::IpamRange& range) {
     for (const IpRange& piece : TRY(blocks_.blocks(pool_, range)))
       if (piece.contains(requested.address)) return {};
-    return fail(Error{
-        .code = Code::kConflict,
-        .message = fmt::format("network {}: the requested address {} is in no block of this node (pool {})",
-                               network_, requested.text, pool_),
-        .hint = "another node may hand it out: ask for one of this node's blocks, or place the pod on the "
-                "node that has it"});
+    return fail(
+        Error{.code = Code::kConflict,
+              .message = fmt::format("network {}: the requested address {} is in no block of this node (pool {})",
+                                     network_, requested.text, pool_),
+              .hint = "another node may hand it out: ask for one of this node's blocks, or place the "
+                      "pod on the node that has it"});
   }
 
   void keep_own() {
@@ -177,24 +172,22 @@ class RangeAssigner {
 
   Error range_exhausted(const RangeSet& set, const TakenView::Held& held) const {
     if (held.count == 0)
-      return {
-          .code = Code::kExhausted,
-          .message =
-              fmt::format("network {} has no address to give: {} leaves none", network_, describe(set)),
-          .hint = "network, broadcast, gateway and excluded addresses are never handed out: widen the range"};
+      return {.code = Code::kExhausted,
+              .message = fmt::format("network {} has no address to give: {} leaves none", network_, describe(set)),
+              .hint = "network, broadcast, gateway and excluded addresses are never handed out: widen the range"};
     return {.code = Code::kExhausted,
-            .message = fmt::format("network {} has no address left in {} (pool {}): all {} are held: {}",
-                                   network_, describe(set), pool_, held.count, holders(held)),
+            .message = fmt::format("network {} has no address left in {} (pool {}): all {} are held: {}", network_,
+                                   describe(set), pool_, held.count, holders(held)),
             .hint = "widen the range, or delete pods that hold addresses"};
   }
 
   Error blocks_exhausted(const RangeSet& set, const std::string& blocks, const TakenView::Held& held) const {
     std::string what = blocks.empty() ? "has no block" : "has no address left in its blocks " + blocks;
-    return {.code = Code::kExhausted,
-            .message = fmt::format(
-                "network {}: this node {} of {} (pool {}){}{}", network_, what, describe(set), pool_,
-                held.count == 0 ? "" : fmt::format(": all {} are held: ", held.count), holders(held)),
-            .hint = "the node needs another block of the range, or pods that hold addresses must go"};
+    return {
+        .code = Code::kExhausted,
+        .message = fmt::format("network {}: this node {} of {} (pool {}){}{}", network_, what, describe(set), pool_,
+                               held.count == 0 ? "" : fmt::format(": all {} are held: ", held.count), holders(held)),
+        .hint = "the node needs another block of the range, or pods that hold addresses must go"};
   }
 
   const api::IpamConfig& config_;
@@ -210,29 +203,28 @@ class RangeAssigner {
 
 Error no_dhcp_here(const std::string& network) {
   return {.code = Code::kUnsupported,
-          .message = fmt::format("network {}: ipam type dhcp needs a lease client that outlives "
-                                 "`railbed up`; it comes with the node agent",
+          .message = fmt::format("network {}: ipam type dhcp needs a lease client that outlives `railbed up`; it "
+                                 "comes with the node agent",
                                  network),
           .hint = "use whereabouts, host-local or static"};
 }
 
 }  // namespace
 
-Result<std::vector<Assigned>> choose(const api::IpamConfig& config, const std::string& network,
-                                     const TakenView& taken, BlockSource& blocks,
-                                     const std::vector<std::string>& requested, const Owner& owner) {
+Result<std::vector<Assigned>> choose(const api::IpamConfig& config, const std::string& network, const TakenView& taken,
+                                     BlockSource& blocks, const std::vector<std::string>& requested,
+                                     const Owner& owner) {
   std::vector<RequestedAddress> wanted;
   for (const std::string& text : requested)
     wanted.push_back(TRY(parse_requested(text).context("network {}: a requested address", network)));
   switch (config.type) {
     case api::IpamType::kNone:
       if (!wanted.empty())
-        return fail(
-            Error{.code = Code::kInvalid,
-                  .message = fmt::format("network {} has no ipam block, so that the requested address {} "
-                                         "cannot be given",
-                                         network, wanted.front().text),
-                  .hint = "give the network an ipam block of type static"});
+        return fail(Error{.code = Code::kInvalid,
+                          .message = fmt::format("network {} has no ipam block, so that the requested "
+                                                 "address {} cannot be given",
+                                                 network, wanted.front().text),
+                          .hint = "give the network an ipam block of type static"});
       return std::vector<Assigned>{};
     case api::IpamType::kDhcp:
       return fail(no_dhcp_here(network));

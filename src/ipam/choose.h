@@ -12,8 +12,8 @@
 
 namespace railbed::ipam {
 
-Result<std::vector<Assigned>> choose(const api::IpamConfig& config, const std::string& network,
-                                     const TakenView& taken, BlockSource& blocks,
-                                     const std::vector<std::string>& requested, const Owner& owner);
+Result<std::vector<Assigned>> choose(const api::IpamConfig& config, const std::string& network, const TakenView& taken,
+                                     BlockSource& blocks, const std::vector<std::string>& requested,
+                                     const Owner& owner);
 
 }  // namespace railbed::ipam

@@ -89,8 +89,7 @@ Result<std::vector<api::IpamRoute>> classless_routes(std::string_view bytes) {
     size_t length = byte_at(bytes, at++);
     size_t significant = (length + 7) / 8;
     if (length > 32 || significant + 4 > bytes.size() - at)
-      return fail(Code::kInvalid, "option 121 (classless routes) is cut off or has a prefix length of {}",
-                  length);
+      return fail(Code::kInvalid, "option 121 (classless routes) is cut off or has a prefix length of {}", length);
     IpAddress destination;
     std::copy_n(bytes.begin() + static_cast<ptrdiff_t>(at), significant, destination.bytes.begin());
     at += significant;
@@ -112,16 +111,15 @@ std::vector<api::IpamRoute> static_routes(std::string_view bytes) {
   for (size_t at = 0; at + 8 <= bytes.size() && routes.size() < kMostRoutes; at += 8) {
     IpAddress destination = address_at(bytes, at);
     IpPrefix prefix{destination, classful_length(destination)};
-    routes.push_back(
-        {.destination = {prefix.network(), prefix.length}, .gateway = address_at(bytes, at + 4)});
+    routes.push_back({.destination = {prefix.network(), prefix.length}, .gateway = address_at(bytes, at + 4)});
   }
   return routes;
 }
 
 bool plain_name(std::string_view name) {
   return !name.empty() && name.size() <= kMostNameBytes && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+           c == '_';
   });
 }
 
@@ -202,8 +200,7 @@ std::string to_bytes(const DhcpPacket& packet) {
   put32(out, packet.exchange);
   put16(out, packet.seconds);
   put16(out, packet.broadcast ? 0x8000 : 0);
-  for (const IpAddress* address : {&packet.client, &packet.yours, &packet.server, &packet.relay})
-    put(out, *address);
+  for (const IpAddress* address : {&packet.client, &packet.yours, &packet.server, &packet.relay}) put(out, *address);
   out.append(reinterpret_cast<const char*>(packet.mac.bytes.data()), packet.mac.bytes.size());
   out.resize(kFixedBytes);
   out += kCookie;
@@ -217,8 +214,7 @@ std::string to_bytes(const DhcpPacket& packet) {
       value.remove_prefix(part.size());
     } while (!value.empty());
   };
-  if (auto type = packet.options.find(kMessageType); type != packet.options.end())
-    option(kMessageType, type->second);
+  if (auto type = packet.options.find(kMessageType); type != packet.options.end()) option(kMessageType, type->second);
   for (const auto& [code, value] : packet.options)
     if (code != kMessageType && code != kPad && code != kEnd && code != kOverload) option(code, value);
   out += static_cast<char>(kEnd);
@@ -228,10 +224,8 @@ std::string to_bytes(const DhcpPacket& packet) {
 
 Result<DhcpPacket> read_dhcp(std::string_view bytes) {
   if (bytes.size() < kFixedBytes + kCookie.size())
-    return fail(Code::kInvalid, "a DHCP packet of {} bytes, {} at least", bytes.size(),
-                kFixedBytes + kCookie.size());
-  if (bytes.substr(kFixedBytes, kCookie.size()) != kCookie)
-    return fail(Code::kInvalid, "no DHCP packet: no cookie");
+    return fail(Code::kInvalid, "a DHCP packet of {} bytes, {} at least", bytes.size(), kFixedBytes + kCookie.size());
+  if (bytes.substr(kFixedBytes, kCookie.size()) != kCookie) return fail(Code::kInvalid, "no DHCP packet: no cookie");
   if ((bytes[0] != 1 && bytes[0] != 2) || bytes[1] != 1 || bytes[2] != 6)
     return fail(Code::kInvalid, "a DHCP packet of kind {} for hardware {} with {} bytes", byte_at(bytes, 0),
                 byte_at(bytes, 1), byte_at(bytes, 2));
@@ -255,8 +249,7 @@ Result<DhcpPacket> read_dhcp(std::string_view bytes) {
   return packet;
 }
 
-std::string dhcp_client_id(const std::string& container, const std::string& network,
-                           const std::string& interface) {
+std::string dhcp_client_id(const std::string& container, const std::string& network, const std::string& interface) {
   std::string id = container + "/" + network + "/" + interface;
   if (id.size() > kMostOptionBytes - 1) id.resize(kMostOptionBytes - 1);
   return std::string(1, '\0') + id;
@@ -279,8 +272,7 @@ DhcpPacket renewal(const DhcpClient& client, uint32_t exchange, const IpAddress&
   return packet;
 }
 
-DhcpPacket release(const DhcpClient& client, uint32_t exchange, const IpAddress& address,
-                   const IpAddress& server) {
+DhcpPacket release(const DhcpClient& client, uint32_t exchange, const IpAddress& address, const IpAddress& server) {
   DhcpPacket packet = packet_of(client, exchange, DhcpType::kRelease);
   packet.client = address;
   packet.options[kServer] = bytes_of(server);
@@ -295,8 +287,7 @@ Result<DhcpLease> lease_of(const DhcpPacket& ack) {
   if (ack.yours == IpAddress{}) return fail(Code::kInvalid, "the DHCP server gave no address");
   int length = std::countl_one(*mask);
   if (length < 32 && (*mask << length) != 0)
-    return fail(Code::kInvalid, "the DHCP server gave the subnet mask {}, which is none",
-                IpAddress::from_v4(*mask));
+    return fail(Code::kInvalid, "the DHCP server gave the subnet mask {}, which is none", IpAddress::from_v4(*mask));
   std::optional<IpAddress> server = ack.address(kServer);
   if (!server.has_value()) return fail(Code::kInvalid, "the DHCP server did not name itself (option 54)");
   lease.address = {ack.yours, length};
@@ -338,11 +329,10 @@ Result<uint8_t> dhcp_option_number(const std::string& name) {
   auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), number);
   if (failure == std::errc{} && end == name.data() + name.size() && number > kPad && number < kEnd)
     return static_cast<uint8_t>(number);
-  return fail(
-      Error{.code = Code::kInvalid,
-            .message = fmt::format("\"{}\" is no DHCP option that is known here", name),
-            .hint = "write its number (1 to 254), or one of dhcp-client-identifier, subnet-mask, routers, "
-                    "host-name, user-class, vendor-class-identifier"});
+  return fail(Error{.code = Code::kInvalid,
+                    .message = fmt::format("\"{}\" is no DHCP option that is known here", name),
+                    .hint = "write its number (1 to 254), or one of dhcp-client-identifier, subnet-mask, routers, "
+                            "host-name, user-class, vendor-class-identifier"});
 }
 
 }  // namespace railbed::ipam

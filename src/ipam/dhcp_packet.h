@@ -86,15 +86,13 @@ struct DhcpClient {
   friend bool operator==(const DhcpClient&, const DhcpClient&) = default;
 };
 // "container/network/interface" behind a zero byte, cut to fit, as the original plugin names itself.
-std::string dhcp_client_id(const std::string& container, const std::string& network,
-                           const std::string& interface);
+std::string dhcp_client_id(const std::string& container, const std::string& network, const std::string& interface);
 
 DhcpPacket discover(const DhcpClient& client, uint32_t exchange);
 DhcpPacket request(const DhcpClient& client, uint32_t exchange, const DhcpPacket& offer);
 // To keep an address: to its server before the rebinding time, to any afterwards.
 DhcpPacket renewal(const DhcpClient& client, uint32_t exchange, const IpAddress& address);
-DhcpPacket release(const DhcpClient& client, uint32_t exchange, const IpAddress& address,
-                   const IpAddress& server);
+DhcpPacket release(const DhcpClient& client, uint32_t exchange, const IpAddress& address, const IpAddress& server);
 
 // What an acknowledgement gives.
 struct DhcpLease {

@@ -96,9 +96,8 @@ TEST(DhcpPacket, AnAcknowledgementIsALease) {
   // RFC 3442: with classless routes neither static ones nor the router count.
   more.options[kClasslessRoutes] = "\x18\x0a\1\2\x0a\0\0\7\0\x0a\0\0\x08\x20\x0a\0\0\x63\0\0\0\0"s;
   lease = *lease_of(more);
-  EXPECT_EQ(
-      show(lease.routes),
-      "10.1.2.0/24 via 10.0.0.7 scope -1; 0.0.0.0/0 via 10.0.0.8 scope -1; 10.0.0.99/32 via - scope 253; ");
+  EXPECT_EQ(show(lease.routes),
+            "10.1.2.0/24 via 10.0.0.7 scope -1; 0.0.0.0/0 via 10.0.0.8 scope -1; 10.0.0.99/32 via - scope 253; ");
   EXPECT_EQ(lease.gateway, ip("10.0.0.1"));
   more.options[kLeaseTime] = "\xff\xff\xff\xff";
   EXPECT_EQ(lease_of(more)->seconds, std::nullopt);
@@ -113,8 +112,7 @@ TEST(DhcpPacket, WhatIsNoLeaseSaysWhy) {
     return lease.has_value() ? "a lease" : lease.error().message;
   };
   EXPECT_EQ(why(kSubnetMask, {}), "the DHCP server gave no subnet mask (option 1) with 10.0.0.9");
-  EXPECT_EQ(why(kSubnetMask, "\xff\0\xff\0"s),
-            "the DHCP server gave the subnet mask 255.0.255.0, which is none");
+  EXPECT_EQ(why(kSubnetMask, "\xff\0\xff\0"s), "the DHCP server gave the subnet mask 255.0.255.0, which is none");
   EXPECT_EQ(why(kServer, {}), "the DHCP server did not name itself (option 54)");
   EXPECT_EQ(why(kClasslessRoutes, "\x21\x0a"s),
             "option 121 (classless routes) is cut off or has a prefix length of 33");

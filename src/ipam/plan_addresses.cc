@@ -13,8 +13,8 @@ void note_taken(Taken& taken, const Owner& owner, const Result<std::vector<Assig
 
 }  // namespace
 
-std::map<Owner, Result<std::vector<Assigned>>> plan_addresses(
-    const std::vector<Wish>& wishes, const std::vector<state::AddressLease>& leases) {
+std::map<Owner, Result<std::vector<Assigned>>> plan_addresses(const std::vector<Wish>& wishes,
+                                                              const std::vector<state::AddressLease>& leases) {
   Taken taken = taken_by(leases);
   std::map<Owner, Result<std::vector<Assigned>>> answers;
   for (bool asks_by_name : {true, false})

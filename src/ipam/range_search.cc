@@ -104,8 +104,7 @@ std::vector<IpAddress> TakenMap::held_by(const Owner& owner) const {
 
 std::optional<IpAddress> TakenMap::first_free(const IpAddress& from) const {
   std::optional<IpAddress> candidate = from;
-  for (auto at = taken_.find(from); candidate.has_value() && at != taken_.end() && at->first == *candidate;
-       ++at)
+  for (auto at = taken_.find(from); candidate.has_value() && at != taken_.end() && at->first == *candidate; ++at)
     candidate = candidate->plus(1);
   return candidate;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looking for free addresses in a range, whoever keeps the list of what is taken.
 //
-// Why an interface: a plan has a map of what is taken, the agent an index of 60,000; what may be handed out
-// is decided once, here. Threading: pure functions over what they are given. Failure: none; nothing when it
-// is full.
+// Why an interface: a plan has a map of what is taken, the agent an index of 60,000; what may be handed out is decided
+// once, here. Threading: pure functions over what they are given. Failure: none; nothing when it is full.
 #pragma once
 
 #include <map>

@@ -35,8 +35,7 @@ TEST(ChooseVf, GivesAPodOneVfOfEachRailBeforeASecondOne) {
     in_use[vf->address] = "llm/a";
     got.push_back(vf->pf.to_string() + "/" + vf->index.to_string());
   }
-  EXPECT_EQ(got, (std::vector<std::string>{"0000:01:00.0/0", "0000:81:00.0/0", "0000:01:00.0/1",
-                                           "0000:81:00.0/1"}));
+  EXPECT_EQ(got, (std::vector<std::string>{"0000:01:00.0/0", "0000:81:00.0/0", "0000:01:00.0/1", "0000:81:00.0/1"}));
   EXPECT_FALSE(choose_vf(pool, "llm/a", in_use, pool));
 }
 

@@ -65,8 +65,7 @@ std::string to_json(const PlanNote& note) {
 
 std::optional<PlanNote> parse_plan_note(const std::string& text) {
   doc::Diagnostics diagnostics;
-  auto value =
-      doc::parse_json(std::make_shared<doc::Source>(doc::Source{.name = "state", .text = text}), diagnostics);
+  auto value = doc::parse_json(std::make_shared<doc::Source>(doc::Source{.name = "state", .text = text}), diagnostics);
   if (!value || !value->is_object()) return std::nullopt;
   const Value* version = value->find("version");
   if (version == nullptr || version->as_int() == nullptr || *version->as_int() != 1) return std::nullopt;
@@ -76,8 +75,7 @@ std::optional<PlanNote> parse_plan_note(const std::string& text) {
     for (const Value& policy : *policies->as_array()) note.policies.push_back(outcome_of(policy));
   note.held_back = strings_of(value->find("heldBack"));
   if (const Value* errors = value->find("podErrors"); errors != nullptr && errors->is_object())
-    for (const Value::Member& member : *errors->as_object())
-      note.pod_errors[member.key] = string_of(&member.value);
+    for (const Value::Member& member : *errors->as_object()) note.pod_errors[member.key] = string_of(&member.value);
   return note;
 }
 

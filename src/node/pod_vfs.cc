@@ -34,8 +34,7 @@ class VfChooser {
     return chosen;
   }
 
-  Result<plan::PoolVf> free(const std::string& resource, const std::string& pod,
-                            const plan::InUse& in_use) const {
+  Result<plan::PoolVf> free(const std::string& resource, const std::string& pod, const plan::InUse& in_use) const {
     auto found = now_.plan.resources.find(resource);
     if (found == now_.plan.resources.end())
       return fail(Code::kNotFound, "no policy makes VFs of {} on this node", resource);
@@ -68,8 +67,7 @@ class VfChooser {
   }
 
   // The one that this interface has already, the one that is asked for, or a free one.
-  Result<plan::PoolVf> vf_for(const std::string& pod, const graph::PodNetwork& network,
-                              const plan::InUse& in_use,
+  Result<plan::PoolVf> vf_for(const std::string& pod, const graph::PodNetwork& network, const plan::InUse& in_use,
                               const std::vector<state::Attachment>& attachments) const {
     const std::string& resource = network.network->resource;
     auto found = now_.plan.resources.find(resource);
@@ -84,29 +82,24 @@ class VfChooser {
     for (const plan::PoolVf& planned : found->second)
       if (plan::PoolVf vf = located(planned); usable(vf)) pool.push_back(vf);
     if (network.selection->device_id.present)
-      std::erase_if(pool, [&](const plan::PoolVf& vf) {
-        return vf.address.to_string() != *network.selection->device_id;
-      });
+      std::erase_if(pool,
+                    [&](const plan::PoolVf& vf) { return vf.address.to_string() != *network.selection->device_id; });
     if (auto vf = choose_vf(pool, pod, in_use, known_)) return *vf;
-    size_t held = std::ranges::count_if(found->second, [&](const plan::PoolVf& vf) {
-      return !vf.held_by.empty() || in_use.contains(vf.address);
-    });
+    size_t held = std::ranges::count_if(
+        found->second, [&](const plan::PoolVf& vf) { return !vf.held_by.empty() || in_use.contains(vf.address); });
     return none_free(resource, found->second.size(), pool.size(), held);
   }
 
-  static std::unexpected<Error> none_free(const std::string& resource, size_t planned, size_t ready,
-                                          size_t held) {
-    return fail(
-        Error{.code = Code::kExhausted,
-              .message = fmt::format("no free VF of {}: {} planned here, {} of them ready, {} held by pods",
-                                     resource, planned, ready, held),
-              .hint = "`railbed status` shows who has them; a larger numVfs makes more"});
+  static std::unexpected<Error> none_free(const std::string& resource, size_t planned, size_t ready, size_t held) {
+    return fail(Error{.code = Code::kExhausted,
+                      .message = fmt::format("no free VF of {}: {} planned here, {} of them ready, {} held by pods",
+                                             resource, planned, ready, held),
+                      .hint = "`railbed status` shows who has them; a larger numVfs makes more"});
   }
 
   // Whether its interface is in this namespace, or it needs none.
   bool is_here(const plan::PoolVf& vf) const {
-    return vf.vfio ||
-           kernel_.files().list(fmt::format("/sys/bus/pci/devices/{}/net", vf.address)).has_value();
+    return vf.vfio || kernel_.files().list(fmt::format("/sys/bus/pci/devices/{}/net", vf.address)).has_value();
   }
 
   os::Kernel& kernel_;

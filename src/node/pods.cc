@@ -71,25 +71,23 @@ Result<void> release_pod(os::Kernel& kernel, state::Store& store, PodServer* ser
 namespace {
 
 // One pod's failure is told and the next one's turn comes; a run that is asked to stop stops.
-void release_or_tell(os::Kernel& kernel, state::Store& store, const Settings& settings,
-                     const std::string& pod, Progress& progress, PodsReport& report) {
+void release_or_tell(os::Kernel& kernel, state::Store& store, const Settings& settings, const std::string& pod,
+                     Progress& progress, PodsReport& report) {
   progress.says(fmt::format("{}: detaching", pod));
   auto released = release_pod(kernel, store, settings.pod_server, pod, report);
-  if (!released)
-    report.failures.push_back({pod, "", std::move(std::move(released).context("detaching").error())});
+  if (!released) report.failures.push_back({pod, "", std::move(std::move(released).context("detaching").error())});
 }
 
 }  // namespace
 
-Result<void> release_unwanted(os::Kernel& kernel, state::Store& store, const Resolved& now,
-                              const Settings& settings, Progress& progress, PodsReport& report) {
+Result<void> release_unwanted(os::Kernel& kernel, state::Store& store, const Resolved& now, const Settings& settings,
+                              Progress& progress, PodsReport& report) {
   std::set<std::string> wanted, anywhere;
   for (const graph::PodOnNode& pod : now.graph.pods)
     if (!pod.networks.empty()) wanted.insert(pod.pod->key());
   for (const api::Pod* pod : now.catalog.pods) anywhere.insert(pod->key());
   for (const std::string& pod : TRY(pods_in(store)))
-    if (!wanted.contains(pod) && !is_of_runtime(pod))
-      release_or_tell(kernel, store, settings, pod, progress, report);
+    if (!wanted.contains(pod) && !is_of_runtime(pod)) release_or_tell(kernel, store, settings, pod, progress, report);
   for (const state::AddressLease& lease : TRY(store.all_leases()))
     if (!anywhere.contains(lease.pod) && !is_of_runtime(lease.pod))
       TRY(store.forget_leases(lease.pod, lease.interface));
@@ -106,8 +104,8 @@ Result<void> release_disturbed(os::Kernel& kernel, state::Store& store, const pl
   return {};
 }
 
-Result<void> release_all(os::Kernel& kernel, state::Store& store, const Settings& settings,
-                         Progress& progress, PodsReport& report) {
+Result<void> release_all(os::Kernel& kernel, state::Store& store, const Settings& settings, Progress& progress,
+                         PodsReport& report) {
   for (const std::string& pod : TRY(pods_in(store))) {
     if (settings.apply.stop.stop_requested()) {
       report.canceled = true;
@@ -132,8 +130,7 @@ Result<Addresses> plan_addresses(state::Store& store, const Resolved& now) {
       auto config = attach::ipam_of(network.network->definition.config, network.key);
       if (!config) continue;  // told when the pod is attached
       ipam::Wish wish{.owner = {pod->key(), network.interface}, .network = network.key, .config = *config};
-      for (const api::Field<std::string>& address : network.selection->ips)
-        wish.requested.push_back(*address);
+      for (const api::Field<std::string>& address : network.selection->ips) wish.requested.push_back(*address);
       wishes.push_back(std::move(wish));
     }
   std::vector<state::AddressLease> leases = TRY(store.all_leases());
@@ -157,13 +154,7 @@ class PodAttacher {
  public:
   PodAttacher(os::Kernel& kernel, state::Store& store, const Resolved& now, const Addresses& addresses,
               const ChosenVfs& vfs, PodServer* server, PodsReport& report)
-      : kernel_(kernel),
-        store_(store),
-        now_(now),
-        addresses_(addresses),
-        vfs_(vfs),
-        server_(server),
-        report_(report) {}
+      : kernel_(kernel), store_(store), now_(now), addresses_(addresses), vfs_(vfs), server_(server), report_(report) {}
 
   Result<void> attach(const graph::PodOnNode& pod) {
     std::string key = pod.pod->key();
@@ -204,8 +195,7 @@ class PodAttacher {
     if (interface.device) text += fmt::format(" ({})", *interface.device);
     for (const IpPrefix& address : interface.addresses) text += fmt::format(", {}", address);
     if (interface.mtu > 0) text += fmt::format(", MTU {}", interface.mtu);
-    if (!interface.rdma.empty())
-      text += fmt::format(", RDMA {}{}", interface.rdma, interface.soft ? " (soft)" : "");
+    if (!interface.rdma.empty()) text += fmt::format(", RDMA {}{}", interface.rdma, interface.soft ? " (soft)" : "");
     return text;
   }
 
@@ -271,8 +261,7 @@ class PodAttacher {
 };
 
 // A pod that could not be attached has no namespace either.
-Result<void> remove_if_empty(os::Kernel& kernel, state::Store& store, PodServer* server,
-                             const std::string& pod) {
+Result<void> remove_if_empty(os::Kernel& kernel, state::Store& store, PodServer* server, const std::string& pod) {
   std::vector<state::Attachment> attachments = TRY(store.attachments());
   if (std::ranges::find(attachments, pod, &state::Attachment::pod) != attachments.end()) return {};
   PodsReport unseen;
@@ -281,8 +270,8 @@ Result<void> remove_if_empty(os::Kernel& kernel, state::Store& store, PodServer*
 
 }  // namespace
 
-Result<void> attach_wanted(os::Kernel& kernel, state::Store& store, const Resolved& now,
-                           const Settings& settings, Progress& progress, PodsReport& report) {
+Result<void> attach_wanted(os::Kernel& kernel, state::Store& store, const Resolved& now, const Settings& settings,
+                           Progress& progress, PodsReport& report) {
   Addresses addresses = TRY(plan_addresses(store, now));
   ChosenVfs vfs = TRY(choose_vfs(kernel, store, now));
   PodAttacher attacher(kernel, store, now, addresses, vfs, settings.pod_server, report);
@@ -308,8 +297,7 @@ Result<size_t> pending_interfaces(state::Store* store, const Resolved& now) {
   size_t unwanted = 0;
   if (store != nullptr)
     for (const state::Attachment& attachment : TRY(store->attachments()))
-      if (!is_of_runtime(attachment.pod) && wanted.erase({attachment.pod, attachment.interface}) == 0)
-        ++unwanted;
+      if (!is_of_runtime(attachment.pod) && wanted.erase({attachment.pod, attachment.interface}) == 0) ++unwanted;
   return wanted.size() + unwanted;
 }
 

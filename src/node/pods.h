@@ -19,20 +19,20 @@ Result<void> release_pod(os::Kernel& kernel, state::Store& store, PodServer* ser
                          PodsReport& report);
 
 // Releases the pods that the graph does not have; the addresses of pods that no manifest has are free again.
-Result<void> release_unwanted(os::Kernel& kernel, state::Store& store, const Resolved& now,
-                              const Settings& settings, Progress& progress, PodsReport& report);
+Result<void> release_unwanted(os::Kernel& kernel, state::Store& store, const Resolved& now, const Settings& settings,
+                              Progress& progress, PodsReport& report);
 
 // Releases the pods whose VFs the plan's steps take away.
 Result<void> release_disturbed(os::Kernel& kernel, state::Store& store, const plan::NodePlan& plan,
                                const Settings& settings, Progress& progress, PodsReport& report);
 
 // Releases all pods.
-Result<void> release_all(os::Kernel& kernel, state::Store& store, const Settings& settings,
-                         Progress& progress, PodsReport& report);
+Result<void> release_all(os::Kernel& kernel, state::Store& store, const Settings& settings, Progress& progress,
+                         PodsReport& report);
 
 // Makes the interfaces of all pods of the graph what is wanted, from the VFs that the plan gives.
-Result<void> attach_wanted(os::Kernel& kernel, state::Store& store, const Resolved& now,
-                           const Settings& settings, Progress& progress, PodsReport& report);
+Result<void> attach_wanted(os::Kernel& kernel, state::Store& store, const Resolved& now, const Settings& settings,
+                           Progress& progress, PodsReport& report);
 
 // How many interfaces release_unwanted and attach_wanted would work on.
 Result<size_t> pending_interfaces(state::Store* store, const Resolved& now);

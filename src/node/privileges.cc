@@ -9,8 +9,8 @@ namespace {
 
 // sysfs is written by its owner, root; the rest goes through rtnetlink.
 bool writes_sysfs(const plan::Action& action) {
-  return std::holds_alternative<plan::SetAutoprobe>(action) ||
-         std::holds_alternative<plan::SetVfCount>(action) || std::holds_alternative<plan::BindVf>(action);
+  return std::holds_alternative<plan::SetAutoprobe>(action) || std::holds_alternative<plan::SetVfCount>(action) ||
+         std::holds_alternative<plan::BindVf>(action);
 }
 
 struct Steps {

@@ -7,8 +7,7 @@
 
 namespace railbed::node {
 
-std::set<std::pair<PciAddress, VfIndex>> unfinished_vfs(const plan::NodePlan& plan,
-                                                        const apply::Report& report) {
+std::set<std::pair<PciAddress, VfIndex>> unfinished_vfs(const plan::NodePlan& plan, const apply::Report& report) {
   std::set<std::pair<PciAddress, VfIndex>> unfinished;
   for (const apply::StepFailure& failure : report.failures) {
     auto pf = std::ranges::find(plan.pfs, failure.pf, &plan::PfPlan::pf);
@@ -27,9 +26,8 @@ Result<plan::InUse> in_use_by(state::Store& store) {
   return in_use;
 }
 
-Result<std::unique_ptr<Resolved>> resolve(os::Kernel& kernel, state::Store* store,
-                                          const api::Objects& objects, const Settings& settings,
-                                          doc::Diagnostics& diagnostics) {
+Result<std::unique_ptr<Resolved>> resolve(os::Kernel& kernel, state::Store* store, const api::Objects& objects,
+                                          const Settings& settings, doc::Diagnostics& diagnostics) {
   auto now = std::make_unique<Resolved>();
   now->facts = facts::collect(kernel, {.node = settings.node});
   if (store != nullptr) now->in_use = TRY(in_use_by(*store));

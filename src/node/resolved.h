@@ -26,12 +26,10 @@ struct Resolved {
 };
 
 // `store` may be null: then nothing is in use. `objects` must outlive the result.
-Result<std::unique_ptr<Resolved>> resolve(os::Kernel& kernel, state::Store* store,
-                                          const api::Objects& objects, const Settings& settings,
-                                          doc::Diagnostics& diagnostics);
+Result<std::unique_ptr<Resolved>> resolve(os::Kernel& kernel, state::Store* store, const api::Objects& objects,
+                                          const Settings& settings, doc::Diagnostics& diagnostics);
 
-std::set<std::pair<PciAddress, VfIndex>> unfinished_vfs(const plan::NodePlan& plan,
-                                                        const apply::Report& report);
+std::set<std::pair<PciAddress, VfIndex>> unfinished_vfs(const plan::NodePlan& plan, const apply::Report& report);
 
 // The VFs that pods of the state have.
 Result<plan::InUse> in_use_by(state::Store& store);

@@ -34,8 +34,8 @@ void note_other_pods(const Resolved& now, UpReport& report) {
   for (const graph::PodOnNode& pod : now.graph.pods) here.insert(pod.pod);
   for (const api::Pod* pod : now.catalog.pods) {
     if (pod->networks.empty() || here.contains(pod)) continue;
-    std::string why = pod->node_name.present ? "is for node " + *pod->node_name
-                                             : "has a nodeSelector that does not take this node";
+    std::string why =
+        pod->node_name.present ? "is for node " + *pod->node_name : "has a nodeSelector that does not take this node";
     report.notes.push_back(fmt::format("pod {} {}", pod->key(), why));
   }
 }
@@ -58,8 +58,7 @@ plan::PfBaseline for_plan(const state::PfBaseline& baseline) {
                              .mtu = baseline.mtu,
                              .up = baseline.up,
                              .eswitch_mode = baseline.eswitch_mode};
-  for (const state::VfBaseline& vf : baseline.vfs)
-    converted.vfs.push_back({vf.index, vf.driver, vf.mtu, vf.admin_mac});
+  for (const state::VfBaseline& vf : baseline.vfs) converted.vfs.push_back({vf.index, vf.driver, vf.mtu, vf.admin_mac});
   return converted;
 }
 
@@ -73,8 +72,8 @@ bool UpReport::complete() const {
   return applied.complete() && pods.complete() && !diagnostics.has_errors();
 }
 
-Result<UpReport> up(os::Kernel& kernel, state::Store& store, const api::Objects& objects,
-                    const Settings& settings, Progress& progress) {
+Result<UpReport> up(os::Kernel& kernel, state::Store& store, const api::Objects& objects, const Settings& settings,
+                    Progress& progress) {
   auto start = kernel.clock().now();
   UpReport report;
   TRY(recover_pods(kernel, store, report.pods).context("finishing what an earlier run left"));
@@ -112,8 +111,7 @@ bool DownReport::did_nothing() const {
   return applied.steps_done == 0 && pfs == 0 && pods.recovered.empty() && pods.detached.empty();
 }
 
-Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings& settings,
-                        Progress& progress) {
+Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings& settings, Progress& progress) {
   auto start = kernel.clock().now();
   DownReport report;
   TRY(recover_pods(kernel, store, report.pods).context("finishing what an earlier run left"));
@@ -123,8 +121,7 @@ Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings&
   for (const state::PfBaseline& baseline : baselines) wanted.push_back(for_plan(baseline));
   progress.says("reading what this machine is");
   facts::NodeFacts facts = facts::collect(kernel, {.node = settings.node});
-  plan::NodePlan plan =
-      plan::plan_to_baseline(wanted, facts, TRY(in_use_by(store)), {.disrupt = settings.disrupt});
+  plan::NodePlan plan = plan::plan_to_baseline(wanted, facts, TRY(in_use_by(store)), {.disrupt = settings.disrupt});
   for (const plan::HeldBack& held : plan.held_back) report.held_back.push_back(held.to_string());
   report.applied = apply::carry_out(kernel, store, plan, settings.apply, progress);
 
@@ -142,8 +139,7 @@ Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings&
   }
   if (report.complete()) {
     for (const state::AddressLease& lease : TRY(store.all_leases()))
-      if (state::Sandbox::of_key(lease.pod).container.empty())
-        TRY(store.forget_leases(lease.pod, lease.interface));
+      if (state::Sandbox::of_key(lease.pod).container.empty()) TRY(store.forget_leases(lease.pod, lease.interface));
     TRY(store.put_note(kPlanNote, ""));
   }
   report.took = since(kernel, start);

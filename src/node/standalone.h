@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The standalone engine: manifests → this machine, and back.
 //
-// Why: `railbed up` and `down` are thin; what they do is here, over the ports of `os` and a Store, so that
-// tests run it over the fake kernel and kill it at every step. Order of up(): finish or undo what a killed
-// run left; detach what the manifests no longer have; plan from fresh facts; carry out; attach. Everything is
-// written to the store before it is done. Threading: one thread calls; PFs are worked on beside each other
-// inside. Failure: an Error when nothing could be begun; what fails later is in the report, and the rest of
-// the node goes on.
+// Why: `railbed up` and `down` are thin; what they do is here, over the ports of `os` and a Store, so that tests run it
+// over the fake kernel and kill it at every step. Order of up(): finish or undo what a killed run left; detach what the
+// manifests no longer have; plan from fresh facts; carry out; attach. Everything is written to the store before it is
+// done. Threading: one thread calls; PFs are worked on beside each other inside. Failure: an Error when nothing could
+// be begun; what fails later is in the report, and the rest of the node goes on.
 #pragma once
 
 #include <string>
@@ -63,8 +62,8 @@ struct UpReport {
   bool complete() const;     // nothing failed, was refused or canceled
 };
 
-Result<UpReport> up(os::Kernel& kernel, state::Store& store, const api::Objects& objects,
-                    const Settings& settings, Progress& progress);
+Result<UpReport> up(os::Kernel& kernel, state::Store& store, const api::Objects& objects, const Settings& settings,
+                    Progress& progress);
 
 struct DownReport {
   apply::Report applied;
@@ -78,8 +77,7 @@ struct DownReport {
 };
 
 // Detaches all pods, removes their namespaces, gives PFs back as they were, and forgets all that succeeded.
-Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings& settings,
-                        Progress& progress);
+Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings& settings, Progress& progress);
 
 // What up() would do: the plan, and how many interfaces it would attach or detach. Changes nothing; `store`
 // is null where there is no state.
@@ -88,7 +86,6 @@ struct Preview {
   size_t attachments = 0;
   doc::Diagnostics diagnostics;
 };
-Result<Preview> preview(os::Kernel& kernel, state::Store* store, const api::Objects& objects,
-                        const Settings& settings);
+Result<Preview> preview(os::Kernel& kernel, state::Store* store, const api::Objects& objects, const Settings& settings);
 
 }  // namespace railbed::node

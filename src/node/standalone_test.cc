@@ -125,9 +125,7 @@ struct Node {
   MortalStore store{*kept, [this] { return kernel.killed(); }};
   Quiet progress;
 
-  Result<UpReport> up(const api::Objects& objects) {
-    return node::up(kernel, store, objects, settings(), progress);
-  }
+  Result<UpReport> up(const api::Objects& objects) { return node::up(kernel, store, objects, settings(), progress); }
   Result<DownReport> down() { return node::down(kernel, store, settings(), progress); }
 
   // The machine, and what the state says of it.
@@ -135,11 +133,10 @@ struct Node {
     std::string text = kernel.snapshot();
     std::set<std::string> attachments;  // their order is that of time
     for (const state::Attachment& one : got(kept->attachments()))
-      attachments.insert(fmt::format("attachment {} {} {} {}\n", one.pod, one.interface, one.device,
-                                     static_cast<int>(one.status)));
+      attachments.insert(
+          fmt::format("attachment {} {} {} {}\n", one.pod, one.interface, one.device, static_cast<int>(one.status)));
     for (const std::string& one : attachments) text += one;
-    for (const state::PodRecord& pod : got(kept->pods()))
-      text += fmt::format("pod {} {}\n", pod.pod, pod.netns);
+    for (const state::PodRecord& pod : got(kept->pods())) text += fmt::format("pod {} {}\n", pod.pod, pod.netns);
     for (const state::AddressLease& lease : got(kept->all_leases()))
       text += fmt::format("lease {} {} {} {}\n", lease.pool, lease.address, lease.pod, lease.interface);
     for (const state::PfBaseline& pf : got(kept->baselines()))
@@ -152,8 +149,7 @@ struct Node {
 std::string failures(const UpReport& report) {
   std::string text;
   for (const apply::StepFailure& failure : report.applied.failures) text += failure.error.to_string() + "\n";
-  for (const PodFailure& failure : report.pods.failures)
-    text += failure.pod + ": " + failure.error.to_string() + "\n";
+  for (const PodFailure& failure : report.pods.failures) text += failure.pod + ": " + failure.error.to_string() + "\n";
   return text + doc::render(report.diagnostics);
 }
 
@@ -232,8 +228,7 @@ TEST_F(StandaloneTest, AVfOfAPodIsUntouchedWhenTheMtuOfFreeOnesChanges) {
   ASSERT_EQ(report.plan.held_back.size(), 1U);
   EXPECT_EQ(report.plan.held_back[0].change, "VF 0: MTU 2000 instead of 3000");
   EXPECT_EQ(report.plan.held_back[0].pods, std::vector<std::string>{"llm/a"});
-  for (const std::string& call : node.kernel.journal())
-    EXPECT_EQ(call.find("net2"), std::string::npos) << call;
+  for (const std::string& call : node.kernel.journal()) EXPECT_EQ(call.find("net2"), std::string::npos) << call;
   EXPECT_EQ(report.applied.steps_done, 2U);  // VFs 1 and 2 of eth1
 }
 
@@ -241,10 +236,9 @@ TEST_F(StandaloneTest, ANamespaceOfSomebodyElseIsNotTaken) {
   ASSERT_TRUE(node.kernel.netns().create("railbed-llm-a").has_value());
   UpReport report = up(all);
   ASSERT_EQ(report.pods.failures.size(), 1U);
-  EXPECT_EQ(
-      report.pods.failures[0].error.to_string(),
-      "there is a namespace railbed-llm-a that railbed did not make\n  if nobody needs it: ip netns del "
-      "railbed-llm-a");
+  EXPECT_EQ(report.pods.failures[0].error.to_string(),
+            "there is a namespace railbed-llm-a that railbed did not make\n  if nobody needs it: "
+            "ip netns del railbed-llm-a");
   EXPECT_EQ(report.pods.attached.size(), 2U) << "the other pod is attached";
   ASSERT_TRUE(down().complete());
   EXPECT_EQ(node.kernel.netns().names().value(), std::vector<std::string>{"railbed-llm-a"});

@@ -60,10 +60,8 @@ void add_result(const std::string& text, InterfaceStatus& interface) {
 }
 
 InterfaceStatus interface_of(const state::Attachment& attachment, const facts::NodeFacts& facts) {
-  InterfaceStatus interface{.name = attachment.interface,
-                            .network = attachment.network,
-                            .type = attachment.type,
-                            .vf = attachment.device};
+  InterfaceStatus interface{
+      .name = attachment.interface, .network = attachment.network, .type = attachment.type, .vf = attachment.device};
   switch (attachment.status) {
     case state::AttachmentStatus::kBegun:
       interface.state = "being attached";
@@ -146,12 +144,10 @@ std::vector<PfStatus> pfs_of(const Snapshot& snapshot, const facts::NodeFacts& f
   std::vector<PfStatus> list;
   for (const facts::Nic& nic : facts.nics) {
     if (!nic.total_vfs) continue;
-    PfStatus pf{.pci = nic.pci.address.to_string(),
-                .name = name_of(nic),
-                .num_vfs = nic.num_vfs,
-                .total_vfs = *nic.total_vfs};
-    pf.ours = std::ranges::find(snapshot.baselines, nic.pci.address, &state::PfBaseline::pf) !=
-              snapshot.baselines.end();
+    PfStatus pf{
+        .pci = nic.pci.address.to_string(), .name = name_of(nic), .num_vfs = nic.num_vfs, .total_vfs = *nic.total_vfs};
+    pf.ours =
+        std::ranges::find(snapshot.baselines, nic.pci.address, &state::PfBaseline::pf) != snapshot.baselines.end();
     for (const facts::Vf& vf : nic.vfs)
       pf.vfs.push_back({.index = vf.index.value,
                         .pci = vf.pci.address.to_string(),

@@ -61,22 +61,16 @@ class MortalStore : public state::Store {
   Result<void> forget_leases(const std::string& pod, const std::string& interface) override {
     return write([&] { return kept_.forget_leases(pod, interface); });
   }
-  Result<std::vector<state::AddressLease>> leases(const std::string& pool) override {
-    return kept_.leases(pool);
-  }
+  Result<std::vector<state::AddressLease>> leases(const std::string& pool) override { return kept_.leases(pool); }
   Result<std::vector<state::AddressLease>> all_leases() override { return kept_.all_leases(); }
-  Result<std::vector<state::AddressLease>> leases_of(const std::string& pod) override {
-    return kept_.leases_of(pod);
-  }
+  Result<std::vector<state::AddressLease>> leases_of(const std::string& pod) override { return kept_.leases_of(pod); }
   Result<std::vector<state::Attachment>> attachments_of(const std::string& pod) override {
     return kept_.attachments_of(pod);
   }
   Result<std::vector<state::Attachment>> attachments_with(const std::string& device) override {
     return kept_.attachments_with(device);
   }
-  Result<std::unique_ptr<state::Hold>> hold(std::chrono::milliseconds wait) override {
-    return kept_.hold(wait);
-  }
+  Result<std::unique_ptr<state::Hold>> hold(std::chrono::milliseconds wait) override { return kept_.hold(wait); }
   Result<void> put_block(const state::AddressBlock& block) override {
     return write([&] { return kept_.put_block(block); });
   }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading the members of a JSON object into fields, with errors that tell the place.
 //
-// An absent member leaves the field as it is; a member of another kind is an error. The first error is kept,
-// so that a reader is a list of fields with one check at its end. Threading: one owner. Failure: see
-// result().
+// An absent member leaves the field as it is; a member of another kind is an error. The first error is kept, so that a
+// reader is a list of fields with one check at its end. Threading: one owner. Failure: see result().
 #pragma once
 
 #include <limits>
@@ -61,8 +60,7 @@ class JsonFields {
       ++number;
     }
     if (error_)
-      error_ = fail(Code::kInvalid, "{}: \"{}\" is none of {}", object_.find(key)->span, text,
-                    fmt::join(names, ", "));
+      error_ = fail(Code::kInvalid, "{}: \"{}\" is none of {}", object_.find(key)->span, text, fmt::join(names, ", "));
   }
   template <typename Visit>
   void each(std::string_view key, const Visit& visit) {
@@ -85,8 +83,8 @@ class JsonFields {
  private:
   void complain(const doc::Value& value, std::string_view wanted) {
     if (error_)
-      error_ = fail(Code::kInvalid, "{}: {} is wanted here, this is {}", value.span, wanted,
-                    doc::kind_name(value.kind()));
+      error_ =
+          fail(Code::kInvalid, "{}: {} is wanted here, this is {}", value.span, wanted, doc::kind_name(value.kind()));
   }
   void assign(const doc::Value& value, std::string& field) {
     if (value.as_string() == nullptr) return complain(value, "a string");

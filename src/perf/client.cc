@@ -20,8 +20,7 @@ std::string utc_now() {
   return text;
 }
 
-BandwidthPoint bandwidth_point(int64_t size_bytes, int64_t messages, double duration_s,
-                               ThroughputSeries series) {
+BandwidthPoint bandwidth_point(int64_t size_bytes, int64_t messages, double duration_s, ThroughputSeries series) {
   BandwidthPoint point{.size_bytes = size_bytes,
                        .messages = messages,
                        .duration_s = duration_s,
@@ -68,14 +67,12 @@ class Test {
     TRY(send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = host_name()}));
     const Hello hello = TRY(channel_.expect<Hello>(options_.limits.answer));
     if (hello.protocol != kProtocol)
-      return fail(Code::kUnsupported, "the server (railbed {}) speaks protocol {}, this railbed {}",
-                  hello.version, hello.protocol, kProtocol);
+      return fail(Code::kUnsupported, "the server (railbed {}) speaks protocol {}, this railbed {}", hello.version,
+                  hello.protocol, kProtocol);
     return {};
   }
 
-  Result<void> send(const Message& message) {
-    return channel_.send(message, Deadline::after(options_.limits.answer));
-  }
+  Result<void> send(const Message& message) { return channel_.send(message, Deadline::after(options_.limits.answer)); }
 
   // The server's preparations may take its whole patience on top of the way.
   Result<Offer> open_test() {
@@ -105,9 +102,8 @@ class Test {
           }
           const StreamResult sent = TRY(link.stream(round, watch));
           const Outcome outcome = TRY(finish(start, sent.messages));
-          BandwidthPoint point =
-              bandwidth_point(start.size_bytes, sent.messages, static_cast<double>(sent.duration_ns) / 1e9,
-                              sent.meter.series());
+          BandwidthPoint point = bandwidth_point(start.size_bytes, sent.messages,
+                                                 static_cast<double>(sent.duration_ns) / 1e9, sent.meter.series());
           if (spec_.bidirectional) {
             point.reverse_average_gbps =
                 outcome.duration_s > 0 ? 8e-9 * static_cast<double>(outcome.bytes) / outcome.duration_s : 0;
@@ -124,8 +120,7 @@ class Test {
   Result<void> over_tcp() {
     const Offer offer = TRY(open_test().context("at the server"));
     if (!offer.tcp) return fail(Code::kInvalid, "tcp: the field is missing from the server's \"offer\"");
-    TcpLink link =
-        TRY(TcpLink::connect(channel_, spec_, *offer.tcp, Deadline::after(options_.limits.connect)));
+    TcpLink link = TRY(TcpLink::connect(channel_, spec_, *offer.tcp, Deadline::after(options_.limits.connect)));
     TRY(send(Connect{.endpoint = link.endpoint(), .rdma = {}}));
     TRY(channel_.expect<Ready>(2 * options_.limits.answer).context("at the server"));
     result_.client = link.endpoint();
@@ -143,8 +138,7 @@ class Test {
           if (outcome.bytes != messages * start.size_bytes)
             return fail(Code::kIo, "{} bytes were sent, the server received {}", messages * start.size_bytes,
                         outcome.bytes);
-          result_.bandwidth.push_back(
-              bandwidth_point(start.size_bytes, messages, outcome.duration_s, outcome.series));
+          result_.bandwidth.push_back(bandwidth_point(start.size_bytes, messages, outcome.duration_s, outcome.series));
           return {};
         },
         [](int64_t) {});
@@ -166,18 +160,15 @@ class Test {
       start = {.sequence = start.sequence + 1, .size_bytes = size};
       prepare(size);
       TRY(send(start));
-      const Started started =
-          TRY(channel_.expect<Started>(2 * options_.limits.answer).context("at the server"));
+      const Started started = TRY(channel_.expect<Started>(2 * options_.limits.answer).context("at the server"));
       if (started.sequence != start.sequence)
-        return fail(Code::kInvalid, "the server starts round {} in round {}", started.sequence,
-                    start.sequence);
+        return fail(Code::kInvalid, "the server starts round {} in round {}", started.sequence, start.sequence);
       // The pings themselves keep the server informed.
       Watch watch(channel_, clock_, options_.limits, spec_.kind == TestKind::kBandwidth);
       TRY(one(start, round_of(spec_, size), watch).context("measuring {}", size_text(size)));
       if (options_.on_progress)
-        options_.on_progress(fmt::format("{} over {}: {} done ({}/{})", name_of(spec_.kind),
-                                         name_of(spec_.transport), size_text(size), start.sequence,
-                                         spec_.sizes_bytes.size()));
+        options_.on_progress(fmt::format("{} over {}: {} done ({}/{})", name_of(spec_.kind), name_of(spec_.transport),
+                                         size_text(size), start.sequence, spec_.sizes_bytes.size()));
     }
     return {};
   }

@@ -33,8 +33,7 @@ Error Channel::unexpected(const Message& got, std::string_view wanted) {
 
 Result<void> Channel::send(const Message& message, Deadline deadline) {
   const std::string bytes = std::exchange(unsent_, "") + frame(encode(message));
-  TRY(socket_.write_all(std::as_bytes(std::span(bytes)), deadline)
-          .context("sending \"{}\"", name_of(message)));
+  TRY(socket_.write_all(std::as_bytes(std::span(bytes)), deadline).context("sending \"{}\"", name_of(message)));
   return {};
 }
 
@@ -85,8 +84,7 @@ Result<void> Channel::interrupted() {
     parser_.feed({reinterpret_cast<const char*>(buffer.data()), count});
     TRY(take_frames());
   }
-  if (!ready_.empty() && std::holds_alternative<Refusal>(ready_.front()))
-    return fail(unexpected(ready_.front(), ""));
+  if (!ready_.empty() && std::holds_alternative<Refusal>(ready_.front())) return fail(unexpected(ready_.front(), ""));
   return {};
 }
 

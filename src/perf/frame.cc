@@ -41,22 +41,19 @@ void FrameParser::feed(std::string_view bytes) {
 Result<std::optional<std::string>> FrameParser::next() {
   if (broken_) return fail(*broken_);
   const auto refuse = [this](std::string message, std::string hint) {
-    broken_ =
-        Error{.code = Code::kInvalid, .message = std::move(message), .context = {}, .hint = std::move(hint)};
+    broken_ = Error{.code = Code::kInvalid, .message = std::move(message), .context = {}, .hint = std::move(hint)};
     buffer_.clear();
     return fail(*broken_);
   };
   const size_t seen = std::min(buffer_.size(), kFrameMagic.size());
   if (buffer_.compare(0, seen, kFrameMagic, 0, seen) != 0)
-    return refuse(
-        fmt::format("the peer does not speak railbed's control protocol: it sent \"{}\"", printable(buffer_)),
-        "check that the address and port are those of `railbed perf serve`, of a matching version");
+    return refuse(fmt::format("the peer does not speak railbed's control protocol: it sent \"{}\"", printable(buffer_)),
+                  "check that the address and port are those of `railbed perf serve`, of a matching version");
   if (buffer_.size() < kFrameHeaderBytes) return std::optional<std::string>();
   const uint32_t size = size_at(buffer_);
   if (size == 0 || size > kMaxBodyBytes)
-    return refuse(
-        fmt::format("the peer announces a message of {} bytes, 1 to {} are allowed", size, kMaxBodyBytes),
-        "");
+    return refuse(fmt::format("the peer announces a message of {} bytes, 1 to {} are allowed", size, kMaxBodyBytes),
+                  "");
   if (buffer_.size() < kFrameHeaderBytes + size) return std::optional<std::string>();
   std::string body = buffer_.substr(kFrameHeaderBytes, size);
   buffer_.erase(0, kFrameHeaderBytes + size);

@@ -38,8 +38,7 @@ std::string objection(const GidEntry& entry, const LocalNetwork& network, const 
   const LocalInterface* interface = find_interface(network, entry.netdev);
   if (rule.index && *rule.index != entry.index) return fmt::format("rule wants index {}", *rule.index);
   if (rule.type && *rule.type != entry.type) return fmt::format("rule wants {}", name_of(*rule.type));
-  if (rule.address && *rule.address != address_of(entry.gid))
-    return fmt::format("rule wants {}", *rule.address);
+  if (rule.address && *rule.address != address_of(entry.gid)) return fmt::format("rule wants {}", *rule.address);
   if (rule.netdev && (interface == nullptr || interface->name != *rule.netdev))
     return fmt::format("rule wants {}", *rule.netdev);
   if (rule.family && *rule.family != address_of(entry.gid).family)
@@ -143,16 +142,15 @@ Result<GidRule> GidRule::parse(std::string_view text) {
   return rule;
 }
 
-Result<GidChoice> choose_gid(const std::vector<GidEntry>& table, const LocalNetwork& network,
-                             const GidRule& rule, const std::optional<IpAddress>& toward) {
+Result<GidChoice> choose_gid(const std::vector<GidEntry>& table, const LocalNetwork& network, const GidRule& rule,
+                             const std::optional<IpAddress>& toward) {
   const GidEntry* best = nullptr;
   int best_score = 0;
   std::string passed_over;
   for (const GidEntry& entry : table) {
     const std::string why_not = objection(entry, network, rule);
     if (!why_not.empty()) {
-      passed_over +=
-          fmt::format("{}{}: {}", passed_over.empty() ? "" : "; ", describe(entry, network), why_not);
+      passed_over += fmt::format("{}{}: {}", passed_over.empty() ? "" : "; ", describe(entry, network), why_not);
       continue;
     }
     const int points = score(entry, network, toward);
@@ -163,18 +161,16 @@ Result<GidChoice> choose_gid(const std::vector<GidEntry>& table, const LocalNetw
   }
   if (best == nullptr) {
     if (table.empty()) passed_over = "the table is empty";
-    Error error{
-        .code = Code::kNotFound,
-        .sys_errno = 0,
-        .message = fmt::format("no GID can be used ({})", passed_over),
-        .context = {},
-        .hint =
-            "a RoCE port gets its GIDs from the addresses of its interface: give the interface an address "
-            "and bring it up, or relax --gid-rule"};
+    Error error{.code = Code::kNotFound,
+                .sys_errno = 0,
+                .message = fmt::format("no GID can be used ({})", passed_over),
+                .context = {},
+                .hint =
+                    "a RoCE port gets its GIDs from the addresses of its interface: give the interface an address and "
+                    "bring it up, or relax --gid-rule"};
     return fail(std::move(error));
   }
-  return GidChoice{.entry = *best,
-                   .reason = describe(*best, network) + (rule.index ? ", as told" : ", by rule")};
+  return GidChoice{.entry = *best, .reason = describe(*best, network) + (rule.index ? ", as told" : ", by rule")};
 }
 
 }  // namespace railbed::perf

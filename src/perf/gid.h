@@ -72,8 +72,8 @@ struct GidChoice {
 };
 
 // `toward`: the local address of the connection to the peer.
-Result<GidChoice> choose_gid(const std::vector<GidEntry>& table, const LocalNetwork& network,
-                             const GidRule& rule, const std::optional<IpAddress>& toward);
+Result<GidChoice> choose_gid(const std::vector<GidEntry>& table, const LocalNetwork& network, const GidRule& rule,
+                             const std::optional<IpAddress>& toward);
 
 // The address that a RoCE GID stands for.
 IpAddress address_of(const Gid& gid);

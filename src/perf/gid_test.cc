@@ -37,8 +37,7 @@ std::vector<GidEntry> shared_table() {
           entry(6, GidType::kRoceV1, "fd00::5", 5),         entry(7, GidType::kRoceV2, "fd00::5", 5)};
 }
 
-std::string choice(const std::vector<GidEntry>& table, std::string_view rule,
-                   std::optional<IpAddress> toward) {
+std::string choice(const std::vector<GidEntry>& table, std::string_view rule, std::optional<IpAddress> toward) {
   const auto parsed = GidRule::parse(rule);
   if (!parsed) return parsed.error().to_string();
   const auto chosen = choose_gid(table, pod_network(), *parsed, toward);
@@ -57,8 +56,7 @@ TEST(ChooseGid, FollowsTheRules) {
   EXPECT_EQ(choice(table, "ipv6", ip("10.1.0.5")), "GID 7, RoCE v2, fd00::5 on net1, by rule");
   EXPECT_EQ(choice(table, "v1,ipv6", ip("10.1.0.5")), "GID 6, RoCE v1, fd00::5 on net1, by rule");
   EXPECT_EQ(choice(table, "index=6", ip("10.1.0.5")), "GID 6, RoCE v1, fd00::5 on net1, as told");
-  EXPECT_EQ(choice(table, "address=fd00::5,netdev=net1", ip("10.1.0.5")),
-            "GID 7, RoCE v2, fd00::5 on net1, by rule");
+  EXPECT_EQ(choice(table, "address=fd00::5,netdev=net1", ip("10.1.0.5")), "GID 7, RoCE v2, fd00::5 on net1, by rule");
 }
 
 TEST(ChooseGid, TakesALinkLocalGidOnlyWhenNothingElseIsLeft) {
@@ -70,13 +68,12 @@ TEST(ChooseGid, TakesALinkLocalGidOnlyWhenNothingElseIsLeft) {
 }
 
 TEST(ChooseGid, SaysWhyEachEntryWasPassedOver) {
-  std::vector<GidEntry> table = {entry(2, GidType::kRoceV2, "10.9.0.7", 5),
-                                 entry(3, GidType::kRoceV2, "10.1.0.5", 77),
+  std::vector<GidEntry> table = {entry(2, GidType::kRoceV2, "10.9.0.7", 5), entry(3, GidType::kRoceV2, "10.1.0.5", 77),
                                  entry(4, GidType::kRoceV1, "10.1.0.5", 5)};
   EXPECT_EQ(choice(table, "v2", ip("10.1.0.5")),
             "no GID can be used (GID 2, RoCE v2, 10.9.0.7 on net1: belongs to another network namespace; "
-            "GID 3, RoCE v2, 10.1.0.5: belongs to another network namespace; "
-            "GID 4, RoCE v1, 10.1.0.5 on net1: rule wants RoCE v2)");
+            "GID 3, RoCE v2, 10.1.0.5: belongs to another network namespace; GID 4, RoCE v1, 10.1.0.5 on "
+            "net1: rule wants RoCE v2)");
   EXPECT_EQ(choice({}, "auto", ip("10.1.0.5")), "no GID can be used (the table is empty)");
   EXPECT_EQ(choice(shared_table(), "index=3", ip("10.1.0.5")).find("no GID can be used (GID 0"), 0u);
 }
@@ -95,13 +92,11 @@ TEST(ChooseGid, TakesTheFirstOnInfiniBand) {
                 .port = 1,
                 .type = GidType::kInfiniBand,
                 .netdev = {}};
-  EXPECT_EQ(choice({port}, "auto", ip("10.1.0.5")),
-            "GID 0, IB, fe80:0000:0000:0000:506b:4b03:00c1:7d2e, by rule");
+  EXPECT_EQ(choice({port}, "auto", ip("10.1.0.5")), "GID 0, IB, fe80:0000:0000:0000:506b:4b03:00c1:7d2e, by rule");
 }
 
 TEST(GidRule, RefusesWhatItDoesNotKnow) {
-  EXPECT_EQ(choice({}, "v3", {}),
-            "--gid-rule: \"v3\" is none of auto, v1, v2, ipv4, ipv6, address=, netdev=, index=");
+  EXPECT_EQ(choice({}, "v3", {}), "--gid-rule: \"v3\" is none of auto, v1, v2, ipv4, ipv6, address=, netdev=, index=");
   EXPECT_EQ(choice({}, "index=-1", {}), "--gid-rule: index=-1 is not a GID index");
   EXPECT_EQ(choice({}, "index=1x", {}), "--gid-rule: index=1x is not a GID index");
   EXPECT_EQ(choice({}, "address=10.1.0", {}).find("--gid-rule: "), 0u);
@@ -120,8 +115,7 @@ TEST(PortBelongsTo, FindsARocePortByInterfaceAndAddress) {
 
 TEST(PortBelongsTo, FindsAnInfiniBandPortByTheIpoibAddress) {
   const Gid gid = *Gid::parse("fe80:0000:0000:0000:506b:4b03:00c1:7d2e");
-  LocalInterface ib0{
-      .index = IfIndex{9}, .name = IfName{"ib0"}, .hardware_address = {0, 0, 1, 7}, .is_up = true};
+  LocalInterface ib0{.index = IfIndex{9}, .name = IfName{"ib0"}, .hardware_address = {0, 0, 1, 7}, .is_up = true};
   for (uint8_t byte : gid.bytes) ib0.hardware_address.push_back(byte);
   PortFacts port;
   port.is_infiniband = true;

@@ -61,8 +61,7 @@ double Histogram::stddev_ns() const {
 uint64_t Histogram::percentile_ns(double percent) const {
   if (count_ == 0) return 0;
   const double share = std::clamp(percent, 0.0, 100.0) / 100;
-  const auto rank =
-      std::max<uint64_t>(1, static_cast<uint64_t>(std::ceil(share * static_cast<double>(count_))));
+  const auto rank = std::max<uint64_t>(1, static_cast<uint64_t>(std::ceil(share * static_cast<double>(count_))));
   uint64_t seen = 0;
   for (size_t index = index_of(min_ns_); index < counts_.size(); ++index) {
     seen += counts_[index];
@@ -100,8 +99,7 @@ Histogram::Compact Histogram::compact() const {
 bool Histogram::restore(const Compact& compact, Histogram& out) {
   constexpr uint64_t kMaxCount = uint64_t{1} << 48;
   if (compact.precision_bits < 1 || compact.precision_bits > 16) return false;
-  if (compact.min_ns > compact.max_ns || compact.max_ns > kMaxValue_ns || compact.count > kMaxCount)
-    return false;
+  if (compact.min_ns > compact.max_ns || compact.max_ns > kMaxValue_ns || compact.count > kMaxCount) return false;
   if (!std::isfinite(compact.mean_ns) || !std::isfinite(compact.stddev_ns)) return false;
   Histogram result(compact.precision_bits);
   if (compact.steps.size() % 2 != 0) return false;
@@ -132,8 +130,7 @@ bool Histogram::restore(const Compact& compact, Histogram& out) {
   const double off = compact.mean_ns - static_cast<double>(result.base_ns_);  // below 1
   result.sum_ = static_cast<__int128>(std::llround(off * n));
   // Mathematically an integer: rounding gives it back exactly while a double can hold it.
-  result.sum_squares_ =
-      static_cast<__int128>(std::round((compact.stddev_ns * compact.stddev_ns + off * off) * n));
+  result.sum_squares_ = static_cast<__int128>(std::round((compact.stddev_ns * compact.stddev_ns + off * off) * n));
   out = std::move(result);
   return true;
 }

@@ -12,8 +12,8 @@ namespace {
 
 // Durations spread over all magnitudes, as latencies with a long tail are.
 rc::Gen<uint64_t> duration() {
-  return rc::gen::apply([](uint64_t bits, int shift) { return (bits >> 24) >> shift; },
-                        rc::gen::arbitrary<uint64_t>(), rc::gen::inRange(0, 40));
+  return rc::gen::apply([](uint64_t bits, int shift) { return (bits >> 24) >> shift; }, rc::gen::arbitrary<uint64_t>(),
+                        rc::gen::inRange(0, 40));
 }
 
 uint64_t exact_percentile(std::vector<uint64_t> sorted, double percent) {
@@ -42,8 +42,7 @@ RC_GTEST_PROP(Histogram, AgreesWithASortedVector, ()) {
   long double squares = 0;
   for (uint64_t value : values) squares += (value - mean) * (value - mean);
   const auto deviation = static_cast<double>(std::sqrt(squares / values.size()));
-  RC_ASSERT(std::abs(histogram.mean_ns() - static_cast<double>(mean)) <=
-            1e-9 * static_cast<double>(mean) + 1e-6);
+  RC_ASSERT(std::abs(histogram.mean_ns() - static_cast<double>(mean)) <= 1e-9 * static_cast<double>(mean) + 1e-6);
   RC_ASSERT(std::abs(histogram.stddev_ns() - deviation) <= 1e-6 * deviation + 1e-3);
 }
 

@@ -179,21 +179,19 @@ TEST_F(ServedTest, GoesOnServingAfterBadClients) {
 
 TEST_F(ServedTest, TellsTheClientWhatWasWrong) {
   Channel channel(connect());
-  ASSERT_TRUE(channel.send(Hello{.protocol = 99, .version = "0", .hostname = "new"},
-                           Deadline::after(milliseconds(500))));
+  ASSERT_TRUE(
+      channel.send(Hello{.protocol = 99, .version = "0", .hostname = "new"}, Deadline::after(milliseconds(500))));
   const auto answer = channel.expect<Hello>(milliseconds(2000));
   ASSERT_FALSE(answer);
-  EXPECT_EQ(answer.error().message,
-            fmt::format("the peer says: the client speaks protocol 99, this server (railbed {}) speaks 1",
-                        RAILBED_VERSION));
+  EXPECT_EQ(
+      answer.error().message,
+      fmt::format("the peer says: the client speaks protocol 99, this server (railbed {}) speaks 1", RAILBED_VERSION));
   EXPECT_TRUE(heard("the client speaks protocol 99"));
 }
 
 TEST_F(ServedTest, RefusesASizeThatWasNotAnnounced) {
   Channel channel(connect());
-  const auto send = [&](const Message& message) {
-    return channel.send(message, Deadline::after(milliseconds(500)));
-  };
+  const auto send = [&](const Message& message) { return channel.send(message, Deadline::after(milliseconds(500))); };
   ASSERT_TRUE(send(Hello{.protocol = kProtocol, .version = "0", .hostname = "liar"}));
   ASSERT_TRUE(channel.expect<Hello>(milliseconds(2000)));
   const TestSpec spec = small_test(TestKind::kBandwidth);
@@ -216,8 +214,8 @@ TEST_F(ServedTest, RefusesAnRdmaTestWithoutDevice) {
   spec.transport = Transport::kRdma;
   spec.remote_device = "mlx5_77";
   Channel channel(connect());
-  ASSERT_TRUE(channel.send(Hello{.protocol = kProtocol, .version = "0", .hostname = "x"},
-                           Deadline::after(milliseconds(500))));
+  ASSERT_TRUE(
+      channel.send(Hello{.protocol = kProtocol, .version = "0", .hostname = "x"}, Deadline::after(milliseconds(500))));
   ASSERT_TRUE(channel.expect<Hello>(milliseconds(2000)));
   ASSERT_TRUE(channel.send(OpenTest{spec}, Deadline::after(milliseconds(500))));
   const auto offer = channel.expect<Offer>(milliseconds(5000));
@@ -240,8 +238,7 @@ TEST_F(ServedTest, TellsClientsBeyondTheLimit) {
 // Plays the server's part of a TCP bandwidth test for `good` answers, then misbehaves.
 class FakeServer {
  public:
-  FakeServer(size_t good, Misdeed misdeed)
-      : FakeServer(good, [misdeed](Socket& s) { misbehave(s, misdeed); }) {}
+  FakeServer(size_t good, Misdeed misdeed) : FakeServer(good, [misdeed](Socket& s) { misbehave(s, misdeed); }) {}
   FakeServer(size_t good, std::function<void(Socket&)> finale)
       : listener_(*Listener::open(*IpAddress::parse("127.0.0.1"), 0)),
         data_(*Listener::open(*IpAddress::parse("127.0.0.1"), 0)),
@@ -253,10 +250,9 @@ class FakeServer {
     auto socket = listener_.accept(Deadline::after(milliseconds(2000)));
     ASSERT_TRUE(socket);
     Channel channel(std::move(*socket));
-    const Message answers[] = {
-        Hello{.protocol = kProtocol, .version = "0", .hostname = "fake"},
-        Offer{.endpoint = {}, .rdma = {}, .tcp = TcpAddress{.port = data_.port(), .cookie = 1}}, Ready{},
-        Started{1}, Outcome{.sequence = 1, .bytes = 1, .duration_s = 1, .series = {}}};
+    const Message answers[] = {Hello{.protocol = kProtocol, .version = "0", .hostname = "fake"},
+                               Offer{.endpoint = {}, .rdma = {}, .tcp = TcpAddress{.port = data_.port(), .cookie = 1}},
+                               Ready{}, Started{1}, Outcome{.sequence = 1, .bytes = 1, .duration_s = 1, .series = {}}};
     for (size_t i = 0; i < good && i < std::size(answers); ++i) {
       if (!channel.receive(milliseconds(2000))) return;
       if (!channel.send(answers[i], Deadline::after(milliseconds(500)))) return;
@@ -275,8 +271,8 @@ void meet(Misdeed misdeed, size_t good) {
   const auto result = measure_with(server.port(), small_test(TestKind::kBandwidth));
   ASSERT_FALSE(result);
   EXPECT_TRUE(result.error().story().starts_with("perf bw with 127.0.0.1: ")) << result.error().to_string();
-  const bool quoted = result.error().to_string().find(
-                          "the peer says: the machine is on fire\n  call somebody") != std::string::npos;
+  const bool quoted =
+      result.error().to_string().find("the peer says: the machine is on fire\n  call somebody") != std::string::npos;
   EXPECT_EQ(quoted, misdeed == Misdeed::kRefuse) << result.error().to_string();
 }
 

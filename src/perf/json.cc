@@ -24,11 +24,9 @@ std::string shown(const Json& value) {
 template <typename T>
 Result<T> within(const Json& value, const std::string& path, T min, T max) {
   if constexpr (std::is_integral_v<T>) {
-    if (!value.is_number_integer())
-      return fail(Code::kInvalid, "{}: {} is not an integer", path, shown(value));
+    if (!value.is_number_integer()) return fail(Code::kInvalid, "{}: {} is not an integer", path, shown(value));
     // An unsigned number above 2^63 would turn negative.
-    const bool too_high =
-        value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX);
+    const bool too_high = value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX);
     if (too_high || value.get<int64_t>() < min || value.get<int64_t>() > max)
       return fail(Code::kInvalid, "{}: {} is outside {}..{}", path, shown(value), min, max);
   } else {
@@ -53,8 +51,7 @@ Result<const Json*> find(const Json& object, std::string_view field, const std::
   return &*it;
 }
 
-Result<const Json*> find_array(const Json& object, std::string_view field, const std::string& path,
-                               size_t max_count) {
+Result<const Json*> find_array(const Json& object, std::string_view field, const std::string& path, size_t max_count) {
   const Json* array = TRY(find(object, field, path));
   if (!array->is_array()) return fail(Code::kInvalid, "{}: {} is not an array", path, shown(*array));
   if (array->size() > max_count)
@@ -100,8 +97,7 @@ Result<uint64_t> JsonObject::hex(std::string_view field) const {
   const std::string text = TRY(this->text(field, 18));
   uint64_t value = 0;
   const char* end = text.data() + text.size();
-  if (!text.starts_with("0x") || text.size() < 3 ||
-      std::from_chars(text.data() + 2, end, value, 16).ptr != end)
+  if (!text.starts_with("0x") || text.size() < 3 || std::from_chars(text.data() + 2, end, value, 16).ptr != end)
     return fail(Code::kInvalid, "{}: \"{}\" is not a hexadecimal number like 0x7f12", path_of(field), text);
   return value;
 }
@@ -157,8 +153,7 @@ Result<std::vector<double>> JsonObject::numbers(std::string_view field, size_t m
   return result;
 }
 
-Result<std::vector<std::string>> JsonObject::texts(std::string_view field, size_t max_count,
-                                                   size_t max_bytes) const {
+Result<std::vector<std::string>> JsonObject::texts(std::string_view field, size_t max_count, size_t max_bytes) const {
   const std::string path = path_of(field);
   const Json* array = TRY(find_array(as_json(node_), field, path, max_count));
   std::vector<std::string> result;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON of the measuring engine: a writer, and a reader that checks every field it is asked for.
 //
-// Why: what comes over a control port or out of a file was written by somebody else. Each read names the
-// field, its type and its bounds; a violation is an Error with the field's path and the value ("qps[3].qpn:
-// 99999999 is outside 0..16777215"), never an exception and never a default. Unknown fields are left alone,
-// so that a newer peer may say more. Threading: plain values. Failure: Code::kInvalid, as above. Spec: RFC
-// 8259.
+// Why: what comes over a control port or out of a file was written by somebody else. Each read names the field, its
+// type and its bounds; a violation is an Error with the field's path and the value ("qps[3].qpn: 99999999 is outside
+// 0..16777215"), never an exception and never a default. Unknown fields are left alone, so that a newer peer may say
+// more. Threading: plain values. Failure: Code::kInvalid, as above. Spec: RFC 8259.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +26,12 @@ class JsonObject {
   bool has(std::string_view field) const;  // present and not null
   Result<std::string> text(std::string_view field, size_t max_bytes) const;
   Result<int64_t> integer(std::string_view field, int64_t min, int64_t max) const;
-  Result<uint64_t> hex(
-      std::string_view field) const;  // "0x7f12": 64 bits do not fit a JSON number everywhere
+  Result<uint64_t> hex(std::string_view field) const;  // "0x7f12": 64 bits do not fit a JSON number everywhere
   Result<double> number(std::string_view field, double min, double max) const;
   Result<bool> flag(std::string_view field) const;
   Result<JsonObject> object(std::string_view field) const;
   Result<std::vector<JsonObject>> objects(std::string_view field, size_t max_count) const;
-  Result<std::vector<int64_t>> integers(std::string_view field, size_t max_count, int64_t min,
-                                        int64_t max) const;
+  Result<std::vector<int64_t>> integers(std::string_view field, size_t max_count, int64_t min, int64_t max) const;
   Result<std::vector<double>> numbers(std::string_view field, size_t max_count, double min, double max) const;
   Result<std::vector<std::string>> texts(std::string_view field, size_t max_count, size_t max_bytes) const;
   const std::string& path() const { return path_; }  // "" for the document

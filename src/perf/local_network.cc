@@ -27,22 +27,18 @@ Result<LocalNetwork> read_local_network() {
     if (entry->ifa_addr->sa_family == AF_PACKET) {
       // sll_addr has 8 bytes in the header, but glibc stores all 20 of an IPoIB address (MAX_ADDR_LEN).
       const auto* link = reinterpret_cast<const sockaddr_ll*>(entry->ifa_addr);
-      LocalInterface interface{.index = index,
-                               .name = name,
-                               .hardware_address = {},
-                               .is_up = (entry->ifa_flags & IFF_RUNNING) != 0};
+      LocalInterface interface{
+          .index = index, .name = name, .hardware_address = {}, .is_up = (entry->ifa_flags & IFF_RUNNING) != 0};
       const auto* bytes = reinterpret_cast<const uint8_t*>(link) + offsetof(sockaddr_ll, sll_addr);
       interface.hardware_address.assign(bytes, bytes + std::min<size_t>(link->sll_halen, 20));
       network.interfaces.push_back(std::move(interface));
     } else if (entry->ifa_addr->sa_family == AF_INET) {
       LocalAddress local{.index = index, .name = name, .address = {}};
-      std::memcpy(local.address.bytes.data(),
-                  &reinterpret_cast<const sockaddr_in*>(entry->ifa_addr)->sin_addr, 4);
+      std::memcpy(local.address.bytes.data(), &reinterpret_cast<const sockaddr_in*>(entry->ifa_addr)->sin_addr, 4);
       network.addresses.push_back(std::move(local));
     } else if (entry->ifa_addr->sa_family == AF_INET6) {
       LocalAddress local{.index = index, .name = name, .address = {.family = IpFamily::kV6, .bytes = {}}};
-      std::memcpy(local.address.bytes.data(),
-                  &reinterpret_cast<const sockaddr_in6*>(entry->ifa_addr)->sin6_addr, 16);
+      std::memcpy(local.address.bytes.data(), &reinterpret_cast<const sockaddr_in6*>(entry->ifa_addr)->sin6_addr, 16);
       network.addresses.push_back(std::move(local));
     }
   }

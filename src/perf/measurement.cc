@@ -30,8 +30,7 @@ std::vector<int64_t> sweep_sizes(int64_t max_bytes) {
 
 Result<void> validate(const TestSpec& spec) {
   const auto within = [](std::string_view option, int64_t value, int64_t min, int64_t max) -> Result<void> {
-    if (value < min || value > max)
-      return fail(Code::kInvalid, "{}: {} is outside {}..{}", option, value, min, max);
+    if (value < min || value > max) return fail(Code::kInvalid, "{}: {} is outside {}..{}", option, value, min, max);
     return {};
   };
   if (spec.sizes_bytes.empty() || spec.sizes_bytes.size() > 64)
@@ -48,9 +47,8 @@ Result<void> validate(const TestSpec& spec) {
     return fail(Code::kInvalid, "bidirectional: only for bandwidth over RDMA");
   const int64_t largest = *std::max_element(spec.sizes_bytes.begin(), spec.sizes_bytes.end());
   if (2 * largest * spec.qps > kMaxRegion_bytes)
-    return fail(Code::kInvalid,
-                "{} queue pairs with {} each need {} of registered memory, at most {} is allowed", spec.qps,
-                size_text(largest), size_text(2 * largest * spec.qps), size_text(kMaxRegion_bytes));
+    return fail(Code::kInvalid, "{} queue pairs with {} each need {} of registered memory, at most {} is allowed",
+                spec.qps, size_text(largest), size_text(2 * largest * spec.qps), size_text(kMaxRegion_bytes));
   return {};
 }
 
@@ -69,19 +67,18 @@ namespace {
 std::string end_text(const Endpoint& end) {
   std::string text = fmt::format("{} {}", end.hostname, end.address);
   if (!end.netdev.empty()) text += fmt::format(" ({})", end.netdev);
-  if (!end.device.empty())
-    text += fmt::format(", {} port {}{}", end.device, end.port, end.soft ? " [soft]" : "");
+  if (!end.device.empty()) text += fmt::format(", {} port {}{}", end.device, end.port, end.soft ? " [soft]" : "");
   if (!end.gid_reason.empty()) text += fmt::format(", {}", end.gid_reason);
   return text;
 }
 
 std::string bandwidth_rows(const Measurement& measurement) {
   const bool both_ways = measurement.spec.bidirectional;
-  std::string out = fmt::format("{:>10} {:>12} {:>12} {:>12} {:>14}{}\n", "size", "messages", "peak Gb/s",
-                                "avg Gb/s", "messages/s", both_ways ? "   back avg Gb/s" : "");
+  std::string out = fmt::format("{:>10} {:>12} {:>12} {:>12} {:>14}{}\n", "size", "messages", "peak Gb/s", "avg Gb/s",
+                                "messages/s", both_ways ? "   back avg Gb/s" : "");
   for (const BandwidthPoint& point : measurement.bandwidth) {
-    out += fmt::format("{:>10} {:>12} {:>12.4f} {:>12.4f} {:>14.0f}", size_text(point.size_bytes),
-                       point.messages, point.series.peak_gbps, point.average_gbps, point.message_rate_per_s);
+    out += fmt::format("{:>10} {:>12} {:>12.4f} {:>12.4f} {:>14.0f}", size_text(point.size_bytes), point.messages,
+                       point.series.peak_gbps, point.average_gbps, point.message_rate_per_s);
     if (both_ways) out += fmt::format(" {:>15.4f}", point.reverse_average_gbps.value_or(0));
     out += '\n';
   }
@@ -89,9 +86,8 @@ std::string bandwidth_rows(const Measurement& measurement) {
 }
 
 std::string latency_rows(const Measurement& measurement) {
-  std::string out =
-      fmt::format("{:>10} {:>9} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "size", "samples",
-                  "min us", "p50 us", "p99 us", "p99.9 us", "max us", "mean us", "stddev us");
+  std::string out = fmt::format("{:>10} {:>9} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "size", "samples",
+                                "min us", "p50 us", "p99 us", "p99.9 us", "max us", "mean us", "stddev us");
   const auto us = [](uint64_t ns) { return static_cast<double>(ns) / 1e3; };
   for (const LatencyPoint& point : measurement.latency) {
     const Histogram& h = point.histogram;
@@ -108,13 +104,12 @@ std::string latency_rows(const Measurement& measurement) {
 std::string to_table(const Measurement& measurement) {
   const bool rdma = measurement.spec.transport == Transport::kRdma;
   const bool bandwidth = measurement.spec.kind == TestKind::kBandwidth;
-  std::string out =
-      fmt::format("{}{} over {}{}\n  client  {}\n  server  {}\n",
-                  measurement.label.empty() ? "" : measurement.label + ": ",
-                  bandwidth ? (measurement.spec.bidirectional ? "bandwidth both ways" : "bandwidth")
-                            : "latency (half the round trip)",
-                  rdma ? "RDMA (RC write)" : "TCP", measurement.soft() ? ", soft RDMA" : "",
-                  end_text(measurement.client), end_text(measurement.server));
+  std::string out = fmt::format("{}{} over {}{}\n  client  {}\n  server  {}\n",
+                                measurement.label.empty() ? "" : measurement.label + ": ",
+                                bandwidth ? (measurement.spec.bidirectional ? "bandwidth both ways" : "bandwidth")
+                                          : "latency (half the round trip)",
+                                rdma ? "RDMA (RC write)" : "TCP", measurement.soft() ? ", soft RDMA" : "",
+                                end_text(measurement.client), end_text(measurement.server));
   return out + (bandwidth ? bandwidth_rows(measurement) : latency_rows(measurement));
 }
 

@@ -50,8 +50,7 @@ Result<BandwidthPoint> read_bandwidth(const JsonObject& object) {
   point.series = TRY(read_inner(object, "series", read_slots));
   if (object.has("reverse_average_gbps"))
     point.reverse_average_gbps = TRY(object.number("reverse_average_gbps", 0, kMaxGbps));
-  if (object.has("reverse_series"))
-    point.reverse_series = TRY(read_inner(object, "reverse_series", read_slots));
+  if (object.has("reverse_series")) point.reverse_series = TRY(read_inner(object, "reverse_series", read_slots));
   return point;
 }
 
@@ -68,8 +67,7 @@ void write_latency(JsonWriter& writer, const LatencyPoint& point) {
   writer.number("stddev_us", h.stddev_ns() / 1e3);
   const Histogram::Compact compact = h.compact();
   writer.begin_object("histogram");
-  writer.integer("precision_bits", compact.precision_bits)
-      .integer("count", static_cast<int64_t>(compact.count));
+  writer.integer("precision_bits", compact.precision_bits).integer("count", static_cast<int64_t>(compact.count));
   writer.integer("min_ns", static_cast<int64_t>(compact.min_ns))
       .integer("max_ns", static_cast<int64_t>(compact.max_ns));
   writer.number("mean_ns", compact.mean_ns).number("stddev_ns", compact.stddev_ns);
@@ -120,8 +118,7 @@ Result<LatencyPoint> read_latency(const JsonObject& object) {
   const auto column = [&](std::string_view name, auto set) -> Result<void> {
     const auto values = TRY(series.numbers(name, kMaxSlots, 0, kMaxUs));
     if (values.size() != at_ms.size())
-      return fail(Code::kInvalid, "{}.{}: {} entries, at_ms has {}", series.path(), name, values.size(),
-                  at_ms.size());
+      return fail(Code::kInvalid, "{}.{}: {} entries, at_ms has {}", series.path(), name, values.size(), at_ms.size());
     for (size_t i = 0; i < values.size(); ++i) set(point.slots[i], values[i]);
     return {};
   };
@@ -144,8 +141,7 @@ Result<Measurement> read_measurement(const JsonObject& object) {
   m.server = TRY(read_inner(object, "server", read_endpoint));
   for (const JsonObject& point : TRY(object.objects("bandwidth", 64)))
     m.bandwidth.push_back(TRY(read_bandwidth(point)));
-  for (const JsonObject& point : TRY(object.objects("latency", 64)))
-    m.latency.push_back(TRY(read_latency(point)));
+  for (const JsonObject& point : TRY(object.objects("latency", 64))) m.latency.push_back(TRY(read_latency(point)));
   return m;
 }
 
@@ -183,9 +179,7 @@ void write_endpoint(JsonWriter& writer, const Endpoint& end) {
   writer.text("hostname", end.hostname).text("address", end.address).text("netdev", end.netdev);
   writer.text("device", end.device).integer("port", end.port).text("gid", end.gid);
   writer.integer("gid_index", end.gid_index).text("gid_reason", end.gid_reason);
-  writer.text("link_layer", end.link_layer)
-      .integer("path_mtu_bytes", end.path_mtu_bytes)
-      .flag("soft", end.soft);
+  writer.text("link_layer", end.link_layer).integer("path_mtu_bytes", end.path_mtu_bytes).flag("soft", end.soft);
 }
 
 Result<Endpoint> read_endpoint(const JsonObject& object) {
@@ -224,10 +218,7 @@ std::string to_json(const std::vector<Measurement>& measurements) {
   writer.begin_object().text("schema", kSchema).begin_array("measurements");
   for (const Measurement& m : measurements) {
     writer.begin_object();
-    writer.text("started_at", m.started_at)
-        .text("command", m.command)
-        .text("label", m.label)
-        .text("peer", m.peer);
+    writer.text("started_at", m.started_at).text("command", m.command).text("label", m.label).text("peer", m.peer);
     writer.flag("soft", m.soft());
     writer.begin_object("parameters");
     write_spec(writer, m.spec);
@@ -247,8 +238,7 @@ std::string to_json(const std::vector<Measurement>& measurements) {
 
 Result<std::vector<Measurement>> measurements_from_json(std::string_view text) {
   const JsonObject document = TRY(JsonObject::parse(text, kMaxFile_bytes));
-  const std::string schema =
-      TRY(document.text("schema", 64).hint("only results of `railbed perf` can be read"));
+  const std::string schema = TRY(document.text("schema", 64).hint("only results of `railbed perf` can be read"));
   if (schema != kSchema)
     return fail(Code::kInvalid, "schema: \"{}\" is not {}, the one this version reads", schema, kSchema);
   std::vector<Measurement> result;

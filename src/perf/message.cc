@@ -21,10 +21,7 @@ void write_rdma(JsonWriter& writer, const RdmaAddress& rdma) {
   writer.text("gid", rdma.gid.to_string()).integer("lid", rdma.lid).integer("mtu_bytes", rdma.mtu_bytes);
   writer.integer("remote_key", rdma.remote_key).hex("address", rdma.address).begin_array("qps");
   for (const QpAddress& qp : rdma.qps)
-    writer.begin_object()
-        .integer("number", qp.number)
-        .integer("packet_sequence", qp.packet_sequence)
-        .end_object();
+    writer.begin_object().integer("number", qp.number).integer("packet_sequence", qp.packet_sequence).end_object();
   writer.end_array().end_object();
 }
 
@@ -67,22 +64,17 @@ struct BodyWriter {
   void operator()(const Offer& m) const {
     write_end(writer, m.endpoint);
     if (m.rdma) write_rdma(writer, *m.rdma);
-    if (m.tcp)
-      writer.begin_object("tcp").integer("port", m.tcp->port).hex("cookie", m.tcp->cookie).end_object();
+    if (m.tcp) writer.begin_object("tcp").integer("port", m.tcp->port).hex("cookie", m.tcp->cookie).end_object();
   }
   void operator()(const Connect& m) const {
     write_end(writer, m.endpoint);
     if (m.rdma) write_rdma(writer, *m.rdma);
   }
   void operator()(const Ready&) const {}
-  void operator()(const Start& m) const {
-    writer.integer("sequence", m.sequence).integer("size_bytes", m.size_bytes);
-  }
+  void operator()(const Start& m) const { writer.integer("sequence", m.sequence).integer("size_bytes", m.size_bytes); }
   void operator()(const Started& m) const { writer.integer("sequence", m.sequence); }
   void operator()(const Heartbeat&) const {}
-  void operator()(const Done& m) const {
-    writer.integer("sequence", m.sequence).integer("messages", m.messages);
-  }
+  void operator()(const Done& m) const { writer.integer("sequence", m.sequence).integer("messages", m.messages); }
   void operator()(const Outcome& m) const {
     writer.integer("sequence", m.sequence).integer("bytes", m.bytes).number("duration_s", m.duration_s);
     write_throughput(writer, m.series);

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The messages of the control channel.
 //
-// Why: both ends of a test must agree on addresses, keys and sizes before the first RDMA write, and on start
-// and end of each size. A message is a value; encode and decode are pure, so that hostile peers are a unit
-// test.
+// Why: both ends of a test must agree on addresses, keys and sizes before the first RDMA write, and on start and end of
+// each size. A message is a value; encode and decode are pure, so that hostile peers are a unit test.
 //
 // One session, client (C) and server (S); a Refusal may come from either side instead of any message:
 //   C Hello → S Hello → C OpenTest → S Offer → C Connect → S Ready
 //   for each size: C Start → S Started → traffic → C Done → S Outcome    (C Heartbeat each second meanwhile)
 //   C CloseTest; then another OpenTest, or C closes the connection.
-// Threading: plain values. Failure: Code::kInvalid with the field's path. Wire: frame.h around one JSON
-// object.
+// Threading: plain values. Failure: Code::kInvalid with the field's path. Wire: frame.h around one JSON object.
 #pragma once
 
 #include <cstdint>
@@ -99,8 +97,8 @@ struct Refusal {
   std::string hint;
 };
 
-using Message = std::variant<Hello, OpenTest, Offer, Connect, Ready, Start, Started, Heartbeat, Done, Outcome,
-                             CloseTest, Refusal>;
+using Message =
+    std::variant<Hello, OpenTest, Offer, Connect, Ready, Start, Started, Heartbeat, Done, Outcome, CloseTest, Refusal>;
 
 std::string_view name_of(const Message& message);  // "hello", "open-test", …
 template <typename T>

@@ -35,22 +35,21 @@ std::vector<Message> one_of_each() {
                .link_layer = "Ethernet",
                .path_mtu_bytes = 1024,
                .soft = true};
-  return {Hello{.protocol = 1, .version = "0.1.0", .hostname = "a\"b\n"},
-          OpenTest{some_spec()},
-          Offer{.endpoint = end, .rdma = some_address(), .tcp = {}},
-          Offer{.endpoint = end, .rdma = {}, .tcp = TcpAddress{.port = 4711, .cookie = UINT64_MAX}},
-          Connect{.endpoint = end, .rdma = some_address()},
-          Ready{},
-          Start{.sequence = 1, .size_bytes = 2},
-          Started{1},
-          Heartbeat{},
-          Done{.sequence = 1, .messages = 1LL << 40},
-          Outcome{.sequence = 1,
-                  .bytes = 12,
-                  .duration_s = 0.1,
-                  .series = {.slot_ms = 10, .gbps = {1.5, 0}, .peak_gbps = 1.5}},
-          CloseTest{},
-          Refusal{.message = "no", .hint = "yes"}};
+  return {
+      Hello{.protocol = 1, .version = "0.1.0", .hostname = "a\"b\n"},
+      OpenTest{some_spec()},
+      Offer{.endpoint = end, .rdma = some_address(), .tcp = {}},
+      Offer{.endpoint = end, .rdma = {}, .tcp = TcpAddress{.port = 4711, .cookie = UINT64_MAX}},
+      Connect{.endpoint = end, .rdma = some_address()},
+      Ready{},
+      Start{.sequence = 1, .size_bytes = 2},
+      Started{1},
+      Heartbeat{},
+      Done{.sequence = 1, .messages = 1LL << 40},
+      Outcome{
+          .sequence = 1, .bytes = 12, .duration_s = 0.1, .series = {.slot_ms = 10, .gbps = {1.5, 0}, .peak_gbps = 1.5}},
+      CloseTest{},
+      Refusal{.message = "no", .hint = "yes"}};
 }
 
 TEST(Message, ComesBackAsItWas) {
@@ -88,10 +87,8 @@ TEST(Message, NamesTheFieldThatIsWrong) {
       {R"({"type":7})", "type: 7 is not a text"},
       {R"({"type":"dance"})", "message dance: type: \"dance\" is not a message of protocol 1"},
       {R"({"type":"start"})", "message start: sequence: the field is missing"},
-      {R"({"type":"start","sequence":-1,"size_bytes":2})",
-       "message start: sequence: -1 is outside 0..2147483648"},
-      {R"({"type":"start","sequence":1,"size_bytes":1e3})",
-       "message start: size_bytes: 1000.0 is not an integer"},
+      {R"({"type":"start","sequence":-1,"size_bytes":2})", "message start: sequence: -1 is outside 0..2147483648"},
+      {R"({"type":"start","sequence":1,"size_bytes":1e3})", "message start: size_bytes: 1000.0 is not an integer"},
       {R"({"type":"start","sequence":1,"size_bytes":18446744073709551615})",
        "message start: size_bytes: 18446744073709551615 is outside 1..67108864"},
       {R"({"type":"hello","protocol":1,"version":"1","hostname":null})",
@@ -125,16 +122,13 @@ TEST(Message, RefusesAnOfferThatLies) {
 
 TEST(Message, RefusesATestBeyondTheLimits) {
   const std::string good = encode(OpenTest{some_spec()});
-  EXPECT_EQ(refusal(with(good, "\"qps\":4", "\"qps\":100000")),
-            "message open-test: qps: 100000 is outside 1..256");
-  EXPECT_EQ(refusal(with(good, "[2,65536]", "[]")),
-            "message open-test: sizes: 0 of them, 1 to 64 are allowed");
+  EXPECT_EQ(refusal(with(good, "\"qps\":4", "\"qps\":100000")), "message open-test: qps: 100000 is outside 1..256");
+  EXPECT_EQ(refusal(with(good, "[2,65536]", "[]")), "message open-test: sizes: 0 of them, 1 to 64 are allowed");
   EXPECT_EQ(refusal(with(good, "[2,65536]", "[67108864]")),
             "understood");  // 2 * 64 MiB * 4 is just within the limit of registered memory
   EXPECT_EQ(refusal(with(with(good, "[2,65536]", "[67108864]"), "\"qps\":4", "\"qps\":9")),
-            "message open-test: 9 queue pairs with 64 MiB each need 1152 MiB of registered memory, at most 1 "
-            "GiB is "
-            "allowed");
+            "message open-test: 9 queue pairs with 64 MiB each need 1152 MiB of registered "
+            "memory, at most 1 GiB is allowed");
   EXPECT_EQ(refusal(with(good, "\"bw\"", "\"lat\"")),
             "message open-test: qps: latency is measured on one queue pair, not 4");
 }
@@ -165,21 +159,19 @@ TEST(FrameParser, GivesTheSameForAnyCut) {
 }
 
 TEST(FrameParser, RefusesNonsenseAtTheFirstWrongByte) {
-  EXPECT_EQ(bodies("G", 1), std::vector<std::string>{
-                                "error: the peer does not speak railbed's control protocol: it sent \"G\""});
-  EXPECT_EQ(
-      bodies(std::string_view("\x16\x03\x01\x02", 4), 4),
-      std::vector<std::string>{
-          "error: the peer does not speak railbed's control protocol: it sent \"\\x16\\x03\\x01\\x02\""});
+  EXPECT_EQ(bodies("G", 1),
+            std::vector<std::string>{"error: the peer does not speak railbed's control protocol: it sent \"G\""});
+  EXPECT_EQ(bodies(std::string_view("\x16\x03\x01\x02", 4), 4),
+            std::vector<std::string>{
+                "error: the peer does not speak railbed's control protocol: it sent \"\\x16\\x03\\x01\\x02\""});
 }
 
 TEST(FrameParser, RefusesImpossibleSizes) {
-  EXPECT_EQ(bodies(std::string_view("RBP1\xff\xff\xff\xff", 8), 8),
-            std::vector<std::string>{
-                "error: the peer announces a message of 4294967295 bytes, 1 to 65536 are allowed"});
   EXPECT_EQ(
-      bodies(std::string_view("RBP1\0\0\0\0", 8), 8),
-      std::vector<std::string>{"error: the peer announces a message of 0 bytes, 1 to 65536 are allowed"});
+      bodies(std::string_view("RBP1\xff\xff\xff\xff", 8), 8),
+      std::vector<std::string>{"error: the peer announces a message of 4294967295 bytes, 1 to 65536 are allowed"});
+  EXPECT_EQ(bodies(std::string_view("RBP1\0\0\0\0", 8), 8),
+            std::vector<std::string>{"error: the peer announces a message of 0 bytes, 1 to 65536 are allowed"});
 }
 
 TEST(FrameParser, StaysBrokenAndKeepsNothing) {

@@ -30,8 +30,7 @@ Result<RdmaLink> RdmaLink::open(RdmaPlace place, const TestSpec& spec) {
   RdmaLink link(std::move(place));
   const std::string& device = link.place_.device.name();
   link.domain_.reset(ibv_alloc_pd(link.place_.device.context()));
-  if (!link.domain_)
-    return fail(system_error(errno, fmt::format("allocating a protection domain of {}", device)));
+  if (!link.domain_) return fail(system_error(errno, fmt::format("allocating a protection domain of {}", device)));
   const int64_t largest = *std::max_element(spec.sizes_bytes.begin(), spec.sizes_bytes.end());
   link.span_bytes_ = whole_pages(static_cast<size_t>(largest));
   const size_t bytes = 2 * link.span_bytes_ * static_cast<size_t>(spec.qps);
@@ -48,8 +47,7 @@ Result<void> RdmaLink::create_lanes(const TestSpec& spec) {
   const int entries = static_cast<int>(spec.qps) * (tx_depth_ + 1);
   completions_.reset(ibv_create_cq(context, entries, nullptr, nullptr, 0));
   if (!completions_) {
-    Error error =
-        system_error(errno, fmt::format("creating a completion queue of {} entries on {}", entries, device));
+    Error error = system_error(errno, fmt::format("creating a completion queue of {} entries on {}", entries, device));
     error.hint = "the device may allow fewer: lower --tx-depth or --qps";
     return fail(std::move(error));
   }
@@ -74,16 +72,14 @@ Result<void> RdmaLink::create_lanes(const TestSpec& spec) {
       attributes.cap.max_inline_data = wanted_inline;
     }
     if (!qp) {
-      Error error =
-          system_error(errno, fmt::format("creating queue pair {} of {} on {} (depth {}, inline {} bytes)",
-                                          i + 1, spec.qps, device, tx_depth_, wanted_inline));
+      Error error = system_error(errno, fmt::format("creating queue pair {} of {} on {} (depth {}, inline {} bytes)",
+                                                    i + 1, spec.qps, device, tx_depth_, wanted_inline));
       error.hint = "the device may allow less: lower --tx-depth, --qps or --inline";
       return fail(std::move(error));
     }
     inline_bytes_ = std::min(attributes.cap.max_inline_data, latency || wanted_inline > 0 ? UINT32_MAX : 0);
     TRY(initialise(qp.get(), place_.port.number, device));
-    lanes_.push_back(
-        {.qp = std::move(qp), .sequence = static_cast<uint32_t>(random() & 0xffffff), .outstanding = 0});
+    lanes_.push_back({.qp = std::move(qp), .sequence = static_cast<uint32_t>(random() & 0xffffff), .outstanding = 0});
   }
   return {};
 }
@@ -101,8 +97,7 @@ RdmaAddress RdmaLink::address() const {
 
 Result<void> RdmaLink::connect(const RdmaAddress& remote) {
   if (remote.qps.size() != lanes_.size())
-    return fail(Code::kInvalid, "the peer offers {} queue pairs, {} are wanted", remote.qps.size(),
-                lanes_.size());
+    return fail(Code::kInvalid, "the peer offers {} queue pairs, {} are wanted", remote.qps.size(), lanes_.size());
   remote_ = remote;
   const int mtu = std::min(place_.port.mtu_bytes, static_cast<int>(remote.mtu_bytes));
   place_.endpoint.path_mtu_bytes = mtu;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Latency: each side writes into the other's buffer and polls the last byte of its own.
 //
-// The last byte arrives last (writes of one queue pair are delivered in order, and this region is not
-// registered with relaxed ordering). A sample is the time from before the post until the answer's last byte
-// is seen. Only every 64th write is signalled, so completions cost next to nothing; errors show in the slow
-// path of the wait.
+// The last byte arrives last (writes of one queue pair are delivered in order, and this region is not registered with
+// relaxed ordering). A sample is the time from before the post until the answer's last byte is seen. Only every 64th
+// write is signalled, so completions cost next to nothing; errors show in the slow path of the wait.
 #include <sched.h>
 
 #include "perf/rdma_link.h"
@@ -83,8 +82,7 @@ class RdmaLink::PingPort {
   Result<void> poll_completion() {
     ibv_wc done{};
     const int count = ibv_poll_cq(link_.completions_.get(), 1, &done);
-    if (count < 0)
-      return fail(Code::kIo, "polling the completion queue of {} failed", link_.place_.device.name());
+    if (count < 0) return fail(Code::kIo, "polling the completion queue of {} failed", link_.place_.device.name());
     if (count > 0 && done.status != IBV_WC_SUCCESS) return fail(link_.completion_error(done, "RDMA write"));
     under_way_ -= count;
     return {};

@@ -41,8 +41,7 @@ Result<Candidate> named(const PlaceWish& wish) {
 
 Result<Candidate> by_address(const LocalNetwork& network, const IpAddress& toward) {
   const LocalInterface* interface = interface_of(network, toward);
-  if (interface == nullptr)
-    return fail(Code::kNotFound, "{} is not an address of this network namespace", toward);
+  if (interface == nullptr) return fail(Code::kNotFound, "{} is not an address of this network namespace", toward);
   std::string seen;
   for (const std::string& name : TRY(RdmaDevice::names())) {
     auto device = RdmaDevice::open(name);
@@ -56,17 +55,15 @@ Result<Candidate> by_address(const LocalNetwork& network, const IpAddress& towar
     }
     seen += fmt::format("{}{}", seen.empty() ? "" : ", ", name);
   }
-  return fail(Error{
-      .code = Code::kNotFound,
-      .sys_errno = 0,
-      .message =
-          fmt::format("no RDMA device belongs to {} ({}), the interface toward the peer; there "
-                      "{}",
-                      interface->name, toward, seen.empty() ? "is no RDMA device at all" : "are: " + seen),
-      .context = {},
-      .hint = fmt::format("name one with --device, measure plain sockets with --tcp, or make a soft one: "
-                          "`rdma link add rxe_{} type rxe netdev {}`",
-                          interface->name, interface->name)});
+  return fail(
+      Error{.code = Code::kNotFound,
+            .sys_errno = 0,
+            .message = fmt::format("no RDMA device belongs to {} ({}), the interface toward the peer; there {}",
+                                   interface->name, toward, seen.empty() ? "is no RDMA device at all" : "are: " + seen),
+            .context = {},
+            .hint = fmt::format("name one with --device, measure plain sockets with --tcp, or make a soft one: `rdma "
+                                "link add rxe_{} type rxe netdev {}`",
+                                interface->name, interface->name)});
 }
 
 }  // namespace
@@ -75,8 +72,7 @@ bool port_belongs_to(const PortFacts& port, const LocalInterface& interface, con
   return std::any_of(port.gids.begin(), port.gids.end(), [&](const GidEntry& entry) {
     if (entry.type != GidType::kInfiniBand) return entry.netdev == interface.index && is_ours(entry, network);
     const auto& hardware = interface.hardware_address;
-    return hardware.size() == 20 &&
-           std::equal(entry.gid.bytes.begin(), entry.gid.bytes.end(), hardware.begin() + 4);
+    return hardware.size() == 20 && std::equal(entry.gid.bytes.begin(), entry.gid.bytes.end(), hardware.begin() + 4);
   });
 }
 
@@ -87,8 +83,7 @@ Result<RdmaPlace> find_place(const PlaceWish& wish, const IpAddress& toward) {
   RdmaPlace place{
       .device = std::move(candidate->device), .port = std::move(candidate->port), .gid = {}, .endpoint = {}};
   if (place.port.state != IBV_PORT_ACTIVE)
-    return fail(
-        port_down(place.device.name(), place.port.number, place.port.state, place.port.is_infiniband));
+    return fail(port_down(place.device.name(), place.port.number, place.port.state, place.port.is_infiniband));
   place.gid = TRY(choose_gid(place.port.gids, network, wish.gid_rule, toward)
                       .context("{} port {}", place.device.name(), place.port.number));
   Endpoint& end = place.endpoint;

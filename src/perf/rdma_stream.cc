@@ -129,8 +129,7 @@ Result<StreamResult> RdmaLink::stream(const Round& round, Watch& watch) {
     for (size_t i = 0; i < lanes_.size() && !state.stopping; ++i) {
       while (!state.stopping && lanes_[i].outstanding + state.pacing.batch <= state.pacing.depth) {
         int count = state.pacing.batch;
-        if (round.messages > 0)
-          count = static_cast<int>(std::min<int64_t>(count, round.messages - state.posted));
+        if (round.messages > 0) count = static_cast<int>(std::min<int64_t>(count, round.messages - state.posted));
         TRY(post(lanes_[i], chains[i], count));
         state.posted += count;
         state.under_way += count;

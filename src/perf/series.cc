@@ -24,8 +24,7 @@ void ThroughputMeter::merge(const ThroughputMeter& other) {
 // Over slots that hold eight events on average; with fewer events the average is all that can be said.
 double ThroughputMeter::peak_gbps() const {
   ThroughputMeter copy = *this;
-  while (copy.last_ns_ / copy.slot_ns_ > 0 && copy.events_ / (copy.last_ns_ / copy.slot_ns_ + 1) < 8)
-    copy.coarsen();
+  while (copy.last_ns_ / copy.slot_ns_ > 0 && copy.events_ / (copy.last_ns_ / copy.slot_ns_ + 1) < 8) copy.coarsen();
   double peak = 8.0 * static_cast<double>(total_bytes_) / static_cast<double>(last_ns_);
   for (uint64_t i = 0; i < copy.last_ns_ / copy.slot_ns_; ++i)
     peak = std::max(peak, 8.0 * static_cast<double>(copy.bytes_[i]) / static_cast<double>(copy.slot_ns_));
@@ -38,8 +37,7 @@ ThroughputSeries ThroughputMeter::series() const {
   const auto slots = [&copy] { return copy.last_ns_ / copy.slot_ns_ + 1; };
   while (slots() > 10 && copy.events_ / slots() < 8) copy.coarsen();
   while (slots() > 1000) copy.coarsen();
-  ThroughputSeries series{
-      .slot_ms = static_cast<double>(copy.slot_ns_) / 1e6, .gbps = {}, .peak_gbps = peak_gbps()};
+  ThroughputSeries series{.slot_ms = static_cast<double>(copy.slot_ns_) / 1e6, .gbps = {}, .peak_gbps = peak_gbps()};
   for (uint64_t i = 0; i < slots(); ++i) {
     const bool last = i + 1 == slots();
     // bytes per ns times 8 is Gb/s. The last slot ends with the last event, which may fall on its very start.

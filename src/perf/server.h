@@ -44,8 +44,7 @@ class Server {
     std::atomic<bool> finished{false};
     std::jthread thread;  // last member: joined before the session goes
   };
-  Server(ServerOptions options, Listener listener)
-      : options_(std::move(options)), listener_(std::move(listener)) {}
+  Server(ServerOptions options, Listener listener) : options_(std::move(options)), listener_(std::move(listener)) {}
   void welcome(Socket socket);
   void host(Guest& guest, const std::string& name);
 

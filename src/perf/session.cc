@@ -22,8 +22,8 @@ Result<int> Session::run() {
 Result<void> Session::greet() {
   const Hello hello = TRY(channel_.expect<Hello>(options_.limits.answer));
   if (hello.protocol != kProtocol)
-    return fail(Code::kUnsupported, "the client speaks protocol {}, this server (railbed {}) speaks {}",
-                hello.protocol, RAILBED_VERSION, kProtocol);
+    return fail(Code::kUnsupported, "the client speaks protocol {}, this server (railbed {}) speaks {}", hello.protocol,
+                RAILBED_VERSION, kProtocol);
   return send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = host_name()});
 }
 
@@ -42,9 +42,8 @@ Result<int> Session::serve_tests() {
 
 Result<void> Session::serve(const TestSpec& spec) {
   const IpAddress client = TRY(channel_.socket().peer_address());
-  tell(fmt::format("{}: {} over {}, {} size(s), {} {}(s)", client, name_of(spec.kind),
-                   name_of(spec.transport), spec.sizes_bytes.size(), spec.qps,
-                   spec.transport == Transport::kRdma ? "queue pair" : "stream"));
+  tell(fmt::format("{}: {} over {}, {} size(s), {} {}(s)", client, name_of(spec.kind), name_of(spec.transport),
+                   spec.sizes_bytes.size(), spec.qps, spec.transport == Transport::kRdma ? "queue pair" : "stream"));
   return spec.transport == Transport::kRdma ? serve_rdma(spec) : serve_tcp(spec);
 }
 
@@ -57,8 +56,7 @@ Result<void> Session::rounds(const TestSpec& spec, const std::function<Result<Ou
       return fail(Code::kInvalid, "the client sent \"{}\" where \"start\" was due", name_of(message));
     if (start->sequence != sequence)
       return fail(Code::kInvalid, "the client starts round {}, round {} was due", start->sequence, sequence);
-    if (std::find(spec.sizes_bytes.begin(), spec.sizes_bytes.end(), start->size_bytes) ==
-        spec.sizes_bytes.end())
+    if (std::find(spec.sizes_bytes.begin(), spec.sizes_bytes.end(), start->size_bytes) == spec.sizes_bytes.end())
       return fail(Code::kInvalid, "the client starts a round of {} bytes, which it did not announce",
                   start->size_bytes);
     const Outcome outcome = TRY(one(*start));
@@ -118,8 +116,8 @@ Result<void> Session::serve_tcp(const TestSpec& spec) {
     TRY(send(Started{start.sequence}));
     if (spec.kind == TestKind::kBandwidth) return link.receive(start, channel_, watch);
     const int64_t answered = TRY(link.pong(start.size_bytes, watch));
-    return await_done(
-        start, Outcome{.sequence = 0, .bytes = answered * start.size_bytes, .duration_s = 0, .series = {}});
+    return await_done(start,
+                      Outcome{.sequence = 0, .bytes = answered * start.size_bytes, .duration_s = 0, .series = {}});
   });
 }
 

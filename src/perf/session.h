@@ -42,9 +42,7 @@ class Session {
   // Calls `one` for each Start until the client closes the test.
   Result<void> rounds(const TestSpec& spec, const std::function<Result<Outcome>(const Start&)>& one);
   Result<Outcome> await_done(const Start& start, Outcome outcome);
-  Result<void> send(const Message& message) {
-    return channel_.send(message, Deadline::after(options_.limits.answer));
-  }
+  Result<void> send(const Message& message) { return channel_.send(message, Deadline::after(options_.limits.answer)); }
   void tell(const std::string& line) const {
     if (options_.on_test) options_.on_test(line);
   }

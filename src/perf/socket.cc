@@ -56,11 +56,10 @@ IpAddress address_of(const sockaddr_storage& storage) {
 }
 
 std::string connect_hint(int error, const std::string& host, uint16_t port) {
-  if (error == ECONNREFUSED)
-    return fmt::format("is `railbed perf serve` running on {} with port {}?", host, port);
+  if (error == ECONNREFUSED) return fmt::format("is `railbed perf serve` running on {} with port {}?", host, port);
   if (error == ENETUNREACH || error == EHOSTUNREACH)
-    return fmt::format(
-        "`ip route get {}` shows what the kernel would do; is the interface up, is the pod attached?", host);
+    return fmt::format("`ip route get {}` shows what the kernel would do; is the interface up, is the pod attached?",
+                       host);
   return "";
 }
 
@@ -229,8 +228,7 @@ Result<Listener> Listener::open(const std::optional<IpAddress>& address, uint16_
   const std::string what =
       fmt::format("listening on {} port {}", address ? address->to_string() : "all addresses", port);
   Socket socket(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (socket.fd() < 0 && errno == EAFNOSUPPORT && !address)
-    return open(IpAddress{}, port);  // IPv6 is off: 0.0.0.0
+  if (socket.fd() < 0 && errno == EAFNOSUPPORT && !address) return open(IpAddress{}, port);  // IPv6 is off: 0.0.0.0
   if (socket.fd() < 0) return fail(system_error(errno, what));
   const int on = 1;
   const int off = 0;
@@ -239,8 +237,7 @@ Result<Listener> Listener::open(const std::optional<IpAddress>& address, uint16_
   if (bind(socket.fd(), reinterpret_cast<sockaddr*>(&storage), size) != 0 || listen(socket.fd(), 64) != 0) {
     Error error = system_error(errno, what);
     if (error.sys_errno == EADDRINUSE) error.hint = "another server runs there; choose another --port";
-    if (error.sys_errno == EADDRNOTAVAIL)
-      error.hint = "--bind takes an address of this machine (or network namespace)";
+    if (error.sys_errno == EADDRNOTAVAIL) error.hint = "--bind takes an address of this machine (or network namespace)";
     return fail(std::move(error));
   }
   const uint16_t bound = TRY(socket.local_port());

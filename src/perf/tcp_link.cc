@@ -23,8 +23,7 @@ Result<void> TcpLink::describe(const Channel& channel) {
   const LocalNetwork network = TRY(read_local_network());
   endpoint_.hostname = host_name();
   endpoint_.address = local.to_string();
-  if (const LocalInterface* interface = interface_of(network, local))
-    endpoint_.netdev = interface->name.value;
+  if (const LocalInterface* interface = interface_of(network, local)) endpoint_.netdev = interface->name.value;
   return {};
 }
 

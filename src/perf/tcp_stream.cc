@@ -42,8 +42,8 @@ struct Shared {
   }
 };
 
-Result<void> send_messages(Socket& socket, const Round& round, int64_t quota, uint64_t end,
-                           const TickClock& clock, Shared& shared) {
+Result<void> send_messages(Socket& socket, const Round& round, int64_t quota, uint64_t end, const TickClock& clock,
+                           Shared& shared) {
   const std::vector<std::byte> message(static_cast<size_t>(round.size_bytes));
   for (int64_t sent = 0; !shared.stop; ++sent) {
     if (round.messages > 0 ? sent >= quota : clock.now() >= end) return {};
@@ -133,8 +133,8 @@ Result<Outcome> TcpLink::receive(const Start& start, Channel& channel, Watch& wa
         if (message) {
           const auto* done = std::get_if<Done>(&*message);
           if (done == nullptr || done->sequence != start.sequence || done->messages > (int64_t{1} << 40))
-            return fail(Code::kInvalid, "the peer sent \"{}\" where the end of round {} was due",
-                        name_of(*message), start.sequence);
+            return fail(Code::kInvalid, "the peer sent \"{}\" where the end of round {} was due", name_of(*message),
+                        start.sequence);
           expected = done->messages * start.size_bytes;
         }
       } else {

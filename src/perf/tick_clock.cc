@@ -57,8 +57,7 @@ TickClock::TickClock() {
 void TickClock::refine() {
   if (!uses_tsc_) return;
   const Pair pair = read_pair();
-  if (pair.ticks <= anchor_.ticks ||
-      pair.ns <= anchor_.ns) {  // a counter that stands still or runs backwards
+  if (pair.ticks <= anchor_.ticks || pair.ns <= anchor_.ns) {  // a counter that stands still or runs backwards
     uses_tsc_ = false;
     ns_per_2_32_ticks_ = uint64_t{1} << 32;
     return;

@@ -35,10 +35,8 @@ struct Pacing {
 // to 100, a quarter of the depth at most so that the queue never runs dry; from 64 KiB on each write is
 // signalled, so that the series over time is fine enough.
 inline Pacing pacing_for(int64_t size_bytes, int64_t tx_depth) {
-  const int64_t depth =
-      std::clamp<int64_t>((16 << 20) / size_bytes, std::min<int64_t>(2, tx_depth), tx_depth);
-  const int64_t batch =
-      std::min({int64_t{100}, std::max<int64_t>(1, (64 << 10) / size_bytes), (depth + 3) / 4});
+  const int64_t depth = std::clamp<int64_t>((16 << 20) / size_bytes, std::min<int64_t>(2, tx_depth), tx_depth);
+  const int64_t batch = std::min({int64_t{100}, std::max<int64_t>(1, (64 << 10) / size_bytes), (depth + 3) / 4});
   return {.depth = static_cast<int>(depth), .batch = static_cast<int>(batch)};
 }
 

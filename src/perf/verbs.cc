@@ -35,14 +35,13 @@ bool is_software(const std::string& name, const std::string& sysfs) {
 }
 
 Error no_devices() {
-  return {
-      .code = Code::kNotFound,
-      .sys_errno = 0,
-      .message = "this machine has no RDMA device",
-      .context = {},
-      .hint =
-          "`rdma link` lists them; load the NIC's RDMA driver (mlx5_ib, irdma, bnxt_re), or make a soft one "
-          "with `rdma link add rxe0 type rxe netdev NAME`, or measure plain sockets with --tcp"};
+  return {.code = Code::kNotFound,
+          .sys_errno = 0,
+          .message = "this machine has no RDMA device",
+          .context = {},
+          .hint =
+              "`rdma link` lists them; load the NIC's RDMA driver (mlx5_ib, irdma, bnxt_re), or make a soft one with "
+              "`rdma link add rxe0 type rxe netdev NAME`, or measure plain sockets with --tcp"};
 }
 
 }  // namespace
@@ -90,8 +89,7 @@ Result<RdmaDevice> RdmaDevice::open(const std::string& name) {
 
 Result<PortFacts> RdmaDevice::port(int number) const {
   ibv_port_attr attributes{};
-  if (const int status = ibv_query_port(context_.get(), static_cast<uint8_t>(number), &attributes);
-      status != 0)
+  if (const int status = ibv_query_port(context_.get(), static_cast<uint8_t>(number), &attributes); status != 0)
     return fail(system_error(status, fmt::format("querying {} port {}", name_, number)));
   PortFacts facts{.number = number,
                   .state = attributes.state,
@@ -103,8 +101,7 @@ Result<PortFacts> RdmaDevice::port(int number) const {
   // (EINVAL).
   std::vector<ibv_gid_entry> entries(65000 / sizeof(ibv_gid_entry));
   const ssize_t count = ibv_query_gid_table(context_.get(), entries.data(), entries.size(), 0);
-  if (count < 0)
-    return fail(system_error(static_cast<int>(-count), fmt::format("reading the GIDs of {}", name_)));
+  if (count < 0) return fail(system_error(static_cast<int>(-count), fmt::format("reading the GIDs of {}", name_)));
   for (ssize_t i = 0; i < count; ++i) {
     const ibv_gid_entry& entry = entries[static_cast<size_t>(i)];
     if (static_cast<int>(entry.port_num) != number) continue;
@@ -124,10 +121,8 @@ void UnmapPages::operator()(std::byte* memory) const {
 }
 
 Result<MemoryRegion> MemoryRegion::create(ibv_pd* domain, size_t bytes, const std::string& device) {
-  void* memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  if (memory == MAP_FAILED)
-    return fail(system_error(errno, fmt::format("getting {} bytes of memory", bytes)));
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (memory == MAP_FAILED) return fail(system_error(errno, fmt::format("getting {} bytes of memory", bytes)));
   MemoryRegion result;
   result.memory_ = std::unique_ptr<std::byte, UnmapPages>(static_cast<std::byte*>(memory), UnmapPages{bytes});
   result.region_.reset(ibv_reg_mr(domain, memory, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
@@ -148,8 +143,7 @@ Result<void> initialise(ibv_qp* qp, int port, const std::string& device) {
   attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
   const int status =
       ibv_modify_qp(qp, &attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
-  if (status != 0)
-    return fail(system_error(status, fmt::format("bringing a queue pair of {} to INIT", device)));
+  if (status != 0) return fail(system_error(status, fmt::format("bringing a queue pair of {} to INIT", device)));
   return {};
 }
 
@@ -178,9 +172,9 @@ Result<void> connect(ibv_qp* qp, const QueuePairPath& path, const std::string& d
   rts.rnr_retry = 7;
   rts.sq_psn = path.local_sequence;
   rts.max_rd_atomic = 1;
-  status = ibv_modify_qp(qp, &rts,
-                         IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-                             IBV_QP_MAX_QP_RD_ATOMIC);
+  status = ibv_modify_qp(
+      qp, &rts,
+      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
   if (status != 0) return fail(connect_failed(status, "RTS", path, device));
   return {};
 }

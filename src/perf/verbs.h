@@ -98,8 +98,7 @@ Result<void> connect(ibv_qp* qp, const QueuePairPath& path, const std::string& d
 // The explanations, pure.
 Error port_down(const std::string& device, int port, ibv_port_state state, bool is_infiniband);
 Error registration_failed(int sys_errno, size_t bytes, uint64_t memlock_bytes, const std::string& device);
-Error connect_failed(int sys_errno, std::string_view to_state, const QueuePairPath& path,
-                     const std::string& device);
+Error connect_failed(int sys_errno, std::string_view to_state, const QueuePairPath& path, const std::string& device);
 Error completion_failed(ibv_wc_status status, std::string_view operation, const std::string& device);
 ibv_mtu mtu_code(int bytes);
 

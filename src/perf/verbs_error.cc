@@ -23,12 +23,10 @@ Error port_down(const std::string& device, int port, ibv_port_state state, bool 
               .context = {},
               .hint = ""};
   if (!is_infiniband)
-    error.hint =
-        "bring its network interface up (`ip link set NAME up`) and check the cable and the switch port";
+    error.hint = "bring its network interface up (`ip link set NAME up`) and check the cable and the switch port";
   else if (state == IBV_PORT_INIT || state == IBV_PORT_ARMED)
     error.hint =
-        "the link is up but no subnet manager has configured it: check `sminfo`, and the VF's GUID and link "
-        "state";
+        "the link is up but no subnet manager has configured it: check `sminfo`, and the VF's GUID and link state";
   else
     error.hint = "check the cable, and for a VF its link state (`ip link set PF vf N state enable`)";
   return error;
@@ -43,40 +41,37 @@ Error registration_failed(int sys_errno, size_t bytes, uint64_t memlock_bytes, c
   }
   error.code = Code::kExhausted;
   error.hint = fmt::format(
-      "the limit of locked memory is {} KiB: raise it with `ulimit -l unlimited` (pods: capability IPC_LOCK; "
-      "services: "
+      "the limit of locked memory is {} KiB: raise it with `ulimit -l unlimited` (pods: capability IPC_LOCK; services: "
       "LimitMEMLOCK=infinity), or measure smaller sizes with --max-size or --size",
       memlock_bytes / 1024);
   return error;
 }
 
-Error connect_failed(int sys_errno, std::string_view to_state, const QueuePairPath& path,
-                     const std::string& device) {
-  const std::string peer = path.is_global ? fmt::format("GID {}", address_of(path.remote_gid))
-                                          : fmt::format("LID {}", path.remote_lid);
-  Error error = system_error(
-      sys_errno, fmt::format("bringing a queue pair of {} to {} toward {}", device, to_state, peer));
+Error connect_failed(int sys_errno, std::string_view to_state, const QueuePairPath& path, const std::string& device) {
+  const std::string peer =
+      path.is_global ? fmt::format("GID {}", address_of(path.remote_gid)) : fmt::format("LID {}", path.remote_lid);
+  Error error =
+      system_error(sys_errno, fmt::format("bringing a queue pair of {} to {} toward {}", device, to_state, peer));
   switch (sys_errno) {
     case ENETUNREACH:
     case EHOSTUNREACH:
       error.code = Code::kNotFound;
       error.hint = fmt::format(
-          "no route to {} from the interface of GID {}: rails are separate networks, so both ends "
-          "must be on the same one; `ip route get` shows the way",
+          "no route to {} from the interface of GID {}: rails are separate networks, so both ends must be on the same "
+          "one; `ip route get` shows the way",
           peer, path.gid_index);
       break;
     case ETIMEDOUT:
     case ENODATA:
       error.code = Code::kTimeout;
-      error.hint =
-          fmt::format("no neighbour answers for {}: is the peer's interface up, and on this network?", peer);
+      error.hint = fmt::format("no neighbour answers for {}: is the peer's interface up, and on this network?", peer);
       break;
     case EINVAL:
     case ENODEV:
       error.code = Code::kInvalid;
       error.hint = fmt::format(
-          "local GID {} may belong to another network namespace or be gone, or differ in family or "
-          "RoCE version from the peer's: let the rule choose (--gid-rule auto)",
+          "local GID {} may belong to another network namespace or be gone, or differ in family or RoCE version from "
+          "the peer's: let the rule choose (--gid-rule auto)",
           path.gid_index);
       break;
     default:
@@ -95,9 +90,8 @@ Error completion_failed(ibv_wc_status status, std::string_view operation, const 
     case IBV_WC_RETRY_EXC_ERR:
       error.code = Code::kTimeout;
       error.hint =
-          "the peer's NIC did not acknowledge: the peer is gone, its GID or path MTU is wrong, or something "
-          "on "
-          "the way drops UDP port 4791 (firewall, VLAN, PFC)";
+          "the peer's NIC did not acknowledge: the peer is gone, its GID or path MTU is wrong, or something on the way "
+          "drops UDP port 4791 (firewall, VLAN, PFC)";
       break;
     case IBV_WC_RNR_RETRY_EXC_ERR:
       error.code = Code::kTimeout;
@@ -106,8 +100,7 @@ Error completion_failed(ibv_wc_status status, std::string_view operation, const 
     case IBV_WC_REM_ACCESS_ERR:
     case IBV_WC_REM_INV_REQ_ERR:
     case IBV_WC_REM_OP_ERR:
-      error.hint =
-          "the peer refused the write: it has gone on to another test, or its memory registration is gone";
+      error.hint = "the peer refused the write: it has gone on to another test, or its memory registration is gone";
       break;
     case IBV_WC_LOC_PROT_ERR:
     case IBV_WC_LOC_LEN_ERR:

@@ -24,10 +24,9 @@ TEST(VerbsErrors, NameTheLimitOfLockedMemory) {
 }
 
 TEST(VerbsErrors, TellAPortWithoutLinkFromOneWithoutSubnetManager) {
-  EXPECT_EQ(
-      port_down("rxe0", 1, IBV_PORT_DOWN, false).to_string(),
-      "rxe0 port 1 is DOWN, not ACTIVE\n"
-      "  bring its network interface up (`ip link set NAME up`) and check the cable and the switch port");
+  EXPECT_EQ(port_down("rxe0", 1, IBV_PORT_DOWN, false).to_string(),
+            "rxe0 port 1 is DOWN, not ACTIVE\n"
+            "  bring its network interface up (`ip link set NAME up`) and check the cable and the switch port");
   EXPECT_EQ(port_down("mlx5_0", 1, IBV_PORT_INIT, true).to_string(),
             "mlx5_0 port 1 is INIT, not ACTIVE\n"
             "  the link is up but no subnet manager has configured it: check `sminfo`, and the VF's GUID and "
@@ -46,8 +45,7 @@ TEST(VerbsErrors, ExplainWhyAPeerCannotBeReached) {
   EXPECT_EQ(connect_failed(ETIMEDOUT, "RTR", path, "rxe0").hint,
             "no neighbour answers for GID 10.2.0.9: is the peer's interface up, and on this network?");
   EXPECT_EQ(connect_failed(EINVAL, "RTR", path, "rxe0").hint,
-            "local GID 3 may belong to another network namespace or be gone, or differ in family or RoCE "
-            "version from "
+            "local GID 3 may belong to another network namespace or be gone, or differ in family or RoCE version from "
             "the peer's: let the rule choose (--gid-rule auto)");
   const QueuePairPath by_lid{.remote_lid = 81, .is_global = false};
   EXPECT_EQ(connect_failed(EIO, "RTS", by_lid, "mlx5_0").message,

@@ -39,13 +39,12 @@ class Watch {
   Result<void> tick(uint64_t now, uint64_t last_progress) {
     TRY(channel_.interrupted());
     if (now > last_progress && now - last_progress > stall_ticks_)
-      return fail(Error{
-          .code = Code::kTimeout,
-          .sys_errno = 0,
-          .message = fmt::format("no traffic for {} ms although the peer's control connection is open",
-                                 clock_.to_ns(now - last_progress) / 1'000'000),
-          .context = {},
-          .hint = "the data path is blocked: wrong GID, a firewall on UDP port 4791, or a stopped peer"});
+      return fail(Error{.code = Code::kTimeout,
+                        .sys_errno = 0,
+                        .message = fmt::format("no traffic for {} ms although the peer's control connection is open",
+                                               clock_.to_ns(now - last_progress) / 1'000'000),
+                        .context = {},
+                        .hint = "the data path is blocked: wrong GID, a firewall on UDP port 4791, or a stopped peer"});
     if (sends_heartbeats_ && now - last_heartbeat_ > 4 * interval_ticks_) {
       TRY(channel_.send_heartbeat());
       last_heartbeat_ = now;

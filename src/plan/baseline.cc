@@ -55,8 +55,8 @@ PfBaseline baseline_of(const facts::Nic& nic) {
   return baseline;
 }
 
-NodePlan plan_to_baseline(const std::vector<PfBaseline>& baselines, const facts::NodeFacts& facts,
-                          const InUse& in_use, const Options& options) {
+NodePlan plan_to_baseline(const std::vector<PfBaseline>& baselines, const facts::NodeFacts& facts, const InUse& in_use,
+                          const Options& options) {
   NodePlan plan;
   plan.node = facts.node;
   std::vector<const PfBaseline*> sorted;

@@ -30,16 +30,15 @@ struct PfBaseline {
   bool autoprobe = true;
   int mtu = 0;  // 0: unknown, left as it is
   bool up = true;
-  std::string eswitch_mode;  // empty: none
-  std::vector<VfBaseline>
-      vfs;  // may be empty although num_vfs is not: then VFs' drivers are left as they are
+  std::string eswitch_mode;     // empty: none
+  std::vector<VfBaseline> vfs;  // may be empty although num_vfs is not: then VFs' drivers are left as they are
   friend bool operator==(const PfBaseline&, const PfBaseline&) = default;
 };
 
 PfBaseline baseline_of(const facts::Nic& nic);
 
 // Steps back to the baselines; PFs without one are not touched. No policies, resources or pods in the result.
-NodePlan plan_to_baseline(const std::vector<PfBaseline>& baselines, const facts::NodeFacts& facts,
-                          const InUse& in_use, const Options& options = {});
+NodePlan plan_to_baseline(const std::vector<PfBaseline>& baselines, const facts::NodeFacts& facts, const InUse& in_use,
+                          const Options& options = {});
 
 }  // namespace railbed::plan

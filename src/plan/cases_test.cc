@@ -72,8 +72,7 @@ TEST_P(PlanCase, IsPlannedAsExpected) {
   const api::Objects objects = api::load({source(folder / "manifests.yaml", "manifests.yaml")}, diagnostics);
   const graph::Catalog catalog = graph::index(objects, given.graph, diagnostics);
   std::vector<graph::Graph> graphs;
-  for (const facts::NodeFacts& node : given.nodes)
-    graphs.push_back(graph::resolve(catalog, node, diagnostics));
+  for (const facts::NodeFacts& node : given.nodes) graphs.push_back(graph::resolve(catalog, node, diagnostics));
   graph::check_across(graphs, diagnostics);
   std::string text;
   doc::Value json = doc::Value::array();

@@ -37,8 +37,8 @@ void check_link_type(const graph::PodNetwork& network, const std::vector<PoolVf>
   if ((type == "sriov" && all_ib) || (type == "ib-sriov" && !any_ib))
     diagnostics
         .error("RB-POD-003", span_of(network),
-               fmt::format("pod {}: network {} is of type {}, the VFs of {} are {}", pod.key(), network.key,
-                           type, network.network->resource, all_ib ? "InfiniBand" : "Ethernet"))
+               fmt::format("pod {}: network {} is of type {}, the VFs of {} are {}", pod.key(), network.key, type,
+                           network.network->resource, all_ib ? "InfiniBand" : "Ethernet"))
         .with_fix(all_ib ? "use a SriovIBNetwork" : "use a SriovNetwork");
 }
 
@@ -50,8 +50,8 @@ void check_requests(const graph::PodOnNode& here, const std::map<std::string, in
     if (asked == here.pod->resources.end() || asked->second >= count) continue;
     diagnostics
         .warning("RB-POD-006", here.pod->meta.name.span,
-                 fmt::format("pod {} asks for {} of {}, its networks need {}", here.pod->key(), asked->second,
-                             resource, count))
+                 fmt::format("pod {} asks for {} of {}, its networks need {}", here.pod->key(), asked->second, resource,
+                             count))
         .with_fix(fmt::format("{}: \"{}\"", resource, count));
   }
 }
@@ -82,13 +82,12 @@ void check_pods(const graph::Graph& graph, const NodePlan& plan, doc::Diagnostic
     if (demand.vfs <= there) continue;
     diagnostics
         .error("RB-POD-002", demand.span,
-               there == 0 ? fmt::format("node {} has no VF of {}, which {} need{}", plan.node, resource,
-                                        list(demand.pods), demand.pods.size() == 1 ? "s" : "")
-                          : fmt::format("node {} has {} VF{} of {}, {} need{} {}", plan.node, there,
-                                        there == 1 ? "" : "s", resource, list(demand.pods),
-                                        demand.pods.size() == 1 ? "s" : "", demand.vfs))
-        .with_fix(there == 0 ? "a policy with that resourceName that matches this node"
-                             : "more numVfs, or fewer pods");
+               there == 0
+                   ? fmt::format("node {} has no VF of {}, which {} need{}", plan.node, resource, list(demand.pods),
+                                 demand.pods.size() == 1 ? "s" : "")
+                   : fmt::format("node {} has {} VF{} of {}, {} need{} {}", plan.node, there, there == 1 ? "" : "s",
+                                 resource, list(demand.pods), demand.pods.size() == 1 ? "s" : "", demand.vfs))
+        .with_fix(there == 0 ? "a policy with that resourceName that matches this node" : "more numVfs, or fewer pods");
   }
 }
 

@@ -18,8 +18,7 @@ using graph::VfGroup;
 
 // "policy rail0 (policy.yaml:14:12)": with the place of one field.
 std::string at(const Policy& policy, const doc::Span& span) {
-  return span.known() ? fmt::format("policy {} ({})", *policy.object->meta.name, span.to_string())
-                      : policy.place;
+  return span.known() ? fmt::format("policy {} ({})", *policy.object->meta.name, span.to_string()) : policy.place;
 }
 
 // The reasons that VFs' targets point to live as long as the target.
@@ -43,16 +42,14 @@ PolicyTarget target_of(const PfWanted& wanted, std::string_view node) {
   target.pf_is_ours = !wanted.externally_managed;
   target.num_vfs = wanted.externally_managed ? nic.num_vfs : wanted.num_vfs;
   const Policy& count_from = *wanted.num_vfs_from;
-  target.count_why = {
-      fmt::format("{} wants {} VFs, there are {}", at(count_from, count_from.object->num_vfs.span),
-                  wanted.num_vfs, nic.num_vfs),
-      count_from.key};
+  target.count_why = {fmt::format("{} wants {} VFs, there are {}", at(count_from, count_from.object->num_vfs.span),
+                                  wanted.num_vfs, nic.num_vfs),
+                      count_from.key};
   target.why = {fmt::format("{} has VFs of {}", wanted.lead->place, wanted.name), wanted.lead->key};
   // An absent eSwitchMode means legacy, as for the operator.
-  target.eswitch_why = {
-      fmt::format("{} wants eSwitchMode {}", at(*wanted.lead, wanted.lead->object->eswitch_mode.span),
-                  wanted.switchdev ? "switchdev" : "legacy"),
-      wanted.lead->key};
+  target.eswitch_why = {fmt::format("{} wants eSwitchMode {}", at(*wanted.lead, wanted.lead->object->eswitch_mode.span),
+                                    wanted.switchdev ? "switchdev" : "legacy"),
+                        wanted.lead->key};
   target.up = true;
   target.switchdev = wanted.switchdev;
   if (wanted.mtu_from != nullptr && !nic.netdevs.empty() && wanted.mtu > nic.netdevs.front().mtu) {
@@ -66,12 +63,11 @@ PolicyTarget target_of(const PfWanted& wanted, std::string_view node) {
   target.vfs.resize(static_cast<size_t>(target.num_vfs));
   // VFs that no policy names still become ordinary interfaces, as the operator does it.
   const Why& rest = made.vf_why.emplace_back(
-      Why{fmt::format("{} makes {} VFs; no policy names this one", count_from.place, wanted.num_vfs),
-          count_from.key});
+      Why{fmt::format("{} makes {} VFs; no policy names this one", count_from.place, wanted.num_vfs), count_from.key});
   for (VfTarget& vf : target.vfs) vf = {.driver = VfTarget::Driver::kKernel, .why = &rest};
   for (const VfGroup& group : wanted.groups) {
-    const Why& why = made.vf_why.emplace_back(Why{
-        fmt::format("{} has VFs {}", group.policy->place, graph::to_string(group.vfs)), group.policy->key});
+    const Why& why = made.vf_why.emplace_back(
+        Why{fmt::format("{} has VFs {}", group.policy->place, graph::to_string(group.vfs)), group.policy->key});
     for (const graph::VfRange& range : group.vfs)
       for (int vf = range.first; vf <= range.last && vf < target.num_vfs; ++vf)
         set_vf(target.vfs[static_cast<size_t>(vf)], group, why);
@@ -165,8 +161,7 @@ NodePlan make_plan(const Graph& graph, const InUse& in_use, const Options& optio
 }
 
 NodePlan plan_node(const api::Objects& objects, const facts::NodeFacts& facts, const InUse& in_use,
-                   const graph::Options& graph_options, const Options& options,
-                   doc::Diagnostics& diagnostics) {
+                   const graph::Options& graph_options, const Options& options, doc::Diagnostics& diagnostics) {
   const graph::Catalog catalog = graph::index(objects, graph_options, diagnostics);
   const Graph graph = graph::resolve(catalog, facts, diagnostics);
   graph::check_across({&graph, 1}, diagnostics);

@@ -31,7 +31,6 @@ void check_pods(const graph::Graph& graph, const NodePlan& plan, doc::Diagnostic
 
 // All of it for one node: graph::index, graph::resolve, make_plan, check_pods, graph::check_across.
 NodePlan plan_node(const api::Objects& objects, const facts::NodeFacts& facts, const InUse& in_use,
-                   const graph::Options& graph_options, const Options& options,
-                   doc::Diagnostics& diagnostics);
+                   const graph::Options& graph_options, const Options& options, doc::Diagnostics& diagnostics);
 
 }  // namespace railbed::plan

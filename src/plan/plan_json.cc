@@ -19,9 +19,7 @@ struct Fields {
   void operator()(const SetAutoprobe& a) { name("SetAutoprobe").set("on", a.on); }
   void operator()(const SetPfUp& a) { name("SetPfUp").set("up", a.up); }
   void operator()(const SetPfMtu& a) { from_to(name("SetPfMtu"), a.from, a.to); }
-  void operator()(const SetEswitchMode& a) {
-    name("SetEswitchMode").set("mode", a.switchdev ? "switchdev" : "legacy");
-  }
+  void operator()(const SetEswitchMode& a) { name("SetEswitchMode").set("mode", a.switchdev ? "switchdev" : "legacy"); }
   void operator()(const SetVfCount& a) { from_to(name("SetVfCount"), a.from, a.to); }
   void operator()(const SetVfMac& a) {
     vf("SetVfMac", a.vf);

@@ -103,8 +103,7 @@ RC_GTEST_PROP(PlanProperty, KilledAnywhereTheNextOneEndsTheSame, ()) {
   const auto objects = arbitrary_objects();
   const auto before = arbitrary_node();
   const NodePlan plan = planned(objects, before);
-  const auto killed =
-      simulate(plan, before, static_cast<size_t>(between(0, static_cast<int>(step_count(plan)))));
+  const auto killed = simulate(plan, before, static_cast<size_t>(between(0, static_cast<int>(step_count(plan)))));
   RC_ASSERT(simulate(planned(objects, killed), killed) == simulate(plan, before));
 }
 
@@ -200,8 +199,7 @@ RC_GTEST_PROP(PlanProperty, TheWayBackLeadsBack, ()) {
   for (const facts::Nic& nic : before.nics) baselines.push_back(baseline_of(nic));
   const auto during = simulate(planned(arbitrary_objects(), before), before);
   const NodePlan back = plan_to_baseline(baselines, during, {});
-  const auto killed =
-      simulate(back, during, static_cast<size_t>(between(0, static_cast<int>(step_count(back)))));
+  const auto killed = simulate(back, during, static_cast<size_t>(between(0, static_cast<int>(step_count(back)))));
   auto after = simulate(plan_to_baseline(baselines, killed, {}), killed);
   RC_ASSERT(!plan_to_baseline(baselines, after, {}).changes());
   forget_identities(before);
@@ -240,8 +238,7 @@ TEST(VfIdentity, IsStable) {
   EXPECT_EQ(identity.vf_mac(VfIndex{3}), PfIdentity("other", nic("renamed", 1)).vf_mac(VfIndex{3}))
       << "neither the node's nor the interface's name counts where the PF has a MAC";
   EXPECT_NE(identity.vf_mac(VfIndex{3}), PfIdentity("n1", nic("eth0", 2)).vf_mac(VfIndex{3}));
-  EXPECT_EQ(identity.vf_mac(VfIndex{3}).to_string(), "1a:7a:91:24:04:03")
-      << "changed: every cluster's VFs would too";
+  EXPECT_EQ(identity.vf_mac(VfIndex{3}).to_string(), "1a:7a:91:24:04:03") << "changed: every cluster's VFs would too";
 }
 
 TEST(VfIdentity, AddressByOffsetAndStride) {

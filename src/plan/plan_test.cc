@@ -52,12 +52,11 @@ TEST(Plan, FreshPf) {
   const NodePlan plan = planned({wish}, node("n1", {down}));
   EXPECT_THAT(
       described(plan),
-      ElementsAre("eth0: keep drivers off new VFs (autoprobe off)",
-                  "eth0: raise the PF's MTU to 9000 (now 1500)", "eth0: set the PF up", "eth0: create 2 VFs",
-                  "eth0: let drivers be bound to VFs (autoprobe on)", "eth0: VF 0: MAC 1a:7a:91:24:04:00",
-                  "eth0: VF 0: bind to the kernel's network driver", "eth0: VF 0: MTU 9000",
-                  "eth0: VF 1: MAC 1a:7a:91:24:04:01", "eth0: VF 1: bind to the kernel's network driver",
-                  "eth0: VF 1: MTU 9000"));
+      ElementsAre("eth0: keep drivers off new VFs (autoprobe off)", "eth0: raise the PF's MTU to 9000 (now 1500)",
+                  "eth0: set the PF up", "eth0: create 2 VFs", "eth0: let drivers be bound to VFs (autoprobe on)",
+                  "eth0: VF 0: MAC 1a:7a:91:24:04:00", "eth0: VF 0: bind to the kernel's network driver",
+                  "eth0: VF 0: MTU 9000", "eth0: VF 1: MAC 1a:7a:91:24:04:01",
+                  "eth0: VF 1: bind to the kernel's network driver", "eth0: VF 1: MTU 9000"));
   EXPECT_TRUE(plan.changes());
   EXPECT_EQ(plan.pfs[0].steps[3].id, "0000:01:00.0/vf-count");
   EXPECT_EQ(plan.pfs[0].steps[3].reason, "policy a wants 2 VFs, there are 0");
@@ -126,11 +125,10 @@ TEST(Plan, EswitchModeChangesWhileThereAreNoVfs) {
   auto wish = policy("a", 1, {pf("eth0")});
   wish.eswitch_mode = api::given(api::WantedEswitchMode::kSwitchdev);
   const NodePlan plan = planned({wish}, node("n1", {there}));
-  EXPECT_THAT(described(plan),
-              ElementsAre("eth0: keep drivers off new VFs (autoprobe off)", "eth0: remove 1 VF",
-                          "eth0: eswitch mode switchdev", "eth0: create 1 VF",
-                          "eth0: let drivers be bound to VFs (autoprobe on)", HasSubstr("VF 0: MAC"),
-                          "eth0: VF 0: bind to the kernel's network driver"));
+  EXPECT_THAT(described(plan), ElementsAre("eth0: keep drivers off new VFs (autoprobe off)", "eth0: remove 1 VF",
+                                           "eth0: eswitch mode switchdev", "eth0: create 1 VF",
+                                           "eth0: let drivers be bound to VFs (autoprobe on)", HasSubstr("VF 0: MAC"),
+                                           "eth0: VF 0: bind to the kernel's network driver"));
 }
 
 TEST(InUse, ACountChangeIsHeldBackAndTheRestGoesOn) {
@@ -139,9 +137,8 @@ TEST(InUse, ACountChangeIsHeldBackAndTheRestGoesOn) {
   there.vfs[0].netdev.reset();
   const InUse in_use{{vf_of_pf(1, 1), "llm/p"}};
   NodePlan plan = planned({policy("a", 4, {pf("eth0")})}, node("n1", {there, nic("eth1", 2)}), in_use);
-  EXPECT_THAT(held(plan),
-              ElementsAre("eth0: 4 VFs instead of 2: held back, llm/p uses it (policy a wants 4 VFs, there "
-                          "are 2)"));
+  EXPECT_THAT(held(plan), ElementsAre("eth0: 4 VFs instead of 2: held back, llm/p uses it (policy a "
+                                      "wants 4 VFs, there are 2)"));
   EXPECT_THAT(described(plan), ElementsAre("eth0: VF 0: bind to the kernel's network driver"));
   const auto& pool = plan.resources.at("openshift.io/a");
   ASSERT_EQ(pool.size(), 2U) << "only VFs that will exist";
@@ -164,9 +161,8 @@ TEST(InUse, AVfOfAPodIsNotReboundUnlessAsked) {
   const InUse in_use{{vf_of_pf(1, 0), "llm/p"}};
   NodePlan plan = planned({user}, facts, in_use);
   EXPECT_THAT(described(plan), ElementsAre("eth0: VF 1: bind to vfio-pci (now igbvf)"));
-  EXPECT_THAT(
-      held(plan),
-      ElementsAre("eth0: VF 0: bind to vfio-pci: held back, llm/p uses it (policy user has VFs 0-1)"));
+  EXPECT_THAT(held(plan),
+              ElementsAre("eth0: VF 0: bind to vfio-pci: held back, llm/p uses it (policy user has VFs 0-1)"));
   plan = planned({user}, facts, in_use, {.disrupt = true});
   ASSERT_EQ(plan.pfs[0].steps.size(), 2U);
   EXPECT_EQ(plan.pfs[0].steps[0].disturbs, Disturbs::kPods);
@@ -178,8 +174,8 @@ TEST(InUse, ABoundVfWithoutInterfaceBelongsToSomebody) {
   there.vfs[1].netdev.reset();
   const NodePlan plan = planned({policy("a", 4, {pf("eth0")})}, node("n1", {there}));
   EXPECT_THAT(held(plan),
-              ElementsAre("eth0: 4 VFs instead of 2: held back, (another network namespace) uses it (policy "
-                          "a wants 4 VFs, there are 2)"));
+              ElementsAre("eth0: 4 VFs instead of 2: held back, (another network namespace) uses it (policy a "
+                          "wants 4 VFs, there are 2)"));
   EXPECT_THAT(described(plan), IsEmpty());
 }
 
@@ -188,9 +184,8 @@ TEST(InUse, ThePfsMtuIsHeldBackAndWithItTheVfs) {
   auto wish = policy("a", 2, {pf("eth0")});
   wish.mtu = api::given(9000);
   const NodePlan plan = planned({wish}, node("n1", {there}), {{vf_of_pf(1, 0), "llm/p"}});
-  EXPECT_THAT(
-      held(plan),
-      ElementsAre("eth0: MTU 9000 instead of 1500: held back, llm/p uses it (policy a wants MTU 9000)"));
+  EXPECT_THAT(held(plan),
+              ElementsAre("eth0: MTU 9000 instead of 1500: held back, llm/p uses it (policy a wants MTU 9000)"));
   EXPECT_THAT(described(plan), IsEmpty());
 }
 
@@ -200,8 +195,7 @@ TEST(Mtu, ThePfsIsOnlyRaisedTheVfsIsExact) {
   there.vfs.front().netdev->mtu = 9000;
   auto wish = policy("a", 1, {pf("eth0")});
   wish.mtu = api::given(4000);
-  EXPECT_THAT(described(planned({wish}, node("n1", {there}))),
-              ElementsAre("eth0: VF 0: MTU 4000 (now 9000)"));
+  EXPECT_THAT(described(planned({wish}, node("n1", {there}))), ElementsAre("eth0: VF 0: MTU 4000 (now 9000)"));
 }
 
 TEST(ExternallyManaged, OnlyVfsAreConfigured) {
@@ -212,10 +206,9 @@ TEST(ExternallyManaged, OnlyVfsAreConfigured) {
   auto wish = policy("a", 2, {pf("eth0")});
   wish.device_type = api::given(api::DeviceType::kVfioPci);
   wish.externally_managed = api::given(true);
-  EXPECT_THAT(
-      described(planned({wish}, node("n1", {there}))),
-      ElementsAre("eth0: VF 0: bind to vfio-pci (now igbvf)", "eth0: VF 1: bind to vfio-pci (now igbvf)",
-                  "eth0: VF 3: bind to the kernel's network driver"));
+  EXPECT_THAT(described(planned({wish}, node("n1", {there}))),
+              ElementsAre("eth0: VF 0: bind to vfio-pci (now igbvf)", "eth0: VF 1: bind to vfio-pci (now igbvf)",
+                          "eth0: VF 3: bind to the kernel's network driver"));
 }
 
 TEST(Reboot, IsToldAndNoChange) {
@@ -244,14 +237,11 @@ TEST(Pods, TheirVfsAreCounted) {
   for (const auto& finding : diagnostics.all()) messages.push_back(finding.id + " " + finding.message);
   EXPECT_THAT(
       messages,
-      ElementsAre(
-          "RB-NET-001 no policy makes resource openshift.io/rail9, which network llm/nobody takes its VFs "
-          "from",
-          "RB-POD-006 pod llm/p asks for 1 of openshift.io/rail0, its networks need 2",
-          "RB-POD-003 pod llm/q: network llm/wrong is of type sriov, the VFs of openshift.io/ib are "
-          "InfiniBand",
-          "RB-POD-002 node n1 has 2 VFs of openshift.io/rail0, llm/p, llm/q need 3",
-          "RB-POD-002 node n1 has no VF of openshift.io/rail9, which llm/r needs"));
+      ElementsAre("RB-NET-001 no policy makes resource openshift.io/rail9, which network llm/nobody takes its VFs from",
+                  "RB-POD-006 pod llm/p asks for 1 of openshift.io/rail0, its networks need 2",
+                  "RB-POD-003 pod llm/q: network llm/wrong is of type sriov, the VFs of openshift.io/ib are InfiniBand",
+                  "RB-POD-002 node n1 has 2 VFs of openshift.io/rail0, llm/p, llm/q need 3",
+                  "RB-POD-002 node n1 has no VF of openshift.io/rail9, which llm/r needs"));
 }
 
 }  // namespace

@@ -85,8 +85,8 @@ Row vf_row(const PfPlan& pf, const std::vector<VfSteps>& run) {
   }
   return {.first = static_cast<int>(run.front().begin) + 1,
           .last = static_cast<int>(run.back().end),
-          .what = fmt::format("VF{} {}: {}", run.size() == 1 ? "" : "s",
-                              graph::to_string(graph::join(ranges)), fmt::join(parts, ", ")),
+          .what = fmt::format("VF{} {}: {}", run.size() == 1 ? "" : "s", graph::to_string(graph::join(ranges)),
+                              fmt::join(parts, ", ")),
           .disturbs = disturbed(pf.steps[run.front().begin]),
           .reason = &pf.steps[run.front().begin].reason};
 }
@@ -132,8 +132,7 @@ void add_pf(std::string& text, const PfPlan& pf) {
   for (const Row& row : rows) {
     if (reason == nullptr || *reason != *row.reason) text += fmt::format("    {}\n", *row.reason);
     reason = row.reason;
-    text += fmt::format("      {:>{}}  disturbs {:<{}}  {}\n", number_of(row), numbers, row.disturbs, width,
-                        row.what);
+    text += fmt::format("      {:>{}}  disturbs {:<{}}  {}\n", number_of(row), numbers, row.disturbs, width, row.what);
   }
 }
 
@@ -165,8 +164,7 @@ std::string pool_text(const std::vector<PoolVf>& pool) {
 }
 
 // Lines of two or three columns under a title; the last column is never padded.
-void add_section(std::string& text, std::string_view title,
-                 const std::vector<std::vector<std::string>>& lines) {
+void add_section(std::string& text, std::string_view title, const std::vector<std::vector<std::string>>& lines) {
   if (lines.empty()) return;
   std::vector<size_t> widths;
   for (const auto& line : lines)
@@ -195,9 +193,8 @@ std::string outcome_text(const PolicyOutcome& outcome) {
 
 std::string network_text(const PodNetworkPlan& network) {
   if (network.type.empty()) return network.network + ", which is not there";
-  return network.resource.empty()
-             ? fmt::format("{} ({})", network.network, network.type)
-             : fmt::format("{} ({}), a VF of {}", network.network, network.type, network.resource);
+  return network.resource.empty() ? fmt::format("{} ({})", network.network, network.type)
+                                  : fmt::format("{} ({}), a VF of {}", network.network, network.type, network.resource);
 }
 
 std::string headline(const NodePlan& plan) {
@@ -231,8 +228,7 @@ std::string to_text(const NodePlan& plan) {
   lines.clear();
   for (const PodPlan& pod : plan.pods)
     for (const PodNetworkPlan& network : pod.networks)
-      lines.push_back(
-          {&network == &pod.networks.front() ? pod.pod : "", network.interface, network_text(network)});
+      lines.push_back({&network == &pod.networks.front() ? pod.pod : "", network.interface, network_text(network)});
   add_section(text, "pods", lines);
   return text;
 }

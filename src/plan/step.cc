@@ -86,8 +86,8 @@ std::string HeldBack::to_string() const {
 
 bool NodePlan::changes() const {
   return std::ranges::any_of(pfs, [](const PfPlan& pf) {
-    return std::ranges::any_of(
-        pf.steps, [](const Step& step) { return !std::holds_alternative<NeedsReboot>(step.action); });
+    return std::ranges::any_of(pf.steps,
+                               [](const Step& step) { return !std::holds_alternative<NeedsReboot>(step.action); });
   });
 }
 

@@ -80,8 +80,8 @@ struct NeedsReboot {
   friend bool operator==(const NeedsReboot&, const NeedsReboot&) = default;
 };
 
-using Action = std::variant<SetAutoprobe, SetPfUp, SetPfMtu, SetEswitchMode, SetVfCount, SetVfMac, SetVfGuids,
-                            BindVf, SetVfMtu, NeedsReboot>;
+using Action = std::variant<SetAutoprobe, SetPfUp, SetPfMtu, SetEswitchMode, SetVfCount, SetVfMac, SetVfGuids, BindVf,
+                            SetVfMtu, NeedsReboot>;
 
 enum class Disturbs : uint8_t { kNothing, kPods, kDrain, kReboot };
 std::string_view disturbs_name(Disturbs disturbs);  // "nothing", "pods", "drain", "reboot"

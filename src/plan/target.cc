@@ -53,8 +53,7 @@ class StepMaker {
 
  private:
   bool eswitch_differs() const {
-    return target_.switchdev && *target_.switchdev != (nic_.eswitch_mode == "switchdev") &&
-           !nic_.eswitch_mode.empty();
+    return target_.switchdev && *target_.switchdev != (nic_.eswitch_mode == "switchdev") && !nic_.eswitch_mode.empty();
   }
 
   std::vector<std::string> holders() const {
@@ -92,8 +91,7 @@ class StepMaker {
     if (!target_.pf_is_ours || !mtu_differs()) return;
     std::vector<std::string> pods = remake_ ? disturbed_ : holders();
     if (!pods.empty() && !options_.disrupt) {
-      hold_back(fmt::format("MTU {} instead of {}", *target_.mtu, pf_mtu()), target_.mtu_why,
-                std::move(pods));
+      hold_back(fmt::format("MTU {} instead of {}", *target_.mtu, pf_mtu()), target_.mtu_why, std::move(pods));
       max_vf_mtu_ = pf_mtu();
       return;
     }
@@ -167,23 +165,21 @@ class StepMaker {
   VfChange change_of(const VfTarget& wanted, const facts::Vf* now) const {
     const bool kernel = wanted.driver == Driver::kKernel;
     const bool mtu_wanted = wanted.mtu > 0 && (max_vf_mtu_ == 0 || wanted.mtu <= max_vf_mtu_);
-    if (now == nullptr)
-      return {.identity = true, .bind = wanted.driver != Driver::kLeave, .mtu = kernel && mtu_wanted};
+    if (now == nullptr) return {.identity = true, .bind = wanted.driver != Driver::kLeave, .mtu = kernel && mtu_wanted};
     const std::string& driver = now->pci.driver;
     VfChange change;
     if (kernel) change.bind = driver.empty() || is_user_space_driver(driver);
     if (wanted.driver == Driver::kVfio) change.bind = driver != kVfioPci;
     if (wanted.guid)
-      change.identity =
-          is_unset(now->port_guid) || is_unset(now->node_guid) || (change.bind && !now->port_guid);
+      change.identity = is_unset(now->port_guid) || is_unset(now->node_guid) || (change.bind && !now->port_guid);
     else
       change.identity = change.bind && (!now->admin_mac || now->admin_mac->is_zero());
     // A GUID reaches a VF whose driver runs only through a new bind; a leftover VF is let alone.
     if (wanted.driver == Driver::kLeave) change.identity = false;
     if (change.identity && wanted.guid) change.bind = true;
     if (kernel && mtu_wanted)
-      change.mtu = change.bind ? !now->netdev || now->netdev->mtu != wanted.mtu
-                               : now->netdev && now->netdev->mtu != wanted.mtu;
+      change.mtu =
+          change.bind ? !now->netdev || now->netdev->mtu != wanted.mtu : now->netdev && now->netdev->mtu != wanted.mtu;
     return change;
   }
 
@@ -205,14 +201,12 @@ class StepMaker {
     const PciAddress address = vf_address(nic_, vf).value_or(PciAddress{});
     if (change.bind) {
       const bool vfio = wanted.driver == Driver::kVfio;
-      add_vf(vf, "bind",
-             BindVf{vf, address, now != nullptr ? now->pci.driver : "", vfio ? std::string(kVfioPci) : ""},
+      add_vf(vf, "bind", BindVf{vf, address, now != nullptr ? now->pci.driver : "", vfio ? std::string(kVfioPci) : ""},
              *wanted.why, pod);
       binds_to_kernel_ = binds_to_kernel_ || !vfio;
     }
     if (change.mtu)
-      add_vf(vf, "mtu",
-             SetVfMtu{vf, address, now != nullptr && now->netdev ? now->netdev->mtu : 0, wanted.mtu},
+      add_vf(vf, "mtu", SetVfMtu{vf, address, now != nullptr && now->netdev ? now->netdev->mtu : 0, wanted.mtu},
              *wanted.why, pod);
   }
 
@@ -220,8 +214,7 @@ class StepMaker {
     std::vector<std::string> parts;
     if (change.identity && wanted.guid) parts.push_back(fmt::format("GUID {}", *wanted.guid));
     if (change.bind)
-      parts.push_back(wanted.driver == Driver::kVfio ? "bind to vfio-pci"
-                                                     : "bind to the kernel's network driver");
+      parts.push_back(wanted.driver == Driver::kVfio ? "bind to vfio-pci" : "bind to the kernel's network driver");
     if (change.mtu) parts.push_back(fmt::format("MTU {}", wanted.mtu));
     return fmt::format("VF {}: {}", vf, fmt::join(parts, ", "));
   }

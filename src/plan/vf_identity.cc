@@ -6,8 +6,7 @@
 namespace railbed::plan {
 namespace {
 
-// FNV-1a, then the finaliser of splitmix64, which spreads neighbouring inputs (ports of one card differ by
-// 1).
+// FNV-1a, then the finaliser of splitmix64, which spreads neighbouring inputs (ports of one card differ by 1).
 class Hash {
  public:
   void add(uint8_t byte) {
@@ -39,8 +38,7 @@ uint64_t index_bits(VfIndex vf) {
 bool add_hardware_address(Hash& hash, const facts::Nic& nic) {
   for (const facts::RdmaDevice& rdma : nic.rdma)
     for (const facts::RdmaPort& port : rdma.ports)
-      if (!rdma.soft && nic.link_type == facts::LinkType::kInfiniband && port.port_guid &&
-          !port.port_guid->is_zero()) {
+      if (!rdma.soft && nic.link_type == facts::LinkType::kInfiniband && port.port_guid && !port.port_guid->is_zero()) {
         hash.add(port.port_guid->to_string());
         return true;
       }

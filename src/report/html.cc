@@ -27,9 +27,9 @@ std::string verdict_html(const Verdict& verdict) {
   constexpr std::string_view kMarks[] = {"✓", "!", "–"};
   constexpr std::string_view kClasses[] = {"good", "caution", "none"};
   const auto tone = static_cast<size_t>(verdict.tone);
-  std::string out = fmt::format(
-      "<section class=\"verdict {}\"><div class=\"mark\" aria-hidden=\"true\">{}</div><div><h2>{}</h2>\n",
-      kClasses[tone], kMarks[tone], escaped(verdict.headline));
+  std::string out =
+      fmt::format("<section class=\"verdict {}\"><div class=\"mark\" aria-hidden=\"true\">{}</div><div><h2>{}</h2>\n",
+                  kClasses[tone], kMarks[tone], escaped(verdict.headline));
   for (const std::string& remark : verdict.remarks) out += fmt::format("<p>{}</p>\n", escaped(remark));
   return out + "</div></section>\n";
 }
@@ -42,8 +42,8 @@ std::string gain(double better, double worse) {
   return ratio >= 1 ? "RDMA " + ratio_text(ratio) : "TCP " + ratio_text(1 / ratio);
 }
 
-std::string figure_row(std::string_view name, std::string_view note, const std::string& rdma,
-                       const std::string& tcp, const std::string& compared) {
+std::string figure_row(std::string_view name, std::string_view note, const std::string& rdma, const std::string& tcp,
+                       const std::string& compared) {
   return fmt::format(
       "<tr><th>{}<small>{}</small></th><td class=\"rdma\">{}</td><td class=\"tcp\">{}</td><td "
       "class=\"gain\">{}</td></tr>\n",
@@ -51,9 +51,8 @@ std::string figure_row(std::string_view name, std::string_view note, const std::
 }
 
 std::string rail_card(const RailFigures& rail) {
-  std::string out =
-      fmt::format("<article class=\"card\"><h3>{}{}</h3><p class=\"quiet\">{}</p>\n", escaped(rail.name),
-                  rail.soft ? " <span class=\"badge\">soft RDMA</span>" : "", escaped(rail.path));
+  std::string out = fmt::format("<article class=\"card\"><h3>{}{}</h3><p class=\"quiet\">{}</p>\n", escaped(rail.name),
+                                rail.soft ? " <span class=\"badge\">soft RDMA</span>" : "", escaped(rail.path));
   out +=
       "<table class=\"big\"><thead><tr><th></th><th class=\"rdma\">RDMA</th><th "
       "class=\"tcp\">TCP</th><th></th></tr></thead><tbody>\n";
@@ -70,8 +69,8 @@ std::string rail_card(const RailFigures& rail) {
     const auto row = [&](std::string_view name, std::string_view note, double (PathFigures::*get)() const) {
       const double rdma = r.small == nullptr ? 0 : (r.*get)();
       const double tcp = t.small == nullptr ? 0 : (t.*get)();
-      out += figure_row(name, note, r.small == nullptr ? "" : us_text(rdma),
-                        t.small == nullptr ? "" : us_text(tcp), both ? gain(tcp, rdma) : "");
+      out += figure_row(name, note, r.small == nullptr ? "" : us_text(rdma), t.small == nullptr ? "" : us_text(tcp),
+                        both ? gain(tcp, rdma) : "");
     };
     row("Latency", "half of all messages, p50", &PathFigures::p50_us);
     row("Slowest", "1 in 1000, p99.9", &PathFigures::p999_us);
@@ -87,19 +86,16 @@ std::string rail_rows(const std::vector<RailFigures>& rails) {
     for (const PathFigures* path : {&rail.rdma, &rail.tcp})
       if (path->best != nullptr) largest = std::max(largest, path->best->average_gbps);
   std::string out =
-      "<div class=\"wide\"><table class=\"rails\"><thead><tr><th>Rail</th><th class=\"rdma\">RDMA "
-      "bandwidth</th>"
-      "<th class=\"tcp\">TCP bandwidth</th><th class=\"rdma\">RDMA p50</th><th class=\"rdma\">p99.9</th>"
-      "<th class=\"rdma\">jitter</th><th class=\"tcp\">TCP p50</th><th "
-      "class=\"tcp\">p99.9</th></tr></thead><tbody>\n";
+      "<div class=\"wide\"><table class=\"rails\"><thead><tr><th>Rail</th><th class=\"rdma\">RDMA bandwidth</th><th "
+      "class=\"tcp\">TCP bandwidth</th><th class=\"rdma\">RDMA p50</th><th class=\"rdma\">p99.9</th><th "
+      "class=\"rdma\">jitter</th><th class=\"tcp\">TCP p50</th><th class=\"tcp\">p99.9</th></tr></thead><tbody>\n";
   for (const RailFigures& rail : rails) {
     out += fmt::format("<tr><th>{}{}<small>{}</small></th>", escaped(rail.name),
                        rail.soft ? " <span class=\"badge\">soft</span>" : "", escaped(rail.path));
     for (const auto& [path, name] : {std::pair(&rail.rdma, "rdma"), std::pair(&rail.tcp, "tcp")}) {
       const double gbps = path->best == nullptr ? 0 : path->best->average_gbps;
       out += fmt::format("<td>{}<i class=\"bar {}\" style=\"width:{:.0f}%\"></i></td>",
-                         path->best == nullptr ? "–" : gbps_text(gbps), name,
-                         largest > 0 ? 100 * gbps / largest : 0);
+                         path->best == nullptr ? "–" : gbps_text(gbps), name, largest > 0 ? 100 * gbps / largest : 0);
     }
     const auto us = [](const PathFigures& path, double (PathFigures::*get)() const) {
       return path.small == nullptr ? std::string("–") : us_text((path.*get)());
@@ -123,15 +119,13 @@ std::string rails_html(const std::vector<RailFigures>& rails) {
 
 std::string chart(std::string_view kind, const std::string& title, std::string_view reference) {
   return fmt::format(
-      "<figure><figcaption>{}</figcaption><div class=\"chart\" data-kind=\"{}\" "
-      "data-rail=\"{}\"></div></figure>\n",
+      "<figure><figcaption>{}</figcaption><div class=\"chart\" data-kind=\"{}\" data-rail=\"{}\"></div></figure>\n",
       escaped(title), kind, escaped(reference));
 }
 
 std::string charts_html(const std::vector<RailFigures>& rails) {
   std::string out =
-      "<noscript><p class=\"quiet\">The charts need scripts; the tables below hold the same "
-      "figures.</p></noscript>\n";
+      "<noscript><p class=\"quiet\">The charts need scripts; the tables below hold the same figures.</p></noscript>\n";
   std::string bandwidth, latency, distribution;
   for (size_t i = 0; i < rails.size(); ++i) {
     const RailFigures& rail = rails[i];
@@ -146,19 +140,16 @@ std::string charts_html(const std::vector<RailFigures>& rails) {
   }
   const auto section = [&](std::string_view title, std::string_view note, const std::string& charts) {
     if (!charts.empty())
-      out +=
-          fmt::format("<section><h2>{}</h2><p class=\"quiet\">{}</p><div class=\"grid\">{}</div></section>\n",
-                      title, note, charts);
+      out += fmt::format("<section><h2>{}</h2><p class=\"quiet\">{}</p><div class=\"grid\">{}</div></section>\n", title,
+                         note, charts);
   };
   section("Bandwidth by message size", "Average per size. Higher is better.", bandwidth);
   section("Latency over time",
-          "Half the round trip of small messages, per slot of time: the line is the median, the band reaches "
-          "from the "
+          "Half the round trip of small messages, per slot of time: the line is the median, the band reaches from the "
           "fastest to 99 of 100, the dots are the slowest. Lower and flatter is better; spikes are jitter.",
           latency);
   section("How latency is distributed",
-          "Read as: so many percent of all messages took at most so long. A flat line to the right means no "
-          "surprises.",
+          "Read as: so many percent of all messages took at most so long. A flat line to the right means no surprises.",
           distribution);
   return out;
 }
@@ -167,25 +158,20 @@ std::string bandwidth_table(const Measurement& m) {
   const bool both_ways = m.spec.bidirectional;
   std::string out = fmt::format(
       "<table "
-      "class=\"figures\"><thead><tr><th>Size</th><th>Average</th><th>Peak</th>{}<th>Messages/s</"
-      "th><th>Messages</th>"
-      "<th>Time</th></tr></thead><tbody>\n",
+      "class=\"figures\"><thead><tr><th>Size</th><th>Average</th><th>Peak</th>{}<th>Messages/s</th><th>Messages</th><th>Time</th></tr></thead><tbody>\n",
       both_ways ? "<th>Back, average</th>" : "");
   for (const BandwidthPoint& p : m.bandwidth)
-    out += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td>{}</td>{}<td>{}</td><td>{}</td><td>{:.2f} s</td></tr>\n",
-        perf::size_text(p.size_bytes), gbps_text(p.average_gbps), gbps_text(p.series.peak_gbps),
-        both_ways ? fmt::format("<td>{}</td>", gbps_text(p.reverse_average_gbps.value_or(0))) : "",
-        rate_text(p.message_rate_per_s), p.messages, p.duration_s);
+    out += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td>{}<td>{}</td><td>{}</td><td>{:.2f} s</td></tr>\n",
+                       perf::size_text(p.size_bytes), gbps_text(p.average_gbps), gbps_text(p.series.peak_gbps),
+                       both_ways ? fmt::format("<td>{}</td>", gbps_text(p.reverse_average_gbps.value_or(0))) : "",
+                       rate_text(p.message_rate_per_s), p.messages, p.duration_s);
   return out + "</tbody></table>\n";
 }
 
 std::string latency_table(const Measurement& m) {
   std::string out =
       "<table "
-      "class=\"figures\"><thead><tr><th>Size</th><th>Min</th><th>p50</th><th>p90</th><th>p99</th><th>p99.9</"
-      "th>"
-      "<th>Max</th><th>Mean</th><th>Deviation</th><th>Samples</th></tr></thead><tbody>\n";
+      "class=\"figures\"><thead><tr><th>Size</th><th>Min</th><th>p50</th><th>p90</th><th>p99</th><th>p99.9</th><th>Max</th><th>Mean</th><th>Deviation</th><th>Samples</th></tr></thead><tbody>\n";
   for (const LatencyPoint& p : m.latency) {
     const perf::Histogram& h = p.histogram;
     out += fmt::format("<tr><td>{}</td><td>{}</td>", perf::size_text(p.size_bytes),
@@ -202,20 +188,20 @@ std::string end_html(std::string_view role, const perf::Endpoint& end) {
   std::string text = fmt::format("{} {}", end.hostname, end.address);
   if (!end.netdev.empty()) text += fmt::format(" on {}", end.netdev);
   if (!end.device.empty())
-    text += fmt::format(", {} port {}{}, path MTU {}", end.device, end.port, end.soft ? " (soft)" : "",
-                        end.path_mtu_bytes);
+    text +=
+        fmt::format(", {} port {}{}, path MTU {}", end.device, end.port, end.soft ? " (soft)" : "", end.path_mtu_bytes);
   if (!end.gid_reason.empty()) text += ", " + end.gid_reason;
   return fmt::format("<dt>{}</dt><dd>{}</dd>\n", role, escaped(text));
 }
 
 std::string measurement_html(const Measurement& m) {
   const bool bandwidth = !m.bandwidth.empty();
-  std::string out = fmt::format("<details><summary><b>{}</b> · {} · {} · {} size{}</summary>\n",
-                                escaped(rail_name(m)), bandwidth ? "bandwidth" : "latency", transport_text(m),
-                                m.spec.sizes_bytes.size(), m.spec.sizes_bytes.size() == 1 ? "" : "s");
+  std::string out = fmt::format("<details><summary><b>{}</b> · {} · {} · {} size{}</summary>\n", escaped(rail_name(m)),
+                                bandwidth ? "bandwidth" : "latency", transport_text(m), m.spec.sizes_bytes.size(),
+                                m.spec.sizes_bytes.size() == 1 ? "" : "s");
   out += bandwidth ? bandwidth_table(m) : latency_table(m);
-  out += fmt::format("<dl><dt>Command</dt><dd><code>{}</code></dd><dt>Started</dt><dd>{}</dd>\n",
-                     escaped(m.command), escaped(m.started_at));
+  out += fmt::format("<dl><dt>Command</dt><dd><code>{}</code></dd><dt>Started</dt><dd>{}</dd>\n", escaped(m.command),
+                     escaped(m.started_at));
   out += end_html("Client", m.client) + end_html("Server", m.server);
   const std::string length = m.spec.iterations > 0 ? fmt::format("{} messages per size", m.spec.iterations)
                                                    : fmt::format("{} ms per size", m.spec.duration_ms);
@@ -296,10 +282,9 @@ std::string to_html(const Report& report) {
       "script-src "
       "'unsafe-inline'; img-src data:\">\n<title>{}</title>\n<style>{}\n{}</style></head>\n<body><main>\n",
       escaped(title), uplot_style(), report_style());
-  out +=
-      fmt::format("<header><h1>{}</h1><p class=\"quiet\">{} · {} measurement{} · railbed {}</p></header>\n",
-                  escaped(title), escaped(started_text(report)), report.measurements.size(),
-                  report.measurements.size() == 1 ? "" : "s", RAILBED_VERSION);
+  out += fmt::format("<header><h1>{}</h1><p class=\"quiet\">{} · {} measurement{} · railbed {}</p></header>\n",
+                     escaped(title), escaped(started_text(report)), report.measurements.size(),
+                     report.measurements.size() == 1 ? "" : "s", RAILBED_VERSION);
   out += verdict_html(verdict_of(rails));
   out += rails_html(rails);
   const std::string scene = drawing(scene_of(report), rails);
@@ -309,9 +294,8 @@ std::string to_html(const Report& report) {
   out += "<section><h2>All figures and how they were taken</h2>\n";
   for (const Measurement& m : report.measurements) out += measurement_html(m);
   out +=
-      "</section>\n<footer>Gb/s are 10⁹ bits of payload per second. Latency is half the round trip; "
-      "percentiles are of all "
-      "samples, none dropped.</footer></main>\n";
+      "</section>\n<footer>Gb/s are 10⁹ bits of payload per second. Latency is half the round trip; percentiles are of "
+      "all samples, none dropped.</footer></main>\n";
   out += fmt::format(
       "<script type=\"application/json\" "
       "id=\"data\">{}</script>\n<script>{}</script>\n<script>{}</script>\n</body></html>\n",

@@ -34,36 +34,32 @@ double gap_of(double column) {
 class Svg {
  public:
   void box(double x, double y, double w, double h, std::string_view cls, std::string_view extra = "") {
-    out_ +=
-        fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" {}/>\n",
-                    cls, x, y, w, h, extra);
+    out_ += fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" {}/>\n", cls,
+                        x, y, w, h, extra);
   }
   void line(double x1, double y1, double x2, double y2, std::string_view colour, double width = 2.5) {
     const double middle = (y1 + y2) / 2;
     out_ += fmt::format(
-        "<path d=\"M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\" fill=\"none\" stroke=\"{}\" "
-        "stroke-width=\"{}\"/>\n",
+        "<path d=\"M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\" fill=\"none\" "
+        "stroke=\"{}\" stroke-width=\"{}\"/>\n",
         x1, y1, x1, middle, x2, middle, x2, y2, colour, width);
   }
   void dot(double x, double y, std::string_view colour) {
-    out_ += fmt::format(
-        "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\" stroke=\"#fff\" stroke-width=\"1.5\"/>\n", x,
-        y, colour);
+    out_ +=
+        fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\" stroke=\"#fff\" stroke-width=\"1.5\"/>\n",
+                    x, y, colour);
   }
   // Cut to what fits `width`; the whole text is the tooltip.
-  void text(double x, double y, std::string_view value, std::string_view cls, double width,
-            double per_character = 7) {
+  void text(double x, double y, std::string_view value, std::string_view cls, double width, double per_character = 7) {
     const auto room = static_cast<size_t>(std::max(3.0, width / per_character));
     const std::string shown = shortened(value, room);
-    out_ +=
-        fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}{}</text>\n", cls, x, y, escaped(shown),
-                    shown == value ? "" : fmt::format("<title>{}</title>", escaped(value)));
+    out_ += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}{}</text>\n", cls, x, y, escaped(shown),
+                        shown == value ? "" : fmt::format("<title>{}</title>", escaped(value)));
   }
   std::string finish(double width, double height) {
     return fmt::format(
-        "<svg class=\"scene\" role=\"img\" aria-label=\"Nodes, pods, virtual functions and rails\" "
-        "viewBox=\"0 0 {0:.0f} "
-        "{1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\">\n{2}</svg>\n",
+        "<svg class=\"scene\" role=\"img\" aria-label=\"Nodes, pods, virtual functions and rails\" viewBox=\"0 0 "
+        "{0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\">\n{2}</svg>\n",
         width, height, out_);
   }
 
@@ -85,8 +81,7 @@ size_t rows_of(const DrawnPod& pod) {
 
 double pods_height(const DrawnNode& node) {
   double height = 0;
-  for (const DrawnPod& pod : node.pods)
-    height += kPodTitle + static_cast<double>(rows_of(pod)) * (kChip + 8) + 18;
+  for (const DrawnPod& pod : node.pods) height += kPodTitle + static_cast<double>(rows_of(pod)) * (kChip + 8) + 18;
   return height;
 }
 
@@ -106,8 +101,7 @@ std::string pf_summary(const DrawnColumn& column, bool narrow) {
 double vf_x(const DrawnColumn& column, int index, double x, double width) {
   for (size_t i = 0; i < std::min(column.vfs.size(), kVfsShown); ++i)
     if (column.vfs[i].index == index) {
-      const double step =
-          std::min(22.0, (width - 20) / static_cast<double>(std::min(column.vfs.size(), kVfsShown)));
+      const double step = std::min(22.0, (width - 20) / static_cast<double>(std::min(column.vfs.size(), kVfsShown)));
       return x + 10 + (static_cast<double>(i) + 0.5) * step;
     }
   return x + width / 2;
@@ -121,14 +115,13 @@ void draw_pf(Svg& svg, const Scene& scene, const DrawnColumn& column, double x, 
   const double step = shown == 0 ? 0 : std::min(22.0, (width - 20) / static_cast<double>(shown));
   for (size_t i = 0; i < shown; ++i) {
     const NodeStatus::Vf& vf = column.vfs[i];
-    const std::string style = vf.owner.empty() ? "fill=\"#fff\" stroke=\"#9aa5b1\""
-                                               : fmt::format("fill=\"{0}\" stroke=\"{0}\"", colour);
+    const std::string style =
+        vf.owner.empty() ? "fill=\"#fff\" stroke=\"#9aa5b1\"" : fmt::format("fill=\"{0}\" stroke=\"{0}\"", colour);
     svg.box(x + 10 + static_cast<double>(i) * step + 1, y + 6, std::max(3.0, step - 4), 12, "vf",
             fmt::format("rx=\"2\" {}", style));
   }
   svg.text(x + (width < kNarrow ? 5 : 10), y + 34, column.name, "strong", width - 8, 7);
-  svg.text(x + (width < kNarrow ? 5 : 10), y + 50, pf_summary(column, width < kNarrow), "quiet", width - 14,
-           6.3);
+  svg.text(x + (width < kNarrow ? 5 : 10), y + 50, pf_summary(column, width < kNarrow), "quiet", width - 14, 6.3);
 }
 
 void draw_pods(Svg& svg, const Scene& scene, const DrawnNode& node, const Frame& frame, double pf_y) {
@@ -145,13 +138,11 @@ void draw_pods(Svg& svg, const Scene& scene, const DrawnNode& node, const Frame&
       double chip_y = y + kPodTitle;
       for (const DrawnInterface& one : pod.columns[c]) {
         const std::string colour = colour_of(scene, node.columns[c].rail);
-        svg.line(x + width / 2, chip_y + kChip, vf_x(node.columns[c], one.vf_index, x, width), pf_y + 6,
-                 colour);
+        svg.line(x + width / 2, chip_y + kChip, vf_x(node.columns[c], one.vf_index, x, width), pf_y + 6, colour);
         svg.box(x, chip_y, width, kChip, "chip", fmt::format("rx=\"6\" stroke=\"{}\"", colour));
         const bool narrow = width < kNarrow;
         const bool with_address = !narrow && !one.address.empty();
-        svg.text(x + 8, chip_y + 19, one.name + (with_address ? "  " + one.address : ""), "strong",
-                 width - 16, 7);
+        svg.text(x + 8, chip_y + 19, one.name + (with_address ? "  " + one.address : ""), "strong", width - 16, 7);
         std::string below = one.device.empty() ? "no RDMA" : one.device + (one.soft ? " (soft)" : "");
         const std::string vf = one.vf_index >= 0 ? fmt::format("VF {}", one.vf_index) : "";
         if (narrow)
@@ -167,8 +158,7 @@ void draw_pods(Svg& svg, const Scene& scene, const DrawnNode& node, const Frame&
 }
 
 std::string rail_text(const std::string& rail, const std::vector<RailFigures>& figures) {
-  const auto it =
-      std::find_if(figures.begin(), figures.end(), [&](const RailFigures& f) { return f.name == rail; });
+  const auto it = std::find_if(figures.begin(), figures.end(), [&](const RailFigures& f) { return f.name == rail; });
   if (it == figures.end()) return "not measured";
   const auto path = [](std::string_view name, const PathFigures& p) {
     std::string text;
@@ -208,8 +198,7 @@ std::string drawing(const Scene& scene, const std::vector<RailFigures>& figures)
   std::vector<Joint> joints;
   for (const DrawnNode& node : scene.nodes) {
     const auto count = static_cast<double>(std::max<size_t>(1, node.columns.size()));
-    const Frame frame{
-        .x = x, .y = 1, .width = count * column + 2 * kPad, .height = node_bottom - 1, .column = column};
+    const Frame frame{.x = x, .y = 1, .width = count * column + 2 * kPad, .height = node_bottom - 1, .column = column};
     svg.box(frame.x, frame.y, frame.width, frame.height, "node", "rx=\"10\"");
     svg.text(frame.x + kPad, frame.y + 21, node.name, "node-name", frame.width - 2 * kPad, 9);
     draw_pods(svg, scene, node, frame, pf_y);
@@ -224,8 +213,7 @@ std::string drawing(const Scene& scene, const std::vector<RailFigures>& figures)
     x += frame.width + kGap;
   }
   const auto bar_y = [&](size_t rail) { return rails_y + static_cast<double>(rail) * (kRail + 12); };
-  for (const Joint& joint : joints)
-    svg.line(joint.x, pf_y + kPf, joint.x, bar_y(joint.rail), joint.colour, 3);
+  for (const Joint& joint : joints) svg.line(joint.x, pf_y + kPf, joint.x, bar_y(joint.rail), joint.colour, 3);
   for (size_t r = 0; r < scene.rails.size(); ++r) {
     const std::string colour = colour_of(scene, scene.rails[r]);
     svg.box(1, bar_y(r), width - 2, kRail, "rail", fmt::format("rx=\"8\" stroke=\"{}\"", colour));

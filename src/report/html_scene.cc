@@ -67,8 +67,8 @@ bool has_address(const std::vector<NodeStatus>& nodes, const std::string& addres
 
 // An end that no status explains: its interface is a column of its own.
 void add_endpoint(const perf::Endpoint& end, const std::string& rail, Scene& scene) {
-  auto node = std::find_if(scene.nodes.begin(), scene.nodes.end(),
-                           [&](const DrawnNode& n) { return n.name == end.hostname; });
+  auto node =
+      std::find_if(scene.nodes.begin(), scene.nodes.end(), [&](const DrawnNode& n) { return n.name == end.hostname; });
   if (node == scene.nodes.end()) {
     scene.nodes.push_back({.name = end.hostname, .columns = {}, .pods = {}});
     node = std::prev(scene.nodes.end());

@@ -55,8 +55,7 @@ Result<NodeStatus::Pf> read_pf(const JsonObject& object) {
 Result<NodeStatus> node_from_status_json(std::string_view text) {
   const JsonObject document = TRY(JsonObject::parse(text, kMaxFile_bytes));
   NodeStatus node;
-  node.name = TRY(
-      document.text("node", kMaxText_bytes).hint("this should be the output of `railbed status -o json`"));
+  node.name = TRY(document.text("node", kMaxText_bytes).hint("this should be the output of `railbed status -o json`"));
   const auto pods = TRY(optional_objects(document, "pods"));
   for (const JsonObject& object : pods) {
     NodeStatus::Pod pod;

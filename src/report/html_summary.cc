@@ -13,8 +13,7 @@ using perf::LatencyPoint;
 using perf::Measurement;
 
 void take(PathFigures& path, const Measurement& m) {
-  if (!m.bandwidth.empty() &&
-      (path.bandwidth == nullptr || m.bandwidth.size() >= path.bandwidth->bandwidth.size())) {
+  if (!m.bandwidth.empty() && (path.bandwidth == nullptr || m.bandwidth.size() >= path.bandwidth->bandwidth.size())) {
     path.bandwidth = &m;
     path.best = &*std::max_element(
         m.bandwidth.begin(), m.bandwidth.end(),
@@ -22,9 +21,9 @@ void take(PathFigures& path, const Measurement& m) {
   }
   if (!m.latency.empty() && (path.latency == nullptr || m.latency.size() >= path.latency->latency.size())) {
     path.latency = &m;
-    path.small = &*std::min_element(
-        m.latency.begin(), m.latency.end(),
-        [](const LatencyPoint& a, const LatencyPoint& b) { return a.size_bytes < b.size_bytes; });
+    path.small =
+        &*std::min_element(m.latency.begin(), m.latency.end(),
+                           [](const LatencyPoint& a, const LatencyPoint& b) { return a.size_bytes < b.size_bytes; });
   }
 }
 
@@ -59,13 +58,12 @@ void compare_rails(const std::vector<RailFigures>& rails, Verdict& verdict) {
       const double usual = median(bandwidths);
       const double mine = rail.rdma.best->average_gbps;
       if (mine < 0.9 * usual)
-        verdict.remarks.push_back(fmt::format("{} is {:.0f} % slower than the middle of the rails.",
-                                              rail.name, 100 * (1 - mine / usual)));
+        verdict.remarks.push_back(
+            fmt::format("{} is {:.0f} % slower than the middle of the rails.", rail.name, 100 * (1 - mine / usual)));
     }
     if (rail.rdma.small != nullptr && tails.size() > 2 && rail.rdma.p999_us() > 3 * median(tails))
-      verdict.remarks.push_back(
-          fmt::format("{} has a long tail: 1 message in 1000 takes {} or more, others {}.", rail.name,
-                      us_text(rail.rdma.p999_us()), us_text(median(tails))));
+      verdict.remarks.push_back(fmt::format("{} has a long tail: 1 message in 1000 takes {} or more, others {}.",
+                                            rail.name, us_text(rail.rdma.p999_us()), us_text(median(tails))));
   }
 }
 
@@ -83,8 +81,7 @@ std::vector<RailFigures> rails_of(const std::vector<Measurement>& measurements) 
   std::vector<RailFigures> rails;
   for (const Measurement& m : measurements) {
     const std::string name = rail_name(m);
-    auto rail =
-        std::find_if(rails.begin(), rails.end(), [&](const RailFigures& r) { return r.name == name; });
+    auto rail = std::find_if(rails.begin(), rails.end(), [&](const RailFigures& r) { return r.name == name; });
     if (rail == rails.end()) {
       rails.push_back({.name = name, .path = fmt::format("{} → {}", m.client.hostname, m.server.hostname)});
       rail = std::prev(rails.end());
@@ -107,37 +104,31 @@ Verdict verdict_of(const std::vector<RailFigures>& rails) {
     if (rail.tcp.best != nullptr) tcp_bandwidths.push_back(rail.tcp.best->average_gbps);
     if (rail.rdma.best != nullptr && rail.tcp.best != nullptr && rail.tcp.best->average_gbps > 0)
       gains.push_back(rail.rdma.best->average_gbps / rail.tcp.best->average_gbps);
-    if (rail.rdma.small != nullptr)
-      typical.push_back(rail.rdma.p50_us()), tails.push_back(rail.rdma.p999_us());
+    if (rail.rdma.small != nullptr) typical.push_back(rail.rdma.p50_us()), tails.push_back(rail.rdma.p999_us());
   }
-  if (rails.empty())
-    return {.tone = Verdict::Tone::kNone, .headline = "Nothing was measured.", .remarks = {}};
+  if (rails.empty()) return {.tone = Verdict::Tone::kNone, .headline = "Nothing was measured.", .remarks = {}};
   if (with_rdma == 0) {
-    verdict.headline =
-        fmt::format("Plain TCP was measured on {}, RDMA was not.", counted(rails.size(), "rail"));
+    verdict.headline = fmt::format("Plain TCP was measured on {}, RDMA was not.", counted(rails.size(), "rail"));
     return verdict;
   }
   verdict.tone = soft ? Verdict::Tone::kCaution : Verdict::Tone::kGood;
-  verdict.headline = fmt::format("RDMA works on {}",
-                                 with_rdma == rails.size()
-                                     ? counted(with_rdma, "rail")
-                                     : fmt::format("{} of {}", with_rdma, counted(rails.size(), "rail")));
+  verdict.headline =
+      fmt::format("RDMA works on {}", with_rdma == rails.size()
+                                          ? counted(with_rdma, "rail")
+                                          : fmt::format("{} of {}", with_rdma, counted(rails.size(), "rail")));
   if (soft)
     verdict.headline += ", in software.";
   else if (!bandwidths.empty())
-    verdict.headline += fmt::format(" and carries {}{}.", span_text(bandwidths, gbps_text),
-                                    bandwidths.size() > 1 ? " on each" : "");
+    verdict.headline +=
+        fmt::format(" and carries {}{}.", span_text(bandwidths, gbps_text), bandwidths.size() > 1 ? " on each" : "");
   else
     verdict.headline += ".";
   if (soft) {
     verdict.remarks.push_back(
-        "These devices are soft RDMA (RoCE made by the processor, no RDMA NIC): the path, the addresses and "
-        "the "
-        "software are proven, but the figures say nothing about a real fabric. RDMA in software is often "
-        "slower than "
-        "TCP.");
-    if (!bandwidths.empty())
-      verdict.remarks.push_back(fmt::format("Bandwidth: {}.", span_text(bandwidths, gbps_text)));
+        "These devices are soft RDMA (RoCE made by the processor, no RDMA NIC): the path, the addresses "
+        "and the software are proven, but the figures say nothing about a real fabric. RDMA in software "
+        "is often slower than TCP.");
+    if (!bandwidths.empty()) verdict.remarks.push_back(fmt::format("Bandwidth: {}.", span_text(bandwidths, gbps_text)));
   }
   if (!gains.empty() && !soft)
     verdict.remarks.push_back(

@@ -16,8 +16,7 @@ using perf::Measurement;
 using perf::TestKind;
 using perf::Transport;
 
-Measurement measured(TestKind kind, Transport transport, std::string label, double figure,
-                     bool soft = false) {
+Measurement measured(TestKind kind, Transport transport, std::string label, double figure, bool soft = false) {
   Measurement m{.started_at = "2026-01-02T03:04:05Z",
                 .command = "railbed perf",
                 .label = std::move(label),
@@ -43,8 +42,7 @@ Measurement measured(TestKind kind, Transport transport, std::string label, doub
   }
   perf::LatencyPoint point{.size_bytes = 2, .duration_s = 1};
   for (int i = 0; i < 1000; ++i) point.histogram.record(static_cast<uint64_t>(figure * 1000));
-  point.slots = {
-      {.at_ms = 0, .min_us = figure, .p50_us = figure, .p99_us = figure, .max_us = figure, .samples = 1000}};
+  point.slots = {{.at_ms = 0, .min_us = figure, .p50_us = figure, .p99_us = figure, .max_us = figure, .samples = 1000}};
   m.latency.push_back(std::move(point));
   return m;
 }
@@ -102,16 +100,14 @@ TEST(Verdict, SaysWhatRdmaIsWorth) {
   EXPECT_EQ(verdict.tone, Verdict::Tone::kGood);
   EXPECT_EQ(verdict.headline, "RDMA works on 1 rail and carries 368 Gb/s.");
   EXPECT_EQ(verdict.remarks,
-            (std::vector<std::string>{
-                "That is 4× what TCP reaches on the same path.",
-                "A small message typically takes 1.25 µs; 999 of 1000 arrive within 1.25 µs."}));
+            (std::vector<std::string>{"That is 4× what TCP reaches on the same path.",
+                                      "A small message typically takes 1.25 µs; 999 of 1000 arrive within 1.25 µs."}));
 }
 
 TEST(Verdict, NamesTheSlowRail) {
   std::vector<Measurement> all;
   for (int i = 0; i < 4; ++i)
-    all.push_back(
-        measured(TestKind::kBandwidth, Transport::kRdma, fmt::format("rail{}", i), i == 2 ? 196 : 392));
+    all.push_back(measured(TestKind::kBandwidth, Transport::kRdma, fmt::format("rail{}", i), i == 2 ? 196 : 392));
   const Verdict verdict = verdict_for(all);
   EXPECT_EQ(verdict.tone, Verdict::Tone::kCaution);
   EXPECT_EQ(verdict.headline, "RDMA works on 4 rails and carries 196 Gb/s to 392 Gb/s on each.");
@@ -119,8 +115,7 @@ TEST(Verdict, NamesTheSlowRail) {
 }
 
 TEST(Verdict, SaysThatSoftRdmaProvesNoSpeed) {
-  const Verdict verdict =
-      verdict_for({measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 0.07, true)});
+  const Verdict verdict = verdict_for({measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 0.07, true)});
   EXPECT_EQ(verdict.tone, Verdict::Tone::kCaution);
   EXPECT_EQ(verdict.headline, "RDMA works on 1 rail, in software.");
   ASSERT_EQ(verdict.remarks.size(), 2u);
@@ -146,10 +141,8 @@ constexpr std::string_view kStatus = R"({"node":"gpu-a","pods":[{"name":"p","nam
 TEST(Scene, JoinsStatusAndMeasurementsByAddress) {
   const auto node = node_from_status_json(kStatus);
   ASSERT_TRUE(node) << node.error().to_string();
-  const Scene scene =
-      scene_of({.title = "",
-                .measurements = {measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 9)},
-                .nodes = {*node}});
+  const Scene scene = scene_of(
+      {.title = "", .measurements = {measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 9)}, .nodes = {*node}});
   EXPECT_EQ(scene.rails, std::vector<std::string>{"rail0"});
   ASSERT_EQ(scene.nodes.size(), 2u);
   EXPECT_EQ(scene.nodes[0].name, "gpu-a");
@@ -177,8 +170,7 @@ TEST(Report, EscapesEverythingFromOutside) {
     Measurement m = measured(kind, Transport::kRdma, evil, 5);
     m.command = m.started_at = m.peer = evil;
     for (perf::Endpoint* end : {&m.client, &m.server})
-      end->hostname = end->address = end->netdev = end->device = end->gid = end->gid_reason =
-          end->link_layer = evil;
+      end->hostname = end->address = end->netdev = end->device = end->gid = end->gid_reason = end->link_layer = evil;
     report.measurements.push_back(std::move(m));
   }
   report.nodes.push_back(
@@ -205,9 +197,7 @@ TEST(Report, EscapesEverythingFromOutside) {
 
 TEST(Report, NeedsNoNetwork) {
   const std::string html =
-      to_html({.title = "t",
-               .measurements = {measured(TestKind::kLatency, Transport::kTcp, "rail0", 5)},
-               .nodes = {}});
+      to_html({.title = "t", .measurements = {measured(TestKind::kLatency, Transport::kTcp, "rail0", 5)}, .nodes = {}});
   for (std::string_view outside : {"http://", "https://", "src=", "@import", "url("}) {
     const size_t at = html.find(outside);
     // uPlot's banner names its home page in a comment.
@@ -220,10 +210,9 @@ TEST(Report, NeedsNoNetwork) {
 }
 
 TEST(Report, HasVerdictAndTablesWithoutScript) {
-  const std::string html =
-      to_html({.title = "Rails",
-               .measurements = {measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 368)},
-               .nodes = {}});
+  const std::string html = to_html({.title = "Rails",
+                                    .measurements = {measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 368)},
+                                    .nodes = {}});
   const std::string without = html.substr(0, html.find("<script"));
   EXPECT_NE(without.find("RDMA works on 1 rail and carries 368 Gb/s."), std::string::npos);
   EXPECT_NE(without.find("<td>64 KiB</td><td>368 Gb/s</td>"), std::string::npos);

@@ -12,8 +12,7 @@ namespace railbed::report {
 
 // For text and for attribute values in double quotes. Control characters become spaces.
 std::string escaped(std::string_view text);
-// JSON that cannot end its script element: "<" becomes \u003c, and "&", U+2028 and U+2029 are spelled out
-// too.
+// JSON that cannot end its script element: "<" becomes \u003c, and "&", U+2028 and U+2029 are spelled out too.
 std::string script_safe(std::string json);
 
 std::string gbps_text(double gbps);    // "368 Gb/s", "71.0 Mb/s"

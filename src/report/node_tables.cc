@@ -100,8 +100,7 @@ Cell nearest_cell(const Nic& nic, const std::map<PciAddress, int>& numbers) {
   if (nic.gpus.empty()) return {};
   std::vector<int> nearest;
   for (const GpuPath& path : nic.gpus)
-    if (path.kind == nic.gpus.front().kind && numbers.contains(path.gpu))
-      nearest.push_back(numbers.at(path.gpu));
+    if (path.kind == nic.gpus.front().kind && numbers.contains(path.gpu)) nearest.push_back(numbers.at(path.gpu));
   return fmt::format("{} {}", number_list(nearest), nic.gpus.front().kind);
 }
 
@@ -137,8 +136,7 @@ Cell used_by_cell(const NetInterface* netdev, const Riders& riders) {
                       (address.address.bytes[1] & 0xc0) == 0x80;
     if (!link_local) uses.push_back(address.to_string());
   }
-  for (auto [rider, end] = riders.equal_range(netdev->name); rider != end; ++rider)
-    uses.emplace_back(rider->second);
+  for (auto [rider, end] = riders.equal_range(netdev->name); rider != end; ++rider) uses.emplace_back(rider->second);
   return joined(uses, ", ");
 }
 
@@ -165,14 +163,14 @@ void add_ports(Table& table, const Nic& nic, Detail detail, const std::map<PciAd
         used_by_cell(port.netdev, riders)};
     if (detail == Detail::kWide) {
       bool infiniband = port.rdma != nullptr && port.rdma->link_type == LinkType::kInfiniband;
-      cells.insert(cells.end(),
-                   {Cell(fmt::format("{}:{}", nic.pci.vendor, nic.pci.device)),
-                    optional_cell(nic.pci.iommu_group), Cell(nic.firmware),
-                    address_cell(port.netdev, port.rdma), infiniband ? optional_cell(port.rdma->lid) : Cell(),
-                    port.netdev != nullptr && port.netdev->ipoib
-                        ? Cell(fmt::format("0x{:06x}", port.netdev->ipoib->qpn))
-                        : Cell(),
-                    port.rdma != nullptr ? Cell(port.rdma->rate_text) : Cell(), Cell(nic.eswitch_mode)});
+      cells.insert(
+          cells.end(),
+          {Cell(fmt::format("{}:{}", nic.pci.vendor, nic.pci.device)), optional_cell(nic.pci.iommu_group),
+           Cell(nic.firmware), address_cell(port.netdev, port.rdma),
+           infiniband ? optional_cell(port.rdma->lid) : Cell(),
+           port.netdev != nullptr && port.netdev->ipoib ? Cell(fmt::format("0x{:06x}", port.netdev->ipoib->qpn))
+                                                        : Cell(),
+           port.rdma != nullptr ? Cell(port.rdma->rate_text) : Cell(), Cell(nic.eswitch_mode)});
     }
     table.row(std::move(cells));
     first = false;
@@ -189,10 +187,9 @@ std::string headline(const NodeFacts& facts) {
   }
   std::string text = fmt::format("node {}", facts.node.empty() ? "(without a name)" : facts.node);
   if (!facts.kernel.empty()) text += fmt::format(", kernel {}", facts.kernel);
-  text += fmt::format(": {} NIC{}, {} can make VFs, {} VF{} now", facts.nics.size(),
-                      facts.nics.size() == 1 ? "" : "s", capable, vfs, vfs == 1 ? "" : "s");
-  if (!facts.gpus.empty())
-    text += fmt::format(", {} GPU{}", facts.gpus.size(), facts.gpus.size() == 1 ? "" : "s");
+  text += fmt::format(": {} NIC{}, {} can make VFs, {} VF{} now", facts.nics.size(), facts.nics.size() == 1 ? "" : "s",
+                      capable, vfs, vfs == 1 ? "" : "s");
+  if (!facts.gpus.empty()) text += fmt::format(", {} GPU{}", facts.gpus.size(), facts.gpus.size() == 1 ? "" : "s");
   text += facts.iommu ? ", IOMMU on" : ", no IOMMU";
   if (!facts.rdma_netns_mode.empty()) text += fmt::format(", RDMA namespaces {}", facts.rdma_netns_mode);
   return text + "\n";
@@ -267,18 +264,15 @@ Table vf_table(const NodeFacts& facts) {
       const RdmaPort* port = vf.rdma && !vf.rdma->ports.empty() ? &vf.rdma->ports.front() : nullptr;
       Cell vlan;
       if (vf.vlan.value_or(0) != 0)
-        vlan = fmt::format("{}{}{}", *vf.vlan,
-                           vf.vlan_qos.value_or(0) != 0 ? fmt::format("/{}", *vf.vlan_qos) : "",
+        vlan = fmt::format("{}{}{}", *vf.vlan, vf.vlan_qos.value_or(0) != 0 ? fmt::format("/{}", *vf.vlan_qos) : "",
                            vf.vlan_proto == "802.1ad" ? " 802.1ad" : "");
-      table.row({nic.netdevs.empty() ? nic.pci.address.to_string() : nic.netdevs.front().name, vf.index.value,
-                 vf.pci.address.to_string(),
-                 vf.pci.driver.empty() ? Cell("none", Paint::kWarning) : Cell(vf.pci.driver),
-                 netdev != nullptr ? Cell(netdev->name) : Cell(),
-                 vf.rdma ? Cell(rdma_text(*vf.rdma)) : Cell(), state_cell(netdev, port),
-                 netdev != nullptr ? Cell(netdev->mtu) : Cell(), optional_cell(vf.pci.iommu_group),
-                 address_cell(netdev, port),
-                 vf.port_guid ? Cell(vf.port_guid->to_string()) : optional_cell(vf.admin_mac), vlan,
-                 vf.link_state, on_off(vf.spoof_check), on_off(vf.trust), used_by_cell(netdev, riders)});
+      table.row(
+          {nic.netdevs.empty() ? nic.pci.address.to_string() : nic.netdevs.front().name, vf.index.value,
+           vf.pci.address.to_string(), vf.pci.driver.empty() ? Cell("none", Paint::kWarning) : Cell(vf.pci.driver),
+           netdev != nullptr ? Cell(netdev->name) : Cell(), vf.rdma ? Cell(rdma_text(*vf.rdma)) : Cell(),
+           state_cell(netdev, port), netdev != nullptr ? Cell(netdev->mtu) : Cell(), optional_cell(vf.pci.iommu_group),
+           address_cell(netdev, port), vf.port_guid ? Cell(vf.port_guid->to_string()) : optional_cell(vf.admin_mac),
+           vlan, vf.link_state, on_off(vf.spoof_check), on_off(vf.trust), used_by_cell(netdev, riders)});
     }
   return table;
 }
@@ -289,8 +283,8 @@ Table fabric_table(const NodeFacts& facts) {
                {"SM LID", "smLid", Align::kRight},
                {"PORTS", "ports"}});
   for (const facts::Fabric& fabric : facts.fabrics)
-    table.row({fabric.name, Guid{fabric.subnet_prefix}.to_string(), optional_cell(fabric.sm_lid),
-               joined(fabric.ports, " ")});
+    table.row(
+        {fabric.name, Guid{fabric.subnet_prefix}.to_string(), optional_cell(fabric.sm_lid), joined(fabric.ports, " ")});
   return table;
 }
 
@@ -360,11 +354,11 @@ Table virtual_table(const NodeFacts& facts) {
   for (const RdmaDevice& device : facts.virtual_rdma)
     for (const RdmaPort& port : device.ports)
       table.row({fmt::format("{}/{}", device.name, port.number), device.soft ? "soft RDMA" : "RDMA",
-                 link_text(port.link_type), state_cell(nullptr, &port),
-                 rate_cell(nullptr, &port, device.soft), Cell(), Cell(), device.board_id, device.firmware});
+                 link_text(port.link_type), state_cell(nullptr, &port), rate_cell(nullptr, &port, device.soft), Cell(),
+                 Cell(), device.board_id, device.firmware});
   for (const NetInterface& netdev : facts.virtual_netdevs)
-    table.row({netdev.name, netdev.kind, Cell(), state_cell(&netdev, nullptr),
-               rate_cell(&netdev, nullptr, false), netdev.mtu, netdev.master});
+    table.row({netdev.name, netdev.kind, Cell(), state_cell(&netdev, nullptr), rate_cell(&netdev, nullptr, false),
+               netdev.mtu, netdev.master});
   return table;
 }
 

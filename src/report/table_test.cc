@@ -8,8 +8,7 @@ namespace railbed::report {
 namespace {
 
 Table two_nics() {
-  Table table(
-      {{"PCI", "pci"}, {"NAME", "name"}, {"MTU", "mtu", Align::kRight}, {"GB/S", "gbps", Align::kRight}});
+  Table table({{"PCI", "pci"}, {"NAME", "name"}, {"MTU", "mtu", Align::kRight}, {"GB/S", "gbps", Align::kRight}});
   table.row({"0000:3c:00.0", "größe", 9000, 12.5});
   table.row({"0000:4d:00.0", Cell(), 1500, Cell()});
   return table;

@@ -27,10 +27,8 @@ Error held_by(int fd) {
 
 }  // namespace
 
-Result<FileLock> FileLock::take(const std::string& path, const std::string& command,
-                                std::chrono::milliseconds wait) {
-  // Whoever can open a file can lock it, reading is enough: only root may, also where an earlier version made
-  // it.
+Result<FileLock> FileLock::take(const std::string& path, const std::string& command, std::chrono::milliseconds wait) {
+  // Whoever can open a file can lock it, reading is enough: only root may, also where an earlier version made it.
   FileLock lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (lock.fd_ < 0) return fail(system_error(errno, "open " + path));
   if (fchmod(lock.fd_, 0600) != 0) return fail(system_error(errno, "chmod " + path));

@@ -16,8 +16,7 @@ namespace railbed::state {
 class FileLock {
  public:
   // `command` ("railbed up") is what others are told about this holder.
-  static Result<FileLock> take(const std::string& path, const std::string& command,
-                               std::chrono::milliseconds wait);
+  static Result<FileLock> take(const std::string& path, const std::string& command, std::chrono::milliseconds wait);
   FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   FileLock& operator=(FileLock&&) = delete;
   ~FileLock();

@@ -36,9 +36,7 @@ class NoHold : public Hold {
 
 class MemoryStore : public Store {
  public:
-  Result<std::unique_ptr<Hold>> hold(std::chrono::milliseconds) override {
-    return std::unique_ptr<Hold>(new NoHold);
-  }
+  Result<std::unique_ptr<Hold>> hold(std::chrono::milliseconds) override { return std::unique_ptr<Hold>(new NoHold); }
   Result<std::optional<PfBaseline>> baseline(PciAddress pf) override {
     std::lock_guard lock(mutex_);
     auto found = now_.baselines.find(pf);
@@ -130,9 +128,8 @@ class MemoryStore : public Store {
   }
   Result<void> forget_leases(const std::string& pod, const std::string& interface) override {
     std::lock_guard lock(mutex_);
-    std::erase_if(now_.leases, [&](const auto& item) {
-      return item.second.pod == pod && item.second.interface == interface;
-    });
+    std::erase_if(now_.leases,
+                  [&](const auto& item) { return item.second.pod == pod && item.second.interface == interface; });
     return {};
   }
   Result<std::vector<AddressLease>> leases(const std::string& pool) override {

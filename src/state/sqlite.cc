@@ -14,10 +14,9 @@ namespace {
 // A reader may meet a checkpoint, a writer the recovery of a killed process; both take milliseconds.
 constexpr int kBusyTimeoutMs = 2000;
 
-// The file before SQLite makes it: configurations in it have secrets, and whoever can read it can lock it.
-// SQLite gives its log and index beside it the same permissions. None of them is opened and closed again
-// where it is there already: that would drop the locks which another connection of this process has on it
-// (fcntl(2)).
+// The file before SQLite makes it: configurations in it have secrets, and whoever can read it can lock it. SQLite gives
+// its log and index beside it the same permissions. None of them is opened and closed again where it is there already:
+// that would drop the locks which another connection of this process has on it (fcntl(2)).
 Result<void> make_private(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd >= 0)
@@ -52,9 +51,8 @@ Error Database::error(int code, std::string_view doing) const {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       error.hint = fmt::format(
-          "the file is damaged: move it away (mv {0} {0}.damaged) and run `railbed up` again; what an "
-          "earlier "
-          "`up` left in pods goes back when their network namespaces are deleted, or at reboot",
+          "the file is damaged: move it away (mv {0} {0}.damaged) and run `railbed up` again; what an earlier `up` "
+          "left in pods goes back when their network namespaces are deleted, or at reboot",
           path_);
       break;
     case SQLITE_BUSY:
@@ -119,10 +117,9 @@ Result<sqlite3_stmt*> Database::prepare(const char* sql, const std::vector<Bound
   int position = 0;
   for (const Bound& value : values) {
     ++position;
-    int code = value.text() == nullptr
-                   ? sqlite3_bind_int64(statement, position, value.number())
-                   : sqlite3_bind_text(statement, position, value.text()->data(),
-                                       static_cast<int>(value.text()->size()), SQLITE_STATIC);
+    int code = value.text() == nullptr ? sqlite3_bind_int64(statement, position, value.number())
+                                       : sqlite3_bind_text(statement, position, value.text()->data(),
+                                                           static_cast<int>(value.text()->size()), SQLITE_STATIC);
     if (code != SQLITE_OK) return fail(error(code, sql));
   }
   return statement;

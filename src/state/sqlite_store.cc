@@ -167,9 +167,8 @@ class SqliteStore : public Store {
     return std::optional<PfBaseline>{};
   }
   Result<std::vector<PfBaseline>> baselines() override {
-    std::vector<PfBaseline> all = TRY(
-        query<PfBaseline>("SELECT pf, pf_name, num_vfs, autoprobe, mtu, up, eswitch_mode, vfs FROM baseline",
-                          {}, read_baseline));
+    std::vector<PfBaseline> all = TRY(query<PfBaseline>(
+        "SELECT pf, pf_name, num_vfs, autoprobe, mtu, up, eswitch_mode, vfs FROM baseline", {}, read_baseline));
     std::ranges::sort(all, {}, &PfBaseline::pf);
     return all;
   }
@@ -187,9 +186,9 @@ class SqliteStore : public Store {
   Result<void> put_step(const StepRecord& s) override {
     std::lock_guard lock(mutex_);
     return db_->run(
-        "INSERT INTO step (id, pf, policy, description, status, error) VALUES (?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (id) DO UPDATE SET pf = excluded.pf, policy = excluded.policy, "
-        "description = excluded.description, status = excluded.status, error = excluded.error",
+        "INSERT INTO step (id, pf, policy, description, status, error) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO "
+        "UPDATE SET pf = excluded.pf, policy = excluded.policy, description = excluded.description, status = "
+        "excluded.status, error = excluded.error",
         {s.id, s.pf.to_string(), s.policy, s.description, kStepStatus[static_cast<int>(s.status)], s.error});
   }
   Result<void> forget_steps(PciAddress pf) override {
@@ -197,15 +196,14 @@ class SqliteStore : public Store {
     return db_->run("DELETE FROM step WHERE pf = ?", {pf.to_string()});
   }
   Result<std::vector<StepRecord>> steps() override {
-    return query<StepRecord>("SELECT id, pf, policy, description, status, error FROM step ORDER BY number",
-                             {}, [](const Row& row) -> Result<StepRecord> {
-                               return StepRecord{
-                                   .id = row.text(0),
-                                   .pf = TRY(PciAddress::parse(row.text(1))),
-                                   .policy = row.text(2),
-                                   .description = row.text(3),
-                                   .status = from_text<StepRecord::Status>(kStepStatus, row.text(4)),
-                                   .error = row.text(5)};
+    return query<StepRecord>("SELECT id, pf, policy, description, status, error FROM step ORDER BY number", {},
+                             [](const Row& row) -> Result<StepRecord> {
+                               return StepRecord{.id = row.text(0),
+                                                 .pf = TRY(PciAddress::parse(row.text(1))),
+                                                 .policy = row.text(2),
+                                                 .description = row.text(3),
+                                                 .status = from_text<StepRecord::Status>(kStepStatus, row.text(4)),
+                                                 .error = row.text(5)};
                              });
   }
 
@@ -232,21 +230,20 @@ class SqliteStore : public Store {
     KeptRows::Number number = 0;
     const Attachment* row = kept->find(a.pod, a.interface, number);
     if (row == nullptr) {
-      TRY(db_->run(
-          "INSERT INTO attachment (pod, interface, netns, network, type, status, device, resource, "
-          "undo, result) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-          {a.pod, a.interface, a.netns, a.network, a.type, status, a.device, a.resource, a.undo, a.result}));
+      TRY(
+          db_->run("INSERT INTO attachment (pod, interface, netns, network, type, status, device, resource, undo, "
+                   "result) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                   {a.pod, a.interface, a.netns, a.network, a.type, status, a.device, a.resource, a.undo, a.result}));
       kept->put(db_->last_row(), a);
       return {};
     }
     if (*row == a) return {};
     if (only_progress(*row, a))
-      TRY(db_->run("UPDATE attachment SET status = ?, result = ? WHERE number = ?",
-                   {status, a.result, number}));
+      TRY(db_->run("UPDATE attachment SET status = ?, result = ? WHERE number = ?", {status, a.result, number}));
     else
       TRY(
-          db_->run("UPDATE attachment SET netns = ?, network = ?, type = ?, status = ?, device = ?, "
-                   "resource = ?, undo = ?, result = ? WHERE number = ?",
+          db_->run("UPDATE attachment SET netns = ?, network = ?, type = ?, status = ?, device = ?, resource = ?, undo "
+                   "= ?, result = ? WHERE number = ?",
                    {a.netns, a.network, a.type, status, a.device, a.resource, a.undo, a.result, number}));
     kept->put(number, a);
     return {};
@@ -293,8 +290,7 @@ class SqliteStore : public Store {
     KeptRows* kept = TRY(rows());
     for (const AddressLease& lease : kept->leases_of(pod)) {
       if (lease.interface != interface) continue;
-      TRY(db_->run("DELETE FROM lease WHERE pool = ? AND address = ?",
-                   {lease.pool, lease.address.to_string()}));
+      TRY(db_->run("DELETE FROM lease WHERE pool = ? AND address = ?", {lease.pool, lease.address.to_string()}));
       kept->forget(lease);
     }
     return {};
@@ -340,8 +336,7 @@ class SqliteStore : public Store {
     return db_->run("INSERT OR REPLACE INTO note VALUES (?, ?)", {key, value});
   }
   Result<std::optional<std::string>> note(const std::string& key) override {
-    std::vector<std::string> found =
-        TRY(query<std::string>("SELECT value FROM note WHERE key = ?", {key}, read_text));
+    std::vector<std::string> found = TRY(query<std::string>("SELECT value FROM note WHERE key = ?", {key}, read_text));
     return found.empty() ? std::nullopt : std::optional(found.front());
   }
   Result<void> forget_note(const std::string& key) override {
@@ -357,9 +352,8 @@ class SqliteStore : public Store {
 
   Result<void> begin() override {
     mutex_.lock();
-    Result<void> begun = in_transaction_
-                             ? Result<void>(fail(Code::kInternal, "state: begin() inside begin()"))
-                             : db_->run("BEGIN IMMEDIATE");
+    Result<void> begun = in_transaction_ ? Result<void>(fail(Code::kInternal, "state: begin() inside begin()"))
+                                         : db_->run("BEGIN IMMEDIATE");
     if (!begun.has_value()) {
       mutex_.unlock();
       return begun;
@@ -391,8 +385,8 @@ class SqliteStore : public Store {
     kept_.reset();
     KeptRows read;
     for (NumberedAttachment& row : TRY(query<NumberedAttachment>(
-             "SELECT pod, interface, netns, network, type, status, device, resource, undo, result, number "
-             "FROM attachment ORDER BY number",
+             "SELECT pod, interface, netns, network, type, status, device, resource, undo, result, number FROM "
+             "attachment ORDER BY number",
              {}, read_attachment)))
       read.put(row.number, row.attachment);
     for (AddressLease& lease :
@@ -423,8 +417,7 @@ class SqliteStore : public Store {
 
 bool in_memory(const std::string& directory) {
   struct statfs about{};
-  return statfs(directory.c_str(), &about) == 0 &&
-         (about.f_type == TMPFS_MAGIC || about.f_type == RAMFS_MAGIC);
+  return statfs(directory.c_str(), &about) == 0 && (about.f_type == TMPFS_MAGIC || about.f_type == RAMFS_MAGIC);
 }
 
 Result<int64_t> schema_version(Database& db) {
@@ -439,12 +432,11 @@ Result<std::string> boot_id_of(Database& db) {
 
 Result<void> check_version(int64_t version, const std::string& path) {
   if (version == kSchemaVersion) return {};
-  return fail(
-      Error{.code = Code::kConflict,
-            .message = fmt::format("state file {} is of another version of railbed (schema {}, this one "
-                                   "knows {})",
-                                   path, version, kSchemaVersion),
-            .hint = "run `railbed down` with that version first"});
+  return fail(Error{.code = Code::kConflict,
+                    .message = fmt::format("state file {} is of another version of railbed "
+                                           "(schema {}, this one knows {})",
+                                           path, version, kSchemaVersion),
+                    .hint = "run `railbed down` with that version first"});
 }
 
 Result<void> set_up(Database& db, const std::string& path, const OpenOptions& options) {
@@ -454,10 +446,9 @@ Result<void> set_up(Database& db, const std::string& path, const OpenOptions& op
   TRY(db.script(in_memory(options.directory) ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = NORMAL"));
   std::string damage = TRY(query_all<std::string>(db, "PRAGMA quick_check(1)", {}, read_text)).front();
   if (damage != "ok")
-    return fail(
-        Error{.code = Code::kIo,
-              .message = fmt::format("state file {} is damaged: {}", path, damage),
-              .hint = fmt::format("move it away (mv {0} {0}.damaged) and run `railbed up` again", path)});
+    return fail(Error{.code = Code::kIo,
+                      .message = fmt::format("state file {} is damaged: {}", path, damage),
+                      .hint = fmt::format("move it away (mv {0} {0}.damaged) and run `railbed up` again", path)});
 
   TRY(db.run("BEGIN IMMEDIATE"));
   int64_t version = TRY(schema_version(db));
@@ -478,11 +469,9 @@ Result<std::unique_ptr<Store>> open_read_only(const std::string& path, const Ope
   std::error_code problem;
   const bool there = std::filesystem::exists(path, problem);
   if (problem)
-    return Result<std::unique_ptr<Store>>(fail(system_error(problem.value(), "look at " + path)))
-        .hint("run as root");
+    return Result<std::unique_ptr<Store>>(fail(system_error(problem.value(), "look at " + path))).hint("run as root");
   if (!there)
-    return fail(Code::kNotFound, "no state in {}: railbed has done nothing here since boot",
-                options.directory);
+    return fail(Code::kNotFound, "no state in {}: railbed has done nothing here since boot", options.directory);
   std::unique_ptr<Database> db = TRY(Database::open(path, true));
   int64_t version = TRY(schema_version(*db));
   if (version != 0) TRY(check_version(version, path));

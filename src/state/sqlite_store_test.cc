@@ -21,8 +21,7 @@ class SqliteStore : public testing::Test {
   }
   ~SqliteStore() override { std::filesystem::remove_all(directory_); }
   Result<std::unique_ptr<Store>> open(const std::string& boot_id = "boot-1", bool read_only = false) {
-    return open_store(
-        {.directory = directory_, .boot_id = boot_id, .command = "railbed up", .read_only = read_only});
+    return open_store({.directory = directory_, .boot_id = boot_id, .command = "railbed up", .read_only = read_only});
   }
   std::string directory_;
 };
@@ -55,8 +54,7 @@ TEST_F(SqliteStore, WaitsForTheLockOfOneThatDies) {
   ASSERT_EQ(read(ready[0], &byte, 1), 1);
   ASSERT_EQ(open().error().code, Code::kBusy);
   kill(child, SIGKILL);
-  auto store =
-      open_store({.directory = directory_, .boot_id = "boot-1", .lock_wait = std::chrono::seconds(20)});
+  auto store = open_store({.directory = directory_, .boot_id = "boot-1", .lock_wait = std::chrono::seconds(20)});
   EXPECT_TRUE(store.has_value()) << store.error().to_string();
   waitpid(child, nullptr, 0);
 }
@@ -109,8 +107,7 @@ TEST_F(SqliteStore, IsForRootAlone) {
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(std::string(text, length > 0 ? static_cast<size_t>(length) : 0),
-            fmt::format("state file {}/state.db: opening it: unable to open database file\n  run as root",
-                        directory_));
+            fmt::format("state file {}/state.db: opening it: unable to open database file\n  run as root", directory_));
 }
 
 TEST_F(SqliteStore, MakesADirectoryForRootAlone) {
@@ -146,13 +143,12 @@ TEST_F(SqliteStore, SaysWhatToDoWithADamagedFile) {
   }
   auto store = open();
   ASSERT_FALSE(store.has_value());
-  EXPECT_EQ(
-      store.error().to_string(),
-      fmt::format("state file {0}: PRAGMA journal_mode = WAL: file is not a database\n"
-                  "  the file is damaged: move it away (mv {0} {0}.damaged) and run `railbed up` again; "
-                  "what an earlier `up` left in pods goes back when their network namespaces are "
-                  "deleted, or at reboot",
-                  path));
+  EXPECT_EQ(store.error().to_string(),
+            fmt::format("state file {0}: PRAGMA journal_mode = WAL: file is not a database\n"
+                        "  the file is damaged: move it away (mv {0} {0}.damaged) and run `railbed up` again; "
+                        "what an earlier `up` left in pods goes back when their network namespaces are "
+                        "deleted, or at reboot",
+                        path));
 }
 
 TEST_F(SqliteStore, NoticesDamageInside) {
@@ -207,12 +203,11 @@ TEST_F(SqliteStore, LosesNothingAndHalvesNothingWhenKilled) {
       for (int i = 0;; ++i) {
         std::string interface = fmt::format("net{}-{}", round, i);
         auto open_transaction = Transaction::begin(**store);
-        bool ok =
-            (*store)->put_attachment({.pod = "p", .interface = interface}).has_value() &&
-            (*store)
-                ->put_lease({"pool", *IpAddress::from_v4(0x0a000000).plus(round * 65536 + i), "p", interface})
-                .has_value() &&
-            open_transaction->commit().has_value();
+        bool ok = (*store)->put_attachment({.pod = "p", .interface = interface}).has_value() &&
+                  (*store)
+                      ->put_lease({"pool", *IpAddress::from_v4(0x0a000000).plus(round * 65536 + i), "p", interface})
+                      .has_value() &&
+                  open_transaction->commit().has_value();
         if (!ok || write(told[1], "c", 1) != 1) _exit(1);
       }
     }

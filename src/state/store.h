@@ -71,10 +71,8 @@ struct Attachment {
   AttachmentStatus status = AttachmentStatus::kBegun;
   std::string device;    // PCI address of the VF, or the host interface; empty for made links
   std::string resource;  // "openshift.io/name" the device came from
-  std::string
-      undo;  // JSON: what was there before (host name, MTU, MAC, VF attributes), written before the change
-  std::string
-      result;  // JSON of what was made (addresses, MAC, RDMA device), for status; empty until attached
+  std::string undo;      // JSON: what was there before (host name, MTU, MAC, VF attributes), written before the change
+  std::string result;    // JSON of what was made (addresses, MAC, RDMA device), for status; empty until attached
   friend bool operator==(const Attachment&, const Attachment&) = default;
 };
 

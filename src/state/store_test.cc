@@ -39,11 +39,9 @@ class StoreContract : public testing::TestWithParam<const char*> {
 TEST_P(StoreContract, KeepsTheFirstBaselineOfAPf) {
   PfBaseline first{.pf = kPf, .pf_name = "ens1f0", .autoprobe = true, .mtu = 1500, .up = true};
   PfBaseline later{.pf = kPf, .pf_name = "ens1f0", .num_vfs = 4, .autoprobe = false, .mtu = 9000};
-  later.vfs = {{.index = VfIndex{0},
-                .driver = "igbvf",
-                .mtu = 1500,
-                .admin_mac = *MacAddress::parse("02:00:00:00:00:01")},
-               {.index = VfIndex{1}}};
+  later.vfs = {
+      {.index = VfIndex{0}, .driver = "igbvf", .mtu = 1500, .admin_mac = *MacAddress::parse("02:00:00:00:00:01")},
+      {.index = VfIndex{1}}};
   ASSERT_TRUE(store_->put_baseline(first).has_value());
   ASSERT_TRUE(store_->put_baseline(later).has_value());
   EXPECT_EQ(*store_->baseline(kPf), first);
@@ -95,11 +93,8 @@ TEST_P(StoreContract, KeepsAttachmentsInOrderByPodAndInterface) {
 }
 
 TEST_P(StoreContract, KnowsTheSandboxesOfAContainer) {
-  for (const auto& [pod, interface] : {std::pair{"ns/b@c1", "net1"},
-                                       {"ns/a@c1", "net1"},
-                                       {"ns/a@c1", "net2"},
-                                       {"ns/a@c2", "net1"},
-                                       {"ns/c", "net1"}})
+  for (const auto& [pod, interface] :
+       {std::pair{"ns/b@c1", "net1"}, {"ns/a@c1", "net1"}, {"ns/a@c1", "net2"}, {"ns/a@c2", "net1"}, {"ns/c", "net1"}})
     ASSERT_TRUE(store_->put_attachment({.pod = pod, .interface = interface}).has_value());
   EXPECT_EQ(*store_->sandboxes_of("c1"), (std::vector<std::string>{"ns/a@c1", "ns/b@c1"}));
   ASSERT_TRUE(store_->forget_attachment("ns/a@c1", "net1").has_value());
@@ -117,8 +112,7 @@ TEST_P(StoreContract, GivesAnAddressOfAPoolToOne) {
   Result<void> twice = store_->put_lease({"rail0", a.address, "default/c", "net1"});
   ASSERT_FALSE(twice.has_value());
   EXPECT_EQ(twice.error().code, Code::kConflict);
-  EXPECT_EQ(twice.error().message,
-            "address 10.0.0.10 of pool rail0 belongs to pod default/a, interface net1");
+  EXPECT_EQ(twice.error().message, "address 10.0.0.10 of pool rail0 belongs to pod default/a, interface net1");
   EXPECT_EQ(*store_->leases("rail0"), (std::vector{b, a}));  // by address, not by text
   EXPECT_EQ(*store_->all_leases(), (std::vector{b, a, other}));
   ASSERT_TRUE(store_->forget_leases("default/b", "net1").has_value());
@@ -153,8 +147,7 @@ TEST_P(StoreContract, KeepsBlocksInTheirOrder) {
   AddressBlock high{"p", {address("10.0.0.64"), address("10.0.0.127")}};
   AddressBlock low{"p", {address("10.0.0.0"), address("10.0.0.63")}};
   AddressBlock other{"q", {address("fd00::"), address("fd00::ff")}};
-  for (const AddressBlock& block : {high, low, other, high})
-    ASSERT_TRUE(store_->put_block(block).has_value());
+  for (const AddressBlock& block : {high, low, other, high}) ASSERT_TRUE(store_->put_block(block).has_value());
   EXPECT_EQ(*store_->blocks("p"), (std::vector{high.addresses, low.addresses}));
   EXPECT_EQ(*store_->blocks("q"), std::vector{other.addresses});
   EXPECT_TRUE(store_->blocks("r")->empty());
@@ -168,8 +161,7 @@ TEST_P(StoreContract, KeepsBlocksInTheirOrder) {
 }
 
 TEST_P(StoreContract, FindsNotesByTheirBeginning) {
-  for (const char* key : {"a/2", "a/1", "a", "b/1", "a0"})
-    ASSERT_TRUE(store_->put_note(key, key).has_value());
+  for (const char* key : {"a/2", "a/1", "a", "b/1", "a0"}) ASSERT_TRUE(store_->put_note(key, key).has_value());
   using Notes = std::vector<Store::Note>;
   EXPECT_EQ(*store_->notes("a/"), (Notes{{"a/1", "a/1"}, {"a/2", "a/2"}}));
   ASSERT_TRUE(store_->forget_note("a/1").has_value());

@@ -39,8 +39,7 @@ bool read_all(int fd, char* bytes, size_t size) {
 }
 
 // The frame of src/cni/wire.h, written down a second time: what is tested is not what tests it.
-std::string frame(const std::string& type, const std::vector<std::string>& environment,
-                  const std::string& config) {
+std::string frame(const std::string& type, const std::vector<std::string>& environment, const std::string& config) {
   std::string payload = type + '\0';
   for (const std::string& one : environment) payload += one + '\0';
   payload += '\0';
@@ -53,8 +52,7 @@ std::string frame(const std::string& type, const std::vector<std::string>& envir
 
 Agent::Agent(AgentOptions options) : options_(std::move(options)), control_path_(options_.log + ".control") {
   int fd = ::open(control_path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0 || ::ftruncate(fd, sizeof(Control)) != 0)
-    throw std::runtime_error("cannot write " + control_path_);
+  if (fd < 0 || ::ftruncate(fd, sizeof(Control)) != 0) throw std::runtime_error("cannot write " + control_path_);
   void* page = ::mmap(nullptr, sizeof(Control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   ::close(fd);
   if (page == MAP_FAILED) throw std::runtime_error("cannot map " + control_path_);
@@ -89,8 +87,7 @@ bool Agent::start(unsigned kill_at, bool after) {
   while (std::chrono::steady_clock::now() < end) {
     if (request("railbed", {"CNI_COMMAND=VERSION"}, "{}")) {
       if (kill_at == 0 || calls() < kill_at) return true;
-      while (alive())
-        std::this_thread::sleep_for(std::chrono::microseconds(100));  // it ends after its answer
+      while (alive()) std::this_thread::sleep_for(std::chrono::microseconds(100));  // it ends after its answer
       return false;
     }
     if (!alive()) {
@@ -99,8 +96,7 @@ bool Agent::start(unsigned kill_at, bool after) {
     }
     std::this_thread::sleep_for(std::chrono::microseconds(300));
   }
-  throw std::runtime_error("the agent takes no requests on " + options_.socket +
-                           " after 20 s: " + last_words());
+  throw std::runtime_error("the agent takes no requests on " + options_.socket + " after 20 s: " + last_words());
 }
 
 bool Agent::alive() {

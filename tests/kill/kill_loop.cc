@@ -94,11 +94,9 @@ class Loop {
     agent_.start();
     detached_ = settled();
     for (int turn = 0; turn < 2; ++turn) {  // the first one also makes folders
-      if (!timed(sizes_.add, sizes_.add_us, [&] { return pods_.add(); }))
-        return complain("ADD without a kill");
+      if (!timed(sizes_.add, sizes_.add_us, [&] { return pods_.add(); })) return complain("ADD without a kill");
       attached_ = settled();
-      if (!timed(sizes_.del, sizes_.del_us, [&] { return pods_.del(); }))
-        return complain("DEL without a kill");
+      if (!timed(sizes_.del, sizes_.del_us, [&] { return pods_.del(); })) return complain("DEL without a kill");
       if (turn == 0) detached_ = settled();
     }
     agent_.stop();
@@ -141,8 +139,8 @@ class Loop {
     agent_.arm(0, false);
     auto begun = std::chrono::steady_clock::now();
     bool good = call();
-    duration = static_cast<int>(
-        std::chrono::duration_cast<microseconds>(std::chrono::steady_clock::now() - begun).count());
+    duration =
+        static_cast<int>(std::chrono::duration_cast<microseconds>(std::chrono::steady_clock::now() - begun).count());
     calls = agent_.calls();
     return good;
   }
@@ -216,8 +214,7 @@ class Loop {
     return (armed_at != 0 && agent_.calls() >= armed_at) || (!done && pods_.refusal().empty());
   }
   bool is_gone() {
-    for (int tries = 0; tries < 20000 && agent_.alive(); ++tries)
-      std::this_thread::sleep_for(microseconds(100));
+    for (int tries = 0; tries < 20000 && agent_.alive(); ++tries) std::this_thread::sleep_for(microseconds(100));
     return !agent_.alive();
   }
 
@@ -315,14 +312,12 @@ Kill random_kill(std::mt19937& random, unsigned calls, int duration, unsigned st
   return kill;
 }
 
-int tell(const std::vector<std::unique_ptr<Loop>>& loops, const std::vector<Scenario>& all,
-         const std::string& mode) {
+int tell(const std::vector<std::unique_ptr<Loop>>& loops, const std::vector<Scenario>& all, const std::string& mode) {
   int failed = 0;
   for (size_t i = 0; i < loops.size(); ++i) {
     const Lines& failures = loops[i]->failures();
     fmt::print("{} kill: {}, {}\n", failures.empty() ? "PASS" : "FAIL", all[i].name, mode);
-    for (size_t line = 0; line < std::min<size_t>(failures.size(), 25); ++line)
-      fmt::print("    {}\n", failures[line]);
+    for (size_t line = 0; line < std::min<size_t>(failures.size(), 25); ++line) fmt::print("    {}\n", failures[line]);
     if (!failures.empty()) failed = 1;
   }
   return failed;
@@ -340,12 +335,11 @@ int run(const Options& options) {
     for (int i = 0; i < scenario.pods; ++i) machine.make_pod(scenario.pod_name(i));
   std::filesystem::create_directories(options.work + "/manifests");
   std::ofstream(options.work + "/manifests/pods.yaml") << manifests();
-  Agent agent(
-      {.command = {options.railbed, "agent", "--metrics", "off", "--manifests", options.work + "/manifests"},
-       .shim = options.shim,
-       .socket = "/run/railbed/agent.sock",
-       .log = options.work + "/agent.log",
-       .watched = "/run/railbed:/var/lib/railbed:/var/lib/cni:/run/k8s.cni.cncf.io"});
+  Agent agent({.command = {options.railbed, "agent", "--metrics", "off", "--manifests", options.work + "/manifests"},
+               .shim = options.shim,
+               .socket = "/run/railbed/agent.sock",
+               .log = options.work + "/agent.log",
+               .watched = "/run/railbed:/var/lib/railbed:/var/lib/cni:/run/k8s.cni.cncf.io"});
   std::mt19937 random(options.seed);
   Totals totals;
   std::vector<std::unique_ptr<Loop>> loops;
@@ -364,8 +358,7 @@ int run(const Options& options) {
   for (int wanted = totals.kills + options.kills; any && totals.kills < wanted;) {
     // Of what is slow (each move of an interface waits for the kernel), less.
     size_t which = random() % loops.size();
-    if (random() % 8 >
-        60'000 / static_cast<unsigned>(loops[which]->sizes().add_us + loops[which]->sizes().del_us + 1))
+    if (random() % 8 > 60'000 / static_cast<unsigned>(loops[which]->sizes().add_us + loops[which]->sizes().del_us + 1))
       continue;
     const Sizes& sizes = loops[which]->sizes();
     if (!usable(loops[which])) {
@@ -425,10 +418,9 @@ bool read_options(int argc, char** argv, Options& options) {
 int main(int argc, char** argv) {
   railbed::kill::Options options;
   if (!railbed::kill::read_options(argc, argv, options)) {
-    fmt::print(
-        stderr,
-        "usage: kill_loop --railbed FILE --shim FILE --work DIR [--every | --once] [--share I/N] [--kills N] "
-        "[--seed S] [--only TEXT] [--networks FILE] [--cni FILE]\n");
+    fmt::print(stderr,
+               "usage: kill_loop --railbed FILE --shim FILE --work DIR [--every | --once] [--share I/N] [--kills N] "
+               "[--seed S] [--only TEXT] [--networks FILE] [--cni FILE]\n");
     return 2;
   }
   try {

@@ -49,8 +49,8 @@ void add_files(const std::string& folder, bool contents, std::vector<std::string
     bool changes_anyway = name.starts_with("state.db") || name.starts_with("last_reserved_ip") ||
                           name.find("lock") != std::string::npos || name.ends_with(".sock");
     if (!entry.is_regular_file(ignored) || changes_anyway) continue;
-    lines.push_back(without_container(
-        fmt::format("file {} {}", entry.path().string(), contents ? content(entry.path()) : "")));
+    lines.push_back(
+        without_container(fmt::format("file {} {}", entry.path().string(), contents ? content(entry.path()) : "")));
   }
 }
 
@@ -61,9 +61,8 @@ void add_records(std::vector<std::string>& lines) {
     lines.push_back(without_container(
         fmt::format("lease {} {} {} {}", lease.pool, lease.address.to_string(), lease.pod, lease.interface)));
   for (const state::Attachment& one : need((*store)->attachments()))
-    lines.push_back(
-        without_container(fmt::format("attachment {} {} {} {} {} status {}", one.pod, one.interface,
-                                      one.network, one.type, one.device, static_cast<int>(one.status))));
+    lines.push_back(without_container(fmt::format("attachment {} {} {} {} {} status {}", one.pod, one.interface,
+                                                  one.network, one.type, one.device, static_cast<int>(one.status))));
 }
 
 // Sysctls that tuning sets in the scenarios; /proc/sys/net shows the namespace of the thread that reads.
@@ -133,18 +132,17 @@ void Machine::add_namespace(const std::string& label, os::LinkPort& links, std::
   std::map<IfIndex, std::string> names;
   for (const os::Link& link : need(links.list(os::WithVfs::kYes))) {
     for (const os::VfInfo& vf : link.vfs)
-      lines.push_back(
-          fmt::format("{} vf {} of {} mac {} vlan {} qos {} spoof {} trust {} state {} rates {} {}", label,
-                      vf.index.value, link.name.to_string(), vf.mac ? vf.mac->to_string() : "-", vf.vlan,
-                      vf.qos, vf.spoof_check.value_or(false), vf.trust.value_or(false),
-                      static_cast<int>(vf.link_state.value_or(os::VfLinkState::kAuto)), vf.min_tx_rate_mbps,
-                      vf.max_tx_rate_mbps));
+      lines.push_back(fmt::format("{} vf {} of {} mac {} vlan {} qos {} spoof {} trust {} state {} rates {} {}", label,
+                                  vf.index.value, link.name.to_string(), vf.mac ? vf.mac->to_string() : "-", vf.vlan,
+                                  vf.qos, vf.spoof_check.value_or(false), vf.trust.value_or(false),
+                                  static_cast<int>(vf.link_state.value_or(os::VfLinkState::kAuto)), vf.min_tx_rate_mbps,
+                                  vf.max_tx_rate_mbps));
     names[link.index] = link.name.to_string();
     bool random_mac = link.kind == "macvlan";
-    lines.push_back(fmt::format(
-        "{} link {} {} mtu {} mac {} alias '{}' altnames {} {}{}", label, link.name.to_string(), link.kind,
-        link.mtu, random_mac ? "any" : fmt::format("{:02x}", fmt::join(link.hw_address, ":")), link.alias,
-        fmt::join(link.alt_names, ","), link.up ? "up" : "down", link.promiscuous ? " promisc" : ""));
+    lines.push_back(
+        fmt::format("{} link {} {} mtu {} mac {} alias '{}' altnames {} {}{}", label, link.name.to_string(), link.kind,
+                    link.mtu, random_mac ? "any" : fmt::format("{:02x}", fmt::join(link.hw_address, ":")), link.alias,
+                    fmt::join(link.alt_names, ","), link.up ? "up" : "down", link.promiscuous ? " promisc" : ""));
   }
   for (const os::LinkAddress& address : need(links.addresses()))
     if (std::string text = address.prefix.to_string(); !text.starts_with("fe80"))

@@ -83,8 +83,7 @@ int run_with_input(const std::string& program, std::string name, std::vector<std
 }
 
 std::string plugin_json(const Network::Plugin& plugin) {
-  return fmt::format(R"({{"type":"{}"{}{}}})", plugin.type, plugin.members.empty() ? "" : ",",
-                     plugin.members);
+  return fmt::format(R"({{"type":"{}"{}{}}})", plugin.type, plugin.members.empty() ? "" : ",", plugin.members);
 }
 
 }  // namespace
@@ -100,8 +99,7 @@ std::vector<Scenario> scenarios() {
         {"c2", "net2", {macvlan("pa0", whereabouts(15)), kTuning}}}},
       {"four pods at once",
        "burst",
-       {{"b", "net1", {macvlan("pa0", whereabouts(16))}},
-        {"b2", "net2", {macvlan("pa1", four_addresses(17))}}},
+       {{"b", "net1", {macvlan("pa0", whereabouts(16))}}, {"b2", "net2", {macvlan("pa1", four_addresses(17))}}},
        true,
        4},
       {"the meta plugin and four networks",
@@ -132,8 +130,7 @@ std::vector<Scenario> read_scenarios(const std::string& text) {
       throw std::runtime_error("not \"scenario | network | interface | plugin | members\": " + line);
     if (all.empty() || all.back().name != fields[0]) all.push_back({.name = fields[0], .pod = fields[0]});
     std::vector<Network>& networks = all.back().networks;
-    if (networks.empty() || networks.back().interface != fields[2])
-      networks.push_back({fields[1], fields[2], {}});
+    if (networks.empty() || networks.back().interface != fields[2]) networks.push_back({fields[1], fields[2], {}});
     networks.back().plugins.push_back({fields[3], fields[4]});
   }
   return all;
@@ -143,8 +140,7 @@ std::string manifests() {
   std::string text, list;
   for (const Named& network : meta_networks()) {
     std::string plugins;
-    for (const Network::Plugin& plugin : network.plugins)
-      plugins += (plugins.empty() ? "" : ",") + plugin_json(plugin);
+    for (const Network::Plugin& plugin : network.plugins) plugins += (plugins.empty() ? "" : ",") + plugin_json(plugin);
     text += fmt::format(
         "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {{name: {0}, "
         "namespace: "
@@ -153,11 +149,10 @@ std::string manifests() {
         network.name, plugins);
     list += (list.empty() ? "" : ", ") + std::string(network.name);
   }
-  return text +
-         fmt::format(
-             "apiVersion: v1\nkind: Pod\nmetadata:\n  name: meta\n  namespace: default\n  annotations:\n"
-             "    k8s.v1.cni.cncf.io/networks: {}\nspec:\n  containers: [{{name: main, image: none}}]\n",
-             list);
+  return text + fmt::format(
+                    "apiVersion: v1\nkind: Pod\nmetadata:\n  name: meta\n  namespace: default\n  annotations:\n"
+                    "    k8s.v1.cni.cncf.io/networks: {}\nspec:\n  containers: [{{name: main, image: none}}]\n",
+                    list);
 }
 
 void Runtime::new_container() {
@@ -169,20 +164,20 @@ void Runtime::new_container() {
 std::string Runtime::config_of(const Network& network, const Network::Plugin& plugin,
                                const std::string& previous) const {
   return fmt::format(R"({{"cniVersion":"1.0.0","name":"{}","type":"{}"{}{}{}}})", network.name, plugin.type,
-                     (plugin.members.empty() ? "" : ",") + plugin.members,
-                     previous.empty() ? "" : R"(,"prevResult":)", previous);
+                     (plugin.members.empty() ? "" : ",") + plugin.members, previous.empty() ? "" : R"(,"prevResult":)",
+                     previous);
 }
 
 std::vector<std::string> Runtime::environment_of(const std::string& command, const Network& network) const {
-  return {"CNI_COMMAND=" + command,
-          "CNI_CONTAINERID=" + container_,
-          "CNI_NETNS=" + netns_,
-          "CNI_IFNAME=" + network.interface,
-          "CNI_PATH=/opt/cni/bin",
-          fmt::format(
-              "CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME={};K8S_POD_INFRA_CONTAINER_"
-              "ID={};K8S_POD_UID=u-{}",
-              pod_, container_, pod_)};
+  return {
+      "CNI_COMMAND=" + command,
+      "CNI_CONTAINERID=" + container_,
+      "CNI_NETNS=" + netns_,
+      "CNI_IFNAME=" + network.interface,
+      "CNI_PATH=/opt/cni/bin",
+      fmt::format(
+          "CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME={};K8S_POD_INFRA_CONTAINER_ID={};K8S_POD_UID=u-{}",
+          pod_, container_, pod_)};
 }
 
 bool Runtime::call(const std::string& command, const Network& network, const Network::Plugin& plugin,
@@ -236,11 +231,9 @@ bool Runtime::del_by_shim(const std::string& railbed_cni) {
     const Network& network = scenario_.networks[i];
     for (size_t plugin = network.plugins.size(); plugin-- > 0;) {
       std::string config = config_of(network, network.plugins[plugin], results_[i]);
-      int status =
-          run_with_input(railbed_cni, network.plugins[plugin].type, environment_of("DEL", network), config);
+      int status = run_with_input(railbed_cni, network.plugins[plugin].type, environment_of("DEL", network), config);
       if (status == 0) continue;
-      refusal_ = fmt::format("railbed-cni ended with status {} for DEL of {} without an agent", status,
-                             network.name);
+      refusal_ = fmt::format("railbed-cni ended with status {} for DEL of {} without an agent", status, network.name);
       return false;
     }
   }

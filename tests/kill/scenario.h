@@ -58,8 +58,7 @@ class Runtime {
   const std::string& refusal() const { return refusal_; }
 
  private:
-  std::string config_of(const Network& network, const Network::Plugin& plugin,
-                        const std::string& previous) const;
+  std::string config_of(const Network& network, const Network::Plugin& plugin, const std::string& previous) const;
   std::vector<std::string> environment_of(const std::string& command, const Network& network) const;
   bool call(const std::string& command, const Network& network, const Network::Plugin& plugin,
             const std::string& previous, std::string& output);
@@ -75,8 +74,7 @@ class Runtime {
 // The pods of a scenario, all at once: a thread each.
 class Pods {
  public:
-  explicit Pods(std::vector<Runtime> runtimes)
-      : runtimes_(std::move(runtimes)), attached_(runtimes_.size()) {}
+  explicit Pods(std::vector<Runtime> runtimes) : runtimes_(std::move(runtimes)), attached_(runtimes_.size()) {}
 
   // Each is about the pods for which it is not done yet, and says whether it is for all now.
   bool add();

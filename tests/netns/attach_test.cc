@@ -25,17 +25,16 @@ class AttachTest : public ContractTest {
  protected:
   os::Deadline soon() { return kernel_->clock().now() + std::chrono::seconds(10); }
   Result<PodReport> attach(std::vector<InterfaceWanted> interfaces) {
-    return attach_pod(
-        *kernel_, *store_,
-        {.pod = "default/a", .netns_path = "/run/netns/pod", .interfaces = std::move(interfaces)}, soon());
+    return attach_pod(*kernel_, *store_,
+                      {.pod = "default/a", .netns_path = "/run/netns/pod", .interfaces = std::move(interfaces)},
+                      soon());
   }
   std::vector<std::string> addresses_of(const std::string& name) {
     std::vector<std::string> texts;
     IfIndex index = link(*inside_, name).index;
     auto all = inside_->addresses();
     for (const os::LinkAddress& one : *all)
-      if (one.link == index && !one.prefix.to_string().starts_with("fe80"))
-        texts.push_back(one.prefix.to_string());
+      if (one.link == index && !one.prefix.to_string().starts_with("fe80")) texts.push_back(one.prefix.to_string());
     std::ranges::sort(texts);
     return texts;
   }
@@ -79,17 +78,15 @@ TEST_P(AttachTest, MovesAHostDeviceAndGivesItBack) {
   EXPECT_THAT(addresses_of("net1"), ElementsAre("10.9.0.2/24"));
   auto routes = inside_->routes();
   EXPECT_TRUE(std::ranges::any_of(*routes, [](const os::Route& route) {
-    return route.destination == *IpPrefix::parse("10.77.0.0/16") &&
-           route.gateway == *IpAddress::parse("10.9.0.1");
+    return route.destination == *IpPrefix::parse("10.77.0.0/16") && route.gateway == *IpAddress::parse("10.9.0.1");
   }));
   const InterfaceResult& result = report->interfaces.at(0);
-  EXPECT_EQ(
-      to_json(result),
-      fmt::format(R"({{"interface":"net1","network":"default/net1","type":"host-device",)"
-                  R"("mac":"02:00:00:00:00:77","mtu":1400,"addresses":["10.9.0.2/24"],)"
-                  R"("gateway":"10.9.0.1","routes":[{{"dst":"10.77.0.0/16","gw":"10.9.0.1","link":{}}}],)"
-                  R"("hostName":"v0"}})",
-                  net1.index));
+  EXPECT_EQ(to_json(result),
+            fmt::format(R"({{"interface":"net1","network":"default/net1","type":"host-device",)"
+                        R"("mac":"02:00:00:00:00:77","mtu":1400,"addresses":["10.9.0.2/24"],)"
+                        R"("gateway":"10.9.0.1","routes":[{{"dst":"10.77.0.0/16","gw":"10.9.0.1","link":{}}}],)"
+                        R"("hostName":"v0"}})",
+                        net1.index));
   EXPECT_EQ(*result_from_json(to_json(result)), result);
   EXPECT_EQ(store_->all_leases()->size(), 1u);
 
@@ -104,15 +101,14 @@ TEST_P(AttachTest, MovesAHostDeviceAndGivesItBack) {
 
 TEST_P(AttachTest, PutsBackTheHostsOwnAddressesAndRoutes) {
   make_veth("v0", "v1");
-  for (const char* name : {"v0", "v1"})
-    ASSERT_EQ(message(host_->change(link(*host_, name).index, {.up = true})), "");
+  for (const char* name : {"v0", "v1"}) ASSERT_EQ(message(host_->change(link(*host_, name).index, {.up = true})), "");
   IfIndex v0 = link(*host_, "v0").index;
   ASSERT_EQ(message(host_->add_address({v0, *IpPrefix::parse("192.0.2.1/24")})), "");
   ASSERT_EQ(message(host_->add_address({v0, *IpPrefix::parse("2001:db8::1/64")})), "");
-  ASSERT_EQ(message(host_->add_route({.destination = *IpPrefix::parse("198.51.100.0/24"),
-                                      .gateway = *IpAddress::parse("192.0.2.9"),
-                                      .link = v0})),
-            "");
+  ASSERT_EQ(
+      message(host_->add_route(
+          {.destination = *IpPrefix::parse("198.51.100.0/24"), .gateway = *IpAddress::parse("192.0.2.9"), .link = v0})),
+      "");
   std::string before = host_state();
   ASSERT_EQ(message(attach({wanted("net1", {R"({"type":"host-device","device":"v0"})"})})), "");
   EXPECT_THAT(addresses_of("net1"), ElementsAre());
@@ -124,10 +120,9 @@ TEST_P(AttachTest, MakesMacvlansInThePodAndRemovesThemTogether) {
   make_veth("v0", "v1");
   std::vector<InterfaceWanted> three;
   for (int i = 1; i <= 3; ++i)
-    three.push_back(
-        wanted(fmt::format("net{}", i), {fmt::format(R"({{"type":"macvlan","master":"v0","mtu":1300,
+    three.push_back(wanted(fmt::format("net{}", i), {fmt::format(R"({{"type":"macvlan","master":"v0","mtu":1300,
         "ipam":{{"type":"host-local","ranges":[[{{"subnet":"10.{0}.0.0/24"}}],[{{"subnet":"fd0{0}::/64"}}]]}}}})",
-                                                     i)}));
+                                                                 i)}));
   auto report = attach(three);
   ASSERT_EQ(message(report), "");
   EXPECT_EQ(report->attached, 3);
@@ -208,8 +203,7 @@ TEST_P(AttachTest, AttachesAllOrNothing) {
                             "addresses":[{"address":"10.0.0.2/24"}],
                             "routes":[{"dst":"10.5.0.0/16","gw":"172.16.0.1"}]}})"})});
   ASSERT_FALSE(report.has_value());
-  EXPECT_THAT(message(report),
-              HasSubstr("pod default/a: interface net3 (network default/net3): RTM_NEWROUTE"));
+  EXPECT_THAT(message(report), HasSubstr("pod default/a: interface net3 (network default/net3): RTM_NEWROUTE"));
   EXPECT_THAT(message(report), HasSubstr("is gateway 172.16.0.1 inside a subnet of this interface"));
   EXPECT_EQ(host_state(), before);
   EXPECT_EQ(inside_->list(os::WithVfs::kNo)->size(), 1u);
@@ -220,11 +214,9 @@ TEST_P(AttachTest, AttachesAllOrNothing) {
 TEST_P(AttachTest, LeavesAnInterfaceOfThePodAlone) {
   make_veth("v0", "v1");
   make_veth("w0", "w1");
-  ASSERT_EQ(message(host_->change(link(*host_, "w0").index, {.name = IfName{"net1"}, .netns = pod_.get()})),
-            "");
+  ASSERT_EQ(message(host_->change(link(*host_, "w0").index, {.name = IfName{"net1"}, .netns = pod_.get()})), "");
   std::string before = host_state();
-  for (const char* config :
-       {R"({"type":"host-device","device":"v0"})", R"({"type":"macvlan","master":"v0"})"}) {
+  for (const char* config : {R"({"type":"host-device","device":"v0"})", R"({"type":"macvlan","master":"v0"})"}) {
     auto report = attach({wanted("net1", {config})});
     ASSERT_FALSE(report.has_value());
     EXPECT_THAT(message(report), HasSubstr("there is an interface net1 in the pod already"));
@@ -240,8 +232,7 @@ TEST_P(AttachTest, FindsAnotherNameWhenItsOwnIsTaken) {
   make_veth("v0", "w1");
   auto detached = detach_pod(*kernel_, *store_, "default/a", soon());
   ASSERT_EQ(message(detached), "");
-  EXPECT_THAT(detached->notes, ElementsAre("interface net1: v0 is back as v0_1: another interface "
-                                           "is called v0 now"));
+  EXPECT_THAT(detached->notes, ElementsAre("interface net1: v0 is back as v0_1: another interface is called v0 now"));
   EXPECT_EQ(link(*host_, "v0_1").mac(), mac);
 }
 
@@ -256,8 +247,8 @@ TEST_P(AttachTest, CopesWithANamespaceThatIsGone) {
   auto recovered = recover(*kernel_, *store_, soon());
   ASSERT_EQ(message(recovered), "");
   EXPECT_THAT(recovered->finished, testing::UnorderedElementsAre("default/a net1", "default/a net2"));
-  EXPECT_THAT(recovered->notes, ElementsAre("pod default/a, interface net1: v0 (veth) ended with the pod's "
-                                            "network namespace"));
+  EXPECT_THAT(recovered->notes, ElementsAre("pod default/a, interface net1: v0 (veth) ended with "
+                                            "the pod's network namespace"));
   EXPECT_TRUE(store_->attachments()->empty());
   auto report = attach({wanted("net1", {R"({"type":"macvlan","master":"lo"})"})});
   EXPECT_THAT(message(report), HasSubstr("the pod's network namespace is gone"));

@@ -43,8 +43,8 @@ class ChangesTest : public ContractTest {
       if (one.name.value == "lo") continue;
       lines.push_back(fmt::format("{} {} mtu {} {} {}{}{} queue {}{}", one.name, one.kind, one.mtu,
                                   one.up ? "up" : "down", fmt::join(one.hw_address, ":"),
-                                  one.promiscuous ? " promisc" : "", one.all_multicast ? " allmulti" : "",
-                                  one.tx_queue, one.master ? " port" : ""));
+                                  one.promiscuous ? " promisc" : "", one.all_multicast ? " allmulti" : "", one.tx_queue,
+                                  one.master ? " port" : ""));
     }
     auto addresses = inside_->addresses();
     for (const os::LinkAddress& one : *addresses)
@@ -53,8 +53,7 @@ class ChangesTest : public ContractTest {
     auto routes = inside_->all_routes();
     for (const std::string& line : routes_in(*routes)) lines.push_back(line);
     auto rules = inside_->rules();
-    for (const os::Rule& rule : *rules)
-      lines.push_back(fmt::format("from {} table {}", rule.source, rule.table));
+    for (const os::Rule& rule : *rules) lines.push_back(fmt::format("from {} table {}", rule.source, rule.table));
     std::ranges::sort(lines);
     return lines;
   }
@@ -63,16 +62,14 @@ class ChangesTest : public ContractTest {
     for (const os::Route& one : routes) {
       std::string to = one.destination.has_value() ? one.destination->to_string() : "default";
       if (to.starts_with("fe80") || to.starts_with("ff00")) continue;
-      lines.push_back(fmt::format("route {}{}{}", to,
-                                  one.gateway.has_value() ? " via " + one.gateway->to_string() : "",
+      lines.push_back(fmt::format("route {}{}{}", to, one.gateway.has_value() ? " via " + one.gateway->to_string() : "",
                                   one.table.has_value() ? fmt::format(" table {}", *one.table) : ""));
     }
     return lines;
   }
   void make_master() {
     make_veth("v0", "v1");
-    for (const char* name : {"v0", "v1"})
-      ASSERT_EQ(message(host_->change(link(*host_, name).index, {.up = true})), "");
+    for (const char* name : {"v0", "v1"}) ASSERT_EQ(message(host_->change(link(*host_, name).index, {.up = true})), "");
   }
   static cni::AddResult previous() {
     cni::AddResult result;
@@ -96,8 +93,7 @@ TEST_P(ChangesTest, TuningIsPutBack) {
   ASSERT_EQ(message(attach(wanted("net1", {kMacvlan}))), "");
   std::vector<std::string> before = pod_state();
   std::string filter = *kernel_->netns().sysctl(*pod_, "net/ipv4/conf/net1/arp_filter");
-  auto report =
-      attach(chained("net1", R"({"type":"tuning","mtu":1300,"mac":"02:00:00:00:00:99","promisc":true,
+  auto report = attach(chained("net1", R"({"type":"tuning","mtu":1300,"mac":"02:00:00:00:00:99","promisc":true,
       "allmulti":true,"txQLen":77,"sysctl":{"net.ipv4.conf.IFNAME.arp_filter":"1"}})"));
   ASSERT_EQ(message(report), "");
   os::Link net1 = link(*inside_, "net1");
@@ -132,10 +128,10 @@ TEST_P(ChangesTest, SourceRoutingAsARequestOfItsOwn) {
   if (!report.has_value() && report.error().code == Code::kUnsupported) GTEST_SKIP() << message(report);
   ASSERT_EQ(message(report), "");
   std::vector<std::string> now = pod_state();
-  EXPECT_THAT(now, IsSupersetOf({"from 10.5.0.2/32 table 100", "from fd05::2/128 table 101",
-                                 "route 10.5.0.0/24 table 100", "route 10.77.0.0/16 via 10.5.0.1 table 100",
-                                 "route default via 10.5.0.1 table 100", "route fd05::/64 table 101",
-                                 "route default via fd05::1 table 101"}));
+  EXPECT_THAT(now,
+              IsSupersetOf({"from 10.5.0.2/32 table 100", "from fd05::2/128 table 101", "route 10.5.0.0/24 table 100",
+                            "route 10.77.0.0/16 via 10.5.0.1 table 100", "route default via 10.5.0.1 table 100",
+                            "route fd05::/64 table 101", "route default via fd05::1 table 101"}));
   EXPECT_EQ(std::ranges::count(now, "route 10.5.0.0/24"), 0);
   EXPECT_EQ(std::ranges::count(now, "route default via 10.5.0.1"), 0);
   EXPECT_EQ(check("net1/sbr"), "");
@@ -195,10 +191,8 @@ TEST_P(ChangesTest, AVrfInAListAndAsARequestOfItsOwn) {
 
 TEST_P(ChangesTest, AMasterOfThePod) {
   make_master();
-  ASSERT_EQ(message(host_->change(link(*host_, "v0").index, {.name = IfName{"in0"}, .netns = pod_.get()})),
-            "");
-  auto report =
-      attach(wanted("net1", {R"({"type":"macvlan","master":"in0","linkInContainer":true,"mode":"bridge"})"}));
+  ASSERT_EQ(message(host_->change(link(*host_, "v0").index, {.name = IfName{"in0"}, .netns = pod_.get()})), "");
+  auto report = attach(wanted("net1", {R"({"type":"macvlan","master":"in0","linkInContainer":true,"mode":"bridge"})"}));
   ASSERT_EQ(message(report), "");
   EXPECT_EQ(link(*inside_, "net1").parent, link(*inside_, "in0").index);
   EXPECT_THAT(message(attach(wanted("net2", {R"({"type":"macvlan","master":"in0","linkInContainer":true,
@@ -218,10 +212,8 @@ TEST_P(ChangesTest, AReusedPathIsAnotherNamespace) {
   ASSERT_EQ(message(kernel_->netns().create("pod")), "");
   pod_ = std::move(*kernel_->netns().open("/run/netns/pod"));
   inside_ = std::move(*kernel_->netns().links(*pod_));
-  ASSERT_EQ(message(host_->create({.kind = "macvlan",
-                                   .name = IfName{"net1"},
-                                   .netns = pod_.get(),
-                                   .parent = link(*host_, "v0").index})),
+  ASSERT_EQ(message(host_->create(
+                {.kind = "macvlan", .name = IfName{"net1"}, .netns = pod_.get(), .parent = link(*host_, "v0").index})),
             "");
   EXPECT_THAT(check("net1"), HasSubstr("is another network namespace now"));
   auto recovered = recover(*kernel_, *store_, soon());
@@ -235,9 +227,7 @@ TEST_P(ChangesTest, DetachesWhatTheOriginalsMade) {
   make_master();
   make_veth("w0", "w1");
   IfIndex v0 = link(*host_, "v0").index;
-  ASSERT_EQ(
-      message(host_->create({.kind = "macvlan", .name = IfName{"net1"}, .netns = pod_.get(), .parent = v0})),
-      "");
+  ASSERT_EQ(message(host_->create({.kind = "macvlan", .name = IfName{"net1"}, .netns = pod_.get(), .parent = v0})), "");
   IfIndex w0 = link(*host_, "w0").index;
   ASSERT_EQ(message(host_->change(w0, {.name = IfName{"net2"}, .netns = pod_.get(), .alias = "w0"})), "");
   auto foreign = [&](const char* type, const char* name) {

@@ -88,8 +88,7 @@ bool wait_for(const std::function<bool()>& what) {
 class DhcpTest : public ScratchTest {
  protected:
   void SetUp() override {
-    if (std::system("command -v dnsmasq >/dev/null 2>&1") != 0)
-      GTEST_SKIP() << "needs dnsmasq (tools/setup test)";
+    if (std::system("command -v dnsmasq >/dev/null 2>&1") != 0) GTEST_SKIP() << "needs dnsmasq (tools/setup test)";
     ScratchTest::SetUp();
     if (IsSkipped()) return;
     std::string name = std::filesystem::temp_directory_path() / "railbed-dhcp.XXXXXX";
@@ -103,8 +102,7 @@ class DhcpTest : public ScratchTest {
     ASSERT_TRUE(host_->add_address({srv, *IpPrefix::parse("10.77.0.1/24")}).has_value());
     ASSERT_TRUE(host_->change(srv, {.up = true}).has_value());
     server_ = std::make_unique<Dnsmasq>("srv", directory_);
-    ASSERT_TRUE(wait_for([&] { return server_->log().find("started") != std::string::npos; }))
-        << server_->log();
+    ASSERT_TRUE(wait_for([&] { return server_->log().find("started") != std::string::npos; })) << server_->log();
   }
   void TearDown() override {
     server_.reset();
@@ -147,8 +145,7 @@ TEST_F(DhcpTest, LeasesAreTakenRenewedAndGivenBack) {
   EXPECT_EQ(result->routes[0].destination.to_string(), "10.88.0.0/16");
   EXPECT_EQ(result->dns.nameservers, std::vector<std::string>{"10.77.0.3"});
   EXPECT_EQ(result->dns.search, (std::vector<std::string>{"eng.example.org", "example.org"}));
-  EXPECT_NE(server_->leases().find("00:63:31:2f:6c:61:6e:2f:6e:65:74:31"), std::string::npos)
-      << server_->leases();
+  EXPECT_NE(server_->leases().find("00:63:31:2f:6c:61:6e:2f:6e:65:74:31"), std::string::npos) << server_->leases();
 
   // The server answers a renewal to the address itself.
   IfIndex net1 = link(*inside_, "net1").index;
@@ -161,8 +158,7 @@ TEST_F(DhcpTest, LeasesAreTakenRenewedAndGivenBack) {
   int before = server_->times("DHCPACK");
   EXPECT_TRUE(wait_for([&] { return server_->times("DHCPACK") > before; })) << server_->log();
   ASSERT_TRUE(dhcp->release({"default/a@c1", "net1"}).has_value());
-  EXPECT_TRUE(wait_for([&] { return server_->leases().find(address) == std::string::npos; }))
-      << server_->log();
+  EXPECT_TRUE(wait_for([&] { return server_->leases().find(address) == std::string::npos; })) << server_->log();
   EXPECT_EQ(server_->times("DHCPRELEASE"), 1);
 }
 

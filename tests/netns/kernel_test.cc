@@ -113,10 +113,9 @@ TEST_F(KernelTest, RdmaIsThereOrSaysWhyNot) {
   auto port = kernel_->rdma();
   if (!port) {
     EXPECT_EQ(port.error().code, Code::kUnsupported);
-    EXPECT_EQ(
-        port.error().to_string(),
-        "socket NETLINK_RDMA: EPROTONOSUPPORT (Protocol not supported)\n  this kernel has no RDMA, or its "
-        "modules are not loaded (modprobe ib_uverbs)");
+    EXPECT_EQ(port.error().to_string(),
+              "socket NETLINK_RDMA: EPROTONOSUPPORT (Protocol not supported)\n  this kernel has no RDMA, or its "
+              "modules are not loaded (modprobe ib_uverbs)");
     return;
   }
   EXPECT_TRUE((*port)->list().has_value());

@@ -123,14 +123,12 @@ TEST_P(LinksTest, ErrorsNameTheInterfaceAndTheKernelsReason) {
   auto v0 = link(*host_, "v0").index;
   EXPECT_EQ(message(host_->change(v0, {.mtu = 10})),
             "RTM_NEWLINK v0 mtu 10: EINVAL (Invalid argument): mtu less than device minimum");
-  EXPECT_EQ(message(host_->change(v0, {.name = IfName{"v1"}})),
-            "RTM_NEWLINK v0 name v1: EEXIST (File exists)");
+  EXPECT_EQ(message(host_->change(v0, {.name = IfName{"v1"}})), "RTM_NEWLINK v0 name v1: EEXIST (File exists)");
   EXPECT_EQ(message(host_->change(IfIndex{4711}, {.up = true})),
             "RTM_NEWLINK interface 4711 up: ENODEV (No such device)");
   EXPECT_EQ(code(host_->change(IfIndex{4711}, {.up = true})), Code::kNotFound);
   EXPECT_EQ(message(host_->find(IfName{"none"}, WithVfs::kNo)), "RTM_GETLINK none: ENODEV (No such device)");
-  EXPECT_EQ(message(host_->find(IfIndex{4711}, WithVfs::kYes)),
-            "RTM_GETLINK interface 4711: ENODEV (No such device)");
+  EXPECT_EQ(message(host_->find(IfIndex{4711}, WithVfs::kYes)), "RTM_GETLINK interface 4711: ENODEV (No such device)");
   EXPECT_EQ(code(host_->remove(IfIndex{4711})), Code::kNotFound);
   NewLink again{.kind = "bridge", .name = IfName{"v0"}};
   EXPECT_EQ(message(host_->create(again)), "RTM_NEWLINK v0 type bridge: EEXIST (File exists)");
@@ -148,8 +146,7 @@ TEST_P(LinksTest, MacvlansAppearInThePodAndGoAsAGroup) {
   make_veth("v0", "v1");
   auto parent = link(*host_, "v0").index;
   for (int i = 0; i < 3; ++i) {
-    NewLink macvlan{
-        .kind = "macvlan", .name = IfName{fmt::format("net{}", i)}, .netns = pod_.get(), .parent = parent};
+    NewLink macvlan{.kind = "macvlan", .name = IfName{fmt::format("net{}", i)}, .netns = pod_.get(), .parent = parent};
     macvlan.group = 77;
     macvlan.mtu = 1280;
     ASSERT_EQ(message(host_->create(macvlan)), "");
@@ -168,20 +165,17 @@ TEST_P(LinksTest, MacvlansAppearInThePodAndGoAsAGroup) {
 
 TEST_P(LinksTest, IpvlanAppearsInThePod) {
   make_veth("v0", "v1");
-  NewLink ipvlan{
-      .kind = "ipvlan", .name = IfName{"net1"}, .netns = pod_.get(), .parent = link(*host_, "v0").index};
+  NewLink ipvlan{.kind = "ipvlan", .name = IfName{"net1"}, .netns = pod_.get(), .parent = link(*host_, "v0").index};
   ipvlan.ipvlan_mode = IpvlanMode::kL3s;
   auto made = host_->create(ipvlan);
-  if (!made && made.error().code == Code::kUnsupported)
-    GTEST_SKIP() << "this kernel has no ipvlan: " << message(made);
+  if (!made && made.error().code == Code::kUnsupported) GTEST_SKIP() << "this kernel has no ipvlan: " << message(made);
   ASSERT_EQ(message(made), "");
   EXPECT_EQ(link(*inside_, "net1").kind, "ipvlan");
 }
 
 TEST_P(LinksTest, DummyAppearsInThePod) {
   auto made = host_->create({.kind = "dummy", .name = IfName{"d0"}, .netns = pod_.get()});
-  if (!made && made.error().code == Code::kUnsupported)
-    GTEST_SKIP() << "this kernel has no dummy: " << message(made);
+  if (!made && made.error().code == Code::kUnsupported) GTEST_SKIP() << "this kernel has no dummy: " << message(made);
   ASSERT_EQ(message(made), "");
   EXPECT_EQ(link(*inside_, "d0").kind, "dummy");
 }
@@ -252,10 +246,9 @@ TEST_P(LinksTest, Routes) {
   auto routes = host_->routes().value();
   auto same = [](const Route& wanted) {
     return [&wanted](const Route& route) {
-      return route.destination == wanted.destination && route.gateway == wanted.gateway &&
-             route.link == wanted.link && route.family == wanted.family &&
-             (!wanted.mtu || route.mtu == wanted.mtu) && (!wanted.advmss || route.advmss == wanted.advmss) &&
-             (!wanted.metric || route.metric == wanted.metric);
+      return route.destination == wanted.destination && route.gateway == wanted.gateway && route.link == wanted.link &&
+             route.family == wanted.family && (!wanted.mtu || route.mtu == wanted.mtu) &&
+             (!wanted.advmss || route.advmss == wanted.advmss) && (!wanted.metric || route.metric == wanted.metric);
     };
   };
   EXPECT_EQ(std::ranges::count_if(routes, same(normal)), 1);
@@ -267,10 +260,9 @@ TEST_P(LinksTest, Routes) {
             "RTM_NEWROUTE v0 192.0.2.0/24 via 10.7.0.1 metric 50: EEXIST (File exists)");
   Route nowhere{.destination = IpPrefix::parse("198.51.100.0/24").value(), .link = v0};
   nowhere.gateway = IpAddress::parse("172.16.0.1").value();
-  EXPECT_EQ(
-      message(host_->add_route(nowhere)),
-      "RTM_NEWROUTE v0 198.51.100.0/24 via 172.16.0.1: ENETUNREACH (Network is unreachable): Nexthop has "
-      "invalid gateway");
+  EXPECT_EQ(message(host_->add_route(nowhere)),
+            "RTM_NEWROUTE v0 198.51.100.0/24 via 172.16.0.1: ENETUNREACH (Network is unreachable): "
+            "Nexthop has invalid gateway");
   ASSERT_EQ(message(host_->remove_route(normal)), "");
   EXPECT_EQ(code(host_->remove_route(normal)), Code::kNotFound);
   ASSERT_EQ(message(host_->remove_route(six)), "");
@@ -325,10 +317,9 @@ TEST_P(NetnsTest, Sysctl) {
     EXPECT_EQ(std::system("ip netns exec pod grep -q 1 /proc/sys/net/ipv4/conf/lo/arp_notify"), 0);
     EXPECT_EQ(read_line(kernel_->files(), "/proc/sys/net/ipv4/conf/lo/arp_notify"), "0");
   }
-  EXPECT_EQ(
-      message(kernel_->netns().set_sysctl(*pod_, "net/ipv4/conf/none/arp_notify", "1")),
-      "write \"1\" to /proc/sys/net/ipv4/conf/none/arp_notify in /run/netns/pod: ENOENT (No such file or "
-      "directory)");
+  EXPECT_EQ(message(kernel_->netns().set_sysctl(*pod_, "net/ipv4/conf/none/arp_notify", "1")),
+            "write \"1\" to /proc/sys/net/ipv4/conf/none/arp_notify in /run/netns/pod: ENOENT "
+            "(No such file or directory)");
   EXPECT_EQ(message(kernel_->netns().set_sysctl(*pod_, "kernel/hostname", "x")),
             "sysctl kernel/hostname: only keys below net/ belong to a network namespace");
 }

@@ -118,14 +118,13 @@ TEST_F(StateVerbs, AttachmentsAreOneJsonDocument) {
   doc::Diagnostics unread;
   auto value = doc::parse_json(std::make_shared<doc::Source>(doc::Source{"stdout", ran.output}), unread);
   ASSERT_TRUE(value.has_value()) << ran.output;
-  EXPECT_EQ(
-      doc::to_json(*value),
-      R"({"apiVersion":"railbed.dev/v1","kind":"Attachments","sandboxes":[{"pod":"ns/a",)"
-      R"("container":"0123456789abcdef","netns":"/run/netns/a","interfaces":[)"
-      R"({"interface":"net1","type":"macvlan","network":"ns/rail","device":"eth1","addresses":["10.9.0.5/24"],)"
-      R"("mac":"02:00:00:00:00:07","mtu":9000,"status":"attached"},)"
-      R"({"interface":"eth0","type":"bridge","network":"cbr0","addresses":["10.1.0.5/16"],"status":"attached",)"
-      R"("executed":true}],"networkStatus":[{"name":"cbr0"}]}]})");
+  EXPECT_EQ(doc::to_json(*value),
+            R"({"apiVersion":"railbed.dev/v1","kind":"Attachments","sandboxes":[{"pod":"ns/a",)"
+            R"("container":"0123456789abcdef","netns":"/run/netns/a","interfaces":[)"
+            R"({"interface":"net1","type":"macvlan","network":"ns/rail","device":"eth1","addresses":["10.9.0.5/24"],)"
+            R"("mac":"02:00:00:00:00:07","mtu":9000,"status":"attached"},)"
+            R"({"interface":"eth0","type":"bridge","network":"cbr0","addresses":["10.1.0.5/16"],"status":"attached",)"
+            R"("executed":true}],"networkStatus":[{"name":"cbr0"}]}]})");
 }
 
 TEST_F(StateVerbs, NothingIsAttachedWithoutAState) {
@@ -152,11 +151,10 @@ TEST_F(StateVerbs, GcGivesUpADeviceThatIsGoneAtOnce) {
   write_lost_vf();
   os::RunResult ran = run("gc", {"--yes"});
   EXPECT_EQ(ran.exit_status, 0);
-  EXPECT_EQ(
-      ran.output,
-      "KIND       WHAT  POD                    WHY                                  RESULT\n"
-      "interface  net1  ns/a@0123456789abcdef  its namespace /nowhere/gone is gone  removed; ffff:ff:1f.7 is "
-      "gone from this machine: nothing to put back\n");
+  EXPECT_EQ(ran.output,
+            "KIND       WHAT  POD                    WHY                                  RESULT\n"
+            "interface  net1  ns/a@0123456789abcdef  its namespace /nowhere/gone is gone  removed; ffff:ff:1f.7 is "
+            "gone from this machine: nothing to put back\n");
   EXPECT_EQ(run("gc", {}).output, "nothing is left over\n");
 }
 

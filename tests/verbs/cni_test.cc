@@ -31,9 +31,7 @@ class CniVerb : public testing::Test {
     return run_verb(arguments);
   }
   std::string bin() const { return folder_ / "bin"; }
-  void put(const std::string& name, const std::string& text) const {
-    std::ofstream(bin() + "/" + name) << text;
-  }
+  void put(const std::string& name, const std::string& text) const { std::ofstream(bin() + "/" + name) << text; }
 
   std::filesystem::path folder_;
 };
@@ -60,10 +58,9 @@ TEST_F(CniVerb, RefusesATypeThatIsNotServed) {
     os::RunResult ran = run("install", {"--types", types});
     EXPECT_EQ(ran.exit_status, 1);
     EXPECT_THAT(ran.output, IsEmpty());
-    EXPECT_EQ(
-        ran.errors,
-        "--types: frob not in {sriov,ib-sriov,ib-sriov-cni,host-device,tuning,rdma,macvlan,ipvlan,sbr,vrf,"
-        "whereabouts,host-local,static,dhcp,railbed}\nRun with --help for more information.\n");
+    EXPECT_EQ(ran.errors,
+              "--types: frob not in {sriov,ib-sriov,ib-sriov-cni,host-device,tuning,rdma,macvlan,ipvlan,sbr,vrf,"
+              "whereabouts,host-local,static,dhcp,railbed}\nRun with --help for more information.\n");
   }
   EXPECT_EQ(content(bin() + "/frob"), "somebody's plugin");
   EXPECT_FALSE(std::filesystem::exists(bin() + "/macvlan"));
@@ -75,8 +72,7 @@ TEST_F(CniVerb, SaysWhatItCannotDo) {
   EXPECT_EQ(action.errors,
             "ACTION: replace not in {install,uninstall,status}\nRun with --help for more information.\n");
   std::ofstream(folder_ / "no-shim") << "some program";
-  os::RunResult shim =
-      run_verb({"cni", "install", "--bin-dir", bin(), "--shim", (folder_ / "no-shim").string()});
+  os::RunResult shim = run_verb({"cni", "install", "--bin-dir", bin(), "--shim", (folder_ / "no-shim").string()});
   EXPECT_EQ(shim.exit_status, 1);
   EXPECT_THAT(shim.errors, HasSubstr("railbed: "));
   EXPECT_FALSE(std::filesystem::exists(bin() + "/macvlan"));

@@ -52,20 +52,19 @@ TEST_P(WrongLine, EndsWithOneAndOneMessage) {
 
 INSTANTIATE_TEST_SUITE_P(
     Each, WrongLine,
-    testing::Values(
-        Wrong{{"gc", "--frob"}, "The following argument was not expected: --frob"},
-        Wrong{{"gc", "--yes", "--dry-run"}, "--yes excludes --dry-run"},
-        Wrong{{"gc", "--wait", "soon"}, "Could not convert: --wait = soon"},
-        Wrong{{"check"}, "FILES is required"},
-        Wrong{{"check", "-o", "xml", "f"}, "--output: xml not in {text,json,sarif,junit,github,markdown}"},
-        Wrong{{"plan", "f", "--force"}, "--force: 1 required TEXT missing"},
-        Wrong{{"agent", "--workers", "0"}, "--workers: Value 0 not in range 1 to 256"},
-        Wrong{{"discover", "--root", "/nowhere"}, "--root: Directory does not exist: /nowhere"},
-        Wrong{{"generate", "--profile", "0"}, "--profile: 0 not in {infiniband,roce,host-device}"},
-        Wrong{{"perf"}, "A subcommand is required"},
-        Wrong{{"perf", "bw", "a", "-D", "0"}, "--duration: Value 0 not in range 0.010000 to 86400.000000"},
-        Wrong{{"perf", "bw", "a", "--port", "70000"}, "Could not convert: --port = 70000"},
-        Wrong{{"perf", "bw", "a", "--size", "2", "--all"}, "--all excludes --size"}));
+    testing::Values(Wrong{{"gc", "--frob"}, "The following argument was not expected: --frob"},
+                    Wrong{{"gc", "--yes", "--dry-run"}, "--yes excludes --dry-run"},
+                    Wrong{{"gc", "--wait", "soon"}, "Could not convert: --wait = soon"},
+                    Wrong{{"check"}, "FILES is required"},
+                    Wrong{{"check", "-o", "xml", "f"}, "--output: xml not in {text,json,sarif,junit,github,markdown}"},
+                    Wrong{{"plan", "f", "--force"}, "--force: 1 required TEXT missing"},
+                    Wrong{{"agent", "--workers", "0"}, "--workers: Value 0 not in range 1 to 256"},
+                    Wrong{{"discover", "--root", "/nowhere"}, "--root: Directory does not exist: /nowhere"},
+                    Wrong{{"generate", "--profile", "0"}, "--profile: 0 not in {infiniband,roce,host-device}"},
+                    Wrong{{"perf"}, "A subcommand is required"},
+                    Wrong{{"perf", "bw", "a", "-D", "0"}, "--duration: Value 0 not in range 0.010000 to 86400.000000"},
+                    Wrong{{"perf", "bw", "a", "--port", "70000"}, "Could not convert: --port = 70000"},
+                    Wrong{{"perf", "bw", "a", "--size", "2", "--all"}, "--all excludes --size"}));
 
 TEST(CommandLine, AChoiceInAnyCaseIsTheChoice) {
   os::RunResult ran = run_verb({"generate", "--profile", "RoCE", "--facts", "/dev/null"});

@@ -28,23 +28,20 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 os::RunResult bash(const std::string& script) {
-  auto ran =
-      os::real_processes()->run({.program = "/bin/bash",
-                                 .arguments = {"-c", script},
-                                 .environment = {"LC_ALL=C", "PATH=/usr/bin:/bin"},
-                                 .input = "",
-                                 .deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30)});
+  auto ran = os::real_processes()->run({.program = "/bin/bash",
+                                        .arguments = {"-c", script},
+                                        .environment = {"LC_ALL=C", "PATH=/usr/bin:/bin"},
+                                        .input = "",
+                                        .deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30)});
   EXPECT_TRUE(ran.has_value()) << ran.error().to_string();
   return ran ? *ran : os::RunResult{};
 }
 
 // What bash offers for the last of `words`, which the cursor stands in, with testdata/ as its directory.
 std::vector<std::string> completed(const std::string& words) {
-  os::RunResult ran =
-      bash("cd " + testdata().string() +
-           "; source <(" RAILBED_PROGRAM " completion bash); compopt() { :; }; COMP_WORDS=(" + words +
-           "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _railbed; printf '%s\\n' "
-           "\"${COMPREPLY[@]}\"");
+  os::RunResult ran = bash("cd " + testdata().string() +
+                           "; source <(" RAILBED_PROGRAM " completion bash); compopt() { :; }; COMP_WORDS=(" + words +
+                           "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _railbed; printf '%s\\n' \"${COMPREPLY[@]}\"");
   EXPECT_THAT(ran.errors, IsEmpty()) << words;
   return lines_of(ran.output);
 }
@@ -58,8 +55,8 @@ TEST(Completion, OffersVerbsAndSubcommands) {
 }
 
 TEST(Completion, OffersOptionsOfTheCommandAlone) {
-  EXPECT_THAT(completed("railbed gc --"), ElementsAre("--help", "--output", "--yes", "--dry-run",
-                                                      "--state-dir", "--pending-dir", "--wait"));
+  EXPECT_THAT(completed("railbed gc --"),
+              ElementsAre("--help", "--output", "--yes", "--dry-run", "--state-dir", "--pending-dir", "--wait"));
   EXPECT_THAT(completed("railbed perf bw --tx"), ElementsAre("--tx-depth"));
   EXPECT_THAT(completed("railbed perf lat --tx"), ElementsAre(""));
   EXPECT_THAT(completed("railbed exec pod -- --st"), ElementsAre("")) << "it is the command's";
@@ -93,8 +90,8 @@ TEST(Completion, EveryScriptIsOneThatItsShellReads) {
 
 TEST(ManPages, AreWrittenForEveryVerbAndFitTheirLanguage) {
   os::RunResult ran = bash("set -e; folder=$(mktemp -d); trap 'rm -r $folder' EXIT; " RAILBED_PROGRAM
-                           " man --write $folder; ls $folder; ! command -v groff >/dev/null || groff -man "
-                           "-ww -z -Tascii $folder/*.1 >&2");
+                           " man --write $folder; ls $folder; ! command -v groff >/dev/null || groff -man -ww "
+                           "-z -Tascii $folder/*.1 >&2");
   EXPECT_EQ(ran.exit_status, 0);
   EXPECT_THAT(ran.errors, IsEmpty());
   const std::vector<std::string> pages = lines_of(ran.output);
@@ -107,8 +104,7 @@ TEST(ManPages, AreWrittenForEveryVerbAndFitTheirLanguage) {
 
 TEST(ManPages, TellWhatHelpTells) {
   const std::string page = run_verb({"man", "check"}).output;
-  EXPECT_THAT(page,
-              HasSubstr("\n.SH SYNOPSIS\n\\fBrailbed check\\fR [\\fIOPTION\\fR...] \\fIFILES\\fR...\n"));
+  EXPECT_THAT(page, HasSubstr("\n.SH SYNOPSIS\n\\fBrailbed check\\fR [\\fIOPTION\\fR...] \\fIFILES\\fR...\n"));
   EXPECT_THAT(page, HasSubstr("\n.TP\n\\fB\\-\\-resource\\-prefix\\fR \\fITEXT\\fR\n"
                               "of the SR\\-IOV operator\\(aqs resource names; default: openshift.io\n"));
   EXPECT_THAT(page, HasSubstr("\n.TP\n2\nan error was found"));

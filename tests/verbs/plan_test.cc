@@ -75,9 +75,8 @@ TEST_F(PlanVerb, ExitsTwoWhenThereIsSomethingToChange) {
   const Ran ran = run(fmt::format("- {}", kRoce), policy(4, "ens1f1np1"));
   EXPECT_EQ(ran.status, 2);
   EXPECT_THAT(ran.err, IsEmpty());
-  EXPECT_THAT(ran.out,
-              AllOf(StartsWith("node roce-2x-cx6dx: 11 steps on 1 PF\n"), HasSubstr("  create 4 VFs\n"),
-                    HasSubstr("(<stdin>:4:52) wants 4 VFs, there are 0\n")));
+  EXPECT_THAT(ran.out, AllOf(StartsWith("node roce-2x-cx6dx: 11 steps on 1 PF\n"), HasSubstr("  create 4 VFs\n"),
+                             HasSubstr("(<stdin>:4:52) wants 4 VFs, there are 0\n")));
 }
 
 TEST_F(PlanVerb, ExitsZeroWhenNothingIs) {
@@ -92,9 +91,8 @@ TEST_F(PlanVerb, ExitsOneOnErrorsAndPlansTheRest) {
   other.replace(other.find("name: p"), 7, "name: q");
   const Ran ran = run(fmt::format("- {}", kRoce), policy(99, "ens1f1np1") + "---\n" + other);
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.err,
-              HasSubstr("<stdin>:4:52: error: policy op/p asks for 99 VFs, ens1f1np1 (0000:31:00.1) of node "
-                        "roce-2x-cx6dx allows 8 (sriov_totalvfs) [RB-VF-002]\n"));
+  EXPECT_THAT(ran.err, HasSubstr("<stdin>:4:52: error: policy op/p asks for 99 VFs, ens1f1np1 (0000:31:00.1) of node "
+                                 "roce-2x-cx6dx allows 8 (sriov_totalvfs) [RB-VF-002]\n"));
   EXPECT_THAT(ran.out, AllOf(HasSubstr("ens2f0np0 (0000:b1:00.0)"), HasSubstr("create 2 VFs")));
 }
 
@@ -108,8 +106,7 @@ TEST_F(PlanVerb, AnUnreadableFileIsNamed) {
 TEST_F(PlanVerb, ReadsDirectoriesWithFoldersInside) {
   write("m/b/policy.yml", policy(4, "ens1f1np1"));
   write("m/notes.txt", "not: read: at: all");
-  write("m/a.json",
-        R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "x", "labels": {"a": "b"}}})");
+  write("m/a.json", R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "x", "labels": {"a": "b"}}})");
   const Ran ran = run(fmt::format("{} {}", (folder_ / "m").string(), kRoce));
   EXPECT_EQ(ran.status, 2) << ran.err;
   EXPECT_THAT(ran.err, IsEmpty());
@@ -134,8 +131,7 @@ TEST_F(PlanVerb, SeveralNodesFromFacts) {
       "--facts testdata/discover/roce-2x-cx6dx/facts.json --facts testdata/discover/seed-six-cx7/facts.json";
   Ran ran = run("- " + facts, policy(4, "ens1f1np1"));
   EXPECT_EQ(ran.status, 2);
-  EXPECT_THAT(ran.out,
-              AllOf(HasSubstr("node roce-2x-cx6dx: 11 steps"), HasSubstr("node seed-six-cx7: nothing")));
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("node roce-2x-cx6dx: 11 steps"), HasSubstr("node seed-six-cx7: nothing")));
   ran = run("- --node seed-six-cx7 " + facts, policy(4, "ens1f1np1"));
   EXPECT_EQ(ran.status, 0);
   EXPECT_THAT(ran.out, Not(HasSubstr("roce-2x-cx6dx")));

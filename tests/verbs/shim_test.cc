@@ -36,9 +36,9 @@ class Shim : public testing::Test {
   ~Shim() override { std::filesystem::remove_all(folder_); }
 
   Environment environment(const std::string& command, Environment more = {}) const {
-    more.insert(more.end(), {"CNI_COMMAND=" + command, "CNI_CONTAINERID=c1", "CNI_NETNS=/run/netns/a",
-                             "CNI_IFNAME=net1", "CNI_PATH=/opt/cni/bin", "RAILBED_SOCKET=" + socket(),
-                             "RAILBED_PENDING=" + pending(), "SECRET=x"});
+    more.insert(more.end(),
+                {"CNI_COMMAND=" + command, "CNI_CONTAINERID=c1", "CNI_NETNS=/run/netns/a", "CNI_IFNAME=net1",
+                 "CNI_PATH=/opt/cni/bin", "RAILBED_SOCKET=" + socket(), "RAILBED_PENDING=" + pending(), "SECRET=x"});
     return more;
   }
   os::RunResult run(const Environment& entries, const std::string& input = "{}") const {
@@ -122,16 +122,14 @@ TEST_F(Shim, WithoutAnAgentSaysWhatTheSpecificationHasForIt) {
   for (const auto& [command, code] : cases) {
     auto ran = run(command);
     EXPECT_EQ(ran.exit_status, 1) << command;
-    EXPECT_EQ(
-        ran.output,
-        fmt::format("{{\n    \"cniVersion\": \"1.1.0\",\n    \"code\": {},\n    \"msg\": \"no railbed agent "
-                    "answers on {}: ENOENT (No such file or directory)\",\n    \"details\": \"is the railbed "
-                    "agent running? systemctl status railbed-agent\"\n}}",
-                    code, socket()));
+    EXPECT_EQ(ran.output,
+              fmt::format("{{\n    \"cniVersion\": \"1.1.0\",\n    \"code\": {},\n    \"msg\": \"no railbed agent "
+                          "answers on {}: ENOENT (No such file or directory)\",\n    \"details\": \"is the railbed "
+                          "agent running? systemctl status railbed-agent\"\n}}",
+                          code, socket()));
   }
   EXPECT_EQ(run("VERSION").output,
-            "{\"cniVersion\":\"1.1.0\",\"supportedVersions\":[\"0.3.0\",\"0.3.1\",\"0.4.0\",\"1.0.0\",\"1.1."
-            "0\"]}\n");
+            "{\"cniVersion\":\"1.1.0\",\"supportedVersions\":[\"0.3.0\",\"0.3.1\",\"0.4.0\",\"1.0.0\",\"1.1.0\"]}\n");
   EXPECT_THAT(kept(), IsEmpty());
   auto about = run(Environment{});
   EXPECT_EQ(about.exit_status, 0);
@@ -155,8 +153,7 @@ TEST_F(Shim, KeepsADelForTheAgentThatComes) {
 }
 
 TEST_F(Shim, RefusesADelThatNobodyCouldRepeat) {
-  auto ran =
-      run({"CNI_COMMAND=DEL", "CNI_IFNAME=e", "RAILBED_SOCKET=" + socket(), "RAILBED_PENDING=" + pending()});
+  auto ran = run({"CNI_COMMAND=DEL", "CNI_IFNAME=e", "RAILBED_SOCKET=" + socket(), "RAILBED_PENDING=" + pending()});
   EXPECT_EQ(ran.exit_status, 1);
   EXPECT_THAT(ran.output, HasSubstr("\"code\": 4"));
   EXPECT_THAT(ran.output, HasSubstr("[CNI_CONTAINERID] missing"));
@@ -174,8 +171,7 @@ TEST_F(Shim, TakesAnAgentThatFailsItForNone) {
       {[](os::Connection& to) { (void)to.write_some("HTTP/1.1 400 Bad Request"); }, "cut off or garbled"},
       {[](os::Connection& to) { (void)to.write_some(std::string_view("RBC1\2\xff\xff\xff\xff\0", 10)); },
        "cut off or garbled"},
-      {[](os::Connection& to) { (void)to.write_some(std::string_view("RBC1\2\0\0\0\0", 9)); },
-       "cut off or garbled"}};
+      {[](os::Connection& to) { (void)to.write_some(std::string_view("RBC1\2\0\0\0\0", 9)); }, "cut off or garbled"}};
   size_t dels = 0;
   for (const auto& [act, message] : cases) {
     BadAgent agent(socket(), act);
@@ -197,8 +193,7 @@ TEST_F(Shim, AsksTheNextAgentForWhatNoneHasBegun) {
       if (!last && !stopping) return;
       std::array<char, 4096> request{};
       while (!to.read_some(request).value_or(size_t{0}).has_value()) std::this_thread::yield();
-      (void)to.write_some(
-          cni::to_frame(last ? cni::WireAnswer{0, "well"} : cni::WireAnswer{cni::kAskAgain, "11"}));
+      (void)to.write_some(cni::to_frame(last ? cni::WireAnswer{0, "well"} : cni::WireAnswer{cni::kAskAgain, "11"}));
     };
     BadAgent agent(socket(), answer);
     for (const char* command : {"ADD", "CHECK", "GC"}) {

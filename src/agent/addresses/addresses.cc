@@ -19,8 +19,8 @@ Result<api::IpamConfig> parse(const doc::Value& block, const std::string& networ
   std::string why;
   for (const doc::Diagnostic& one : diagnostics.all())
     if (one.severity == doc::Severity::kError)
-      why += fmt::format("{}{}{}", why.empty() ? "" : "; ",
-                         one.span.known() ? one.span.to_string() + ": " : "", one.message);
+      why += fmt::format("{}{}{}", why.empty() ? "" : "; ", one.span.known() ? one.span.to_string() + ": " : "",
+                         one.message);
   return fail(Code::kInvalid, "network {}: its ipam block is wrong: {}", network, why);
 }
 
@@ -47,8 +47,7 @@ Result<api::IpamConfig> read_config(const AddressRequest& request) {
   if (request.ipam.is_null()) return api::IpamConfig{};
   const doc::Value* ranges = asked_ranges(request.ipam, request.runtime);
   if (ranges == nullptr) return parse(request.ipam, request.network);
-  if (!has_ranges(request.ipam))
-    return parse(with_asked_ranges(request.ipam, request.runtime), request.network);
+  if (!has_ranges(request.ipam)) return parse(with_asked_ranges(request.ipam, request.runtime), request.network);
   api::IpamConfig config = TRY(parse(request.ipam, request.network));
   doc::Value asked = doc::Value::object();
   asked.set("type", "host-local");
@@ -170,8 +169,7 @@ doc::Value with_asked_ranges(doc::Value ipam, const doc::Value& runtime) {
   return ipam;
 }
 
-AddressRequest address_request(const cni::Request& request, const cni::PluginConfig& config,
-                               ipam::Owner owner) {
+AddressRequest address_request(const cni::Request& request, const cni::PluginConfig& config, ipam::Owner owner) {
   AddressRequest asked{.network = config.network,
                        .runtime = config.runtime,
                        .args = config.args,
@@ -194,13 +192,12 @@ Result<AddressesBegun> begin_addresses(Engine::Turn& turn, HostLocal& host_local
     addresses.dhcp = true;
     return begun;
   }
-  std::vector<std::string> requested =
-      TRY(requested_in(request, config).context("network {}", request.network));
+  std::vector<std::string> requested = TRY(requested_in(request, config).context("network {}", request.network));
   addresses.result.dns = TRY(dns_of(turn, config, request.ipam).context("network {}", request.network));
   addresses.result.routes = routes_of(config);
   if (config.type == api::IpamType::kHostLocal)
-    begun.files = TRY(host_local.begin(turn, locks, config, attach::text_in(request.ipam, "dataDir"),
-                                       request.network, requested, request.owner));
+    begun.files = TRY(host_local.begin(turn, locks, config, attach::text_in(request.ipam, "dataDir"), request.network,
+                                       requested, request.owner));
   else
     take(addresses, TRY(turn.addresses().allocate(config, request.network, requested, request.owner)));
   return begun;
@@ -220,8 +217,7 @@ Result<Addresses> addresses_for(Engine::Turn& turn, HostLocal& host_local, const
   return std::move(begun.addresses);
 }
 
-Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local,
-                               const std::vector<ipam::Owner>& owners) {
+Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local, const std::vector<ipam::Owner>& owners) {
   std::vector<ipam::Owner> gone;
   for (const ipam::Owner& owner : owners) {
     std::vector<state::Attachment> records = TRY(turn.store().attachments_of(owner.pod));

@@ -41,8 +41,7 @@ struct AddressRequest {
 // host-local's block with runtimeConfig.ipRanges as its ranges, where it has none of its own.
 doc::Value with_asked_ranges(doc::Value ipam, const doc::Value& runtime);
 
-AddressRequest address_request(const cni::Request& request, const cni::PluginConfig& config,
-                               ipam::Owner owner);
+AddressRequest address_request(const cni::Request& request, const cni::PluginConfig& config, ipam::Owner owner);
 
 struct Addresses {
   // Taken in the allocator, and for host-local in its files, with a lease in the store; the leases of the
@@ -52,9 +51,8 @@ struct Addresses {
   bool dhcp = false;      // ask Dhcp::acquire once the interface is there and up
 };
 
-// In two steps, as HostLocal's, so that all networks of a pod share one transaction: begin_addresses() inside
-// of it, finish_addresses() after its commit. When it is not committed, release_addresses() forgets what was
-// chosen.
+// In two steps, as HostLocal's, so that all networks of a pod share one transaction: begin_addresses() inside of it,
+// finish_addresses() after its commit. When it is not committed, release_addresses() forgets what was chosen.
 struct AddressesBegun {
   Addresses addresses;
   std::optional<HostLocal::Asked> files;
@@ -68,10 +66,8 @@ Result<Addresses> addresses_for(Engine::Turn& turn, HostLocal& host_local, const
 // The "dns" of the plugin's own configuration, where there is one, instead of what its IPAM says.
 void prefer_own_dns(cni::AddResult& result, const doc::Value& plugin);
 
-// After an ADD that failed and after a DEL: gives back what the owners have, unless the store has an
-// attachment of that interface (which could not be undone, and keeps its addresses). Nothing to give back is
-// success.
-Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local,
-                               const std::vector<ipam::Owner>& owners);
+// After an ADD that failed and after a DEL: gives back what the owners have, unless the store has an attachment of that
+// interface (which could not be undone, and keeps its addresses). Nothing to give back is success.
+Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local, const std::vector<ipam::Owner>& owners);
 
 }  // namespace railbed::agent

@@ -47,8 +47,7 @@ Result<std::optional<Answer>> next_answer(os::PacketSocket& socket, uint32_t exc
     if (!got.has_value() && got.error().code == Code::kTimeout) return std::optional<Answer>{};
     if (!got.has_value()) return fail(std::move(got.error()));
     Result<ipam::DhcpPacket> packet = ipam::read_dhcp(got->payload);
-    if (!packet.has_value() || !packet->from_server || packet->exchange != exchange ||
-        packet->mac != socket.mac())
+    if (!packet.has_value() || !packet->from_server || packet->exchange != exchange || packet->mac != socket.mac())
       continue;
     return std::optional(Answer{std::move(*packet), std::move(got->payload), got->source_mac});
   }
@@ -96,8 +95,7 @@ struct Dhcp::Impl {
       if (!offer.has_value()) continue;
       wanted.since = clock().now();
       until = std::min(deadline, wanted.since + pause + kRenewalTry);
-      TRY(socket.send(to_server(ipam::request(wanted.client, exchange, *offer), kNobody, kEverybody),
-                      os::kToAll));
+      TRY(socket.send(to_server(ipam::request(wanted.client, exchange, *offer), kNobody, kEverybody), os::kToAll));
       while (auto answer = TRY(next_answer(socket, exchange, until))) {
         if (answer->packet.type() == ipam::DhcpType::kNak) {
           reason = reason_of(answer->packet);
@@ -113,10 +111,9 @@ struct Dhcp::Impl {
         return wanted;
       }
     }
-    return fail(
-        Error{.code = Code::kTimeout,
-              .message = fmt::format("interface {} got no DHCP lease: {}", wanted.owner.interface, reason),
-              .hint = "is there a DHCP server in that network, and does it serve this VLAN?"});
+    return fail(Error{.code = Code::kTimeout,
+                      .message = fmt::format("interface {} got no DHCP lease: {}", wanted.owner.interface, reason),
+                      .hint = "is there a DHCP server in that network, and does it serve this VLAN?"});
   }
 
   Result<void> set_up(const std::string& netns_path, const std::string& name, bool up) {
@@ -228,8 +225,7 @@ struct Dhcp::Impl {
     renewed.ack = std::move((*answer)->bytes);
     renewed.server_mac = (*answer)->from;
     renewed.since = renewal.sent;
-    [[maybe_unused]] auto kept =
-        keep_renewed(renewed);  // else an agent that starts again asks earlier than it must
+    [[maybe_unused]] auto kept = keep_renewed(renewed);  // else an agent that starts again asks earlier than it must
     put_back(renewed, renewed.ask_after(renewal.sent), false);
     return true;
   }
@@ -353,19 +349,16 @@ Result<cni::AddResult> Dhcp::acquire(const Request& request, Deadline deadline) 
   wanted.client =
       TRY(read_client(request.ipam, request.cni_args).context("network {}: ipam type dhcp", request.network));
   wanted.client.id = ipam::dhcp_client_id(request.container_id, request.network, request.owner.interface);
-  TRY(impl_->set_up(request.netns_path, request.owner.interface, true)
-          .context("network {}", request.network));
+  TRY(impl_->set_up(request.netns_path, request.owner.interface, true).context("network {}", request.network));
   auto socket = TRY(impl_->packets.open(request.netns_path, request.owner.interface, ipam::kDhcpClientPort)
                         .context("network {}", request.network));
   wanted.client.mac = socket->mac();
-  KeptLease lease =
-      TRY(impl_->ask(*socket, std::move(wanted), deadline).context("network {}", request.network));
+  KeptLease lease = TRY(impl_->ask(*socket, std::move(wanted), deadline).context("network {}", request.network));
   Result<void> kept = impl_->keep(lease);
   if (!kept.has_value()) {
     const IpAddress& mine = lease.lease.address.address;
     auto given_back = ipam::release(lease.client, impl_->exchange_number(), mine, lease.lease.server);
-    [[maybe_unused]] auto sent =
-        socket->send(to_server(given_back, mine, lease.lease.server), lease.server_mac);
+    [[maybe_unused]] auto sent = socket->send(to_server(given_back, mine, lease.lease.server), lease.server_mac);
     return fail(std::move(kept.error()));
   }
   cni::AddResult result = result_of(lease.lease, request.ipam);
@@ -382,8 +375,7 @@ Result<void> Dhcp::release(const ipam::Owner& owner) {
   if (socket.has_value() && !entry->over) {
     const IpAddress& mine = lease.lease.address.address;
     auto given_back = ipam::release(lease.client, impl_->exchange_number(), mine, lease.lease.server);
-    [[maybe_unused]] auto sent =
-        (*socket)->send(to_server(given_back, mine, lease.lease.server), lease.server_mac);
+    [[maybe_unused]] auto sent = (*socket)->send(to_server(given_back, mine, lease.lease.server), lease.server_mac);
   }
   return impl_->forget(owner);
 }

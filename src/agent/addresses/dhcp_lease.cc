@@ -24,9 +24,7 @@ Result<std::string> from_hex(const std::string& text) {
   for (size_t at = 0; at < text.size(); at += 2) {
     int value = 0;
     for (char digit : text.substr(at, 2)) {
-      int part = digit >= '0' && digit <= '9'   ? digit - '0'
-                 : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10
-                                                : -1;
+      int part = digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
       if (part < 0) return fail(Code::kInvalid, "\"{}\" is no hexadecimal text", text);
       value = value * 16 + part;
     }
@@ -85,8 +83,7 @@ std::string to_note(const KeptLease& lease) {
 Result<KeptLease> read_lease(const std::string& key, const std::string& note) {
   size_t begin = std::string_view(kLeaseNotes).size();
   size_t between = key.find('\n');
-  if (between == std::string::npos || between < begin)
-    return fail(Code::kInvalid, "\"{}\" names no lease", key);
+  if (between == std::string::npos || between < begin) return fail(Code::kInvalid, "\"{}\" names no lease", key);
   KeptLease lease;
   lease.owner = {key.substr(begin, between - begin), key.substr(between + 1)};
   doc::Value object = TRY(attach::parse_object(note));
@@ -111,8 +108,7 @@ Result<KeptLease> read_lease(const std::string& key, const std::string& note) {
   return lease;
 }
 
-Result<ipam::DhcpClient> read_client(const doc::Value& ipam,
-                                     const std::map<std::string, std::string>& cni_args) {
+Result<ipam::DhcpClient> read_client(const doc::Value& ipam, const std::map<std::string, std::string>& cni_args) {
   ipam::DhcpClient client;
   if (const auto* provide = list_in(ipam, "provide"))
     for (const doc::Value& item : *provide) {
@@ -121,8 +117,8 @@ Result<ipam::DhcpClient> read_client(const doc::Value& ipam,
       auto argument = cni_args.find(attach::text_in(item, "fromArg"));
       if (argument != cni_args.end()) value = argument->second;
       if (value.size() > kMostValueBytes)
-        return fail(Code::kInvalid, "ipam.provide: the value of option {} has {} bytes, {} are the most",
-                    option, value.size(), kMostValueBytes);
+        return fail(Code::kInvalid, "ipam.provide: the value of option {} has {} bytes, {} are the most", option,
+                    value.size(), kMostValueBytes);
       if (!value.empty()) client.provide[option] = value;
     }
   bool defaults = true;

@@ -40,8 +40,7 @@ std::string to_note(const KeptLease& lease);
 Result<KeptLease> read_lease(const std::string& key, const std::string& note);
 
 // "request" and "provide" of the ipam object; the id is the caller's.
-Result<ipam::DhcpClient> read_client(const doc::Value& ipam,
-                                     const std::map<std::string, std::string>& cni_args);
+Result<ipam::DhcpClient> read_client(const doc::Value& ipam, const std::map<std::string, std::string>& cni_args);
 // `ipam` may set the routes' "priority".
 cni::AddResult result_of(const ipam::DhcpLease& lease, const doc::Value& ipam);
 

@@ -165,8 +165,8 @@ TEST(Dhcp, AsksAgainUntilItsTimeIsUp) {
   Rig rig;
   rig.server.silent = 3;
   ASSERT_TRUE(rig.acquire().has_value());
-  EXPECT_EQ(rig.server.heard, (Types{DhcpType::kDiscover, DhcpType::kDiscover, DhcpType::kDiscover,
-                                     DhcpType::kDiscover, DhcpType::kRequest}));
+  EXPECT_EQ(rig.server.heard, (Types{DhcpType::kDiscover, DhcpType::kDiscover, DhcpType::kDiscover, DhcpType::kDiscover,
+                                     DhcpType::kRequest}));
   Rig deaf;
   deaf.server.silent = 1000;
   auto begin = deaf.kernel.clock().now();
@@ -183,10 +183,9 @@ TEST(Dhcp, AsksAgainUntilItsTimeIsUp) {
             "network lan: interface net1 got no DHCP lease: the server refused: \"not?yours\"");
   Rig maskless;
   maskless.server.options.erase(1);
-  EXPECT_EQ(
-      maskless.acquire().error().story(),
-      "network lan: interface net1 got no DHCP lease: the DHCP server gave no subnet mask (option 1) with "
-      "10.0.0.9");
+  EXPECT_EQ(maskless.acquire().error().story(),
+            "network lan: interface net1 got no DHCP lease: the DHCP server gave no subnet "
+            "mask (option 1) with 10.0.0.9");
 }
 
 TEST(Dhcp, RenewsWithItsServerThenWithAny) {

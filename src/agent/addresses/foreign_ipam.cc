@@ -22,8 +22,7 @@ std::string record_name(const std::string& ifname) {
   return fmt::format("{}{}#ipam", attach::kProgramPrefix, ifname);
 }
 
-Result<std::optional<Attachment>> recorded(Engine& engine, const std::string& key,
-                                           const std::string& ifname) {
+Result<std::optional<Attachment>> recorded(Engine& engine, const std::string& key, const std::string& ifname) {
   Engine::Turn turn = TRY(engine.turn(kTurnWait));
   for (Attachment& one : TRY(turn.store().attachments_of(key)))
     if (one.interface == record_name(ifname)) return std::optional(std::move(one));
@@ -95,8 +94,7 @@ std::unique_ptr<Engine::ContainerLock> ipam_lock(Engine& engine, const std::stri
 Outcome<ForeignAddresses> acquire_foreign(Engine& engine, const ForeignIpam& wanted) {
   if (std::optional<Attachment> before = TRY_CNI(recorded(engine, wanted.key, wanted.call.ifname))) {
     std::optional<cni::AddResult> answer = TRY_CNI(result_of_program(*before));
-    if (answer.has_value() && before->status == AttachmentStatus::kAttached)
-      return given(*answer, std::move(*before));
+    if (answer.has_value() && before->status == AttachmentStatus::kAttached) return given(*answer, std::move(*before));
     TRY_CNI(undo(engine, *before));
   }
   // What cannot be run has nothing to undo: no record.

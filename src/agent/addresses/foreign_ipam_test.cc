@@ -14,8 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr const char* kAnswer =
-    R"({"cniVersion":"1.0.0","ips":[{"address":"10.7.0.5/24","gateway":"10.7.0.1"}]})";
+constexpr const char* kAnswer = R"({"cniVersion":"1.0.0","ips":[{"address":"10.7.0.5/24","gateway":"10.7.0.1"}]})";
 
 class ForeignIpamTest : public RequestTest {
  protected:
@@ -24,9 +23,8 @@ class ForeignIpamTest : public RequestTest {
     install("nv-ipam", kAnswer);
   }
   void install_failing(const std::string& command, int code = 11) {
-    install("nv-ipam", {.output = kAnswer,
-                        .failing = command,
-                        .failure = fmt::format(R"({{"code":{},"msg":"no pool"}})", code)});
+    install("nv-ipam",
+            {.output = kAnswer, .failing = command, .failure = fmt::format(R"({{"code":{},"msg":"no pool"}})", code)});
   }
 
   cni::Outcome<std::string> ask(cni::Command command, const std::string& master = "eth1",
@@ -38,8 +36,8 @@ class ForeignIpamTest : public RequestTest {
                          .ifname = "net1",
                          .args_text = "",
                          .path = {"/opt/cni/bin"},
-                         .config = R"({"cniVersion":"1.1.0","name":"n","type":"macvlan","master":")" +
-                                   master + R"(","ipam":{"type":"nv-ipam","poolName":"p"})" + members + "}"};
+                         .config = R"({"cniVersion":"1.1.0","name":"n","type":"macvlan","master":")" + master +
+                                   R"(","ipam":{"type":"nv-ipam","poolName":"p"})" + members + "}"};
     auto config = cni::read_plugin_config(request.config);
     if (!config.has_value()) return std::unexpected(config.error());
     return plugin_request(parts, request, *config);

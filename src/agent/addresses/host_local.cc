@@ -61,8 +61,7 @@ Result<std::string> directory_of(const std::string& data_dir, const std::string&
   if (!base.starts_with('/') || (base + "/").find("/../") != std::string::npos)
     return fail(Code::kInvalid, "ipam.dataDir: \"{}\" is not an absolute path without \"..\"", data_dir);
   if (!cni::valid_network_name(network))
-    return fail(Code::kInvalid, "\"{}\" cannot be a network's name: host-local makes a directory of it",
-                network);
+    return fail(Code::kInvalid, "\"{}\" cannot be a network's name: host-local makes a directory of it", network);
   return base + "/" + network;
 }
 
@@ -96,8 +95,7 @@ Result<void> HostLocal::look(Engine::Turn& turn, const std::string& directory, c
   auto known = seen_.find(directory);
   if (known != seen_.end() && known->second.stamp == stamp) {
     if (known->second.loads != loads)
-      for (const auto& [address, holder] : known->second.files)
-        turn.addresses().take(pool, address, owner_of(holder));
+      for (const auto& [address, holder] : known->second.files) turn.addresses().take(pool, address, owner_of(holder));
     known->second.loads = loads;
     return {};
   }
@@ -119,8 +117,7 @@ Result<void> HostLocal::look(Engine::Turn& turn, const std::string& directory, c
   return {};
 }
 
-// What the original gave this very interface is its own: it was attached before the machine was switched
-// over.
+// What the original gave this very interface is its own: it was attached before the machine was switched over.
 void HostLocal::look_for_own(Engine::Turn& turn, const Asked& asked) {
   const std::string pool = pool_of_network(asked.network);
   const ipam::Owner by_container =
@@ -161,8 +158,7 @@ Result<bool> HostLocal::write_files(const Asked& asked) {
     }
     if (!made.has_value()) return fail(std::move(made.error()));
     seen_[asked.directory].files.insert_or_assign(address, Holder{address, mine.container_id, mine.ifname});
-    TRY(disk_.replace(fmt::format("{}/last_reserved_ip.{}", asked.directory, set), address.to_string(),
-                      kFileMode));
+    TRY(disk_.replace(fmt::format("{}/last_reserved_ip.{}", asked.directory, set), address.to_string(), kFileMode));
   }
   return true;
 }
@@ -180,8 +176,7 @@ Result<void> HostLocal::hold(const std::string& directory, Locks& locks) {
 
 Result<HostLocal::Asked> HostLocal::begin(Engine::Turn& turn, Locks& locks, const api::IpamConfig& config,
                                           const std::string& data_dir, const std::string& network,
-                                          const std::vector<std::string>& requested,
-                                          const ipam::Owner& owner) {
+                                          const std::vector<std::string>& requested, const ipam::Owner& owner) {
   Asked asked{.config = config, .network = network, .requested = requested, .owner = owner};
   asked.directory = TRY(directory_of(data_dir, network));
   if (!seen_.contains(asked.directory)) TRY(disk_.make_directories(asked.directory, kDirectoryMode));
@@ -197,8 +192,7 @@ Result<HostLocal::Asked> HostLocal::begin(Engine::Turn& turn, Locks& locks, cons
 }
 
 Result<std::vector<ipam::Assigned>> HostLocal::allocate(Engine::Turn& turn, const api::IpamConfig& config,
-                                                        const std::string& data_dir,
-                                                        const std::string& network,
+                                                        const std::string& data_dir, const std::string& network,
                                                         const std::vector<std::string>& requested,
                                                         const ipam::Owner& owner) {
   Locks locks;
@@ -220,8 +214,7 @@ Result<std::vector<ipam::Assigned>> HostLocal::finish(Engine::Turn& turn, Asked&
   seen_[asked.directory].noted = true;
   for (int tries = 0; tries < kMostTries; ++tries) {
     Result<void> chosen = tries == 0 ? Result<void>{} : choose_again(turn, asked);
-    Result<bool> written =
-        chosen.has_value() ? write_files(asked) : Result<bool>(fail(std::move(chosen.error())));
+    Result<bool> written = chosen.has_value() ? write_files(asked) : Result<bool>(fail(std::move(chosen.error())));
     if (written.has_value() && *written) {
       remember(asked.directory);
       return asked.chosen;
@@ -234,16 +227,14 @@ Result<std::vector<ipam::Assigned>> HostLocal::finish(Engine::Turn& turn, Asked&
     }
     if (!written.has_value()) return fail(std::move(written.error()));
     if (asked.had)
-      return fail(Code::kConflict,
-                  "network {}: a file in {} gives an address of pod {}, interface {} to somebody else",
+      return fail(Code::kConflict, "network {}: a file in {} gives an address of pod {}, interface {} to somebody else",
                   asked.network, asked.directory, asked.owner.pod, asked.owner.interface);
   }
-  return fail(
-      Error{.code = Code::kBusy,
-            .message = fmt::format("network {}: {} times, somebody took the address that was about to be "
-                                   "given, in {}",
-                                   asked.network, kMostTries, asked.directory),
-            .hint = "something writes there without holding the file `lock`"});
+  return fail(Error{.code = Code::kBusy,
+                    .message = fmt::format("network {}: {} times, somebody took the address that "
+                                           "was about to be given, in {}",
+                                           asked.network, kMostTries, asked.directory),
+                    .hint = "something writes there without holding the file `lock`"});
 }
 
 Result<void> HostLocal::remove_files(Engine::Turn& turn, const ipam::Owner& owner, bool locked) {
@@ -262,8 +253,7 @@ Result<void> HostLocal::remove_files(Engine::Turn& turn, const ipam::Owner& owne
     if (!there.has_value() || trimmed(*there) != trimmed(content)) continue;  // somebody else's by now
     TRY(disk_.remove(path));
     if (!was_current) continue;
-    if (auto address = IpAddress::parse(path.substr(directory.size() + 1)))
-      known->second.files.erase(*address);
+    if (auto address = IpAddress::parse(path.substr(directory.size() + 1))) known->second.files.erase(*address);
     remember(directory);
   }
   return {};
@@ -272,8 +262,7 @@ Result<void> HostLocal::remove_files(Engine::Turn& turn, const ipam::Owner& owne
 Result<void> HostLocal::forget(Engine::Turn& turn, const std::vector<ipam::Owner>& owners) {
   auto transaction = TRY(state::Transaction::begin(turn.store()));
   for (const ipam::Owner& owner : owners) {
-    for (const auto& [key, content] : TRY(turn.store().notes(file_notes_of(owner))))
-      TRY(turn.store().forget_note(key));
+    for (const auto& [key, content] : TRY(turn.store().notes(file_notes_of(owner)))) TRY(turn.store().forget_note(key));
     TRY(turn.store().forget_leases(owner.pod, owner.interface));
   }
   TRY(transaction.commit());
@@ -286,9 +275,8 @@ Result<void> HostLocal::release(Engine::Turn& turn, const std::vector<ipam::Owne
   return forget(turn, owners);
 }
 
-Result<void> HostLocal::release_foreign(Engine::Turn& turn, const std::string& data_dir,
-                                        const std::string& network, const std::string& container_id,
-                                        const std::string& ifname) {
+Result<void> HostLocal::release_foreign(Engine::Turn& turn, const std::string& data_dir, const std::string& network,
+                                        const std::string& container_id, const std::string& ifname) {
   const std::string directory = TRY(directory_of(data_dir, network));
   if (!disk_.stamp(directory).has_value()) return {};
   auto lock = TRY(disk_.lock(directory + "/lock", kLockWait).context("network {}", network));
@@ -328,8 +316,7 @@ Result<void> HostLocal::finish_file(Engine::Turn& turn, const std::string& key, 
   Result<IpAddress> address = IpAddress::parse(note->path.substr(directory.size() + 1));
   bool leased = false;
   for (const state::AddressLease& lease : TRY(turn.store().leases_of(note->owner.pod)))
-    leased = leased ||
-             (lease.interface == note->owner.interface && address.has_value() && lease.address == *address);
+    leased = leased || (lease.interface == note->owner.interface && address.has_value() && lease.address == *address);
   if (!leased) {
     TRY(remove_files(turn, note->owner, false));
     return turn.store().forget_note(key);

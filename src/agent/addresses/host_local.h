@@ -51,16 +51,14 @@ class HostLocal {
     bool had = false;  // a lease, before
     std::vector<ipam::Assigned> chosen;
   };
-  Result<Asked> begin(Engine::Turn& turn, Locks& locks, const api::IpamConfig& config,
-                      const std::string& data_dir, const std::string& network,
-                      const std::vector<std::string>& requested, const ipam::Owner& owner);
+  Result<Asked> begin(Engine::Turn& turn, Locks& locks, const api::IpamConfig& config, const std::string& data_dir,
+                      const std::string& network, const std::vector<std::string>& requested, const ipam::Owner& owner);
   Result<std::vector<ipam::Assigned>> finish(Engine::Turn& turn, Asked& asked);
 
   // Both, for one interface.
   Result<std::vector<ipam::Assigned>> allocate(Engine::Turn& turn, const api::IpamConfig& config,
                                                const std::string& data_dir, const std::string& network,
-                                               const std::vector<std::string>& requested,
-                                               const ipam::Owner& owner);
+                                               const std::vector<std::string>& requested, const ipam::Owner& owner);
 
   // Gives back files, leases and addresses of the owners. Nothing there is success.
   Result<void> release(Engine::Turn& turn, const std::vector<ipam::Owner>& owners);
@@ -76,8 +74,7 @@ class HostLocal {
     std::string ifname;  // empty in files of old versions
     friend bool operator==(const Holder&, const Holder&) = default;
   };
-  Result<std::vector<Holder>> holders(Engine::Turn& turn, const std::string& data_dir,
-                                      const std::string& network);
+  Result<std::vector<Holder>> holders(Engine::Turn& turn, const std::string& data_dir, const std::string& network);
 
  private:
   struct Directory {

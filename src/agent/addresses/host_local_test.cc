@@ -155,14 +155,12 @@ TEST(HostLocal, AFileThatAppearsMeanwhileIsRespected) {
   Engine engine(kernel, *store, *blocks);
   HostLocal host_local(disk);
   Engine::Turn turn = std::move(*engine.turn(milliseconds(0)));
-  auto given =
-      host_local.allocate(turn, config_of({"10.0.0.0/29"}), "", "mynet", {}, {"default/a@c1", "net1"});
+  auto given = host_local.allocate(turn, config_of({"10.0.0.0/29"}), "", "mynet", {}, {"default/a@c1", "net1"});
   ASSERT_TRUE(given.has_value()) << given.error().to_string();
   EXPECT_EQ(given->front().address.to_string(), "10.0.0.3/29");
   EXPECT_EQ(store->all_leases()->size(), 1u);
   disk.rivals_ = 100;
-  auto none =
-      host_local.allocate(turn, config_of({"10.1.0.0/24"}), "", "mynet", {}, {"default/b@c2", "net1"});
+  auto none = host_local.allocate(turn, config_of({"10.1.0.0/24"}), "", "mynet", {}, {"default/b@c2", "net1"});
   ASSERT_FALSE(none.has_value());
   EXPECT_EQ(none.error().code, Code::kBusy);
   EXPECT_EQ(store->all_leases()->size(), 1u);
@@ -173,11 +171,9 @@ TEST(HostLocal, RefusesPathsThatLeadElsewhere) {
   Engine::Turn turn = rig.turn();
   api::IpamConfig config = config_of({"10.0.0.0/29"});
   for (const char* network : {"../etc", "a/b", "", "."})
-    EXPECT_FALSE(rig.host_local->allocate(turn, config, "", network, {}, {"a@b", "net1"}).has_value())
-        << network;
+    EXPECT_FALSE(rig.host_local->allocate(turn, config, "", network, {}, {"a@b", "net1"}).has_value()) << network;
   for (const char* directory : {"relative", "/var/../etc", "/a/.."})
-    EXPECT_FALSE(rig.host_local->allocate(turn, config, directory, "n", {}, {"a@b", "net1"}).has_value())
-        << directory;
+    EXPECT_FALSE(rig.host_local->allocate(turn, config, directory, "n", {}, {"a@b", "net1"}).has_value()) << directory;
   EXPECT_TRUE(rig.disk.files().empty());
   ASSERT_TRUE(rig.host_local->allocate(turn, config, "/data//", "n", {}, {"a@b", "net1"}).has_value());
   EXPECT_TRUE(rig.disk.files().contains("/data/n/10.0.0.1"));

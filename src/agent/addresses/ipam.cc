@@ -52,10 +52,9 @@ class IpamRequest {
   cni::Outcome<void> check_type() const {
     const std::string told = attach::text_in(ipam_, "type");
     if (told == request_.type) return {};
-    return std::unexpected(
-        cni::Failure{.code = cni::kInvalidConfig,
-                     .message = fmt::format("network {} has ipam type \"{}\", and \"{}\" was called",
-                                            config_.network, told, request_.type)});
+    return std::unexpected(cni::Failure{.code = cni::kInvalidConfig,
+                                        .message = fmt::format("network {} has ipam type \"{}\", and \"{}\" was called",
+                                                               config_.network, told, request_.type)});
   }
 
   Result<Engine::Turn> turn() { return parts_.engine.turn(kShortWait); }
@@ -83,12 +82,10 @@ class IpamRequest {
 
   Result<Addresses> given(Engine::Turn& turn, const ipam::Owner& owner) {
     PhaseTimer timer(parts_.metrics, request_.type, Phase::kAddresses);
-    Addresses addresses =
-        TRY(addresses_for(turn, parts_.host_local, address_request(request_, config_, owner)));
+    Addresses addresses = TRY(addresses_for(turn, parts_.host_local, address_request(request_, config_, owner)));
     auto transaction = TRY(state::Transaction::begin(turn.store()));
     for (const ipam::Assigned& one : addresses.assigned)
-      if (!one.pool.empty())
-        TRY(turn.store().put_lease({one.pool, one.address.address, owner.pod, owner.interface}));
+      if (!one.pool.empty()) TRY(turn.store().put_lease({one.pool, one.address.address, owner.pod, owner.interface}));
     TRY(transaction.commit());
     return addresses;
   }
@@ -126,8 +123,7 @@ class IpamRequest {
       TRY(release_addresses(turn, parts_.host_local, {owner}));
       TRY(release_adopted(turn, {note.container_id, state::Sandbox::of_key(owner.pod).pod, note.ifname}));
       if (request_.type == "host-local")
-        TRY(parts_.host_local.release_foreign(turn, data_dir(), note.network, note.container_id,
-                                              note.ifname));
+        TRY(parts_.host_local.release_foreign(turn, data_dir(), note.network, note.container_id, note.ifname));
     }
     if (request_.type == "dhcp") TRY(parts_.dhcp.release(owner));
     Engine::Turn turn = TRY(this->turn());
@@ -153,23 +149,20 @@ class IpamRequest {
     for (const state::AddressLease& lease : TRY_CNI(turn.store().leases_of(owner.pod)))
       if (lease.interface == owner.interface) return "";
     if (request_.type == "host-local")
-      for (const HostLocal::Holder& one :
-           TRY_CNI(parts_.host_local.holders(turn, data_dir(), config_.network)))
-        if (one.container_id == request_.container_id &&
-            (one.ifname == request_.ifname || one.ifname.empty()))
+      for (const HostLocal::Holder& one : TRY_CNI(parts_.host_local.holders(turn, data_dir(), config_.network)))
+        if (one.container_id == request_.container_id && (one.ifname == request_.ifname || one.ifname.empty()))
           return "";
-    return std::unexpected(cni::Failure{
-        .code = cni::kGone,
-        .message = fmt::format("network {}: no address is recorded for container {}, interface {}",
-                               config_.network, request_.container_id, request_.ifname)});
+    return std::unexpected(
+        cni::Failure{.code = cni::kGone,
+                     .message = fmt::format("network {}: no address is recorded for container {}, interface {}",
+                                            config_.network, request_.container_id, request_.ifname)});
   }
 
   cni::Outcome<std::string> check_static(Engine::Turn& turn, const ipam::Owner& owner) {
     if (!config_.previous.has_value())
       return std::unexpected(
           cni::Failure{.code = cni::kInvalidConfig, .message = "CHECK needs prevResult, and there is none"});
-    Addresses wanted =
-        TRY_CNI(addresses_for(turn, parts_.host_local, address_request(request_, config_, owner)));
+    Addresses wanted = TRY_CNI(addresses_for(turn, parts_.host_local, address_request(request_, config_, owner)));
     for (const cni::Address& one : wanted.result.addresses)
       if (std::ranges::none_of(config_.previous->addresses,
                                [&](const cni::Address& is) { return is.address == one.address; }))
@@ -189,10 +182,8 @@ class IpamRequest {
         if (auto note = request_note(key); note.has_value() && !is_valid(note->container_id, note->ifname))
           stale.push_back(*note);
       if (request_.type == "host-local")
-        for (const HostLocal::Holder& one :
-             TRY_CNI(parts_.host_local.holders(turn, data_dir(), config_.network)))
-          if (!is_valid(one.container_id, one.ifname))
-            stale.push_back({config_.network, one.container_id, one.ifname});
+        for (const HostLocal::Holder& one : TRY_CNI(parts_.host_local.holders(turn, data_dir(), config_.network)))
+          if (!is_valid(one.container_id, one.ifname)) stale.push_back({config_.network, one.container_id, one.ifname});
     }
     for (const RequestNote& note : stale) TRY_CNI(release(note));
     return "";
@@ -213,8 +204,7 @@ class IpamRequest {
 
 }  // namespace
 
-cni::Outcome<std::string> ipam_request(Parts& parts, const cni::Request& request,
-                                       const cni::PluginConfig& config) {
+cni::Outcome<std::string> ipam_request(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
   return IpamRequest(parts, request, config).run();
 }
 

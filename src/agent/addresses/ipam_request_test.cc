@@ -118,8 +118,7 @@ TEST(IpamRequest, WhatTheOriginalGaveIsGivenBack) {
 
 TEST(IpamRequest, RequestsChangeTheConfigurationAsTheOriginalsDo) {
   Rig rig;
-  const std::string both =
-      R"(,"args":{"cni":{"ips":["10.1.0.4"]}},"runtimeConfig":{"ips":["10.1.0.4","fd00::7"]})";
+  const std::string both = R"(,"args":{"cni":{"ips":["10.1.0.4"]}},"runtimeConfig":{"ips":["10.1.0.4","fd00::7"]})";
   std::string asked = kHostLocal.substr(0, kHostLocal.size() - 1) + both + "}";
   EXPECT_EQ(rig.add("host-local", asked).substr(0, 41), "10.1.0.4/29@10.1.0.1 fd00::7/64@fd00::1 0");
   EXPECT_EQ(rig.add("host-local", kHostLocal, "c2", {{"IP", "10.1.0.6"}}).substr(0, 11), "10.1.0.6/29");
@@ -131,38 +130,31 @@ TEST(IpamRequest, RequestsChangeTheConfigurationAsTheOriginalsDo) {
   const std::string fixed = R"({"type":"static","addresses":[{"address":"10.3.0.5/24","gateway":"10.3.0.1"}],
       "dns":{"nameservers":["1.1.1.1"],"search":["a.org"]}})";
   EXPECT_EQ(rig.add("static", with(fixed)), "10.3.0.5/24@10.3.0.1 dns 1.1.1.1 search a.org ");
-  EXPECT_EQ(
-      rig.add("static", with(fixed), "c2", {{"IP", "10.4.0.5/24, fd01::5/64"}, {"GATEWAY", "10.4.0.1"}}),
-      "10.3.0.5/24@10.3.0.1 10.4.0.5/24@10.4.0.1 fd01::5/64@ dns 1.1.1.1 search a.org ");
+  EXPECT_EQ(rig.add("static", with(fixed), "c2", {{"IP", "10.4.0.5/24, fd01::5/64"}, {"GATEWAY", "10.4.0.1"}}),
+            "10.3.0.5/24@10.3.0.1 10.4.0.5/24@10.4.0.1 fd01::5/64@ dns 1.1.1.1 search a.org ");
   EXPECT_EQ(rig.add("static", with(fixed, R"(,"args":{"cni":{"ips":["10.5.0.5/24"]}})"), "c3"),
             "10.5.0.5/24@ dns 1.1.1.1 search a.org ");
-  EXPECT_EQ(
-      rig.add(
-          "static",
-          with(fixed, R"(,"args":{"cni":{"ips":["10.5.0.5/24"]}},"runtimeConfig":{"ips":["10.6.0.5/24"]})")),
-      "10.6.0.5/24@ dns 1.1.1.1 search a.org ");
-  EXPECT_EQ(rig.add("whereabouts", kWhereabouts, "c5", {{"IP", "10.7.0.5/24"}}),
-            "10.2.0.2/29@10.2.0.1 10.7.0.5/24@ ");
+  EXPECT_EQ(rig.add("static",
+                    with(fixed, R"(,"args":{"cni":{"ips":["10.5.0.5/24"]}},"runtimeConfig":{"ips":["10.6.0.5/24"]})")),
+            "10.6.0.5/24@ dns 1.1.1.1 search a.org ");
+  EXPECT_EQ(rig.add("whereabouts", kWhereabouts, "c5", {{"IP", "10.7.0.5/24"}}), "10.2.0.2/29@10.2.0.1 10.7.0.5/24@ ");
 }
 
 TEST(IpamRequest, CheckOfStaticLooksAtWhatIsThere) {
   Rig rig;
   const std::string fixed = R"({"type":"static","addresses":[{"address":"10.3.0.5/24"}]})";
   auto config = [&](const char* address) {
-    return with(fixed,
-                fmt::format(R"(,"prevResult":{{"cniVersion":"1.0.0","ips":[{{"address":"{}"}}]}})", address));
+    return with(fixed, fmt::format(R"(,"prevResult":{{"cniVersion":"1.0.0","ips":[{{"address":"{}"}}]}})", address));
   };
   EXPECT_EQ(rig.ask(cni::Command::kCheck, "static", config("10.3.0.5/24")), "done");
   EXPECT_EQ(rig.ask(cni::Command::kCheck, "static", config("10.3.0.6/24")),
             "100: network lan: address 10.3.0.5/24 is not on interface eth0 any more");
-  EXPECT_EQ(rig.ask(cni::Command::kCheck, "static", with(fixed)),
-            "7: CHECK needs prevResult, and there is none");
+  EXPECT_EQ(rig.ask(cni::Command::kCheck, "static", with(fixed)), "7: CHECK needs prevResult, and there is none");
 }
 
 TEST(IpamRequest, SaysWhatIsWrong) {
   Rig rig;
-  EXPECT_EQ(rig.add("static", kHostLocal),
-            "7: network lan has ipam type \"host-local\", and \"static\" was called");
+  EXPECT_EQ(rig.add("static", kHostLocal), "7: network lan has ipam type \"host-local\", and \"static\" was called");
   EXPECT_THAT(rig.add("whereabouts", with(R"({"type":"whereabouts","range":"10.2.0.0/99"})")),
               testing::HasSubstr("network lan: its ipam block is wrong: "));
   EXPECT_THAT(rig.add("host-local", kHostLocal, "c1", {{"IP", "10.99.0.1"}}),
@@ -177,20 +169,17 @@ TEST(IpamRequest, SaysWhatIsWrong) {
 TEST(IpamRequest, AFailureOfASecondAddKeepsTheFirst) {
   Rig rig;
   EXPECT_EQ(rig.add("whereabouts", kWhereabouts), "10.2.0.2/29@10.2.0.1 ");
-  EXPECT_THAT(rig.add("whereabouts", kWhereabouts, "c1", {{"IP", "nonsense"}}),
-              testing::HasSubstr("CNI_ARGS IP"));
+  EXPECT_THAT(rig.add("whereabouts", kWhereabouts, "c1", {{"IP", "nonsense"}}), testing::HasSubstr("CNI_ARGS IP"));
   EXPECT_EQ(rig.leases(), 1u);
   EXPECT_EQ(rig.add("host-local", kHostLocal, "c3").substr(0, 11), "10.1.0.2/29");
-  EXPECT_THAT(rig.add("host-local", kHostLocal, "c3", {{"IP", "10.99.0.1"}}),
-              testing::HasSubstr("cannot be given"));
+  EXPECT_THAT(rig.add("host-local", kHostLocal, "c3", {{"IP", "10.99.0.1"}}), testing::HasSubstr("cannot be given"));
   EXPECT_TRUE(rig.disk.files().contains("/var/lib/cni/networks/lan/10.1.0.2"));
 }
 
 TEST(IpamRequest, DelNeedsNoPodName) {
   Rig rig;
-  EXPECT_EQ(
-      rig.add("whereabouts", kWhereabouts, "c1", {{"K8S_POD_NAMESPACE", "default"}, {"K8S_POD_NAME", "a"}}),
-      "10.2.0.2/29@10.2.0.1 ");
+  EXPECT_EQ(rig.add("whereabouts", kWhereabouts, "c1", {{"K8S_POD_NAMESPACE", "default"}, {"K8S_POD_NAME", "a"}}),
+            "10.2.0.2/29@10.2.0.1 ");
   EXPECT_EQ(rig.store->all_leases()->front().pod, "default/a@c1");
   EXPECT_EQ(rig.ask(cni::Command::kCheck, "whereabouts", kWhereabouts), "done");
   EXPECT_EQ(rig.del("whereabouts", kWhereabouts), "done");
@@ -206,12 +195,10 @@ TEST(IpamRequest, GcFreesWhatIsNotValidInThisNetworkOnly) {
   EXPECT_EQ(rig.add("whereabouts", kWhereabouts, "stays"), "10.2.0.2/29@10.2.0.1 ");
   EXPECT_EQ(rig.add("whereabouts", kWhereabouts, "goes"), "10.2.0.3/29@10.2.0.1 ");
   EXPECT_EQ(rig.add("whereabouts", named(kWhereabouts, "other"), "elsewhere"), "10.2.0.4/29@10.2.0.1 ");
-  EXPECT_THAT(rig.ask(cni::Command::kGc, "whereabouts", kWhereabouts),
-              testing::HasSubstr("valid-attachments"));
+  EXPECT_THAT(rig.ask(cni::Command::kGc, "whereabouts", kWhereabouts), testing::HasSubstr("valid-attachments"));
   const std::string list = R"(,"cni.dev/valid-attachments":[{"containerID":"stays","ifname":"eth0"}]})";
-  EXPECT_EQ(
-      rig.ask(cni::Command::kGc, "whereabouts", kWhereabouts.substr(0, kWhereabouts.size() - 1) + list, ""),
-      "done");
+  EXPECT_EQ(rig.ask(cni::Command::kGc, "whereabouts", kWhereabouts.substr(0, kWhereabouts.size() - 1) + list, ""),
+            "done");
   std::vector<std::string> left;
   std::vector<state::AddressLease> leases = *rig.store->all_leases();
   for (const state::AddressLease& one : leases) left.push_back(one.pod);
@@ -221,8 +208,7 @@ TEST(IpamRequest, GcFreesWhatIsNotValidInThisNetworkOnly) {
   rig.disk.put("/var/lib/cni/networks/lan/10.1.0.2", "old\r\neth0");
   rig.disk.put("/var/lib/cni/networks/lan/10.1.0.3", "stays\r\neth0");
   EXPECT_EQ(rig.add("host-local", kHostLocal, "goes").substr(0, 11), "10.1.0.4/29");
-  EXPECT_EQ(rig.ask(cni::Command::kGc, "host-local", kHostLocal.substr(0, kHostLocal.size() - 1) + list, ""),
-            "done");
+  EXPECT_EQ(rig.ask(cni::Command::kGc, "host-local", kHostLocal.substr(0, kHostLocal.size() - 1) + list, ""), "done");
   EXPECT_FALSE(rig.disk.files().contains("/var/lib/cni/networks/lan/10.1.0.2"));
   EXPECT_TRUE(rig.disk.files().contains("/var/lib/cni/networks/lan/10.1.0.3"));
   EXPECT_FALSE(rig.disk.files().contains("/var/lib/cni/networks/lan/10.1.0.4"));

@@ -53,8 +53,7 @@ Result<Endpoint> endpoint_of(const std::string& text) {
   const char* form = "it is ADDRESS:PORT, as in 127.0.0.1:9470 or [::1]:9470; off does without";
   const size_t colon = text.rfind(':');
   if (colon == std::string::npos)
-    return fail(
-        Error{.code = Code::kInvalid, .message = fmt::format("\"{}\" has no port", text), .hint = form});
+    return fail(Error{.code = Code::kInvalid, .message = fmt::format("\"{}\" has no port", text), .hint = form});
   std::string host = text.substr(0, colon);
   const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
   if (bracketed) host = host.substr(1, host.size() - 2);
@@ -67,10 +66,9 @@ Result<Endpoint> endpoint_of(const std::string& text) {
   const char* end = text.data() + text.size();
   auto [read_to, failure] = std::from_chars(text.data() + colon + 1, end, endpoint.port);
   if (failure != std::errc{} || read_to != end)
-    return fail(Error{
-        .code = Code::kInvalid,
-        .message = fmt::format("\"{}\" is no port: one is a number up to 65535", text.substr(colon + 1)),
-        .hint = form});
+    return fail(Error{.code = Code::kInvalid,
+                      .message = fmt::format("\"{}\" is no port: one is a number up to 65535", text.substr(colon + 1)),
+                      .hint = form});
   return endpoint;
 }
 
@@ -146,16 +144,14 @@ std::string_view phase_name(Phase phase) {
 struct Metrics::Parts {
   std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
   std::shared_ptr<Asked> asked = std::make_shared<Asked>();
-  prometheus::Family<prometheus::Histogram>& seconds =
-      prometheus::BuildHistogram()
-          .Name("railbed_attach_seconds")
-          .Help("time of ADD requests, by plugin type and phase")
-          .Register(*registry);
-  prometheus::Family<prometheus::Histogram>& requests =
-      prometheus::BuildHistogram()
-          .Name("railbed_request_seconds")
-          .Help("time of CNI requests in the agent, by command")
-          .Register(*registry);
+  prometheus::Family<prometheus::Histogram>& seconds = prometheus::BuildHistogram()
+                                                           .Name("railbed_attach_seconds")
+                                                           .Help("time of ADD requests, by plugin type and phase")
+                                                           .Register(*registry);
+  prometheus::Family<prometheus::Histogram>& requests = prometheus::BuildHistogram()
+                                                            .Name("railbed_request_seconds")
+                                                            .Help("time of CNI requests in the agent, by command")
+                                                            .Register(*registry);
   prometheus::Family<prometheus::Counter>& failures =
       prometheus::BuildCounter()
           .Name("railbed_failures_total")
@@ -212,10 +208,10 @@ Result<int> Metrics::expose(const std::string& address) {
     const auto ports = parts_->exposer->GetListeningPorts();
     return ports.empty() ? 0 : ports.front();
   } catch (const std::exception& problem) {
-    return fail(Error{.code = Code::kConflict,
-                      .message = fmt::format("--metrics {}: the library that serves them refused: {}",
-                                             address, problem.what()),
-                      .hint = "the address is free; --metrics off does without"});
+    return fail(
+        Error{.code = Code::kConflict,
+              .message = fmt::format("--metrics {}: the library that serves them refused: {}", address, problem.what()),
+              .hint = "the address is free; --metrics off does without"});
   }
 }
 

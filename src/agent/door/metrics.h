@@ -76,8 +76,7 @@ class PhaseTimer {
   PhaseTimer(Metrics& metrics, std::string_view type, Phase phase)
       : metrics_(metrics), type_(type), phase_(phase), began_(std::chrono::steady_clock::now()) {}
   ~PhaseTimer() {
-    metrics_.took(type_, phase_,
-                  std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count());
+    metrics_.took(type_, phase_, std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count());
   }
   PhaseTimer(const PhaseTimer&) = delete;
   PhaseTimer& operator=(const PhaseTimer&) = delete;

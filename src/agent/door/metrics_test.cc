@@ -26,18 +26,16 @@ TEST(Metrics, CountRequestsFailuresAndWhatIsInFlight) {
   cni::Request odd = add();
   odd.type = "made-up-by-a-client";
   metrics.metered(odd, [](const cni::Request&) { return Reply{1, "no json"}; });
-  EXPECT_THROW(
-      metrics.metered(add(), [](const cni::Request&) -> Reply { throw std::runtime_error("a defect"); }),
-      std::runtime_error);
+  EXPECT_THROW(metrics.metered(add(), [](const cni::Request&) -> Reply { throw std::runtime_error("a defect"); }),
+               std::runtime_error);
   metrics.took("sriov", Phase::kKernel, 0.0015);
   const std::string text = metrics.text();
-  for (const char* line :
-       {"railbed_requests_in_flight 0\n", "railbed_request_seconds_count{command=\"ADD\"} 3\n",
-        "railbed_attach_seconds_count{phase=\"total\",type=\"macvlan\"} 2\n",
-        "railbed_attach_seconds_bucket{phase=\"kernel\",type=\"sriov\",le=\"0.001\"} 0\n",
-        "railbed_attach_seconds_bucket{phase=\"kernel\",type=\"sriov\",le=\"0.002\"} 1\n",
-        "railbed_failures_total{code=\"102\",type=\"macvlan\"} 1\n",
-        "railbed_failures_total{code=\"104\",type=\"other\"} 1\n"})
+  for (const char* line : {"railbed_requests_in_flight 0\n", "railbed_request_seconds_count{command=\"ADD\"} 3\n",
+                           "railbed_attach_seconds_count{phase=\"total\",type=\"macvlan\"} 2\n",
+                           "railbed_attach_seconds_bucket{phase=\"kernel\",type=\"sriov\",le=\"0.001\"} 0\n",
+                           "railbed_attach_seconds_bucket{phase=\"kernel\",type=\"sriov\",le=\"0.002\"} 1\n",
+                           "railbed_failures_total{code=\"102\",type=\"macvlan\"} 1\n",
+                           "railbed_failures_total{code=\"104\",type=\"other\"} 1\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   EXPECT_EQ(text.find("made-up"), std::string::npos);
 }
@@ -45,9 +43,8 @@ TEST(Metrics, CountRequestsFailuresAndWhatIsInFlight) {
 TEST(Metrics, AskHowThingsStand) {
   Metrics metrics;
   EXPECT_EQ(metrics.text().find("railbed_addresses"), std::string::npos);
-  metrics.standing([] {
-    return Standing{.pools = {{"rail0", 250, 4}}, .vfs_free = 3, .vfs_attached = 4, .pending_dels = 2};
-  });
+  metrics.standing(
+      [] { return Standing{.pools = {{"rail0", 250, 4}}, .vfs_free = 3, .vfs_attached = 4, .pending_dels = 2}; });
   const std::string text = metrics.text();
   for (const char* line :
        {"railbed_addresses{pool=\"rail0\",state=\"free\"} 250\n",
@@ -62,8 +59,8 @@ TEST(Metrics, TellPhasesByTheirNames) {
   for (Phase phase : kPhases) {
     metrics.took("sriov", phase, 1);
     names += std::string(phase_name(phase)) + " ";
-    EXPECT_NE(metrics.text().find(fmt::format(
-                  "railbed_attach_seconds_count{{phase=\"{}\",type=\"sriov\"}} 1\n", phase_name(phase))),
+    EXPECT_NE(metrics.text().find(
+                  fmt::format("railbed_attach_seconds_count{{phase=\"{}\",type=\"sriov\"}} 1\n", phase_name(phase))),
               std::string::npos);
   }
   EXPECT_EQ(names, "prepare wait addresses kernel lease exec total ");
@@ -81,13 +78,12 @@ TEST(Metrics, SayWhyTheyCannotBeServedThere) {
       {"127.0.0.1:99999999", "\"99999999\" is no port: one is a number up to 65535" + form},
       {"127.0.0.1:http", "\"http\" is no port: one is a number up to 65535" + form},
       {"203.0.113.7:0",
-       "bind: EADDRNOTAVAIL (Cannot assign requested address)\n  no interface of this machine "
-       "has that address; 127.0.0.1 always works"},
+       "bind: EADDRNOTAVAIL (Cannot assign requested address)\n  no interface of this machine has that "
+       "address; 127.0.0.1 always works"},
       {fmt::format("127.0.0.1:{}", *port),
-       fmt::format(
-           "bind: EADDRINUSE (Address already in use)\n  `ss -ltnp sport = :{}` shows who has it; take "
-           "another port, or off",
-           *port)}};
+       fmt::format("bind: EADDRINUSE (Address already in use)\n  `ss -ltnp sport = :{}` shows who has it; "
+                   "take another port, or off",
+                   *port)}};
   for (const auto& [address, message] : cases) {
     auto refused = Metrics().expose(address);
     ASSERT_FALSE(refused.has_value()) << address;

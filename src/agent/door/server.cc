@@ -24,8 +24,7 @@ constexpr size_t kSmallBytes = 64 << 10;
 constexpr milliseconds kIdle{60'000};
 // When descriptors or memory run out, accepting rests for so long.
 constexpr milliseconds kRest{100};
-// Then those that are there already are read again: clients that only connect and go must not count as
-// served.
+// Then those that are there already are read again: clients that only connect and go must not count as served.
 constexpr int kAcceptAtOnce = 32;
 
 std::string answer_frame(const Reply& reply) {
@@ -113,10 +112,9 @@ void Server::Parts::accept_some() {
     Client& client = clients.emplace(key, Client{.connection = std::move(**next)}).first->second;
     client.deadline = Clock::now() + options.request_time;
     if (!peer || peer->uid != options.uid) {
-      answer(
-          key, client,
-          failure_frame(cni::kInvalidEnvironment, fmt::format("the agent answers user {} only", options.uid),
-                        "CNI plugins are run by the container runtime, as root"));
+      answer(key, client,
+             failure_frame(cni::kInvalidEnvironment, fmt::format("the agent answers user {} only", options.uid),
+                           "CNI plugins are run by the container runtime, as root"));
     } else if (clients.size() > options.most_connections) {
       answer(key, client,
              failure_frame(cni::kTryAgainLater,

@@ -150,8 +150,7 @@ TEST(Server, Serves200AtOnceEachItsOwn) {
   std::atomic<int> handled = 0;
   Agent agent([&](const cni::Request& request) {
     ++handled;
-    return Reply{static_cast<int>(request.container_id.size()),
-                 std::string(100'000, 'x') + request.container_id};
+    return Reply{static_cast<int>(request.container_id.size()), std::string(100'000, 'x') + request.container_id};
   });
   std::vector<std::jthread> threads;
   std::atomic<int> right = 0;

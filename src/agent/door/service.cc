@@ -49,8 +49,7 @@ Reply Service::handle(const cni::Request& request) {
   if (is_of_a_pod(request) && parts_.engine.kernel().netns().is_own(request.netns).value_or(false))
     return failed(
         {.code = cni::kInvalidNetns,
-         .message = fmt::format("CNI_NETNS {} is the host's own network namespace; nothing was changed",
-                                request.netns),
+         .message = fmt::format("CNI_NETNS {} is the host's own network namespace; nothing was changed", request.netns),
          .details = "the runtime must give the namespace of the pod"},
         version);
   cni::Outcome<std::string> answer = [&]() -> cni::Outcome<std::string> {

@@ -47,11 +47,8 @@ class Service {
 };
 
 // The handlers: what goes to standard output on success.
-cni::Outcome<std::string> plugin_request(Parts& parts, const cni::Request& request,
-                                         const cni::PluginConfig& config);
-cni::Outcome<std::string> ipam_request(Parts& parts, const cni::Request& request,
-                                       const cni::PluginConfig& config);
-cni::Outcome<std::string> meta_request(Parts& parts, const cni::Request& request,
-                                       const cni::PluginConfig& config);
+cni::Outcome<std::string> plugin_request(Parts& parts, const cni::Request& request, const cni::PluginConfig& config);
+cni::Outcome<std::string> ipam_request(Parts& parts, const cni::Request& request, const cni::PluginConfig& config);
+cni::Outcome<std::string> meta_request(Parts& parts, const cni::Request& request, const cni::PluginConfig& config);
 
 }  // namespace railbed::agent

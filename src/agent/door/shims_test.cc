@@ -54,18 +54,14 @@ class Mortal : public os::ProgramFiles {
   explicit Mortal(int steps) : left_(steps) {}
   bool exists(const std::string& path) const override { return files_->exists(path); }
   bool same(const std::string& a, const std::string& b) const override { return files_->same(a, b); }
-  Result<std::string> read(const std::string& path, size_t most) const override {
-    return files_->read(path, most);
-  }
+  Result<std::string> read(const std::string& path, size_t most) const override { return files_->read(path, most); }
   Result<void> make_folder(const std::string& path) override { return step().make_folder(path); }
   Result<void> write(const std::string& path, std::string_view content) override {
     if (left_ == 0) std::ofstream(path) << content.substr(0, content.size() / 2);  // and in the middle of one
     return step().write(path, content);
   }
   Result<void> link(const std::string& from, const std::string& to) override { return step().link(from, to); }
-  Result<void> rename(const std::string& from, const std::string& to) override {
-    return step().rename(from, to);
-  }
+  Result<void> rename(const std::string& from, const std::string& to) override { return step().rename(from, to); }
   Result<void> remove(const std::string& path) override { return step().remove(path); }
   Result<void> remove_folder(const std::string& path) override { return step().remove_folder(path); }
 
@@ -82,10 +78,8 @@ void start(const Folder& folder) {
   folder.put("macvlan", "the original");
   folder.put("bridge", "not ours");
 }
-const std::map<std::string, std::string> kInstalled = {{".railbed-originals/macvlan", "the original"},
-                                                       {"bridge", "not ours"},
-                                                       {"macvlan", kShim},
-                                                       {"sriov", kShim}};
+const std::map<std::string, std::string> kInstalled = {
+    {".railbed-originals/macvlan", "the original"}, {"bridge", "not ours"}, {"macvlan", kShim}, {"sriov", kShim}};
 const std::map<std::string, std::string> kBefore = {{"bridge", "not ours"}, {"macvlan", "the original"}};
 
 TEST(Shims, AreInstalledAndTheOriginalsComeBack) {

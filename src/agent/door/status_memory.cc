@@ -17,8 +17,7 @@ StatusMemory::~StatusMemory() {
 cni::Outcome<void> StatusMemory::look(os::Clock& clock, const std::string& of, const LookUp& look_up) {
   cni::Outcome<void> answer = look_up();
   // Whatever is in the way, no ADD can be served.
-  if (!answer.has_value() && answer.error().code != cni::kUnavailableLimited)
-    answer.error().code = cni::kUnavailable;
+  if (!answer.has_value() && answer.error().code != cni::kUnavailableLimited) answer.error().code = cni::kUnavailable;
   std::lock_guard lock(mutex_);
   if (known_.size() >= kMost && !known_.contains(of)) known_.clear();
   known_.insert_or_assign(of, Known{answer, clock.now()});

@@ -58,10 +58,8 @@ Result<void> read_pool(const doc::Value& object, std::vector<ForeignAllocation>&
     std::optional<IpAddress> address = prefix.network().plus(offset);
     if (failure != std::errc{} || end != one.key.data() + one.key.size() || !address.has_value() ||
         !prefix.contains(*address))
-      return fail(Code::kInvalid, "{}: \"{}\" is no offset within {}", one.key_span.to_string(), one.key,
-                  range);
-    if (!one.value.is_object())
-      return fail(Code::kInvalid, "{}: an allocation is an object", one.key_span.to_string());
+      return fail(Code::kInvalid, "{}: \"{}\" is no offset within {}", one.key_span.to_string(), one.key, range);
+    if (!one.value.is_object()) return fail(Code::kInvalid, "{}: an allocation is an object", one.key_span.to_string());
     all.push_back({.pool = pool,
                    .address = *address,
                    .pod = attach::text_in(one.value, "podref"),
@@ -83,8 +81,7 @@ Result<void> read_object(const doc::Value& object, std::vector<ForeignAllocation
 
 class PoolFiles : public ForeignAllocations {
  public:
-  PoolFiles(const os::FileTree& files, std::string directory)
-      : files_(files), directory_(std::move(directory)) {}
+  PoolFiles(const os::FileTree& files, std::string directory) : files_(files), directory_(std::move(directory)) {}
 
   Result<std::vector<ForeignAllocation>> all() override {
     std::vector<ForeignAllocation> all;
@@ -121,8 +118,7 @@ Result<int> free_those(Engine::Turn& turn,
                        const std::function<bool(const ipam::Owner&, const std::string& where)>& ends) {
   std::vector<ipam::Owner> gone;
   for (const auto& [key, where] : TRY(turn.store().notes(kAdoptedNotes)))
-    if (auto owner = adopted_owner(key); owner.has_value() && ends(*owner, where))
-      gone.push_back(*std::move(owner));
+    if (auto owner = adopted_owner(key); owner.has_value() && ends(*owner, where)) gone.push_back(*std::move(owner));
   auto transaction = TRY(state::Transaction::begin(turn.store()));
   for (const ipam::Owner& owner : gone) TRY(forget_owner(turn.store(), owner));
   TRY(transaction.commit());
@@ -158,8 +154,7 @@ Result<Adopted> adopt(Engine::Turn& turn, ForeignAllocations& allocations, os::D
   }
   Adopted adopted;
   adopted.freed = TRY(free_those(turn, [&](const ipam::Owner& owner, const std::string& where) {
-    return where == kHere ? !here.knows(state::Sandbox::of_key(owner.pod).container)
-                          : !listed.contains(owner);
+    return where == kHere ? !here.knows(state::Sandbox::of_key(owner.pod).container) : !listed.contains(owner);
   }));
   state::Store& store = turn.store();
   auto transaction = TRY(state::Transaction::begin(store));

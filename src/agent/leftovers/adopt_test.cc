@@ -46,8 +46,7 @@ TEST(Adopt, ReadsPoolsAsKubectlWritesThem) {
             "whereabouts 10.0.0.1 default/a abc net1;whereabouts 10.0.0.3 default/b def net2;"
             "whereabouts:rail0 fd00::10 default/a abc ;");
   EXPECT_EQ(show(read_pools("p.json", R"({"kind":"ConfigMap","data":{}})")), "");
-  const std::string head =
-      "apiVersion: whereabouts.cni.cncf.io/v1alpha1\nkind: IPPool\nmetadata: {name: x}\nspec:\n";
+  const std::string head = "apiVersion: whereabouts.cni.cncf.io/v1alpha1\nkind: IPPool\nmetadata: {name: x}\nspec:\n";
   EXPECT_EQ(show(read_pools("p.yaml", head + "  range: 10.0.0.0/29\n  allocations: {\"8\": {}}\n")),
             "p.yaml:6:17: \"8\" is no offset within 10.0.0.0/29");
   EXPECT_EQ(show(read_pools("p.yaml", head + "  range: ten\n")).substr(0, 25), "p.yaml:5:3: spec.range: \"");
@@ -101,8 +100,8 @@ class AdoptTest : public testing::Test {
 
 TEST_F(AdoptTest, WhatIsPickedUpIsTakenUntilTheDelOfItsContainer) {
   EXPECT_EQ(adopt_now().taken, 3);
-  EXPECT_THAT(leases(), ElementsAre("10.0.0.1 default/a@abc net1", "10.0.0.3 default/b@def net2",
-                                    "fd00::10 default/a@abc "));
+  EXPECT_THAT(leases(),
+              ElementsAre("10.0.0.1 default/a@abc net1", "10.0.0.3 default/b@def net2", "fd00::10 default/a@abc "));
   EXPECT_EQ(next("default/c@c3"), "10.0.0.2/29");
   // A start in between frees nothing that running pods have.
   ASSERT_TRUE(host_local.recover(turn()).has_value());
@@ -129,8 +128,8 @@ TEST_F(AdoptTest, AddressesOfOtherNodesAreTakenAsLongAsTheListSaysSo) {
   Adopted adopted = adopt_now();
   EXPECT_EQ(adopted.taken, 1);
   EXPECT_EQ(adopted.freed, 1);
-  EXPECT_THAT(leases(), ElementsAre("10.0.0.1 default/a@abc net1", "10.0.0.4 default/e@ghi net1",
-                                    "fd00::10 default/a@abc "));
+  EXPECT_THAT(leases(),
+              ElementsAre("10.0.0.1 default/a@abc net1", "10.0.0.4 default/e@ghi net1", "fd00::10 default/a@abc "));
   // Those of this machine stay: their pods still run, whatever the list says.
   files.put_file("/pools/a.yaml", "");
   EXPECT_EQ(adopt_now().freed, 1);
@@ -166,8 +165,7 @@ TEST_F(AdoptTest, WhatCannotBeReadChangesNothing) {
 }
 
 TEST_F(AdoptTest, WhatIsInUseHereIsTold) {
-  ASSERT_TRUE(
-      store->put_lease({"whereabouts", *IpAddress::parse("10.0.0.3"), "default/z@z", "net1"}).has_value());
+  ASSERT_TRUE(store->put_lease({"whereabouts", *IpAddress::parse("10.0.0.3"), "default/z@z", "net1"}).has_value());
   Adopted adopted = adopt_now();
   EXPECT_EQ(adopted.taken, 2);
   EXPECT_THAT(adopted.conflicts,

@@ -44,8 +44,7 @@ Result<HandedOver> hand_over(os::Kernel& kernel, state::Store& store) {
     ++all.interfaces;
     const bool of_meta = TRY(sandbox_note(store, record.pod)).has_value();
     if (std::string problem = problem_of(kernel, record, of_meta); !problem.empty())
-      all.problems.push_back(
-          fmt::format("{} {} ({}): {}", record.pod, record.interface, record.type, problem));
+      all.problems.push_back(fmt::format("{} {} ({}): {}", record.pod, record.interface, record.type, problem));
   }
   return all;
 }

@@ -14,14 +14,13 @@ using testing::ElementsAre;
 class HandOver : public RequestTest {
  protected:
   void add(const std::string& type, const std::string& ifname, const std::string& members) {
-    cni::Request request{
-        .command = cni::Command::kAdd,
-        .type = type,
-        .container_id = "c1",
-        .netns = "/run/netns/a",
-        .ifname = ifname,
-        .path = {"/opt/cni/bin"},
-        .config = R"({"cniVersion":"1.0.0","name":"n","type":")" + type + "\"," + members + "}"};
+    cni::Request request{.command = cni::Command::kAdd,
+                         .type = type,
+                         .container_id = "c1",
+                         .netns = "/run/netns/a",
+                         .ifname = ifname,
+                         .path = {"/opt/cni/bin"},
+                         .config = R"({"cniVersion":"1.0.0","name":"n","type":")" + type + "\"," + members + "}"};
     auto config = cni::read_plugin_config(request.config);
     ASSERT_TRUE(config.has_value()) << config.error().message;
     auto answer = plugin_request(parts, request, *config);
@@ -59,11 +58,10 @@ TEST_F(HandOver, SaysWhatOnlyRailbedCanGiveBack) {
   EXPECT_EQ(done->interfaces, 3);
   EXPECT_THAT(
       done->problems,
-      ElementsAre(
-          "@c1 net1 (host-device): the original will not know its name at home: " +
-              kernel.netns().open("/run/netns/a").error().story(),
-          "ns/b@c2 net1 (sriov): the original has no file of it, and leaves the device as the pod had it",
-          "ns/c@c3 net1 (macvlan): the meta plugin attached it, and only railbed can give it back"));
+      ElementsAre("@c1 net1 (host-device): the original will not know its name at home: " +
+                      kernel.netns().open("/run/netns/a").error().story(),
+                  "ns/b@c2 net1 (sriov): the original has no file of it, and leaves the device as the pod had it",
+                  "ns/c@c3 net1 (macvlan): the meta plugin attached it, and only railbed can give it back"));
 }
 
 }  // namespace

@@ -86,8 +86,7 @@ class Finder {
     }
   }
 
-  // Leases of pods of the manifests are plans for pods that are not here (yet); a sandbox's are of an
-  // interface.
+  // Leases of pods of the manifests are plans for pods that are not here (yet); a sandbox's are of an interface.
   Result<void> find_leases() {
     for (const state::AddressLease& lease : TRY(store_.all_leases())) {
       if (state::Sandbox::of_key(lease.pod).container.empty()) continue;
@@ -114,13 +113,12 @@ class Finder {
   void find_adopted(const state::AddressLease& lease, const std::string& where) {
     const std::string container = state::Sandbox::of_key(lease.pod).container;
     if (where != kHere || of_runtime_.knows(container)) return;
-    found_.push_back(
-        {.kind = LeftoverKind::kAddress,
-         .pod = lease.pod,
-         .what = lease.address.to_string(),
-         .why = fmt::format("whereabouts gave it to container {}, of which nothing is known", container),
-         .hint = lease.interface,
-         .pool = lease.pool});
+    found_.push_back({.kind = LeftoverKind::kAddress,
+                      .pod = lease.pod,
+                      .what = lease.address.to_string(),
+                      .why = fmt::format("whereabouts gave it to container {}, of which nothing is known", container),
+                      .hint = lease.interface,
+                      .pool = lease.pool});
   }
 
   Result<void> find_sandboxes() {
@@ -235,15 +233,13 @@ class Remover {
     std::vector<Attachment> left = TRY(store_.attachments());
     for (Leftover& one : leftovers_) {
       if (one.kind != LeftoverKind::kInterface && one.kind != LeftoverKind::kProgram) continue;
-      one.removed = std::ranges::none_of(left, [&](const Attachment& record) {
-        return record.pod == one.pod && record.interface == one.what;
-      });
+      one.removed = std::ranges::none_of(
+          left, [&](const Attachment& record) { return record.pod == one.pod && record.interface == one.what; });
       if (one.kind == LeftoverKind::kInterface) one.note = note_of(one, recovery.notes);
       for (const auto& failure : recovery.failures)
         if (failure.pod == one.pod && failure.interface == one.what) one.error = failure.error.story();
       for (const auto& failure : undone.failures)
-        if (failure.record.pod == one.pod && failure.record.interface == one.what)
-          one.error = failure.why.message;
+        if (failure.record.pod == one.pod && failure.record.interface == one.what) one.error = failure.why.message;
     }
     return {};
   }
@@ -300,8 +296,7 @@ Result<std::vector<Leftover>> find_leftovers(os::Kernel& kernel, state::Store* s
     for (Leftover& one : TRY(find_leftover_files(*store, disk))) found.push_back(std::move(one));
   }
   Result<std::vector<std::string>> pending = disk.list(pending_dir);
-  if (!pending.has_value() && pending.error().code != Code::kNotFound)
-    return fail(std::move(pending.error()));
+  if (!pending.has_value() && pending.error().code != Code::kNotFound) return fail(std::move(pending.error()));
   if (pending.has_value())
     for (const std::string& file : *pending)
       found.push_back({.kind = LeftoverKind::kPending,

@@ -69,8 +69,7 @@ class LeftoversTest : public testing::Test {
     EXPECT_TRUE(all.has_value());
     leftovers = all.has_value() ? *all : std::vector<Leftover>{};
     std::vector<std::string> lines;
-    for (const Leftover& one : leftovers)
-      lines.push_back(fmt::format("{} {}", kind_name(one.kind), one.what));
+    for (const Leftover& one : leftovers) lines.push_back(fmt::format("{} {}", kind_name(one.kind), one.what));
     return lines;
   }
   void remove() { ASSERT_TRUE(remove_leftovers(kernel, *store, disk, leftovers)); }
@@ -127,8 +126,7 @@ void put_moved(state::Store& store, const std::string& device, const attach::Bef
 TEST_F(LeftoversTest, AnInterfaceWhoseDeviceIsGoneIsGivenUpAtOnce) {
   const attach::Before pci{.device = *PciAddress::parse("0000:77:00.2"), .name = "eth9"};
   const attach::Before auxiliary{.name = "eth9", .parent = "auxiliary/devices/mlx5_core.sf.4"};
-  for (const auto& [device, before] :
-       {std::pair{"0000:77:00.2", pci}, std::pair{"mlx5_core.sf.4", auxiliary}}) {
+  for (const auto& [device, before] : {std::pair{"0000:77:00.2", pci}, std::pair{"mlx5_core.sf.4", auxiliary}}) {
     put_moved(*store, device, before);
     ASSERT_THAT(found(), ElementsAre("interface net1"));
     const os::Deadline begin = kernel.clock().now();
@@ -238,13 +236,12 @@ TEST_F(LeftoversTest, AreToldToPrograms) {
   put_file(kTheirFile, "old", false);
   ASSERT_TRUE(store->put_lease({"pool", ip("10.0.0.1"), "ns/p@c1", "net1"}));
   found();
-  EXPECT_EQ(
-      doc::to_json(to_value(leftovers)),
-      R"({"apiVersion":"railbed.dev/v1","kind":"Leftovers","leftovers":[)"
-      R"({"kind":"address","what":"10.0.0.1","pod":"ns/p@c1","why":"the sandbox has no interface net1",)"
-      R"("pool":"pool","removable":true,"removed":false},)"
-      R"({"kind":"file","what":"/var/lib/cni/networks/n/10.0.0.3",)"
-      R"("why":"nothing is known of its container old","removable":false,"removed":false}]})");
+  EXPECT_EQ(doc::to_json(to_value(leftovers)),
+            R"({"apiVersion":"railbed.dev/v1","kind":"Leftovers","leftovers":[)"
+            R"({"kind":"address","what":"10.0.0.1","pod":"ns/p@c1","why":"the sandbox has no interface net1",)"
+            R"("pool":"pool","removable":true,"removed":false},)"
+            R"({"kind":"file","what":"/var/lib/cni/networks/n/10.0.0.3",)"
+            R"("why":"nothing is known of its container old","removable":false,"removed":false}]})");
 }
 
 }  // namespace

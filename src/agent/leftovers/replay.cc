@@ -26,8 +26,7 @@ Result<cni::Request> read_pending(const std::string& frame) {
   return std::move(*request);
 }
 
-Replay::Replay(os::Disk& disk, std::string folder, Handler handler,
-               std::function<void(const std::string&)> note)
+Replay::Replay(os::Disk& disk, std::string folder, Handler handler, std::function<void(const std::string&)> note)
     : disk_(disk), folder_(std::move(folder)), handler_(std::move(handler)), note_(std::move(note)) {}
 
 std::vector<std::string> Replay::names() const {

@@ -22,9 +22,8 @@ RuntimeContainers RuntimeContainers::look(os::Disk& disk) {
 
 bool RuntimeContainers::knows(const std::string& container) const {
   const std::string part = "-" + container + "-";
-  return multus_.contains(container) || std::ranges::any_of(results_, [&](const std::string& name) {
-           return name.find(part) != std::string::npos;
-         });
+  return multus_.contains(container) ||
+         std::ranges::any_of(results_, [&](const std::string& name) { return name.find(part) != std::string::npos; });
 }
 
 }  // namespace railbed::agent

@@ -33,8 +33,7 @@ std::string DeviceInfo::path(const std::string& network, const std::string& cont
   return directory_ + "/cni/" + component(fmt::format("{}-{}_{}", network, container, ifname));
 }
 
-Result<void> DeviceInfo::copy(const std::string& resource, const std::string& device,
-                              const std::string& path) {
+Result<void> DeviceInfo::copy(const std::string& resource, const std::string& device, const std::string& path) {
   std::string from = directory_ + "/dp/" + component(fmt::format("{}-{}-device.json", resource, device));
   Result<std::string> text = disk_.read(from);
   if (!text.has_value() && text.error().code == Code::kNotFound) return {};

@@ -59,8 +59,8 @@ cni::Failure told(const std::string& type, const os::RunResult& run) {
                      fmt::format("plugin {}: {}", type, shown(*message->as_string())),
                      details != nullptr && details->is_string() ? shown(*details->as_string()) : "");
   }
-  std::string how = run.signal != 0 ? fmt::format("ended by signal {}", run.signal)
-                                    : fmt::format("exit status {}", run.exit_status);
+  std::string how =
+      run.signal != 0 ? fmt::format("ended by signal {}", run.signal) : fmt::format("exit status {}", run.exit_status);
   std::string text = shown(run.errors.empty() ? run.output : run.errors);
   return failure(cni::kInternal, fmt::format("plugin {}: {}{}{}", type, how, text.empty() ? "" : ": ", text));
 }
@@ -97,8 +97,7 @@ cni::Outcome<std::string> find_plugin(os::Kernel& kernel, const std::string& typ
                                  "install it there, or correct the network's \"type\""));
 }
 
-cni::Outcome<cni::AddResult> execute_add(os::Kernel& kernel, const Execution& execution,
-                                         const std::string& version) {
+cni::Outcome<cni::AddResult> execute_add(os::Kernel& kernel, const Execution& execution, const std::string& version) {
   os::RunResult result = TRY_CNI(run(kernel, execution));
   cni::Outcome<cni::AddResult> read = cni::read_result(result.output, version);
   if (!read.has_value())

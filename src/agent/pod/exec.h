@@ -32,8 +32,7 @@ cni::Outcome<std::string> find_plugin(os::Kernel& kernel, const std::string& typ
                                       const std::vector<std::string>& path);
 
 // ADD: what it answered, read as `version` where it does not say its own.
-cni::Outcome<cni::AddResult> execute_add(os::Kernel& kernel, const Execution& execution,
-                                         const std::string& version);
+cni::Outcome<cni::AddResult> execute_add(os::Kernel& kernel, const Execution& execution, const std::string& version);
 // DEL, CHECK, GC, STATUS.
 cni::Outcome<void> execute(os::Kernel& kernel, const Execution& execution);
 

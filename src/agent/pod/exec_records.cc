@@ -66,8 +66,7 @@ Result<std::optional<cni::AddResult>> result_of_program(const Attachment& record
   if (record.result.empty()) return std::optional<cni::AddResult>{};
   auto result = cni::read_result(record.result, cni::kLatest.to_string());
   if (result.has_value()) return std::optional<cni::AddResult>(std::move(*result));
-  return fail(Code::kInvalid, "the record of {} of pod {}: {}", record.interface, record.pod,
-              result.error().message);
+  return fail(Code::kInvalid, "the record of {} of pod {}: {}", record.interface, record.pod, result.error().message);
 }
 
 Result<std::string> version_of(const Attachment& record) {
@@ -105,8 +104,7 @@ ProgramsUndone undo_programs(os::Kernel& kernel, const std::vector<Attachment>& 
       done = std::unexpected(cni::failure_of(execution.error()));
     } else {
       // A namespace that has gone is told as none: a plugin must not enter what took its path meanwhile.
-      if (!execution->netns.empty() && !kernel.netns().open(execution->netns).has_value())
-        execution->netns.clear();
+      if (!execution->netns.empty() && !kernel.netns().open(execution->netns).has_value()) execution->netns.clear();
       done = execute(kernel, *execution);
     }
     if (done.has_value())

@@ -14,8 +14,7 @@ namespace railbed::agent {
 
 bool is_of_program(const state::Attachment& record);
 
-// Plugin number `position` of the chain of interface `execution.ifname`; kBegun. `version` is the
-// configuration's.
+// Plugin number `position` of the chain of interface `execution.ifname`; kBegun. `version` is the configuration's.
 state::Attachment program_record(const std::string& sandbox, const std::string& network, size_t position,
                                  const Execution& execution, const std::string& version);
 // The chain has ended well: DEL and CHECK get its result.

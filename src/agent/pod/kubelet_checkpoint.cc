@@ -47,8 +47,8 @@ Result<DeviceIds> read_kubelet_checkpoint(const std::string& text) {
   return all;
 }
 
-Result<std::vector<Device>> KubeletDevices::devices(const PodInfo& pod, const std::string& resource,
-                                                    size_t count, const plan::InUse&) {
+Result<std::vector<Device>> KubeletDevices::devices(const PodInfo& pod, const std::string& resource, size_t count,
+                                                    const plan::InUse&) {
   std::string text = TRY(files_.read(path_));
   DeviceIds all = TRY(read_kubelet_checkpoint(text));
   auto found = all.find({pod.uid, resource});
@@ -56,8 +56,8 @@ Result<std::vector<Device>> KubeletDevices::devices(const PodInfo& pod, const st
     return fail(Code::kNotFound, "kubelet gave pod {} no device of {}", pod.key(), resource);
   if (found->second.size() < count)
     return fail(Error{.code = Code::kExhausted,
-                      .message = fmt::format("pod {} has {} device(s) of {}, and its networks ask for {}",
-                                             pod.key(), found->second.size(), resource, count),
+                      .message = fmt::format("pod {} has {} device(s) of {}, and its networks ask for {}", pod.key(),
+                                             found->second.size(), resource, count),
                       .hint = "ask for as many in the pod's resources as it has networks of that resource"});
   std::vector<Device> devices;
   for (size_t i = 0; i < count; ++i) devices.push_back({found->second[i], std::nullopt});

@@ -12,8 +12,7 @@
 
 namespace railbed::agent {
 
-inline constexpr const char* kKubeletCheckpoint =
-    "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint";
+inline constexpr const char* kKubeletCheckpoint = "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint";
 
 // (pod uid, resource) → device ids, sorted.
 using DeviceIds = std::map<std::pair<std::string, std::string>, std::vector<std::string>>;

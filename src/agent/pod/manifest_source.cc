@@ -73,8 +73,7 @@ struct ManifestSource::Snapshot {
 
   void read() {
     for (const auto& [path, text] : texts)
-      for (Value& document :
-           doc::parse_yaml(std::make_shared<doc::Source>(doc::Source{path, text}), diagnostics))
+      for (Value& document : doc::parse_yaml(std::make_shared<doc::Source>(doc::Source{path, text}), diagnostics))
         documents.push_back(std::move(document));
     std::vector<const Value*> pointers;
     for (const Value& document : documents) {
@@ -163,8 +162,8 @@ Result<PodInfo> ManifestSource::pod(const std::string& ns, const std::string& na
     return fail(Code::kNotFound, "there is no pod {}/{} in {}{}", ns, name, directory_, now->first_error());
   PodInfo pod = found->second;
   if (!pod.uid.empty() && !uid.empty() && pod.uid != uid)
-    return fail(Code::kNotFound, "pod {}/{} in {} is another one: its uid is {}, not {}", ns, name,
-                directory_, pod.uid, uid);
+    return fail(Code::kNotFound, "pod {}/{} in {} is another one: its uid is {}, not {}", ns, name, directory_, pod.uid,
+                uid);
   if (pod.uid.empty()) pod.uid = uid;
   return pod;
 }
@@ -173,8 +172,7 @@ Result<NetworkInfo> ManifestSource::network(const std::string& ns, const std::st
   auto now = TRY(last());
   auto found = now->networks.find(ns + "/" + name);
   if (found == now->networks.end())
-    return fail(Code::kNotFound, "there is no network {}/{} in {}{}", ns, name, directory_,
-                now->first_error());
+    return fail(Code::kNotFound, "there is no network {}/{} in {}{}", ns, name, directory_, now->first_error());
   return found->second;
 }
 
@@ -187,8 +185,8 @@ bool ManifestSource::soft_rdma() {
   });
 }
 
-Result<std::vector<Device>> ManifestSource::devices(const PodInfo& pod, const std::string& resource,
-                                                    size_t count, const plan::InUse& in_use) {
+Result<std::vector<Device>> ManifestSource::devices(const PodInfo& pod, const std::string& resource, size_t count,
+                                                    const plan::InUse& in_use) {
   auto now = TRY(last());
   for (bool fresh : {false, true}) {
     if (fresh || now->resolved == nullptr) {
@@ -231,16 +229,14 @@ std::vector<ipam::Wish> wishes_of(const graph::Catalog& catalog) {
       auto config = attach::ipam_of(network.network->definition.config, network.key);
       if (!config.has_value() || !is_planned(*config)) continue;
       ipam::Wish wish{.owner = {pod->key(), network.interface}, .network = network.key, .config = *config};
-      for (const api::Field<std::string>& address : network.selection->ips)
-        wish.requested.push_back(*address);
+      for (const api::Field<std::string>& address : network.selection->ips) wish.requested.push_back(*address);
       wishes.push_back(std::move(wish));
     }
   return wishes;
 }
 
 // The plan's addresses are kept for their pods: a file that is added later does not move them.
-Result<void> reserve(Engine::Turn& turn, const Planned& planned,
-                     const std::vector<state::AddressLease>& leases) {
+Result<void> reserve(Engine::Turn& turn, const Planned& planned, const std::vector<state::AddressLease>& leases) {
   std::set<std::pair<std::string, IpAddress>> taken;
   for (const state::AddressLease& lease : leases) taken.emplace(lease.pool, lease.address);
   for (const auto& [owner, assigned] : planned) {
@@ -256,8 +252,7 @@ Result<void> reserve(Engine::Turn& turn, const Planned& planned,
 
 }  // namespace
 
-Result<std::optional<std::vector<ipam::Assigned>>> ManifestSource::addresses(Engine::Turn& turn,
-                                                                             const PodInfo& pod,
+Result<std::optional<std::vector<ipam::Assigned>>> ManifestSource::addresses(Engine::Turn& turn, const PodInfo& pod,
                                                                              const std::string& sandbox,
                                                                              const std::string& interface) {
   std::optional<std::vector<ipam::Assigned>> none;
@@ -265,8 +260,7 @@ Result<std::optional<std::vector<ipam::Assigned>>> ManifestSource::addresses(Eng
   if (!now->planned.has_value()) {
     doc::Diagnostics unseen;
     graph::Catalog catalog = graph::index(
-        now->objects, {.resource_prefix = settings_.resource_prefix, .soft_rdma = settings_.soft_rdma},
-        unseen);
+        now->objects, {.resource_prefix = settings_.resource_prefix, .soft_rdma = settings_.soft_rdma}, unseen);
     std::vector<state::AddressLease> leases = TRY(turn.store().all_leases());
     std::vector<state::AddressLease> by_pod = leases;
     for (state::AddressLease& lease : by_pod) lease.pod = pod_of(lease.pod);
@@ -286,8 +280,8 @@ Result<std::optional<std::vector<ipam::Assigned>>> ManifestSource::addresses(Eng
   return std::optional(*own->second);
 }
 
-Result<void> ManifestSource::publish_status(Engine::Turn& turn, const PodInfo& pod,
-                                            const std::string& sandbox, const std::string& json) {
+Result<void> ManifestSource::publish_status(Engine::Turn& turn, const PodInfo& pod, const std::string& sandbox,
+                                            const std::string& json) {
   std::string key = std::string(kNetworkStatusNote) + sandbox;
   if (!json.empty()) return turn.store().put_note(key, json);
   TRY(turn.store().forget_note(key));
@@ -295,8 +289,8 @@ Result<void> ManifestSource::publish_status(Engine::Turn& turn, const PodInfo& p
   auto now = TRY(last());
   if (!now->planned.has_value()) return {};
   Planned of_pod;
-  for (auto one = now->planned->lower_bound({pod.key(), ""});
-       one != now->planned->end() && one->first.pod == pod.key(); ++one)
+  for (auto one = now->planned->lower_bound({pod.key(), ""}); one != now->planned->end() && one->first.pod == pod.key();
+       ++one)
     of_pod.insert(*one);
   return of_pod.empty() ? Result<void>{} : reserve(turn, of_pod, TRY(turn.store().all_leases()));
 }

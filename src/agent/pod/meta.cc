@@ -65,11 +65,10 @@ Outcome<void> wait_until_ready(os::Kernel& kernel, const MetaConfig& config) {
   const os::Deadline deadline = kernel.clock().now() + kReadyWait;
   while (!kernel.files().exists(config.readiness_file)) {
     if (kernel.clock().now() >= deadline)
-      return std::unexpected(
-          cni::Failure{cni::kTryAgainLater,
-                       fmt::format("the default network is not ready: there is no {} after {} s",
-                                   config.readiness_file, kReadyWait.count()),
-                       "it is written by the default network's own daemon: see that daemon's log"});
+      return std::unexpected(cni::Failure{cni::kTryAgainLater,
+                                          fmt::format("the default network is not ready: there is no {} after {} s",
+                                                      config.readiness_file, kReadyWait.count()),
+                                          "it is written by the default network's own daemon: see that daemon's log"});
     kernel.clock().wait_until(kernel.clock().now() + kReadyStep);
   }
   return {};
@@ -81,8 +80,8 @@ Result<std::vector<Attachment>> programs_left(Engine& engine, const std::string&
   std::vector<Attachment> records =
       key.empty() ? TRY(turn.store().attachments()) : TRY(turn.store().attachments_of(key));
   std::erase_if(records, [&](const Attachment& record) {
-    return !is_of_program(record) || (record.status == AttachmentStatus::kAttached &&
-                                      turn.kernel().netns().open(record.netns).has_value());
+    return !is_of_program(record) ||
+           (record.status == AttachmentStatus::kAttached && turn.kernel().netns().open(record.netns).has_value());
   });
   return records;
 }
@@ -147,8 +146,7 @@ Outcome<void> Meta::check(Parts& parts, const cni::Request& request) {
   {
     Engine::Turn turn = TRY_CNI(parts.engine.turn(kTurnWait));
     for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request)))
-      for (Attachment& record : TRY_CNI(turn.store().attachments_of(key)))
-        records.push_back(std::move(record));
+      for (Attachment& record : TRY_CNI(turn.store().attachments_of(key))) records.push_back(std::move(record));
     const os::Deadline deadline = turn.kernel().clock().now() + kMetaWorkTime;
     for (const Attachment& record : records)
       if (!is_of_program(record))
@@ -221,18 +219,15 @@ Result<void> Meta::gc_adopted(Engine& engine, const std::vector<cni::AttachmentI
   return {};
 }
 
-Outcome<void> Meta::look_up_status(os::Kernel& kernel, const cni::Request& request,
-                                   const cni::PluginConfig& config) {
+Outcome<void> Meta::look_up_status(os::Kernel& kernel, const cni::Request& request, const cni::PluginConfig& config) {
   MetaConfig meta_config = TRY_CNI(read_meta_config(config));
   if (!meta_config.readiness_file.empty() && !kernel.files().exists(meta_config.readiness_file))
-    return std::unexpected(
-        cni::Failure{cni::kUnavailable,
-                     fmt::format("the default network is not ready: no {}", meta_config.readiness_file)});
+    return std::unexpected(cni::Failure{
+        cni::kUnavailable, fmt::format("the default network is not ready: no {}", meta_config.readiness_file)});
   if (!meta_config.kubeconfig.empty())
     return std::unexpected(cni::Failure{cni::kUnavailable,
-                                        fmt::format("the configuration names a kubeconfig ({}), and this "
-                                                    "agent does not ask the API server: the networks of "
-                                                    "its pods cannot be known",
+                                        fmt::format("the configuration names a kubeconfig ({}), and this agent does "
+                                                    "not ask the API server: the networks of its pods cannot be known",
                                                     meta_config.kubeconfig),
                                         kUnknownPodHint});
   auto network = TRY_CNI(default_network(kernel, pods_, meta_config, config, "eth0"));
@@ -253,9 +248,8 @@ Outcome<void> Meta::look_up_status(os::Kernel& kernel, const cni::Request& reque
 
 Outcome<void> Meta::status(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
   os::Kernel& kernel = parts.engine.kernel();
-  return statuses_.answer(kernel.clock(), request.config, [this, &kernel, request, config] {
-    return look_up_status(kernel, request, config);
-  });
+  return statuses_.answer(kernel.clock(), request.config,
+                          [this, &kernel, request, config] { return look_up_status(kernel, request, config); });
 }
 
 // Requests are answered meanwhile, and an ADD that is under way has begun records, too: a container's are
@@ -289,8 +283,8 @@ Result<std::vector<std::string>> Meta::recover(Engine& engine) {
     for (const std::string& file : note.device_info) TRY(device_info_.remove(file));
     state::Sandbox sandbox = state::Sandbox::of_key(note.key);
     if (size_t slash = sandbox.pod.find('/'); slash != std::string::npos)
-      TRY(pods_.publish_status(
-          turn, {.ns = sandbox.pod.substr(0, slash), .name = sandbox.pod.substr(slash + 1)}, note.key, ""));
+      TRY(pods_.publish_status(turn, {.ns = sandbox.pod.substr(0, slash), .name = sandbox.pod.substr(slash + 1)},
+                               note.key, ""));
     TRY(forget_sandbox_note(turn.store(), note.key));
     TRY(forget_pod_if_empty(turn.store(), note.key));
     lines.push_back(fmt::format("{}: forgotten, its namespace is gone", note.key));
@@ -298,8 +292,7 @@ Result<std::vector<std::string>> Meta::recover(Engine& engine) {
   return lines;
 }
 
-Outcome<std::string> meta_request(Parts& parts, const cni::Request& request,
-                                  const cni::PluginConfig& config) {
+Outcome<std::string> meta_request(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
   switch (request.command) {
     case cni::Command::kAdd:
       return parts.meta.add(parts, request, config);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The meta plugin: all networks of a pod's sandbox in one request, as Multus does it.
 //
-// ADD: everything is read and decided first (meta_pod.h); then the chains with plugins that are not ours are
-// executed, outside a turn, each with a record written before it; then all other networks are attached in one
-// transaction of attach, in one turn. A failure anywhere undoes all of it. DEL works from our own records,
-// never from the pod, in the reverse order, and tries everything; a pod that Multus attached before the
-// switch is found in the files that Multus left (meta_multus.h). docs/meta.md has the fields and the
-// differences.
+// ADD: everything is read and decided first (meta_pod.h); then the chains with plugins that are not ours are executed,
+// outside a turn, each with a record written before it; then all other networks are attached in one transaction of
+// attach, in one turn. A failure anywhere undoes all of it. DEL works from our own records, never from the pod, in the
+// reverse order, and tries everything; a pod that Multus attached before the switch is found in the files that Multus
+// left (meta_multus.h). docs/meta.md has the fields and the differences.
 //
 // Threading: any thread. Requests for one container run one after another; plugins that ask the agent for
 // addresses meanwhile are not kept waiting. Failure: the specification's codes; DEL that fails may be asked
@@ -45,10 +44,9 @@ class Meta {
   // again with each GC. Call it once, before requests are answered.
   Result<Adopted> adopt_from(Engine::Turn& turn, std::unique_ptr<ForeignAllocations> allocations);
 
-  // At the agent's start, after attach::recover(); requests may be answered meanwhile, since the plugins may
-  // ask the agent. Undoes what plugins did that were executed for an ADD that never ended, or for a namespace
-  // that is gone. One line for each; what
-  // could not be undone stays recorded and is told too.
+  // At the agent's start, after attach::recover(); requests may be answered meanwhile, since the plugins may ask the
+  // agent. Undoes what plugins did that were executed for an ADD that never ended, or for a namespace that is gone. One
+  // line for each; what could not be undone stays recorded and is told too.
   Result<std::vector<std::string>> recover(Engine& engine);
 
   PodSource& pods() { return pods_; }
@@ -61,8 +59,7 @@ class Meta {
   cni::Outcome<PodWish> wish_of(Parts& parts, const MetaConfig& meta_config, const cni::Request& request,
                                 const cni::PluginConfig& config);
   Result<void> gc_adopted(Engine& engine, const std::vector<cni::AttachmentId>& valid);
-  cni::Outcome<void> look_up_status(os::Kernel& kernel, const cni::Request& request,
-                                    const cni::PluginConfig& config);
+  cni::Outcome<void> look_up_status(os::Kernel& kernel, const cni::Request& request, const cni::PluginConfig& config);
   Result<void> recover_programs(Engine& engine, const std::string& key, std::vector<std::string>& lines);
 
   os::Disk& disk_;

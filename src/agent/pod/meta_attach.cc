@@ -49,8 +49,7 @@ void drop_default_routes(const NetworkWanted& network, cni::AddResult& result) {
 Result<cni::AddResult> planned_result(const NetworkWanted& network, const api::NetworkConfig& config,
                                       const std::vector<ipam::Assigned>& assigned) {
   cni::AddResult result;
-  for (const ipam::Assigned& one : assigned)
-    result.addresses.push_back({one.address, one.gateway, std::nullopt});
+  for (const ipam::Assigned& one : assigned) result.addresses.push_back({one.address, one.gateway, std::nullopt});
   api::IpamConfig ipam = TRY(attach::ipam_of(config, network.name));
   for (const api::IpamRoute& route : ipam.routes)
     result.routes.push_back(
@@ -93,9 +92,8 @@ class SandboxAttacher {
   // chosen.
   Outcome<void> begin() {
     Engine::Turn turn = TRY_CNI(parts_.engine.turn(kTurnWait));
-    bool foreign_device = std::ranges::any_of(wish_.networks, [](const NetworkWanted& network) {
-      return !network.resource.empty() && !network.native();
-    });
+    bool foreign_device = std::ranges::any_of(
+        wish_.networks, [](const NetworkWanted& network) { return !network.resource.empty() && !network.native(); });
     if (foreign_device) TRY_CNI(choose_devices(turn));
     SandboxNote note{.key = key_,
                      .network = config_.network,
@@ -104,8 +102,7 @@ class SandboxAttacher {
                      .pod_uid = wish_.pod.uid};
     for (NetworkWanted& network : wish_.networks) {
       if (network.resource.empty()) continue;
-      network.device_info_path =
-          meta_.device_info().path(network.name, request_.container_id, network.ifname);
+      network.device_info_path = meta_.device_info().path(network.name, request_.container_id, network.ifname);
       note.device_info.push_back(network.device_info_path);
     }
     TRY_CNI(put_sandbox_note(turn.store(), note));
@@ -137,8 +134,7 @@ class SandboxAttacher {
     return {};
   }
 
-  Outcome<std::vector<Device>> devices_of(const std::string& resource, size_t count,
-                                          const plan::InUse& in_use) {
+  Outcome<std::vector<Device>> devices_of(const std::string& resource, size_t count, const plan::InUse& in_use) {
     std::string unknown;
     for (DeviceSource* source : meta_.devices()) {
       Result<std::vector<Device>> devices = source->devices(wish_.pod, resource, count, in_use);
@@ -146,9 +142,9 @@ class SandboxAttacher {
       if (devices.error().code != Code::kNotFound) return std::unexpected(cni::failure_of(devices.error()));
       unknown += (unknown.empty() ? "" : "; ") + devices.error().story();
     }
-    return std::unexpected(cni::Failure{
-        cni::kExhausted, fmt::format("pod {} has no device of {}: {}", wish_.pod.key(), resource, unknown),
-        "ask for it in the pod's resources, or have a policy make VFs of it"});
+    return std::unexpected(
+        cni::Failure{cni::kExhausted, fmt::format("pod {} has no device of {}: {}", wish_.pod.key(), resource, unknown),
+                     "ask for it in the pod's resources, or have a policy make VFs of it"});
   }
 
   Outcome<void> tell_devices() {
@@ -214,20 +210,17 @@ class SandboxAttacher {
             .ifname = network.ifname,
             .args = request_.args_text,
             .path = path_,
-            .config = cni::plugin_input(network.list, position, previous, network.capability_args,
-                                        cni_args(network))};
+            .config = cni::plugin_input(network.list, position, previous, network.capability_args, cni_args(network))};
   }
 
   // A plugin of ours between others: as if the runtime had called it.
-  Outcome<cni::AddResult> add_native_link(const NetworkWanted& network, size_t position,
-                                          const std::string& type,
+  Outcome<cni::AddResult> add_native_link(const NetworkWanted& network, size_t position, const std::string& type,
                                           const std::optional<cni::AddResult>& previous) {
     cni::Request request = request_;
     request.type = type;
     request.ifname = network.ifname;
     request.path = path_;
-    request.config =
-        cni::plugin_input(network.list, position, previous, network.capability_args, cni_args(network));
+    request.config = cni::plugin_input(network.list, position, previous, network.capability_args, cni_args(network));
     cni::PluginConfig config = TRY_CNI(cni::read_plugin_config(request.config));
     std::string answer = TRY_CNI(plugin_request(parts_, request, config));
     return cni::read_result(answer, network.list.version);
@@ -285,8 +278,8 @@ class SandboxAttacher {
     Engine::Turn last = TRY_CNI(parts_.engine.turn(kTurnWait));
     for (Native& one : *made)
       if (one.addresses.dhcp)
-        TRY_CNI(add_addresses(last, key_, wish_.networks[one.index].ifname, request_.netns,
-                              one.addresses.result, one.made));
+        TRY_CNI(add_addresses(last, key_, wish_.networks[one.index].ifname, request_.netns, one.addresses.result,
+                              one.made));
     return conclude_all(last, *made);
   }
 
@@ -361,8 +354,7 @@ class SandboxAttacher {
     TRY_CNI(std::move(chosen));
     for (size_t i = 0; i < all.size(); ++i) {
       Result<void> finished = finish_addresses(turn, parts_.host_local, begun[i]);
-      if (!finished.has_value())
-        return in_network(wish_.networks[all[i].index], cni::failure_of(finished.error()));
+      if (!finished.has_value()) return in_network(wish_.networks[all[i].index], cni::failure_of(finished.error()));
       all[i].addresses = std::move(begun[i].addresses);
       wanted.interfaces[i].addresses = all[i].addresses.assigned;
     }
@@ -380,8 +372,8 @@ class SandboxAttacher {
     return {};
   }
 
-  Outcome<attach::InterfaceWanted> interface_wanted(Engine::Turn& turn, HostLocal::Locks& locks,
-                                                    NetworkWanted& network, AddressesBegun& begun) {
+  Outcome<attach::InterfaceWanted> interface_wanted(Engine::Turn& turn, HostLocal::Locks& locks, NetworkWanted& network,
+                                                    AddressesBegun& begun) {
     Addresses& addresses = begun.addresses;
     attach::InterfaceWanted wanted{.name = TRY_CNI(IfName::parse(network.ifname)),
                                    .network = network.name,
@@ -389,8 +381,7 @@ class SandboxAttacher {
                                    .resource = network.resource};
     if (network.drop_v4_default || network.drop_v6_default) drop_ipam_routes(network);
     wanted.config = {.cni_version = network.list.version, .name = network.list.name, .plugins = {}};
-    for (const Value& plugin : network.list.plugins)
-      wanted.config.plugins.push_back({type_of(plugin), plugin});
+    for (const Value& plugin : network.list.plugins) wanted.config.plugins.push_back({type_of(plugin), plugin});
     if (network.device.has_value()) wanted.device = network.device->vf;
     if (auto given = foreign_addresses_.find(network.ifname); given != foreign_addresses_.end()) {
       addresses = given->second;
@@ -511,8 +502,7 @@ std::vector<std::string> program_path(const MetaConfig& config, const cni::Reque
 }
 
 Outcome<cni::AddResult> attach_sandbox(Parts& parts, Meta& meta, const cni::Request& request,
-                                       const cni::PluginConfig& config, const MetaConfig& meta_config,
-                                       PodWish& wish) {
+                                       const cni::PluginConfig& config, const MetaConfig& meta_config, PodWish& wish) {
   return SandboxAttacher(parts, meta, request, config, meta_config, wish).run();
 }
 

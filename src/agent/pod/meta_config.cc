@@ -116,8 +116,7 @@ cni::Outcome<MetaConfig> read_meta_config(const cni::PluginConfig& config) {
   std::string globals;
   TRY_CNI(set_if(fields, "globalNamespaces", globals));
   if (!globals.empty()) out.global_namespaces = split(globals, ',');
-  if (fields.find("systemNamespaces") != nullptr)
-    out.system_namespaces = TRY_CNI(fields.texts("systemNamespaces"));
+  if (fields.find("systemNamespaces") != nullptr) out.system_namespaces = TRY_CNI(fields.texts("systemNamespaces"));
   TRY_CNI(set_if(fields, "multusNamespace", out.multus_namespace));
   out.retry_delete_on_error = TRY_CNI(fields.flag("retryDeleteOnError"));
   TRY_CNI(set_path(fields, "readinessindicatorfile", out.readiness_file));
@@ -128,8 +127,7 @@ cni::Outcome<MetaConfig> read_meta_config(const cni::PluginConfig& config) {
   out.unknown_pod_fails = unknown == "fail" || !out.kubeconfig.empty();
   if (const auto most = TRY_CNI(fields.number("maxNetworks"))) {
     if (*most < 1 || *most > kMostNetworks)
-      return fields.wrong(*fields.find("maxNetworks"), "maxNetworks",
-                          fmt::format("is 1 to {}", kMostNetworks));
+      return fields.wrong(*fields.find("maxNetworks"), "maxNetworks", fmt::format("is 1 to {}", kMostNetworks));
     out.max_networks = static_cast<size_t>(*most);
   }
   return out;

@@ -13,9 +13,8 @@ namespace railbed::agent {
 
 // What to do about a pod of a cluster that this agent does not know.
 inline constexpr const char* kUnknownPodHint =
-    "unknownPod in the configuration says what such pods get: \"fail\", or \"default-network-only\" without "
-    "the networks of "
-    "their annotation";
+    "unknownPod in the configuration says what such pods get: \"fail\", or \"default-network-only\" without the "
+    "networks of their annotation";
 
 struct MetaConfig {
   std::string conf_dir = "/etc/cni/multus/net.d";
@@ -34,7 +33,7 @@ struct MetaConfig {
   // cluster, whose pods only its API server knows, and the agent does not ask that: unless somebody has
   // decided otherwise, such a pod must not start with fewer networks than its annotation names.
   bool unknown_pod_fails = false;
-  std::string kubeconfig;  // whose pods nobody here knows; empty where there is none, or `unknownPod` decides
+  std::string kubeconfig;    // whose pods nobody here knows; empty where there is none, or `unknownPod` decides
   size_t max_networks = 64;  // of one pod: all are made in one turn, for which other pods wait
 };
 

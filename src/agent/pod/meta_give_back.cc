@@ -132,8 +132,7 @@ Outcome<void> give_back_sandbox(Parts& parts, Meta& meta, const std::string& key
   return SandboxGiver(parts, meta, key).run();
 }
 
-Outcome<void> give_back_multus(Parts& parts, os::Disk& disk, const cni::Request& request,
-                               const MetaConfig& config) {
+Outcome<void> give_back_multus(Parts& parts, os::Disk& disk, const cni::Request& request, const MetaConfig& config) {
   MultusPod pod = TRY_CNI(multus_pod(disk, config.cache_dir, request.container_id, request.ifname));
   Failures failures;
   for (auto one = pod.attachments.rbegin(); one != pod.attachments.rend(); ++one) {

@@ -83,8 +83,7 @@ std::optional<MultusAttachment> read_library_cache(const std::string& text, cons
   attachment.list = *std::move(list);
   const Value* capabilities = cache->find("capabilityArgs");
   if (capabilities != nullptr && capabilities->is_object())
-    for (const Value::Member& one : *capabilities->as_object())
-      attachment.capability_args[one.key] = one.value;
+    for (const Value::Member& one : *capabilities->as_object()) attachment.capability_args[one.key] = one.value;
   if (const Value* result = cache->find("result"); result != nullptr && result->is_object())
     if (auto read = cni::read_result(*result, attachment.list.version); read.has_value())
       attachment.result = *std::move(read);

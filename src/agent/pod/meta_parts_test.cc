@@ -23,9 +23,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 cni::PluginConfig plugin(const std::string& members) {
-  auto config =
-      cni::read_plugin_config(R"({"cniVersion":"1.0.0","name":"multus-cni-network","type":"railbed")" +
-                              (members.empty() ? "" : "," + members) + "}");
+  auto config = cni::read_plugin_config(R"({"cniVersion":"1.0.0","name":"multus-cni-network","type":"railbed")" +
+                                        (members.empty() ? "" : "," + members) + "}");
   EXPECT_TRUE(config.has_value()) << config.error().message;
   return config.value_or(cni::PluginConfig{});
 }
@@ -46,10 +45,10 @@ TEST(MetaConfig, HasTheDefaultsOfMultus) {
 }
 
 TEST(MetaConfig, ReadsItsKeysAndPassesOverThoseWithoutMeaning) {
-  auto config = read_meta_config(plugin(
-      R"("kubeconfig":"/x","logLevel":"debug","binDir":"/opt/cni/bin","clusterNetwork":"/etc/cni/net.d/a.conf",)"
-      R"("namespaceIsolation":"true","globalNamespaces":"default, net","systemNamespaces":[],)"
-      R"("readinessindicatorfile":"/run/ready","unknownPod":"fail")"));
+  auto config = read_meta_config(
+      plugin(R"("kubeconfig":"/x","logLevel":"debug","binDir":"/opt/cni/bin","clusterNetwork":"/etc/cni/net.d/a.conf",)"
+             R"("namespaceIsolation":"true","globalNamespaces":"default, net","systemNamespaces":[],)"
+             R"("readinessindicatorfile":"/run/ready","unknownPod":"fail")"));
   ASSERT_TRUE(config.has_value()) << config.error().message;
   EXPECT_THAT(config->bin_dirs, ElementsAre("/opt/cni/bin"));
   EXPECT_TRUE(config->namespace_isolation);
@@ -59,10 +58,9 @@ TEST(MetaConfig, ReadsItsKeysAndPassesOverThoseWithoutMeaning) {
 }
 
 TEST(MetaConfig, RefusesWhatCannotBeMeant) {
-  for (const char* members :
-       {R"("clusterNetworks":"x")", R"("delegates":[{"type":"a"}],"clusterNetwork":"x")",
-        R"("confDir":"net.d")", R"("unknownPod":"maybe")", R"("maxNetworks":0)", R"("maxNetworks":1000)",
-        R"("kubeconfig":1)", R"("delegates":["x"])"}) {
+  for (const char* members : {R"("clusterNetworks":"x")", R"("delegates":[{"type":"a"}],"clusterNetwork":"x")",
+                              R"("confDir":"net.d")", R"("unknownPod":"maybe")", R"("maxNetworks":0)",
+                              R"("maxNetworks":1000)", R"("kubeconfig":1)", R"("delegates":["x"])"}) {
     auto config = read_meta_config(plugin(members));
     ASSERT_FALSE(config.has_value()) << members;
     EXPECT_EQ(config.error().code, cni::kInvalidConfig) << members;
@@ -92,19 +90,16 @@ TEST(Exec, GivesAPluginItsEnvironmentAndReadsItsAnswer) {
   auto result = execute_add(kernel, bridge_add(), "1.0.0");
   ASSERT_TRUE(result.has_value()) << result.error().message;
   EXPECT_EQ(result->addresses.at(0).address.to_string(), "10.0.0.2/24");
-  EXPECT_THAT(
-      seen.environment,
-      testing::IsSupersetOf({"CNI_COMMAND=ADD", "CNI_CONTAINERID=c1", "CNI_NETNS=/run/netns/a",
-                             "CNI_IFNAME=eth0", "CNI_ARGS=K8S_POD_NAME=a", "CNI_PATH=/opt/none:/opt/bin"}));
+  EXPECT_THAT(seen.environment,
+              testing::IsSupersetOf({"CNI_COMMAND=ADD", "CNI_CONTAINERID=c1", "CNI_NETNS=/run/netns/a",
+                                     "CNI_IFNAME=eth0", "CNI_ARGS=K8S_POD_NAME=a", "CNI_PATH=/opt/none:/opt/bin"}));
   EXPECT_EQ(seen.input, bridge_add().config);
 }
 
 TEST(Exec, TellsWhatAPluginSaid) {
   os::FakeKernel kernel;
-  os::RunResult answer{
-      .exit_status = 1, .output = R"({"code":11,"msg":"later","details":"busy"})", .errors = "noise"};
-  kernel.put_program("/opt/bin/bridge",
-                     [&](const os::RunRequest&) -> Result<os::RunResult> { return answer; });
+  os::RunResult answer{.exit_status = 1, .output = R"({"code":11,"msg":"later","details":"busy"})", .errors = "noise"};
+  kernel.put_program("/opt/bin/bridge", [&](const os::RunRequest&) -> Result<os::RunResult> { return answer; });
   auto result = execute_add(kernel, bridge_add(), "1.0.0");
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error(), (cni::Failure{11, "plugin bridge: later", "busy"}));
@@ -159,11 +154,10 @@ TEST(ExecRecords, AreUndoneFromTheLastOnAndAllAreTried) {
   os::FakeKernel kernel;
   std::vector<std::string> order;
   for (const char* type : {"one", "two", "three"})
-    kernel.put_program(std::string("/opt/bin/") + type,
-                       [&order, type](const os::RunRequest&) -> Result<os::RunResult> {
-                         order.emplace_back(type);
-                         return os::RunResult{.exit_status = std::string(type) == "two" ? 1 : 0};
-                       });
+    kernel.put_program(std::string("/opt/bin/") + type, [&order, type](const os::RunRequest&) -> Result<os::RunResult> {
+      order.emplace_back(type);
+      return os::RunResult{.exit_status = std::string(type) == "two" ? 1 : 0};
+    });
   std::vector<state::Attachment> records;
   for (const char* type : {"one", "two", "three"}) {
     Execution execution = bridge_add();
@@ -194,8 +188,7 @@ TEST(NetworkStatus, IsAsMultusWritesIt) {
   ASSERT_TRUE(eth0.has_value() && net1.has_value());
   doc::Value info = doc::Value::object();
   info.set("type", "pci");
-  std::string text =
-      to_json(std::vector<NetworkStatus>{{"cbr0", true, *eth0, {}}, {"llm/rail0", false, *net1, info}});
+  std::string text = to_json(std::vector<NetworkStatus>{{"cbr0", true, *eth0, {}}, {"llm/rail0", false, *net1, info}});
   EXPECT_EQ(text, R"([{
     "name": "cbr0",
     "interface": "eth0",
@@ -261,8 +254,7 @@ TEST(KubeletCheckpoint, GivesAPodsDevicesInOrder) {
   auto more = source.devices({.ns = "d", .name = "a", .uid = "u1"}, "o/r", 4, {});
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().code, Code::kExhausted);
-  EXPECT_EQ(source.devices({.ns = "d", .name = "a", .uid = "u3"}, "o/r", 1, {}).error().code,
-            Code::kNotFound);
+  EXPECT_EQ(source.devices({.ns = "d", .name = "a", .uid = "u3"}, "o/r", 1, {}).error().code, Code::kNotFound);
   EXPECT_EQ(source.devices({.ns = "d", .name = "a"}, "o/r", 1, {}).error().code, Code::kNotFound);
 }
 
@@ -278,11 +270,11 @@ TEST(KubeletCheckpoint, IsReadOrRefused) {
 constexpr const char* kMacvlanBase64 = "eyJjbmlWZXJzaW9uIjoiMC4zLjEiLCJuYW1lIjoibiIsInR5cGUiOiJtYWN2bGFuIn0=";
 
 TEST(MultusCache, IsReadFromTheLibrarysFiles) {
-  std::string text = fmt::format(
-      R"({{"kind":"cniCacheV1","containerId":"c1","config":"{}","ifName":"net1","networkName":"n",)"
-      R"("netns":"/run/netns/a","cniArgs":[["K8S_POD_NAME","a"],["X","y"]],"capabilityArgs":{{"mac":"m"}},)"
-      R"("result":{{"cniVersion":"0.3.1","ips":[{{"version":"4","address":"10.0.0.5/24"}}]}}}})",
-      kMacvlanBase64);
+  std::string text =
+      fmt::format(R"({{"kind":"cniCacheV1","containerId":"c1","config":"{}","ifName":"net1","networkName":"n",)"
+                  R"("netns":"/run/netns/a","cniArgs":[["K8S_POD_NAME","a"],["X","y"]],"capabilityArgs":{{"mac":"m"}},)"
+                  R"("result":{{"cniVersion":"0.3.1","ips":[{{"version":"4","address":"10.0.0.5/24"}}]}}}})",
+                  kMacvlanBase64);
   auto attachment = read_library_cache(text, "c1");
   ASSERT_TRUE(attachment);
   EXPECT_EQ(attachment->ifname, "net1");

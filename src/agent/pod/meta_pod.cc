@@ -67,8 +67,7 @@ class PodReader {
       wish.networks.push_back(std::move(*first));
     }
     TRY_CNI(add_default_networks(wish));
-    if (auto text = annotations.find(kNetworks); text != annotations.end())
-      TRY_CNI(add_annotated(wish, text->second));
+    if (auto text = annotations.find(kNetworks); text != annotations.end()) TRY_CNI(add_annotated(wish, text->second));
     TRY_CNI(name_interfaces(wish, request.ifname));
     TRY_CNI(share_default_routes(wish));
     for (NetworkWanted& network : wish.networks) TRY_CNI(give_arguments(network));
@@ -101,9 +100,9 @@ class PodReader {
     if (found.error().code == Code::kNotFound && !config_.unknown_pod_fails) return {};
     cni::Failure why = cni::failure_of(found.error());
     if (!config_.kubeconfig.empty()) {
-      why.message = fmt::format(
-          "{}; the configuration names a kubeconfig ({}), and this agent does not ask the API server",
-          why.message, config_.kubeconfig);
+      why.message =
+          fmt::format("{}; the configuration names a kubeconfig ({}), and this agent does not ask the API server",
+                      why.message, config_.kubeconfig);
       why.details = kUnknownPodHint;
     }
     return std::unexpected(std::move(why));
@@ -148,8 +147,7 @@ class PodReader {
     std::vector<std::string> names = TRY_CNI(kernel_.files().list(directory));
     for (const std::string& name : names)
       if (is_configuration(name)) return file(directory + "/" + name);
-    return std::unexpected(
-        cni::Failure{cni::kGone, fmt::format("there is no network configuration in {}", directory)});
+    return std::unexpected(cni::Failure{cni::kGone, fmt::format("there is no network configuration in {}", directory)});
   }
 
   Outcome<std::string> file_by_name(const std::string& wanted) {
@@ -162,10 +160,10 @@ class PodReader {
       Outcome<cni::ListConfig> list = cni::read_list_config(*text);
       if (list.has_value() && list->name == wanted) return *std::move(text);
     }
-    return std::unexpected(cni::Failure{
-        cni::kGone, fmt::format("there is no network {}: neither a definition in namespace {}, nor a file "
-                                "with that \"name\" in {}",
-                                wanted, config_.multus_namespace, config_.conf_dir)});
+    return std::unexpected(
+        cni::Failure{cni::kGone, fmt::format("there is no network {}: neither a definition in namespace {}, nor a "
+                                             "file with that \"name\" in {}",
+                                             wanted, config_.multus_namespace, config_.conf_dir)});
   }
 
   Outcome<NetworkWanted> of_definition(const NetworkInfo& definition) {
@@ -184,8 +182,8 @@ class PodReader {
   Outcome<NetworkWanted> default_of_pod(const PodInfo& pod, const std::string& text) {
     std::vector<api::NetworkSelection> selected = TRY_CNI(parse(pod, text, config_.multus_namespace));
     if (selected.size() != 1)
-      return wrong(fmt::format("pod {}: {} names {} networks, one is needed", pod.key(), kDefaultNetwork,
-                               selected.size()));
+      return wrong(
+          fmt::format("pod {}: {} names {} networks, one is needed", pod.key(), kDefaultNetwork, selected.size()));
     return selected_network(pod, selected.front());
   }
 
@@ -219,26 +217,24 @@ class PodReader {
   Outcome<void> add_default_networks(PodWish& wish) {
     for (size_t i = 1; i < config_.delegates.size(); ++i)
       wish.networks.push_back(TRY_CNI(inline_network(config_.delegates[i])));
-    bool system =
-        std::ranges::find(config_.system_namespaces, wish.pod.ns) != config_.system_namespaces.end();
+    bool system = std::ranges::find(config_.system_namespaces, wish.pod.ns) != config_.system_namespaces.end();
     if (system) return {};
-    for (const std::string& name : config_.default_networks)
-      wish.networks.push_back(TRY_CNI(named_network(name)));
+    for (const std::string& name : config_.default_networks) wish.networks.push_back(TRY_CNI(named_network(name)));
     return {};
   }
 
   Outcome<void> add_annotated(PodWish& wish, const std::string& text) {
     const std::vector<api::NetworkSelection> selections = TRY_CNI(parse(wish.pod, text, wish.pod.ns));
     if (const size_t sum = wish.networks.size() + selections.size(); sum > config_.max_networks)
-      return wrong(fmt::format("pod {} asks for {} networks; a pod may have {}", wish.pod.key(), sum,
-                               config_.max_networks),
-                   "maxNetworks in the configuration sets the limit");
+      return wrong(
+          fmt::format("pod {} asks for {} networks; a pod may have {}", wish.pod.key(), sum, config_.max_networks),
+          "maxNetworks in the configuration sets the limit");
     for (const api::NetworkSelection& one : selections) {
       if (config_.namespace_isolation && *one.ns != wish.pod.ns && !is_global(*one.ns))
-        return wrong(fmt::format("pod {} may not use network {}/{}: namespaceIsolation is on", wish.pod.key(),
-                                 *one.ns, *one.name),
-                     fmt::format("define the network in namespace {}, or add {} to globalNamespaces",
-                                 wish.pod.ns, *one.ns));
+        return wrong(
+            fmt::format("pod {} may not use network {}/{}: namespaceIsolation is on", wish.pod.key(), *one.ns,
+                        *one.name),
+            fmt::format("define the network in namespace {}, or add {} to globalNamespaces", wish.pod.ns, *one.ns));
       wish.networks.push_back(TRY_CNI(selected_network(wish.pod, one)));
     }
     return {};
@@ -257,8 +253,8 @@ class PodReader {
       network.ifname =
           network.selection.interface.present ? *network.selection.interface : fmt::format("net{}", position);
       if (!names.insert(network.ifname).second)
-        return wrong(fmt::format("pod {}: two of its networks want to be interface {}", wish.pod.key(),
-                                 network.ifname));
+        return wrong(
+            fmt::format("pod {}: two of its networks want to be interface {}", wish.pod.key(), network.ifname));
     }
     return {};
   }
@@ -271,16 +267,14 @@ class PodReader {
         for (const IpAddress& gateway : network.selection.default_route) {
           if (gateway.family != family) continue;
           if (owner != nullptr)
-            return wrong(
-                fmt::format("pod {}: default-route has two gateways of IPv{}: {} and {}", wish.pod.key(),
-                            family == IpFamily::kV4 ? 4 : 6, owner->name, network.name),
-                "one network gets the default route; ECMP is not supported");
+            return wrong(fmt::format("pod {}: default-route has two gateways of IPv{}: {} and {}", wish.pod.key(),
+                                     family == IpFamily::kV4 ? 4 : 6, owner->name, network.name),
+                         "one network gets the default route; ECMP is not supported");
           owner = &network;
         }
       if (owner == nullptr) continue;
       for (NetworkWanted& network : wish.networks)
-        if (&network != owner)
-          (family == IpFamily::kV4 ? network.drop_v4_default : network.drop_v6_default) = true;
+        if (&network != owner) (family == IpFamily::kV4 ? network.drop_v4_default : network.drop_v6_default) = true;
     }
     return {};
   }
@@ -288,8 +282,7 @@ class PodReader {
   // What the runtime tells (port mappings, bandwidth, …) is for the default network.
   void give_runtime_config(NetworkWanted& network) const {
     if (!plugin_.runtime.is_object()) return;
-    for (const Value::Member& one : *plugin_.runtime.as_object())
-      network.capability_args[one.key] = one.value;
+    for (const Value::Member& one : *plugin_.runtime.as_object()) network.capability_args[one.key] = one.value;
   }
 
   // What the pod asks of this network, as arguments of capabilities. Something that no plugin of the chain
@@ -308,16 +301,14 @@ class PodReader {
     constexpr std::string_view known_to_ours[] = {"ips", "mac", "infinibandGUID"};
     bool ours = is_native(type_of(network.list.plugins.front()));
     for (auto& [capability, value] : args) {
-      bool taken = (ours && std::ranges::find(known_to_ours, capability) != std::end(known_to_ours)) ||
-                   std::ranges::any_of(network.list.plugins,
-                                       [&](const Value& plugin) { return declares(plugin, capability); });
+      bool taken =
+          (ours && std::ranges::find(known_to_ours, capability) != std::end(known_to_ours)) ||
+          std::ranges::any_of(network.list.plugins, [&](const Value& plugin) { return declares(plugin, capability); });
       if (!taken)
         return wrong(
-            fmt::format("network {} ({}): the pod asks for {}, and no plugin of the network takes it",
-                        network.name, network.ifname, capability),
-            fmt::format("add \"capabilities\": {{\"{}\": true}} to the plugin that does, or ask for "
-                        "less",
-                        capability));
+            fmt::format("network {} ({}): the pod asks for {}, and no plugin of the network takes it", network.name,
+                        network.ifname, capability),
+            fmt::format("add \"capabilities\": {{\"{}\": true}} to the plugin that does, or ask for less", capability));
       network.capability_args[capability] = std::move(value);
     }
     return {};
@@ -332,8 +323,7 @@ class PodReader {
 }  // namespace
 
 bool is_native(const std::string& type) {
-  return std::ranges::any_of(attach::plugin_types(),
-                             [&](const attach::PluginType& one) { return one.name == type; });
+  return std::ranges::any_of(attach::plugin_types(), [&](const attach::PluginType& one) { return one.name == type; });
 }
 
 bool NetworkWanted::native() const {
@@ -353,10 +343,8 @@ void NetworkWanted::set_device(const Device& chosen) {
   }
 }
 
-Outcome<std::optional<NetworkWanted>> default_network(os::Kernel& kernel, PodSource& source,
-                                                      const MetaConfig& config,
-                                                      const cni::PluginConfig& plugin,
-                                                      const std::string& ifname) {
+Outcome<std::optional<NetworkWanted>> default_network(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
+                                                      const cni::PluginConfig& plugin, const std::string& ifname) {
   auto network = TRY_CNI(PodReader(kernel, source, config, plugin).default_network());
   if (network.has_value()) {
     network->is_default = true;

@@ -50,8 +50,7 @@ bool is_native(const std::string& type);
 
 // The default network alone: for CHECK, STATUS and GC, which come without a pod.
 cni::Outcome<std::optional<NetworkWanted>> default_network(os::Kernel& kernel, PodSource& source,
-                                                           const MetaConfig& config,
-                                                           const cni::PluginConfig& plugin,
+                                                           const MetaConfig& config, const cni::PluginConfig& plugin,
                                                            const std::string& ifname);
 
 cni::Outcome<PodWish> read_pod_wish(os::Kernel& kernel, PodSource& source, const MetaConfig& config,

@@ -100,8 +100,7 @@ TEST_F(MetaTest, GivesAPodAllItsNetworksAndTakesThemBack) {
 }
 
 TEST_F(MetaTest, CountsThePhasesOfAnAttachment) {
-  pods.add_network("leased",
-                   R"({"cniVersion":"1.0.0","type":"macvlan","master":"eth1","ipam":{"type":"dhcp"}})");
+  pods.add_network("leased", R"({"cniVersion":"1.0.0","type":"macvlan","master":"eth1","ipam":{"type":"dhcp"}})");
   for (int i = 1; i <= 2; ++i) {
     ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
     ASSERT_TRUE(ask(cni::Command::kDel).has_value());
@@ -138,8 +137,7 @@ TEST_F(MetaTest, UndoesEverythingWhenOneNetworkFails) {
 
 TEST_F(MetaTest, UndoesAnExecutedChainThatFailsHalfWay) {
   install("portmap", {.output = "", .failing = "ADD", .failure = R"({"code":100,"msg":"no"})"});
-  delegates =
-      R"("delegates":[{"cniVersion":"1.0.0","name":"cbr0","plugins":[{"type":"bridge"},{"type":"portmap"}]}])";
+  delegates = R"("delegates":[{"cniVersion":"1.0.0","name":"cbr0","plugins":[{"type":"bridge"},{"type":"portmap"}]}])";
   auto answer = ask(cni::Command::kAdd);
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().code, 100);
@@ -172,8 +170,7 @@ TEST_F(MetaTest, KeepsNamespacesApartWhereItIsTold) {
   pods.networks["other/rail"] = {"other", "rail", kMacvlan, ""};
   pods.add_pod("other/rail");
   EXPECT_FALSE(ask(cni::Command::kAdd, R"(,"namespaceIsolation":true)").has_value());
-  EXPECT_TRUE(ask(cni::Command::kAdd, R"(,"namespaceIsolation":true,"globalNamespaces":"default,other")")
-                  .has_value());
+  EXPECT_TRUE(ask(cni::Command::kAdd, R"(,"namespaceIsolation":true,"globalNamespaces":"default,other")").has_value());
 }
 
 TEST_F(MetaTest, GivesAnUnknownPodTheDefaultNetworkOrFails) {
@@ -197,9 +194,8 @@ TEST_F(MetaTest, FailsForAPodThatOnlyAnApiServerKnows) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(
       refused.error().message,
-      HasSubstr(
-          "the configuration names a kubeconfig (/etc/cni/net.d/multus.d/multus.kubeconfig), and this agent "
-          "does not ask the API server"));
+      HasSubstr("the configuration names a kubeconfig (/etc/cni/net.d/multus.d/multus.kubeconfig), and this agent "
+                "does not ask the API server"));
   EXPECT_THAT(refused.error().details, HasSubstr("unknownPod"));
   EXPECT_TRUE(runs.empty());
   expect_nothing_left();
@@ -242,8 +238,7 @@ TEST_F(MetaTest, GivesThePodOneDefaultRoutePerFamily) {
       gateways.push_back(route.gateway->to_string());
   EXPECT_THAT(gateways, ElementsAre("10.9.0.254"));
 
-  pods.add_pod(
-      R"([{"name":"rail","default-route":["10.9.0.254"]},{"name":"rail","default-route":["10.9.0.253"]}])");
+  pods.add_pod(R"([{"name":"rail","default-route":["10.9.0.254"]},{"name":"rail","default-route":["10.9.0.253"]}])");
   auto two = ask(cni::Command::kAdd, "", "c2");
   ASSERT_FALSE(two.has_value());
   EXPECT_THAT(two.error().message, HasSubstr("default-route"));
@@ -252,8 +247,8 @@ TEST_F(MetaTest, GivesThePodOneDefaultRoutePerFamily) {
 TEST_F(MetaTest, CollectsSandboxesThatTheRuntimeDoesNotKnow) {
   ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
   EXPECT_FALSE(ask(cni::Command::kGc).has_value());  // without a list
-  ASSERT_TRUE(ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[{"containerID":"c1","ifname":"eth0"}])")
-                  .has_value());
+  ASSERT_TRUE(
+      ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[{"containerID":"c1","ifname":"eth0"}])").has_value());
   EXPECT_EQ(interfaces().size(), 3u);
   ASSERT_TRUE(ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[])").has_value());
   expect_nothing_left();
@@ -271,8 +266,7 @@ TEST_F(MetaTest, ReadsWhereaboutsPoolsAgainWhenItCollects) {
     ASSERT_TRUE(meta.adopt_from(*turn, pools_in_directory(kernel.files(), "/pools")));
   }
   EXPECT_EQ(store->all_leases()->size(), 2u);
-  ASSERT_TRUE(
-      ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[{"containerID":"old","ifname":"eth0"}])"));
+  ASSERT_TRUE(ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[{"containerID":"old","ifname":"eth0"}])"));
   EXPECT_EQ(store->all_leases()->size(), 2u);
   ASSERT_TRUE(ask(cni::Command::kGc, R"(,"cni.dev/valid-attachments":[])"));
   ASSERT_EQ(store->all_leases()->size(), 1u);
@@ -341,8 +335,8 @@ TEST_F(MetaTest, ExecutesAnIpamPluginThatIsNotOurs) {
   auto checked = ask(cni::Command::kCheck);
   EXPECT_TRUE(checked.has_value()) << checked.error().message;
   ASSERT_TRUE(ask(cni::Command::kDel).has_value());
-  EXPECT_THAT(runs, ElementsAre("bridge ADD", "nv-ipam ADD", "bridge CHECK", "nv-ipam CHECK", "nv-ipam DEL",
-                                "bridge DEL"));
+  EXPECT_THAT(runs,
+              ElementsAre("bridge ADD", "nv-ipam ADD", "bridge CHECK", "nv-ipam CHECK", "nv-ipam DEL", "bridge DEL"));
   expect_nothing_left();
 }
 
@@ -383,9 +377,8 @@ TEST_F(MetaTest, AnswersStatusForAnIpamTypeBelowADefaultNetworkOfOurs) {
     const char* failure;
     int code;
   };
-  for (const Case& one :
-       {Case{R"({"code":50,"msg":"no pool"})", 50}, Case{R"({"code":51,"msg":"no pool"})", 51},
-        Case{R"({"code":999,"msg":"no pool"})", 50}}) {
+  for (const Case& one : {Case{R"({"code":50,"msg":"no pool"})", 50}, Case{R"({"code":51,"msg":"no pool"})", 51},
+                          Case{R"({"code":999,"msg":"no pool"})", 50}}) {
     install("nv-ipam", {.output = "", .failing = "STATUS", .failure = one.failure});
     auto answer = ask(cni::Command::kStatus, std::string(R"(,"of":)") + one.failure);
     ASSERT_FALSE(answer.has_value());

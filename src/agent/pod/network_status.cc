@@ -29,8 +29,7 @@ Value dns_value(const cni::Dns& dns) {
 std::vector<std::string> default_gateways(const cni::AddResult& result) {
   std::vector<std::string> gateways;
   for (const cni::Route& route : result.routes)
-    if (route.destination.length == 0 && route.gateway.has_value())
-      gateways.push_back(route.gateway->to_string());
+    if (route.destination.length == 0 && route.gateway.has_value()) gateways.push_back(route.gateway->to_string());
   return gateways;
 }
 
@@ -51,8 +50,7 @@ std::vector<Element> elements_of(const cni::AddResult& result) {
   if (elements.empty()) elements.emplace_back();
   for (const cni::Address& one : result.addresses) {
     size_t index = elements.size() - 1;  // without an interface: the last one
-    if (one.interface.has_value() && *one.interface >= 0 &&
-        static_cast<size_t>(*one.interface) < position.size()) {
+    if (one.interface.has_value() && *one.interface >= 0 && static_cast<size_t>(*one.interface) < position.size()) {
       if (position[static_cast<size_t>(*one.interface)] < 0) continue;
       index = static_cast<size_t>(position[static_cast<size_t>(*one.interface)]);
     }
@@ -80,8 +78,7 @@ Value to_value(const NetworkStatus& network) {
     one.set("name", network.name);
     if (element.interface != nullptr) one.set("interface", element.interface->name);
     if (!element.addresses.empty()) one.set("ips", texts(element.addresses));
-    if (element.interface != nullptr && !element.interface->mac.empty())
-      one.set("mac", element.interface->mac);
+    if (element.interface != nullptr && !element.interface->mac.empty()) one.set("mac", element.interface->mac);
     if (element.interface != nullptr && element.interface->mtu > 0) one.set("mtu", element.interface->mtu);
     if (network.is_default && i == default_of(elements)) one.set("default", true);
     one.set("dns", dns_value(network.result.dns));
@@ -96,8 +93,7 @@ std::string to_json(const std::vector<NetworkStatus>& networks) {
   std::string text;
   for (const NetworkStatus& network : networks) {
     Value elements = to_value(network);
-    for (const Value& element : *elements.as_array())
-      text += (text.empty() ? "" : ",") + doc::to_json(element, 4);
+    for (const Value& element : *elements.as_array()) text += (text.empty() ? "" : ",") + doc::to_json(element, 4);
   }
   return "[" + text + "]";
 }

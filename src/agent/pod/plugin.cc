@@ -30,11 +30,11 @@ class PluginRequest {
 
   Outcome<std::string> add() {
     if (chained_ && !config_.previous.has_value())
-      return std::unexpected(cni::Failure{
-          .code = cni::kInvalidConfig,
-          .message = fmt::format("network {}: plugin {} changes an interface and needs prevResult",
-                                 config_.network, config_.type),
-          .details = "put it behind the plugin that makes the interface"});
+      return std::unexpected(
+          cni::Failure{.code = cni::kInvalidConfig,
+                       .message = fmt::format("network {}: plugin {} changes an interface and needs prevResult",
+                                              config_.network, config_.type),
+                       .details = "put it behind the plugin that makes the interface"});
     std::optional<std::string> foreign = own_foreign_ipam();
     if (!foreign.has_value()) return make(nullptr);
     auto lock = ipam_lock(parts_.engine, request_.container_id);
@@ -43,17 +43,15 @@ class PluginRequest {
     Outcome<std::string> answer = make(&given);
     if (answer.has_value()) return answer;
     if (auto undone = undo_foreign_ipam(parts_.engine, key, request_.ifname); !undone.has_value())
-      answer.error().details +=
-          fmt::format("{}its addresses could not be given back: {}",
-                      answer.error().details.empty() ? "" : "; ", undone.error().message);
+      answer.error().details += fmt::format("{}its addresses could not be given back: {}",
+                                            answer.error().details.empty() ? "" : "; ", undone.error().message);
     return answer;
   }
 
   Outcome<std::string> del() {
     auto lock = ipam_lock(parts_.engine, request_.container_id);
     GivenBack gone = TRY_CNI(give_back_all());
-    for (const std::string& key : gone.executed)
-      TRY_CNI(release_foreign_ipam(parts_.engine, key, request_.ifname));
+    for (const std::string& key : gone.executed) TRY_CNI(release_foreign_ipam(parts_.engine, key, request_.ifname));
     std::optional<std::string> foreign = own_foreign_ipam();
     if (!gone.known && foreign.has_value())
       TRY_CNI(execute(parts_.engine.kernel(), foreign_call(cni::Command::kDel, *foreign)));
@@ -87,8 +85,7 @@ class PluginRequest {
     for (const state::Attachment& record : records) {
       state::Sandbox sandbox = state::Sandbox::of_key(record.pod);
       std::string ifname = record.interface.substr(0, record.interface.find('/'));
-      if (sandbox.container.empty() || record.type != config_.type || record.network != config_.network)
-        continue;
+      if (sandbox.container.empty() || record.type != config_.type || record.network != config_.network) continue;
       cni::AttachmentId id{sandbox.container, ifname};
       if (std::ranges::find(config_.valid, id) != config_.valid.end()) continue;
       cni::Request one = request_;
@@ -123,9 +120,7 @@ class PluginRequest {
 
   // --- an IPAM type that is not ours
 
-  std::optional<std::string> own_foreign_ipam() const {
-    return chained_ ? std::nullopt : foreign_ipam(config_.object);
-  }
+  std::optional<std::string> own_foreign_ipam() const { return chained_ ? std::nullopt : foreign_ipam(config_.object); }
 
   // For GC and STATUS, which plugins of older versions do not know.
   std::optional<std::string> executed_since_1_1() const {
@@ -176,9 +171,7 @@ class PluginRequest {
     return cni::to_json(answer, config_.version);
   }
 
-  std::string record_name() const {
-    return chained_ ? request_.ifname + "/" + config_.type : request_.ifname;
-  }
+  std::string record_name() const { return chained_ ? request_.ifname + "/" + config_.type : request_.ifname; }
   os::Deadline deadline() const { return parts_.engine.kernel().clock().now() + kWorkTime; }
 
   Result<Engine::Turn> waited_turn() {
@@ -187,8 +180,7 @@ class PluginRequest {
   }
 
   Outcome<attach::InterfaceWanted> interface_wanted(const ForeignAddresses* given) {
-    attach::InterfaceWanted wanted{.name = TRY_CNI(IfName::parse(request_.ifname)),
-                                   .network = config_.network};
+    attach::InterfaceWanted wanted{.name = TRY_CNI(IfName::parse(request_.ifname)), .network = config_.network};
     wanted.config = {.cni_version = config_.version.to_string(),
                      .name = config_.network,
                      .plugins = {{config_.type, config_.object}}};
@@ -208,8 +200,7 @@ class PluginRequest {
     return attach::attach_pod(turn.kernel(), turn.store(), wanted, deadline());
   }
 
-  Outcome<Made> attach(attach::PodWanted& wanted, const state::Sandbox& sandbox,
-                       const ForeignAddresses* given) {
+  Outcome<Made> attach(attach::PodWanted& wanted, const state::Sandbox& sandbox, const ForeignAddresses* given) {
     Engine::Turn turn = TRY_CNI(waited_turn());
     Made made;
     const ipam::Owner owner{sandbox.key(), request_.ifname};
@@ -218,8 +209,7 @@ class PluginRequest {
       wanted.interfaces.front().addresses = made.addresses.assigned;
     } else if (!chained_) {
       PhaseTimer timer(parts_.metrics, request_.type, Phase::kAddresses);
-      made.addresses =
-          TRY_CNI(addresses_for(turn, parts_.host_local, address_request(request_, config_, owner)));
+      made.addresses = TRY_CNI(addresses_for(turn, parts_.host_local, address_request(request_, config_, owner)));
       wanted.interfaces.front().addresses = made.addresses.assigned;
     }
     Result<attach::PodReport> report = attach_now(turn, wanted);
@@ -230,8 +220,8 @@ class PluginRequest {
     if (!report.has_value() || !remembered.has_value()) {
       cni::Failure why = cni::failure_of(report.has_value() ? remembered.error() : report.error());
       if (Result<void> freed = release_addresses(turn, parts_.host_local, {owner}); !freed.has_value())
-        why.details += fmt::format("{}its addresses could not be given back: {}",
-                                   why.details.empty() ? "" : "; ", freed.error().story());
+        why.details += fmt::format("{}its addresses could not be given back: {}", why.details.empty() ? "" : "; ",
+                                   freed.error().story());
       return std::unexpected(std::move(why));
     }
     made.interface = std::move(report->interfaces.front());
@@ -331,8 +321,7 @@ class PluginRequest {
 
 }  // namespace
 
-Outcome<std::string> plugin_request(Parts& parts, const cni::Request& request,
-                                    const cni::PluginConfig& config) {
+Outcome<std::string> plugin_request(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
   const attach::PluginType* type = TRY_CNI(attach::plugin_type(request.type, config.network));
   if (config.type != request.type)
     return std::unexpected(cni::Failure{

@@ -20,8 +20,7 @@ Result<std::vector<std::string>> keys_of_container(state::Store& store, const cn
   return keys;
 }
 
-cni::AddResult result_of(const attach::InterfaceResult& made, const std::string& netns,
-                         cni::AddResult addresses) {
+cni::AddResult result_of(const attach::InterfaceResult& made, const std::string& netns, cni::AddResult addresses) {
   cni::Interface interface{.name = made.interface, .mac = made.mac, .sandbox = netns, .mtu = made.mtu};
   if (made.device.has_value()) interface.pci_id = made.device->to_string();
   addresses.interfaces = {std::move(interface)};
@@ -29,8 +28,7 @@ cni::AddResult result_of(const attach::InterfaceResult& made, const std::string&
   return addresses;
 }
 
-cni::AddResult merged(cni::AddResult previous, const attach::InterfaceResult& changed,
-                      const std::string& ifname) {
+cni::AddResult merged(cni::AddResult previous, const attach::InterfaceResult& changed, const std::string& ifname) {
   for (cni::Interface& one : previous.interfaces) {
     if (one.name != ifname || one.sandbox.empty()) continue;
     if (!changed.mac.empty()) one.mac = changed.mac;
@@ -40,8 +38,7 @@ cni::AddResult merged(cni::AddResult previous, const attach::InterfaceResult& ch
 }
 
 Result<void> add_addresses(Engine::Turn& turn, const std::string& key, const std::string& ifname,
-                           const std::string& netns, const cni::AddResult& learned,
-                           attach::InterfaceResult& made) {
+                           const std::string& netns, const cni::AddResult& learned, attach::InterfaceResult& made) {
   std::unique_ptr<os::Netns> space = TRY(turn.kernel().netns().open(netns));
   std::unique_ptr<os::LinkPort> links = TRY(turn.kernel().netns().links(*space));
   const IfIndex link = TRY(links->find(IfName{ifname}, os::WithVfs::kNo)).index;
@@ -74,8 +71,7 @@ Result<void> add_addresses(Engine::Turn& turn, const std::string& key, const std
 
 std::optional<HostLocalPlace> host_local_place(const cni::PluginConfig& config) {
   const doc::Value* ipam = config.object.find("ipam");
-  if (ipam == nullptr || !ipam->is_object() || attach::text_in(*ipam, "type") != "host-local")
-    return std::nullopt;
+  if (ipam == nullptr || !ipam->is_object() || attach::text_in(*ipam, "type") != "host-local") return std::nullopt;
   return HostLocalPlace{attach::text_in(*ipam, "dataDir")};
 }
 

@@ -28,18 +28,15 @@ state::Sandbox sandbox_of(const cni::Request& request);
 Result<std::vector<std::string>> keys_of_container(state::Store& store, const cni::Request& request);
 
 // The interface as CNI tells it, with the addresses, routes and DNS that its IPAM answered.
-cni::AddResult result_of(const attach::InterfaceResult& made, const std::string& netns,
-                         cni::AddResult addresses);
+cni::AddResult result_of(const attach::InterfaceResult& made, const std::string& netns, cni::AddResult addresses);
 
 // What a chained plugin passes on: `previous`, with what it changed of its interface.
-cni::AddResult merged(cni::AddResult previous, const attach::InterfaceResult& changed,
-                      const std::string& ifname);
+cni::AddResult merged(cni::AddResult previous, const attach::InterfaceResult& changed, const std::string& ifname);
 
 // Puts addresses and routes that were learned after the interface was made (dhcp) on it and into its record.
 // They go with the interface: there is nothing to undo.
 Result<void> add_addresses(Engine::Turn& turn, const std::string& key, const std::string& ifname,
-                           const std::string& netns, const cni::AddResult& learned,
-                           attach::InterfaceResult& made);
+                           const std::string& netns, const cni::AddResult& learned, attach::InterfaceResult& made);
 
 // Where a configuration's host-local keeps its files; nothing for another type.
 struct HostLocalPlace {

@@ -24,21 +24,16 @@ TEST(KeysOfContainer, FindsTheRecordsOfADelWithoutArguments) {
   auto store = state::memory_store();
   ASSERT_TRUE(store->put_attachment({.pod = "llm/worker-0@4f3a", .interface = "net1"}).has_value());
   ASSERT_TRUE(store->put_attachment({.pod = "llm/worker-0@4f3b", .interface = "net1"}).has_value());
-  EXPECT_EQ(*keys_of_container(*store, request_for("4f3a", "")),
-            std::vector<std::string>{"llm/worker-0@4f3a"});
-  EXPECT_EQ(*keys_of_container(*store, request_for("4f3a", "worker-0")),
-            std::vector<std::string>{"llm/worker-0@4f3a"});
+  EXPECT_EQ(*keys_of_container(*store, request_for("4f3a", "")), std::vector<std::string>{"llm/worker-0@4f3a"});
+  EXPECT_EQ(*keys_of_container(*store, request_for("4f3a", "worker-0")), std::vector<std::string>{"llm/worker-0@4f3a"});
   // Another name for the pod does not hide them; another container's are not taken.
-  EXPECT_EQ(*keys_of_container(*store, request_for("4f3a", "renamed")),
-            std::vector<std::string>{"llm/worker-0@4f3a"});
+  EXPECT_EQ(*keys_of_container(*store, request_for("4f3a", "renamed")), std::vector<std::string>{"llm/worker-0@4f3a"});
   EXPECT_EQ(*keys_of_container(*store, request_for("ffff", "")), std::vector<std::string>{"@ffff"});
 }
 
 TEST(Results, AnInterfaceAndItsAddresses) {
-  attach::InterfaceResult made{.interface = "net1",
-                               .mac = "02:00:00:00:00:01",
-                               .mtu = 9000,
-                               .device = *PciAddress::parse("0000:01:10.0")};
+  attach::InterfaceResult made{
+      .interface = "net1", .mac = "02:00:00:00:00:01", .mtu = 9000, .device = *PciAddress::parse("0000:01:10.0")};
   cni::AddResult addresses;
   addresses.addresses.push_back({.address = *IpPrefix::parse("10.1.0.2/24")});
   cni::AddResult answer = result_of(made, "/run/netns/a", addresses);
@@ -56,8 +51,7 @@ TEST(Results, AChainedPluginChangesItsInterfaceOnly) {
   previous.interfaces = {{.name = "net1", .mac = "02:00:00:00:00:01"},  // on the host, by chance of this name
                          {.name = "net1", .mac = "02:00:00:00:00:01", .sandbox = "/run/netns/a"},
                          {.name = "eth0", .mac = "02:00:00:00:00:09", .sandbox = "/run/netns/a"}};
-  cni::AddResult answer =
-      merged(previous, {.interface = "net1", .mac = "02:00:00:00:00:05", .mtu = 1400}, "net1");
+  cni::AddResult answer = merged(previous, {.interface = "net1", .mac = "02:00:00:00:00:05", .mtu = 1400}, "net1");
   EXPECT_EQ(answer.interfaces[0], previous.interfaces[0]);
   EXPECT_EQ(answer.interfaces[2], previous.interfaces[2]);
   EXPECT_EQ(answer.interfaces[1].mac, "02:00:00:00:00:05");

@@ -20,13 +20,12 @@ const std::string* text_at(const doc::Value& object, std::string_view key) {
 }
 
 // The first place that says something.
-std::optional<Said> said(const cni::Request& request, const cni::PluginConfig& config,
-                         std::string_view runtime, std::string_view args, std::string_view environment) {
+std::optional<Said> said(const cni::Request& request, const cni::PluginConfig& config, std::string_view runtime,
+                         std::string_view args, std::string_view environment) {
   if (const std::string* text = text_at(config.runtime, runtime))
     return Said{*text, fmt::format("runtimeConfig.{}", runtime)};
   if (!args.empty())
-    if (const std::string* text = text_at(config.args, args))
-      return Said{*text, fmt::format("args.cni.{}", args)};
+    if (const std::string* text = text_at(config.args, args)) return Said{*text, fmt::format("args.cni.{}", args)};
   if (environment.empty()) return std::nullopt;
   auto found = request.args.find(std::string(environment));
   if (found == request.args.end() || found->second.empty()) return std::nullopt;
@@ -44,8 +43,7 @@ cni::Outcome<std::optional<T>> parsed(const std::optional<Said>& one) {
 
 }  // namespace
 
-cni::Outcome<api::NetworkSelection> selection_of(const cni::Request& request,
-                                                 const cni::PluginConfig& config) {
+cni::Outcome<api::NetworkSelection> selection_of(const cni::Request& request, const cni::PluginConfig& config) {
   api::NetworkSelection selection;
   selection.name = api::given(config.network);
   selection.interface = api::given(request.ifname);

@@ -11,7 +11,6 @@
 
 namespace railbed::agent {
 
-cni::Outcome<api::NetworkSelection> selection_of(const cni::Request& request,
-                                                 const cni::PluginConfig& config);
+cni::Outcome<api::NetworkSelection> selection_of(const cni::Request& request, const cni::PluginConfig& config);
 
 }  // namespace railbed::agent

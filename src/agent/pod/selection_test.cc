@@ -7,8 +7,8 @@ namespace railbed::agent {
 namespace {
 
 cni::PluginConfig config_of(const std::string& members) {
-  auto config = cni::read_plugin_config(R"({"cniVersion": "1.0.0", "name": "rail0", "type": "macvlan")" +
-                                        members + "}");
+  auto config =
+      cni::read_plugin_config(R"({"cniVersion": "1.0.0", "name": "rail0", "type": "macvlan")" + members + "}");
   EXPECT_TRUE(config.has_value()) << (config.has_value() ? "" : config.error().message);
   return config.value_or(cni::PluginConfig{});
 }

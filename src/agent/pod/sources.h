@@ -2,10 +2,9 @@
 // Where the meta plugin learns what a pod wants: the pod, its networks, its devices, and where its status
 // goes.
 //
-// Why interfaces: on a machine of its own this comes from files (manifest_source.h), from kubelet's
-// checkpoint (kubelet_checkpoint.h), in a cluster from a cache of the API server. Threading: any thread,
-// several at once. Failure: NotFound where there is no such pod, network or resource; anything else fails the
-// ADD.
+// Why interfaces: on a machine of its own this comes from files (manifest_source.h), from kubelet's checkpoint
+// (kubelet_checkpoint.h), in a cluster from a cache of the API server. Threading: any thread, several at once. Failure:
+// NotFound where there is no such pod, network or resource; anything else fails the ADD.
 #pragma once
 
 #include <map>
@@ -55,8 +54,7 @@ class PodSource {
   }
   // RDMA-marked VFs of pods get a soft RDMA device where they have none.
   virtual bool soft_rdma() { return false; }
-  // The pod's k8s.v1.cni.cncf.io/network-status; empty: it has no networks any more. Must not wait for
-  // a network.
+  // The pod's k8s.v1.cni.cncf.io/network-status; empty: it has no networks any more. Must not wait for a network.
   virtual Result<void> publish_status(Engine::Turn& turn, const PodInfo& pod, const std::string& sandbox,
                                       const std::string& json) = 0;
 };
@@ -69,9 +67,8 @@ struct Device {
 class DeviceSource {
  public:
   virtual ~DeviceSource() = default;
-  // The devices for the pod's networks that refer to `resource`, `count` of them, in order. `in_use` says
-  // which sandbox has what. Called in a turn. NotFound where this source knows nothing of the resource for
-  // this pod.
+  // The devices for the pod's networks that refer to `resource`, `count` of them, in order. `in_use` says which sandbox
+  // has what. Called in a turn. NotFound where this source knows nothing of the resource for this pod.
   virtual Result<std::vector<Device>> devices(const PodInfo& pod, const std::string& resource, size_t count,
                                               const plan::InUse& in_use) = 0;
 };

@@ -33,8 +33,8 @@ void drop_twins(std::vector<Diagnostic>& findings) {
   std::map<std::tuple<std::string, const doc::Source*, uint32_t, std::string>, size_t> first;
   std::vector<Diagnostic> kept;
   for (Diagnostic& finding : findings) {
-    const auto key = std::tuple(mistake(finding), finding.span.source.get(), finding.span.offset,
-                                missing_field(finding.message));
+    const auto key =
+        std::tuple(mistake(finding), finding.span.source.get(), finding.span.offset, missing_field(finding.message));
     const auto [slot, fresh] = first.emplace(key, kept.size());
     if (fresh || !finding.span.known())
       kept.push_back(std::move(finding));
@@ -47,8 +47,7 @@ void drop_twins(std::vector<Diagnostic>& findings) {
 // Whether an object with this finding is left out of what the rules see.
 bool breaks_its_object(const Diagnostic& finding) {
   if (finding.id == "RB-API-001" && finding.span.known()) return true;
-  if (finding.severity != doc::Severity::kError || !finding.span.known() || !finding.missing.empty())
-    return false;
+  if (finding.severity != doc::Severity::kError || !finding.span.known() || !finding.missing.empty()) return false;
   for (const std::string_view family : {"RB-YAML-", "RB-JSON-", "RB-API-", "RB-CNI-", "RB-IPAM-", "RB-ANN-"})
     if (finding.id.starts_with(family)) return true;
   return false;
@@ -156,8 +155,7 @@ void fold(doc::Diagnostics& all) {
   drop_twins(findings);
   drop_what_dots_stand_for(findings);
   drop_second_placeholders(all);
-  const bool anything_missing =
-      std::ranges::any_of(findings, [](const Diagnostic& f) { return !f.missing.empty(); });
+  const bool anything_missing = std::ranges::any_of(findings, [](const Diagnostic& f) { return !f.missing.empty(); });
   if (!anything_missing) return;
   std::vector<Cause> causes;
   for (size_t i = 0; i < findings.size(); ++i)
@@ -169,11 +167,10 @@ void fold(doc::Diagnostics& all) {
     if (finding.missing.empty()) continue;
     const auto cause = std::ranges::find_if(causes, [&](const Cause& c) {
       const doc::SourcePtr& source = c.source;
-      const bool inside = finding.span.source == source && finding.span.offset >= c.object.begin &&
-                          finding.span.offset < c.object.end;
+      const bool inside =
+          finding.span.source == source && finding.span.offset >= c.object.begin && finding.span.offset < c.object.end;
       const std::string_view text = source->text;
-      return !inside &&
-             holds_word(text.substr(c.object.begin, c.object.end - c.object.begin), base(finding.missing));
+      return !inside && holds_word(text.substr(c.object.begin, c.object.end - c.object.begin), base(finding.missing));
     });
     if (cause == causes.end()) continue;
     findings[cause->finding].note(finding.span, "because of it: " + finding.message);

@@ -11,8 +11,7 @@
 
 namespace railbed::check {
 
-// What is explained becomes a note of what explains it. Places are those of the texts that `bundle` was read
-// from.
+// What is explained becomes a note of what explains it. Places are those of the texts that `bundle` was read from.
 void fold_follow_ons(const Bundle& bundle, doc::Diagnostics& findings);
 
 }  // namespace railbed::check

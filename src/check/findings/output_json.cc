@@ -118,8 +118,8 @@ Value result(const doc::Diagnostic& finding) {
   Value out = Value::object();
   out.set("ruleId", finding.id);
   out.set("level", doc::severity_name(finding.severity));
-  out.set("message", text(finding.fix.empty() ? finding.message
-                                              : fmt::format("{} (fix: {})", finding.message, finding.fix)));
+  out.set("message",
+          text(finding.fix.empty() ? finding.message : fmt::format("{} (fix: {})", finding.message, finding.fix)));
   if (finding.span.source != nullptr) out.set("locations", Value::array()).push(location(finding.span));
   Value related = Value::array();
   for (const doc::Diagnostic::Note& note : finding.notes) {
@@ -130,8 +130,8 @@ Value result(const doc::Diagnostic& finding) {
   }
   if (!related.as_array()->empty()) out.set("relatedLocations", std::move(related));
   // Edits of a later round are about a text that the person does not have.
-  const bool of_this_text = std::ranges::all_of(
-      finding.edits, [&](const doc::Edit& edit) { return edit.source == finding.span.source; });
+  const bool of_this_text =
+      std::ranges::all_of(finding.edits, [&](const doc::Edit& edit) { return edit.source == finding.span.source; });
   if (!finding.edits.empty() && of_this_text) out.set("fixes", Value::array()).push(sarif_fix(finding));
   return out;
 }

@@ -61,15 +61,14 @@ std::string to_markdown(const Report& report) {
     const Row row = row_of(mistake, report);
     const bool needs_facts = report.nodes == 0 && text_at(mistake, "needs") == "facts";
     out += fmt::format("| {} | {} | {} | {} |\n", ++number, cell(text_at(mistake, "says")),
-                       row.places.empty() ? (needs_facts ? "(needs node facts)" : "–") : cell(row.places),
-                       row.ids);
+                       row.places.empty() ? (needs_facts ? "(needs node facts)" : "–") : cell(row.places), row.ids);
     found += row.places.empty() ? 0 : 1;
   }
-  out += fmt::format("\n{} of {} known mistakes. All findings:\n\n| where | finding | id |\n|---|---|---|\n",
-                     found, number);
+  out += fmt::format("\n{} of {} known mistakes. All findings:\n\n| where | finding | id |\n|---|---|---|\n", found,
+                     number);
   for (const doc::Diagnostic& finding : report.findings.all())
-    out += fmt::format("| {} | {}: {} | {} |\n", cell(place(finding.span)),
-                       doc::severity_name(finding.severity), cell(finding.message), finding.id);
+    out += fmt::format("| {} | {}: {} | {} |\n", cell(place(finding.span)), doc::severity_name(finding.severity),
+                       cell(finding.message), finding.id);
   return out;
 }
 

@@ -28,8 +28,8 @@ TEST(OutputTest, EveryForm) {
 
 // What continuous integration reads is JSON whatever stands in names and messages.
 TEST(OutputTest, JsonAndSarifAreJson) {
-  const auto source = std::make_shared<doc::Source>(doc::Source{
-      "a \"b\"\n.yaml", "kind: Pod\nmetadata: {name: \"\\u0007\\\"x\"}\nspec: {contaiers: [\xC3\xBC]}\n"});
+  const auto source = std::make_shared<doc::Source>(
+      doc::Source{"a \"b\"\n.yaml", "kind: Pod\nmetadata: {name: \"\\u0007\\\"x\"}\nspec: {contaiers: [\xC3\xBC]}\n"});
   const Report report = check({source}, {}, {});
   ASSERT_FALSE(report.findings.all().empty());
   for (const std::string& text : {to_json(report), to_sarif(report)}) {

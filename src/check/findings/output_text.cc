@@ -23,23 +23,17 @@ std::string to_text(const Report& report) {
   std::string out = doc::render(report.findings);
   if (report.left_out > 0) out += fmt::format("and {} more findings, which are not shown\n", report.left_out);
   if (!report.unknown_kinds.empty())
-    out +=
-        fmt::format("not looked at: {} (kinds that railbed does not know)\n", joined(report.unknown_kinds));
+    out += fmt::format("not looked at: {} (kinds that railbed does not know)\n", joined(report.unknown_kinds));
   if (!report.not_checked.empty()) {
-    out +=
-        fmt::format("not checked, for want of node facts: {}\n", counted(report.not_checked.size(), "rule"));
-    out +=
-        "  give them with --facts: `railbed discover -o yaml` on each node (explain --list names the "
-        "rules)\n";
+    out += fmt::format("not checked, for want of node facts: {}\n", counted(report.not_checked.size(), "rule"));
+    out += "  give them with --facts: `railbed discover -o yaml` on each node (explain --list names the rules)\n";
   }
   const auto& findings = report.findings;
   out += fmt::format(
       "{}, {}, {} in {}{}{}{}\n", counted(findings.count(doc::Severity::kError), "error"),
       counted(findings.count(doc::Severity::kWarning), "warning"),
-      counted(findings.count(doc::Severity::kNote), "note"),
-      counted(static_cast<size_t>(report.objects()), "object"),
-      report.commands > 0 ? fmt::format(" and {}", counted(static_cast<size_t>(report.commands), "command"))
-                          : "",
+      counted(findings.count(doc::Severity::kNote), "note"), counted(static_cast<size_t>(report.objects()), "object"),
+      report.commands > 0 ? fmt::format(" and {}", counted(static_cast<size_t>(report.commands), "command")) : "",
       report.nodes > 0 ? fmt::format(", on {}", counted(static_cast<size_t>(report.nodes), "node")) : "",
       report.suppressed > 0 ? fmt::format("; {} ignored by comments", report.suppressed) : "");
   return out;
@@ -81,14 +75,13 @@ std::string to_github(const Report& report) {
   std::string out;
   for (const doc::Diagnostic& finding : report.findings.all()) {
     out += fmt::format("::{} ", github_level(finding.severity));
-    if (finding.span.source != nullptr)
-      out += fmt::format("file={},", escaped(finding.span.source->name, true));
+    if (finding.span.source != nullptr) out += fmt::format("file={},", escaped(finding.span.source->name, true));
     if (finding.span.known())
       out += fmt::format("line={},col={},endColumn={},", finding.span.line, finding.span.column,
                          finding.span.column + std::max(finding.span.length, 1));
     const std::string fix = finding.fix.empty() ? "" : "\nfix: " + finding.fix;
-    out += fmt::format("title={}::{}\n", escaped(finding.id, true),
-                       escaped(finding.message, false) + line_ends_kept(fix));
+    out +=
+        fmt::format("title={}::{}\n", escaped(finding.id, true), escaped(finding.message, false) + line_ends_kept(fix));
   }
   return out;
 }
@@ -137,9 +130,8 @@ std::string to_junit(const Report& report) {
         told += lines;
     }
     failures += failed.empty() ? 0 : 1;
-    cases += fmt::format("    <testcase classname=\"railbed check\" name=\"{}\">\n{}{}    </testcase>\n",
-                         xml(name), failed,
-                         told.empty() ? "" : fmt::format("      <system-out>{}</system-out>\n", told));
+    cases += fmt::format("    <testcase classname=\"railbed check\" name=\"{}\">\n{}{}    </testcase>\n", xml(name),
+                         failed, told.empty() ? "" : fmt::format("      <system-out>{}</system-out>\n", told));
   }
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"

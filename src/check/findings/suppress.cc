@@ -106,8 +106,7 @@ std::vector<Ignore> ignores_in(const doc::SourcePtr& source) {
     const size_t end = std::min(rest.find_first_of(" \t", begin), rest.size());
     Ignore ignore{.id = std::string(rest.substr(begin, end - begin))};
     const auto column = static_cast<int>(at + kWords.size() + begin) + 1;
-    const size_t offset =
-        static_cast<size_t>(line.data() - source->text.data()) + static_cast<size_t>(column) - 1;
+    const size_t offset = static_cast<size_t>(line.data() - source->text.data()) + static_cast<size_t>(column) - 1;
     ignore.span = {source, number, column, static_cast<int>(ignore.id.size()), static_cast<uint32_t>(offset)};
     const size_t reason = rest.find_first_not_of(" \t:-", end);
     if (reason != std::string_view::npos) ignore.reason = rest.substr(reason);
@@ -122,8 +121,8 @@ std::vector<Ignore> ignores_in(const doc::SourcePtr& source) {
 }
 
 bool covers(const Ignore& ignore, const doc::Diagnostic& finding) {
-  return finding.id == ignore.id && finding.span.source == ignore.span.source &&
-         finding.span.line >= ignore.first && finding.span.line <= ignore.last;
+  return finding.id == ignore.id && finding.span.source == ignore.span.source && finding.span.line >= ignore.first &&
+         finding.span.line <= ignore.last;
 }
 
 void tell(const Ignore& ignore, bool known, doc::Diagnostics& findings) {
@@ -134,8 +133,7 @@ void tell(const Ignore& ignore, bool known, doc::Diagnostics& findings) {
         .with_fix("railbed explain --list shows the rules");
   else if (!ignore.used)
     findings
-        .warning("RB-IGNORE-001", ignore.span,
-                 fmt::format("{} finds nothing here that could be ignored", ignore.id))
+        .warning("RB-IGNORE-001", ignore.span, fmt::format("{} finds nothing here that could be ignored", ignore.id))
         .with_fix("remove the comment");
   else if (ignore.reason.empty())
     findings.warning("RB-IGNORE-002", ignore.span, "no reason is given; the next reader will ask for it")
@@ -144,11 +142,10 @@ void tell(const Ignore& ignore, bool known, doc::Diagnostics& findings) {
 
 }  // namespace
 
-size_t suppress(const std::vector<doc::SourcePtr>& sources,
-                const std::function<bool(std::string_view)>& known, doc::Diagnostics& findings) {
+size_t suppress(const std::vector<doc::SourcePtr>& sources, const std::function<bool(std::string_view)>& known,
+                doc::Diagnostics& findings) {
   std::vector<Ignore> ignores;
-  for (const doc::SourcePtr& source : sources)
-    std::ranges::move(ignores_in(source), std::back_inserter(ignores));
+  for (const doc::SourcePtr& source : sources) std::ranges::move(ignores_in(source), std::back_inserter(ignores));
   const size_t removed = std::erase_if(findings.mutable_all(), [&](const doc::Diagnostic& finding) {
     bool ignored = false;
     for (Ignore& ignore : ignores)

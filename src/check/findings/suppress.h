@@ -16,7 +16,7 @@ namespace railbed::check {
 
 // Removes the findings that the sources say to ignore and returns how many; tells about unused comments.
 // `known` says whether an id is one of ours.
-size_t suppress(const std::vector<doc::SourcePtr>& sources,
-                const std::function<bool(std::string_view)>& known, doc::Diagnostics& findings);
+size_t suppress(const std::vector<doc::SourcePtr>& sources, const std::function<bool(std::string_view)>& known,
+                doc::Diagnostics& findings);
 
 }  // namespace railbed::check

@@ -30,8 +30,8 @@ TEST(SuppressTest, AComment) {
   const Case cases[] = {
       {"behind a line is about that line", "a.yaml", "a: ! # railbed: ignore RB-A-001 because\nb: !\n",
        "2:4 RB-A-001 x\n"},
-      {"on its own line is about the next", "a.yaml",
-       "x: 1\n# railbed: ignore RB-A-001 because\na: !\nb: !\n", "4:4 RB-A-001 x\n"},
+      {"on its own line is about the next", "a.yaml", "x: 1\n# railbed: ignore RB-A-001 because\na: !\nb: !\n",
+       "4:4 RB-A-001 x\n"},
       {"is about what is indented below it", "a.yaml",
        "x: 1\n# railbed: ignore RB-A-001 because\na:\n  b: !\n  c:\n    d: !\ne: !\n", "7:4 RB-A-001 x\n"},
       {"before a document is about all of it", "a.yaml",
@@ -48,8 +48,7 @@ TEST(SuppressTest, AComment) {
        "1:4 RB-A-001 x\n1:24 RB-IGNORE-003 there is no rule RB-B-1\n"},
       {"about another id leaves this one", "a.yaml", "a: ! # railbed: ignore RB-A-002 because\n",
        "1:4 RB-A-001 x\n1:24 RB-IGNORE-001 RB-A-002 finds nothing here that could be ignored\n"},
-      {"is only one behind a hash", "a.yaml", "a: \"! railbed: ignore RB-A-001 because\"\n",
-       "1:5 RB-A-001 x\n"},
+      {"is only one behind a hash", "a.yaml", "a: \"! railbed: ignore RB-A-001 because\"\n", "1:5 RB-A-001 x\n"},
   };
   for (const Case& c : cases) EXPECT_EQ(left_of(c.name, c.text), c.left) << c.about;
 }

@@ -58,8 +58,7 @@ class Definitions {
     const std::string* text = definition.as_string();
     if (text == nullptr || text->find("{%") != std::string::npos || text->starts_with("{{")) return;
     if (const auto region = doc::block_region(definition))
-      for (Value& value : doc::parse_yaml(definition.span.source, index_, *region, out_))
-        keep(std::move(value));
+      for (Value& value : doc::parse_yaml(definition.span.source, index_, *region, out_)) keep(std::move(value));
   }
 
   void keep(Value object) {
@@ -86,8 +85,7 @@ bool is_ansible(const Value& document) {
   });
 }
 
-std::vector<Value> ansible_definitions(const Value& document, const doc::LineIndex& index,
-                                       doc::Diagnostics& out) {
+std::vector<Value> ansible_definitions(const Value& document, const doc::LineIndex& index, doc::Diagnostics& out) {
   Definitions definitions(index, out);
   definitions.tasks(document);
   return std::move(definitions.found);

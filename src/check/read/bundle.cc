@@ -46,8 +46,7 @@ std::string lower_ending(std::string_view name) {
 bool has_line_with(std::string_view text, std::string_view key) {
   for (size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
     size_t first = at;
-    while (first > 0 && (text[first - 1] == ' ' || text[first - 1] == '\t' || text[first - 1] == '-'))
-      --first;
+    while (first > 0 && (text[first - 1] == ' ' || text[first - 1] == '\t' || text[first - 1] == '-')) --first;
     if (first == 0 || text[first - 1] == '\n') return true;
   }
   return false;
@@ -64,8 +63,7 @@ bool looks_like_manifest(std::string_view text) {
 Form form_of(const doc::Source& source) {
   const std::string ending = lower_ending(source.name);
   if (ending == ".yaml" || ending == ".yml" || ending == ".json") return Form::kManifest;
-  if (ending == ".md" || ending == ".markdown" || ending == ".adoc" || ending == ".asciidoc")
-    return Form::kMarkdown;
+  if (ending == ".md" || ending == ".markdown" || ending == ".adoc" || ending == ".asciidoc") return Form::kMarkdown;
   if (ending == ".sh" || ending == ".bash" || source.text.starts_with("#!")) return Form::kShell;
   if (has_fence(source.text)) return Form::kMarkdown;
   if (ending == ".txt" || ending == ".rst") return Form::kProse;
@@ -166,8 +164,7 @@ class Reader {
   static bool is_other_json(std::string_view text) {
     const size_t first = text.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) return false;
-    return text.find("\"kind\"") == std::string_view::npos &&
-           text.find("\"apiVersion\"") == std::string_view::npos &&
+    return text.find("\"kind\"") == std::string_view::npos && text.find("\"apiVersion\"") == std::string_view::npos &&
            text.find("\"cniVersion\"") == std::string_view::npos;
   }
 
@@ -205,8 +202,7 @@ class Reader {
       at = line.next;
       const size_t first = line.text.find_first_not_of(" \t");
       if (first == std::string_view::npos) continue;
-      bundle_.prose.push_back(
-          {line.text.substr(first), index_->at(line.begin + first, line.text.size() - first)});
+      bundle_.prose.push_back({line.text.substr(first), index_->at(line.begin + first, line.text.size() - first)});
     }
   }
 
@@ -265,8 +261,7 @@ std::string Document::label() const {
 
 bool is_known(const Document& document) {
   // The schemas are read at their first use: not for kinds that are known without them.
-  return api::find_kind(document.kind) != nullptr ||
-         find_schema(document.api_version, document.kind) != nullptr;
+  return api::find_kind(document.kind) != nullptr || find_schema(document.api_version, document.kind) != nullptr;
 }
 
 Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics) {

@@ -32,8 +32,7 @@ std::vector<std::string> commands(const Bundle& bundle) {
   std::vector<std::string> out;
   for (const Command& command : bundle.commands) {
     std::string line = command.where.empty() ? "" : "@" + command.where + " ";
-    for (const Word& word : command.words)
-      line += (line.empty() || line.back() == ' ' ? "" : " ") + word.text;
+    for (const Word& word : command.words) line += (line.empty() || line.back() == ' ' ? "" : " ") + word.text;
     out.push_back(line);
   }
   return out;
@@ -133,8 +132,8 @@ TEST(ReadBundle, ReadsAsciiDocListingsAndCarriageReturns) {
 }
 
 TEST(ReadBundle, FindsObjectsInRunningTextThatKeptTheirIndentation) {
-  const Read r = read("page.txt", "Create it:\n\n" + std::string(kPolicy) +
-                                      "\nThis makes four functions: use them.\n  Not this.\n");
+  const Read r = read(
+      "page.txt", "Create it:\n\n" + std::string(kPolicy) + "\nThis makes four functions: use them.\n  Not this.\n");
   EXPECT_EQ(labels(r.bundle), (Lines{"SriovNetworkNodePolicy net/fast"}));
   EXPECT_FALSE(r.bundle.documents[0].rebuilt);
   EXPECT_EQ(r.findings, "");
@@ -208,8 +207,8 @@ TEST(ReadBundle, ReadsPromptsCommentsAndOutput) {
                       "[root@n1 ~]# NCCL_DEBUG=INFO sudo -E ib_write_bw -d mlx5_0 \\\n"
                       "    --report_gbits 2>&1 > /tmp/x\n"
                       "```\n");
-  EXPECT_EQ(commands(r.bundle), (Lines{"sminfo -C mlx5_0", "lspci -nn", "grep -i mellanox",
-                                       "ib_write_bw -d mlx5_0 --report_gbits"}));
+  EXPECT_EQ(commands(r.bundle),
+            (Lines{"sminfo -C mlx5_0", "lspci -nn", "grep -i mellanox", "ib_write_bw -d mlx5_0 --report_gbits"}));
   ASSERT_EQ(r.bundle.commands[0].output.size(), 1u);
   EXPECT_EQ(r.bundle.commands[0].output[0].text, "sminfo: sm lid 1");
   EXPECT_EQ(r.bundle.commands[1].output.size(), 1u);
@@ -226,35 +225,35 @@ TEST(ReadBundle, FollowsExecDebugAndShells) {
                       "kubectl get pods -o name | head -1\n"
                       "x=$(ibstat -l)\n"
                       "for n in a b; do ssh \"$n\" sminfo; done\n");
-  EXPECT_EQ(commands(r.bundle), (Lines{"@pod-1 ib_write_bw -d mlx5_0", "@<pod-2> rping -s -v",
-                                       "@<pod-2> ibv_devinfo", "kubectl get pods -o name", "head -1",
-                                       "ibstat -l", "for n in a b", "ssh $n sminfo", "done"}));
+  EXPECT_EQ(commands(r.bundle),
+            (Lines{"@pod-1 ib_write_bw -d mlx5_0", "@<pod-2> rping -s -v", "@<pod-2> ibv_devinfo",
+                   "kubectl get pods -o name", "head -1", "ibstat -l", "for n in a b", "ssh $n sminfo", "done"}));
   EXPECT_EQ(r.bundle.commands[1].words[1].span.to_string(), "a.sh:3:35");
-  const Read debug = read(
-      "b.md", "```\n$ oc debug node/n1\nsh-4.4# chroot /host\nsh-4.4# ls /dev/infiniband\nuverbs0\n```\n");
+  const Read debug =
+      read("b.md", "```\n$ oc debug node/n1\nsh-4.4# chroot /host\nsh-4.4# ls /dev/infiniband\nuverbs0\n```\n");
   EXPECT_EQ(commands(debug.bundle), (Lines{"@node/n1 chroot /host", "@node/n1 ls /dev/infiniband"}));
   EXPECT_EQ(debug.bundle.commands[1].output.size(), 1u);
 }
 
 TEST(ReadBundle, ReadsHereDocumentsAsManifests) {
-  const Read r = read("a.md", "```bash\ncat <<'EOF' | kubectl apply -f -\n" + std::string(kPolicy) +
-                                  "EOF\nkubectl get pods\n```\n");
+  const Read r = read(
+      "a.md", "```bash\ncat <<'EOF' | kubectl apply -f -\n" + std::string(kPolicy) + "EOF\nkubectl get pods\n```\n");
   EXPECT_EQ(labels(r.bundle), (Lines{"SriovNetworkNodePolicy net/fast"}));
   EXPECT_EQ(commands(r.bundle), (Lines{"cat", "kubectl apply -f -", "kubectl get pods"}));
 }
 
 TEST(ReadBundle, FindsCommandsInJoinedText) {
-  const Read r = read(
-      "a.txt",
-      "See the nodes:\n"
-      "$ oc debug node/<node> sh-4.4# chroot /host sh-4.4# ls -l /dev/infiniband/The output lists them.\n"
-      "# On the server $ oc exec <pod-1> -- ib_write_bw -d <dev> # On the client $ oc exec <pod-2> -- "
-      "ib_write_bw -d <dev> <ip>The output displays it.\n"
-      "ibping -S -C mlx5_0\n"
-      "oc is the client.\n");
-  EXPECT_EQ(commands(r.bundle), (Lines{"@node/<node> chroot /host", "@node/<node> ls -l /dev/infiniband/",
-                                       "@<pod-1> ib_write_bw -d <dev>", "@<pod-2> ib_write_bw -d <dev> <ip>",
-                                       "ibping -S -C mlx5_0"}));
+  const Read r =
+      read("a.txt",
+           "See the nodes:\n"
+           "$ oc debug node/<node> sh-4.4# chroot /host sh-4.4# ls -l /dev/infiniband/The output lists them.\n"
+           "# On the server $ oc exec <pod-1> -- ib_write_bw -d <dev> # On the client $ oc exec <pod-2> -- "
+           "ib_write_bw -d <dev> <ip>The output displays it.\n"
+           "ibping -S -C mlx5_0\n"
+           "oc is the client.\n");
+  EXPECT_EQ(commands(r.bundle),
+            (Lines{"@node/<node> chroot /host", "@node/<node> ls -l /dev/infiniband/", "@<pod-1> ib_write_bw -d <dev>",
+                   "@<pod-2> ib_write_bw -d <dev> <ip>", "ibping -S -C mlx5_0"}));
 }
 
 TEST(ReadBundle, ReadsCommandsInCodeSpans) {

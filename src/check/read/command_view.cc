@@ -58,8 +58,8 @@ doc::Span part_of(const doc::Span& line, size_t offset, size_t length) {
 }
 
 bool is_placeholder(std::string_view word) {
-  return word.find_first_of("<>${}[]*") != std::string_view::npos ||
-         word.find("...") != std::string_view::npos || word.find("\xE2\x80\xA6") != std::string_view::npos;
+  return word.find_first_of("<>${}[]*") != std::string_view::npos || word.find("...") != std::string_view::npos ||
+         word.find("\xE2\x80\xA6") != std::string_view::npos;
 }
 
 std::vector<TextLine> text_lines(const Bundle& bundle) {

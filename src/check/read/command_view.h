@@ -40,8 +40,7 @@ std::vector<Pair> pairs(const std::vector<ToolCommand>& commands);
 bool same_source(const doc::Span& a, const doc::Span& b);
 // `length` bytes at `offset` of a piece of one line.
 doc::Span part_of(const doc::Span& line, size_t offset, size_t length);
-// A word that stands for something that the reader fills in: "<node>", "$NODE", "{{ x }}", "[options]",
-// "...".
+// A word that stands for something that the reader fills in: "<node>", "$NODE", "{{ x }}", "[options]", "...".
 bool is_placeholder(std::string_view word);
 
 // Every line of a source that is no manifest: prose and pasted output.

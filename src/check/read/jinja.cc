@@ -108,8 +108,7 @@ bool is_jinja(const doc::Span& span) {
 bool is_shell_variable(const doc::Span& span) {
   const std::string_view text = written_at(span);
   const size_t at = text.find('$');
-  return at != std::string_view::npos && at + 1 < text.size() &&
-         (text[at + 1] == '{' || is_word(text[at + 1]));
+  return at != std::string_view::npos && at + 1 < text.size() && (text[at + 1] == '{' || is_word(text[at + 1]));
 }
 
 }  // namespace railbed::check

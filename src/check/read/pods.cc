@@ -249,8 +249,7 @@ int64_t Container::resource_count(std::string_view key) const {
 std::string PodTemplate::label() const {
   return document->name.empty()
              ? document->kind
-             : fmt::format("{} {}/{}", document->kind, document->ns.empty() ? "default" : document->ns,
-                           document->name);
+             : fmt::format("{} {}/{}", document->kind, document->ns.empty() ? "default" : document->ns, document->name);
 }
 
 int64_t PodTemplate::resource_count(std::string_view key) const {

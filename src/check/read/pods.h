@@ -21,8 +21,7 @@ struct Container {
   std::string name;
   bool init = false;  // ends before the others begin; a sidecar (restartPolicy: Always) does not
 
-  // The value of an environment variable that stands as text; null where it is absent or comes from
-  // elsewhere.
+  // The value of an environment variable that stands as text; null where it is absent or comes from elsewhere.
   const doc::Value* env(std::string_view name) const;
   // resources.limits[key], or resources.requests[key]; null where absent.
   const doc::Value* resource(std::string_view key) const;

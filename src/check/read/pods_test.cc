@@ -32,8 +32,7 @@ std::vector<std::string> pods_in(const std::string& text) {
   std::vector<std::string> out;
   for (const PodTemplate& pod : find_pods(bundle))
     out.push_back(fmt::format("{} {} {}{}", pod.path, pod.replicas,
-                              pod.containers.empty() ? "-" : pod.containers[0].name,
-                              pod.per_node ? " per node" : ""));
+                              pod.containers.empty() ? "-" : pod.containers[0].name, pod.per_node ? " per node" : ""));
   return out;
 }
 
@@ -47,31 +46,28 @@ TEST(FindPods, WorkloadsOfTheCluster) {
               ElementsAre("spec.template 1 a per node"));
   EXPECT_THAT(pods_in("kind: Job\nspec: {parallelism: 8, template: {spec: {containers: [{name: a}]}}}\n"),
               ElementsAre("spec.template 8 a"));
-  EXPECT_THAT(
-      pods_in("kind: Job\nspec: {parallelism: 8, completions: 4, template: {spec: {containers: []}}}\n"),
-      ElementsAre("spec.template 4 -"));
+  EXPECT_THAT(pods_in("kind: Job\nspec: {parallelism: 8, completions: 4, template: {spec: {containers: []}}}\n"),
+              ElementsAre("spec.template 4 -"));
   EXPECT_THAT(pods_in("kind: CronJob\nspec: {jobTemplate: {spec: {parallelism: 2, template: {spec: {}}}}}\n"),
               ElementsAre("spec.jobTemplate.spec.template 2 -"));
 }
 
 TEST(FindPods, TrainingJobs) {
-  EXPECT_THAT(
-      pods_in("kind: JobSet\n"
-              "spec:\n"
-              "  replicatedJobs:\n"
-              "  - {name: head, template: {spec: {template: {spec: {containers: [{name: h}]}}}}}\n"
-              "  - name: work\n"
-              "    replicas: 2\n"
-              "    template: {spec: {parallelism: 4, template: {spec: {containers: [{name: w}]}}}}\n"),
-      ElementsAre("spec.replicatedJobs[0].template.spec.template 1 h",
-                  "spec.replicatedJobs[1].template.spec.template 8 w"));
-  EXPECT_THAT(
-      pods_in("kind: MPIJob\n"
-              "spec:\n"
-              "  mpiReplicaSpecs:\n"
-              "    Launcher: {replicas: 1, template: {spec: {containers: [{name: l}]}}}\n"
-              "    Worker: {replicas: 4, template: {spec: {containers: [{name: w}]}}}\n"),
-      ElementsAre("spec.mpiReplicaSpecs.Launcher.template 1 l", "spec.mpiReplicaSpecs.Worker.template 4 w"));
+  EXPECT_THAT(pods_in("kind: JobSet\n"
+                      "spec:\n"
+                      "  replicatedJobs:\n"
+                      "  - {name: head, template: {spec: {template: {spec: {containers: [{name: h}]}}}}}\n"
+                      "  - name: work\n"
+                      "    replicas: 2\n"
+                      "    template: {spec: {parallelism: 4, template: {spec: {containers: [{name: w}]}}}}\n"),
+              ElementsAre("spec.replicatedJobs[0].template.spec.template 1 h",
+                          "spec.replicatedJobs[1].template.spec.template 8 w"));
+  EXPECT_THAT(pods_in("kind: MPIJob\n"
+                      "spec:\n"
+                      "  mpiReplicaSpecs:\n"
+                      "    Launcher: {replicas: 1, template: {spec: {containers: [{name: l}]}}}\n"
+                      "    Worker: {replicas: 4, template: {spec: {containers: [{name: w}]}}}\n"),
+              ElementsAre("spec.mpiReplicaSpecs.Launcher.template 1 l", "spec.mpiReplicaSpecs.Worker.template 4 w"));
   EXPECT_THAT(pods_in("kind: PyTorchJob\n"
                       "spec: {pytorchReplicaSpecs: {Worker: {replicas: 7, template: {spec: {}}}}}\n"),
               ElementsAre("spec.pytorchReplicaSpecs.Worker.template 7 -"));
@@ -91,8 +87,7 @@ TEST(FindPods, AGroupWithoutALeaderTemplateIsMadeOfItsWorkerTemplate) {
               "spec:\n"
               "  replicas: 2\n"
               "  leaderWorkerTemplate: {size: 4, leaderTemplate: {spec: {}}, workerTemplate: {spec: {}}}\n"),
-      ElementsAre("spec.leaderWorkerTemplate.leaderTemplate 2 -",
-                  "spec.leaderWorkerTemplate.workerTemplate 6 -"));
+      ElementsAre("spec.leaderWorkerTemplate.leaderTemplate 2 -", "spec.leaderWorkerTemplate.workerTemplate 6 -"));
 }
 
 TEST(FindPods, AnInferenceServiceHasPodSpecsAndItsOwnAnnotations) {
@@ -135,8 +130,8 @@ TEST(FindPods, WhatIsNotThereOrOfAnotherTypeIsLeftOut) {
   EXPECT_THAT(pods_in("kind: JobSet\nspec: {replicatedJobs: {a: 1}}\n"), ElementsAre());
   EXPECT_THAT(pods_in("kind: MPIJob\nspec: {mpiReplicaSpecs: [1]}\n"), ElementsAre());
   EXPECT_THAT(pods_in("kind: Service\nspec: {template: {spec: {}}}\n"), ElementsAre());
-  EXPECT_THAT(pods_in("kind: MPIJob\nspec: {mpiReplicaSpecs: {W: {replicas: 99999999999999999999, template: "
-                      "{spec: {}}}}}\n"),
+  EXPECT_THAT(pods_in("kind: MPIJob\nspec: {mpiReplicaSpecs: {W: {replicas: 99999999999999999999, "
+                      "template: {spec: {}}}}}\n"),
               ElementsAre("spec.mpiReplicaSpecs.W.template 1 -"));
 }
 

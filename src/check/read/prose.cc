@@ -38,13 +38,11 @@ bool reads_like_yaml(std::string_view content) {
   return content.substr(0, colon).find_first_of(" \t") == std::string_view::npos;
 }
 
-// Where a sentence was glued to the end of a command ("node-1The output shows …"): copied pages lose the
-// break.
+// Where a sentence was glued to the end of a command ("node-1The output shows …"): copied pages lose the break.
 size_t glue(std::string_view text) {
   for (size_t i = 1; i + 1 < text.size(); ++i) {
-    const bool boundary =
-        is_upper(text[i]) && (is_lower(text[i - 1]) || text[i - 1] == '>' || text[i - 1] == '/' ||
-                              std::isdigit(static_cast<unsigned char>(text[i - 1])) != 0);
+    const bool boundary = is_upper(text[i]) && (is_lower(text[i - 1]) || text[i - 1] == '>' || text[i - 1] == '/' ||
+                                                std::isdigit(static_cast<unsigned char>(text[i - 1])) != 0);
     if (!boundary) continue;
     size_t end = i + 1;
     while (end < text.size() && is_lower(text[end])) ++end;
@@ -55,8 +53,8 @@ size_t glue(std::string_view text) {
 
 class ProseReader {
  public:
-  ProseReader(const doc::SourcePtr& source, const doc::LineIndex& index, doc::Region region, bool page,
-              Bundle& bundle, std::vector<Document>& documents, doc::Diagnostics& out)
+  ProseReader(const doc::SourcePtr& source, const doc::LineIndex& index, doc::Region region, bool page, Bundle& bundle,
+              std::vector<Document>& documents, doc::Diagnostics& out)
       : source_(source),
         text_(source->text),
         index_(index),
@@ -113,9 +111,8 @@ class ProseReader {
                  rebuilt.one_line ? "the line breaks of this manifest were lost; it is no YAML as it stands"
                                   : "the indentation of this manifest was lost; it is no YAML as it stands")
           .with_fix(
-              "take it from where it was copied; what is said about it here takes the nesting from the "
-              "schema "
-              "of its kind");
+              "take it from where it was copied; what is said about it here takes the nesting "
+              "from the schema of its kind");
     add(std::move(rebuilt.value), true);
     return std::max(rebuilt.end, begin + kObjectKey.size());
   }
@@ -164,8 +161,7 @@ class ProseReader {
   }
 
   void say(size_t begin, size_t end) {
-    if (begin < end)
-      bundle_.prose.push_back({text_.substr(begin, end - begin), index_.at(begin, end - begin)});
+    if (begin < end) bundle_.prose.push_back({text_.substr(begin, end - begin), index_.at(begin, end - begin)});
   }
 
   static bool is_sentence(std::string_view line) {
@@ -189,8 +185,8 @@ class ProseReader {
       const std::string_view part = line.text.substr(starts[i], end - starts[i]);
       const size_t stop = glue(part);
       read_shell(
-          source_, index_, {line.begin + starts[i], line.begin + starts[i] + stop}, ShellText::kScript,
-          bundle_, [](doc::Region) {}, where_);
+          source_, index_, {line.begin + starts[i], line.begin + starts[i] + stop}, ShellText::kScript, bundle_,
+          [](doc::Region) {}, where_);
       if (stop < part.size()) say(line.begin + starts[i] + stop, line.begin + end);
     }
     return true;
@@ -222,16 +218,15 @@ class ProseReader {
 
   // `ib_write_bw -d mlx5_0` in the running text of a page.
   void code_spans(const PageLine& line) {
-    for (size_t open = line.text.find('`'); open != std::string_view::npos;
-         open = line.text.find('`', open)) {
+    for (size_t open = line.text.find('`'); open != std::string_view::npos; open = line.text.find('`', open)) {
       const size_t close = line.text.find('`', open + 1);
       if (close == std::string_view::npos) return;
       const std::string_view code = line.text.substr(open + 1, close - open - 1);
       const std::string_view program = code.substr(0, code.find(' '));
       if (program.size() < code.size() && find_tool(program) != nullptr && looks_like_command(code))
         read_shell(
-            source_, index_, {line.begin + open + 1, line.begin + close}, ShellText::kFile, bundle_,
-            [](doc::Region) {}, where_);
+            source_, index_, {line.begin + open + 1, line.begin + close}, ShellText::kFile, bundle_, [](doc::Region) {},
+            where_);
       open = close + 1;
     }
   }

@@ -30,8 +30,8 @@ inline void require_inside(const doc::Value& value) {
 }
 
 inline Bundle read_any(const char* name, const uint8_t* data, size_t size) {
-  const auto source = std::make_shared<const doc::Source>(
-      doc::Source{name, std::string(reinterpret_cast<const char*>(data), size)});
+  const auto source =
+      std::make_shared<const doc::Source>(doc::Source{name, std::string(reinterpret_cast<const char*>(data), size)});
   doc::Diagnostics diagnostics;
   Bundle bundle = read_bundle({source}, diagnostics);
   diagnostics.sort();
@@ -52,8 +52,7 @@ inline Bundle read_any(const char* name, const uint8_t* data, size_t size) {
     require(!prose.text.empty() && prose.text.find('\n') == std::string_view::npos);
   }
   for (const ToolCommand& one : tool_commands(bundle)) {
-    for (const OptionProblem& problem : one.parsed.problems)
-      require(problem.word < one.command->words.size());
+    for (const OptionProblem& problem : one.parsed.problems) require(problem.word < one.command->words.size());
     for (size_t word : one.parsed.positionals) require(word < one.command->words.size());
   }
   return bundle;

@@ -24,8 +24,7 @@ std::string_view first_word(std::string_view text) {
 
 // "name@host", "[root@node ~]", "sh-4.4", "bash-5.1": what stands before '#' or '$' of a prompt.
 bool is_prompt_name(std::string_view name) {
-  if (name.starts_with("(") && name.find(") ") != std::string_view::npos)
-    name.remove_prefix(name.find(") ") + 2);
+  if (name.starts_with("(") && name.find(") ") != std::string_view::npos) name.remove_prefix(name.find(") ") + 2);
   if (name.starts_with("[") && name.ends_with("]")) return name.size() < 60;
   if (name.find_first_of(" \t\"'=") != std::string_view::npos || name.size() > 60) return false;
   return name.starts_with("sh-") || name.starts_with("bash-") || name.find('@') != std::string_view::npos ||
@@ -118,8 +117,7 @@ class ShellReader {
   // "sh-4.4# " is the shell that `oc debug` or `oc rsh` opened; any other prompt is at home again.
   void note_prompt(std::string_view prompt) {
     prompt = without_blanks(prompt);
-    if (!prompt.starts_with("sh-") && !prompt.starts_with("bash-") && !prompt.starts_with("#"))
-      where_.clear();
+    if (!prompt.starts_with("sh-") && !prompt.starts_with("bash-") && !prompt.starts_with("#")) where_.clear();
   }
 
   doc::Span span(size_t begin, size_t end) const { return index_.at(begin, end - begin); }
@@ -127,8 +125,8 @@ class ShellReader {
   // "#bytes  #iterations": below output, a '#' without a blank behind it belongs to it.
   bool is_table_head(std::string_view line) const {
     line = without_blanks(line);
-    return kind_ != ShellText::kFile && last_ && !bundle_.commands[*last_].output.empty() &&
-           line.size() > 1 && line[0] == '#' && line[1] != ' ' && line[1] != '#' && line[1] != '!';
+    return kind_ != ShellText::kFile && last_ && !bundle_.commands[*last_].output.empty() && line.size() > 1 &&
+           line[0] == '#' && line[1] != ' ' && line[1] != '#' && line[1] != '!';
   }
 
   void comment(const PageLine& line) {
@@ -150,10 +148,10 @@ class ShellReader {
   size_t unprompted(const PageLine& line) {
     std::string_view word = first_word(without_blanks(line.text));
     const size_t equals = word.find('=');
-    const bool assigns = equals != std::string_view::npos && equals > 0 &&
-                         word.substr(0, equals).find_first_not_of(
-                             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop"
-                             "qrstuvwxyz_0123456789") == std::string_view::npos;
+    const bool assigns =
+        equals != std::string_view::npos && equals > 0 &&
+        word.substr(0, equals).find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") ==
+            std::string_view::npos;
     const bool known = is_program(word) || is_shell_word(word) || assigns;
     if (!known && kind_ != ShellText::kFile && last_ && find_tool(program_of_last()) != nullptr) {
       output(line);
@@ -178,12 +176,10 @@ class ShellReader {
     return next;
   }
 
-  // Of a pipe, the output belongs to the program that it is about: the first that has a table, else the
-  // first.
+  // Of a pipe, the output belongs to the program that it is about: the first that has a table, else the first.
   size_t first_tool(size_t begin) const {
     for (size_t i = begin; i < bundle_.commands.size(); ++i)
-      if (!bundle_.commands[i].words.empty() && find_tool(bundle_.commands[i].words[0].text) != nullptr)
-        return i;
+      if (!bundle_.commands[i].words.empty() && find_tool(bundle_.commands[i].words[0].text) != nullptr) return i;
     return begin;
   }
 

@@ -74,8 +74,7 @@ void ShellLexer::quote(State& state, char mark) {
 
 // `<node-name>`, `<your namespace>`: a placeholder, where a shell would redirect.
 bool ShellLexer::placeholder(State& state) {
-  const size_t end =
-      text_.substr(0, std::min(text_.size(), state.at + 64)).find_first_of(">\n|;&<\"'", state.at + 1);
+  const size_t end = text_.substr(0, std::min(text_.size(), state.at + 64)).find_first_of(">\n|;&<\"'", state.at + 1);
   if (end == std::string_view::npos || text_[end] != '>' || end == state.at + 1) return false;
   const char first = text_[state.at + 1];
   if (std::isalpha(static_cast<unsigned char>(first)) == 0) return false;
@@ -90,8 +89,7 @@ void ShellLexer::here_mark(State& state) {
   const bool quoted = at < text_.size() && (text_[at] == '\'' || text_[at] == '"');
   if (quoted) ++at;
   const size_t begin = at;
-  while (at < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at])) != 0 || text_[at] == '_'))
-    ++at;
+  while (at < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at])) != 0 || text_[at] == '_')) ++at;
   if (at > begin) state.line.here_documents.emplace_back(text_.substr(begin, at - begin));
   state.at = at + (quoted && at < text_.size() ? 1 : 0);
 }
@@ -134,8 +132,7 @@ void ShellLexer::step(State& state) {
     state.at = std::min(text_.find('\n', state.at), text_.size());
   } else if (c == '\'' || c == '"') {
     quote(state, c);
-  } else if ((c == '$' && next == '(') ||
-             (c == '`' && (state.outer.empty() || state.outer.back().closing != '`'))) {
+  } else if ((c == '$' && next == '(') || (c == '`' && (state.outer.empty() || state.outer.back().closing != '`'))) {
     const bool in_word = state.open;
     state.end_word(state.at);
     state.outer.push_back({std::move(state.words), c == '`' ? '`' : ')', in_word});
@@ -184,9 +181,8 @@ ShellLine ShellLexer::line(size_t at) {
 bool is_assignment(const ShellWord& word) {
   const size_t equals = word.text.find('=');
   if (equals == 0 || equals == std::string::npos) return false;
-  return std::ranges::all_of(word.text.substr(0, equals), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  });
+  return std::ranges::all_of(word.text.substr(0, equals),
+                             [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
 }
 
 namespace {
@@ -216,11 +212,9 @@ class Leaders {
       ++at_;
       return true;
     }
-    if (name == "sudo" || name == "env" || name == "nohup" || name == "time" || name == "watch" ||
-        name == "numactl") {
+    if (name == "sudo" || name == "env" || name == "nohup" || name == "time" || name == "watch" || name == "numactl") {
       ++at_;
-      while (is_option(at_))
-        at_ += (word(at_) == "-u" || word(at_) == "-n") && at_ + 2 < words_.size() ? 2 : 1;
+      while (is_option(at_)) at_ += (word(at_) == "-u" || word(at_) == "-n") && at_ + 2 < words_.size() ? 2 : 1;
       return true;
     }
     if (name == "timeout" || name == "taskset" || name == "chroot") return with_one_argument();
@@ -241,8 +235,7 @@ class Leaders {
   bool into_container() {
     size_t verb = at_ + 1;
     while (verb < words_.size() && word(verb) != "exec" && word(verb) != "debug" && word(verb) != "rsh") {
-      const bool argument =
-          word(verb - 1) == "-n" || word(verb - 1) == "--namespace" || word(verb - 1) == "--context";
+      const bool argument = word(verb - 1) == "-n" || word(verb - 1) == "--namespace" || word(verb - 1) == "--context";
       if (!is_option(verb) && !argument) return false;
       ++verb;
     }
@@ -252,8 +245,7 @@ class Leaders {
     if (target >= words_.size()) return false;
     size_t dashes = target;
     while (dashes < words_.size() && word(dashes) != "--") ++dashes;
-    const bool rsh =
-        word(verb) == "rsh" || word(at_) == "docker" || word(at_) == "podman" || word(at_) == "crictl";
+    const bool rsh = word(verb) == "rsh" || word(at_) == "docker" || word(at_) == "podman" || word(at_) == "crictl";
     where_ = word(target);
     at_ = dashes < words_.size() ? dashes + 1 : rsh ? target + 1 : words_.size();
     return true;

@@ -44,8 +44,7 @@ class ShellLexer {
   size_t closing(size_t at, char mark);
 
   std::string_view text_;
-  std::array<size_t, 2>
-      closing_{};  // where the next ' and " stand, as far as looked; so that looking is linear
+  std::array<size_t, 2> closing_{};  // where the next ' and " stand, as far as looked; so that looking is linear
 };
 
 bool is_assignment(const ShellWord& word);

@@ -71,8 +71,7 @@ void add_tool(const Value& entry, const Value& groups, Tools& out) {
     for (const std::string& line : texts_at(groups, group)) tool.options.push_back(option_of(line));
   for (const std::string& line : texts_at(entry, "options")) tool.options.push_back(option_of(line));
   const Value* positionals = entry.find("positionals");
-  if (const int64_t* count = positionals ? positionals->as_int() : nullptr)
-    tool.positionals = static_cast<int>(*count);
+  if (const int64_t* count = positionals ? positionals->as_int() : nullptr) tool.positionals = static_cast<int>(*count);
   tool.takes = text_at(entry, "takes");
   tool.stops_at_word = flag_at(entry, "stopsAtWord");
   tool.two_sided = flag_at(entry, "twoSided");
@@ -146,8 +145,7 @@ bool may_follow(std::string_view name, std::string_view word) {
   if (program->second.contains(word)) return true;
   if (std::string_view("-/<>$|.~{}'\"&;*:@[0123456789").find(word[0]) != std::string_view::npos) return true;
   if (!program->second.empty()) return false;
-  return word.find_first_of("_0123456789=/.:<{*") < word.size() && !word.ends_with(':') &&
-         !word.ends_with('.');
+  return word.find_first_of("_0123456789=/.:<{*") < word.size() && !word.ends_with(':') && !word.ends_with('.');
 }
 
 bool is_shell_word(std::string_view word) {
@@ -187,8 +185,7 @@ class CommandParser {
     if (tool_.stops_at_word) options_ended_ = true;
     if (tool_.positionals < 0 || out_.positionals.size() <= static_cast<size_t>(tool_.positionals)) return;
     OptionProblem stray{.what = OptionProblem::kStray, .word = at_};
-    if (!out_.options.empty() && out_.options.back().word + 1 == at_ &&
-        out_.options.back().option->argument.empty())
+    if (!out_.options.empty() && out_.options.back().word + 1 == at_ && out_.options.back().option->argument.empty())
       stray.after = out_.options.back().name;
     out_.problems.push_back(std::move(stray));
   }

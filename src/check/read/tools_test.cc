@@ -29,8 +29,7 @@ std::string problems_of(const std::string& line) {
         out += problem.option + " needs an argument";
         break;
       case OptionProblem::kStray:
-        out += "stray " + std::string(words[problem.word]) +
-               (problem.after.empty() ? "" : " after " + problem.after);
+        out += "stray " + std::string(words[problem.word]) + (problem.after.empty() ? "" : " after " + problem.after);
         break;
     }
   }
@@ -39,8 +38,8 @@ std::string problems_of(const std::string& line) {
 
 TEST(Tools, EveryLineOfTheDataIsAnOption) {
   for (std::string_view name :
-       {"ib_write_bw", "ibping", "sminfo", "ibnetdiscover", "ibv_devinfo", "ibstat", "rping", "ip", "rdma",
-        "mstconfig", "all_reduce_perf", "ucx_perftest", "iblinkinfo", "perfquery"}) {
+       {"ib_write_bw", "ibping", "sminfo", "ibnetdiscover", "ibv_devinfo", "ibstat", "rping", "ip", "rdma", "mstconfig",
+        "all_reduce_perf", "ucx_perftest", "iblinkinfo", "perfquery"}) {
     const Tool* tool = find_tool(name);
     ASSERT_NE(tool, nullptr) << name;
     EXPECT_FALSE(tool->package.empty()) << name;

@@ -21,8 +21,7 @@ bool knows(const Schema* schema, std::string_view key) {
   return schema != nullptr && schema->type == FieldType::kObject && schema->fields.contains(key);
 }
 
-// The objects around the member whose key stands at `offset`, outermost first; empty: it is not below
-// `value`.
+// The objects around the member whose key stands at `offset`, outermost first; empty: it is not below `value`.
 std::vector<Level> levels_to(const Value& value, const Schema* schema, size_t offset) {
   if (const auto* members = value.as_object()) {
     for (const Value::Member& member : *members) {
@@ -30,8 +29,7 @@ std::vector<Level> levels_to(const Value& value, const Schema* schema, size_t of
       const Schema* below = nullptr;
       if (schema != nullptr && schema->type == FieldType::kMap) below = schema->items;
       if (schema != nullptr)
-        if (const auto field = schema->fields.find(member.key); field != schema->fields.end())
-          below = field->second;
+        if (const auto field = schema->fields.find(member.key); field != schema->fields.end()) below = field->second;
       if (auto found = levels_to(member.value, below, offset); !found.empty()) {
         found.insert(found.begin(), {&value, schema});
         return found;
@@ -40,8 +38,7 @@ std::vector<Level> levels_to(const Value& value, const Schema* schema, size_t of
   }
   if (const auto* items = value.as_array())
     for (const Value& item : *items)
-      if (auto found = levels_to(item, schema ? schema->items : nullptr, offset); !found.empty())
-        return found;
+      if (auto found = levels_to(item, schema ? schema->items : nullptr, offset); !found.empty()) return found;
   return {};
 }
 
@@ -150,8 +147,7 @@ void move(doc::Diagnostic& finding, const Value& value, const Value& target) {
   const size_t target_indent = first.offset - first_line;
   // Both stand in block style, each at the beginning of its line (behind "- " at most).
   const bool own_line = text.substr(key_line, indent).find_first_not_of(' ') == std::string_view::npos;
-  const bool target_line =
-      text.substr(first_line, target_indent).find_first_not_of(" -") == std::string_view::npos;
+  const bool target_line = text.substr(first_line, target_indent).find_first_not_of(" -") == std::string_view::npos;
   if (!own_line || !target_line) return;
   const size_t to = member_end(text, key_line, indent, value.is_array());
   const size_t place = block_end(text, first_line, target_indent);
@@ -166,8 +162,7 @@ void move(doc::Diagnostic& finding, const Value& value, const Value& target) {
     const bool empty = line.find_first_not_of(" \t\r\n") == std::string_view::npos;
     line.remove_prefix(std::min(blanks, line.size()));
     if (!empty) finding.edits.push_back({source, place, 0, std::string(target_indent + deeper, ' '), {}});
-    finding.edits.push_back(
-        {source, place, 0, std::string(line) + (line.ends_with('\n') ? "" : "\n"), at + blanks});
+    finding.edits.push_back({source, place, 0, std::string(line) + (line.ends_with('\n') ? "" : "\n"), at + blanks});
   }
 }
 

@@ -26,40 +26,33 @@ TEST(MovesTest, FieldsGoWhereTheyBelong) {
        "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n    isRdma: true\n",
        "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  isRdma: true\n"},
       {"with fields behind it that stay",
-       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    isRdma: true # for RoCE\n    vendor: \"15b3\"\n  "
-       "mtu: 9000\n",
-       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  mtu: 9000\n  isRdma: true # "
-       "for RoCE\n"},
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    isRdma: true # for RoCE\n    "
+       "vendor: \"15b3\"\n  mtu: 9000\n",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  mtu: 9000\n  "
+       "isRdma: true # for RoCE\n"},
       {"with lines of its own",
-       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n    nodeSelector:\n      a: "
-       "b\n\n      c: d\n",
-       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  nodeSelector:\n    a: b\n\n  "
-       "  c: d\n"},
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n    nodeSelector:\n "
+       "     a: b\n\n      c: d\n",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  nodeSelector:\n    a: b\n\n    c: d\n"},
       {"one level too high, a list",
-       "  resourceName: r\n  numVfs: 8\n  pfNames:\n  - ens1\n  - ens2\n  nicSelector:\n    vendor: "
-       "\"15b3\"\n",
-       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n    pfNames:\n    - ens1\n    "
-       "- ens2\n"},
+       "  resourceName: r\n  numVfs: 8\n  pfNames:\n  - ens1\n  - ens2\n  nicSelector:\n    vendor: \"15b3\"\n",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n    pfNames:\n    - ens1\n    - ens2\n"},
       {"without a line end at the end",
        "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n    isRdma: true",
        "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  isRdma: true\n"},
       {"with the comments that speak of it",
-       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    # RoCE needs it\n    isRdma: true\n    vendor: "
-       "\"15b3\"\n  mtu: 9000\n",
-       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  mtu: 9000\n  # RoCE needs "
-       "it\n  isRdma: true\n"},
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    # RoCE needs it\n    isRdma: true\n    "
+       "vendor: \"15b3\"\n  mtu: 9000\n",
+       "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  mtu: 9000\n  # RoCE "
+       "needs it\n  isRdma: true\n"},
       {"one level too high, directly below",
        "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n  pfNames:\n  - ens1\n",
        "  resourceName: r\n  numVfs: 8\n  nicSelector:\n    vendor: \"15b3\"\n    pfNames:\n    - ens1\n"},
       {"not where it is there already",
-       "  resourceName: r\n  numVfs: 8\n  isRdma: false\n  nicSelector:\n    vendor: \"15b3\"\n    isRdma: "
-       "true\n",
-       ""},
-      {"not in flow style",
-       "  resourceName: r\n  numVfs: 8\n  nicSelector: {vendor: \"15b3\", isRdma: true}\n", ""},
+       "  resourceName: r\n  numVfs: 8\n  isRdma: false\n  nicSelector:\n    vendor: \"15b3\"\n    isRdma: true\n", ""},
+      {"not in flow style", "  resourceName: r\n  numVfs: 8\n  nicSelector: {vendor: \"15b3\", isRdma: true}\n", ""},
   };
-  for (const Case& c : cases)
-    EXPECT_EQ(fixed(kHead + c.before), c.after.empty() ? "" : kHead + c.after) << c.about;
+  for (const Case& c : cases) EXPECT_EQ(fixed(kHead + c.before), c.after.empty() ? "" : kHead + c.after) << c.about;
 }
 
 // Repairs that follow from one another, and the places of what is left, in the text as it was given.

@@ -179,8 +179,7 @@ class Realigner {
       result.score.of_all += oddities(value);
       sort_members(value);
     }
-    const auto same =
-        std::ranges::find_if(results_, [&](const Result& r) { return r.meaning == result.meaning; });
+    const auto same = std::ranges::find_if(results_, [&](const Result& r) { return r.meaning == result.meaning; });
     if (same == results_.end()) results_.push_back(std::move(result));
   }
 
@@ -215,16 +214,14 @@ class Realigner {
   bool is_of(const Way& way, const Diagnostic& finding) const {
     const auto line = static_cast<size_t>(finding.span.line) - 1;
     if (!finding.span.known() || line < way.first || line > way.last) return false;
-    const bool place =
-        finding.id.ends_with("-002") || finding.id.ends_with("-003") || finding.id.ends_with("-006");
+    const bool place = finding.id.ends_with("-002") || finding.id.ends_with("-003") || finding.id.ends_with("-006");
     return place && lines_[line].indent == lines_[way.first].indent;
   }
 
   // A repair is none where the lines have no place there either, or where nothing gets better.
   void decide() {
-    std::erase_if(results_, [&](const Result& result) {
-      return result.score.of_the_lines > 0 || result.score.of_all >= least_;
-    });
+    std::erase_if(results_,
+                  [&](const Result& result) { return result.score.of_the_lines > 0 || result.score.of_all >= least_; });
     if (results_.empty() || spent_) return;
     // An object that is no longer found (an Ansible task without its definition) is worse than any finding.
     const size_t most = std::ranges::max_element(results_, {}, &Result::objects)->objects;
@@ -284,14 +281,12 @@ class Realigner {
     for (const auto& [first, last] : blocks)
       for (const long blanks : shifts(first))
         if (fits(first, last, blanks)) ways.push_back({first, last, blanks});
-    std::ranges::stable_sort(ways, {},
-                             [](const Way& way) { return std::pair(way.changed(), std::abs(way.blanks)); });
+    std::ranges::stable_sort(ways, {}, [](const Way& way) { return std::pair(way.changed(), std::abs(way.blanks)); });
     return ways;
   }
 
   size_t line_at(size_t offset) const {
-    const auto line =
-        std::ranges::find_if(lines_, [&](const Line& one) { return offset < part_.begin + one.end; });
+    const auto line = std::ranges::find_if(lines_, [&](const Line& one) { return offset < part_.begin + one.end; });
     return static_cast<size_t>(line - lines_.begin()) - (line == lines_.end() ? 1 : 0);
   }
   // Not within braces, nor behind another key.
@@ -311,8 +306,7 @@ class Realigner {
     return last;
   }
 
-  // To the columns at which lines around stand, or their keys behind a "- ", or one level below the line
-  // above.
+  // To the columns at which lines around stand, or their keys behind a "- ", or one level below the line above.
   std::set<long> shifts(size_t first) const {
     std::set<long> shifts;
     const auto add = [&](size_t column) {
@@ -372,15 +366,14 @@ class Realigner {
     if (const Value::Array* items = value.as_array())
       for (const Value& item : *items) sum += oddities(item);
     if (const std::string* text = value.as_string())
-      sum += value.style == doc::Style::kPlain && !value.written().empty() &&
-             text->size() > value.written().size() && text->starts_with(value.written());
+      sum += value.style == doc::Style::kPlain && !value.written().empty() && text->size() > value.written().size() &&
+             text->starts_with(value.written());
     return sum;
   }
 
   int line_number(size_t i) const {
     const auto begin = source_->text.begin();
-    return 1 + static_cast<int>(
-                   std::count(begin, begin + static_cast<long>(part_.begin + lines_[i].begin), '\n'));
+    return 1 + static_cast<int>(std::count(begin, begin + static_cast<long>(part_.begin + lines_[i].begin), '\n'));
   }
   size_t column(const Way& way) const {
     return static_cast<size_t>(static_cast<long>(lines_[way.first].indent) + way.blanks) + 1;
@@ -405,15 +398,13 @@ class Realigner {
     };
     const auto found = std::ranges::find_if(findings_, on_its_lines);
     Diagnostic& finding = found != findings_.end() ? **found : *findings_[0];
-    const bool other =
-        finding.id == "RB-YAML-002" && finding.fix != advice(way, line_at(finding.span.offset));
+    const bool other = finding.id == "RB-YAML-002" && finding.fix != advice(way, line_at(finding.span.offset));
     if (found == findings_.end() || other) retell(finding, way);
     finding.fix = advice(way, line_at(finding.span.offset));
     for (size_t i = first_with_comments(way); i <= way.last; ++i) {
       const long blanks = blanks_of(way, i);
       const size_t begin = part_.begin + lines_[i].begin;
-      if (blanks > 0)
-        finding.edits.push_back({source_, begin, 0, std::string(static_cast<size_t>(blanks), ' '), {}});
+      if (blanks > 0) finding.edits.push_back({source_, begin, 0, std::string(static_cast<size_t>(blanks), ' '), {}});
       if (blanks < 0) finding.edits.push_back({source_, begin, static_cast<size_t>(-blanks), "", {}});
     }
   }
@@ -475,8 +466,7 @@ void realign(doc::Diagnostics& findings, const TryText& read, size_t& bytes) {
     its = std::move(part);
     there.push_back(&finding);
   }
-  for (auto& [place, part] : with_findings)
-    Realigner(std::move(part.second), std::move(part.first), read, bytes).run();
+  for (auto& [place, part] : with_findings) Realigner(std::move(part.second), std::move(part.first), read, bytes).run();
 }
 
 }  // namespace railbed::check

@@ -131,8 +131,7 @@ class Words {
 
 class Rebuilder {
  public:
-  Rebuilder(const doc::SourcePtr& source, const doc::LineIndex& index, Words words, const Schema& root,
-            Value& value)
+  Rebuilder(const doc::SourcePtr& source, const doc::LineIndex& index, Words words, const Schema& root, Value& value)
       : source_(source), index_(index), words_(words) {
     value = Value::object();
     value.span = index_.at(words_.at, 1);
@@ -178,8 +177,7 @@ class Rebuilder {
     return scalar && !is_known(words_.slice(words_.at, words_.at + length));
   }
 
-  // A comment ends with its line. Where that was lost, it ends before the next key that some open object
-  // knows.
+  // A comment ends with its line. Where that was lost, it ends before the next key that some open object knows.
   bool comment() {
     if (!words_.one_line()) {
       words_.at = words_.line_end();
@@ -233,9 +231,8 @@ class Rebuilder {
     }
     for (size_t i = frames_.size(); i-- > 0;) {
       const Frame& frame = frames_[i];
-      const bool wants =
-          !frame.list && (knows(frame.schema, name) ? frame.value->find(name) == nullptr
-                                                    : takes_any(frame.schema) && !is_known(name));
+      const bool wants = !frame.list && (knows(frame.schema, name) ? frame.value->find(name) == nullptr
+                                                                   : takes_any(frame.schema) && !is_known(name));
       if (!wants) continue;
       frames_.resize(i + 1);
       pending_.reset();
@@ -277,8 +274,7 @@ class Rebuilder {
     words_.at += 1;
     words_.skip_blanks();
     const auto length = words_.key_at(words_.at);
-    const std::string_view name =
-        length ? unquoted(words_.slice(words_.at, words_.at + *length)) : std::string_view();
+    const std::string_view name = length ? unquoted(words_.slice(words_.at, words_.at + *length)) : std::string_view();
     if (frames_.size() > kMaxFrames || !open_list(name)) return false;
     const Frame list = frames_.back();
     const Schema* items = list.schema ? list.schema->items : nullptr;
@@ -327,8 +323,7 @@ class Rebuilder {
   // Reads [begin, end) as YAML does; what is open to its end is text.
   void take(const Pending& pending, size_t begin, size_t end) {
     const std::string_view text = words_.slice(begin, end);
-    const bool closed = text.size() > 1 &&
-                        std::string_view("\"'[{").find(text[0]) != std::string_view::npos &&
+    const bool closed = text.size() > 1 && std::string_view("\"'[{").find(text[0]) != std::string_view::npos &&
                         std::string_view("\"']}").find(text.back()) != std::string_view::npos;
     if (closed) {
       doc::Diagnostics problems;
@@ -364,8 +359,7 @@ class Rebuilder {
   size_t glue(const Schema* schema, size_t begin, size_t stop) {
     const std::string_view word = words_.slice(begin, stop);
     const auto cut_behind = [&](std::string_view value) {
-      if (!word.starts_with(value) || word.size() == value.size() || !is_letter(word[value.size()]))
-        return false;
+      if (!word.starts_with(value) || word.size() == value.size() || !is_letter(word[value.size()])) return false;
       ended_ = true;
       return true;
     };
@@ -397,13 +391,11 @@ class Rebuilder {
       words_.at = *end;
       return true;
     }
-    if (pending.schema != nullptr && pending.schema->type == FieldType::kYaml &&
-        pending.schema->items != nullptr)
+    if (pending.schema != nullptr && pending.schema->type == FieldType::kYaml && pending.schema->items != nullptr)
       return block_yaml(pending, begin);
     words_.at = text_end(begin);
     size_t end = words_.at;
-    while (end > begin && (is_blank(words_.slice(end - 1, end)[0]) || words_.slice(end - 1, end) == "\n"))
-      --end;
+    while (end > begin && (is_blank(words_.slice(end - 1, end)[0]) || words_.slice(end - 1, end) == "\n")) --end;
     set_text(pending, begin, end);
     return true;
   }
@@ -425,8 +417,7 @@ class Rebuilder {
   }
 
   size_t text_end(size_t begin) {
-    const size_t limit =
-        words_.one_line() ? words_.line_end() : words_.slice(0, std::string_view::npos).size();
+    const size_t limit = words_.one_line() ? words_.line_end() : words_.slice(0, std::string_view::npos).size();
     for (size_t at = begin; at < limit;) {
       const size_t end = words_.word_end(at);
       const std::string_view word = words_.slice(at, end);
@@ -438,14 +429,12 @@ class Rebuilder {
         return at + quote + 1;
       }
       size_t next = end;
-      while (next < limit &&
-             (is_blank(words_.slice(next, next + 1)[0]) || words_.slice(next, next + 1) == "\n"))
+      while (next < limit && (is_blank(words_.slice(next, next + 1)[0]) || words_.slice(next, next + 1) == "\n"))
         ++next;
       const auto length = words_.key_at(next);
       const bool at_line = words_.one_line() || (next > 0 && words_.slice(next - 1, next) == "\n");
       if (length && at_line && is_known(words_.slice(next, next + *length))) return end;
-      if (!words_.one_line() && next > end &&
-          !is_assignment_like(words_.slice(next, words_.word_end(next))) &&
+      if (!words_.one_line() && next > end && !is_assignment_like(words_.slice(next, words_.word_end(next))) &&
           words_.slice(end, end + 1) == "\n")
         return end;
       at = next;
@@ -472,8 +461,7 @@ std::string_view plain_value(std::string_view text, size_t at) {
   at = std::min(text.find_first_not_of(" \t", at), text.size());
   const size_t end = std::min(text.find_first_of(" \t\r\n", at), text.size());
   std::string_view value = text.substr(at, end - at);
-  if (value.size() > 1 && (value[0] == '"' || value[0] == '\''))
-    value = value.substr(1, value.find(value[0], 1) - 1);
+  if (value.size() > 1 && (value[0] == '"' || value[0] == '\'')) value = value.substr(1, value.find(value[0], 1) - 1);
   return value;
 }
 

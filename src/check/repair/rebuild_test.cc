@@ -127,17 +127,14 @@ TEST(Rebuild, TakesOneLineApartAndStopsWhereTheTextGoesOn) {
   EXPECT_EQ(inner->find("type")->span.to_string(), "page.txt:2:125");
   EXPECT_EQ(*r.bundle.documents[2].value.find("spec")->find("workerConfig")->find("configData")->as_string(),
             "sources:\n  pci:\n    deviceClassWhitelist:\n    - \"03\"\n    - \"0200\"\n    "
-            "deviceLabelFields:\n    - "
-            "vendor\n");
+            "deviceLabelFields:\n    - vendor\n");
   std::vector<std::string> prose;
   for (const Prose& line : r.bundle.prose) prose.emplace_back(line.text);
-  EXPECT_EQ(prose, (std::vector<std::string>{"Create it: ", "where:", "Then make the pods.",
-                                             "Install the driver:"}));
+  EXPECT_EQ(prose, (std::vector<std::string>{"Create it: ", "where:", "Then make the pods.", "Install the driver:"}));
 }
 
 TEST(Rebuild, KeepsMisspeltFieldsWhereTheyStand) {
-  const Read r =
-      read("apiVersion: v1\nkind: Pod\nmetadata:\nname: a\nspec:\ncontainer:\n- name: main\nimage: x\n");
+  const Read r = read("apiVersion: v1\nkind: Pod\nmetadata:\nname: a\nspec:\ncontainer:\n- name: main\nimage: x\n");
   EXPECT_EQ(
       json(r),
       R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"container":[{"name":"main","image":"x"}]}})");

@@ -80,8 +80,7 @@ bool is_of_kind(const Edit& edit) {
   line.remove_prefix(std::min(line.find_first_not_of(" \t-{\"'"), line.size()));
   if (!line.starts_with("kind")) return false;
   line.remove_prefix(4);
-  return line.find_first_not_of("\"' \t") != std::string_view::npos &&
-         line[line.find_first_not_of("\"' \t")] == ':';
+  return line.find_first_not_of("\"' \t") != std::string_view::npos && line[line.find_first_not_of("\"' \t")] == ':';
 }
 
 // Whether a change of words is one that its finding names and that keeps what it is about.
@@ -98,8 +97,7 @@ bool is_announced(const Edit& edit, const Diagnostic& finding) {
   return wrapped || unwrapped || renamed;
 }
 
-// All keys, and all scalars with their types. Texts count without their blanks: a line within one may be
-// indented.
+// All keys, and all scalars with their types. Texts count without their blanks: a line within one may be indented.
 void count_parts(const Value& value, std::map<std::string, int>& parts) {
   if (const Value::Object* members = value.as_object()) {
     for (const Value::Member& member : *members) {
@@ -210,8 +208,7 @@ Offers that_keep(const SourcePtr& source, const Offers& findings, int& budget) {
 
 }  // namespace
 
-bool keeps_everything(const SourcePtr& before, const SourcePtr& after,
-                      const std::vector<const Diagnostic*>& findings) {
+bool keeps_everything(const SourcePtr& before, const SourcePtr& after, const std::vector<const Diagnostic*>& findings) {
   std::vector<Edit> words;
   for (const Diagnostic* finding : findings)
     std::ranges::copy_if(finding->edits, std::back_inserter(words), [](const Edit& edit) {
@@ -266,8 +263,7 @@ void Texts::to_given(doc::Diagnostics& findings) const {
 std::vector<Repair> Texts::repairs() const {
   std::vector<Repair> out;
   for (size_t i = 0; i < given_.size(); ++i)
-    if (current_[i] != given_[i] && current_[i]->text != given_[i]->text)
-      out.push_back({given_[i], current_[i]});
+    if (current_[i] != given_[i] && current_[i]->text != given_[i]->text) out.push_back({given_[i], current_[i]});
   return out;
 }
 

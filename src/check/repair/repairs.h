@@ -27,9 +27,8 @@ class Texts {
 
   const std::vector<doc::SourcePtr>& current() const { return current_; }
 
-  // Makes the repairs of `findings`; those that would lose something are taken away from their findings.
-  // Repairs that touch the same lines as an earlier one stay where they are, for the next round. Whether
-  // anything changed.
+  // Makes the repairs of `findings`; those that would lose something are taken away from their findings. Repairs that
+  // touch the same lines as an earlier one stay where they are, for the next round. Whether anything changed.
   bool apply(doc::Diagnostics& findings);
 
   // A place in any of the texts, in the text that was given.

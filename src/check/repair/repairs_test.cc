@@ -3,10 +3,9 @@
 // it means something else without a word. Held against every bundle of testdata/bundles with one to three
 // lines shifted by up to four blanks, which is what an editor, a paste or a merge does to them.
 //
-// A shift changes blanks only, so a right repair does no more than that: any other change is a mistake here,
-// without exceptions. The unit test takes a sample of every bundle; RAILBED_SHIFTS=all takes all cases
-// (minutes), RAILBED_SHIFTS=<n> every n-th. RAILBED_SHIFTS_SHOW=<kind of outcome> prints the first cases of
-// that kind.
+// A shift changes blanks only, so a right repair does no more than that: any other change is a mistake here, without
+// exceptions. The unit test takes a sample of every bundle; RAILBED_SHIFTS=all takes all cases (minutes),
+// RAILBED_SHIFTS=<n> every n-th. RAILBED_SHIFTS_SHOW=<kind of outcome> prints the first cases of that kind.
 #include "check/repair/repairs.h"
 
 #include <cstdlib>
@@ -194,8 +193,7 @@ TEST(Repairs, WhatLosesSomethingIsToldWithoutAnEdit) {
       {"a comment", " # why", "", "", ""},
       {"a word that nobody named", "on", "off", "write it", ""},
       {"a kind, even if it is named", "Config", "ConfigMap", "did you mean 'ConfigMap'?", ""},
-      {"a word that the finding names", "c", "cc", "did you mean 'cc'?",
-       "kind: Config\na: 1 # why\nb: on\ncc: d\n"},
+      {"a word that the finding names", "c", "cc", "did you mean 'cc'?", "kind: Config\na: 1 # why\nb: on\ncc: d\n"},
       {"quotes", "on", "\"on\"", "", "kind: Config\na: 1 # why\nb: \"on\"\nc: d\n"},
       {"a line into the text of another", "c: d", "  c: d", "", ""},
   };

@@ -69,10 +69,9 @@ void overlaps_cluster(const Input& in, Findings& out) {
       for (const IpPrefix& cluster : in.settings.cluster_networks)
         if (range.subnet.length >= kShortestV4 && range.subnet.overlaps(cluster))
           out.error(subnet_span(network, range),
-                    fmt::format("{} overlaps with {}, a network of the cluster: pods that are attached here "
-                                "lose the way to the pods and services in it",
-                                IpPrefix{range.subnet.network(), range.subnet.length}.to_string(),
-                                cluster.to_string()))
+                    fmt::format("{} overlaps with {}, a network of the cluster: pods that are attached here lose the "
+                                "way to the pods and services in it",
+                                IpPrefix{range.subnet.network(), range.subnet.length}.to_string(), cluster.to_string()))
               .with_fix("take a prefix that the cluster does not use");
 }
 
@@ -92,14 +91,13 @@ void takes_default_route(const Input& in, Findings& out) {
       const std::string_view to = text_at(route, "dst");
       if (to != "0.0.0.0/0" && to != "::/0") continue;
       if (integer_at(route, "table").value_or(254) != 254) continue;
-      out.warning(
-             route.find("dst")->span,
-             fmt::format("{} takes the pod's default route away from eth0: traffic to DNS, API server and "
-                         "registries goes into the fabric",
-                         network.label()))
+      out.warning(route.find("dst")->span,
+                  fmt::format("{} takes the pod's default route away from eth0: traffic to DNS, API server and "
+                              "registries goes into the fabric",
+                              network.label()))
           .with_fix(
-              "remove the route, or ask for it in the pods that want it (\"default-route\" in the "
-              "networks annotation)");
+              "remove the route, or ask for it in the pods that want it (\"default-route\" "
+              "in the networks annotation)");
     }
   }
 }
@@ -110,13 +108,13 @@ void gateway_is_handed_out(const Input& in, Findings& out) {
     for (const api::IpamRange& range : ranges_of(network)) {
       if (!range.gateway || !range.addresses.contains(*range.gateway)) continue;
       // The parser itself excludes the gateway, once.
-      if (std::ranges::count_if(range.excluded,
-                                [&](const IpPrefix& hole) { return hole.contains(*range.gateway); }) > 1)
+      if (std::ranges::count_if(range.excluded, [&](const IpPrefix& hole) { return hole.contains(*range.gateway); }) >
+          1)
         continue;
       const Value* gateway = network.ipam.find("gateway");
-      out.warning(gateway == nullptr ? range.span : gateway->span,
-                  fmt::format("whereabouts gives {} to a pod some day: it does not leave its gateway out",
-                              *range.gateway))
+      out.warning(
+             gateway == nullptr ? range.span : gateway->span,
+             fmt::format("whereabouts gives {} to a pod some day: it does not leave its gateway out", *range.gateway))
           .with_fix(fmt::format("\"exclude\": [\"{}/{}\"], or begin the range behind it", *range.gateway,
                                 range.gateway->bits()));
     }
@@ -149,9 +147,8 @@ void too_few_for_nodes(const Input& in, Findings& out) {
     if (vfs <= addresses) continue;
     auto& told = out.warning(
         subnet_span(network, ranges.front()),
-        fmt::format("{} addresses for the {} VFs of {} on {} node{}: pods beyond them wait for one",
-                    addresses, vfs, network.resource, per_node ? 1 : need.nodes.size(),
-                    per_node || need.nodes.size() == 1 ? "" : "s"));
+        fmt::format("{} addresses for the {} VFs of {} on {} node{}: pods beyond them wait for one", addresses, vfs,
+                    network.resource, per_node ? 1 : need.nodes.size(), per_node || need.nodes.size() == 1 ? "" : "s"));
     for (const PolicyView* policy : in.views.policies_of(network.resource))
       if (const Value* count = policy->spec->find("numVfs")) told.note(count->span, "VFs per PF");
     told.with_fix(fmt::format("a range of at least {} addresses", vfs));
@@ -160,8 +157,7 @@ void too_few_for_nodes(const Input& in, Findings& out) {
 
 // What a policy makes on one node, at least: its PFs are counted where they are named.
 uint64_t vfs_per_node(const PolicyView& policy) {
-  const auto vfs =
-      static_cast<uint64_t>(std::max<int64_t>(integer_at(*policy.spec, "numVfs").value_or(0), 0));
+  const auto vfs = static_cast<uint64_t>(std::max<int64_t>(integer_at(*policy.spec, "numVfs").value_or(0), 0));
   std::set<std::string> pfs;
   for (const Word& name : texts_at(*policy.spec, "nicSelector.pfNames")) {
     if (name.text.find('#') != std::string::npos) return 1;
@@ -186,16 +182,14 @@ void full_after_few_nodes(const Input& in, Findings& out) {
     const Value* count = policies[0]->spec->find("numVfs");
     out.note(subnet_span(network, ranges.front()),
              fmt::format("{} addresses are enough for {} node{}: a node has {} VFs or more of {}", addresses,
-                         addresses / per_node, addresses / per_node == 1 ? "" : "s", per_node,
-                         network.resource))
+                         addresses / per_node, addresses / per_node == 1 ? "" : "s", per_node, network.resource))
         .note(count == nullptr ? doc::Span() : count->span, "VFs per PF; PFs are named by the nicSelector")
         .with_fix("count VFs × PFs × nodes, also of the nodes to come");
   }
 }
 
 bool is_rail(const NetworkView& network) {
-  static constexpr std::string_view kTypes[] = {"sriov",   "ib-sriov", "host-device",
-                                                "macvlan", "ipvlan",   "ipoib"};
+  static constexpr std::string_view kTypes[] = {"sriov", "ib-sriov", "host-device", "macvlan", "ipvlan", "ipoib"};
   return std::ranges::find(kTypes, network.type) != std::end(kTypes);
 }
 
@@ -227,10 +221,9 @@ void host_local_on_many_nodes(const Input& in, Findings& out) {
     const Value* type = network.ipam.find("type");
     if (type == nullptr || text_at(network.ipam, "type") != "host-local" || !is_rail(network)) continue;
     if (on_one_node(in, network)) continue;
-    out.warning(
-           type->span,
-           "host-local counts on each node for itself: every node gives out the same addresses, and pods "
-           "of two nodes with one address reach nobody reliably")
+    out.warning(type->span,
+                "host-local counts on each node for itself: every node gives out the same addresses, and pods of two "
+                "nodes with one address reach nobody reliably")
         .with_fix("whereabouts, or a network of its own with a range of its own per node");
   }
 }
@@ -241,8 +234,7 @@ void static_for_many_pods(const Input& in, Findings& out) {
     if (addresses == nullptr || text_at(network.ipam, "type") != "static") continue;
     const int64_t count = users(in, network);
     if (count < 2) continue;
-    out.error(addresses->span,
-              fmt::format("{} pods use {} and all get this same address", count, network.label()))
+    out.error(addresses->span, fmt::format("{} pods use {} and all get this same address", count, network.label()))
         .with_fix("whereabouts, or \"ips\" in the networks annotation of each pod (capability \"ips\")");
   }
 }
@@ -263,13 +255,12 @@ void dhcp_without_daemon(const Input& in, Findings& out) {
   for (const NetworkView& network : in.views.networks) {
     const Value* type = network.ipam.find("type");
     if (type == nullptr || text_at(network.ipam, "type") != "dhcp") continue;
-    out.warning(
-           type->span,
-           "dhcp needs the plugin's daemon on every node; nothing here starts it, and OpenShift starts it "
-           "only for networks that its Network object declares")
+    out.warning(type->span,
+                "dhcp needs the plugin's daemon on every node; nothing here starts it, and OpenShift starts it only "
+                "for networks that its Network object declares")
         .with_fix(
-            "run `dhcp daemon` in a DaemonSet (OpenShift: a dummy dhcp network in additionalNetworks), "
-            "or use whereabouts");
+            "run `dhcp daemon` in a DaemonSet (OpenShift: a dummy dhcp network in "
+            "additionalNetworks), or use whereabouts");
   }
 }
 
@@ -285,11 +276,10 @@ void one_subnet_twice(const Input& in, Findings& out) {
         for (const api::IpamRange& a : ranges_of(*later))
           for (const api::IpamRange& b : ranges_of(*first)) {
             if (!a.subnet.overlaps(b.subnet) || !told.insert({first, later}).second) continue;
-            out.warning(
-                   subnet_span(*later, a),
-                   fmt::format("{} has two interfaces in one subnet ({} and {}): Linux sends through one "
-                               "of them, and answers for both on either",
-                               pod.pod->label(), pod.networks[j].interface, pod.networks[i].interface))
+            out.warning(subnet_span(*later, a),
+                        fmt::format("{} has two interfaces in one subnet ({} and {}): Linux sends through one of them, "
+                                    "and answers for both on either",
+                                    pod.pod->label(), pod.networks[j].interface, pod.networks[i].interface))
                 .note(subnet_span(*first, b), "the other one")
                 .with_fix("a subnet for each rail");
           }
@@ -297,10 +287,8 @@ void one_subnet_twice(const Input& in, Findings& out) {
 }
 
 constexpr Rule kRules[] = {
-    {"RB-ADDR-001", "a secondary network overlaps with the cluster's own networks", Needs::kNothing,
-     overlaps_cluster},
-    {"RB-ADDR-002", "a secondary network takes the pod's default route", Needs::kNothing,
-     takes_default_route},
+    {"RB-ADDR-001", "a secondary network overlaps with the cluster's own networks", Needs::kNothing, overlaps_cluster},
+    {"RB-ADDR-002", "a secondary network takes the pod's default route", Needs::kNothing, takes_default_route},
     {"RB-ADDR-003", "whereabouts hands its gateway out", Needs::kNothing, gateway_is_handed_out},
     {"RB-ADDR-004", "fewer addresses than the nodes have VFs", Needs::kFacts, too_few_for_nodes},
     {"RB-ADDR-005", "an address range that is full after few nodes", Needs::kNothing, full_after_few_nodes},

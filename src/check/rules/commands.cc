@@ -48,8 +48,7 @@ bool runs(const Bundle& bundle, std::string_view needle) {
 }
 
 // Another command of the same tool and source that has `option`.
-const ToolCommand* other_with(const std::vector<ToolCommand>& all, const ToolCommand& one,
-                              std::string_view option) {
+const ToolCommand* other_with(const std::vector<ToolCommand>& all, const ToolCommand& one, std::string_view option) {
   for (const ToolCommand& other : all)
     if (&other != &one && other.tool == one.tool && same_source(other.command->span, one.command->span) &&
         other.parsed.given(*other.tool, option) != nullptr)
@@ -86,8 +85,8 @@ void stray_word(const Input& in, Findings& out) {
       if (is_placeholder(word.text) || !has_digit(word.text)) continue;
       const std::string message = problem.after.empty()
                                       ? fmt::format("{} makes nothing of '{}'", one.tool->name, word.text)
-                                      : fmt::format("{} of {} takes no argument, so '{}' says nothing",
-                                                    problem.after, one.tool->name, word.text);
+                                      : fmt::format("{} of {} takes no argument, so '{}' says nothing", problem.after,
+                                                    one.tool->name, word.text);
       std::string fix = fmt::format("leave '{}' out", word.text);
       if (!one.tool->hint.empty()) fix += "; " + one.tool->hint;
       out.warning(word.span, message).with_fix(std::move(fix));
@@ -99,8 +98,7 @@ void missing_argument(const Input& in, Findings& out) {
     for (const OptionProblem& problem : one.parsed.problems) {
       if (problem.what != OptionProblem::kNeedsArgument) continue;
       const ToolOption* option = one.tool->find(problem.option);
-      out.error(one.word(problem.word).span,
-                fmt::format("{} of {} needs an argument", problem.option, one.tool->name))
+      out.error(one.word(problem.word).span, fmt::format("{} of {} needs an argument", problem.option, one.tool->name))
           .with_fix(fmt::format("{} {}", problem.option, option ? option->argument : "VALUE"));
     }
 }
@@ -127,9 +125,8 @@ void sides_differ(const Input& in, Findings& out) {
         return given->argument.empty() ? given->name : fmt::format("{} {}", given->name, given->argument);
       };
       const doc::Span at = client ? pair.client->word(client->word).span : pair.client->command->span;
-      out.error(at, fmt::format(
-                        "the client of {} says '{}', its server '{}': the two do not speak of the same test",
-                        pair.client->tool->name, said(client), said(server)))
+      out.error(at, fmt::format("the client of {} says '{}', its server '{}': the two do not speak of the same test",
+                                pair.client->tool->name, said(client), said(server)))
           .note(server ? pair.server->word(server->word).span : pair.server->command->span, "the server")
           .with_fix("say the same on both sides");
     }
@@ -157,8 +154,7 @@ void host_memory_only(const Input& in, Findings& out) {
       out.warning(last->command->span,
                   fmt::format("this {} moves host memory; nothing here tests GPU memory, which the job uses",
                               last->tool->name))
-          .with_fix(
-              "run it once more with --use_cuda=0 --use_cuda_dmabuf on both sides, or an all_reduce_perf");
+          .with_fix("run it once more with --use_cuda=0 --use_cuda_dmabuf on both sides, or an all_reduce_perf");
 }
 
 bool has_key(const Value& value, std::string_view key) {
@@ -188,17 +184,16 @@ void label_proves_itself(const Input& in, Findings& out) {
       const auto found = set.find(word.text);
       if (found == set.end() || !has_word(command, "get")) continue;
       const std::string key = word.text.substr(0, word.text.find('='));
-      const bool used = std::ranges::any_of(
-          in.bundle.documents, [&](const Document& document) { return has_key(document.value, key); });
+      const bool used = std::ranges::any_of(in.bundle.documents,
+                                            [&](const Document& document) { return has_key(document.value, key); });
       if (used) continue;
-      out.warning(word.span,
-                  fmt::format("this lists the nodes that were given the label '{}' by hand: it says "
-                              "nothing about them, and nothing selects by it",
-                              key))
+      out.warning(word.span, fmt::format("this lists the nodes that were given the label '{}' by hand: it says nothing "
+                                         "about them, and nothing selects by it",
+                                         key))
           .note(found->second->span, "it is set here")
           .with_fix(
-              "let a NodeFeatureRule set the label from what the node has, or look for the resource in "
-              "status.allocatable");
+              "let a NodeFeatureRule set the label from what the node has, or look for the "
+              "resource in status.allocatable");
     }
   }
 }
@@ -213,8 +208,8 @@ std::vector<Card> cards() {
   const Value* list = data.find("cards");
   if (const Value::Array* items = list ? list->as_array() : nullptr)
     for (const Value& item : *items)
-      out.push_back({std::string(text_at(item, "pf")), std::string(text_at(item, "name")),
-                     std::string(text_at(item, "mst"))});
+      out.push_back(
+          {std::string(text_at(item, "pf")), std::string(text_at(item, "name")), std::string(text_at(item, "mst"))});
   return out;
 }
 
@@ -240,8 +235,7 @@ using Selected = std::vector<std::pair<std::string, doc::Span>>;  // device ids 
 Selected selected_devices(const Input& in) {
   Selected out;
   for (const PolicyView& policy : in.views.policies)
-    if (const Value* id = at(*policy.spec, "nicSelector.deviceID");
-        id != nullptr && id->as_string() != nullptr)
+    if (const Value* id = at(*policy.spec, "nicSelector.deviceID"); id != nullptr && id->as_string() != nullptr)
       out.emplace_back(*id->as_string(), id->span);
   return out;
 }
@@ -263,11 +257,10 @@ void mst_name_of_another_card(const Input& in, Findings& out) {
       const std::string_view name = mst_name(word.text);
       if (name.empty() || fits(known, selected, name)) continue;
       const Card* card = find_card(known, &Card::mst, name);
-      auto& told =
-          out.warning(part_of(word.span, word.text.find(name), name.size()),
-                      card == nullptr ? fmt::format("no card is called {}", name)
-                                      : fmt::format("{} is a {} (device {}), which no policy here selects",
-                                                    name, card->name, card->pf));
+      auto& told = out.warning(part_of(word.span, word.text.find(name), name.size()),
+                               card == nullptr ? fmt::format("no card is called {}", name)
+                                               : fmt::format("{} is a {} (device {}), which no policy here selects",
+                                                             name, card->name, card->pf));
       for (const auto& [id, span] : selected)
         if (const Card* its = find_card(known, &Card::pf, id); its != nullptr && !its->mst.empty())
           told.note(span, fmt::format("device {} is a {}; its name there is {}", id, its->name, its->mst));
@@ -286,10 +279,9 @@ void mst_without_driver(const Input& in, Findings& out) {
     for (const Word& word : command.words) {
       const std::string_view name = mst_name(word.text);
       if (!name.empty() && fits(known, selected, name))
-        out.note(word.span,
-                 fmt::format("/dev/mst is made by MFT's `mst start`, which stands nowhere here; {} is of "
-                             "mstflint and takes PCI addresses",
-                             program))
+        out.note(word.span, fmt::format("/dev/mst is made by MFT's `mst start`, which stands nowhere here; {} is of "
+                                        "mstflint and takes PCI addresses",
+                                        program))
             .with_fix("-d 0000:5e:00.0");
     }
   }
@@ -338,23 +330,20 @@ void devices_of_the_node(const Input& in, Findings& out) {
   for (const Command& command : in.bundle.commands) {
     if (command.words.empty()) continue;
     const std::string& program = command.words[0].text;
-    const bool lists = (program == "ls" || program == "ll" || program == "find") &&
-                       std::ranges::any_of(command.words, [](const Word& word) {
-                         return word.text.starts_with("/dev/infiniband");
-                       });
+    const bool lists =
+        (program == "ls" || program == "ll" || program == "find") &&
+        std::ranges::any_of(command.words, [](const Word& word) { return word.text.starts_with("/dev/infiniband"); });
     const bool shows = lists || program == "ibv_devices" || program == "ibv_devinfo";
     if (shows && !is_node(command)) return;  // looked at in a pod as well
     if (lists && command.where.starts_with("node/")) on_node = &command;
   }
   if (on_node == nullptr) return;
-  auto& told =
-      out.note(on_node->span,
-               "these are the devices of the node; a pod sees only those that its device plugin gave it");
+  auto& told = out.note(on_node->span,
+                        "these are the devices of the node; a pod sees only those that its device plugin gave it");
   told.with_fix("look in a pod as well: kubectl exec POD -- ls /dev/infiniband");
   for (const Prose& prose : in.bundle.prose)
     if (same_source(prose.span, on_node->span) && prose.span.line >= on_node->span.line &&
-        prose.span.line <= on_node->span.line + 3 &&
-        prose.text.find("GPU Operator") != std::string_view::npos)
+        prose.span.line <= on_node->span.line + 3 && prose.text.find("GPU Operator") != std::string_view::npos)
       told.note(prose.span, "the GPU Operator does not load the driver of the network card");
 }
 
@@ -372,9 +361,7 @@ void answer_is_no_proof(const Input& in, Findings& out) {
     const std::vector<Word> proofs = texts_at(data, "proof");
     if (std::ranges::any_of(proofs, [&](const Word& proof) { return runs(in.bundle, proof.text); })) continue;
     out.note(asks->span, "an answer comes over TCP too: this does not show that RDMA carried anything")
-        .with_fix(
-            "read the port's counters before and after (port_xmit_data), or NCCL's and UCX's transport "
-            "lines");
+        .with_fix("read the port's counters before and after (port_xmit_data), or NCCL's and UCX's transport lines");
   }
 }
 
@@ -390,8 +377,8 @@ std::map<std::string, std::string> addresses_of_devices(const Bundle& bundle, co
       if (at < 2 || at + 2 >= line.text.size()) continue;
       const std::string_view address = line.text.substr(at - 2, 5);
       const auto is_hex = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
-      const bool bus = is_hex(address[0]) && is_hex(address[1]) && address.size() == 5 &&
-                       is_hex(address[3]) && is_hex(address[4]);
+      const bool bus =
+          is_hex(address[0]) && is_hex(address[1]) && address.size() == 5 && is_hex(address[3]) && is_hex(address[4]);
       const bool alone = at + 3 >= line.text.size() || line.text[at + 3] != ':';
       if (bus && alone) out.emplace(line.text.substr(device, end - device), address);
     }
@@ -426,16 +413,12 @@ void ping_across_fabrics(const Input& in, Findings& out) {
     if (selected.empty() || !addresses.contains(a->text) || !addresses.contains(b->text)) continue;
     if (selected.contains(addresses[a->text]) == selected.contains(addresses[b->text])) continue;
     const Word* outside = selected.contains(addresses[a->text]) ? b : a;
-    out.warning(
-           outside->span,
-           fmt::format(
-               "{} ({}) is none of the devices that the policy selects, its partner is: the two may be in "
-               "different fabrics, which never answer each other",
-               outside->text, addresses[outside->text]))
+    out.warning(outside->span,
+                fmt::format("{} ({}) is none of the devices that the policy selects, its partner is: the two may be in "
+                            "different fabrics, which never answer each other",
+                            outside->text, addresses[outside->text]))
         .note((outside == a ? b : a)->span, "its partner")
-        .with_fix(
-            "ping between ports of one fabric: those with the same subnet manager (sm_lid) and subnet "
-            "prefix");
+        .with_fix("ping between ports of one fabric: those with the same subnet manager (sm_lid) and subnet prefix");
   }
 }
 
@@ -447,8 +430,7 @@ void state_not_looked_at(const Input& in, Findings& out) {
     if (mentions(in.bundle, source, "PORT_ACTIVE") || mentions(in.bundle, source, "port state")) continue;
     out.note(one.command->span,
              fmt::format("{} also lists devices whose port is down or that have no address", one.tool->name))
-        .with_fix(
-            "look for 'state: PORT_ACTIVE', and for a LID (InfiniBand) or a GID with an address (RoCE)");
+        .with_fix("look for 'state: PORT_ACTIVE', and for a LID (InfiniBand) or a GID with an address (RoCE)");
   }
 }
 
@@ -463,8 +445,7 @@ void placeholder_in_script(const Input& in, Findings& out) {
     for (const Word& word : command.words)
       if (word.text.starts_with("<") && word.text.ends_with(">") && word.text.size() > 2 &&
           command.span.source->text.compare(word.span.offset, 1, "<") == 0)
-        out.error(word.span,
-                  fmt::format("{} was never filled in; the shell reads '<' as a redirection", word.text))
+        out.error(word.span, fmt::format("{} was never filled in; the shell reads '<' as a redirection", word.text))
             .with_fix("write the real value, or a variable that must be set: \"${NODE:?}\"");
   }
 }
@@ -479,17 +460,13 @@ constexpr std::array kRules = {
     Rule{"RB-CMD-007", "an mst name of another card", Needs::kNothing, mst_name_of_another_card},
     Rule{"RB-CMD-008", "/dev/mst without the mst driver", Needs::kNothing, mst_without_driver},
     Rule{"RB-CMD-009", "only the first of several cards is looked at", Needs::kNothing, first_card_only},
-    Rule{"RB-CMD-010", "devices of the node are taken for those of a pod", Needs::kNothing,
-         devices_of_the_node},
-    Rule{"RB-CMD-011", "an answer of the model is taken for a proof of RDMA", Needs::kNothing,
-         answer_is_no_proof},
+    Rule{"RB-CMD-010", "devices of the node are taken for those of a pod", Needs::kNothing, devices_of_the_node},
+    Rule{"RB-CMD-011", "an answer of the model is taken for a proof of RDMA", Needs::kNothing, answer_is_no_proof},
     Rule{"RB-CMD-012", "a ping between two fabrics", Needs::kNothing, ping_across_fabrics},
-    Rule{"RB-CMD-013", "a device is listed, its port's state not looked at", Needs::kNothing,
-         state_not_looked_at},
+    Rule{"RB-CMD-013", "a device is listed, its port's state not looked at", Needs::kNothing, state_not_looked_at},
     Rule{"RB-CMD-014", "a placeholder in a script", Needs::kNothing, placeholder_in_script},
     Rule{"RB-OUT-001", "times of ibping are ten times too small", Needs::kNothing, ibping_clock},
-    Rule{"RB-OUT-002", "output of another device than the command names", Needs::kNothing,
-         output_of_another_device},
+    Rule{"RB-OUT-002", "output of another device than the command names", Needs::kNothing, output_of_another_device},
     Rule{"RB-OUT-003", "both ends of a test have the same address", Needs::kNothing, ends_not_mirrored},
     Rule{"RB-OUT-004", "switches that cannot be told apart", Needs::kNothing, switches_of_one_name},
     Rule{"RB-OUT-005", "figures from a processor that changes its clock", Needs::kNothing, clock_changes},

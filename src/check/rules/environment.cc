@@ -51,8 +51,7 @@ std::vector<Setting> settings_of(const PodView& pod) {
     for (const Value& item : *list->as_array()) {
       const Value* name = item.find("name");
       if (name == nullptr || name->as_string() == nullptr) continue;
-      Setting setting{
-          .name = *name->as_string(), .name_span = name->span, .value = item.find("value"), .pod = &pod};
+      Setting setting{.name = *name->as_string(), .name_span = name->span, .value = item.find("value"), .pod = &pod};
       if (setting.value != nullptr) {
         const std::string* text = setting.value->as_string();
         setting.text = text != nullptr ? *text : std::string(setting.value->written());
@@ -80,9 +79,8 @@ bool same(std::string_view a, std::string_view b) {
 }
 
 bool listed(const Value& list, std::string_view text) {
-  return std::ranges::any_of(*list.as_array(), [&](const Value& one) {
-    return one.as_string() != nullptr && same(*one.as_string(), text);
-  });
+  return std::ranges::any_of(
+      *list.as_array(), [&](const Value& one) { return one.as_string() != nullptr && same(*one.as_string(), text); });
 }
 
 std::vector<std::string> split(std::string_view text) {
@@ -99,9 +97,8 @@ std::vector<std::string> split(std::string_view text) {
 }
 
 bool has_rdma(const Input& in, const PodView& pod) {
-  return std::ranges::any_of(pod.networks, [&](const PodView::Net& net) {
-    return net.network != nullptr && in.views.rdma(*net.network);
-  });
+  return std::ranges::any_of(
+      pod.networks, [&](const PodView::Net& net) { return net.network != nullptr && in.views.rdma(*net.network); });
 }
 
 void level_as_number(const Input& in, Findings& out) {
@@ -112,11 +109,10 @@ void level_as_number(const Input& in, Findings& out) {
     const std::string name = *names[std::min(static_cast<size_t>(*number), names.size() - 1)].as_string();
     const bool far = name == "SYS" && setting.name == "NCCL_NET_GDR_LEVEL";
     out.warning(setting.value->span,
-                fmt::format(
-                    "{} is an old number and means {}{}", setting.text, name,
-                    far ? ": GPUDirect even when NIC and GPU are on different sockets, which is often slower "
-                          "than through host memory"
-                        : ""))
+                fmt::format("{} is an old number and means {}{}", setting.text, name,
+                            far ? ": GPUDirect even when NIC and GPU are on different sockets, which is often "
+                                  "slower than through host memory"
+                                : ""))
         .with_fix(far ? "leave it out (NCCL takes PXB), or name a level that was measured: PXB, PHB"
                       : "write the name: " + name);
   });
@@ -125,8 +121,8 @@ void level_as_number(const Input& in, Findings& out) {
 void set_to_default(const Input& in, Findings& out) {
   each_with(in, "obvious", [&](const Setting& setting, const Value&) {
     if (text_at(*setting.row, "default") != setting.text) return;
-    out.note(setting.value->span, fmt::format("{} is {} anyway: this line neither does nor proves anything",
-                                              setting.name, setting.text))
+    out.note(setting.value->span,
+             fmt::format("{} is {} anyway: this line neither does nor proves anything", setting.name, setting.text))
         .with_fix("leave it out; NCCL_DEBUG=INFO shows what is used (NET/IB : Using …)");
   });
 }
@@ -138,15 +134,12 @@ void fixed_gid_index(const Input& in, Findings& out) {
       return net.network != nullptr && in.views.rdma(*net.network) && !net.network->infiniband();
     });
     if (!roce || text_at(*setting.row, "default") == setting.text) return;
-    out.warning(
-           setting.value->span,
-           fmt::format(
-               "the index of a VF's RoCE v2 address differs from pod to pod and from port to port: with a "
-               "fixed {} connections fail, or go out as RoCE v1",
-               setting.name))
-        .with_fix(setting.name.starts_with("NCCL")
-                      ? "leave it out (NCCL 2.21 and later choose), or NCCL_IB_ADDR_RANGE"
-                      : "leave it out");
+    out.warning(setting.value->span,
+                fmt::format("the index of a VF's RoCE v2 address differs from pod to pod and from port to port: with a "
+                            "fixed {} connections fail, or go out as RoCE v1",
+                            setting.name))
+        .with_fix(setting.name.starts_with("NCCL") ? "leave it out (NCCL 2.21 and later choose), or NCCL_IB_ADDR_RANGE"
+                                                   : "leave it out");
   });
 }
 
@@ -170,14 +163,12 @@ void one_index_for_all(const Input& in, Findings& out) {
       });
       if (differs == pod.networks.end()) continue;
       out.warning(setting.value->span,
-                  fmt::format(
-                      "the start script takes one GID index for all networks, the most common one, and the "
-                      "tables of {} and {} differ: one of them is not usable",
-                      pod.networks.front().interface, differs->interface))
+                  fmt::format("the start script takes one GID index for all networks, the most common one, and the "
+                              "tables of {} and {} differ: one of them is not usable",
+                              pod.networks.front().interface, differs->interface))
           .note(pod.networks.front().selection->name.span, "this network has other addresses")
           .note(differs->selection->name.span, "than this one")
-          .with_fix(
-              "addresses of the same families on all networks, or leave it out and let NCCL and UCX choose");
+          .with_fix("addresses of the same families on all networks, or leave it out and let NCCL and UCX choose");
     }
 }
 
@@ -186,15 +177,12 @@ void misspelt(const Input& in, Findings& out) {
     for (const Setting& setting : settings_of(pod)) {
       if (setting.row != nullptr) continue;
       const auto prefixes = texts_at(variables().data, "prefixes");
-      if (std::ranges::none_of(prefixes, [&](const Word& one) { return setting.name.starts_with(one.text); }))
-        continue;
+      if (std::ranges::none_of(prefixes, [&](const Word& one) { return setting.name.starts_with(one.text); })) continue;
       const std::string near = doc::nearest(setting.name, variables().names);
       if (near.empty()) continue;
-      auto& told =
-          out.warning(setting.name_span, fmt::format("no library reads {}: it has no effect", setting.name))
-              .with_fix("did you mean " + near + "?");
-      if (setting.name_span.length == static_cast<int>(setting.name.size()))
-        told.with_edit(setting.name_span, near);
+      auto& told = out.warning(setting.name_span, fmt::format("no library reads {}: it has no effect", setting.name))
+                       .with_fix("did you mean " + near + "?");
+      if (setting.name_span.length == static_cast<int>(setting.name.size())) told.with_edit(setting.name_span, near);
     }
 }
 
@@ -217,8 +205,8 @@ void wrong_value(const Input& in, Findings& out) {
         wanted = "a whole number";
       }
       if (wanted.empty()) continue;
-      out.warning(setting.value->span, fmt::format("{} takes {}, not \"{}\": it is ignored or read as 0",
-                                                   setting.name, wanted, setting.text))
+      out.warning(setting.value->span, fmt::format("{} takes {}, not \"{}\": it is ignored or read as 0", setting.name,
+                                                   wanted, setting.text))
           .with_fix(fmt::format("value: {}", wanted));
     }
 }
@@ -227,16 +215,15 @@ void wrong_value(const Input& in, Findings& out) {
 bool ucx_has_rdma(std::string_view tls) {
   if (tls.starts_with('^')) return true;
   return std::ranges::any_of(split(tls), [](const std::string& one) {
-    return one == "all" || one == "ib" || one.starts_with("rc") || one.starts_with("ud") ||
-           one.starts_with("dc") || one.starts_with("gga");
+    return one == "all" || one == "ib" || one.starts_with("rc") || one.starts_with("ud") || one.starts_with("dc") ||
+           one.starts_with("gga");
   });
 }
 
 void rdma_switched_off(const Input& in, Findings& out) {
   const auto tell = [&](const Setting& setting) {
-    out.warning(setting.value->span,
-                fmt::format("{}={} switches RDMA off, and {} has RDMA networks: they stay idle", setting.name,
-                            setting.text, setting.pod->pod->label()))
+    out.warning(setting.value->span, fmt::format("{}={} switches RDMA off, and {} has RDMA networks: they stay idle",
+                                                 setting.name, setting.text, setting.pod->pod->label()))
         .note(setting.pod->networks.front().selection->name.span, "its networks")
         .with_fix("leave it out");
   };
@@ -274,14 +261,12 @@ void device_by_number(const Input& in, Findings& out) {
   each_with(in, "devices", [&](const Setting& setting, const Value&) {
     if (!has_rdma(in, *setting.pod) || setting.text.starts_with('^')) return;
     const auto parts = split(setting.text);
-    const auto numbered =
-        std::ranges::find_if(parts, [](const std::string& one) { return is_numbered(one); });
+    const auto numbered = std::ranges::find_if(parts, [](const std::string& one) { return is_numbered(one); });
     if (numbered == parts.end() || !for_many_pods(in, setting)) return;
     out.warning(setting.value->span,
-                fmt::format(
-                    "{} is another device in every pod and on every node: VFs are numbered in the order in "
-                    "which they appear",
-                    *numbered))
+                fmt::format("{} is another device in every pod and on every node: VFs are numbered in the "
+                            "order in which they appear",
+                            *numbered))
         .with_fix(setting.name == "NCCL_IB_HCA" ? "NCCL_IB_HCA=mlx5 takes all that the pod has"
                                                 : "leave it out, or find the names when the pod starts");
   });
@@ -307,8 +292,7 @@ void interface_not_there(const Input& in, Findings& out) {
     out.error(setting.value->span,
               fmt::format("{} has no interface {}: its interfaces are {}, and the library stops without one",
                           pod.pod->label(), setting.text, fmt::join(names, ", ")))
-        .note(pod.networks.front().selection->name.span,
-              "networks become net1, net2, … unless they are named")
+        .note(pod.networks.front().selection->name.span, "networks become net1, net2, … unless they are named")
         .with_fix("eth0");
   });
 }

@@ -27,13 +27,12 @@ void network_of_other_link(const Input& in, Findings& out) {
       const Value* type = network.plugins.empty() ? nullptr : network.plugins.front().find("type");
       const doc::Span span = is_crd ? (kind == nullptr ? doc::Span() : kind->span)
                                     : (type == nullptr ? name_span(*network.document) : type->span);
-      out.error(span,
-                ib ? fmt::format("{} sets up InfiniBand VFs, but those of {} are Ethernet: pods with it "
-                                 "do not start",
-                                 network.label(), network.resource)
-                   : fmt::format("{} sets up Ethernet VFs, but those of {} are InfiniBand: the plugin "
-                                 "wants a MAC and a VLAN that they do not have",
-                                 network.label(), network.resource))
+      out.error(span, ib ? fmt::format("{} sets up InfiniBand VFs, but those of {} are Ethernet: "
+                                       "pods with it do not start",
+                                       network.label(), network.resource)
+                         : fmt::format("{} sets up Ethernet VFs, but those of {} are InfiniBand: the plugin wants a "
+                                       "MAC and a VLAN that they do not have",
+                                       network.label(), network.resource))
           .note(link_type_of(*policy)->span, "the VFs are made here")
           .with_fix(is_crd ? (ib ? "kind: SriovNetwork" : "kind: SriovIBNetwork")
                            : (ib ? "\"type\": \"sriov\"" : "\"type\": \"ib-sriov\""));
@@ -49,8 +48,8 @@ void link_type_not_said(const Input& in, Findings& out) {
     for (const PolicyView* policy : in.views.policies_of(network.resource)) {
       if (!policy->link_type.empty() || !told.insert(policy).second) continue;
       out.warning(name_span(*policy->document),
-                  fmt::format("policy {} does not say linkType: IB: a card that is in Ethernet mode is taken "
-                              "too, and stays Ethernet",
+                  fmt::format("policy {} does not say linkType: IB: a card that is in Ethernet mode is "
+                              "taken too, and stays Ethernet",
                               policy->document->name))
           .note(name_span(*network.document), "this InfiniBand network takes its VFs")
           .with_fix("linkType: IB");
@@ -66,13 +65,12 @@ void pf_name_of_other_link(const Input& in, Findings& out) {
       const bool ib_name = name.text.starts_with("ib");
       const bool eth_name = name.text.starts_with("en") || name.text.starts_with("eth");
       if (!(policy.link_type == "ib" ? eth_name : ib_name)) continue;
-      out.warning(
-             name.span,
-             policy.link_type == "ib"
-                 ? fmt::format("{} is the name of an Ethernet interface; InfiniBand ones begin with 'ib': "
-                               "the policy matches nothing, or a PF in the wrong mode",
-                               name.text)
-                 : fmt::format("{} is the name of an InfiniBand interface, linkType is Ethernet", name.text))
+      out.warning(name.span,
+                  policy.link_type == "ib"
+                      ? fmt::format("{} is the name of an Ethernet interface; InfiniBand ones begin with 'ib': the "
+                                    "policy matches nothing, or a PF in the wrong mode",
+                                    name.text)
+                      : fmt::format("{} is the name of an InfiniBand interface, linkType is Ethernet", name.text))
           .note(link_type_of(policy)->span, "linkType is given here")
           .with_fix("take the name that the PF has on the node (railbed discover)");
     }
@@ -93,14 +91,12 @@ void guid_of_two_pods(const Input& in, Findings& out) {
       }
       const auto [first, fresh] = owners.try_emplace(guid->value, &net);
       if (!fresh)
-        out.error(guid.span,
-                  fmt::format("GUID {} is given to two ports: the subnet manager takes only one", text))
+        out.error(guid.span, fmt::format("GUID {} is given to two ports: the subnet manager takes only one", text))
             .note(first->second->selection->infiniband_guid.span, "the other one")
             .with_fix("a GUID for each port");
       else if (pod.pod->replicas > 1)
-        out.error(guid.span,
-                  fmt::format("{} makes {} pods, all with GUID {}: the subnet manager takes only one",
-                              pod.pod->label(), pod.pod->replicas, text))
+        out.error(guid.span, fmt::format("{} makes {} pods, all with GUID {}: the subnet manager takes only one",
+                                         pod.pod->label(), pod.pod->replicas, text))
             .with_fix("leave the GUID out; it is then the VF's own");
     }
 }
@@ -111,8 +107,7 @@ void link_kept_down(const Input& in, Findings& out) {
     for (const std::string_view key : {"linkState", "link_state"}) {
       const Value* state = network.plugins.front().find(key);
       if (state != nullptr && text_at(network.plugins.front(), key) == "disable")
-        out.error(state->span,
-                  fmt::format("{} keeps the link of its VFs down: pods see PORT_DOWN", network.label()))
+        out.error(state->span, fmt::format("{} keeps the link of its VFs down: pods see PORT_DOWN", network.label()))
             .with_fix(fmt::format("{}: {}", key, network.type == "ib-sriov" ? "enable" : "auto"));
     }
   }
@@ -139,9 +134,7 @@ void bad_vf_guids(const Input& in, Findings& out) {
       if (!vf.port_guid && !told) continue;
       if (!vf.port_guid || vf.port_guid->value == UINT64_MAX) {
         out.warning(span, fmt::format("{} has no GUID: the subnet manager leaves its port down", name))
-            .with_fix(
-                "railbed up gives VFs their GUIDs; with the operator, delete the VFs and let it make them "
-                "anew");
+            .with_fix("railbed up gives VFs their GUIDs; with the operator, delete the VFs and let it make them anew");
         return;  // one per PF is enough
       }
       const auto [first, fresh] = owners.try_emplace(vf.port_guid->value, name);
@@ -159,17 +152,14 @@ void no_subnet_manager(const Input& in, Findings& out) {
     for (const facts::RdmaDevice& device : pf.nic->rdma)
       for (const facts::RdmaPort& port : device.ports) {
         const bool waits = port.state == "INIT" || (port.physical_state == "LinkUp" && port.state == "DOWN");
-        const bool none =
-            port.state == "ACTIVE" && port.sm_lid && (*port.sm_lid == 0 || *port.sm_lid == 0xffff);
+        const bool none = port.state == "ACTIVE" && port.sm_lid && (*port.sm_lid == 0 || *port.sm_lid == 0xffff);
         if (!waits && !none) continue;
         out.error(span,
-                  fmt::format("{} ({}) of {} is {} with a link: no subnet manager has configured it, and "
-                              "its VFs stay down too",
-                              device.name, pf.name, graph.facts->node,
-                              port.state.empty() ? "not active" : port.state))
+                  fmt::format("{} ({}) of {} is {} with a link: no subnet manager has configured it, "
+                              "and its VFs stay down too",
+                              device.name, pf.name, graph.facts->node, port.state.empty() ? "not active" : port.state))
             .with_fix(
-                "start a subnet manager on this fabric (opensm, UFM, or one on a switch), with "
-                "virtualization enabled");
+                "start a subnet manager on this fabric (opensm, UFM, or one on a switch), with virtualization enabled");
       }
   });
 }
@@ -179,26 +169,19 @@ void limited_member(const Input& in, Findings& out) {
   each_ib_pf(in, [&](const graph::Graph& graph, const graph::PfWanted& pf, const doc::Span& span) {
     for (const facts::RdmaDevice& device : pf.nic->rdma)
       for (const facts::RdmaPort& port : device.ports) {
-        if (port.pkeys.empty() ||
-            std::ranges::any_of(port.pkeys, [](int key) { return (key & kFullMember) != 0; }))
+        if (port.pkeys.empty() || std::ranges::any_of(port.pkeys, [](int key) { return (key & kFullMember) != 0; }))
           continue;
-        out.warning(
-               span,
-               fmt::format("{} ({}) of {} is only a limited member of its partition (0x{:04x}), and so are "
-                           "its VFs: two such ports do not reach each other",
-                           device.name, pf.name, graph.facts->node, port.pkeys.front()))
-            .with_fix(
-                "full membership for the GUIDs of PF and VFs at the subnet manager (=full in "
-                "partitions.conf)");
+        out.warning(span, fmt::format("{} ({}) of {} is only a limited member of its partition (0x{:04x}), and so are "
+                                      "its VFs: two such ports do not reach each other",
+                                      device.name, pf.name, graph.facts->node, port.pkeys.front()))
+            .with_fix("full membership for the GUIDs of PF and VFs at the subnet manager (=full in partitions.conf)");
       }
   });
 }
 
 constexpr Rule kRules[] = {
-    {"RB-IB-001", "an Ethernet network on InfiniBand VFs, or the reverse", Needs::kNothing,
-     network_of_other_link},
-    {"RB-IB-002", "an InfiniBand network on VFs of a policy without linkType", Needs::kNothing,
-     link_type_not_said},
+    {"RB-IB-001", "an Ethernet network on InfiniBand VFs, or the reverse", Needs::kNothing, network_of_other_link},
+    {"RB-IB-002", "an InfiniBand network on VFs of a policy without linkType", Needs::kNothing, link_type_not_said},
     {"RB-IB-003", "a PF whose name is of the other link type", Needs::kNothing, pf_name_of_other_link},
     {"RB-IB-004", "a GUID that is none, or is given twice", Needs::kNothing, guid_of_two_pods},
     {"RB-IB-005", "a network that keeps the link down", Needs::kNothing, link_kept_down},

@@ -47,8 +47,7 @@ void add_map(const Document& document, const Value* map, std::vector<Selected>& 
 // What the node selectors of the bundle ask for.
 std::vector<Selected> selected(const Input& in) {
   static constexpr std::string_view kKinds[] = {"SriovNetworkNodePolicy", "SriovNetworkPoolConfig",
-                                                "NicConfigurationTemplate", "NicNodePolicy",
-                                                "MachineConfigPool"};
+                                                "NicConfigurationTemplate", "NicNodePolicy", "MachineConfigPool"};
   std::vector<Selected> all;
   for (const Document& document : in.bundle.documents) {
     if (std::ranges::find(kKinds, document.kind) == std::end(kKinds)) continue;
@@ -85,14 +84,13 @@ struct NfdConfig {
 NfdConfig read_nfd(const Value& text) {
   NfdConfig nfd{.text = &text};
   doc::Diagnostics told_elsewhere;
-  auto documents = doc::parse_yaml(
-      std::make_shared<doc::Source>(doc::Source{"workerConfig", *text.as_string()}), told_elsewhere);
+  auto documents =
+      doc::parse_yaml(std::make_shared<doc::Source>(doc::Source{"workerConfig", *text.as_string()}), told_elsewhere);
   if (!documents.empty()) nfd.config = std::move(documents.front());
   nfd.has_whitelist = at(nfd.config, "sources.pci.deviceClassWhitelist") != nullptr;
   for (const Word& word : texts_at(nfd.config, "sources.pci.deviceClassWhitelist"))
     nfd.classes.push_back(lower(word.text));
-  for (const Word& word : texts_at(nfd.config, "sources.pci.deviceLabelFields"))
-    nfd.fields.push_back(word.text);
+  for (const Word& word : texts_at(nfd.config, "sources.pci.deviceLabelFields")) nfd.fields.push_back(word.text);
   return nfd;
 }
 
@@ -106,8 +104,7 @@ std::vector<NfdConfig> nfd_configs(const Input& in) {
       const Value* data = document.value.find("data");
       if (data == nullptr || !data->is_object()) continue;
       for (const Value::Member& member : *data->as_object())
-        if (member.value.is_string() &&
-            member.value.as_string()->find("deviceClassWhitelist") != std::string::npos)
+        if (member.value.is_string() && member.value.as_string()->find("deviceClassWhitelist") != std::string::npos)
           all.push_back(read_nfd(member.value));
     }
   }
@@ -160,20 +157,17 @@ std::string no_pci_label(const std::vector<NfdConfig>& configs, std::string_view
   const auto classes = nfd.has_whitelist ? nfd.classes : default_classes();
   const std::string of = configs.empty() ? "NFD as it comes" : "NFD as configured here";
   if (by_vendor && !makes_vendor) return fmt::format("{} calls such labels pci-<class>_<vendor>.present", of);
-  if (!by_vendor && has_fields && makes_vendor)
-    return fmt::format("{} calls such labels pci-<vendor>.present", of);
+  if (!by_vendor && has_fields && makes_vendor) return fmt::format("{} calls such labels pci-<vendor>.present", of);
   const bool is_network = device.ends_with(kVendorId);
   const bool listed = by_vendor ? class_listed(classes, "0200") || class_listed(classes, "0207")
                                 : class_listed(classes, device.substr(0, under));
-  if (is_network && !listed)
-    return fmt::format("{} labels only devices of classes {}", of, fmt::join(classes, ", "));
+  if (is_network && !listed) return fmt::format("{} labels only devices of classes {}", of, fmt::join(classes, ", "));
   return "";
 }
 
 // The Network Operator, by its policy or by the namespace that its chart is installed in.
 bool has_network_operator(const Input& in) {
-  return has_kind(in.bundle, "NicClusterPolicy") ||
-         std::ranges::any_of(in.bundle.documents, [](const Document& one) {
+  return has_kind(in.bundle, "NicClusterPolicy") || std::ranges::any_of(in.bundle.documents, [](const Document& one) {
            return one.ns == "nvidia-network-operator" || one.ns == "network-operator";
          });
 }
@@ -187,20 +181,17 @@ void nobody_makes_label(const Input& in, Findings& out) {
     if (!one.key.starts_with(kFeature) || made.contains(one.key) || !told.insert(one.key).second) continue;
     const std::string_view name = std::string_view(one.key).substr(kFeature.size());
     if (name.starts_with("pci-") && name.ends_with(".present")) {
-      if (configs.empty() && has_kind(in.bundle, "ClusterPolicy"))
-        continue;  // the GPU Operator's NFD makes it
+      if (configs.empty() && has_kind(in.bundle, "ClusterPolicy")) continue;  // the GPU Operator's NFD makes it
       const std::string why = no_pci_label(configs, name.substr(4, name.size() - 4 - 8));
       if (why.empty()) continue;
       const bool chart = name == "pci-15b3.present" && has_network_operator(in);
       const std::string text = fmt::format("label {}: {}", one.key, why);
-      auto& finding = chart
-                          ? out.note(one.span, text +
-                                                   "; only a NodeFeatureRule of the Network Operator's chart "
-                                                   "makes it")
-                          : out.warning(one.span, text + ", so no node has it");
+      auto& finding = chart ? out.note(one.span, text +
+                                                     "; only a NodeFeatureRule of the Network "
+                                                     "Operator's chart makes it")
+                            : out.warning(one.span, text + ", so no node has it");
       finding.with_fix(
-          "a NodeFeatureRule that makes the label, or NFD with deviceLabelFields: [vendor] and classes "
-          "0200 and 0207");
+          "a NodeFeatureRule that makes the label, or NFD with deviceLabelFields: [vendor] and classes 0200 and 0207");
     } else if (known_label(one.key) == nullptr && !name.starts_with("pci-")) {
       std::vector<std::string_view> names;
       for (const Value& row : *labels_data().find("labels")->as_array())
@@ -223,12 +214,10 @@ void whitelist_without_infiniband(const Input& in, Findings& out) {
         });
       });
   for (const NfdConfig& nfd : nfd_configs(in)) {
-    if (!nfd.has_whitelist || class_listed(nfd.classes, "0207") || !class_listed(nfd.classes, "0200"))
-      continue;
+    if (!nfd.has_whitelist || class_listed(nfd.classes, "0207") || !class_listed(nfd.classes, "0200")) continue;
     const std::string text =
-        "InfiniBand ports are of PCI class 0207, which is not on the list: such nodes get no pci-15b3 label, "
-        "and "
-        "the operators skip their drivers there";
+        "InfiniBand ports are of PCI class 0207, which is not on the list: such nodes get no pci-15b3 label, and the "
+        "operators skip their drivers there";
     auto& told = infiniband ? out.warning(inside(*nfd.text, "deviceClassWhitelist"), text)
                             : out.note(inside(*nfd.text, "deviceClassWhitelist"), text);
     told.with_fix("add \"0207\" (or \"02\" for all network controllers)");
@@ -241,8 +230,7 @@ void capable_before_enabled(const Input& in, Findings& out) {
     if (graph.labels.contains(std::string(kCapable))) continue;
     const facts::Nic* card = nullptr;
     for (const facts::Nic& nic : graph.facts->nics)
-      if (nic.pci.vendor == kVendorId && nic.total_vfs.value_or(0) == 0 &&
-          !nic.pci.driver.starts_with("vfio"))
+      if (nic.pci.vendor == kVendorId && nic.total_vfs.value_or(0) == 0 && !nic.pci.driver.starts_with("vfio"))
         card = &nic;
     if (card == nullptr) continue;
     for (const PolicyView& policy : in.views.policies) {
@@ -255,13 +243,12 @@ void capable_before_enabled(const Input& in, Findings& out) {
       }();
       if (!span.known() || !told.insert(span.to_string()).second) continue;
       out.warning(span,
-                  fmt::format(
-                      "{} has {} with SR-IOV switched off in its firmware, so it gets this label only after "
-                      "the policy has enabled it, and the policy waits for the label",
-                      graph.facts->node, graph::pf_label(*card)))
+                  fmt::format("{} has {} with SR-IOV switched off in its firmware, so it gets this label only after "
+                              "the policy has enabled it, and the policy waits for the label",
+                              graph.facts->node, graph::pf_label(*card)))
           .with_fix(
-              "select by a label that is there before (pci-15b3.present, a role), or enable SR-IOV once: "
-              "mstconfig -d DEVICE set SRIOV_EN=1 NUM_OF_VFS=8");
+              "select by a label that is there before (pci-15b3.present, a role), or enable SR-IOV once: mstconfig -d "
+              "DEVICE set SRIOV_EN=1 NUM_OF_VFS=8");
     }
   }
 }
@@ -301,13 +288,11 @@ void documented_only(const Input& in, Findings& out) {
   for (const Selected& one : selected(in)) {
     const Value* row = known_label(one.key);
     if (row == nullptr || row->find("instead") == nullptr || made.contains(one.key)) continue;
-    if (std::ranges::any_of(in.graphs,
-                            [&](const graph::Graph& graph) { return graph.labels.contains(one.key); }))
+    if (std::ranges::any_of(in.graphs, [&](const graph::Graph& graph) { return graph.labels.contains(one.key); }))
       continue;
     const std::string instead(text_at(*row, "instead"));
     auto& told = out.error(one.span,
-                           fmt::format("Node Feature Discovery makes no label {}: the selector takes no node",
-                                       one.key))
+                           fmt::format("Node Feature Discovery makes no label {}: the selector takes no node", one.key))
                      .with_fix(instead + ": \"true\"");
     if (one.span.length == static_cast<int>(one.key.size())) told.with_edit(one.span, instead);
   }
@@ -320,15 +305,13 @@ void value_that_is_never_set(const Input& in, Findings& out) {
     if ((row == nullptr || row->find("value") == nullptr) && !pci) continue;
     const std::string* value = one.value->as_string();
     if (value == nullptr || *value == "true") continue;
-    out.error(one.value->span,
-              fmt::format("label {} is \"true\" where it is set, never \"{}\"", one.key, *value))
+    out.error(one.value->span, fmt::format("label {} is \"true\" where it is set, never \"{}\"", one.key, *value))
         .with_fix(one.key + ": \"true\"");
   }
 }
 
 constexpr Rule kRules[] = {
-    {"RB-LABEL-001", "a node selector asks for a label that nobody makes", Needs::kNothing,
-     nobody_makes_label},
+    {"RB-LABEL-001", "a node selector asks for a label that nobody makes", Needs::kNothing, nobody_makes_label},
     {"RB-LABEL-002", "NFD's class list leaves InfiniBand out", Needs::kNothing, whitelist_without_infiniband},
     {"RB-LABEL-003", "a policy that waits for a label that it has to bring about", Needs::kFacts,
      capable_before_enabled},

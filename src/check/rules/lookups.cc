@@ -141,8 +141,7 @@ bool selects_rdma(const Producer& producer) {
   const Value* selectors = producer.entry.find("selectors");
   if (selectors == nullptr) return false;
   if (const Value::Array* items = selectors->as_array())
-    return std::ranges::any_of(*items,
-                               [](const Value& one) { return flag_at(one, "isRdma").value_or(false); });
+    return std::ranges::any_of(*items, [](const Value& one) { return flag_at(one, "isRdma").value_or(false); });
   return flag_at(*selectors, "isRdma").value_or(false);
 }
 
@@ -152,8 +151,7 @@ bool Views::rdma(const NetworkView& network) const {
   if (network.infiniband()) return true;
   if (network.type != "sriov" && network.type != "host-device") return false;
   for (const Producer& producer : producers)
-    if (producer.by == Producer::By::kSriovPlugin && producer.resource == network.resource &&
-        selects_rdma(producer))
+    if (producer.by == Producer::By::kSriovPlugin && producer.resource == network.resource && selects_rdma(producer))
       return true;
   return std::ranges::any_of(policies_of(network.resource), &PolicyView::rdma);
 }
@@ -215,8 +213,7 @@ void read_definition(const Document& document, NetworkView& view) {
 }
 
 // SriovNetwork and the like: the fields of the spec become those of a plugin of type `type`.
-void read_network(const Document& document, std::string_view type, std::string_view prefix,
-                  NetworkView& view) {
+void read_network(const Document& document, std::string_view type, std::string_view prefix, NetworkView& view) {
   const Value* spec = document.value.find("spec");
   if (spec == nullptr) return;
   Value plugin = *spec;
@@ -226,8 +223,7 @@ void read_network(const Document& document, std::string_view type, std::string_v
   if (auto ipam = embedded(view.ipam_text)) view.ipam = std::move(*ipam);
   if (const Value* meta = spec->find("metaPlugins"); meta != nullptr && meta->is_string()) {
     doc::Diagnostics told_elsewhere;
-    if (const auto plugins = doc::parse_embedded_json_list(*meta, told_elsewhere))
-      add_plugins(*plugins, view.plugins);
+    if (const auto plugins = doc::parse_embedded_json_list(*meta, told_elsewhere)) add_plugins(*plugins, view.plugins);
   }
   const Value* resource = spec->find("resourceName");
   if (resource != nullptr && resource->as_string() != nullptr) {
@@ -255,10 +251,9 @@ std::optional<NetworkView> network_view(const Document& document, const Settings
     std::string_view kind, type;
     bool sriov;
   };
-  static constexpr Row kRows[] = {
-      {"SriovNetwork", "sriov", true},      {"SriovIBNetwork", "ib-sriov", true},
-      {"OVSNetwork", "ovs", true},          {"HostDeviceNetwork", "host-device", false},
-      {"MacvlanNetwork", "macvlan", false}, {"IPoIBNetwork", "ipoib", false}};
+  static constexpr Row kRows[] = {{"SriovNetwork", "sriov", true},      {"SriovIBNetwork", "ib-sriov", true},
+                                  {"OVSNetwork", "ovs", true},          {"HostDeviceNetwork", "host-device", false},
+                                  {"MacvlanNetwork", "macvlan", false}, {"IPoIBNetwork", "ipoib", false}};
   NetworkView view{.document = &document};
   std::string ns = document.ns;
   if (document.kind == "NetworkAttachmentDefinition") {
@@ -267,8 +262,7 @@ std::optional<NetworkView> network_view(const Document& document, const Settings
     const auto row = std::ranges::find(kRows, document.kind, &Row::kind);
     if (row == std::end(kRows)) return std::nullopt;
     read_network(document, row->type,
-                 row->sriov ? settings.graph.resource_prefix + "/" : std::string(kNetworkOperatorPrefix),
-                 view);
+                 row->sriov ? settings.graph.resource_prefix + "/" : std::string(kNetworkOperatorPrefix), view);
     const std::string_view target = text_at(document.value, "spec.networkNamespace");
     if (!target.empty()) ns = target;
   }
@@ -306,8 +300,7 @@ void add_producers(const Document& document, Views& views) {
   using By = Producer::By;
   if (document.kind == "NicClusterPolicy" || document.kind == "NicNodePolicy") {
     add_plugin_config(document, at(document.value, "spec.sriovDevicePlugin.config"), By::kSriovPlugin, views);
-    add_plugin_config(document, at(document.value, "spec.rdmaSharedDevicePlugin.config"), By::kSharedPlugin,
-                      views);
+    add_plugin_config(document, at(document.value, "spec.rdmaSharedDevicePlugin.config"), By::kSharedPlugin, views);
   } else if (document.kind == "ConfigMap") {
     const Value* data = document.value.find("data");
     if (data == nullptr || !data->is_object()) return;
@@ -354,8 +347,7 @@ std::string resource_prefix(const Bundle& bundle, const Settings& settings) {
   bool network_operator = false;
   for (const Document& document : bundle.documents) {
     // A device plugin of its own beside the policies: which of the two makes a name is the question then.
-    if (document.kind == "NicClusterPolicy" && at(document.value, "spec.sriovDevicePlugin") != nullptr)
-      return said;
+    if (document.kind == "NicClusterPolicy" && at(document.value, "spec.sriovDevicePlugin") != nullptr) return said;
     if (document.kind != "SriovNetworkNodePolicy") continue;
     if (document.ns != "nvidia-network-operator" && document.ns != "network-operator") return said;
     network_operator = true;
@@ -363,8 +355,8 @@ std::string resource_prefix(const Bundle& bundle, const Settings& settings) {
   return network_operator ? "nvidia.com" : said;
 }
 
-Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods,
-                 std::span<const graph::Graph> graphs, const Settings& settings) {
+Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods, std::span<const graph::Graph> graphs,
+                 const Settings& settings) {
   Views views;
   for (const Document& document : bundle.documents) {
     if (document.kind == "SriovNetworkNodePolicy") {
@@ -372,8 +364,7 @@ Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods,
       const PolicyView& policy = views.policies.back();
       if (policy.ignored || policy.resource.empty()) continue;
       views.makers[policy.resource].push_back(views.policies.size() - 1);
-      views.producers.push_back(
-          {.resource = policy.resource, .span = policy.resource_span, .document = &document});
+      views.producers.push_back({.resource = policy.resource, .span = policy.resource_span, .document = &document});
     } else if (auto network = network_view(document, settings)) {
       views.network_by_key.emplace(network->key, views.networks.size());
       views.networks_by_name.emplace(document.name, views.networks.size());

@@ -2,11 +2,10 @@
 // What several rules need of a bundle, found once: who makes which resource, which network takes it, which
 // pod uses which network.
 //
-// Why: a rule has to tell about objects that api::load left out because of another mistake in them, and about
-// kinds that the graph does not read (NicClusterPolicy, HostDeviceNetwork, pods in workloads). Where nodes
-// are involved the rules use the graph; this is the bundle alone, as written. Threading: immutable values
-// that point into the Bundle and the pods, which must outlive them. Failure: none; what cannot be read is
-// absent, others tell why.
+// Why: a rule has to tell about objects that api::load left out because of another mistake in them, and about kinds
+// that the graph does not read (NicClusterPolicy, HostDeviceNetwork, pods in workloads). Where nodes are involved the
+// rules use the graph; this is the bundle alone, as written. Threading: immutable values that point into the Bundle and
+// the pods, which must outlive them. Failure: none; what cannot be read is absent, others tell why.
 #pragma once
 
 #include <cstdint>
@@ -134,8 +133,8 @@ struct Views {
 // they say nothing and the policies are those of NVIDIA's Network Operator, whose chart sets it.
 std::string resource_prefix(const Bundle& bundle, const Settings& settings);
 
-Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods,
-                 std::span<const graph::Graph> graphs, const Settings& settings);
+Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods, std::span<const graph::Graph> graphs,
+                 const Settings& settings);
 
 // The whole GPUs that the pod asks for.
 int64_t gpus_of(const PodTemplate& pod);

@@ -64,8 +64,7 @@ std::vector<std::string> networks_in(const std::string& text, const Settings& se
   for (const NetworkView& network : world.views.networks) {
     std::string types;
     for (const doc::Value& plugin : network.plugins) types += fmt::format(" {}", text_at(plugin, "type"));
-    out.push_back(
-        fmt::format("{} {}{}", network.key, network.resource.empty() ? "-" : network.resource, types));
+    out.push_back(fmt::format("{} {}{}", network.key, network.resource.empty() ? "-" : network.resource, types));
   }
   return out;
 }

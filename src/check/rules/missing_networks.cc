@@ -11,8 +11,7 @@ constexpr std::string_view kId = "RB-POD-001";
 
 // Kinds that become an attachment definition by the Network Operator; the graph does not read them.
 bool is_read_by_graph(const NetworkView& network) {
-  static constexpr std::string_view kKinds[] = {"NetworkAttachmentDefinition", "SriovNetwork",
-                                                "SriovIBNetwork"};
+  static constexpr std::string_view kKinds[] = {"NetworkAttachmentDefinition", "SriovNetwork", "SriovIBNetwork"};
   return std::ranges::find(kKinds, network.document->kind) != std::end(kKinds);
 }
 
@@ -57,9 +56,8 @@ void tell_missing_networks(const Bundle& bundle, const Views& views, doc::Diagno
     for (const PodView::Net& net : pod.networks) {
       if (net.network != nullptr || additional.contains(net.key)) continue;
       const doc::Span& name = net.selection->name.span;
-      auto& told = findings.error(
-          kId, name.known() ? name : net.selection->span,
-          fmt::format("{} asks for network {}, which is not there", pod.pod->label(), net.key));
+      auto& told = findings.error(kId, name.known() ? name : net.selection->span,
+                                  fmt::format("{} asks for network {}, which is not there", pod.pod->label(), net.key));
       told.looks_for(net.key);
       const std::string meant = near(views, net.key);
       if (!meant.empty()) told.with_fix("did you mean " + meant + "?");

@@ -66,9 +66,8 @@ void roce_without_mtu(const Input& in, Findings& out) {
       continue;  // RB-MTU-002 judges that
     const doc::Span span = mtu ? at(*policy.spec, "mtu")->span : name_span(*policy.document);
     const int64_t written = mtu.value_or(1500);
-    const std::string text =
-        fmt::format("VFs of policy {} {} MTU {}, so RoCE sends {} bytes a packet instead of 4096",
-                    policy.document->name, mtu ? "get" : "keep", written, roce_mtu(written));
+    const std::string text = fmt::format("VFs of policy {} {} MTU {}, so RoCE sends {} bytes a packet instead of 4096",
+                                         policy.document->name, mtu ? "get" : "keep", written, roce_mtu(written));
     if (jumbo != nullptr)
       out.warning(span, text).note(jumbo->span, "the text speaks of large frames").with_fix("mtu: 9000");
     else
@@ -87,10 +86,9 @@ void network_above_policy(const Input& in, Findings& out) {
       for (const PoolPart& part : in.views.pool(network.resource))
         if (!part.pf->nic->netdevs.empty()) most = std::max<int64_t>(most, part.pf->nic->netdevs.front().mtu);
       if (most == 0 || *wanted->as_int() <= most) continue;
-      auto& told = out.error(wanted->span,
-                             fmt::format("a VF's MTU cannot be above its PF's, which is {}: pods with {} "
-                                         "do not start",
-                                         most, network.label()));
+      auto& told = out.error(wanted->span, fmt::format("a VF's MTU cannot be above its PF's, which is {}: "
+                                                       "pods with {} do not start",
+                                                       most, network.label()));
       if (given != nullptr) told.note(given->span, "the policy raises the PF to this");
       told.with_fix(fmt::format("mtu: {} in the policy, or {} here", *wanted->as_int(), most));
       break;
@@ -104,8 +102,8 @@ void infiniband_too_large(const Input& in, Findings& out) {
     const auto mtu = integer_at(*policy.spec, "mtu");
     if (policy.link_type != "ib" || !mtu || *mtu <= kIpoibMost) continue;
     out.error(at(*policy.spec, "mtu")->span,
-              fmt::format("{} is no MTU of InfiniBand: IPoIB allows {} ({} where the partition has 2 KiB)",
-                          *mtu, kIpoibMost, kIpoibDatagram))
+              fmt::format("{} is no MTU of InfiniBand: IPoIB allows {} ({} where the partition has 2 KiB)", *mtu,
+                          kIpoibMost, kIpoibDatagram))
         .note(policy.spec->find("linkType")->span, "InfiniBand is given here")
         .with_fix(fmt::format("mtu: {}", kIpoibMost));
   }
@@ -122,13 +120,11 @@ void ports_of_one_rail_differ(const Input& in, Findings& out) {
       if (first == nullptr) first = &part;
       if (mtu_of(part) == mtu_of(*first)) continue;
       const api::Metadata& meta = part.policy->object->meta;
-      out.warning(
-             meta.name.span,
-             fmt::format(
-                 "ports of {} have different MTUs: {} on {} has {}, {} on {} has {}; large packets between "
-                 "them are lost",
-                 resource, first->pf->name, first->graph->facts->node, mtu_of(*first), part.pf->name,
-                 part.graph->facts->node, mtu_of(part)))
+      out.warning(meta.name.span,
+                  fmt::format("ports of {} have different MTUs: {} on {} has {}, {} on {} has {}; large "
+                              "packets between them are lost",
+                              resource, first->pf->name, first->graph->facts->node, mtu_of(*first), part.pf->name,
+                              part.graph->facts->node, mtu_of(part)))
           .with_fix(fmt::format("mtu: {} in the policy", std::max(mtu_of(*first), mtu_of(part))));
       break;
     }
@@ -139,8 +135,7 @@ void ports_of_one_rail_differ(const Input& in, Findings& out) {
 const Command::Line* large_ipoib(const Input& in) {
   for (const Command& command : in.bundle.commands)
     for (const Command::Line& line : command.output)
-      if (line.text.find("mtu 4092") != std::string_view::npos &&
-          line.text.find(": ib") != std::string_view::npos)
+      if (line.text.find("mtu 4092") != std::string_view::npos && line.text.find(": ib") != std::string_view::npos)
         return &line;
   return nullptr;
 }
@@ -155,9 +150,8 @@ void infiniband_without_mtu(const Input& in, Findings& out) {
         });
     if (!infiniband || policy.ignored || policy.spec->find("mtu") != nullptr) continue;
     out.note(name_span(*policy.document),
-             fmt::format("the InfiniBand ports have MTU {} and policy {} names none: it is kept until the "
-                         "operator resets "
-                         "a PF, which then gets 2048 and no longer fits the others",
+             fmt::format("the InfiniBand ports have MTU {} and policy {} names none: it is kept until the operator "
+                         "resets a PF, which then gets 2048 and no longer fits the others",
                          kIpoibMost, policy.document->name))
         .note(line->span, "what the ports have")
         .with_fix(fmt::format("mtu: {}", kIpoibMost));
@@ -178,8 +172,7 @@ std::vector<Qos> qos_templates(const Input& in) {
     const Value* roce = at(document.value, "spec.template.roceOptimized");
     if (roce == nullptr || !flag_at(*roce, "enabled").value_or(false)) continue;
     Qos qos{.document = &document, .pfc = at(*roce, "qos.pfc")};
-    const std::string text(qos.pfc == nullptr ? "0,0,0,1,0,0,0,0"
-                                              : text_at(*roce, "qos.pfc"));  // the default
+    const std::string text(qos.pfc == nullptr ? "0,0,0,1,0,0,0,0" : text_at(*roce, "qos.pfc"));  // the default
     for (const char c : text)
       if (c == '0' || c == '1') qos.lossless.push_back(c == '1');
     if (qos.lossless.size() == 8) all.push_back(std::move(qos));
@@ -219,12 +212,10 @@ void class_without_pfc(const Input& in, Findings& out) {
     const auto priority = static_cast<size_t>(dscp >> 3);
     for (const Qos& qos : templates) {
       if (qos.lossless[priority]) continue;
-      auto& told =
-          out.error(tc->span, fmt::format("traffic class {} is DSCP {}, priority {}, for which PFC is off: "
-                                          "packets are dropped under load, and RoCE slows down",
-                                          *number, dscp, priority));
-      told.note(qos.pfc == nullptr ? name_span(*qos.document) : qos.pfc->span,
-                "lossless priorities are set here");
+      auto& told = out.error(tc->span, fmt::format("traffic class {} is DSCP {}, priority {}, for which PFC is off: "
+                                                   "packets are dropped under load, and RoCE slows down",
+                                                   *number, dscp, priority));
+      told.note(qos.pfc == nullptr ? name_span(*qos.document) : qos.pfc->span, "lossless priorities are set here");
       const auto lossless = std::ranges::find(qos.lossless, true);
       if (lossless != qos.lossless.end()) {
         // The middle of the eight DSCPs of a priority, as switches use it: 26 for priority 3.
@@ -256,17 +247,15 @@ void no_traffic_class(const Input& in, Findings& out) {
     if (tc != nullptr || gpus_of(*pod.pod) == 0 || container.value->find("envFrom") != nullptr) return;
     if (container.env("UCX_IB_TRAFFIC_CLASS") != nullptr || !told.insert(&pod).second) return;
     const std::string text = fmt::format(
-        "{} names no traffic class: NCCL sends with class 0, which is not the "
-        "lossless one",
-        pod.pod->label());
+        "{} names no traffic class: NCCL sends with class 0, which is not the lossless one", pod.pod->label());
     doc::Diagnostic* finding = nullptr;
     if (templates.empty()) {
       finding = &out.note(pod.pod->span, text).note(prose->span, "the text speaks of lossless Ethernet");
     } else {
       const Qos& qos = templates.front();
-      finding = &out.warning(pod.pod->span, text)
-                     .note(qos.pfc == nullptr ? name_span(*qos.document) : qos.pfc->span,
-                           "lossless priorities are set here");
+      finding =
+          &out.warning(pod.pod->span, text)
+               .note(qos.pfc == nullptr ? name_span(*qos.document) : qos.pfc->span, "lossless priorities are set here");
     }
     finding->with_fix("env NCCL_IB_TC: \"104\" (DSCP 26, priority 3), as NICs and switches have it");
   });
@@ -279,8 +268,7 @@ constexpr Rule kRules[] = {
     {"RB-MTU-004", "ports of one resource with different MTUs", Needs::kFacts, ports_of_one_rail_differ},
     {"RB-MTU-005", "a traffic class whose priority is not lossless", Needs::kNothing, class_without_pfc},
     {"RB-MTU-006", "lossless RoCE set up and not used", Needs::kNothing, no_traffic_class},
-    {"RB-MTU-007", "an InfiniBand MTU that the policy does not keep", Needs::kNothing,
-     infiniband_without_mtu},
+    {"RB-MTU-007", "an InfiniBand MTU that the policy does not keep", Needs::kNothing, infiniband_without_mtu},
 };
 
 }  // namespace

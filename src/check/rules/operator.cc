@@ -29,11 +29,10 @@ void range_on_alt_name(const Input& in, Findings& out) {
       for (const facts::NodeFacts& node : in.nodes) {
         const facts::NetInterface* netdev = with_alt_name(node, name);
         if (netdev == nullptr) continue;
-        out.warning(
-               word.span,
-               fmt::format("{} is only an alternative name of {} on {}: the operator finds the PF by it and "
-                           "forgets the range, so the policy gets all VFs",
-                           name, netdev->name, node.node))
+        out.warning(word.span,
+                    fmt::format("{} is only an alternative name of {} on {}: the operator finds the PF by it and "
+                                "forgets the range, so the policy gets all VFs",
+                                name, netdev->name, node.node))
             .with_fix(netdev->name + word.text.substr(hash));
         break;
       }
@@ -57,8 +56,7 @@ void drain_of_all_or_none(const Input& in, Findings& out) {
     if (document.kind != "SriovNetworkPoolConfig") continue;
     const Value* most = at(document.value, "spec.maxUnavailable");
     if (most == nullptr || most->is_null()) {
-      out.warning(name_span(document),
-                  "without maxUnavailable the operator drains all nodes of the pool at once")
+      out.warning(name_span(document), "without maxUnavailable the operator drains all nodes of the pool at once")
           .with_fix("maxUnavailable: 1");
       continue;
     }
@@ -73,10 +71,9 @@ void drain_of_all_or_none(const Input& in, Findings& out) {
       out.error(most->span, "no node of this pool is ever drained, so no policy that needs it is carried out")
           .with_fix("maxUnavailable: 1");
     else if (is_percent && nodes > 0 && percent * nodes < 100)
-      out.error(most->span,
-                fmt::format("{} of {} node{} is rounded down to 0: none is ever drained, and policies that "
-                            "need it are not carried out",
-                            text, nodes, nodes == 1 ? "" : "s"))
+      out.error(most->span, fmt::format("{} of {} node{} is rounded down to 0: none is ever drained, and policies that "
+                                        "need it are not carried out",
+                                        text, nodes, nodes == 1 ? "" : "s"))
           .with_fix("maxUnavailable: 1");
   }
 }
@@ -118,8 +115,7 @@ bool can_share(const Value& a, const Value& b, std::string_view path) {
   const auto second = texts_at(b, path);
   if (first.empty() || second.empty()) return true;
   return std::ranges::any_of(first, [&](const Word& one) {
-    return std::ranges::any_of(second,
-                               [&](const Word& other) { return lower(one.text) == lower(other.text); });
+    return std::ranges::any_of(second, [&](const Word& other) { return lower(one.text) == lower(other.text); });
   });
 }
 
@@ -132,8 +128,7 @@ void two_templates(const Input& in, Findings& out) {
       const Value& later = all[i]->value;
       const Value& first = all[j]->value;
       if (all[i]->name == all[j]->name ||
-          lower(text_at(later, "spec.nicSelector.nicType")) !=
-              lower(text_at(first, "spec.nicSelector.nicType")) ||
+          lower(text_at(later, "spec.nicSelector.nicType")) != lower(text_at(first, "spec.nicSelector.nicType")) ||
           !can_share(later, first, "spec.nicSelector.pciAddresses") ||
           !can_share(later, first, "spec.nicSelector.serialNumbers") ||
           !can_share(later, first, "spec.nicSelector.partNumbers") ||
@@ -141,8 +136,8 @@ void two_templates(const Input& in, Findings& out) {
         continue;
       const Value* selector = at(later, "spec.nicSelector.nicType");
       out.warning(selector == nullptr ? name_span(*all[i]) : selector->span,
-                  fmt::format("{} and {} can take the same NIC: the operator then applies neither",
-                              all[j]->name, all[i]->name))
+                  fmt::format("{} and {} can take the same NIC: the operator then applies neither", all[j]->name,
+                              all[i]->name))
           .note(name_span(*all[j]), "the other template")
           .with_fix("pciAddresses, serialNumbers or a nodeSelector that keep them apart");
     }
@@ -167,8 +162,7 @@ std::optional<Difference> difference(const Value& here, const Value& there, cons
       return Difference{path + "." + member.key + " is not in this one", {}, member.key_span};
   for (const Value::Member& member : *a) {
     const Value* other = there.find(member.key);
-    if (other == nullptr)
-      return Difference{path + "." + member.key + " is only in this one", member.key_span, {}};
+    if (other == nullptr) return Difference{path + "." + member.key + " is only in this one", member.key_span, {}};
     if (auto found = difference(member.value, *other, path + "." + member.key)) return found;
   }
   return std::nullopt;
@@ -176,8 +170,8 @@ std::optional<Difference> difference(const Value& here, const Value& there, cons
 
 // Whether a page with blocks shows the two; it may show one object in several ways, to choose from.
 bool are_shown(const Document& a, const Document& b) {
-  return a.value.span.source == b.value.span.source && a.origin != Origin::kAnsible &&
-         b.origin != Origin::kAnsible && (a.origin == Origin::kFence || b.origin == Origin::kFence);
+  return a.value.span.source == b.value.span.source && a.origin != Origin::kAnsible && b.origin != Origin::kAnsible &&
+         (a.origin == Origin::kFence || b.origin == Origin::kFence);
 }
 
 void defined_twice(const Input& in, Findings& out) {
@@ -198,10 +192,9 @@ void defined_twice(const Input& in, Findings& out) {
     if (here == nullptr || there == nullptr) continue;
     const auto found = difference(*here, *there, std::string(part));
     if (!found) continue;
-    auto& told =
-        out.warning(found->here.known() ? found->here : name_span(document),
-                    fmt::format("{} is written twice and differently ({}): what is applied last counts",
-                                document.label(), found->text));
+    auto& told = out.warning(found->here.known() ? found->here : name_span(document),
+                             fmt::format("{} is written twice and differently ({}): what is applied last counts",
+                                         document.label(), found->text));
     told.note(found->there.known() ? found->there : name_span(*first->second), "the other one")
         .with_fix("keep one definition, and let the others name that file");
   }
@@ -216,10 +209,9 @@ void operand_of_one_version(const Input& in, Findings& out) {
     if (image == nullptr || colon == std::string_view::npos) continue;
     const std::string_view tag = text.substr(colon + 1);
     if (!tag.starts_with("4.") && !tag.starts_with("v4.")) continue;
-    out.note(image->span,
-             fmt::format("the operand is that of OpenShift {}: on a cluster of another version labels are "
-                         "missing, or the operand does not start",
-                         tag))
+    out.note(image->span, fmt::format("the operand is that of OpenShift {}: on a cluster of another version labels are "
+                                      "missing, or the operand does not start",
+                                      tag))
         .with_fix("leave spec.operand.image out: the operator takes the one that it was built with");
   }
 }
@@ -234,10 +226,9 @@ void outside_of_its_namespace(const Input& in, Findings& out) {
     const Value* ns = at(document.value, "metadata.namespace");
     if (ns == nullptr || std::ranges::find(kKinds, document.kind) == std::end(kKinds)) continue;
     if (document.ns == config->ns) continue;
-    out.error(
-           ns->span,
-           fmt::format("the operator runs in {} and looks at {} objects there only: this one has no effect",
-                       config->ns, document.kind))
+    out.error(ns->span,
+              fmt::format("the operator runs in {} and looks at {} objects there only: this one has no effect",
+                          config->ns, document.kind))
         .note(at(config->value, "metadata.namespace")->span, "the operator's namespace")
         .with_fix("namespace: " + config->ns);
   }

@@ -64,13 +64,12 @@ void ibping_clock(const Input& in, Findings& out) {
     for (const Line& line : one.command->output)
       if (has(line.text, "rtt min/avg/max") || (told == nullptr && has(line.text, "Pong from"))) told = &line;
     if (told == nullptr) continue;
-    out.warning(
-           told->span,
-           "ibping counts ten nanoseconds as one: these times are ten times too small, and a ping across the "
-           "turn of a second shows 900 ms too much")
+    out.warning(told->span,
+                "ibping counts ten nanoseconds as one: these times are ten times too small, and a ping across the turn "
+                "of a second shows 900 ms too much")
         .with_fix(
-            "measure latency with ib_write_lat or ib_send_lat (or `railbed perf`); ibping shows only that a "
-            "port answers");
+            "measure latency with ib_write_lat or ib_send_lat (or `railbed perf`); ibping "
+            "shows only that a port answers");
   }
 }
 
@@ -82,8 +81,8 @@ void output_of_another_device(const Input& in, Findings& out) {
       const auto device = value_behind(line.text, "Device");
       if (!device || device->text == asked->text) continue;
       out.warning(part_of(line.span, device->at, device->text.size()),
-                  fmt::format("this output is of {}, but the command asks for {}: it is of another run",
-                              device->text, asked->text))
+                  fmt::format("this output is of {}, but the command asks for {}: it is of another run", device->text,
+                              asked->text))
           .note(asked->span, "asked for here")
           .with_fix("show what this command printed");
       break;
@@ -117,12 +116,10 @@ void ends_not_mirrored(const Input& in, Findings& out) {
     const auto [before, is_new] = first.try_emplace(address_in(*line), &one, line);
     if (is_new) continue;
     const ToolCommand& other = *before->second.first;
-    if (other.is_client() == one.is_client() || !same_source(other.command->span, one.command->span))
-      continue;
-    out.warning(line->span,
-                fmt::format("server and client of {} print the same local address: both outputs are of "
-                            "one end",
-                            one.tool->name))
+    if (other.is_client() == one.is_client() || !same_source(other.command->span, one.command->span)) continue;
+    out.warning(line->span, fmt::format("server and client of {} print the same local address: "
+                                        "both outputs are of one end",
+                                        one.tool->name))
         .note(before->second.second->span, "the other end prints it here")
         .with_fix("show the output of each end; what is local on one is remote on the other");
   }
@@ -140,8 +137,7 @@ void switches_of_one_name(const Input& in, Findings& out) {
     for (const auto& [name, lines] : by_name)
       if (lines.size() > 1)
         out.note(part_of(lines[1]->span, lines[1]->text.find('"') + 1, name.size()),
-                 fmt::format("{} switches are called '{}': a fault cannot be found by name", lines.size(),
-                             name))
+                 fmt::format("{} switches are called '{}': a fault cannot be found by name", lines.size(), name))
             .note(lines[0]->span, "the first")
             .with_fix("give each switch a NodeDescription, or the tools a --node-name-map");
   }
@@ -152,12 +148,10 @@ void clock_changes(const Input& in, Findings& out) {
   for (const TextLine& line : text_lines(in.bundle)) {
     for (std::string_view sign : {"Conflicting CPU frequency", "CPU Frequency is not max"}) {
       const size_t at = line.text.find(sign);
-      if (at == std::string_view::npos || line.command == nullptr || !told.insert(line.span->source).second)
-        continue;
+      if (at == std::string_view::npos || line.command == nullptr || !told.insert(line.span->source).second) continue;
       out.warning(part_of(*line.span, at, sign.size()),
                   "the processor changed its clock during the test: figures of small messages mean little")
-          .with_fix(
-              "set the governor to performance (cpupower frequency-set -g performance) and measure again");
+          .with_fix("set the governor to performance (cpupower frequency-set -g performance) and measure again");
     }
   }
 }
@@ -182,12 +176,10 @@ void one_queue_pair(const Input& in, Findings& out) {
     if (link == std::end(kRates) || *link < 200 || size < 65536) continue;
     const double share = rate / *link;
     if (share < 0.85 || share > 0.97) continue;
-    out.note(
-           part_of(last->span, static_cast<size_t>(columns[3].data() - last->text.data()), columns[3].size()),
-           fmt::format(
-               "{:.0f} % of a {:.0f} Gb/s link is what one queue pair gives; it says nothing about the "
-               "link or the fabric",
-               share * 100, *link))
+    out.note(part_of(last->span, static_cast<size_t>(columns[3].data() - last->text.data()), columns[3].size()),
+             fmt::format("{:.0f} % of a {:.0f} Gb/s link is what one queue pair gives; it says nothing "
+                         "about the link or the fabric",
+                         share * 100, *link))
         .with_fix("measure with four as well: -q 4 on both sides (about 99 %)");
   }
 }
@@ -245,8 +237,7 @@ void vf_link_disabled(const Command& command, Findings& out) {
 }
 
 void port_not_active(const Input& in, Findings& out) {
-  static constexpr std::string_view kStates[] = {"PORT_DOWN", "PORT_INIT", "PORT_ARMED", "Initializing",
-                                                 "Armed"};
+  static constexpr std::string_view kStates[] = {"PORT_DOWN", "PORT_INIT", "PORT_ARMED", "Initializing", "Armed"};
   for (const Command& command : in.bundle.commands)
     if (!command.words.empty() && command.words.front().text == "ip") vf_link_disabled(command, out);
   for (const ToolCommand& one : tool_commands(in.bundle)) {
@@ -305,9 +296,8 @@ std::vector<std::string_view> dotted_paths(std::string_view line) {
     while (end < line.size() && is_part(line[end])) ++end;
     std::string_view path = line.substr(at, end - at);
     while (path.ends_with('.')) path.remove_suffix(1);
-    const bool alone =
-        (at == 0 || std::string_view("/-_:@").find(line[at - 1]) == std::string_view::npos) &&
-        (end == line.size() || std::string_view("/-_@").find(line[end]) == std::string_view::npos);
+    const bool alone = (at == 0 || std::string_view("/-_:@").find(line[at - 1]) == std::string_view::npos) &&
+                       (end == line.size() || std::string_view("/-_@").find(line[end]) == std::string_view::npos);
     if (alone && std::islower(static_cast<unsigned char>(path.empty() ? '0' : path[0])) != 0 &&
         std::ranges::count(path, '.') >= 2)
       out.push_back(path);
@@ -327,8 +317,7 @@ void path_leads_nowhere(const Input& in, Findings& out) {
       for (const Document& document : in.bundle.documents) {
         if (!same_source(document.value.span, prose.span)) continue;
         const Schema* spec = child(find_schema(document.api_version, document.kind), "spec");
-        if (child(spec, first) == nullptr || leads(spec, path) || !leads(spec, rest) || is_open(spec))
-          continue;
+        if (child(spec, first) == nullptr || leads(spec, path) || !leads(spec, rest) || is_open(spec)) continue;
         out.warning(part_of(prose.span, static_cast<size_t>(path.data() - prose.text.data()), path.size()),
                     fmt::format("{} has no field spec.{}; it is spec.{}", document.kind, path, rest))
             .with_fix(fmt::format("write {}", rest));

@@ -25,8 +25,7 @@ int64_t rails_of(const Input& in, const PodView& pod) {
     if (net.network == nullptr || net.network->resource.empty()) {
       ++rails;
     } else if (seen.insert(net.network->resource).second) {
-      rails +=
-          std::max(pod.networks_with(net.network->resource), pod.pod->resource_count(net.network->resource));
+      rails += std::max(pod.networks_with(net.network->resource), pod.pod->resource_count(net.network->resource));
     }
   }
   return rails;
@@ -70,8 +69,8 @@ void fewer_rails_than_gpus(const Input& in, Findings& out) {
         fmt::format("{} has {} GPUs and {} rail{}{}", pod.pod->label(), gpus, rails, rails == 1 ? "" : "s",
                     even ? fmt::format(": {} GPUs share {}", gpus / rails, rails == 1 ? "it" : "each")
                          : ": GPUs share them unevenly, and all wait for the slowest");
-    auto& told = gpus / rails >= 4 || !even ? out.warning(gpu_span(*pod.pod), text)
-                                            : out.note(gpu_span(*pod.pod), text);
+    auto& told =
+        gpus / rails >= 4 || !even ? out.warning(gpu_span(*pod.pod), text) : out.note(gpu_span(*pod.pod), text);
     told.note(pod.networks.front().selection->name.span, "its networks")
         .with_fix("a network and a VF per GPU where the node has a port for each");
   }
@@ -90,13 +89,11 @@ void networks_and_vfs_differ(const Input& in, Findings& out) {
       auto& told =
           asked < used
               ? out.error(where->span,
-                          fmt::format("{} networks of {} take {}, and it asks for {}: the {} network "
-                                      "gets no VF and the pod does not start",
-                                      used, pod.pod->label(), resource, asked,
-                                      asked + 1 == used ? "last" : "later"))
-              : out.warning(where->span,
-                            fmt::format("{} takes {} VFs of {} and uses {}: the others stay idle in it",
-                                        pod.pod->label(), asked, resource, used));
+                          fmt::format("{} networks of {} take {}, and it asks for {}: the {} network gets no VF "
+                                      "and the pod does not start",
+                                      used, pod.pod->label(), resource, asked, asked + 1 == used ? "last" : "later"))
+              : out.warning(where->span, fmt::format("{} takes {} VFs of {} and uses {}: the others stay idle in it",
+                                                     pod.pod->label(), asked, resource, used));
       told.note(pod.networks.front().selection->name.span, "its networks")
           .with_fix(fmt::format("{}: {}", resource, used));
     }
@@ -127,16 +124,13 @@ void far_from_gpus(const Input& in, Findings& out) {
       if (!is_far(kind)) continue;
       const facts::Nic* better = nullptr;
       for (const facts::Nic& nic : part.graph->facts->nics)
-        if (nic.total_vfs.value_or(0) > 0 && !nearest_kind(nic).empty() && !is_far(nearest_kind(nic)))
-          better = &nic;
+        if (nic.total_vfs.value_or(0) > 0 && !nearest_kind(nic).empty() && !is_far(nearest_kind(nic))) better = &nic;
       if (better == nullptr) continue;
       const api::Metadata& meta = part.policy->object->meta;
-      out.warning(
-             meta.name.span,
-             fmt::format("policy {} gives GPU pods VFs of {} on {}, whose nearest GPU is {} away; {} is {} "
-                         "from one",
-                         *meta.name, part.pf->name, part.graph->facts->node, kind, graph::pf_name(*better),
-                         nearest_kind(*better)))
+      out.warning(meta.name.span, fmt::format("policy {} gives GPU pods VFs of {} on {}, whose nearest GPU is "
+                                              "{} away; {} is {} from one",
+                                              *meta.name, part.pf->name, part.graph->facts->node, kind,
+                                              graph::pf_name(*better), nearest_kind(*better)))
           .with_fix("select PFs on the PCI switch of the GPUs (railbed discover shows the distances)");
       break;  // one node tells enough
     }
@@ -165,11 +159,10 @@ void one_resource_two_fabrics(const Input& in, Findings& out) {
       }
       if (fabric_of(*first) == fabric) continue;
       const api::Metadata& meta = part.policy->object->meta;
-      out.error(
-             meta.name.span,
-             fmt::format("{} has VFs in two InfiniBand fabrics on {} ({} and {}): two pods reach each other "
-                         "only when chance gives them the same one",
-                         resource, part.graph->facts->node, first->pf->name, part.pf->name))
+      out.error(meta.name.span,
+                fmt::format("{} has VFs in two InfiniBand fabrics on {} ({} and {}): two pods reach each other only "
+                            "when chance gives them the same one",
+                            resource, part.graph->facts->node, first->pf->name, part.pf->name))
           .with_fix("a policy and a resource per fabric (rootDevices or pfNames)");
       break;
     }
@@ -180,8 +173,7 @@ bool is_pinned(const PodTemplate& pod) {
   const Value& spec = *pod.spec;
   return at(spec, "nodeName") != nullptr || at(spec, "affinity.podAntiAffinity") != nullptr ||
          at(spec, "affinity.nodeAffinity") != nullptr || at(spec, "topologySpreadConstraints") != nullptr ||
-         (at(spec, "nodeSelector") != nullptr &&
-          at(spec, "nodeSelector")->find("kubernetes.io/hostname") != nullptr);
+         (at(spec, "nodeSelector") != nullptr && at(spec, "nodeSelector")->find("kubernetes.io/hostname") != nullptr);
 }
 
 void pair_on_one_node(const Input& in, Findings& out) {
@@ -193,11 +185,9 @@ void pair_on_one_node(const Input& in, Findings& out) {
       if (net.network == nullptr || !in.views.rdma(*net.network)) continue;
       const auto [first, fresh] = first_of.try_emplace(net.network->key, &pod);
       if (fresh || first->second == &pod || is_pinned(*pod.pod) || is_pinned(*first->second->pod)) continue;
-      out.warning(
-             pod.pod->span,
-             fmt::format("{} and {} may land on one node: what they measure is then a loopback inside the "
-                         "NIC, not the fabric",
-                         first->second->pod->label(), pod.pod->label()))
+      out.warning(pod.pod->span, fmt::format("{} and {} may land on one node: what they measure is then a loopback "
+                                             "inside the NIC, not the fabric",
+                                             first->second->pod->label(), pod.pod->label()))
           .note(first->second->pod->span, "the other one")
           .with_fix("podAntiAffinity with topologyKey kubernetes.io/hostname, or a nodeName for each");
       return;
@@ -230,10 +220,9 @@ void rails_from_one_pool(const Input& in, Findings& out) {
       const auto policies = in.views.policies_of(resource);
       auto& told_here = out.warning(
           pod.networks.front().selection->name.span,
-          fmt::format(
-              "{} takes {} VFs of {}, which are of several PFs: the kubelet may give it all of one port, "
-              "and a rail's number says nothing about its port",
-              pod.pod->label(), used, resource));
+          fmt::format("{} takes {} VFs of {}, which are of several PFs: the kubelet may give it all of one port, and a "
+                      "rail's number says nothing about its port",
+                      pod.pod->label(), used, resource));
       if (!policies.empty()) told_here.note(policies[0]->resource_span, "one resource for all ports");
       told_here.with_fix("a policy, a resource and a network per port");
     }
@@ -245,8 +234,7 @@ constexpr Rule kRules[] = {
     {"RB-RAIL-003", "rails far from the GPUs", Needs::kFacts, far_from_gpus},
     {"RB-RAIL-004", "one resource in two fabrics", Needs::kFacts, one_resource_two_fabrics},
     {"RB-RAIL-005", "a pair of test pods that may share a node", Needs::kNothing, pair_on_one_node},
-    {"RB-RAIL-006", "several rails of a pod from one pool of several ports", Needs::kNothing,
-     rails_from_one_pool},
+    {"RB-RAIL-006", "several rails of a pod from one pool of several ports", Needs::kNothing, rails_from_one_pool},
 };
 
 }  // namespace

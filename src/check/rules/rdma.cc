@@ -29,8 +29,7 @@ const Value* card_of_pf(std::string_view id) {
 std::vector<std::string> pfs_of_vf(std::string_view id) {
   std::vector<std::string> pfs;
   for (const Value& card : cards())
-    if (text_at(card, "vf") == id)
-      pfs.push_back(fmt::format("{} ({})", text_at(card, "pf"), text_at(card, "name")));
+    if (text_at(card, "vf") == id) pfs.push_back(fmt::format("{} ({})", text_at(card, "pf"), text_at(card, "name")));
   return pfs;
 }
 
@@ -41,11 +40,9 @@ bool is_merged(const PodTemplate& pod) {
 
 bool uses_rdma(const Input& in, const PodView& pod) {
   for (const Producer& producer : in.views.producers)
-    if (producer.by == Producer::By::kSharedPlugin && pod.pod->resource_count(producer.resource) > 0)
-      return true;
-  return std::ranges::any_of(pod.networks, [&](const PodView::Net& net) {
-    return net.network != nullptr && in.views.rdma(*net.network);
-  });
+    if (producer.by == Producer::By::kSharedPlugin && pod.pod->resource_count(producer.resource) > 0) return true;
+  return std::ranges::any_of(
+      pod.networks, [&](const PodView::Net& net) { return net.network != nullptr && in.views.rdma(*net.network); });
 }
 
 // The container that does RDMA: the one that asks for a VF of such a network, else the first that runs.
@@ -64,8 +61,7 @@ const Container* rdma_container(const Input& in, const PodView& pod) {
 bool may_lock(const Container& container) {
   if (flag_at(*container.value, "securityContext.privileged").value_or(false)) return true;
   for (const Word& word : texts_at(*container.value, "securityContext.capabilities.add"))
-    if (word.text == "IPC_LOCK" || word.text == "CAP_IPC_LOCK" || word.text == "ALL" ||
-        word.text == "SYS_RESOURCE")
+    if (word.text == "IPC_LOCK" || word.text == "CAP_IPC_LOCK" || word.text == "ALL" || word.text == "SYS_RESOURCE")
       return true;
   return false;
 }
@@ -81,10 +77,9 @@ void cannot_lock_memory(const Input& in, Findings& out) {
     if (container == nullptr || may_lock(*container) || is_merged(*pod.pod)) continue;
     const doc::Span context = key_span(*container->value, "securityContext");
     out.warning(context.known() ? context : container_span(*container),
-                fmt::format(
-                    "container {} of {} may not lock memory: where the runtime limits memlock, registering "
-                    "RDMA memory fails with ENOMEM",
-                    container->name, pod.pod->label()))
+                fmt::format("container {} of {} may not lock memory: where the runtime limits memlock, registering "
+                            "RDMA memory fails with ENOMEM",
+                            container->name, pod.pod->label()))
         .with_fix("securityContext: {capabilities: {add: [\"IPC_LOCK\"]}}");
   }
 }
@@ -98,9 +93,9 @@ std::optional<double> bytes_of(const Value* quantity) {
   double number = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
   if (error != std::errc{}) return std::nullopt;
-  static constexpr std::pair<std::string_view, double> kUnits[] = {
-      {"", 1},        {"k", 1e3},     {"M", 1e6},     {"G", 1e9},    {"T", 1e12},
-      {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}};
+  static constexpr std::pair<std::string_view, double> kUnits[] = {{"", 1},        {"k", 1e3},     {"M", 1e6},
+                                                                   {"G", 1e9},     {"T", 1e12},    {"Ki", 0x1p10},
+                                                                   {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}};
   const std::string_view unit(end, static_cast<size_t>(text->data() + text->size() - end));
   for (const auto& [name, factor] : kUnits)
     if (name == unit) return number * factor;
@@ -120,8 +115,8 @@ void memory_too_small(const Input& in, Findings& out) {
     const double needed = gpus > 0 ? kPerGpu * static_cast<double>(gpus) : kWithout;
     if (!bytes || *bytes >= needed) continue;
     const std::string text = fmt::format(
-        "pinned memory counts against this limit{}: RDMA buffers of a real job are gigabytes, and the "
-        "pod is killed when they do not fit",
+        "pinned memory counts against this limit{}: RDMA buffers of a real job are gigabytes, and the pod is "
+        "killed when they do not fit",
         gpus > 0 ? fmt::format(" ({} GPUs)", gpus) : "");
     (gpus > 0 ? out.warning(limit->span, text) : out.note(limit->span, text))
         .with_fix(fmt::format("memory: {}Gi or more", static_cast<int>(needed / kGi)));
@@ -145,10 +140,9 @@ void small_shared_memory(const Input& in, Findings& out) {
       if (gpus == nullptr || container.resource_count("nvidia.com/gpu") < 2 || is_merged(pod)) continue;
       if (has_shm(pod, container)) continue;
       out.warning(gpus->span,
-                  fmt::format(
-                      "{} GPUs and a /dev/shm of 64 MiB, the runtime's default: NCCL's and the data loaders' "
-                      "shared memory does not fit, and they die with SIGBUS or fall back",
-                      container.resource_count("nvidia.com/gpu")))
+                  fmt::format("{} GPUs and a /dev/shm of 64 MiB, the runtime's default: NCCL's and the data loaders' "
+                              "shared memory does not fit, and they die with SIGBUS or fall back",
+                              container.resource_count("nvidia.com/gpu")))
           .with_fix("a volume \"emptyDir: {medium: Memory}\" mounted at /dev/shm");
     }
 }
@@ -160,8 +154,7 @@ const PodView* pod_wanting_rdma(const Input& in, const NetworkView& network) {
     for (const Container& container : pod.pod->containers) {
       for (const Word& word : texts_at(*container.value, "securityContext.capabilities.add"))
         if (word.text == "IPC_LOCK") return &pod;
-      for (const std::string_view name :
-           {"NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_IB_TC", "UCX_NET_DEVICES"})
+      for (const std::string_view name : {"NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_IB_TC", "UCX_NET_DEVICES"})
         if (container.env(name) != nullptr) return &pod;
       const Value* limits = at(*container.value, "resources.limits");
       if (limits != nullptr && limits->is_object())
@@ -174,16 +167,14 @@ const PodView* pod_wanting_rdma(const Input& in, const NetworkView& network) {
 
 void device_without_rdma(const Input& in, Findings& out) {
   for (const NetworkView& network : in.views.networks) {
-    if (network.type != "host-device" || network.plugin("rdma") != nullptr || !network.resource.empty())
-      continue;
+    if (network.type != "host-device" || network.plugin("rdma") != nullptr || !network.resource.empty()) continue;
     const Value* asks = network.plugins.front().find("isRdma");
     const PodView* pod = pod_wanting_rdma(in, network);
     if (asks == nullptr && pod == nullptr) continue;
     const Value* type = network.plugins.front().find("type");
-    auto& told =
-        out.warning(type->span,
-                    "host-device moves the interface only: the RDMA device stays outside, and nothing gives "
-                    "the pod /dev/infiniband");
+    auto& told = out.warning(type->span,
+                             "host-device moves the interface only: the RDMA device stays outside, and nothing "
+                             "gives the pod /dev/infiniband");
     if (pod != nullptr) told.note(pod->pod->span, "this pod wants RDMA");
     told.with_fix(
         "a resource that brings the device files (a device plugin with isRdma, named in annotation "
@@ -212,18 +203,16 @@ void namespace_mode(const Input& in, Findings& out) {
     if (network.plugins.empty() || !in.views.rdma(network)) continue;
     const Value* rdma = network.plugin("rdma");
     if (mode == "exclusive" && rdma == nullptr) {
-      auto& told = out.error(
-          name_span(*network.document),
-          fmt::format("RDMA devices are per namespace on {} (exclusive), and {} does not move them: "
-                      "pods see none",
-                      where, network.label()));
+      auto& told = out.error(name_span(*network.document),
+                             fmt::format("RDMA devices are per namespace on {} (exclusive), and {} does "
+                                         "not move them: pods see none",
+                                         where, network.label()));
       if (because.known()) told.note(because, "the mode is set here");
       told.with_fix("metaPlugins: '{\"type\": \"rdma\"}', or mode shared");
     } else if (mode == "shared" && rdma != nullptr) {
-      auto& told =
-          out.error(rdma->span, fmt::format("the rdma plugin refuses to run on {}: its RDMA devices are "
-                                            "shared by all namespaces",
-                                            where));
+      auto& told = out.error(rdma->span, fmt::format("the rdma plugin refuses to run on {}: its RDMA devices "
+                                                     "are shared by all namespaces",
+                                                     where));
       if (because.known()) told.note(because, "the mode is set here");
       told.with_fix("rdmaMode: exclusive (rdma system set netns exclusive), or no rdma plugin");
     }
@@ -240,9 +229,9 @@ int rate_in(std::string_view line) {
     while (end < line.size() && line[end] >= '0' && line[end] <= '9' && end - i < 5)
       number = number * 10 + (line[end++] - '0');
     const std::string_view rest = line.substr(end, 6);
-    const bool gigabit = rest.starts_with("G ") || rest == "G" || rest.starts_with("G,") ||
-                         rest.starts_with("G.") || rest.starts_with("GbE") || rest.starts_with("Gb") ||
-                         rest.starts_with(" Gb") || rest.starts_with("G/");
+    const bool gigabit = rest.starts_with("G ") || rest == "G" || rest.starts_with("G,") || rest.starts_with("G.") ||
+                         rest.starts_with("GbE") || rest.starts_with("Gb") || rest.starts_with(" Gb") ||
+                         rest.starts_with("G/");
     if (gigabit && number >= 10 && number <= 1600) most = std::max(most, number);
   }
   return most;
@@ -263,9 +252,8 @@ void slower_than_said(const Input& in, Findings& out) {
     if (card == nullptr) continue;
     const int64_t rate = integer_at(*card, "rate_gbps").value_or(0);
     if (rate == 0 || said < rate * 2) continue;
-    out.note(id->span,
-             fmt::format("{} is a {}, whose ports do {} Gb/s; the text speaks of {}",
-                         text_at(*policy.spec, "nicSelector.deviceID"), text_at(*card, "name"), rate, said))
+    out.note(id->span, fmt::format("{} is a {}, whose ports do {} Gb/s; the text speaks of {}",
+                                   text_at(*policy.spec, "nicSelector.deviceID"), text_at(*card, "name"), rate, said))
         .note(line->span, "here")
         .with_fix("the device id of the card that is meant (railbed discover)");
   }
@@ -325,13 +313,11 @@ void pool_of_nothing(const Input& in, Findings& out) {
     }
     if (fits || made == nullptr || (pfs_of_vf(id).empty() && card_of_pf(id) == nullptr)) continue;
     const bool is_pf = card_of_pf(id) != nullptr;
-    out.error(entry.id.span,
-              is_pf ? fmt::format(
-                          "{} is the id of PFs; the VFs of the policy's card are {}: the pool of {} stays "
-                          "without VFs",
-                          id, made_vf, entry.producer->resource)
-                    : fmt::format("the policy's card makes VFs {}, not {}: the pool of {} stays at 0",
-                                  made_vf, id, entry.producer->resource))
+    out.error(entry.id.span, is_pf ? fmt::format("{} is the id of PFs; the VFs of the policy's card are {}: the "
+                                                 "pool of {} stays without VFs",
+                                                 id, made_vf, entry.producer->resource)
+                                   : fmt::format("the policy's card makes VFs {}, not {}: the pool of {} stays at 0",
+                                                 made_vf, id, entry.producer->resource))
         .note(made->span, fmt::format("VFs of this card are {}", made_vf))
         .with_fix(fmt::format("\"devices\": [\"{}\"]", made_vf));
   }
@@ -351,8 +337,7 @@ void peermem_without_mofed(const Input& in, Findings& out) {
     if (!flag_at(document.value, "spec.driver.rdma.enabled").value_or(false)) continue;
     if (flag_at(document.value, "spec.driver.rdma.useHostMofed").value_or(false)) continue;
     out.warning(at(document.value, "spec.driver.rdma.enabled")->span,
-                "nvidia_peermem needs the MOFED or DOCA driver, which nothing here installs: the driver pod "
-                "waits for "
+                "nvidia_peermem needs the MOFED or DOCA driver, which nothing here installs: the driver pod waits for "
                 "it, or the module is refused with \"Invalid argument\"")
         .with_fix(
             "a NicClusterPolicy with ofedDriver; or rdma.enabled: false with kernelModuleType: open, and "
@@ -377,10 +362,9 @@ void parameters_on_one_line(const Input& in, Findings& out) {
         if (second == std::string_view::npos || line.starts_with("options ")) continue;
         const std::string_view word = line.substr(second, line.find_first_of("= ", second) - second);
         out.error(inside(member.value, word),
-                  fmt::format(
-                      "{} stands on a line with another parameter: the driver container reads one per line, "
-                      "so the module does not load, or without it",
-                      word))
+                  fmt::format("{} stands on a line with another parameter: the driver container reads one per line, so "
+                              "the module does not load, or without it",
+                              word))
             .with_fix("a line for each parameter");
       }
     }
@@ -408,8 +392,8 @@ void module_config_not_used(const Input& in, Findings& out) {
       if (conf != nullptr) other = &map;
     }
     if (!there && other != nullptr)
-      out.error(name->span, fmt::format("ConfigMap {} is not here; the one with nvidia.conf is called {}",
-                                        wanted, other->name))
+      out.error(name->span,
+                fmt::format("ConfigMap {} is not here; the one with nvidia.conf is called {}", wanted, other->name))
           .note(name_span(*other), "this one")
           .with_fix("name: " + other->name);
   }
@@ -420,8 +404,7 @@ void placeholder_left(const Input& in, Findings& out) {
     const std::string* text = value == nullptr ? nullptr : value->as_string();
     if (text == nullptr || !api::has_placeholder(*text)) return;
     if (what == "image" && text->find("$(") != std::string::npos) return;  // of a pipeline
-    out.error(value->span, fmt::format("{} \"{}\" still has a placeholder", what, *text))
-        .with_fix("fill it in");
+    out.error(value->span, fmt::format("{} \"{}\" still has a placeholder", what, *text)).with_fix("fill it in");
   };
   for (const PodTemplate& pod : in.pods) {
     if (pod.document->kind != "Pod")  // RB-API-008 tells
@@ -446,12 +429,10 @@ void rdma_not_asked(const Input& in, Findings& out) {
       if (policy->rdma || (!vendor.empty() && vendor != "15b3")) continue;
       if (text_at(*policy->spec, "deviceType") == "vfio-pci" || !told.insert(policy).second) continue;
       const doc::Span flag = key_span(*policy->spec, "isRdma");
-      out.error(
-             flag.known() ? flag : name_span(*policy->document),
-             fmt::format(
-                 "policy {} does not say isRdma: its VFs come without /dev/infiniband, and RDMA fails in the "
-                 "pod",
-                 policy->document->name))
+      out.error(flag.known() ? flag : name_span(*policy->document),
+                fmt::format("policy {} does not say isRdma: its VFs come without /dev/infiniband, "
+                            "and RDMA fails in the pod",
+                            policy->document->name))
           .note(pod->pod->span, "this pod wants RDMA")
           .with_fix("isRdma: true");
     }
@@ -481,16 +462,14 @@ void device_by_name(const Input& in, Findings& out) {
     }
     if (!without.empty()) {
       const size_t shown = std::min<size_t>(without.size(), 4);
-      out.error(device->span,
-                fmt::format("{} is not there on {}{}: pods on such nodes do not start", name,
-                            fmt::join(without.begin(), without.begin() + static_cast<long>(shown), ", "),
-                            shown < without.size() ? ", …" : ""))
+      out.error(device->span, fmt::format("{} is not there on {}{}: pods on such nodes do not start", name,
+                                          fmt::join(without.begin(), without.begin() + static_cast<long>(shown), ", "),
+                                          shown < without.size() ? ", …" : ""))
           .with_fix("pciBusID, a resource from a device plugin, or one name on all nodes (udev)");
     } else if (in.nodes.empty() && pods_on(in, network) > 1) {
-      out.note(device->span,
-               fmt::format("{} pods use {}, and a host's interface goes to one pod at a time: they need "
-                           "a node each, and {} must be the right port on all of them",
-                           pods_on(in, network), network.label(), name))
+      out.note(device->span, fmt::format("{} pods use {}, and a host's interface goes to one pod at a time: they need "
+                                         "a node each, and {} must be the right port on all of them",
+                                         pods_on(in, network), network.label(), name))
           .with_fix("check with facts of the nodes, or take VFs");
     }
   }
@@ -504,10 +483,8 @@ constexpr Rule kRules[] = {
     {"RB-RDMA-005", "a network that does not fit the RDMA namespace mode", Needs::kNothing, namespace_mode},
     {"RB-RDMA-006", "a slower card than the text speaks of", Needs::kNothing, slower_than_said},
     {"RB-RDMA-007", "a VF's device id where the PF's is meant", Needs::kNothing, vf_id_for_pf},
-    {"RB-RDMA-008", "a device plugin that lists other VFs than the policy makes", Needs::kNothing,
-     pool_of_nothing},
-    {"RB-RDMA-009", "nvidia_peermem without the driver that it needs", Needs::kNothing,
-     peermem_without_mofed},
+    {"RB-RDMA-008", "a device plugin that lists other VFs than the policy makes", Needs::kNothing, pool_of_nothing},
+    {"RB-RDMA-009", "nvidia_peermem without the driver that it needs", Needs::kNothing, peermem_without_mofed},
     {"RB-RDMA-010", "kernel module parameters on one line", Needs::kNothing, parameters_on_one_line},
     {"RB-RDMA-011", "kernel module parameters that nobody reads", Needs::kNothing, module_config_not_used},
     {"RB-RDMA-012", "a placeholder in an image, secret or device", Needs::kNothing, placeholder_left},

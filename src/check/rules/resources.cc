@@ -79,12 +79,11 @@ void nothing_produces(const Input& in, Findings& out) {
   if (in.views.producers.empty()) return;  // a bundle of pods alone: the producers are elsewhere
   for (const Request& request : requests(in)) {
     if (made_by_others(request.resource) || is_placeholder(request.resource)) continue;
-    if (in.views.producer(request.resource) != nullptr || same_base(in, request.resource) != nullptr)
-      continue;
+    if (in.views.producer(request.resource) != nullptr || same_base(in, request.resource) != nullptr) continue;
     std::vector<std::string_view> made;
     for (const Producer& producer : in.views.producers) made.push_back(producer.resource);
-    auto& told = out.error(request.span, fmt::format("nothing here makes {}: {} waits for it forever",
-                                                     request.resource, request.pod->pod->label()));
+    auto& told = out.error(request.span, fmt::format("nothing here makes {}: {} waits for it forever", request.resource,
+                                                     request.pod->pod->label()));
     told.looks_for(request.resource);
     const std::string near = doc::nearest(request.resource, made);
     const auto& networks = request.pod->resources;
@@ -140,12 +139,12 @@ void produced_twice(const Input& in, Findings& out) {
     const std::string text =
         producer.resource == other->resource
             ? fmt::format(
-                  "{} is made here and by another {}: two plugins register one name at the "
-                  "kubelet, the later one counts and the other's pods fail",
+                  "{} is made here and by another {}: two plugins register one name at the kubelet, the later one "
+                  "counts and the other's pods fail",
                   producer.resource, made_by(*other))
             : fmt::format(
-                  "{} is made here and {} by a {}: the operator runs a device plugin of its own, so "
-                  "both count the same VFs and give them away twice",
+                  "{} is made here and {} by a {}: the operator runs a device plugin of its own, so both count the "
+                  "same VFs and give them away twice",
                   producer.resource, other->resource, made_by(*other));
     out.error(producer.span, text)
         .note(other->span, "the other one")
@@ -167,8 +166,7 @@ void other_prefix(const Input& in, Findings& out) {
         fmt::format("{} asks for {}, but the policy makes {}{}", request.pod->pod->label(), request.resource,
                     other->resource, plugin ? "; only the device plugin beside it knows the other name" : "");
     auto& told = plugin ? out.warning(request.span, text) : out.error(request.span, text);
-    told.note(other->span,
-              fmt::format("becomes {}: the operator's RESOURCE_PREFIX goes before it", other->resource))
+    told.note(other->span, fmt::format("becomes {}: the operator's RESOURCE_PREFIX goes before it", other->resource))
         .with_fix(fmt::format("{}, or the prefix of your operator (--resource-prefix)", other->resource));
   }
 }
@@ -176,8 +174,7 @@ void other_prefix(const Input& in, Findings& out) {
 // Whether the network resources injector runs; nothing where the bundle does not say.
 std::optional<bool> injector(const Input& in) {
   for (const Document& document : in.bundle.documents)
-    if (document.kind == "SriovOperatorConfig")
-      return flag_at(document.value, "spec.enableInjector").value_or(true);
+    if (document.kind == "SriovOperatorConfig") return flag_at(document.value, "spec.enableInjector").value_or(true);
   return std::nullopt;
 }
 
@@ -194,10 +191,10 @@ void not_requested(const Input& in, Findings& out) {
       const auto net = std::ranges::find_if(pod.networks, [&](const PodView::Net& one) {
         return one.network != nullptr && one.network->resource == resource;
       });
-      const std::string text = fmt::format(
-          "{} uses network {} and no container asks for {}: {}", pod.pod->label(), net->key, resource,
-          injected ? "the injector is off, so the pod gets no VF and its network fails"
-                   : "it gets a VF only where the network resources injector runs and sees its namespace");
+      const std::string text =
+          fmt::format("{} uses network {} and no container asks for {}: {}", pod.pod->label(), net->key, resource,
+                      injected ? "the injector is off, so the pod gets no VF and its network fails"
+                               : "it gets a VF only where the network resources injector runs and sees its namespace");
       const doc::Span span = net->selection->name.span;
       auto& told = injected ? out.error(span, text) : out.warning(span, text);
       told.note(net->network->resource_span, "the network takes its VFs from here")
@@ -249,8 +246,8 @@ void too_few_vfs(const Input& in, Findings& out) {
     const auto used = uses.find(resource);
     if (used == uses.end() || used->second.first == nullptr) continue;
     const Use& use = used->second;
-    const std::string sums = fmt::format("{} VFs of {} for pods, {} on {} node{}", use.vfs, resource, vfs,
-                                         nodes.size(), nodes.size() == 1 ? "" : "s");
+    const std::string sums = fmt::format("{} VFs of {} for pods, {} on {} node{}", use.vfs, resource, vfs, nodes.size(),
+                                         nodes.size() == 1 ? "" : "s");
     const auto policies = in.views.policies_of(resource);
     const Value* count = policies.empty() ? nullptr : policies[0]->spec->find("numVfs");
     const doc::Span where = count == nullptr ? use.first->pod->span : count->span;
@@ -259,8 +256,8 @@ void too_few_vfs(const Input& in, Findings& out) {
           .note(use.first->pod->span, "the first that asks for them")
           .with_fix("more VFs, more nodes, or fewer pods");
     else if (use.rolling != nullptr && use.vfs * 10 > vfs * 9)
-      out.note(where, fmt::format("{}: an update of {} makes new pods before old ones go, and they find none",
-                                  sums, use.rolling->pod->label()))
+      out.note(where, fmt::format("{}: an update of {} makes new pods before old ones go, and they find none", sums,
+                                  use.rolling->pod->label()))
           .note(use.rolling->pod->span, "updated by rolling")
           .with_fix("10 to 20 % more VFs than pods need, or strategy type Recreate");
   }
@@ -276,8 +273,7 @@ void above_webhook_limit(const Input& in, Findings& out) {
     const auto vfs = integer_at(*policy.spec, "numVfs");
     if (!vfs || *vfs <= kMost || !is_nvidia(policy)) continue;
     out.error(policy.spec->find("numVfs")->span,
-              fmt::format("{} VFs: the operator's webhook refuses more than {} per PF of an NVIDIA NIC", *vfs,
-                          kMost))
+              fmt::format("{} VFs: the operator's webhook refuses more than {} per PF of an NVIDIA NIC", *vfs, kMost))
         .with_fix(fmt::format("numVfs: {} at most, and not above sriov_totalvfs of the NIC", kMost));
   }
 }
@@ -307,8 +303,8 @@ void one_resource_in_two_parts(const Input& in, Findings& out) {
       const auto& [owner, other] = first->second;
       if (fresh || owner == &policy || part.vfs.overlaps(other.vfs)) continue;
       out.warning(part.word.span,
-                  fmt::format("two policies make {} of {}: the operator keeps only one of the ranges of "
-                              "one resource, the other VFs are lost",
+                  fmt::format("two policies make {} of {}: the operator keeps only one of the ranges of one "
+                              "resource, the other VFs are lost",
                               policy.resource, part.pf))
           .note(other.word.span, "the other range")
           .with_fix("one policy with one range, or two resource names");
@@ -322,9 +318,8 @@ void two_ranges_in_one_policy(const Input& in, Findings& out) {
     for (const Part& part : parts_of(policy)) {
       const auto [first, fresh] = seen.try_emplace(part.pf, part);
       if (!fresh)
-        out.warning(
-               part.word.span,
-               fmt::format("a second range of {} in one policy: the operator takes only the first", part.pf))
+        out.warning(part.word.span,
+                    fmt::format("a second range of {} in one policy: the operator takes only the first", part.pf))
             .note(first->second.word.span, "this one counts")
             .with_fix("one range, or a policy of its own with a resource of its own");
     }
@@ -337,10 +332,9 @@ void name_for_all_validators(const Input& in, Findings& out) {
     if (producer.by != Producer::By::kSriovPlugin || name.find('-') == std::string_view::npos) continue;
     std::string fixed(name);
     std::ranges::replace(fixed, '-', '_');
-    out.error(producer.span,
-              fmt::format("the SR-IOV device plugin takes no '-' in a resourceName: it stops, and all its "
-                          "resources with it ({})",
-                          name))
+    out.error(producer.span, fmt::format("the SR-IOV device plugin takes no '-' in a resourceName: it stops, and all "
+                                         "its resources with it ({})",
+                                         name))
         .with_fix(fmt::format("{} (letters, digits and '_' pass everywhere)", fixed));
   }
 }
@@ -353,8 +347,7 @@ constexpr Rule kRules[] = {
     {"RB-RES-005", "a network whose resource no container asks for", Needs::kNothing, not_requested},
     {"RB-RES-006", "fewer VFs than the pods need", Needs::kFacts, too_few_vfs},
     {"RB-RES-007", "more VFs than the operator's webhook allows", Needs::kNothing, above_webhook_limit},
-    {"RB-RES-008", "two policies with ranges of one PF for one resource", Needs::kNothing,
-     one_resource_in_two_parts},
+    {"RB-RES-008", "two policies with ranges of one PF for one resource", Needs::kNothing, one_resource_in_two_parts},
     {"RB-RES-009", "two ranges of one PF in one policy", Needs::kNothing, two_ranges_in_one_policy},
     {"RB-RES-010", "a resourceName that the device plugin refuses", Needs::kNothing, name_for_all_validators},
 };

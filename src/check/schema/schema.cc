@@ -56,9 +56,7 @@ class Book {
   const Schema* kind(std::string_view api_version, std::string_view name) const {
     const auto found = kinds_.find(name);
     if (found == kinds_.end()) return nullptr;
-    const auto same_group = [&](const std::string& known) {
-      return group_of(known) == group_of(api_version);
-    };
+    const auto same_group = [&](const std::string& known) { return group_of(known) == group_of(api_version); };
     const bool ours = api_version.empty() || std::ranges::any_of(found->second.api_versions, same_group);
     return ours ? found->second.schema : nullptr;
   }
@@ -160,12 +158,10 @@ class Book {
     const std::vector<std::string> words = words_of(text);
     const std::string first = words.empty() ? "" : words[0];
     static const std::map<std::string, FieldType, std::less<>> kTypes = {
-        {"any", FieldType::kAny},           {"text", FieldType::kText},
-        {"int", FieldType::kInteger},       {"number", FieldType::kNumber},
-        {"flag", FieldType::kFlag},         {"intstr", FieldType::kIntegerOrText},
-        {"object", FieldType::kObject},     {"map", FieldType::kMap},
-        {"quantity", FieldType::kQuantity}, {"choice", FieldType::kText},
-        {"networks", FieldType::kNetworks}};
+        {"any", FieldType::kAny},       {"text", FieldType::kText},        {"int", FieldType::kInteger},
+        {"number", FieldType::kNumber}, {"flag", FieldType::kFlag},        {"intstr", FieldType::kIntegerOrText},
+        {"object", FieldType::kObject}, {"map", FieldType::kMap},          {"quantity", FieldType::kQuantity},
+        {"choice", FieldType::kText},   {"networks", FieldType::kNetworks}};
     const auto type = kTypes.find(first);
     if (type == kTypes.end()) return problem(node, fmt::format("\"{}\" is no type", text));
     schema.type = type->second;
@@ -295,8 +291,7 @@ class Book {
       for (const std::string& name : names) {
         const Schema* other = nullptr;
         const size_t dot = name.find('.');
-        if (const auto kind = kinds_.find(name.substr(0, dot));
-            kind != kinds_.end() && dot != std::string::npos)
+        if (const auto kind = kinds_.find(name.substr(0, dot)); kind != kinds_.end() && dot != std::string::npos)
           if (const auto field = kind->second.schema->fields.find(name.substr(dot + 1));
               field != kind->second.schema->fields.end())
             other = field->second;

@@ -58,8 +58,8 @@ struct Schema {
   std::optional<int64_t> max;
 
   std::map<std::string, const Schema*, std::less<>> fields;  // of kObject; empty: any
-  const Schema* items = nullptr;      // of kObject: what keys that are not in `fields` hold, if any may
-  std::vector<std::string> required;  // of kObject
+  const Schema* items = nullptr;                 // of kObject: what keys that are not in `fields` hold, if any may
+  std::vector<std::string> required;             // of kObject
   std::vector<std::vector<std::string>> one_of;  // of kObject: one of each group must be there
   std::string unless;                            // nothing is required where this field is
   bool may_be_empty = false;                     // {} needs none of the required fields
@@ -91,7 +91,6 @@ std::vector<std::string> schema_kinds();
 const std::vector<std::string>& schema_problems();
 
 // Compares `value` with `schema`; `path` is how messages name it ("spec", empty at the top).
-void check_schema(const doc::Value& value, const Schema& schema, const std::string& path,
-                  doc::Diagnostics& out);
+void check_schema(const doc::Value& value, const Schema& schema, const std::string& path, doc::Diagnostics& out);
 
 }  // namespace railbed::check

@@ -86,8 +86,7 @@ bool is_quantity(std::string_view text) {
   if (std::ranges::find(kUnits, unit) != std::end(kUnits)) return true;
   if (unit.size() < 2 || (unit[0] != 'e' && unit[0] != 'E')) return false;
   const std::string_view exponent = unit.substr(unit[1] == '-' || unit[1] == '+' ? 2 : 1);
-  return !exponent.empty() &&
-         std::ranges::all_of(exponent, [](unsigned char c) { return std::isdigit(c) != 0; });
+  return !exponent.empty() && std::ranges::all_of(exponent, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
 bool is_embedded(FieldType type) {
@@ -104,8 +103,7 @@ std::string way_to(const Schema& schema, std::string_view key, int depth, std::s
     const auto has_key = [&](const auto& variant) { return variant.second->fields.contains(key); };
     if (inner->fields.contains(key) || std::ranges::any_of(inner->variants, has_key)) return here;
     if (depth == 1) continue;
-    if (const std::string rest = way_to(*inner, key, depth - 1); !rest.empty())
-      return fmt::format("{}.{}", here, rest);
+    if (const std::string rest = way_to(*inner, key, depth - 1); !rest.empty()) return fmt::format("{}.{}", here, rest);
   }
   return "";
 }
@@ -157,8 +155,8 @@ class Checker {
                   std::string edit = "") {
     const std::string path = at.path();
     const std::string name = path.empty() ? "the document" : path;
-    auto& told = out_.error(id(4), value.span,
-                            fmt::format("{} must be {}, found {}", name, expected, described(value)));
+    auto& told =
+        out_.error(id(4), value.span, fmt::format("{} must be {}, found {}", name, expected, described(value)));
     told.with_fix(std::move(fix));
     if (!edit.empty()) told.with_edit(value.span, std::move(edit));
   }
@@ -198,9 +196,8 @@ class Checker {
     for (const std::string& choice : schema.choices)
       if (!choice.empty()) allowed.push_back(choice);
     const std::string meant = doc::nearest(*text, allowed);
-    auto& told =
-        out_.error(id(5), value.span,
-                   fmt::format("{} must be {}, found \"{}\"", at.path(), api::alternatives(allowed), *text));
+    auto& told = out_.error(id(5), value.span,
+                            fmt::format("{} must be {}, found \"{}\"", at.path(), api::alternatives(allowed), *text));
     if (!meant.empty()) told.with_fix(line(value, at.field(), meant));
   }
 
@@ -213,19 +210,17 @@ class Checker {
   static bool is_whole(const Value& value) {
     const std::string* text = value.as_string();
     const size_t size = value.written().size();
-    return size > 0 && value.span.length == static_cast<int>(size) &&
-           (text == nullptr || size <= text->size() + 4);
+    return size > 0 && value.span.length == static_cast<int>(size) && (text == nullptr || size <= text->size() + 4);
   }
 
   void wrong_text(const Value& value, const Schema& schema, const Frame& at) {
-    const bool scalar =
-        value.kind() == Kind::kBool || value.kind() == Kind::kInt || value.kind() == Kind::kDouble;
+    const bool scalar = value.kind() == Kind::kBool || value.kind() == Kind::kInt || value.kind() == Kind::kDouble;
     const std::string_view written = value.written();
     if (!scalar || written.empty()) return wrong_type(value, at, "a string");
     // YAML reads a bare `on` as true where a word is meant; YAML's words stand as they are written.
     const std::string quoted = fmt::format("\"{}\"", written);
-    const bool fits = schema.choices.empty() ||
-                      std::ranges::find(schema.choices, std::string(written)) != schema.choices.end();
+    const bool fits =
+        schema.choices.empty() || std::ranges::find(schema.choices, std::string(written)) != schema.choices.end();
     if (!fits) return wrong_choice(value, schema, at);
     wrong_type(value, at, "a string", fmt::format("put it in quotes: {}", quoted),
                !in_quotes_ && !no_quotes_ && is_whole(value) ? quoted : "");
@@ -287,9 +282,9 @@ class Checker {
   void check_quantity(const Value& value, const Frame& at) {
     const std::string* text = value.as_string();
     if (value.as_int() || value.as_double_exact() || (text && is_quantity(*text))) return;
-    out_.error(id(5), value.span,
-               fmt::format("{} must be a quantity such as 8, \"500m\" or \"64Gi\", found {}", at.path(),
-                           described(value)));
+    out_.error(
+        id(5), value.span,
+        fmt::format("{} must be a quantity such as 8, \"500m\" or \"64Gi\", found {}", at.path(), described(value)));
   }
 
   // ── many values ──
@@ -313,13 +308,11 @@ class Checker {
 
   void check_member(const Value::Member& member, const Schema& schema, const Frame& at) {
     if (belongs_around(member, schema, at)) return;
-    check(member.value, schema,
-          {.around = around(at), .up = &at, .step = Frame::Step::kKey, .key = member.key});
+    check(member.value, schema, {.around = around(at), .up = &at, .step = Frame::Step::kKey, .key = member.key});
   }
 
-  // `priority: 50` among the labels of a nodeSelector: any key may stand there, but not with such a value,
-  // and the object around has a field of that name. It is a line that slipped in, not a label that needs
-  // quotes.
+  // `priority: 50` among the labels of a nodeSelector: any key may stand there, but not with such a value, and the
+  // object around has a field of that name. It is a line that slipped in, not a label that needs quotes.
   static const Frame* field_around(const Value::Member& member, const Schema& schema, const Frame& at) {
     if (schema.type != FieldType::kText || member.value.is_string()) return nullptr;
     for (const Frame* frame = around(at); frame != nullptr; frame = frame->around) {
@@ -352,8 +345,7 @@ class Checker {
     const Value::Array& items = *value.as_array();
     if (schema.items == nullptr) return;
     for (size_t i = 0; i < items.size(); ++i)
-      check(items[i], *schema.items,
-            {.around = around(at), .up = &at, .step = Frame::Step::kItem, .index = i});
+      check(items[i], *schema.items, {.around = around(at), .up = &at, .step = Frame::Step::kItem, .index = i});
   }
 
   // ── texts with a grammar of their own ──
@@ -370,8 +362,7 @@ class Checker {
     } else if (!(yaml && value.is_null())) {
       const std::string_view language = yaml ? "YAML" : "JSON";
       out_.error(id(4), value.span,
-                 fmt::format("{} must be a text that holds {}, found {}", at.path(), language,
-                             kind_name(value.kind())))
+                 fmt::format("{} must be a text that holds {}, found {}", at.path(), language, kind_name(value.kind())))
           .with_fix(fmt::format("write '{}: |' and the {} below it, indented", at.field(), language));
     }
     family_ = family;
@@ -427,16 +418,14 @@ class Checker {
     if (type == nullptr) return check(*by, *schema.fields.at(schema.by), below(frame, schema.by));
     if (std::ranges::find(schema.others, *type) != schema.others.end()) return;
     if (type->find('/') != std::string::npos) {
-      out_.error(id(5), by->span,
-                 fmt::format("{}: the type of a {} has no '/'", name_of(frame), schema.what));
+      out_.error(id(5), by->span, fmt::format("{}: the type of a {} has no '/'", name_of(frame), schema.what));
       return;
     }
     std::vector<std::string_view> known(schema.others.begin(), schema.others.end());
     for (const auto& [name, variant] : schema.variants) known.push_back(name);
     const std::string meant = doc::nearest(*type, known);
-    auto& told =
-        out_.warning(id(1), by->span,
-                     fmt::format("{} \"{}\" is not known; its fields are not checked", schema.what, *type));
+    auto& told = out_.warning(id(1), by->span,
+                              fmt::format("{} \"{}\" is not known; its fields are not checked", schema.what, *type));
     told.with_fix(meant.empty() ? "" : fmt::format("did you mean \"{}\"?", meant));
   }
 
@@ -504,8 +493,8 @@ class Checker {
         continue;
       }
       told.push_back(instead);
-      auto& finding = out_.error(id(6), instead->key_span,
-                                 fmt::format("{}; '{}' is not a field here", needs, instead->key));
+      auto& finding =
+          out_.error(id(6), instead->key_span, fmt::format("{}; '{}' is not a field here", needs, instead->key));
       if (meant.empty()) continue;
       finding.with_fix(fmt::format("did you mean '{}'?", meant));
       rename(finding, *instead, meant);
@@ -530,8 +519,8 @@ class Checker {
   void misspelt_required(const Value::Member& member, const std::string& key, const std::string& name,
                          std::vector<const Value::Member*>& told) {
     told.push_back(&member);
-    auto& finding = out_.error(id(6), member.key_span,
-                               fmt::format("{} is missing; '{}' is not a field", name, member.key));
+    auto& finding =
+        out_.error(id(6), member.key_span, fmt::format("{} is missing; '{}' is not a field", name, member.key));
     finding.with_fix(fmt::format("did you mean '{}'?", key));
     rename(finding, member, key);
   }
@@ -554,14 +543,12 @@ class Checker {
     for (const auto& [name, field] : frame.schema->fields) known.push_back(name);
     const std::string meant = doc::nearest(member.key, known);
     if (const auto home = home_of(member.key, frame, variants, meant.empty())) {
-      out_.warning(id(3), member.key_span,
-                   fmt::format("'{}' {}; it has no effect here", member.key, home->sentence))
+      out_.warning(id(3), member.key_span, fmt::format("'{}' {}; it has no effect here", member.key, home->sentence))
           .with_fix(home->fix);
       return;
     }
-    auto& told =
-        out_.warning(id(2), member.key_span,
-                     fmt::format("'{}' is not a field of {}; it has no effect", member.key, name_of(frame)));
+    auto& told = out_.warning(id(2), member.key_span,
+                              fmt::format("'{}' is not a field of {}; it has no effect", member.key, name_of(frame)));
     if (meant.empty()) return;
     told.with_fix(fmt::format("did you mean '{}'?", meant));
     std::erase(known, std::string_view(meant));
@@ -572,8 +559,7 @@ class Checker {
 
   // Where a field belongs: in an object around this one; and, where nothing here has nearly that name, in one
   // below it, beside it, two levels below, or in another kind.
-  std::optional<Home> home_of(std::string_view key, const Frame& frame, const Schema* variants,
-                              bool look_far) const {
+  std::optional<Home> home_of(std::string_view key, const Frame& frame, const Schema* variants, bool look_far) const {
     for (const Frame* around = frame.around; around != nullptr; around = around->around)
       if (around->schema != nullptr && around->schema->fields.contains(key))
         return Home{fmt::format("is a field of {}, not of {}", name_of(*around), name_of(frame)),
@@ -584,11 +570,9 @@ class Checker {
     if (auto home = of_another_type(key, frame, variants)) return home;
     for (const Frame* around = frame.around; around != nullptr; around = around->around)
       if (around->schema != nullptr)
-        if (const std::string way = way_to(*around->schema, key, 1, child_below(*around, frame));
-            !way.empty()) {
+        if (const std::string way = way_to(*around->schema, key, 1, child_below(*around, frame)); !way.empty()) {
           const std::string home = around->path().empty() ? way : fmt::format("{}.{}", around->path(), way);
-          return Home{fmt::format("is a field of {}, not of {}", home, name_of(frame)),
-                      into(frame, last_of(way))};
+          return Home{fmt::format("is a field of {}, not of {}", home, name_of(frame)), into(frame, last_of(way))};
         }
     if (const std::string way = way_to(*frame.schema, key, 2); !way.empty()) return inside(frame, way);
     if (auto home = of_another_kind(key, frame)) return home;
@@ -617,8 +601,7 @@ class Checker {
   }
 
   // A field of the same object, were its type another one.
-  static std::optional<Home> of_another_type(std::string_view key, const Frame& frame,
-                                             const Schema* variants) {
+  static std::optional<Home> of_another_type(std::string_view key, const Frame& frame, const Schema* variants) {
     if (variants == nullptr) return std::nullopt;
     for (const auto& [type, variant] : variants->variants)
       if (variant->fields.contains(key))
@@ -633,8 +616,7 @@ class Checker {
         return Home{fmt::format("is a field of {}, not of {}", other.name, here), ""};
     return std::nullopt;
   }
-  // A label where the object has a map for labels ("matchLabels"): selectors of pods and of nodes differ in
-  // that.
+  // A label where the object has a map for labels ("matchLabels"): selectors of pods and of nodes differ in that.
   static std::optional<Home> label_of(std::string_view key, const Frame& frame) {
     if (key.find('/') == std::string_view::npos) return std::nullopt;
     for (const auto& [name, field] : frame.schema->fields)

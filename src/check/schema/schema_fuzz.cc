@@ -29,12 +29,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   doc::Diagnostics problems;
   for (const doc::Value& value : doc::parse_yaml(source, problems)) {
     const doc::Value* kind = value.find("kind");
-    const check::Schema* schema =
-        kind && kind->as_string() ? check::find_schema("", *kind->as_string()) : nullptr;
+    const check::Schema* schema = kind && kind->as_string() ? check::find_schema("", *kind->as_string()) : nullptr;
     if (schema == nullptr) schema = check::find_schema("", kKinds[size % kKinds.size()]);
     check_as(value, *schema, source);
-    for (const char* type : {"sriov", "whereabouts"})
-      check_as(value, *check::find_plugin_schema(type), source);
+    for (const char* type : {"sriov", "whereabouts"}) check_as(value, *check::find_plugin_schema(type), source);
   }
   return 0;
 }

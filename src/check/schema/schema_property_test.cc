@@ -51,8 +51,7 @@ Value full(const Schema& schema, int depth = kWhole, const std::string& variant 
     case FieldType::kJson:
       return Value(doc::to_json(full(*schema.items, depth)));
     case FieldType::kJsonList:
-      return Value(doc::to_json(full(*schema.items, depth)) + ", " +
-                   doc::to_json(full(*schema.items, depth)));
+      return Value(doc::to_json(full(*schema.items, depth)) + ", " + doc::to_json(full(*schema.items, depth)));
     case FieldType::kYaml:
       return Value(doc::to_yaml(full(*schema.items, depth)));
     case FieldType::kOneOrMany:
@@ -115,8 +114,8 @@ std::vector<std::string> found(const Value& value, const Schema& schema) {
   check_schema(value, schema, "", out);
   std::vector<std::string> ids;
   for (const Diagnostic& finding : out.all())
-    ids.push_back(fmt::format("{} at {}: {}", finding.id.substr(finding.id.size() - 3), finding.span.line,
-                              finding.message));
+    ids.push_back(
+        fmt::format("{} at {}: {}", finding.id.substr(finding.id.size() - 3), finding.span.line, finding.message));
   return ids;
 }
 
@@ -172,8 +171,8 @@ TEST(SchemaProperty, EveryTypeOfAPluginGivesNoFinding) {
       EXPECT_THAT(found(full(*schema, kWhole, type), *schema), testing::IsEmpty()) << type;
     }
   for (const char* type :
-       {"host-device", "sriov", "ib-sriov", "rdma", "tuning", "macvlan", "ipvlan", "ipoib", "whereabouts",
-        "host-local", "dhcp", "static", "nv-ipam", "sbr", "vrf", "bridge", "bandwidth", "portmap"}) {
+       {"host-device", "sriov", "ib-sriov", "rdma", "tuning", "macvlan", "ipvlan", "ipoib", "whereabouts", "host-local",
+        "dhcp", "static", "nv-ipam", "sbr", "vrf", "bridge", "bandwidth", "portmap"}) {
     EXPECT_TRUE(seen.contains(type)) << type;
     EXPECT_NE(find_plugin_schema(type), nullptr) << type;
   }
@@ -245,10 +244,9 @@ TEST(SchemaProperty, AWrongTypeIsOneFindingAtTheValue) {
       value = *wrong;
       value.span = span;
       ++tried;
-      expect_one(
-          found(made.value, *schema),
-          field->type == FieldType::kQuantity ? std::set<std::string>{"005"} : std::set<std::string>{"004"},
-          span.line, name);
+      expect_one(found(made.value, *schema),
+                 field->type == FieldType::kQuantity ? std::set<std::string>{"005"} : std::set<std::string>{"004"},
+                 span.line, name);
     }
   }
   EXPECT_GT(tried, 1000);
@@ -290,8 +288,7 @@ Value* object_below(Value& object, const std::string& name) {
 }
 
 bool is_embedded(const Schema& schema) {
-  return schema.type == FieldType::kJson || schema.type == FieldType::kJsonList ||
-         schema.type == FieldType::kYaml;
+  return schema.type == FieldType::kJson || schema.type == FieldType::kJsonList || schema.type == FieldType::kYaml;
 }
 
 Value::Member take_member(Value& from, const std::string& key) {
@@ -323,8 +320,7 @@ TEST(SchemaProperty, AFieldOneLevelUpOrDownIsOneFindingThatSaysWhereItBelongs) {
         ++up;
       }
       for (const auto& [key, its] : schema->fields) {
-        if (inner->fields.contains(key) || is_required(*schema, key) || key == schema->unless || key == name)
-          continue;
+        if (inner->fields.contains(key) || is_required(*schema, key) || key == schema->unless || key == name) continue;
         Numbered made(full(*schema, kNear));
         Value::Member moved = take_member(made.value, key);
         const int line = moved.key_span.line;

@@ -37,8 +37,7 @@ struct Checked {
 Checked check(const std::string& text) {
   Checked checked{.source = std::make_shared<doc::Source>(doc::Source{"a.yaml", text})};
   for (const doc::Value& value : doc::parse_yaml(checked.source, checked.findings)) {
-    const Schema* schema =
-        find_schema(*value.find("apiVersion")->as_string(), *value.find("kind")->as_string());
+    const Schema* schema = find_schema(*value.find("apiVersion")->as_string(), *value.find("kind")->as_string());
     EXPECT_NE(schema, nullptr) << text;
     if (schema != nullptr) check_schema(value, *schema, "", checked.findings);
   }
@@ -101,44 +100,38 @@ struct Case {
 TEST(CheckSchema, SaysWhatIsWrongWithAField) {
   const Case cases[] = {
       {"one level too deep", policy("  nicSelector:\n    vendor: \"15b3\"\n    isRdma: true\n"),
-       "10:5 RB-API-003 'isRdma' is a field of spec, not of spec.nicSelector; it has no effect here (indent "
-       "it "
-       "as far as 'nicSelector' itself)\n"},
+       "10:5 RB-API-003 'isRdma' is a field of spec, not of spec.nicSelector; it has no effect here (indent it as far "
+       "as 'nicSelector' itself)\n"},
       {"one level too high", policy("  nicSelector: {vendor: \"15b3\"}\n  pfNames: [ib0]\n"),
        "9:3 RB-API-003 'pfNames' is a field of spec.nicSelector, not of spec; it has no effect here (indent "
-       "it "
-       "below 'nicSelector:')\n"},
+       "it below 'nicSelector:')\n"},
       {"beside", pod("  nodeSelector: {a: b}\n    limits: {cpu: 1}\n"),
-       "8:5 RB-YAML-002 'limits' begins at column 5, but its neighbour 'nodeSelector' (line 7) at column 3 "
-       "(indent it by 2 blanks less, to column 3)\n"},
+       "8:5 RB-YAML-002 'limits' begins at column 5, but its neighbour 'nodeSelector' (line 7) at column 3 (indent it "
+       "by 2 blanks less, to column 3)\n"},
       {"two levels below", pod("    image: x\nhostPort: 80\n"),
        "8:1 RB-API-002 'hostPort' is not a field of Pod; it has no effect\n"},
       {"in a container", pod("    limits: {x/vf: 1}\n"),
-       "7:5 RB-API-003 'limits' is a field of spec.containers[0].resources, not of spec.containers[0]; it "
-       "has "
-       "no effect here (indent it below 'resources:')\n"},
+       "7:5 RB-API-003 'limits' is a field of spec.containers[0].resources, not of spec.containers[0]; it has no "
+       "effect here (indent it below 'resources:')\n"},
       {"of another kind", policy("  nicSelector: {vendor: \"15b3\"}\n  ipam: '{}'\n"),
-       "9:3 RB-API-003 'ipam' is a field of SriovNetwork, not of SriovNetworkNodePolicy; it has no effect "
-       "here\n"},
+       "9:3 RB-API-003 'ipam' is a field of SriovNetwork, not of SriovNetworkNodePolicy; it has no effect here\n"},
       {"a label without its map",
        "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkPoolConfig\nmetadata: {name: rail}\n"
        "spec:\n  nodeSelector: {feature.node.kubernetes.io/rdma.capable: \"true\"}\n",
-       "5:18 RB-API-003 'feature.node.kubernetes.io/rdma.capable' is a key of spec.nodeSelector.matchLabels, "
-       "not of "
+       "5:18 RB-API-003 'feature.node.kubernetes.io/rdma.capable' is a key of spec.nodeSelector.matchLabels, not of "
        "spec.nodeSelector; it has no effect here (indent it below 'matchLabels:')\n"},
       {"misspelt", policy("  nicSelector: {vendor: \"15b3\"}\n  isRDMA: true\n"),
        "9:3 RB-API-002 'isRDMA' is not a field of spec; it has no effect (did you mean 'isRdma'?)\n"},
       {"unknown", policy("  nicSelector: {vendor: \"15b3\"}\n  frobnicate: true\n"),
        "9:3 RB-API-002 'frobnicate' is not a field of spec; it has no effect\n"},
       {"a number for a text", policy("  nicSelector: {deviceID: 1021}\n"),
-       "8:27 RB-API-004 spec.nicSelector.deviceID must be a string, found an integer 1021 (put it in quotes: "
-       "\"1021\")\n"},
+       "8:27 RB-API-004 spec.nicSelector.deviceID must be a string, found an integer 1021 (put "
+       "it in quotes: \"1021\")\n"},
       {"a text for a number", policy("  nicSelector: {vendor: \"15b3\"}\n  mtu: \"9000\"\n"),
-       "9:8 RB-API-004 spec.mtu must be an integer, found a string \"9000\" (write it without quotes: mtu: "
-       "9000)\n"},
+       "9:8 RB-API-004 spec.mtu must be an integer, found a string \"9000\" (write it without quotes: mtu: 9000)\n"},
       {"a text for a flag", policy("  nicSelector: {vendor: \"15b3\"}\n  isRdma: 'true'\n"),
-       "9:11 RB-API-004 spec.isRdma must be true or false, found a string 'true' (write it without quotes: "
-       "isRdma: true)\n"},
+       "9:11 RB-API-004 spec.isRdma must be true or false, found a string 'true' (write it "
+       "without quotes: isRdma: true)\n"},
       {"one for many", policy("  nicSelector:\n    pfNames: ib0\n"),
        "9:14 RB-API-004 spec.nicSelector.pfNames must be a list, found a string ib0 (pfNames: [ib0])\n"},
       {"a wrong word", policy("  nicSelector: {vendor: \"15b3\"}\n  deviceType: netdev\n"),
@@ -146,51 +139,41 @@ TEST(CheckSchema, SaysWhatIsWrongWithAField) {
       {"out of bounds", policy("  nicSelector: {vendor: \"15b3\"}\n  priority: 100\n"),
        "9:13 RB-API-005 spec.priority must be 0 to 99, found 100\n"},
       {"no quantity", pod("    resources: {limits: {memory: 64 GB}}\n"),
-       "7:34 RB-API-005 spec.containers[0].resources.limits[memory] must be a quantity such as 8, \"500m\" "
-       "or "
+       "7:34 RB-API-005 spec.containers[0].resources.limits[memory] must be a quantity such as 8, \"500m\" or "
        "\"64Gi\", found a string 64 GB\n"},
       {"misspelt, and the only one", policy("  nicSelector: {pfName: [ib0]}\n"),
        "8:17 RB-API-006 spec.nicSelector needs \"vendor\", \"deviceID\", \"rootDevices\", \"pfNames\" or "
        "\"netFilter\"; 'pfName' is not a field here (did you mean 'pfNames'?)\n"},
       {"nothing selected", policy("  nicSelector: {}\n"),
-       "8:16 RB-API-006 spec.nicSelector needs \"vendor\", \"deviceID\", \"rootDevices\", \"pfNames\" or "
-       "\"netFilter\"\n"},
+       "8:16 RB-API-006 spec.nicSelector needs \"vendor\", \"deviceID\", \"rootDevices\", "
+       "\"pfNames\" or \"netFilter\"\n"},
       {"missing", policy(""), "5:3 RB-API-006 spec.nicSelector is missing\n"},
       {"empty", policy("  nicSelector:\n"),
        "8:15 RB-API-006 spec.nicSelector is empty (indent what belongs to it below 'nicSelector:')\n"},
       {"misspelt and needed", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  container: []\n",
-       "5:3 RB-API-006 spec.containers is missing; 'container' is not a field (did you mean "
-       "'containers'?)\n"},
+       "5:3 RB-API-006 spec.containers is missing; 'container' is not a field (did you mean 'containers'?)\n"},
   };
   for (const Case& c : cases) EXPECT_EQ(check(c.text).told(), c.told) << c.what << "\n" << c.text;
 }
 
 TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
   const Case cases[] = {
-      {"a field of a policy in a plugin",
-       attachment("    {\"type\": \"host-device\",\n     \"isRdma\": true}\n"),
-       "7:6 RB-CNI-003 'isRdma' is a field of SriovNetworkNodePolicy, not of CNI plugin \"host-device\"; it "
-       "has "
-       "no effect here\n"},
+      {"a field of a policy in a plugin", attachment("    {\"type\": \"host-device\",\n     \"isRdma\": true}\n"),
+       "7:6 RB-CNI-003 'isRdma' is a field of SriovNetworkNodePolicy, not of CNI plugin "
+       "\"host-device\"; it has no effect here\n"},
       {"a field of another plugin", attachment("    {\"type\": \"sriov\", \"pkey\": \"0x8001\"}\n"),
-       "6:23 RB-CNI-003 'pkey' is a field of CNI plugin \"ib-sriov\", not of CNI plugin \"sriov\"; it has no "
-       "effect here\n"},
+       "6:23 RB-CNI-003 'pkey' is a field of CNI plugin \"ib-sriov\", not of CNI plugin "
+       "\"sriov\"; it has no effect here\n"},
       {"a field of another ipam type",
-       attachment(
-           "    {\"type\": \"rdma\", \"ipam\": {\"type\": \"whereabouts\", \"subnet\": \"10.0.0.0/24\"}}\n"),
-       "6:54 RB-IPAM-006 ipam needs \"range\", \"ipRanges\" or \"addresses\"; 'subnet' is not a field "
-       "here\n"},
+       attachment("    {\"type\": \"rdma\", \"ipam\": {\"type\": \"whereabouts\", \"subnet\": \"10.0.0.0/24\"}}\n"),
+       "6:54 RB-IPAM-006 ipam needs \"range\", \"ipRanges\" or \"addresses\"; 'subnet' is not a field here\n"},
       {"a field with nearly the same name in another ipam type",
-       attachment(
-           "    {\"type\": \"rdma\", \"ipam\": {\"type\": \"whereabouts\", \"range\": \"10.0.0.0/24\",\n"
-           "     \"rangeStart\": \"10.0.0.5\"}}\n"),
-       "7:6 RB-IPAM-002 'rangeStart' is not a field of ipam; it has no effect (did you mean "
-       "'range_start'?)\n"},
+       attachment("    {\"type\": \"rdma\", \"ipam\": {\"type\": \"whereabouts\", \"range\": \"10.0.0.0/24\",\n"
+                  "     \"rangeStart\": \"10.0.0.5\"}}\n"),
+       "7:6 RB-IPAM-002 'rangeStart' is not a field of ipam; it has no effect (did you mean 'range_start'?)\n"},
       {"a type that nobody knows", attachment("    {\"type\": \"tunning\"}\n"),
-       "6:14 RB-CNI-001 CNI plugin \"tunning\" is not known; its fields are not checked (did you mean "
-       "\"tuning\"?)\n"},
-      {"a list of plugins",
-       attachment("    {\"plugins\": [{\"type\": \"tuning\", \"mtu\": \"9000\"}], \"mtu\": 1}\n"),
+       "6:14 RB-CNI-001 CNI plugin \"tunning\" is not known; its fields are not checked (did you mean \"tuning\"?)\n"},
+      {"a list of plugins", attachment("    {\"plugins\": [{\"type\": \"tuning\", \"mtu\": \"9000\"}], \"mtu\": 1}\n"),
        "6:44 RB-CNI-004 config.plugins[0].mtu must be an integer, found a string \"9000\" (write it without "
        "quotes: \"mtu\": 9000)\n"
        "6:54 RB-CNI-003 'mtu' is a field of config.plugins[], not of config; it has no effect here (move it "
@@ -208,8 +191,7 @@ TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
        "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetwork\nmetadata: {name: rail}\n"
        "spec: {resourceName: r, ipam: {type: dhcp}}\n",
        "4:31 RB-API-004 spec.ipam must be a text that holds JSON, found an object (write 'ipam: |' and the "
-       "JSON "
-       "below it, indented)\n"},
+       "JSON below it, indented)\n"},
       {"plugins with commas between them",
        "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetwork\nmetadata: {name: rail}\n"
        "spec:\n  resourceName: r\n  metaPlugins: |\n    {\"type\": \"tuning\", \"mtU\": 1},\n    {\"tipe\": "
@@ -220,14 +202,13 @@ TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
        "apiVersion: mellanox.com/v1alpha1\nkind: NicClusterPolicy\nmetadata: {name: nic-cluster-policy}\n"
        "spec:\n  sriovDevicePlugin:\n    image: i\n    config: |\n"
        "      {\"resourceList\": [{\"resourceName\": \"vf\", \"selector\": {\"vendors\": [\"15b3\"]}}]}\n",
-       "8:48 RB-API-002 'selector' is not a field of config.resourceList[0]; it has no effect (did you mean "
-       "'selectors'?)\n"},
+       "8:48 RB-API-002 'selector' is not a field of config.resourceList[0]; it has no effect "
+       "(did you mean 'selectors'?)\n"},
       {"a ConfigMap's resources",
        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: sriovdp-config}\n"
        "data:\n  nvidia.conf: x\n  config.json: '{\"resourceList\": [{\"resourcename\": \"vf\"}]}'\n",
        "6:36 RB-API-006 config.resourceList[0].resourceName is missing; 'resourcename' is not a field (did "
-       "you "
-       "mean 'resourceName'?)\n"},
+       "you mean 'resourceName'?)\n"},
       {"YAML in YAML",
        "apiVersion: nfd.openshift.io/v1\nkind: NodeFeatureDiscovery\nmetadata: {name: nfd}\n"
        "spec:\n  workerConfig:\n    configData: |\n      sources:\n        pci:\n"
@@ -240,8 +221,7 @@ TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
       {"a pod spec that has no spec",
        "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {name: l}\n"
        "spec:\n  model: {uri: hf://m}\n  router:\n    template:\n      spec: {containers: []}\n",
-       "7:5 RB-API-003 'template' is a field of spec, not of spec.router; it has no effect here (indent it "
-       "as "
+       "7:5 RB-API-003 'template' is a field of spec, not of spec.router; it has no effect here (indent it as "
        "far as 'router' itself)\n"},
   };
   for (const Case& c : cases) EXPECT_EQ(check(c.text).told(), c.told) << c.what << "\n" << c.text;
@@ -283,8 +263,7 @@ std::string mistake(const doc::Diagnostic& d) {
 // at the same place, so that it is told once.
 TEST(CheckSchema, AgreesWithTheParsers) {
   const std::string texts[] = {
-      policy("  nicSelector: {vendor: 15, isRdma: true, deviceid: \"1021\"}\n  mtu: big\n  vlan: 5\n  "
-             "namespace: x\n"),
+      policy("  nicSelector: {vendor: 15, isRdma: true, deviceid: \"1021\"}\n  mtu: big\n  vlan: 5\n  namespace: x\n"),
       policy("  nicSelector: []\n  isRdma: 1\n  linkType: infiniband\nnumVFs: 3\nname: x\n"),
       "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovIBNetwork\nmetadata: {names: n, labels: [a]}\n"
       "spec: {resourceName: 5, spoofChk: on, pkey: x, linkState: up, ipam: 7, metaPlugins: '{\"tipe\": "
@@ -292,19 +271,16 @@ TEST(CheckSchema, AgreesWithTheParsers) {
       "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetwork\nmetadata: {name: rail}\n"
       "spec: {spoofChk: on, isRdma: true, vlan: 5000, ipam: '{\"type\": \"host-local\", \"mtu\": 5, "
       "\"routes\": 1}'}\n",
-      attachment(
-          "    {\"cniVersion\": 1, \"name\": 5, \"type\": \"sriov\", \"vlan\": \"5\", \"spoofchk\": true,\n"
-          "     \"numVfs\": 4, \"ipam\": {\"type\": \"static\", \"addresses\": [{\"adress\": "
-          "\"10.0.0.1/24\"}]}}\n"),
-      attachment("    {\"plugins\": [{\"type\": \"macvlan\", \"mode\": \"l2\"}, {\"tpye\": \"x\"}], "
-                 "\"ipam\": {}}\n"),
+      attachment("    {\"cniVersion\": 1, \"name\": 5, \"type\": \"sriov\", \"vlan\": \"5\", \"spoofchk\": true,\n"
+                 "     \"numVfs\": 4, \"ipam\": {\"type\": \"static\", \"addresses\": [{\"adress\": "
+                 "\"10.0.0.1/24\"}]}}\n"),
+      attachment("    {\"plugins\": [{\"type\": \"macvlan\", \"mode\": \"l2\"}, {\"tpye\": \"x\"}], \"ipam\": {}}\n"),
       policy("  nicSelector: {pfName: [ib0]}\n  mtu: 0\n  isRdma: x\n"),
       attachment("    {\"type\": \"sriov\", \"vlan\": 5000, \"trust\": true,\n"
                  "     \"ipam\": {\"type\": \"whereabouts\", \"subnet\": \"10.0.0.0/24\"}}\n"),
       attachment("    {\"type\": \"sriov\", \"vlan\": 5000, \"trust\": true,\n"
                  "     \"ipam\": {\"type\": \"host-local\", \"Ranges\": [[]]}}\n"),
-      pod("    image: 5\n    resource: {}\n    limits: {a: 1}\n    resources: {limits: {x/vf: two}, request: "
-          "{}}\n"),
+      pod("    image: 5\n    resource: {}\n    limits: {a: 1}\n    resources: {limits: {x/vf: two}, request: {}}\n"),
   };
   for (const std::string& text : texts) {
     Checked checked = check(text);
@@ -329,15 +305,13 @@ TEST(CheckSchema, AnObjectTellsAThousandMistakesAndNoMore) {
   const Checked checked = check(policy(spec));
   EXPECT_EQ(checked.findings.all().size(), 1'001U);
   EXPECT_EQ(checked.findings.all().back().id, "RB-API-013");
-  EXPECT_EQ(checked.findings.all().back().message,
-            "1000 mistakes are told of this object; there may be more");
+  EXPECT_EQ(checked.findings.all().back().message, "1000 mistakes are told of this object; there may be more");
   for (const doc::Diagnostic& d : checked.findings.all()) ASSERT_TRUE(d.edits.empty());
 }
 
 // A type that the schemas know is known to the parser of plugins, too: otherwise one of them warns.
 TEST(CheckSchema, KnowsThePluginsThatTheParserKnows) {
-  const Schema* config =
-      find_schema("", "NetworkAttachmentDefinition")->fields.at("spec")->fields.at("config");
+  const Schema* config = find_schema("", "NetworkAttachmentDefinition")->fields.at("spec")->fields.at("config");
   const Schema& plugins = *config->items;
   std::vector<std::string> types = plugins.others;
   for (const auto& [type, variant] : plugins.variants) types.push_back(type);

@@ -75,8 +75,7 @@ class FakeLinkWatch : public LinkWatch {
     seen_ = state_->link_changes;
   }
   Result<void> next(Deadline deadline) override {
-    TRY(state_->wait(deadline, "announcement of an interface",
-                     [this] { return state_->link_changes != seen_; }));
+    TRY(state_->wait(deadline, "announcement of an interface", [this] { return state_->link_changes != seen_; }));
     auto lock = state_->look();
     seen_ = state_->link_changes;
     return {};
@@ -95,8 +94,7 @@ class FakeEswitch : public EswitchPort {
     return TRY(find(pf, fmt::format("DEVLINK_CMD_ESWITCH_GET pci/{}", pf)))->mode;
   }
   Result<void> set_mode(PciAddress pf, EswitchMode mode) override {
-    std::string text =
-        fmt::format("pci/{} mode {}", pf, mode == EswitchMode::kSwitchdev ? "switchdev" : "legacy");
+    std::string text = fmt::format("pci/{} mode {}", pf, mode == EswitchMode::kSwitchdev ? "switchdev" : "legacy");
     std::string what = "DEVLINK_CMD_ESWITCH_SET " + text;
     return state_->change("eswitch " + text, what, [&]() -> Result<void> {
       TRY(find(pf, what))->mode = mode;
@@ -111,8 +109,7 @@ class FakeEswitch : public EswitchPort {
  private:
   Result<FakePfState*> find(PciAddress address, const std::string& what) {
     FakeDevice* device = state_->device(address);
-    if (device != nullptr && !device->vf && state_->pf_of(*device).config.eswitch)
-      return &state_->pf_of(*device);
+    if (device != nullptr && !device->vf && state_->pf_of(*device).config.eswitch) return &state_->pf_of(*device);
     Error error = system_error(ENODEV, what);
     error.code = Code::kUnsupported;
     return fail(std::move(error));
@@ -155,8 +152,8 @@ class FakeProcesses : public ProcessPort {
     return state_->change(what, what, [&]() -> Result<void> {
       if (state_->drivers.contains(name)) return {};
       if (!state_->machine.loadable.contains(name))
-        return fail(Code::kUnsupported, "{}: FATAL: Module {} not found in directory /lib/modules/{}", what,
-                    name, state_->machine.kernel_release);
+        return fail(Code::kUnsupported, "{}: FATAL: Module {} not found in directory /lib/modules/{}", what, name,
+                    state_->machine.kernel_release);
       state_->add_driver(name);
       return {};
     });

@@ -69,8 +69,7 @@ class FakeKernel : public Kernel {
   // /run/netns/a as net1"; " -> EBUSY" behind those that failed.
   std::vector<std::string> journal() const;
   void clear_journal();
-  // Everything that can be changed, as text, in a fixed order without indexes: equal texts are equal
-  // machines.
+  // Everything that can be changed, as text, in a fixed order without indexes: equal texts are equal machines.
   std::string snapshot() const;
 
   FileTree& files() override;

@@ -60,11 +60,9 @@ TEST_F(FakeKernelTest, VfsAppearWithLinksDriverInterfaceAndEvents) {
   EXPECT_TRUE(exists("/sys/bus/pci/drivers/igbvf/0000:01:10.0"));
   EXPECT_TRUE(exists(vf_file("iommu_group/devices/0000:01:10.0")));
   EXPECT_EQ(kernel_.files().list(vf_file("net")), std::vector<std::string>{"eth0v0"});
-  EXPECT_EQ(kernel_.files().real_path("/sys/class/net/eth0v0/device"),
-            kernel_.files().real_path(kVf).value());
-  EXPECT_EQ(vf_events(*stream),
-            (std::vector<std::string>{"add 0000:01:10.0", "bind 0000:01:10.0", "add eth0v0",
-                                      "add 0000:01:10.2", "bind 0000:01:10.2", "add eth0v1"}));
+  EXPECT_EQ(kernel_.files().real_path("/sys/class/net/eth0v0/device"), kernel_.files().real_path(kVf).value());
+  EXPECT_EQ(vf_events(*stream), (std::vector<std::string>{"add 0000:01:10.0", "bind 0000:01:10.0", "add eth0v0",
+                                                          "add 0000:01:10.2", "bind 0000:01:10.2", "add eth0v1"}));
   auto links = kernel_.links().value();
   EXPECT_EQ(links->find(IfName{"eth0v1"}, WithVfs::kNo)->parent_device, "0000:01:10.2");
   EXPECT_EQ(links->find(IfName{"eth0"}, WithVfs::kYes)->vfs.size(), 2U);
@@ -121,8 +119,7 @@ TEST_F(FakeKernelTest, VfioNeedsItsModuleAndAnIommu) {
     EXPECT_FALSE(files.exists(vf_file("driver")));
     EXPECT_FALSE(files.exists("/sys/bus/pci/drivers/vfio-pci"));
     ASSERT_TRUE(kernel.processes().load_module("vfio-pci").has_value());
-    ASSERT_TRUE(
-        files.write("/sys/bus/pci/drivers_probe", "0000:01:10.0").has_value());  // says yes either way
+    ASSERT_TRUE(files.write("/sys/bus/pci/drivers_probe", "0000:01:10.0").has_value());  // says yes either way
     EXPECT_EQ(files.exists(vf_file("driver")), iommu);
     EXPECT_FALSE(files.exists(vf_file("net")));
   }
@@ -162,22 +159,18 @@ TEST_F(FakeKernelTest, WhatWasDelayedForEarlierVfsIsVoid) {
 TEST_F(FakeKernelTest, InjectedErrorsAndTheJournal) {
   kernel_.fail_when("sriov_numvfs 4", ENOMEM);
   kernel_.fail_call(3, EIO);
-  EXPECT_EQ(write_pf("sriov_numvfs", "4"),
-            fmt::format("write {}/sriov_numvfs: ENOMEM (Cannot allocate memory)", kPf));
+  EXPECT_EQ(write_pf("sriov_numvfs", "4"), fmt::format("write {}/sriov_numvfs: ENOMEM (Cannot allocate memory)", kPf));
   EXPECT_EQ(write_pf("sriov_drivers_autoprobe", "0"), "");
-  EXPECT_EQ(write_pf("sriov_numvfs", "4"),
-            fmt::format("write {}/sriov_numvfs: EIO (Input/output error)", kPf));
+  EXPECT_EQ(write_pf("sriov_numvfs", "4"), fmt::format("write {}/sriov_numvfs: EIO (Input/output error)", kPf));
   EXPECT_EQ(write_pf("sriov_numvfs", "4"), "");
   kernel_.fail_when("address add", ENOBUFS, -1);
   auto links = kernel_.links().value();
-  LinkAddress address{links->find(IfName{"eth1"}, WithVfs::kNo)->index,
-                      IpPrefix::parse("10.0.0.1/24").value()};
+  LinkAddress address{links->find(IfName{"eth1"}, WithVfs::kNo)->index, IpPrefix::parse("10.0.0.1/24").value()};
   for (int i = 0; i < 2; ++i) EXPECT_EQ(links->add_address(address).error().sys_errno, ENOBUFS);
   EXPECT_EQ(
       kernel_.journal(),
       (std::vector<std::string>{
-          fmt::format("write {}/sriov_numvfs 4 -> ENOMEM", kPf),
-          fmt::format("write {}/sriov_drivers_autoprobe 0", kPf),
+          fmt::format("write {}/sriov_numvfs 4 -> ENOMEM", kPf), fmt::format("write {}/sriov_drivers_autoprobe 0", kPf),
           fmt::format("write {}/sriov_numvfs 4 -> EIO", kPf), fmt::format("write {}/sriov_numvfs 4", kPf),
           "address add eth1 10.0.0.1/24 -> ENOBUFS", "address add eth1 10.0.0.1/24 -> ENOBUFS"}));
 }
@@ -206,9 +199,9 @@ TEST_F(FakeKernelTest, APodsVfFallsBackUnderItsLastName) {
   ASSERT_TRUE(kernel_.netns().create("pod").has_value());
   auto host = kernel_.links().value();
   auto pod = kernel_.netns().open("/run/netns/pod").value();
-  ASSERT_TRUE(host->change(host->find(IfName{"eth0v0"}, WithVfs::kNo)->index,
-                           {.name = IfName{"net1"}, .netns = pod.get()})
-                  .has_value());
+  ASSERT_TRUE(
+      host->change(host->find(IfName{"eth0v0"}, WithVfs::kNo)->index, {.name = IfName{"net1"}, .netns = pod.get()})
+          .has_value());
   EXPECT_FALSE(exists("/sys/class/net/eth0v0"));
   EXPECT_FALSE(exists(vf_file("net")));
   EXPECT_EQ(driver(), "igbvf");
@@ -274,8 +267,7 @@ TEST_F(FakeKernelTest, SoftRdmaIsSeenEverywhereAndStaysBehind) {
   EXPECT_TRUE(exists("/sys/class/infiniband/rxe0/ports/1/state"));
   EXPECT_EQ(rdma->create_soft("rxe", "rxe1", IfName{"eth0v0"}).error().message,
             "RDMA_NLDEV_CMD_NEWLINK rxe1 type rxe netdev eth0v0: EEXIST (File exists)");
-  ASSERT_TRUE(
-      host->change(host->find(IfName{"eth0v0"}, WithVfs::kNo)->index, {.netns = pod.get()}).has_value());
+  ASSERT_TRUE(host->change(host->find(IfName{"eth0v0"}, WithVfs::kNo)->index, {.netns = pod.get()}).has_value());
   EXPECT_TRUE(rdma->list()->empty());  // it went with the move
   EXPECT_FALSE(exists("/sys/class/infiniband/rxe0"));
 
@@ -360,9 +352,9 @@ TEST_F(FakeKernelTest, TheSnapshotIsTheWholeMachine) {
   auto pod = kernel_.netns().open("/run/netns/pod").value();
   ASSERT_TRUE(kernel_.netns().set_sysctl(*pod, "net/ipv4/conf/all/arp_notify", "1").has_value());
   auto host = kernel_.links().value();
-  ASSERT_TRUE(host->change(host->find(IfName{"eth0v0"}, WithVfs::kNo)->index,
-                           {.name = IfName{"net1"}, .netns = pod.get()})
-                  .has_value());
+  ASSERT_TRUE(
+      host->change(host->find(IfName{"eth0v0"}, WithVfs::kNo)->index, {.name = IfName{"net1"}, .netns = pod.get()})
+          .has_value());
   auto inside = kernel_.netns().links(*pod).value();
   auto net1 = inside->find(IfName{"net1"}, WithVfs::kNo)->index;
   ASSERT_TRUE(inside->change(net1, {.up = true}).has_value());

@@ -68,8 +68,7 @@ class FakeLinks : public LinkPort {
     auto lock = state_->look();
     if (FakeNetdev* found = state_->netdev_by_name(ns_, name.value)) return state_->tell(*found, vfs);
     for (const auto& [id, one] : state_->netdevs)
-      if (one.ns == ns_ && std::ranges::count(one.link.alt_names, name.value) > 0)
-        return state_->tell(one, vfs);
+      if (one.ns == ns_ && std::ranges::count(one.link.alt_names, name.value) > 0) return state_->tell(one, vfs);
     return fail(system_error(ENODEV, "RTM_GETLINK " + name.value));
   }
   Result<Link> find(IfIndex index, WithVfs vfs) override {
@@ -110,9 +109,7 @@ class FakeLinks : public LinkPort {
     auto parts = single_changes(change);
     std::string text = fmt::format("vf {} {}", name, vf);
     for (const auto& [words, one] : parts) text += " " + words;
-    auto what = [&](const std::string& words) {
-      return fmt::format("RTM_SETLINK {} vf {} {}", name, vf, words);
-    };
+    auto what = [&](const std::string& words) { return fmt::format("RTM_SETLINK {} vf {} {}", name, vf, words); };
     return state_->change(text, what(parts.front().first), [&]() -> Result<void> {
       FakeNetdev* netdev = state_->netdev_by_index(ns_, pf);
       if (netdev == nullptr) return fail(system_error(ENODEV, what(parts.front().first)));
@@ -122,8 +119,7 @@ class FakeLinks : public LinkPort {
       auto index = static_cast<size_t>(vf.value);
       if (index >= state.vfs.size()) return fail(system_error(EINVAL, what(parts.front().first)));
       for (const auto& [words, one] : parts) {
-        if (state.config.refused.contains(setting_name(words)))
-          return fail(system_error(EOPNOTSUPP, what(words)));
+        if (state.config.refused.contains(setting_name(words))) return fail(system_error(EOPNOTSUPP, what(words)));
         apply(one, state.vfs[index]);
       }
       state_->link_changed(*netdev);
@@ -175,8 +171,7 @@ class FakeLinks : public LinkPort {
   }
 
   Result<void> remove_group(uint32_t group) override {
-    if (group == 0)
-      return fail(Code::kInvalid, "RTM_DELLINK group 0: that is every interface without a group");
+    if (group == 0) return fail(Code::kInvalid, "RTM_DELLINK group 0: that is every interface without a group");
     std::string what = fmt::format("RTM_DELLINK group {}", group);
     return state_->change(fmt::format("remove group {}{}", group, here()), what, [&]() -> Result<void> {
       std::vector<NetdevId> members;
@@ -233,8 +228,7 @@ class FakeLinks : public LinkPort {
       for (const IpPrefix& prefix : one.addresses)
         if (one.link.up && prefix.length < prefix.address.bits() &&
             std::ranges::count(one.unrouted, network_of(prefix)) == 0) {
-          Route route{
-              .destination = network_of(prefix), .family = prefix.address.family, .link = one.link.index};
+          Route route{.destination = network_of(prefix), .family = prefix.address.family, .link = one.link.index};
           route.scope = kScopeLink;
           if (prefix.address.family == IpFamily::kV4) route.source = prefix.address;
           if (vrf != nullptr && vrf->link.vrf_table != 0) route.table = vrf->link.vrf_table;
@@ -263,8 +257,7 @@ class FakeLinks : public LinkPort {
           return fail(system_error(EEXIST, what));
       // The kernel's own is the same as one that was added, where nobody took it away.
       if (is_own(*netdev, route)) {
-        if (std::erase(netdev->unrouted, network_of(*route.destination)) == 0)
-          return fail(system_error(EEXIST, what));
+        if (std::erase(netdev->unrouted, network_of(*route.destination)) == 0) return fail(system_error(EEXIST, what));
         return {};
       }
       Route added = route;
@@ -342,8 +335,7 @@ class FakeLinks : public LinkPort {
     return netdev.link.up && !route.gateway && route.destination && netdev.master == 0 &&
            route.table.value_or(kMainTable) == kMainTable &&
            std::ranges::any_of(netdev.addresses, [&](const IpPrefix& prefix) {
-             return prefix.length < prefix.address.bits() &&
-                    network_of(prefix) == network_of(*route.destination);
+             return prefix.length < prefix.address.bits() && network_of(prefix) == network_of(*route.destination);
            });
   }
   std::string name_of(IfIndex index) {
@@ -363,8 +355,7 @@ class FakeLinks : public LinkPort {
     return found->second;
   }
   static Result<void> check_mtu(const FakeNetdev& netdev, const LinkChange& change, const std::string& what) {
-    if (change.mtu && *change.mtu < kMinMtu)
-      return fail(with_reason(EINVAL, what, "mtu less than device minimum"));
+    if (change.mtu && *change.mtu < kMinMtu) return fail(with_reason(EINVAL, what, "mtu less than device minimum"));
     if (change.mtu && *change.mtu > netdev.max_mtu)
       return fail(with_reason(EINVAL, what, "mtu greater than device maximum"));
     return {};
@@ -375,8 +366,7 @@ class FakeLinks : public LinkPort {
     made.link.kind = link.kind;
     made.link.mtu = link.mtu.value_or(1500);
     made.link.group = link.group;
-    made.link.hw_address = {
-        6, 0, 0, 0, static_cast<uint8_t>(to), static_cast<uint8_t>(state_->netdevs.size())};
+    made.link.hw_address = {6, 0, 0, 0, static_cast<uint8_t>(to), static_cast<uint8_t>(state_->netdevs.size())};
     return made;
   }
   static bool reachable(const FakeNetdev& netdev, const IpAddress& gateway) {

@@ -11,8 +11,8 @@ constexpr int kArpEthernet = 1;
 constexpr int kArpInfiniband = 32;
 
 MacAddress made_mac(PciAddress address, bool vf) {
-  return MacAddress{{static_cast<uint8_t>(vf ? 0x02 : 0x52), 0x54, static_cast<uint8_t>(address.domain), 0,
-                     address.bus, static_cast<uint8_t>(address.device << 3 | address.function)}};
+  return MacAddress{{static_cast<uint8_t>(vf ? 0x02 : 0x52), 0x54, static_cast<uint8_t>(address.domain), 0, address.bus,
+                     static_cast<uint8_t>(address.device << 3 | address.function)}};
 }
 
 // RFC 4391: flags and QPN, subnet prefix, port GUID.
@@ -77,8 +77,7 @@ FakeNetdev& FakeState::add_netdev(FakeNetdev added) {
   FakeNetdev& netdev = netdevs[added.id] = std::move(added);
   show_netdev(netdev);
   if (netdev.ns == kInitialNs)
-    announce("add", "net", "/sys/class/net/" + netdev.link.name.value,
-             {{"INTERFACE", netdev.link.name.value}});
+    announce("add", "net", "/sys/class/net/" + netdev.link.name.value, {{"INTERFACE", netdev.link.name.value}});
   link_changed(netdev);
   update_carrier(netdev);
   return netdev;
@@ -104,8 +103,7 @@ void FakeState::add_pci_netdev(PciAddress address) {
   Link& link = made.link;
   link.name = IfName{owner.vf ? fmt::format("{}v{}", config.name, *owner.vf) : config.name};
   link.arp_type = config.infiniband ? kArpInfiniband : kArpEthernet;
-  link.hw_address =
-      config.infiniband ? ipoib_address(guid) : std::vector<uint8_t>(mac.bytes.begin(), mac.bytes.end());
+  link.hw_address = config.infiniband ? ipoib_address(guid) : std::vector<uint8_t>(mac.bytes.begin(), mac.bytes.end());
   if (!owner.vf) link.permanent_address = link.hw_address;
   link.mtu = owner.vf ? std::min(1500, config.max_mtu) : config.mtu;
   link.parent_bus = "pci";
@@ -140,8 +138,7 @@ void FakeState::remove_netdev(NetdevId id) {
   hide_netdev(gone);
   netdevs.erase(id);
   if (gone.ns == kInitialNs)
-    announce("remove", "net", "/sys/class/net/" + gone.link.name.value,
-             {{"INTERFACE", gone.link.name.value}});
+    announce("remove", "net", "/sys/class/net/" + gone.link.name.value, {{"INTERFACE", gone.link.name.value}});
   link_changed(gone);
   for (auto& [other, one] : netdevs)
     if (one.master == id) one.master = 0;
@@ -199,8 +196,7 @@ void FakeState::set_up(FakeNetdev& changed, bool up) {
 void FakeState::update_carrier(FakeNetdev& changed) {
   const FakeNetdev* peer = netdev(changed.peer);
   const FakeNetdev* lower = netdev(changed.lower);
-  bool carrier =
-      changed.carrier && (peer == nullptr || peer->link.up) && (lower == nullptr || lower->link.lower_up);
+  bool carrier = changed.carrier && (peer == nullptr || peer->link.up) && (lower == nullptr || lower->link.lower_up);
   bool lower_up = changed.link.up && carrier;
   bool was = changed.link.lower_up;
   changed.link.lower_up = lower_up;

@@ -21,8 +21,7 @@ FakeNs* FakeState::ns_by_name(const std::string& name) {
 FakeNs& FakeState::add_ns(const std::string& name) {
   NsId id = next_ns_++;
   FakeNs& ns = namespaces[id] = FakeNs{.id = id, .name = name};
-  Link loopback{
-      .name = IfName{"lo"}, .hw_address = std::vector<uint8_t>(6, 0), .arp_type = 772, .mtu = 65536};
+  Link loopback{.name = IfName{"lo"}, .hw_address = std::vector<uint8_t>(6, 0), .arp_type = 772, .mtu = 65536};
   loopback.up = true;
   add_netdev({.ns = id, .link = loopback});
   return ns;
@@ -111,8 +110,7 @@ class FakeNetnsPort : public NetnsPort {
     auto lock = state_->look();
     constexpr std::string_view kFolder = "/run/netns/";
     FakeNs* ns = path.starts_with(kFolder) ? state_->ns_by_name(path.substr(kFolder.size())) : nullptr;
-    if (ns == nullptr || ns->name.empty())
-      return fail(system_error(ENOENT, "open network namespace " + path));
+    if (ns == nullptr || ns->name.empty()) return fail(system_error(ENOENT, "open network namespace " + path));
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return fail(system_error(errno, "pipe"));
     ns->watched_pipes.push_back(ends[1]);
@@ -173,19 +171,17 @@ class FakeNetnsPort : public NetnsPort {
   }
   Result<void> set_one(const Netns& netns, const std::string& key, const std::string& value) {
     std::string what = fmt::format("write \"{}\" to /proc/sys/{} in {}", value, key, netns.path());
-    return state_->change(fmt::format("sysctl {} {} in {}", key, value, netns.path()), what,
-                          [&]() -> Result<void> {
-                            NsId ns = TRY(inside(netns));
-                            if (!is_there(ns, key)) return fail(system_error(ENOENT, what));
-                            state_->namespaces[ns].sysctls[key] = value;
-                            if (value == "0") state_->namespaces[ns].sysctls.erase(key);
-                            return {};
-                          });
+    return state_->change(fmt::format("sysctl {} {} in {}", key, value, netns.path()), what, [&]() -> Result<void> {
+      NsId ns = TRY(inside(netns));
+      if (!is_there(ns, key)) return fail(system_error(ENOENT, what));
+      state_->namespaces[ns].sysctls[key] = value;
+      if (value == "0") state_->namespaces[ns].sysctls.erase(key);
+      return {};
+    });
   }
 
   static Result<void> check_name(const std::string& name) {
-    if (name.empty() || name.size() > 255 || name == "." || name == ".." ||
-        name.find('/') != std::string::npos)
+    if (name.empty() || name.size() > 255 || name == "." || name == ".." || name.find('/') != std::string::npos)
       return fail(Code::kInvalid, "\"{}\" cannot name a network namespace: 1 to 255 bytes without '/'", name);
     return {};
   }
@@ -197,8 +193,7 @@ class FakeNetnsPort : public NetnsPort {
   }
   // Keys of an interface are there only while it is.
   bool is_there(NsId ns, const std::string& key) {
-    for (std::string_view prefix :
-         {"net/ipv4/conf/", "net/ipv6/conf/", "net/ipv4/neigh/", "net/ipv6/neigh/"}) {
+    for (std::string_view prefix : {"net/ipv4/conf/", "net/ipv6/conf/", "net/ipv4/neigh/", "net/ipv6/neigh/"}) {
       if (!key.starts_with(prefix)) continue;
       std::string name = key.substr(prefix.size());
       name.resize(std::min(name.find('/'), name.size()));

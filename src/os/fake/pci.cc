@@ -47,8 +47,7 @@ void FakeState::add_driver(const std::string& name) {
   std::string module = name;
   std::ranges::replace(module, '-', '_');
   files.put_directory("/sys/module/" + module);
-  files.put_file("/proc/modules",
-                 files.read("/proc/modules").value_or("") + module + " 16384 0 - Live 0x0\n");
+  files.put_file("/proc/modules", files.read("/proc/modules").value_or("") + module + " 16384 0 - Live 0x0\n");
 }
 
 void FakeState::add_device(FakeDevice added) {
@@ -60,8 +59,7 @@ void FakeState::add_device(FakeDevice added) {
   if (machine.iommu) {
     auto group = static_cast<int>(devices.size());
     while (files.exists(fmt::format("/sys/kernel/iommu_groups/{}", group))) ++group;
-    files.put_link(fmt::format("/sys/kernel/iommu_groups/{}/devices/{}", group, address),
-                   from_depth(4, device.path));
+    files.put_link(fmt::format("/sys/kernel/iommu_groups/{}/devices/{}", group, address), from_depth(4, device.path));
     files.put_link(device.path + "/iommu_group",
                    from_depth(depth(device.path), fmt::format("/sys/kernel/iommu_groups/{}", group)));
   }
@@ -82,10 +80,10 @@ void FakeState::show_device(const FakeDevice& device) {
   put("class", fmt::format("0x{}00", config.class_code));
   put("numa_node", std::to_string(config.numa_node));
   put("driver_override", device.override_driver.empty() ? "(null)" : device.override_driver);
-  put("uevent", fmt::format("{}PCI_CLASS={}00\nPCI_ID={}:{}\nPCI_SUBSYS_ID={}:0001\nPCI_SLOT_NAME={}",
-                            device.driver.empty() ? "" : fmt::format("DRIVER={}\n", device.driver),
-                            config.class_code, config.vendor, device.vf ? config.vf_device : config.device,
-                            config.vendor, device.address));
+  put("uevent",
+      fmt::format("{}PCI_CLASS={}00\nPCI_ID={}:{}\nPCI_SUBSYS_ID={}:0001\nPCI_SLOT_NAME={}",
+                  device.driver.empty() ? "" : fmt::format("DRIVER={}\n", device.driver), config.class_code,
+                  config.vendor, device.vf ? config.vf_device : config.device, config.vendor, device.address));
   if (device.vf) return;
   put("sriov_totalvfs", std::to_string(config.total_vfs));
   put("sriov_numvfs", std::to_string(pf.num_vfs));
@@ -152,8 +150,7 @@ void FakeState::unbind(FakeDevice& device) {
   if (FakeNetdev* netdev = netdev_of(device.address)) remove_netdev(netdev->id);
   files.remove(fmt::format("/sys/bus/pci/drivers/{}/{}", device.driver, device.address));
   files.remove(device.path + "/driver");
-  announce("unbind", "pci", device.path,
-           {{"PCI_SLOT_NAME", device.address.to_string()}, {"DRIVER", device.driver}});
+  announce("unbind", "pci", device.path, {{"PCI_SLOT_NAME", device.address.to_string()}, {"DRIVER", device.driver}});
   device.driver.clear();
   show_device(device);
 }
@@ -170,8 +167,7 @@ void FakeState::make_vfs(size_t index) {
     if (!pf.config.refused.contains("state")) info.link_state = VfLinkState::kAuto;
     if (!pf.config.refused.contains("node_guid")) info.node_guid = info.port_guid = Guid{};
     pf.vfs.push_back(info);
-    PciAddress address =
-        pf.config.address.plus(pf.config.vf_offset + static_cast<uint32_t>(i) * pf.config.vf_stride);
+    PciAddress address = pf.config.address.plus(pf.config.vf_offset + static_cast<uint32_t>(i) * pf.config.vf_stride);
     std::string path = fmt::format("{}/{}", bus, address);
     files.put_link(path + "/physfn", fmt::format("../{}", pf.config.address));
     files.put_link(fmt::format("{}/virtfn{}", parent.path, i), fmt::format("../{}", address));
@@ -201,8 +197,7 @@ Result<void> FakeState::set_vf_count(FakeDevice& device, std::string_view conten
   std::string text = trimmed(content);
   int count = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end != text.data() + text.size() || count < 0)
-    return fail(system_error(EINVAL, what));
+  if (error != std::errc() || end != text.data() + text.size() || count < 0) return fail(system_error(EINVAL, what));
   if (count > pf.config.total_vfs) return fail(system_error(ERANGE, what));
   if (count == pf.num_vfs) return {};
   if (device.driver != device.default_driver) return fail(system_error(ENOENT, what));
@@ -217,8 +212,7 @@ Result<void> FakeState::set_vf_count(FakeDevice& device, std::string_view conten
   return {};
 }
 
-Result<void> FakeState::write_file(const std::string& path, std::string_view content,
-                                   const std::string& what) {
+Result<void> FakeState::write_file(const std::string& path, std::string_view content, const std::string& what) {
   std::string name = last_part(path);
   std::string text = trimmed(content);
   auto target = PciAddress::parse(text);

@@ -42,8 +42,7 @@ void FakeState::renumber_verbs(FakeRdma& moved) {
   files.remove(verbs_folder(moved));
   files.remove(verbs_file(moved));
   moved.verbs = 0;
-  while (std::ranges::any_of(rdma,
-                             [&](const FakeRdma& one) { return &one != &moved && one.verbs == moved.verbs; }))
+  while (std::ranges::any_of(rdma, [&](const FakeRdma& one) { return &one != &moved && one.verbs == moved.verbs; }))
     ++moved.verbs;
   show_rdma(moved);
 }
@@ -66,8 +65,7 @@ void FakeState::remove_rdma_of(PciAddress address) {
 
 // In shared mode a device is seen everywhere, its interface only from that interface's namespace.
 RdmaLink FakeState::tell(const FakeRdma& told, NsId from) {
-  RdmaLink link{
-      .index = told.index, .name = told.name, .node_guid = told.guid, .system_image_guid = told.guid};
+  RdmaLink link{.index = told.index, .name = told.name, .node_guid = told.guid, .system_image_guid = told.guid};
   FakeDevice* owner = told.pci ? device(*told.pci) : nullptr;
   bool infiniband = owner != nullptr && pf_of(*owner).config.infiniband;
   link.protocol = infiniband ? "ib" : "roce";
@@ -157,8 +155,7 @@ class FakeRdmaPort : public RdmaPort {
       for (const FakeRdma& one : state_->rdma)
         if (one.name == name || (!one.pci && one.netdev == on->id)) return fail(system_error(EEXIST, what));
       // Also in exclusive mode it lands in the initial namespace, whatever the caller's.
-      state_->add_rdma(
-          {.name = name, .netdev = on->id, .guid = guid_of(on->link.mac().value_or(MacAddress{}))});
+      state_->add_rdma({.name = name, .netdev = on->id, .guid = guid_of(on->link.mac().value_or(MacAddress{}))});
       return {};
     });
   }
@@ -177,8 +174,7 @@ class FakeRdmaPort : public RdmaPort {
     std::string what = "RDMA_NLDEV_CMD_SET " + text;
     return state_->change("rdma move " + text, what, [&]() -> Result<void> {
       FakeRdma* found = find(name);
-      if (found == nullptr)
-        return fail(Code::kNotFound, "RDMA_NLDEV_CMD_SET {}: there is no such RDMA device", name);
+      if (found == nullptr) return fail(Code::kNotFound, "RDMA_NLDEV_CMD_SET {}: there is no such RDMA device", name);
       if (shared() || !found->pci) return fail(system_error(EOPNOTSUPP, what));
       auto target = state_->open_netns.find(netns.fd());
       if (target == state_->open_netns.end() || state_->namespaces[target->second].gone)

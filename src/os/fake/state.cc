@@ -27,8 +27,7 @@ void FakeState::build() {
   files.put_file("/proc/modules", "");
   if (machine.rdma) files.put_directory("/sys/class/infiniband");
   namespaces[kInitialNs] = FakeNs{.id = kInitialNs};
-  Link loopback{
-      .name = IfName{"lo"}, .hw_address = std::vector<uint8_t>(6, 0), .arp_type = 772, .mtu = 65536};
+  Link loopback{.name = IfName{"lo"}, .hw_address = std::vector<uint8_t>(6, 0), .arp_type = 772, .mtu = 65536};
   loopback.up = true;
   add_netdev({.ns = kInitialNs, .link = loopback});
   for (size_t i = 0; i < machine.pfs.size(); ++i) {
@@ -56,8 +55,7 @@ void FakeState::build() {
 
 std::function<void()> FakeState::take_hook(const std::string& line) {
   std::lock_guard lock(mutex_);
-  auto found =
-      std::ranges::find_if(hooks, [&](const Hook& hook) { return line.find(hook.part) != line.npos; });
+  auto found = std::ranges::find_if(hooks, [&](const Hook& hook) { return line.find(hook.part) != line.npos; });
   if (found == hooks.end()) return nullptr;
   std::function<void()> action = std::move(found->action);
   hooks.erase(found);
@@ -84,9 +82,7 @@ Result<void> FakeState::change(const std::string& line, const std::string& what,
   int injected = injected_errno(line);
   auto done = injected != 0 ? Result<void>(fail(system_error(injected, what))) : effect();
   std::string note = line;
-  if (!done)
-    note +=
-        " -> " + (done.error().sys_errno != 0 ? errno_name(done.error().sys_errno) : done.error().message);
+  if (!done) note += " -> " + (done.error().sys_errno != 0 ? errno_name(done.error().sys_errno) : done.error().message);
   journal.push_back(note);
   if (kill_at && calls >= *kill_at && kill == FakeKernel::Kill::kUnanswered) {
     killed = true;
@@ -133,8 +129,7 @@ void FakeState::run_due() {
 
 void FakeState::announce(const std::string& action, const std::string& subsystem, const std::string& path,
                          std::map<std::string, std::string> properties) {
-  Uevent event{
-      .action = action, .subsystem = subsystem, .devpath = path, .properties = std::move(properties)};
+  Uevent event{.action = action, .subsystem = subsystem, .devpath = path, .properties = std::move(properties)};
   if (event.devpath.starts_with("/sys")) event.devpath.erase(0, 4);
   event.properties.insert({{"ACTION", action}, {"SUBSYSTEM", subsystem}, {"DEVPATH", event.devpath}});
   std::erase_if(streams, [&](const std::weak_ptr<std::deque<Uevent>>& stream) {
@@ -201,8 +196,7 @@ std::string FakeState::snapshot() {
                         one.override_driver.empty() ? "-" : one.override_driver);
   std::map<std::string, const FakeNs*> by_name;
   for (const auto& [id, ns] : namespaces)
-    if (!ns.gone)
-      by_name[id == kInitialNs ? "" : ns.name.empty() ? fmt::format("~unnamed {}", id) : ns.name] = &ns;
+    if (!ns.gone) by_name[id == kInitialNs ? "" : ns.name.empty() ? fmt::format("~unnamed {}", id) : ns.name] = &ns;
   for (const auto& [name, ns] : by_name) {
     text += fmt::format("netns {}\n", name.empty() ? "(initial)" : name);
     for (const auto& [key, value] : ns->sysctls) text += fmt::format("  sysctl {} {}\n", key, value);

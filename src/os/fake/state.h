@@ -96,8 +96,7 @@ class FakeState {
 
   // One call that changes the machine. `line` goes to the journal; `what` begins the message of an injected
   // errno. Hooks run before the lock is taken.
-  Result<void> change(const std::string& line, const std::string& what,
-                      const std::function<Result<void>()>& effect);
+  Result<void> change(const std::string& line, const std::string& what, const std::function<Result<void>()>& effect);
   // Holds the machine still, after what is due has happened.
   std::unique_lock<std::recursive_mutex> look();
   // Waits on the fake clock until `ready` says so; Timeout at the deadline.
@@ -205,8 +204,7 @@ class FakeState {
   int injected_errno(const std::string& line);
 
   std::recursive_mutex mutex_;
-  std::multimap<Deadline, std::function<void()>>
-      pending_;  // equal times in the order in which they were made
+  std::multimap<Deadline, std::function<void()>> pending_;  // equal times in the order in which they were made
   NetdevId next_netdev_ = 1;
   NsId next_ns_ = 1;
   uint32_t next_rdma_ = 0;

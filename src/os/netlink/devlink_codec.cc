@@ -34,8 +34,8 @@ NetlinkRequest encode_get_eswitch(uint16_t family, PciAddress device) {
 
 NetlinkRequest encode_set_eswitch(uint16_t family, PciAddress device, EswitchMode mode) {
   NetlinkRequest request = device_request(family, DEVLINK_CMD_ESWITCH_SET, device);
-  request.put_u16(DEVLINK_ATTR_ESWITCH_MODE, mode == EswitchMode::kSwitchdev ? DEVLINK_ESWITCH_MODE_SWITCHDEV
-                                                                             : DEVLINK_ESWITCH_MODE_LEGACY);
+  request.put_u16(DEVLINK_ATTR_ESWITCH_MODE,
+                  mode == EswitchMode::kSwitchdev ? DEVLINK_ESWITCH_MODE_SWITCHDEV : DEVLINK_ESWITCH_MODE_LEGACY);
   return request;
 }
 

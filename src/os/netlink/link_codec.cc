@@ -116,10 +116,9 @@ NetlinkRequest encode_change_vf(IfIndex pf, VfIndex index, const VfChange& chang
   }
   if (change.vlan) put_vlan(request, vf, *change.vlan);
   if (change.rate)
-    request.put_value(IFLA_VF_RATE,
-                      ifla_vf_rate{.vf = vf,
-                                   .min_tx_rate = static_cast<uint32_t>(change.rate->min_mbps),
-                                   .max_tx_rate = static_cast<uint32_t>(change.rate->max_mbps)});
+    request.put_value(IFLA_VF_RATE, ifla_vf_rate{.vf = vf,
+                                                 .min_tx_rate = static_cast<uint32_t>(change.rate->min_mbps),
+                                                 .max_tx_rate = static_cast<uint32_t>(change.rate->max_mbps)});
   if (change.spoof_check)
     request.put_value(IFLA_VF_SPOOFCHK, ifla_vf_spoofchk{.vf = vf, .setting = *change.spoof_check});
   if (change.trust) request.put_value(IFLA_VF_TRUST, ifla_vf_trust{.vf = vf, .setting = *change.trust});
@@ -180,8 +179,7 @@ NetlinkRequest encode_create_link(const NewLink& link) {
   size_t data = request.begin(IFLA_INFO_DATA);
   if (link.kind == "macvlan") {
     request.put_u32(IFLA_MACVLAN_MODE, macvlan_mode(link.macvlan_mode));
-    if (link.broadcast_queue)
-      request.put_u32(IFLA_MACVLAN_BC_QUEUE_LEN, static_cast<uint32_t>(*link.broadcast_queue));
+    if (link.broadcast_queue) request.put_u32(IFLA_MACVLAN_BC_QUEUE_LEN, static_cast<uint32_t>(*link.broadcast_queue));
   }
   if (link.kind == "vrf") request.put_u32(IFLA_VRF_TABLE, static_cast<uint32_t>(link.table));
   if (link.kind == "ipvlan") {
@@ -259,8 +257,7 @@ void read_vf_attribute(const Attribute& attribute, VfInfo& vf) {
       vf.trust = setting(attribute);
       break;
     case IFLA_VF_LINK_STATE:
-      if (auto state = attribute.as<ifla_vf_link_state>();
-          state && state->link_state <= IFLA_VF_LINK_STATE_DISABLE)
+      if (auto state = attribute.as<ifla_vf_link_state>(); state && state->link_state <= IFLA_VF_LINK_STATE_DISABLE)
         vf.link_state = static_cast<VfLinkState>(state->link_state);
       break;
     case IFLA_VF_IB_NODE_GUID:
@@ -286,8 +283,7 @@ std::vector<VfInfo> read_vfs(const Attribute& list) {
 }
 
 std::string oper_state_name(uint8_t state) {
-  constexpr const char* kNames[] = {"unknown", "notpresent", "down", "lowerlayerdown",
-                                    "testing", "dormant",    "up"};
+  constexpr const char* kNames[] = {"unknown", "notpresent", "down", "lowerlayerdown", "testing", "dormant", "up"};
   return state < std::size(kNames) ? kNames[state] : fmt::format("state {}", state);
 }
 
@@ -379,8 +375,7 @@ std::optional<Link> decode_link(const NetlinkMessage& message) {
   link.lower_up = (header->ifi_flags & IFF_LOWER_UP) != 0;
   link.promiscuous = (header->ifi_flags & IFF_PROMISC) != 0;
   link.all_multicast = (header->ifi_flags & IFF_ALLMULTI) != 0;
-  for (const Attribute& attribute : message.attributes_after(sizeof *header))
-    read_link_attribute(attribute, link);
+  for (const Attribute& attribute : message.attributes_after(sizeof *header)) read_link_attribute(attribute, link);
   // An InfiniBand VF has GUIDs; its six MAC bytes mean nothing.
   if (link.arp_type == ARPHRD_INFINIBAND)
     for (VfInfo& vf : link.vfs) vf.mac.reset();

@@ -44,10 +44,7 @@ TEST(LinkCodec, MoveAndRenameIsOneSmallMessage) {
   auto request = encode_change_link(IfIndex{7}, {.name = IfName{"net1"}, .netns = &target});
   // length 52, RTM_NEWLINK, REQUEST|ACK; index 7; IFLA_NET_NS_FD -1; IFLA_IFNAME "net1".
   EXPECT_EQ(hex(request.bytes()),
-            "34000000100005000000000000000000"
-            "00000000070000000000000000000000"
-            "08001c00ffffffff"
-            "090003006e65743100000000");
+            "340000001000050000000000000000000000000007000000000000000000000008001c00ffffffff090003006e65743100000000");
 }
 
 TEST(LinkCodec, FlagsAreOnlyTouchedWhenAsked) {
@@ -62,8 +59,7 @@ TEST(LinkCodec, FlagsAreOnlyTouchedWhenAsked) {
 
 TEST(LinkCodec, ModesQueueAndMasterTravelInOneMessage) {
   auto request = encode_change_link(
-      IfIndex{7},
-      {.up = true, .promiscuous = true, .all_multicast = false, .tx_queue = 77, .master = IfIndex{}});
+      IfIndex{7}, {.up = true, .promiscuous = true, .all_multicast = false, .tx_queue = 77, .master = IfIndex{}});
   auto message = as_message(request);
   auto header = message.header<ifinfomsg>();
   EXPECT_EQ(header->ifi_change, unsigned{IFF_UP | IFF_PROMISC | IFF_ALLMULTI});
@@ -78,8 +74,7 @@ TEST(LinkCodec, ModesQueueAndMasterTravelInOneMessage) {
 }
 
 TEST(LinkCodec, AVrfTellsItsTable) {
-  auto message =
-      as_message(encode_create_link({.kind = "vrf", .name = IfName{"blue"}, .table = 1005, .up = true}));
+  auto message = as_message(encode_create_link({.kind = "vrf", .name = IfName{"blue"}, .table = 1005, .up = true}));
   EXPECT_EQ(message.header<ifinfomsg>()->ifi_flags, unsigned{IFF_UP});
   message.bytes[20] = 3;  // the index, which the kernel gives
   auto link = decode_link(message);

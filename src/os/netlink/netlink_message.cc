@@ -73,9 +73,9 @@ std::vector<Attribute> attributes(Bytes bytes) {
   while (at + sizeof(nlattr) <= bytes.size()) {
     const auto* attribute = reinterpret_cast<const nlattr*>(bytes.data() + at);
     if (!mnl_attr_ok(attribute, static_cast<int>(bytes.size() - at))) break;
-    all.push_back({mnl_attr_get_type(attribute),
-                   {static_cast<const uint8_t*>(mnl_attr_get_payload(attribute)),
-                    mnl_attr_get_payload_len(attribute)}});
+    all.push_back(
+        {mnl_attr_get_type(attribute),
+         {static_cast<const uint8_t*>(mnl_attr_get_payload(attribute)), mnl_attr_get_payload_len(attribute)}});
     at += MNL_ALIGN(mnl_attr_get_len(attribute));
   }
   return all;

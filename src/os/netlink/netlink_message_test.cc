@@ -27,13 +27,11 @@ nlmsghdr header(uint16_t type, uint16_t flags = 0, uint32_t sequence = kSequence
 std::vector<uint8_t> acknowledgement(int code, uint32_t inner, const std::string& text) {
   nlmsgerr error{.error = code, .msg = {}};
   error.msg.nlmsg_len = static_cast<uint32_t>(sizeof(nlmsghdr)) + inner;
-  std::vector<uint8_t> bytes(reinterpret_cast<uint8_t*>(&error),
-                             reinterpret_cast<uint8_t*>(&error) + sizeof error);
+  std::vector<uint8_t> bytes(reinterpret_cast<uint8_t*>(&error), reinterpret_cast<uint8_t*>(&error) + sizeof error);
   bytes.resize(bytes.size() + inner, 0xee);
   bytes.resize((bytes.size() + 3) / 4 * 4);
   auto length = static_cast<uint16_t>(4 + text.size() + 1);
-  bytes.insert(bytes.end(),
-               {static_cast<uint8_t>(length), static_cast<uint8_t>(length >> 8), NLMSGERR_ATTR_MSG, 0});
+  bytes.insert(bytes.end(), {static_cast<uint8_t>(length), static_cast<uint8_t>(length >> 8), NLMSGERR_ATTR_MSG, 0});
   bytes.insert(bytes.end(), text.begin(), text.end());
   bytes.push_back(0);
   return bytes;
@@ -60,13 +58,7 @@ TEST(NetlinkRequest, SendsNothingThatWasInItsMemory) {
   request->set_sequence(8);
   std::string bytes;
   for (uint8_t byte : request->bytes()) bytes += fmt::format("{:02x}", byte);
-  EXPECT_EQ(bytes,
-            "30000000100005000800000000000000"
-            "01000000"
-            "0500020003000000"
-            "0700040061620000"
-            "0c000580"
-            "0600060007000000");
+  EXPECT_EQ(bytes, "3000000010000500080000000000000001000000050002000300000007000400616200000c0005800600060007000000");
 }
 
 TEST(NetlinkMessage, AckWithAndWithoutTheRequest) {

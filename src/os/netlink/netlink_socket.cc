@@ -38,8 +38,7 @@ int open_here(int protocol, uint32_t groups) {
   const int on = 1;
   for (int option : {NETLINK_EXT_ACK, NETLINK_CAP_ACK, NETLINK_GET_STRICT_CHK})
     ::setsockopt(fd.get(), SOL_NETLINK, option, &on, sizeof on);
-  if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBufferBytes, sizeof kReceiveBufferBytes) !=
-      0)
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBufferBytes, sizeof kReceiveBufferBytes) != 0)
     ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &kReceiveBufferBytes, sizeof kReceiveBufferBytes);
   sockaddr_nl address{};
   address.nl_family = AF_NETLINK;
@@ -78,8 +77,8 @@ std::expected<NetlinkReply, NetlinkFailure> NetlinkSocket::ask_once(NetlinkReque
   kernel.nl_family = AF_NETLINK;
   ssize_t sent = -1;
   do
-    sent = ::sendto(fd_.get(), request.bytes().data(), request.bytes().size(), 0,
-                    reinterpret_cast<sockaddr*>(&kernel), sizeof kernel);
+    sent = ::sendto(fd_.get(), request.bytes().data(), request.bytes().size(), 0, reinterpret_cast<sockaddr*>(&kernel),
+                    sizeof kernel);
   while (sent < 0 && errno == EINTR);
   if (sent < 0) return std::unexpected(NetlinkFailure{errno, {}});
 
@@ -93,8 +92,7 @@ std::expected<NetlinkReply, NetlinkFailure> NetlinkSocket::ask_once(NetlinkReque
       continue;
     }
     if (failure != 0)
-      return std::unexpected(
-          NetlinkFailure{failure, failure == ETIMEDOUT ? "the kernel did not answer" : ""});
+      return std::unexpected(NetlinkFailure{failure, failure == ETIMEDOUT ? "the kernel did not answer" : ""});
     read_datagram(Bytes(buffer_.get(), size), sequence_, reply);
   }
   return reply;

@@ -132,11 +132,8 @@ TEST(RdmaCodec, ReadsDevicesPortsAndMode) {
   port.put_u8(RDMA_NLDEV_ATTR_PORT_PHYS_STATE, 5);
   port.put_u32(RDMA_NLDEV_ATTR_NDEV_INDEX, 7);
   port.put_text(RDMA_NLDEV_ATTR_NDEV_NAME, "eth2");
-  RdmaLinkPort wanted{.number = 1,
-                      .netdev = IfIndex{7},
-                      .netdev_name = "eth2",
-                      .state = "ACTIVE",
-                      .physical_state = "LinkUp"};
+  RdmaLinkPort wanted{
+      .number = 1, .netdev = IfIndex{7}, .netdev_name = "eth2", .state = "ACTIVE", .physical_state = "LinkUp"};
   EXPECT_EQ(decode_rdma_port(as_message(port, 1)), wanted);
   read_all_cuts(as_message(port, 1), decode_rdma_port);
 

@@ -25,8 +25,7 @@ std::string port_state_name(uint8_t state) {
 
 std::string physical_state_name(uint8_t state) {
   constexpr const char* kNames[] = {
-      "NOP",     "Sleep", "Polling", "Disabled", "PortConfigurationTraining", "LinkUp", "LinkErrorRecovery",
-      "Phy Test"};
+      "NOP", "Sleep", "Polling", "Disabled", "PortConfigurationTraining", "LinkUp", "LinkErrorRecovery", "Phy Test"};
   return state < std::size(kNames) ? kNames[state] : fmt::format("state {}", state);
 }
 
@@ -49,8 +48,7 @@ NetlinkRequest encode_rdma_netns_mode() {
   return {command_type(RDMA_NLDEV_CMD_SYS_GET), 0};
 }
 
-NetlinkRequest encode_create_soft_rdma(const std::string& type, const std::string& name,
-                                       const IfName& netdev) {
+NetlinkRequest encode_create_soft_rdma(const std::string& type, const std::string& name, const IfName& netdev) {
   NetlinkRequest request(command_type(RDMA_NLDEV_CMD_NEWLINK), 0);
   request.put_text(RDMA_NLDEV_ATTR_DEV_NAME, name);
   request.put_text(RDMA_NLDEV_ATTR_LINK_TYPE, type);

@@ -15,8 +15,7 @@ namespace railbed::os {
 NetlinkRequest encode_list_rdma_devices();
 NetlinkRequest encode_list_rdma_ports(uint32_t device);
 NetlinkRequest encode_rdma_netns_mode();
-NetlinkRequest encode_create_soft_rdma(const std::string& type, const std::string& name,
-                                       const IfName& netdev);
+NetlinkRequest encode_create_soft_rdma(const std::string& type, const std::string& name, const IfName& netdev);
 NetlinkRequest encode_remove_soft_rdma(uint32_t device);
 NetlinkRequest encode_move_rdma(uint32_t device, int netns_fd);
 

@@ -72,8 +72,7 @@ class RealLinks : public LinkPort {
     return {};
   }
   Result<void> remove_group(uint32_t group) override {
-    if (group == 0)
-      return fail(Code::kInvalid, "RTM_DELLINK group 0: that is every interface without a group");
+    if (group == 0) return fail(Code::kInvalid, "RTM_DELLINK group 0: that is every interface without a group");
     auto request = encode_remove_group(group);
     TRY(ask(request, [&] { return fmt::format("RTM_DELLINK group {}", group); }));
     return {};
@@ -88,14 +87,12 @@ class RealLinks : public LinkPort {
   }
   Result<void> add_address(const LinkAddress& address) override {
     auto request = encode_add_address(address);
-    TRY(ask(request,
-            [&] { return fmt::format("RTM_NEWADDR {} {}", name_of(address.link), address.prefix); }));
+    TRY(ask(request, [&] { return fmt::format("RTM_NEWADDR {} {}", name_of(address.link), address.prefix); }));
     return {};
   }
   Result<void> remove_address(const LinkAddress& address) override {
     auto request = encode_remove_address(address);
-    TRY(ask(request,
-            [&] { return fmt::format("RTM_DELADDR {} {}", name_of(address.link), address.prefix); }));
+    TRY(ask(request, [&] { return fmt::format("RTM_DELADDR {} {}", name_of(address.link), address.prefix); }));
     return {};
   }
 
@@ -103,14 +100,12 @@ class RealLinks : public LinkPort {
   Result<std::vector<Route>> all_routes() override { return routes_of(Tables::kAll); }
   Result<void> add_route(const Route& route) override {
     auto request = encode_add_route(route);
-    TRY(ask(request,
-            [&] { return fmt::format("RTM_NEWROUTE {} {}", name_of(route.link), describe(route)); }));
+    TRY(ask(request, [&] { return fmt::format("RTM_NEWROUTE {} {}", name_of(route.link), describe(route)); }));
     return {};
   }
   Result<void> remove_route(const Route& route) override {
     auto request = encode_remove_route(route);
-    TRY(ask(request,
-            [&] { return fmt::format("RTM_DELROUTE {} {}", name_of(route.link), describe(route)); }));
+    TRY(ask(request, [&] { return fmt::format("RTM_DELROUTE {} {}", name_of(route.link), describe(route)); }));
     return {};
   }
 
@@ -201,8 +196,7 @@ class RealLinks : public LinkPort {
     Netns own(home, "its own namespace");
     auto there = TRY(real_links(&from));
     Link stray = TRY(there->find(link.name, WithVfs::kNo));
-    if (identity(stray) != link)
-      return fail(Code::kConflict, "another interface is called {} there", link.name);
+    if (identity(stray) != link) return fail(Code::kConflict, "another interface is called {} there", link.name);
     TRY(there->change(stray.index, {.name = link.name, .netns = &own}));
     return {};
   }

@@ -37,8 +37,7 @@ class RealRdma : public RdmaPort {
 
   Result<void> create_soft(const std::string& type, const std::string& name, const IfName& netdev) override {
     auto request = encode_create_soft_rdma(type, name, netdev);
-    TRY(ask(request,
-            [&] { return fmt::format("RDMA_NLDEV_CMD_NEWLINK {} type {} netdev {}", name, type, netdev); }));
+    TRY(ask(request, [&] { return fmt::format("RDMA_NLDEV_CMD_NEWLINK {} type {} netdev {}", name, type, netdev); }));
     return {};
   }
 
@@ -60,12 +59,10 @@ class RealRdma : public RdmaPort {
  private:
   Result<void> move_here(const std::string& name, const Netns& netns) {
     auto request = encode_move_rdma(TRY(index_of("RDMA_NLDEV_CMD_SET", name)), netns.fd());
-    return forget(ask(request,
-                      [&] { return fmt::format("RDMA_NLDEV_CMD_SET {} netns {}", name, netns.path()); }))
+    return forget(ask(request, [&] { return fmt::format("RDMA_NLDEV_CMD_SET {} netns {}", name, netns.path()); }))
         .hint(
-            "it works in exclusive mode only (rdma system set netns exclusive), and only for drivers that "
-            "can cut "
-            "off their users; soft-RoCE cannot");
+            "it works in exclusive mode only (rdma system set netns exclusive), and only for drivers that can cut off "
+            "their users; soft-RoCE cannot");
   }
   static Result<void> forget(Result<std::vector<NetlinkMessage>> messages) {
     if (!messages) return fail(std::move(messages.error()));

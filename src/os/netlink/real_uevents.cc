@@ -20,8 +20,7 @@ namespace {
 constexpr uint32_t kKernelGroup = 1;
 constexpr size_t kUeventBytes = 16 << 10;  // the kernel's limit is 2 KiB of properties
 
-// Waits until something can be read or the deadline has passed. What is there already counts also at the
-// deadline.
+// Waits until something can be read or the deadline has passed. What is there already counts also at the deadline.
 Result<void> wait_readable(int fd, Deadline deadline, const char* what) {
   while (true) {
     auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
@@ -39,8 +38,8 @@ Result<void> wait_readable(int fd, Deadline deadline, const char* what) {
 Result<std::string_view> receive(int fd, std::span<char> buffer, const char* what) {
   sockaddr_nl sender{};
   socklen_t sender_size = sizeof sender;
-  ssize_t count = ::recvfrom(fd, buffer.data(), buffer.size(), MSG_DONTWAIT,
-                             reinterpret_cast<sockaddr*>(&sender), &sender_size);
+  ssize_t count =
+      ::recvfrom(fd, buffer.data(), buffer.size(), MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&sender), &sender_size);
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return std::string_view{};
   if (count < 0) return fail(system_error(errno, fmt::format("receive {}s", what)));
   if (sender.nl_pid != 0) return std::string_view{};  // only the kernel is believed
@@ -69,8 +68,7 @@ class RealUevents : public UeventStream {
 class RealUeventPort : public UeventPort {
  public:
   Result<std::unique_ptr<UeventStream>> open() override {
-    return std::make_unique<RealUevents>(
-        TRY(NetlinkSocket::open(NETLINK_KOBJECT_UEVENT, nullptr, kKernelGroup)));
+    return std::make_unique<RealUevents>(TRY(NetlinkSocket::open(NETLINK_KOBJECT_UEVENT, nullptr, kKernelGroup)));
   }
 };
 

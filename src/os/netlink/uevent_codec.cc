@@ -18,12 +18,10 @@ std::optional<Uevent> parse_uevent(std::string_view datagram) {
     std::string_view pair = rest.substr(0, size);
     size_t equals = pair.find('=');
     if (equals != std::string_view::npos && equals > 0)
-      event.properties.insert_or_assign(std::string(pair.substr(0, equals)),
-                                        std::string(pair.substr(equals + 1)));
+      event.properties.insert_or_assign(std::string(pair.substr(0, equals)), std::string(pair.substr(equals + 1)));
     rest.remove_prefix(std::min(size + 1, rest.size()));
   }
-  if (auto found = event.properties.find("SUBSYSTEM"); found != event.properties.end())
-    event.subsystem = found->second;
+  if (auto found = event.properties.find("SUBSYSTEM"); found != event.properties.end()) event.subsystem = found->second;
   return event;
 }
 

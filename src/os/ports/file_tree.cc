@@ -61,8 +61,7 @@ class RealFiles : public FileTree {
       if (count < 0) return fail(system_error(errno, "read " + path));
       if (count == 0) break;
       used += static_cast<size_t>(count);
-      if (used > kMaxFileBytes)
-        return fail(Code::kInvalid, "read {}: larger than {} bytes", path, kMaxFileBytes);
+      if (used > kMaxFileBytes) return fail(Code::kInvalid, "read {}: larger than {} bytes", path, kMaxFileBytes);
     }
     content.resize(used);
     return content;
@@ -161,8 +160,7 @@ class RealFiles : public FileTree {
       if (!S_ISLNK(status.st_mode)) return PathEntry{PathEntry::Kind::kFile, {}};
       char target[PATH_MAX];
       ssize_t length = ::readlinkat(root_.get(), below_root(at), target, sizeof target);
-      return PathEntry{PathEntry::Kind::kLink,
-                       std::string(target, length > 0 ? static_cast<size_t>(length) : 0)};
+      return PathEntry{PathEntry::Kind::kLink, std::string(target, length > 0 ? static_cast<size_t>(length) : 0)};
     };
     auto resolved = walk_path(path, probe, (flags & O_NOFOLLOW) != 0 ? LastLink::kKeep : LastLink::kFollow);
     if (!resolved) {
@@ -183,8 +181,8 @@ class RealFiles : public FileTree {
 
 Result<std::string> read_line(const FileTree& files, const std::string& path) {
   std::string text = TRY(files.read(path));
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ' || text.back() == '\t' ||
-                           text.back() == '\r' || text.back() == '\0'))
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ' || text.back() == '\t' || text.back() == '\r' ||
+                           text.back() == '\0'))
     text.pop_back();
   return text;
 }

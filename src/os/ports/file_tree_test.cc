@@ -51,12 +51,9 @@ TEST_F(RealFilesTest, ReadsThroughLinksInsideTheRoot) {
 }
 
 TEST_F(RealFilesTest, LinksDoNotLeaveTheRoot) {
-  EXPECT_EQ(files_->read("/sys/escape").error().message,
-            "read /sys/escape: ENOENT (No such file or directory)");
-  EXPECT_EQ(files_->read("/sys/escape2").error().message,
-            "read /sys/escape2: ENOENT (No such file or directory)");
-  EXPECT_EQ(files_->read("/../secret").error().message,
-            "read /../secret: ENOENT (No such file or directory)");
+  EXPECT_EQ(files_->read("/sys/escape").error().message, "read /sys/escape: ENOENT (No such file or directory)");
+  EXPECT_EQ(files_->read("/sys/escape2").error().message, "read /sys/escape2: ENOENT (No such file or directory)");
+  EXPECT_EQ(files_->read("/../secret").error().message, "read /../secret: ENOENT (No such file or directory)");
 }
 
 TEST_F(RealFilesTest, ErrorsNameTheCallAndThePath) {
@@ -65,11 +62,9 @@ TEST_F(RealFilesTest, ErrorsNameTheCallAndThePath) {
     Code code;
     std::string message;
   } cases[] = {
-      {files_->read("/nowhere").error(), Code::kNotFound,
-       "read /nowhere: ENOENT (No such file or directory)"},
+      {files_->read("/nowhere").error(), Code::kNotFound, "read /nowhere: ENOENT (No such file or directory)"},
       {files_->read("/sys").error(), Code::kInvalid, "read /sys: EISDIR (Is a directory)"},
-      {files_->write("/sys/new", "1").error(), Code::kNotFound,
-       "write /sys/new: ENOENT (No such file or directory)"},
+      {files_->write("/sys/new", "1").error(), Code::kNotFound, "write /sys/new: ENOENT (No such file or directory)"},
       {files_->list("/none").error(), Code::kNotFound, "list /none: ENOENT (No such file or directory)"},
       {files_->list("/sys/devices/pci/bare").error(), Code::kInvalid,
        "list /sys/devices/pci/bare: ENOTDIR (Not a directory)"},

@@ -28,10 +28,8 @@ std::vector<std::pair<std::string, VfChange>> single_changes(const VfChange& cha
     add(&VfChange::vlan, fmt::format("vlan {} qos {} proto {}", change.vlan->id, change.vlan->qos,
                                      change.vlan->proto == VlanProto::k8021q ? "802.1Q" : "802.1ad"));
   if (change.rate)
-    add(&VfChange::rate,
-        fmt::format("min_tx_rate {} max_tx_rate {}", change.rate->min_mbps, change.rate->max_mbps));
-  if (change.spoof_check)
-    add(&VfChange::spoof_check, fmt::format("spoofchk {}", *change.spoof_check ? "on" : "off"));
+    add(&VfChange::rate, fmt::format("min_tx_rate {} max_tx_rate {}", change.rate->min_mbps, change.rate->max_mbps));
+  if (change.spoof_check) add(&VfChange::spoof_check, fmt::format("spoofchk {}", *change.spoof_check ? "on" : "off"));
   if (change.trust) add(&VfChange::trust, fmt::format("trust {}", *change.trust ? "on" : "off"));
   if (change.link_state)
     add(&VfChange::link_state, fmt::format("state {}", kStates[static_cast<size_t>(*change.link_state)]));
@@ -51,8 +49,7 @@ std::string describe(const LinkChange& change) {
   if (change.promiscuous) text += *change.promiscuous ? " promisc on" : " promisc off";
   if (change.all_multicast) text += *change.all_multicast ? " allmulti on" : " allmulti off";
   if (change.tx_queue) text += fmt::format(" txqueuelen {}", *change.tx_queue);
-  if (change.master)
-    text += *change.master ? fmt::format(" master {}", *change.master) : std::string(" nomaster");
+  if (change.master) text += *change.master ? fmt::format(" master {}", *change.master) : std::string(" nomaster");
   return text;
 }
 

@@ -37,10 +37,9 @@ constexpr std::chrono::seconds kLockTimeout{10};
 constexpr const char* kSysctls = "/proc/sys/";
 
 Result<void> check_name(const std::string& name) {
-  if (name.empty() || name.size() > NAME_MAX || name == "." || name == ".." ||
-      name.find('/') != std::string::npos || name.find('\0') != std::string::npos)
-    return fail(Code::kInvalid, "\"{}\" cannot name a network namespace: 1 to {} bytes without '/'", name,
-                NAME_MAX);
+  if (name.empty() || name.size() > NAME_MAX || name == "." || name == ".." || name.find('/') != std::string::npos ||
+      name.find('\0') != std::string::npos)
+    return fail(Code::kInvalid, "\"{}\" cannot name a network namespace: 1 to {} bytes without '/'", name, NAME_MAX);
   return {};
 }
 
@@ -76,8 +75,7 @@ bool is_namespace(const std::string& path) {
 // Leaves the initial namespace for a new one and mounts it on `path`; returns an errno and the failed call.
 std::pair<int, const char*> make_namespace_at(const std::string& path) {
   if (::unshare(CLONE_NEWNET) != 0) return {errno, "unshare"};
-  if (::mount("/proc/thread-self/ns/net", path.c_str(), "none", MS_BIND, nullptr) != 0)
-    return {errno, "mount"};
+  if (::mount("/proc/thread-self/ns/net", path.c_str(), "none", MS_BIND, nullptr) != 0) return {errno, "mount"};
   return {0, ""};
 }
 
@@ -102,8 +100,7 @@ class RealNetns : public NetnsPort {
     }
     if (failure.first != 0) {
       ::unlink(path.c_str());
-      return fail(
-          system_error(failure.first, fmt::format("{} for network namespace {}", failure.second, path)));
+      return fail(system_error(failure.first, fmt::format("{} for network namespace {}", failure.second, path)));
     }
     auto up = loopback_up(path);
     if (!up) (void)remove_locked(name);
@@ -134,8 +131,7 @@ class RealNetns : public NetnsPort {
     struct statfs status{};
     if (::fstatfs(fd.get(), &status) != 0) return fail(system_error(errno, "statfs " + path));
     if (status.f_type != NSFS_MAGIC || ::ioctl(fd.get(), NS_GET_NSTYPE) != CLONE_NEWNET)
-      return fail(Code::kNotFound, "open network namespace {}: this is no network namespace (any more)",
-                  path);
+      return fail(Code::kNotFound, "open network namespace {}: this is no network namespace (any more)", path);
     return std::make_unique<Netns>(fd.release(), path);
   }
   Result<std::unique_ptr<Netns>> open_own() override { return open("/proc/thread-self/ns/net"); }
@@ -174,8 +170,7 @@ class RealNetns : public NetnsPort {
     }));
     if (failure == 0) return {};
     const auto& [key, value] = settings[at];
-    return fail(
-        system_error(failure, fmt::format("write \"{}\" to {}{} in {}", value, kSysctls, key, netns.path())));
+    return fail(system_error(failure, fmt::format("write \"{}\" to {}{} in {}", value, kSysctls, key, netns.path())));
   }
 
  private:
@@ -218,8 +213,7 @@ class RealNetns : public NetnsPort {
     std::string path = path_of(name);
     while (::umount2(path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) {
     }
-    if (errno != EINVAL && errno != ENOENT)
-      return fail(system_error(errno, "unmount network namespace " + path));
+    if (errno != EINVAL && errno != ENOENT) return fail(system_error(errno, "unmount network namespace " + path));
     if (::unlink(path.c_str()) != 0) return fail(system_error(errno, "remove network namespace " + path));
     return {};
   }

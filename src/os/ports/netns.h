@@ -43,8 +43,7 @@ class NetnsPort {
 
   // Creates /run/netns/<name>, with its loopback up. Conflict when it exists.
   virtual Result<void> create(const std::string& name) = 0;
-  // Unmounts and removes it; NotFound when it is not there. The kernel frees it when the last process has
-  // left.
+  // Unmounts and removes it; NotFound when it is not there. The kernel frees it when the last process has left.
   virtual Result<void> remove(const std::string& name) = 0;
   virtual Result<std::vector<std::string>> names() = 0;
   virtual std::string path_of(const std::string& name) const = 0;  // "/run/netns/<name>"

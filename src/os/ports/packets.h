@@ -3,9 +3,8 @@
 //
 // Why a packet socket: before the lease there is no address to bind to, and the answer may come to one that
 // is not configured. The socket is opened inside the namespace and works from any thread afterwards.
-// Threading: one thread per PacketSocket; the port from any. Failure: NotFound when the namespace or the
-// interface is gone; Unsupported for interfaces that are no Ethernet; Timeout when nothing came before the
-// deadline.
+// Threading: one thread per PacketSocket; the port from any. Failure: NotFound when the namespace or the interface is
+// gone; Unsupported for interfaces that are no Ethernet; Timeout when nothing came before the deadline.
 #pragma once
 
 #include <memory>
@@ -44,8 +43,8 @@ class PacketPort {
  public:
   virtual ~PacketPort() = default;
   // On `interface` of the namespace at `netns_path`, for UDP packets to `port`.
-  virtual Result<std::unique_ptr<PacketSocket>> open(const std::string& netns_path,
-                                                     const std::string& interface, uint16_t port) = 0;
+  virtual Result<std::unique_ptr<PacketSocket>> open(const std::string& netns_path, const std::string& interface,
+                                                     uint16_t port) = 0;
   // Until one of the sockets, which this port opened, has something to receive, or the deadline passes.
   virtual void wait(const std::vector<PacketSocket*>& sockets, Deadline deadline) = 0;
 };

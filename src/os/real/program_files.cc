@@ -70,8 +70,7 @@ class RealProgramFiles : public ProgramFiles {
   }
 
   Result<void> link(const std::string& from, const std::string& to) override {
-    if (::link(from.c_str(), to.c_str()) != 0)
-      return fail(system_error(errno, fmt::format("link {} {}", from, to)));
+    if (::link(from.c_str(), to.c_str()) != 0) return fail(system_error(errno, fmt::format("link {} {}", from, to)));
     return sync_folder_of(to);
   }
 

@@ -19,7 +19,7 @@ class ProgramFiles {
  public:
   virtual ~ProgramFiles() = default;
 
-  virtual bool exists(const std::string& path) const = 0;  // a link that leads nowhere exists, too
+  virtual bool exists(const std::string& path) const = 0;                   // a link that leads nowhere exists, too
   virtual bool same(const std::string& a, const std::string& b) const = 0;  // two names of one file
   // The whole content, of at most `most` bytes: empty for what is larger or is no plain file.
   virtual Result<std::string> read(const std::string& path, size_t most) const = 0;

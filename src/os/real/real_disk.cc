@@ -44,8 +44,7 @@ class RealDisk : public Disk {
   Result<void> make_directories(const std::string& path, unsigned mode) override {
     for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
       std::string part = path.substr(0, slash);
-      if (::mkdir(part.c_str(), mode) != 0 && errno != EEXIST)
-        return fail(system_error(errno, "mkdir " + part));
+      if (::mkdir(part.c_str(), mode) != 0 && errno != EEXIST) return fail(system_error(errno, "mkdir " + part));
       if (slash == std::string::npos) return {};
     }
   }
@@ -100,8 +99,7 @@ class RealDisk : public Disk {
 
   Result<void> replace(const std::string& path, std::string_view content, unsigned mode) override {
     TRY(write_beside(path, content, mode));
-    if (::rename((path + kHalfDone).c_str(), path.c_str()) != 0)
-      return fail(system_error(errno, "rename to " + path));
+    if (::rename((path + kHalfDone).c_str(), path.c_str()) != 0) return fail(system_error(errno, "rename to " + path));
     return {};
   }
 

@@ -31,9 +31,7 @@ class RealKernel : public Kernel {
     utsname names{};
     return ::uname(&names) == 0 ? names.release : "";
   }
-  std::string boot_id() const override {
-    return read_line(*files_, "/proc/sys/kernel/random/boot_id").value_or("");
-  }
+  std::string boot_id() const override { return read_line(*files_, "/proc/sys/kernel/random/boot_id").value_or(""); }
 
  private:
   std::unique_ptr<FileTree> files_ = real_files("/");

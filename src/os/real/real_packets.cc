@@ -24,15 +24,13 @@ namespace {
 constexpr size_t kMostBytes = 65536;
 
 int milliseconds_until(Deadline deadline) {
-  auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+  auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
   return static_cast<int>(std::clamp<int64_t>(left, 0, 60'000));
 }
 
 class RealSocket : public PacketSocket {
  public:
-  RealSocket(Descriptor socket, int index, MacAddress mac)
-      : socket_(std::move(socket)), index_(index), mac_(mac) {}
+  RealSocket(Descriptor socket, int index, MacAddress mac) : socket_(std::move(socket)), index_(index), mac_(mac) {}
 
   MacAddress mac() const override { return mac_; }
   int descriptor() const { return socket_.get(); }
@@ -56,8 +54,8 @@ class RealSocket : public PacketSocket {
     while (true) {
       sockaddr_ll from{};
       socklen_t from_bytes = sizeof from;
-      ssize_t got = ::recvfrom(socket_.get(), bytes.data(), bytes.size(), 0,
-                               reinterpret_cast<sockaddr*>(&from), &from_bytes);
+      ssize_t got =
+          ::recvfrom(socket_.get(), bytes.data(), bytes.size(), 0, reinterpret_cast<sockaddr*>(&from), &from_bytes);
       if (got >= 0) {
         auto packet = read_ipv4({bytes.data(), static_cast<size_t>(got)});
         if (!packet.has_value() || from.sll_pkttype == PACKET_OUTGOING) continue;
@@ -110,14 +108,12 @@ Result<std::unique_ptr<PacketSocket>> open_here(const std::string& interface, ui
   if (::ioctl(socket.get(), SIOCGIFINDEX, &asked) != 0)
     return fail(system_error(errno == ENODEV ? ENOENT : errno, "interface " + interface));
   int index = asked.ifr_ifindex;
-  if (::ioctl(socket.get(), SIOCGIFHWADDR, &asked) != 0)
-    return fail(system_error(errno, "interface " + interface));
+  if (::ioctl(socket.get(), SIOCGIFHWADDR, &asked) != 0) return fail(system_error(errno, "interface " + interface));
   if (asked.ifr_hwaddr.sa_family != ARPHRD_ETHER)
-    return fail(
-        Error{.code = Code::kUnsupported,
-              .message = fmt::format("interface {} is no Ethernet (hardware type {})", interface,
-                                     asked.ifr_hwaddr.sa_family),
-              .hint = "give networks over InfiniBand an ipam of type whereabouts, host-local or static"});
+    return fail(Error{
+        .code = Code::kUnsupported,
+        .message = fmt::format("interface {} is no Ethernet (hardware type {})", interface, asked.ifr_hwaddr.sa_family),
+        .hint = "give networks over InfiniBand an ipam of type whereabouts, host-local or static"});
   MacAddress mac;
   std::memcpy(mac.bytes.data(), asked.ifr_hwaddr.sa_data, mac.bytes.size());
   TRY(only_port(socket.get(), port));
@@ -145,8 +141,7 @@ class RealPackets : public PacketPort {
   void wait(const std::vector<PacketSocket*>& sockets, Deadline deadline) override {
     std::vector<pollfd> wanted;
     for (const PacketSocket* one : sockets)
-      wanted.push_back(
-          {.fd = static_cast<const RealSocket*>(one)->descriptor(), .events = POLLIN, .revents = 0});
+      wanted.push_back({.fd = static_cast<const RealSocket*>(one)->descriptor(), .events = POLLIN, .revents = 0});
     ::poll(wanted.data(), wanted.size(), milliseconds_until(deadline));
   }
 };

@@ -95,8 +95,7 @@ Result<void> remount_sys() {
   TRY(call(::mount("", "/", "none", MS_SLAVE | MS_REC, nullptr), "make mounts private"));
   struct statvfs status{};
   unsigned long flags = 0;
-  if (::umount2("/sys", MNT_DETACH) != 0 && ::statvfs("/sys", &status) == 0 &&
-      (status.f_flag & ST_RDONLY) != 0)
+  if (::umount2("/sys", MNT_DETACH) != 0 && ::statvfs("/sys", &status) == 0 && (status.f_flag & ST_RDONLY) != 0)
     flags = MS_RDONLY;
   return call(::mount("sysfs", "/sys", "sysfs", flags, nullptr), "mount /sys");
 }
@@ -150,8 +149,7 @@ class RealProcesses : public ProcessPort {
 
   Result<void> load_module(const std::string& name) override {
     if (name.empty() ||
-        name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") !=
-            std::string::npos)
+        name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != std::string::npos)
       return fail(Code::kInvalid, "\"{}\" is no module name", name);
     std::string underscored = name;
     std::ranges::replace(underscored, '-', '_');
@@ -179,8 +177,7 @@ class RealProcesses : public ProcessPort {
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    if (!in_time)
-      return fail(Code::kTimeout, "modprobe {}: still running after {} s", name, kModprobeTimeout.count());
+    if (!in_time) return fail(Code::kTimeout, "modprobe {}: still running after {} s", name, kModprobeTimeout.count());
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
     std::string text(kModprobeTextBytes, '\0');
     ssize_t count = ::read(text_end.get(), text.data(), text.size());

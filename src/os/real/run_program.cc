@@ -210,8 +210,7 @@ Result<RunResult> run_program(const RunRequest& request) {
     }
     int status = 0;
     reap(pid, status);
-    if (child.failure != ETXTBSY || steady_clock::now() >= patience)
-      return fail(system_error(child.failure, what));
+    if (child.failure != ETXTBSY || steady_clock::now() >= patience) return fail(system_error(child.failure, what));
     ::poll(nullptr, 0, static_cast<int>(kBusyStep.count()));
   }
 }

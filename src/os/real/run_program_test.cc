@@ -62,8 +62,8 @@ TEST(RunProgram, TakesAllOutputOfOneThatEndsAtOnce) {
 }
 
 TEST(RunProgram, EndsItWithAllThatItStartedAtTheDeadline) {
-  auto result = run_program(
-      shell("trap '' TERM; sleep 600 & echo $! >&2; wait; wait; sleep 600", std::chrono::milliseconds(50)));
+  auto result =
+      run_program(shell("trap '' TERM; sleep 600 & echo $! >&2; wait; wait; sleep 600", std::chrono::milliseconds(50)));
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::kTimeout);
 }

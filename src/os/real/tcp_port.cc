@@ -24,8 +24,7 @@ Result<void> can_listen(const IpAddress& address, uint16_t port) {
   in6.sin6_port = htons(port);
   std::memcpy(v4 ? static_cast<void*>(&in4.sin_addr) : &in6.sin6_addr, address.bytes.data(), v4 ? 4 : 16);
   const auto* where = v4 ? reinterpret_cast<const sockaddr*>(&in4) : reinterpret_cast<const sockaddr*>(&in6);
-  if (::bind(socket.get(), where, v4 ? sizeof in4 : sizeof in6) != 0)
-    return fail(system_error(errno, "bind"));
+  if (::bind(socket.get(), where, v4 ? sizeof in4 : sizeof in6) != 0) return fail(system_error(errno, "bind"));
   if (::listen(socket.get(), 1) != 0) return fail(system_error(errno, "listen"));
   return {};
 }

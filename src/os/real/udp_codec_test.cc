@@ -24,8 +24,7 @@ TEST(UdpCodec, StandsOnTheWireAsTheRfcsSay) {
 TEST(UdpCodec, DropsWhatIsBroken) {
   std::string good = to_ipv4(kPacket);
   EXPECT_EQ(read_ipv4(good + std::string(18, '\0')), kPacket);  // padded to the least frame
-  for (size_t size = 0; size < good.size(); ++size)
-    EXPECT_EQ(read_ipv4(good.substr(0, size)), std::nullopt) << size;
+  for (size_t size = 0; size < good.size(); ++size) EXPECT_EQ(read_ipv4(good.substr(0, size)), std::nullopt) << size;
   for (size_t at = 0; at < 20; ++at) {
     std::string bad = good;
     bad[at] = static_cast<char>(bad[at] ^ 0x21);

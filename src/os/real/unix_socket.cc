@@ -23,8 +23,7 @@ Result<sockaddr_un> address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path)
-    return fail(Code::kInvalid, "\"{}\" is no path of a unix socket: 1 to {} bytes", path,
-                sizeof address.sun_path - 1);
+    return fail(Code::kInvalid, "\"{}\" is no path of a unix socket: 1 to {} bytes", path, sizeof address.sun_path - 1);
   std::memcpy(address.sun_path, path.data(), path.size());
   return address;
 }

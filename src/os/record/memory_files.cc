@@ -77,8 +77,7 @@ std::expected<const MemoryFiles::Node*, int> MemoryFiles::find(std::string_view 
 
 std::string MemoryFiles::path_of(const Node& node) {
   std::string path;
-  for (const Node* at = &node; at->parent != nullptr; at = at->parent)
-    path.insert(0, "/" + std::string(at->name));
+  for (const Node* at = &node; at->parent != nullptr; at = at->parent) path.insert(0, "/" + std::string(at->name));
   return path.empty() ? "/" : path;
 }
 
@@ -133,8 +132,7 @@ void MemoryFiles::remove(const std::string& path) {
   siblings.erase(siblings.find((*found)->name));
 }
 
-void MemoryFiles::visit(const Node& node, const std::string& path,
-                        const std::function<void(const Entry&)>& visitor) {
+void MemoryFiles::visit(const Node& node, const std::string& path, const std::function<void(const Entry&)>& visitor) {
   if (!path.empty()) visitor({node.kind, path, node.text});
   for (const auto& [name, child] : node.children) visit(*child, path + "/" + name, visitor);
 }

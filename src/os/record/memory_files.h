@@ -52,8 +52,7 @@ class MemoryFiles : public FileTree {
   std::expected<const Node*, int> find(std::string_view path, Last last) const;
   Node* place(const std::string& path);
   static std::string path_of(const Node& node);
-  static void visit(const Node& node, const std::string& path,
-                    const std::function<void(const Entry&)>& visit);
+  static void visit(const Node& node, const std::string& path, const std::function<void(const Entry&)>& visit);
 
   mutable std::mutex mutex_;
   std::unique_ptr<Node> root_;

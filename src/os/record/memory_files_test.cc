@@ -76,8 +76,8 @@ RC_GTEST_PROP(MemoryFiles, AnswersAsTheRealOnes, ()) {
         break;
       default: {
         auto parts = *rc::gen::container<std::vector<std::string>>(*rc::gen::inRange<size_t>(1, 4), part);
-        std::string target = fmt::format("{}{}{}", *rc::gen::element<std::string>("", "/"),
-                                         fmt::join(parts, "/"), *rc::gen::element<std::string>("", "", "/"));
+        std::string target = fmt::format("{}{}{}", *rc::gen::element<std::string>("", "/"), fmt::join(parts, "/"),
+                                         *rc::gen::element<std::string>("", "", "/"));
         memory.put_link(path, target);
         fs::create_symlink(target, base + path, ignored);
       }
@@ -87,8 +87,7 @@ RC_GTEST_PROP(MemoryFiles, AnswersAsTheRealOnes, ()) {
   std::vector<std::string> questions;
   for (int i = 0; i < 30; ++i) {
     auto parts = *rc::gen::container<std::vector<std::string>>(*rc::gen::inRange<size_t>(1, 5), part);
-    questions.push_back(
-        fmt::format("/{}{}", fmt::join(parts, "/"), *rc::gen::element<std::string>("", "", "/")));
+    questions.push_back(fmt::format("/{}{}", fmt::join(parts, "/"), *rc::gen::element<std::string>("", "", "/")));
   }
   for (const std::string& path : questions) {
     RC_ASSERT(said(memory.read(path)) == said(real->read(path)));

@@ -76,9 +76,7 @@ std::string pairs(const std::vector<uint8_t>& bytes) {
 // "02:00:…" of any length; nothing for what is no such text.
 std::optional<std::vector<uint8_t>> parse_pairs(std::string_view text) {
   std::vector<uint8_t> bytes;
-  auto digit = [](char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-  };
+  auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
   for (size_t at = 0; at < text.size(); at += 3) {
     if (at + 2 > text.size() || (at + 2 < text.size() && text[at + 2] != ':') || at + 3 == text.size())
       return std::nullopt;
@@ -242,16 +240,13 @@ Result<RecordedLinks> read_links(const Value& value) {
   RecordedLinks recorded;
   Result<void> error;
   JsonFields fields(value, error);
-  fields.each("links", [&](const JsonFields& link, const Value&) {
-    recorded.links.push_back(read_link(link, error));
-  });
+  fields.each("links", [&](const JsonFields& link, const Value&) { recorded.links.push_back(read_link(link, error)); });
   fields.each("addresses", [&](JsonFields address, const Value&) {
     LinkAddress& one = recorded.addresses.emplace_back();
     address.read("link", one.link.value);
     address.parse("prefix", one.prefix);
   });
-  fields.each("routes",
-              [&](const JsonFields& route, const Value&) { recorded.routes.push_back(read_route(route)); });
+  fields.each("routes", [&](const JsonFields& route, const Value&) { recorded.routes.push_back(read_route(route)); });
   TRY(std::move(error));
   return recorded;
 }

@@ -69,8 +69,7 @@ class RecordedRdmaPort : public RdmaPort {
   explicit RecordedRdmaPort(const RecordedRdma& recorded) : recorded_(recorded) {}
   Result<std::vector<RdmaLink>> list() override { return recorded_.devices; }
   Result<RdmaNetnsMode> netns_mode() override {
-    if (!recorded_.mode)
-      return fail(Code::kUnsupported, "the recorded machine did not tell its RDMA namespace mode");
+    if (!recorded_.mode) return fail(Code::kUnsupported, "the recorded machine did not tell its RDMA namespace mode");
     return *recorded_.mode;
   }
   Result<void> create_soft(const std::string&, const std::string&, const IfName&) override {
@@ -110,9 +109,7 @@ class RecordedNetns : public NetnsPort {
   Result<void> remove(const std::string&) override { return read_only("remove network namespace"); }
   Result<std::vector<std::string>> names() override { return std::vector<std::string>{}; }
   std::string path_of(const std::string& name) const override { return "/run/netns/" + name; }
-  Result<std::unique_ptr<Netns>> open(const std::string&) override {
-    return read_only("open network namespace");
-  }
+  Result<std::unique_ptr<Netns>> open(const std::string&) override { return read_only("open network namespace"); }
   Result<std::unique_ptr<Netns>> open_own() override { return read_only("open network namespace"); }
   Result<bool> is_own(const std::string&) override { return read_only("open network namespace"); }
   Result<std::unique_ptr<LinkPort>> links(const Netns&) override { return read_only("network namespace"); }
@@ -143,9 +140,7 @@ class ReadOnlyFiles : public FileTree {
  public:
   explicit ReadOnlyFiles(std::unique_ptr<FileTree> files) : files_(std::move(files)) {}
   Result<std::string> read(const std::string& path) const override { return files_->read(path); }
-  Result<void> write(const std::string& path, std::string_view) override {
-    return read_only("write " + path);
-  }
+  Result<void> write(const std::string& path, std::string_view) override { return read_only("write " + path); }
   Result<std::vector<std::string>> list(const std::string& path) const override { return files_->list(path); }
   Result<std::string> read_link(const std::string& path) const override { return files_->read_link(path); }
   Result<std::string> real_path(const std::string& path) const override { return files_->real_path(path); }
@@ -188,14 +183,11 @@ class RecordedKernel : public Kernel {
   std::string kernel_release() const override {
     return host_ ? host_->kernel_release : from("/proc/sys/kernel/osrelease");
   }
-  std::string boot_id() const override {
-    return host_ ? host_->boot_id : from("/proc/sys/kernel/random/boot_id");
-  }
+  std::string boot_id() const override { return host_ ? host_->boot_id : from("/proc/sys/kernel/random/boot_id"); }
 
  private:
   template <typename T>
-  Result<void> load_file(const std::string& path, Result<T> (*parse)(const doc::Value&),
-                         std::optional<T>& into) {
+  Result<void> load_file(const std::string& path, Result<T> (*parse)(const doc::Value&), std::optional<T>& into) {
     if (!files_.exists(path)) return {};
     doc::Diagnostics diagnostics;
     auto source = std::make_shared<doc::Source>(doc::Source{path.substr(1), TRY(files_.read(path))});

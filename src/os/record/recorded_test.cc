@@ -33,8 +33,7 @@ class RecordingTest : public testing::Test {
 };
 
 RecordedLinks sample_links() {
-  Link link{
-      .index = IfIndex{3}, .name = IfName{"ens1f0np0"}, .alt_names = {"rail0", "enp1s0f0np0"}, .alias = "a"};
+  Link link{.index = IfIndex{3}, .name = IfName{"ens1f0np0"}, .alt_names = {"rail0", "enp1s0f0np0"}, .alias = "a"};
   link.kind = "bond";
   link.hw_address = {2, 0, 0, 0, 0, 0xff};
   link.permanent_address = {1, 2};
@@ -88,8 +87,7 @@ RecordedHost sample_host() {
   return {"node1",
           "6.12.0",
           "id",
-          {{PciAddress{0, 1, 0, 0}, {EswitchMode::kSwitchdev, "28.1"}},
-           {PciAddress{0, 2, 0, 0}, {std::nullopt, "1"}}}};
+          {{PciAddress{0, 1, 0, 0}, {EswitchMode::kSwitchdev, "28.1"}}, {PciAddress{0, 2, 0, 0}, {std::nullopt, "1"}}}};
 }
 
 doc::Value reread(const doc::Value& value) {
@@ -122,8 +120,7 @@ TEST_F(RecordingTest, ErrorsTellThePlace) {
     std::string message;
   } cases[] = {
       {R"({"links": 5})", "railbed/links.json:1:11: a list is wanted here, this is an integer"},
-      {R"({"links": [{"mtu": "x"}]})",
-       "railbed/links.json:1:20: an integer is wanted here, this is a string"},
+      {R"({"links": [{"mtu": "x"}]})", "railbed/links.json:1:20: an integer is wanted here, this is a string"},
       {R"({"links": [{"mtu": 99999999999}]})",
        "railbed/links.json:1:20: a smaller integer is wanted here, this is an integer"},
       {R"({"links": [{"address": "02:0g"}]})", "\"02:0g\" is no hardware address (\"02:00:…\")"},
@@ -138,8 +135,7 @@ TEST_F(RecordingTest, ErrorsTellThePlace) {
     ASSERT_FALSE(kernel.has_value()) << c.text;
     EXPECT_EQ(kernel.error().message, c.message);
     EXPECT_EQ(kernel.error().code, Code::kInvalid);
-    EXPECT_EQ(kernel.error().context,
-              std::vector<std::string>{"reading /railbed/links.json of the recording"});
+    EXPECT_EQ(kernel.error().context, std::vector<std::string>{"reading /railbed/links.json of the recording"});
   }
   put("/railbed/links.json", "{");
   EXPECT_NE(recorded_kernel(base_).error().message.find("railbed/links.json:1:2"), std::string::npos)
@@ -211,8 +207,8 @@ TEST_F(RecordingTest, RecordsWhatIsLookedAtAndNothingElse) {
   ASSERT_TRUE(second.write(base_ + "/again.tar").has_value());
   std::ifstream first_bytes(tar, std::ios::binary);
   std::ifstream second_bytes(base_ + "/again.tar", std::ios::binary);
-  EXPECT_TRUE(std::equal(std::istreambuf_iterator<char>(first_bytes), {},
-                         std::istreambuf_iterator<char>(second_bytes)));
+  EXPECT_TRUE(
+      std::equal(std::istreambuf_iterator<char>(first_bytes), {}, std::istreambuf_iterator<char>(second_bytes)));
 }
 
 TEST_F(RecordingTest, ARecordingThatCannotBeWrittenLeavesNothing) {
@@ -249,8 +245,7 @@ std::string tar_of(const std::vector<HostileEntry>& entries) {
     else
       archive_entry_set_size(entry, static_cast<la_int64_t>(each.text.size()));
     archive_write_header(writer, entry);
-    if (!each.hard_link && each.type == AE_IFREG)
-      archive_write_data(writer, each.text.data(), each.text.size());
+    if (!each.hard_link && each.type == AE_IFREG) archive_write_data(writer, each.text.data(), each.text.size());
     archive_entry_free(entry);
   }
   archive_write_close(writer);
@@ -268,8 +263,7 @@ TEST(Tar, HostileTarsAreRefused) {
       {{{"sys/../../x", AE_IFREG, "x"}}, "t.tar: \"sys/../../x\" leads out of the recording"},
       {{{"a", AE_IFLNK, "/etc"}, {"a/passwd", AE_IFREG, "x"}},
        "t.tar: \"a/passwd\" lies below something that is no directory"},
-      {{{"a", AE_IFREG, "x"}, {"a/b", AE_IFREG, "x"}},
-       "t.tar: \"a/b\" lies below something that is no directory"},
+      {{{"a", AE_IFREG, "x"}, {"a/b", AE_IFREG, "x"}}, "t.tar: \"a/b\" lies below something that is no directory"},
       {{{"a", AE_IFREG, "/etc/passwd", true}}, "t.tar: \"a\" is a second name of what is not there"},
       {{{"a", AE_IFREG, "../../etc/passwd", true}}, "t.tar: \"a\" is a second name of what is not there"},
   };
@@ -298,8 +292,7 @@ TEST(Tar, OddButHarmlessTarsAreRead) {
 
 TEST(Tar, OneDirectoryAroundEverythingIsSkipped) {
   MemoryFiles files;
-  auto read =
-      read_tar_bytes(tar_of({{"gpu7/sys/a", AE_IFREG, "1"}, {"gpu7/sys/b", AE_IFLNK, "a"}}), "t.tar", files);
+  auto read = read_tar_bytes(tar_of({{"gpu7/sys/a", AE_IFREG, "1"}, {"gpu7/sys/b", AE_IFLNK, "a"}}), "t.tar", files);
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(files.read("/sys/b"), "1");
   EXPECT_FALSE(files.exists("/gpu7"));
@@ -314,8 +307,7 @@ TEST(Tar, CutAndOtherFilesAreRefused) {
   MemoryFiles files;
   auto read = read_tar_bytes("this is no tar file at all, just a text", "t.tar", files);
   EXPECT_EQ(read.error().message, "t.tar is no tar file: Unrecognized archive format");
-  EXPECT_EQ(read_tar("/no/such.tar", files).error().message,
-            "open /no/such.tar: ENOENT (No such file or directory)");
+  EXPECT_EQ(read_tar("/no/such.tar", files).error().message, "open /no/such.tar: ENOENT (No such file or directory)");
 }
 
 }  // namespace

@@ -27,9 +27,7 @@ class TracedFiles : public FileTree {
     if (auto real = files_.real_path(path)) seen_.put_file(*real, *content);
     return content;
   }
-  Result<void> write(const std::string& path, std::string_view content) override {
-    return files_.write(path, content);
-  }
+  Result<void> write(const std::string& path, std::string_view content) override { return files_.write(path, content); }
   Result<std::vector<std::string>> list(const std::string& path) const override {
     auto names = files_.list(path);
     if (!names) return names;
@@ -174,8 +172,7 @@ Kernel& Recorder::kernel() {
 Result<void> Recorder::write(const std::string& tar_file) {
   Kernel& machine = traced_->machine();
   MemoryFiles& seen = traced_->seen();
-  if (auto links = TRY(ask_links(machine)))
-    seen.put_file(kLinksFile, doc::to_json(to_value(*links), 1) + "\n");
+  if (auto links = TRY(ask_links(machine))) seen.put_file(kLinksFile, doc::to_json(to_value(*links), 1) + "\n");
   if (auto rdma = TRY(ask_rdma(machine))) seen.put_file(kRdmaFile, doc::to_json(to_value(*rdma), 1) + "\n");
   seen.put_file(kHostFile, doc::to_json(to_value(ask_host(machine)), 1) + "\n");
   return write_tar(seen, tar_file).context("recording into {}", tar_file);

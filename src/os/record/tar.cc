@@ -79,8 +79,7 @@ class TarReader {
     if (const char* target = archive_entry_hardlink(entry)) {
       auto other = inside_path(target);
       auto content = other ? files_.read(*other) : Result<std::string>(fail(Code::kInvalid, "outside"));
-      if (!content)
-        return fail(Code::kInvalid, "{}: {} is a second name of what is not there", name_, shown(raw));
+      if (!content) return fail(Code::kInvalid, "{}: {} is a second name of what is not there", name_, shown(raw));
       bytes_ += content->size();
       TRY(check_size());
       fits = files_.put_file(*path, std::move(*content));
@@ -92,8 +91,7 @@ class TarReader {
     } else if (archive_entry_filetype(entry) == AE_IFREG) {
       fits = files_.put_file(*path, TRY(content(*path)));
     }
-    if (!fits)
-      return fail(Code::kInvalid, "{}: {} lies below something that is no directory", name_, shown(raw));
+    if (!fits) return fail(Code::kInvalid, "{}: {} lies below something that is no directory", name_, shown(raw));
     return {};
   }
 
@@ -126,8 +124,7 @@ class TarReader {
     if (!files_.exists(outer + "/sys")) return;
     std::vector<std::tuple<MemoryFiles::Entry::Kind, std::string, std::string>> all;
     files_.each([&](const MemoryFiles::Entry& entry) {
-      if (entry.path.size() > outer.size())
-        all.emplace_back(entry.kind, entry.path.substr(outer.size()), entry.text);
+      if (entry.path.size() > outer.size()) all.emplace_back(entry.kind, entry.path.substr(outer.size()), entry.text);
     });
     files_.remove(outer);
     for (auto& [kind, path, text] : all) {
@@ -141,8 +138,7 @@ class TarReader {
   }
 
   static std::string shown(std::string_view text) {
-    return fmt::format("\"{}\"",
-                       text.size() > 100 ? std::string(text.substr(0, 100)) + "…" : std::string(text));
+    return fmt::format("\"{}\"", text.size() > 100 ? std::string(text.substr(0, 100)) + "…" : std::string(text));
   }
 
   archive* reader_;
@@ -173,11 +169,10 @@ Result<void> put_entry(archive* writer, const MemoryFiles::Entry& entry) {
                                            : entry.kind == Kind::kFile    ? AE_IFREG
                                                                           : AE_IFLNK);
   if (entry.kind == Kind::kLink) archive_entry_set_symlink(header.get(), entry.text.c_str());
-  if (entry.kind == Kind::kFile)
-    archive_entry_set_size(header.get(), static_cast<la_int64_t>(entry.text.size()));
+  if (entry.kind == Kind::kFile) archive_entry_set_size(header.get(), static_cast<la_int64_t>(entry.text.size()));
   if (archive_write_header(writer, header.get()) != ARCHIVE_OK ||
-      (entry.kind == Kind::kFile && archive_write_data(writer, entry.text.data(), entry.text.size()) !=
-                                        static_cast<la_ssize_t>(entry.text.size())))
+      (entry.kind == Kind::kFile &&
+       archive_write_data(writer, entry.text.data(), entry.text.size()) != static_cast<la_ssize_t>(entry.text.size())))
     return fail(Code::kIo, "write {}: {}", entry.path, reason(writer));
   return {};
 }
