@@ -42,14 +42,47 @@ StepFailure failure_of(const plan::PfPlan& pf, size_t at, Error error, std::stri
           .not_tried = pf.steps.size() - at - 1};
 }
 
+// The records of one PF's steps. Nothing happens between the end of a step and the beginning of the next, so both are
+// one write: half of the writes that each of them alone would take.
+class Journal {
+ public:
+  Journal(state::Store& store, const plan::PfPlan& pf) : store_(store), pf_(pf) {}
+
+  Result<void> begins(const plan::Step& step) {
+    const state::StepRecord begun = record(pf_, step, Status::kBegun);
+    if (done_ == nullptr) return store_.put_step(begun);
+    auto transaction = TRY(state::Transaction::begin(store_));
+    TRY(store_.put_step(record(pf_, *done_, Status::kDone)));
+    TRY(store_.put_step(begun));
+    TRY(transaction.commit());
+    done_ = nullptr;
+    return {};
+  }
+  void done(const plan::Step& step) { done_ = &step; }
+  Result<void> failed(const plan::Step& step, const Error& error) {
+    return store_.put_step(record(pf_, step, Status::kFailed, error.to_string()));
+  }
+  // No further step begins.
+  Result<void> stops() {
+    if (done_ == nullptr) return {};
+    return store_.put_step(record(pf_, *std::exchange(done_, nullptr), Status::kDone));
+  }
+
+ private:
+  state::Store& store_;
+  const plan::PfPlan& pf_;
+  const plan::Step* done_ = nullptr;  // and not yet written
+};
+
 // One step with its records. An interrupted step stays begun.
-Result<void> carry_out_step(state::Store& store, Actions& actions, const plan::PfPlan& pf, const plan::Step& step) {
-  TRY(store.put_step(record(pf, step, Status::kBegun)));
+Result<void> carry_out_step(Journal& journal, Actions& actions, const plan::PfPlan& pf, const plan::Step& step) {
+  TRY(journal.begins(step));
   auto done = std::visit(actions, step.action).context("{}: {}", pf.pf_name, plan::describe(step));
-  if (!done && done.error().code == Code::kCanceled) return done;
-  Status status = done ? Status::kDone : Status::kFailed;
-  auto noted = store.put_step(record(pf, step, status, done ? "" : done.error().to_string()));
-  return done ? noted : done;
+  if (done)
+    journal.done(step);
+  else if (done.error().code != Code::kCanceled)
+    (void)journal.failed(step, done.error());  // the step's error is the one to tell
+  return done;
 }
 
 }  // namespace
@@ -74,6 +107,7 @@ PfReport run_pf(os::Kernel& kernel, state::Store& store, const plan::PfPlan& pf,
     return report;
   }
   Actions actions(kernel, **links, pf, options);
+  Journal journal(store, pf);
   for (size_t at = 0; at < pf.steps.size() && !report.failure; ++at) {
     if (options.stop.stop_requested()) {
       report.canceled = true;
@@ -82,7 +116,7 @@ PfReport run_pf(os::Kernel& kernel, state::Store& store, const plan::PfPlan& pf,
     const plan::Step& step = pf.steps[at];
     if (is_told(step)) continue;
     progress.begins(pf, step);
-    auto done = carry_out_step(store, actions, pf, step);
+    auto done = carry_out_step(journal, actions, pf, step);
     progress.ends(pf, step, done ? nullptr : &done.error());
     if (done) {
       ++report.steps_done;
@@ -94,7 +128,10 @@ PfReport run_pf(os::Kernel& kernel, state::Store& store, const plan::PfPlan& pf,
     }
   }
   std::ranges::move(actions.take_notes(), std::back_inserter(report.notes));
-  if (report.failure || report.canceled) return report;
+  if (report.failure || report.canceled) {
+    if (auto noted = journal.stops(); !noted) report.notes.push_back(noted.error().story());
+    return report;
+  }
   if (auto forgotten = store.forget_steps(pf.pf); !forgotten)
     report.notes.push_back(
         fmt::format("{} is done, its journal could not be cleared: {}", pf.pf_name, forgotten.error().story()));
