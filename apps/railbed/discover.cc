@@ -72,6 +72,7 @@ Result<void> discover(const Options& options) {
 
 int discover_verb(CommandLine& line) {
   Options options;
+  options.machine.collect.pci_ids = "/usr/share/misc/pci.ids";
   line.about("What this node has: NICs, VFs, RDMA devices, GPUs and fabrics.");
   line.option("-o,--output", &options.output, "table, wide (VFs too), json or yaml (node facts)")
       .one_of({"table", "wide", "json", "yaml"});

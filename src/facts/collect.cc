@@ -56,8 +56,7 @@ std::string netns_mode(Attributes& attributes, os::RdmaPort* rdma) {
 void ask_eswitch(os::EswitchPort& port, std::vector<Nic>& nics) {
   for (Nic& nic : nics) {
     if (nic.total_vfs)
-      if (Result<os::EswitchMode> mode = port.mode(nic.pci.address))
-        nic.eswitch_mode = *mode == os::EswitchMode::kLegacy ? "legacy" : "switchdev";
+      if (Result<os::EswitchMode> mode = port.mode(nic.pci.address)) nic.eswitch_mode = *mode;
     if (nic.firmware.empty())
       if (Result<std::string> firmware = port.firmware(nic.pci.address)) nic.firmware = *firmware;
   }
@@ -127,7 +126,9 @@ NodeFacts collect(os::Kernel& kernel, const CollectOptions& options) {
   facts.iommu = !attributes.list("/sys/kernel/iommu_groups").empty() ||
                 std::ranges::any_of(facts.nics, [](const Nic& nic) { return nic.pci.iommu_group.has_value(); });
   facts.rdma_netns_mode = netns_mode(attributes, rdma.get());
-  if (Result<std::string> ids = os::real_files("/")->read(options.pci_ids)) name_models(PciIds(std::move(*ids)), facts);
+  if (!options.pci_ids.empty())
+    if (Result<std::string> ids = os::real_files("/")->read(options.pci_ids))
+      name_models(PciIds(std::move(*ids)), facts);
   facts.labels = implied_labels(facts);
   return facts;
 }

@@ -14,8 +14,10 @@
 namespace railbed::facts {
 
 struct CollectOptions {
-  std::string node;                                 // its name; empty: the kernel's host name
-  std::string pci_ids = "/usr/share/misc/pci.ids";  // of this machine, also for recordings; may be absent
+  std::string node;  // its name; empty: the kernel's host name
+  // A file of this machine with the names of devices, also for recordings; may be absent. Empty: devices get no names,
+  // which only tables and documents for people show. Reading it costs more than all else of a small machine.
+  std::string pci_ids;
 };
 
 NodeFacts collect(os::Kernel& kernel, const CollectOptions& options);
