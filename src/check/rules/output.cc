@@ -204,6 +204,7 @@ std::vector<NeverPrinted> never_printed_lines() {
 }  // namespace
 
 void never_printed(const Input& in, Findings& out) {
+  if (in.bundle.commands.empty() && text_lines(in.bundle).empty()) return;
   const std::vector<NeverPrinted> lines = never_printed_lines();
   const auto tell = [&](std::string_view text, const doc::Span& span, size_t before) {
     for (const NeverPrinted& never : lines) {
