@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a plan for a cluster takes: 100 nodes of 8 PFs × 126 VFs, 50 policies, from objects and facts in
-// memory to 100 plans. Two cases: all VFs have to be made (300,000 steps), and nothing is to be done (the
-// common one; every existing VF is looked at). The slower one is the figure; the smallest of several runs,
-// because the machine is shared.
+// What a plan for a cluster costs: 100 nodes of 8 PFs × 126 VFs, 50 policies, from objects and facts in memory to 100
+// plans. Two cases: all VFs have to be made (300,000 steps), and nothing is to be done (the common one; every existing
+// VF is looked at). The figure is the slower one over reading the facts of the same nodes and VFs from their text,
+// which comes before any plan: a ratio, because both sides feel the machine and its load. The smallest of several runs
+// of each, in turn.
 #include "plan/plan.h"
 
 #include <algorithm>
@@ -13,6 +14,8 @@
 
 #include <fmt/core.h>
 
+#include "doc/json.h"
+#include "facts/facts_json.h"
 #include "graph/examples.h"
 
 namespace railbed {
@@ -24,7 +27,7 @@ constexpr int kNodes = 100;
 constexpr int kPfs = 8;
 constexpr int kVfs = 126;
 constexpr int kRuns = 7;
-constexpr double kBoundMs = 200;
+constexpr double kBoundToParsing = 0.25;
 
 // 48 policies with a rail for a group of nodes each, one for all nodes that is shadowed, one that matches nothing.
 api::Objects policies() {
@@ -69,47 +72,64 @@ struct Outcome {
   size_t steps = 0;
 };
 
+double ms_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
 Outcome plan_all(const api::Objects& objects, const std::vector<facts::NodeFacts>& cluster) {
   const auto begin = std::chrono::steady_clock::now();
   doc::Diagnostics diagnostics;
-  const graph::Catalog catalog = graph::index(objects, {}, diagnostics);
-  std::vector<graph::Graph> graphs;
-  for (const facts::NodeFacts& one : cluster) graphs.push_back(graph::resolve(catalog, one, diagnostics));
-  graph::check_across(graphs, diagnostics);
-  Outcome outcome;
-  for (const graph::Graph& graph : graphs) {
-    const plan::NodePlan made = plan::make_plan(graph, {}, {});
-    plan::check_pods(graph, made, diagnostics);
+  const graph::Resolution resolution(objects, cluster, {}, graph::PodPlacement::kChecked, diagnostics);
+  const std::vector<plan::NodePlan> plans = plan::make_plans(resolution, {}, {}, diagnostics);
+  Outcome outcome{.ms = ms_since(begin)};
+  for (const plan::NodePlan& made : plans)
     for (const plan::PfPlan& pf_plan : made.pfs) outcome.steps += pf_plan.steps.size();
-  }
-  outcome.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   return outcome;
 }
 
-double measure(const char* what, const api::Objects& objects, bool with_all_vfs, size_t expected_steps) {
-  const auto cluster = nodes(with_all_vfs);
-  double best = 1e9;
-  for (int run = 0; run < kRuns; ++run) {
-    const Outcome outcome = plan_all(objects, cluster);
-    if (outcome.steps != expected_steps) {
-      fmt::print(stderr, "{}: {} steps, not {}: the benchmark does not measure what it says\n", what, outcome.steps,
-                 expected_steps);
-      std::exit(1);
-    }
-    best = std::min(best, outcome.ms);
-  }
-  fmt::print("{}: {} steps, {:.1f} ms\n", what, expected_steps, best);
-  return best;
+void expect(const char* what, size_t found, size_t expected) {
+  if (found == expected) return;
+  fmt::print(stderr, "{}: {}, not {}: the benchmark does not measure what it says\n", what, found, expected);
+  std::exit(1);
+}
+
+double parse_ms(const std::vector<doc::SourcePtr>& texts) {
+  const auto begin = std::chrono::steady_clock::now();
+  doc::Diagnostics diagnostics;
+  size_t read = 0;
+  for (const doc::SourcePtr& text : texts) read += facts::parse_facts(text, diagnostics).size();
+  const double ms = ms_since(begin);
+  expect("nodes in the texts", read, kNodes);
+  return ms;
 }
 
 int run() {
   const api::Objects objects = policies();
-  // Per PF: autoprobe off, MTU, VFs, autoprobe on; per VF: MAC, bind, MTU.
-  const double all = measure("all VFs are made", objects, false, size_t{kNodes} * kPfs * (4 + 3 * kVfs));
-  const double none = measure("nothing to do", objects, true, 0);
-  const double figure = std::max(all, none);
-  fmt::print("figure plan_100x50_ms {:.1f} ms <={:.0f} {}\n", figure, kBoundMs, figure <= kBoundMs ? "ok" : "short");
-  return figure <= kBoundMs ? 0 : 1;
+  const auto empty = nodes(false);
+  const auto full = nodes(true);
+  std::vector<doc::SourcePtr> texts;  // one for each node, so that one thread reads it, as one thread plans
+  size_t bytes = 0;
+  for (const facts::NodeFacts& one : full) {
+    texts.push_back(std::make_shared<const doc::Source>(doc::Source{"facts.json", doc::to_json(to_value(one))}));
+    bytes += texts.back()->text.size();
+  }
+  double all_ms = 1e9, none_ms = 1e9, parsing_ms = 1e9;
+  for (int turn = 0; turn < kRuns; ++turn) {
+    const Outcome all = plan_all(objects, empty);
+    // Per PF: autoprobe off, MTU, VFs, autoprobe on; per VF: MAC, bind, MTU.
+    expect("steps where all VFs are made", all.steps, size_t{kNodes} * kPfs * (4 + 3 * kVfs));
+    const Outcome none = plan_all(objects, full);
+    expect("steps where nothing is to be done", none.steps, 0);
+    all_ms = std::min(all_ms, all.ms);
+    none_ms = std::min(none_ms, none.ms);
+    parsing_ms = std::min(parsing_ms, parse_ms(texts));
+  }
+  const double figure = std::max(all_ms, none_ms) / parsing_ms;
+  fmt::print("all VFs are made {:.1f} ms, nothing to do {:.1f} ms, reading {} MiB of facts {:.1f} ms\n", all_ms,
+             none_ms, bytes >> 20, parsing_ms);
+  fmt::print("figure plan_100x50_to_parsing {:.2f} ratio <={:g} {}\n", figure, kBoundToParsing,
+             figure <= kBoundToParsing ? "ok" : "short");
+  return figure <= kBoundToParsing ? 0 : 1;
 }
 
 }  // namespace

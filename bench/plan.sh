@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Plans for 100 nodes × 50 policies: figure plan_100x50_ms.
+# Plans for 100 nodes × 50 policies: figure plan_100x50_to_parsing, to reading the facts of the same nodes from text.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ninja -C build bench_plan >/dev/null
