@@ -90,7 +90,7 @@ struct Parts {
   agent::Service service{{engine, meta, dhcp, host_local, metrics}};
 
   Parts(os::Kernel& machine, state::Store& state, const Options& options)
-      : kernel(machine), store(state), manifests(machine, options.manifests, options.settings) {}
+      : kernel(machine), store(state), manifests(machine, state, options.manifests, options.settings) {}
 };
 
 // Addresses that whereabouts gave before this machine was switched over.

@@ -77,12 +77,11 @@ Result<Manifests> read_manifests(const std::vector<std::string>& paths) {
   return manifests;
 }
 
-doc::Diagnostics rule_findings(const Manifests& manifests, const graph::Catalog& catalog,
-                               std::span<const graph::Graph> graphs, std::span<const facts::NodeFacts> nodes,
+doc::Diagnostics rule_findings(const Manifests& manifests, const graph::Resolution& resolution,
                                const std::vector<std::string>& forced) {
-  check::Settings settings{.graph = catalog.options, .cluster_networks = {}};
-  doc::Diagnostics findings =
-      check::rule_findings(manifests.sources, manifests.objects, catalog, graphs, nodes, settings);
+  check::Settings settings{.graph = resolution.catalog.options, .cluster_networks = {}};
+  doc::Diagnostics findings = check::rule_findings(manifests.sources, manifests.objects, resolution.catalog,
+                                                   resolution.graphs, resolution.nodes, settings);
   std::erase_if(findings.mutable_all(),
                 [](const doc::Diagnostic& finding) { return finding.severity != doc::Severity::kError; });
   for (doc::Diagnostic& finding : findings.mutable_all())

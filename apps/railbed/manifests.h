@@ -6,12 +6,11 @@
 #pragma once
 
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "api/load.h"
-#include "graph/graph.h"
+#include "graph/resolution.h"
 
 namespace railbed {
 
@@ -33,10 +32,9 @@ Result<std::vector<doc::SourcePtr>> read_sources(const std::vector<std::string>&
 // directory without any is an error: it is a typing mistake more often than a wish.
 Result<Manifests> read_manifests(const std::vector<std::string>& paths);
 
-// What the rules of `railbed check` find in these manifests on these nodes, whose graphs are `graphs`.
-// Findings with an id of `forced` are warnings: a person has decided about them.
-doc::Diagnostics rule_findings(const Manifests& manifests, const graph::Catalog& catalog,
-                               std::span<const graph::Graph> graphs, std::span<const facts::NodeFacts> nodes,
+// What the rules of `railbed check` find in these manifests, as they were resolved. Findings with an id of `forced` are
+// warnings: a person has decided about them.
+doc::Diagnostics rule_findings(const Manifests& manifests, const graph::Resolution& resolution,
                                const std::vector<std::string>& forced);
 
 // The diagnostics on standard error, and how many of each severity; nothing when there are none.

@@ -75,18 +75,12 @@ Result<int> make_plans(const Options& options) {
   plan::InUse in_use;
   if (options.facts.empty() && options.machine.is_this_one()) in_use = TRY(vfs_in_use());
 
-  const graph::Catalog catalog = graph::index(manifests.objects, options.graph, diagnostics);
-  std::vector<graph::Graph> graphs;
-  for (const facts::NodeFacts& node : nodes) graphs.push_back(graph::resolve(catalog, node, diagnostics));
-  graph::check_across(graphs, diagnostics);
-  diagnostics.append(rule_findings(manifests, catalog, graphs, nodes, options.forced));
-  std::vector<plan::NodePlan> plans;
-  bool change = false;
-  for (const graph::Graph& graph : graphs) {
-    plans.push_back(plan::make_plan(graph, in_use, options.plan));
-    plan::check_pods(graph, plans.back(), diagnostics);
-    change = change || plans.back().changes() || !plans.back().held_back.empty();
-  }
+  const graph::Resolution resolution(manifests.objects, nodes, options.graph, graph::PodPlacement::kChecked,
+                                     diagnostics);
+  diagnostics.append(rule_findings(manifests, resolution, options.forced));
+  const std::vector<plan::NodePlan> plans = plan::make_plans(resolution, in_use, options.plan, diagnostics);
+  const bool change =
+      std::ranges::any_of(plans, [](const plan::NodePlan& one) { return one.changes() || !one.held_back.empty(); });
   print_diagnostics(diagnostics);
   print(plans, options.output);
   if (diagnostics.has_errors() || plans.empty()) return kExitError;

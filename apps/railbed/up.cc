@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed up: makes this machine what the manifests say, and attaches this node's pods.
 
-#include "facts/collect.h"
 #include "manifests.h"
 #include "node/privileges.h"
 #include "node/standalone.h"
@@ -19,29 +18,27 @@ struct Options : RunOptions {
   std::vector<std::string> forced;
 };
 
-// Asked for before anything is changed, with the steps that need them.
-Result<void> check_privileges(os::Kernel& kernel, const Options& options, const api::Objects& objects) {
-  auto missing = missing_capabilities(kernel);
-  if (missing.empty()) return {};
-  auto store = options.state.look(kernel);
-  node::Preview preview = TRY(node::preview(kernel, store ? store->get() : nullptr, objects, options.settings));
-  return node::check_privileges(node::needs_of(preview.plan, preview.attachments), missing);
-}
-
-// What check's rules find on this machine, before anything is changed.
-Result<void> check_rules(os::Kernel& kernel, const Options& options, const Manifests& manifests) {
-  const node::Settings& settings = options.settings;
-  doc::Diagnostics told_later;
-  const graph::Catalog catalog =
-      graph::index(manifests.objects, {settings.resource_prefix, settings.soft_rdma}, told_later);
-  const facts::NodeFacts node = facts::collect(kernel, {.node = settings.node});
-  const graph::Graph graph = graph::resolve(catalog, node, told_later);
-  const doc::Diagnostics findings = rule_findings(manifests, catalog, {&graph, 1}, {&node, 1}, options.forced);
+// What check's rules find on this machine stops a run before anything is changed.
+Result<void> judge(const doc::Diagnostics& findings) {
   print_diagnostics(findings);
   if (!findings.has_errors()) return {};
   return fail(Error{.code = Code::kInvalid,
                     .message = "the manifests have errors, nothing was changed",
                     .hint = "railbed explain ID tells more; --force ID goes on all the same"});
+}
+
+// Where capabilities are missing, the state may not be opened either: what the run would do is looked at without it, so
+// that the answer names what is wrong in the manifests, or the steps that need the capabilities.
+Result<void> check_privileges(os::Kernel& kernel, const Options& options, const Manifests& manifests) {
+  const auto missing = missing_capabilities(kernel);
+  if (missing.empty()) return {};
+  const auto store = options.state.look(kernel);
+  state::Store* known = store ? store->get() : nullptr;
+  const auto seen = TRY(node::look(kernel, known, manifests.objects, options.settings));
+  const doc::Diagnostics findings = rule_findings(manifests, seen->resolution, options.forced);
+  if (findings.has_errors()) return judge(findings);
+  const size_t interfaces = TRY(node::pending_interfaces(known, *seen));
+  return node::check_privileges(node::needs_of(seen->plan, interfaces), missing);
 }
 
 Result<int> run(Options& options) {
@@ -52,13 +49,16 @@ Result<int> run(Options& options) {
                       .message = "the manifests have errors, nothing was changed",
                       .hint = "a pod or policy that cannot be read would be taken for one that was removed"});
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
-  TRY(check_rules(*kernel, options, manifests));
-  TRY(check_privileges(*kernel, options, manifests.objects));
+  TRY(check_privileges(*kernel, options, manifests));
   StopSignal stop;
   options.settings.apply.stop = stop.token();
   Work work = TRY(begin_work(options, *kernel, "railbed up"));
+  // Read once, while nobody else may change the machine: rules, plan and run are about the same facts.
+  std::unique_ptr<node::Resolved> seen =
+      TRY(node::look(*kernel, work.store.get(), manifests.objects, options.settings));
+  TRY(judge(rule_findings(manifests, seen->resolution, options.forced)));
   RunProgress progress;
-  auto report = node::up(*kernel, *work.store, manifests.objects, options.settings, progress);
+  auto report = node::up(*kernel, *work.store, std::move(seen), options.settings, progress);
   progress.wipe();
   if (!report) return fail(std::move(report.error()));
   print_diagnostics(report->diagnostics);

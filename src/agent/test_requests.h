@@ -16,6 +16,7 @@
 #include "agent/door/metrics.h"
 #include "agent/pod/kubelet_checkpoint.h"
 #include "agent/pod/meta.h"
+#include "agent/pod/network_status.h"
 #include "os/fake/disk.h"
 #include "os/fake/kernel.h"
 #include "os/fake/packets.h"
@@ -29,7 +30,7 @@ class Pods : public PodSource {
   std::map<std::string, std::string> published;  // by sandbox
 
   void add_network(const std::string& name, const std::string& config, const std::string& resource = "") {
-    networks["ns/" + name] = {"ns", name, config, resource};
+    networks["ns/" + name] = {"ns", name, parse_network_config(config).value(), resource};
   }
   void add_pod(const std::string& annotation) {
     pods["ns/a"] = {"ns", "a", "u1", {{"k8s.v1.cni.cncf.io/networks", annotation}}};
@@ -44,12 +45,11 @@ class Pods : public PodSource {
     if (found == networks.end()) return fail(Code::kNotFound, "there is no network {}/{}", ns, name);
     return found->second;
   }
-  Result<void> publish_status(Engine::Turn&, const PodInfo&, const std::string& sandbox,
-                              const std::string& json) override {
-    if (json.empty())
+  Result<void> publish_status(const PodInfo&, const std::string& sandbox, const doc::Value& status) override {
+    if (status.is_null())
       published.erase(sandbox);
     else
-      published[sandbox] = json;
+      published[sandbox] = annotation_text(status);
     return {};
   }
 };

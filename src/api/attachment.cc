@@ -89,7 +89,9 @@ class ConfigReader {
   NetworkConfig read_;
 };
 
-Value config_value(const NetworkConfig& config) {
+}  // namespace
+
+Value to_value(const NetworkConfig& config) {
   Value out = Value::object();
   out.set("cniVersion", config.cni_version);
   out.set("name", config.name);
@@ -101,8 +103,6 @@ Value config_value(const NetworkConfig& config) {
   for (const Plugin& plugin : config.plugins) plugins.push(plugin.config);
   return out;
 }
-
-}  // namespace
 
 std::optional<NetworkConfig> parse_network_config(const Value& text, std::string_view name,
                                                   doc::Diagnostics& diagnostics) {
@@ -151,7 +151,7 @@ std::optional<NetworkAttachmentDefinition> parse_attachment(const Value& object,
 }
 
 std::string config_text(const NetworkConfig& config) {
-  return doc::to_json(config_value(config), 4);
+  return doc::to_json(to_value(config), 4);
 }
 
 Value to_value(const NetworkAttachmentDefinition& definition) {

@@ -14,7 +14,9 @@ namespace railbed::api {
 // Nothing when it has errors.
 std::optional<NetworkAttachmentDefinition> parse_attachment(const doc::Value& object, doc::Diagnostics& diagnostics);
 
-// spec.config: a single plugin stands alone, several in "plugins"; 4 blanks per level, as the operator writes.
+// spec.config: a single plugin stands alone, several in "plugins".
+doc::Value to_value(const NetworkConfig& config);
+// The same as text, 4 blanks per level, as the operator writes.
 std::string config_text(const NetworkConfig& config);
 // The whole manifest.
 doc::Value to_value(const NetworkAttachmentDefinition& definition);

@@ -34,7 +34,7 @@ std::string described(const SriovNetworkNodePolicy& p) {
   out += fmt::format(", {}{}", *p.device_type == DeviceType::kVfioPci ? "vfio-pci" : "netdevice",
                      *p.is_rdma ? ", rdma" : "");
   if (*p.link_type != WantedLinkType::kAny) out += *p.link_type == WantedLinkType::kInfiniband ? ", IB" : ", ETH";
-  if (*p.eswitch_mode == WantedEswitchMode::kSwitchdev) out += ", switchdev";
+  if (*p.eswitch_mode == EswitchMode::kSwitchdev) out += ", switchdev";
   out += field("mtu", p.mtu);
   out += "\n ";
   out += field("vendor", p.nic_selector.vendor) + field("device", p.nic_selector.device_id);

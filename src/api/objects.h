@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "api/field.h"
+#include "base/eswitch_mode.h"
 #include "base/ip.h"
+#include "base/pci_driver.h"
 #include "base/types.h"
 #include "doc/value.h"
 
@@ -31,9 +33,8 @@ struct Metadata {
   }
 };
 
-enum class DeviceType : uint8_t { kNetdevice, kVfioPci };
+using railbed::DeviceType;
 enum class WantedLinkType : uint8_t { kAny, kEthernet, kInfiniband };
-enum class WantedEswitchMode : uint8_t { kLegacy, kSwitchdev };
 
 // "ens1f0" or "ens1f0#2-7": VFs 2 to 7 of that PF, both included.
 struct PfName {
@@ -73,7 +74,7 @@ struct SriovNetworkNodePolicy {
   Field<DeviceType> device_type;
   Field<bool> is_rdma;
   Field<WantedLinkType> link_type;
-  Field<WantedEswitchMode> eswitch_mode;
+  Field<EswitchMode> eswitch_mode;
   Field<bool> need_vhost_net;
   Field<std::string> vdpa_type;
   Field<bool> exclude_topology;

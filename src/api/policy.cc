@@ -98,7 +98,7 @@ class PolicyReader {
 
   void read_modes(ObjectReader& spec) {
     const auto type = spec.choice("deviceType", {"netdevice", "vfio-pci"});
-    policy_.device_type = {.value = type.value == "vfio-pci" ? DeviceType::kVfioPci : DeviceType::kNetdevice,
+    policy_.device_type = {.value = type.value == kVfioPciDriver ? DeviceType::kVfioPci : DeviceType::kNetdevice,
                            .present = type.present,
                            .span = type.span};
     const auto link = spec.choice("linkType", {"eth", "ETH", "ib", "IB"});
@@ -107,10 +107,9 @@ class PolicyReader {
     if (lower(link.value) == "eth") wanted = WantedLinkType::kEthernet;
     policy_.link_type = {.value = wanted, .present = link.present, .span = link.span};
     const auto mode = spec.choice("eSwitchMode", {"legacy", "switchdev"});
-    policy_.eswitch_mode = {
-        .value = mode.value == "switchdev" ? WantedEswitchMode::kSwitchdev : WantedEswitchMode::kLegacy,
-        .present = mode.present,
-        .span = mode.span};
+    policy_.eswitch_mode = {.value = parse_eswitch_mode(mode.value).value_or(EswitchMode::kLegacy),
+                            .present = mode.present,
+                            .span = mode.span};
     // The operator's webhook says so: an InfiniBand VF for a kernel driver is always for RDMA.
     if (!policy_.is_rdma.present && wanted == WantedLinkType::kInfiniband &&
         *policy_.device_type == DeviceType::kNetdevice)
@@ -203,7 +202,7 @@ class PolicyReader {
   // Fields that exclude or need each other.
   void check_together(ObjectReader& spec) {
     const bool vfio = *policy_.device_type == DeviceType::kVfioPci;
-    const bool switchdev = *policy_.eswitch_mode == WantedEswitchMode::kSwitchdev;
+    const bool switchdev = *policy_.eswitch_mode == EswitchMode::kSwitchdev;
     if (vfio && *policy_.is_rdma)
       spec.error(5, policy_.is_rdma.span, "isRdma: true needs the kernel's driver, not deviceType: vfio-pci")
           .note(policy_.device_type.span, "deviceType is here")

@@ -71,9 +71,8 @@ Result<void> Actions::operator()(const plan::SetPfMtu& step) {
 
 Result<void> Actions::operator()(const plan::SetEswitchMode& step) {
   auto port = TRY(kernel_.eswitch());
-  auto wanted = step.switchdev ? os::EswitchMode::kSwitchdev : os::EswitchMode::kLegacy;
-  if (TRY(port->mode(pf_.pf)) == wanted) return {};
-  return port->set_mode(pf_.pf, wanted);
+  if (TRY(port->mode(pf_.pf)) == step.mode) return {};
+  return port->set_mode(pf_.pf, step.mode);
 }
 
 Result<void> Actions::operator()(const plan::SetVfCount& step) {

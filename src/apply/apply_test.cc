@@ -26,23 +26,25 @@ Step step(PciAddress pf, const std::string& id, plan::Action action) {
   return {.id = pf.to_string() + "/" + id, .action = std::move(action), .reason = "test", .policy = "ns/rail"};
 }
 
-void add_vf(plan::PfPlan& pf, int vf, const std::string& driver) {
+void add_vf(plan::PfPlan& pf, int vf, DeviceType type) {
   MacAddress mac{{0x02, 0, 0, 0, pf.pf.bus, static_cast<uint8_t>(vf)}};
   PciAddress address = vf_address(pf.pf, vf);
   std::string id = fmt::format("vf{}/", vf);
   pf.steps.push_back(step(pf.pf, id + "mac", plan::SetVfMac{VfIndex{vf}, mac}));
-  pf.steps.push_back(step(pf.pf, id + "bind", plan::BindVf{VfIndex{vf}, address, "", driver}));
-  if (driver.empty()) pf.steps.push_back(step(pf.pf, id + "mtu", plan::SetVfMtu{VfIndex{vf}, address, 0, 9000}));
+  pf.steps.push_back(step(pf.pf, id + "bind", plan::BindVf{VfIndex{vf}, address, "", type}));
+  if (type == DeviceType::kNetdevice)
+    pf.steps.push_back(step(pf.pf, id + "mtu", plan::SetVfMtu{VfIndex{vf}, address, 0, 9000}));
 }
 
-plan::PfPlan pf_plan(PciAddress address, const std::string& name, int vfs = kVfs, const std::string& driver = "") {
+plan::PfPlan pf_plan(PciAddress address, const std::string& name, int vfs = kVfs,
+                     DeviceType type = DeviceType::kNetdevice) {
   plan::PfPlan pf{.pf = address, .pf_name = name};
   pf.steps.push_back(step(address, "autoprobe-off", plan::SetAutoprobe{false}));
   pf.steps.push_back(step(address, "mtu", plan::SetPfMtu{1500, 9000}));
   pf.steps.push_back(step(address, "up", plan::SetPfUp{true}));
   pf.steps.push_back(step(address, "vf-count", plan::SetVfCount{0, vfs}));
   pf.steps.push_back(step(address, "autoprobe-on", plan::SetAutoprobe{true}));
-  for (int vf = 0; vf < vfs; ++vf) add_vf(pf, vf, driver);
+  for (int vf = 0; vf < vfs; ++vf) add_vf(pf, vf, type);
   return pf;
 }
 
@@ -75,9 +77,9 @@ class ApplyTest : public testing::Test {
   std::unique_ptr<state::Store> store = state::memory_store();
 };
 
-plan::NodePlan one_pf(int vfs = kVfs, const std::string& driver = "") {
+plan::NodePlan one_pf(int vfs = kVfs, DeviceType type = DeviceType::kNetdevice) {
   plan::NodePlan plan;
-  plan.pfs = {pf_plan(kPf0, "eth0", vfs, driver)};
+  plan.pfs = {pf_plan(kPf0, "eth0", vfs, type)};
   return plan;
 }
 
@@ -126,13 +128,13 @@ TEST_F(ApplyTest, StoresTheBaselineBeforeTheFirstChange) {
 }
 
 TEST_F(ApplyTest, GivesVfsToVfioAndBack) {
-  ASSERT_TRUE(carry_out(one_pf(1, "vfio-pci")).complete());
+  ASSERT_TRUE(carry_out(one_pf(1, DeviceType::kVfioPci)).complete());
   std::string device = fmt::format("/sys/bus/pci/devices/{}/", vf_address(kPf0, 0));
   EXPECT_EQ(os::link_name(kernel.files(), device + "driver").value_or("none"), "vfio-pci");
 
   plan::NodePlan back;
   back.pfs = {{.pf = kPf0, .pf_name = "eth0"}};
-  plan::BindVf bind{VfIndex{0}, vf_address(kPf0, 0), "vfio-pci", ""};
+  plan::BindVf bind{VfIndex{0}, vf_address(kPf0, 0), "vfio-pci", DeviceType::kNetdevice};
   back.pfs[0].steps = {step(kPf0, "vf0/bind", bind)};
   Report report = carry_out(back);
   ASSERT_TRUE(report.complete()) << report.failures.front().error.to_string();
@@ -212,7 +214,7 @@ TEST(ApplyVfioTest, TellsThatThereIsNoIommu) {
   os::FakeKernel kernel(machine);
   auto store = state::memory_store();
   NoProgress progress;
-  Report report = carry_out(kernel, *store, one_pf(1, "vfio-pci"), in_order(), progress);
+  Report report = carry_out(kernel, *store, one_pf(1, DeviceType::kVfioPci), in_order(), progress);
   ASSERT_EQ(report.failures.size(), 1U);
   EXPECT_EQ(report.failures[0].error.to_string(),
             "eth0: VF 0: bind to vfio-pci: vfio-pci did not bind to VF 0 (0000:01:10.0)\n"

@@ -9,12 +9,12 @@ namespace railbed::apply {
 
 namespace {
 
-std::string eswitch_mode(os::Kernel& kernel, PciAddress pf) {
+std::optional<EswitchMode> eswitch_mode(os::Kernel& kernel, PciAddress pf) {
   auto port = kernel.eswitch();
-  if (!port) return "";
+  if (!port) return std::nullopt;
   auto mode = (*port)->mode(pf);
-  if (!mode) return "";  // most drivers have none
-  return *mode == os::EswitchMode::kSwitchdev ? "switchdev" : "legacy";
+  if (!mode) return std::nullopt;  // most drivers have none
+  return *mode;
 }
 
 state::VfBaseline read_vf(const os::FileTree& files, os::LinkPort& links, const VfDevice& vf,

@@ -35,14 +35,15 @@ Result<void> Actions::operator()(const plan::BindVf& planned) {
                       .hint = "the PF places its VFs elsewhere than its sriov_offset and sriov_stride say"});
   std::string now = driver_of(files(), step.address);
   std::string chosen = override_of(files(), step.address);
-  bool final_one = step.driver.empty() ? !now.empty() && chosen.empty() && now != step.from : now == step.driver;
+  const bool by_kernel = step.device_type == DeviceType::kNetdevice;
+  bool final_one = by_kernel ? !now.empty() && chosen.empty() && now != step.from : now == driver_for(step.device_type);
   if (!final_one) {
     if (!now.empty()) TRY(unbind(step, now));
     TRY(choose_driver(step));
     TRY(files().write(kProbe, step.address.to_string()));
     TRY(wait_for_driver(step));
   }
-  return step.driver.empty() ? wait_for_netdev(step) : Result<void>{};
+  return by_kernel ? wait_for_netdev(step) : Result<void>{};
 }
 
 Result<void> Actions::unbind(const plan::BindVf& step, const std::string& driver) {
@@ -54,31 +55,32 @@ Result<void> Actions::unbind(const plan::BindVf& step, const std::string& driver
 
 Result<void> Actions::choose_driver(const plan::BindVf& step) {
   std::string path = attribute(step.address, "driver_override");
+  const std::string driver(driver_for(step.device_type));
   std::string chosen = override_of(files(), step.address);
-  if (chosen == step.driver) return {};
-  if (step.driver.empty()) return files().write(path, "\n");
+  if (chosen == driver) return {};
+  if (driver.empty()) return files().write(path, "\n");
   // A module that cannot be loaded shows below, as a driver that does not bind.
-  if (!files().exists("/sys/bus/pci/drivers/" + step.driver)) (void)kernel_.processes().load_module(step.driver);
-  return files().write(path, step.driver);
+  if (!files().exists("/sys/bus/pci/drivers/" + driver)) (void)kernel_.processes().load_module(driver);
+  return files().write(path, driver);
 }
 
 Result<void> Actions::wait_for_driver(const plan::BindVf& step) {
+  const std::string driver(driver_for(step.device_type));
   bool has_group = files().exists(attribute(step.address, "iommu_group"));
-  bool loaded = step.driver.empty() || files().exists("/sys/bus/pci/drivers/" + step.driver);
-  bool hopeless = !loaded || (step.driver == "vfio-pci" && !has_group);
+  bool loaded = driver.empty() || files().exists("/sys/bus/pci/drivers/" + driver);
+  bool hopeless = !loaded || (step.device_type == DeviceType::kVfioPci && !has_group);
   milliseconds limit = hopeless ? milliseconds(0) : options_.driver_wait;
   bool bound = TRY(waits_.for_device(limit, [&]() -> Result<bool> {
     std::string now = driver_of(files(), step.address);
-    return step.driver.empty() ? !now.empty() : now == step.driver;
+    return driver.empty() ? !now.empty() : now == driver;
   }));
   if (bound) return {};
   // Not left behind: the next bind of this VF, by whomever, must find it as it was.
-  if (!step.driver.empty()) (void)files().write(attribute(step.address, "driver_override"), "\n");
+  if (!driver.empty()) (void)files().write(attribute(step.address, "driver_override"), "\n");
   Error error{.code = Code::kNotFound,
-              .message = step.driver.empty()
-                             ? fmt::format("no driver bound to VF {} ({})", step.vf, step.address)
-                             : fmt::format("{} did not bind to VF {} ({})", step.driver, step.vf, step.address),
-              .hint = no_driver_hint(step.driver, loaded, has_group)};
+              .message = driver.empty() ? fmt::format("no driver bound to VF {} ({})", step.vf, step.address)
+                                        : fmt::format("{} did not bind to VF {} ({})", driver, step.vf, step.address),
+              .hint = no_driver_hint(step.device_type, loaded, has_group)};
   return fail(std::move(error));
 }
 

@@ -8,13 +8,14 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/pci_driver.h"
 
 namespace railbed::apply {
 
 // sriov_numvfs refused `wanted` VFs; `total` is sriov_totalvfs.
 std::string vf_count_hint(const Error& error, int wanted, std::optional<int> total);
-// No driver is bound although drivers_probe took the address. `driver` is empty for the default one.
-std::string no_driver_hint(const std::string& driver, bool driver_loaded, bool has_iommu_group);
+// No driver is bound although drivers_probe took the address. `type` is what the VF was to become.
+std::string no_driver_hint(DeviceType type, bool driver_loaded, bool has_iommu_group);
 std::string mtu_hint(const Error& error, int wanted, std::optional<int> pf_mtu);
 
 }  // namespace railbed::apply

@@ -176,7 +176,7 @@ Scenario vfio() {
   one.machine.pfs[0].num_vfs = 2;
   one.machine.pfs[0].vf_driver = "vfio-pci";
   plan::PoolVf device = vf(kPf0, 1);
-  device.vfio = true;
+  device.device_type = DeviceType::kVfioPci;
   one.interfaces = {wanted("net1", {fmt::format(R"({{"type":"sriov","vlan":7,{}}})", kRange)}, device)};
   return one;
 }

@@ -51,7 +51,7 @@ Result<void> read_vf(const Keys& keys, const InterfaceWanted& wanted, Wish& wish
     wish.pf = vf.pf;
     wish.vf = vf.index;
     wish.rdma = vf.rdma;
-    wish.way = vf.vfio ? Way::kVfio : Way::kMove;
+    wish.way = vf.device_type == DeviceType::kVfioPci ? Way::kVfio : Way::kMove;
     return {};
   }
   std::optional<std::string> text;

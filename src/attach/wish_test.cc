@@ -47,7 +47,7 @@ TEST(Wish, UnderstandsEachType) {
       R"("type":"ib-sriov","resource":"o/r","device":"0000:01:10.4","vfSettings":{"link_state":0,)"
       R"("node_guid":"0200:0000:0000:0009","port_guid":"0200:0000:0000:0009"},"rdma":true,"rdmaRequired":true)");
   plan::PoolVf vfio = kVf;
-  vfio.vfio = true;
+  vfio.device_type = DeviceType::kVfioPci;
   EXPECT_EQ(show(rail({R"({"type":"sriov"})"}, vfio), true),
             R"("type":"sriov","resource":"o/r","way":2,"device":"0000:01:10.4","rdma":true)");
   EXPECT_EQ(show(rail({R"({"type":"host-device","device":"eth7"})"}, std::nullopt)),

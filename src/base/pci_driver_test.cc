@@ -14,5 +14,10 @@ TEST(PciDriverTest, TellsDriversOfProgramsFromTheKernels) {
     EXPECT_FALSE(is_user_space_driver(driver)) << driver;
 }
 
+TEST(PciDriverTest, NamesTheDriverOfEachDeviceType) {
+  EXPECT_EQ(driver_for(DeviceType::kVfioPci), "vfio-pci");
+  EXPECT_EQ(driver_for(DeviceType::kNetdevice), "");
+}
+
 }  // namespace
 }  // namespace railbed

@@ -21,6 +21,7 @@
 #include "check/rules/missing_networks.h"
 #include "check/schema/schema.h"
 #include "doc/json.h"
+#include "graph/resolution.h"
 
 namespace railbed::check {
 namespace {
@@ -305,13 +306,10 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
   settings.graph.resource_prefix = resource_prefix(reading.bundle, given);
   Diagnostics found = reading.findings;
   const std::vector<PodTemplate> pods = find_pods(reading.bundle);
-  const graph::Catalog catalog = graph::index(reading.objects, settings.graph, found);
-  std::vector<graph::Graph> graphs;
-  for (const facts::NodeFacts& node : nodes) graphs.push_back(graph::resolve(catalog, node, found));
-  if (!graphs.empty()) graph::check_across(graphs, found);
-  const Views views = make_views(reading.bundle, pods, graphs, settings);
+  const graph::Resolution resolved(reading.objects, nodes, settings.graph, graph::PodPlacement::kChecked, found);
+  const Views views = make_views(reading.bundle, pods, resolved.graphs, settings);
   tell_missing_networks(reading.bundle, views, found);
-  run_rules({reading.bundle, pods, reading.objects, catalog, graphs, nodes, settings, views}, found);
+  run_rules({reading.bundle, pods, reading.objects, resolved.catalog, resolved.graphs, nodes, settings, views}, found);
   for (const Rule& rule : all_rules())
     if (rule.needs == Needs::kFacts && nodes.empty()) report.not_checked.push_back(rule);
 

@@ -106,8 +106,16 @@ Outcome<void> require_valid_attachments(const PluginConfig& config) {
 }
 
 Outcome<ListConfig> read_list_config(const std::string& json) {
+  return read_list_config(TRY_CNI(read_object(json, kConfigName)));
+}
+
+Outcome<ListConfig> read_list_config(Value object) {
   ListConfig out;
-  Value object = TRY_CNI(read_object(json, kConfigName));
+  if (!object.is_object())
+    return std::unexpected(
+        Failure{kDecode,
+                fmt::format("{}: a JSON object should stand here, not {}", kConfigName, kind_name(object.kind())),
+                {}});
   const Fields fields(object, "", kInvalidConfig);
   out.version = TRY_CNI(list_version(fields));
   out.name = TRY_CNI(network_name(fields));

@@ -65,6 +65,9 @@ doc::Value written(const std::string& value) {
 doc::Value written(LinkType value) {
   return link_type_text(value);
 }
+doc::Value written(EswitchMode value) {
+  return eswitch_mode_name(value);
+}
 doc::Value written(const std::map<std::string, std::string>& value) {
   doc::Value object = doc::Value::object();
   for (const auto& [key, text] : value) object.set(key, text);
@@ -200,6 +203,15 @@ class Reader {
       }
     diagnostics_.error("RB-FACTS-001", value.span,
                        fmt::format("\"{}\" is \"{}\", not Ethernet, InfiniBand or unknown", key, *text));
+  }
+  void read(const doc::Value& value, std::string_view key, EswitchMode& field) {
+    const std::string* text = value.as_string();
+    if (text == nullptr) return wrong(value, key, "a text");
+    if (auto mode = parse_eswitch_mode(*text))
+      field = *mode;
+    else
+      diagnostics_.error("RB-FACTS-001", value.span,
+                         fmt::format("\"{}\" is \"{}\", not legacy or switchdev", key, *text));
   }
   void read(const doc::Value& value, std::string_view key, std::map<std::string, std::string>& field) {
     const doc::Value::Object* members = value.as_object();

@@ -35,6 +35,7 @@ class Filler {
   void fill(LinkType& field) {
     field = *rc::gen::element(LinkType::kUnknown, LinkType::kEthernet, LinkType::kInfiniband);
   }
+  void fill(EswitchMode& field) { field = *rc::gen::element(EswitchMode::kLegacy, EswitchMode::kSwitchdev); }
   void fill(PciAddress& field) {
     field = {.domain = *rc::gen::arbitrary<uint32_t>(),
              .bus = *rc::gen::arbitrary<uint8_t>(),

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/eswitch_mode.h"
 #include "base/ip.h"
 #include "base/types.h"
 
@@ -147,10 +148,10 @@ struct Nic {
   std::optional<bool> vfs_autoprobe;
   std::optional<uint32_t> vf_offset;  // sriov_offset and sriov_stride: where VFs' addresses will be
   std::optional<uint32_t> vf_stride;
-  std::string vf_device;      // sriov_vf_device: the VFs' PCI device id
-  std::string eswitch_mode;   // "legacy", "switchdev"; empty: no eswitch
-  std::vector<GpuPath> gpus;  // nearest first
-  std::vector<Vf> vfs;        // by index
+  std::string vf_device;                    // sriov_vf_device: the VFs' PCI device id
+  std::optional<EswitchMode> eswitch_mode;  // absent: no eswitch
+  std::vector<GpuPath> gpus;                // nearest first
+  std::vector<Vf> vfs;                      // by index
   friend bool operator==(const Nic&, const Nic&) = default;
 };
 

@@ -58,7 +58,7 @@ std::string refuse(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagn
   if (empty(selector))
     return error("RB-POLICY-003", selector.span, "an empty nicSelector matches nothing",
                  "name at least one of vendor, deviceID, rootDevices, pfNames");
-  if (*policy.device_type == api::DeviceType::kVfioPci && *policy.is_rdma)
+  if (*policy.device_type == DeviceType::kVfioPci && *policy.is_rdma)
     return error("RB-POLICY-005", policy.is_rdma.span,
                  "isRdma needs the kernel's driver, deviceType vfio-pci takes it away",
                  "isRdma: false, or deviceType: netdevice");
@@ -94,8 +94,9 @@ Policy entry(const api::SriovNetworkNodePolicy& policy, const Options& options, 
   const doc::Span span = span_of(policy.meta);
   result.place = span.known() ? fmt::format("policy {} ({})", *policy.meta.name, span.to_string())
                               : fmt::format("policy {}", *policy.meta.name);
-  result.vfio = *policy.device_type == api::DeviceType::kVfioPci;
-  result.rdma = *policy.is_rdma || (*policy.link_type == api::WantedLinkType::kInfiniband && !result.vfio);
+  result.device_type = *policy.device_type;
+  result.rdma = *policy.is_rdma ||
+                (*policy.link_type == api::WantedLinkType::kInfiniband && result.device_type == DeviceType::kNetdevice);
   if (*policy.meta.name == "default") {
     result.ignored = true;
     result.problem = "the name \"default\" is the operator's own: it never applies such a policy";

@@ -29,7 +29,7 @@ struct Policy {
   std::string resource;  // with prefix
   std::string place;     // "policy rail0 (policy.yaml:9:3)", as reasons begin
   bool rdma = false;     // isRdma, or linkType IB with a kernel driver
-  bool vfio = false;
+  DeviceType device_type = DeviceType::kNetdevice;
   bool ignored = false;  // named "default", or without VFs
   std::string problem;   // why it is ignored, or refused on every node; empty: it is fine
 };

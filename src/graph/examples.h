@@ -44,7 +44,7 @@ inline facts::Nic nic(std::string name, int bus, int total = 8, std::string vend
 inline facts::Nic infiniband(std::string name, int bus, int total = 8) {
   facts::Nic made = nic(std::move(name), bus, total, "15b3", "1021");
   made.link_type = facts::LinkType::kInfiniband;
-  made.eswitch_mode = "legacy";
+  made.eswitch_mode = EswitchMode::kLegacy;
   facts::NetInterface& netdev = made.netdevs.front();
   netdev.mac.reset();
   netdev.mtu = 4092;

@@ -137,7 +137,7 @@ class Resolver {
         wanted.mtu_from = policy;
       }
     }
-    wanted.switchdev = *wanted.lead->object->eswitch_mode == api::WantedEswitchMode::kSwitchdev;
+    wanted.eswitch_mode = *wanted.lead->object->eswitch_mode;
     wanted.externally_managed = *wanted.lead->object->externally_managed;
     wanted.groups = std::move(merged.groups);
     for (const VfGroup& group : wanted.groups) tell_conflicts(wanted, *group.policy);

@@ -40,7 +40,7 @@ struct PfWanted {
   const Policy* mtu_from = nullptr;      // the one that wants the largest MTU; null where nobody wants one
   int num_vfs = 0;
   int mtu = 0;  // 0: as it is
-  bool switchdev = false;
+  EswitchMode eswitch_mode = EswitchMode::kLegacy;
   bool externally_managed = false;  // VFs are there; the PF is not touched
   std::vector<VfGroup> groups;      // disjoint, by first VF
 };

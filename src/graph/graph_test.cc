@@ -42,7 +42,7 @@ struct Case {
     for (const PfWanted& wanted : graph.pfs) {
       std::string line = fmt::format("{}: {} VFs", wanted.name, wanted.num_vfs);
       if (wanted.mtu > 0) line += fmt::format(", MTU {}", wanted.mtu);
-      if (wanted.switchdev) line += ", switchdev";
+      if (wanted.eswitch_mode == EswitchMode::kSwitchdev) line += ", switchdev";
       for (const VfGroup& group : wanted.groups)
         line += fmt::format("; {} {}", *group.policy->object->meta.name, to_string(group.vfs));
       lines.push_back(line);
@@ -241,9 +241,9 @@ TEST(Merge, SaysByWhomAPolicyIsShadowed) {
 TEST(Merge, AConflictOfPartitionsIsTold) {
   auto one = policy("a", 8, {pf("eth0", 0, 3)}, 1);
   auto two = policy("b", 8, {pf("eth0", 4, 7)}, 2);
-  two.eswitch_mode = api::given(api::WantedEswitchMode::kSwitchdev);
+  two.eswitch_mode = api::given(EswitchMode::kSwitchdev);
   facts::Nic with_eswitch = nic("eth0", 1);
-  with_eswitch.eswitch_mode = "legacy";
+  with_eswitch.eswitch_mode = EswitchMode::kLegacy;
   Case made({one, two}, {with_eswitch});
   EXPECT_THAT(made.pfs(), ElementsAre("eth0: 8 VFs; a 0-3; b 4-7"));
   EXPECT_THAT(made.findings(),
@@ -316,7 +316,7 @@ TEST(Objection, RefusesOnThisPfOnlyAndSaysWhy) {
   auto vfio = policy("a", 2, {pf("bad")});
   vfio.device_type = api::given(api::DeviceType::kVfioPci);
   auto switchdev = policy("a", 2, {pf("bad")});
-  switchdev.eswitch_mode = api::given(api::WantedEswitchMode::kSwitchdev);
+  switchdev.eswitch_mode = api::given(EswitchMode::kSwitchdev);
   auto jumbo = policy("a", 2, {pf("bad")});
   jumbo.mtu = api::given(9000);
   jumbo.is_rdma = api::given(true);
@@ -446,8 +446,7 @@ TEST(ExternallyManaged, MustFitWhatIsThere) {
        "error RB-PF-006: externallyManaged: policy a wants 5 VFs, eth0 (0000:01:00.0) of node n1 has 4"},
       {"larger MTU", [](api::SriovNetworkNodePolicy& p) { p.mtu = api::given(9000); },
        "error RB-PF-006: externallyManaged: policy a wants MTU 9000, eth0 (0000:01:00.0) of node n1 has 1500"},
-      {"other mode",
-       [](api::SriovNetworkNodePolicy& p) { p.eswitch_mode = api::given(api::WantedEswitchMode::kSwitchdev); },
+      {"other mode", [](api::SriovNetworkNodePolicy& p) { p.eswitch_mode = api::given(EswitchMode::kSwitchdev); },
        "error RB-PF-006: externallyManaged: policy a wants eSwitchMode switchdev, eth0 "
        "(0000:01:00.0) of node n1 is in legacy"},
   };
@@ -456,7 +455,7 @@ TEST(ExternallyManaged, MustFitWhatIsThere) {
     wish.externally_managed = api::given(true);
     row.change(wish);
     facts::Nic there = with_vfs(nic("eth0", 1), 4);
-    there.eswitch_mode = "legacy";
+    there.eswitch_mode = EswitchMode::kLegacy;
     there.netdevs.front().has_default_route = true;  // the PF is not touched, so this does not matter
     Case made({wish}, {there});
     if (row.finding.empty())

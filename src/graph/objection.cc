@@ -75,14 +75,14 @@ std::optional<Objection> objection(const Policy& policy, const facts::Nic& nic, 
                      .reason = fmt::format("policy {} asks for {} VFs, {} allows {} (sriov_totalvfs)", policy.key,
                                            *object.num_vfs, on_node(nic, node), *nic.total_vfs),
                      .fix = fmt::format("numVfs: {}", *nic.total_vfs)};
-  if (policy.vfio && !node.iommu)
+  if (policy.device_type == DeviceType::kVfioPci && !node.iommu)
     return Objection{
         .id = "RB-PF-004",
         .span = at(object.device_type.span, policy),
         .reason = fmt::format("deviceType vfio-pci needs an IOMMU, node {} has none switched on", node.node),
         .fix = "boot with intel_iommu=on iommu=pt (AMD: iommu=pt), with VT-d or AMD-Vi on in the BIOS",
         .needs_reboot = "intel_iommu=on iommu=pt"};
-  if (*object.eswitch_mode == api::WantedEswitchMode::kSwitchdev && nic.eswitch_mode.empty())
+  if (*object.eswitch_mode == EswitchMode::kSwitchdev && !nic.eswitch_mode)
     return Objection{
         .id = "RB-PF-005",
         .span = at(object.eswitch_mode.span, policy),
@@ -106,10 +106,19 @@ std::string host_use(const facts::Nic& nic, const facts::NodeFacts& node) {
   return fmt::format("{}", fmt::join(uses, ", "));
 }
 
+namespace {
+
+// A NIC without an embedded switch behaves as one in legacy mode.
+EswitchMode eswitch_mode_of(const facts::Nic& nic) {
+  return nic.eswitch_mode.value_or(EswitchMode::kLegacy);
+}
+
+}  // namespace
+
 bool changes_pf(const PfWanted& wanted) {
   const facts::Nic& nic = *wanted.nic;
   if (wanted.externally_managed) return false;
-  if (nic.num_vfs != wanted.num_vfs || wanted.switchdev != (nic.eswitch_mode == "switchdev")) return true;
+  if (nic.num_vfs != wanted.num_vfs || wanted.eswitch_mode != eswitch_mode_of(nic)) return true;
   return std::ranges::any_of(
       nic.netdevs, [&](const facts::NetInterface& netdev) { return netdev.mtu < wanted.mtu || !netdev.admin_up; });
 }
@@ -137,11 +146,11 @@ std::optional<Objection> foreign_vfs(const PfWanted& wanted, const facts::NodeFa
     found.reason = fmt::format("externallyManaged: {} wants MTU {}, {} has {}", wanted.mtu_from->place, wanted.mtu,
                                on_node(nic, node), pf_mtu);
     found.fix = fmt::format("mtu: {}", pf_mtu);
-  } else if (wanted.switchdev != (nic.eswitch_mode == "switchdev")) {
+  } else if (wanted.eswitch_mode != eswitch_mode_of(nic)) {
     found.reason = fmt::format("externallyManaged: {} wants eSwitchMode {}, {} is in {}", lead.place,
-                               wanted.switchdev ? "switchdev" : "legacy", on_node(nic, node),
-                               nic.eswitch_mode.empty() ? "legacy" : nic.eswitch_mode);
-    found.fix = fmt::format("eSwitchMode: {}", wanted.switchdev ? "legacy" : "switchdev");
+                               eswitch_mode_name(wanted.eswitch_mode), on_node(nic, node),
+                               eswitch_mode_name(eswitch_mode_of(nic)));
+    found.fix = fmt::format("eSwitchMode: {}", eswitch_mode_name(eswitch_mode_of(nic)));
   } else {
     return {};
   }
@@ -172,7 +181,7 @@ void warn(const Policy& policy, const facts::Nic& nic, const Graph& graph, doc::
         .warning("RB-PF-101", at(object.is_rdma.span, policy),
                  fmt::format("isRdma: {} has no RDMA device, so its VFs will have none", on_node(nic, node)))
         .with_fix("--soft-rdma gives them soft-RoCE devices (slow, for tests)");
-  if (infiniband && !policy.rdma && !policy.vfio)
+  if (infiniband && !policy.rdma && policy.device_type == DeviceType::kNetdevice)
     diagnostics
         .warning("RB-PF-102", at(object.is_rdma.span, policy),
                  fmt::format("{} is InfiniBand and isRdma is false: pods get no RDMA device", on_node(nic, node)))

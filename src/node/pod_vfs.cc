@@ -23,7 +23,7 @@ class VfChooser {
     plan::InUse in_use = TRY(in_use_by(store));
     std::vector<state::Attachment> attachments = TRY(store.attachments());
     ChosenVfs chosen;
-    for (const graph::PodOnNode& pod : now_.graph.pods)
+    for (const graph::PodOnNode& pod : now_.graph().pods)
       for (const graph::PodNetwork& network : pod.networks) {
         if (network.network == nullptr || network.network->resource.empty()) continue;
         std::string key = pod.pod->key();
@@ -63,7 +63,8 @@ class VfChooser {
   bool usable(const plan::PoolVf& vf) const {
     if (now_.unfinished.contains({vf.pf, vf.index})) return false;
     std::string driver = apply::driver_of(kernel_.files(), vf.address);
-    return vf.vfio ? driver == kVfioPci : !driver.empty() && !is_user_space_driver(driver);
+    return vf.device_type == DeviceType::kVfioPci ? driver == kVfioPciDriver
+                                                  : !driver.empty() && !is_user_space_driver(driver);
   }
 
   // The one that this interface has already, the one that is asked for, or a free one.
@@ -99,7 +100,8 @@ class VfChooser {
 
   // Whether its interface is in this namespace, or it needs none.
   bool is_here(const plan::PoolVf& vf) const {
-    return vf.vfio || kernel_.files().list(fmt::format("/sys/bus/pci/devices/{}/net", vf.address)).has_value();
+    return vf.device_type == DeviceType::kVfioPci ||
+           kernel_.files().list(fmt::format("/sys/bus/pci/devices/{}/net", vf.address)).has_value();
   }
 
   os::Kernel& kernel_;
@@ -122,8 +124,8 @@ namespace {
 
 // A network that sets an MTU of its own has its reasons.
 bool sets_mtu(const Resolved& now, const std::string& network) {
-  auto found = now.catalog.networks.find(network);
-  if (found == now.catalog.networks.end()) return true;
+  auto found = now.catalog().networks.find(network);
+  if (found == now.catalog().networks.end()) return true;
   return std::ranges::any_of(found->second.definition.config.plugins,
                              [](const api::Plugin& plugin) { return plugin.config.find("mtu") != nullptr; });
 }

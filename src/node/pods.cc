@@ -6,6 +6,7 @@
 
 #include "attach/attach.h"
 #include "node/netns_name.h"
+#include "node/planned_addresses.h"
 #include "node/pod_vfs.h"
 #include "state/sandbox.h"
 
@@ -83,9 +84,9 @@ void release_or_tell(os::Kernel& kernel, state::Store& store, const Settings& se
 Result<void> release_unwanted(os::Kernel& kernel, state::Store& store, const Resolved& now, const Settings& settings,
                               Progress& progress, PodsReport& report) {
   std::set<std::string> wanted, anywhere;
-  for (const graph::PodOnNode& pod : now.graph.pods)
+  for (const graph::PodOnNode& pod : now.graph().pods)
     if (!pod.networks.empty()) wanted.insert(pod.pod->key());
-  for (const api::Pod* pod : now.catalog.pods) anywhere.insert(pod->key());
+  for (const api::Pod* pod : now.catalog().pods) anywhere.insert(pod->key());
   for (const std::string& pod : TRY(pods_in(store)))
     if (!wanted.contains(pod) && !is_of_runtime(pod)) release_or_tell(kernel, store, settings, pod, progress, report);
   for (const state::AddressLease& lease : TRY(store.all_leases()))
@@ -118,48 +119,29 @@ Result<void> release_all(os::Kernel& kernel, state::Store& store, const Settings
 
 namespace {
 
-using Addresses = std::map<ipam::Owner, Result<std::vector<ipam::Assigned>>>;
-
-// Addresses of all pods in the manifests, those of other nodes included, and the state made to hold them: so
-// that a file that is added later changes nothing, on any of the machines.
-Result<Addresses> plan_addresses(state::Store& store, const Resolved& now) {
-  std::vector<ipam::Wish> wishes;
-  for (const api::Pod* pod : now.catalog.pods)
-    for (const graph::PodNetwork& network : graph::networks_of(now.catalog, *pod)) {
-      if (network.network == nullptr) continue;
-      auto config = attach::ipam_of(network.network->definition.config, network.key);
-      if (!config) continue;  // told when the pod is attached
-      ipam::Wish wish{.owner = {pod->key(), network.interface}, .network = network.key, .config = *config};
-      for (const api::Field<std::string>& address : network.selection->ips) wish.requested.push_back(*address);
-      wishes.push_back(std::move(wish));
-    }
-  std::vector<state::AddressLease> leases = TRY(store.all_leases());
-  for (state::AddressLease& lease : leases)  // a sandbox has its pod's addresses
-    if (std::string pod = state::Sandbox::of_key(lease.pod).pod; !pod.empty()) lease.pod = pod;
-  Addresses planned = ipam::plan_addresses(wishes, leases);
-
+// Addresses of all pods in the manifests, those of other nodes included, and the state made to hold those of pods
+// elsewhere: so that a file that is added later changes nothing, on any of the machines. Those of pods here are
+// recorded when they are attached.
+Result<PlannedAddresses> plan_and_reserve(state::Store& store, const Resolved& now, PlannedTypes types) {
+  const std::vector<state::AddressLease> leases = TRY(store.all_leases());
+  PlannedAddresses planned = planned_addresses(address_wishes(now.catalog(), types), leases);
   std::set<std::string> local;
-  for (const graph::PodOnNode& pod : now.graph.pods) local.insert(pod.pod->key());
-  for (const auto& [owner, assigned] : planned) {
-    if (local.contains(owner.pod) || !assigned) continue;
-    for (const ipam::Assigned& one : *assigned) {
-      state::AddressLease lease{one.pool, one.address.address, owner.pod, owner.interface};
-      if (!one.pool.empty() && std::ranges::find(leases, lease) == leases.end()) TRY(store.put_lease(lease));
-    }
-  }
+  for (const graph::PodOnNode& pod : now.graph().pods) local.insert(pod.pod->key());
+  for (const state::AddressLease& lease : missing_leases(planned, leases))
+    if (!local.contains(lease.pod)) TRY(store.put_lease(lease));
   return planned;
 }
 
 class PodAttacher {
  public:
-  PodAttacher(os::Kernel& kernel, state::Store& store, const Resolved& now, const Addresses& addresses,
+  PodAttacher(os::Kernel& kernel, state::Store& store, const Resolved& now, const PlannedAddresses& addresses,
               const ChosenVfs& vfs, PodServer* server, PodsReport& report)
       : kernel_(kernel), store_(store), now_(now), addresses_(addresses), vfs_(vfs), server_(server), report_(report) {}
 
   Result<void> attach(const graph::PodOnNode& pod) {
     std::string key = pod.pod->key();
     if (server_ != nullptr) return attach_by_server(key);
-    attach::PodWanted wanted{.pod = key, .soft_rdma = now_.graph.soft_rdma};
+    attach::PodWanted wanted{.pod = key, .soft_rdma = now_.graph().soft_rdma};
     wanted.interfaces = TRY(interfaces_of(pod));
     wanted.netns_path = TRY(namespace_of(key));
     attach::PodReport done = TRY(attach::attach_pod(kernel_, store_, wanted, pod_deadline(kernel_)));
@@ -254,7 +236,7 @@ class PodAttacher {
   os::Kernel& kernel_;
   state::Store& store_;
   const Resolved& now_;
-  const Addresses& addresses_;
+  const PlannedAddresses& addresses_;
   const ChosenVfs& vfs_;
   PodServer* server_;
   PodsReport& report_;
@@ -272,10 +254,11 @@ Result<void> remove_if_empty(os::Kernel& kernel, state::Store& store, PodServer*
 
 Result<void> attach_wanted(os::Kernel& kernel, state::Store& store, const Resolved& now, const Settings& settings,
                            Progress& progress, PodsReport& report) {
-  Addresses addresses = TRY(plan_addresses(store, now));
+  const PlannedTypes types = settings.pod_server != nullptr ? PlannedTypes::kSameOnAllMachines : PlannedTypes::kAll;
+  const PlannedAddresses addresses = TRY(plan_and_reserve(store, now, types));
   ChosenVfs vfs = TRY(choose_vfs(kernel, store, now));
   PodAttacher attacher(kernel, store, now, addresses, vfs, settings.pod_server, report);
-  for (const graph::PodOnNode& pod : now.graph.pods) {
+  for (const graph::PodOnNode& pod : now.graph().pods) {
     if (pod.networks.empty()) continue;
     if (settings.apply.stop.stop_requested()) {
       report.canceled = true;
@@ -292,7 +275,7 @@ Result<void> attach_wanted(os::Kernel& kernel, state::Store& store, const Resolv
 
 Result<size_t> pending_interfaces(state::Store* store, const Resolved& now) {
   std::set<std::pair<std::string, std::string>> wanted;
-  for (const graph::PodOnNode& pod : now.graph.pods)
+  for (const graph::PodOnNode& pod : now.graph().pods)
     for (const graph::PodNetwork& network : pod.networks) wanted.insert({pod.pod->key(), network.interface});
   size_t unwanted = 0;
   if (store != nullptr)

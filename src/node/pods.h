@@ -7,7 +7,7 @@
 // the others go on; an Error only when the state cannot be read or written.
 #pragma once
 
-#include "node/resolved.h"
+#include "node/standalone.h"
 
 namespace railbed::node {
 
@@ -33,8 +33,5 @@ Result<void> release_all(os::Kernel& kernel, state::Store& store, const Settings
 // Makes the interfaces of all pods of the graph what is wanted, from the VFs that the plan gives.
 Result<void> attach_wanted(os::Kernel& kernel, state::Store& store, const Resolved& now, const Settings& settings,
                            Progress& progress, PodsReport& report);
-
-// How many interfaces release_unwanted and attach_wanted would work on.
-Result<size_t> pending_interfaces(state::Store* store, const Resolved& now);
 
 }  // namespace railbed::node

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "facts/collect.h"
-
 namespace railbed::node {
 
 std::set<std::pair<PciAddress, VfIndex>> unfinished_vfs(const plan::NodePlan& plan, const apply::Report& report) {
@@ -26,18 +24,10 @@ Result<plan::InUse> in_use_by(state::Store& store) {
   return in_use;
 }
 
-Result<std::unique_ptr<Resolved>> resolve(os::Kernel& kernel, state::Store* store, const api::Objects& objects,
-                                          const Settings& settings, doc::Diagnostics& diagnostics) {
-  auto now = std::make_unique<Resolved>();
-  now->facts = facts::collect(kernel, {.node = settings.node});
-  if (store != nullptr) now->in_use = TRY(in_use_by(*store));
-  graph::Options options{.resource_prefix = settings.resource_prefix, .soft_rdma = settings.soft_rdma};
-  now->catalog = graph::index(objects, options, diagnostics);
-  now->graph = graph::resolve(now->catalog, now->facts, diagnostics);
-  graph::check_policies_across({&now->graph, 1}, diagnostics);
-  now->plan = plan::make_plan(now->graph, now->in_use, {.disrupt = settings.disrupt});
-  plan::check_pods(now->graph, now->plan, diagnostics);
-  return now;
-}
+Resolved::Resolved(const api::Objects& objects, facts::NodeFacts given, const plan::InUse& in_use,
+                   const graph::Options& options, const plan::Options& planning)
+    : facts(std::move(given)),
+      resolution(objects, {&facts, 1}, options, graph::PodPlacement::kNotChecked, diagnostics),
+      plan(std::move(plan::make_plans(resolution, in_use, planning, diagnostics).front())) {}
 
 }  // namespace railbed::node

@@ -1,33 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Manifests resolved against this machine as it is now, and what its pods hold.
+// Manifests resolved against this machine, and what its pods hold.
 //
-// Threading: one owner; made on the heap because the graph points into facts and catalog. Failure: what
-// reading the state says; facts that could not be read are absent, as in facts/collect.h.
+// Why: `up`, the agent and the checks before a run need the graph and the plan of one machine and keep them for a
+// while; this holds them with the facts that they point into. It is made from values: whoever makes it has read the
+// kernel and the state, once. Threading: one owner; stays where it was made. Failure: none; what is wrong is in
+// `diagnostics`.
 #pragma once
 
 #include <memory>
 #include <set>
 #include <utility>
 
-#include "graph/graph.h"
-#include "node/standalone.h"
+#include "apply/apply.h"
+#include "graph/resolution.h"
 #include "plan/plan.h"
+#include "state/store.h"
 
 namespace railbed::node {
 
 struct Resolved {
-  facts::NodeFacts facts;
-  graph::Catalog catalog;
-  graph::Graph graph;
-  plan::InUse in_use;
+  // `objects` must outlive this.
+  Resolved(const api::Objects& objects, facts::NodeFacts facts, const plan::InUse& in_use,
+           const graph::Options& options, const plan::Options& planning);
+
+  const facts::NodeFacts facts;
+  doc::Diagnostics diagnostics;
+  const graph::Resolution resolution;
   plan::NodePlan plan;
   // VFs that the plan has steps for which failed or were not tried: no pod gets them. By PF and index.
   std::set<std::pair<PciAddress, VfIndex>> unfinished;
-};
 
-// `store` may be null: then nothing is in use. `objects` must outlive the result.
-Result<std::unique_ptr<Resolved>> resolve(os::Kernel& kernel, state::Store* store, const api::Objects& objects,
-                                          const Settings& settings, doc::Diagnostics& diagnostics);
+  const graph::Graph& graph() const { return resolution.graphs.front(); }
+  const graph::Catalog& catalog() const { return resolution.catalog; }
+};
 
 std::set<std::pair<PciAddress, VfIndex>> unfinished_vfs(const plan::NodePlan& plan, const apply::Report& report);
 

@@ -31,8 +31,8 @@ Result<void> forget_old_failures(state::Store& store, const plan::NodePlan& plan
 // Pods of other nodes are in the manifests too; a reader who looks for one here must not search in vain.
 void note_other_pods(const Resolved& now, UpReport& report) {
   std::set<const api::Pod*> here;
-  for (const graph::PodOnNode& pod : now.graph.pods) here.insert(pod.pod);
-  for (const api::Pod* pod : now.catalog.pods) {
+  for (const graph::PodOnNode& pod : now.graph().pods) here.insert(pod.pod);
+  for (const api::Pod* pod : now.catalog().pods) {
     if (pod->networks.empty() || here.contains(pod)) continue;
     std::string why =
         pod->node_name.present ? "is for node " + *pod->node_name : "has a nodeSelector that does not take this node";
@@ -64,6 +64,10 @@ plan::PfBaseline for_plan(const state::PfBaseline& baseline) {
 
 }  // namespace
 
+bool PodsReport::did_anything() const {
+  return !recovered.empty() || !attached.empty() || !detached.empty() || !notes.empty() || !failures.empty();
+}
+
 bool UpReport::did_nothing() const {
   return applied.steps_done == 0 && pods.recovered.empty() && pods.attached.empty() && pods.detached.empty();
 }
@@ -72,19 +76,31 @@ bool UpReport::complete() const {
   return applied.complete() && pods.complete() && !diagnostics.has_errors();
 }
 
-Result<UpReport> up(os::Kernel& kernel, state::Store& store, const api::Objects& objects, const Settings& settings,
+Result<std::unique_ptr<Resolved>> look(os::Kernel& kernel, state::Store* store, const api::Objects& objects,
+                                       const Settings& settings) {
+  const plan::InUse in_use = store != nullptr ? TRY(in_use_by(*store)) : plan::InUse{};
+  return std::make_unique<Resolved>(
+      objects, facts::collect(kernel, {.node = settings.node}), in_use,
+      graph::Options{.resource_prefix = settings.resource_prefix, .soft_rdma = settings.soft_rdma},
+      plan::Options{.disrupt = settings.disrupt});
+}
+
+Result<UpReport> up(os::Kernel& kernel, state::Store& store, std::unique_ptr<Resolved> seen, const Settings& settings,
                     Progress& progress) {
   auto start = kernel.clock().now();
   UpReport report;
+  std::unique_ptr<Resolved> now = std::move(seen);
+  const auto look_again = [&]() -> Result<void> {
+    progress.says("reading what this machine is");
+    now = TRY(look(kernel, &store, now->resolution.objects, settings));
+    return {};
+  };
   TRY(recover_pods(kernel, store, report.pods).context("finishing what an earlier run left"));
-  progress.says("reading what this machine is");
-  auto now = TRY(resolve(kernel, &store, objects, settings, report.diagnostics));
+  if (report.pods.did_anything()) TRY(look_again());
   TRY(release_unwanted(kernel, store, *now, settings, progress, report.pods));
   TRY(release_disturbed(kernel, store, now->plan, settings, progress, report.pods));
-  if (!report.pods.detached.empty()) {  // VFs are free that were not
-    report.diagnostics = {};
-    now = TRY(resolve(kernel, &store, objects, settings, report.diagnostics));
-  }
+  if (!report.pods.detached.empty()) TRY(look_again());  // VFs are free that were not
+  report.diagnostics = now->diagnostics;
   note_other_pods(*now, report);
   TRY(forget_old_failures(store, now->plan));
   report.applied = apply::carry_out(kernel, store, now->plan, settings.apply, progress);
@@ -96,15 +112,6 @@ Result<UpReport> up(os::Kernel& kernel, state::Store& store, const api::Objects&
   TRY(remember(store, report));
   report.took = since(kernel, start);
   return report;
-}
-
-Result<Preview> preview(os::Kernel& kernel, state::Store* store, const api::Objects& objects,
-                        const Settings& settings) {
-  Preview preview;
-  auto now = TRY(resolve(kernel, store, objects, settings, preview.diagnostics));
-  preview.attachments = TRY(pending_interfaces(store, *now));
-  preview.plan = std::move(now->plan);
-  return preview;
 }
 
 bool DownReport::did_nothing() const {

@@ -3,9 +3,9 @@
 //
 // Why: `railbed up` and `down` are thin; what they do is here, over the ports of `os` and a Store, so that tests run it
 // over the fake kernel and kill it at every step. Order of up(): finish or undo what a killed run left; detach what the
-// manifests no longer have; plan from fresh facts; carry out; attach. Everything is written to the store before it is
-// done. Threading: one thread calls; PFs are worked on beside each other inside. Failure: an Error when nothing could
-// be begun; what fails later is in the report, and the rest of the node goes on.
+// manifests no longer have; plan from facts that are true still; carry out; attach. Everything is written to the store
+// before it is done. Threading: one thread calls; PFs are worked on beside each other inside. Failure: an Error when
+// nothing could be begun; what fails later is in the report, and the rest of the node goes on.
 #pragma once
 
 #include <string>
@@ -16,6 +16,7 @@
 #include "doc/diagnostic.h"
 #include "facts/node_facts.h"
 #include "node/pod_server.h"
+#include "node/resolved.h"
 
 namespace railbed::node {
 
@@ -48,6 +49,7 @@ struct PodsReport {
   bool canceled = false;  // asked to stop before all were done
 
   bool complete() const { return failures.empty() && !canceled; }
+  bool did_anything() const;  // also: tried to
 };
 
 struct UpReport {
@@ -62,7 +64,14 @@ struct UpReport {
   bool complete() const;     // nothing failed, was refused or canceled
 };
 
-Result<UpReport> up(os::Kernel& kernel, state::Store& store, const api::Objects& objects, const Settings& settings,
+// What this machine is, and what the manifests come to on it: the one reading of the kernel that a run works from.
+// Changes nothing. `store` is null where there is no state; `objects` must outlive the result.
+Result<std::unique_ptr<Resolved>> look(os::Kernel& kernel, state::Store* store, const api::Objects& objects,
+                                       const Settings& settings);
+
+// `seen` is what look() gave while this process had the store to itself: nobody has changed the machine since. It is
+// read again only where an earlier run's work was ended first, or pods were detached.
+Result<UpReport> up(os::Kernel& kernel, state::Store& store, std::unique_ptr<Resolved> seen, const Settings& settings,
                     Progress& progress);
 
 struct DownReport {
@@ -79,13 +88,7 @@ struct DownReport {
 // Detaches all pods, removes their namespaces, gives PFs back as they were, and forgets all that succeeded.
 Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings& settings, Progress& progress);
 
-// What up() would do: the plan, and how many interfaces it would attach or detach. Changes nothing; `store`
-// is null where there is no state.
-struct Preview {
-  plan::NodePlan plan;
-  size_t attachments = 0;
-  doc::Diagnostics diagnostics;
-};
-Result<Preview> preview(os::Kernel& kernel, state::Store* store, const api::Objects& objects, const Settings& settings);
+// How many interfaces of pods up() would attach or detach.
+Result<size_t> pending_interfaces(state::Store* store, const Resolved& seen);
 
 }  // namespace railbed::node

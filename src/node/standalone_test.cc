@@ -118,6 +118,32 @@ T got(Result<T> result) {
   return std::move(result.value());
 }
 
+// Counts how often the machine's devices are listed: once in each reading of facts, and never otherwise.
+class CountedFiles : public os::FileTree {
+ public:
+  explicit CountedFiles(os::FileTree& files) : files_(files) {}
+  Result<std::string> read(const std::string& path) const override { return files_.read(path); }
+  Result<void> write(const std::string& path, std::string_view content) override { return files_.write(path, content); }
+  Result<std::vector<std::string>> list(const std::string& path) const override {
+    device_lists += path == "/sys/bus/pci/devices" ? 1 : 0;
+    return files_.list(path);
+  }
+  Result<std::string> read_link(const std::string& path) const override { return files_.read_link(path); }
+  Result<std::string> real_path(const std::string& path) const override { return files_.real_path(path); }
+  bool exists(const std::string& path) const override { return files_.exists(path); }
+
+  mutable int device_lists = 0;
+
+ private:
+  os::FileTree& files_;
+};
+
+class CountedKernel : public os::FakeKernel {
+ public:
+  os::FileTree& files() override { return counted; }
+  CountedFiles counted{os::FakeKernel::files()};
+};
+
 // A machine with a store that dies with it.
 struct Node {
   os::FakeKernel kernel;
@@ -125,7 +151,9 @@ struct Node {
   MortalStore store{*kept, [this] { return kernel.killed(); }};
   Quiet progress;
 
-  Result<UpReport> up(const api::Objects& objects) { return node::up(kernel, store, objects, settings(), progress); }
+  Result<UpReport> up(const api::Objects& objects) {
+    return node::up(kernel, store, TRY(look(kernel, &store, objects, settings())), settings(), progress);
+  }
   Result<DownReport> down() { return node::down(kernel, store, settings(), progress); }
 
   // The machine, and what the state says of it.
@@ -184,6 +212,23 @@ TEST_F(StandaloneTest, ThereAndBack) {
   EXPECT_EQ(report.notes, std::vector<std::string>{"pod llm/c is for node node2"});
   ASSERT_TRUE(down().complete());
   EXPECT_EQ(node.everything(), before);
+}
+
+TEST_F(StandaloneTest, UpReadsTheMachineOnce) {
+  CountedKernel kernel;
+  auto store = state::memory_store();
+  Quiet progress;
+  const auto read_by = [&](const api::Objects& objects) {
+    kernel.counted.device_lists = 0;
+    auto seen = got(look(kernel, store.get(), objects, settings()));
+    EXPECT_EQ(kernel.counted.device_lists, 1);
+    EXPECT_TRUE(got(node::up(kernel, *store, std::move(seen), settings(), progress)).complete());
+    return kernel.counted.device_lists;
+  };
+  EXPECT_EQ(read_by(all), 1);
+  EXPECT_EQ(read_by(all), 1);
+  // Pods that are detached first give VFs back: what was read before is not so any more.
+  EXPECT_EQ(read_by(no_pods), 2);
 }
 
 TEST_F(StandaloneTest, SecondUpAndSecondDownMakeNoCall) {
@@ -289,7 +334,7 @@ TEST_F(StandaloneTest, VfsThatWereThereBeforeAreGivenBack) {
   const std::string before = kernel.snapshot();
   auto store = state::memory_store();
   Quiet progress;
-  auto report = node::up(kernel, *store, all, settings(), progress);
+  auto report = node::up(kernel, *store, got(look(kernel, store.get(), all, settings())), settings(), progress);
   ASSERT_TRUE(report && report->complete()) << failures(*report);
   EXPECT_NE(kernel.snapshot(), before);
   ASSERT_TRUE(node::down(kernel, *store, settings(), progress)->complete());

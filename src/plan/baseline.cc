@@ -17,21 +17,21 @@ PfTarget target_of(const PfBaseline& baseline, const facts::Nic& nic, const Why&
   target.num_vfs = baseline.num_vfs;
   if (baseline.mtu > 0) target.mtu = baseline.mtu;
   target.up = baseline.up;
-  if (!baseline.eswitch_mode.empty()) target.switchdev = baseline.eswitch_mode == "switchdev";
+  target.eswitch_mode = baseline.eswitch_mode;
   target.autoprobe = baseline.autoprobe;
   target.count_why = target.mtu_why = target.eswitch_why = target.why = why;
   target.vfs.resize(static_cast<size_t>(std::max(baseline.num_vfs, 0)));
   const bool remade = baseline.num_vfs != nic.num_vfs;
   for (VfTarget& vf : target.vfs) {
     // VFs that are made again get a driver where the kernel would have given them one.
-    if (remade && baseline.autoprobe && baseline.vfs.empty()) vf.driver = VfTarget::Driver::kKernel;
+    if (remade && baseline.autoprobe && baseline.vfs.empty()) vf.device_type = DeviceType::kNetdevice;
     vf.why = &why;
   }
   for (const VfBaseline& was : baseline.vfs) {
     if (was.index.value < 0 || was.index.value >= baseline.num_vfs) continue;
     VfTarget& vf = target.vfs[static_cast<size_t>(was.index.value)];
     if (!was.driver.empty())
-      vf.driver = is_user_space_driver(was.driver) ? VfTarget::Driver::kVfio : VfTarget::Driver::kKernel;
+      vf.device_type = is_user_space_driver(was.driver) ? DeviceType::kVfioPci : DeviceType::kNetdevice;
     vf.mtu = was.mtu;
     if (was.admin_mac && !was.admin_mac->is_zero()) vf.mac = was.admin_mac;
   }

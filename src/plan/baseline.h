@@ -30,7 +30,7 @@ struct PfBaseline {
   bool autoprobe = true;
   int mtu = 0;  // 0: unknown, left as it is
   bool up = true;
-  std::string eswitch_mode;     // empty: none
+  std::optional<EswitchMode> eswitch_mode;  // absent: none
   std::vector<VfBaseline> vfs;  // may be empty although num_vfs is not: then VFs' drivers are left as they are
   friend bool operator==(const PfBaseline&, const PfBaseline&) = default;
 };

@@ -70,15 +70,10 @@ TEST_P(PlanCase, IsPlannedAsExpected) {
   const Case given = read_case(folder, diagnostics);
   ASSERT_FALSE(given.nodes.empty());
   const api::Objects objects = api::load({source(folder / "manifests.yaml", "manifests.yaml")}, diagnostics);
-  const graph::Catalog catalog = graph::index(objects, given.graph, diagnostics);
-  std::vector<graph::Graph> graphs;
-  for (const facts::NodeFacts& node : given.nodes) graphs.push_back(graph::resolve(catalog, node, diagnostics));
-  graph::check_across(graphs, diagnostics);
+  const graph::Resolution resolution(objects, given.nodes, given.graph, graph::PodPlacement::kChecked, diagnostics);
   std::string text;
   doc::Value json = doc::Value::array();
-  for (const graph::Graph& graph : graphs) {
-    const NodePlan plan = make_plan(graph, given.in_use, given.plan);
-    check_pods(graph, plan, diagnostics);
+  for (const NodePlan& plan : make_plans(resolution, given.in_use, given.plan, diagnostics)) {
     text += to_text(plan) + "\n";
     json.push(to_value(plan));
   }

@@ -28,7 +28,7 @@ struct PolicyTarget {
 };
 
 void set_vf(VfTarget& vf, const VfGroup& group, const Why& why) {
-  vf.driver = group.policy->vfio ? VfTarget::Driver::kVfio : VfTarget::Driver::kKernel;
+  vf.device_type = group.policy->device_type;
   vf.mtu = *group.policy->object->mtu;
   vf.why = &why;
 }
@@ -48,10 +48,10 @@ PolicyTarget target_of(const PfWanted& wanted, std::string_view node) {
   target.why = {fmt::format("{} has VFs of {}", wanted.lead->place, wanted.name), wanted.lead->key};
   // An absent eSwitchMode means legacy, as for the operator.
   target.eswitch_why = {fmt::format("{} wants eSwitchMode {}", at(*wanted.lead, wanted.lead->object->eswitch_mode.span),
-                                    wanted.switchdev ? "switchdev" : "legacy"),
+                                    eswitch_mode_name(wanted.eswitch_mode)),
                         wanted.lead->key};
   target.up = true;
-  target.switchdev = wanted.switchdev;
+  target.eswitch_mode = wanted.eswitch_mode;
   if (wanted.mtu_from != nullptr && !nic.netdevs.empty() && wanted.mtu > nic.netdevs.front().mtu) {
     target.mtu = wanted.mtu;
     target.mtu_why = {
@@ -64,7 +64,7 @@ PolicyTarget target_of(const PfWanted& wanted, std::string_view node) {
   // VFs that no policy names still become ordinary interfaces, as the operator does it.
   const Why& rest = made.vf_why.emplace_back(
       Why{fmt::format("{} makes {} VFs; no policy names this one", count_from.place, wanted.num_vfs), count_from.key});
-  for (VfTarget& vf : target.vfs) vf = {.driver = VfTarget::Driver::kKernel, .why = &rest};
+  for (VfTarget& vf : target.vfs) vf = {.device_type = DeviceType::kNetdevice, .why = &rest};
   for (const VfGroup& group : wanted.groups) {
     const Why& why = made.vf_why.emplace_back(
         Why{fmt::format("{} has VFs {}", group.policy->place, graph::to_string(group.vfs)), group.policy->key});
@@ -95,7 +95,7 @@ void add_to_pools(NodePlan& plan, const PfWanted& wanted, int num_vfs, const InU
         entry.index = VfIndex{vf};
         entry.address = vf_address(nic, entry.index).value_or(PciAddress{});
         entry.policy = group.policy->key;
-        entry.vfio = group.policy->vfio;
+        entry.device_type = group.policy->device_type;
         entry.rdma = group.policy->rdma;
         entry.infiniband = nic.link_type == facts::LinkType::kInfiniband;
         entry.mtu = *group.policy->object->mtu;
@@ -160,14 +160,15 @@ NodePlan make_plan(const Graph& graph, const InUse& in_use, const Options& optio
   return plan;
 }
 
-NodePlan plan_node(const api::Objects& objects, const facts::NodeFacts& facts, const InUse& in_use,
-                   const graph::Options& graph_options, const Options& options, doc::Diagnostics& diagnostics) {
-  const graph::Catalog catalog = graph::index(objects, graph_options, diagnostics);
-  const Graph graph = graph::resolve(catalog, facts, diagnostics);
-  graph::check_across({&graph, 1}, diagnostics);
-  NodePlan plan = make_plan(graph, in_use, options);
-  check_pods(graph, plan, diagnostics);
-  return plan;
+std::vector<NodePlan> make_plans(const graph::Resolution& resolution, const InUse& in_use, const Options& options,
+                                 doc::Diagnostics& diagnostics) {
+  std::vector<NodePlan> plans;
+  plans.reserve(resolution.graphs.size());
+  for (const Graph& graph : resolution.graphs) {
+    plans.push_back(make_plan(graph, in_use, options));
+    check_pods(graph, plans.back(), diagnostics);
+  }
+  return plans;
 }
 
 }  // namespace railbed::plan

@@ -10,8 +10,9 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
-#include "graph/graph.h"
+#include "graph/resolution.h"
 #include "plan/step.h"
 
 namespace railbed::plan {
@@ -29,8 +30,9 @@ NodePlan make_plan(const graph::Graph& graph, const InUse& in_use, const Options
 // nobody makes here, a network of the wrong link type. Ids RB-POD-….
 void check_pods(const graph::Graph& graph, const NodePlan& plan, doc::Diagnostics& diagnostics);
 
-// All of it for one node: graph::index, graph::resolve, make_plan, check_pods, graph::check_across.
-NodePlan plan_node(const api::Objects& objects, const facts::NodeFacts& facts, const InUse& in_use,
-                   const graph::Options& graph_options, const Options& options, doc::Diagnostics& diagnostics);
+// The second half of the one way from objects to plans: a plan for each node of the resolution, in that order, and the
+// findings of check_pods.
+std::vector<NodePlan> make_plans(const graph::Resolution& resolution, const InUse& in_use, const Options& options,
+                                 doc::Diagnostics& diagnostics);
 
 }  // namespace railbed::plan

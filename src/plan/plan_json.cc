@@ -19,7 +19,7 @@ struct Fields {
   void operator()(const SetAutoprobe& a) { name("SetAutoprobe").set("on", a.on); }
   void operator()(const SetPfUp& a) { name("SetPfUp").set("up", a.up); }
   void operator()(const SetPfMtu& a) { from_to(name("SetPfMtu"), a.from, a.to); }
-  void operator()(const SetEswitchMode& a) { name("SetEswitchMode").set("mode", a.switchdev ? "switchdev" : "legacy"); }
+  void operator()(const SetEswitchMode& a) { name("SetEswitchMode").set("mode", eswitch_mode_name(a.mode)); }
   void operator()(const SetVfCount& a) { from_to(name("SetVfCount"), a.from, a.to); }
   void operator()(const SetVfMac& a) {
     vf("SetVfMac", a.vf);
@@ -34,7 +34,7 @@ struct Fields {
     vf("BindVf", a.vf);
     out.set("address", a.address.to_string());
     out.set("from", a.from);
-    out.set("driver", a.driver);
+    out.set("driver", driver_for(a.device_type));
   }
   void operator()(const SetVfMtu& a) {
     vf("SetVfMtu", a.vf);
@@ -106,7 +106,7 @@ Value vf_value(const PoolVf& vf) {
   value.set("vf", vf.index.value);
   value.set("address", vf.address == PciAddress{} ? "" : vf.address.to_string());
   value.set("policy", vf.policy);
-  value.set("vfio", vf.vfio);
+  value.set("vfio", vf.device_type == DeviceType::kVfioPci);
   value.set("rdma", vf.rdma);
   value.set("infiniband", vf.infiniband);
   if (vf.mtu > 0) value.set("mtu", vf.mtu);

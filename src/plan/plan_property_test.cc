@@ -29,7 +29,7 @@ bool coin() {
 facts::Nic arbitrary_nic(int number) {
   const std::string name = fmt::format("p{}", number);
   facts::Nic made = coin() ? nic(name, number + 1) : infiniband(name, number + 1);
-  if (made.link_type == facts::LinkType::kEthernet && coin()) made.eswitch_mode = "legacy";
+  if (made.link_type == facts::LinkType::kEthernet && coin()) made.eswitch_mode = EswitchMode::kLegacy;
   if (coin()) made.netdevs.front().mtu = 9000;
   made.netdevs.front().admin_up = coin();
   made.vfs_autoprobe = coin();
@@ -67,7 +67,7 @@ api::SriovNetworkNodePolicy arbitrary_policy(int number) {
   auto made = policy(fmt::format("policy{}", number), vfs, std::move(names), between(0, 4));
   if (coin()) made.mtu = api::given(between(0, 2) * 2000);
   if (between(0, 3) == 0) made.device_type = api::given(api::DeviceType::kVfioPci);
-  if (between(0, 3) == 0) made.eswitch_mode = api::given(api::WantedEswitchMode::kSwitchdev);
+  if (between(0, 3) == 0) made.eswitch_mode = api::given(EswitchMode::kSwitchdev);
   if (between(0, 9) == 0) made.externally_managed = api::given(true);
   return made;
 }
@@ -82,7 +82,8 @@ api::Objects arbitrary_objects() {
 NodePlan planned(const api::Objects& objects, const facts::NodeFacts& facts, const InUse& in_use = {},
                  Options options = {}) {
   doc::Diagnostics diagnostics;
-  return plan_node(objects, facts, in_use, {}, options, diagnostics);
+  const graph::Resolution resolution(objects, {&facts, 1}, {}, graph::PodPlacement::kChecked, diagnostics);
+  return make_plans(resolution, in_use, options, diagnostics).front();
 }
 
 size_t step_count(const NodePlan& plan) {
@@ -161,7 +162,7 @@ RC_GTEST_PROP(PlanProperty, PoolsAreDisjointAndExist, ()) {
       const auto index = static_cast<size_t>(entry.index.value);
       RC_ASSERT(index < owner->vfs.size());
       RC_ASSERT(owner->vfs[index].pci.address == entry.address);
-      RC_ASSERT((owner->vfs[index].pci.driver == "vfio-pci") == entry.vfio);
+      RC_ASSERT((owner->vfs[index].pci.driver == "vfio-pci") == (entry.device_type == DeviceType::kVfioPci));
     }
 }
 

@@ -36,7 +36,8 @@ NodePlan planned(std::vector<api::SriovNetworkNodePolicy> policies, const facts:
   api::Objects objects;
   objects.policies = std::move(policies);
   doc::Diagnostics diagnostics;
-  return plan_node(objects, facts, in_use, {}, options, diagnostics);
+  const graph::Resolution resolution(objects, {&facts, 1}, {}, graph::PodPlacement::kChecked, diagnostics);
+  return make_plans(resolution, in_use, options, diagnostics).front();
 }
 
 PciAddress vf_of_pf(int bus, int vf) {
@@ -121,9 +122,9 @@ TEST(Plan, AnInfinibandVfWithoutGuidIsGivenOneAndBoundAgain) {
 
 TEST(Plan, EswitchModeChangesWhileThereAreNoVfs) {
   facts::Nic there = with_vfs(nic("eth0", 1, 8, "15b3", "1021"), 1);
-  there.eswitch_mode = "legacy";
+  there.eswitch_mode = EswitchMode::kLegacy;
   auto wish = policy("a", 1, {pf("eth0")});
-  wish.eswitch_mode = api::given(api::WantedEswitchMode::kSwitchdev);
+  wish.eswitch_mode = api::given(EswitchMode::kSwitchdev);
   const NodePlan plan = planned({wish}, node("n1", {there}));
   EXPECT_THAT(described(plan), ElementsAre("eth0: keep drivers off new VFs (autoprobe off)", "eth0: remove 1 VF",
                                            "eth0: eswitch mode switchdev", "eth0: create 1 VF",
@@ -229,7 +230,8 @@ TEST(Pods, TheirVfsAreCounted) {
   objects.pods[0].resources["openshift.io/rail0"] = 1;
   doc::Diagnostics diagnostics;
   const auto facts = node("n1", {nic("eth0", 1), infiniband("ib0", 2)});
-  const NodePlan plan = plan_node(objects, facts, {}, {}, {}, diagnostics);
+  const graph::Resolution resolution(objects, {&facts, 1}, {}, graph::PodPlacement::kChecked, diagnostics);
+  const NodePlan plan = make_plans(resolution, {}, {}, diagnostics).front();
   ASSERT_EQ(plan.pods.size(), 3U);
   EXPECT_EQ(plan.pods[0].networks[1].interface, "net2");
   EXPECT_EQ(plan.pods[0].networks[1].resource, "openshift.io/rail0");

@@ -22,17 +22,13 @@ std::string disturbed(const Step& step) {
   return fmt::format("{}{}", step.disturbs == Disturbs::kDrain ? "drain: " : "", fmt::join(step.pods, ", "));
 }
 
-std::string driver_name(std::string_view driver) {
-  return std::string(driver.empty() ? "the kernel's network driver" : driver);
-}
-
 // What is done to a VF without what differs from VF to VF (its address).
 struct Treatment {
   std::string operator()(const SetVfMac&) const { return "MAC"; }
   std::string operator()(const SetVfGuids&) const { return "GUID"; }
   std::string operator()(const BindVf& a) const {
-    return a.from.empty() ? "bind to " + driver_name(a.driver)
-                          : fmt::format("bind to {} (now {})", driver_name(a.driver), a.from);
+    return a.from.empty() ? fmt::format("bind to {}", driver_words(a.device_type))
+                          : fmt::format("bind to {} (now {})", driver_words(a.device_type), a.from);
   }
   std::string operator()(const SetVfMtu& a) const {
     return a.from == 0 ? fmt::format("MTU {}", a.to) : fmt::format("MTU {} (now {})", a.to, a.from);
@@ -138,7 +134,7 @@ void add_pf(std::string& text, const PfPlan& pf) {
 
 std::string kind_text(const PoolVf& vf) {
   std::string text = vf.infiniband ? "InfiniBand" : "Ethernet";
-  if (vf.vfio) text += ", vfio-pci";
+  if (vf.device_type == DeviceType::kVfioPci) text += ", vfio-pci";
   if (vf.rdma) text += ", RDMA";
   if (vf.mtu > 0) text += fmt::format(", MTU {}", vf.mtu);
   return text;

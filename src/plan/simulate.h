@@ -25,7 +25,7 @@ class SimulatedNic {
   }
   void operator()(const SetEswitchMode& step) {
     require(nic_.vfs.empty(), "eswitch mode changes under VFs");
-    nic_.eswitch_mode = step.switchdev ? "switchdev" : "legacy";
+    nic_.eswitch_mode = step.mode;
   }
   void operator()(const SetVfCount& step) {
     require(nic_.num_vfs == step.from, "number of VFs is not what the step says");
@@ -54,11 +54,11 @@ class SimulatedNic {
     require(it.pci.driver == step.from, "driver is not what the step says");
     it.pci.driver.clear();
     it.netdev.reset();
-    if (step.driver.empty()) {
+    if (step.device_type == DeviceType::kNetdevice) {
       require(nic_.vfs_autoprobe.value_or(true), "bind while autoprobe is off");
       give_kernel_driver(it);
     } else {
-      it.pci.driver = step.driver;
+      it.pci.driver = driver_for(step.device_type);
     }
   }
   void operator()(const SetVfMtu& step) {

@@ -8,10 +8,6 @@
 namespace railbed::plan {
 namespace {
 
-std::string_view driver_name(std::string_view driver) {
-  return driver.empty() ? "the kernel's network driver" : driver;
-}
-
 struct Describe {
   std::string operator()(const SetAutoprobe& a) const {
     return a.on ? "let drivers be bound to VFs (autoprobe on)" : "keep drivers off new VFs (autoprobe off)";
@@ -21,7 +17,7 @@ struct Describe {
     return fmt::format("{} the PF's MTU to {} (now {})", a.to > a.from ? "raise" : "set", a.to, a.from);
   }
   std::string operator()(const SetEswitchMode& a) const {
-    return a.switchdev ? "eswitch mode switchdev" : "eswitch mode legacy";
+    return fmt::format("eswitch mode {}", eswitch_mode_name(a.mode));
   }
   std::string operator()(const SetVfCount& a) const {
     const auto vfs = [](int n) { return fmt::format("{} VF{}", n, n == 1 ? "" : "s"); };
@@ -36,8 +32,8 @@ struct Describe {
                : fmt::format("VF {}: node GUID {}, port GUID {}", a.vf, a.node_guid, a.port_guid);
   }
   std::string operator()(const BindVf& a) const {
-    return a.from.empty() ? fmt::format("VF {}: bind to {}", a.vf, driver_name(a.driver))
-                          : fmt::format("VF {}: bind to {} (now {})", a.vf, driver_name(a.driver), a.from);
+    return a.from.empty() ? fmt::format("VF {}: bind to {}", a.vf, driver_words(a.device_type))
+                          : fmt::format("VF {}: bind to {} (now {})", a.vf, driver_words(a.device_type), a.from);
   }
   std::string operator()(const SetVfMtu& a) const {
     return a.from == 0 ? fmt::format("VF {}: MTU {}", a.vf, a.to)
@@ -49,6 +45,10 @@ struct Describe {
 };
 
 }  // namespace
+
+std::string_view driver_words(DeviceType type) {
+  return type == DeviceType::kVfioPci ? driver_for(type) : "the kernel's network driver";
+}
 
 std::string_view disturbs_name(Disturbs disturbs) {
   switch (disturbs) {

@@ -22,6 +22,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/eswitch_mode.h"
+#include "base/pci_driver.h"
 #include "base/types.h"
 #include "graph/outcome.h"
 
@@ -41,7 +43,7 @@ struct SetPfMtu {
   friend bool operator==(const SetPfMtu&, const SetPfMtu&) = default;
 };
 struct SetEswitchMode {
-  bool switchdev = false;
+  EswitchMode mode = EswitchMode::kLegacy;
   friend bool operator==(const SetEswitchMode&, const SetEswitchMode&) = default;
 };
 struct SetVfCount {  // sriov_numvfs; from n to m goes through 0
@@ -63,10 +65,13 @@ struct SetVfGuids {
 struct BindVf {  // to its final driver, once; unbinds `from` first where it has one
   VfIndex vf;
   PciAddress address;
-  std::string from;    // empty: none
-  std::string driver;  // "vfio-pci", or "" for the kernel's default netdevice driver
+  std::string from;  // the driver that it has; empty: none
+  DeviceType device_type = DeviceType::kNetdevice;
   friend bool operator==(const BindVf&, const BindVf&) = default;
 };
+// What people are told about the driver: "vfio-pci", "the kernel's network driver".
+std::string_view driver_words(DeviceType type);
+
 struct SetVfMtu {
   VfIndex vf;
   PciAddress address;
@@ -114,7 +119,7 @@ struct PoolVf {
   VfIndex index;
   PciAddress address;
   std::string policy;
-  bool vfio = false;
+  DeviceType device_type = DeviceType::kNetdevice;
   bool rdma = false;
   bool infiniband = false;
   int mtu = 0;  // 0: as it is

@@ -11,8 +11,6 @@
 namespace railbed::plan {
 namespace {
 
-using Driver = VfTarget::Driver;
-
 // A GUID that nobody gave: zero, or all ones, which some tools write to reset one.
 bool is_unset(const std::optional<Guid>& guid) {
   return guid && (guid->is_zero() || guid->value == ~uint64_t{0});
@@ -53,7 +51,7 @@ class StepMaker {
 
  private:
   bool eswitch_differs() const {
-    return target_.switchdev && *target_.switchdev != (nic_.eswitch_mode == "switchdev") && !nic_.eswitch_mode.empty();
+    return target_.eswitch_mode && nic_.eswitch_mode && *target_.eswitch_mode != *nic_.eswitch_mode;
   }
 
   std::vector<std::string> holders() const {
@@ -74,7 +72,7 @@ class StepMaker {
     std::vector<std::string> pods = nic_.num_vfs > 0 ? holders() : std::vector<std::string>{};
     if (!pods.empty() && !options_.disrupt) {
       hold_back(nic_.num_vfs == target_.num_vfs
-                    ? fmt::format("eswitch mode {}", *target_.switchdev ? "switchdev" : "legacy")
+                    ? fmt::format("eswitch mode {}", eswitch_mode_name(target_.eswitch_mode))
                     : fmt::format("{} VFs instead of {}", target_.num_vfs, nic_.num_vfs),
                 target_.count_why, std::move(pods));
       return;
@@ -125,7 +123,7 @@ class StepMaker {
       if (eswitch_differs()) {
         if (from > 0) add("vf-count-0", SetVfCount{from, 0}, target_.count_why, disturbed_, Disturbs::kDrain);
         from = 0;
-        add("eswitch", SetEswitchMode{*target_.switchdev}, target_.eswitch_why);
+        add("eswitch", SetEswitchMode{*target_.eswitch_mode}, target_.eswitch_why);
       }
       if (from != target_.num_vfs)
         add("vf-count", SetVfCount{from, target_.num_vfs}, target_.count_why, disturbed_, Disturbs::kDrain);
@@ -163,19 +161,19 @@ class StepMaker {
   };
 
   VfChange change_of(const VfTarget& wanted, const facts::Vf* now) const {
-    const bool kernel = wanted.driver == Driver::kKernel;
+    const bool kernel = wanted.device_type == DeviceType::kNetdevice;
     const bool mtu_wanted = wanted.mtu > 0 && (max_vf_mtu_ == 0 || wanted.mtu <= max_vf_mtu_);
-    if (now == nullptr) return {.identity = true, .bind = wanted.driver != Driver::kLeave, .mtu = kernel && mtu_wanted};
+    if (now == nullptr) return {.identity = true, .bind = wanted.device_type.has_value(), .mtu = kernel && mtu_wanted};
     const std::string& driver = now->pci.driver;
     VfChange change;
     if (kernel) change.bind = driver.empty() || is_user_space_driver(driver);
-    if (wanted.driver == Driver::kVfio) change.bind = driver != kVfioPci;
+    if (wanted.device_type == DeviceType::kVfioPci) change.bind = driver != kVfioPciDriver;
     if (wanted.guid)
       change.identity = is_unset(now->port_guid) || is_unset(now->node_guid) || (change.bind && !now->port_guid);
     else
       change.identity = change.bind && (!now->admin_mac || now->admin_mac->is_zero());
     // A GUID reaches a VF whose driver runs only through a new bind; a leftover VF is let alone.
-    if (wanted.driver == Driver::kLeave) change.identity = false;
+    if (!wanted.device_type) change.identity = false;
     if (change.identity && wanted.guid) change.bind = true;
     if (kernel && mtu_wanted)
       change.mtu =
@@ -200,10 +198,9 @@ class StepMaker {
       add_vf(vf, "mac", SetVfMac{vf, *wanted.mac}, *wanted.why, pod);
     const PciAddress address = vf_address(nic_, vf).value_or(PciAddress{});
     if (change.bind) {
-      const bool vfio = wanted.driver == Driver::kVfio;
-      add_vf(vf, "bind", BindVf{vf, address, now != nullptr ? now->pci.driver : "", vfio ? std::string(kVfioPci) : ""},
-             *wanted.why, pod);
-      binds_to_kernel_ = binds_to_kernel_ || !vfio;
+      const DeviceType type = wanted.device_type.value_or(DeviceType::kNetdevice);
+      add_vf(vf, "bind", BindVf{vf, address, now != nullptr ? now->pci.driver : "", type}, *wanted.why, pod);
+      binds_to_kernel_ = binds_to_kernel_ || type == DeviceType::kNetdevice;
     }
     if (change.mtu)
       add_vf(vf, "mtu", SetVfMtu{vf, address, now != nullptr && now->netdev ? now->netdev->mtu : 0, wanted.mtu},
@@ -214,7 +211,7 @@ class StepMaker {
     std::vector<std::string> parts;
     if (change.identity && wanted.guid) parts.push_back(fmt::format("GUID {}", *wanted.guid));
     if (change.bind)
-      parts.push_back(wanted.driver == Driver::kVfio ? "bind to vfio-pci" : "bind to the kernel's network driver");
+      parts.push_back(fmt::format("bind to {}", driver_words(wanted.device_type.value_or(DeviceType::kNetdevice))));
     if (change.mtu) parts.push_back(fmt::format("MTU {}", wanted.mtu));
     return fmt::format("VF {}: {}", vf, fmt::join(parts, ", "));
   }

@@ -21,8 +21,8 @@ struct Why {
 };
 
 struct VfTarget {
-  enum class Driver : uint8_t { kLeave, kKernel, kVfio } driver = Driver::kLeave;
-  int mtu = 0;  // 0: as it is
+  std::optional<DeviceType> device_type;  // absent: its driver is left as it is
+  int mtu = 0;                            // 0: as it is
   // Given to the VF when it is made, or bound and has none.
   std::optional<MacAddress> mac;
   std::optional<Guid> guid;
@@ -36,7 +36,7 @@ struct PfTarget {
   int num_vfs = 0;
   std::optional<int> mtu;
   std::optional<bool> up;
-  std::optional<bool> switchdev;
+  std::optional<EswitchMode> eswitch_mode;
   std::optional<bool> autoprobe;  // at the end
   Why count_why, mtu_why, eswitch_why, why;
   std::vector<VfTarget> vfs;  // num_vfs of them

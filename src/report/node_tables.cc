@@ -170,7 +170,8 @@ void add_ports(Table& table, const Nic& nic, Detail detail, const std::map<PciAd
            infiniband ? optional_cell(port.rdma->lid) : Cell(),
            port.netdev != nullptr && port.netdev->ipoib ? Cell(fmt::format("0x{:06x}", port.netdev->ipoib->qpn))
                                                         : Cell(),
-           port.rdma != nullptr ? Cell(port.rdma->rate_text) : Cell(), Cell(nic.eswitch_mode)});
+           port.rdma != nullptr ? Cell(port.rdma->rate_text) : Cell(),
+           Cell(std::string(eswitch_mode_name(nic.eswitch_mode)))});
     }
     table.row(std::move(cells));
     first = false;

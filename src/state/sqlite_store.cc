@@ -98,7 +98,7 @@ Result<PfBaseline> read_baseline(const Row& row) {
                     .autoprobe = row.integer(3) != 0,
                     .mtu = static_cast<int>(row.integer(4)),
                     .up = row.integer(5) != 0,
-                    .eswitch_mode = row.text(6),
+                    .eswitch_mode = parse_eswitch_mode(row.text(6)),
                     .vfs = TRY(parse_vfs(row.text(7)))};
 }
 struct NumberedAttachment {
@@ -174,9 +174,9 @@ class SqliteStore : public Store {
   }
   Result<void> put_baseline(const PfBaseline& b) override {
     std::lock_guard lock(mutex_);
-    return db_->run(
-        "INSERT INTO baseline VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        {b.pf.to_string(), b.pf_name, b.num_vfs, b.autoprobe, b.mtu, b.up, b.eswitch_mode, vfs_text(b.vfs)});
+    return db_->run("INSERT INTO baseline VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                    {b.pf.to_string(), b.pf_name, b.num_vfs, b.autoprobe, b.mtu, b.up,
+                     std::string(eswitch_mode_name(b.eswitch_mode)), vfs_text(b.vfs)});
   }
   Result<void> forget_baseline(PciAddress pf) override {
     std::lock_guard lock(mutex_);

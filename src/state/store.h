@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/eswitch_mode.h"
 #include "base/ip.h"
 #include "base/types.h"
 
@@ -43,8 +44,8 @@ struct PfBaseline {
   bool autoprobe = true;
   int mtu = 0;
   bool up = false;
-  std::string eswitch_mode;     // empty: none
-  std::vector<VfBaseline> vfs;  // as many as num_vfs, by index
+  std::optional<EswitchMode> eswitch_mode;  // absent: none
+  std::vector<VfBaseline> vfs;              // as many as num_vfs, by index
   friend bool operator==(const PfBaseline&, const PfBaseline&) = default;
 };
 

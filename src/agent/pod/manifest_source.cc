@@ -2,14 +2,13 @@
 #include "agent/pod/manifest_source.h"
 
 #include <algorithm>
-#include <set>
 
+#include "agent/pod/network_status.h"
 #include "api/attachment.h"
 #include "api/load.h"
-#include "attach/attach.h"
 #include "doc/yaml.h"
+#include "node/planned_addresses.h"
 #include "node/pod_vfs.h"
-#include "state/sandbox.h"
 
 namespace railbed::agent {
 namespace {
@@ -20,7 +19,6 @@ constexpr int kMostFolders = 8;  // one in another
 constexpr std::string_view kResourceName = "k8s.v1.cni.cncf.io/resourceName";
 
 using Texts = std::map<std::string, std::string>;
-using Planned = std::map<ipam::Owner, Result<std::vector<ipam::Assigned>>>;
 
 bool is_manifest(const std::string& name) {
   return name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json");
@@ -66,12 +64,12 @@ struct ManifestSource::Snapshot {
   api::Objects objects;
   doc::Diagnostics diagnostics;
   std::map<std::string, PodInfo> pods;
-  std::map<std::string, NetworkInfo> networks;
+  std::map<std::string, Result<NetworkInfo>> networks;
+  std::shared_ptr<const AddressWishes> wishes;
   // Made when first needed, in a turn.
   std::unique_ptr<node::Resolved> resolved;
-  std::optional<Planned> planned;
 
-  void read() {
+  void read(const graph::Options& options) {
     for (const auto& [path, text] : texts)
       for (Value& document : doc::parse_yaml(std::make_shared<doc::Source>(doc::Source{path, text}), diagnostics))
         documents.push_back(std::move(document));
@@ -81,6 +79,10 @@ struct ManifestSource::Snapshot {
       take(document);
     }
     objects = api::load_documents(pointers, diagnostics);
+    render(options.resource_prefix);
+    doc::Diagnostics unseen;
+    wishes = std::make_shared<const AddressWishes>(
+        node::address_wishes(graph::index(objects, options, unseen), node::PlannedTypes::kSameOnAllMachines));
   }
 
   // Pods and definitions as they are written: what is wrong in them is told when they are needed.
@@ -99,19 +101,24 @@ struct ManifestSource::Snapshot {
     if (name.empty()) return;
     if (kind == "Pod") pods[ns + "/" + name] = {ns, name, text_of(metadata, "uid"), annotations_of(metadata)};
     if (kind == "NetworkAttachmentDefinition") {
-      NetworkInfo network{ns, name, text_of(object.find("spec"), "config"), ""};
-      auto annotations = annotations_of(metadata);
-      network.resource = annotations[std::string(kResourceName)];
-      networks[network.key()] = std::move(network);
+      std::string resource = annotations_of(metadata)[std::string(kResourceName)];
+      networks.insert_or_assign(ns + "/" + name,
+                                network_of(ns, name, text_of(object.find("spec"), "config"), resource));
     }
+  }
+
+  static Result<NetworkInfo> network_of(const std::string& ns, const std::string& name, const std::string& config,
+                                        const std::string& resource) {
+    return NetworkInfo{ns, name, TRY(parse_network_config(config).context("network {}/{}", ns, name)), resource};
   }
 
   // SriovNetworks become definitions; one that is written out counts more.
   void render(const std::string& prefix) {
     for (const api::SriovNetwork& one : objects.networks) {
       api::NetworkAttachmentDefinition made = api::render(one, prefix);
-      NetworkInfo network{*made.meta.ns, *made.meta.name, api::config_text(made.config), *made.resource_name};
-      networks.try_emplace(network.key(), std::move(network));
+      NetworkInfo network{*made.meta.ns, *made.meta.name, api::to_value(made.config), *made.resource_name};
+      const std::string key = network.key();
+      networks.try_emplace(key, std::move(network));
     }
   }
 
@@ -123,8 +130,8 @@ struct ManifestSource::Snapshot {
   }
 };
 
-ManifestSource::ManifestSource(os::Kernel& kernel, std::string directory, node::Settings settings)
-    : kernel_(kernel), directory_(std::move(directory)), settings_(std::move(settings)) {
+ManifestSource::ManifestSource(os::Kernel& kernel, state::Store& store, std::string directory, node::Settings settings)
+    : kernel_(kernel), store_(store), directory_(std::move(directory)), settings_(std::move(settings)) {
   while (directory_.size() > 1 && directory_.back() == '/') directory_.pop_back();
   if (settings_.node.empty()) settings_.node = kernel_.host_name();
 }
@@ -137,8 +144,7 @@ Result<std::shared_ptr<ManifestSource::Snapshot>> ManifestSource::current() {
   if (snapshot_ != nullptr && snapshot_->texts == texts) return snapshot_;
   auto fresh = std::make_shared<Snapshot>();
   fresh->texts = std::move(texts);
-  fresh->read();
-  fresh->render(settings_.resource_prefix);
+  fresh->read({.resource_prefix = settings_.resource_prefix, .soft_rdma = settings_.soft_rdma});
   snapshot_ = fresh;
   return fresh;
 }
@@ -190,8 +196,7 @@ Result<std::vector<Device>> ManifestSource::devices(const PodInfo& pod, const st
   auto now = TRY(last());
   for (bool fresh : {false, true}) {
     if (fresh || now->resolved == nullptr) {
-      doc::Diagnostics unseen;
-      now->resolved = TRY(node::resolve(kernel_, nullptr, now->objects, settings_, unseen));
+      now->resolved = TRY(node::look(kernel_, nullptr, now->objects, settings_));
       fresh = true;
     }
     plan::InUse taken = in_use;
@@ -209,90 +214,13 @@ Result<std::vector<Device>> ManifestSource::devices(const PodInfo& pod, const st
   return fail(Code::kInternal, "devices of {}", resource);
 }
 
-namespace {
-
-// Who has an address, whatever sandbox of the pod it was.
-std::string pod_of(const std::string& sandbox) {
-  state::Sandbox one = state::Sandbox::of_key(sandbox);
-  return one.pod.empty() ? sandbox : one.pod;
+Result<std::shared_ptr<const AddressWishes>> ManifestSource::address_wishes() {
+  return TRY(last())->wishes;
 }
 
-bool is_planned(const api::IpamConfig& config) {
-  return config.type == api::IpamType::kWhereabouts || config.type == api::IpamType::kStatic;
-}
-
-std::vector<ipam::Wish> wishes_of(const graph::Catalog& catalog) {
-  std::vector<ipam::Wish> wishes;
-  for (const api::Pod* pod : catalog.pods)
-    for (const graph::PodNetwork& network : graph::networks_of(catalog, *pod)) {
-      if (network.network == nullptr) continue;
-      auto config = attach::ipam_of(network.network->definition.config, network.key);
-      if (!config.has_value() || !is_planned(*config)) continue;
-      ipam::Wish wish{.owner = {pod->key(), network.interface}, .network = network.key, .config = *config};
-      for (const api::Field<std::string>& address : network.selection->ips) wish.requested.push_back(*address);
-      wishes.push_back(std::move(wish));
-    }
-  return wishes;
-}
-
-// The plan's addresses are kept for their pods: a file that is added later does not move them.
-Result<void> reserve(Engine::Turn& turn, const Planned& planned, const std::vector<state::AddressLease>& leases) {
-  std::set<std::pair<std::string, IpAddress>> taken;
-  for (const state::AddressLease& lease : leases) taken.emplace(lease.pool, lease.address);
-  for (const auto& [owner, assigned] : planned) {
-    if (!assigned.has_value()) continue;
-    for (const ipam::Assigned& one : *assigned) {
-      if (one.pool.empty() || !taken.emplace(one.pool, one.address.address).second) continue;
-      TRY(turn.store().put_lease({one.pool, one.address.address, owner.pod, owner.interface}));
-      turn.addresses().take(one.pool, one.address.address, owner);
-    }
-  }
-  return {};
-}
-
-}  // namespace
-
-Result<std::optional<std::vector<ipam::Assigned>>> ManifestSource::addresses(Engine::Turn& turn, const PodInfo& pod,
-                                                                             const std::string& sandbox,
-                                                                             const std::string& interface) {
-  std::optional<std::vector<ipam::Assigned>> none;
-  auto now = TRY(last());
-  if (!now->planned.has_value()) {
-    doc::Diagnostics unseen;
-    graph::Catalog catalog = graph::index(
-        now->objects, {.resource_prefix = settings_.resource_prefix, .soft_rdma = settings_.soft_rdma}, unseen);
-    std::vector<state::AddressLease> leases = TRY(turn.store().all_leases());
-    std::vector<state::AddressLease> by_pod = leases;
-    for (state::AddressLease& lease : by_pod) lease.pod = pod_of(lease.pod);
-    now->planned = ipam::plan_addresses(wishes_of(catalog), by_pod);
-    TRY(reserve(turn, *now->planned, leases));
-  }
-  const ipam::Owner owner{pod.key(), interface};
-  auto own = now->planned->find(owner);
-  if (own == now->planned->end()) return none;
-  if (!own->second.has_value()) return fail(own->second.error());
-  if (sandbox != pod.key()) {  // from the reservation to the sandbox
-    TRY(turn.store().forget_leases(owner.pod, owner.interface));
-    turn.addresses().release(owner);
-  }
-  for (const ipam::Assigned& one : *own->second)
-    if (!one.pool.empty()) turn.addresses().take(one.pool, one.address.address, {sandbox, interface});
-  return std::optional(*own->second);
-}
-
-Result<void> ManifestSource::publish_status(Engine::Turn& turn, const PodInfo& pod, const std::string& sandbox,
-                                            const std::string& json) {
-  std::string key = std::string(kNetworkStatusNote) + sandbox;
-  if (!json.empty()) return turn.store().put_note(key, json);
-  TRY(turn.store().forget_note(key));
-  // The pod's addresses are kept for its next sandbox.
-  auto now = TRY(last());
-  if (!now->planned.has_value()) return {};
-  Planned of_pod;
-  for (auto one = now->planned->lower_bound({pod.key(), ""}); one != now->planned->end() && one->first.pod == pod.key();
-       ++one)
-    of_pod.insert(*one);
-  return of_pod.empty() ? Result<void>{} : reserve(turn, of_pod, TRY(turn.store().all_leases()));
+Result<void> ManifestSource::publish_status(const PodInfo&, const std::string& sandbox, const Value& status) {
+  const std::string key = std::string(kNetworkStatusNote) + sandbox;
+  return status.is_null() ? store_.forget_note(key) : store_.put_note(key, annotation_text(status));
 }
 
 }  // namespace railbed::agent

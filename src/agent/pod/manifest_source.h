@@ -4,9 +4,9 @@
 //
 // The directory is read again for every pod; only when a text has changed is it understood anew. A manifest
 // with an error leaves out its object, and whoever looks for that object is told. VFs come from the policies,
-// by the rule of `railbed up`; addresses of whereabouts and static networks are planned over all pods of the
-// directory, so that machines with the same files come to the same answer, and those that pods have not taken
-// yet are kept for them in the store. Threading: any thread. Failure: as sources.h says.
+// by the rule of `railbed up`; addresses of whereabouts and static networks are wished for by all pods of the
+// directory at once, so that machines with the same files come to the same answer (reservations.h).
+// Threading: any thread. Failure: as sources.h says.
 #pragma once
 
 #include <memory>
@@ -19,19 +19,16 @@ namespace railbed::agent {
 
 class ManifestSource : public PodSource, public DeviceSource {
  public:
-  // `kernel` must outlive this. Of the settings, node, resource_prefix and soft_rdma count.
-  ManifestSource(os::Kernel& kernel, std::string directory, node::Settings settings);
+  // `kernel` and `store` must outlive this. Of the settings, node, resource_prefix and soft_rdma count.
+  ManifestSource(os::Kernel& kernel, state::Store& store, std::string directory, node::Settings settings);
   ~ManifestSource() override;
 
   Result<PodInfo> pod(const std::string& ns, const std::string& name, const std::string& uid) override;
   Result<NetworkInfo> network(const std::string& ns, const std::string& name) override;
-  Result<std::optional<std::vector<ipam::Assigned>>> addresses(Engine::Turn& turn, const PodInfo& pod,
-                                                               const std::string& sandbox,
-                                                               const std::string& interface) override;
+  Result<std::shared_ptr<const AddressWishes>> address_wishes() override;
   bool soft_rdma() override;
   // Kept in the store as note "network-status/<sandbox>".
-  Result<void> publish_status(Engine::Turn& turn, const PodInfo& pod, const std::string& sandbox,
-                              const std::string& json) override;
+  Result<void> publish_status(const PodInfo& pod, const std::string& sandbox, const doc::Value& status) override;
   Result<std::vector<Device>> devices(const PodInfo& pod, const std::string& resource, size_t count,
                                       const plan::InUse& in_use) override;
 
@@ -43,6 +40,7 @@ class ManifestSource : public PodSource, public DeviceSource {
   Result<std::shared_ptr<Snapshot>> last();
 
   os::Kernel& kernel_;
+  state::Store& store_;  // used in turns only
   std::string directory_;
   node::Settings settings_;
   std::mutex mutex_;

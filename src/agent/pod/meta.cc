@@ -282,9 +282,11 @@ Result<std::vector<std::string>> Meta::recover(Engine& engine) {
     if (note.netns.empty() || turn.kernel().netns().open(note.netns).has_value()) continue;
     for (const std::string& file : note.device_info) TRY(device_info_.remove(file));
     state::Sandbox sandbox = state::Sandbox::of_key(note.key);
-    if (size_t slash = sandbox.pod.find('/'); slash != std::string::npos)
-      TRY(pods_.publish_status(turn, {.ns = sandbox.pod.substr(0, slash), .name = sandbox.pod.substr(slash + 1)},
-                               note.key, ""));
+    if (size_t slash = sandbox.pod.find('/'); slash != std::string::npos) {
+      TRY(pods_.publish_status({.ns = sandbox.pod.substr(0, slash), .name = sandbox.pod.substr(slash + 1)}, note.key,
+                               doc::Value()));
+      TRY(reservations_.reserve(turn, pods_, sandbox.pod));
+    }
     TRY(forget_sandbox_note(turn.store(), note.key));
     TRY(forget_pod_if_empty(turn.store(), note.key));
     lines.push_back(fmt::format("{}: forgotten, its namespace is gone", note.key));

@@ -21,6 +21,7 @@
 #include "agent/leftovers/adopt.h"
 #include "agent/pod/device_info.h"
 #include "agent/pod/meta_pod.h"
+#include "agent/pod/reservations.h"
 #include "agent/pod/sources.h"
 #include "os/ports/disk.h"
 
@@ -52,6 +53,8 @@ class Meta {
   PodSource& pods() { return pods_; }
   const std::vector<DeviceSource*>& devices() const { return devices_; }
   DeviceInfo& device_info() { return device_info_; }
+  // In a turn.
+  Reservations& reservations() { return reservations_; }
   // Also for single plugins of ours with an IPAM type that is not.
   StatusMemory& statuses() { return statuses_; }
 
@@ -66,6 +69,7 @@ class Meta {
   PodSource& pods_;
   std::vector<DeviceSource*> devices_;
   DeviceInfo device_info_;
+  Reservations reservations_;
   std::unique_ptr<ForeignAllocations> adopted_;  // null: none
 
   StatusMemory statuses_;  // last: its thread uses the others

@@ -388,8 +388,9 @@ class SandboxAttacher {
       drop_default_routes(network, addresses.result);
       return wanted;
     }
-    auto planned = TRY_CNI(wish_.known ? meta_.pods().addresses(turn, wish_.pod, key_, network.ifname)
-                                       : std::optional<std::vector<ipam::Assigned>>());
+    auto planned =
+        TRY_CNI(wish_.known ? meta_.reservations().take(turn, meta_.pods(), wish_.pod.key(), {key_, network.ifname})
+                            : std::optional<std::vector<ipam::Assigned>>());
     if (planned.has_value()) {
       addresses.result = TRY_CNI(planned_result(network, wanted.config, *planned));
       addresses.assigned = *std::move(planned);
@@ -451,7 +452,7 @@ class SandboxAttacher {
     auto transaction = TRY_CNI(state::Transaction::begin(turn.store()));
     for (const state::Attachment& record : executed_) TRY_CNI(turn.store().put_attachment(record));
     TRY_CNI(remember_pod(turn.store(), sandbox_, request_.netns));
-    if (wish_.wants_status()) TRY_CNI(meta_.pods().publish_status(turn, wish_.pod, key_, status_text()));
+    if (wish_.wants_status()) TRY_CNI(meta_.pods().publish_status(wish_.pod, key_, status()));
     TRY_CNI(transaction.commit());
     return {};
   }
@@ -466,7 +467,7 @@ class SandboxAttacher {
     }
   }
 
-  std::string status_text() {
+  Value status() {
     std::vector<NetworkStatus> networks;
     for (size_t i = 0; i < wish_.networks.size(); ++i) {
       Value info = device_info_of(wish_.networks[i]);
@@ -475,7 +476,7 @@ class SandboxAttacher {
                           .result = results_[i],
                           .device_info = info.is_null() ? device_infos_[i] : std::move(info)});
     }
-    return to_json(networks);
+    return to_value(networks);
   }
 
   Parts& parts_;

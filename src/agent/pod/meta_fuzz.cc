@@ -32,7 +32,7 @@ void multus(const std::string& text) {
 void answer(const std::string& text) {
   auto result = cni::read_result(text, "1.0.0");
   if (!result.has_value()) return;
-  (void)agent::to_json(std::vector<agent::NetworkStatus>{{"ns/net", true, *result, {}}});
+  (void)agent::annotation_text(agent::to_value(std::vector<agent::NetworkStatus>{{"ns/net", true, *result, {}}}));
   state::Attachment record = agent::program_record(
       "ns/a@c1", "net", 0, {.type = "x", .container_id = "c1", .ifname = "eth0", .config = "{}"}, "1.0.0");
   agent::conclude(record, *result);

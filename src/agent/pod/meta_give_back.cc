@@ -110,7 +110,8 @@ class SandboxGiver {
     if (slash != std::string::npos) {
       PodInfo pod{.ns = sandbox.pod.substr(0, slash), .name = sandbox.pod.substr(slash + 1)};
       if (note_.has_value()) pod.uid = note_->pod_uid;
-      TRY(meta_.pods().publish_status(turn, pod, key_, ""));
+      TRY(meta_.pods().publish_status(pod, key_, doc::Value()));
+      TRY(meta_.reservations().reserve(turn, meta_.pods(), sandbox.pod));
     }
     TRY(forget_sandbox_note(turn.store(), key_));
     TRY(forget_pod_if_empty(turn.store(), key_));

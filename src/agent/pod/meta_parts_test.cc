@@ -188,7 +188,8 @@ TEST(NetworkStatus, IsAsMultusWritesIt) {
   ASSERT_TRUE(eth0.has_value() && net1.has_value());
   doc::Value info = doc::Value::object();
   info.set("type", "pci");
-  std::string text = to_json(std::vector<NetworkStatus>{{"cbr0", true, *eth0, {}}, {"llm/rail0", false, *net1, info}});
+  std::string text = annotation_text(
+      to_value(std::vector<NetworkStatus>{{"cbr0", true, *eth0, {}}, {"llm/rail0", false, *net1, info}}));
   EXPECT_EQ(text, R"([{
     "name": "cbr0",
     "interface": "eth0",

@@ -7,7 +7,6 @@
 #include "api/load.h"
 #include "api/names.h"
 #include "attach/types.h"
-#include "doc/json.h"
 
 namespace railbed::agent {
 namespace {
@@ -34,9 +33,10 @@ std::string type_of(const Value& plugin) {
   return type != nullptr && type->is_string() ? *type->as_string() : "";
 }
 
-// A configuration with the definition's name where it has none of its own.
-Outcome<cni::ListConfig> read_list(const std::string& text, const std::string& name) {
-  cni::ListConfig list = TRY_CNI(cni::read_list_config(text));
+// A configuration, as text or as a value, with the definition's name where it has none of its own.
+template <typename Config>
+Outcome<cni::ListConfig> read_list(const Config& config, const std::string& name) {
+  cni::ListConfig list = TRY_CNI(cni::read_list_config(config));
   if (list.name.empty()) list.name = name;
   for (const Value& plugin : list.plugins) {
     std::string type = type_of(plugin);
@@ -111,7 +111,7 @@ class PodReader {
   // A delegate that is written into the configuration.
   Outcome<NetworkWanted> inline_network(const Value& object) {
     NetworkWanted network;
-    network.list = TRY_CNI(read_list(doc::to_json(object), plugin_.network));
+    network.list = TRY_CNI(read_list(object, plugin_.network));
     network.name = network.list.name;
     return network;
   }
@@ -168,9 +168,9 @@ class PodReader {
 
   Outcome<NetworkWanted> of_definition(const NetworkInfo& definition) {
     NetworkWanted network{.name = definition.key(), .resource = definition.resource};
-    std::string text = definition.config;
-    if (text.find_first_not_of(" \t\r\n") == std::string::npos) text = TRY_CNI(file_by_name(definition.name));
-    Outcome<cni::ListConfig> list = read_list(text, definition.name);
+    Outcome<cni::ListConfig> list = definition.config.is_null()
+                                        ? read_list(TRY_CNI(file_by_name(definition.name)), definition.name)
+                                        : read_list(definition.config, definition.name);
     if (!list.has_value()) {
       list.error().message = fmt::format("network {}: {}", definition.key(), list.error().message);
       return std::unexpected(std::move(list.error()));

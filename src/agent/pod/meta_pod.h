@@ -15,6 +15,7 @@
 #include "api/objects.h"
 #include "cni/config.h"
 #include "cni/request.h"
+#include "os/ports/kernel.h"
 
 namespace railbed::agent {
 

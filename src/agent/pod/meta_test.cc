@@ -167,7 +167,7 @@ TEST_F(MetaTest, RefusesWhatNoPluginTakesBeforeAnythingIsDone) {
 }
 
 TEST_F(MetaTest, KeepsNamespacesApartWhereItIsTold) {
-  pods.networks["other/rail"] = {"other", "rail", kMacvlan, ""};
+  pods.networks["other/rail"] = {"other", "rail", parse_network_config(kMacvlan).value(), ""};
   pods.add_pod("other/rail");
   EXPECT_FALSE(ask(cni::Command::kAdd, R"(,"namespaceIsolation":true)").has_value());
   EXPECT_TRUE(ask(cni::Command::kAdd, R"(,"namespaceIsolation":true,"globalNamespaces":"default,other")").has_value());
@@ -461,7 +461,8 @@ spec: { containers: [{ name: main, image: none }] }
     return text.replace(text.find("NAME"), 4, name);
   };
   kernel.put_file("/etc/railbed/pods.yaml", pod_of("a") + pod_of("b"));
-  ManifestSource source(kernel, "/etc/railbed", {});
+  ManifestSource source(kernel, *store, "/etc/railbed", {});
+  Reservations reservations;
   auto known = source.pod("ns", "a", "u1");
   ASSERT_TRUE(known) << known.error().to_string();
   EXPECT_EQ(known->uid, "u1");
@@ -474,7 +475,7 @@ spec: { containers: [{ name: main, image: none }] }
     auto turn = engine.turn(std::chrono::seconds(1));
     auto pod_info = source.pod("ns", name, "");
     ASSERT_TRUE(turn && pod_info);
-    auto planned = source.addresses(*turn, *pod_info, pod_info->key() + "@c", "net1");
+    auto planned = reservations.take(*turn, source, pod_info->key(), {pod_info->key() + "@c", "net1"});
     ASSERT_TRUE(planned) << planned.error().to_string();
     ASSERT_TRUE(planned->has_value());
     EXPECT_EQ((*planned)->at(0).address.to_string(), address);
@@ -482,6 +483,51 @@ spec: { containers: [{ name: main, image: none }] }
   kernel.put_file("/etc/railbed/pods.yaml", pod_of("c"));
   EXPECT_TRUE(source.pod("ns", "c", ""));
   EXPECT_FALSE(source.pod("ns", "a", ""));
+}
+
+TEST_F(MetaTest, ManifestsGiveNetworksAsValues) {
+  kernel.put_file("/etc/railbed/net.yaml", R"(
+apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata: { name: broken, namespace: ns }
+spec: { config: '{"type": }' }
+---
+apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata: { name: list, namespace: ns }
+spec: { config: '[]' }
+---
+apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata: { name: file, namespace: ns }
+spec: {}
+---
+apiVersion: sriovnetwork.openshift.io/v1
+kind: SriovNetwork
+metadata: { name: rail0, namespace: op }
+spec: { resourceName: rail0, networkNamespace: ns, vlan: 100 }
+)");
+  ManifestSource source(kernel, *store, "/etc/railbed", {});
+  EXPECT_EQ(source.network("ns", "broken").error().story(),
+            "network ns/broken: network configuration:1:10: expected a value, found '}'");
+  EXPECT_EQ(source.network("ns", "broken").error().code, Code::kInvalid);
+  EXPECT_EQ(source.network("ns", "list").error().story(),
+            "network ns/list: network configuration: a JSON object should stand here, not a list");
+  EXPECT_TRUE(source.network("ns", "file")->config.is_null());
+  auto rail = source.network("ns", "rail0");
+  ASSERT_TRUE(rail) << rail.error().story();
+  EXPECT_EQ(rail->resource, "openshift.io/rail0");
+  EXPECT_EQ(doc::to_json(*rail->config.find("vlan")), "100");
+}
+
+TEST_F(MetaTest, ManifestsKeepTheStatusAsANote) {
+  ManifestSource source(kernel, *store, "/etc/railbed", {});
+  doc::Value status = doc::Value::array();
+  status.push(doc::Value::object()).set("name", "ns/rail");
+  ASSERT_TRUE(source.publish_status({.ns = "ns", .name = "a"}, "ns/a@c", status));
+  EXPECT_EQ(store->note("network-status/ns/a@c").value(), "[{\n    \"name\": \"ns/rail\"\n}]");
+  ASSERT_TRUE(source.publish_status({.ns = "ns", .name = "a"}, "ns/a@c", doc::Value()));
+  EXPECT_EQ(store->note("network-status/ns/a@c").value(), std::nullopt);
 }
 
 }  // namespace

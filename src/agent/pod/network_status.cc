@@ -89,12 +89,18 @@ Value to_value(const NetworkStatus& network) {
   return all;
 }
 
-std::string to_json(const std::vector<NetworkStatus>& networks) {
-  std::string text;
+Value to_value(const std::vector<NetworkStatus>& networks) {
+  Value all = Value::array();
   for (const NetworkStatus& network : networks) {
     Value elements = to_value(network);
-    for (const Value& element : *elements.as_array()) text += (text.empty() ? "" : ",") + doc::to_json(element, 4);
+    for (Value& element : *elements.as_array()) all.push(std::move(element));
   }
+  return all;
+}
+
+std::string annotation_text(const Value& status) {
+  std::string text;
+  for (const Value& element : *status.as_array()) text += (text.empty() ? "" : ",") + doc::to_json(element, 4);
   return "[" + text + "]";
 }
 

@@ -22,6 +22,9 @@ struct NetworkStatus {
 
 // An element per interface in the pod.
 doc::Value to_value(const NetworkStatus& network);
-std::string to_json(const std::vector<NetworkStatus>& networks);
+// Those of all networks, in one array.
+doc::Value to_value(const std::vector<NetworkStatus>& networks);
+// That array as the annotation's text.
+std::string annotation_text(const doc::Value& status);
 
 }  // namespace railbed::agent

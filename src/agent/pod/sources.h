@@ -3,8 +3,10 @@
 // goes.
 //
 // Why interfaces: on a machine of its own this comes from files (manifest_source.h), from kubelet's checkpoint
-// (kubelet_checkpoint.h), in a cluster from a cache of the API server. Threading: any thread, several at once. Failure:
-// NotFound where there is no such pod, network or resource; anything else fails the ADD.
+// (kubelet_checkpoint.h), in a cluster from a cache of the API server. A source gives and takes values; it knows
+// nothing of turns, and JSON is parsed where it comes in. Threading: any thread, several at once, unless a function
+// says that it is called in a turn. Failure: NotFound where there is no such pod, network or resource; anything else
+// fails the ADD.
 #pragma once
 
 #include <map>
@@ -13,10 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/engine.h"
+#include "doc/value.h"
 #include "ipam/assign.h"
 #include "plan/plan.h"
-#include "state/store.h"
 
 namespace railbed::agent {
 
@@ -32,10 +33,17 @@ struct PodInfo {
 struct NetworkInfo {
   std::string ns;
   std::string name;
-  std::string config;    // JSON text; empty: a file of the node with this name has it
+  doc::Value config;     // the CNI configuration, an object; null: a file of the node with this name has it
   std::string resource;  // "openshift.io/rail0"; empty: it needs no device
   std::string key() const { return ns + "/" + name; }
 };
+
+// The text of a definition's spec.config as NetworkInfo::config. Invalid with line and column where it is no JSON
+// object.
+Result<doc::Value> parse_network_config(const std::string& text);
+
+// What interfaces of pods anywhere want of the networks' address ranges, in the order in which they are served.
+using AddressWishes = std::vector<ipam::Wish>;
 
 class PodSource {
  public:
@@ -44,19 +52,16 @@ class PodSource {
   virtual Result<PodInfo> pod(const std::string& ns, const std::string& name, const std::string& uid) = 0;
   virtual Result<NetworkInfo> network(const std::string& ns, const std::string& name) = 0;
 
-  // Addresses that are decided already for an interface of the pod; nothing where the agent decides. They are
-  // free for `sandbox` to take afterwards.
-  virtual Result<std::optional<std::vector<ipam::Assigned>>> addresses(Engine::Turn& turn, const PodInfo& pod,
-                                                                       const std::string& sandbox,
-                                                                       const std::string& interface) {
-    (void)turn, (void)pod, (void)sandbox, (void)interface;
-    return std::optional<std::vector<ipam::Assigned>>();
+  // For addresses that must be planned over all pods that the source knows: the same pointer as long as nothing has
+  // changed. Null where the agent decides for one pod at a time.
+  virtual Result<std::shared_ptr<const AddressWishes>> address_wishes() {
+    return std::shared_ptr<const AddressWishes>();
   }
   // RDMA-marked VFs of pods get a soft RDMA device where they have none.
   virtual bool soft_rdma() { return false; }
-  // The pod's k8s.v1.cni.cncf.io/network-status; empty: it has no networks any more. Must not wait for a network.
-  virtual Result<void> publish_status(Engine::Turn& turn, const PodInfo& pod, const std::string& sandbox,
-                                      const std::string& json) = 0;
+  // The pod's k8s.v1.cni.cncf.io/network-status, an array; null: it has no networks any more. Called in a turn, in the
+  // transaction that records the networks: must not wait for anything.
+  virtual Result<void> publish_status(const PodInfo& pod, const std::string& sandbox, const doc::Value& status) = 0;
 };
 
 struct Device {

@@ -94,7 +94,7 @@ class FakeEswitch : public EswitchPort {
     return TRY(find(pf, fmt::format("DEVLINK_CMD_ESWITCH_GET pci/{}", pf)))->mode;
   }
   Result<void> set_mode(PciAddress pf, EswitchMode mode) override {
-    std::string text = fmt::format("pci/{} mode {}", pf, mode == EswitchMode::kSwitchdev ? "switchdev" : "legacy");
+    std::string text = fmt::format("pci/{} mode {}", pf, eswitch_mode_name(mode));
     std::string what = "DEVLINK_CMD_ESWITCH_SET " + text;
     return state_->change("eswitch " + text, what, [&]() -> Result<void> {
       TRY(find(pf, what))->mode = mode;

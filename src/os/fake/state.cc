@@ -188,7 +188,7 @@ std::string FakeState::snapshot() {
   std::string text;
   for (const FakePfState& pf : pfs) {
     text += fmt::format("pf {} vfs {} autoprobe {} {}\n", pf.config.address, pf.num_vfs, pf.autoprobe,
-                        pf.mode == EswitchMode::kSwitchdev ? "switchdev" : "legacy");
+                        eswitch_mode_name(pf.mode));
     for (const VfInfo& vf : pf.vfs) text += fmt::format("  setting {}\n", vf_text(vf));
   }
   for (const auto& [address, one] : devices)

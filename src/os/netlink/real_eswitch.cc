@@ -26,8 +26,7 @@ class RealEswitch : public EswitchPort {
 
   Result<void> set_mode(PciAddress pf, EswitchMode mode) override {
     auto request = encode_set_eswitch(family_, pf, mode);
-    TRY(ask(request, fmt::format("DEVLINK_CMD_ESWITCH_SET pci/{} mode {}", pf,
-                                 mode == EswitchMode::kSwitchdev ? "switchdev" : "legacy")));
+    TRY(ask(request, fmt::format("DEVLINK_CMD_ESWITCH_SET pci/{} mode {}", pf, eswitch_mode_name(mode))));
     return {};
   }
 

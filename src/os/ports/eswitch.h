@@ -9,11 +9,12 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/eswitch_mode.h"
 #include "base/types.h"
 
 namespace railbed::os {
 
-enum class EswitchMode : uint8_t { kLegacy, kSwitchdev };
+using railbed::EswitchMode;
 
 class EswitchPort {
  public:
