@@ -18,7 +18,7 @@ constexpr size_t kFileBytes = 128;
 constexpr std::string_view kCookie = "\x63\x82\x53\x63";
 constexpr uint8_t kPad = 0;
 constexpr uint8_t kEnd = 255;
-constexpr size_t kLeastBytes = 300;  // what BOOTP relays let through
+constexpr size_t kLeastBytes = 300;  // the shortest packet that BOOTP relays let through
 constexpr size_t kMostOptionBytes = 255;
 constexpr uint32_t kForEver = 0xffffffff;
 constexpr uint32_t kUsualSeconds = 3600;
@@ -55,7 +55,7 @@ std::string bytes_of(const IpAddress& address) {
   return bytes;
 }
 
-// False where an option goes beyond the end.
+// Fails where an option goes beyond the end of the area.
 bool read_options(std::string_view area, std::map<uint8_t, std::string>& options) {
   for (size_t at = 0; at < area.size();) {
     uint8_t code = byte_at(area, at++);
@@ -123,7 +123,7 @@ bool plain_name(std::string_view name) {
   });
 }
 
-// One name as DNS writes it (RFC 1035 4.1.4); false where it does not end properly.
+// One name in DNS encoding (RFC 1035 4.1.4); false where it has no proper end.
 bool read_name(std::string_view bytes, size_t& at, std::string& name) {
   size_t next = at;
   bool jumped = false;
@@ -204,7 +204,7 @@ std::string to_bytes(const DhcpPacket& packet) {
   out.append(reinterpret_cast<const char*>(packet.mac.bytes.data()), packet.mac.bytes.size());
   out.resize(kFixedBytes);
   out += kCookie;
-  // The type first: some servers look at nothing else.
+  // The message type goes first, because some servers look at nothing else.
   auto option = [&](uint8_t code, std::string_view value) {
     do {
       std::string_view part = value.substr(0, kMostOptionBytes);

@@ -4,7 +4,7 @@
 namespace railbed::ipam {
 namespace {
 
-// Sets aside what the answer uses, and what the pods that ask for addresses by name will get.
+// Sets aside the addresses of the answer. Also used for pods that ask for addresses explicitly.
 void note_taken(Taken& taken, const Owner& owner, const Result<std::vector<Assigned>>& answer) {
   if (!answer.has_value()) return;
   for (const Assigned& one : *answer)
