@@ -33,7 +33,7 @@ class FakeFiles : public FileTree {
 
  private:
   const MemoryFiles& now() const {
-    auto lock = state_->look();  // what is due happens first
+    auto lock = state_->look();  // lets everything that is due happen first
     return state_->files;
   }
   std::shared_ptr<FakeState> state_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LinkPort of the fake kernel. Messages are those of real_links.cc.
+// The LinkPort of the fake kernel. Its messages are those of real_links.cc.
 #include <algorithm>
 #include <cerrno>
 
@@ -20,7 +20,7 @@ Error with_reason(int sys_errno, const std::string& what, std::string_view reaso
   return error;
 }
 
-// The name under which FakePf::refused knows a setting.
+// The name of a setting in FakePf::refused.
 std::string setting_name(const std::string& words) {
   std::string first = words.substr(0, words.find(' '));
   return first == "min_tx_rate" ? "rate" : first;
@@ -218,7 +218,7 @@ class FakeLinks : public LinkPort {
     std::erase_if(all, [](const Route& route) { return route.table.value_or(kMainTable) != kMainTable; });
     return all;
   }
-  // With the routes that the kernel makes itself for the addresses of interfaces that are up.
+  // Includes the routes that the kernel adds for the addresses of interfaces that are up.
   Result<std::vector<Route>> all_routes() override {
     auto lock = state_->look();
     std::vector<Route> all;
@@ -255,7 +255,7 @@ class FakeLinks : public LinkPort {
               return same_key(r, route) && r.gateway == route.gateway && one.link.index == route.link;
             }))
           return fail(system_error(EEXIST, what));
-      // The kernel's own is the same as one that was added, where nobody took it away.
+      // The kernel's own route counts as existing, unless somebody has removed it.
       if (is_own(*netdev, route)) {
         if (std::erase(netdev->unrouted, network_of(*route.destination)) == 0) return fail(system_error(EEXIST, what));
         return {};
@@ -313,7 +313,7 @@ class FakeLinks : public LinkPort {
   uint64_t cookie() override { return static_cast<uint64_t>(ns_) + 1; }
 
  private:
-  // As vrf's cycle_netdev(): a port that is up goes down and up, without its routes and, unless they are
+  // As in vrf's cycle_netdev(): a port that is up goes down and up again and loses its routes and, unless they are
   // kept, its IPv6 addresses.
   Result<void> set_master(FakeNetdev& port, IfIndex master, const std::string& what) {
     FakeNetdev* to = master ? state_->netdev_by_index(ns_, master) : nullptr;
@@ -343,7 +343,7 @@ class FakeLinks : public LinkPort {
     FakeNetdev* found = state_->netdev_by_index(ns_, index);
     return found == nullptr ? fmt::format("interface {}", index) : found->link.name.value;
   }
-  // For the journal: where, when it is not the initial namespace.
+  // For the journal: names the namespace unless it is the initial one.
   std::string here() {
     auto lock = state_->look();
     return ns_ == kInitialNs ? "" : fmt::format(" (inside {})", state_->namespaces[ns_].name);

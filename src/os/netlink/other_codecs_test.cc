@@ -23,7 +23,7 @@ NetlinkMessage as_message(const NetlinkRequest& request, uint16_t type) {
   return {type, {request.bytes().begin(), request.bytes().end()}};
 }
 
-// Every cut of a message is read without reading past its end (the sanitizer build tells).
+// Every truncation of a message decodes without a read past its end (the sanitizer build checks that).
 template <typename Decode>
 void read_all_cuts(const NetlinkMessage& whole, const Decode& decode) {
   for (size_t size = 0; size < whole.bytes.size(); ++size)

@@ -89,7 +89,7 @@ Result<void> call(int result, const std::string& what) {
   return {};
 }
 
-// /sys of the namespace that this thread is in, in a mount namespace of its own.
+// Shows /sys of the thread's network namespace, in a private mount namespace.
 Result<void> remount_sys() {
   TRY(call(::unshare(CLONE_NEWNS), "unshare the mount namespace"));
   TRY(call(::mount("", "/", "none", MS_SLAVE | MS_REC, nullptr), "make mounts private"));
@@ -100,10 +100,10 @@ Result<void> remount_sys() {
   return call(::mount("sysfs", "/sys", "sysfs", flags, nullptr), "mount /sys");
 }
 
-// Waits for a child without polling; true when it ended in time.
+// Waits for a child without polling; true when it ended before the timeout.
 bool ended_in_time(pid_t child, std::chrono::seconds timeout) {
   Descriptor watch(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-  if (!watch) return true;  // no pidfd before 5.3: waitpid then waits as long as it takes
+  if (!watch) return true;  // no pidfd before 5.3: the caller's waitpid then waits without a limit
   auto deadline = std::chrono::steady_clock::now() + timeout;
   while (true) {
     auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());

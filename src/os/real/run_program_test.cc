@@ -84,8 +84,8 @@ TEST(RunProgram, TellsTheSignalThatEndedIt) {
   EXPECT_EQ(result->signal, SIGKILL);
 }
 
-// How a program could not be started is told through memory that vfork() shares. ThreadSanitizer puts fork()
-// in its place, so that these tests have nothing to look at there.
+// A failed start is reported through memory that vfork() shares. ThreadSanitizer replaces vfork() by fork(), so these
+// tests cannot work there.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define RAILBED_VFORK_IS_FORK

@@ -55,7 +55,7 @@ template <std::integral T>
 void put(Value& object, std::string_view key, T number) {
   if (number != 0) object.set(key, Value(static_cast<int64_t>(number)));
 }
-// Absent and zero (false, empty) are told apart here.
+// Writes an optional value: absent is not the same as zero (false, empty).
 template <typename T>
 void put(Value& object, std::string_view key, const std::optional<T>& value) {
   if (!value) return;
@@ -73,7 +73,7 @@ std::string pairs(const std::vector<uint8_t>& bytes) {
   return text;
 }
 
-// "02:00:…" of any length; nothing for what is no such text.
+// "02:00:…" of any length; nullopt for other texts.
 std::optional<std::vector<uint8_t>> parse_pairs(std::string_view text) {
   std::vector<uint8_t> bytes;
   auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
@@ -274,7 +274,7 @@ Value to_value(const RecordedRdma& recorded) {
       put(port, "physicalState", each.physical_state);
       put(port, "lid", each.lid);
       put(port, "smLid", each.sm_lid);
-      // As text: JSON's integers end at 2^63.
+      // As text, because JSON's integers end at 2^63.
       if (each.subnet_prefix) put(port, "subnetPrefix", fmt::format("{:#018x}", *each.subnet_prefix));
     }
   }

@@ -156,7 +156,7 @@ TEST_F(RecordingTest, APlainCopyOfFilesHasNoNetlink) {
             "write /sys/class/net/x: this is a recorded machine, nothing can be changed");
 }
 
-// A machine is looked at through a Recorder; the tar file then answers the same.
+// Reads a machine through a Recorder; the tar file then gives the same answers.
 TEST_F(RecordingTest, RecordsWhatIsLookedAtAndNothingElse) {
   put("/sys/devices/pci/nic/vendor", "0x15b3\n");
   put("/sys/devices/pci/nic/secret", "do not record");
