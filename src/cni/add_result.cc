@@ -122,7 +122,7 @@ void set_texts(Value& object, std::string_view key, const std::vector<std::strin
   if (!items.empty()) object.set(key, texts(items));
 }
 
-// Objects are written in the order of 0.x; for 1.x every one is sorted.
+// Objects are written in the order of 0.x; in 1.x the members of each object are sorted.
 void sort_members(Value& value) {
   if (Value::Object* members = value.as_object()) {
     std::ranges::stable_sort(*members, {}, &Value::Member::key);
@@ -198,7 +198,7 @@ Outcome<AddResult> read_result(const Value& result, const std::string& config_ve
                        (ancient && std::ranges::find(kKnown02, member.key) != std::end(kKnown02));
     if (!known) out.extra.set(member.key, member.value);
   }
-  // Their order says nothing, and 1.x sorts them anyway.
+  // The order has no meaning, and 1.x sorts the members anyway.
   if (out.extra.is_object()) std::ranges::stable_sort(*out.extra.as_object(), {}, &Value::Member::key);
   return out;
 }

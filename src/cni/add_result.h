@@ -20,7 +20,7 @@ struct Interface {
   std::string name;
   std::string mac;
   std::string sandbox;  // path of the namespace; empty: on the host
-  int mtu = 0;          // 1.1.0; 0: not told
+  int mtu = 0;          // since 1.1.0; 0: not given
   std::string socket_path;
   std::string pci_id;
   friend bool operator==(const Interface&, const Interface&) = default;
@@ -62,10 +62,10 @@ struct AddResult {
   friend bool operator==(const AddResult&, const AddResult&) = default;
 };
 
-// Of any version; `config_version` counts where the result does not say its own.
+// For results of any version; `config_version` applies where the result has none of its own.
 Outcome<AddResult> read_result(const doc::Value& result, const std::string& config_version);
 Outcome<AddResult> read_result(const std::string& json, const std::string& config_version);
-// In the shape of `version`, indented by four blanks as the reference library prints it.
+// In the format of `version`, indented by four blanks as the reference library prints it.
 std::string to_json(const AddResult& result, const Version& version);
 doc::Value to_value(const AddResult& result, const Version& version);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written is read back the same: results in every version, frames, plugin inputs.
+// Results in every version, frames and plugin inputs are the same after writing and reading.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
