@@ -43,8 +43,7 @@ struct IpamRange {
 
 struct IpamConfig {
   IpamType type = IpamType::kNone;
-  // One address is taken from each set (an IPv4 and an IPv6 one, for example), from the first range of it
-  // with room.
+  // Each set gives one address (an IPv4 and an IPv6 one, for example), from its first range that has room.
   std::vector<std::vector<IpamRange>> range_sets;
   struct Fixed {
     IpPrefix address;
