@@ -13,7 +13,7 @@ namespace railbed::node {
 
 namespace {
 
-// For all interfaces of one pod; a VF that falls back from a namespace takes its time.
+// For all interfaces of one pod; a VF that returns from a removed namespace takes a while.
 constexpr std::chrono::seconds kPodTime{60};
 
 os::Deadline pod_deadline(os::Kernel& kernel) {
@@ -27,7 +27,7 @@ Result<std::set<std::string>> pods_in(state::Store& store) {
   return pods;
 }
 
-// Pods of a container runtime come and go with the runtime's requests, whatever the manifests say.
+// Pods of a container runtime come and go with its requests, independently of the manifests.
 bool is_of_runtime(const std::string& pod) {
   return !state::Sandbox::of_key(pod).container.empty();
 }
@@ -70,7 +70,7 @@ Result<void> release_pod(os::Kernel& kernel, state::Store& store, PodServer* ser
 
 namespace {
 
-// One pod's failure is told and the next one's turn comes; a run that is asked to stop stops.
+// A pod's failure is reported and does not stop the others; a request to stop does.
 void release_or_tell(os::Kernel& kernel, state::Store& store, const Settings& settings, const std::string& pod,
                      Progress& progress, PodsReport& report) {
   progress.says(fmt::format("{}: detaching", pod));
@@ -171,7 +171,7 @@ class PodAttacher {
   }
 
  private:
-  // The agent has the same manifests and comes to the same networks, devices and addresses.
+  // The agent reads the same manifests, so it arrives at the same networks, devices and addresses.
   Result<void> attach_by_server(const std::string& pod) {
     std::vector<state::Attachment> before = TRY(store_.attachments_of(pod));
     const std::string netns = TRY(namespace_of(pod));
@@ -224,8 +224,8 @@ class PodAttacher {
     return wanted;
   }
 
-  // The pod's namespace, made if it is not there. The record comes first: a namespace that a killed run made
-  // is known, one that somebody else made is never taken for ours.
+  // Returns the pod's namespace and creates it if necessary. The record comes first: a namespace created by a killed
+  // run is known, and one that somebody else created is never mistaken for ours.
   Result<std::string> namespace_of(const std::string& pod) {
     std::string name = netns_name(pod);
     std::string path = kernel_.netns().path_of(name);
@@ -239,8 +239,8 @@ class PodAttacher {
                           .hint = fmt::format("if nobody needs it: ip netns del {}", name)});
       TRY(store_.put_pod({.pod = pod, .netns = path, .netns_name = name}));
     }
-    // A process that was killed while it made the namespace may have left a name without one, or one whose
-    // loopback is down. Nothing of a pod is in it before its first interface is recorded.
+    // A process killed while it created the namespace may have left a name without a namespace, or one whose loopback
+    // is down. Before the first interface is recorded, a namespace has nothing of the pod in it.
     std::vector<state::Attachment> attachments = TRY(store_.attachments());
     bool used = std::ranges::find(attachments, pod, &state::Attachment::pod) != attachments.end();
     if (there && !(used && kernel_.netns().open(path))) {
@@ -260,7 +260,7 @@ class PodAttacher {
   PodsReport& report_;
 };
 
-// A pod that could not be attached has no namespace either.
+// A pod without any attached interface needs no namespace.
 Result<void> remove_if_empty(os::Kernel& kernel, state::Store& store, PodServer* server, const std::string& pod) {
   std::vector<state::Attachment> attachments = TRY(store.attachments());
   if (std::ranges::find(attachments, pod, &state::Attachment::pod) != attachments.end()) return {};
