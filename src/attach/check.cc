@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CHECK: an interface beside its record.
+// CHECK: compares an interface with its record.
 #include <algorithm>
 
 #include "attach/attach.h"
@@ -10,7 +10,7 @@
 namespace railbed::attach {
 namespace {
 
-// The kernel puts tabs between several numbers, people put blanks.
+// The kernel separates several numbers by tabs, people by blanks.
 std::string words(const std::string& text) {
   std::string joined;
   for (char c : text) {
@@ -24,7 +24,7 @@ std::string words(const std::string& text) {
   return joined;
 }
 
-// What chained plugins have changed of what the main one made: that is checked with them.
+// What chained plugins have changed of the main plugin's interface; it is checked with them instead.
 struct ChangedLater {
   bool mac = false;
   bool mtu = false;

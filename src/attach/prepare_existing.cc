@@ -60,7 +60,7 @@ class ExistingPreparation : Preparation {
         return fail(Code::kConflict, "{} is a port of another interface already", wish_.interface);
     }
     TRY(pod_routing());
-    // What a port loses when it becomes one.
+    // Records the addresses that the interface loses when it becomes a port.
     for (const os::LinkAddress& address : TRY(pod_.links().addresses()))
       if (address.link == link.index && address.prefix.address.family == IpFamily::kV6 &&
           !address.prefix.address.to_gid().is_link_local())
@@ -86,7 +86,7 @@ class ExistingPreparation : Preparation {
     else if (!link.parent_device.empty())
       path = fmt::format("/sys/bus/{}/devices/{}", link.parent_bus, link.parent_device);
     std::string device = path.substr(path.rfind('/') + 1);
-    // The plugin before may have brought it already, also a soft one.
+    // The plugin before may have brought an RDMA device already, possibly a soft one.
     if (!device.empty())
       for (const state::Attachment& other : TRY(store_.attachments_with(device)))
         if (other.pod == out_.record.pod && other.interface == wish_.interface && TRY(brought_by(other))) return {};

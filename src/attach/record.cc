@@ -41,7 +41,7 @@ std::vector<std::string> pairs(const Pairs& sysctls) {
   for (const auto& [key, value] : sysctls) texts.push_back(key + "=" + value);
   return texts;
 }
-// Sysctls' names have no '='.
+// The names of sysctls contain no '='.
 Pairs unpaired(const std::vector<std::string>& texts) {
   Pairs sysctls;
   for (const std::string& text : texts) {

@@ -14,7 +14,7 @@ namespace railbed::attach {
 
 enum class RdmaUndo : uint8_t { kNone, kMoveBack, kRemoveSoft };
 
-// Enough to find the device wherever it is, and to make it as it was.
+// Enough to find the device anywhere and to restore it.
 struct Before {
   Way way = Way::kMove;
   std::optional<PciAddress> device;

@@ -18,7 +18,7 @@ struct SourceRoutes {
   std::vector<os::Route> remove;  // from the main table
 };
 
-// One rule per address; `tables` are as many.
+// One rule per address; `tables` has one entry per address.
 std::vector<os::Rule> source_rules(const std::vector<ipam::Assigned>& addresses, const std::vector<int>& tables);
 
 // `main` are the interface's routes in the main table. With `others` of the interface, which are in no table yet.

@@ -40,7 +40,7 @@ class Types : public testing::Test {
   std::string check(const std::string& record) {
     return message(check_interface(kernel_, *store_, "a/b@c1", record, soon()));
   }
-  // Attached and detached again; what the host called it.
+  // Attaches and detaches the interface; returns its name on the host.
   std::string from(const std::string& plugin) {
     auto report = attach(wanted("net1", {plugin}));
     if (!report.has_value()) return message(report);
@@ -152,7 +152,7 @@ TEST_F(Types, AChangeNeedsItsInterface) {
   EXPECT_THAT(message(attach(chained("net1", R"({"type":"sbr"})"))), HasSubstr("has no address in prevResult"));
   ASSERT_EQ(message(attach(wanted("net1", {R"({"type":"host-device","device":"eth8"})"}))), "");
   EXPECT_THAT(message(attach(chained("net1", R"({"type":"rdma"})"))), HasSubstr("net1 has no RDMA device"));
-  // The interface goes, and takes its changes along.
+  // When the interface goes, its changes go with it.
   ASSERT_EQ(message(attach(chained("net1", R"({"type":"tuning","mtu":1400})"))), "");
   ASSERT_EQ(message(detach_interface(kernel_, *store_, "a/b@c1", "net1", soon())), "");
   EXPECT_TRUE(store_->attachments()->empty());
@@ -214,7 +214,7 @@ TEST_F(RdmaTypes, ASeparateRdmaPluginFindsWhatTheFirstOneBrought) {
   EXPECT_EQ(kernel_.snapshot(), start_);
 }
 
-// The kernel numbers a device's files anew when it comes to another namespace.
+// The kernel gives a device's files new numbers when it enters another namespace.
 TEST_F(RdmaTypes, TheFilesAreThoseThatTheDeviceHasInThePod) {
   ASSERT_EQ(message(kernel_.files().write("/sys/bus/pci/devices/0000:01:00.0/sriov_numvfs", "0")), "");
   auto report = attach(wanted("net1", {R"({"type":"ib-sriov","deviceID":"0000:02:00.3"})", R"({"type":"rdma"})"}));
@@ -258,7 +258,7 @@ TEST_F(RdmaTypes, WhoCannotOpenRdmaIsToldWhy) {
   auto report = attach(wanted("net1", {R"({"type":"sriov","deviceID":"0000:01:00.3"})", R"({"type":"rdma"})"}));
   std::string why = message(report);
   if (report.has_value()) {
-    // uverbs99 is another device's.
+    // uverbs99 belongs to another device.
     EXPECT_NE(report->interfaces.at(0).rdma, "mlx5_3");
     return;
   }

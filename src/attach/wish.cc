@@ -10,7 +10,7 @@
 namespace railbed::attach {
 namespace {
 
-// Of the address's family.
+// The gateway of an address of this family.
 std::optional<IpAddress> gateway_of(IpFamily family, const std::vector<ipam::Assigned>& addresses) {
   for (const ipam::Assigned& one : addresses)
     if (one.gateway.has_value() && one.gateway->family == family) return one.gateway;
@@ -90,7 +90,7 @@ Result<void> read_plugins(const InterfaceWanted& wanted, Wish& wish) {
   return {};
 }
 
-// Of the interface in the pod, as the plugins before have told.
+// The addresses of the interface in the pod, from the results of the plugins before.
 std::vector<ipam::Assigned> previous_addresses(const InterfaceWanted& wanted) {
   std::vector<ipam::Assigned> addresses;
   if (!wanted.previous.has_value()) return addresses;
@@ -134,7 +134,7 @@ Result<Wish> read_wish(const InterfaceWanted& wanted, bool soft_rdma, const api:
   TRY(read_plugins(wanted, wish));
   if (wanted.selection.mac.present) wish.mac = wanted.selection.mac.value;
   if (wish.mtu == 0) wish.mtu.reset();
-  // A VF's administrative MAC and that of its interface are one.
+  // A VF's administrative MAC and its interface's MAC must be equal.
   if (wish.mac.has_value() && wish.vf.has_value()) wish.vf_settings.mac = wish.mac;
   wish.soft_rdma = soft_rdma && wish.rdma && wish.way == Way::kMove;
   wish.routes = routes_of(ipam, addresses);

@@ -24,7 +24,7 @@ enum class Way : uint8_t {
   kExisting,  // an interface of the pod, made by another request, is changed
 };
 
-// Traffic from an address of the interface leaves by it (type sbr).
+// Traffic from an address of the interface leaves through the interface (type sbr).
 struct SourceRouting {
   std::optional<int> table;         // for all addresses; absent: a free one for each
   std::vector<IpAddress> gateways;  // instead of those of the addresses
@@ -86,7 +86,7 @@ struct Wish {
   friend bool operator==(const Wish&, const Wish&) = default;
 };
 
-// Whether something is asked for that only an interface has.
+// Whether the wish has something that only an interface can have.
 bool needs_interface(const Wish& wish);
 
 // `addresses` are those assigned by `ipam`.
