@@ -26,7 +26,7 @@ class Pods : public PodSource {
  public:
   std::map<std::string, PodInfo> pods;
   std::map<std::string, NetworkInfo> networks;
-  std::map<std::string, std::string> published;  // by sandbox
+  std::map<std::string, std::string> published;  // by the key of the sandbox
 
   void add_network(const std::string& name, const std::string& config, const std::string& resource = "") {
     networks["ns/" + name] = {"ns", name, config, resource};
@@ -57,7 +57,7 @@ class Pods : public PodSource {
 struct ProgramAnswer {
   std::string output;   // of ADD
   std::string failing;  // the command that fails, or empty
-  std::string failure;  // what it says then
+  std::string failure;  // its message then
 };
 
 struct RequestParts {
@@ -88,7 +88,7 @@ struct RequestParts {
     return at == std::string::npos ? 0 : std::stoi(text.substr(at + line.size()));
   }
 
-  // Of the records, in their order.
+  // The interfaces of the records, in their order.
   std::vector<std::string> interfaces() {
     std::vector<std::string> names;
     auto records = store->attachments();

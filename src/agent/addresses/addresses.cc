@@ -42,7 +42,7 @@ const doc::Value* asked_ranges(const doc::Value& ipam, const doc::Value& runtime
   return ours ? ranges : nullptr;
 }
 
-// runtimeConfig.ipRanges come before what the configuration has; it may have none then.
+// The ranges of runtimeConfig.ipRanges come before those of the configuration, which may have none then.
 Result<api::IpamConfig> read_config(const AddressRequest& request) {
   if (request.ipam.is_null()) return api::IpamConfig{};
   const doc::Value* ranges = asked_ranges(request.ipam, request.runtime);
@@ -87,7 +87,7 @@ std::vector<std::string> in_args(const AddressRequest& request, const char* key)
   return found == request.cni_args.end() ? std::vector<std::string>{} : split(found->second);
 }
 
-// CNI_ARGS IP and GATEWAY as addresses beside the configured ones.
+// Adds IP and GATEWAY of CNI_ARGS to the configured addresses.
 Result<void> add_fixed(const AddressRequest& request, api::IpamConfig& config) {
   for (const std::string& text : in_args(request, "IP"))
     config.fixed.push_back({TRY(IpPrefix::parse(text).context("CNI_ARGS IP")), std::nullopt});
@@ -99,7 +99,7 @@ Result<void> add_fixed(const AddressRequest& request, api::IpamConfig& config) {
   return {};
 }
 
-// The addresses that are asked for by name, in the words of each type.
+// The addresses that a pod asks for explicitly; each IPAM type reads them from other keys.
 Result<std::vector<std::string>> requested_in(const AddressRequest& request, api::IpamConfig& config) {
   std::vector<std::string> runtime = TRY(texts(request.runtime, "runtimeConfig"));
   std::vector<std::string> args = TRY(texts(request.args, "args.cni"));

@@ -97,7 +97,7 @@ Outcome<ForeignAddresses> acquire_foreign(Engine& engine, const ForeignIpam& wan
     if (answer.has_value() && before->status == AttachmentStatus::kAttached) return given(*answer, std::move(*before));
     TRY_CNI(undo(engine, *before));
   }
-  // What cannot be run has nothing to undo: no record.
+  // A plugin that cannot be run leaves nothing to undo, so this check comes before the record.
   TRY_CNI(find_plugin(engine.kernel(), wanted.call.type, wanted.call.path));
   Attachment record = program_record(wanted.key, wanted.network, 0, wanted.call, wanted.version);
   record.interface = record_name(wanted.call.ifname);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One plugin of ours with an IPAM type that is not ours, as a runtime calls it.
+// One of railbed's plugins with an IPAM type that railbed does not implement, as a runtime calls it.
 #include "agent/addresses/foreign_ipam.h"
 
 #include <gmock/gmock.h>
@@ -64,7 +64,7 @@ TEST_F(ForeignIpamTest, AnswersItsAddressesAndGivesThemBackLast) {
   EXPECT_THAT(interfaces(), ElementsAre("exec:net1#ipam", "net1"));
   for (Phase phase : {Phase::kPrepare, Phase::kWait, Phase::kKernel, Phase::kExec})
     EXPECT_EQ(counted(phase, "macvlan"), 1) << phase_name(phase);
-  auto again = ask(cni::Command::kAdd);  // keeps what it has
+  auto again = ask(cni::Command::kAdd);  // keeps the addresses that it has
   ASSERT_TRUE(again.has_value()) << again.error().message;
   EXPECT_EQ(*again, *answer);
   EXPECT_TRUE(ask(cni::Command::kCheck).has_value());
@@ -131,7 +131,7 @@ TEST_F(ForeignIpamTest, TellsWhyGcFailed) {
 TEST_F(ForeignIpamTest, AnswersStatusAsItsIpamPluginDoes) {
   EXPECT_TRUE(ask(cni::Command::kStatus).has_value());
   install_failing("STATUS", 51);
-  EXPECT_TRUE(ask(cni::Command::kStatus).has_value());  // remembered
+  EXPECT_TRUE(ask(cni::Command::kStatus).has_value());  // the earlier answer is remembered
   auto other = ask(cni::Command::kStatus, "eth2");
   ASSERT_FALSE(other.has_value());
   EXPECT_EQ(other.error().code, cni::kUnavailableLimited);
@@ -141,7 +141,7 @@ TEST_F(ForeignIpamTest, AnswersStatusAsItsIpamPluginDoes) {
   EXPECT_THAT(runs, ElementsAre("nv-ipam STATUS", "nv-ipam STATUS", "nv-ipam STATUS"));
 }
 
-// kill -9 at every call of the ADD: the next agent's recovery and the DEL leave nothing.
+// kill -9 at every call of the ADD: the next agent's recovery and the DEL leave nothing behind.
 TEST_F(ForeignIpamTest, SurvivesAKillAtEveryCall) {
   std::string before = kernel.snapshot();
   for (int calls = 0;; ++calls) {

@@ -11,9 +11,9 @@
 namespace railbed::agent {
 namespace {
 
-// The original holds its lock for milliseconds.
+// The original plugin holds its lock for milliseconds.
 constexpr std::chrono::milliseconds kLockWait{2000};
-// Another plugin that ignores the lock may take addresses away under our hands so many times.
+// How often another plugin that ignores the lock may take the chosen address before us.
 constexpr int kMostTries = 16;
 constexpr unsigned kDirectoryMode = 0755;
 constexpr unsigned kFileMode = 0600;
@@ -35,8 +35,8 @@ HostLocal::Holder holder_in(const IpAddress& address, const std::string& content
   return {address, text.substr(0, end), text.substr(end + 2)};
 }
 
-// How somebody whom we do not know by a pod's name stands in messages, and in the allocator. No key of a
-// sandbox has a blank.
+// The owner of a file whose pod is unknown, for messages and the allocator. The blank keeps it apart from the keys of
+// sandboxes, which have none.
 ipam::Owner owner_of(const HostLocal::Holder& holder) {
   return {"of container " + holder.container_id, holder.ifname};
 }
@@ -54,7 +54,7 @@ std::string path_of(const std::string& directory, const IpAddress& address) {
   return fmt::format("{}/{}", directory, address);
 }
 
-// Both come from configurations that people write.
+// Both parts come from configurations that people write, so neither may lead outside of the base directory.
 Result<std::string> directory_of(const std::string& data_dir, const std::string& network) {
   std::string base = data_dir.empty() ? kHostLocalDirectory : data_dir;
   while (base.size() > 1 && base.ends_with('/')) base.pop_back();
@@ -87,7 +87,7 @@ void HostLocal::remember(const std::string& directory) {
     seen_[directory].stamp = {};
 }
 
-// Under the directory's lock.
+// Needs the directory's lock.
 Result<void> HostLocal::look(Engine::Turn& turn, const std::string& directory, const std::string& network) {
   const std::string pool = pool_of_network(network);
   const uint64_t loads = turn.addresses().loads();
@@ -166,7 +166,7 @@ Result<bool> HostLocal::write_files(const Asked& asked) {
 Result<void> HostLocal::hold(const std::string& directory, Locks& locks) {
   if (locks.contains(directory)) return {};
   Result<std::unique_ptr<os::DiskLock>> lock = disk_.lock(directory + "/lock", kLockWait);
-  if (!lock.has_value() && lock.error().code == Code::kNotFound) {  // somebody has cleaned up
+  if (!lock.has_value() && lock.error().code == Code::kNotFound) {  // the directory was removed
     TRY(disk_.make_directories(directory, kDirectoryMode));
     lock = disk_.lock(directory + "/lock", kLockWait);
   }
@@ -243,14 +243,14 @@ Result<void> HostLocal::remove_files(Engine::Turn& turn, const ipam::Owner& owne
     const std::string directory = parent(path);
     Result<std::unique_ptr<os::DiskLock>> lock(nullptr);
     if (!locked) lock = disk_.lock(directory + "/lock", kLockWait);
-    if (!lock.has_value() && lock.error().code == Code::kNotFound) continue;  // the directory is gone
+    if (!lock.has_value() && lock.error().code == Code::kNotFound) continue;  // the directory was removed
     if (!lock.has_value()) return fail(std::move(lock.error()));
     auto known = seen_.find(directory);
     Result<os::FileStamp> stamp = disk_.stamp(directory);
     bool was_current = known != seen_.end() && stamp.has_value() && *stamp == known->second.stamp;
     Result<std::string> there = disk_.read(path);
     if (!there.has_value() && there.error().code != Code::kNotFound) return fail(std::move(there.error()));
-    if (!there.has_value() || trimmed(*there) != trimmed(content)) continue;  // somebody else's by now
+    if (!there.has_value() || trimmed(*there) != trimmed(content)) continue;  // it belongs to another owner by now
     TRY(disk_.remove(path));
     if (!was_current) continue;
     if (auto address = IpAddress::parse(path.substr(directory.size() + 1))) known->second.files.erase(*address);
@@ -287,7 +287,7 @@ Result<void> HostLocal::release_foreign(Engine::Turn& turn, const std::string& d
     if (holder.container_id == container_id && (holder.ifname == ifname || holder.ifname.empty()))
       theirs.push_back(holder);
   for (const Holder& one : theirs) {
-    // One that we have a lease for goes with its lease.
+    // A file with a lease of ours is removed together with the lease, not here.
     if (turn.addresses().holder(pool, one.address) != owner_of(one)) continue;
     TRY(disk_.remove(path_of(directory, one.address)));
     turn.addresses().give_back(pool, one.address);
@@ -308,7 +308,7 @@ Result<std::vector<HostLocal::Holder>> HostLocal::holders(Engine::Turn& turn, co
   return all;
 }
 
-// A note: the file is there with its lease, or neither is.
+// Completes what a note announces: with its lease the file must exist, without it neither may.
 Result<void> HostLocal::finish_file(Engine::Turn& turn, const std::string& key, const std::string& content) {
   std::optional<FileNote> note = file_note(key);
   if (!note.has_value()) return {};

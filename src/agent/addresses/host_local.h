@@ -32,9 +32,9 @@ class HostLocal {
   // `disk` must outlive this.
   explicit HostLocal(os::Disk& disk) : disk_(disk) {}
 
-  // At the agent's start, after attach::recover: what is in the directories that were seen before is taken,
-  // and files and leases are made to agree. A lease that is neither an attachment's nor of a foreign plugin's
-  // request is what a killed ADD left, and goes.
+  // At the agent's start, after attach::recover: marks the addresses in all known directories as taken, and makes files
+  // and leases agree. A lease that belongs neither to an attachment nor to a foreign plugin's request is left from a
+  // killed ADD and is removed.
   Result<void> recover(Engine::Turn& turn);
 
   // Addresses come in two steps, so that all networks of a pod share one transaction. begin(), inside the
@@ -63,11 +63,11 @@ class HostLocal {
   // Gives back files, leases and addresses of the owners. Nothing there is success.
   Result<void> release(Engine::Turn& turn, const std::vector<ipam::Owner>& owners);
 
-  // Files that the original wrote for this attachment. None is success.
+  // Removes files that the original plugin wrote for this attachment. None is success.
   Result<void> release_foreign(Engine::Turn& turn, const std::string& data_dir, const std::string& network,
                                const std::string& container_id, const std::string& ifname);
 
-  // Who has files in the network's directory.
+  // The owner of a file in the network's directory.
   struct Holder {
     IpAddress address;
     std::string container_id;
@@ -78,9 +78,9 @@ class HostLocal {
 
  private:
   struct Directory {
-    os::FileStamp stamp;  // of what was read last
-    uint64_t loads = 0;   // Allocator::loads() at that time
-    bool noted = false;   // in the store, for recover()
+    os::FileStamp stamp;  // at the last reading
+    uint64_t loads = 0;   // Allocator::loads() at the last reading
+    bool noted = false;   // the store knows the directory, so recover() visits it
     std::map<IpAddress, Holder> files;
   };
   Result<void> hold(const std::string& directory, Locks& locks);

@@ -19,7 +19,7 @@ namespace railbed::agent {
 namespace {
 
 constexpr std::chrono::seconds kShortWait{30};
-// A server that answers at once may be behind a switch port that does not forward for half a minute.
+// A DHCP server may be behind a switch port that does not forward for the first half minute.
 constexpr std::chrono::seconds kDhcpWait{60};
 
 class IpamRequest {
@@ -107,7 +107,7 @@ class IpamRequest {
     return std::unexpected(cni::failure_of(result.error()));
   }
 
-  // Who was recorded under this container and interface; without a record, who it would have been.
+  // The owner recorded under this container and interface; without a record, the one that this request implies.
   Result<ipam::Owner> owner(state::Store& store, const RequestNote& note) {
     std::optional<std::string> pod = TRY(store.note(key_of(note)));
     if (pod.has_value()) return ipam::Owner{*pod, note.ifname};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of foreign main plugins: what goes in on standard input, what comes out, what is left.
+// Requests of foreign main plugins: standard input, output, and the state afterwards.
 #include <gmock/gmock.h>
 
 #include "agent/addresses/address_notes.h"
@@ -81,7 +81,7 @@ TEST(IpamRequest, PhasesAreCounted) {
   rig.add("whereabouts", kWhereabouts);
   EXPECT_EQ(rig.counted(Phase::kWait, "whereabouts"), 1);
   EXPECT_EQ(rig.counted(Phase::kAddresses, "whereabouts"), 1);
-  rig.add("dhcp", with(R"({"type":"dhcp"})"));  // fails: there is no such namespace
+  rig.add("dhcp", with(R"({"type":"dhcp"})"));  // fails: the namespace does not exist
   EXPECT_EQ(rig.counted(Phase::kLease, "dhcp"), 1);
 }
 
@@ -161,7 +161,7 @@ TEST(IpamRequest, SaysWhatIsWrong) {
               testing::HasSubstr("the requested address 10.99.0.1 cannot be given from"));
   EXPECT_THAT(rig.add("static", with(R"({"type":"static"})", R"(,"runtimeConfig":{"ips":"10.0.0.1/8"})")),
               testing::HasSubstr("runtimeConfig.ips must be a list of addresses"));
-  // Nothing of it stays.
+  // The failed request leaves nothing behind.
   EXPECT_EQ(rig.leases(), 0u);
   EXPECT_TRUE(rig.store->notes(kRequestNotes)->empty());
 }

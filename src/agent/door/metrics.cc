@@ -21,7 +21,7 @@
 namespace railbed::agent {
 
 namespace {
-// Attaching takes 0.5 ms to seconds.
+// An attachment takes between 0.5 ms and seconds.
 const prometheus::Histogram::BucketBoundaries kSeconds{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05,
                                                        0.1,    0.2,   0.5,   1,     2,    5,    20};
 
@@ -34,7 +34,7 @@ std::string known_type(std::string_view type) {
   return std::string(std::ranges::find(kTypes, type) != std::end(kTypes) ? type : "other");
 }
 
-// Of the answer that the client gets; a failure is rare, so that reading it back costs nothing that counts.
+// The error code in the answer to the client. Failures are rare, so parsing the answer again costs little.
 int code_in(const std::string& output) {
   doc::Diagnostics ignored;
   const auto value = doc::parse_json(std::make_shared<const doc::Source>(doc::Source{"", output}), ignored);
@@ -162,7 +162,7 @@ struct Metrics::Parts {
                                      .Help("CNI requests that are being worked on")
                                      .Register(*registry)
                                      .Add({});
-  std::unique_ptr<prometheus::Exposer> exposer;  // last: its threads end first
+  std::unique_ptr<prometheus::Exposer> exposer;  // last member, so its threads end first
 };
 
 Metrics::Metrics() : parts_(std::make_unique<Parts>()) {}

@@ -19,12 +19,12 @@ constexpr uint64_t kListenerKey = 0;
 constexpr uint64_t kWakerKey = 1;
 constexpr uint64_t kFirstClient = 2;
 constexpr size_t kReadBytes = 64 << 10;
-// A request that is refused because all together are too large is one that is large itself.
+// When all requests together are too large, only those beyond this size are refused.
 constexpr size_t kSmallBytes = 64 << 10;
 constexpr milliseconds kIdle{60'000};
-// When descriptors or memory run out, accepting rests for so long.
+// How long to stop accepting when descriptors or memory have run out.
 constexpr milliseconds kRest{100};
-// Then those that are there already are read again: clients that only connect and go must not count as served.
+// After so many new clients the existing ones are read again, so that a flood of connections cannot starve them.
 constexpr int kAcceptAtOnce = 32;
 
 std::string answer_frame(const Reply& reply) {
@@ -48,7 +48,7 @@ struct Client {
   os::Connection connection;
   State state = State::kReading;
   Clock::time_point deadline;
-  std::string in;  // the frame, as far as it is there
+  std::string in;  // the received part of the frame
   std::string out;
   size_t written = 0;
 };
@@ -67,7 +67,7 @@ struct Server::Parts {
   std::unordered_map<uint64_t, Client> clients;
   std::vector<char> buffer = std::vector<char>(kReadBytes);
   uint64_t next_key = kFirstClient;
-  size_t bytes = 0;  // of all `in`
+  size_t bytes = 0;  // of all `in` together
   bool accepting = true;
   Clock::time_point rest_until{};
 
@@ -165,7 +165,7 @@ void Server::Parts::start_job(uint64_t key, Client& client, cni::WireRequest wir
   if (!request) return answer(key, client, answer_frame({1, cni::to_json(request.error(), "")}));
   bytes -= client.in.size();
   std::string().swap(client.in);
-  // Until the answer is there nothing is expected; whether the client goes away meanwhile does not matter.
+  // The protocol has nothing more to read before the answer, and a client that disconnects does not matter.
   poller.remove(client.connection.fd());
   client.state = Client::State::kWorking;
   const bool quick = request->command == cni::Command::kStatus || request->command == cni::Command::kVersion;
@@ -248,7 +248,7 @@ Server::Server(os::UnixListener listener, Handler handler, ServerOptions options
 Server::~Server() = default;
 
 namespace {
-// Ends with its queues, whichever way run() is left.
+// Ends its threads with their queues, however run() ends.
 class Workers {
  public:
   explicit Workers(std::vector<WorkQueue<Job>*> queues) : queues_(std::move(queues)) {}

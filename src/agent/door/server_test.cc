@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's socket with real unix sockets and threads, and clients of every kind of badness.
+// The agent's socket with real unix sockets and threads, and clients that misbehave in every way.
 #include "agent/door/server.h"
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace railbed::agent {
 namespace {
 using std::chrono::milliseconds;
 
-// Blocks the handler until it is opened.
+// Blocks the handler until open().
 class Gate {
  public:
   void open() {
@@ -81,7 +81,7 @@ class Agent {
 class Client {
  public:
   explicit Client(const std::string& path) : connection_(*os::Connection::connect(path)) {}
-  // False when the agent closed meanwhile.
+  // False when the agent closed the connection meanwhile.
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
       auto put = connection_.write_some(bytes);
@@ -217,7 +217,7 @@ TEST(Server, SlowAndVanishingClientsHurtNobody) {
     EXPECT_EQ(good.answer().output.size(), 2U << 20);
   }
   EXPECT_NE(half[0]->answer().output.find("did not arrive in time"), std::string::npos);
-  Client later(agent.path());  // its time is over after that of the deaf one
+  Client later(agent.path());  // its time ends after that of the deaf client
   later.send("RBC1");
   EXPECT_NE(later.answer().output.find("did not arrive in time"), std::string::npos);
   EXPECT_LT(deaf->read_all().size(), 2U << 20);
@@ -296,7 +296,7 @@ TEST(Server, FinishesWhatIsAtWorkWhenItStops) {
   add.send(frame("ADD", "later"));
   del.send(frame("DEL", "later"));
   half.send("RBC1");
-  // A STATUS has its own worker and takes the same gate: when it waits there, the others are in the queue.
+  // STATUS has its own worker and waits at the same gate: once it waits there, the others are in the queue.
   Client status(agent.path());
   status.send(frame("STATUS"));
   gate.await_waiting(2);
@@ -339,7 +339,7 @@ TEST(UnixListener, ReplacesADeadSocketButNotALivingOne) {
     struct stat there{};
     ASSERT_EQ(stat(path.c_str(), &there), 0);
     EXPECT_EQ(there.st_mode & 0777, 0600U);
-    // As a killed process leaves it: the file is there, nobody listens.
+    // The state that a killed process leaves: the file exists, and nobody listens.
     std::filesystem::rename(path, path + ".kept");
   }
   std::filesystem::rename(path + ".kept", path);

@@ -8,7 +8,7 @@
 namespace railbed::agent {
 namespace {
 
-// Verbs that a configuration of an older version does not have.
+// Commands that configurations of older versions do not have.
 struct Since {
   cni::Command command;
   std::string_view name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Journaled DELs over a disk in memory; files of the shim itself are tests/shim's.
+// Journaled DELs on a disk in memory; tests/shim covers the files that the shim itself writes.
 #include "agent/leftovers/replay.h"
 
 #include <map>

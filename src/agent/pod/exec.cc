@@ -41,12 +41,12 @@ std::vector<std::string> environment(const Execution& execution) {
   add("CNI_CONTAINERID", execution.container_id);
   add("CNI_IFNAME", execution.ifname);
   add("CNI_ARGS", execution.args);
-  // DEL without a namespace: the variable is there and empty, as the reference library has it.
+  // For DEL without a namespace the variable exists and is empty, as with the reference library.
   if (!execution.container_id.empty()) all.push_back("CNI_NETNS=" + execution.netns);
   return all;
 }
 
-// What a plugin that failed says: JSON on standard output, else text on standard error.
+// The failure of a plugin: JSON on standard output, otherwise text on standard error.
 cni::Failure told(const std::string& type, const os::RunResult& run) {
   doc::Diagnostics unread;
   auto source = std::make_shared<doc::Source>(doc::Source{"stdout", run.output});

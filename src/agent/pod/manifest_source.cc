@@ -32,7 +32,7 @@ Result<void> read_folder(const os::FileTree& files, const std::string& folder, i
     std::string path = folder + "/" + name;
     if (is_manifest(name)) {
       Result<std::string> text = files.read(path);
-      // One that is just being replaced is gone for a moment.
+      // A file that is being replaced is missing for a moment.
       if (text.has_value())
         texts.emplace(path, std::move(*text));
       else if (text.error().code != Code::kNotFound)
@@ -83,7 +83,7 @@ struct ManifestSource::Snapshot {
     objects = api::load_documents(pointers, diagnostics);
   }
 
-  // Pods and definitions as they are written: what is wrong in them is told when they are needed.
+  // Keeps pods and definitions as written: errors in them are reported when they are needed.
   void take(const Value& object) {
     std::string kind = text_of(&object, "kind");
     if (kind == "List") {
@@ -154,7 +154,7 @@ Result<std::shared_ptr<ManifestSource::Snapshot>> ManifestSource::last() {
 Result<PodInfo> ManifestSource::pod(const std::string& ns, const std::string& name, const std::string& uid) {
   auto now = TRY(current());
   auto found = now->pods.find(ns + "/" + name);
-  // Kubelet gives a pod of its own manifests the node's name behind the pod's.
+  // The kubelet appends the node's name to the names of pods from its own manifests.
   std::string ending = "-" + settings_.node;
   if (found == now->pods.end() && name.size() > ending.size() && name.ends_with(ending))
     found = now->pods.find(ns + "/" + name.substr(0, name.size() - ending.size()));

@@ -74,7 +74,7 @@ Outcome<void> wait_until_ready(os::Kernel& kernel, const MetaConfig& config) {
   return {};
 }
 
-// Programs whose ADD or DEL never ended, or whose namespace is gone; of one sandbox, or (empty) of all.
+// Programs whose ADD or DEL never ended, or whose namespace is gone; of one sandbox, or of all if `key` is empty.
 Result<std::vector<Attachment>> programs_left(Engine& engine, const std::string& key) {
   Engine::Turn turn = TRY(engine.turn(kTurnWait));
   std::vector<Attachment> records =
@@ -208,8 +208,8 @@ Result<Adopted> Meta::adopt_from(Engine::Turn& turn, std::unique_ptr<ForeignAllo
   return agent::adopt(turn, *adopted_, disk_);
 }
 
-// Addresses of before the switch: of containers here that the runtime does not know any more, and of pods
-// elsewhere that the list does not have any more.
+// Frees addresses from before the switch: of containers here that the runtime no longer knows, and of pods elsewhere
+// that the list no longer has.
 Result<void> Meta::gc_adopted(Engine& engine, const std::vector<cni::AttachmentId>& valid) {
   Engine::Turn turn = TRY(engine.turn(kTurnWait));
   TRY(collect_adopted(turn, [&](const std::string& container) {
@@ -252,8 +252,8 @@ Outcome<void> Meta::status(Parts& parts, const cni::Request& request, const cni:
                           [this, &kernel, request, config] { return look_up_status(kernel, request, config); });
 }
 
-// Requests are answered meanwhile, and an ADD that is under way has begun records, too: a container's are
-// looked at again while nobody else works on it.
+// Requests are answered meanwhile, and an ADD in progress has records that look unfinished, too. So a container's
+// records are read again while its lock keeps others away.
 Result<void> Meta::recover_programs(Engine& engine, const std::string& key, std::vector<std::string>& lines) {
   const std::string container = state::Sandbox::of_key(key).container;
   auto lock = engine.container("meta/" + container);

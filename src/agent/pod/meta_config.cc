@@ -12,7 +12,7 @@ namespace {
 using cni::Fields;
 using doc::Value;
 
-// Read by Multus and without a meaning here: the agent has its own log, and sources of its own.
+// Keys that Multus reads and that have no meaning here: the agent has its own log and its own sources.
 constexpr std::string_view kWithoutMeaning[] = {"logFile",
                                                 "logLevel",
                                                 "logToStderr",
@@ -45,7 +45,7 @@ constexpr std::string_view kKnown[] = {"confDir",
                                        "unknownPod",
                                        "maxNetworks"};
 
-// More interfaces than that cost other pods seconds, whoever asks for them.
+// More interfaces than this would delay other pods by seconds.
 constexpr int kMostNetworks = 256;
 
 cni::Outcome<void> set_if(const Fields& fields, std::string_view key, std::string& out) {

@@ -27,7 +27,7 @@ class SandboxGiver {
     if (turn == nullptr) return failures_.outcome();
     records_ = TRY_CNI(turn->store().attachments_of(key_));
     note_ = TRY_CNI(sandbox_note(turn->store(), key_));
-    // Runs of one kind, from the last one on: ours together, executed ones together.
+    // Works on runs of records of one kind, from the last one on: railbed's own together, executed ones together.
     for (size_t end = records_.size(); end > 0;) {
       size_t begin = end;
       bool program = is_of_program(records_[end - 1]);

@@ -96,7 +96,7 @@ class PodReader {
       wish.known = true;
       return {};
     }
-    // As Multus: a pod that went away meanwhile gets no more than the default network.
+    // As in Multus: a pod that was deleted meanwhile gets only the default network.
     if (found.error().code == Code::kNotFound && !config_.unknown_pod_fails) return {};
     cni::Failure why = cni::failure_of(found.error());
     if (!config_.kubeconfig.empty()) {

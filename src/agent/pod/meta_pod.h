@@ -32,9 +32,10 @@ struct NetworkWanted {
   std::optional<Device> device;
   std::string device_info_path;
 
-  // All of the chain is ours: it becomes part of one transaction with the pod's other networks.
+  // Whether all plugins of the chain are railbed's: then it is attached in one transaction with the pod's other
+  // networks.
   bool native() const;
-  // Puts the device where plugins look for it.
+  // Adds the device to the configuration where plugins look for it.
   void set_device(const Device& chosen);
 };
 

@@ -73,7 +73,7 @@ class PluginRequest {
     return "";
   }
 
-  // What this plugin made for this network and the runtime no longer knows of.
+  // Removes what this plugin made for this network and the runtime no longer knows.
   Outcome<std::string> gc() {
     TRY_CNI(cni::require_valid_attachments(config_));
     std::vector<state::Attachment> records;
@@ -101,7 +101,7 @@ class PluginRequest {
     return "";
   }
 
-  // Ours can always be asked; an IPAM type that is executed speaks for itself.
+  // railbed's plugins are always ready; for a foreign IPAM type that program answers.
   Outcome<std::string> status() {
     std::optional<std::string> foreign = executed_since_1_1();
     if (!foreign.has_value()) return "";
