@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chained plugins as requests of their own, CHECK, and DEL of what the originals attached, over the real
-// kernel and over the fake one.
+// Chained plugins as separate requests, CHECK, and DEL of what the originals attached, on the real kernel and on the
+// fake one.
 #include <algorithm>
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ class ChangesTest : public ContractTest {
   std::string check(const std::string& record) {
     return message(check_interface(*kernel_, *store_, "default/a@c1", record, soon()));
   }
-  // Links, addresses, routes of every table and rules of the pod, without what the kernel does by itself.
+  // Links, addresses, routes of every table and rules of the pod, without those that the kernel adds by itself.
   std::vector<std::string> pod_state() {
     std::vector<std::string> lines;
     std::map<int, std::string> names;
@@ -202,7 +202,7 @@ TEST_P(ChangesTest, AMasterOfThePod) {
   EXPECT_FALSE(has(*inside_, "net1"));
 }
 
-// The path leads to another namespace by now: nothing in it is ours.
+// The record's path leads to another namespace by now: nothing in that one belongs to railbed.
 TEST_P(ChangesTest, AReusedPathIsAnotherNamespace) {
   make_master();
   ASSERT_EQ(message(attach(wanted("net1", {R"({"type":"macvlan","master":"v0"})"}))), "");
@@ -239,7 +239,7 @@ TEST_P(ChangesTest, DetachesWhatTheOriginalsMade) {
                            .config = json("{}")},
                           soon());
   };
-  EXPECT_EQ(foreign("ipvlan", "net1")->detached, 0);  // it is none
+  EXPECT_EQ(foreign("ipvlan", "net1")->detached, 0);  // net1 is no ipvlan
   EXPECT_EQ(foreign("macvlan", "net1")->detached, 1);
   EXPECT_EQ(foreign("macvlan", "net1")->detached, 0);
   EXPECT_FALSE(has(*inside_, "net1"));
