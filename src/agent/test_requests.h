@@ -60,7 +60,7 @@ struct ProgramAnswer {
   std::string failure;  // its message then
 };
 
-struct RequestParts {
+struct RequestRig {
   // A program whose runs are remembered.
   void install(const std::string& type, ProgramAnswer answer) {
     kernel.put_program("/opt/cni/bin/" + type,
@@ -108,12 +108,12 @@ struct RequestParts {
   Pods pods;
   KubeletDevices kubelet{kernel.files()};
   Meta meta{disk, pods, {&kubelet}};
-  Parts parts{engine, meta, dhcp, host_local, metrics};
+  Backends backends{engine, meta, dhcp, host_local, metrics};
   std::vector<std::string> runs;    // "bridge ADD"
   std::vector<std::string> inputs;  // what stood on their standard input
 };
 
-class RequestTest : public testing::Test, protected RequestParts {
+class RequestTest : public testing::Test, protected RequestRig {
  protected:
   void SetUp() override { ASSERT_TRUE(kernel.netns().create("a")); }
 };

@@ -107,32 +107,8 @@ class PodAttacher {
     leases_before_ = TRY(store_.leases_of(wanted_.pod));
     std::vector<Wish> wishes;
     for (const InterfaceWanted& one : wanted_.interfaces)
-      wishes.push_back(TRY(read_one(one).context("interface {}", one.name)));
+      wishes.push_back(TRY(read_wish(one, wanted_.soft_rdma).context("interface {}", one.name)));
     return wishes;
-  }
-
-  Result<Wish> read_one(const InterfaceWanted& one) {
-    if (one.chained) return read_wish(one, wanted_.soft_rdma, {}, {});
-    api::IpamConfig config = TRY(ipam_of(one.config, one.network));
-    ipam::Owner owner{wanted_.pod, one.name.value};
-    std::vector<ipam::Assigned> addresses;
-    if (one.addresses.has_value())
-      addresses = *one.addresses;
-    else if (config.type != api::IpamType::kNone)
-      addresses = TRY(assign(one, config, owner));
-    if (taken_.has_value())
-      for (const ipam::Assigned& address : addresses)
-        if (!address.pool.empty()) (*taken_)[address.pool].emplace(address.address.address, owner);
-    return read_wish(one, wanted_.soft_rdma, config, std::move(addresses));
-  }
-
-  // What is taken is only asked for where nobody has assigned the addresses: it is everybody's.
-  Result<std::vector<ipam::Assigned>> assign(const InterfaceWanted& one, const api::IpamConfig& config,
-                                             const ipam::Owner& owner) {
-    if (!taken_.has_value()) taken_ = ipam::taken_by(TRY(store_.all_leases()));
-    std::vector<std::string> requested;
-    for (const auto& address : one.selection.ips) requested.push_back(address.value);
-    return ipam::assign(config, one.network, *taken_, requested, owner);
   }
 
   // Which interfaces stay, go and come.
@@ -267,7 +243,6 @@ class PodAttacher {
   std::unique_ptr<os::LinkPort> inside_;
   std::optional<PodView> pod_;
   std::vector<state::AddressLease> leases_before_;  // the pod's
-  std::optional<ipam::Taken> taken_;
   std::vector<Attachment> kept_;
   std::vector<Attachment> changed_;
   std::vector<Wish> new_;

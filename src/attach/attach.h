@@ -25,7 +25,6 @@
 #include <string_view>
 #include <vector>
 
-#include "api/ipam.h"
 #include "api/objects.h"
 #include "attach/result.h"
 #include "cni/add_result.h"
@@ -46,8 +45,9 @@ struct InterfaceWanted {
   api::NetworkSelection selection;
   std::optional<plan::PoolVf> device;  // of the network's resource
   std::string resource;
-  // From ipam::plan_addresses; absent: assigned here, from what the store has as taken.
-  std::optional<std::vector<ipam::Assigned>> addresses;
+  // Decided by the caller, who has them taken where they are handed out; their leases are put with the attachment.
+  std::vector<ipam::Assigned> addresses;
+  std::vector<Route> routes;  // of the network's "ipam", or what a server or a plugin answered
   // The interface is in the pod already, made by another request or another plugin: `config` holds one
   // chained plugin, which changes it. Such a change has a record and an undo of its own, record_name().
   bool chained = false;
@@ -124,9 +124,6 @@ struct RecoveryReport {
 
 // Undoes or finishes what killed processes and vanished namespaces left, in all pods.
 Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, os::Deadline deadline);
-
-// Of the configuration's main plugin; type kNone where there is no ipam block.
-Result<api::IpamConfig> ipam_of(const api::NetworkConfig& config, const std::string& network);
 
 // The plugin types that are known, main ones first.
 std::vector<std::string> supported_types();

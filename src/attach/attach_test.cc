@@ -251,13 +251,13 @@ class Rig {
     return all;
   }
   Result<PodReport> attach(const std::vector<InterfaceWanted>& interfaces, bool others_stay = false) {
-    return attach_pod(kernel, store,
-                      {.pod = "default/a",
-                       .netns_path = "/run/netns/pod",
-                       .interfaces = interfaces,
-                       .soft_rdma = scenario_.soft_rdma,
-                       .others_stay = others_stay},
-                      soon());
+    return attach_with_addresses(kernel, store,
+                                 {.pod = "default/a",
+                                  .netns_path = "/run/netns/pod",
+                                  .interfaces = interfaces,
+                                  .soft_rdma = scenario_.soft_rdma,
+                                  .others_stay = others_stay},
+                                 soon());
   }
   Result<DetachReport> detach() { return detach_pod(kernel, store, "default/a", soon()); }
   void recover_after_restart() {
@@ -576,9 +576,9 @@ TEST_F(AttachFaults, AVfOfAnotherPodIsNotTaken) {
   Rig rig(lab_);
   ASSERT_EQ(message(rig.attach()), "");
   ASSERT_EQ(message(rig.kernel.netns().create("b")), "");
-  auto report =
-      attach_pod(rig.kernel, rig.store,
-                 {.pod = "default/b", .netns_path = "/run/netns/b", .interfaces = lab_.interfaces}, rig.soon());
+  auto report = attach_with_addresses(rig.kernel, rig.store,
+                                      {.pod = "default/b", .netns_path = "/run/netns/b", .interfaces = lab_.interfaces},
+                                      rig.soon());
   EXPECT_EQ(message(report),
             "pod default/b: interface net1 (network default/net1): device 0000:01:10.2 belongs to pod "
             "default/a, interface net1");

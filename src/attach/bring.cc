@@ -79,7 +79,7 @@ class Bringer {
 
   static std::string hw_text(const os::Link& link) { return fmt::format("{:02x}", fmt::join(link.hw_address, ":")); }
 
-  static std::string route_hint(const os::Route& route) {
+  static std::string route_hint(const Route& route) {
     if (!route.gateway.has_value()) return "does another interface of the pod have this route?";
     return fmt::format(
         "is gateway {} inside a subnet of this interface, and is no other interface of the pod "
@@ -183,27 +183,27 @@ class Bringer {
   }
 
   Result<void> routes(Prepared& one, const os::Link& link) {
-    for (os::Route& route : one.result.routes) {
+    for (Route& route : one.result.routes) {
       route.link = link.index;
       if (!route.table.has_value() && one.wish.vrf.has_value()) route.table = one.before.vrf_table;
       if (one.wish.source_routing.has_value() && !route.table.has_value()) continue;
       TRY(pod_.links().add_route(route).hint(route_hint(route)));
     }
     if (!one.wish.source_routing.has_value()) return {};
-    std::vector<os::Route> main;
-    for (const os::Route& route : TRY(pod_.links().routes()))
+    std::vector<Route> main;
+    for (const Route& route : TRY(pod_.links().routes()))
       if (route.link == link.index) main.push_back(route);
     SourceRoutes source =
         source_routes(*one.wish.source_routing, one.wish.addresses, one.before.rules, main, one.result.routes);
-    for (os::Route& route : source.add) route.link = link.index;
+    for (Route& route : source.add) route.link = link.index;
     return by_source(one.before.rules, source.add, source.remove);
   }
 
-  Result<void> by_source(const std::vector<os::Rule>& rules, const std::vector<os::Route>& add,
-                         const std::vector<os::Route>& remove) {
+  Result<void> by_source(const std::vector<os::Rule>& rules, const std::vector<Route>& add,
+                         const std::vector<Route>& remove) {
     for (const os::Rule& rule : rules) TRY(pod_.links().add_rule(rule));
-    for (const os::Route& route : add) TRY(pod_.links().add_route(route).hint(route_hint(route)));
-    for (const os::Route& route : remove) TRY(pod_.links().remove_route(route));
+    for (const Route& route : add) TRY(pod_.links().add_route(route).hint(route_hint(route)));
+    for (const Route& route : remove) TRY(pod_.links().remove_route(route));
     return {};
   }
 
@@ -233,7 +233,7 @@ class Bringer {
         if (std::ranges::find(kept, os::LinkAddress{link, address}) == kept.end())
           TRY(pod_.links().add_address({link, address}));
     }
-    for (os::Route route : networks_first(one.before.routes)) {
+    for (Route route : networks_first(one.before.routes)) {
       route.table = one.before.vrf_table;
       TRY(pod_.links().add_route(route));
     }

@@ -166,14 +166,14 @@ class GiveBack {
     if (change != os::LinkChange{}) TRY(unless_gone(links_->change(link.index, change)));
     for (const IpPrefix& address : before.addresses) TRY(unless_there(links_->add_address({link.index, address})));
     TRY(put_routes_back(record, before.routes));
-    for (const os::Route& route : before.table_routes) TRY(unless_gone(links_->remove_route(route)));
+    for (const Route& route : before.table_routes) TRY(unless_gone(links_->remove_route(route)));
     return {};
   }
 
   // One that the kernel refuses, since the pod has changed its addresses meanwhile, must not keep the
   // interface in the pod.
-  Result<void> put_routes_back(const Attachment& record, const std::vector<os::Route>& routes) {
-    for (const os::Route& route : networks_first(routes)) {
+  Result<void> put_routes_back(const Attachment& record, const std::vector<Route>& routes) {
+    for (const Route& route : networks_first(routes)) {
       Result<void> added = unless_there(links_->add_route(route));
       if (added.has_value()) continue;
       if (added.error().code == Code::kCanceled) return added;
@@ -354,7 +354,7 @@ class GiveBack {
     IfIndex index = link->index;
     os::LinkPort* port = TRY(host_.links());
     for (const IpPrefix& address : before.addresses) TRY(unless_there(port->add_address({index, address})));
-    for (os::Route route : before.routes) {
+    for (Route route : before.routes) {
       route.link = index;
       if (Result<void> added = unless_there(port->add_route(route)); !added.has_value())
         note(record, "a route of the host did not come back: " + added.error().story());

@@ -38,7 +38,7 @@ class Host {
   // VFs come and go meanwhile; forget() keeps it.
   Result<std::optional<IfIndex>> pf_index(PciAddress pf);
   Result<std::vector<os::LinkAddress>*> addresses();
-  Result<std::vector<os::Route>*> routes();
+  Result<std::vector<Route>*> routes();
   // Something has changed: list again when asked again.
   void forget();
 
@@ -53,7 +53,7 @@ class Host {
   std::map<PciAddress, std::vector<os::VfInfo>> vfs_;
   std::map<PciAddress, IfIndex> pf_indexes_;
   std::optional<std::vector<os::LinkAddress>> addresses_;
-  std::optional<std::vector<os::Route>> routes_;
+  std::optional<std::vector<Route>> routes_;
 };
 
 // Whether `link` is the interface in `before`: hardware by its PCI address, anything else by its kind and hardware

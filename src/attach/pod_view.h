@@ -30,7 +30,7 @@ class PodView {
   // The interface of the main table's IPv4 default route; null without one.
   Result<const os::Link*> of_default_route();
   // Of an interface, in every table.
-  Result<std::vector<os::Route>> routes_of(IfIndex link);
+  Result<std::vector<Route>> routes_of(IfIndex link);
   // From 100 up: one that no rule, route or earlier answer has.
   Result<int> free_table();
   Result<std::vector<os::Rule>*> rules();
@@ -40,12 +40,12 @@ class PodView {
   void forget();
 
  private:
-  Result<std::vector<os::Route>*> routes();
+  Result<std::vector<Route>*> routes();
 
   const os::Netns& netns_;
   os::LinkPort& links_;
   std::optional<std::vector<os::Link>> all_;
-  std::optional<std::vector<os::Route>> routes_;
+  std::optional<std::vector<Route>> routes_;
   std::optional<std::vector<os::Rule>> rules_;
   std::set<int> handed_out_;
   std::map<std::string, int> vrfs_;  // that will be made

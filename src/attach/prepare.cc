@@ -107,9 +107,9 @@ class NewPreparation : Preparation {
   }
 
   Result<const os::Link*> default_route_link() {
-    const std::vector<os::Route>& routes = *TRY(host_.routes());
-    for (const os::Route& route : routes) {
-      if (route.destination.has_value() || route.family != IpFamily::kV4) continue;
+    const std::vector<Route>& routes = *TRY(host_.routes());
+    for (const Route& route : routes) {
+      if (!route.is_default() || route.family() != IpFamily::kV4) continue;
       const os::Link* link = TRY(host_.by_index(route.link));
       if (link != nullptr) return link;
     }
@@ -214,7 +214,7 @@ class NewPreparation : Preparation {
       if (address.link == link && !made_by_kernel) before_.addresses.push_back(address.prefix);
     }
     if (before_.addresses.empty()) return {};
-    for (const os::Route& route : *TRY(host_.routes()))
+    for (const Route& route : *TRY(host_.routes()))
       if (route.link == link && route.gateway.has_value()) before_.routes.push_back(route);
     return {};
   }

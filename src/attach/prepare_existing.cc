@@ -44,10 +44,10 @@ class ExistingPreparation : Preparation {
 
   Result<void> source_routes_of(const os::Link& link) {
     before_.rules = source_rules(wish_.addresses, TRY(tables()));
-    std::vector<os::Route> main = TRY(pod_.routes_of(link.index));
-    std::erase_if(main, [](const os::Route& route) { return route.table.has_value(); });
+    std::vector<Route> main = TRY(pod_.routes_of(link.index));
+    std::erase_if(main, [](const Route& route) { return route.table.has_value(); });
     SourceRoutes routes = source_routes(*wish_.source_routing, wish_.addresses, before_.rules, main, {});
-    for (os::Route& route : routes.add) route.link = link.index;
+    for (Route& route : routes.add) route.link = link.index;
     before_.routes = routes.remove;
     before_.table_routes = routes.add;
     return {};
@@ -65,7 +65,7 @@ class ExistingPreparation : Preparation {
       if (address.link == link.index && address.prefix.address.family == IpFamily::kV6 &&
           !address.prefix.address.to_gid().is_link_local())
         before_.addresses.push_back(address.prefix);
-    for (const os::Route& route : TRY(pod_.routes_of(link.index)))
+    for (const Route& route : TRY(pod_.routes_of(link.index)))
       if (!route.table.has_value() && (route.gateway.has_value() || !route.source.has_value()) &&
           !is_networks_own(route))
         before_.routes.push_back(route);
@@ -73,8 +73,8 @@ class ExistingPreparation : Preparation {
   }
 
   // The kernel makes these itself.
-  static bool is_networks_own(const os::Route& route) {
-    return route.family == IpFamily::kV6 && !route.gateway.has_value();
+  static bool is_networks_own(const Route& route) {
+    return route.family() == IpFamily::kV6 && !route.gateway.has_value();
   }
 
   Result<void> rdma(const os::Link& link) {

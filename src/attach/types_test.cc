@@ -32,7 +32,7 @@ class Types : public testing::Test {
   }
   os::Deadline soon() { return kernel_.clock().now() + std::chrono::seconds(10); }
   Result<PodReport> attach(InterfaceWanted interface) {
-    return attach_pod(
+    return attach_with_addresses(
         kernel_, *store_,
         {.pod = "a/b@c1", .netns_path = "/run/netns/pod", .interfaces = {std::move(interface)}, .others_stay = true},
         soon());
@@ -79,12 +79,12 @@ TEST_F(Types, ADeviceOfAUserspaceDriverIsNotMoved) {
     PodWanted pod{.pod = "a/b",
                   .netns_path = "/run/netns/pod",
                   .interfaces = {wanted("net1", {fmt::format(R"({{"type":"{}","pciBusID":"0000:01:10.2"}})", type)})}};
-    auto report = attach_pod(kernel, *store_, pod, soon());
+    auto report = attach_with_addresses(kernel, *store_, pod, soon());
     ASSERT_EQ(message(report), "") << type;
     EXPECT_THAT(report->interfaces.at(0).char_devices, ElementsAre("/dev/vfio/vfio", HasSubstr("/dev/vfio/")));
     EXPECT_EQ(message(check_interface(kernel, *store_, "a/b", "net1", soon())), "");
     pod.interfaces[0].config.plugins.push_back({"tuning", json(R"({"type":"tuning","mtu":1400})")});
-    EXPECT_THAT(message(attach_pod(kernel, *store_, pod, soon())),
+    EXPECT_THAT(message(attach_with_addresses(kernel, *store_, pod, soon())),
                 HasSubstr("0000:01:10.2 is bound to vfio-pci: there is no interface to tune"));
     ASSERT_EQ(message(detach_pod(kernel, *store_, "a/b", soon())), "");
   }
@@ -166,8 +166,7 @@ TEST_F(Types, CheckSaysWhatDiffers) {
   EXPECT_EQ(check("net1"), "");
   EXPECT_THAT(check("net2"), HasSubstr("pod a/b@c1: interface net2: nothing is known of it"));
   IfIndex net1 = inside_->find(IfName{"net1"}, os::WithVfs::kNo)->index;
-  os::Route route{
-      .destination = *IpPrefix::parse("10.7.0.0/16"), .gateway = *IpAddress::parse("10.1.0.1"), .link = net1};
+  Route route{.destination = *IpPrefix::parse("10.7.0.0/16"), .gateway = *IpAddress::parse("10.1.0.1"), .link = net1};
   ASSERT_EQ(message(inside_->remove_route(route)), "");
   EXPECT_THAT(check("net1"), HasSubstr("its route to 10.7.0.0/16 is gone"));
   ASSERT_EQ(message(inside_->remove_address({net1, *IpPrefix::parse("10.1.0.2/24")})), "");
@@ -246,7 +245,7 @@ TEST_F(Types, ASoftRdmaDeviceNeedsNamespacesThatShare) {
                 .netns_path = "/run/netns/pod",
                 .interfaces = {wanted("net1", {R"({"type":"sriov","deviceID":"0000:01:10.0"})", R"({"type":"rdma"})"})},
                 .soft_rdma = true};
-  EXPECT_EQ(message(attach_pod(exclusive, *store_, pod, soon())),
+  EXPECT_EQ(message(attach_with_addresses(exclusive, *store_, pod, soon())),
             "pod a/b: interface net1 (network default/net1): device 0000:01:10.0 would get a soft RDMA device, but "
             "soft ones cannot go into a pod where namespaces do not share RDMA devices\n  rdma system set netns "
             "shared, before any pod is there");
@@ -274,7 +273,7 @@ TEST_F(RdmaTypes, IsolationNeedsNamespacesThatDoNotShare) {
                 .netns_path = "/run/netns/pod",
                 .interfaces = {wanted("net1", {R"({"type":"ib-sriov","deviceID":"0000:02:00.3",
                     "rdmaIsolation":true})"})}};
-  EXPECT_THAT(message(attach_pod(shared, *store_, pod, soon())),
+  EXPECT_THAT(message(attach_with_addresses(shared, *store_, pod, soon())),
               HasSubstr("rdmaIsolation, but this node's namespaces share RDMA devices"));
   EXPECT_EQ(message(attach(pod.interfaces[0])), "");
 }

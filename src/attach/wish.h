@@ -79,7 +79,7 @@ struct Wish {
   bool soft_rdma = false;      // a soft device will do
 
   std::vector<ipam::Assigned> addresses;
-  std::vector<os::Route> routes;  // without `link`
+  std::vector<Route> routes;  // without `link`
 
   // "net1", or "net1/tuning" for a change of an interface that is there.
   std::string record_name() const { return way == Way::kExisting ? interface + "/" + type : interface; }
@@ -89,8 +89,6 @@ struct Wish {
 // Whether the wish has something that only an interface can have.
 bool needs_interface(const Wish& wish);
 
-// `addresses` are those assigned by `ipam`.
-Result<Wish> read_wish(const InterfaceWanted& wanted, bool soft_rdma, const api::IpamConfig& ipam,
-                       std::vector<ipam::Assigned> addresses);
+Result<Wish> read_wish(const InterfaceWanted& wanted, bool soft_rdma);
 
 }  // namespace railbed::attach

@@ -65,7 +65,7 @@ Outcome<Route> read_route(const Fields& fields) {
   out.gateway = TRY_CNI(address(fields, "gw"));
   out.mtu = unless_zero(TRY_CNI(fields.number("mtu")));
   out.advmss = unless_zero(TRY_CNI(fields.number("advmss")));
-  out.priority = unless_zero(TRY_CNI(fields.number("priority")));
+  out.metric = unless_zero(TRY_CNI(fields.number("priority")));
   out.table = TRY_CNI(fields.number("table"));
   out.scope = TRY_CNI(fields.number("scope"));
   return out;
@@ -159,7 +159,7 @@ Value to_value(const Route& from) {
   if (from.gateway) out.set("gw", from.gateway->to_string());
   set_number(out, "mtu", from.mtu);
   set_number(out, "advmss", from.advmss);
-  set_number(out, "priority", from.priority);
+  set_number(out, "priority", from.metric);
   set_number(out, "table", from.table);
   set_number(out, "scope", from.scope);
   return out;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/ip.h"
+#include "base/route.h"
 #include "cni/version.h"
 #include "doc/value.h"
 
@@ -31,17 +32,6 @@ struct Address {
   std::optional<IpAddress> gateway;
   std::optional<int> interface;  // index into interfaces
   friend bool operator==(const Address&, const Address&) = default;
-};
-
-struct Route {
-  IpPrefix destination;
-  std::optional<IpAddress> gateway;
-  std::optional<int> mtu;
-  std::optional<int> advmss;
-  std::optional<int> priority;
-  std::optional<int> table;
-  std::optional<int> scope;
-  friend bool operator==(const Route&, const Route&) = default;
 };
 
 struct Dns {

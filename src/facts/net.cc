@@ -76,8 +76,8 @@ std::vector<FoundInterface> from_netlink(Attributes& attributes, os::LinkPort& p
     attributes.note(listed.error());
   std::set<IfIndex> with_default_route;
   if (auto listed = port.routes()) {
-    for (const os::Route& route : *listed)
-      if (!route.destination || route.destination->length == 0) with_default_route.insert(route.link);
+    for (const Route& route : *listed)
+      if (route.is_default()) with_default_route.insert(route.link);
   } else {
     attributes.note(listed.error());
   }

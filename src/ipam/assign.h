@@ -57,7 +57,7 @@ Result<std::vector<Assigned>> assign(const api::IpamConfig& config, const std::s
                                      const std::vector<std::string>& requested, const Owner& owner);
 
 // One interface that wants addresses.
-struct Wish {
+struct AddressClaim {
   Owner owner;
   std::string network;
   api::IpamConfig config;
@@ -71,7 +71,7 @@ struct Wish {
 // This holds as long as all machines were given the same files in the same order: to make it hold also when
 // files are added, record the leases of all pods, not only of the local ones. Machines with different files
 // must use different ranges.
-std::map<Owner, Result<std::vector<Assigned>>> plan_addresses(const std::vector<Wish>& wishes,
+std::map<Owner, Result<std::vector<Assigned>>> plan_addresses(const std::vector<AddressClaim>& claims,
                                                               const std::vector<state::AddressLease>& leases);
 
 }  // namespace railbed::ipam

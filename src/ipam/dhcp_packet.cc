@@ -83,8 +83,8 @@ int classful_length(const IpAddress& address) {
 }
 
 // RFC 3442: length, as many bytes of the destination as it needs, the router.
-Result<std::vector<api::IpamRoute>> classless_routes(std::string_view bytes) {
-  std::vector<api::IpamRoute> routes;
+Result<std::vector<Route>> classless_routes(std::string_view bytes) {
+  std::vector<Route> routes;
   for (size_t at = 0; at < bytes.size() && routes.size() < kMostRoutes;) {
     size_t length = byte_at(bytes, at++);
     size_t significant = (length + 7) / 8;
@@ -94,7 +94,7 @@ Result<std::vector<api::IpamRoute>> classless_routes(std::string_view bytes) {
     std::copy_n(bytes.begin() + static_cast<ptrdiff_t>(at), significant, destination.bytes.begin());
     at += significant;
     IpPrefix prefix{destination, static_cast<int>(length)};
-    api::IpamRoute route{.destination = {prefix.network(), prefix.length}};
+    Route route{.destination = {prefix.network(), prefix.length}};
     IpAddress router = address_at(bytes, at);
     at += 4;
     if (router == IpAddress{})
@@ -106,8 +106,8 @@ Result<std::vector<api::IpamRoute>> classless_routes(std::string_view bytes) {
   return routes;
 }
 
-std::vector<api::IpamRoute> static_routes(std::string_view bytes) {
-  std::vector<api::IpamRoute> routes;
+std::vector<Route> static_routes(std::string_view bytes) {
+  std::vector<Route> routes;
   for (size_t at = 0; at + 8 <= bytes.size() && routes.size() < kMostRoutes; at += 8) {
     IpAddress destination = address_at(bytes, at);
     IpPrefix prefix{destination, classful_length(destination)};

@@ -23,9 +23,9 @@ DhcpPacket ack() {
   return packet;
 }
 
-std::string show(const std::vector<api::IpamRoute>& routes) {
+std::string show(const std::vector<Route>& routes) {
   std::string text;
-  for (const api::IpamRoute& one : routes)
+  for (const Route& one : routes)
     text += fmt::format("{} via {} scope {}; ", one.destination, one.gateway ? one.gateway->to_string() : "-",
                         one.scope.value_or(-1));
   return text;

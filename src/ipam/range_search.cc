@@ -36,7 +36,7 @@ std::vector<IpAddress> gateways_of(const api::IpamConfig& config) {
       if (range.gateway.has_value()) gateways.push_back(*range.gateway);
   for (const auto& fixed : config.fixed)
     if (fixed.gateway.has_value()) gateways.push_back(*fixed.gateway);
-  for (const api::IpamRoute& route : config.routes)
+  for (const Route& route : config.routes)
     if (route.gateway.has_value()) gateways.push_back(*route.gateway);
   return gateways;
 }

@@ -118,25 +118,36 @@ Result<void> release_all(os::Kernel& kernel, state::Store& store, const Settings
 
 namespace {
 
-using Addresses = std::map<ipam::Owner, Result<std::vector<ipam::Assigned>>>;
+// What an interface gets by its network's "ipam".
+struct Addresses {
+  Result<std::vector<ipam::Assigned>> assigned;
+  std::vector<Route> routes;
+};
+using AddressPlan = std::map<ipam::Owner, Addresses>;
 
 // Addresses of all pods in the manifests, those of other nodes included, and the state made to hold them: so
 // that a file that is added later changes nothing, on any of the machines.
-Result<Addresses> plan_addresses(state::Store& store, const Resolved& now) {
-  std::vector<ipam::Wish> wishes;
+Result<AddressPlan> plan_addresses(state::Store& store, const Resolved& now) {
+  AddressPlan plan;
+  std::vector<ipam::AddressClaim> claims;
   for (const api::Pod* pod : now.catalog.pods)
     for (const graph::PodNetwork& network : graph::networks_of(now.catalog, *pod)) {
       if (network.network == nullptr) continue;
-      auto config = attach::ipam_of(network.network->definition.config, network.key);
-      if (!config) continue;  // told when the pod is attached
-      ipam::Wish wish{.owner = {pod->key(), network.interface}, .network = network.key, .config = *config};
-      for (const api::Field<std::string>& address : network.selection->ips) wish.requested.push_back(*address);
-      wishes.push_back(std::move(wish));
+      const ipam::Owner owner{pod->key(), network.interface};
+      Result<api::IpamConfig> config =
+          api::read_ipam(network.network->definition.config, network.key).context("interface {}", network.interface);
+      if (!config) {  // told when the pod is attached
+        plan.emplace(owner, Addresses{.assigned = fail(std::move(config.error())), .routes = {}});
+        continue;
+      }
+      ipam::AddressClaim claim{.owner = owner, .network = network.key, .config = *config};
+      for (const api::Field<std::string>& address : network.selection->ips) claim.requested.push_back(*address);
+      claims.push_back(std::move(claim));
     }
   std::vector<state::AddressLease> leases = TRY(store.all_leases());
   for (state::AddressLease& lease : leases)  // a sandbox has its pod's addresses
     if (std::string pod = state::Sandbox::of_key(lease.pod).pod; !pod.empty()) lease.pod = pod;
-  Addresses planned = ipam::plan_addresses(wishes, leases);
+  std::map<ipam::Owner, Result<std::vector<ipam::Assigned>>> planned = ipam::plan_addresses(claims, leases);
 
   std::set<std::string> local;
   for (const graph::PodOnNode& pod : now.graph.pods) local.insert(pod.pod->key());
@@ -147,12 +158,14 @@ Result<Addresses> plan_addresses(state::Store& store, const Resolved& now) {
       if (!one.pool.empty() && std::ranges::find(leases, lease) == leases.end()) TRY(store.put_lease(lease));
     }
   }
-  return planned;
+  for (ipam::AddressClaim& claim : claims)
+    plan.emplace(claim.owner, Addresses{std::move(planned.at(claim.owner)), std::move(claim.config.routes)});
+  return plan;
 }
 
 class PodAttacher {
  public:
-  PodAttacher(os::Kernel& kernel, state::Store& store, const Resolved& now, const Addresses& addresses,
+  PodAttacher(os::Kernel& kernel, state::Store& store, const Resolved& now, const AddressPlan& addresses,
               const ChosenVfs& vfs, PodServer* server, PodsReport& report)
       : kernel_(kernel), store_(store), now_(now), addresses_(addresses), vfs_(vfs), server_(server), report_(report) {}
 
@@ -216,8 +229,9 @@ class PodAttacher {
       }
       auto addresses = addresses_.find({key, network.interface});
       if (addresses != addresses_.end()) {
-        if (!addresses->second) return fail(addresses->second.error());
-        one.addresses = *addresses->second;
+        if (!addresses->second.assigned) return fail(addresses->second.assigned.error());
+        one.addresses = *addresses->second.assigned;
+        one.routes = addresses->second.routes;
       }
       wanted.push_back(std::move(one));
     }
@@ -254,7 +268,7 @@ class PodAttacher {
   os::Kernel& kernel_;
   state::Store& store_;
   const Resolved& now_;
-  const Addresses& addresses_;
+  const AddressPlan& addresses_;
   const ChosenVfs& vfs_;
   PodServer* server_;
   PodsReport& report_;
@@ -272,7 +286,7 @@ Result<void> remove_if_empty(os::Kernel& kernel, state::Store& store, PodServer*
 
 Result<void> attach_wanted(os::Kernel& kernel, state::Store& store, const Resolved& now, const Settings& settings,
                            Progress& progress, PodsReport& report) {
-  Addresses addresses = TRY(plan_addresses(store, now));
+  AddressPlan addresses = TRY(plan_addresses(store, now));
   ChosenVfs vfs = TRY(choose_vfs(kernel, store, now));
   PodAttacher attacher(kernel, store, now, addresses, vfs, settings.pod_server, report);
   for (const graph::PodOnNode& pod : now.graph.pods) {

@@ -147,8 +147,8 @@ void Machine::add_namespace(const std::string& label, os::LinkPort& links, std::
   for (const os::LinkAddress& address : need(links.addresses()))
     if (std::string text = address.prefix.to_string(); !text.starts_with("fe80"))
       lines.push_back(fmt::format("{} address {} {}", label, names[address.link], text));
-  for (const os::Route& route : need(links.all_routes())) {
-    std::string to = route.destination ? route.destination->to_string() : "default";
+  for (const Route& route : need(links.all_routes())) {
+    std::string to = route.is_default() ? "default" : route.destination.to_string();
     if (to.starts_with("fe80") || to.starts_with("ff00")) continue;
     lines.push_back(fmt::format("{} route {} via {} dev {} table {}", label, to,
                                 route.gateway ? route.gateway->to_string() : "-", names[route.link],

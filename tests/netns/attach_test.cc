@@ -25,9 +25,9 @@ class AttachTest : public ContractTest {
  protected:
   os::Deadline soon() { return kernel_->clock().now() + std::chrono::seconds(10); }
   Result<PodReport> attach(std::vector<InterfaceWanted> interfaces) {
-    return attach_pod(*kernel_, *store_,
-                      {.pod = "default/a", .netns_path = "/run/netns/pod", .interfaces = std::move(interfaces)},
-                      soon());
+    return attach_with_addresses(
+        *kernel_, *store_, {.pod = "default/a", .netns_path = "/run/netns/pod", .interfaces = std::move(interfaces)},
+        soon());
   }
   std::vector<std::string> addresses_of(const std::string& name) {
     std::vector<std::string> texts;
@@ -49,7 +49,7 @@ class AttachTest : public ContractTest {
     for (const os::LinkAddress& one : *addresses)
       if (!one.prefix.to_string().starts_with("fe80")) text += fmt::format("{} {}\n", one.link, one.prefix);
     auto routes = host_->routes();
-    for (const os::Route& one : *routes)
+    for (const Route& one : *routes)
       if (one.gateway.has_value()) text += fmt::format("via {}\n", *one.gateway);
     return text;
   }
@@ -77,7 +77,7 @@ TEST_P(AttachTest, MovesAHostDeviceAndGivesItBack) {
   EXPECT_EQ(net1.mac()->to_string(), "02:00:00:00:00:77");
   EXPECT_THAT(addresses_of("net1"), ElementsAre("10.9.0.2/24"));
   auto routes = inside_->routes();
-  EXPECT_TRUE(std::ranges::any_of(*routes, [](const os::Route& route) {
+  EXPECT_TRUE(std::ranges::any_of(*routes, [](const Route& route) {
     return route.destination == *IpPrefix::parse("10.77.0.0/16") && route.gateway == *IpAddress::parse("10.9.0.1");
   }));
   const InterfaceResult& result = report->interfaces.at(0);

@@ -20,12 +20,12 @@ class ChangesTest : public ContractTest {
  protected:
   os::Deadline soon() { return kernel_->clock().now() + std::chrono::seconds(10); }
   Result<PodReport> attach(InterfaceWanted interface) {
-    return attach_pod(*kernel_, *store_,
-                      {.pod = "default/a@c1",
-                       .netns_path = "/run/netns/pod",
-                       .interfaces = {std::move(interface)},
-                       .others_stay = true},
-                      soon());
+    return attach_with_addresses(*kernel_, *store_,
+                                 {.pod = "default/a@c1",
+                                  .netns_path = "/run/netns/pod",
+                                  .interfaces = {std::move(interface)},
+                                  .others_stay = true},
+                                 soon());
   }
   Result<DetachReport> detach(const std::string& record) {
     return detach_interface(*kernel_, *store_, "default/a@c1", record, soon());
@@ -57,10 +57,10 @@ class ChangesTest : public ContractTest {
     std::ranges::sort(lines);
     return lines;
   }
-  static std::vector<std::string> routes_in(const std::vector<os::Route>& routes) {
+  static std::vector<std::string> routes_in(const std::vector<Route>& routes) {
     std::vector<std::string> lines;
-    for (const os::Route& one : routes) {
-      std::string to = one.destination.has_value() ? one.destination->to_string() : "default";
+    for (const Route& one : routes) {
+      std::string to = one.is_default() ? "default" : one.destination.to_string();
       if (to.starts_with("fe80") || to.starts_with("ff00")) continue;
       lines.push_back(fmt::format("route {}{}{}", to, one.gateway.has_value() ? " via " + one.gateway->to_string() : "",
                                   one.table.has_value() ? fmt::format(" table {}", *one.table) : ""));

@@ -240,15 +240,15 @@ TEST_P(LinksTest, Routes) {
   ASSERT_EQ(message(host_->add_route(normal)), "");
   Route fallback{.gateway = IpAddress::parse("10.7.0.1").value(), .link = v0};
   ASSERT_EQ(message(host_->add_route(fallback)), "");
-  Route six{.destination = IpPrefix::parse("fd00:9::/64").value(), .family = IpFamily::kV6, .link = v0};
+  Route six{.destination = IpPrefix::parse("fd00:9::/64").value(), .link = v0};
   ASSERT_EQ(message(host_->add_route(six)), "");
 
   auto routes = host_->routes().value();
   auto same = [](const Route& wanted) {
     return [&wanted](const Route& route) {
       return route.destination == wanted.destination && route.gateway == wanted.gateway && route.link == wanted.link &&
-             route.family == wanted.family && (!wanted.mtu || route.mtu == wanted.mtu) &&
-             (!wanted.advmss || route.advmss == wanted.advmss) && (!wanted.metric || route.metric == wanted.metric);
+             (!wanted.mtu || route.mtu == wanted.mtu) && (!wanted.advmss || route.advmss == wanted.advmss) &&
+             (!wanted.metric || route.metric == wanted.metric);
     };
   };
   EXPECT_EQ(std::ranges::count_if(routes, same(normal)), 1);

@@ -36,10 +36,9 @@ struct AddressRequest {
   doc::Value runtime;   // "runtimeConfig", or null
   doc::Value args;      // "args.cni", or null
   std::map<std::string, std::string> cni_args;
-  ipam::Owner owner;  // state::Sandbox::key(), and the interface's name in the pod
+  ipam::Owner owner;                                   // state::Sandbox::key(), and the interface's name in the pod
+  std::optional<std::vector<ipam::Assigned>> planned;  // decided already: these, and none is chosen here
 };
-// host-local's block with runtimeConfig.ipRanges as its ranges, where it has none of its own.
-doc::Value with_asked_ranges(doc::Value ipam, const doc::Value& runtime);
 
 AddressRequest address_request(const cni::Request& request, const cni::PluginConfig& config, ipam::Owner owner);
 
@@ -47,19 +46,16 @@ struct Addresses {
   // They are taken in the allocator. For host-local they also have files and a lease in the store; other leases are put
   // by the caller (attach_pod does, given these as InterfaceWanted::addresses).
   std::vector<ipam::Assigned> assigned;
-  cni::AddResult result;  // addresses without `interface`, routes, dns
-  bool dhcp = false;      // ask Dhcp::acquire once the interface is there and up
+  cni::AddResult result;                        // addresses without `interface`, routes, dns
+  bool dhcp = false;                            // ask Dhcp::acquire once the interface is there and up
+  std::optional<HostLocal::Reservation> files;  // of host-local: until finish_addresses(), which fills in `assigned`
 };
 
 // In two steps, as HostLocal's, so that all networks of a pod share one transaction: begin_addresses() inside of it,
 // finish_addresses() after its commit. When it is not committed, release_addresses() forgets what was chosen.
-struct AddressesBegun {
-  Addresses addresses;
-  std::optional<HostLocal::Asked> files;
-};
-Result<AddressesBegun> begin_addresses(Engine::Turn& turn, HostLocal& host_local, HostLocal::Locks& locks,
-                                       const AddressRequest& request);
-Result<void> finish_addresses(Engine::Turn& turn, HostLocal& host_local, AddressesBegun& begun);
+Result<Addresses> begin_addresses(Engine::Turn& turn, HostLocal& host_local, HostLocal::Locks& locks,
+                                  const AddressRequest& request);
+Result<void> finish_addresses(Engine::Turn& turn, HostLocal& host_local, Addresses& addresses);
 // Both, for one interface.
 Result<Addresses> addresses_for(Engine::Turn& turn, HostLocal& host_local, const AddressRequest& request);
 

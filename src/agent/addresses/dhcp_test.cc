@@ -154,7 +154,7 @@ TEST(Dhcp, SendsAndAsksWhatTheConfigurationSays) {
   EXPECT_EQ(rig.server.last_packet.options.at(12), "a");
   EXPECT_EQ(rig.server.last_packet.options.at(60), "railbed");
   EXPECT_EQ(rig.server.last_packet.options.at(55), "\x79");
-  EXPECT_EQ(result->routes[0].priority, 50);
+  EXPECT_EQ(result->routes[0].metric, 50);
   ipam.set("request", doc::Value::Array{item({{"option", "gateway"}})});
   rig.owner.interface = "net2";
   EXPECT_EQ(rig.acquire(ipam).error().story(),

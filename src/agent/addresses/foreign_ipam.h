@@ -2,8 +2,8 @@
 // IPAM types that are not ours, for main plugins that are: executed as the CNI specification says.
 //
 // Why a record: as for every program that is executed, what its DEL needs is in the store before its ADD runs
-// (exec_records.h), under a name of its own beside the interface's. What it answered becomes a `static` block
-// of the plugin's configuration, so that attaching, comparing and checking see addresses like any others.
+// (exec_records.h), under a name of its own beside the interface's. What it answered are addresses and routes like any
+// others, for attaching, comparing and checking.
 // Threading: not in a turn, and not under the container's lock: the program may ask the agent for addresses.
 // ipam_lock() keeps requests for one container apart. Failure: as exec.h's.
 #pragma once
@@ -27,7 +27,6 @@ struct ForeignIpam {
 };
 struct ForeignAddresses {
   Addresses addresses;
-  doc::Value block;          // to stand in place of "ipam"
   state::Attachment record;  // concluded; the caller puts it once the interface is there
 };
 // An interface that already has addresses keeps them. After a failure DEL has been run; if that failed too, the record
@@ -41,6 +40,5 @@ bool is_foreign_ipam(const state::Attachment& record, const std::string& ifname)
 cni::Outcome<void> release_foreign_ipam(Engine& engine, const std::string& key, const std::string& ifname);
 // The same after an ADD that failed: an interface that is still recorded keeps its addresses.
 cni::Outcome<void> undo_foreign_ipam(Engine& engine, const std::string& key, const std::string& ifname);
-cni::Outcome<void> check_foreign_ipam(Engine& engine, const std::string& key, const std::string& ifname);
 
 }  // namespace railbed::agent

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agent/pod/plugin.h"
 #include "agent/test_requests.h"
 #include "doc/json.h"
 
@@ -40,7 +41,7 @@ class ForeignIpamTest : public RequestTest {
                                    R"(","ipam":{"type":"nv-ipam","poolName":"p"})" + members + "}"};
     auto config = cni::read_plugin_config(request.config);
     if (!config.has_value()) return std::unexpected(config.error());
-    return plugin_request(parts, request, *config);
+    return plugin_request(backends, request, *config);
   }
 };
 

@@ -118,38 +118,41 @@ Result<void> HostLocal::look(Engine::Turn& turn, const std::string& directory, c
 }
 
 // What the original gave this very interface is its own: it was attached before the machine was switched over.
-void HostLocal::look_for_own(Engine::Turn& turn, const Asked& asked) {
-  const std::string pool = pool_of_network(asked.network);
+void HostLocal::look_for_own(Engine::Turn& turn, const Reservation& reservation) {
+  const std::string pool = pool_of_network(reservation.claim.network);
   const ipam::Owner by_container =
-      owner_of({.container_id = container_of(asked.owner), .ifname = asked.owner.interface});
-  for (const auto& [address, holder] : seen_[asked.directory].files) {
+      owner_of({.container_id = container_of(reservation.claim.owner), .ifname = reservation.claim.owner.interface});
+  for (const auto& [address, holder] : seen_[reservation.directory].files) {
     if (owner_of(holder) != by_container || turn.addresses().holder(pool, address) != by_container) continue;
     turn.addresses().give_back(pool, address);
-    turn.addresses().take(pool, address, asked.owner);
+    turn.addresses().take(pool, address, reservation.claim.owner);
   }
 }
 
 // Leases and notes; inside a transaction.
-Result<void> HostLocal::choose(Engine::Turn& turn, Asked& asked) {
-  asked.chosen = TRY(turn.addresses().allocate(asked.config, asked.network, asked.requested, asked.owner));
-  const std::string content = content_of(container_of(asked.owner), asked.owner.interface);
-  for (const ipam::Assigned& one : asked.chosen) {
+Result<void> HostLocal::choose(Engine::Turn& turn, Reservation& reservation) {
+  reservation.chosen = TRY(turn.addresses().allocate(reservation.claim.config, reservation.claim.network,
+                                                     reservation.claim.requested, reservation.claim.owner));
+  const std::string content = content_of(container_of(reservation.claim.owner), reservation.claim.owner.interface);
+  for (const ipam::Assigned& one : reservation.chosen) {
     if (one.pool.empty()) continue;
     const IpAddress& address = one.address.address;
-    TRY(turn.store().put_lease({one.pool, address, asked.owner.pod, asked.owner.interface}));
-    TRY(turn.store().put_note(key_of(FileNote{asked.owner, path_of(asked.directory, address)}), content));
+    TRY(turn.store().put_lease({one.pool, address, reservation.claim.owner.pod, reservation.claim.owner.interface}));
+    TRY(turn.store().put_note(key_of(FileNote{reservation.claim.owner, path_of(reservation.directory, address)}),
+                              content));
   }
   return {};
 }
 
 // False when somebody who does not hold the lock was faster.
-Result<bool> HostLocal::write_files(const Asked& asked) {
-  const std::vector<ipam::Assigned>& chosen = asked.chosen;
-  const HostLocal::Holder mine{.container_id = container_of(asked.owner), .ifname = asked.owner.interface};
+Result<bool> HostLocal::write_files(const Reservation& reservation) {
+  const std::vector<ipam::Assigned>& chosen = reservation.chosen;
+  const HostLocal::Holder mine{.container_id = container_of(reservation.claim.owner),
+                               .ifname = reservation.claim.owner.interface};
   for (size_t set = 0; set < chosen.size(); ++set) {
     if (chosen[set].pool.empty()) continue;
     const IpAddress& address = chosen[set].address.address;
-    const std::string path = path_of(asked.directory, address);
+    const std::string path = path_of(reservation.directory, address);
     Result<void> made = disk_.create(path, content_of(mine.container_id, mine.ifname), kFileMode);
     if (!made.has_value() && made.error().code == Code::kConflict) {
       Holder there = holder_in(address, TRY(disk_.read(path)));
@@ -157,8 +160,9 @@ Result<bool> HostLocal::write_files(const Asked& asked) {
       continue;
     }
     if (!made.has_value()) return fail(std::move(made.error()));
-    seen_[asked.directory].files.insert_or_assign(address, Holder{address, mine.container_id, mine.ifname});
-    TRY(disk_.replace(fmt::format("{}/last_reserved_ip.{}", asked.directory, set), address.to_string(), kFileMode));
+    seen_[reservation.directory].files.insert_or_assign(address, Holder{address, mine.container_id, mine.ifname});
+    TRY(disk_.replace(fmt::format("{}/last_reserved_ip.{}", reservation.directory, set), address.to_string(),
+                      kFileMode));
   }
   return true;
 }
@@ -174,66 +178,57 @@ Result<void> HostLocal::hold(const std::string& directory, Locks& locks) {
   return {};
 }
 
-Result<HostLocal::Asked> HostLocal::begin(Engine::Turn& turn, Locks& locks, const api::IpamConfig& config,
-                                          const std::string& data_dir, const std::string& network,
-                                          const std::vector<std::string>& requested, const ipam::Owner& owner) {
-  Asked asked{.config = config, .network = network, .requested = requested, .owner = owner};
-  asked.directory = TRY(directory_of(data_dir, network));
-  if (!seen_.contains(asked.directory)) TRY(disk_.make_directories(asked.directory, kDirectoryMode));
-  TRY(hold(asked.directory, locks).context("network {}", network));
-  asked.had = TRY(has_lease(turn.store(), owner));
-  TRY(look(turn, asked.directory, network));
-  if (!seen_[asked.directory].noted) TRY(turn.store().put_note(kDirectoryNotes + asked.directory, network));
-  look_for_own(turn, asked);
-  Result<void> chosen = choose(turn, asked);
-  if (chosen.has_value()) return asked;
-  if (!asked.had) turn.addresses().release(owner);
+Result<HostLocal::Reservation> HostLocal::begin(Engine::Turn& turn, Locks& locks, const std::string& data_dir,
+                                                ipam::AddressClaim claim) {
+  Reservation reservation{.claim = std::move(claim), .directory = {}, .chosen = {}};
+  const std::string& network = reservation.claim.network;
+  const std::string& directory = reservation.directory = TRY(directory_of(data_dir, network));
+  if (!seen_.contains(directory)) TRY(disk_.make_directories(directory, kDirectoryMode));
+  TRY(hold(directory, locks).context("network {}", network));
+  reservation.had = TRY(has_lease(turn.store(), reservation.claim.owner));
+  TRY(look(turn, directory, network));
+  if (!seen_[directory].noted) TRY(turn.store().put_note(kDirectoryNotes + directory, network));
+  look_for_own(turn, reservation);
+  Result<void> chosen = choose(turn, reservation);
+  if (chosen.has_value()) return reservation;
+  if (!reservation.had) turn.addresses().release(reservation.claim.owner);
   return fail(std::move(chosen.error()));
 }
 
-Result<std::vector<ipam::Assigned>> HostLocal::allocate(Engine::Turn& turn, const api::IpamConfig& config,
-                                                        const std::string& data_dir, const std::string& network,
-                                                        const std::vector<std::string>& requested,
-                                                        const ipam::Owner& owner) {
-  Locks locks;
+Result<void> HostLocal::choose_again(Engine::Turn& turn, Reservation& reservation) {
+  TRY(look(turn, reservation.directory, reservation.claim.network));
+  look_for_own(turn, reservation);
   auto transaction = TRY(state::Transaction::begin(turn.store()));
-  Asked asked = TRY(begin(turn, locks, config, data_dir, network, requested, owner));
-  TRY(transaction.commit());
-  return finish(turn, asked);
-}
-
-Result<void> HostLocal::choose_again(Engine::Turn& turn, Asked& asked) {
-  TRY(look(turn, asked.directory, asked.network));
-  look_for_own(turn, asked);
-  auto transaction = TRY(state::Transaction::begin(turn.store()));
-  TRY(choose(turn, asked));
+  TRY(choose(turn, reservation));
   return transaction.commit();
 }
 
-Result<std::vector<ipam::Assigned>> HostLocal::finish(Engine::Turn& turn, Asked& asked) {
-  seen_[asked.directory].noted = true;
+Result<std::vector<ipam::Assigned>> HostLocal::finish(Engine::Turn& turn, Reservation& reservation) {
+  seen_[reservation.directory].noted = true;
   for (int tries = 0; tries < kMostTries; ++tries) {
-    Result<void> chosen = tries == 0 ? Result<void>{} : choose_again(turn, asked);
-    Result<bool> written = chosen.has_value() ? write_files(asked) : Result<bool>(fail(std::move(chosen.error())));
+    Result<void> chosen = tries == 0 ? Result<void>{} : choose_again(turn, reservation);
+    Result<bool> written =
+        chosen.has_value() ? write_files(reservation) : Result<bool>(fail(std::move(chosen.error())));
     if (written.has_value() && *written) {
-      remember(asked.directory);
-      return asked.chosen;
+      remember(reservation.directory);
+      return reservation.chosen;
     }
-    seen_[asked.directory].stamp = {};  // look again
+    seen_[reservation.directory].stamp = {};  // look again
     // What the interface had before stays; of what is new, nothing does.
-    if (!asked.had) {
-      TRY(remove_files(turn, asked.owner, true));
-      TRY(forget(turn, {asked.owner}));
+    if (!reservation.had) {
+      TRY(remove_files(turn, reservation.claim.owner, true));
+      TRY(forget(turn, {reservation.claim.owner}));
     }
     if (!written.has_value()) return fail(std::move(written.error()));
-    if (asked.had)
+    if (reservation.had)
       return fail(Code::kConflict, "network {}: a file in {} gives an address of pod {}, interface {} to somebody else",
-                  asked.network, asked.directory, asked.owner.pod, asked.owner.interface);
+                  reservation.claim.network, reservation.directory, reservation.claim.owner.pod,
+                  reservation.claim.owner.interface);
   }
   return fail(Error{.code = Code::kBusy,
                     .message = fmt::format("network {}: {} times, somebody took the address that "
                                            "was about to be given, in {}",
-                                           asked.network, kMostTries, asked.directory),
+                                           reservation.claim.network, kMostTries, reservation.directory),
                     .hint = "something writes there without holding the file `lock`"});
 }
 

@@ -40,25 +40,16 @@ class HostLocal {
   // Addresses come in two steps, so that all networks of a pod share one transaction. begin(), inside the
   // caller's transaction: chosen, with lease and note. finish(), after its commit: with their files. Locks
   // are kept from the first begin() to the last finish(). When the transaction is not committed, release()
-  // forgets what was chosen. `data_dir` empty: the usual one. `network` is the configuration's "name".
+  // forgets what was chosen. `data_dir` empty: the usual one. The claim's network is the configuration's "name".
   using Locks = std::map<std::string, std::unique_ptr<os::DiskLock>>;  // by directory
-  struct Asked {
-    api::IpamConfig config;
-    std::string network;
-    std::vector<std::string> requested;
-    ipam::Owner owner;
+  struct Reservation {
+    ipam::AddressClaim claim;
     std::string directory;
     bool had = false;  // a lease, before
     std::vector<ipam::Assigned> chosen;
   };
-  Result<Asked> begin(Engine::Turn& turn, Locks& locks, const api::IpamConfig& config, const std::string& data_dir,
-                      const std::string& network, const std::vector<std::string>& requested, const ipam::Owner& owner);
-  Result<std::vector<ipam::Assigned>> finish(Engine::Turn& turn, Asked& asked);
-
-  // Both, for one interface.
-  Result<std::vector<ipam::Assigned>> allocate(Engine::Turn& turn, const api::IpamConfig& config,
-                                               const std::string& data_dir, const std::string& network,
-                                               const std::vector<std::string>& requested, const ipam::Owner& owner);
+  Result<Reservation> begin(Engine::Turn& turn, Locks& locks, const std::string& data_dir, ipam::AddressClaim claim);
+  Result<std::vector<ipam::Assigned>> finish(Engine::Turn& turn, Reservation& reservation);
 
   // Gives back files, leases and addresses of the owners. Nothing there is success.
   Result<void> release(Engine::Turn& turn, const std::vector<ipam::Owner>& owners);
@@ -85,10 +76,10 @@ class HostLocal {
   };
   Result<void> hold(const std::string& directory, Locks& locks);
   Result<void> look(Engine::Turn& turn, const std::string& directory, const std::string& network);
-  void look_for_own(Engine::Turn& turn, const Asked& asked);
-  Result<void> choose(Engine::Turn& turn, Asked& asked);
-  Result<void> choose_again(Engine::Turn& turn, Asked& asked);
-  Result<bool> write_files(const Asked& asked);
+  void look_for_own(Engine::Turn& turn, const Reservation& reservation);
+  Result<void> choose(Engine::Turn& turn, Reservation& reservation);
+  Result<void> choose_again(Engine::Turn& turn, Reservation& reservation);
+  Result<bool> write_files(const Reservation& reservation);
   Result<void> remove_files(Engine::Turn& turn, const ipam::Owner& owner, bool locked);
   Result<void> forget(Engine::Turn& turn, const std::vector<ipam::Owner>& owners);
   Result<void> finish_file(Engine::Turn& turn, const std::string& key, const std::string& content);

@@ -27,6 +27,16 @@ api::IpamConfig config_of(std::vector<const char*> subnets) {
   return config;
 }
 
+// Both steps, for one interface.
+Result<std::vector<ipam::Assigned>> allocate(HostLocal& host_local, Engine::Turn& turn, const ipam::AddressClaim& claim,
+                                             const std::string& data_dir = "") {
+  HostLocal::Locks locks;
+  auto transaction = TRY(state::Transaction::begin(turn.store()));
+  HostLocal::Reservation reservation = TRY(host_local.begin(turn, locks, data_dir, claim));
+  TRY(transaction.commit());
+  return host_local.finish(turn, reservation);
+}
+
 // An agent that can be started again over what the last one left.
 struct Rig {
   Rig() { restart(); }
@@ -41,7 +51,7 @@ struct Rig {
   std::string allocate(const ipam::Owner& owner, const api::IpamConfig& config,
                        const std::vector<std::string>& requested = {}) {
     Engine::Turn now = turn();
-    auto given = host_local->allocate(now, config, "", "mynet", requested, owner);
+    auto given = agent::allocate(*host_local, now, {owner, "mynet", config, requested});
     if (!given.has_value()) return given.error().to_string();
     std::string text;
     for (const ipam::Assigned& one : *given) text += (text.empty() ? "" : " ") + one.address.to_string();
@@ -155,12 +165,12 @@ TEST(HostLocal, AFileThatAppearsMeanwhileIsRespected) {
   Engine engine(kernel, *store, *blocks);
   HostLocal host_local(disk);
   Engine::Turn turn = std::move(*engine.turn(milliseconds(0)));
-  auto given = host_local.allocate(turn, config_of({"10.0.0.0/29"}), "", "mynet", {}, {"default/a@c1", "net1"});
+  auto given = allocate(host_local, turn, {{"default/a@c1", "net1"}, "mynet", config_of({"10.0.0.0/29"}), {}});
   ASSERT_TRUE(given.has_value()) << given.error().to_string();
   EXPECT_EQ(given->front().address.to_string(), "10.0.0.3/29");
   EXPECT_EQ(store->all_leases()->size(), 1u);
   disk.rivals_ = 100;
-  auto none = host_local.allocate(turn, config_of({"10.1.0.0/24"}), "", "mynet", {}, {"default/b@c2", "net1"});
+  auto none = allocate(host_local, turn, {{"default/b@c2", "net1"}, "mynet", config_of({"10.1.0.0/24"}), {}});
   ASSERT_FALSE(none.has_value());
   EXPECT_EQ(none.error().code, Code::kBusy);
   EXPECT_EQ(store->all_leases()->size(), 1u);
@@ -171,11 +181,12 @@ TEST(HostLocal, RefusesPathsThatLeadElsewhere) {
   Engine::Turn turn = rig.turn();
   api::IpamConfig config = config_of({"10.0.0.0/29"});
   for (const char* network : {"../etc", "a/b", "", "."})
-    EXPECT_FALSE(rig.host_local->allocate(turn, config, "", network, {}, {"a@b", "net1"}).has_value()) << network;
+    EXPECT_FALSE(allocate(*rig.host_local, turn, {{"a@b", "net1"}, network, config, {}}).has_value()) << network;
   for (const char* directory : {"relative", "/var/../etc", "/a/.."})
-    EXPECT_FALSE(rig.host_local->allocate(turn, config, directory, "n", {}, {"a@b", "net1"}).has_value()) << directory;
+    EXPECT_FALSE(allocate(*rig.host_local, turn, {{"a@b", "net1"}, "n", config, {}}, directory).has_value())
+        << directory;
   EXPECT_TRUE(rig.disk.files().empty());
-  ASSERT_TRUE(rig.host_local->allocate(turn, config, "/data//", "n", {}, {"a@b", "net1"}).has_value());
+  ASSERT_TRUE(allocate(*rig.host_local, turn, {{"a@b", "net1"}, "n", config, {}}, "/data//").has_value());
   EXPECT_TRUE(rig.disk.files().contains("/data/n/10.0.0.1"));
 }
 
@@ -228,7 +239,7 @@ bool step(Rig& rig, Pod& pod, const api::IpamConfig& config) {
   auto turn = rig.engine->turn(milliseconds(0));
   if (!turn.has_value()) return false;
   if (!pod.attached) {
-    if (!rig.host_local->allocate(*turn, config, "", "mynet", {}, pod.owner).has_value()) return false;
+    if (!allocate(*rig.host_local, *turn, {pod.owner, "mynet", config, {}}).has_value()) return false;
     state::Attachment record{.pod = pod.owner.pod, .interface = pod.owner.interface};
     if (!rig.mortal.put_attachment(record).has_value()) return false;
   } else {

@@ -66,8 +66,8 @@ class Metrics {
   std::string text() const;
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 // Reports how long a phase took, from the constructor to the destructor.

@@ -54,7 +54,7 @@ struct Client {
 };
 }  // namespace
 
-struct Server::Parts {
+struct Server::Impl {
   os::UnixListener listener;
   Handler handler;
   ServerOptions options;
@@ -85,7 +85,7 @@ struct Server::Parts {
   void begin_stop();
 };
 
-void Server::Parts::work(WorkQueue<Job>& queue) {
+void Server::Impl::work(WorkQueue<Job>& queue) {
   while (auto job = queue.take()) {
     Reply reply;
     try {
@@ -98,7 +98,7 @@ void Server::Parts::work(WorkQueue<Job>& queue) {
   }
 }
 
-void Server::Parts::accept_some() {
+void Server::Impl::accept_some() {
   for (int i = 0; accepting && i < kAcceptAtOnce; ++i) {
     auto next = listener.accept();
     if (!next) {
@@ -126,7 +126,7 @@ void Server::Parts::accept_some() {
 }
 
 // Reads what is there, at most one buffer: the others come in between.
-void Server::Parts::read(uint64_t key, Client& client) {
+void Server::Impl::read(uint64_t key, Client& client) {
   auto got = client.connection.read_some(buffer);
   if (got && !*got) return;
   if (!got || **got == 0) return drop(key);
@@ -138,7 +138,7 @@ void Server::Parts::read(uint64_t key, Client& client) {
 }
 
 // True when the client needs no further reading.
-bool Server::Parts::take_frame(uint64_t key, Client& client) {
+bool Server::Impl::take_frame(uint64_t key, Client& client) {
   if (client.in.size() < cni::kFrameHeadBytes && std::string_view("RBC1").starts_with(client.in.substr(0, 4)))
     return false;
   std::string why;
@@ -160,7 +160,7 @@ bool Server::Parts::take_frame(uint64_t key, Client& client) {
   return true;
 }
 
-void Server::Parts::start_job(uint64_t key, Client& client, cni::WireRequest wire) {
+void Server::Impl::start_job(uint64_t key, Client& client, cni::WireRequest wire) {
   auto request = cni::read_request(wire.type, wire.environment, std::move(wire.config));
   if (!request) return answer(key, client, answer_frame({1, cni::to_json(request.error(), "")}));
   bytes -= client.in.size();
@@ -172,7 +172,7 @@ void Server::Parts::start_job(uint64_t key, Client& client, cni::WireRequest wir
   (quick ? quick_jobs : jobs).put({key, std::move(*request)});
 }
 
-void Server::Parts::answer(uint64_t key, Client& client, std::string frame) {
+void Server::Impl::answer(uint64_t key, Client& client, std::string frame) {
   bytes -= client.in.size();
   std::string().swap(client.in);
   client.state = Client::State::kWriting;
@@ -181,7 +181,7 @@ void Server::Parts::answer(uint64_t key, Client& client, std::string frame) {
   write(key, client);
 }
 
-void Server::Parts::write(uint64_t key, Client& client) {
+void Server::Impl::write(uint64_t key, Client& client) {
   const auto put = client.connection.write_some(std::string_view(client.out).substr(client.written));
   if (!put) return drop(key);
   client.written += *put;
@@ -189,7 +189,7 @@ void Server::Parts::write(uint64_t key, Client& client) {
   if (!poller.add(client.connection.fd(), key, os::Await::kWrite)) drop(key);
 }
 
-void Server::Parts::drop(uint64_t key) {
+void Server::Impl::drop(uint64_t key) {
   const auto found = clients.find(key);
   if (found == clients.end()) return;
   bytes -= found->second.in.size();
@@ -197,14 +197,14 @@ void Server::Parts::drop(uint64_t key) {
   clients.erase(found);
 }
 
-void Server::Parts::take_answers() {
+void Server::Impl::take_answers() {
   for (Done& one : done.take_all()) {
     const auto found = clients.find(one.client);
     if (found != clients.end()) answer(one.client, found->second, std::move(one.frame));
   }
 }
 
-void Server::Parts::drop_late(Clock::time_point now) {
+void Server::Impl::drop_late(Clock::time_point now) {
   std::vector<uint64_t> late;
   for (const auto& [key, client] : clients)
     if (client.state != Client::State::kWorking && client.deadline <= now) late.push_back(key);
@@ -217,7 +217,7 @@ void Server::Parts::drop_late(Clock::time_point now) {
   }
 }
 
-milliseconds Server::Parts::until_next(Clock::time_point now) const {
+milliseconds Server::Impl::until_next(Clock::time_point now) const {
   Clock::time_point next = now + kIdle;
   for (const auto& [key, client] : clients)
     if (client.state != Client::State::kWorking) next = std::min(next, client.deadline);
@@ -225,7 +225,7 @@ milliseconds Server::Parts::until_next(Clock::time_point now) const {
   return std::max(std::chrono::ceil<milliseconds>(next - now), milliseconds(0));
 }
 
-void Server::Parts::begin_stop() {
+void Server::Impl::begin_stop() {
   accepting = false;
   poller.remove(listener.fd());
   std::deque<Job> waiting = jobs.take_all();
@@ -244,7 +244,7 @@ void Server::Parts::begin_stop() {
 }
 
 Server::Server(os::UnixListener listener, Handler handler, ServerOptions options)
-    : parts_(std::make_unique<Parts>(std::move(listener), std::move(handler), options)) {}
+    : impl_(std::make_unique<Impl>(std::move(listener), std::move(handler), options)) {}
 Server::~Server() = default;
 
 namespace {
@@ -270,34 +270,34 @@ class Workers {
 }  // namespace
 
 Result<void> Server::run(std::stop_token stop) {
-  Parts& parts = *parts_;
-  TRY(parts.poller.add(parts.listener.fd(), kListenerKey, os::Await::kRead));
-  TRY(parts.poller.add(parts.waker.fd(), kWakerKey, os::Await::kRead));
-  Workers workers({&parts.jobs, &parts.quick_jobs});
-  workers.add([&parts] { parts.work(parts.quick_jobs); });
-  for (int i = 0; i < parts.options.workers; ++i) workers.add([&parts] { parts.work(parts.jobs); });
-  const std::stop_callback wake(stop, [&parts] { parts.waker.wake(); });
-  while (parts.accepting || !parts.clients.empty()) {
-    if (stop.stop_requested() && parts.accepting) {
-      parts.begin_stop();
+  Impl& impl = *impl_;
+  TRY(impl.poller.add(impl.listener.fd(), kListenerKey, os::Await::kRead));
+  TRY(impl.poller.add(impl.waker.fd(), kWakerKey, os::Await::kRead));
+  Workers workers({&impl.jobs, &impl.quick_jobs});
+  workers.add([&impl] { impl.work(impl.quick_jobs); });
+  for (int i = 0; i < impl.options.workers; ++i) workers.add([&impl] { impl.work(impl.jobs); });
+  const std::stop_callback wake(stop, [&impl] { impl.waker.wake(); });
+  while (impl.accepting || !impl.clients.empty()) {
+    if (stop.stop_requested() && impl.accepting) {
+      impl.begin_stop();
       continue;
     }
-    for (uint64_t key : parts.poller.wait(parts.until_next(Clock::now()))) {
-      if (key == kListenerKey) parts.accept_some();
-      if (key == kWakerKey) parts.waker.clear();
-      const auto found = parts.clients.find(key);
-      if (found == parts.clients.end()) continue;
+    for (uint64_t key : impl.poller.wait(impl.until_next(Clock::now()))) {
+      if (key == kListenerKey) impl.accept_some();
+      if (key == kWakerKey) impl.waker.clear();
+      const auto found = impl.clients.find(key);
+      if (found == impl.clients.end()) continue;
       if (found->second.state == Client::State::kReading)
-        parts.read(key, found->second);
+        impl.read(key, found->second);
       else if (found->second.state == Client::State::kWriting)
-        parts.write(key, found->second);
+        impl.write(key, found->second);
     }
-    parts.take_answers();
+    impl.take_answers();
     const auto now = Clock::now();
-    parts.drop_late(now);
-    if (parts.rest_until != Clock::time_point{} && parts.rest_until <= now && parts.accepting) {
-      parts.rest_until = {};
-      TRY(parts.poller.add(parts.listener.fd(), kListenerKey, os::Await::kRead));
+    impl.drop_late(now);
+    if (impl.rest_until != Clock::time_point{} && impl.rest_until <= now && impl.accepting) {
+      impl.rest_until = {};
+      TRY(impl.poller.add(impl.listener.fd(), kListenerKey, os::Await::kRead));
     }
   }
   return {};

@@ -47,8 +47,8 @@ class Server {
   Result<void> run(std::stop_token stop);
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace railbed::agent

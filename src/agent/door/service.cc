@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/door/service.h"
 
+#include "agent/addresses/ipam.h"
+#include "agent/pod/meta.h"
+#include "agent/pod/plugin.h"
 #include "api/ipam_parse.h"
 #include "cni/version.h"
 #include "cni/wire.h"
@@ -46,16 +49,16 @@ Reply Service::handle(const cni::Request& request) {
                     version);
   // A runtime's mistake, or /proc/PID/ns/net of a process number that has another owner by now: what is done
   // to a pod must not be done to the host. A namespace that is not there is the handlers' matter.
-  if (is_of_a_pod(request) && parts_.engine.kernel().netns().is_own(request.netns).value_or(false))
+  if (is_of_a_pod(request) && backends_.engine.kernel().netns().is_own(request.netns).value_or(false))
     return failed(
         {.code = cni::kInvalidNetns,
          .message = fmt::format("CNI_NETNS {} is the host's own network namespace; nothing was changed", request.netns),
          .details = "the runtime must give the namespace of the pod"},
         version);
   cni::Outcome<std::string> answer = [&]() -> cni::Outcome<std::string> {
-    if (request.type == "railbed") return meta_request(parts_, request, *config);
-    if (api::ipam_type(request.type).has_value()) return ipam_request(parts_, request, *config);
-    return plugin_request(parts_, request, *config);
+    if (request.type == "railbed") return meta_request(backends_, request, *config);
+    if (api::ipam_type(request.type).has_value()) return ipam_request(backends_, request, *config);
+    return plugin_request(backends_, request, *config);
   }();
   if (!answer.has_value()) return failed(answer.error(), version);
   return {0, std::move(*answer)};

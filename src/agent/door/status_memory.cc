@@ -28,7 +28,7 @@ cni::Outcome<void> StatusMemory::answer(os::Clock& clock, const std::string& of,
   {
     std::lock_guard lock(mutex_);
     if (auto known = known_.find(of); known != known_.end()) {
-      if (clock.now() - known->second.asked > kAge && !refreshing_.exchange(true)) {
+      if (clock.now() - known->second.looked_up > kAge && !refreshing_.exchange(true)) {
         if (refresher_.joinable()) refresher_.join();  // it has ended: refreshing_ was false
         refresher_ = std::thread([this, &clock, of, look_up] {
           [[maybe_unused]] auto ignored = look(clock, of, look_up);

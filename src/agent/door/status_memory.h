@@ -35,7 +35,7 @@ class StatusMemory {
  private:
   struct Known {
     cni::Outcome<void> answer;
-    os::Deadline asked;
+    os::Deadline looked_up;
   };
   cni::Outcome<void> look(os::Clock& clock, const std::string& of, const LookUp& look_up);
 

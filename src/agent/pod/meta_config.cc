@@ -133,4 +133,11 @@ cni::Outcome<MetaConfig> read_meta_config(const cni::PluginConfig& config) {
   return out;
 }
 
+std::vector<std::string> program_path(const MetaConfig& config, const cni::Request& request) {
+  std::vector<std::string> path = config.bin_dirs;
+  for (const std::string& directory : request.path)
+    if (std::ranges::find(path, directory) == path.end()) path.push_back(directory);
+  return path;
+}
+
 }  // namespace railbed::agent

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cni/config.h"
+#include "cni/request.h"
 
 namespace railbed::agent {
 
@@ -38,5 +39,8 @@ struct MetaConfig {
 };
 
 cni::Outcome<MetaConfig> read_meta_config(const cni::PluginConfig& config);
+
+// Directories with plugins' programs.
+std::vector<std::string> program_path(const MetaConfig& config, const cni::Request& request);
 
 }  // namespace railbed::agent

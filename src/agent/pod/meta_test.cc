@@ -46,7 +46,7 @@ class MetaTest : public RequestTest {
         .config = R"({"cniVersion":"1.1.0","name":"pods","type":"railbed",)" + delegates + members + "}"};
     auto config = cni::read_plugin_config(request.config);
     if (!config.has_value()) return std::unexpected(config.error());
-    return meta_request(parts, request, *config);
+    return meta_request(backends, request, *config);
   }
 
   std::vector<std::string> links_inside() {
@@ -233,9 +233,8 @@ TEST_F(MetaTest, GivesThePodOneDefaultRoutePerFamily) {
   auto links = kernel.netns().links(**netns);
   std::vector<std::string> gateways;
   auto routes = (*links)->routes();
-  for (const os::Route& route : *routes)
-    if (!route.destination.has_value() || route.destination->length == 0)
-      gateways.push_back(route.gateway->to_string());
+  for (const Route& route : *routes)
+    if (route.is_default()) gateways.push_back(route.gateway->to_string());
   EXPECT_THAT(gateways, ElementsAre("10.9.0.254"));
 
   pods.add_pod(R"([{"name":"rail","default-route":["10.9.0.254"]},{"name":"rail","default-route":["10.9.0.253"]}])");
@@ -328,9 +327,9 @@ TEST_F(MetaTest, ExecutesAnIpamPluginThatIsNotOurs) {
   auto netns = kernel.netns().open("/run/netns/a");
   auto links = kernel.netns().links(**netns);
   auto routes = (*links)->routes();
-  EXPECT_TRUE(std::ranges::any_of(*routes, [](const os::Route& route) {
-    return route.destination.has_value() && route.destination->to_string() == "10.8.0.0/16" &&
-           route.gateway.has_value() && route.gateway->to_string() == "10.7.0.1";
+  EXPECT_TRUE(std::ranges::any_of(*routes, [](const Route& route) {
+    return route.destination.to_string() == "10.8.0.0/16" && route.gateway.has_value() &&
+           route.gateway->to_string() == "10.7.0.1";
   }));
   auto checked = ask(cni::Command::kCheck);
   EXPECT_TRUE(checked.has_value()) << checked.error().message;

@@ -28,7 +28,7 @@ Value dns_value(const cni::Dns& dns) {
 // Gateways of the network's default routes.
 std::vector<std::string> default_gateways(const cni::AddResult& result) {
   std::vector<std::string> gateways;
-  for (const cni::Route& route : result.routes)
+  for (const Route& route : result.routes)
     if (route.destination.length == 0 && route.gateway.has_value()) gateways.push_back(route.gateway->to_string());
   return gateways;
 }

@@ -35,8 +35,8 @@ cni::AddResult merged(cni::AddResult previous, const attach::InterfaceResult& ch
 
 // Puts addresses and routes that were learned after the interface was made (dhcp) on it and into its record.
 // They go with the interface: there is nothing to undo.
-Result<void> add_addresses(Engine::Turn& turn, const std::string& key, const std::string& ifname,
-                           const std::string& netns, const cni::AddResult& learned, attach::InterfaceResult& made);
+Result<void> add_addresses(Engine::Turn& turn, const ipam::Owner& owner, const std::string& netns,
+                           const cni::AddResult& learned, attach::InterfaceResult& made);
 
 // Where a configuration's host-local keeps its files; nothing for another type.
 struct HostLocalPlace {

@@ -228,7 +228,7 @@ class FakeLinks : public LinkPort {
       for (const IpPrefix& prefix : one.addresses)
         if (one.link.up && prefix.length < prefix.address.bits() &&
             std::ranges::count(one.unrouted, network_of(prefix)) == 0) {
-          Route route{.destination = network_of(prefix), .family = prefix.address.family, .link = one.link.index};
+          Route route{.destination = network_of(prefix), .link = one.link.index};
           route.scope = kScopeLink;
           if (prefix.address.family == IpFamily::kV4) route.source = prefix.address;
           if (vrf != nullptr && vrf->link.vrf_table != 0) route.table = vrf->link.vrf_table;
@@ -257,12 +257,12 @@ class FakeLinks : public LinkPort {
           return fail(system_error(EEXIST, what));
       // The kernel's own route counts as existing, unless somebody has removed it.
       if (is_own(*netdev, route)) {
-        if (std::erase(netdev->unrouted, network_of(*route.destination)) == 0) return fail(system_error(EEXIST, what));
+        if (std::erase(netdev->unrouted, network_of(route.destination)) == 0) return fail(system_error(EEXIST, what));
         return {};
       }
       Route added = route;
       if (added.table == kMainTable) added.table.reset();
-      if (added.destination) added.destination = network_of(*added.destination);
+      added.destination = network_of(added.destination);
       if (!added.scope) added.scope = route.gateway ? kScopeUniverse : kScopeLink;
       netdev->routes.push_back(added);
       return {};
@@ -278,8 +278,8 @@ class FakeLinks : public LinkPort {
           return same_key(r, route) && (!route.gateway || r.gateway == route.gateway);
         });
         if (found == one.routes.end() && is_own(one, route) &&
-            std::ranges::count(one.unrouted, network_of(*route.destination)) == 0) {
-          one.unrouted.push_back(network_of(*route.destination));
+            std::ranges::count(one.unrouted, network_of(route.destination)) == 0) {
+          one.unrouted.push_back(network_of(route.destination));
           return {};
         }
         if (found == one.routes.end()) continue;
@@ -332,10 +332,10 @@ class FakeLinks : public LinkPort {
   }
   // Whether the kernel made this route for an address of the interface.
   static bool is_own(const FakeNetdev& netdev, const Route& route) {
-    return netdev.link.up && !route.gateway && route.destination && netdev.master == 0 &&
+    return netdev.link.up && !route.gateway && !route.is_default() && netdev.master == 0 &&
            route.table.value_or(kMainTable) == kMainTable &&
            std::ranges::any_of(netdev.addresses, [&](const IpPrefix& prefix) {
-             return prefix.length < prefix.address.bits() && network_of(prefix) == network_of(*route.destination);
+             return prefix.length < prefix.address.bits() && network_of(prefix) == network_of(route.destination);
            });
   }
   std::string name_of(IfIndex index) {
@@ -373,14 +373,11 @@ class FakeLinks : public LinkPort {
     if (gateway.family == IpFamily::kV6 && gateway.to_gid().is_link_local()) return true;
     return std::ranges::any_of(netdev.addresses, [&](const IpPrefix& p) { return p.contains(gateway); }) ||
            std::ranges::any_of(netdev.routes, [&](const Route& r) {
-             return !r.gateway && r.destination && r.destination->contains(gateway);
+             return !r.gateway && !r.is_default() && r.destination.contains(gateway);
            });
   }
   static bool same_key(const Route& a, const Route& b) {
-    auto network = [](const Route& r) {
-      return r.destination ? std::optional(network_of(*r.destination)) : std::nullopt;
-    };
-    return a.family == b.family && network(a) == network(b) && a.metric.value_or(0) == b.metric.value_or(0) &&
+    return network_of(a.destination) == network_of(b.destination) && a.metric.value_or(0) == b.metric.value_or(0) &&
            a.table.value_or(254) == b.table.value_or(254);
   }
 

@@ -103,8 +103,8 @@ NetlinkRequest route_request(uint16_t type, uint16_t flags, const Route& route) 
   bool removal = type == RTM_DELROUTE;
   auto table = static_cast<uint32_t>(route.table.value_or(RT_TABLE_MAIN));
   rtmsg header{};
-  header.rtm_family = family_number(route.family);
-  header.rtm_dst_len = route.destination ? static_cast<uint8_t>(route.destination->length) : uint8_t{0};
+  header.rtm_family = family_number(route.family());
+  header.rtm_dst_len = static_cast<uint8_t>(route.destination.length);
   header.rtm_table = table < 256 ? static_cast<uint8_t>(table) : uint8_t{RT_TABLE_UNSPEC};
   header.rtm_protocol = removal ? RTPROT_UNSPEC : RTPROT_STATIC;
   int scope = route.gateway ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK;
@@ -113,8 +113,7 @@ NetlinkRequest route_request(uint16_t type, uint16_t flags, const Route& route) 
   header.rtm_type = RTN_UNICAST;
   request.put_header(header);
   request.put_u32(RTA_TABLE, table);
-  if (route.destination && route.destination->length > 0)
-    request.put(RTA_DST, address_bytes(route.destination->network()));
+  if (!route.is_default()) request.put(RTA_DST, address_bytes(route.destination.network()));
   if (route.gateway) request.put(RTA_GATEWAY, address_bytes(*route.gateway));
   if (route.source) request.put(RTA_PREFSRC, address_bytes(*route.source));
   if (route.link) request.put_u32(RTA_OIF, static_cast<uint32_t>(route.link.value));
@@ -150,7 +149,7 @@ std::optional<IpAddress> read_via(Bytes payload) {
 
 // Reads gateway and interface, of the route itself or of one of its next hops.
 void read_hop(const Attribute& attribute, Route& route) {
-  if (attribute.type == RTA_GATEWAY) route.gateway = read_address(route.family, attribute.payload);
+  if (attribute.type == RTA_GATEWAY) route.gateway = read_address(route.family(), attribute.payload);
   if (attribute.type == RTA_VIA) route.gateway = read_via(attribute.payload);
   if (attribute.type == RTA_OIF) route.link = IfIndex{static_cast<int>(attribute.u32().value_or(0))};
 }
@@ -186,8 +185,7 @@ std::vector<Route> decode_all_routes(const NetlinkMessage& message) {
   auto family = family_of(header->rtm_family);
   if (!family || header->rtm_type != RTN_UNICAST || (header->rtm_flags & RTM_F_CLONED) != 0) return {};
   if (header->rtm_dst_len > (*family == IpFamily::kV4 ? 32 : 128)) return {};
-  Route route;
-  route.family = *family;
+  Route route{.destination = Route::everywhere(*family)};
   route.scope = header->rtm_scope;
   uint32_t table = header->rtm_table;
   Bytes next_hops;
@@ -205,7 +203,7 @@ std::vector<Route> decode_all_routes(const NetlinkMessage& message) {
   }
   if (table == RT_TABLE_LOCAL) return {};
   if (table != RT_TABLE_MAIN) route.table = static_cast<int>(table);
-  if (header->rtm_dst_len > 0 && !route.destination) return {};
+  if (route.destination.length != header->rtm_dst_len) return {};
   if (!next_hops.empty()) return read_next_hops(next_hops, route);
   return {route};
 }

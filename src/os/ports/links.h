@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/ip.h"
+#include "base/route.h"
 #include "base/types.h"
 
 namespace railbed::os {
@@ -139,20 +139,6 @@ struct LinkAddress {
   IfIndex link;
   IpPrefix prefix;
   friend bool operator==(const LinkAddress&, const LinkAddress&) = default;
-};
-
-struct Route {
-  std::optional<IpPrefix> destination;  // absent: default
-  IpFamily family = IpFamily::kV4;
-  std::optional<IpAddress> gateway;
-  IfIndex link;
-  std::optional<int> metric;
-  std::optional<int> table;  // absent: main
-  std::optional<int> mtu;
-  std::optional<int> advmss;
-  std::optional<int> scope;         // RT_SCOPE_*; absent: link without gateway, else universe
-  std::optional<IpAddress> source;  // RTA_PREFSRC
-  friend bool operator==(const Route&, const Route&) = default;
 };
 
 // Packets with an address of `source` are routed by `table`.

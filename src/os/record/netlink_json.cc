@@ -138,8 +138,8 @@ Value to_value(const Link& link) {
 
 Value to_value(const Route& route) {
   Value value = Value::object();
-  put(value, "to", route.destination);
-  value.set("family", Value(static_cast<int>(route.family)));
+  if (!route.is_default()) value.set("to", Value(route.destination.to_string()));
+  value.set("family", Value(static_cast<int>(route.family())));
   put(value, "via", route.gateway);
   put(value, "link", route.link.value);
   put(value, "metric", route.metric);
@@ -205,9 +205,10 @@ Link read_link(JsonFields fields, Result<void>& error) {
 Route read_route(JsonFields fields) {
   Route route;
   int family = 4;
-  fields.parse("to", route.destination);
+  std::optional<IpPrefix> destination;
+  fields.parse("to", destination);
   fields.read("family", family);
-  route.family = family == 6 ? IpFamily::kV6 : IpFamily::kV4;
+  route.destination = destination.value_or(Route::everywhere(family == 6 ? IpFamily::kV6 : IpFamily::kV4));
   fields.parse("via", route.gateway);
   fields.read("link", route.link.value);
   fields.read("metric", route.metric);

@@ -64,7 +64,7 @@ RecordedLinks sample_links() {
   route.mtu = 1500;
   route.advmss = 1400;
   route.scope = 0;
-  Route fallback{.family = IpFamily::kV6, .link = IfIndex{3}};
+  Route fallback{.destination = Route::everywhere(IpFamily::kV6), .link = IfIndex{3}};
   return {{link, Link{.index = IfIndex{1}, .name = IfName{"lo"}}},
           {{IfIndex{3}, IpPrefix::parse("fd00::1/64").value()}},
           {route, fallback}};
