@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed agent: serves CNI requests until it is stopped.
 //
-//   railbed-cni ─► Server ─► 16 workers ─► metered ─► (ADD: journaled DELs first) ─► Service ─► kernel, state
+//   railbed-cni ─► Server ─► a thread each ─► metered ─► (ADD: journaled DELs first) ─► Service ─► kernel, state
 //                                                                    ▲
 //   pending-del/*.del ─► repeater: at the start, then every 5 s ─────┘        Prometheus ─► metrics' endpoint
 //
-// Threads: the reader (main), the workers, the repeater, dhcp's, the endpoint's. They end in this order:
-// server (drained), repeater, dhcp, endpoint.
+// Threads: the reader (main), those of requests, the repeater, dhcp's, the endpoint's. SIGTERM ends executed programs
+// and waits for turns at once; then server (drained), repeater, dhcp. Whatever is still not done two seconds later is
+// cut off: all that it began is recorded, and the next agent ends or undoes it.
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -194,8 +195,17 @@ Result<int> run(Options& options) {
         std::move(listener), [&](const cni::Request& request) { return handle(parts, replay, request); },
         options.server);
     const Repeater repeater(replay, parts);
+    const std::stop_callback hurry(stop.token(), [&] {
+      kernel->processes().end_all();
+      parts.engine.stop();
+    });
     log::info(fmt::format("railbed {} answers on {}", RAILBED_VERSION, options.socket));
-    TRY(server.run(stop.token()));
+    if (TRY(server.run(stop.token())) == agent::Server::End::kCutOff) {
+      log::warn(
+          "stopped; requests that were being worked on are cut off, the next agent ends or undoes what they began");
+      std::fflush(nullptr);
+      std::quick_exit(kExitOk);
+    }
   }
   parts.dhcp.stop();
   log::info("stopped");

@@ -22,12 +22,12 @@
 
 namespace railbed::agent {
 
-// How long a request waits for its turn; the runtime gives a sandbox two minutes.
+// How long a request waits for its turn; a sandbox has two minutes.
 inline constexpr std::chrono::milliseconds kTurnWait{60'000};
 
 class Engine {
  public:
-  // All arguments must outlive the engine. The store must have been opened with `shared`.
+  // All must outlive the engine. The store was opened with `shared`.
   Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks);
 
   class Turn {
@@ -35,7 +35,7 @@ class Engine {
     os::Kernel& kernel() { return engine_->kernel_; }
     state::Store& store() { return engine_->store_; }
     ipam::Allocator& addresses() { return engine_->addresses_; }
-    // Reads the leases again, after a call that writes them only to the store, such as attach::recover().
+    // After something that writes leases to the store only, such as attach::recover(): they are read anew.
     Result<void> read_addresses();
     Turn(Turn&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)), hold_(std::move(other.hold_)) {}
     Turn& operator=(Turn&&) = delete;
@@ -49,22 +49,27 @@ class Engine {
   };
   Result<Turn> turn(std::chrono::milliseconds wait);
 
-  // Requests for one container run one after another, in any order.
+  // The agent is about to end: from now on nobody waits long for a turn. Those who have one, or get one soon, end what
+  // they began; the others fail with Busy. From any thread.
+  void stop();
+
+  // Requests for one container run one after another, in whatever order they came.
   class ContainerLock;
   std::unique_ptr<ContainerLock> container(const std::string& id);
 
-  // For work that needs no turn: opening namespaces, running programs, reading files.
+  // For what needs no turn: opening namespaces, running programs, reading files.
   os::Kernel& kernel() { return kernel_; }
 
  private:
   os::Kernel& kernel_;
   state::Store& store_;
   ipam::Allocator addresses_;
-  // Whether a thread has the turn. Not a std::timed_mutex: g++ 12's ThreadSanitizer does not see it being locked.
+  // Whether somebody has the turn. No std::timed_mutex: g++ 12's ThreadSanitizer does not see it being taken.
   std::mutex turn_mutex_;
   std::condition_variable turn_free_;
   bool taken_ = false;
-  bool loaded_ = false;  // whether addresses_ has been read from the store
+  std::chrono::steady_clock::time_point last_turn_ = std::chrono::steady_clock::time_point::max();  // after stop()
+  bool loaded_ = false;  // addresses_, from the store
   std::mutex containers_mutex_;
   std::condition_variable container_free_;
   std::set<std::string> containers_;

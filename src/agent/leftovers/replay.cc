@@ -7,7 +7,7 @@
 namespace railbed::agent {
 
 namespace {
-constexpr std::string_view kSuffix = ".del";  // the shim's finished files; ".new" and ".broken" are others
+constexpr std::string_view kSuffix = ".del";  // the shim's files; others (".new", ".broken") are not ours
 }
 
 Result<cni::Request> read_pending(const std::string& frame) {
@@ -52,7 +52,6 @@ Replay::Tally Replay::pass(const std::string* container_id, const std::stop_toke
   Tally tally;
   for (const std::string& name : names()) {
     if (stop.stop_requested()) break;
-    const std::lock_guard lock(one_);
     repeat(name, container_id, tally);
   }
   return tally;
@@ -60,33 +59,59 @@ Replay::Tally Replay::pass(const std::string* container_id, const std::stop_toke
 
 void Replay::repeat(const std::string& name, const std::string* container_id, Tally& tally) {
   const std::string path = folder_ + "/" + name;
+  // Whose it is must be known before anybody is waited for.
   auto frame = disk_.read(path);
   if (!frame) {
-    // NotFound: another pass has repeated it meanwhile. Any other failure of the disk leaves the file for later.
+    // Another pass did it meanwhile, or the disk has a bad day; then it stays.
     if (frame.error().code != Code::kNotFound) ++tally.failed;
     return;
   }
   auto request = read_pending(*frame);
   if (!request) {
-    if (container_id != nullptr) return;  // its container is unknown; all() sets it aside
+    if (container_id != nullptr) return;  // nobody knows whose it is; all() sets it aside
     ++tally.broken;
     return set_aside(name, *frame, request.error().story());
   }
   if (container_id != nullptr && *container_id != request->container_id) return;
+  {
+    std::unique_lock lock(mutex_);
+    free_.wait(lock, [&] { return !at_work_.contains(name); });
+    at_work_.insert(name);
+  }
+  // Another thread may have done it while this one waited.
+  if (auto still = disk_.read(path); still.has_value())
+    carry_out(name, *request, tally);
+  else if (still.error().code != Code::kNotFound)
+    ++tally.failed;
+  {
+    std::lock_guard lock(mutex_);
+    at_work_.erase(name);
+  }
+  free_.notify_all();
+}
+
+void Replay::carry_out(const std::string& name, const cni::Request& request, Tally& tally) {
+  const std::string path = folder_ + "/" + name;
   Reply reply;
   try {
-    reply = handler_(*request);
+    reply = handler_(request);
   } catch (const std::exception& problem) {
     reply = {1, problem.what()};
   }
   if (reply.status != 0) {
     ++tally.failed;
-    if (std::exchange(told_[name], reply.output) != reply.output)
-      note_(fmt::format("the DEL in {} fails and will be repeated: {}", path, reply.output));
+    const bool is_new = [&] {
+      std::lock_guard lock(mutex_);
+      return std::exchange(told_[name], reply.output) != reply.output;
+    }();
+    if (is_new) note_(fmt::format("the DEL in {} fails and will be repeated: {}", path, reply.output));
     return;
   }
-  told_.erase(name);
-  // If this fails the DEL runs once more later, which is harmless.
+  {
+    std::lock_guard lock(mutex_);
+    told_.erase(name);
+  }
+  // When this fails the DEL is repeated once more, which is harmless.
   if (auto removed = disk_.remove(path); !removed) note_(removed.error().to_string());
   ++tally.done;
 }

@@ -6,12 +6,15 @@
 // request's frame in a folder and says yes, and the agent repeats it until it succeeds. An ADD for the same
 // container waits for such a DEL first, as it would otherwise take away what the ADD made (cnitool gives a
 // namespace the same container id again). A file that cannot be read becomes "<name>.broken" and is told.
-// Threading: any thread; one file at a time. Failure: a file that fails stays, and is told once per cause.
+// Threading: any thread; a file is carried out by one of them, and only those wait that want the same container.
+// Failure: a file that fails stays, and is told once per cause.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <stop_token>
 #include <string>
 
@@ -23,7 +26,7 @@ namespace railbed::agent {
 
 class Replay {
  public:
-  // `note` receives lines for the log.
+  // `note` gets a line for the log.
   Replay(os::Disk& disk, std::string folder, Handler handler, std::function<void(const std::string&)> note);
 
   struct Tally {
@@ -32,16 +35,17 @@ class Replay {
     size_t broken = 0;
     friend bool operator==(const Tally&, const Tally&) = default;
   };
-  // Repeats everything in the folder, oldest first, until `stop`.
+  // Everything that is in the folder, oldest first, until `stop`.
   Tally all(const std::stop_token& stop = {});
-  // Repeats the DELs of this container before it gets anything new. True when none is left.
+  // What is there for this container, before it gets something new. True when nothing (more) is there.
   bool settle(const std::string& container_id);
-  // The number of files that wait.
+  // How many files wait.
   size_t pending() const;
 
  private:
   Tally pass(const std::string* container_id, const std::stop_token& stop);
   void repeat(const std::string& name, const std::string* container_id, Tally& tally);
+  void carry_out(const std::string& name, const cni::Request& request, Tally& tally);
   void set_aside(const std::string& name, const std::string& content, const std::string& why);
   std::vector<std::string> names() const;
 
@@ -49,11 +53,13 @@ class Replay {
   std::string folder_;
   Handler handler_;
   std::function<void(const std::string&)> note_;
-  std::mutex one_;
-  std::map<std::string, std::string> told_;  // file → its last failure that was logged
+  std::mutex mutex_;
+  std::condition_variable free_;
+  std::set<std::string> at_work_;            // files
+  std::map<std::string, std::string> told_;  // file → the last failure
 };
 
-// The request in a file written by the shim; fails for anything else.
+// The request of a file as the shim writes it; what is wrong otherwise.
 Result<cni::Request> read_pending(const std::string& frame);
 
 }  // namespace railbed::agent

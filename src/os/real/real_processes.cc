@@ -19,6 +19,7 @@
 #include "os/ports/processes.h"
 #include "os/real/descriptor.h"
 #include "os/real/run_program.h"
+#include "os/real/unix_socket.h"
 
 namespace railbed::os {
 namespace {
@@ -134,7 +135,8 @@ class RealProcesses : public ProcessPort {
     return fail(system_error(errno, "exec " + request.command[0]));
   }
 
-  Result<RunResult> run(const RunRequest& request) override { return run_program(request); }
+  Result<RunResult> run(const RunRequest& request) override { return run_program(request, ending_.fd()); }
+  void end_all() override { ending_.wake(); }
 
   std::vector<std::string> missing_capabilities(const std::vector<std::string>& wanted) const override {
     uint64_t have = effective_capabilities();
@@ -158,6 +160,8 @@ class RealProcesses : public ProcessPort {
   }
 
  private:
+  Waker ending_;  // readable from end_all() on, for all who wait
+
   static Result<void> run_modprobe(const std::string& name) {
     int ends[2];
     TRY(call(::pipe2(ends, O_CLOEXEC), "pipe"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// vfork() and not posix_spawn(), which cannot tie the child's life to ours. The child shares our memory until it has
-// become the program, so it makes system calls only; everything it needs is prepared before.
+// vfork() and not posix_spawn(), which cannot tie the child's life to ours. The child shares our memory until
+// it has become the program: it calls system calls only, all it needs was made before.
 #include "os/real/run_program.h"
 
 #include <algorithm>
@@ -25,7 +25,8 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kTimeToEnd{1};     // between SIGTERM and SIGKILL
-constexpr std::chrono::seconds kBusyPatience{2};  // for an executable that is being replaced
+constexpr milliseconds kTimeToEndWithUs{500};     // the same, when this process ends, too
+constexpr std::chrono::seconds kBusyPatience{2};  // an executable that is being replaced
 constexpr milliseconds kBusyStep{20};
 constexpr size_t kChunkBytes = 1 << 16;
 
@@ -49,8 +50,8 @@ struct Pipe {
   }
 };
 
-// Standard input as a file in memory: nobody has to feed a pipe, and a program that does not read its input causes no
-// SIGPIPE.
+// Standard input as a file in memory: nobody has to feed a pipe, and a program that does not read it does not
+// hurt.
 Result<Descriptor> as_file(const std::string& text) {
   Descriptor file(::memfd_create("input", MFD_CLOEXEC));
   if (!file) return fail(system_error(errno, "memfd_create"));
@@ -64,18 +65,18 @@ Result<Descriptor> as_file(const std::string& text) {
   return file;
 }
 
-// What the child needs, prepared before it exists.
+// What the child needs, all made before it exists.
 struct Child {
   const char* program;
   char* const* arguments;
   char* const* environment;
   int files[3];
   pid_t parent;
-  volatile int failure = 0;  // errno of the call that failed in the child
+  volatile int failure = 0;  // errno of what went wrong in the child
 };
 
-// Runs in the child. dup2() to itself would leave a descriptor close-on-exec; files[] are never 0 to 2 as long as
-// railbed itself was started with those open.
+// In the child. dup3() refuses equal descriptors; ours are never 0 to 2 where those are open, which main()
+// sees to.
 [[noreturn]] void become(Child& child) {
   auto give_up = [&child] {
     child.failure = errno;
@@ -89,7 +90,7 @@ struct Child {
   if (::getppid() != child.parent) ::_exit(127);
   for (int number = 0; number < 3; ++number)
     if (::dup2(child.files[number], number) < 0) give_up();
-  ::syscall(SYS_close_range, 3u, ~0u, 0u);  // before 5.9 descriptors without close-on-exec stay open
+  ::syscall(SYS_close_range, 3u, ~0u, 0u);  // before 5.9: those that are not close-on-exec stay
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -98,8 +99,7 @@ struct Child {
   ::_exit(127);
 }
 
-// Returns the process id, or -errno. All signals are blocked meanwhile, because no handler of ours may run in the
-// child.
+// Its process id, or -errno. No signal handler of ours may run in the child, so all are held back meanwhile.
 [[gnu::noinline]] pid_t start(Child& child) {
   sigset_t all;
   sigset_t before;
@@ -119,23 +119,26 @@ void reap(pid_t pid, int& status) {
 
 class Running {
  public:
-  Running(pid_t pid, const RunRequest& request, Descriptor output, Descriptor errors)
-      : pid_(pid), request_(request), output_(std::move(output)), errors_(std::move(errors)) {
+  Running(pid_t pid, const RunRequest& request, int ending, Descriptor output, Descriptor errors)
+      : pid_(pid), request_(request), ending_(ending), output_(std::move(output)), errors_(std::move(errors)) {
     watch_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   }
 
   Result<RunResult> finish() {
     bool in_time = wait(request_.deadline);
+    const bool canceled = !in_time && is_ending();
     if (!in_time) {
       ::kill(-pid_, SIGTERM);
-      wait(steady_clock::now() + kTimeToEnd);
-      ::kill(-pid_, SIGKILL);  // its descendants may outlive it
+      ending_ = -1;
+      wait(steady_clock::now() + (canceled ? kTimeToEndWithUs : milliseconds(kTimeToEnd)));
+      ::kill(-pid_, SIGKILL);  // what it started may outlive it
     }
     int status = 0;
     reap(pid_, status);
-    // The pipes still have what it wrote before it ended. Other processes may keep them open; those are not waited for.
+    // What it wrote before it ended is in the pipes; what still holds them open is not waited for.
     drain(output_, result_.output);
     drain(errors_, result_.errors);
+    if (canceled) return fail(Code::kCanceled, "{}: ended, since the agent is stopping", request_.program);
     if (!in_time) return fail(Code::kTimeout, "{}: still running at the deadline, ended", request_.program);
     if (WIFSIGNALED(status)) result_.signal = WTERMSIG(status);
     if (WIFEXITED(status)) result_.exit_status = WEXITSTATUS(status);
@@ -143,22 +146,29 @@ class Running {
   }
 
  private:
-  // True when the program has ended.
+  bool is_ending() const {
+    pollfd ending{ending_, POLLIN, 0};
+    return ::poll(&ending, 1, 0) > 0;
+  }
+
+  // True when it has ended; false at the deadline, or when this process is to end.
   bool wait(steady_clock::time_point deadline) {
     while (true) {
-      pollfd files[3] = {{watch_.get(), POLLIN, 0}, {output_.get(), POLLIN, 0}, {errors_.get(), POLLIN, 0}};
+      pollfd files[4] = {
+          {watch_.get(), POLLIN, 0}, {output_.get(), POLLIN, 0}, {errors_.get(), POLLIN, 0}, {ending_, POLLIN, 0}};
       auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now()).count();
-      int ready = ::poll(files, 3, static_cast<int>(std::clamp<int64_t>(left, 0, 60'000)));
+      int ready = ::poll(files, 4, static_cast<int>(std::clamp<int64_t>(left, 0, 60'000)));
       if (ready < 0 && errno != EINTR) return false;
       if (ready == 0 && left <= 0) return false;
       if (ready <= 0) continue;
       if (files[1].revents != 0) drain(output_, result_.output);
       if (files[2].revents != 0) drain(errors_, result_.errors);
       if (files[0].revents != 0) return true;
+      if (files[3].revents != 0) return false;
     }
   }
 
-  // Reads what is available; closes the pipe at its end.
+  // Reads what is there; closes the pipe at its end.
   void drain(Descriptor& pipe, std::string& text) const {
     char chunk[kChunkBytes];
     while (pipe) {
@@ -171,13 +181,14 @@ class Running {
       }
       size_t room = request_.most_output - std::min(text.size(), request_.most_output);
       text.append(chunk, std::min(static_cast<size_t>(count), room));
-      // One pass is bounded, or a program that writes without end would keep us here for ever.
+      // A program that writes without end is not read without end.
       if (static_cast<size_t>(count) < sizeof chunk) return;
     }
   }
 
   pid_t pid_;
   const RunRequest& request_;
+  int ending_;  // -1: not looked at any more
   Descriptor output_;
   Descriptor errors_;
   Descriptor watch_;
@@ -186,8 +197,10 @@ class Running {
 
 }  // namespace
 
-Result<RunResult> run_program(const RunRequest& request) {
+Result<RunResult> run_program(const RunRequest& request, int ending) {
   std::string what = "run " + request.program;
+  if (pollfd stop{ending, POLLIN, 0}; ::poll(&stop, 1, 0) > 0)
+    return fail(Code::kCanceled, "{}: not started, since the agent is stopping", what);
   Descriptor input = TRY(as_file(request.input).context("{}", what));
   Pipe output = TRY(Pipe::make().context("{}", what));
   Pipe errors = TRY(Pipe::make().context("{}", what));
@@ -207,7 +220,7 @@ Result<RunResult> run_program(const RunRequest& request) {
     if (child.failure == 0) {
       output.theirs = Descriptor();
       errors.theirs = Descriptor();
-      return Running(pid, request, std::move(output.ours), std::move(errors.ours)).finish();
+      return Running(pid, request, ending, std::move(output.ours), std::move(errors.ours)).finish();
     }
     int status = 0;
     reap(pid, status);

@@ -110,6 +110,11 @@ Result<UnixListener> UnixListener::open(const std::string& path) {
   return UnixListener(path, std::move(lock), std::move(socket));
 }
 
+void UnixListener::refuse() {
+  ::unlink(path_.c_str());
+  socket_ = Descriptor();
+}
+
 UnixListener::~UnixListener() {
   // The lock file stays: otherwise two processes could lock two files of the same name.
   if (socket_) ::unlink(path_.c_str());
@@ -142,7 +147,8 @@ Poller::Poller() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
 
 Result<void> Poller::add(int fd, uint64_t key, Await what) {
   epoll_event event{};
-  event.events = what == Await::kRead ? EPOLLIN : EPOLLOUT;
+  // The end is reported whatever is asked for; a client that has only finished writing has not gone.
+  event.events = what == Await::kRead ? uint32_t{EPOLLIN} : what == Await::kWrite ? uint32_t{EPOLLOUT} : 0U;
   event.data.u64 = key;
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0) return {};
   if (errno == EEXIST && ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) == 0) return {};

@@ -54,6 +54,8 @@ class UnixListener {
 
   // nullopt when no client is waiting (any more).
   Result<std::optional<Connection>> accept();
+  // Nobody can connect any more, but the path is still ours.
+  void refuse();
   int fd() const { return socket_.get(); }
   const std::string& path() const { return path_; }
 
@@ -77,7 +79,7 @@ class Waker {
   Descriptor event_;
 };
 
-enum class Await : uint8_t { kRead, kWrite };
+enum class Await : uint8_t { kRead, kWrite, kEnd };  // kEnd: the other side has closed
 
 class Poller {
  public:
