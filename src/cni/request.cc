@@ -166,6 +166,7 @@ Outcome<Request> read_request(const std::string& type, const std::vector<std::st
   if (type.empty() || type.find('/') != std::string::npos || std::ranges::any_of(type, control))
     return bad(fmt::format("\"{}\" is no name of a plugin", shown(type)));
   TRY_CNI(check_values(request));
+  request.executed_by = value_of(environment, "CNI_RAILBED_AGENT");
   request.args_text = value_of(environment, "CNI_ARGS");
   request.args = TRY_CNI(read_args(request.args_text));
   return request;

@@ -28,6 +28,7 @@ struct Request {
   std::string args_text;                    // unchanged, for plugins that are executed
   std::vector<std::string> path;            // CNI_PATH, split
   std::string config;                       // standard input
+  std::string executed_by;                  // the agent that executed the plugin which asks; empty: a runtime asks
   friend bool operator==(const Request&, const Request&) = default;
 
   // "namespace/name" of K8S_POD_NAMESPACE and K8S_POD_NAME; empty where they are absent.

@@ -47,6 +47,13 @@ Reply Service::handle(const cni::Request& request) {
                                             one.version.to_string(), version),
                      .details = fmt::format("set cniVersion to {} or higher", one.version.to_string())},
                     version);
+  // A plugin whose agent was killed may live on for a moment, and ask this agent for what nobody would give back.
+  if (request.command == cni::Command::kAdd && !request.executed_by.empty() &&
+      request.executed_by != parts_.engine.kernel().processes().identity())
+    return failed({.code = cni::kTryAgainLater,
+                   .message = "an earlier agent, which is gone, executed the plugin that asks",
+                   .details = "the runtime tries the pod again"},
+                  version);
   // A runtime's mistake, or /proc/PID/ns/net of a process number that has another owner by now: what is done
   // to a pod must not be done to the host. A namespace that is not there is the handlers' matter.
   if (is_of_a_pod(request) && backends_.engine.kernel().netns().is_own(request.netns).value_or(false))

@@ -29,11 +29,11 @@ std::string shown(std::string text) {
   return text;
 }
 
-std::vector<std::string> environment(const Execution& execution) {
+std::vector<std::string> environment(const std::string& agent, const Execution& execution) {
   std::vector<std::string> all = {
-      "CNI_COMMAND=" + std::string(cni::command_name(execution.command)),
-      "CNI_PATH=" + joined(execution.path, ':'),
+      "CNI_COMMAND=" + std::string(cni::command_name(execution.command)), "CNI_PATH=" + joined(execution.path, ':'),
       std::string(kProgramPath),
+      "CNI_RAILBED_AGENT=" + agent,  // what the plugin asks of us in turn says for whom; railbed-cni hands on CNI_*
   };
   auto add = [&](const char* key, const std::string& value) {
     if (!value.empty()) all.push_back(std::string(key) + "=" + value);
@@ -68,7 +68,7 @@ cni::Failure told(const std::string& type, const os::RunResult& run) {
 cni::Outcome<os::RunResult> run(os::Kernel& kernel, const Execution& execution) {
   os::RunRequest request{.program = TRY_CNI(find_plugin(kernel, execution.type, execution.path)),
                          .arguments = {},
-                         .environment = environment(execution),
+                         .environment = environment(kernel.processes().identity(), execution),
                          .input = execution.config,
                          .deadline = kernel.clock().now() + kPluginTime};
   Result<os::RunResult> result = kernel.processes().run(request);

@@ -141,6 +141,7 @@ class FakeProcesses : public ProcessPort {
     return program(request);
   }
   void end_all() override {}
+  std::string identity() const override { return "1-1"; }
   std::vector<std::string> missing_capabilities(const std::vector<std::string>& wanted) const override {
     auto lock = state_->look();
     std::vector<std::string> missing;

@@ -51,6 +51,8 @@ class ProcessPort {
   // This process is about to end: all programs that run() waits for get SIGTERM, half a second later SIGKILL, with all
   // that they started, and their run() fails with Canceled, as every later one does. From any thread; does not wait.
   virtual void end_all() = 0;
+  // Names this process among all that ran since boot: its number and when it began.
+  virtual std::string identity() const = 0;
   // Names of the capabilities of `wanted` ("CAP_NET_ADMIN", "CAP_SYS_ADMIN") that this process lacks.
   virtual std::vector<std::string> missing_capabilities(const std::vector<std::string>& wanted) const = 0;
   // Loads a kernel module (modprobe); fine when it is built in or already loaded.

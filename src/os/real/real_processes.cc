@@ -4,6 +4,9 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -115,6 +118,17 @@ bool ended_in_time(pid_t child, std::chrono::seconds timeout) {
   }
 }
 
+// The 22nd field of /proc/self/stat is the start in clock ticks since boot; the second one, a name in parentheses, may
+// hold anything.
+std::string own_identity() {
+  std::ifstream file("/proc/self/stat");
+  std::string stat((std::istreambuf_iterator<char>(file)), {});
+  std::istringstream fields(stat.substr(std::min(stat.rfind(')') + 1, stat.size())));
+  std::string start;
+  for (int field = 3; field <= 22; ++field) fields >> start;
+  return fmt::format("{}-{}", ::getpid(), start);
+}
+
 class RealProcesses : public ProcessPort {
  public:
   Result<void> exec_in(const ExecRequest& request) override {
@@ -138,6 +152,8 @@ class RealProcesses : public ProcessPort {
   Result<RunResult> run(const RunRequest& request) override { return run_program(request, ending_.fd()); }
   void end_all() override { ending_.wake(); }
 
+  std::string identity() const override { return identity_; }
+
   std::vector<std::string> missing_capabilities(const std::vector<std::string>& wanted) const override {
     uint64_t have = effective_capabilities();
     std::vector<std::string> missing;
@@ -160,6 +176,7 @@ class RealProcesses : public ProcessPort {
   }
 
  private:
+  const std::string identity_ = own_identity();
   Waker ending_;  // readable from end_all() on, for all who wait
 
   static Result<void> run_modprobe(const std::string& name) {

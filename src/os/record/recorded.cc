@@ -130,6 +130,7 @@ class RecordedProcesses : public ProcessPort {
   Result<void> exec_in(const ExecRequest&) override { return read_only("exec"); }
   Result<RunResult> run(const RunRequest& request) override { return read_only("run " + request.program); }
   void end_all() override {}
+  std::string identity() const override { return {}; }
   std::vector<std::string> missing_capabilities(const std::vector<std::string>& wanted) const override {
     return wanted;
   }
