@@ -79,13 +79,15 @@ Result<void> read_plugins(const InterfaceWanted& wanted, Wish& wish) {
   for (const api::Plugin& plugin : wanted.config.plugins) {
     const PluginType* type = TRY(plugin_type(plugin.type, wanted.network));
     bool first = &plugin == &wanted.config.plugins.front();
-    if (type->chained && first && !wanted.chained)
+    if (type->chained() && first && !wanted.chained)
       return fail(Code::kInvalid, "network {}: plugin {} changes an interface and cannot be the first of the list",
                   wanted.network, plugin.type);
-    if (!type->chained && (!first || wanted.chained))
+    if (!type->chained() && (!first || wanted.chained))
       return fail(Code::kInvalid, "network {}: plugin {} makes an interface and must be the first of the list",
                   wanted.network, plugin.type);
-    TRY(type->read(Keys(plugin, wanted.network), wanted, wish));
+    const Keys keys(type->row, plugin, wanted.network);
+    TRY(keys.complete());
+    TRY(type->read(keys, wanted, wish));
   }
   return {};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/door/service.h"
 
-#include "api/ipam_parse.h"
+#include "api/cni_types.h"
 #include "cni/version.h"
 #include "cni/wire.h"
 
@@ -53,8 +53,10 @@ Reply Service::handle(const cni::Request& request) {
          .details = "the runtime must give the namespace of the pod"},
         version);
   cni::Outcome<std::string> answer = [&]() -> cni::Outcome<std::string> {
-    if (request.type == "railbed") return meta_request(parts_, request, *config);
-    if (api::ipam_type(request.type).has_value()) return ipam_request(parts_, request, *config);
+    const api::CniType* type = api::find_cni_type(request.type);
+    const bool ours = type != nullptr && type->ours;
+    if (ours && type->role == api::CniRole::kMeta) return meta_request(parts_, request, *config);
+    if (ours && type->role == api::CniRole::kIpam) return ipam_request(parts_, request, *config);
     return plugin_request(parts_, request, *config);
   }();
   if (!answer.has_value()) return failed(answer.error(), version);

@@ -327,7 +327,7 @@ Outcome<std::string> plugin_request(Parts& parts, const cni::Request& request, c
     return std::unexpected(cni::Failure{
         .code = cni::kInvalidConfig,
         .message = fmt::format("called as {}, the configuration is for \"{}\"", request.type, config.type)});
-  PluginRequest work(parts, request, config, type->chained);
+  PluginRequest work(parts, request, config, type->chained());
   switch (request.command) {
     case cni::Command::kAdd:
       return work.add();
