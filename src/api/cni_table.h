@@ -98,6 +98,10 @@ inline constexpr auto keys_ipvlan = std::to_array<CniKey>({
     {.name = "linkInContainer", .type = kFlag},
 });
 
+inline constexpr auto keys_dummy = std::to_array<CniKey>({
+    {.name = "ipam", .type = kShape, .shape = "$ipam", .required = true},
+});
+
 inline constexpr auto keys_tuning = std::to_array<CniKey>({
     {.name = "sysctl", .type = kObject},
     {.name = "promisc", .type = kFlag},
@@ -122,15 +126,16 @@ inline constexpr auto keys_vrf = std::to_array<CniKey>({
 });
 
 // TYPE(identifier, name, role, what it does, a second name of its program, whether its original needs its own files)
-#define RAILBED_ATTACHED_TYPES(TYPE)                                                         \
-  TYPE(sriov, "sriov", kMain, "a VF in the pod, with its settings", "", true)                \
-  TYPE(ib_sriov, "ib-sriov", kMain, "an InfiniBand VF, with its GUID", "ib-sriov-cni", true) \
-  TYPE(host_device, "host-device", kMain, "an interface of the host in the pod", "", false)  \
-  TYPE(macvlan, "macvlan", kMain, "an interface with its own MAC on another", "", false)     \
-  TYPE(ipvlan, "ipvlan", kMain, "an interface with the MAC of the one below", "", false)     \
-  TYPE(tuning, "tuning", kChained, "other settings of an interface", "", true)               \
-  TYPE(rdma, "rdma", kChained, "the RDMA device beside its interface", "", true)             \
-  TYPE(sbr, "sbr", kChained, "routing by source address", "", false)                         \
+#define RAILBED_ATTACHED_TYPES(TYPE)                                                            \
+  TYPE(sriov, "sriov", kMain, "a VF in the pod, with its settings", "", true)                   \
+  TYPE(ib_sriov, "ib-sriov", kMain, "an InfiniBand VF, with its GUID", "ib-sriov-cni", true)    \
+  TYPE(host_device, "host-device", kMain, "an interface of the host in the pod", "", false)     \
+  TYPE(macvlan, "macvlan", kMain, "an interface with its own MAC on another", "", false)        \
+  TYPE(ipvlan, "ipvlan", kMain, "an interface with the MAC of the one below", "", false)        \
+  TYPE(dummy, "dummy", kMain, "an interface that leads nowhere, with its addresses", "", false) \
+  TYPE(tuning, "tuning", kChained, "other settings of an interface", "", true)                  \
+  TYPE(rdma, "rdma", kChained, "the RDMA device beside its interface", "", true)                \
+  TYPE(sbr, "sbr", kChained, "routing by source address", "", false)                            \
   TYPE(vrf, "vrf", kChained, "an interface in a VRF", "", false)
 
 inline constexpr auto keys_host_local = std::to_array<CniKey>({
@@ -226,7 +231,6 @@ inline constexpr CniType kOtherTypes[] = {
     {.name = "calico"},
     {.name = "cilium-cni"},
     {.name = "cnv-bridge"},
-    {.name = "dummy"},
     {.name = "ipoib"},
     {.name = "loopback"},
     {.name = "ovn-k8s-cni-overlay"},

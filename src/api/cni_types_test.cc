@@ -82,6 +82,9 @@ TEST(CniTypes, SayWhatIsWrongWithAValue) {
        "kernelpath: \"/sys/devices/../x\" is not below /sys/devices/"},
       {"vrf", "vrfname", "null", "vrfname is empty"},
       {"vrf", "vrfname", "\"\"", "vrfname is empty"},
+      {"dummy", "ipam", "{\"type\": \"dhcp\"}", ""},
+      {"dummy", "ipam", "{}", "ipam is empty"},
+      {"dummy", "ipam", "5", "ipam must be an object (keys with values), found an integer 5"},
   };
   for (const Case& one : cases) {
     const std::string text = fmt::format("{{\"{}\": {}}}", one.key, one.value);

@@ -115,7 +115,8 @@ class Bringer {
                      .macvlan_mode = one.wish.macvlan_mode,
                      .ipvlan_mode = one.wish.ipvlan_mode,
                      .broadcast_queue = one.wish.broadcast_queue};
-    return links.create(link).context("on {}", one.before.name);
+    Result<void> made = links.create(link);
+    return one.wish.stands_alone ? made : std::move(made).context("on {}", one.before.name);
   }
 
   // What the interface needs before it has addresses. The kernel tells the neighbours about them when it comes up.

@@ -142,6 +142,9 @@ Result<Wish> read_wish(const InterfaceWanted& wanted, bool soft_rdma, const api:
   wish.routes = routes_of(ipam, addresses);
   add_default_routes(wanted.selection.default_route, wish.routes);
   wish.addresses = std::move(addresses);
+  // A DHCP server gives them when the interface is there.
+  if (wish.stands_alone && wish.addresses.empty() && ipam.type != api::IpamType::kDhcp)
+    return fail(Code::kInvalid, "network {}, plugin {}: its ipam gives it no address", wanted.network, wish.type);
   if (wish.source_routing.has_value() && wish.addresses.empty())
     return fail(Code::kInvalid, "network {}, plugin sbr: the interface has no address", wanted.network);
   TRY(check(wish, wanted));

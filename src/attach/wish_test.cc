@@ -104,7 +104,7 @@ TEST(Wish, SaysWhatIsWrong) {
       {rail({}), "network default/rail: its configuration has no plugin"},
       {rail({R"({"type":"bridge"})"}),
        "network default/rail: plugin type \"bridge\" is not supported\n  supported are sriov, ib-sriov, host-device, "
-       "macvlan, ipvlan, tuning, rdma, sbr, vrf"},
+       "macvlan, ipvlan, dummy, tuning, rdma, sbr, vrf"},
       {rail({R"({"type":"tuning"})"}),
        "network default/rail: plugin tuning changes an interface and cannot be the first of the list"},
       {rail({R"({"type":"sriov"})", R"({"type":"macvlan"})"}),

@@ -59,7 +59,7 @@ TEST_F(CniVerb, RefusesATypeThatIsNotServed) {
     EXPECT_EQ(ran.exit_status, 1);
     EXPECT_THAT(ran.output, IsEmpty());
     EXPECT_EQ(ran.errors,
-              "--types: frob not in {sriov,ib-sriov,ib-sriov-cni,host-device,macvlan,ipvlan,tuning,rdma,sbr,"
+              "--types: frob not in {sriov,ib-sriov,ib-sriov-cni,host-device,macvlan,ipvlan,dummy,tuning,rdma,sbr,"
               "vrf,host-local,static,whereabouts,dhcp,railbed}\nRun with --help for more information.\n");
   }
   EXPECT_EQ(content(bin() + "/frob"), "somebody's plugin");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests by the plugin's name: each type of the table is answered by the handler of its role.
+// Requests by the plugin's name: each type of the table is answered by the handler of its role, and the life of a dummy
+// interface, as a runtime leads it.
 #include "agent/door/service.h"
 
 #include <gmock/gmock.h>
@@ -12,6 +13,7 @@ namespace railbed::agent {
 namespace {
 
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 class ServiceTest : public RequestTest {
  protected:
@@ -40,6 +42,47 @@ TEST_F(ServiceTest, EveryTypeIsAnsweredByTheHandlerOfItsRole) {
     EXPECT_EQ(status.status, 0) << name << status.output;
   }
   EXPECT_TRUE(interfaces().empty());
+}
+
+TEST_F(ServiceTest, ADummyLivesAndGoes) {
+  constexpr const char* kIpam = R"("ipam":{"type":"static","addresses":[{"address":"10.1.0.2/24"}]})";
+  const std::string before = kernel.snapshot();
+  EXPECT_EQ(ask(cni::Command::kStatus, "dummy", kIpam).status, 0);
+  const Reply added = ask(cni::Command::kAdd, "dummy", kIpam, "net1");
+  ASSERT_EQ(added.status, 0) << added.output;
+  EXPECT_THAT(added.output, HasSubstr(R"("address": "10.1.0.2/24")"));
+  EXPECT_THAT(added.output, HasSubstr(R"("name": "net1")"));
+  EXPECT_THAT(kernel.snapshot(), HasSubstr("dummy"));
+  const std::string attached = kernel.snapshot();
+  const Reply again = ask(cni::Command::kAdd, "dummy", kIpam, "net1");
+  EXPECT_EQ(again.output, added.output);
+  EXPECT_EQ(kernel.snapshot(), attached);
+  EXPECT_EQ(ask(cni::Command::kCheck, "dummy", kIpam, "net1").status, 0);
+  // What is valid stays; what is not goes.
+  EXPECT_EQ(
+      ask(cni::Command::kGc, "dummy", R"("cni.dev/valid-attachments":[{"containerID":"c1","ifname":"net1"}])").status,
+      0);
+  EXPECT_EQ(kernel.snapshot(), attached);
+  EXPECT_EQ(ask(cni::Command::kGc, "dummy", R"("cni.dev/valid-attachments":[])").status, 0);
+  EXPECT_EQ(kernel.snapshot(), before);
+  EXPECT_NE(ask(cni::Command::kCheck, "dummy", kIpam, "net1").status, 0);
+  ASSERT_EQ(ask(cni::Command::kAdd, "dummy", kIpam, "net1").status, 0);
+  EXPECT_EQ(ask(cni::Command::kDel, "dummy", kIpam, "net1").status, 0);
+  EXPECT_EQ(ask(cni::Command::kDel, "dummy", kIpam, "net1").status, 0);
+  EXPECT_EQ(kernel.snapshot(), before);
+  EXPECT_THAT(interfaces(), IsEmpty());
+}
+
+TEST_F(ServiceTest, ADummyNeedsAnAddress) {
+  for (const auto& [members, says] : {std::pair("", "ipam is missing"), std::pair(R"("ipam":{})", "ipam is empty"),
+                                      std::pair(R"("ipam":{"type":"static"})", "ipam type static has no addresses")}) {
+    const std::string before = kernel.snapshot();
+    const Reply reply = ask(cni::Command::kAdd, "dummy", members, "net1");
+    EXPECT_NE(reply.status, 0) << members;
+    EXPECT_THAT(reply.output, HasSubstr(says));
+    EXPECT_EQ(kernel.snapshot(), before);
+    EXPECT_THAT(interfaces(), IsEmpty());
+  }
 }
 
 // The program of the original has this name, too, and a list may call it by it.
