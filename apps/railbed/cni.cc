@@ -18,7 +18,7 @@ constexpr size_t kMostShimBytes = 4 << 20;
 struct Options {
   std::string action;
   std::string folder = "/opt/cni/bin";
-  std::vector<std::string> types{std::begin(agent::kShimTypes), std::end(agent::kShimTypes)};
+  std::vector<std::string> types{agent::shim_types().begin(), agent::shim_types().end()};
   std::string shim;
   std::string output = "text";
   StateOptions state;
@@ -97,7 +97,7 @@ int cni_verb(CommandLine& line) {
   line.option("--bin-dir", &options.folder, "where the runtime looks for plugins").show_default().directory();
   line.option("--types", &options.types, "names of plugins, with commas between them (all)")
       .with_commas()
-      .one_of(agent::kShimTypes);
+      .one_of(agent::shim_types());
   line.option("--shim", &options.shim, "the program to install (railbed-cni beside railbed)").file();
   line.option("--state-dir", &options.state.directory, "where the agent's state is").show_default().directory();
   line.option("-o,--output", &options.output, "text or json").one_of({"text", "json"});

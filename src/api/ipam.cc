@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "api/cni_types.h"
 #include "api/ipam_parse.h"
 #include "api/ipam_range.h"
 #include "api/object_reader.h"
@@ -41,11 +42,10 @@ class IpamReader {
         read_whereabouts();
         break;
       case IpamType::kDhcp:
-        fields_.ignore({"daemonSocketPath", "request", "provide", "priority"});
-        break;
       case IpamType::kNone:
         break;
     }
+    ignore_others();
     read_routes();
     fields_.object("dns");
     fields_.finish({{"isRdma", "is a field of SriovNetworkNodePolicy", ""},
@@ -54,17 +54,26 @@ class IpamReader {
   }
 
  private:
+  const CniType& row() const { return *std::ranges::find(cni_types(), config_.type, &CniType::ipam); }
+
+  // Keys of the type that nothing here needs.
+  void ignore_others() {
+    for (const CniKey& key : row().keys) fields_.ignore({key.name});
+  }
+
+  // `foreign`: what another type has instead.
+  void require_range(const std::vector<std::string_view>& foreign, std::string message) {
+    fields_.require_one_of({row().one_of.begin(), row().one_of.end()}, foreign, std::move(message));
+  }
+
   void read_host_local() {
-    fields_.ignore({"dataDir", "resolvConf"});
     if (block_.find("subnet") != nullptr || block_.find("rangeStart") != nullptr) {
       if (auto range = read_range(fields_, block_, config_.type)) config_.range_sets.push_back({*range});
-    } else {
-      fields_.ignore({"subnet", "rangeStart", "rangeEnd", "gateway"});
     }
     if (const Value::Array* sets = fields_.list("ranges"))
       for (const Value& set : *sets) read_range_set(set);
     if (config_.range_sets.empty() && block_.find("subnet") == nullptr)
-      fields_.require_one_of({"subnet", "ranges"}, {"range", "ipRanges"}, "ipam needs \"subnet\" or \"ranges\"");
+      require_range({"range", "ipRanges"}, "ipam needs \"subnet\" or \"ranges\"");
   }
 
   void read_range_set(const Value& set) {
@@ -110,16 +119,11 @@ class IpamReader {
         config_.range_sets.push_back({*std::move(range)});
       }
     }
-    fields_.ignore({"range", "range_start", "range_end", "exclude"});
     const auto gateway = top ? std::nullopt : read_address(fields_, "gateway");
     if (const Value::Array* ranges = fields_.list("ipRanges"))
       for (const Value& item : *ranges) read_ip_range(item, gateway);
     if (!top && config_.range_sets.empty() && config_.fixed.empty() && block_.find("ipRanges") == nullptr)
-      fields_.require_one_of({"range", "ipRanges", "addresses"}, {"subnet", "ranges"},
-                             "ipam needs \"range\" or \"ipRanges\"");
-    fields_.ignore({"node_slice_size", "enable_overlapping_ranges", "sleep_for_race", "leader_lease_duration",
-                    "leader_renew_deadline", "leader_retry_period", "reconciler_cron_expression", "kubernetes",
-                    "configuration_path", "log_file", "log_level", "datastore", "etcd_host"});
+      require_range({"subnet", "ranges"}, "ipam needs \"range\" or \"ipRanges\"");
   }
 
   void read_ip_range(const Value& item, const std::optional<IpAddress>& gateway) {
@@ -190,15 +194,6 @@ class IpamReader {
   IpamConfig config_;
 };
 
-constexpr std::pair<std::string_view, IpamType> kTypes[] = {{"host-local", IpamType::kHostLocal},
-                                                            {"static", IpamType::kStatic},
-                                                            {"whereabouts", IpamType::kWhereabouts},
-                                                            {"dhcp", IpamType::kDhcp}};
-
-// Types that exist and that railbed leaves to others.
-constexpr std::string_view kOtherTypes[] = {"nv-ipam",    "calico-ipam", "multi-nic-ipam",
-                                            "spiderpool", "kube-ovn",    "azure-vnet-ipam"};
-
 // The type of a block that has one; empty and told when it has none.
 std::string type_of(const Value& block, doc::Diagnostics& out) {
   ObjectReader fields(block, "ipam", std::string(kFamily), out);
@@ -214,20 +209,24 @@ bool is_none(const Value& block) {
 }  // namespace
 
 std::optional<IpamType> ipam_type(std::string_view name) {
-  for (const auto& [known, type] : kTypes)
-    if (known == name) return type;
-  return std::nullopt;
+  const CniType* type = find_cni_type(name);
+  return type != nullptr && type->ipam != IpamType::kNone ? std::optional(type->ipam) : std::nullopt;
 }
 
 namespace {
+std::vector<std::string_view> own_types() {
+  std::vector<std::string_view> names;
+  for (const CniType& type : cni_types())
+    if (type.ipam != IpamType::kNone) names.push_back(type.name);
+  return names;
+}
+
 std::string unknown_type(const std::string& name) {
-  return fmt::format("ipam type \"{}\" is not one that railbed does itself (host-local, static, whereabouts, dhcp)",
-                     name);
+  return fmt::format("ipam type \"{}\" is not one that railbed does itself ({})", name, fmt::join(own_types(), ", "));
 }
 
 std::string meant(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const auto& known : kTypes) names.push_back(known.first);
+  const std::vector<std::string_view> names = own_types();
   const std::string near = doc::nearest(name, names);
   return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
 }
@@ -255,7 +254,7 @@ void check_ipam(const Value& block, doc::Diagnostics& diagnostics) {
     parse_ipam(block, diagnostics);
     return;
   }
-  if (std::ranges::find(kOtherTypes, *name) != std::end(kOtherTypes)) {
+  if (const CniType* known = find_cni_type(*name); known != nullptr && known->role == CniRole::kIpam) {
     diagnostics.warning("RB-IPAM-009", type->span,
                         fmt::format("ipam type \"{}\" is known and railbed does not do it itself", *name));
     return;

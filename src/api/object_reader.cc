@@ -154,7 +154,8 @@ Field<bool> ObjectReader::boolean(std::string_view key, bool otherwise) {
   return field;
 }
 
-Field<std::string> ObjectReader::choice(std::string_view key, std::initializer_list<std::string_view> allowed) {
+Field<std::string> ObjectReader::choice(std::string_view key, std::span<const std::string_view> choices) {
+  const std::vector<std::string_view> allowed(choices.begin(), choices.end());
   const Value* value = take(key);
   if (value == nullptr) return {.span = object_.span};
   Field<std::string> field = text_of(*value, path_of(key));

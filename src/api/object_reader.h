@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +40,10 @@ class ObjectReader {
   Field<int> integer(std::string_view key, int min, int max, int otherwise = 0);
   Field<bool> boolean(std::string_view key, bool otherwise = false);
   // One of `allowed`, as written.
-  Field<std::string> choice(std::string_view key, std::initializer_list<std::string_view> allowed);
+  Field<std::string> choice(std::string_view key, std::span<const std::string_view> allowed);
+  Field<std::string> choice(std::string_view key, std::initializer_list<std::string_view> allowed) {
+    return choice(key, std::span(allowed.begin(), allowed.size()));
+  }
   const doc::Value* object(std::string_view key);
   const doc::Value::Array* list(std::string_view key);
   // A field that is known and of no interest here.

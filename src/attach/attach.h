@@ -47,7 +47,8 @@ struct InterfaceWanted {
   std::string resource;
   // Decided by the caller, who has them taken where they are handed out; their leases are put with the attachment.
   std::vector<ipam::Assigned> addresses;
-  std::vector<Route> routes;  // of the network's "ipam", or what a server or a plugin answered
+  bool addresses_later = false;  // a DHCP server gives them, once the interface is there
+  std::vector<Route> routes;     // of the network's "ipam", or what a server or a plugin answered
   // The interface is in the pod already, made by another request or another plugin: `config` holds one
   // chained plugin, which changes it. Such a change has a record and an undo of its own, record_name().
   bool chained = false;

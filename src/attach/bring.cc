@@ -116,7 +116,8 @@ class Bringer {
                      .macvlan_mode = one.wish.macvlan_mode,
                      .ipvlan_mode = one.wish.ipvlan_mode,
                      .broadcast_queue = one.wish.broadcast_queue};
-    return links.create(link).context("on {}", one.before.name);
+    Result<void> made = links.create(link);
+    return one.wish.stands_alone ? made : std::move(made).context("on {}", one.before.name);
   }
 
   // Sysctls that the interface needs before it has addresses, because the kernel announces them when it comes up.

@@ -77,8 +77,10 @@ class NewPreparation : Preparation {
     return {};
   }
 
-  // The interface below a macvlan or ipvlan.
+  // The interface below a macvlan or ipvlan; a dummy has none.
   Result<void> make() {
+    before_.kind = wish_.type;
+    if (wish_.stands_alone) return {};
     const os::Link* parent = nullptr;
     if (wish_.host_link.empty() && wish_.master_in_pod) {
       parent = TRY(pod_.of_default_route());
@@ -102,7 +104,6 @@ class NewPreparation : Preparation {
     out_.host_link = parent->index;
     out_.result.host_name = parent->name.value;
     before_.name = parent->name.value;
-    before_.kind = wish_.type;
     return {};
   }
 

@@ -79,6 +79,7 @@ doc::Value wish_value(const Wish& wish) {
   put_text(object, "kernelPath", wish.kernel_path);
   put_text(object, "auxiliary", wish.auxiliary);
   put_flag(object, "masterInPod", wish.master_in_pod);
+  put_flag(object, "standsAlone", wish.stands_alone);
   put_optional(object, "broadcastQueue", wish.broadcast_queue);
   put_optional(object, "promisc", wish.promiscuous);
   put_optional(object, "allmulti", wish.all_multicast);

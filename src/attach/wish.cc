@@ -69,13 +69,15 @@ Result<void> read_plugins(const InterfaceWanted& wanted, Wish& wish) {
   for (const api::Plugin& plugin : wanted.config.plugins) {
     const PluginType* type = TRY(plugin_type(plugin.type, wanted.network));
     bool first = &plugin == &wanted.config.plugins.front();
-    if (type->chained && first && !wanted.chained)
+    if (type->chained() && first && !wanted.chained)
       return fail(Code::kInvalid, "network {}: plugin {} changes an interface and cannot be the first of the list",
                   wanted.network, plugin.type);
-    if (!type->chained && (!first || wanted.chained))
+    if (!type->chained() && (!first || wanted.chained))
       return fail(Code::kInvalid, "network {}: plugin {} makes an interface and must be the first of the list",
                   wanted.network, plugin.type);
-    TRY(type->read(Keys(plugin, wanted.network), wanted, wish));
+    const Keys keys(type->row, plugin, wanted.network);
+    TRY(keys.complete());
+    TRY(type->read(keys, wanted, wish));
   }
   return {};
 }
@@ -129,6 +131,8 @@ Result<Wish> read_wish(const InterfaceWanted& wanted, bool soft_rdma) {
   wish.addresses = wanted.addresses;
   wish.routes = with_gateways(wanted.routes, wanted.addresses);
   add_default_routes(wanted.selection.default_route, wish.routes);
+  if (wish.stands_alone && wish.addresses.empty() && !wanted.addresses_later)
+    return fail(Code::kInvalid, "network {}, plugin {}: its ipam gives it no address", wanted.network, wish.type);
   if (wish.source_routing.has_value() && wish.addresses.empty())
     return fail(Code::kInvalid, "network {}, plugin sbr: the interface has no address", wanted.network);
   TRY(check(wish, wanted));

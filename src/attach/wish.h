@@ -46,13 +46,14 @@ struct Wish {
   Way way = Way::kMove;
 
   // What is moved, by one of these; or the parent of what is made (`host_link` only; empty: that of the
-  // default route).
+  // default route), unless that stands alone.
   std::optional<PciAddress> device;
   std::string host_link;
   std::optional<MacAddress> host_mac;
   std::string kernel_path;     // in sysfs
   std::string auxiliary;       // "mlx5_core.sf.4"
   bool master_in_pod = false;  // of what is made
+  bool stands_alone = false;   // what is made has no parent, and is of no use without addresses
 
   // Known for VFs of a pool; found out for others.
   std::optional<PciAddress> pf;

@@ -158,6 +158,27 @@ TEST_P(AttachTest, MakesMacvlansInThePodAndRemovesThemTogether) {
   EXPECT_FALSE(has(*inside_, "net2"));
 }
 
+// It leads nowhere, so that it needs no host; a second ADD finds it, and DEL leaves nothing.
+TEST_P(AttachTest, MakesADummy) {
+  const auto one = wanted("net1", {R"({"type":"dummy","ipam":{"type":"static","addresses":[{"address":"10.33.0.2/32"},
+      {"address":"fd33::2/128"}]}})"});
+  auto report = attach({one});
+  if (!report.has_value() && report.error().code == Code::kUnsupported)
+    GTEST_SKIP() << "this kernel has no dummy: " << message(report);
+  ASSERT_EQ(message(report), "");
+  const os::Link made = link(*inside_, "net1");
+  EXPECT_EQ(made.kind, "dummy");
+  EXPECT_TRUE(made.up);
+  EXPECT_EQ(report->interfaces.at(0).addresses.size(), 2u);
+  EXPECT_FALSE(report->interfaces.at(0).mac.empty());
+  auto again = attach({one});
+  ASSERT_EQ(message(again), "");
+  EXPECT_EQ(again->kept, 1);
+  EXPECT_EQ(link(*inside_, "net1").index, made.index);
+  ASSERT_EQ(message(detach_pod(*kernel_, *store_, "default/a", soon())), "");
+  EXPECT_FALSE(has(*inside_, "net1"));
+}
+
 TEST_P(AttachTest, MakesAnIpvlan) {
   make_veth("v0", "v1");
   auto report = attach({wanted("net1", {R"({"type":"ipvlan","master":"v0","mode":"l3",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/door/metrics.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -14,6 +13,7 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include "api/cni_types.h"
 #include "base/ip.h"
 #include "doc/json.h"
 #include "os/real/tcp_port.h"
@@ -25,13 +25,8 @@ namespace {
 const prometheus::Histogram::BucketBoundaries kSeconds{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05,
                                                        0.1,    0.2,   0.5,   1,     2,    5,    20};
 
-constexpr std::string_view kTypes[] = {"sriov",      "ib-sriov", "host-device", "tuning",  "rdma",
-                                       "macvlan",    "ipvlan",   "sbr",         "vrf",     "whereabouts",
-                                       "host-local", "static",   "dhcp",        "railbed", "loopback",
-                                       "bridge",     "ptp",      "vlan",        "portmap", "bandwidth"};
-
 std::string known_type(std::string_view type) {
-  return std::string(std::ranges::find(kTypes, type) != std::end(kTypes) ? type : "other");
+  return std::string(api::find_cni_type(type) != nullptr ? type : "other");
 }
 
 // The error code in the answer to the client. Failures are rare, so parsing the answer again costs little.

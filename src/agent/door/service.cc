@@ -4,7 +4,7 @@
 #include "agent/addresses/ipam.h"
 #include "agent/pod/meta.h"
 #include "agent/pod/plugin.h"
-#include "api/ipam_parse.h"
+#include "api/cni_types.h"
 #include "cni/version.h"
 #include "cni/wire.h"
 
@@ -49,7 +49,7 @@ Reply Service::handle(const cni::Request& request) {
                     version);
   // A plugin whose agent was killed may live on for a moment, and ask this agent for what nobody would give back.
   if (request.command == cni::Command::kAdd && !request.executed_by.empty() &&
-      request.executed_by != parts_.engine.kernel().processes().identity())
+      request.executed_by != backends_.engine.kernel().processes().identity())
     return failed({.code = cni::kTryAgainLater,
                    .message = "an earlier agent, which is gone, executed the plugin that asks",
                    .details = "the runtime tries the pod again"},
@@ -63,8 +63,10 @@ Reply Service::handle(const cni::Request& request) {
          .details = "the runtime must give the namespace of the pod"},
         version);
   cni::Outcome<std::string> answer = [&]() -> cni::Outcome<std::string> {
-    if (request.type == "railbed") return meta_request(backends_, request, *config);
-    if (api::ipam_type(request.type).has_value()) return ipam_request(backends_, request, *config);
+    const api::CniType* type = api::find_cni_type(request.type);
+    const bool ours = type != nullptr && type->ours;
+    if (ours && type->role == api::CniRole::kMeta) return meta_request(backends_, request, *config);
+    if (ours && type->role == api::CniRole::kIpam) return ipam_request(backends_, request, *config);
     return plugin_request(backends_, request, *config);
   }();
   if (!answer.has_value()) return failed(answer.error(), version);

@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/door/shims.h"
 
+#include "api/cni_types.h"
+
 namespace railbed::agent {
 
 namespace {
 constexpr std::string_view kMarker = "railbed-cni-shim/";
 constexpr size_t kMostShimBytes = 4 << 20;  // larger files cannot be shims and are not read
 }  // namespace
+
+std::span<const std::string_view> shim_types() {
+  static const std::vector<std::string_view> kNames = [] {
+    std::vector<std::string_view> names;
+    for (const api::CniType& type : api::cni_types()) {
+      if (!type.ours) continue;
+      names.push_back(type.name);
+      if (!type.also_called.empty()) names.push_back(type.also_called);
+    }
+    return names;
+  }();
+  return kNames;
+}
 
 std::string_view what_name(ShimState::What what) {
   constexpr std::string_view names[] = {"absent", "original", "shim"};

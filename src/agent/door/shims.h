@@ -8,6 +8,7 @@
 // have. Threading: one thread per folder. Failure: the file system's.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +17,9 @@
 
 namespace railbed::agent {
 
-// Names of programs that the shim is installed under; "ib-sriov-cni" is the name of ib-sriov's original.
-inline constexpr std::string_view kShimTypes[] = {
-    "sriov", "ib-sriov", "ib-sriov-cni", "host-device", "tuning", "rdma", "macvlan", "ipvlan",
-    "sbr",   "vrf",      "whereabouts",  "host-local",  "static", "dhcp", "railbed"};
+// Names of programs that the shim is installed under: all types that are ours; "ib-sriov-cni" is the name of ib-sriov's
+// original.
+std::span<const std::string_view> shim_types();
 inline constexpr std::string_view kOriginalsFolder = ".railbed-originals";
 
 struct ShimState {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/cni_types.h"
 #include "base/testdata.h"
 
 namespace railbed::agent {
@@ -81,6 +82,14 @@ void start(const Folder& folder) {
 const std::map<std::string, std::string> kInstalled = {
     {".railbed-originals/macvlan", "the original"}, {"bridge", "not ours"}, {"macvlan", kShim}, {"sriov", kShim}};
 const std::map<std::string, std::string> kBefore = {{"bridge", "not ours"}, {"macvlan", "the original"}};
+
+TEST(ShimTypes, AreAllTypesThatAreOurs) {
+  const auto names = shim_types();
+  for (const api::CniType& type : api::cni_types())
+    for (const std::string_view name : {type.name, type.also_called})
+      EXPECT_TRUE(name.empty() || std::ranges::count(names, name) == (type.ours ? 1 : 0)) << name;
+  EXPECT_EQ(std::ranges::count(names, "railbed"), 1);
+}
 
 TEST(Shims, AreInstalledAndTheOriginalsComeBack) {
   Folder folder;

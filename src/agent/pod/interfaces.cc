@@ -166,6 +166,7 @@ class InterfaceAttacher {
     for (size_t i = 0; i < interfaces_.size(); ++i) {
       attach::InterfaceWanted& one = pod_.interfaces.emplace_back(std::move(interfaces_[i].interface));
       one.addresses = addresses_[i].assigned;
+      one.addresses_later = addresses_[i].dhcp;
       one.routes = addresses_[i].result.routes;
     }
     attach::PodReport report = TRY_CNI(attach::attach_pod(turn.kernel(), turn.store(), pod_, deadline()));

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "api/cni_types.h"
 #include "api/load.h"
 #include "api/names.h"
-#include "attach/types.h"
 #include "doc/json.h"
 
 namespace railbed::agent {
@@ -17,7 +17,6 @@ using doc::Value;
 
 constexpr const char* kNetworks = "k8s.v1.cni.cncf.io/networks";
 constexpr const char* kDefaultNetwork = "v1.multus-cni.io/default-network";
-constexpr std::string_view kAlsoOurs[] = {"whereabouts", "host-local", "static", "dhcp", "railbed"};
 
 std::unexpected<cni::Failure> wrong(std::string message, std::string details = {}) {
   return std::unexpected(cni::Failure{cni::kInvalidConfig, std::move(message), std::move(details)});
@@ -35,7 +34,8 @@ Outcome<cni::ListConfig> read_list(const std::string& text, const std::string& n
   if (list.name.empty()) list.name = name;
   for (const Value& plugin : list.plugins) {
     std::string type = type_of(plugin);
-    if (std::ranges::find(kAlsoOurs, type) != std::end(kAlsoOurs))
+    const api::CniType* known = api::find_cni_type(type);
+    if (known != nullptr && known->ours && !known->makes_or_changes_interfaces())
       return wrong(fmt::format("network {}: {} does not make interfaces", name, type));
   }
   return list;
@@ -322,7 +322,8 @@ std::string type_of(const Value& plugin) {
 }
 
 bool is_native(const std::string& type) {
-  return std::ranges::any_of(attach::plugin_types(), [&](const attach::PluginType& one) { return one.name == type; });
+  const api::CniType* known = api::find_cni_type(type);
+  return known != nullptr && known->makes_or_changes_interfaces();
 }
 
 bool Delegate::native() const {

@@ -206,7 +206,7 @@ Outcome<std::string> plugin_request(Backends& backends, const cni::Request& requ
     return std::unexpected(cni::Failure{
         .code = cni::kInvalidConfig,
         .message = fmt::format("called as {}, the configuration is for \"{}\"", request.type, config.type)});
-  PluginRequest work(backends, request, config, type->chained);
+  PluginRequest work(backends, request, config, type->chained());
   switch (request.command) {
     case cni::Command::kAdd:
       return work.add();
