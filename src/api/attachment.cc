@@ -112,7 +112,10 @@ std::optional<NetworkConfig> parse_network_config(const Value& text, std::string
     found
         .error("RB-CNI-004", text.span,
                fmt::format("spec.config must be a text that holds JSON, found {}", kind_name(text.kind())))
-        .with_fix("config: |");
+        .with_fix("config: |")
+        .of(doc::Layer::kEmbedded)
+        .that_says(doc::Says::kWrongType)
+        .about_field("spec.config");
   else if (auto json = doc::parse_embedded_json(text, found))
     config = ConfigReader(name, found).read(*json);
   const bool right = !found.has_errors();

@@ -94,10 +94,13 @@ void check_unknown_type(const Plugin& plugin, ObjectReader& fields) {
   if (std::ranges::find(known, plugin.type) != known.end()) return;
   const std::string meant = doc::nearest(plugin.type, known);
   const Value* type = plugin.config.find("type");
-  fields
-      .warning(1, type ? type->span : plugin.config.span,
-               fmt::format("CNI plugin \"{}\" is not known; its fields are not checked", plugin.type))
-      .with_fix(meant.empty() ? "" : fmt::format("did you mean \"{}\"?", meant));
+  auto& told = fields.warning(1, type ? type->span : plugin.config.span,
+                              fmt::format("CNI plugin \"{}\" is not known; its fields are not checked", plugin.type));
+  // Plugins of others are nobody's mistake; a name that is near to a known one is.
+  if (meant.empty())
+    told.for_one_machine();
+  else
+    told.with_fix(fmt::format("did you mean \"{}\"?", meant));
 }
 
 // Fields of one plugin that do not go together.
@@ -132,7 +135,8 @@ void check_together(const Plugin& plugin, ObjectReader& fields) {
         .warning(8, pkey->span,
                  fmt::format("pkey {} is not set here: a port's partitions come from the subnet manager",
                              *pkey->as_string()))
-        .with_fix("add the VFs' GUIDs to that partition there (partitions.conf of opensm, or UFM)");
+        .with_fix("add the VFs' GUIDs to that partition there (partitions.conf of opensm, or UFM)")
+        .for_one_machine();
 }
 
 }  // namespace

@@ -230,6 +230,13 @@ std::string meant(const std::string& name) {
   const std::string near = doc::nearest(name, names);
   return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
 }
+
+// Plugins of others are nobody's mistake; a name that is near to a known one is.
+void told_unknown(const std::string& name, doc::Diagnostic& told) {
+  const std::string near = meant(name);
+  told.of(doc::Layer::kEmbedded).with_fix(near).about_field("ipam.type");
+  if (near.empty()) told.for_one_machine();
+}
 }  // namespace
 
 std::optional<IpamConfig> parse_ipam(const Value& block, doc::Diagnostics& diagnostics) {
@@ -241,7 +248,7 @@ std::optional<IpamConfig> parse_ipam(const Value& block, doc::Diagnostics& diagn
   if (type)
     config = IpamReader(block, found).read(*type);
   else if (!name.empty())
-    found.error("RB-IPAM-001", block.find("type")->span, unknown_type(name)).with_fix(meant(name));
+    told_unknown(name, found.error("RB-IPAM-001", block.find("type")->span, unknown_type(name)));
   if (found.has_errors()) config.reset();
   diagnostics.append(std::move(found));
   return config;
@@ -255,11 +262,14 @@ void check_ipam(const Value& block, doc::Diagnostics& diagnostics) {
     return;
   }
   if (const CniType* known = find_cni_type(*name); known != nullptr && known->role == CniRole::kIpam) {
-    diagnostics.warning("RB-IPAM-009", type->span,
-                        fmt::format("ipam type \"{}\" is known and railbed does not do it itself", *name));
+    diagnostics
+        .warning("RB-IPAM-009", type->span,
+                 fmt::format("ipam type \"{}\" is known and railbed does not do it itself", *name))
+        .of(doc::Layer::kEmbedded)
+        .for_one_machine();
     return;
   }
-  diagnostics.warning("RB-IPAM-001", type->span, unknown_type(*name)).with_fix(meant(*name));
+  told_unknown(*name, diagnostics.warning("RB-IPAM-001", type->span, unknown_type(*name)));
 }
 
 Result<IpamConfig> read_ipam(const NetworkConfig& config, const std::string& network) {

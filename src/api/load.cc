@@ -25,7 +25,8 @@ class Loader {
   void read(const Value& document) {
     if (!document.is_object()) {
       out_.error("RB-API-010", document.span,
-                 fmt::format("a manifest is an object with apiVersion and kind, found {}", kind_name(document.kind())));
+                 fmt::format("a manifest is an object with apiVersion and kind, found {}", kind_name(document.kind())))
+          .of(doc::Layer::kObject);
       return;
     }
     const Value* kind = document.find("kind");
@@ -52,10 +53,11 @@ class Loader {
     for (const Value::Member& member : members)
       if (doc::nearest(member.key, {"kind"}) == "kind") {
         out_.error("RB-API-010", member.key_span, fmt::format("no kind; '{}' is not a field", member.key))
-            .with_fix("did you mean 'kind'?");
+            .with_fix("did you mean 'kind'?")
+            .of(doc::Layer::kObject);
         return;
       }
-    out_.error("RB-API-010", document.span, "a manifest without 'kind'");
+    out_.error("RB-API-010", document.span, "a manifest without 'kind'").of(doc::Layer::kObject);
   }
 
   static const Value::Array* list_items(const Value& document, const std::string& kind) {
@@ -70,7 +72,9 @@ class Loader {
     if (!told_.insert(name).second) return;
     const std::string meant = nearest_kind(name);
     auto& told =
-        out_.warning("RB-API-001", kind.span, fmt::format("kind '{}' is not known; objects of it are left out", name));
+        out_.warning("RB-API-001", kind.span, fmt::format("kind '{}' is not known; objects of it are left out", name))
+            .of(doc::Layer::kObject)
+            .that_says(doc::Says::kUnknownKind);
     if (meant.empty()) return;
     told.with_fix(fmt::format("did you mean '{}'?", meant));
   }
@@ -93,7 +97,7 @@ class Loader {
     auto& told = out_.warning(
         "RB-API-011", value ? value->span : document.span,
         fmt::format("{} with kind {}; {}", found, known.name, meant ? "it is read all the same" : "it is left out"));
-    told.with_fix(fmt::format("apiVersion: {}", known.api_version));
+    told.with_fix(fmt::format("apiVersion: {}", known.api_version)).of(doc::Layer::kObject).about_field("apiVersion");
     return !meant;
   }
 
@@ -107,7 +111,9 @@ class Loader {
     const auto [first, is_new] = given_.emplace(key, name->span);
     if (is_new) return false;
     out_.error("RB-API-012", name->span, fmt::format("{} '{}' is given twice", kind, *name->as_string()))
-        .note(first->second, "the first one is here; it is used");
+        .note(first->second, "the first one is here; it is used")
+        .of(doc::Layer::kObject)
+        .that_says(doc::Says::kGivenTwice);
     return true;
   }
 
@@ -145,7 +151,9 @@ class Loader {
       for (const Value::Member& member : *members) {
         if (member.key == kNetworksAnnotation)
           out_.note("RB-API-009", member.key_span,
-                    fmt::format("the pods of this {} are not made by railbed; give Pod objects to attach them", kind));
+                    fmt::format("the pods of this {} are not made by railbed; give Pod objects to attach them", kind))
+              .of(doc::Layer::kObject)
+              .for_one_machine();
         tell_networks(member.value, kind);
       }
     if (const Value::Array* items = value.as_array())

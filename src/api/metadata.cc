@@ -32,7 +32,8 @@ Metadata read_metadata(ObjectReader& reader, doc::Diagnostics& out) {
   if (object == nullptr) return meta;
   ObjectReader fields(*object, "metadata", "RB-API", out);
   if (const auto made = fields.text("generateName"); made.present && object->find("name") == nullptr)
-    fields.error(9, made.span, "metadata.generateName: only an API server makes names; railbed needs metadata.name");
+    fields.error(9, made.span, "metadata.generateName: only an API server makes names; railbed needs metadata.name")
+        .for_one_machine();
   else
     fields.require("name");
   meta.name = fields.text("name");

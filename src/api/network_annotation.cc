@@ -27,8 +27,9 @@ class AnnotationReader {
   std::vector<NetworkSelection> read(const Value& annotation) {
     const std::string* text = annotation.as_string();
     if (text == nullptr) {
-      out_.error("RB-ANN-004", annotation.span,
-                 fmt::format("the networks annotation must be a text, found {}", kind_name(annotation.kind())));
+      error("RB-ANN-004", annotation.span,
+            fmt::format("the networks annotation must be a text, found {}", kind_name(annotation.kind())))
+          .that_says(doc::Says::kWrongType);
       return {};
     }
     if (text->find_first_of("[{\"") != std::string::npos)
@@ -40,14 +41,19 @@ class AnnotationReader {
   }
 
  private:
+  doc::Diagnostic& error(std::string_view id, const doc::Span& span, std::string message) {
+    return out_.error(id, span, std::move(message)).of(doc::Layer::kEmbedded);
+  }
+
   void read_json(const Value& annotation) {
     const auto json = doc::parse_embedded_json(annotation, out_);
     if (!json) return;
     const Value::Array* list = json->as_array();
     if (list == nullptr) {
-      out_.error("RB-ANN-004", json->span,
-                 fmt::format("the networks annotation must be a JSON list, found {}", kind_name(json->kind())))
-          .with_fix("put it between [ and ]");
+      error("RB-ANN-004", json->span,
+            fmt::format("the networks annotation must be a JSON list, found {}", kind_name(json->kind())))
+          .with_fix("put it between [ and ]")
+          .that_says(doc::Says::kWrongType);
       return;
     }
     for (const Value& item : *list) read_element(item);
@@ -135,10 +141,10 @@ class AnnotationReader {
     if (!interface.present) return;
     auto name = IfName::parse(interface.value);
     if (!name)
-      out_.error("RB-ANN-005", interface.span, fmt::format("networks.interface: {}", name.error().message));
+      error("RB-ANN-005", interface.span, fmt::format("networks.interface: {}", name.error().message));
     else if (interface.value == "lo" || interface.value == "eth0")
-      out_.error("RB-ANN-005", interface.span,
-                 fmt::format("networks.interface: every pod has a \"{}\" already", interface.value));
+      error("RB-ANN-005", interface.span,
+            fmt::format("networks.interface: every pod has a \"{}\" already", interface.value));
   }
 
   void read_short(const Value& annotation, const std::string& text) {
@@ -159,8 +165,8 @@ class AnnotationReader {
     size_t last = end;
     while (last > first && kBlanks.find(text[last - 1]) != std::string_view::npos) --last;
     if (first == last) {
-      out_.error("RB-ANN-005", places.at(start < text.size() ? start : text.size() - 1, 1),
-                 "a network's name is missing before or after this ','");
+      error("RB-ANN-005", places.at(start < text.size() ? start : text.size() - 1, 1),
+            "a network's name is missing before or after this ','");
       return;
     }
     NetworkSelection selection{.span = places.at(first, last - first)};
@@ -190,8 +196,8 @@ class AnnotationReader {
       if (!selection.interface.present) selection.interface = absent(fmt::format("net{}", i + 1), selection.span);
       const auto [first, is_new] = names.emplace(*selection.interface, selection.interface.span);
       if (!is_new)
-        out_.error("RB-ANN-005", selection.interface.span,
-                   fmt::format("two networks of this pod have the interface \"{}\"", *selection.interface))
+        error("RB-ANN-005", selection.interface.span,
+              fmt::format("two networks of this pod have the interface \"{}\"", *selection.interface))
             .note(first->second, "the other one is here");
     }
   }

@@ -20,6 +20,21 @@ std::string described(const Value& value) {
 }
 }  // namespace
 
+doc::Says said_by(int number) {
+  switch (number) {
+    case 2:
+      return doc::Says::kUnknownField;
+    case 3:
+      return doc::Says::kMisplacedField;
+    case 4:
+      return doc::Says::kWrongType;
+    case 6:
+      return doc::Says::kMissingField;
+    default:
+      return doc::Says::kOther;
+  }
+}
+
 std::string alternatives(const std::vector<std::string_view>& names) {
   std::string out;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -52,24 +67,30 @@ void ObjectReader::require_one_of(const std::vector<std::string_view>& keys,
     const bool is_foreign = std::ranges::find(foreign, member.key) != foreign.end();
     if (meant.empty() && !is_foreign) continue;
     error(6, member.key_span, fmt::format("{}; '{}' is not a field here", message, member.key))
-        .with_fix(meant.empty() ? "" : fmt::format("did you mean '{}'?", meant));
+        .with_fix(meant.empty() ? "" : fmt::format("did you mean '{}'?", meant))
+        .that_says(doc::Says::kMisspeltField);
     known_.push_back(member.key);
     return;
   }
   error(6, object_.span, std::move(message));
 }
 
+doc::Diagnostic& ObjectReader::typed(int number, doc::Diagnostic& told) const {
+  return told.of(family_ == "RB-API" ? doc::Layer::kObject : doc::Layer::kEmbedded).that_says(said_by(number));
+}
+
 doc::Diagnostic& ObjectReader::error(int number, doc::Span span, std::string message) {
-  return out_.error(fmt::format("{}-{:03}", family_, number), std::move(span), std::move(message));
+  return typed(number, out_.error(fmt::format("{}-{:03}", family_, number), std::move(span), std::move(message)));
 }
 
 doc::Diagnostic& ObjectReader::warning(int number, doc::Span span, std::string message) {
-  return out_.warning(fmt::format("{}-{:03}", family_, number), std::move(span), std::move(message));
+  return typed(number, out_.warning(fmt::format("{}-{:03}", family_, number), std::move(span), std::move(message)));
 }
 
 void ObjectReader::wrong_type(const Value& value, const std::string& name, std::string_view expected, std::string fix) {
   error(4, value.span, fmt::format("{} must be {}, found {}", name, expected, described(value)))
-      .with_fix(std::move(fix));
+      .with_fix(std::move(fix))
+      .about_field(name);
 }
 
 const Value* ObjectReader::take(std::string_view key) {
@@ -91,15 +112,19 @@ void ObjectReader::require(std::string_view key) {
     for (const Value::Member& member : *members) {
       if (doc::nearest(member.key, {key}).empty()) continue;
       error(6, member.key_span, fmt::format("{} is missing; '{}' is not a field", path_of(key), member.key))
-          .with_fix(fmt::format("did you mean '{}'?", key));
+          .with_fix(fmt::format("did you mean '{}'?", key))
+          .that_says(doc::Says::kMisspeltField)
+          .about_field(path_of(key));
       known_.push_back(member.key);
       return;
     }
   if (value == nullptr)
-    error(6, object_.span, fmt::format("{} is missing", path_of(key)));
+    error(6, object_.span, fmt::format("{} is missing", path_of(key))).about_field(path_of(key));
   else
     error(6, value->span, fmt::format("{} is empty", path_of(key)))
-        .with_fix(fmt::format("indent what belongs to it below '{}:'", key));
+        .with_fix(fmt::format("indent what belongs to it below '{}:'", key))
+        .that_says(doc::Says::kEmptyField)
+        .about_field(path_of(key));
 }
 
 Field<std::string> ObjectReader::text_of(const Value& value, const std::string& name) {
@@ -131,7 +156,8 @@ Field<int> ObjectReader::integer(std::string_view key, int min, int max, int oth
     wrong_type(*value, path_of(key), "an integer", digits ? "write it without quotes: " + line(key, *text) : "");
   } else if (*number < min || *number > max) {
     const std::string allowed = max == INT32_MAX ? fmt::format("at least {}", min) : fmt::format("{} to {}", min, max);
-    error(5, value->span, fmt::format("{} must be {}, found {}", path_of(key), allowed, *number));
+    error(5, value->span, fmt::format("{} must be {}, found {}", path_of(key), allowed, *number))
+        .about_field(path_of(key));
   } else {
     field.value = static_cast<int>(*number);
   }
@@ -163,7 +189,8 @@ Field<std::string> ObjectReader::choice(std::string_view key, std::span<const st
   const std::string meant = doc::nearest(field.value, allowed);
   const bool json = object_.style == doc::Style::kJson;
   error(5, value->span, fmt::format("{} must be {}, found \"{}\"", path_of(key), alternatives(allowed), field.value))
-      .with_fix(meant.empty() ? "" : line(key, json ? fmt::format("\"{}\"", meant) : meant));
+      .with_fix(meant.empty() ? "" : line(key, json ? fmt::format("\"{}\"", meant) : meant))
+      .about_field(path_of(key));
   field.value.clear();
   return field;
 }
@@ -192,13 +219,15 @@ void ObjectReader::finish(const std::vector<Elsewhere>& elsewhere) {
     const auto misplaced = std::ranges::find(elsewhere, std::string_view(member.key), &Elsewhere::key);
     if (misplaced != elsewhere.end()) {
       warning(3, member.key_span, fmt::format("'{}' {}; it has no effect here", member.key, misplaced->where))
-          .with_fix(std::string(misplaced->fix));
+          .with_fix(std::string(misplaced->fix))
+          .about_field(path_of(member.key));
       continue;
     }
     const std::string meant = doc::nearest(member.key, known_);
     const std::string where = path_.empty() ? "this object" : path_;
     auto& told =
-        warning(2, member.key_span, fmt::format("'{}' is not a field of {}; it has no effect", member.key, where));
+        warning(2, member.key_span, fmt::format("'{}' is not a field of {}; it has no effect", member.key, where))
+            .about_field(path_of(member.key));
     if (!meant.empty()) told.with_fix(fmt::format("did you mean '{}'?", meant));
   }
 }

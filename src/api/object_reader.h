@@ -68,6 +68,7 @@ class ObjectReader {
   void finish(const std::vector<Elsewhere>& elsewhere = {});
 
  private:
+  doc::Diagnostic& typed(int number, doc::Diagnostic& told) const;
   void wrong_type(const doc::Value& value, const std::string& name, std::string_view expected, std::string fix = "");
 
   const doc::Value& object_;
@@ -76,6 +77,9 @@ class ObjectReader {
   doc::Diagnostics& out_;
   std::vector<std::string_view> known_;
 };
+
+// What the finding with this number of a family says.
+doc::Says said_by(int number);
 
 // "a, b or c", each in quotes.
 std::string alternatives(const std::vector<std::string_view>& names);

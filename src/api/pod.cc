@@ -92,7 +92,8 @@ class PodReader {
     const auto image = container.text("image");
     if (image.present && has_placeholder(image.value))
       container.warning(8, image.span, fmt::format("{}.image: \"{}\" holds a placeholder", path, image.value))
-          .with_fix("write the real name");
+          .with_fix("write the real name")
+          .that_says(doc::Says::kPlaceholder);
     if (const Value* resources = container.object("resources")) read_resources(*resources, path + ".resources");
     container.ignore({"args",
                       "command",

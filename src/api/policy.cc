@@ -67,7 +67,8 @@ class PolicyReader {
                           {"resourceName", "is a field of spec", "indent it below 'spec:'"},
                           {"nodeSelector", "is a field of spec", "indent it below 'spec:'"}}));
     if (policy_.meta.name.value == "default")
-      top.warning(9, policy_.meta.name.span, "the operator ignores a policy that is named \"default\"");
+      top.warning(9, policy_.meta.name.span, "the operator ignores a policy that is named \"default\"")
+          .for_one_machine();
     return std::move(policy_);
   }
 

@@ -50,6 +50,12 @@ doc::Diagnostics rule_findings(const std::vector<doc::SourcePtr>& sources, const
                                const graph::Catalog& catalog, std::span<const graph::Graph> graphs,
                                std::span<const facts::NodeFacts> nodes, const Settings& settings);
 
+// The same for objects that have no text: those of an API server, as bundle_of (check/read/objects.h) makes a bundle of
+// them. `objects` are loaded from the values of that bundle. Findings name kind, object and field instead of a line.
+doc::Diagnostics rule_findings(const Bundle& bundle, const api::Objects& objects, const graph::Catalog& catalog,
+                               std::span<const graph::Graph> graphs, std::span<const facts::NodeFacts> nodes,
+                               const Settings& settings);
+
 // Whether `id` is one that a finding can have.
 bool is_known_id(std::string_view id);
 

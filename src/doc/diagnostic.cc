@@ -41,6 +41,36 @@ Diagnostic& Diagnostic::looks_for(std::string name) {
   return *this;
 }
 
+Diagnostic& Diagnostic::of(Layer where) {
+  layer = where;
+  return *this;
+}
+
+Diagnostic& Diagnostic::that_says(Says what) {
+  says = what;
+  return *this;
+}
+
+Diagnostic& Diagnostic::that_explains(Says what) {
+  explains = what;
+  return *this;
+}
+
+Diagnostic& Diagnostic::about_field(std::string path) {
+  subject.field = std::move(path);
+  return *this;
+}
+
+Diagnostic& Diagnostic::for_one_machine() {
+  audience = Audience::kOneMachine;
+  return *this;
+}
+
+std::string Subject::to_string() const {
+  std::string text = object.empty() ? kind : fmt::format("{} {}", kind, object);
+  return field.empty() ? text : fmt::format("{}: {}", text, field);
+}
+
 Diagnostic& Diagnostics::error(std::string_view id, Span span, std::string message) {
   return all_.emplace_back(Diagnostic{std::string(id), Severity::kError, std::move(span), std::move(message)});
 }
@@ -144,7 +174,10 @@ std::string excerpt_lines(const Span& span) {
 
 std::string render(const Diagnostic& d) {
   std::string out;
-  if (d.span.source != nullptr) out = printable(d.span.to_string()) + ": ";
+  if (!d.span.known() && !d.subject.kind.empty())
+    out = printable(d.subject.to_string()) + ": ";
+  else if (d.span.source != nullptr)
+    out = printable(d.span.to_string()) + ": ";
   out += fmt::format("{}: {}", severity_name(d.severity), printable(d.message));
   out += d.id.empty() ? "\n" : fmt::format(" [{}]\n", d.id);
   if (d.span.known()) out += excerpt_lines(d.span);

@@ -119,7 +119,8 @@ std::optional<Value> read_without_places(const Value& text, std::string content,
     return fmt::format("{} (line {}, column {} of the embedded text)", message, span.line, column);
   };
   for (const Diagnostic& d : found.all()) {
-    Diagnostic& told = diagnostics.error(d.id, text.span, named(d.message, d.span)).with_fix(d.fix);
+    Diagnostic& told =
+        diagnostics.error(d.id, text.span, named(d.message, d.span)).with_fix(d.fix).of(d.layer).that_says(d.says);
     for (const Diagnostic::Note& n : d.notes) told.note(text.span, named(n.text, n.span));
   }
   return std::nullopt;
@@ -138,8 +139,10 @@ std::optional<Value> read_embedded(const Value& text, std::string content, size_
 const std::string* content_of(const Value& text, Diagnostics& diagnostics) {
   const std::string* content = text.as_string();
   if (content == nullptr)
-    diagnostics.error("RB-JSON-006", text.span,
-                      fmt::format("expected a text that holds JSON, found {}", kind_name(text.kind())));
+    diagnostics
+        .error("RB-JSON-006", text.span,
+               fmt::format("expected a text that holds JSON, found {}", kind_name(text.kind())))
+        .of(Layer::kText);
   return content;
 }
 
@@ -180,7 +183,7 @@ class Outward {
   }
   void finding(Diagnostic told, Diagnostics& out) const {
     Diagnostic& moved = out.error(told.id, span(told.span), std::move(told.message)).with_fix(told.fix);
-    moved.severity = told.severity;
+    moved.of(told.layer).that_says(told.says).severity = told.severity;
     for (const Diagnostic::Note& note : told.notes) moved.note(span(note.span), note.text);
   }
 
@@ -193,8 +196,10 @@ class Outward {
 std::optional<Value> parse_embedded_yaml(const Value& text, Diagnostics& diagnostics) {
   const std::string* content = text.as_string();
   if (content == nullptr) {
-    diagnostics.error("RB-YAML-013", text.span,
-                      fmt::format("expected a text that holds YAML, found {}", kind_name(text.kind())));
+    diagnostics
+        .error("RB-YAML-013", text.span,
+               fmt::format("expected a text that holds YAML, found {}", kind_name(text.kind())))
+        .of(Layer::kText);
     return std::nullopt;
   }
   Diagnostics found;

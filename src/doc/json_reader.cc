@@ -36,7 +36,7 @@ class JsonReader {
 
  private:
   bool fail(std::string_view id, size_t offset, size_t length, std::string message, std::string fix = "") {
-    diagnostics_.error(id, place_of_(offset, length), std::move(message)).with_fix(std::move(fix));
+    diagnostics_.error(id, place_of_(offset, length), std::move(message)).with_fix(std::move(fix)).of(Layer::kText);
     return false;
   }
   bool syntax_error(std::string message, std::string fix = "") {
@@ -306,7 +306,8 @@ class JsonReader {
     if (auto first = keys.find(object, member.key)) {
       duplicates_ = true;
       diagnostics_.error("RB-JSON-002", member.key_span, fmt::format("key \"{}\" stands here twice", member.key))
-          .note(object[*first].key_span, "it stands here first");
+          .note(object[*first].key_span, "it stands here first")
+          .of(Layer::kText);
       return true;
     }
     object.push_back(std::move(member));

@@ -89,7 +89,7 @@ class Explainer {
   bool says(std::string_view words) const { return problem_.problem.find(words) != std::string::npos; }
   bool reading(std::string_view words) const { return problem_.context.find(words) != std::string::npos; }
   Diagnostic& error(std::string_view id, size_t offset, size_t length, std::string message) {
-    return out_.error(id, index_.at(offset, length), std::move(message));
+    return out_.error(id, index_.at(offset, length), std::move(message)).of(Layer::kText);
   }
   const Line& last() const { return lines_.back(); }
   char here() const { return problem_.offset < text_.size() ? text_[problem_.offset] : '\0'; }
@@ -154,7 +154,8 @@ class Explainer {
       if (line.indent() == 0 || (content != ".." && content != "..." && content != "\xE2\x80\xA6")) return false;
       Diagnostic& told = error("RB-YAML-001", line.offset + line.indent(), content.size(),
                                "dots in the place of what was left out are no YAML")
-                             .with_fix("write what belongs here, or make the line a comment: '# ...'");
+                             .with_fix("write what belongs here, or make the line a comment: '# ...'")
+                             .that_says(Says::kDots);
       told.edits.push_back(Edit{source_, line.offset + line.indent(), 0, "# ", {}});
       return true;
     }
@@ -185,7 +186,8 @@ class Explainer {
               fmt::format("'{}' begins at column {}, but its neighbour '{}' (line {}) at column {}", *key, indent + 1,
                           sibling.key, sibling.line, sibling.indent + 1))
             .with_fix(fmt::format("indent it by {} blank{} {}, to column {}", std::abs(move),
-                                  std::abs(move) == 1 ? "" : "s", move > 0 ? "more" : "less", sibling.indent + 1));
+                                  std::abs(move) == 1 ? "" : "s", move > 0 ? "more" : "less", sibling.indent + 1))
+            .that_says(Says::kBadIndentation);
     move_lines(told, indent, sibling.indent);
     return true;
   }
@@ -221,6 +223,7 @@ class Explainer {
                       indent + 1))
         .with_fix(fmt::format("indent it by {} blank{} less, to column {}", first.indent() - indent,
                               first.indent() - indent == 1 ? "" : "s", indent + 1))
+        .that_says(Says::kBadIndentation)
         .edits.push_back(Edit{source_, first.offset, first.indent() - indent, "", {}});
     return true;
   }
@@ -274,7 +277,8 @@ class Explainer {
     Diagnostic& told =
         error("RB-YAML-001", last().offset + colon + 2, name.size(),
               fmt::format("{} looks like a placeholder; YAML reads a value that begins with '{{' as a map", name))
-            .with_fix("write the real value, or put the whole value in double quotes");
+            .with_fix("write the real value, or put the whole value in double quotes")
+            .that_says(Says::kPlaceholder);
     const std::string_view line = text_.substr(last().offset, line_end(last().offset) - last().offset);
     std::string_view value = line.substr(colon + 2);
     value = value.substr(0, value.find(" #"));

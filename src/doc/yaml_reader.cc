@@ -103,7 +103,7 @@ class PieceReader {
   }
 
   bool fail(std::string_view id, Span span, std::string message, std::string fix = "") {
-    diagnostics_.error(id, std::move(span), std::move(message)).with_fix(std::move(fix));
+    diagnostics_.error(id, std::move(span), std::move(message)).with_fix(std::move(fix)).of(Layer::kText);
     return false;
   }
 
@@ -256,7 +256,8 @@ class PieceReader {
         merges.push_back(std::move(member.value));
       else if (auto first = keys.find(object, member.key))
         diagnostics_.error("RB-YAML-003", member.key_span, fmt::format("key '{}' stands here twice", member.key))
-            .note(object[*first].key_span, "it stands here first");
+            .note(object[*first].key_span, "it stands here first")
+            .of(Layer::kText);
       else
         object.push_back(std::move(member));
     }
@@ -402,7 +403,8 @@ std::vector<Value> parse_yaml(const SourcePtr& source, const LineIndex& index, R
       found
           .error("RB-YAML-004", index.at(piece.begin + *bad, 1),
                  fmt::format("byte 0x{:02x} is not UTF-8", static_cast<unsigned char>(part[*bad])))
-          .with_fix("save the file as UTF-8");
+          .with_fix("save the file as UTF-8")
+          .of(Layer::kText);
     else if (auto value = json_piece(index, part, piece.begin))
       documents.push_back(*std::move(value));
     else
@@ -436,12 +438,14 @@ std::optional<Region> block_region(const Value& value) {
 std::vector<Value> parse_yaml(SourcePtr source, Diagnostics& diagnostics) {
   const std::string& text = source->text;
   if (text.size() > kMaxSourceBytes) {
-    diagnostics.error("RB-YAML-004", {source},
-                      fmt::format("{} bytes are too many; the limit is {}", text.size(), kMaxSourceBytes));
+    diagnostics
+        .error("RB-YAML-004", {source},
+               fmt::format("{} bytes are too many; the limit is {}", text.size(), kMaxSourceBytes))
+        .of(Layer::kText);
     return {};
   }
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
-    diagnostics.error("RB-YAML-004", {source}, "the file is UTF-16").with_fix("save it as UTF-8");
+    diagnostics.error("RB-YAML-004", {source}, "the file is UTF-16").with_fix("save it as UTF-8").of(Layer::kText);
     return {};
   }
   const LineIndex index(source);

@@ -45,16 +45,19 @@ std::vector<const T*> latest(const std::vector<T>& objects, std::string_view kin
 
 // Why no node can carry out this policy (also reported as a finding); empty when nodes can.
 std::string refuse(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagnostics) {
-  auto error = [&](std::string_view id, const doc::Span& span, std::string text, std::string fix) {
-    diagnostics.error(id, span.known() ? span : span_of(policy.meta), text).with_fix(std::move(fix));
+  const auto error = [&](std::string_view id, const doc::Span& span, std::string text, std::string fix,
+                         doc::Audience audience = doc::Audience::kEveryone) {
+    diagnostics.error(id, span.known() ? span : span_of(policy.meta), text).with_fix(std::move(fix)).audience =
+        audience;
     return text;
   };
+  constexpr auto kOneMachine = doc::Audience::kOneMachine;
   const api::NicSelector& selector = policy.nic_selector;
   if (!selector.net_filter->empty())
     return error("RB-POLICY-004", selector.net_filter.span,
                  "netFilter is for virtual machines whose NICs are VFs already; standalone railbed has "
                  "no metadata service to ask",
-                 "select by vendor, deviceID, rootDevices or pfNames");
+                 "select by vendor, deviceID, rootDevices or pfNames", kOneMachine);
   if (empty(selector))
     return error("RB-POLICY-003", selector.span, "an empty nicSelector matches nothing",
                  "name at least one of vendor, deviceID, rootDevices, pfNames");
@@ -63,8 +66,8 @@ std::string refuse(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagn
                  "isRdma needs the kernel's driver, deviceType vfio-pci takes it away",
                  "isRdma: false, or deviceType: netdevice");
   if (!policy.vdpa_type->empty())
-    return error("RB-POLICY-007", policy.vdpa_type.span, "vdpaType is not supported by this version",
-                 "remove vdpaType");
+    return error("RB-POLICY-007", policy.vdpa_type.span, "vdpaType is not supported by this version", "remove vdpaType",
+                 kOneMachine);
   for (const auto& name : selector.pf_names)
     if (name->vfs && (name->vfs->first > name->vfs->last || name->vfs->last >= *policy.num_vfs))
       return error("RB-POLICY-006", name.span,
@@ -79,11 +82,15 @@ std::string refuse(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagn
 void tell_what_is_not_done(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagnostics) {
   if (policy.bridge.present && !policy.bridge->is_null() && policy.bridge->as_object() &&
       !policy.bridge->as_object()->empty())
-    diagnostics.warning("RB-POLICY-013", policy.bridge.span,
-                        "bridge: Open vSwitch bridges are not made by this version; the VFs are");
+    diagnostics
+        .warning("RB-POLICY-013", policy.bridge.span,
+                 "bridge: Open vSwitch bridges are not made by this version; the VFs are")
+        .for_one_machine();
   if (*policy.need_vhost_net)
-    diagnostics.note("RB-POLICY-014", policy.need_vhost_net.span,
-                     "needVhostNet needs a container runtime; standalone pods share the machine's /dev");
+    diagnostics
+        .note("RB-POLICY-014", policy.need_vhost_net.span,
+              "needVhostNet needs a container runtime; standalone pods share the machine's /dev")
+        .for_one_machine();
 }
 
 Policy entry(const api::SriovNetworkNodePolicy& policy, const Options& options, Diagnostics& diagnostics) {
@@ -173,7 +180,7 @@ void check_networks_of_pods(const Catalog& catalog, Diagnostics& diagnostics) {
       }
       auto& told = diagnostics.error("RB-POD-001", selection.name.span.known() ? selection.name.span : selection.span,
                                      fmt::format("pod {} asks for network {}, which is not there", pod->key(), key));
-      told.looks_for(key);
+      told.looks_for(key).that_says(doc::Says::kMissingNetwork);
       if (elsewhere.empty()) elsewhere = doc::nearest(key, candidates);
       if (!elsewhere.empty()) told.with_fix("did you mean " + elsewhere + "?");
     }

@@ -83,8 +83,9 @@ class Resolver {
     std::set<std::pair<std::string, std::string>> told;
     for (const auto& [policy, objection] : objections_) {
       if (!told.insert({objection.id, objection.reason}).second) continue;  // of the PF, told with its first policy
-      doc::Diagnostic& finding =
-          diagnostics_.error(objection.id, objection.span, objection.reason).with_fix(objection.fix);
+      doc::Diagnostic& finding = diagnostics_.error(objection.id, objection.span, objection.reason)
+                                     .with_fix(objection.fix)
+                                     .that_explains(objection.explains);
       for (const Standing::Refused& refused : standing(policy).refused)
         if (refused.id == objection.id && !refused.more.empty())
           finding.note({}, fmt::format("the same for {}", fmt::join(refused.more, ", ")));
@@ -239,14 +240,17 @@ void check_policies_across(std::span<const Graph> graphs, Diagnostics& diagnosti
                                fmt::join(shadowed->shadowed_by, ", ")))
           .with_fix("give it VFs of its own (pfNames with a range), or a lower priority number");
     else if (no_match != nullptr)
-      diagnostics.warning("RB-POLICY-009", no_match->span,
-                          fmt::format("policy {} matches no NIC of node {}: {}", no_match->policy, no_match_node->node,
-                                      no_match->detail));
+      diagnostics
+          .warning("RB-POLICY-009", no_match->span,
+                   fmt::format("policy {} matches no NIC of node {}: {}", no_match->policy, no_match_node->node,
+                               no_match->detail))
+          .that_says(doc::Says::kMatchesNoNic);
     else
       diagnostics
           .warning("RB-POLICY-010", first.span,
                    fmt::format("policy {} does not select {}: {}", first.policy, where, first.detail))
-          .with_fix("label the node, or give a Node object with its labels");
+          .with_fix("label the node, or give a Node object with its labels")
+          .that_says(doc::Says::kSelectsNoNode);
   }
 }
 
@@ -273,7 +277,8 @@ void check_pods_across(std::span<const Graph> graphs, Diagnostics& diagnostics) 
           .note("RB-POD-005", pod->meta.name.span,
                 fmt::format("pod {} names no node and is counted on {}{}", pod->key(), fmt::join(nodes, ", "),
                             more == 0 ? "" : fmt::format(" and {} more", more)))
-          .with_fix("spec.nodeName");
+          .with_fix("spec.nodeName")
+          .for_one_machine();
     }
   }
 }

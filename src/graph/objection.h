@@ -24,6 +24,7 @@ struct Objection {
   std::string reason;
   std::string fix;
   std::string needs_reboot;  // as Refusal::needs_reboot
+  doc::Says explains = doc::Says::kOther;
 };
 
 // Why this NIC cannot give what the policy asks for.

@@ -16,4 +16,7 @@ void fold(doc::Diagnostics& findings);
 // A placeholder that YAML could not read is not told again by who finds it in the value.
 void drop_second_placeholders(doc::Diagnostics& findings);
 
+// Whether a field that has to be there is not, or is there without a value.
+bool is_missing(const doc::Diagnostic& finding);
+
 }  // namespace railbed::check

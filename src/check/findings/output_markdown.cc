@@ -25,8 +25,9 @@ std::string place(const doc::Span& span) {
 
 bool tells(const doc::Diagnostic& finding, const doc::Value& mistake) {
   const auto ids = texts_at(mistake, "ids");
-  return std::ranges::any_of(ids, [&](const Word& id) { return id.text == finding.id; }) &&
-         finding.message.find(text_at(mistake, "about")) != std::string::npos;
+  if (std::ranges::none_of(ids, [&](const Word& id) { return id.text == finding.id; })) return false;
+  if (flag_at(mistake, "placeholder") == true && finding.says != doc::Says::kPlaceholder) return false;
+  return finding.subject.field.find(text_at(mistake, "field")) != std::string::npos;
 }
 
 struct Row {

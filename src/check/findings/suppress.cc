@@ -120,6 +120,7 @@ std::vector<Ignore> ignores_in(const doc::SourcePtr& source) {
   return found;
 }
 
+// A person names the id of what they have decided about; nothing else is compared with it.
 bool covers(const Ignore& ignore, const doc::Diagnostic& finding) {
   return finding.id == ignore.id && finding.span.source == ignore.span.source && finding.span.line >= ignore.first &&
          finding.span.line <= ignore.last;
@@ -140,18 +141,32 @@ void tell(const Ignore& ignore, bool known, doc::Diagnostics& findings) {
         .with_fix(fmt::format("# railbed: ignore {} why that is right here", ignore.id));
 }
 
-}  // namespace
-
-size_t suppress(const std::vector<doc::SourcePtr>& sources, const std::function<bool(std::string_view)>& known,
-                doc::Diagnostics& findings) {
+std::vector<Ignore> ignores_in(const std::vector<doc::SourcePtr>& sources) {
   std::vector<Ignore> ignores;
   for (const doc::SourcePtr& source : sources) std::ranges::move(ignores_in(source), std::back_inserter(ignores));
-  const size_t removed = std::erase_if(findings.mutable_all(), [&](const doc::Diagnostic& finding) {
+  return ignores;
+}
+
+size_t remove_ignored(std::vector<Ignore>& ignores, doc::Diagnostics& findings) {
+  return std::erase_if(findings.mutable_all(), [&](const doc::Diagnostic& finding) {
     bool ignored = false;
     for (Ignore& ignore : ignores)
       if (covers(ignore, finding)) ignore.used = ignored = true;
     return ignored;
   });
+}
+
+}  // namespace
+
+size_t suppress(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& findings) {
+  std::vector<Ignore> ignores = ignores_in(sources);
+  return remove_ignored(ignores, findings);
+}
+
+size_t suppress(const std::vector<doc::SourcePtr>& sources, const std::function<bool(std::string_view)>& known,
+                doc::Diagnostics& findings) {
+  std::vector<Ignore> ignores = ignores_in(sources);
+  const size_t removed = remove_ignored(ignores, findings);
   for (const Ignore& ignore : ignores) tell(ignore, known(ignore.id), findings);
   return removed;
 }

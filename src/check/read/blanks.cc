@@ -59,7 +59,8 @@ bool tell_no_break_spaces(const doc::SourcePtr& source, doc::Diagnostics& out) {
                           {source, number, static_cast<int>(at) + 1, static_cast<int>(kNoBreak.size()),
                            static_cast<uint32_t>(offset)},
                           "no-break spaces (U+00A0) are used to indent; YAML takes them for a part of the key")
-                    .with_fix("replace them by blanks, here and below");
+                    .with_fix("replace them by blanks, here and below")
+                    .of(doc::Layer::kText);
       told->edits.push_back({source, offset, kNoBreak.size(), " ", {}});
     }
     begin = end + 1;

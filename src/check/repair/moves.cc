@@ -169,7 +169,8 @@ void move(doc::Diagnostic& finding, const Value& value, const Value& target) {
 
 void add_moves(std::span<const Document> documents, doc::Diagnostics& findings) {
   for (doc::Diagnostic& finding : findings.mutable_all()) {
-    if (finding.id != "RB-API-003" || !finding.edits.empty() || !finding.span.known()) continue;
+    if (!finding.is(doc::Layer::kObject, doc::Says::kMisplacedField)) continue;
+    if (!finding.edits.empty() || !finding.span.known()) continue;
     for (const Document& document : documents) {
       if (document.rebuilt || document.value.span.source != finding.span.source) continue;
       const auto levels =

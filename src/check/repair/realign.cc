@@ -96,6 +96,18 @@ std::string_view key_of(std::string_view content) {
   return content.substr(0, content.starts_with("- ") ? 1 : std::min(colon, content.size()));
 }
 
+bool is_misplaced(const Diagnostic& finding) {
+  return finding.is(doc::Layer::kObject, doc::Says::kMisplacedField);
+}
+
+// Whether a finding says that a field has no place where it stands, or is missing where it has its place.
+bool is_about_places(const Diagnostic& finding) {
+  static constexpr doc::Says kOfPlaces[] = {doc::Says::kUnknownField, doc::Says::kMisplacedField,
+                                            doc::Says::kMissingField, doc::Says::kMisspeltField,
+                                            doc::Says::kEmptyField};
+  return std::ranges::find(kOfPlaces, finding.says) != std::end(kOfPlaces);
+}
+
 // All findings of one part: lines that were shifted together are told one by one, and one way mends them all.
 class Realigner {
  public:
@@ -111,7 +123,7 @@ class Realigner {
     if (part_.end - part_.begin > kMaxPart) return;
     text_ = std::string_view(source_->text).substr(part_.begin, part_.end - part_.begin);
     lines_ = lines_of(text_);
-    if (findings_[0]->id == "RB-API-003") {
+    if (is_misplaced(*findings_[0])) {
       keep({}, std::string(text_));
       if (!results_.empty()) least_ = results_[0].score.of_all;
       results_.clear();
@@ -191,9 +203,7 @@ class Realigner {
     return !spent_;
   }
 
-  static bool is_syntax(const Diagnostic& finding) {
-    return finding.id.starts_with("RB-YAML-") || finding.id.starts_with("RB-JSON-");
-  }
+  static bool is_syntax(const Diagnostic& finding) { return finding.layer == doc::Layer::kText; }
   static bool is_broken(const SourcePtr& source) {
     doc::Diagnostics problems;
     doc::parse_yaml(source, problems);
@@ -214,8 +224,7 @@ class Realigner {
   bool is_of(const Way& way, const Diagnostic& finding) const {
     const auto line = static_cast<size_t>(finding.span.line) - 1;
     if (!finding.span.known() || line < way.first || line > way.last) return false;
-    const bool place = finding.id.ends_with("-002") || finding.id.ends_with("-003") || finding.id.ends_with("-006");
-    return place && lines_[line].indent == lines_[way.first].indent;
+    return is_about_places(finding) && lines_[line].indent == lines_[way.first].indent;
   }
 
   // Drops repairs that leave the lines in a wrong place or improve nothing.
@@ -398,7 +407,8 @@ class Realigner {
     };
     const auto found = std::ranges::find_if(findings_, on_its_lines);
     Diagnostic& finding = found != findings_.end() ? **found : *findings_[0];
-    const bool other = finding.id == "RB-YAML-002" && finding.fix != advice(way, line_at(finding.span.offset));
+    const std::string fix = advice(way, line_at(finding.span.offset));
+    const bool other = finding.says == doc::Says::kBadIndentation && finding.fix != fix;
     if (found == findings_.end() || other) retell(finding, way);
     finding.fix = advice(way, line_at(finding.span.offset));
     for (size_t i = first_with_comments(way); i <= way.last; ++i) {
@@ -416,6 +426,7 @@ class Realigner {
         line.text.substr(line.indent, line.text.find_last_not_of(" \r\n") + 1 - line.indent);
     const std::string_view key = key_of(content);
     finding.id = "RB-YAML-002";
+    finding.of(doc::Layer::kText).that_says(doc::Says::kBadIndentation);
     finding.severity = doc::Severity::kError;
     finding.span.line = line_number(way.first);
     finding.span.offset = static_cast<uint32_t>(part_.begin + line.begin + line.indent);
@@ -457,7 +468,8 @@ void realign(doc::Diagnostics& findings, const TryText& read, size_t& bytes) {
   std::map<const doc::Source*, std::vector<Part>> parts;
   std::map<std::pair<const doc::Source*, size_t>, std::pair<Part, std::vector<Diagnostic*>>> with_findings;
   for (Diagnostic& finding : findings.mutable_all()) {
-    if ((finding.id != "RB-YAML-002" && finding.id != "RB-API-003") || !finding.span.known()) continue;
+    if (finding.says != doc::Says::kBadIndentation && !is_misplaced(finding)) continue;
+    if (!finding.span.known()) continue;
     const doc::Source* source = finding.span.source.get();
     const auto [its_parts, fresh] = parts.try_emplace(source);
     if (fresh) its_parts->second = parts_of(*source);

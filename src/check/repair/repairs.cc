@@ -118,7 +118,7 @@ std::optional<std::map<std::string, int>> parts_of(const SourcePtr& source) {
   doc::Diagnostics problems;
   const Bundle bundle = read_bundle({source}, problems);
   for (const Diagnostic& problem : problems.all())
-    if (problem.id.starts_with("RB-YAML-") || problem.id.starts_with("RB-JSON-")) return std::nullopt;
+    if (problem.layer == doc::Layer::kText) return std::nullopt;
   std::map<std::string, int> parts;
   for (const Document& document : bundle.documents) {
     if (document.rebuilt) return std::nullopt;  // the object is only a guess

@@ -446,7 +446,8 @@ void placeholder_in_script(const Input& in, Findings& out) {
       if (word.text.starts_with("<") && word.text.ends_with(">") && word.text.size() > 2 &&
           command.span.source->text.compare(word.span.offset, 1, "<") == 0)
         out.error(word.span, fmt::format("{} was never filled in; the shell reads '<' as a redirection", word.text))
-            .with_fix("write the real value, or a variable that must be set: \"${NODE:?}\"");
+            .with_fix("write the real value, or a variable that must be set: \"${NODE:?}\"")
+            .that_says(doc::Says::kPlaceholder);
   }
 }
 

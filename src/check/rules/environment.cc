@@ -123,7 +123,8 @@ void set_to_default(const Input& in, Findings& out) {
     if (text_at(*setting.row, "default") != setting.text) return;
     out.note(setting.value->span,
              fmt::format("{} is {} anyway: this line neither does nor proves anything", setting.name, setting.text))
-        .with_fix("leave it out; NCCL_DEBUG=INFO shows what is used (NET/IB : Using …)");
+        .with_fix("leave it out; NCCL_DEBUG=INFO shows what is used (NET/IB : Using …)")
+        .about_field(setting.name);
   });
 }
 

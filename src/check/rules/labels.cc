@@ -225,7 +225,7 @@ void whitelist_without_infiniband(const Input& in, Findings& out) {
 }
 
 void capable_before_enabled(const Input& in, Findings& out) {
-  std::set<std::string> told;
+  std::set<std::pair<const doc::Source*, uint32_t>> told;
   for (const graph::Graph& graph : in.graphs) {
     if (graph.labels.contains(std::string(kCapable))) continue;
     const facts::Nic* card = nullptr;
@@ -234,15 +234,14 @@ void capable_before_enabled(const Input& in, Findings& out) {
         card = &nic;
     if (card == nullptr) continue;
     for (const PolicyView& policy : in.views.policies) {
-      const doc::Span span = [&] {
-        const Value* selector = policy.spec->find("nodeSelector");
-        const Value::Object* members = selector == nullptr ? nullptr : selector->as_object();
-        if (members == nullptr) return doc::Span();
-        const auto found = std::ranges::find(*members, kCapable, &Value::Member::key);
-        return found == members->end() ? doc::Span() : found->key_span;
-      }();
-      if (!span.known() || !told.insert(span.to_string()).second) continue;
-      out.warning(span,
+      const Value* selector = policy.spec->find("nodeSelector");
+      const Value::Object* members = selector == nullptr ? nullptr : selector->as_object();
+      if (members == nullptr) continue;
+      const auto label = std::ranges::find(*members, kCapable, &Value::Member::key);
+      if (label == members->end()) continue;
+      const doc::Span& place = label->key_span;
+      if (!told.insert({place.source.get(), place.offset}).second) continue;
+      out.warning(place,
                   fmt::format("{} has {} with SR-IOV switched off in its firmware, so it gets this label only after "
                               "the policy has enabled it, and the policy waits for the label",
                               graph.facts->node, graph::pf_label(*card)))
@@ -311,13 +310,16 @@ void value_that_is_never_set(const Input& in, Findings& out) {
 }
 
 constexpr Rule kRules[] = {
-    {"RB-LABEL-001", "a node selector asks for a label that nobody makes", Needs::kNothing, nobody_makes_label},
+    {"RB-LABEL-001", "a node selector asks for a label that nobody makes", Needs::kNothing, nobody_makes_label,
+     doc::Says::kSelectsNoNode},
     {"RB-LABEL-002", "NFD's class list leaves InfiniBand out", Needs::kNothing, whitelist_without_infiniband},
     {"RB-LABEL-003", "a policy that waits for a label that it has to bring about", Needs::kFacts,
-     capable_before_enabled},
+     capable_before_enabled, doc::Says::kSelectsNoNode},
     {"RB-LABEL-004", "a label that no selector asks for", Needs::kNothing, label_that_nobody_selects},
-    {"RB-LABEL-005", "a label that only documentation knows", Needs::kNothing, documented_only},
-    {"RB-LABEL-006", "a value that a label never has", Needs::kNothing, value_that_is_never_set},
+    {"RB-LABEL-005", "a label that only documentation knows", Needs::kNothing, documented_only,
+     doc::Says::kSelectsNoNode},
+    {"RB-LABEL-006", "a value that a label never has", Needs::kNothing, value_that_is_never_set,
+     doc::Says::kSelectsNoNode},
 };
 
 }  // namespace

@@ -404,7 +404,9 @@ void placeholder_left(const Input& in, Findings& out) {
     const std::string* text = value == nullptr ? nullptr : value->as_string();
     if (text == nullptr || !api::has_placeholder(*text)) return;
     if (what == "image" && text->find("$(") != std::string::npos) return;  // of a pipeline
-    out.error(value->span, fmt::format("{} \"{}\" still has a placeholder", what, *text)).with_fix("fill it in");
+    out.error(value->span, fmt::format("{} \"{}\" still has a placeholder", what, *text))
+        .with_fix("fill it in")
+        .that_says(doc::Says::kPlaceholder);
   };
   for (const PodTemplate& pod : in.pods) {
     if (pod.document->kind != "Pod")  // RB-API-008 reports it for pods
@@ -481,8 +483,10 @@ constexpr Rule kRules[] = {
     {"RB-RDMA-003", "several GPUs and a small /dev/shm", Needs::kNothing, small_shared_memory},
     {"RB-RDMA-004", "an interface moved without its RDMA device", Needs::kNothing, device_without_rdma},
     {"RB-RDMA-005", "a network that does not fit the RDMA namespace mode", Needs::kNothing, namespace_mode},
-    {"RB-RDMA-006", "a slower card than the text speaks of", Needs::kNothing, slower_than_said},
-    {"RB-RDMA-007", "a VF's device id where the PF's is meant", Needs::kNothing, vf_id_for_pf},
+    {"RB-RDMA-006", "a slower card than the text speaks of", Needs::kNothing, slower_than_said,
+     doc::Says::kMatchesNoNic},
+    {"RB-RDMA-007", "a VF's device id where the PF's is meant", Needs::kNothing, vf_id_for_pf,
+     doc::Says::kMatchesNoNic},
     {"RB-RDMA-008", "a device plugin that lists other VFs than the policy makes", Needs::kNothing, pool_of_nothing},
     {"RB-RDMA-009", "nvidia_peermem without the driver that it needs", Needs::kNothing, peermem_without_mofed},
     {"RB-RDMA-010", "kernel module parameters on one line", Needs::kNothing, parameters_on_one_line},

@@ -274,7 +274,8 @@ void above_webhook_limit(const Input& in, Findings& out) {
     if (!vfs || *vfs <= kMost || !is_nvidia(policy)) continue;
     out.error(policy.spec->find("numVfs")->span,
               fmt::format("{} VFs: the operator's webhook refuses more than {} per PF of an NVIDIA NIC", *vfs, kMost))
-        .with_fix(fmt::format("numVfs: {} at most, and not above sriov_totalvfs of the NIC", kMost));
+        .with_fix(fmt::format("numVfs: {} at most, and not above sriov_totalvfs of the NIC", kMost))
+        .that_says(doc::Says::kAboveWebhookLimit);
   }
 }
 

@@ -39,24 +39,7 @@ struct Input {
   const Views& views;  // make_views(bundle, pods, graphs, settings)
 };
 
-// Where a rule tells; every finding gets the rule's id.
-class Findings {
- public:
-  Findings(std::string_view id, doc::Diagnostics& out) : id_(id), out_(out) {}
-  doc::Diagnostic& error(doc::Span span, std::string message) {
-    return out_.error(id_, std::move(span), std::move(message));
-  }
-  doc::Diagnostic& warning(doc::Span span, std::string message) {
-    return out_.warning(id_, std::move(span), std::move(message));
-  }
-  doc::Diagnostic& note(doc::Span span, std::string message) {
-    return out_.note(id_, std::move(span), std::move(message));
-  }
-
- private:
-  std::string_view id_;
-  doc::Diagnostics& out_;
-};
+class Findings;
 
 enum class Needs : uint8_t {
   kNothing,
@@ -68,6 +51,27 @@ struct Rule {
   std::string_view summary;  // one line of `railbed explain --list`
   Needs needs = Needs::kNothing;
   void (*run)(const Input&, Findings&);
+  // What only follows, of the same object, where this rule finds something.
+  doc::Says explains = doc::Says::kOther;
+};
+
+// Where a rule tells; every finding gets the rule's id, and what the rule explains.
+class Findings {
+ public:
+  Findings(const Rule& rule, doc::Diagnostics& out) : rule_(rule), out_(out) {}
+  doc::Diagnostic& error(doc::Span span, std::string message) {
+    return out_.error(rule_.id, std::move(span), std::move(message)).that_explains(rule_.explains);
+  }
+  doc::Diagnostic& warning(doc::Span span, std::string message) {
+    return out_.warning(rule_.id, std::move(span), std::move(message)).that_explains(rule_.explains);
+  }
+  doc::Diagnostic& note(doc::Span span, std::string message) {
+    return out_.note(rule_.id, std::move(span), std::move(message)).that_explains(rule_.explains);
+  }
+
+ private:
+  const Rule& rule_;
+  doc::Diagnostics& out_;
 };
 
 // All rules, by family; rules.cc has the only array of families.

@@ -113,6 +113,9 @@ constexpr size_t kMaxFindings = 1'000;
 // A larger object is no manifest; looking for a field among its members takes too long to do it often.
 constexpr size_t kMaxMembers = 10'000;
 
+// The family of findings about the objects themselves; others are of texts in them.
+constexpr const char* kOfObjects = "RB-API";
+
 class Checker {
  public:
   explicit Checker(doc::Diagnostics& out) : out_(out), limit_(out.all().size() + kMaxFindings) {}
@@ -149,15 +152,23 @@ class Checker {
     return before;
   }
 
-  std::string id(int number) const { return fmt::format("{}-{:03}", family_, number); }
+  // The findings of the family, each with what its number says.
+  doc::Diagnostic& error(int number, const doc::Span& span, std::string message) {
+    return typed(number, out_.error(fmt::format("{}-{:03}", family_, number), span, std::move(message)));
+  }
+  doc::Diagnostic& warning(int number, const doc::Span& span, std::string message) {
+    return typed(number, out_.warning(fmt::format("{}-{:03}", family_, number), span, std::move(message)));
+  }
+  doc::Diagnostic& typed(int number, doc::Diagnostic& told) const {
+    return told.of(family_ == kOfObjects ? doc::Layer::kObject : doc::Layer::kEmbedded).that_says(api::said_by(number));
+  }
 
   void wrong_type(const Value& value, const Frame& at, std::string_view expected, std::string fix = "",
                   std::string edit = "") {
     const std::string path = at.path();
     const std::string name = path.empty() ? "the document" : path;
-    auto& told =
-        out_.error(id(4), value.span, fmt::format("{} must be {}, found {}", name, expected, described(value)));
-    told.with_fix(std::move(fix));
+    auto& told = error(4, value.span, fmt::format("{} must be {}, found {}", name, expected, described(value)));
+    told.with_fix(std::move(fix)).about_field(path);
     if (!edit.empty()) told.with_edit(value.span, std::move(edit));
   }
 
@@ -196,8 +207,9 @@ class Checker {
     for (const std::string& choice : schema.choices)
       if (!choice.empty()) allowed.push_back(choice);
     const std::string meant = doc::nearest(*text, allowed);
-    auto& told = out_.error(id(5), value.span,
-                            fmt::format("{} must be {}, found \"{}\"", at.path(), api::alternatives(allowed), *text));
+    auto& told =
+        error(5, value.span, fmt::format("{} must be {}, found \"{}\"", at.path(), api::alternatives(allowed), *text))
+            .about_field(at.path());
     if (!meant.empty()) told.with_fix(line(value, at.field(), meant));
   }
 
@@ -276,15 +288,15 @@ class Checker {
       allowed = fmt::format("{} to {}", *schema.min, *schema.max);
     else
       allowed = schema.min ? fmt::format("at least {}", *schema.min) : fmt::format("at most {}", *schema.max);
-    out_.error(id(5), value.span, fmt::format("{} must be {}, found {}", at.path(), allowed, *number));
+    error(5, value.span, fmt::format("{} must be {}, found {}", at.path(), allowed, *number)).about_field(at.path());
   }
 
   void check_quantity(const Value& value, const Frame& at) {
     const std::string* text = value.as_string();
     if (value.as_int() || value.as_double_exact() || (text && is_quantity(*text))) return;
-    out_.error(
-        id(5), value.span,
-        fmt::format("{} must be a quantity such as 8, \"500m\" or \"64Gi\", found {}", at.path(), described(value)));
+    error(5, value.span,
+          fmt::format("{} must be a quantity such as 8, \"500m\" or \"64Gi\", found {}", at.path(), described(value)))
+        .about_field(at.path());
   }
 
   // ── many values ──
@@ -328,7 +340,10 @@ class Checker {
     if (frame == nullptr) return false;
     out_.error("RB-API-003", member.key_span,
                fmt::format("'{}' is a field of {}, not of {}", member.key, name_of(*frame), at.path()))
-        .with_fix(fmt::format("indent it as far as '{}' itself", child_below(*frame, at)));
+        .with_fix(fmt::format("indent it as far as '{}' itself", child_below(*frame, at)))
+        .of(doc::Layer::kObject)
+        .that_says(doc::Says::kMisplacedField)
+        .about_field(fmt::format("{}.{}", at.path(), member.key));
     return true;
   }
 
@@ -361,9 +376,10 @@ class Checker {
       in_quotes_ = outer;
     } else if (!(yaml && value.is_null())) {
       const std::string_view language = yaml ? "YAML" : "JSON";
-      out_.error(id(4), value.span,
-                 fmt::format("{} must be a text that holds {}, found {}", at.path(), language, kind_name(value.kind())))
-          .with_fix(fmt::format("write '{}: |' and the {} below it, indented", at.field(), language));
+      error(4, value.span,
+            fmt::format("{} must be a text that holds {}, found {}", at.path(), language, kind_name(value.kind())))
+          .with_fix(fmt::format("write '{}: |' and the {} below it, indented", at.field(), language))
+          .about_field(at.path());
     }
     family_ = family;
   }
@@ -418,15 +434,21 @@ class Checker {
     if (type == nullptr) return check(*by, *schema.fields.at(schema.by), below(frame, schema.by));
     if (std::ranges::find(schema.others, *type) != schema.others.end()) return;
     if (type->find('/') != std::string::npos) {
-      out_.error(id(5), by->span, fmt::format("{}: the type of a {} has no '/'", name_of(frame), schema.what));
+      error(5, by->span, fmt::format("{}: the type of a {} has no '/'", name_of(frame), schema.what))
+          .about_field(below(frame, schema.by).path());
       return;
     }
     std::vector<std::string_view> known(schema.others.begin(), schema.others.end());
     for (const auto& [name, variant] : schema.variants) known.push_back(name);
     const std::string meant = doc::nearest(*type, known);
-    auto& told = out_.warning(id(1), by->span,
-                              fmt::format("{} \"{}\" is not known; its fields are not checked", schema.what, *type));
-    told.with_fix(meant.empty() ? "" : fmt::format("did you mean \"{}\"?", meant));
+    auto& told =
+        warning(1, by->span, fmt::format("{} \"{}\" is not known; its fields are not checked", schema.what, *type))
+            .about_field(below(frame, schema.by).path());
+    // Plugins of others are nobody's mistake; a name that is near to a known one is.
+    if (meant.empty())
+      told.for_one_machine();
+    else
+      told.with_fix(fmt::format("did you mean \"{}\"?", meant));
   }
 
   static Frame below(const Frame& frame, std::string_view key) {
@@ -460,12 +482,14 @@ class Checker {
       if (there != nullptr && !there->is_null()) continue;
       const std::string name = below(frame, key).path();
       if (there != nullptr)
-        out_.error(id(6), there->span, fmt::format("{} is empty", name))
-            .with_fix(fmt::format("indent what belongs to it below '{}:'", key));
+        error(6, there->span, fmt::format("{} is empty", name))
+            .with_fix(fmt::format("indent what belongs to it below '{}:'", key))
+            .that_says(doc::Says::kEmptyField)
+            .about_field(name);
       else if (const Value::Member* misspelt = nearly(value, key, schema))
         misspelt_required(*misspelt, key, name, told);
       else
-        out_.error(id(6), value.span, fmt::format("{} is missing", name));
+        error(6, value.span, fmt::format("{} is missing", name)).about_field(name);
     }
   }
 
@@ -489,12 +513,12 @@ class Checker {
         if (!meant.empty() || is_needed_elsewhere(member.key, variants)) instead = &member;
       }
       if (instead == nullptr) {
-        out_.error(id(6), value.span, needs);
+        error(6, value.span, needs);
         continue;
       }
       told.push_back(instead);
-      auto& finding =
-          out_.error(id(6), instead->key_span, fmt::format("{}; '{}' is not a field here", needs, instead->key));
+      auto& finding = error(6, instead->key_span, fmt::format("{}; '{}' is not a field here", needs, instead->key))
+                          .that_says(doc::Says::kMisspeltField);
       if (meant.empty()) continue;
       finding.with_fix(fmt::format("did you mean '{}'?", meant));
       rename(finding, *instead, meant);
@@ -519,9 +543,8 @@ class Checker {
   void misspelt_required(const Value::Member& member, const std::string& key, const std::string& name,
                          std::vector<const Value::Member*>& told) {
     told.push_back(&member);
-    auto& finding =
-        out_.error(id(6), member.key_span, fmt::format("{} is missing; '{}' is not a field", name, member.key));
-    finding.with_fix(fmt::format("did you mean '{}'?", key));
+    auto& finding = error(6, member.key_span, fmt::format("{} is missing; '{}' is not a field", name, member.key));
+    finding.with_fix(fmt::format("did you mean '{}'?", key)).that_says(doc::Says::kMisspeltField).about_field(name);
     rename(finding, member, key);
   }
 
@@ -543,12 +566,14 @@ class Checker {
     for (const auto& [name, field] : frame.schema->fields) known.push_back(name);
     const std::string meant = doc::nearest(member.key, known);
     if (const auto home = home_of(member.key, frame, variants, meant.empty())) {
-      out_.warning(id(3), member.key_span, fmt::format("'{}' {}; it has no effect here", member.key, home->sentence))
-          .with_fix(home->fix);
+      warning(3, member.key_span, fmt::format("'{}' {}; it has no effect here", member.key, home->sentence))
+          .with_fix(home->fix)
+          .about_field(below(frame, member.key).path());
       return;
     }
-    auto& told = out_.warning(id(2), member.key_span,
-                              fmt::format("'{}' is not a field of {}; it has no effect", member.key, name_of(frame)));
+    auto& told = warning(2, member.key_span,
+                         fmt::format("'{}' is not a field of {}; it has no effect", member.key, name_of(frame)))
+                     .about_field(below(frame, member.key).path());
     if (meant.empty()) return;
     told.with_fix(fmt::format("did you mean '{}'?", meant));
     std::erase(known, std::string_view(meant));
@@ -634,7 +659,7 @@ class Checker {
 
   doc::Diagnostics& out_;
   size_t limit_;
-  std::string family_ = "RB-API";
+  std::string family_ = kOfObjects;
   bool no_quotes_ = false;            // where lines slipped in from elsewhere
   bool in_quotes_ = false;            // in a text between double quotes, where another quote would end it
   const Schema* variants_ = nullptr;  // the group of the next object to check
