@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "api/ipam_parse.h"
-#include "api/object_reader.h"
+#include "doc/fields.h"
 
 namespace railbed::api {
 
@@ -77,8 +77,8 @@ constexpr std::string_view kOtherTypes[] = {
     "afxdp",   "aws-cni",  "azure-vnet", "route-override", "accelerated-bridge",
     "multus",  "flannel",  "calico",     "cilium-cni",     "ovn-k8s-cni-overlay"};
 
-std::vector<Elsewhere> elsewhere(std::string_view type) {
-  std::vector<Elsewhere> out{
+std::vector<doc::Elsewhere> elsewhere(std::string_view type) {
+  std::vector<doc::Elsewhere> out{
       {"isRdma", "is a field of SriovNetworkNodePolicy, not of a CNI plugin",
        "remove it; for RDMA in the pod chain the plugin \"rdma\" or use a resource whose policy has isRdma"},
       {"deviceType", "is a field of SriovNetworkNodePolicy, not of a CNI plugin", ""},
@@ -96,14 +96,14 @@ std::vector<Elsewhere> elsewhere(std::string_view type) {
   return out;
 }
 
-void check_mac(ObjectReader& fields, std::string_view name) {
+void check_mac(doc::Fields& fields, std::string_view name) {
   const auto text = fields.text(name);
   if (!text.present || text.value.empty()) return;
   if (auto mac = MacAddress::parse(text.value); !mac)
     fields.error(5, text.span, fmt::format("{}: {}", fields.path_of(name), mac.error().message));
 }
 
-void check_key(ObjectReader& fields, const Key& key) {
+void check_key(doc::Fields& fields, const Key& key) {
   switch (key.type) {
     case KeyType::kText:
       fields.text(key.name);
@@ -141,7 +141,7 @@ void check_key(ObjectReader& fields, const Key& key) {
   }
 }
 
-void check_unknown_type(const Plugin& plugin, ObjectReader& fields) {
+void check_unknown_type(const Plugin& plugin, doc::Fields& fields) {
   if (std::ranges::find(kOtherTypes, plugin.type) != std::end(kOtherTypes)) return;
   std::vector<std::string_view> known(std::begin(kReadTypes), std::end(kReadTypes));
   known.insert(known.end(), std::begin(kOtherTypes), std::end(kOtherTypes));
@@ -154,7 +154,7 @@ void check_unknown_type(const Plugin& plugin, ObjectReader& fields) {
 }
 
 // Rules between the fields of one plugin.
-void check_together(const Plugin& plugin, ObjectReader& fields) {
+void check_together(const Plugin& plugin, doc::Fields& fields) {
   const auto number = [&](std::string_view key) {
     const doc::Value* value = plugin.config.find(key);
     return value && value->as_int() ? *value->as_int() : 0;
@@ -186,7 +186,7 @@ void check_together(const Plugin& plugin, ObjectReader& fields) {
 }  // namespace
 
 void check_plugin(const Plugin& plugin, const std::string& path, doc::Diagnostics& out) {
-  ObjectReader fields(plugin.config, path, "RB-CNI", out);
+  doc::Fields fields(plugin.config, path, "RB-CNI", out);
   if (std::ranges::find(kReadTypes, plugin.type) == std::end(kReadTypes)) return check_unknown_type(plugin, fields);
   // What every plugin has, and what the runtime or Multus adds.
   fields.ignore({"type", "name", "cniVersion", "runtimeConfig", "args", "prevResult", "deviceID", "pciBusID",

@@ -7,8 +7,8 @@
 #include <cctype>
 
 #include "api/load.h"
-#include "api/object_reader.h"
 #include "check/schema/schema.h"
+#include "doc/fields.h"
 #include "doc/json.h"
 #include "doc/yaml.h"
 
@@ -197,7 +197,7 @@ class Checker {
       if (!choice.empty()) allowed.push_back(choice);
     const std::string meant = doc::nearest(*text, allowed);
     auto& told = out_.error(id(5), value.span,
-                            fmt::format("{} must be {}, found \"{}\"", at.path(), api::alternatives(allowed), *text));
+                            fmt::format("{} must be {}, found \"{}\"", at.path(), doc::alternatives(allowed), *text));
     if (!meant.empty()) told.with_fix(line(value, at.field(), meant));
   }
 
@@ -237,7 +237,7 @@ class Checker {
     std::string fix;
     for (const std::string_view choice : allowed)
       fix += fmt::format("{}{}: \"{}\"", fix.empty() ? "write " : " or ", key, choice);
-    wrong_type(value, at, api::alternatives(allowed), allowed.size() > 4 ? "" : fix);
+    wrong_type(value, at, doc::alternatives(allowed), allowed.size() > 4 ? "" : fix);
   }
 
   static bool is_quoted(const Value& value, std::string_view text) {
@@ -480,7 +480,7 @@ class Checker {
       };
       if (std::ranges::any_of(group, there)) continue;
       const std::vector<std::string_view> names(group.begin(), group.end());
-      const std::string needs = fmt::format("{} needs {}", name_of(frame), api::alternatives(names));
+      const std::string needs = fmt::format("{} needs {}", name_of(frame), doc::alternatives(names));
       const Value::Member* instead = nullptr;
       std::string meant;
       for (const Value::Member& member : *value.as_object()) {
