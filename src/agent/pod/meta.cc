@@ -13,6 +13,7 @@
 #include "agent/pod/records.h"
 #include "attach/attach.h"
 #include "doc/json.h"
+#include "doc/members.h"
 
 namespace railbed::agent {
 namespace {
@@ -37,14 +38,9 @@ cni::Version version_of(const std::string& text) {
   return version.has_value() ? *version : cni::Version{0, 1, 0};
 }
 
-std::string type_of(const doc::Value& plugin) {
-  const doc::Value* type = plugin.find("type");
-  return type != nullptr && type->is_string() ? *type->as_string() : "";
-}
-
 // The program that a plugin of a network needs: the plugin itself, or below one of ours its IPAM type.
 std::optional<std::string> executed_type(const doc::Value& plugin) {
-  std::string type = type_of(plugin);
+  std::string type = text_in(plugin, "type");
   if (!is_native(type)) return type;
   return foreign_ipam(plugin);
 }

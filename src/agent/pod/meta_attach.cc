@@ -11,6 +11,7 @@
 #include "agent/pod/network_status.h"
 #include "agent/pod/records.h"
 #include "attach/attach.h"
+#include "doc/members.h"
 #include "node/resolved.h"
 
 namespace railbed::agent {
@@ -18,11 +19,6 @@ namespace {
 
 using cni::Outcome;
 using doc::Value;
-
-std::string type_of(const Value& plugin) {
-  const Value* type = plugin.find("type");
-  return type != nullptr && type->is_string() ? *type->as_string() : "";
-}
 
 const Value* ipam_block(const NetworkWanted& network) {
   const Value* ipam = network.list.plugins.front().find("ipam");
@@ -166,9 +162,9 @@ class SandboxAttacher {
     std::optional<cni::AddResult> previous;
     std::vector<state::Attachment> records;
     const bool all_foreign =
-        std::ranges::none_of(network.list.plugins, [](const Value& one) { return is_native(type_of(one)); });
+        std::ranges::none_of(network.list.plugins, [](const Value& one) { return is_native(text_in(one, "type")); });
     for (size_t i = 0; i < network.list.plugins.size(); ++i) {
-      std::string type = type_of(network.list.plugins[i]);
+      std::string type = text_in(network.list.plugins[i], "type");
       if (is_native(type)) {
         previous = TRY_CNI(add_native_link(network, i, type, previous));
         continue;
@@ -381,7 +377,7 @@ class SandboxAttacher {
                                    .resource = network.resource};
     if (network.drop_v4_default || network.drop_v6_default) drop_ipam_routes(network);
     wanted.config = {.cni_version = network.list.version, .name = network.list.name, .plugins = {}};
-    for (const Value& plugin : network.list.plugins) wanted.config.plugins.push_back({type_of(plugin), plugin});
+    for (const Value& plugin : network.list.plugins) wanted.config.plugins.push_back({text_in(plugin, "type"), plugin});
     if (network.device.has_value()) wanted.device = network.device->vf;
     if (auto given = foreign_addresses_.find(network.ifname); given != foreign_addresses_.end()) {
       addresses = given->second;

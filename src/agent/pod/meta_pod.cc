@@ -8,6 +8,7 @@
 #include "api/names.h"
 #include "attach/types.h"
 #include "doc/json.h"
+#include "doc/members.h"
 
 namespace railbed::agent {
 namespace {
@@ -29,17 +30,12 @@ bool declares(const Value& plugin, std::string_view capability) {
   return one != nullptr && one->as_bool() != nullptr && *one->as_bool();
 }
 
-std::string type_of(const Value& plugin) {
-  const Value* type = plugin.find("type");
-  return type != nullptr && type->is_string() ? *type->as_string() : "";
-}
-
 // A configuration with the definition's name where it has none of its own.
 Outcome<cni::ListConfig> read_list(const std::string& text, const std::string& name) {
   cni::ListConfig list = TRY_CNI(cni::read_list_config(text));
   if (list.name.empty()) list.name = name;
   for (const Value& plugin : list.plugins) {
-    std::string type = type_of(plugin);
+    std::string type = text_in(plugin, "type");
     if (std::ranges::find(kAlsoOurs, type) != std::end(kAlsoOurs))
       return wrong(fmt::format("network {}: {} does not make interfaces", name, type));
   }
@@ -299,7 +295,7 @@ class PodReader {
     if (asked.bandwidth.present) args["bandwidth"] = *asked.bandwidth;
     if (asked.port_mappings.present) args["portMappings"] = *asked.port_mappings;
     constexpr std::string_view known_to_ours[] = {"ips", "mac", "infinibandGUID"};
-    bool ours = is_native(type_of(network.list.plugins.front()));
+    bool ours = is_native(text_in(network.list.plugins.front(), "type"));
     for (auto& [capability, value] : args) {
       bool taken =
           (ours && std::ranges::find(known_to_ours, capability) != std::end(known_to_ours)) ||
@@ -327,7 +323,7 @@ bool is_native(const std::string& type) {
 }
 
 bool NetworkWanted::native() const {
-  return std::ranges::all_of(list.plugins, [](const Value& plugin) { return is_native(type_of(plugin)); });
+  return std::ranges::all_of(list.plugins, [](const Value& plugin) { return is_native(text_in(plugin, "type")); });
 }
 
 void NetworkWanted::set_device(const Device& chosen) {
