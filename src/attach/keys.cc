@@ -17,8 +17,9 @@ const doc::Value* given(const doc::Value* value) {
 
 }  // namespace
 
-Error Keys::error(Code code, const std::string& what) const {
-  return Error{.code = code, .message = fmt::format("network {}, plugin {}: {}", network_, plugin_.type, what)};
+Error Keys::invalid(const std::string& what) const {
+  return Error{.code = Code::kInvalid,
+               .message = fmt::format("network {}, plugin {}: {}", network_, plugin_.type, what)};
 }
 
 Result<std::optional<std::string>> Keys::text(std::string_view key) const {

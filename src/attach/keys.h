@@ -29,11 +29,9 @@ class Keys {
   Result<std::optional<MacAddress>> mac(std::string_view key) const;
 
   // "network default/rail0, plugin sriov: …"
-  Error invalid(const std::string& what) const { return error(Code::kInvalid, what); }
-  Error unsupported(const std::string& what) const { return error(Code::kUnsupported, what); }
+  Error invalid(const std::string& what) const;
 
  private:
-  Error error(Code code, const std::string& what) const;
   const api::Plugin& plugin_;
   const std::string& network_;
 };
