@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed cni: the shim in the place of the CNI plugins, the originals kept, and back.
+// railbed cni: installs the shim in place of the CNI plugins, keeps the originals, and restores them.
 #include "agent/door/shims.h"
 #include "agent/leftovers/hand_over.h"
 #include "doc/json.h"
@@ -24,7 +24,7 @@ struct Options {
   StateOptions state;
 };
 
-// Beside this program, unless another place is named.
+// Reads the shim that is beside this program, unless another path is given.
 Result<std::string> read_shim(const os::ProgramFiles& files, const Options& options) {
   std::string path = options.shim;
   if (path.empty()) {
@@ -56,7 +56,7 @@ Result<int> tell(const agent::Shims& shims, const Options& options) {
   return kExitOk;
 }
 
-// Pods that railbed attached stay, and their DEL goes to the originals from here on.
+// Pods that railbed attached stay; from now on the original plugins get their DEL.
 Result<void> hand_over(const Options& options) {
   const auto kernel = os::real_kernel();
   const auto store = TRY(options.state.look(*kernel));

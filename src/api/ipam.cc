@@ -10,6 +10,7 @@
 
 #include "api/ipam_parse.h"
 #include "api/ipam_range.h"
+#include "api/objects.h"
 #include "doc/fields.h"
 
 namespace railbed::api {
@@ -160,7 +161,7 @@ class IpamReader {
       doc::Fields fields(item, "ipam.routes", kFamily, out_);
       fields.require("dst");
       const auto text = fields.text("dst");
-      IpamRoute route{.gateway = read_address(fields, "gw")};
+      Route route{.gateway = read_address(fields, "gw")};
       const auto number = [&](std::string_view key, int max) -> std::optional<int> {
         const auto field = fields.integer(key, 0, max);
         return field.present ? std::optional(*field) : std::nullopt;
@@ -260,6 +261,23 @@ void check_ipam(const Value& block, doc::Diagnostics& diagnostics) {
     return;
   }
   diagnostics.warning("RB-IPAM-001", type->span, unknown_type(*name)).with_fix(meant(*name));
+}
+
+Result<IpamConfig> read_ipam(const NetworkConfig& config, const std::string& network) {
+  return read_ipam(config.plugins.empty() ? nullptr : config.plugins.front().config.find("ipam"), network);
+}
+
+Result<IpamConfig> read_ipam(const Value* block, const std::string& network) {
+  if (block == nullptr || block->is_null()) return IpamConfig{};
+  doc::Diagnostics diagnostics;
+  std::optional<IpamConfig> config = parse_ipam(*block, diagnostics);
+  if (config.has_value()) return *std::move(config);
+  std::string why;
+  for (const doc::Diagnostic& one : diagnostics.all())
+    if (one.severity == doc::Severity::kError)
+      why += fmt::format("{}{}{}", why.empty() ? "" : "; ", one.span.known() ? one.span.to_string() + ": " : "",
+                         one.message);
+  return fail(Code::kInvalid, "network {}: its ipam block is wrong: {}", network, why);
 }
 
 }  // namespace railbed::api

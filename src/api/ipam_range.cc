@@ -35,7 +35,7 @@ void exclude_gateway(IpamRange& range, IpamType type) {
 
 namespace {
 
-// The smallest prefix that holds both addresses.
+// The longest prefix that contains both addresses.
 IpPrefix common_prefix(const IpAddress& a, const IpAddress& b) {
   IpPrefix prefix{a, a.bits()};
   while (prefix.length > 0 && !prefix.contains(b)) --prefix.length;
@@ -43,7 +43,7 @@ IpPrefix common_prefix(const IpAddress& a, const IpAddress& b) {
   return prefix;
 }
 
-// The fields of one range under the names of one plugin.
+// The fields of a range, as one plugin names them.
 struct Names {
   std::string_view subnet, first, last, gateway;
 };

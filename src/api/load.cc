@@ -39,7 +39,7 @@ class Loader {
     if (known == nullptr) return unknown(document, *kind, *name);
     if (known->reading == Reading::kOther) return leave_alone(document, *name);
     if (is_of_another_group(document, *known)) return leave_alone(document, *name);
-    // An object that was given twice is told, and counts once.
+    // An object that appears twice is reported and counts once.
     if (is_given_before(document, *name)) return;
     read_as(document, known->reading);
   }
@@ -80,7 +80,8 @@ class Loader {
     tell_networks(document, name);
   }
 
-  // A kind that only has the name of one of ours. A wrong version or a slip of the pen is told and read.
+  // A kind of another API group that only shares its name with one of ours. A wrong version or a typing error is
+  // reported, and the object is read.
   bool is_of_another_group(const Value& document, const Kind& known) {
     const Value* value = document.find("apiVersion");
     const std::string* version = value ? value->as_string() : nullptr;
@@ -138,7 +139,7 @@ class Loader {
     }
   }
 
-  // A workload that makes pods with networks: its pods are not made here.
+  // For a workload whose pods have networks: railbed does not make its pods, so a finding says so.
   void tell_networks(const Value& value, const std::string& kind) {
     if (const Value::Object* members = value.as_object())
       for (const Value::Member& member : *members) {

@@ -31,7 +31,7 @@ bool is_dns_subdomain(std::string_view text) {
   while (true) {
     const size_t dot = text.find('.');
     const std::string_view label = text.substr(0, dot);
-    // Kubernetes limits the whole, not the single label.
+    // Kubernetes limits the length of the whole name, not of each label.
     const bool right = !label.empty() && is_lower_or_digit(label.front()) && is_lower_or_digit(label.back()) &&
                        std::ranges::all_of(label, [](char c) { return is_lower_or_digit(c) || c == '-'; });
     if (!right) return false;

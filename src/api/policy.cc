@@ -15,7 +15,7 @@ namespace {
 constexpr int kMaxVfs = 65535;  // TotalVFs is 16 bits wide (PCIe 9.3.3.5)
 constexpr int kMaxMtu = 65535;
 
-// Fields of spec that are often written one level too deep, because of the indentation.
+// Fields of spec that are often indented one level too deep.
 const std::vector<Elsewhere> kFieldsOfSpec = [] {
   std::vector<Elsewhere> out;
   for (std::string_view key :

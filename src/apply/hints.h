@@ -11,7 +11,7 @@
 
 namespace railbed::apply {
 
-// sriov_numvfs refused `wanted` VFs; `total` is sriov_totalvfs.
+// For a write to sriov_numvfs that refused `wanted` VFs; `total` is sriov_totalvfs.
 std::string vf_count_hint(const Error& error, int wanted, std::optional<int> total);
 // No driver is bound although drivers_probe took the address. `driver` is empty for the default one.
 std::string no_driver_hint(const std::string& driver, bool driver_loaded, bool has_iommu_group);

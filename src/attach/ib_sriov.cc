@@ -21,7 +21,7 @@ Result<std::optional<Guid>> wanted_guid(const Keys& keys, const InterfaceWanted&
   return std::optional(TRY(Guid::parse(*text).context("{}", keys.invalid("guid").message)));
 }
 
-// With ib-kubernetes, nobody attaches before it has given the pod a GUID and told the subnet manager.
+// With ib-kubernetes an attachment must wait until it has given the pod a GUID and configured the subnet manager.
 Result<void> check_configured(const Keys& keys, const InterfaceWanted& wanted, const std::optional<Guid>& guid) {
   const doc::Value* said = nullptr;
   if (wanted.selection.cni_args.present) said = wanted.selection.cni_args.value.find("mellanox.infiniband.app");

@@ -22,13 +22,12 @@ Result<std::vector<IpPrefix>> prefixes_in(const doc::Value& object, std::string_
   return prefixes;
 }
 
-void put_routes(doc::Value& object, std::string_view key, const std::vector<os::Route>& routes) {
+void put_routes(doc::Value& object, std::string_view key, const std::vector<Route>& routes) {
   if (routes.empty()) return;
   doc::Value array = doc::Value::array();
-  for (const os::Route& route : routes) {
+  for (const Route& route : routes) {
     doc::Value one = doc::Value::object();
-    const char* all = route.family == IpFamily::kV4 ? "0.0.0.0/0" : "::/0";
-    one.set("dst", route.destination.has_value() ? route.destination->to_string() : std::string(all));
+    one.set("dst", route.destination.to_string());
     put_parsed(one, "gw", route.gateway);
     put_number(one, "link", route.link.value);
     put_optional(one, "metric", route.metric);
@@ -41,14 +40,12 @@ void put_routes(doc::Value& object, std::string_view key, const std::vector<os::
   }
   object.set(key, std::move(array));
 }
-Result<std::vector<os::Route>> routes_in(const doc::Value& object, std::string_view key) {
-  std::vector<os::Route> routes;
+Result<std::vector<Route>> routes_in(const doc::Value& object, std::string_view key) {
+  std::vector<Route> routes;
   const doc::Value* found = object.find(key);
   if (found == nullptr || !found->is_array()) return routes;
   for (const doc::Value& one : *found->as_array()) {
-    IpPrefix destination = TRY(IpPrefix::parse(text_in(one, "dst")));
-    os::Route route{.family = destination.address.family};
-    if (destination.length > 0) route.destination = destination;
+    Route route{.destination = TRY(IpPrefix::parse(text_in(one, "dst")))};
     route.gateway = TRY(parsed_in<IpAddress>(one, "gw"));
     route.link = IfIndex{number_in(one, "link")};
     route.metric = optional_number(one, "metric");

@@ -33,8 +33,8 @@ void put_parsed(doc::Value& object, std::string_view key, const std::optional<T>
 
 void put_prefixes(doc::Value& object, std::string_view key, const std::vector<IpPrefix>& prefixes);
 Result<std::vector<IpPrefix>> prefixes_in(const doc::Value& object, std::string_view key);
-void put_routes(doc::Value& object, std::string_view key, const std::vector<os::Route>& routes);
-Result<std::vector<os::Route>> routes_in(const doc::Value& object, std::string_view key);
+void put_routes(doc::Value& object, std::string_view key, const std::vector<Route>& routes);
+Result<std::vector<Route>> routes_in(const doc::Value& object, std::string_view key);
 void put_rules(doc::Value& object, std::string_view key, const std::vector<os::Rule>& rules);
 Result<std::vector<os::Rule>> rules_in(const doc::Value& object, std::string_view key);
 void put_vf_settings(doc::Value& object, std::string_view key, const os::VfChange& settings);

@@ -67,7 +67,7 @@ Result<void> read_vf(const Keys& keys, const InterfaceWanted& wanted, Wish& wish
 }
 
 Result<void> read_device_id(const Keys& keys, const std::string& id, Wish& wish) {
-  // As the auxiliary bus names them: module, device, number.
+  // The names of the auxiliary bus: module, device, number.
   auto is_word = [](std::string_view part) {
     return !part.empty() &&
            std::ranges::all_of(part, [](char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });

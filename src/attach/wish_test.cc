@@ -19,12 +19,14 @@ InterfaceWanted rail(const std::vector<std::string>& plugins, std::optional<plan
 }
 
 // The wish as it is written down; an error as it is told.
-std::string show(const InterfaceWanted& one, bool soft = false) {
-  Result<api::IpamConfig> ipam = ipam_of(one.config, one.network);
+std::string show(InterfaceWanted one, bool soft = false) {
+  Result<api::IpamConfig> ipam = api::read_ipam(one.config, one.network);
   if (!ipam.has_value()) return ipam.error().to_string();
   auto addresses = ipam::assign(*ipam, one.network, {}, {}, {"default/a", "net1"});
   if (!addresses.has_value()) return addresses.error().to_string();
-  Result<Wish> wish = read_wish(one, soft, *ipam, *addresses);
+  one.addresses = *addresses;
+  one.routes = ipam->routes;
+  Result<Wish> wish = read_wish(one, soft);
   if (!wish.has_value()) return wish.error().to_string();
   std::string text = undo_text(*wish, Before{});
   size_t start = text.find("\"type\"");
@@ -181,7 +183,7 @@ TEST(Record, GoesBothWays) {
                 .mtu = 1500,
                 .up = true,
                 .addresses = {*IpPrefix::parse("10.0.0.1/24")},
-                .routes = {{.family = IpFamily::kV4, .gateway = *IpAddress::parse("10.0.0.9"), .metric = 0}},
+                .routes = {{.gateway = *IpAddress::parse("10.0.0.9"), .metric = 0}},
                 .group = 0x7fffffff,
                 .rdma = {"mlx5_3"},
                 .rdma_undo = RdmaUndo::kMoveBack};

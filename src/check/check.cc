@@ -28,12 +28,12 @@ namespace {
 using doc::Diagnostic;
 using doc::Diagnostics;
 
-// A repair can uncover the next mistake; a text that still changes after so many rounds is left as it is.
+// A repair can uncover the next mistake. A text that still changes after this many rounds stays as it is.
 constexpr int kMaxRounds = 16;
-// What is read to find out which lines were shifted: some seconds at most.
+// How much is read to find out which lines were shifted: some seconds at most.
 constexpr size_t kMaxTriedBytes = 64 << 20;
 
-// What one reading of the texts gave.
+// The result of reading the texts once.
 struct Reading {
   Bundle bundle;
   api::Objects objects;
@@ -62,8 +62,8 @@ void check_addresses(const Document& document, Diagnostics& out) {
   if (ipam && ipam->is_object()) api::check_ipam(*ipam, out);
 }
 
-// A document without kind that has something of a manifest; others (a chart and its settings, workflows,
-// lists of tasks) stand beside manifests and are nobody's mistake.
+// A document without kind that looks like a manifest. Others (a chart and its settings, workflows, lists of tasks)
+// often accompany manifests and are no mistake.
 bool is_meant_as_manifest(const doc::Value& value) {
   const doc::Value::Object* members = value.as_object();
   return members != nullptr && std::ranges::any_of(*members, [](const doc::Value::Member& member) {
@@ -71,8 +71,8 @@ bool is_meant_as_manifest(const doc::Value& value) {
          });
 }
 
-// Whether most of the object's fields are none of `schema` (a kubeconfig beside a ConfigMap): it plainly is
-// something else. A field alone may have slipped out of metadata.
+// Whether most of the object's fields are unknown to `schema` (a kubeconfig beside a ConfigMap), so it must be
+// something else. A single unknown field may be one of metadata in the wrong place.
 bool is_something_else(const doc::Value& value, const Schema& schema) {
   if (schema.type != FieldType::kObject || schema.fields.empty() || schema.items != nullptr) return false;
   int surplus = 0;
@@ -119,7 +119,7 @@ void drop_alternatives(const Bundle& bundle, Diagnostics& out) {
   });
 }
 
-// What Ansible and the shell fill in cannot be judged.
+// Values that Ansible or the shell will insert cannot be checked.
 void drop_what_is_filled_in(const Bundle& bundle, Diagnostics& findings) {
   std::set<const doc::Source*> plays;
   std::set<const doc::Source*> scripts;
@@ -262,7 +262,7 @@ Diagnostics rule_findings(const std::vector<doc::SourcePtr>& sources, const api:
 
 namespace {
 
-// The sources that are small enough to be manifests; the others are told.
+// The sources that are small enough to be manifests; reports the others.
 std::vector<doc::SourcePtr> bounded(const std::vector<doc::SourcePtr>& sources, Diagnostics& findings) {
   std::vector<doc::SourcePtr> kept;
   size_t sum = 0;

@@ -52,8 +52,8 @@ void read_route(Fields& fields, Route& out) {
   fields.read("gw", out.gateway);
   fields.read("mtu", out.mtu);
   fields.read("advmss", out.advmss);
-  fields.read("priority", out.priority);
-  for (std::optional<int>* number : {&out.mtu, &out.advmss, &out.priority}) forget_zero(*number);
+  fields.read("priority", out.metric);
+  for (std::optional<int>* number : {&out.mtu, &out.advmss, &out.metric}) forget_zero(*number);
   fields.read("table", out.table);
   fields.read("scope", out.scope);
 }
@@ -75,7 +75,7 @@ void read_family(Fields& fields, std::string_view key, AddResult& out) {
   });
 }
 
-// Objects are written in the order of 0.x; for 1.x every one is sorted.
+// Objects are written in the order of 0.x; in 1.x the members of each object are sorted.
 void sort_members(Value& value) {
   if (Value::Object* members = value.as_object()) {
     std::ranges::stable_sort(*members, {}, &Value::Member::key);
@@ -112,7 +112,7 @@ Value to_value(const Route& from) {
   if (from.gateway) out.set("gw", from.gateway->to_string());
   put_optional(out, "mtu", from.mtu);
   put_optional(out, "advmss", from.advmss);
-  put_optional(out, "priority", from.priority);
+  put_optional(out, "priority", from.metric);
   put_optional(out, "table", from.table);
   put_optional(out, "scope", from.scope);
   return out;
@@ -152,7 +152,7 @@ Outcome<AddResult> read_result(const Value& result, const std::string& config_ve
                        (ancient && std::ranges::find(kKnown02, member.key) != std::end(kKnown02));
     if (!known) out.extra.set(member.key, member.value);
   }
-  // Their order says nothing, and 1.x sorts them anyway.
+  // The order has no meaning, and 1.x sorts the members anyway.
   if (out.extra.is_object()) std::ranges::stable_sort(*out.extra.as_object(), {}, &Value::Member::key);
   return out;
 }

@@ -120,7 +120,7 @@ TEST(CniFailure, IsJsonWithTheCodeOfTheSpecification) {
 }
 
 std::vector<std::string> environment(std::vector<std::string> changes = {}) {
-  std::vector<std::string> out = std::move(changes);  // the first of a name counts
+  std::vector<std::string> out = std::move(changes);  // the first entry of a name counts
   for (const char* entry : {"CNI_COMMAND=ADD", "CNI_CONTAINERID=abc-1", "CNI_NETNS=/run/netns/a", "CNI_IFNAME=net1",
                             "CNI_PATH=/opt/cni/bin::/usr/lib/cni", "HOME=/root"})
     out.emplace_back(entry);

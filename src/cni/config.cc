@@ -38,7 +38,7 @@ std::string plugin_type(Fields& fields) {
 void read_valid(Fields& fields, const Value& object, PluginConfig& out) {
   constexpr std::string_view keys[] = {"cni.dev/valid-attachments", "cni.dev/attachments"};
   for (std::string_view key : keys) {
-    // Null is the reference library's way to write an empty list.
+    // The reference library writes null for an empty list.
     if (object.find(key) == nullptr) continue;
     out.valid_is_given = true;
     fields.each(key, out.valid, [](Fields& inner, AttachmentId& id) {
@@ -64,7 +64,7 @@ Outcome<std::string> list_version(Fields& fields, const doc::Diagnostics& found)
     const auto version = supported_version(text);
     if (version && (!best || *best < *version)) best = *version;
   }
-  // cniVersion counts as one of them.
+  // cniVersion counts as one of cniVersions.
   if (best && *best < single && supported_version(told)) best = single;
   return best.value_or(single).to_string();
 }

@@ -81,7 +81,7 @@ void Diagnostics::sort() {
 namespace {
 constexpr size_t kMaxShownBytes = 100;
 
-// The part of a line that is shown, and where the marked bytes are in it.
+// The visible part of a line, split at the marked bytes.
 struct Excerpt {
   std::string before, marked, after;
 };
@@ -104,7 +104,7 @@ Excerpt cut_around(std::string_view line, size_t column, size_t length) {
   return excerpt;
 }
 
-// As many blanks as the text has characters; tabs stay tabs, so that the caret stands below its character.
+// As many blanks as the text has characters, with its tabs, so that the caret is below the right character.
 std::string blanks_for(std::string_view text) {
   std::string out;
   for (char c : text)
@@ -112,7 +112,7 @@ std::string blanks_for(std::string_view text) {
   return out;
 }
 
-// The line around a span, as far as it can be shown: lines may be as long as the file.
+// The part of the line around a span that can be shown: a line may be as long as the file.
 struct Surroundings {
   std::string_view text;
   size_t column = 1;  // of the span in it

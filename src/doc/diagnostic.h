@@ -20,8 +20,8 @@ namespace railbed::doc {
 enum class Severity : uint8_t { kNote, kWarning, kError };
 std::string_view severity_name(Severity severity);
 
-// A change of a text that is safe to make by machine: `length` bytes from `offset` become `text`. `origin`:
-// the text was moved here and stood at this byte before; places in it are told there.
+// A change of a text that a machine can make safely: `length` bytes from `offset` become `text`. `origin` is set for
+// text that was moved: the byte where it was before, so that messages can name places in it.
 struct Edit {
   SourcePtr source;
   size_t offset = 0;
@@ -40,9 +40,9 @@ struct Diagnostic {
   Severity severity = Severity::kError;
   Span span;
   std::string message;
-  std::vector<Note> notes;  // other places that belong to it
+  std::vector<Note> notes;  // other places that explain it
   std::string fix;          // one sentence or a line to write instead; may be empty
-  std::vector<Edit> edits;  // what `fix` says, as changes to the text; empty where a person has to decide
+  std::vector<Edit> edits;  // `fix` as changes to the text; empty where a person has to decide
   // The name of the thing that was looked for and is not there. Where that name stands in a text that could
   // not be read, this finding only follows from that one.
   std::string missing;
@@ -77,8 +77,8 @@ class Diagnostics {
 std::string render(const Diagnostic& diagnostic);
 std::string render(const Diagnostics& diagnostics);
 
-// The candidate that was probably meant: edit distance at most 2 (1 for names under 5 bytes), ignoring case;
-// empty when none is near.
+// The candidate that was probably intended: edit distance at most 2 (1 for names under 5 bytes), ignoring case; empty
+// when none is close.
 std::string nearest(std::string_view wrong, const std::vector<std::string_view>& candidates);
 
 }  // namespace railbed::doc

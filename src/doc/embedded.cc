@@ -21,7 +21,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// The bytes of a scalar as they stand in the file.
+// The bytes of a scalar as written in the file.
 class WrittenScalar {
  public:
   WrittenScalar(std::string_view file, size_t offset, Style style) : file_(file), at_(offset), style_(style) {
@@ -35,7 +35,7 @@ class WrittenScalar {
     char value = 0;
     size_t offset = 0;
   };
-  // The next byte of the value that is no white space; nothing at an escape that is not understood.
+  // The next byte of the value that is not white space; nullopt at an unknown escape.
   std::optional<Byte> next() {
     while (true) {
       while (at_ < file_.size() && is_blank(file_[at_])) ++at_;
@@ -103,7 +103,7 @@ Span TextPlaces::at(size_t offset, size_t length) const {
 
 namespace {
 
-// All places are the string's; the messages name the line and column within it.
+// Every place is that of the whole string; messages name the line and column within it.
 std::optional<Value> read_without_places(const Value& text, std::string content, size_t prefix,
                                          Diagnostics& diagnostics) {
   auto inner = std::make_shared<const Source>(Source{"", std::move(content)});
@@ -111,7 +111,7 @@ std::optional<Value> read_without_places(const Value& text, std::string content,
   Diagnostics found;
   const auto place_in_text = [&](size_t offset, size_t length) { return index.at(offset, length); };
   if (read_json(inner->text, place_in_text, found)) {
-    Diagnostics none;  // read again with the string's place everywhere: simpler than rewriting a tree
+    Diagnostics none;  // reading it again with the string's place is simpler than changing a tree
     return read_json(inner->text, [&](size_t, size_t) { return text.span; }, none);
   }
   const auto named = [&](const std::string& message, const Span& span) {
@@ -125,7 +125,7 @@ std::optional<Value> read_without_places(const Value& text, std::string content,
   return std::nullopt;
 }
 
-// `content` is the text with `prefix` bytes before it that are not in the file.
+// `content` is the text after a prefix of `prefix` bytes that the file does not have.
 std::optional<Value> read_embedded(const Value& text, std::string content, size_t prefix, Diagnostics& diagnostics) {
   const TextPlaces places(text);
   if (!places.exact()) return read_without_places(text, std::move(content), prefix, diagnostics);
@@ -158,7 +158,7 @@ std::optional<Value> parse_embedded_json_list(const Value& text, Diagnostics& di
 }
 
 namespace {
-// Places in a text of its own become places in the file that it was taken from.
+// Converts places in an extracted text to places in the file.
 class Outward {
  public:
   Outward(const Value& text, const std::string& content) : places_(text), content_(content) {}

@@ -31,7 +31,7 @@ size_t sequence_length(std::string_view text) {
 
 std::optional<size_t> first_invalid_utf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
-    // Eight bytes of ASCII at once: nearly all of every manifest.
+    // Skips eight bytes of ASCII at once, which nearly all of a manifest is.
     if (uint64_t eight = 0; i + sizeof eight <= text.size()) {
       std::memcpy(&eight, text.data() + i, sizeof eight);
       if ((eight & 0x8080808080808080) == 0) {

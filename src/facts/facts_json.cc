@@ -152,7 +152,7 @@ bool is_text(const doc::Value* value, std::string_view wanted) {
   return value != nullptr && value->is_string() && *value->as_string() == wanted;
 }
 
-// That this is what it should be, and of a version that can be read.
+// Whether this is a NodeFacts object, of a version that can be read.
 bool check_head(const doc::Value& value, doc::Diagnostics& diagnostics) {
   if (!is_text(value.find("kind"), kKind) || !is_text(value.find("apiVersion"), kApiVersion)) {
     const doc::Value* kind = value.find("kind");
@@ -252,7 +252,8 @@ std::vector<NodeFacts> parse_facts(doc::SourcePtr source, doc::Diagnostics& diag
     std::vector<std::jthread> running;
     for (size_t i = 0; i < parts.size(); ++i)
       running.emplace_back([&, i] {
-        // A copy each: values count the users of their source, and threads would wait for that counter.
+        // Each thread gets its own copy: values count the users of their source, and threads would compete for that
+        // counter.
         const auto own = std::make_shared<const doc::Source>(*source);
         const doc::LineIndex index(own);
         Part& part = parts[i];

@@ -11,7 +11,7 @@
 namespace railbed::facts {
 namespace {
 
-// Fills every field of a struct with something arbitrary, by the same list of fields that is written and read.
+// Fills every field of a struct with something arbitrary, by the same list of fields that writing and reading use.
 class Filler {
  public:
   template <typename T>

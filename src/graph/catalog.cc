@@ -23,7 +23,7 @@ doc::Span span_of(const api::Metadata& meta) {
   return meta.name.span.known() ? meta.name.span : meta.span;
 }
 
-// Objects of one kind by key; of two with one key the later counts, as with kubectl apply.
+// Objects of one kind by key. Of two objects with one key the later one counts, as with kubectl apply.
 template <typename T>
 std::vector<const T*> latest(const std::vector<T>& objects, std::string_view kind, Diagnostics& diagnostics) {
   std::map<std::string, const T*> by_key;
@@ -43,7 +43,7 @@ std::vector<const T*> latest(const std::vector<T>& objects, std::string_view kin
   return kept;
 }
 
-// Why a policy cannot be carried out on any node, with its finding; empty when it can.
+// Why no node can carry out this policy (also reported as a finding); empty when nodes can.
 std::string refuse(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagnostics) {
   auto error = [&](std::string_view id, const doc::Span& span, std::string text, std::string fix) {
     diagnostics.error(id, span.known() ? span : span_of(policy.meta), text).with_fix(std::move(fix));
@@ -138,7 +138,7 @@ void add_network(Catalog& catalog, api::NetworkAttachmentDefinition definition, 
   catalog.networks.insert_or_assign(network.key, std::move(network));
 }
 
-// A network whose resource no policy makes: a wrong prefix and a misspelt name are the usual reasons.
+// Reports networks whose resource no policy provides: a wrong prefix and a misspelt name are the usual reasons.
 void check_resources(const Catalog& catalog, Diagnostics& diagnostics) {
   std::set<std::string, std::less<>> made;
   for (const Policy& policy : catalog.policies)
@@ -186,7 +186,7 @@ Catalog index(const api::Objects& objects, const Options& options, Diagnostics& 
   catalog.options = options;
   for (const auto* policy : latest(objects.policies, "policy", diagnostics))
     catalog.policies.push_back(entry(*policy, options, diagnostics));
-  // Highest number first, then by name: what comes later wins, so number 0 wins.
+  // Highest number first, then by name: a later policy wins, so the one with number 0 wins.
   std::ranges::stable_sort(catalog.policies, [](const Policy& a, const Policy& b) {
     return std::tuple(-*a.object->priority, *a.object->meta.name, *a.object->meta.ns) <
            std::tuple(-*b.object->priority, *b.object->meta.name, *b.object->meta.ns);

@@ -23,7 +23,7 @@ doc::Span span_of(const Policy& policy) {
 // One policy on this node while the graph is being made.
 struct Standing {
   const Policy* policy = nullptr;
-  std::string mismatch;  // of labels; empty: the node is meant
+  std::string mismatch;  // of labels; empty when the policy selects this node
   int matched_nics = 0;
   PolicyOutcome outcome;
   struct Refused {
@@ -67,7 +67,7 @@ class Resolver {
     return standings_[static_cast<size_t>(policy - graph_.catalog->policies.data())];
   }
 
-  // Told once per policy and node; other PFs with the same objection are added to that.
+  // A finding appears once per policy and node; further PFs with the same objection become notes of it.
   void refuse(const Policy* policy, const facts::Nic& nic, const Objection& objection) {
     graph_.refusals.push_back({policy, &nic, pf_name(nic), objection.reason, objection.needs_reboot});
     for (Standing::Refused& earlier : standing(policy).refused)
@@ -144,7 +144,7 @@ class Resolver {
     return wanted;
   }
 
-  // The operator takes the last policy's value for the whole PF and says nothing.
+  // The operator takes the last policy's value for the whole PF without a word; a warning shows which one counts.
   void tell_conflicts(const PfWanted& wanted, const Policy& policy) {
     const api::SriovNetworkNodePolicy& lead = *wanted.lead->object;
     const api::SriovNetworkNodePolicy& other = *policy.object;
@@ -160,7 +160,7 @@ class Resolver {
       tell_one("eSwitchMode", other.eswitch_mode.span, lead.eswitch_mode.span);
     if (*other.externally_managed != *lead.externally_managed)
       tell_one("externallyManaged", other.externally_managed.span, lead.externally_managed.span);
-    // linkType needs no comparison: a policy whose linkType is not the PF's was refused.
+    // linkType needs no comparison: resolve has already refused a policy whose linkType is not the PF's.
   }
 
   PolicyOutcome conclude(Standing& standing) {
@@ -204,7 +204,7 @@ class Resolver {
 
   Diagnostics& diagnostics_;
   Graph graph_;
-  std::vector<Standing> standings_;  // as Catalog::policies
+  std::vector<Standing> standings_;  // in the order of Catalog::policies
   std::vector<std::pair<const Policy*, Objection>> objections_;
 };
 

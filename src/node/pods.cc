@@ -13,7 +13,7 @@ namespace railbed::node {
 
 namespace {
 
-// For all interfaces of one pod; a VF that falls back from a namespace takes its time.
+// For all interfaces of one pod; a VF that returns from a removed namespace takes a while.
 constexpr std::chrono::seconds kPodTime{60};
 
 os::Deadline pod_deadline(os::Kernel& kernel) {
@@ -27,7 +27,7 @@ Result<std::set<std::string>> pods_in(state::Store& store) {
   return pods;
 }
 
-// Pods of a container runtime come and go with the runtime's requests, whatever the manifests say.
+// Pods of a container runtime come and go with its requests, independently of the manifests.
 bool is_of_runtime(const std::string& pod) {
   return !state::Sandbox::of_key(pod).container.empty();
 }
@@ -70,7 +70,7 @@ Result<void> release_pod(os::Kernel& kernel, state::Store& store, PodServer* ser
 
 namespace {
 
-// One pod's failure is told and the next one's turn comes; a run that is asked to stop stops.
+// A pod's failure is reported and does not stop the others; a request to stop does.
 void release_or_tell(os::Kernel& kernel, state::Store& store, const Settings& settings, const std::string& pod,
                      Progress& progress, PodsReport& report) {
   progress.says(fmt::format("{}: detaching", pod));
@@ -118,25 +118,36 @@ Result<void> release_all(os::Kernel& kernel, state::Store& store, const Settings
 
 namespace {
 
-using Addresses = std::map<ipam::Owner, Result<std::vector<ipam::Assigned>>>;
+// What an interface gets by its network's "ipam".
+struct Addresses {
+  Result<std::vector<ipam::Assigned>> assigned;
+  std::vector<Route> routes;
+};
+using AddressPlan = std::map<ipam::Owner, Addresses>;
 
 // Addresses of all pods in the manifests, those of other nodes included, and the state made to hold them: so
 // that a file that is added later changes nothing, on any of the machines.
-Result<Addresses> plan_addresses(state::Store& store, const Resolved& now) {
-  std::vector<ipam::Wish> wishes;
+Result<AddressPlan> plan_addresses(state::Store& store, const Resolved& now) {
+  AddressPlan plan;
+  std::vector<ipam::AddressClaim> claims;
   for (const api::Pod* pod : now.catalog.pods)
     for (const graph::PodNetwork& network : graph::networks_of(now.catalog, *pod)) {
       if (network.network == nullptr) continue;
-      auto config = attach::ipam_of(network.network->definition.config, network.key);
-      if (!config) continue;  // told when the pod is attached
-      ipam::Wish wish{.owner = {pod->key(), network.interface}, .network = network.key, .config = *config};
-      for (const api::Field<std::string>& address : network.selection->ips) wish.requested.push_back(*address);
-      wishes.push_back(std::move(wish));
+      const ipam::Owner owner{pod->key(), network.interface};
+      Result<api::IpamConfig> config =
+          api::read_ipam(network.network->definition.config, network.key).context("interface {}", network.interface);
+      if (!config) {  // told when the pod is attached
+        plan.emplace(owner, Addresses{.assigned = fail(std::move(config.error())), .routes = {}});
+        continue;
+      }
+      ipam::AddressClaim claim{.owner = owner, .network = network.key, .config = *config};
+      for (const api::Field<std::string>& address : network.selection->ips) claim.requested.push_back(*address);
+      claims.push_back(std::move(claim));
     }
   std::vector<state::AddressLease> leases = TRY(store.all_leases());
   for (state::AddressLease& lease : leases)  // a sandbox has its pod's addresses
     if (std::string pod = state::Sandbox::of_key(lease.pod).pod; !pod.empty()) lease.pod = pod;
-  Addresses planned = ipam::plan_addresses(wishes, leases);
+  std::map<ipam::Owner, Result<std::vector<ipam::Assigned>>> planned = ipam::plan_addresses(claims, leases);
 
   std::set<std::string> local;
   for (const graph::PodOnNode& pod : now.graph.pods) local.insert(pod.pod->key());
@@ -147,12 +158,14 @@ Result<Addresses> plan_addresses(state::Store& store, const Resolved& now) {
       if (!one.pool.empty() && std::ranges::find(leases, lease) == leases.end()) TRY(store.put_lease(lease));
     }
   }
-  return planned;
+  for (ipam::AddressClaim& claim : claims)
+    plan.emplace(claim.owner, Addresses{std::move(planned.at(claim.owner)), std::move(claim.config.routes)});
+  return plan;
 }
 
 class PodAttacher {
  public:
-  PodAttacher(os::Kernel& kernel, state::Store& store, const Resolved& now, const Addresses& addresses,
+  PodAttacher(os::Kernel& kernel, state::Store& store, const Resolved& now, const AddressPlan& addresses,
               const ChosenVfs& vfs, PodServer* server, PodsReport& report)
       : kernel_(kernel), store_(store), now_(now), addresses_(addresses), vfs_(vfs), server_(server), report_(report) {}
 
@@ -171,7 +184,7 @@ class PodAttacher {
   }
 
  private:
-  // The agent has the same manifests and comes to the same networks, devices and addresses.
+  // The agent reads the same manifests, so it arrives at the same networks, devices and addresses.
   Result<void> attach_by_server(const std::string& pod) {
     std::vector<state::Attachment> before = TRY(store_.attachments_of(pod));
     const std::string netns = TRY(namespace_of(pod));
@@ -216,16 +229,17 @@ class PodAttacher {
       }
       auto addresses = addresses_.find({key, network.interface});
       if (addresses != addresses_.end()) {
-        if (!addresses->second) return fail(addresses->second.error());
-        one.addresses = *addresses->second;
+        if (!addresses->second.assigned) return fail(addresses->second.assigned.error());
+        one.addresses = *addresses->second.assigned;
+        one.routes = addresses->second.routes;
       }
       wanted.push_back(std::move(one));
     }
     return wanted;
   }
 
-  // The pod's namespace, made if it is not there. The record comes first: a namespace that a killed run made
-  // is known, one that somebody else made is never taken for ours.
+  // Returns the pod's namespace and creates it if necessary. The record comes first: a namespace created by a killed
+  // run is known, and one that somebody else created is never mistaken for ours.
   Result<std::string> namespace_of(const std::string& pod) {
     std::string name = netns_name(pod);
     std::string path = kernel_.netns().path_of(name);
@@ -239,8 +253,8 @@ class PodAttacher {
                           .hint = fmt::format("if nobody needs it: ip netns del {}", name)});
       TRY(store_.put_pod({.pod = pod, .netns = path, .netns_name = name}));
     }
-    // A process that was killed while it made the namespace may have left a name without one, or one whose
-    // loopback is down. Nothing of a pod is in it before its first interface is recorded.
+    // A process killed while it created the namespace may have left a name without a namespace, or one whose loopback
+    // is down. Before the first interface is recorded, a namespace has nothing of the pod in it.
     std::vector<state::Attachment> attachments = TRY(store_.attachments());
     bool used = std::ranges::find(attachments, pod, &state::Attachment::pod) != attachments.end();
     if (there && !(used && kernel_.netns().open(path))) {
@@ -254,13 +268,13 @@ class PodAttacher {
   os::Kernel& kernel_;
   state::Store& store_;
   const Resolved& now_;
-  const Addresses& addresses_;
+  const AddressPlan& addresses_;
   const ChosenVfs& vfs_;
   PodServer* server_;
   PodsReport& report_;
 };
 
-// A pod that could not be attached has no namespace either.
+// A pod without any attached interface needs no namespace.
 Result<void> remove_if_empty(os::Kernel& kernel, state::Store& store, PodServer* server, const std::string& pod) {
   std::vector<state::Attachment> attachments = TRY(store.attachments());
   if (std::ranges::find(attachments, pod, &state::Attachment::pod) != attachments.end()) return {};
@@ -272,7 +286,7 @@ Result<void> remove_if_empty(os::Kernel& kernel, state::Store& store, PodServer*
 
 Result<void> attach_wanted(os::Kernel& kernel, state::Store& store, const Resolved& now, const Settings& settings,
                            Progress& progress, PodsReport& report) {
-  Addresses addresses = TRY(plan_addresses(store, now));
+  AddressPlan addresses = TRY(plan_addresses(store, now));
   ChosenVfs vfs = TRY(choose_vfs(kernel, store, now));
   PodAttacher attacher(kernel, store, now, addresses, vfs, settings.pod_server, report);
   for (const graph::PodOnNode& pod : now.graph.pods) {

@@ -74,7 +74,7 @@ class Test {
 
   Result<void> send(const Message& message) { return channel_.send(message, Deadline::after(options_.limits.answer)); }
 
-  // The server's preparations may take its whole patience on top of the way.
+  // The server may use its whole patience for preparations, so the client waits twice as long.
   Result<Offer> open_test() {
     TRY(send(OpenTest{spec_}));
     return channel_.expect<Offer>(2 * options_.limits.answer);
@@ -87,7 +87,7 @@ class Test {
     const Offer offer = TRY(open_test().context("at the server"));
     if (!offer.rdma) return fail(Code::kInvalid, "rdma: the field is missing from the server's \"offer\"");
     TRY(send(Connect{.endpoint = link.endpoint(), .rdma = link.address()}));
-    // Both sides connect at the same time; without a way there both say so, and the own words are clearer.
+    // Both sides connect at the same time. Without a path both fail, and this side's own error is clearer.
     TRY(link.connect(*offer.rdma));
     TRY(channel_.expect<Ready>(2 * options_.limits.answer).context("at the server"));
     result_.client = link.endpoint();
@@ -164,7 +164,7 @@ class Test {
       const Started started = TRY(channel_.expect<Started>(2 * options_.limits.answer).context("at the server"));
       if (started.sequence != start.sequence)
         return fail(Code::kInvalid, "the server starts round {} in round {}", started.sequence, start.sequence);
-      // The pings themselves keep the server informed.
+      // In a latency test the pings keep the server informed, so it gets no heartbeats.
       Watch watch(channel_, clock_, options_.limits, spec_.kind == TestKind::kBandwidth);
       TRY(one(start, round_of(spec_, size), watch).context("measuring {}", size_text(size)));
       if (options_.on_progress)

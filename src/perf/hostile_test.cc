@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both sides of the control channel against peers that die, stall, lie or talk nonsense after every message,
-// over loopback TCP; and a whole measurement over sockets after each of them.
+// Both sides of the control channel against peers that die, stall, lie or send nonsense after every message, over
+// loopback TCP; a whole measurement after each of them must still work.
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -44,7 +44,7 @@ enum class Misdeed { kDie, kStall, kNonsense, kLieAboutSize, kWrongMessage, kRef
 constexpr Misdeed kMisdeeds[] = {Misdeed::kDie,          Misdeed::kStall,        Misdeed::kNonsense,
                                  Misdeed::kLieAboutSize, Misdeed::kWrongMessage, Misdeed::kRefuse};
 
-// Does it, and for a stall waits until the other side has given up.
+// Commits the misdeed; a stall lasts until the other side has given up.
 void misbehave(Socket& socket, Misdeed misdeed) {
   const auto write = [&](std::string_view bytes) {
     (void)socket.write_all(std::as_bytes(std::span(bytes)), Deadline::after(milliseconds(100)));
@@ -96,7 +96,7 @@ class ServedTest : public testing::Test {
     thread_.join();
   }
 
-  // Waits for an event that contains `text`.
+  // Waits for an event with `text` in it.
   bool heard(const std::string& text) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(10), [&] {
@@ -145,7 +145,7 @@ TEST_F(ServedTest, MeasuresForATimeOverSeveralStreams) {
   EXPECT_GT(result->bandwidth[1].average_gbps, 0);
 }
 
-// What a client sends in a TCP latency test, and what it awaits after each.
+// A message of a client in a TCP latency test, and whether it waits for an answer.
 struct Line {
   Message message;
   bool awaits_answer;
@@ -153,7 +153,7 @@ struct Line {
 std::vector<Line> lines() {
   return {{Hello{.protocol = kProtocol, .version = "0", .hostname = "bad"}, true},
           {OpenTest{small_test(TestKind::kLatency)}, true},
-          {Connect{}, false},  // the server waits for the data stream now, which never comes
+          {Connect{}, false},  // the server now waits for the data stream, which never comes
           {Start{.sequence = 1, .size_bytes = 64}, false}};
 }
 
@@ -237,7 +237,7 @@ TEST_F(ServedTest, TellsClientsBeyondTheLimit) {
 
 // ---- the client against servers ----
 
-// Plays the server's part of a TCP bandwidth test for `good` answers, then misbehaves.
+// A server of a TCP bandwidth test that gives `good` answers and then misbehaves.
 class FakeServer {
  public:
   FakeServer(size_t good, Misdeed misdeed) : FakeServer(good, [misdeed](Socket& s) { misbehave(s, misdeed); }) {}
@@ -263,7 +263,7 @@ class FakeServer {
   }
 
   Listener listener_;
-  Listener data_;  // its backlog takes the stream; nobody reads
+  Listener data_;  // its backlog accepts the stream, but nobody reads
   std::jthread thread_;
 };
 

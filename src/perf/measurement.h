@@ -43,14 +43,14 @@ struct TestSpec {
   int64_t tx_depth = 128;            // writes under way per queue pair
   int64_t iterations = 0;            // per size; 0: for `duration_ms`
   int64_t duration_ms = 2000;        // per size
-  int64_t inline_bytes = -1;         // -1: what fits for latency, 0 for bandwidth
+  int64_t inline_bytes = -1;         // -1: as much as fits for latency, 0 for bandwidth
   bool bidirectional = false;        // bandwidth over RDMA only
   std::string remote_device;         // "": chosen by the server
   friend bool operator==(const TestSpec&, const TestSpec&) = default;
 };
 // The sizes of a sweep: 2, 4, 8, … up to `max_bytes`.
 std::vector<int64_t> sweep_sizes(int64_t max_bytes);
-// What contradicts or exceeds the limits, with the option's name.
+// Fails with the option's name for what contradicts itself or exceeds the limits.
 Result<void> validate(const TestSpec& spec);
 
 // One end of the measured path.
@@ -65,7 +65,7 @@ struct Endpoint {
   std::string gid_reason;  // "GID 1, RoCE v2, 10.1.0.5, by rule"
   std::string link_layer;  // "Ethernet", "InfiniBand"
   int64_t path_mtu_bytes = 0;
-  bool soft = false;  // software RDMA: figures say nothing about a fabric
+  bool soft = false;  // software RDMA: its figures say nothing about a fabric
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
@@ -83,15 +83,15 @@ struct BandwidthPoint {
 struct LatencyPoint {
   int64_t size_bytes = 0;
   double duration_s = 0;
-  Histogram histogram;  // half the round trip of every ping
+  Histogram histogram;  // half the round trip of each ping
   std::vector<LatencySlot> slots;
 };
 
 struct Measurement {
   std::string started_at;  // UTC, ISO 8601
-  std::string command;     // what the user typed
+  std::string command;     // as typed by the user
   std::string label;       // "rail0"
-  std::string peer;        // the address that the client was given
+  std::string peer;        // the server's address as given to the client
   TestSpec spec;
   Endpoint client;
   Endpoint server;
@@ -106,7 +106,7 @@ Result<std::vector<Measurement>> measurements_from_json(std::string_view text);
 // For people: one line about the ends, one per size.
 std::string to_table(const Measurement& measurement);
 
-// "64 KiB", "2 B"; sizes that are no whole number of KiB or MiB are given in bytes.
+// "64 KiB", "2 B"; sizes that are not a whole number of KiB or MiB are in bytes.
 std::string size_text(int64_t bytes);
 
 // For the control channel, which carries the same pieces; what is wrong in them is told to `fields`.

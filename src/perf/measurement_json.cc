@@ -85,7 +85,7 @@ void write_latency(JsonWriter& writer, const LatencyPoint& point) {
   writer.begin_array("steps", true);
   for (uint64_t step : compact.steps) writer.integer({}, static_cast<int64_t>(step));
   writer.end_array().end_object();
-  // Column by column: a tenth of the size of an object per slot.
+  // Column by column, which takes a tenth of the space of an object per slot.
   writer.begin_object("series");
   const auto column = [&](std::string_view name, auto value) {
     writer.begin_array(name, true);

@@ -27,7 +27,7 @@ Result<int> port_of(const std::string& wish, int port_count) {
   return port;
 }
 
-// The named device: its named port, else its first active one, else its first.
+// The device with the given name: its given port, otherwise the first active one, otherwise the first.
 Result<Candidate> named(const PlaceWish& wish) {
   RdmaDevice device = TRY(RdmaDevice::open(device_of(wish.device)));
   const int wanted = TRY(port_of(wish.device, device.port_count()));
@@ -45,7 +45,7 @@ Result<Candidate> by_address(const LocalNetwork& network, const IpAddress& towar
   std::string seen;
   for (const std::string& name : TRY(RdmaDevice::names())) {
     auto device = RdmaDevice::open(name);
-    if (!device) {  // in a pod, devices of others are listed but cannot be opened
+    if (!device) {  // a pod sees devices of others, but cannot open them
       seen += fmt::format("{}{} (cannot be opened)", seen.empty() ? "" : ", ", name);
       continue;
     }

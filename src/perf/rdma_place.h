@@ -17,7 +17,7 @@
 namespace railbed::perf {
 
 struct PlaceWish {
-  std::string device;  // "mlx5_0", "mlx5_0:2"; "": by address
+  std::string device;  // "mlx5_0", "mlx5_0:2"; "": chosen by address
   GidRule gid_rule;
 };
 

@@ -18,7 +18,7 @@ void Server::host(Guest& guest, const std::string& name) {
       options_.on_event(fmt::format("{}: {}", name, served.error().to_string()));
   }
   if (served && *served > 0 && options_.once) stop();
-  guest.session.interrupt();  // the socket itself is closed when the next client comes
+  guest.session.interrupt();  // its socket is closed when the next client connects
   guest.finished = true;
 }
 

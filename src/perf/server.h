@@ -21,9 +21,9 @@ namespace railbed::perf {
 struct ServerOptions {
   std::optional<IpAddress> bind;
   uint16_t port = 18600;
-  bool once = false;  // end after the first session in which a test was carried through
+  bool once = false;  // end after the first session that completed a test
   SessionOptions session;
-  std::function<void(const std::string& line)> on_event;  // from any session's thread
+  std::function<void(const std::string& line)> on_event;  // from the thread of any session
 };
 
 class Server {
@@ -43,7 +43,7 @@ class Server {
         : session(kernel, std::move(socket), options, clock) {}
     Session session;
     std::atomic<bool> finished{false};
-    std::jthread thread;  // last member: joined before the session goes
+    std::jthread thread;  // last member, so joined before the session is destroyed
   };
   Server(os::Kernel& kernel, ServerOptions options, Listener listener)
       : kernel_(kernel), options_(std::move(options)), listener_(std::move(listener)), clock_(kernel.files()) {}

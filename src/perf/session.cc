@@ -10,7 +10,7 @@ Result<int> Session::run() {
   TRY(channel_.socket().set_no_delay());
   auto served = serve_tests();
   if (!served && served.error().code != Code::kCanceled) {
-    // Best effort: who talks nonsense may not listen either.
+    // A failure does not matter: a peer that sends nonsense may not read either.
     (void)channel_.send(Refusal{.message = served.error().story(), .hint = served.error().hint},
                         Deadline::after(std::min(options_.limits.answer, std::chrono::milliseconds(1000))));
   }
@@ -29,7 +29,7 @@ Result<int> Session::serve_tests() {
   TRY(greet());
   for (int served = 0;; ++served) {
     auto message = channel_.receive(options_.limits.idle);
-    if (!message && message.error().code == Code::kCanceled) return served;  // the client is done
+    if (!message && message.error().code == Code::kCanceled) return served;  // the client has finished
     if (!message) return fail(std::move(message.error()));
     const auto* open = std::get_if<OpenTest>(&*message);
     if (open == nullptr)
@@ -62,7 +62,7 @@ Result<void> Session::rounds(const TestSpec& spec, const std::function<Result<Ou
   }
 }
 
-// Heartbeats of the client extend the wait.
+// The client's heartbeats extend the wait.
 Result<Outcome> Session::await_done(const Start& start, Outcome outcome) {
   const Done done = TRY(channel_.expect<Done>(options_.limits.stall));
   if (done.sequence != start.sequence)

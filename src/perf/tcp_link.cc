@@ -45,7 +45,7 @@ Result<void> TcpLink::accept(Deadline deadline) {
   while (static_cast<int64_t>(streams_.size()) < wanted_streams_) {
     Socket socket = TRY(listener_->accept(deadline).context("waiting for {} data streams", wanted_streams_));
     uint64_t cookie = 0;
-    // A stranger that connects here gets no answer and holds up nobody for long.
+    // A stranger that connects here gets no answer and delays the test by a second at most.
     const auto read = socket.read_all(std::as_writable_bytes(std::span(&cookie, 1)),
                                       Deadline::after(std::chrono::milliseconds(1000)));
     if (!read || cookie != cookie_) continue;
@@ -65,7 +65,7 @@ Result<TcpLink> TcpLink::connect(os::Kernel& kernel, const Channel& channel, con
     Socket socket = TRY(Socket::connect_like(channel.socket(), static_cast<uint16_t>(remote.port), deadline)
                             .context("data stream {}", i + 1));
     TRY(socket.set_no_delay());
-    // Both ends are read by this program's own code on like machines; the bytes need no order.
+    // In the byte order of this machine: both ends are this program, on machines of the same kind.
     TRY(socket.write_all(std::as_bytes(std::span(&remote.cookie, 1)), deadline));
     if (spec.kind == TestKind::kLatency) TRY(socket.set_blocking(kBlockingPatience));
     link.streams_.push_back(std::move(socket));
@@ -73,7 +73,7 @@ Result<TcpLink> TcpLink::connect(os::Kernel& kernel, const Channel& channel, con
   return link;
 }
 
-// Moves all bytes; every patience's end and every interval the watch looks around.
+// Moves all bytes. Runs the watch whenever the patience ends, and once per interval.
 Result<void> TcpLink::exchange(std::span<std::byte> bytes, bool sending, uint64_t& next_check, Watch& watch) {
   uint64_t last_progress = watch.clock().now();
   while (!bytes.empty()) {

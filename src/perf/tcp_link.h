@@ -28,9 +28,9 @@ class TcpLink {
 
   const Endpoint& endpoint() const { return endpoint_; }
 
-  // Sends whole messages on all streams. Returns how many.
+  // Sends whole messages on all streams. Returns their number.
   Result<int64_t> send(const Round& round, Watch& watch);
-  // Receives until the peer's Done has come and as much has arrived as it names.
+  // Receives until the peer's Done has come and as many bytes have arrived as it announces.
   Result<Outcome> receive(const Start& start, Channel& channel, Watch& watch);
   Result<PingResult> ping(const Round& round, Watch& watch);
   Result<int64_t> pong(int64_t size_bytes, Watch& watch);

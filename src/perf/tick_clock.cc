@@ -28,7 +28,7 @@ uint64_t TickClock::monotonic_ns() {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
-// The tightest of a few attempts: an interrupt between the two readings would shift them.
+// Uses the attempt with the shortest duration: an interrupt between the two readings would shift them.
 TickClock::Pair TickClock::read_pair() {
   Pair best{};
 #ifdef __x86_64__
@@ -58,7 +58,7 @@ TickClock::TickClock(const os::FileTree& files) {
 void TickClock::refine() {
   if (!uses_tsc_) return;
   const Pair pair = read_pair();
-  if (pair.ticks <= anchor_.ticks || pair.ns <= anchor_.ns) {  // a counter that stands still or runs backwards
+  if (pair.ticks <= anchor_.ticks || pair.ns <= anchor_.ns) {  // the counter stopped or runs backwards
     uses_tsc_ = false;
     ns_per_2_32_ticks_ = uint64_t{1} << 32;
     return;

@@ -49,7 +49,7 @@ NodePlan plan_to_baseline(const std::vector<PfBaseline>& baselines, const facts:
   std::ranges::sort(sorted, {}, [](const PfBaseline* baseline) { return baseline->pf; });
   for (const PfBaseline* baseline : sorted) {
     auto nic = std::ranges::find(facts.nics, baseline->pf, [](const facts::Nic& n) { return n.pci.address; });
-    if (nic == facts.nics.end()) continue;  // the card was taken out: nothing to give back
+    if (nic == facts.nics.end()) continue;  // the card was taken out: nothing to restore
     const Why why{.reason = fmt::format("{} was like this before railbed", baseline->pf_name), .policy = ""};
     PfSteps steps = steps_to(target_of(*baseline, *nic, why), in_use, options);
     std::ranges::move(steps.held_back, std::back_inserter(plan.held_back));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed cni as a program, over a folder of plugins that the test made.
+// railbed cni as a program, with a folder of plugins that the test made.
 #include <filesystem>
 #include <fstream>
 

@@ -132,9 +132,8 @@ cni::AddResult result_of(const ipam::DhcpLease& lease, const doc::Value& ipam) {
   cni::AddResult result;
   result.addresses.push_back({.address = lease.address, .gateway = lease.gateway});
   int priority = ipam.is_object() ? doc::number_in(ipam, "priority") : 0;
-  for (const api::IpamRoute& one : lease.routes) {
-    cni::Route route{.destination = one.destination, .gateway = one.gateway, .scope = one.scope};
-    if (priority != 0) route.priority = priority;
+  for (Route route : lease.routes) {
+    if (priority != 0) route.metric = priority;
     result.routes.push_back(std::move(route));
   }
   for (const IpAddress& server : lease.nameservers) result.dns.nameservers.push_back(server.to_string());

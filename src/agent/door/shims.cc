@@ -5,7 +5,7 @@ namespace railbed::agent {
 
 namespace {
 constexpr std::string_view kMarker = "railbed-cni-shim/";
-constexpr size_t kMostShimBytes = 4 << 20;  // originals are larger often, and are not read then
+constexpr size_t kMostShimBytes = 4 << 20;  // larger files cannot be shims and are not read
 }  // namespace
 
 std::string_view what_name(ShimState::What what) {
@@ -40,7 +40,7 @@ Result<void> Shims::keep_original(const std::string& type) {
   const std::string version = TRY(version_at(program(type)));
   if (!version.empty() || files_.same(program(type), original(type))) return {};
   TRY(files_.make_folder(fmt::format("{}/{}", folder_, kOriginalsFolder)));
-  // A newer original that came over our shim counts more than the one that was kept before.
+  // A newer original that replaced our shim also replaces the original that was kept before.
   TRY(files_.remove(fresh(type)));
   TRY(files_.link(program(type), fresh(type)));
   return files_.rename(fresh(type), original(type));
@@ -69,7 +69,7 @@ Result<void> Shims::put_back(const std::string& type) {
   if (!version.empty() && !files_.exists(original(type))) return files_.remove(program(type));
   if (!version.empty() || (files_.exists(original(type)) && !files_.exists(program(type))))
     return files_.rename(original(type), program(type));
-  // Killed between keeping the original and taking its name: it has two names.
+  // Killed between keeping the original and installing the shim: the original has both names.
   if (files_.same(program(type), original(type))) return files_.remove(original(type));
   return {};
 }

@@ -31,16 +31,16 @@ struct ShimState {
 };
 std::string_view what_name(ShimState::What what);
 
-// The version of the shim that `content` is; empty when it is none.
+// The version in the shim's `content`; empty when it is no shim.
 std::string shim_version(std::string_view content);
 
 class Shims {
  public:
   Shims(os::ProgramFiles& files, std::string folder) : files_(files), folder_(std::move(folder)) {}
 
-  // `shim` is the program's content; Invalid when it is none.
+  // `shim` is the program's content; Invalid when it is no shim.
   Result<void> install(const std::string& shim, const std::vector<std::string>& types);
-  // Originals come back, shims without one go; what is no shim is left alone.
+  // Restores originals and removes shims without one. Programs that are no shims are left alone.
   Result<void> uninstall(const std::vector<std::string>& types);
   Result<std::vector<ShimState>> state(const std::vector<std::string>& types) const;
 

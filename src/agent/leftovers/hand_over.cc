@@ -24,7 +24,7 @@ Result<void> write_alias(os::Kernel& kernel, const Attachment& record) {
   return link.alias == before.name ? Result<void>{} : links->change(link.index, {.alias = before.name});
 }
 
-// Empty: the original gives it back.
+// Empty when the original plugin can restore it.
 std::string problem_of(os::Kernel& kernel, const Attachment& record, bool of_meta) {
   if (of_meta) return "the meta plugin attached it, and only railbed can give it back";
   if (is_of_program(record)) return "";

@@ -99,7 +99,7 @@ ProgramsUndone undo_programs(os::Kernel& kernel, const std::vector<Attachment>& 
     if (!execution.has_value()) {
       done = std::unexpected(cni::failure_of(execution.error()));
     } else {
-      // A namespace that has gone is told as none: a plugin must not enter what took its path meanwhile.
+      // A vanished namespace is passed as none: a plugin must not enter another one that has its path now.
       if (!execution->netns.empty() && !kernel.netns().open(execution->netns).has_value()) execution->netns.clear();
       done = execute(kernel, *execution);
     }

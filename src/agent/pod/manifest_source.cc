@@ -5,8 +5,8 @@
 #include <set>
 
 #include "api/attachment.h"
+#include "api/ipam.h"
 #include "api/load.h"
-#include "attach/attach.h"
 #include "doc/yaml.h"
 #include "node/pod_vfs.h"
 #include "state/sandbox.h"
@@ -32,7 +32,7 @@ Result<void> read_folder(const os::FileTree& files, const std::string& folder, i
     std::string path = folder + "/" + name;
     if (is_manifest(name)) {
       Result<std::string> text = files.read(path);
-      // One that is just being replaced is gone for a moment.
+      // A file that is being replaced is missing for a moment.
       if (text.has_value())
         texts.emplace(path, std::move(*text));
       else if (text.error().code != Code::kNotFound)
@@ -83,7 +83,7 @@ struct ManifestSource::Snapshot {
     objects = api::load_documents(pointers, diagnostics);
   }
 
-  // Pods and definitions as they are written: what is wrong in them is told when they are needed.
+  // Keeps pods and definitions as written: errors in them are reported when they are needed.
   void take(const Value& object) {
     std::string kind = text_of(&object, "kind");
     if (kind == "List") {
@@ -154,7 +154,7 @@ Result<std::shared_ptr<ManifestSource::Snapshot>> ManifestSource::last() {
 Result<PodInfo> ManifestSource::pod(const std::string& ns, const std::string& name, const std::string& uid) {
   auto now = TRY(current());
   auto found = now->pods.find(ns + "/" + name);
-  // Kubelet gives a pod of its own manifests the node's name behind the pod's.
+  // The kubelet appends the node's name to the names of pods from its own manifests.
   std::string ending = "-" + settings_.node;
   if (found == now->pods.end() && name.size() > ending.size() && name.ends_with(ending))
     found = now->pods.find(ns + "/" + name.substr(0, name.size() - ending.size()));
@@ -221,18 +221,18 @@ bool is_planned(const api::IpamConfig& config) {
   return config.type == api::IpamType::kWhereabouts || config.type == api::IpamType::kStatic;
 }
 
-std::vector<ipam::Wish> wishes_of(const graph::Catalog& catalog) {
-  std::vector<ipam::Wish> wishes;
+std::vector<ipam::AddressClaim> claims_of(const graph::Catalog& catalog) {
+  std::vector<ipam::AddressClaim> claims;
   for (const api::Pod* pod : catalog.pods)
     for (const graph::PodNetwork& network : graph::networks_of(catalog, *pod)) {
       if (network.network == nullptr) continue;
-      auto config = attach::ipam_of(network.network->definition.config, network.key);
+      auto config = api::read_ipam(network.network->definition.config, network.key);
       if (!config.has_value() || !is_planned(*config)) continue;
-      ipam::Wish wish{.owner = {pod->key(), network.interface}, .network = network.key, .config = *config};
-      for (const api::Field<std::string>& address : network.selection->ips) wish.requested.push_back(*address);
-      wishes.push_back(std::move(wish));
+      ipam::AddressClaim claim{.owner = {pod->key(), network.interface}, .network = network.key, .config = *config};
+      for (const api::Field<std::string>& address : network.selection->ips) claim.requested.push_back(*address);
+      claims.push_back(std::move(claim));
     }
-  return wishes;
+  return claims;
 }
 
 // The plan's addresses are kept for their pods: a file that is added later does not move them.
@@ -264,7 +264,7 @@ Result<std::optional<std::vector<ipam::Assigned>>> ManifestSource::addresses(Eng
     std::vector<state::AddressLease> leases = TRY(turn.store().all_leases());
     std::vector<state::AddressLease> by_pod = leases;
     for (state::AddressLease& lease : by_pod) lease.pod = pod_of(lease.pod);
-    now->planned = ipam::plan_addresses(wishes_of(catalog), by_pod);
+    now->planned = ipam::plan_addresses(claims_of(catalog), by_pod);
     TRY(reserve(turn, *now->planned, leases));
   }
   const ipam::Owner owner{pod.key(), interface};

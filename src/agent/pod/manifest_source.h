@@ -35,7 +35,7 @@ class ManifestSource : public PodSource, public DeviceSource {
   Result<std::vector<Device>> devices(const PodInfo& pod, const std::string& resource, size_t count,
                                       const plan::InUse& in_use) override;
 
-  // One understood state of the directory.
+  // One parsed state of the directory.
   struct Snapshot;
 
  private:

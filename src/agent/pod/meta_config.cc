@@ -12,7 +12,7 @@ namespace {
 using doc::Fields;
 using doc::Value;
 
-// Read by Multus and without a meaning here: the agent has its own log, and sources of its own.
+// Keys that Multus reads and that have no meaning here: the agent has its own log and its own sources.
 constexpr std::string_view kWithoutMeaning[] = {"logFile",
                                                 "logLevel",
                                                 "logToStderr",
@@ -45,7 +45,7 @@ constexpr std::string_view kKnown[] = {"confDir",
                                        "unknownPod",
                                        "maxNetworks"};
 
-// More interfaces than that cost other pods seconds, whoever asks for them.
+// More interfaces than this would delay other pods by seconds.
 constexpr int kMostNetworks = 256;
 
 // An empty text is as good as none.
@@ -122,6 +122,13 @@ cni::Outcome<MetaConfig> read_meta_config(const cni::PluginConfig& config) {
   fields.read("maxNetworks", out.max_networks, {.min = 1, .max = kMostNetworks});
   TRY_CNI(cni::understood(found, cni::kInvalidConfig));
   return out;
+}
+
+std::vector<std::string> program_path(const MetaConfig& config, const cni::Request& request) {
+  std::vector<std::string> path = config.bin_dirs;
+  for (const std::string& directory : request.path)
+    if (std::ranges::find(path, directory) == path.end()) path.push_back(directory);
+  return path;
 }
 
 }  // namespace railbed::agent

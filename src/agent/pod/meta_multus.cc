@@ -25,7 +25,7 @@ int digit(char c) {
   return c == '/' ? 63 : -1;
 }
 
-// As the reference library's language writes bytes into JSON (RFC 4648, with padding).
+// Base64 with padding (RFC 4648), as Go writes bytes into JSON.
 std::optional<std::string> from_base64(const std::string& text) {
   std::string bytes;
   uint32_t held = 0;
@@ -44,7 +44,7 @@ std::optional<std::string> from_base64(const std::string& text) {
   return bytes;
 }
 
-// [["K", "V"], …] as CNI_ARGS.
+// Converts [["K", "V"], …] to the format of CNI_ARGS.
 std::string arguments_of(const Value* pairs) {
   std::string text;
   if (pairs == nullptr || !pairs->is_array()) return text;

@@ -23,7 +23,7 @@ Value dns_value(const cni::Dns& dns) {
 // Gateways of the network's default routes.
 std::vector<std::string> default_gateways(const cni::AddResult& result) {
   std::vector<std::string> gateways;
-  for (const cni::Route& route : result.routes)
+  for (const Route& route : result.routes)
     if (route.destination.length == 0 && route.gateway.has_value()) gateways.push_back(route.gateway->to_string());
   return gateways;
 }
@@ -38,13 +38,13 @@ std::vector<Element> elements_of(const cni::AddResult& result) {
   std::vector<Element> elements;
   std::vector<int> position(result.interfaces.size(), -1);
   for (size_t i = 0; i < result.interfaces.size(); ++i) {
-    if (result.interfaces[i].sandbox.empty()) continue;  // the host's side
+    if (result.interfaces[i].sandbox.empty()) continue;  // on the host's side
     position[i] = static_cast<int>(elements.size());
     elements.push_back({.interface = &result.interfaces[i], .addresses = {}});
   }
   if (elements.empty()) elements.emplace_back();
   for (const cni::Address& one : result.addresses) {
-    size_t index = elements.size() - 1;  // without an interface: the last one
+    size_t index = elements.size() - 1;  // without an interface it belongs to the last one
     if (one.interface.has_value() && *one.interface >= 0 && static_cast<size_t>(*one.interface) < position.size()) {
       if (position[static_cast<size_t>(*one.interface)] < 0) continue;
       index = static_cast<size_t>(position[static_cast<size_t>(*one.interface)]);

@@ -40,7 +40,7 @@ struct NetworkInfo {
 class PodSource {
  public:
   virtual ~PodSource() = default;
-  // A `uid` that is not empty must be the pod's.
+  // A `uid` that is not empty must match the pod's.
   virtual Result<PodInfo> pod(const std::string& ns, const std::string& name, const std::string& uid) = 0;
   virtual Result<NetworkInfo> network(const std::string& ns, const std::string& name) = 0;
 
@@ -67,8 +67,8 @@ struct Device {
 class DeviceSource {
  public:
   virtual ~DeviceSource() = default;
-  // The devices for the pod's networks that refer to `resource`, `count` of them, in order. `in_use` says which sandbox
-  // has what. Called in a turn. NotFound where this source knows nothing of the resource for this pod.
+  // The devices for the pod's networks that refer to `resource`, `count` of them, in order. `in_use` has the devices of
+  // all sandboxes. Called in a turn. NotFound when this source does not know the resource for this pod.
   virtual Result<std::vector<Device>> devices(const PodInfo& pod, const std::string& resource, size_t count,
                                               const plan::InUse& in_use) = 0;
 };

@@ -62,19 +62,19 @@ std::string_view marked(const doc::Span& span) {
   return std::string_view(span.source->text).substr(span.offset, static_cast<size_t>(span.length));
 }
 
-// A finding that broke its object, and the text of that object.
+// A finding that made its object unreadable, and the text of that object.
 struct Cause {
   size_t finding = 0;
   doc::SourcePtr source;
   Region object;
 };
 
-// The document around a finding: from "---" (or a fence, or the next object of a running text) to the next.
+// The document around a finding: from "---" (or a fence, or the next object in prose) to the next one.
 Region document_around(const doc::Span& span) {
   const std::string_view text = span.source->text;
   const std::string_view line = doc::line_text(text, span.line);
   if (line.find("apiVersion:") < line.find("kind:") && line.find("kind:") != std::string_view::npos) {
-    const auto at = static_cast<size_t>(line.data() - text.data());  // all of it stands in one line
+    const auto at = static_cast<size_t>(line.data() - text.data());  // the whole text is one line
     return {at, at + line.size()};
   }
   const auto separator = [&](size_t at) {
@@ -91,7 +91,7 @@ Region document_around(const doc::Span& span) {
   return {begin, end};
 }
 
-// A kind that is not known is told once; its notes mark the same word in the other objects.
+// An unknown kind is reported once; notes mark the same word in the other objects.
 void add_causes(const Diagnostic& finding, size_t number, std::vector<Cause>& causes) {
   causes.push_back({number, finding.span.source, document_around(finding.span)});
   if (finding.id != "RB-API-001") return;
@@ -113,12 +113,12 @@ bool holds_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-// The part of a name behind its prefix or namespace.
+// The part of a name after its prefix or namespace.
 std::string_view base(std::string_view name) {
   return name.substr(name.find('/') == std::string_view::npos ? 0 : name.rfind('/') + 1);
 }
 
-// What is missing in a sketch whose dots say so.
+// Drops findings about missing fields in a sketch whose dots stand for omitted text.
 void drop_what_dots_stand_for(std::vector<Diagnostic>& findings) {
   std::vector<std::pair<const doc::Source*, Region>> sketches;
   for (const Diagnostic& finding : findings)

@@ -8,7 +8,7 @@
 namespace railbed::check {
 namespace {
 
-// One line of a table's cell.
+// Escapes text so that it stays within one cell of a table.
 std::string cell(std::string_view text) {
   std::string out;
   for (char c : text) {
@@ -34,7 +34,7 @@ struct Row {
   std::string ids;
 };
 
-// Where a mistake stands; several findings of one line are one place.
+// The places of a mistake; several findings in one line count as one place.
 Row row_of(const doc::Value& mistake, const Report& report) {
   constexpr int kShown = 6;
   std::vector<std::string> places;

@@ -9,13 +9,13 @@ namespace railbed::check {
 namespace {
 
 constexpr std::string_view kWords = "railbed: ignore";
-constexpr size_t kMaxIgnores = 1000;  // of one file; nobody has decided about more
+constexpr size_t kMaxIgnores = 1000;  // per file; more cannot be deliberate
 
 struct Ignore {
   std::string id;
   doc::Span span;  // of the id
   std::string_view reason;
-  int first = 0;  // lines it is about
+  int first = 0;  // the lines that it covers
   int last = 0;
   bool used = false;
 };
@@ -52,7 +52,7 @@ bool is_fence(std::string_view line) {
   return line.starts_with("```") || line.starts_with("~~~");
 }
 
-// Whether nothing but comments stands between this line and the beginning of its document.
+// Whether only comments are between this line and the beginning of its document.
 bool begins_document(const Lines& lines, int number) {
   for (int i = number - 1; i >= 1; --i) {
     if (lines.at(i).starts_with("---") || is_fence(lines.at(i))) return true;
@@ -67,7 +67,7 @@ int end_of_document(const Lines& lines, int number) {
   return i;
 }
 
-// A comment on a line of its own.
+// A comment on its own line covers what follows it.
 void cover_below(const Lines& lines, int number, bool markdown, Ignore& ignore) {
   int next = number + 1;
   while (next <= lines.count() && is_nothing(lines.at(next)) && !is_fence(lines.at(next))) ++next;

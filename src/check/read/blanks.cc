@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kNoBreak = "\xC2\xA0";
 
-// "key: …" or "key:": a line of a manifest, not of a text.
+// Whether the line has "key: …" or "key:", which a manifest has and prose has not.
 bool is_of_manifest(std::string_view content) {
   size_t end = 0;
   while (end < content.size() && (std::isalnum(static_cast<unsigned char>(content[end])) != 0 ||
@@ -21,7 +21,7 @@ bool is_of_manifest(std::string_view content) {
   return rest.empty() || rest.starts_with(' ') || rest.starts_with(kNoBreak) || rest.starts_with('\r');
 }
 
-// Where in the indentation of a line the no-break spaces stand; empty for lines of something else.
+// The offsets of no-break spaces in the indentation of a line; empty if the line is not part of a manifest.
 std::vector<size_t> no_breaks_in(std::string_view line) {
   std::vector<size_t> found;
   bool item = false;
@@ -34,7 +34,7 @@ std::vector<size_t> no_breaks_in(std::string_view line) {
       at += kNoBreak.size();
     } else if (line.substr(at).starts_with("- ") || line.substr(at).starts_with("-\xC2\xA0")) {
       item = item || !found.empty();
-      ++at;  // the elements of a list begin the same way
+      ++at;  // elements of a list begin the same way
     } else {
       break;
     }

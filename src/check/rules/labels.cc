@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Node labels: who makes those that selectors ask for, and who asks for those that people set.
+// Node labels: where labels that selectors need come from, and which selectors use labels that users set.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -44,7 +44,7 @@ void add_map(const Document& document, const Value* map, std::vector<Selected>& 
       out.push_back({member.key, &member.value, member.key_span, &document});
 }
 
-// What the node selectors of the bundle ask for.
+// What the node selectors of the bundle select.
 std::vector<Selected> selected(const Input& in) {
   static constexpr std::string_view kKinds[] = {"SriovNetworkNodePolicy", "SriovNetworkPoolConfig",
                                                 "NicConfigurationTemplate", "NicNodePolicy", "MachineConfigPool"};
@@ -58,7 +58,7 @@ std::vector<Selected> selected(const Input& in) {
   return all;
 }
 
-// Keys of all kinds of selectors and affinities, wherever they stand.
+// Adds the keys of all kinds of selectors and affinities, at any depth.
 void add_used(const Value& value, std::set<std::string>& keys) {
   if (const Value::Array* items = value.as_array())
     for (const Value& item : *items) add_used(item, keys);
@@ -72,7 +72,7 @@ void add_used(const Value& value, std::set<std::string>& keys) {
   }
 }
 
-// The configuration of NFD's workers, and where it stands.
+// The configuration of NFD's workers, and its place.
 struct NfdConfig {
   const Value* text = nullptr;
   Value config;
@@ -111,7 +111,7 @@ std::vector<NfdConfig> nfd_configs(const Input& in) {
   return all;
 }
 
-// Labels that rules, node objects and commands of the bundle make.
+// Labels that rules, node objects and commands in the bundle set.
 std::set<std::string> made_here(const Input& in) {
   std::set<std::string> made;
   for (const Document& document : in.bundle.documents) {
@@ -146,7 +146,7 @@ std::vector<std::string> default_classes() {
   return classes;
 }
 
-// Why NFD as it is configured here makes no label "pci-<device>.…"; empty when it does.
+// Why NFD's configuration makes no label "pci-<device>.…"; empty when it does.
 std::string no_pci_label(const std::vector<NfdConfig>& configs, std::string_view device) {
   const size_t under = device.find('_');
   const bool by_vendor = under == std::string_view::npos;
@@ -165,7 +165,7 @@ std::string no_pci_label(const std::vector<NfdConfig>& configs, std::string_view
   return "";
 }
 
-// The Network Operator, by its policy or by the namespace that its chart is installed in.
+// Whether the Network Operator is used: by its policy or by the namespace of its chart.
 bool has_network_operator(const Input& in) {
   return has_kind(in.bundle, "NicClusterPolicy") || std::ranges::any_of(in.bundle.documents, [](const Document& one) {
            return one.ns == "nvidia-network-operator" || one.ns == "network-operator";
@@ -173,7 +173,7 @@ bool has_network_operator(const Input& in) {
 }
 
 void nobody_makes_label(const Input& in, Findings& out) {
-  if (!in.graphs.empty()) return;  // what labels there are is known, and told by the graph
+  if (!in.graphs.empty()) return;  // with facts the graph knows all labels and reports missing ones
   const auto made = made_here(in);
   const auto configs = nfd_configs(in);
   std::set<std::string> told;
@@ -260,7 +260,7 @@ bool set_by_others(std::string_view key) {
 }
 
 void label_that_nobody_selects(const Input& in, Findings& out) {
-  if (in.views.policies.empty()) return;  // the selectors are elsewhere
+  if (in.views.policies.empty()) return;  // the bundle has no selectors
   std::set<std::string> used;
   for (const Document& document : in.bundle.documents)
     if (document.kind != "Node") add_used(document.value, used);

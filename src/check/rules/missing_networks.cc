@@ -15,7 +15,7 @@ bool is_read_by_graph(const NetworkView& network) {
   return std::ranges::find(kKinds, network.document->kind) != std::end(kKinds);
 }
 
-// A network of that name in another namespace, else one whose name is near.
+// A network of that name in another namespace, otherwise one with a similar name.
 std::string near(const Views& views, std::string_view key) {
   std::vector<std::string_view> keys;
   for (const NetworkView& network : views.networks) {
@@ -25,7 +25,7 @@ std::string near(const Views& views, std::string_view key) {
   return doc::nearest(std::string(key), keys);
 }
 
-// Networks that OpenShift's own operator makes attachment definitions of.
+// Networks for which OpenShift's own operator makes attachment definitions.
 std::set<std::string> additional_networks(const Bundle& bundle) {
   std::set<std::string> keys;
   for (const Document& document : bundle.documents) {
@@ -52,7 +52,7 @@ void tell_missing_networks(const Bundle& bundle, const Views& views, doc::Diagno
   });
   if (views.networks.empty()) return;
   for (const PodView& pod : views.pods) {
-    if (pod.pod->document->kind == "Pod") continue;  // the graph tells
+    if (pod.pod->document->kind == "Pod") continue;  // the graph reports these
     for (const PodView::Net& net : pod.networks) {
       if (net.network != nullptr || additional.contains(net.key)) continue;
       const doc::Span& name = net.selection->name.span;

@@ -20,7 +20,7 @@
 
 namespace railbed::check {
 
-// What the person says about their cluster; each has a default that is told when it mattered.
+// The user's settings about the cluster; a finding that depends on a default says so.
 struct Settings {
   graph::Options graph;
   std::vector<IpPrefix> cluster_networks;  // pod, service, machine and join networks
@@ -60,7 +60,7 @@ class Findings {
 
 enum class Needs : uint8_t {
   kNothing,
-  kFacts,  // at least one node; without, the rule is named once among those that could not be checked
+  kFacts,  // at least one node; without one, the rule is listed once as not checked
 };
 
 struct Rule {
@@ -70,7 +70,7 @@ struct Rule {
   void (*run)(const Input&, Findings&);
 };
 
-// All rules, family by family; rules.cc holds the one array of families.
+// All rules, by family; rules.cc has the only array of families.
 std::vector<Rule> all_rules();
 
 }  // namespace railbed::check

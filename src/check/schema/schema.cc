@@ -189,7 +189,7 @@ class Book {
     schema.max = number(text.substr(dots + 2));
   }
 
-  // An object, or what wraps one: {.json: X}. Keys with a dot before them speak about the object itself.
+  // An object, or a wrapper like {.json: X}. Keys that begin with a dot describe the object itself.
   void fill_object(Schema& schema, const Value& node, const std::string& kind) {
     schema.type = FieldType::kObject;
     if (!node.is_object()) return problem(node, "no object");
@@ -209,7 +209,7 @@ class Book {
       }
       schema.fields[name] = build(member.value);
     }
-    // A map whose keys are not all alike is an object with `items` for the others.
+    // A map in which some keys have their own schema is an object with `items` for all other keys.
     if (schema.type == FieldType::kMap && (!schema.fields.empty() || schema.then != nullptr))
       schema.type = FieldType::kObject;
     if (!schema.by.empty()) fill_variants(schema, node);

@@ -44,7 +44,7 @@ template <std::integral T>
 void put(Value& object, std::string_view key, T number) {
   if (number != 0) object.set(key, Value(static_cast<int64_t>(number)));
 }
-// Absent and zero (false, empty) are told apart here.
+// Writes an optional value: absent is not the same as zero (false, empty).
 template <typename T>
 void put(Value& object, std::string_view key, const std::optional<T>& value) {
   if (!value) return;
@@ -62,7 +62,7 @@ std::string pairs(const std::vector<uint8_t>& bytes) {
   return text;
 }
 
-// "02:00:…" of any length; nothing for what is no such text.
+// "02:00:…" of any length; nullopt for other texts.
 std::optional<std::vector<uint8_t>> parse_pairs(std::string_view text) {
   std::vector<uint8_t> bytes;
   auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
@@ -127,8 +127,8 @@ Value to_value(const Link& link) {
 
 Value to_value(const Route& route) {
   Value value = Value::object();
-  put(value, "to", route.destination);
-  value.set("family", Value(static_cast<int>(route.family)));
+  if (!route.is_default()) value.set("to", Value(route.destination.to_string()));
+  value.set("family", Value(static_cast<int>(route.family())));
   put(value, "via", route.gateway);
   put(value, "link", route.link.value);
   put(value, "metric", route.metric);
@@ -194,9 +194,10 @@ void read_address(Fields& fields, LinkAddress& address) {
 
 void read_route(Fields& fields, Route& route) {
   int family = 4;
-  fields.read("to", route.destination);
+  std::optional<IpPrefix> destination;
+  fields.read("to", destination);
   fields.read("family", family);
-  route.family = family == 6 ? IpFamily::kV6 : IpFamily::kV4;
+  route.destination = destination.value_or(Route::everywhere(family == 6 ? IpFamily::kV6 : IpFamily::kV4));
   fields.read("via", route.gateway);
   fields.read("link", route.link);
   fields.read("metric", route.metric);
@@ -281,7 +282,7 @@ Value to_value(const RecordedRdma& recorded) {
       put(port, "physicalState", each.physical_state);
       put(port, "lid", each.lid);
       put(port, "smLid", each.sm_lid);
-      // As text: JSON's integers end at 2^63.
+      // As text, because JSON's integers end at 2^63.
       if (each.subnet_prefix) put(port, "subnetPrefix", fmt::format("{:#018x}", *each.subnet_prefix));
     }
   }

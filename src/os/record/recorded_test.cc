@@ -64,7 +64,7 @@ RecordedLinks sample_links() {
   route.mtu = 1500;
   route.advmss = 1400;
   route.scope = 0;
-  Route fallback{.family = IpFamily::kV6, .link = IfIndex{3}};
+  Route fallback{.destination = Route::everywhere(IpFamily::kV6), .link = IfIndex{3}};
   return {{link, Link{.index = IfIndex{1}, .name = IfName{"lo"}}},
           {{IfIndex{3}, IpPrefix::parse("fd00::1/64").value()}},
           {route, fallback}};
@@ -159,7 +159,7 @@ TEST_F(RecordingTest, APlainCopyOfFilesHasNoNetlink) {
             "write /sys/class/net/x: this is a recorded machine, nothing can be changed");
 }
 
-// A machine is looked at through a Recorder; the tar file then answers the same.
+// Reads a machine through a Recorder; the tar file then gives the same answers.
 TEST_F(RecordingTest, RecordsWhatIsLookedAtAndNothingElse) {
   put("/sys/devices/pci/nic/vendor", "0x15b3\n");
   put("/sys/devices/pci/nic/secret", "do not record");
