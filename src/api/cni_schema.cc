@@ -5,7 +5,7 @@
 
 #include "api/cni_types.h"
 #include "api/ipam_parse.h"
-#include "api/object_reader.h"
+#include "doc/fields.h"
 
 namespace railbed::api {
 
@@ -13,8 +13,8 @@ using doc::Value;
 
 namespace {
 
-std::vector<Elsewhere> elsewhere(const CniType& type) {
-  std::vector<Elsewhere> out{
+std::vector<doc::Elsewhere> elsewhere(const CniType& type) {
+  std::vector<doc::Elsewhere> out{
       {"isRdma", "is a field of SriovNetworkNodePolicy, not of a CNI plugin",
        "remove it; for RDMA in the pod chain the plugin \"rdma\" or use a resource whose policy has isRdma"},
       {"deviceType", "is a field of SriovNetworkNodePolicy, not of a CNI plugin", ""},
@@ -33,7 +33,7 @@ std::vector<Elsewhere> elsewhere(const CniType& type) {
   return out;
 }
 
-void check_text(ObjectReader& fields, const CniKey& key) {
+void check_text(doc::Fields& fields, const CniKey& key) {
   const auto text = fields.text(key.name);
   if (text.value.empty() && text.present && key.required)
     fields.error(6, text.span, fmt::format("{} is empty", fields.path_of(key.name)));
@@ -42,13 +42,13 @@ void check_text(ObjectReader& fields, const CniKey& key) {
     fields.error(5, text.span, fmt::format("{}: {}", fields.path_of(key.name), *problem));
 }
 
-void check_number(ObjectReader& fields, const CniKey& key) {
+void check_number(doc::Fields& fields, const CniKey& key) {
   const auto number = fields.integer(key.name, key.min, key.max);
   if (number.present && *number >= key.reserved.first && *number <= key.reserved.last)
     fields.error(5, number.span, fmt::format("{} {} is {}", fields.path_of(key.name), *number, key.reserved.why));
 }
 
-void check_texts(ObjectReader& fields, const CniKey& key) {
+void check_texts(doc::Fields& fields, const CniKey& key) {
   const Value::Array* list = fields.list(key.name);
   for (size_t i = 0; list != nullptr && i < list->size(); ++i) {
     const std::string path = fmt::format("{}[{}]", fields.path_of(key.name), i);
@@ -58,7 +58,7 @@ void check_texts(ObjectReader& fields, const CniKey& key) {
   }
 }
 
-void check_field(ObjectReader& fields, const CniKey& key) {
+void check_field(doc::Fields& fields, const CniKey& key) {
   if (key.required) fields.require(key.name);
   switch (key.type) {
     case KeyType::kText:
@@ -87,7 +87,7 @@ void check_field(ObjectReader& fields, const CniKey& key) {
     fields.error(6, object->span, fmt::format("{} is empty", fields.path_of(key.name)));
 }
 
-void check_unknown_type(const Plugin& plugin, ObjectReader& fields) {
+void check_unknown_type(const Plugin& plugin, doc::Fields& fields) {
   std::vector<std::string_view> known;
   for (const CniType& type : cni_types())
     if (type.role != CniRole::kIpam) known.push_back(type.name);
@@ -104,7 +104,7 @@ void check_unknown_type(const Plugin& plugin, ObjectReader& fields) {
 }
 
 // Fields of one plugin that do not go together.
-void check_pairs(const Plugin& plugin, ObjectReader& fields) {
+void check_pairs(const Plugin& plugin, doc::Fields& fields) {
   if (plugin.type != "sriov") return;
   const auto number = [&](std::string_view key) {
     const Value* value = plugin.config.find(key);
@@ -122,7 +122,7 @@ void check_pairs(const Plugin& plugin, ObjectReader& fields) {
         .note(max_rate->span, "max_tx_rate is here");
 }
 
-void check_together(const Plugin& plugin, ObjectReader& fields) {
+void check_together(const Plugin& plugin, doc::Fields& fields) {
   check_pairs(plugin, fields);
   const doc::Value* ipam = plugin.config.find("ipam");
   const doc::Value* type = ipam ? ipam->find("type") : nullptr;
@@ -143,18 +143,18 @@ void check_together(const Plugin& plugin, ObjectReader& fields) {
 
 std::string pair_problem(const Plugin& plugin) {
   doc::Diagnostics out;
-  ObjectReader fields(plugin.config, "", "RB-CNI", out);
+  doc::Fields fields(plugin.config, "", "RB-CNI", out);
   check_pairs(plugin, fields);
   return out.all().empty() ? "" : out.all().front().message;
 }
 
 void check_key(const Value& config, const std::string& path, const CniKey& key, doc::Diagnostics& out) {
-  ObjectReader fields(config, path, "RB-CNI", out);
+  doc::Fields fields(config, path, "RB-CNI", out);
   check_field(fields, key);
 }
 
 void check_plugin(const Plugin& plugin, const std::string& path, doc::Diagnostics& out) {
-  ObjectReader fields(plugin.config, path, "RB-CNI", out);
+  doc::Fields fields(plugin.config, path, "RB-CNI", out);
   const CniType* type = find_cni_type(plugin.type);
   if (type == nullptr || !type->makes_or_changes_interfaces()) return check_unknown_type(plugin, fields);
   // A text whose type is wrong is told where the list is read.

@@ -11,8 +11,8 @@
 #include "api/cni_types.h"
 #include "api/ipam_parse.h"
 #include "api/ipam_range.h"
-#include "api/object_reader.h"
 #include "api/objects.h"
+#include "doc/fields.h"
 
 namespace railbed::api {
 
@@ -25,7 +25,7 @@ constexpr std::string_view kFamily = "RB-IPAM";
 class IpamReader {
  public:
   IpamReader(const Value& block, doc::Diagnostics& out)
-      : block_(block), out_(out), fields_(block, "ipam", std::string(kFamily), out) {}
+      : block_(block), out_(out), fields_(block, "ipam", kFamily, out) {}
 
   IpamConfig read(IpamType type) {
     config_.type = type;
@@ -85,7 +85,7 @@ class IpamReader {
     }
     std::vector<IpamRange> read;
     for (const Value& item : *ranges) {
-      ObjectReader fields(item, "ipam.ranges", std::string(kFamily), out_);
+      doc::Fields fields(item, "ipam.ranges", kFamily, out_);
       if (auto range = read_range(fields, item, config_.type)) read.push_back(*std::move(range));
       fields.finish();
     }
@@ -96,7 +96,7 @@ class IpamReader {
     const Value::Array* addresses = fields_.list("addresses");
     if (addresses == nullptr) return;
     for (const Value& item : *addresses) {
-      ObjectReader fields(item, "ipam.addresses", std::string(kFamily), out_);
+      doc::Fields fields(item, "ipam.addresses", kFamily, out_);
       fields.require("address");
       const auto text = fields.text("address");
       IpamConfig::Fixed fixed{.gateway = read_address(fields, "gateway")};
@@ -127,7 +127,7 @@ class IpamReader {
   }
 
   void read_ip_range(const Value& item, const std::optional<IpAddress>& gateway) {
-    ObjectReader fields(item, "ipam.ipRanges", std::string(kFamily), out_);
+    doc::Fields fields(item, "ipam.ipRanges", kFamily, out_);
     if (auto range = read_range(fields, item, config_.type)) {
       if (gateway && !range->gateway && range->subnet.contains(*gateway)) {
         range->gateway = gateway;
@@ -141,7 +141,7 @@ class IpamReader {
   }
 
   // "exclude": prefixes, or single addresses.
-  void read_exclusions(ObjectReader& fields, IpamRange& range) {
+  void read_exclusions(doc::Fields& fields, IpamRange& range) {
     const Value::Array* list = fields.list("exclude");
     if (list == nullptr) return;
     for (const Value& item : *list) {
@@ -162,7 +162,7 @@ class IpamReader {
     const Value::Array* routes = fields_.list("routes");
     if (routes == nullptr) return;
     for (const Value& item : *routes) {
-      ObjectReader fields(item, "ipam.routes", std::string(kFamily), out_);
+      doc::Fields fields(item, "ipam.routes", kFamily, out_);
       fields.require("dst");
       const auto text = fields.text("dst");
       Route route{.gateway = read_address(fields, "gw")};
@@ -190,13 +190,13 @@ class IpamReader {
 
   const Value& block_;
   doc::Diagnostics& out_;
-  ObjectReader fields_;
+  doc::Fields fields_;
   IpamConfig config_;
 };
 
 // The type of a block that has one; empty and told when it has none.
 std::string type_of(const Value& block, doc::Diagnostics& out) {
-  ObjectReader fields(block, "ipam", std::string(kFamily), out);
+  doc::Fields fields(block, "ipam", kFamily, out);
   if (!block.is_object()) return "";
   fields.require("type");
   return fields.text("type").value;

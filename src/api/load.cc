@@ -7,9 +7,9 @@
 #include "api/kinds.h"
 #include "api/network.h"
 #include "api/node.h"
-#include "api/object_reader.h"
 #include "api/pod.h"
 #include "api/policy.h"
+#include "doc/fields.h"
 #include "doc/yaml.h"
 
 namespace railbed::api {

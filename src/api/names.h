@@ -6,10 +6,13 @@
 
 #include <string_view>
 
-#include "api/field.h"
 #include "doc/diagnostic.h"
+#include "doc/field.h"
 
 namespace railbed::api {
+
+using doc::Field;
+using doc::given;
 
 bool is_dns_label(std::string_view text);      // RFC 1123, at most 63 bytes
 bool is_dns_subdomain(std::string_view text);  // labels with dots between them, at most 253 bytes

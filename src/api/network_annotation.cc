@@ -7,7 +7,7 @@
 
 #include "api/load.h"
 #include "api/names.h"
-#include "api/object_reader.h"
+#include "doc/fields.h"
 #include "doc/json.h"
 #include "doc/text_places.h"
 
@@ -60,7 +60,7 @@ class AnnotationReader {
   }
 
   void read_element(const Value& item) {
-    ObjectReader fields(item, std::string(kPath), "RB-ANN", out_);
+    doc::Fields fields(item, std::string(kPath), "RB-ANN", out_);
     if (!item.is_object()) return;
     NetworkSelection selection{.span = item.span};
     fields.require("name");
@@ -95,7 +95,7 @@ class AnnotationReader {
     return absent(std::string(pod_namespace_), span);
   }
 
-  void read_ips(ObjectReader& fields, NetworkSelection& selection) {
+  void read_ips(doc::Fields& fields, NetworkSelection& selection) {
     const Value::Array* ips = fields.list("ips");
     if (ips == nullptr) return;
     for (const Value& item : *ips) {
@@ -108,7 +108,7 @@ class AnnotationReader {
   }
 
   template <typename T>
-  Field<T> parsed(ObjectReader& fields, std::string_view key) {
+  Field<T> parsed(doc::Fields& fields, std::string_view key) {
     const auto text = fields.text(key);
     if (!text.present || text.value.empty()) return {.span = text.span};
     auto value = T::parse(text.value);
@@ -117,14 +117,14 @@ class AnnotationReader {
     return {};
   }
 
-  void read_addresses(ObjectReader& fields, NetworkSelection& selection) {
+  void read_addresses(doc::Fields& fields, NetworkSelection& selection) {
     selection.mac = parsed<MacAddress>(fields, "mac");
     selection.infiniband_guid = parsed<Guid>(fields, "infiniband-guid");
     if (selection.infiniband_guid.present && selection.infiniband_guid->is_zero())
       fields.error(5, selection.infiniband_guid.span, "networks.infiniband-guid must not be zero");
   }
 
-  void read_default_route(ObjectReader& fields, NetworkSelection& selection) {
+  void read_default_route(doc::Fields& fields, NetworkSelection& selection) {
     const Value::Array* routes = fields.list("default-route");
     if (routes == nullptr) return;
     for (const Value& item : *routes) {

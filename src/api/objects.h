@@ -13,12 +13,15 @@
 #include <variant>
 #include <vector>
 
-#include "api/field.h"
 #include "base/ip.h"
 #include "base/types.h"
+#include "doc/field.h"
 #include "doc/value.h"
 
 namespace railbed::api {
+
+using doc::Field;
+using doc::given;
 
 struct Metadata {
   Field<std::string> name;

@@ -64,6 +64,15 @@ void append_utf8(std::string& out, uint32_t c) {
   }
 }
 
+std::string as_utf8(std::string_view text) {
+  std::string out;
+  while (const std::optional<size_t> invalid = first_invalid_utf8(text)) {
+    out.append(text.substr(0, *invalid)).append("\xEF\xBF\xBD");
+    text.remove_prefix(*invalid + 1);
+  }
+  return out.append(text);
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {

@@ -24,6 +24,8 @@ inline bool is_utf8_continuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
+// The text with U+FFFD for each byte that does not belong to valid UTF-8.
+std::string as_utf8(std::string_view text);
 // Safe to print on a terminal: control characters as "\x1b", bytes that are not UTF-8 as U+FFFD. A tab stays.
 std::string printable(std::string_view text);
 

@@ -44,8 +44,8 @@ LatencyPoint latency_point(int64_t size_bytes, PingResult result) {
 // One run of one test.
 class Test {
  public:
-  Test(const ClientOptions& options, const TestSpec& spec, Channel channel)
-      : options_(options), spec_(spec), channel_(std::move(channel)) {
+  Test(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec, Channel channel)
+      : kernel_(kernel), options_(options), spec_(spec), channel_(std::move(channel)), clock_(kernel.files()) {
     result_.started_at = utc_now();
     result_.command = options.command;
     result_.label = options.label;
@@ -64,7 +64,7 @@ class Test {
 
  private:
   Result<void> greet() {
-    TRY(send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = host_name()}));
+    TRY(send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = kernel_.host_name()}));
     const Hello hello = TRY(channel_.expect<Hello>(options_.limits.answer));
     if (hello.protocol != kProtocol)
       return fail(Code::kUnsupported, "the server (railbed {}) speaks protocol {}, this railbed {}", hello.version,
@@ -82,7 +82,7 @@ class Test {
 
   Result<void> over_rdma() {
     const IpAddress toward = TRY(channel_.socket().local_address());
-    RdmaPlace place = TRY(find_place(options_.place, toward));
+    RdmaPlace place = TRY(find_place(kernel_, options_.place, toward));
     RdmaLink link = TRY(RdmaLink::open(std::move(place), spec_));
     const Offer offer = TRY(open_test().context("at the server"));
     if (!offer.rdma) return fail(Code::kInvalid, "rdma: the field is missing from the server's \"offer\"");
@@ -120,7 +120,8 @@ class Test {
   Result<void> over_tcp() {
     const Offer offer = TRY(open_test().context("at the server"));
     if (!offer.tcp) return fail(Code::kInvalid, "tcp: the field is missing from the server's \"offer\"");
-    TcpLink link = TRY(TcpLink::connect(channel_, spec_, *offer.tcp, Deadline::after(options_.limits.connect)));
+    TcpLink link =
+        TRY(TcpLink::connect(kernel_, channel_, spec_, *offer.tcp, Deadline::after(options_.limits.connect)));
     TRY(send(Connect{.endpoint = link.endpoint(), .rdma = {}}));
     TRY(channel_.expect<Ready>(2 * options_.limits.answer).context("at the server"));
     result_.client = link.endpoint();
@@ -173,6 +174,7 @@ class Test {
     return {};
   }
 
+  os::Kernel& kernel_;
   const ClientOptions& options_;
   const TestSpec& spec_;
   Channel channel_;
@@ -182,10 +184,10 @@ class Test {
 
 }  // namespace
 
-Result<Measurement> measure(const ClientOptions& options, const TestSpec& spec) {
+Result<Measurement> measure(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec) {
   TRY(validate(spec));
   Socket socket = TRY(Socket::connect(options.host, options.port, Deadline::after(options.limits.connect)));
-  Test test(options, spec, Channel(std::move(socket)));
+  Test test(kernel, options, spec, Channel(std::move(socket)));
   return test.run().context("perf {} with {}", name_of(spec.kind), options.host);
 }
 

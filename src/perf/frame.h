@@ -28,7 +28,6 @@ class FrameParser {
   void feed(std::string_view bytes);
   // The next complete body; nullopt when more bytes are needed.
   Result<std::optional<std::string>> next();
-  bool is_inside_frame() const { return !buffer_.empty(); }
 
  private:
   std::string buffer_;

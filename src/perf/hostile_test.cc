@@ -29,7 +29,8 @@ TestSpec small_test(TestKind kind) {
 }
 
 Result<Measurement> measure_with(uint16_t port, const TestSpec& spec) {
-  return measure({.host = "127.0.0.1",
+  return measure(*os::real_kernel(),
+                 {.host = "127.0.0.1",
                   .port = port,
                   .place = {},
                   .limits = short_limits(),
@@ -85,7 +86,7 @@ class ServedTest : public testing::Test {
       events_.push_back(line);
       changed_.notify_all();
     };
-    auto server = Server::open(std::move(options));
+    auto server = Server::open(*kernel_, std::move(options));
     ASSERT_TRUE(server) << server.error().to_string();
     server_ = std::move(*server);
     thread_ = std::jthread([this] { EXPECT_TRUE(server_->run()); });
@@ -112,6 +113,7 @@ class ServedTest : public testing::Test {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::string> events_;
+  std::unique_ptr<os::Kernel> kernel_ = os::real_kernel();
   std::unique_ptr<Server> server_;
   std::jthread thread_;
 };
@@ -198,7 +200,7 @@ TEST_F(ServedTest, RefusesASizeThatWasNotAnnounced) {
   ASSERT_TRUE(send(OpenTest{spec}));
   const auto offer = channel.expect<Offer>(milliseconds(2000));
   ASSERT_TRUE(offer);
-  auto link = TcpLink::connect(channel, spec, *offer->tcp, Deadline::after(milliseconds(1000)));
+  auto link = TcpLink::connect(*kernel_, channel, spec, *offer->tcp, Deadline::after(milliseconds(1000)));
   ASSERT_TRUE(link);
   ASSERT_TRUE(send(Connect{}));
   ASSERT_TRUE(channel.expect<Ready>(milliseconds(2000)));

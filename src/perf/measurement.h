@@ -17,6 +17,10 @@
 #include "perf/histogram.h"
 #include "perf/series.h"
 
+namespace railbed::doc {
+class Fields;
+}
+
 namespace railbed::perf {
 
 enum class TestKind { kBandwidth, kLatency };
@@ -105,14 +109,13 @@ std::string to_table(const Measurement& measurement);
 // "64 KiB", "2 B"; sizes that are not a whole number of KiB or MiB are in bytes.
 std::string size_text(int64_t bytes);
 
-// For the control channel, which carries the same pieces.
+// For the control channel, which carries the same pieces; what is wrong in them is told to `fields`.
 class JsonWriter;
-class JsonObject;
 void write_spec(JsonWriter& writer, const TestSpec& spec);
-Result<TestSpec> read_spec(const JsonObject& object);
+TestSpec read_spec(doc::Fields& fields);
 void write_endpoint(JsonWriter& writer, const Endpoint& endpoint);
-Result<Endpoint> read_endpoint(const JsonObject& object);
+Endpoint read_endpoint(doc::Fields& fields);
 void write_throughput(JsonWriter& writer, const ThroughputSeries& series);
-Result<ThroughputSeries> read_throughput(const JsonObject& object, size_t max_slots);
+ThroughputSeries read_throughput(doc::Fields& fields, size_t max_slots);
 
 }  // namespace railbed::perf

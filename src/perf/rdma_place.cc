@@ -76,8 +76,8 @@ bool port_belongs_to(const PortFacts& port, const LocalInterface& interface, con
   });
 }
 
-Result<RdmaPlace> find_place(const PlaceWish& wish, const IpAddress& toward) {
-  const LocalNetwork network = TRY(read_local_network());
+Result<RdmaPlace> find_place(os::Kernel& kernel, const PlaceWish& wish, const IpAddress& toward) {
+  const LocalNetwork network = TRY(read_local_network(kernel));
   auto candidate = wish.device.empty() ? by_address(network, toward) : named(wish);
   if (!candidate) return fail(std::move(candidate.error()));
   RdmaPlace place{
@@ -87,7 +87,7 @@ Result<RdmaPlace> find_place(const PlaceWish& wish, const IpAddress& toward) {
   place.gid = TRY(choose_gid(place.port.gids, network, wish.gid_rule, toward)
                       .context("{} port {}", place.device.name(), place.port.number));
   Endpoint& end = place.endpoint;
-  end.hostname = host_name();
+  end.hostname = kernel.host_name();
   end.device = place.device.name();
   end.port = place.port.number;
   end.gid = place.gid.entry.gid.to_string();

@@ -34,7 +34,6 @@ class ThroughputMeter {
     ++events_;
   }
   void merge(const ThroughputMeter& other);  // streams that started at one time
-  uint64_t total_bytes() const { return total_bytes_; }
   uint64_t last_ns() const { return last_ns_; }
   // Slots widen until an average one holds eight events (or ten slots are left), because with fewer the count
   // of events in a slot, not the link, would make the peak.

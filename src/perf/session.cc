@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "perf/local_network.h"
-
 namespace railbed::perf {
 
 Result<int> Session::run() {
@@ -24,7 +22,7 @@ Result<void> Session::greet() {
   if (hello.protocol != kProtocol)
     return fail(Code::kUnsupported, "the client speaks protocol {}, this server (railbed {}) speaks {}", hello.protocol,
                 RAILBED_VERSION, kProtocol);
-  return send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = host_name()});
+  return send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = kernel_.host_name()});
 }
 
 Result<int> Session::serve_tests() {
@@ -77,7 +75,7 @@ Result<void> Session::serve_rdma(const TestSpec& spec) {
   PlaceWish wish = options_.place;
   if (!spec.remote_device.empty()) wish.device = spec.remote_device;
   const IpAddress toward = TRY(channel_.socket().local_address());
-  RdmaPlace place = TRY(find_place(wish, toward));
+  RdmaPlace place = TRY(find_place(kernel_, wish, toward));
   RdmaLink link = TRY(RdmaLink::open(std::move(place), spec));
   TRY(send(Offer{.endpoint = link.endpoint(), .rdma = link.address(), .tcp = {}}));
   const Connect client = TRY(channel_.expect<Connect>(options_.limits.answer));
@@ -106,7 +104,7 @@ Result<void> Session::serve_rdma(const TestSpec& spec) {
 }
 
 Result<void> Session::serve_tcp(const TestSpec& spec) {
-  TcpLink link = TRY(TcpLink::open(channel_, spec));
+  TcpLink link = TRY(TcpLink::open(kernel_, channel_, spec));
   TRY(send(Offer{.endpoint = link.endpoint(), .rdma = {}, .tcp = link.address()}));
   TRY(channel_.expect<Connect>(options_.limits.answer));
   TRY(link.accept(Deadline::after(options_.limits.connect)));

@@ -18,18 +18,18 @@ uint64_t random_cookie() {
 
 }  // namespace
 
-Result<void> TcpLink::describe(const Channel& channel) {
+Result<void> TcpLink::describe(os::Kernel& kernel, const Channel& channel) {
   const IpAddress local = TRY(channel.socket().local_address());
-  const LocalNetwork network = TRY(read_local_network());
-  endpoint_.hostname = host_name();
+  const LocalNetwork network = TRY(read_local_network(kernel));
+  endpoint_.hostname = kernel.host_name();
   endpoint_.address = local.to_string();
   if (const LocalInterface* interface = interface_of(network, local)) endpoint_.netdev = interface->name.value;
   return {};
 }
 
-Result<TcpLink> TcpLink::open(const Channel& channel, const TestSpec& spec) {
+Result<TcpLink> TcpLink::open(os::Kernel& kernel, const Channel& channel, const TestSpec& spec) {
   TcpLink link;
-  TRY(link.describe(channel));
+  TRY(link.describe(kernel, channel));
   link.wanted_streams_ = spec.qps;
   link.latency_ = spec.kind == TestKind::kLatency;
   link.cookie_ = random_cookie();
@@ -57,10 +57,10 @@ Result<void> TcpLink::accept(Deadline deadline) {
   return {};
 }
 
-Result<TcpLink> TcpLink::connect(const Channel& channel, const TestSpec& spec, const TcpAddress& remote,
-                                 Deadline deadline) {
+Result<TcpLink> TcpLink::connect(os::Kernel& kernel, const Channel& channel, const TestSpec& spec,
+                                 const TcpAddress& remote, Deadline deadline) {
   TcpLink link;
-  TRY(link.describe(channel));
+  TRY(link.describe(kernel, channel));
   for (int64_t i = 0; i < spec.qps; ++i) {
     Socket socket = TRY(Socket::connect_like(channel.socket(), static_cast<uint16_t>(remote.port), deadline)
                             .context("data stream {}", i + 1));

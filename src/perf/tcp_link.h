@@ -10,6 +10,7 @@
 
 #include <vector>
 
+#include "os/ports/kernel.h"
 #include "perf/control.h"
 #include "perf/message.h"
 #include "perf/traffic.h"
@@ -19,11 +20,11 @@ namespace railbed::perf {
 
 class TcpLink {
  public:
-  static Result<TcpLink> open(const Channel& channel, const TestSpec& spec);
+  static Result<TcpLink> open(os::Kernel& kernel, const Channel& channel, const TestSpec& spec);
   TcpAddress address() const;
   Result<void> accept(Deadline deadline);
-  static Result<TcpLink> connect(const Channel& channel, const TestSpec& spec, const TcpAddress& remote,
-                                 Deadline deadline);
+  static Result<TcpLink> connect(os::Kernel& kernel, const Channel& channel, const TestSpec& spec,
+                                 const TcpAddress& remote, Deadline deadline);
 
   const Endpoint& endpoint() const { return endpoint_; }
 
@@ -36,7 +37,7 @@ class TcpLink {
 
  private:
   TcpLink() = default;
-  Result<void> describe(const Channel& channel);
+  Result<void> describe(os::Kernel& kernel, const Channel& channel);
   Result<void> exchange(std::span<std::byte> bytes, bool sending, uint64_t& next_check, Watch& watch);
 
   Endpoint endpoint_;

@@ -15,11 +15,13 @@
 #include <x86intrin.h>
 #endif
 
+#include "os/ports/file_tree.h"
+
 namespace railbed::perf {
 
 class TickClock {
  public:
-  TickClock();  // takes about 10 ms
+  explicit TickClock(const os::FileTree& files);  // takes about 10 ms
 
   uint64_t now() const {
 #ifdef __x86_64__

@@ -35,8 +35,6 @@ struct PfBaseline {
   friend bool operator==(const PfBaseline&, const PfBaseline&) = default;
 };
 
-PfBaseline baseline_of(const facts::Nic& nic);
-
 // Steps back to the baselines; PFs without one are not touched. No policies, resources or pods in the result.
 NodePlan plan_to_baseline(const std::vector<PfBaseline>& baselines, const facts::NodeFacts& facts, const InUse& in_use,
                           const Options& options = {});

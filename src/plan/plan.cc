@@ -160,14 +160,4 @@ NodePlan make_plan(const Graph& graph, const InUse& in_use, const Options& optio
   return plan;
 }
 
-NodePlan plan_node(const api::Objects& objects, const facts::NodeFacts& facts, const InUse& in_use,
-                   const graph::Options& graph_options, const Options& options, doc::Diagnostics& diagnostics) {
-  const graph::Catalog catalog = graph::index(objects, graph_options, diagnostics);
-  const Graph graph = graph::resolve(catalog, facts, diagnostics);
-  graph::check_across({&graph, 1}, diagnostics);
-  NodePlan plan = make_plan(graph, in_use, options);
-  check_pods(graph, plan, diagnostics);
-  return plan;
-}
-
 }  // namespace railbed::plan

@@ -29,8 +29,4 @@ NodePlan make_plan(const graph::Graph& graph, const InUse& in_use, const Options
 // nothing here provides, or for a network of the wrong link type. Ids RB-POD-….
 void check_pods(const graph::Graph& graph, const NodePlan& plan, doc::Diagnostics& diagnostics);
 
-// All of it for one node: graph::index, graph::resolve, make_plan, check_pods, graph::check_across.
-NodePlan plan_node(const api::Objects& objects, const facts::NodeFacts& facts, const InUse& in_use,
-                   const graph::Options& graph_options, const Options& options, doc::Diagnostics& diagnostics);
-
 }  // namespace railbed::plan

@@ -12,10 +12,27 @@
 #include "plan/baseline.h"
 #include "plan/plan.h"
 #include "plan/simulate.h"
+#include "plan/test_plan.h"
 #include "plan/vf_identity.h"
 
 namespace railbed::plan {
 namespace {
+
+// As apply stores it before the first change.
+PfBaseline baseline_of(const facts::Nic& nic) {
+  PfBaseline baseline{.pf = nic.pci.address,
+                      .pf_name = graph::pf_name(nic),
+                      .num_vfs = nic.num_vfs,
+                      .autoprobe = nic.vfs_autoprobe.value_or(true),
+                      .eswitch_mode = nic.eswitch_mode};
+  if (!nic.netdevs.empty()) {
+    baseline.mtu = nic.netdevs.front().mtu;
+    baseline.up = nic.netdevs.front().admin_up;
+  }
+  for (const facts::Vf& vf : nic.vfs)
+    baseline.vfs.push_back({vf.index, vf.pci.driver, vf.netdev ? vf.netdev->mtu : 0, vf.admin_mac});
+  return baseline;
+}
 
 using namespace graph::examples;
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "perf/json.h"
+#include "perf/json_writer.h"
 #include "report/html_assets.h"
 #include "report/html_drawing.h"
 #include "report/html_summary.h"

@@ -157,9 +157,9 @@ TEST(Status, ToleratesAbsenceButNotWrongTypes) {
   EXPECT_TRUE(node_from_status_json(R"({"node":"n"})"));
   EXPECT_TRUE(node_from_status_json(R"({"node":"n","pods":[{}],"pfs":[{}]})"));
   EXPECT_EQ(node_from_status_json(R"({"pods":[]})").error().to_string(),
-            "node: the field is missing\n  this should be the output of `railbed status -o json`");
+            "node is missing\n  this should be the output of `railbed status -o json`");
   EXPECT_EQ(node_from_status_json(R"({"node":"n","pods":[{"interfaces":[{"name":7}]}]})").error().to_string(),
-            "pods[0].interfaces[0].name: 7 is not a text");
+            "pods[0].interfaces[0].name must be a string, found an integer 7\n  put it in quotes: \"7\"");
 }
 
 // Hostile content in every text that comes from outside.

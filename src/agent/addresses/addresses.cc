@@ -111,10 +111,10 @@ Result<std::vector<std::string>> requested_in(const AddressRequest& request, api
 cni::Dns dns_in(const doc::Value& ipam) {
   const doc::Value* object = member(ipam, "dns");
   if (object == nullptr || !object->is_object()) return {};
-  return {.nameservers = attach::texts_in(*object, "nameservers"),
-          .domain = attach::text_in(*object, "domain"),
-          .search = attach::texts_in(*object, "search"),
-          .options = attach::texts_in(*object, "options")};
+  return {.nameservers = doc::texts_in(*object, "nameservers"),
+          .domain = doc::text_in(*object, "domain"),
+          .search = doc::texts_in(*object, "search"),
+          .options = doc::texts_in(*object, "options")};
 }
 
 Result<cni::Dns> dns_of(Engine::Turn& turn, const api::IpamConfig& config, const doc::Value& ipam) {
@@ -123,7 +123,7 @@ Result<cni::Dns> dns_of(Engine::Turn& turn, const api::IpamConfig& config, const
     case api::IpamType::kWhereabouts:
       return dns_in(ipam);
     case api::IpamType::kHostLocal: {
-      std::string path = attach::text_in(ipam, "resolvConf");
+      std::string path = doc::text_in(ipam, "resolvConf");
       if (path.empty()) return cni::Dns{};
       return read_resolv_conf(TRY(turn.kernel().files().read(path).context("ipam.resolvConf")));
     }
@@ -171,7 +171,7 @@ Result<Addresses> begin_addresses(Engine::Turn& turn, HostLocal& host_local, Hos
     take(addresses, *request.planned);
   else if (config.type == api::IpamType::kHostLocal)
     addresses.files = TRY(host_local.begin(
-        turn, locks, attach::text_in(request.ipam, "dataDir"),
+        turn, locks, doc::text_in(request.ipam, "dataDir"),
         {.owner = request.owner, .network = request.network, .config = std::move(config), .requested = requested}));
   else
     take(addresses, TRY(turn.addresses().allocate(config, request.network, requested, request.owner)));

@@ -61,7 +61,7 @@ Outcome<cni::AddResult> ask(Engine& engine, const ForeignIpam& wanted) {
 std::optional<std::string> foreign_ipam(const Value& plugin) {
   const Value* ipam = plugin.is_object() ? plugin.find("ipam") : nullptr;
   if (ipam == nullptr || !ipam->is_object()) return std::nullopt;
-  std::string type = attach::text_in(*ipam, "type");
+  std::string type = doc::text_in(*ipam, "type");
   if (type.empty() || api::ipam_type(type).has_value()) return std::nullopt;
   return type;
 }

@@ -48,7 +48,7 @@ class IpamRequest {
 
  private:
   cni::Outcome<void> check_type() const {
-    const std::string told = attach::text_in(ipam_, "type");
+    const std::string told = doc::text_in(ipam_, "type");
     if (told == request_.type) return {};
     return std::unexpected(cni::Failure{.code = cni::kInvalidConfig,
                                         .message = fmt::format("network {} has ipam type \"{}\", and \"{}\" was called",
@@ -60,7 +60,7 @@ class IpamRequest {
     PhaseTimer timer(backends_.metrics, request_.type, Phase::kWait);
     return turn();
   }
-  std::string data_dir() const { return attach::text_in(ipam_, "dataDir"); }
+  std::string data_dir() const { return doc::text_in(ipam_, "dataDir"); }
 
   cni::Outcome<std::string> add() {
     ipam::Owner owner{sandbox_of(request_).key(), request_.ifname};

@@ -46,8 +46,8 @@ Result<void> read_pool(const doc::Value& object, std::vector<ForeignAllocation>&
   const doc::Value* spec = object.find("spec");
   if (metadata == nullptr || spec == nullptr || !spec->is_object())
     return fail(Code::kInvalid, "{}: an IPPool has metadata and spec", object.span.to_string());
-  std::string name = attach::text_in(*metadata, "name");
-  std::string range = attach::text_in(*spec, "range");
+  std::string name = doc::text_in(*metadata, "name");
+  std::string range = doc::text_in(*spec, "range");
   IpPrefix prefix = TRY(IpPrefix::parse(range).context("{}: spec.range", spec->span.to_string()));
   const std::string pool = pool_of(name, range);
   const doc::Value* allocations = spec->find("allocations");
@@ -62,16 +62,16 @@ Result<void> read_pool(const doc::Value& object, std::vector<ForeignAllocation>&
     if (!one.value.is_object()) return fail(Code::kInvalid, "{}: an allocation is an object", one.key_span.to_string());
     all.push_back({.pool = pool,
                    .address = *address,
-                   .pod = attach::text_in(one.value, "podref"),
-                   .container = attach::text_in(one.value, "id"),
-                   .ifname = attach::text_in(one.value, "ifname")});
+                   .pod = doc::text_in(one.value, "podref"),
+                   .container = doc::text_in(one.value, "id"),
+                   .ifname = doc::text_in(one.value, "ifname")});
   }
   return {};
 }
 
 Result<void> read_object(const doc::Value& object, std::vector<ForeignAllocation>& all) {
-  std::string kind = attach::text_in(object, "kind");
-  if (kind == "IPPool" && attach::text_in(object, "apiVersion").starts_with("whereabouts.cni.cncf.io/"))
+  std::string kind = doc::text_in(object, "kind");
+  if (kind == "IPPool" && doc::text_in(object, "apiVersion").starts_with("whereabouts.cni.cncf.io/"))
     return read_pool(object, all);
   const doc::Value* items = object.find("items");
   if (items != nullptr && items->is_array())

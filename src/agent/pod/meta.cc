@@ -14,6 +14,7 @@
 #include "agent/pod/meta_records.h"
 #include "agent/pod/records.h"
 #include "doc/json.h"
+#include "doc/members.h"
 
 namespace railbed::agent {
 namespace {
@@ -39,7 +40,7 @@ cni::Version version_of(const std::string& text) {
 
 // The program that a plugin of a network needs: the plugin itself, or below one of ours its IPAM type.
 std::optional<std::string> executed_type(const doc::Value& plugin) {
-  std::string type = type_of(plugin);
+  std::string type = text_in(plugin, "type");
   if (!is_native(type)) return type;
   return foreign_ipam(plugin);
 }

@@ -4,24 +4,19 @@
 #include <set>
 
 #include "doc/json.h"
+#include "doc/members.h"
 
 namespace railbed::agent {
 namespace {
 
 using doc::Value;
 
-Value texts(const std::vector<std::string>& from) {
-  Value array = Value::array();
-  for (const std::string& text : from) array.push(text);
-  return array;
-}
-
 Value dns_value(const cni::Dns& dns) {
   Value value = Value::object();
-  if (!dns.nameservers.empty()) value.set("nameservers", texts(dns.nameservers));
+  if (!dns.nameservers.empty()) value.set("nameservers", doc::texts(dns.nameservers));
   if (!dns.domain.empty()) value.set("domain", dns.domain);
-  if (!dns.search.empty()) value.set("search", texts(dns.search));
-  if (!dns.options.empty()) value.set("options", texts(dns.options));
+  if (!dns.search.empty()) value.set("search", doc::texts(dns.search));
+  if (!dns.options.empty()) value.set("options", doc::texts(dns.options));
   return value;
 }
 
@@ -77,13 +72,13 @@ Value to_value(const NetworkStatus& network) {
     Value one = Value::object();
     one.set("name", network.name);
     if (element.interface != nullptr) one.set("interface", element.interface->name);
-    if (!element.addresses.empty()) one.set("ips", texts(element.addresses));
+    if (!element.addresses.empty()) one.set("ips", doc::texts(element.addresses));
     if (element.interface != nullptr && !element.interface->mac.empty()) one.set("mac", element.interface->mac);
     if (element.interface != nullptr && element.interface->mtu > 0) one.set("mtu", element.interface->mtu);
     if (network.is_default && i == default_of(elements)) one.set("default", true);
     one.set("dns", dns_value(network.result.dns));
     if (!network.device_info.is_null()) one.set("device-info", network.device_info);
-    if (!gateways.empty()) one.set("gateway", texts(gateways));
+    if (!gateways.empty()) one.set("gateway", doc::texts(gateways));
     all.push(std::move(one));
   }
   return all;

@@ -66,8 +66,8 @@ Result<void> add_addresses(Engine::Turn& turn, const ipam::Owner& owner, const s
 
 std::optional<HostLocalPlace> host_local_place(const cni::PluginConfig& config) {
   const doc::Value* ipam = config.object.find("ipam");
-  if (ipam == nullptr || !ipam->is_object() || attach::text_in(*ipam, "type") != "host-local") return std::nullopt;
-  return HostLocalPlace{attach::text_in(*ipam, "dataDir")};
+  if (ipam == nullptr || !ipam->is_object() || doc::text_in(*ipam, "type") != "host-local") return std::nullopt;
+  return HostLocalPlace{doc::text_in(*ipam, "dataDir")};
 }
 
 Result<void> remember_pod(state::Store& store, const state::Sandbox& sandbox, const std::string& netns) {

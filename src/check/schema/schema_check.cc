@@ -7,8 +7,8 @@
 #include <cctype>
 
 #include "api/load.h"
-#include "api/object_reader.h"
 #include "check/schema/schema.h"
+#include "doc/fields.h"
 #include "doc/json.h"
 #include "doc/yaml.h"
 
@@ -160,7 +160,8 @@ class Checker {
     return typed(number, out_.warning(fmt::format("{}-{:03}", family_, number), span, std::move(message)));
   }
   doc::Diagnostic& typed(int number, doc::Diagnostic& told) const {
-    return told.of(family_ == kOfObjects ? doc::Layer::kObject : doc::Layer::kEmbedded).that_says(api::said_by(number));
+    return told.of(family_ == kOfObjects ? doc::Layer::kObject : doc::Layer::kEmbedded)
+        .that_says(doc::said_by(doc::Family(std::string_view(family_)), number));
   }
 
   void wrong_type(const Value& value, const Frame& at, std::string_view expected, std::string fix = "",
@@ -208,7 +209,7 @@ class Checker {
       if (!choice.empty()) allowed.push_back(choice);
     const std::string meant = doc::nearest(*text, allowed);
     auto& told =
-        error(5, value.span, fmt::format("{} must be {}, found \"{}\"", at.path(), api::alternatives(allowed), *text))
+        error(5, value.span, fmt::format("{} must be {}, found \"{}\"", at.path(), doc::alternatives(allowed), *text))
             .about_field(at.path());
     if (!meant.empty()) told.with_fix(line(value, at.field(), meant));
   }
@@ -249,7 +250,7 @@ class Checker {
     std::string fix;
     for (const std::string_view choice : allowed)
       fix += fmt::format("{}{}: \"{}\"", fix.empty() ? "write " : " or ", key, choice);
-    wrong_type(value, at, api::alternatives(allowed), allowed.size() > 4 ? "" : fix);
+    wrong_type(value, at, doc::alternatives(allowed), allowed.size() > 4 ? "" : fix);
   }
 
   static bool is_quoted(const Value& value, std::string_view text) {
@@ -504,7 +505,7 @@ class Checker {
       };
       if (std::ranges::any_of(group, there)) continue;
       const std::vector<std::string_view> names(group.begin(), group.end());
-      const std::string needs = fmt::format("{} needs {}", name_of(frame), api::alternatives(names));
+      const std::string needs = fmt::format("{} needs {}", name_of(frame), doc::alternatives(names));
       const Value::Member* instead = nullptr;
       std::string meant;
       for (const Value::Member& member : *value.as_object()) {
