@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// attach_pod and detach_pod of 8 interfaces against the barest netlink sequence; see attach.sh.
+// attach_pod and detach_pod of 8 interfaces, compared with the shortest possible netlink sequence; see attach.sh.
 #include "attach/attach.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr double kBound = 1.10;
 
 struct Options {
   int rounds = 31;
-  std::vector<PciAddress> devices;  // empty: 8 veth pairs in a namespace of our own
+  std::vector<PciAddress> devices;  // empty: 8 veth pairs in a namespace of this program
 };
 
 template <typename T>
@@ -46,7 +46,7 @@ Options read_options(int argc, char** argv) {
   return options;
 }
 
-// Names of namespaces and the state file live in memory, seen by this process only.
+// Keeps the names of namespaces and the state file in memory, visible to this process only.
 std::string private_place(bool own_network) {
   if (unshare(CLONE_NEWNS | (own_network ? CLONE_NEWNET : 0)) != 0 ||
       mount("", "/", "none", MS_PRIVATE | MS_REC, nullptr) != 0) {
@@ -126,7 +126,7 @@ class Bench {
     pod_socket_ = bare_socket(pod_->fd());
   }
 
-  // As `up` gives it: the plan knows the VF's place.
+  // As `up` provides it, where the plan knows the VF.
   plan::PoolVf pool_vf(const std::string& address) {
     os::FileTree& files = kernel_->files();
     std::string vf = "/sys/bus/pci/devices/" + address;
@@ -154,7 +154,7 @@ class Bench {
     timed(ours_detach_, [&] { must(attach::detach_pod(*kernel_, *store_, wanted_.pod, deadline)); });
   }
 
-  // The mean of the middle half: moves wait for the kernel's ticks, so single times jump.
+  // The mean of the middle half: moves wait for the kernel's ticks, so single times vary a lot.
   static double middle(Times times) {
     std::ranges::sort(times);
     size_t cut = times.size() / 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floor of attaching and detaching a pod's networks, on command:  bare_cni move|macvlan NETNS NAME...
+// The minimum for attaching and detaching a pod's networks, on command:  bare_cni move|macvlan NETNS NAME...
 //
 // `move` takes the host's interfaces NAME… into the namespace, each with a smaller MTU, a sysctl and an address (what
 // host-device, tuning and an IPAM plugin do); `macvlan` makes 8 on the one NAME, with an address each. Reads lines
@@ -53,7 +53,7 @@ int run(const std::string& kind, const char* netns, const std::vector<std::strin
     links.back().host_mtu = 1500;
   }
   int host_socket = bare_socket(-1), pod_socket = bare_socket(pod);
-  if (setns(pod, CLONE_NEWNET) != 0) die("setns");  // for the sysctls; the sockets stay where they are
+  if (setns(pod, CLONE_NEWNET) != 0) die("setns");  // for the sysctls; open sockets keep their namespace
   for (std::string line; std::getline(std::cin, line);) {
     auto start = std::chrono::steady_clock::now();
     if (line == "add" && kind == "move") {

@@ -19,7 +19,7 @@
 namespace railbed::bench {
 namespace {
 
-constexpr uint32_t kGroup = 7001;  // of the virtual links, so that one message deletes them
+constexpr uint32_t kGroup = 7001;  // group of the virtual links, so that one message deletes them all
 
 struct Message {
   nlmsghdr header{};
@@ -36,7 +36,7 @@ struct Message {
     link.ifi_family = AF_UNSPEC;
     link.ifi_index = index;
   }
-  // A nested attribute goes on until close().
+  // Opens a nested attribute, which ends with close().
   size_t open(unsigned short type) {
     size_t place = header.nlmsg_len;
     put(type, nullptr, 0);
@@ -73,7 +73,7 @@ void give_address(int pod_socket, const BareMove& one) {
   message.address = {};
   message.address.ifa_family = AF_INET;
   message.address.ifa_prefixlen = 24;
-  message.address.ifa_index = static_cast<uint32_t>(one.index);  // stays over a move, see bare_detach
+  message.address.ifa_index = static_cast<uint32_t>(one.index);  // a move keeps the index, see bare_detach
   message.put(IFA_LOCAL, &one.address, sizeof one.address);
   message.put(IFA_ADDRESS, &one.address, sizeof one.address);
   ask(pod_socket, message, "address");
@@ -101,7 +101,7 @@ void bare_attach(int host_socket, int pod_socket, int pod_netns, const std::vect
     move.put(IFLA_NET_NS_FD, &pod_netns, sizeof pod_netns);
     move.put(IFLA_IFNAME, one.pod);
     ask(host_socket, move, "move");
-    Message up(0);  // by its name, whatever index it got there
+    Message up(0);  // selected by name, because its index there may differ
     up.put(IFLA_IFNAME, one.pod);
     up.link.ifi_flags = up.link.ifi_change = IFF_UP;
     if (one.pod_mtu != 0) up.put(IFLA_MTU, &one.pod_mtu, sizeof one.pod_mtu);
@@ -112,7 +112,7 @@ void bare_attach(int host_socket, int pod_socket, int pod_netns, const std::vect
 
 void bare_detach(int pod_socket, int host_netns, const std::vector<BareMove>& moves) {
   for (const BareMove& one : moves) {
-    Message move(one.index);  // an index stays over a move unless it is taken in the target
+    Message move(one.index);  // a move keeps the index unless it is taken in the target
     move.put(IFLA_NET_NS_FD, &host_netns, sizeof host_netns);
     move.put(IFLA_IFNAME, one.host);
     if (one.host_mtu != 0) move.put(IFLA_MTU, &one.host_mtu, sizeof one.host_mtu);

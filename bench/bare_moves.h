@@ -11,10 +11,10 @@
 namespace railbed::bench {
 
 struct BareMove {
-  int index = 0;     // in the host's namespace
-  std::string host;  // name there
+  int index = 0;     // in the host's namespace, before the move
+  std::string host;  // name in the host's namespace
   std::string pod;   // name in the pod
-  // Zero: left as it is.
+  // Zero: unchanged.
   uint32_t pod_mtu = 0;
   uint32_t host_mtu = 0;
   uint32_t address = 0;  // IPv4, in network order, with a prefix of 24
@@ -22,12 +22,12 @@ struct BareMove {
 
 // A route socket inside the namespace of `netns_fd`; -1 for the caller's.
 int bare_socket(int netns_fd);
-// Both end the program with a message when the kernel refuses.
+// Both end the program with a message when the kernel refuses a request.
 void bare_attach(int host_socket, int pod_socket, int pod_netns, const std::vector<BareMove>& moves);
-// `indexes` are those inside the pod, in the order of `moves`.
+// `indexes` are the interfaces' indexes inside the pod, in the order of `moves`.
 void bare_detach(int pod_socket, int host_netns, const std::vector<BareMove>& moves);
 
-// macvlans (mode bridge) on the host's interface `master`, with the given indexes and names in the pod.
+// Makes macvlans (mode bridge) on the host's interface `master`, with the given indexes and names in the pod.
 void bare_make(int host_socket, int pod_socket, int pod_netns, int master, const std::vector<BareMove>& links);
 void bare_delete(int pod_socket);
 

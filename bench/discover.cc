@@ -38,7 +38,7 @@ constexpr double kBoundToRaw = 2;
 constexpr double kMemoryBoundToRaw = 0.75;
 constexpr double kBoundRatio = 1.15;
 
-// One function of the made-up machine: 0 is the PF, VF n is n + 1.
+// One function of the generated machine: 0 is the PF, VF n is n + 1.
 struct Function {
   int pf = 0;
   int number = 0;
@@ -196,7 +196,7 @@ T must(Result<T> result) {
   std::exit(1);
 }
 
-// The whole of what was expected, or the figure would be of something else.
+// Stops if anything is missing, because the figure would describe something else.
 void expect_complete(const facts::NodeFacts& node, int vfs_per_pf) {
   size_t complete = 0;
   for (const facts::Nic& nic : node.nics)

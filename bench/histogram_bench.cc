@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the measuring loops pay per sample: recording into the histogram, and into the meter with its series.
+// The cost per sample in the measuring loops: recording into the histogram, and into the meter with its series.
 #include <random>
 #include <vector>
 
@@ -10,7 +10,7 @@
 namespace railbed::perf {
 namespace {
 
-// Around 2 µs with a tail up to milliseconds, as a fabric gives.
+// Around 2 µs with a tail up to milliseconds, typical for a fabric.
 std::vector<uint64_t> latencies() {
   std::mt19937_64 random(1);
   std::lognormal_distribution<double> distribution(7.6, 0.5);

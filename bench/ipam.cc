@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many addresses a second one core gives and takes back: the agent's allocator alone, and with the lease
-// written to the state file (on a tmpfs, as /run is), each in one transaction. Over ranges from /29 to /8 and
-// a /64, with nothing and with 60,000 addresses taken. The best of several runs, because the machine is
-// shared; then the worst of all cases is the figure.
+// How many addresses a second one core gives and takes back: the agent's allocator alone, and with the lease written to
+// the state file (on a tmpfs, like /run), each in one transaction. Over ranges from /29 to /8 and a /64, with nothing
+// and with 60,000 addresses taken. Each case counts its best run, because the machine is shared; the worst case is the
+// figure.
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -22,7 +22,7 @@ constexpr int kRuns = 5;
 constexpr int kPairs = 40'000;
 constexpr int kTaken = 60'000;
 constexpr double kBound = 100'000;
-// Two transactions of SQLite a pair; all addresses of a pod go in the same two.
+// Each pair is two SQLite transactions, which all addresses of a pod share.
 constexpr int kStoredPairs = 2'000;
 constexpr double kStoredBound = 5'000;
 
@@ -46,7 +46,7 @@ api::IpamConfig config_of(const char* subnet) {
   return config;
 }
 
-// In each round another owner, so that nothing is found again where it was.
+// Each round has another owner, so that no allocation finds its address from the round before.
 template <typename Pair>
 double rate_of(int pairs, Pair pair) {
   double best = 0;
@@ -65,7 +65,7 @@ void must(bool right, const char* what) {
   std::exit(1);
 }
 
-// Taken with a hole at its beginning, or each would be the end of one run; every seventh address is free.
+// Leaves seven addresses free after every 600; without gaps all taken addresses would be a single run.
 std::vector<state::AddressLease> leases_of(const Case& one) {
   std::vector<state::AddressLease> leases;
   IpAddress address = IpPrefix::parse(one.subnet)->network();

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reference SR-IOV plugin asks of the kernel for one VF, as one process:  sriov_replay ADD|DEL VF
-// POD IFNAME
+// Repeats the kernel requests of the reference SR-IOV plugin for one VF, as one process:  sriov_replay ADD|DEL VF POD
+// IFNAME
 //
-// The module of that plugin is not to be had here, so its sequence is replayed: look at all VFs of the PF,
-// each setting by a call of its own, a throw-away namespace to rename in, host-local as a program for the
-// address. What its own start and its files cost is left out, in its favour. HOST_LOCAL is the program,
-// HOST_LOCAL_CONF its configuration.
+// The plugin's module is not available here, so its sequence is replayed: look at all VFs of the PF, one call for each
+// setting, a temporary namespace for the rename, host-local as a program for the address. The cost of its own start and
+// of its files is left out, in its favour. HOST_LOCAL is the program, HOST_LOCAL_CONF its configuration.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,7 +28,7 @@ T must(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-// The namespace this thread is in, which is not always the process's.
+// The namespace of this thread, which may differ from that of the process.
 os::Netns here() {
   int fd = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
   if (fd < 0) std::exit(1);
@@ -56,7 +55,7 @@ class Replay {
     const os::Link pf = must(host_->find(IfName{pf_name_}, os::WithVfs::kYes));
     must(host_->change_vf(pf.index, index_, {.spoof_check = false}));
     must(host_->change_vf(pf.index, index_, {.trust = true}));
-    must(host_->find(IfName{pf_name_}, os::WithVfs::kYes));  // verified
+    must(host_->find(IfName{pf_name_}, os::WithVfs::kYes));  // the plugin checks that it exists
     const os::Link link = must(host_->find(IfName{name}, os::WithVfs::kNo));
     {
       if (unshare(CLONE_NEWNET) != 0) std::exit(1);
@@ -87,7 +86,7 @@ class Replay {
   }
 
  private:
-  // As any plugin calls its IPAM plugin; the address that it gives.
+  // Calls an IPAM plugin as any plugin does; returns the address that it gives.
   std::string host_local(const std::string& command) {
     auto variable = [](const char* name) {
       const char* value = std::getenv(name);

@@ -45,7 +45,7 @@ bool write_whole(int fd, std::string_view bytes, const std::string& path, std::s
   return fsync(fd) == 0 || wrong("fsync", path, problem);
 }
 
-// The decimal number with leading zeros, so that names sort by time.
+// The decimal number with leading zeros, so that the order of names is the order of times.
 std::string padded(unsigned long long value) {
   std::string digits = number(value);
   return std::string(digits.size() < 20 ? 20 - digits.size() : 0, '0') + digits;

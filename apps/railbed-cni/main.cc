@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed-cni: the program that a container runtime starts for a CNI plugin; asks the agent, prints its
-// answer.
+// railbed-cni: the program that a container runtime starts for a CNI plugin; it asks the agent and prints the answer.
 //
 //   basename(argv[0]) + CNI_* + standard input ──► /run/railbed/agent.sock ──► standard output + exit status
 //
-// Why so small: a process start is all that is left of a plugin's cost, so this one is static, has no
-// iostream, no locale and one allocation per buffer. When no agent answers: VERSION is answered here (always:
-// it never changes), DEL is written to disk for the agent to repeat and reported as done, ADD and GC fail
-// with code 11 (again later), CHECK and STATUS with 50 (no pods here now).
+// It is small because starting a process is all that remains of a plugin's cost: static, no iostream, no locale, one
+// allocation per buffer. When no agent answers, VERSION is answered here (always, because the answer never changes),
+// DEL is written to disk for the agent to repeat and reported as done, ADD and GC fail with code 11 (try again later),
+// CHECK and STATUS with 50 (no pods can run here at the moment).
 //
-// An agent that is being restarted is away for about 100 ms, and code 11 would cost a pod its whole sandbox.
-// So ADD, CHECK and GC ask again for up to 2 s, but only where nothing can have been begun and an agent has
-// been here since boot: its socket or the lock beside it is there. A request that an agent took and did not
-// answer is not repeated: the runtime must hear of it and send DEL.
+// A restarting agent is away for about 100 ms, and code 11 would cost a pod its whole sandbox. So ADD, CHECK and GC ask
+// again for up to 2 s, but only if no agent can have begun the request and an agent has run since boot: its socket or
+// the lock beside it exists. A request that an agent accepted and did not answer is not repeated: the runtime must
+// learn of it and send DEL.
 //
 // RAILBED_SOCKET, RAILBED_PENDING, RAILBED_TIMEOUT_MS (of the whole run, 110000) and RAILBED_RETRY_MS (2000)
 // are for tests; a runtime gives plugins its own environment. Threading: one. Failure: JSON on standard
@@ -46,13 +45,13 @@ constexpr int kTryAgainLater = 11;
 constexpr int kUnavailable = 50;
 constexpr int kInvalidEnvironment = 4;
 constexpr int kIo = 5;
-constexpr size_t kMostConfigBytes = 900 << 10;  // with the environment below the agent's 1 MiB
-constexpr int64_t kDefaultTimeoutMs = 110'000;  // a sandbox has 120 s or more
+constexpr size_t kMostConfigBytes = 900 << 10;  // together with the environment less than the agent's 1 MiB
+constexpr int64_t kDefaultTimeoutMs = 110'000;  // runtimes give a sandbox 120 s or more
 constexpr int64_t kDefaultRetryMs = 2'000;
 constexpr int kFirstPauseMs = 10;
 constexpr int kLongestPauseMs = 80;
 
-// `railbed cni` finds by this what is a shim, and of which version.
+// `railbed cni` recognizes a shim and its version by this text.
 constexpr std::string_view kMarker = "railbed-cni-shim/" RAILBED_VERSION "\n";
 
 int64_t now_ms() {
@@ -67,7 +66,7 @@ struct Deadline {
     const int64_t left = at_ms - now_ms();
     return left < 0 ? 0 : static_cast<int>(left);
   }
-  // False when the time is over.
+  // False when the time is up.
   bool wait(int fd, short what) const {
     for (;;) {
       pollfd one{fd, what, 0};
@@ -111,7 +110,7 @@ int failed(int code, const std::string& message, const std::string& details) {
   return 1;
 }
 
-// False when it does not end in time or is too large.
+// False when the input does not end in time or is too large.
 bool read_input(const Deadline& until, std::string& config, std::string& why) {
   char buffer[16 << 10];
   while (until.wait(STDIN_FILENO, POLLIN)) {
@@ -132,15 +131,15 @@ bool read_input(const Deadline& until, std::string& config, std::string& why) {
   return false;
 }
 
-// One try to ask. `again`: no agent has begun with it, and there may be one soon.
+// The outcome of one request. `again` means that no agent has begun it and that one may be there soon.
 struct Attempt {
   std::optional<cni::WireAnswer> answer;
   std::string why;
   bool again = false;
 };
 
-// Nobody listens: was an agent here since boot? One that was killed leaves its socket, one that stopped the
-// lock beside it.
+// After a failed connect: whether an agent has run since boot. A killed one leaves its socket, one that stopped leaves
+// the lock beside it.
 bool may_come_back(const char* path, int error) {
   if (error == ECONNREFUSED) return true;
   return error == ENOENT && access((std::string(path) + ".lock").c_str(), F_OK) == 0;
@@ -155,7 +154,7 @@ int open_socket(const char* path, const Deadline& until, Attempt& attempt) {
   }
   strcpy(address.sun_path, path);
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  // For connect, which waits while the agent's queue is full.
+  // Bounds connect(2), which waits while the agent's queue is full.
   const int left = until.left_ms();
   const timeval most{left / 1000, left % 1000 * 1000 + 1};
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
@@ -170,7 +169,7 @@ int open_socket(const char* path, const Deadline& until, Attempt& attempt) {
   return -1;
 }
 
-// False when the other side closed before it had all. That is no end: what it said before can still be read.
+// False when the agent closed the connection before it got everything. Its answer may still be there to read.
 bool send_frame(int fd, const Deadline& until, std::string_view frame) {
   while (!frame.empty() && until.wait(fd, POLLOUT)) {
     const ssize_t put = send(fd, frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -181,7 +180,7 @@ bool send_frame(int fd, const Deadline& until, std::string_view frame) {
   return true;
 }
 
-// `unread`: the agent cannot have the whole request.
+// `unread` means that the agent cannot have received the whole request.
 void read_answer(int fd, const Deadline& until, bool unread, Attempt& attempt) {
   std::string frame;
   char buffer[16 << 10];
@@ -192,7 +191,7 @@ void read_answer(int fd, const Deadline& until, bool unread, Attempt& attempt) {
     }
     const ssize_t got = recv(fd, buffer, sizeof buffer, MSG_DONTWAIT);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    // The kernel's word for a socket that was closed, or never accepted, with bytes in it that nobody read.
+    // ECONNRESET: the agent closed the socket, or never accepted it, without reading everything in it.
     unread = unread || (got < 0 && errno == ECONNRESET);
     if (got <= 0) break;
     frame.append(buffer, static_cast<size_t>(got));
@@ -231,7 +230,7 @@ Attempt ask(std::string_view command, const Deadline& until, std::string_view fr
   return attempt;
 }
 
-// What is done when no agent answers.
+// Handles a command that no agent answered.
 int without_agent(std::string_view command, const std::string& frame, const std::string& why) {
   const std::string hint = "is the railbed agent running? systemctl status railbed-agent";
   if (command == "CHECK" || command == "STATUS") return failed(kUnavailable, why, hint);

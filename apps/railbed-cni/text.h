@@ -9,7 +9,7 @@ namespace railbed::shim {
 
 std::string json_quoted(std::string_view text);
 std::string number(unsigned long long value);
-// "ENOENT (No such file or directory)"; strerror would bring in message catalogues.
+// "ENOENT (No such file or directory)". strerror(3) would link the message catalogues.
 std::string error_text(int sys_errno);
 
 }  // namespace railbed::shim

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed agent: serves CNI requests until it is told to stop.
+// railbed agent: serves CNI requests until it is stopped.
 //
-//   railbed-cni ─► Server ─► 16 workers ─► metered ─► (ADD: journaled DELs first) ─► Service ─► kernel, state
+//   railbed-cni ─► Server ─► a thread each ─► metered ─► (ADD: journaled DELs first) ─► Service ─► kernel, state
 //                                                                    ▲
 //   pending-del/*.del ─► repeater: at the start, then every 5 s ─────┘        Prometheus ─► metrics' endpoint
 //
-// Threads: the reader (main), the workers, the repeater, dhcp's, the endpoint's. They end in this order:
-// server (drained), repeater, dhcp, endpoint.
+// Threads: the reader (main), those of requests, the repeater, dhcp's, the endpoint's. SIGTERM ends executed programs
+// and waits for turns at once; then server (drained), repeater, dhcp. Whatever is still not done two seconds later is
+// cut off: all that it began is recorded, and the next agent ends or undoes it.
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -62,7 +63,7 @@ struct Options {
   agent::ServerOptions server;
 };
 
-// A long-lived process with threads that mostly wait: two heaps and small stacks are enough.
+// The threads of this long-lived process mostly wait: two heaps and small stacks are enough.
 void limit_memory() {
   mallopt(M_ARENA_MAX, 2);
   mallopt(M_TRIM_THRESHOLD, 256 << 10);
@@ -73,7 +74,7 @@ void limit_memory() {
   pthread_attr_destroy(&attributes);
 }
 
-// Everything that handles requests; made in this order.
+// Everything that handles requests; members are constructed in this order.
 struct Parts {
   os::Kernel& kernel;
   state::Store& store;
@@ -93,7 +94,7 @@ struct Parts {
       : kernel(machine), store(state), manifests(machine, state, options.manifests, options.settings) {}
 };
 
-// Addresses that whereabouts gave before this machine was switched over.
+// Takes over addresses that whereabouts gave before this machine was switched over.
 Result<void> adopt_pools(Parts& parts, agent::Engine::Turn& turn, const std::string& directory) {
   auto pools = agent::pools_in_directory(parts.kernel.files(), directory);
   const agent::Adopted adopted = TRY(parts.meta.adopt_from(turn, std::move(pools)).context("--adopt {}", directory));
@@ -103,8 +104,8 @@ Result<void> adopt_pools(Parts& parts, agent::Engine::Turn& turn, const std::str
   return {};
 }
 
-// What a killed agent left is finished or undone before the first request is taken. Interfaces first, then
-// their addresses; what is picked up comes last, so that ours are in the way and not the other way round.
+// Finishes or undoes what a killed agent left, before the first request. Interfaces come first, then their addresses;
+// allocations of whereabouts come last, so that in a conflict railbed's own address wins.
 Result<void> recover(Parts& parts, const Options& options) {
   {
     agent::Engine::Turn turn = TRY(parts.engine.turn(kTurnAtStart).context("waiting for the state"));
@@ -122,7 +123,7 @@ Result<void> recover(Parts& parts, const Options& options) {
   return parts.dhcp.start();
 }
 
-// Repeats journaled DELs every few seconds, in a thread of its own.
+// Repeats journaled DELs every few seconds, in its own thread.
 class Repeater {
  public:
   Repeater(agent::Replay& replay, Parts& parts)
@@ -133,7 +134,7 @@ class Repeater {
     std::mutex mutex;
     std::condition_variable_any stopped;
     std::unique_lock lock(mutex);
-    // Programs that are executed may ask this agent for addresses, so not before it answers.
+    // Plugins run by this recovery may ask this agent for addresses, so it must already answer requests.
     if (auto lines = parts_.meta.recover(parts_.engine))
       for (const std::string& line : *lines) log::info(line);
     else
@@ -145,7 +146,7 @@ class Repeater {
   }
   agent::Replay& replay_;
   Parts& parts_;
-  std::jthread thread_;  // last: it uses the others
+  std::jthread thread_;  // last member, because the thread uses the others
 };
 
 agent::Reply handle(Parts& parts, agent::Replay& replay, const cni::Request& request) {
@@ -182,8 +183,8 @@ Result<int> run(Options& options) {
     now.pending_dels = replay.pending();
     return now;
   });
-  // A wrong address is the caller's mistake. A port that somebody else has, any user of this machine among
-  // them, is not worth the pods of the node.
+  // A wrong address is the caller's mistake. A port in use is only a warning: any user of this machine could take it,
+  // and the node's pods are more important.
   if (options.metrics != "off")
     if (auto served = parts.metrics.expose(options.metrics); !served.has_value()) {
       if (served.error().code == Code::kInvalid) return fail(std::move(served).error());
@@ -194,13 +195,22 @@ Result<int> run(Options& options) {
         std::move(listener), [&](const cni::Request& request) { return handle(parts, replay, request); },
         options.server);
     const Repeater repeater(replay, parts);
+    const std::stop_callback hurry(stop.token(), [&] {
+      kernel->processes().end_all();
+      parts.engine.stop();
+    });
     log::info(fmt::format("railbed {} answers on {}", RAILBED_VERSION, options.socket));
-    TRY(server.run(stop.token()));
+    if (TRY(server.run(stop.token())) == agent::Server::End::kCutOff) {
+      log::warn(
+          "stopped; requests that were being worked on are cut off, the next agent ends or undoes what they began");
+      std::fflush(nullptr);
+      std::quick_exit(kExitOk);
+    }
   }
   parts.dhcp.stop();
   log::info("stopped");
-  // All is written, and railbed-cni is waiting for the next agent. The library that serves metrics would take
-  // up to 2 s to end its threads.
+  // Everything is written, and railbed-cni waits for the next agent. The library of the metrics endpoint would need up
+  // to 2 s to end its threads.
   std::fflush(nullptr);
   std::quick_exit(kExitOk);
 }

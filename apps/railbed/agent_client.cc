@@ -17,11 +17,11 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kAnswerTime{120'000};
 constexpr milliseconds kLockTime{60'000};
-// No default network: a pod of manifests has a namespace of its own and the networks that it asks for.
+// No default network: a pod from manifests has its own namespace and only the networks that it asks for.
 constexpr const char* kConfig =
     R"({"cniVersion": "1.1.0", "name": "railbed", "type": "railbed", "unknownPod": "fail"})";
 
-// One request and its answer over a connection of its own.
+// One request and its answer over one connection.
 class Conversation {
  public:
   Conversation(os::Connection connection, os::Clock& clock, const std::string& socket)
@@ -81,7 +81,7 @@ class Conversation {
   std::string got_;
 };
 
-// What a failed answer says, in our words.
+// The error in a failed answer.
 Error error_of(const std::string& output, const std::string& socket) {
   doc::Diagnostics diagnostics;
   auto answer = doc::parse_json(std::make_shared<const doc::Source>(doc::Source{socket, output}), diagnostics);

@@ -18,12 +18,12 @@ namespace railbed {
 
 inline constexpr const char* kAgentSocket = "/run/railbed/agent.sock";
 
-// Whether somebody listens there.
+// Whether an agent accepts connections on this socket.
 bool agent_listens(const std::string& socket);
 
 class AgentClient : public node::PodServer {
  public:
-  // `store` was opened with `shared`; holds its lock from now on, waiting for at most `wait`.
+  // `store` must have been opened with `shared`. Takes its lock, waiting for at most `wait`, and keeps it.
   static Result<std::unique_ptr<AgentClient>> open(const std::string& socket, state::Store& store, os::Clock& clock,
                                                    std::chrono::milliseconds wait);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed attachments: pods with their sandboxes, interfaces, devices and addresses. Needs no root, no lock.
+// railbed attachments: pods with their sandboxes, interfaces, devices and addresses. Needs neither root nor the lock.
 #include <cstdio>
 #include <map>
 
@@ -22,7 +22,7 @@ using doc::Value;
 using report::Cell;
 using report::Paint;
 
-// One record, in the words of people and programs.
+// One record, as text and JSON show it.
 struct Row {
   std::string pod;
   std::string container;
@@ -120,7 +120,7 @@ Value interface_value(const Row& row) {
   return value;
 }
 
-// Sandboxes with their interfaces, in the order in which they came.
+// Sandboxes with their interfaces, in the order in which they were attached.
 Result<Value> to_value(state::Store& store, const std::vector<Row>& rows) {
   Value list = Value::array();
   std::map<std::string, size_t> places;
@@ -167,7 +167,7 @@ void print(const std::vector<Row>& rows) {
 Result<void> run(const StateOptions& options, bool json) {
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   std::unique_ptr<state::Store> store = TRY(options.look(*kernel));
-  if (store == nullptr) store = state::memory_store();  // railbed has changed nothing here
+  if (store == nullptr) store = state::memory_store();  // no state: railbed has attached nothing
   std::vector<Row> rows;
   for (const state::Attachment& record : TRY(store->attachments())) rows.push_back(row_of(record));
   if (json)

@@ -40,7 +40,7 @@ std::string print_as(const check::Report& report, const std::string& output) {
   return check::to_text(report);
 }
 
-// Whole or not at all: the new text stands beside the file before it takes its name.
+// Replaces the file completely or not at all: the new text is written beside it and then renamed.
 Result<void> replace_file(const std::string& path, const std::string& text) {
   namespace fs = std::filesystem;
   const std::string fresh = path + ".railbed-new";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed cni: the shim in the place of the CNI plugins, the originals kept, and back.
+// railbed cni: installs the shim in place of the CNI plugins, keeps the originals, and restores them.
 #include "agent/door/shims.h"
 #include "agent/leftovers/hand_over.h"
 #include "doc/json.h"
@@ -18,13 +18,13 @@ constexpr size_t kMostShimBytes = 4 << 20;
 struct Options {
   std::string action;
   std::string folder = "/opt/cni/bin";
-  std::vector<std::string> types{std::begin(agent::kShimTypes), std::end(agent::kShimTypes)};
+  std::vector<std::string> types{agent::shim_types().begin(), agent::shim_types().end()};
   std::string shim;
   std::string output = "text";
   StateOptions state;
 };
 
-// Beside this program, unless another place is named.
+// Reads the shim that is beside this program, unless another path is given.
 Result<std::string> read_shim(const os::ProgramFiles& files, const Options& options) {
   std::string path = options.shim;
   if (path.empty()) {
@@ -56,7 +56,7 @@ Result<int> tell(const agent::Shims& shims, const Options& options) {
   return kExitOk;
 }
 
-// Pods that railbed attached stay, and their DEL goes to the originals from here on.
+// Pods that railbed attached stay; from now on the original plugins get their DEL.
 Result<void> hand_over(const Options& options) {
   const auto kernel = os::real_kernel();
   const auto store = TRY(options.state.look(*kernel));
@@ -97,7 +97,7 @@ int cni_verb(CommandLine& line) {
   line.option("--bin-dir", &options.folder, "where the runtime looks for plugins").show_default().directory();
   line.option("--types", &options.types, "names of plugins, with commas between them (all)")
       .with_commas()
-      .one_of(agent::kShimTypes);
+      .one_of(agent::shim_types());
   line.option("--shim", &options.shim, "the program to install (railbed-cni beside railbed)").file();
   line.option("--state-dir", &options.state.directory, "where the agent's state is").show_default().directory();
   line.option("-o,--output", &options.output, "text or json").one_of({"text", "json"});

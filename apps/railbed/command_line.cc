@@ -132,7 +132,7 @@ CommandLine& CommandLine::subcommand(std::string_view name, std::string_view abo
   return made;
 }
 
-// Declarations become CLI11's objects, which check and fill the destinations.
+// Translates declarations to CLI11's objects, which check the arguments and fill the destinations.
 class OptionParser {
  public:
   static void declare(CLI::App& app, const CommandLine& line) {
@@ -198,7 +198,7 @@ std::optional<int> CommandLine::parse() {
   try {
     app.parse(static_cast<int>(arguments_.size()), arguments_.data());
   } catch (const CLI::ParseError& problem) {
-    // CLI11 ends with numbers of its own (109 for an unknown option).
+    // CLI11 has its own exit statuses (109 for an unknown option).
     return app.exit(problem) == 0 ? kExitOk : kExitError;
   }
   OptionParser::choose(app, *this);

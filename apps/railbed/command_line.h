@@ -29,27 +29,27 @@
 
 namespace railbed {
 
-// What a value names, for those who complete it.
+// What the value of an option names, for shell completion.
 enum class Names : uint8_t { kNothing, kFile, kDirectory };
 
-// One option, flag or positional, as people are told about it.
+// One option, flag or positional, as help, manual pages and completions show it.
 struct Declaration {
-  std::vector<std::string_view> names;  // {"-o", "--output"}; of a positional what stands for it: {"FILES"}
+  std::vector<std::string_view> names;  // {"-o", "--output"}; for a positional its placeholder: {"FILES"}
   std::string_view help;
   std::vector<std::string_view> choices;    // empty: any value
-  std::vector<std::string_view> excluded;   // options that cannot stand beside it, by their last names
-  std::optional<std::string> default_text;  // where it is shown
+  std::vector<std::string_view> excluded;   // options that exclude this one, by their last names
+  std::optional<std::string> default_text;  // where help shows it
   Names value_names = Names::kNothing;
   bool takes_value = true;  // false: a flag
   bool is_number = false;
   bool many = false;      // may be given more than once
-  bool commas = false;    // of many: also with commas between them
-  bool required = false;  // the command line is wrong without it
+  bool commas = false;    // with `many`: also several with commas between them
+  bool required = false;  // the command line is invalid without it
 
   bool positional() const { return !names.front().starts_with('-'); }
 };
 
-// Where the value goes: a bool is a flag, a vector takes many.
+// Where the value goes: a bool for a flag, a vector for many values.
 using Destination =
     std::variant<bool*, std::string*, std::vector<std::string>*, int*, int64_t*, uint16_t*, uint64_t*, double*>;
 
@@ -58,11 +58,11 @@ class Option {
   Option(std::string_view names, Destination destination, std::string_view help);
 
   Option& required();
-  // Help shows the value that the destination has now.
+  // Help shows the destination's value at this moment.
   Option& show_default();
   Option& one_of(std::span<const std::string_view> choices);
   Option& one_of(std::initializer_list<std::string_view> choices);
-  Option& in_any_case();  // of one_of: the value becomes the choice as it is written there
+  Option& in_any_case();  // with one_of: the value becomes the choice in its spelling there
   Option& file();         // a path, which need not exist
   Option& directory();
   Option& existing_file();
@@ -70,8 +70,8 @@ class Option {
   Option& between(double low, double high);
   Option& positive();
   Option& size_in_bytes();   // "64KiB"
-  Option& one_value_each();  // of many: `--facts A --facts B`, so that what follows A may be positional
-  Option& with_commas();     // of many: also `--types A,B`
+  Option& one_value_each();  // with many: `--facts A --facts B`, so that a word after A may be positional
+  Option& with_commas();     // with many: also `--types A,B`
   Option& excludes(const Option& other);
 
   const Declaration& declaration() const { return declaration_; }
@@ -96,25 +96,25 @@ class Option {
 
 class CommandLine {
  public:
-  // `arguments` as the verb has them: its name first. None at all: to be described only.
+  // `arguments` begin with the verb's name. Without any, the object only collects declarations.
   CommandLine(std::string_view name, std::span<char* const> arguments);
   CommandLine(CommandLine&&) = default;
 
   void about(std::string_view text) { about_ = text; }
-  // An exit status beside 0 and 1, with what it means.
+  // An exit status besides 0 and 1, with its meaning.
   void exit_status(int status, std::string_view meaning) { statuses_.push_back({status, meaning}); }
   // `names`: "-o,--output", or "FILES" for a positional.
   Option& option(std::string_view names, Destination destination, std::string_view help);
-  // Where there are any, exactly one is to be given.
+  // If a verb has subcommands, a command line must have exactly one of them.
   CommandLine& subcommand(std::string_view name, std::string_view about);
 
-  // Nothing when the verb can go on; otherwise the status to end with: kExitOk after --help, kExitError after
-  // a wrong option, which is told on standard error. A line to be described only ends here, with kExitOk.
+  // nullopt when the verb can go on; otherwise the exit status: kExitOk after --help, kExitError after a wrong option
+  // (with a message on standard error). An object that only collects declarations ends here with kExitOk.
   std::optional<int> parse();
 
   std::span<char* const> arguments() const { return arguments_; }
   bool described_only() const { return arguments_.empty(); }
-  bool chosen() const { return chosen_; }  // of a subcommand, after parse()
+  bool chosen() const { return chosen_; }  // for a subcommand, after parse()
 
   struct Status {
     int status;
@@ -132,7 +132,7 @@ class CommandLine {
   std::span<char* const> arguments_;
   std::string_view about_;
   std::vector<Status> statuses_;
-  std::deque<Option> options_;  // options are referred to while more are declared
+  std::deque<Option> options_;  // a deque, because references to options must stay valid
   std::vector<std::unique_ptr<CommandLine>> subcommands_;
   bool chosen_ = false;
 };

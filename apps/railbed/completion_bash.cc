@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The script walks over the words before the cursor to find the command ("check", "perf bw"), the option that
-// waits for its value, and how many positionals stand there. What the commands take is in three `case`s,
-// which are made from the declarations.
+// The script walks over the words before the cursor to find the command ("check", "perf bw"), the option that needs a
+// value, and the number of positionals. The arguments of the commands are in three `case`s, generated from the
+// declarations.
 #include <fmt/core.h>
 
 #include "completion.h"
@@ -9,7 +9,7 @@
 namespace railbed {
 namespace {
 
-// A set of arguments with the words that lead to it: "check", "perf bw".
+// A set of arguments with the words that select it: "check", "perf bw".
 struct Command {
   std::string words;
   const CommandLine& line;
@@ -24,8 +24,8 @@ std::vector<Command> commands_of(std::span<const Described> verbs) {
   return all;
 }
 
-// How the script completes a value: "file", "directory", "words text json", "list a b" (with commas between
-// them), or "any" where nothing is known.
+// How the script completes a value: "file", "directory", "words text json", "list a b" (with commas between them), or
+// "any" without a known choice.
 std::string kind_of(const Declaration& option) {
   if (option.value_names == Names::kFile) return "file";
   if (option.value_names == Names::kDirectory) return "directory";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The script is one `complete` per declared option, under a condition on the words that stand there.
+// The script is one `complete` per declared option, with a condition on the words before the cursor.
 #include <fmt/core.h>
 
 #include "completion.h"

@@ -7,7 +7,7 @@
 namespace railbed {
 namespace {
 
-// Inside '…' in zsh: a quote ends it, and _arguments reads brackets and colons.
+// Escapes for zsh's '…', which ends at a quote, and for _arguments, which interprets brackets and colons.
 std::string escape(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -63,7 +63,7 @@ std::string arguments_of(const CommandLine& line) {
   return specs;
 }
 
-// `word` is the word that chooses: the verb, or the subcommand behind it.
+// Each pair is a word (a verb, or a subcommand after it) and its description.
 std::string choices_of(std::string_view array, const std::vector<std::pair<std::string_view, std::string_view>>& all) {
   std::string text = fmt::format("  {}=(\n", array);
   for (const auto& [name, summary] : all) text += fmt::format("    '{}:{}'\n", name, escape(summary));
@@ -110,7 +110,7 @@ std::string zsh_completion(std::span<const Described> verbs) {
       "  if [[ $state == verb ]]; then\n    _describe verb verbs\n    return\n  fi\n"
       "  case $words[1] in\n{}    help) _describe verb verbs ;;\n  esac\n}}\n\n",
       choices_of("verbs", names), cases);
-  // Read as a file of $fpath, or by `source <(railbed completion zsh)`.
+  // Works as a file in $fpath and with `source <(railbed completion zsh)`.
   return script +
          "if [ \"$funcstack[1]\" = \"_railbed\" ]; then\n  _railbed \"$@\"\nelse\n  compdef _railbed railbed\nfi\n";
 }

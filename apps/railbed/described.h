@@ -17,10 +17,10 @@ struct Described {
   CommandLine line;
 };
 
-// Runs each verb only to hear what it declares.
+// Runs each verb only to collect its declarations.
 std::vector<Described> describe_verbs();
 
-// What stands for the value of an option: "FILE", "N", "text|json".
+// The placeholder for the value of an option: "FILE", "N", "text|json".
 std::string value_placeholder(const Declaration& option);
 
 }  // namespace railbed

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed discover: what this node is (or the recorded one), for people and for programs.
+// railbed discover: the facts of this node (or of a recorded one), for people and for programs.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -43,7 +43,7 @@ Result<void> print(const facts::NodeFacts& node, const std::string& output) {
   return {};
 }
 
-// As a tar, or, for fixtures, as one text that can be read and edited.
+// Writes a tar file or, for fixtures, one text that can be read and edited.
 Result<void> write_recording(os::Recorder& recorder, const std::string& path) {
   if (!path.ends_with(".machine")) return recorder.write(path);
   std::string tar = path + ".tar";

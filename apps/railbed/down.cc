@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed down: gives the machine back as it was before `up`.
+// railbed down: restores the machine as it was before `up`.
 
 #include "node/privileges.h"
 #include "node/standalone.h"

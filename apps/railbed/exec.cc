@@ -24,7 +24,7 @@ struct Request {
   std::vector<std::string> command;
 };
 
-// By hand: everything behind POD belongs to the command, its options too.
+// Parsed by hand, because everything after POD belongs to the command, including its options.
 Result<Request> parse(std::span<char* const> arguments) {
   Request request;
   size_t at = 1;
@@ -46,7 +46,7 @@ Result<state::PodRecord> find_pod(const std::vector<state::PodRecord>& pods, con
   for (const state::PodRecord& pod : pods) {
     known += (known.empty() ? "" : ", ") + pod.pod;
     if (pod.pod == name) return pod;
-    // Under a container runtime: "namespace/name@container".
+    // Pods of a container runtime are recorded as "namespace/name@container".
     std::string pod_name = state::Sandbox::of_key(pod.pod).pod;
     if (pod_name == name || (name.find('/') == std::string::npos && pod_name.ends_with("/" + name)))
       found.push_back(pod);

@@ -8,14 +8,14 @@
 
 namespace railbed {
 
-// The exit statuses that all verbs share; 2 is for "there is something to change" (`plan`) or to mend (`check`).
+// The exit statuses that all verbs share; 2 means that there is something to change (`plan`) or to fix (`check`).
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitError = 1;
 inline constexpr int kExitChange = 2;
 
-// "railbed: <the error's whole story>" on stderr; kExitError.
+// Prints "railbed: <the error with its whole context>" on stderr; returns kExitError.
 int give_up(const Error& error);
-// The result's exit status; an error is given up on.
+// The result's value, or give_up() with its error.
 int status_of(const Result<int>& result);
 
 }  // namespace railbed

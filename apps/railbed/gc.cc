@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed gc: what no namespace owns, shown, and removed with --yes.
+// railbed gc: lists what no namespace owns any more; --yes removes it.
 #include <algorithm>
 #include <cstdio>
 
@@ -41,7 +41,7 @@ void print(const std::vector<agent::Leftover>& leftovers, bool removed) {
 Result<int> run(const StateOptions& options, const std::string& pending, bool yes, bool json) {
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   std::unique_ptr<os::Disk> disk = os::real_disk();
-  // An agent shares the state: the lock is taken for as long as this works.
+  // Removing changes the state, which an agent shares, so it needs the lock for the whole run.
   std::unique_ptr<state::Store> store = yes ? TRY(options.open(*kernel)) : TRY(options.look(*kernel));
   std::vector<agent::Leftover> leftovers = TRY(agent::find_leftovers(*kernel, store.get(), *disk, pending));
   if (yes && store != nullptr) TRY(agent::remove_leftovers(*kernel, *store, *disk, leftovers));

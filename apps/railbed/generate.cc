@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed generate: the manifests that fit nodes. railbed size: their VFs and addresses as a table.
+// railbed generate: manifests that fit the given nodes. railbed size: their VFs and addresses as a table.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -50,7 +50,7 @@ void add_options(CommandLine& line, Options& options) {
   line.option("--resource-prefix", &options.wish.resource_prefix, "of resource names").show_default();
 }
 
-// The nodes in files, or this machine.
+// The nodes in the given files, or this machine.
 Result<std::vector<facts::NodeFacts>> read_nodes(const Options& options) {
   std::vector<facts::NodeFacts> nodes;
   if (options.facts.empty()) {

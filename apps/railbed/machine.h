@@ -24,15 +24,15 @@ struct Machine {
 
 Result<std::unique_ptr<os::Kernel>> open_machine(const Machine& machine);
 
-// The machine's options with a name in any case: a recording that does not tell one is called after its file.
+// The machine's options with a node name in every case: a recording without one is named after its file.
 facts::CollectOptions collect_options(const Machine& machine, const os::Kernel& kernel);
 
-// The nodes in files of facts (`railbed discover -o yaml` or json; several in one are allowed), or the machines of
-// recordings (FILE.tar, FILE.machine), in the order of the files. What is wrong in facts is in the diagnostics.
+// The nodes in files of facts (`railbed discover -o yaml` or json; a file may have several), or the machines of
+// recordings (FILE.tar, FILE.machine), in the order of the files. Errors in facts go to the diagnostics.
 Result<std::vector<facts::NodeFacts>> read_nodes_of(const std::vector<std::string>& paths,
                                                     doc::Diagnostics& diagnostics);
 
-// Which pods hold which VFs of this machine, as railbed's state says; none without a state.
+// Which pods hold which VFs of this machine, from railbed's state; none without a state.
 Result<plan::InUse> vfs_in_use();
 
 }  // namespace railbed

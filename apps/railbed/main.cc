@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed: one program, one verb per file. This file only finds the verb.
+// railbed: one program with one file per verb. This file only selects the verb.
 //
 //   railbed VERB …        the verb
 //   railbed help [VERB]   as --help, as VERB --help

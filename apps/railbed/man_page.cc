@@ -9,7 +9,7 @@
 namespace railbed {
 namespace {
 
-// The code point that begins at `text[at]`, which is UTF-8; `at` moves behind it.
+// The UTF-8 code point that begins at `text[at]`; moves `at` behind it.
 uint32_t next_code_point(std::string_view text, size_t& at) {
   const auto first = static_cast<unsigned char>(text[at++]);
   if (first < 0x80) return first;
@@ -19,8 +19,8 @@ uint32_t next_code_point(std::string_view text, size_t& at) {
   return code;
 }
 
-// Text that troff shows as it is. A '-' is a minus, since what has one is mostly typed; what would be a
-// request at the beginning of a line is none behind \&.
+// Escapes text so that troff prints it unchanged. A '-' becomes a minus, because users mostly type such words; \& keeps
+// a line that begins like a request from being one.
 std::string escape(std::string_view text) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
@@ -35,7 +35,7 @@ std::string escape(std::string_view text) {
       out += "\\(aq";
     else if (code == '`')
       out += "\\(ga";
-    else if (code == 0x2026)  // an ellipsis, which an ASCII terminal lacks
+    else if (code == 0x2026)  // an ellipsis, which ASCII terminals lack
       out += "...";
     else if (code < 0x80)
       out += static_cast<char>(code);
@@ -60,7 +60,7 @@ std::string title(std::string_view name) {
                      escape(upper), RAILBED_VERSION);
 }
 
-// "bold -o, --output, slanted what stands for the value".
+// "bold -o, --output, slanted placeholder of the value".
 std::string heading(const Declaration& option) {
   if (option.positional()) return slanted(option.names.front());
   std::string text;
@@ -75,7 +75,7 @@ std::string join(const std::vector<std::string_view>& words) {
   return text;
 }
 
-// The help, and behind it what the declaration alone says.
+// The help text, followed by what only the declaration says.
 std::string explanation(const Declaration& option) {
   std::string text(option.help);
   auto add = [&](const std::string& sentence) { text += (text.empty() ? "" : "; ") + sentence; };
@@ -104,7 +104,7 @@ std::string synopsis(const std::string& command, const CommandLine& line) {
   return text + "\n";
 }
 
-// Lines that an author broke for the terminal flow here.
+// Joins the lines that an author broke for the terminal.
 std::string paragraphs(std::string_view text) {
   std::string flowing(text);
   std::ranges::replace(flowing, '\n', ' ');

@@ -12,9 +12,9 @@
 
 namespace railbed {
 
-// railbed(1): the verbs and the places that railbed uses.
+// railbed(1): the verbs and the files that railbed uses.
 std::string man_page_of_all(std::span<const Described> verbs);
-// railbed-check(1), …: what a verb does, its options, how it ends.
+// railbed-check(1), …: the purpose of a verb, its options, its exit statuses.
 std::string man_page_of(const Described& verb);
 
 }  // namespace railbed

@@ -20,16 +20,16 @@ struct Manifests {
   doc::Diagnostics diagnostics;
 };
 
-// One file as it is; "-" is standard input.
+// The content of one file; "-" is standard input.
 Result<doc::SourcePtr> read_source(const std::string& path);
 
-// All files that `paths` name, read. A directory stands for the files below it with one of these endings
-// (".yaml"), by path.
+// The content of all files in `paths`. A directory means the files below it with one of these endings (".yaml"), in the
+// order of paths.
 Result<std::vector<doc::SourcePtr>> read_sources(const std::vector<std::string>& paths,
                                                  const std::set<std::string>& endings);
 
-// "-" is standard input; a directory stands for the *.yaml, *.yml and *.json files below it, by path. A
-// directory without any is an error: it is a typing mistake more often than a wish.
+// "-" is standard input; a directory means the *.yaml, *.yml and *.json files below it, in the order of paths. A
+// directory without any is an error, because it is more often a typing mistake than intended.
 Result<Manifests> read_manifests(const std::vector<std::string>& paths);
 
 // What the rules of `railbed check` find in these manifests, as they were resolved. Findings with an id of `forced` are
@@ -37,7 +37,7 @@ Result<Manifests> read_manifests(const std::vector<std::string>& paths);
 doc::Diagnostics rule_findings(const Manifests& manifests, const graph::Resolution& resolution,
                                const std::vector<std::string>& forced);
 
-// The diagnostics on standard error, and how many of each severity; nothing when there are none.
+// Prints the diagnostics and their number per severity on standard error; prints nothing when there are none.
 void print_diagnostics(const doc::Diagnostics& diagnostics);
 
 }  // namespace railbed

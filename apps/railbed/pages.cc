@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed man, railbed completion: what verbs declare, as manual pages and as scripts for shells.
+// railbed man, railbed completion: the declarations of all verbs as manual pages and as shell scripts.
 #include <cerrno>
 #include <cstdio>
 #include <fstream>

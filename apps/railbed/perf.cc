@@ -95,7 +95,8 @@ Result<int> run_client(const PerfArguments& arguments, TestKind kind, const std:
   options.place.gid_rule = TRY(GidRule::parse(arguments.gid_rule));
   const bool terminal = isatty(STDERR_FILENO) == 1;
   if (terminal) options.on_progress = [](const std::string& line) { fmt::print(stderr, "\r\033[K{}", line); };
-  auto measurement = measure(options, spec_of(arguments, kind));
+  const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
+  auto measurement = measure(*kernel, options, spec_of(arguments, kind));
   if (terminal) fmt::print(stderr, "\r\033[K");
   if (!measurement) return fail(std::move(measurement.error()));
   const std::string json = to_json({*measurement});
@@ -117,8 +118,9 @@ Result<int> run_server(const PerfArguments& arguments) {
     fmt::print("{}\n", line);
     std::fflush(stdout);
   };
+  const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   const StopSignal signal;  // before any thread
-  const std::unique_ptr<Server> server = TRY(Server::open(std::move(options)));
+  const std::unique_ptr<Server> server = TRY(Server::open(*kernel, std::move(options)));
   const std::stop_callback on_stop(signal.token(), [&server] { server->stop(); });
   fmt::print("serving on {} port {}{}; Ctrl-C ends\n", arguments.bind.empty() ? "all addresses" : arguments.bind,
              server->port(), arguments.device.empty() ? "" : ", RDMA device " + arguments.device);

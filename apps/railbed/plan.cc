@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed plan: what would be done to a node, why, and whom it disturbs. Changes nothing.
+// railbed plan: shows what `up` would do to a node, why, and which pods it disturbs. Changes nothing.
 #include "plan/plan.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Options {
   plan::Options plan;
 };
 
-// The nodes that are planned for: the ones in files, or this machine.
+// The nodes to plan for: those in the given files, or this machine.
 Result<std::vector<facts::NodeFacts>> read_nodes(const Options& options, doc::Diagnostics& diagnostics) {
   std::vector<facts::NodeFacts> nodes;
   if (options.facts.empty()) {

@@ -9,7 +9,7 @@ namespace railbed {
 
 namespace {
 
-// As many bytes as fit into `columns`, without cutting a character in two.
+// The beginning of `text` that fits `columns`, without a partial character.
 std::string_view fit(std::string_view text, size_t columns) {
   size_t shown = 0, end = 0;
   while (end < text.size()) {

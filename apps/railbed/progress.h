@@ -14,12 +14,12 @@ namespace railbed {
 class Progress {
  public:
   explicit Progress(FILE* out = stderr);
-  ~Progress();  // wipes the line
+  ~Progress();  // erases the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void now(const std::string& text);   // being done; replaced by the next one on a terminal
-  void keep(const std::string& text);  // stays in both cases
+  void now(const std::string& text);   // the current step; on a terminal the next one replaces it
+  void keep(const std::string& text);  // a line that stays, also on a terminal
   void wipe();
 
  private:

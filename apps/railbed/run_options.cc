@@ -40,7 +40,7 @@ Result<Work> begin_work(RunOptions& options, os::Kernel& kernel, const std::stri
     work.store = TRY(options.state.open(kernel));
     return work;
   }
-  // The agent holds the lock for a moment per request.
+  // A running agent holds the lock for a moment per request, so it is worth waiting.
   options.state.wait_s = std::max(options.state.wait_s, kAgentTurn_s);
   work.store = TRY(options.state.share(kernel, command));
   auto wait = std::chrono::milliseconds(static_cast<int64_t>(options.state.wait_s * 1000));

@@ -23,17 +23,17 @@ struct RunOptions {
 
 void add_run_options(CommandLine& line, RunOptions& options);
 
-// The state, locked, and the agent that attaches pods where one runs (it is in `settings` then).
+// The locked state, and the agent that attaches pods if one runs (then it is also in `settings`).
 struct Work {
   std::unique_ptr<state::Store> store;
-  std::unique_ptr<AgentClient> agent;  // null: this process attaches them
+  std::unique_ptr<AgentClient> agent;  // null: this process attaches pods itself
 };
 Result<Work> begin_work(RunOptions& options, os::Kernel& kernel, const std::string& command);
 
-// Those of the capabilities that changing a machine needs which this process lacks.
+// The capabilities for changing a machine that this process lacks.
 std::vector<std::string> missing_capabilities(os::Kernel& kernel);
 
-// Prints failures to standard error and the result to standard output; the exit status.
+// Prints failures to standard error and the result to standard output; returns the exit status.
 int tell(const RunOptions& options, const node::UpReport& report);
 int tell(const RunOptions& options, const node::DownReport& report);
 

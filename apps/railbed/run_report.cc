@@ -3,6 +3,8 @@
 
 #include <map>
 
+#include "doc/members.h"
+
 namespace railbed {
 
 namespace {
@@ -32,12 +34,6 @@ std::string end_of(const apply::Report& applied, const node::PodsReport& pods) {
   return text;
 }
 
-Value strings(const std::vector<std::string>& texts) {
-  Value array = Value::array();
-  for (const std::string& text : texts) array.push(text);
-  return array;
-}
-
 Value failures_value(const apply::Report& applied, const node::PodsReport& pods) {
   Value array = Value::array();
   for (const apply::StepFailure& failure : applied.failures) {
@@ -64,9 +60,9 @@ Value failures_value(const apply::Report& applied, const node::PodsReport& pods)
 
 void add_common(Value& value, const apply::Report& applied, const node::PodsReport& pods) {
   value.set("stepsDone", static_cast<int64_t>(applied.steps_done));
-  value.set("recovered", strings(pods.recovered));
-  value.set("detached", strings(pods.detached));
-  value.set("attached", strings(pods.attached));
+  value.set("recovered", doc::texts(pods.recovered));
+  value.set("detached", doc::texts(pods.detached));
+  value.set("attached", doc::texts(pods.attached));
   value.set("canceled", applied.canceled || pods.canceled);
   value.set("failures", failures_value(applied, pods));
 }
@@ -131,7 +127,7 @@ Value to_value(const node::DownReport& report) {
   value.set("kind", "DownReport");
   value.set("nothingToDo", report.did_nothing() && report.complete());
   add_common(value, report.applied, report.pods);
-  value.set("heldBack", strings(report.held_back));
+  value.set("heldBack", doc::texts(report.held_back));
   value.set("milliseconds", static_cast<int64_t>(report.took.count()));
   return value;
 }

@@ -9,10 +9,10 @@
 
 namespace railbed {
 
-// Results for standard output.
+// The text for standard output.
 std::string done_text(const node::UpReport& report);
 std::string done_text(const node::DownReport& report);
-// What failed, each with its story, for standard error; empty when nothing did.
+// Each failure with its context, for standard error; empty when nothing failed.
 std::string failures_text(const apply::Report& applied, const node::PodsReport& pods);
 
 doc::Value to_value(const node::UpReport& report);

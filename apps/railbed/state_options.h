@@ -11,13 +11,13 @@ namespace railbed {
 
 struct StateOptions {
   std::string directory = "/run/railbed";
-  double wait_s = 0;  // for another railbed that is at work
+  double wait_s = 0;  // for another railbed that holds the lock
 
-  // Busy names who holds it.
+  // Opens and locks the state. Busy names the process that has the lock.
   Result<std::unique_ptr<state::Store>> open(const os::Kernel& kernel) const;
-  // For use beside other processes: whoever changes something takes the lock for that time.
+  // For use beside other processes: each of them takes the lock only while it changes something.
   Result<std::unique_ptr<state::Store>> share(const os::Kernel& kernel, const std::string& command) const;
-  // Without its lock and without writing; null when there is none.
+  // Opens the state without its lock and for reading only; null when there is none.
   Result<std::unique_ptr<state::Store>> look(const os::Kernel& kernel) const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed status: what is so on this machine, and what went wrong. Needs no root, and no lock.
+// railbed status: the state of this machine, and what failed. Needs neither root nor the lock.
 #include "node/status.h"
 
 #include <cstdio>

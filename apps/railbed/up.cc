@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed up: makes this machine what the manifests say, and attaches this node's pods.
+// railbed up: configures this machine as the manifests ask, and attaches this node's pods.
 
 #include "manifests.h"
 #include "node/privileges.h"

@@ -16,11 +16,11 @@ namespace railbed {
 
 struct Verb {
   std::string_view name;
-  std::string_view summary;  // one line of `railbed --help`
+  std::string_view summary;  // its line in `railbed --help`
   int (*run)(CommandLine& line);
 };
 
-// All of them, in the order in which help lists them.
+// All verbs, in the order of the help.
 std::span<const Verb> all_verbs();
 
 int discover_verb(CommandLine& line);

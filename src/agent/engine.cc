@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/engine.h"
 
+#include <algorithm>
+
 namespace railbed::agent {
+
+namespace {
+constexpr std::chrono::milliseconds kTurnsAfterStop{500};
+}
 
 Engine::Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks)
     : kernel_(kernel), store_(store), addresses_(blocks) {}
@@ -9,7 +15,13 @@ Engine::Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& block
 Result<Engine::Turn> Engine::turn(std::chrono::milliseconds wait) {
   {
     std::unique_lock lock(turn_mutex_);
-    if (!turn_free_.wait_for(lock, wait, [&] { return !taken_; }))
+    const auto deadline = std::chrono::steady_clock::now() + wait;
+    // The end may be moved while this waits.
+    while (taken_ && turn_free_.wait_until(lock, std::min(deadline, last_turn_)) != std::cv_status::timeout) {
+    }
+    if (taken_ && std::chrono::steady_clock::now() >= last_turn_)
+      return fail(Code::kBusy, "the agent is stopping, and other requests had the turn");
+    if (taken_)
       return fail(Error{.code = Code::kBusy,
                         .message = fmt::format("other requests kept this one waiting for {} ms", wait.count()),
                         .hint = "the runtime will ask again; `railbed attachments` shows what is under way"});
@@ -22,6 +34,14 @@ Result<Engine::Turn> Engine::turn(std::chrono::milliseconds wait) {
     loaded_ = true;
   }
   return turn;
+}
+
+void Engine::stop() {
+  {
+    std::lock_guard lock(turn_mutex_);
+    last_turn_ = std::chrono::steady_clock::now() + kTurnsAfterStop;
+  }
+  turn_free_.notify_all();
 }
 
 Engine::Turn::~Turn() {

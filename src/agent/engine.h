@@ -49,6 +49,10 @@ class Engine {
   };
   Result<Turn> turn(std::chrono::milliseconds wait);
 
+  // The agent is about to end: from now on nobody waits long for a turn. Those who have one, or get one soon, end what
+  // they began; the others fail with Busy. From any thread.
+  void stop();
+
   // Requests for one container run one after another, in whatever order they came.
   class ContainerLock;
   std::unique_ptr<ContainerLock> container(const std::string& id);
@@ -64,6 +68,7 @@ class Engine {
   std::mutex turn_mutex_;
   std::condition_variable turn_free_;
   bool taken_ = false;
+  std::chrono::steady_clock::time_point last_turn_ = std::chrono::steady_clock::time_point::max();  // after stop()
   bool loaded_ = false;  // addresses_, from the store
   std::mutex containers_mutex_;
   std::condition_variable container_free_;

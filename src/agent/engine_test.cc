@@ -119,5 +119,18 @@ TEST(Engine, RequestsOfOneContainerWaitForEachOther) {
   auto two = rig.engine.container("b");  // another container does not wait
 }
 
+TEST(Engine, KeepsNobodyWaitingWhenItStops) {
+  Rig rig;
+  auto turn = rig.engine.turn(kTurnWait);
+  ASSERT_TRUE(turn.has_value());
+  std::jthread waits([&] {
+    auto second = rig.engine.turn(std::chrono::minutes(10));
+    ASSERT_FALSE(second.has_value());
+    EXPECT_EQ(second.error().message, "the agent is stopping, and other requests had the turn");
+  });
+  rig.engine.stop();
+  waits.join();
+}
+
 }  // namespace
 }  // namespace railbed::agent

@@ -27,7 +27,7 @@ class Pods : public PodSource {
  public:
   std::map<std::string, PodInfo> pods;
   std::map<std::string, NetworkInfo> networks;
-  std::map<std::string, std::string> published;  // by sandbox
+  std::map<std::string, std::string> published;  // by the key of the sandbox
 
   void add_network(const std::string& name, const std::string& config, const std::string& resource = "") {
     networks["ns/" + name] = {"ns", name, parse_network_config(config).value(), resource};
@@ -57,10 +57,10 @@ class Pods : public PodSource {
 struct ProgramAnswer {
   std::string output;   // of ADD
   std::string failing;  // the command that fails, or empty
-  std::string failure;  // what it says then
+  std::string failure;  // its message then
 };
 
-struct RequestParts {
+struct RequestRig {
   // A program whose runs are remembered.
   void install(const std::string& type, ProgramAnswer answer) {
     kernel.put_program("/opt/cni/bin/" + type,
@@ -88,7 +88,7 @@ struct RequestParts {
     return at == std::string::npos ? 0 : std::stoi(text.substr(at + line.size()));
   }
 
-  // Of the records, in their order.
+  // The interfaces of the records, in their order.
   std::vector<std::string> interfaces() {
     std::vector<std::string> names;
     auto records = store->attachments();
@@ -108,12 +108,12 @@ struct RequestParts {
   Pods pods;
   KubeletDevices kubelet{kernel.files()};
   Meta meta{disk, pods, {&kubelet}};
-  Parts parts{engine, meta, dhcp, host_local, metrics};
+  Backends backends{engine, meta, dhcp, host_local, metrics};
   std::vector<std::string> runs;    // "bridge ADD"
   std::vector<std::string> inputs;  // what stood on their standard input
 };
 
-class RequestTest : public testing::Test, protected RequestParts {
+class RequestTest : public testing::Test, protected RequestRig {
  protected:
   void SetUp() override { ASSERT_TRUE(kernel.netns().create("a")); }
 };

@@ -6,7 +6,7 @@
 #include "api/cni_schema.h"
 #include "api/load.h"
 #include "api/metadata.h"
-#include "api/object_reader.h"
+#include "doc/fields.h"
 #include "doc/json.h"
 
 namespace railbed::api {
@@ -27,7 +27,7 @@ class ConfigReader {
   ConfigReader(std::string_view name, doc::Diagnostics& out) : name_(name), out_(out) {}
 
   NetworkConfig read(const Value& config) {
-    ObjectReader top(config, "config", "RB-CNI", out_);
+    doc::Fields top(config, "config", "RB-CNI", out_);
     if (!config.is_object()) return {};
     const auto version = top.choice("cniVersion", {"0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"});
     read_.cni_version = version.present ? version.value : "0.1.0";
@@ -46,7 +46,7 @@ class ConfigReader {
   }
 
  private:
-  void read_list(ObjectReader& top) {
+  void read_list(doc::Fields& top) {
     top.boolean("disableCheck");
     top.boolean("disableGC");
     top.boolean("loadOnlyInlinedPlugins");
@@ -60,7 +60,7 @@ class ConfigReader {
   }
 
   // A configuration of one plugin: the keys of the list are taken out of the plugin's.
-  void read_single(const Value& config, ObjectReader& top) {
+  void read_single(const Value& config, doc::Fields& top) {
     if (config.find("type") == nullptr) {
       top.error(6, config.span, "config has neither \"plugins\" nor \"type\"");
       return;
@@ -71,7 +71,7 @@ class ConfigReader {
   }
 
   void add(const Value& config, const std::string& path) {
-    ObjectReader fields(config, path, "RB-CNI", out_);
+    doc::Fields fields(config, path, "RB-CNI", out_);
     if (!config.is_object()) return;
     fields.require("type");
     Plugin plugin{fields.text("type").value, config};
@@ -112,7 +112,10 @@ std::optional<NetworkConfig> parse_network_config(const Value& text, std::string
     found
         .error("RB-CNI-004", text.span,
                fmt::format("spec.config must be a text that holds JSON, found {}", kind_name(text.kind())))
-        .with_fix("config: |");
+        .with_fix("config: |")
+        .of(doc::Layer::kEmbedded)
+        .that_says(doc::Says::kWrongType)
+        .about_field("spec.config");
   else if (auto json = doc::parse_embedded_json(text, found))
     config = ConfigReader(name, found).read(*json);
   const bool right = !found.has_errors();
@@ -124,7 +127,7 @@ std::optional<NetworkConfig> parse_network_config(const Value& text, std::string
 std::optional<NetworkAttachmentDefinition> parse_attachment(const Value& object, doc::Diagnostics& diagnostics) {
   doc::Diagnostics found;
   NetworkAttachmentDefinition definition;
-  ObjectReader top(object, "", "RB-API", found);
+  doc::Fields top(object, "", "RB-API", found);
   top.ignore({"apiVersion", "kind", "status"});
   definition.meta = read_metadata(top, found);
   const auto annotation = definition.meta.annotations.find(std::string(kResourceAnnotation));
@@ -133,7 +136,7 @@ std::optional<NetworkAttachmentDefinition> parse_attachment(const Value& object,
   const Value* spec = top.object("spec");
   const Value* text = nullptr;
   if (spec != nullptr) {
-    ObjectReader fields(*spec, "spec", "RB-API", found);
+    doc::Fields fields(*spec, "spec", "RB-API", found);
     text = fields.take("config");
     fields.finish({{"ipam", "is a field of the JSON text in spec.config", ""},
                    {"resourceName", "is an annotation (k8s.v1.cni.cncf.io/resourceName)", ""}});

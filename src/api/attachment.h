@@ -11,7 +11,7 @@
 
 namespace railbed::api {
 
-// Nothing when it has errors.
+// nullopt when it has errors.
 std::optional<NetworkAttachmentDefinition> parse_attachment(const doc::Value& object, doc::Diagnostics& diagnostics);
 
 // spec.config: a single plugin stands alone, several in "plugins".

@@ -89,7 +89,7 @@ TEST_P(Case, IsToldAndReadAsExpected) {
   EXPECT_EQ(told, content(folder / "expected.txt"));
 }
 
-// A definition that railbed wrote reads back as the same definition.
+// A definition that railbed wrote is the same after parsing it again.
 TEST_P(Case, DefinitionsReadBackTheSame) {
   doc::Diagnostics diagnostics;
   const auto source =

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which keys the configuration of each CNI plugin has, and which values they take.
+// A CNI plugin's configuration beside the table of types (cni_types.h).
 //
 // Why: a plugin ignores a key that it does not know; "isRdma": true in a host-device network does nothing and nobody is
-// told. Keys are data here (one row each). Threading: pure functions. Failure: diagnostics RB-CNI-….
+// told. Threading: pure functions. Failure: diagnostics RB-CNI-….
 #pragma once
 
+#include "api/cni_types.h"
 #include "api/objects.h"
 #include "doc/diagnostic.h"
 
@@ -12,5 +13,10 @@ namespace railbed::api {
 
 // `path` names the plugin in messages ("plugins[1]").
 void check_plugin(const Plugin& plugin, const std::string& path, doc::Diagnostics& out);
+
+// What does not go together in it, as check says it; empty where all is right.
+std::string pair_problem(const Plugin& plugin);
+// The value of one key of `config`.
+void check_key(const doc::Value& config, const std::string& path, const CniKey& key, doc::Diagnostics& out);
 
 }  // namespace railbed::api

@@ -8,9 +8,11 @@
 
 #include <algorithm>
 
+#include "api/cni_types.h"
 #include "api/ipam_parse.h"
 #include "api/ipam_range.h"
-#include "api/object_reader.h"
+#include "api/objects.h"
+#include "doc/fields.h"
 
 namespace railbed::api {
 
@@ -23,7 +25,7 @@ constexpr std::string_view kFamily = "RB-IPAM";
 class IpamReader {
  public:
   IpamReader(const Value& block, doc::Diagnostics& out)
-      : block_(block), out_(out), fields_(block, "ipam", std::string(kFamily), out) {}
+      : block_(block), out_(out), fields_(block, "ipam", kFamily, out) {}
 
   IpamConfig read(IpamType type) {
     config_.type = type;
@@ -40,11 +42,10 @@ class IpamReader {
         read_whereabouts();
         break;
       case IpamType::kDhcp:
-        fields_.ignore({"daemonSocketPath", "request", "provide", "priority"});
-        break;
       case IpamType::kNone:
         break;
     }
+    ignore_others();
     read_routes();
     fields_.object("dns");
     fields_.finish({{"isRdma", "is a field of SriovNetworkNodePolicy", ""},
@@ -53,17 +54,26 @@ class IpamReader {
   }
 
  private:
+  const CniType& row() const { return *std::ranges::find(cni_types(), config_.type, &CniType::ipam); }
+
+  // Keys of the type that nothing here needs.
+  void ignore_others() {
+    for (const CniKey& key : row().keys) fields_.ignore({key.name});
+  }
+
+  // `foreign`: what another type has instead.
+  void require_range(const std::vector<std::string_view>& foreign, std::string message) {
+    fields_.require_one_of({row().one_of.begin(), row().one_of.end()}, foreign, std::move(message));
+  }
+
   void read_host_local() {
-    fields_.ignore({"dataDir", "resolvConf"});
     if (block_.find("subnet") != nullptr || block_.find("rangeStart") != nullptr) {
       if (auto range = read_range(fields_, block_, config_.type)) config_.range_sets.push_back({*range});
-    } else {
-      fields_.ignore({"subnet", "rangeStart", "rangeEnd", "gateway"});
     }
     if (const Value::Array* sets = fields_.list("ranges"))
       for (const Value& set : *sets) read_range_set(set);
     if (config_.range_sets.empty() && block_.find("subnet") == nullptr)
-      fields_.require_one_of({"subnet", "ranges"}, {"range", "ipRanges"}, "ipam needs \"subnet\" or \"ranges\"");
+      require_range({"range", "ipRanges"}, "ipam needs \"subnet\" or \"ranges\"");
   }
 
   void read_range_set(const Value& set) {
@@ -75,7 +85,7 @@ class IpamReader {
     }
     std::vector<IpamRange> read;
     for (const Value& item : *ranges) {
-      ObjectReader fields(item, "ipam.ranges", std::string(kFamily), out_);
+      doc::Fields fields(item, "ipam.ranges", kFamily, out_);
       if (auto range = read_range(fields, item, config_.type)) read.push_back(*std::move(range));
       fields.finish();
     }
@@ -86,7 +96,7 @@ class IpamReader {
     const Value::Array* addresses = fields_.list("addresses");
     if (addresses == nullptr) return;
     for (const Value& item : *addresses) {
-      ObjectReader fields(item, "ipam.addresses", std::string(kFamily), out_);
+      doc::Fields fields(item, "ipam.addresses", kFamily, out_);
       fields.require("address");
       const auto text = fields.text("address");
       IpamConfig::Fixed fixed{.gateway = read_address(fields, "gateway")};
@@ -109,20 +119,15 @@ class IpamReader {
         config_.range_sets.push_back({*std::move(range)});
       }
     }
-    fields_.ignore({"range", "range_start", "range_end", "exclude"});
     const auto gateway = top ? std::nullopt : read_address(fields_, "gateway");
     if (const Value::Array* ranges = fields_.list("ipRanges"))
       for (const Value& item : *ranges) read_ip_range(item, gateway);
     if (!top && config_.range_sets.empty() && config_.fixed.empty() && block_.find("ipRanges") == nullptr)
-      fields_.require_one_of({"range", "ipRanges", "addresses"}, {"subnet", "ranges"},
-                             "ipam needs \"range\" or \"ipRanges\"");
-    fields_.ignore({"node_slice_size", "enable_overlapping_ranges", "sleep_for_race", "leader_lease_duration",
-                    "leader_renew_deadline", "leader_retry_period", "reconciler_cron_expression", "kubernetes",
-                    "configuration_path", "log_file", "log_level", "datastore", "etcd_host"});
+      require_range({"subnet", "ranges"}, "ipam needs \"range\" or \"ipRanges\"");
   }
 
   void read_ip_range(const Value& item, const std::optional<IpAddress>& gateway) {
-    ObjectReader fields(item, "ipam.ipRanges", std::string(kFamily), out_);
+    doc::Fields fields(item, "ipam.ipRanges", kFamily, out_);
     if (auto range = read_range(fields, item, config_.type)) {
       if (gateway && !range->gateway && range->subnet.contains(*gateway)) {
         range->gateway = gateway;
@@ -136,7 +141,7 @@ class IpamReader {
   }
 
   // "exclude": prefixes, or single addresses.
-  void read_exclusions(ObjectReader& fields, IpamRange& range) {
+  void read_exclusions(doc::Fields& fields, IpamRange& range) {
     const Value::Array* list = fields.list("exclude");
     if (list == nullptr) return;
     for (const Value& item : *list) {
@@ -157,10 +162,10 @@ class IpamReader {
     const Value::Array* routes = fields_.list("routes");
     if (routes == nullptr) return;
     for (const Value& item : *routes) {
-      ObjectReader fields(item, "ipam.routes", std::string(kFamily), out_);
+      doc::Fields fields(item, "ipam.routes", kFamily, out_);
       fields.require("dst");
       const auto text = fields.text("dst");
-      IpamRoute route{.gateway = read_address(fields, "gw")};
+      Route route{.gateway = read_address(fields, "gw")};
       const auto number = [&](std::string_view key, int max) -> std::optional<int> {
         const auto field = fields.integer(key, 0, max);
         return field.present ? std::optional(*field) : std::nullopt;
@@ -185,22 +190,13 @@ class IpamReader {
 
   const Value& block_;
   doc::Diagnostics& out_;
-  ObjectReader fields_;
+  doc::Fields fields_;
   IpamConfig config_;
 };
 
-constexpr std::pair<std::string_view, IpamType> kTypes[] = {{"host-local", IpamType::kHostLocal},
-                                                            {"static", IpamType::kStatic},
-                                                            {"whereabouts", IpamType::kWhereabouts},
-                                                            {"dhcp", IpamType::kDhcp}};
-
-// Types that exist and that railbed leaves to others.
-constexpr std::string_view kOtherTypes[] = {"nv-ipam",    "calico-ipam", "multi-nic-ipam",
-                                            "spiderpool", "kube-ovn",    "azure-vnet-ipam"};
-
 // The type of a block that has one; empty and told when it has none.
 std::string type_of(const Value& block, doc::Diagnostics& out) {
-  ObjectReader fields(block, "ipam", std::string(kFamily), out);
+  doc::Fields fields(block, "ipam", kFamily, out);
   if (!block.is_object()) return "";
   fields.require("type");
   return fields.text("type").value;
@@ -213,22 +209,33 @@ bool is_none(const Value& block) {
 }  // namespace
 
 std::optional<IpamType> ipam_type(std::string_view name) {
-  for (const auto& [known, type] : kTypes)
-    if (known == name) return type;
-  return std::nullopt;
+  const CniType* type = find_cni_type(name);
+  return type != nullptr && type->ipam != IpamType::kNone ? std::optional(type->ipam) : std::nullopt;
 }
 
 namespace {
+std::vector<std::string_view> own_types() {
+  std::vector<std::string_view> names;
+  for (const CniType& type : cni_types())
+    if (type.ipam != IpamType::kNone) names.push_back(type.name);
+  return names;
+}
+
 std::string unknown_type(const std::string& name) {
-  return fmt::format("ipam type \"{}\" is not one that railbed does itself (host-local, static, whereabouts, dhcp)",
-                     name);
+  return fmt::format("ipam type \"{}\" is not one that railbed does itself ({})", name, fmt::join(own_types(), ", "));
 }
 
 std::string meant(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const auto& known : kTypes) names.push_back(known.first);
+  const std::vector<std::string_view> names = own_types();
   const std::string near = doc::nearest(name, names);
   return near.empty() ? "" : fmt::format("did you mean \"{}\"?", near);
+}
+
+// Plugins of others are nobody's mistake; a name that is near to a known one is.
+void told_unknown(const std::string& name, doc::Diagnostic& told) {
+  const std::string near = meant(name);
+  told.of(doc::Layer::kEmbedded).with_fix(near).about_field("ipam.type");
+  if (near.empty()) told.for_one_machine();
 }
 }  // namespace
 
@@ -241,7 +248,7 @@ std::optional<IpamConfig> parse_ipam(const Value& block, doc::Diagnostics& diagn
   if (type)
     config = IpamReader(block, found).read(*type);
   else if (!name.empty())
-    found.error("RB-IPAM-001", block.find("type")->span, unknown_type(name)).with_fix(meant(name));
+    told_unknown(name, found.error("RB-IPAM-001", block.find("type")->span, unknown_type(name)));
   if (found.has_errors()) config.reset();
   diagnostics.append(std::move(found));
   return config;
@@ -254,12 +261,32 @@ void check_ipam(const Value& block, doc::Diagnostics& diagnostics) {
     parse_ipam(block, diagnostics);
     return;
   }
-  if (std::ranges::find(kOtherTypes, *name) != std::end(kOtherTypes)) {
-    diagnostics.warning("RB-IPAM-009", type->span,
-                        fmt::format("ipam type \"{}\" is known and railbed does not do it itself", *name));
+  if (const CniType* known = find_cni_type(*name); known != nullptr && known->role == CniRole::kIpam) {
+    diagnostics
+        .warning("RB-IPAM-009", type->span,
+                 fmt::format("ipam type \"{}\" is known and railbed does not do it itself", *name))
+        .of(doc::Layer::kEmbedded)
+        .for_one_machine();
     return;
   }
-  diagnostics.warning("RB-IPAM-001", type->span, unknown_type(*name)).with_fix(meant(*name));
+  told_unknown(*name, diagnostics.warning("RB-IPAM-001", type->span, unknown_type(*name)));
+}
+
+Result<IpamConfig> read_ipam(const NetworkConfig& config, const std::string& network) {
+  return read_ipam(config.plugins.empty() ? nullptr : config.plugins.front().config.find("ipam"), network);
+}
+
+Result<IpamConfig> read_ipam(const Value* block, const std::string& network) {
+  if (block == nullptr || block->is_null()) return IpamConfig{};
+  doc::Diagnostics diagnostics;
+  std::optional<IpamConfig> config = parse_ipam(*block, diagnostics);
+  if (config.has_value()) return *std::move(config);
+  std::string why;
+  for (const doc::Diagnostic& one : diagnostics.all())
+    if (one.severity == doc::Severity::kError)
+      why += fmt::format("{}{}{}", why.empty() ? "" : "; ", one.span.known() ? one.span.to_string() + ": " : "",
+                         one.message);
+  return fail(Code::kInvalid, "network {}: its ipam block is wrong: {}", network, why);
 }
 
 }  // namespace railbed::api

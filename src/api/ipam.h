@@ -10,24 +10,17 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/ip.h"
+#include "base/route.h"
 #include "doc/diagnostic.h"
 #include "doc/value.h"
 
 namespace railbed::api {
 
-enum class IpamType : uint8_t { kNone, kHostLocal, kStatic, kWhereabouts, kDhcp };
+struct NetworkConfig;  // objects.h
 
-struct IpamRoute {
-  IpPrefix destination;
-  std::optional<IpAddress> gateway;
-  std::optional<int> mtu;
-  std::optional<int> advmss;
-  std::optional<int> metric;
-  std::optional<int> table;
-  std::optional<int> scope;
-  friend bool operator==(const IpamRoute&, const IpamRoute&) = default;
-};
+enum class IpamType : uint8_t { kNone, kHostLocal, kStatic, kWhereabouts, kDhcp };
 
 // Addresses first..last of `subnet`, without `excluded`. The assigned address carries subnet's length.
 struct IpamRange {
@@ -43,8 +36,7 @@ struct IpamRange {
 
 struct IpamConfig {
   IpamType type = IpamType::kNone;
-  // One address is taken from each set (an IPv4 and an IPv6 one, for example), from the first range of it
-  // with room.
+  // Each set gives one address (an IPv4 and an IPv6 one, for example), from its first range that has room.
   std::vector<std::vector<IpamRange>> range_sets;
   struct Fixed {
     IpPrefix address;
@@ -52,7 +44,7 @@ struct IpamConfig {
     friend bool operator==(const Fixed&, const Fixed&) = default;
   };
   std::vector<Fixed> fixed;  // static, and whereabouts' `addresses`
-  std::vector<IpamRoute> routes;
+  std::vector<Route> routes;
   std::string network_name;  // whereabouts' network_name: pools of one name are shared
   doc::Span span;
   friend bool operator==(const IpamConfig& a, const IpamConfig& b) {
@@ -63,5 +55,10 @@ struct IpamConfig {
 
 // `block` is the JSON object under "ipam"; an empty object means none. Nothing when it has errors.
 std::optional<IpamConfig> parse_ipam(const doc::Value& block, doc::Diagnostics& diagnostics);
+
+// The same for whoever attaches: `block` is of the network's main plugin; null, or of null: none. Invalid with all that
+// is wrong, and where.
+Result<IpamConfig> read_ipam(const doc::Value* block, const std::string& network);
+Result<IpamConfig> read_ipam(const NetworkConfig& config, const std::string& network);
 
 }  // namespace railbed::api

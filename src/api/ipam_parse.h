@@ -9,10 +9,10 @@
 
 namespace railbed::api {
 
-// Nothing for a type that railbed does not do.
+// nullopt for a type that railbed does not implement.
 std::optional<IpamType> ipam_type(std::string_view name);
 
-// As parse_ipam, but a type that railbed does not do is only a warning: another CNI may know it.
+// Like parse_ipam, but a type that railbed does not implement is only a warning: another CNI plugin may know it.
 void check_ipam(const doc::Value& block, doc::Diagnostics& diagnostics);
 
 }  // namespace railbed::api

@@ -5,7 +5,7 @@ namespace railbed::api {
 
 using doc::Value;
 
-std::optional<IpAddress> parse_address(ObjectReader& fields, const Field<std::string>& text, std::string_view key) {
+std::optional<IpAddress> parse_address(doc::Fields& fields, const doc::Field<std::string>& text, std::string_view key) {
   auto parsed = IpAddress::parse(text.value);
   if (parsed) return *parsed;
   auto& told = fields.error(5, text.span, fmt::format("{}: {}", fields.path_of(key), parsed.error().message));
@@ -14,13 +14,13 @@ std::optional<IpAddress> parse_address(ObjectReader& fields, const Field<std::st
   return std::nullopt;
 }
 
-std::optional<IpAddress> read_address(ObjectReader& fields, std::string_view key) {
+std::optional<IpAddress> read_address(doc::Fields& fields, std::string_view key) {
   const auto text = fields.text(key);
   if (!text.present || text.value.empty()) return std::nullopt;
   return parse_address(fields, text, key);
 }
 
-std::optional<IpPrefix> parse_prefix(ObjectReader& fields, const Field<std::string>& text, std::string_view key) {
+std::optional<IpPrefix> parse_prefix(doc::Fields& fields, const doc::Field<std::string>& text, std::string_view key) {
   auto parsed = IpPrefix::parse(text.value);
   if (parsed) return *parsed;
   fields.error(5, text.span, fmt::format("{}: {}", fields.path_of(key), parsed.error().message));
@@ -35,7 +35,7 @@ void exclude_gateway(IpamRange& range, IpamType type) {
 
 namespace {
 
-// The smallest prefix that holds both addresses.
+// The longest prefix that contains both addresses.
 IpPrefix common_prefix(const IpAddress& a, const IpAddress& b) {
   IpPrefix prefix{a, a.bits()};
   while (prefix.length > 0 && !prefix.contains(b)) --prefix.length;
@@ -43,7 +43,7 @@ IpPrefix common_prefix(const IpAddress& a, const IpAddress& b) {
   return prefix;
 }
 
-// The fields of one range under the names of one plugin.
+// The fields of a range, as one plugin names them.
 struct Names {
   std::string_view subnet, first, last, gateway;
 };
@@ -52,7 +52,7 @@ constexpr Names kWhereaboutsNames{"range", "range_start", "range_end", "gateway"
 
 class RangeReader {
  public:
-  RangeReader(ObjectReader& fields, IpamType type)
+  RangeReader(doc::Fields& fields, IpamType type)
       : fields_(fields), type_(type), names_(type == IpamType::kHostLocal ? kHostLocalNames : kWhereaboutsNames) {}
 
   std::optional<IpamRange> read(const Value& object) {
@@ -82,14 +82,14 @@ class RangeReader {
     IpPrefix subnet;
     std::optional<IpAddress> first, last;
   };
-  std::optional<Written> subnet_of(const Field<std::string>& text, std::string_view key) {
+  std::optional<Written> subnet_of(const doc::Field<std::string>& text, std::string_view key) {
     const size_t dash = text.value.find('-');
     if (dash == std::string::npos || type_ != IpamType::kWhereabouts) {
       const auto subnet = parse_prefix(fields_, text, key);
       if (!subnet) return std::nullopt;
       return Written{*subnet, {}, {}};
     }
-    Field<std::string> part = text;
+    doc::Field<std::string> part = text;
     part.value = text.value.substr(0, dash);
     const auto first = parse_address(fields_, part, key);
     part.value = text.value.substr(dash + 1);
@@ -98,7 +98,7 @@ class RangeReader {
     return Written{{*first, last->length}, *first, last->address};
   }
 
-  bool check_subnet(IpamRange& range, const Field<std::string>& text, bool has_bounds) {
+  bool check_subnet(IpamRange& range, const doc::Field<std::string>& text, bool has_bounds) {
     const IpPrefix& subnet = range.subnet;
     const bool host_bits = subnet.address != subnet.network();
     if (host_bits && type_ == IpamType::kHostLocal) {
@@ -137,7 +137,7 @@ class RangeReader {
       if (range.addresses.last.bytes[i]-- != 0) break;
   }
 
-  bool check_bounds(const IpamRange& range, const Value& object, const Field<std::string>& text) {
+  bool check_bounds(const IpamRange& range, const Value& object, const doc::Field<std::string>& text) {
     bool right = true;
     const auto outside = [&](const IpAddress& bound, std::string_view key) {
       if (range.subnet.contains(bound)) return;
@@ -160,14 +160,14 @@ class RangeReader {
     return right;
   }
 
-  ObjectReader& fields_;
+  doc::Fields& fields_;
   IpamType type_;
   const Names& names_;
 };
 
 }  // namespace
 
-std::optional<IpamRange> read_range(ObjectReader& fields, const Value& object, IpamType type) {
+std::optional<IpamRange> read_range(doc::Fields& fields, const Value& object, IpamType type) {
   return RangeReader(fields, type).read(object);
 }
 

@@ -8,16 +8,16 @@
 #include <optional>
 
 #include "api/ipam.h"
-#include "api/object_reader.h"
+#include "doc/fields.h"
 
 namespace railbed::api {
 
-std::optional<IpAddress> parse_address(ObjectReader& fields, const Field<std::string>& text, std::string_view key);
-std::optional<IpPrefix> parse_prefix(ObjectReader& fields, const Field<std::string>& text, std::string_view key);
+std::optional<IpAddress> parse_address(doc::Fields& fields, const doc::Field<std::string>& text, std::string_view key);
+std::optional<IpPrefix> parse_prefix(doc::Fields& fields, const doc::Field<std::string>& text, std::string_view key);
 // The address in the field `key`; nothing where it is absent or empty.
-std::optional<IpAddress> read_address(ObjectReader& fields, std::string_view key);
+std::optional<IpAddress> read_address(doc::Fields& fields, std::string_view key);
 
-std::optional<IpamRange> read_range(ObjectReader& fields, const doc::Value& object, IpamType type);
+std::optional<IpamRange> read_range(doc::Fields& fields, const doc::Value& object, IpamType type);
 // Takes the gateway out of what is handed out; host-local has one even where none is written.
 void exclude_gateway(IpamRange& range, IpamType type);
 

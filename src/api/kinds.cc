@@ -120,7 +120,7 @@ const Kind* find_kind(std::string_view name) {
 }
 
 namespace {
-// Whether all letters of `part` stand in `whole` in their order, and few others do.
+// Whether `whole` has all letters of `part` in their order, and few others.
 bool is_shortened(std::string_view part, std::string_view whole) {
   if (part.size() < 5 || whole.size() < part.size() || whole.size() - part.size() > 6) return false;
   size_t found = 0;

@@ -13,13 +13,13 @@ enum class Reading : uint8_t { kPolicy, kNetwork, kIbNetwork, kAttachment, kPod,
 
 struct Kind {
   std::string_view name;
-  std::string_view api_version;  // empty where railbed does not care
+  std::string_view api_version;  // empty where any version will do
   Reading reading;
 };
 
-// Null for a kind that is not known.
+// Null for an unknown kind.
 const Kind* find_kind(std::string_view name);
-// The known kind that was probably meant; empty when none is near.
+// The known kind that was probably intended; empty when none is close.
 std::string nearest_kind(std::string_view name);
 
 }  // namespace railbed::api

@@ -7,9 +7,9 @@
 #include "api/kinds.h"
 #include "api/network.h"
 #include "api/node.h"
-#include "api/object_reader.h"
 #include "api/pod.h"
 #include "api/policy.h"
+#include "doc/fields.h"
 #include "doc/yaml.h"
 
 namespace railbed::api {
@@ -25,7 +25,8 @@ class Loader {
   void read(const Value& document) {
     if (!document.is_object()) {
       out_.error("RB-API-010", document.span,
-                 fmt::format("a manifest is an object with apiVersion and kind, found {}", kind_name(document.kind())));
+                 fmt::format("a manifest is an object with apiVersion and kind, found {}", kind_name(document.kind())))
+          .of(doc::Layer::kObject);
       return;
     }
     const Value* kind = document.find("kind");
@@ -39,7 +40,7 @@ class Loader {
     if (known == nullptr) return unknown(document, *kind, *name);
     if (known->reading == Reading::kOther) return leave_alone(document, *name);
     if (is_of_another_group(document, *known)) return leave_alone(document, *name);
-    // An object that was given twice is told, and counts once.
+    // An object that appears twice is reported and counts once.
     if (is_given_before(document, *name)) return;
     read_as(document, known->reading);
   }
@@ -52,10 +53,11 @@ class Loader {
     for (const Value::Member& member : members)
       if (doc::nearest(member.key, {"kind"}) == "kind") {
         out_.error("RB-API-010", member.key_span, fmt::format("no kind; '{}' is not a field", member.key))
-            .with_fix("did you mean 'kind'?");
+            .with_fix("did you mean 'kind'?")
+            .of(doc::Layer::kObject);
         return;
       }
-    out_.error("RB-API-010", document.span, "a manifest without 'kind'");
+    out_.error("RB-API-010", document.span, "a manifest without 'kind'").of(doc::Layer::kObject);
   }
 
   static const Value::Array* list_items(const Value& document, const std::string& kind) {
@@ -70,7 +72,9 @@ class Loader {
     if (!told_.insert(name).second) return;
     const std::string meant = nearest_kind(name);
     auto& told =
-        out_.warning("RB-API-001", kind.span, fmt::format("kind '{}' is not known; objects of it are left out", name));
+        out_.warning("RB-API-001", kind.span, fmt::format("kind '{}' is not known; objects of it are left out", name))
+            .of(doc::Layer::kObject)
+            .that_says(doc::Says::kUnknownKind);
     if (meant.empty()) return;
     told.with_fix(fmt::format("did you mean '{}'?", meant));
   }
@@ -80,7 +84,8 @@ class Loader {
     tell_networks(document, name);
   }
 
-  // A kind that only has the name of one of ours. A wrong version or a slip of the pen is told and read.
+  // A kind of another API group that only shares its name with one of ours. A wrong version or a typing error is
+  // reported, and the object is read.
   bool is_of_another_group(const Value& document, const Kind& known) {
     const Value* value = document.find("apiVersion");
     const std::string* version = value ? value->as_string() : nullptr;
@@ -92,7 +97,7 @@ class Loader {
     auto& told = out_.warning(
         "RB-API-011", value ? value->span : document.span,
         fmt::format("{} with kind {}; {}", found, known.name, meant ? "it is read all the same" : "it is left out"));
-    told.with_fix(fmt::format("apiVersion: {}", known.api_version));
+    told.with_fix(fmt::format("apiVersion: {}", known.api_version)).of(doc::Layer::kObject).about_field("apiVersion");
     return !meant;
   }
 
@@ -106,7 +111,9 @@ class Loader {
     const auto [first, is_new] = given_.emplace(key, name->span);
     if (is_new) return false;
     out_.error("RB-API-012", name->span, fmt::format("{} '{}' is given twice", kind, *name->as_string()))
-        .note(first->second, "the first one is here; it is used");
+        .note(first->second, "the first one is here; it is used")
+        .of(doc::Layer::kObject)
+        .that_says(doc::Says::kGivenTwice);
     return true;
   }
 
@@ -138,13 +145,15 @@ class Loader {
     }
   }
 
-  // A workload that makes pods with networks: its pods are not made here.
+  // For a workload whose pods have networks: railbed does not make its pods, so a finding says so.
   void tell_networks(const Value& value, const std::string& kind) {
     if (const Value::Object* members = value.as_object())
       for (const Value::Member& member : *members) {
         if (member.key == kNetworksAnnotation)
           out_.note("RB-API-009", member.key_span,
-                    fmt::format("the pods of this {} are not made by railbed; give Pod objects to attach them", kind));
+                    fmt::format("the pods of this {} are not made by railbed; give Pod objects to attach them", kind))
+              .of(doc::Layer::kObject)
+              .for_one_machine();
         tell_networks(member.value, kind);
       }
     if (const Value::Array* items = value.as_array())

@@ -15,7 +15,7 @@
 namespace railbed::api {
 
 Objects load(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics);
-// The same of documents that have been read already.
+// The same for documents that are already parsed.
 Objects load_documents(std::span<const doc::Value* const> documents, doc::Diagnostics& diagnostics);
 
 // The NetworkAttachmentDefinition that the SR-IOV operator makes of a SriovNetwork or SriovIBNetwork: same

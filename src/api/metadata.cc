@@ -5,7 +5,7 @@
 
 namespace railbed::api {
 
-std::map<std::string, std::string> read_string_map(ObjectReader& reader, std::string_view key) {
+std::map<std::string, std::string> read_string_map(doc::Fields& reader, std::string_view key) {
   std::map<std::string, std::string> out;
   const doc::Value* map = reader.object(key);
   if (map == nullptr) return out;
@@ -23,16 +23,17 @@ std::vector<Elsewhere> top_level(std::vector<Elsewhere> others) {
   return others;
 }
 
-Metadata read_metadata(ObjectReader& reader, doc::Diagnostics& out) {
+Metadata read_metadata(doc::Fields& reader, doc::Diagnostics& out) {
   Metadata meta;
   meta.span = reader.span();
   meta.ns = {.value = "default", .span = reader.span()};
   reader.require("metadata");
   const doc::Value* object = reader.object("metadata");
   if (object == nullptr) return meta;
-  ObjectReader fields(*object, "metadata", "RB-API", out);
+  doc::Fields fields(*object, "metadata", "RB-API", out);
   if (const auto made = fields.text("generateName"); made.present && object->find("name") == nullptr)
-    fields.error(9, made.span, "metadata.generateName: only an API server makes names; railbed needs metadata.name");
+    fields.error(9, made.span, "metadata.generateName: only an API server makes names; railbed needs metadata.name")
+        .for_one_machine();
   else
     fields.require("name");
   meta.name = fields.text("name");

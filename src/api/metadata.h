@@ -2,18 +2,20 @@
 // metadata of every object, and the maps of strings that many fields are.
 #pragma once
 
-#include "api/object_reader.h"
 #include "api/objects.h"
+#include "doc/fields.h"
 
 namespace railbed::api {
 
+using doc::Elsewhere;
+
 // Reads `metadata` of the object in `reader`; the name is required.
-Metadata read_metadata(ObjectReader& reader, doc::Diagnostics& out);
+Metadata read_metadata(doc::Fields& reader, doc::Diagnostics& out);
 
 // Fields of metadata that stand at the top by mistake, and `others`.
 std::vector<Elsewhere> top_level(std::vector<Elsewhere> others = {});
 
 // A map of strings (labels, a node selector); a value of another type is an error that shows the quotes.
-std::map<std::string, std::string> read_string_map(ObjectReader& reader, std::string_view key);
+std::map<std::string, std::string> read_string_map(doc::Fields& reader, std::string_view key);
 
 }  // namespace railbed::api

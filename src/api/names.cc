@@ -16,7 +16,9 @@ bool is_letter_or_digit(char c) {
 bool refuse_placeholder(const Field<std::string>& name, std::string_view what, doc::Diagnostics& out) {
   if (!has_placeholder(name.value)) return false;
   out.error("RB-API-008", name.span, fmt::format("{}: \"{}\" is a placeholder", what, name.value))
-      .with_fix("write the real name");
+      .with_fix("write the real name")
+      .of(doc::Layer::kObject)
+      .that_says(doc::Says::kPlaceholder);
   return true;
 }
 }  // namespace
@@ -31,7 +33,7 @@ bool is_dns_subdomain(std::string_view text) {
   while (true) {
     const size_t dot = text.find('.');
     const std::string_view label = text.substr(0, dot);
-    // Kubernetes limits the whole, not the single label.
+    // Kubernetes limits the length of the whole name, not of each label.
     const bool right = !label.empty() && is_lower_or_digit(label.front()) && is_lower_or_digit(label.back()) &&
                        std::ranges::all_of(label, [](char c) { return is_lower_or_digit(c) || c == '-'; });
     if (!right) return false;
@@ -54,7 +56,8 @@ void check_label(const Field<std::string>& name, std::string_view what, doc::Dia
   out.error("RB-API-007", name.span,
             fmt::format("{}: \"{}\" is not a name: lower-case letters, digits and '-', at most 63, with a "
                         "letter or digit at both ends",
-                        what, name.value));
+                        what, name.value))
+      .of(doc::Layer::kObject);
 }
 
 void check_subdomain(const Field<std::string>& name, std::string_view what, doc::Diagnostics& out) {
@@ -62,7 +65,8 @@ void check_subdomain(const Field<std::string>& name, std::string_view what, doc:
   out.error("RB-API-007", name.span,
             fmt::format("{}: \"{}\" is not a name: lower-case letters, digits, '-' and '.', at most 253, with a "
                         "letter or digit at both ends",
-                        what, name.value));
+                        what, name.value))
+      .of(doc::Layer::kObject);
 }
 
 void check_resource_name(const Field<std::string>& name, std::string_view what, doc::Diagnostics& out) {
@@ -75,7 +79,8 @@ void check_resource_name(const Field<std::string>& name, std::string_view what, 
   auto& told = out.error("RB-API-007", name.span,
                          fmt::format("{}: \"{}\" is not a resource name: letters, digits, '-' and '_', at most 63, "
                                      "with a letter or digit at both ends",
-                                     what, text));
+                                     what, text))
+                   .of(doc::Layer::kObject);
   if (text.find('/') != std::string_view::npos)
     told.with_fix("write it without the prefix; the operator adds \"openshift.io/\"");
 }

@@ -6,17 +6,20 @@
 
 #include <string_view>
 
-#include "api/field.h"
 #include "doc/diagnostic.h"
+#include "doc/field.h"
 
 namespace railbed::api {
 
+using doc::Field;
+using doc::given;
+
 bool is_dns_label(std::string_view text);      // RFC 1123, at most 63 bytes
 bool is_dns_subdomain(std::string_view text);  // labels with dots between them, at most 253 bytes
-// "<your-namespace>", "{REGISTRY}/x", "${NAME}": something that was to be replaced by hand.
+// "<your-namespace>", "{REGISTRY}/x", "${NAME}": text that the user forgot to replace.
 bool has_placeholder(std::string_view text);
 
-// Errors for a name that is none. `what` names the field.
+// Reports an error for an invalid name. `what` names the field.
 void check_label(const Field<std::string>& name, std::string_view what, doc::Diagnostics& out);
 void check_subdomain(const Field<std::string>& name, std::string_view what, doc::Diagnostics& out);
 // The operator's rule: letters, digits, '-', '_', at most 63 bytes.

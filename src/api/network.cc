@@ -7,7 +7,7 @@
 #include "api/ipam_parse.h"
 #include "api/metadata.h"
 #include "api/names.h"
-#include "api/object_reader.h"
+#include "doc/fields.h"
 #include "doc/json.h"
 
 namespace railbed::api {
@@ -24,7 +24,7 @@ class NetworkReader {
   }
 
   SriovNetwork read() {
-    ObjectReader top(object_, "", "RB-API", out_);
+    doc::Fields top(object_, "", "RB-API", out_);
     top.ignore({"apiVersion", "kind", "status"});
     network_.meta = read_metadata(top, out_);
     top.require("spec");
@@ -36,7 +36,7 @@ class NetworkReader {
 
  private:
   void read_spec(const Value& object) {
-    ObjectReader spec(object, "spec", "RB-API", out_);
+    doc::Fields spec(object, "spec", "RB-API", out_);
     spec.require("resourceName");
     network_.resource_name = spec.text("resourceName");
     check_resource_name(network_.resource_name, "spec.resourceName", out_);
@@ -66,7 +66,7 @@ class NetworkReader {
     return out;
   }
 
-  void read_ethernet(ObjectReader& spec) {
+  void read_ethernet(doc::Fields& spec) {
     network_.vlan = spec.integer("vlan", 0, 4094);
     network_.vlan_qos = spec.integer("vlanQoS", 0, 7);
     network_.vlan_proto = spec.choice("vlanProto", {"802.1q", "802.1ad", "802.1Q", "802.1AD"});
@@ -89,7 +89,7 @@ class NetworkReader {
   }
 
   // YAML reads a bare `on` as true; the operator wants a text.
-  Field<bool> on_off(ObjectReader& spec, std::string_view key) {
+  Field<bool> on_off(doc::Fields& spec, std::string_view key) {
     const Value* value = spec.take(key);
     if (value != nullptr && value->as_bool() != nullptr) {
       spec.error(4, value->span,
@@ -102,7 +102,7 @@ class NetworkReader {
     return {.value = text.value == "on", .present = text.present, .span = text.span};
   }
 
-  void read_json(ObjectReader& spec) {
+  void read_json(doc::Fields& spec) {
     network_.ipam = embedded(spec, "ipam");
     if (network_.ipam.present && !network_.ipam->as_object()->empty()) {
       check_ipam(*network_.ipam, out_);
@@ -117,7 +117,7 @@ class NetworkReader {
     auto list = doc::parse_embedded_json_list(*plugins, out_);
     if (!list) return;
     for (const Value& item : *list->as_array()) {
-      ObjectReader fields(item, "spec.metaPlugins", "RB-CNI", out_);
+      doc::Fields fields(item, "spec.metaPlugins", "RB-CNI", out_);
       if (!item.is_object()) continue;
       fields.require("type");
       const auto type = fields.text("type");
@@ -126,7 +126,7 @@ class NetworkReader {
     network_.meta_plugins = {.value = *std::move(list), .present = true, .span = plugins->span};
   }
 
-  bool is_text_of_json(ObjectReader& spec, const Value& value, std::string_view key) {
+  bool is_text_of_json(doc::Fields& spec, const Value& value, std::string_view key) {
     if (const std::string* text = value.as_string())
       return text->find_first_not_of(" \t\r\n") != std::string::npos;  // an empty text is no JSON and no harm
     const std::string name = spec.path_of(key);
@@ -136,7 +136,7 @@ class NetworkReader {
   }
 
   // A field whose text is a JSON object.
-  Field<Value> embedded(ObjectReader& spec, std::string_view key) {
+  Field<Value> embedded(doc::Fields& spec, std::string_view key) {
     const Value* text = spec.take(key);
     if (text == nullptr || !is_text_of_json(spec, *text, key)) return {};
     auto json = doc::parse_embedded_json(*text, out_);

@@ -7,7 +7,7 @@
 
 #include "api/load.h"
 #include "api/names.h"
-#include "api/object_reader.h"
+#include "doc/fields.h"
 #include "doc/json.h"
 #include "doc/text_places.h"
 
@@ -27,8 +27,9 @@ class AnnotationReader {
   std::vector<NetworkSelection> read(const Value& annotation) {
     const std::string* text = annotation.as_string();
     if (text == nullptr) {
-      out_.error("RB-ANN-004", annotation.span,
-                 fmt::format("the networks annotation must be a text, found {}", kind_name(annotation.kind())));
+      error("RB-ANN-004", annotation.span,
+            fmt::format("the networks annotation must be a text, found {}", kind_name(annotation.kind())))
+          .that_says(doc::Says::kWrongType);
       return {};
     }
     if (text->find_first_of("[{\"") != std::string::npos)
@@ -40,21 +41,26 @@ class AnnotationReader {
   }
 
  private:
+  doc::Diagnostic& error(std::string_view id, const doc::Span& span, std::string message) {
+    return out_.error(id, span, std::move(message)).of(doc::Layer::kEmbedded);
+  }
+
   void read_json(const Value& annotation) {
     const auto json = doc::parse_embedded_json(annotation, out_);
     if (!json) return;
     const Value::Array* list = json->as_array();
     if (list == nullptr) {
-      out_.error("RB-ANN-004", json->span,
-                 fmt::format("the networks annotation must be a JSON list, found {}", kind_name(json->kind())))
-          .with_fix("put it between [ and ]");
+      error("RB-ANN-004", json->span,
+            fmt::format("the networks annotation must be a JSON list, found {}", kind_name(json->kind())))
+          .with_fix("put it between [ and ]")
+          .that_says(doc::Says::kWrongType);
       return;
     }
     for (const Value& item : *list) read_element(item);
   }
 
   void read_element(const Value& item) {
-    ObjectReader fields(item, std::string(kPath), "RB-ANN", out_);
+    doc::Fields fields(item, std::string(kPath), "RB-ANN", out_);
     if (!item.is_object()) return;
     NetworkSelection selection{.span = item.span};
     fields.require("name");
@@ -89,7 +95,7 @@ class AnnotationReader {
     return absent(std::string(pod_namespace_), span);
   }
 
-  void read_ips(ObjectReader& fields, NetworkSelection& selection) {
+  void read_ips(doc::Fields& fields, NetworkSelection& selection) {
     const Value::Array* ips = fields.list("ips");
     if (ips == nullptr) return;
     for (const Value& item : *ips) {
@@ -102,7 +108,7 @@ class AnnotationReader {
   }
 
   template <typename T>
-  Field<T> parsed(ObjectReader& fields, std::string_view key) {
+  Field<T> parsed(doc::Fields& fields, std::string_view key) {
     const auto text = fields.text(key);
     if (!text.present || text.value.empty()) return {.span = text.span};
     auto value = T::parse(text.value);
@@ -111,14 +117,14 @@ class AnnotationReader {
     return {};
   }
 
-  void read_addresses(ObjectReader& fields, NetworkSelection& selection) {
+  void read_addresses(doc::Fields& fields, NetworkSelection& selection) {
     selection.mac = parsed<MacAddress>(fields, "mac");
     selection.infiniband_guid = parsed<Guid>(fields, "infiniband-guid");
     if (selection.infiniband_guid.present && selection.infiniband_guid->is_zero())
       fields.error(5, selection.infiniband_guid.span, "networks.infiniband-guid must not be zero");
   }
 
-  void read_default_route(ObjectReader& fields, NetworkSelection& selection) {
+  void read_default_route(doc::Fields& fields, NetworkSelection& selection) {
     const Value::Array* routes = fields.list("default-route");
     if (routes == nullptr) return;
     for (const Value& item : *routes) {
@@ -135,10 +141,10 @@ class AnnotationReader {
     if (!interface.present) return;
     auto name = IfName::parse(interface.value);
     if (!name)
-      out_.error("RB-ANN-005", interface.span, fmt::format("networks.interface: {}", name.error().message));
+      error("RB-ANN-005", interface.span, fmt::format("networks.interface: {}", name.error().message));
     else if (interface.value == "lo" || interface.value == "eth0")
-      out_.error("RB-ANN-005", interface.span,
-                 fmt::format("networks.interface: every pod has a \"{}\" already", interface.value));
+      error("RB-ANN-005", interface.span,
+            fmt::format("networks.interface: every pod has a \"{}\" already", interface.value));
   }
 
   void read_short(const Value& annotation, const std::string& text) {
@@ -159,8 +165,8 @@ class AnnotationReader {
     size_t last = end;
     while (last > first && kBlanks.find(text[last - 1]) != std::string_view::npos) --last;
     if (first == last) {
-      out_.error("RB-ANN-005", places.at(start < text.size() ? start : text.size() - 1, 1),
-                 "a network's name is missing before or after this ','");
+      error("RB-ANN-005", places.at(start < text.size() ? start : text.size() - 1, 1),
+            "a network's name is missing before or after this ','");
       return;
     }
     NetworkSelection selection{.span = places.at(first, last - first)};
@@ -190,8 +196,8 @@ class AnnotationReader {
       if (!selection.interface.present) selection.interface = absent(fmt::format("net{}", i + 1), selection.span);
       const auto [first, is_new] = names.emplace(*selection.interface, selection.interface.span);
       if (!is_new)
-        out_.error("RB-ANN-005", selection.interface.span,
-                   fmt::format("two networks of this pod have the interface \"{}\"", *selection.interface))
+        error("RB-ANN-005", selection.interface.span,
+              fmt::format("two networks of this pod have the interface \"{}\"", *selection.interface))
             .note(first->second, "the other one is here");
     }
   }

@@ -2,13 +2,13 @@
 #include "api/node.h"
 
 #include "api/metadata.h"
-#include "api/object_reader.h"
+#include "doc/fields.h"
 
 namespace railbed::api {
 
 std::optional<Node> parse_node(const doc::Value& object, doc::Diagnostics& diagnostics) {
   doc::Diagnostics found;
-  ObjectReader top(object, "", "RB-API", found);
+  doc::Fields top(object, "", "RB-API", found);
   Node node;
   node.meta = read_metadata(top, found);
   top.ignore({"apiVersion", "kind", "spec", "status"});

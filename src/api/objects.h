@@ -13,14 +13,17 @@
 #include <variant>
 #include <vector>
 
-#include "api/field.h"
 #include "base/eswitch_mode.h"
 #include "base/ip.h"
 #include "base/pci_driver.h"
 #include "base/types.h"
+#include "doc/field.h"
 #include "doc/value.h"
 
 namespace railbed::api {
+
+using doc::Field;
+using doc::given;
 
 struct Metadata {
   Field<std::string> name;
@@ -48,7 +51,7 @@ struct PfName {
   friend bool operator==(const PfName&, const PfName&) = default;
 };
 
-// AND across fields, OR inside lists; an empty selector matches nothing.
+// Fields are combined with AND, elements of a list with OR; an empty selector matches nothing.
 struct NicSelector {
   Field<std::string> vendor;     // lower case
   Field<std::string> device_id;  // of the PF, lower case
@@ -105,14 +108,14 @@ struct SriovNetwork {
   friend bool operator==(const SriovNetwork& a, const SriovNetwork& b);
 };
 
-// One plugin of a CNI configuration list. The keys that all types share are read; the rest stays in `config`.
+// One plugin of a CNI configuration list. Keys that all types share are parsed; the others stay in `config`.
 struct Plugin {
   std::string type;  // "sriov", "ib-sriov", "host-device", "macvlan", "ipvlan", "tuning", "rdma", …
   doc::Value config;
   friend bool operator==(const Plugin&, const Plugin&) = default;
 };
 
-// spec.config of an attachment definition: a list, also where the file has a single plugin.
+// spec.config of an attachment definition: a list, even where the file has a single plugin.
 struct NetworkConfig {
   std::string cni_version;
   std::string name;  // the definition's own name where the configuration has none
@@ -171,7 +174,7 @@ struct Objects {
   std::vector<NetworkAttachmentDefinition> attachments;
   std::vector<Pod> pods;
   std::vector<Node> nodes;
-  std::map<std::string, int> others;  // kinds that were read and not used, with their number
+  std::map<std::string, int> others;  // number of objects that were read and not used, by kind
   friend bool operator==(const Objects&, const Objects&) = default;
 };
 

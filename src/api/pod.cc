@@ -7,7 +7,7 @@
 #include "api/load.h"
 #include "api/metadata.h"
 #include "api/names.h"
-#include "api/object_reader.h"
+#include "doc/fields.h"
 
 namespace railbed::api {
 
@@ -20,7 +20,7 @@ class PodReader {
   PodReader(const Value& object, doc::Diagnostics& out) : object_(object), out_(out) {}
 
   Pod read() {
-    ObjectReader top(object_, "", "RB-API", out_);
+    doc::Fields top(object_, "", "RB-API", out_);
     top.ignore({"apiVersion", "kind", "status"});
     pod_.meta = read_metadata(top, out_);
     top.require("spec");
@@ -34,7 +34,7 @@ class PodReader {
 
  private:
   void read_spec(const Value& object) {
-    ObjectReader spec(object, "spec", "RB-API", out_);
+    doc::Fields spec(object, "spec", "RB-API", out_);
     spec.require("containers");
     pod_.node_name = spec.text("nodeName");
     pod_.node_selector = read_string_map(spec, "nodeSelector");
@@ -86,13 +86,14 @@ class PodReader {
   }
 
   void read_container(const Value& object, const std::string& path) {
-    ObjectReader container(object, path, "RB-API", out_);
+    doc::Fields container(object, path, "RB-API", out_);
     container.require("name");
     container.text("name");
     const auto image = container.text("image");
     if (image.present && has_placeholder(image.value))
       container.warning(8, image.span, fmt::format("{}.image: \"{}\" holds a placeholder", path, image.value))
-          .with_fix("write the real name");
+          .with_fix("write the real name")
+          .that_says(doc::Says::kPlaceholder);
     if (const Value* resources = container.object("resources")) read_resources(*resources, path + ".resources");
     container.ignore({"args",
                       "command",
@@ -122,7 +123,7 @@ class PodReader {
   }
 
   void read_resources(const Value& object, const std::string& path) {
-    ObjectReader resources(object, path, "RB-API", out_);
+    doc::Fields resources(object, path, "RB-API", out_);
     resources.ignore({"claims"});
     const Value* limits = resources.object("limits");
     const Value* requests = resources.object("requests");
@@ -132,7 +133,7 @@ class PodReader {
   }
 
   // Extended resources (those with a '/') of one map; what stands in `counted` too is counted there.
-  void add(ObjectReader& reader, const Value& map, const std::string& path, const Value* counted) {
+  void add(doc::Fields& reader, const Value& map, const std::string& path, const Value* counted) {
     for (const Value::Member& member : *map.as_object()) {
       const bool extended = member.key.find('/') != std::string::npos;
       if (!extended || (counted != nullptr && counted->find(member.key) != nullptr)) continue;

@@ -6,7 +6,7 @@
 
 #include "api/metadata.h"
 #include "api/names.h"
-#include "api/object_reader.h"
+#include "doc/fields.h"
 
 namespace railbed::api {
 
@@ -15,7 +15,7 @@ namespace {
 constexpr int kMaxVfs = 65535;  // TotalVFs is 16 bits wide (PCIe 9.3.3.5)
 constexpr int kMaxMtu = 65535;
 
-// Fields of spec that are often written one level too deep, because of the indentation.
+// Fields of spec that are often indented one level too deep.
 const std::vector<Elsewhere> kFieldsOfSpec = [] {
   std::vector<Elsewhere> out;
   for (std::string_view key :
@@ -57,7 +57,7 @@ class PolicyReader {
   PolicyReader(const doc::Value& object, doc::Diagnostics& out) : object_(object), out_(out) {}
 
   SriovNetworkNodePolicy read() {
-    ObjectReader top(object_, "", "RB-API", out_);
+    doc::Fields top(object_, "", "RB-API", out_);
     top.ignore({"apiVersion", "kind", "status"});
     policy_.meta = read_metadata(top, out_);
     top.require("spec");
@@ -67,13 +67,14 @@ class PolicyReader {
                           {"resourceName", "is a field of spec", "indent it below 'spec:'"},
                           {"nodeSelector", "is a field of spec", "indent it below 'spec:'"}}));
     if (policy_.meta.name.value == "default")
-      top.warning(9, policy_.meta.name.span, "the operator ignores a policy that is named \"default\"");
+      top.warning(9, policy_.meta.name.span, "the operator ignores a policy that is named \"default\"")
+          .for_one_machine();
     return std::move(policy_);
   }
 
  private:
   void read_spec(const doc::Value& object) {
-    ObjectReader spec(object, "spec", "RB-API", out_);
+    doc::Fields spec(object, "spec", "RB-API", out_);
     for (std::string_view key : {"resourceName", "nodeSelector", "numVfs", "nicSelector"}) spec.require(key);
     policy_.resource_name = spec.text("resourceName");
     check_resource_name(policy_.resource_name, "spec.resourceName", out_);
@@ -96,7 +97,7 @@ class PolicyReader {
     spec.finish(kFieldsOfNicSelector);
   }
 
-  void read_modes(ObjectReader& spec) {
+  void read_modes(doc::Fields& spec) {
     const auto type = spec.choice("deviceType", {"netdevice", "vfio-pci"});
     policy_.device_type = {.value = type.value == kVfioPciDriver ? DeviceType::kVfioPci : DeviceType::kNetdevice,
                            .present = type.present,
@@ -119,7 +120,7 @@ class PolicyReader {
   void read_nic_selector(const doc::Value& object) {
     NicSelector& selector = policy_.nic_selector;
     selector.span = object.span;
-    ObjectReader fields(object, "spec.nicSelector", "RB-API", out_);
+    doc::Fields fields(object, "spec.nicSelector", "RB-API", out_);
     selector.vendor = read_id(fields, "vendor", "15b3");
     selector.device_id = read_id(fields, "deviceID", "101d");
     read_root_devices(fields);
@@ -143,7 +144,7 @@ class PolicyReader {
     fields.finish(kFieldsOfSpec);
   }
 
-  Field<std::string> read_id(ObjectReader& fields, std::string_view key, std::string_view example) {
+  Field<std::string> read_id(doc::Fields& fields, std::string_view key, std::string_view example) {
     Field<std::string> id = fields.text(key);
     if (id.present && !id.value.empty() && !is_hex4(id.value))
       fields.error(5, id.span,
@@ -153,7 +154,7 @@ class PolicyReader {
     return id;
   }
 
-  void read_root_devices(ObjectReader& fields) {
+  void read_root_devices(doc::Fields& fields) {
     const doc::Value::Array* list = fields.list("rootDevices");
     if (list == nullptr) return;
     for (const doc::Value& item : *list) {
@@ -177,7 +178,7 @@ class PolicyReader {
     }
   }
 
-  void read_pf_names(ObjectReader& fields) {
+  void read_pf_names(doc::Fields& fields) {
     const doc::Value::Array* list = fields.list("pfNames");
     if (list == nullptr) return;
     for (const doc::Value& item : *list) {
@@ -200,7 +201,7 @@ class PolicyReader {
   }
 
   // Fields that exclude or need each other.
-  void check_together(ObjectReader& spec) {
+  void check_together(doc::Fields& spec) {
     const bool vfio = *policy_.device_type == DeviceType::kVfioPci;
     const bool switchdev = *policy_.eswitch_mode == EswitchMode::kSwitchdev;
     if (vfio && *policy_.is_rdma)

@@ -20,7 +20,7 @@ double seconds(milliseconds time) {
 Actions::Actions(os::Kernel& kernel, os::LinkPort& links, const plan::PfPlan& pf, const Options& options)
     : kernel_(kernel), links_(links), pf_(pf), options_(options), waits_(kernel, options.stop) {}
 
-// A PF function can have two ports: the one with the plan's name is meant. Names can change, the index cannot.
+// A PF function can have two ports; the plan's name picks one. Its index is kept, because names can change.
 Result<os::Link> Actions::pf_link() {
   if (!pf_index_) {
     std::vector<Netdev> netdevs = netdevs_of(files(), pf_.pf);
@@ -46,8 +46,8 @@ Result<void> Actions::operator()(const plan::SetPfUp& step) {
   return step.up ? wait_for_carrier() : Result<void>{};
 }
 
-// igb and others make VFs that never reach the PF when its link is not up. Without a cable there is nothing
-// to wait for: said, and on. InfiniBand's carrier waits for the subnet manager, which VFs do not need.
+// igb and others make VFs that never reach the PF when its link is not up. Without a cable the link never comes up, so
+// after the wait a note is enough. InfiniBand's carrier waits for the subnet manager, which VFs do not need.
 Result<void> Actions::wait_for_carrier() {
   if (no_carrier_) return {};
   auto first = pf_link();
@@ -79,11 +79,11 @@ Result<void> Actions::operator()(const plan::SetVfCount& step) {
   int now = TRY(read_number(files(), attribute(pf_.pf, "sriov_numvfs")));
   if (step.to > 0) TRY(wait_for_carrier());
   if (now != step.to) {
-    // Asked for too many: told before the VFs that there are get lost.
+    // Too many VFs must fail here, before the write of 0 below destroys the existing ones.
     auto total = read_number(files(), attribute(pf_.pf, "sriov_totalvfs"));
     if (now != 0 && total && *total < step.to)
       return fail(Code::kInvalid, "{} allows {} VFs (sriov_totalvfs), not {}", pf_.pf_name, *total, step.to);
-    if (now != 0) TRY(write_vf_count(0));  // from n to m gives EBUSY
+    if (now != 0) TRY(write_vf_count(0));  // the kernel answers EBUSY to a change from n to m
     if (step.to != 0) TRY(write_vf_count(step.to));
   }
   return wait_for_vfs(step.to);
@@ -145,7 +145,7 @@ Result<void> Actions::operator()(const plan::SetVfMtu& planned) {
   return {};
 }
 
-// Told in the report (pf_run), never done.
+// pf_run reports this step and never carries it out.
 Result<void> Actions::operator()(const plan::NeedsReboot&) {
   return {};
 }

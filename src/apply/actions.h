@@ -28,9 +28,9 @@ class Actions {
   Result<void> operator()(const plan::SetVfMtu& step);
   Result<void> operator()(const plan::NeedsReboot&);
 
-  // What went otherwise than usual and was no failure; each once.
+  // What was unusual but no failure, each once.
   std::vector<std::string> take_notes() { return std::move(notes_); }
-  // "ens1f0 keeps 4 VFs, 2 of them without a driver": for the report after a failure.
+  // "ens1f0 keeps 4 VFs, 2 of them without a driver", for the report after a failure.
   std::string remains() const;
 
  private:

@@ -11,7 +11,7 @@ namespace railbed::apply {
 
 namespace {
 
-// Passes the calls of several threads on one at a time.
+// Serializes the calls that several threads make.
 class OneAtATime : public Progress {
  public:
   explicit OneAtATime(Progress& inner) : inner_(inner) {}
@@ -36,7 +36,7 @@ void add(Report& report, PfReport one) {
   report.canceled = report.canceled || one.canceled;
 }
 
-// What a thread throws (memory) is thrown on in the caller's.
+// An exception of a thread (out of memory) is rethrown in the caller's thread.
 std::vector<PfReport> run_beside_each_other(const plan::NodePlan& plan,
                                             const std::function<PfReport(const plan::PfPlan&)>& run) {
   std::vector<PfReport> reports(plan.pfs.size());

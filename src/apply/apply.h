@@ -25,12 +25,12 @@ namespace railbed::apply {
 using std::chrono::milliseconds;
 
 struct Options {
-  milliseconds carrier_wait{10'000};  // for the PF's cable, before VFs are made; then on without
+  milliseconds carrier_wait{10'000};  // for the PF's cable, before VFs are made; goes on without it afterwards
   milliseconds vfs_wait{60'000};      // for VFs to appear after the write to sriov_numvfs
   milliseconds driver_wait{2'000};    // for a driver to bind after the write to drivers_probe
   milliseconds netdev_wait{10'000};   // for the interface after the driver has bound
-  bool parallel = true;               // PFs beside each other; false: in order, for tests
-  std::stop_token stop;               // asked to stop: ends between two steps, or in a wait
+  bool parallel = true;               // one thread per PF; false: in order, for tests
+  std::stop_token stop;               // when requested, the run ends between two steps or inside a wait
 };
 
 class Progress {
@@ -39,7 +39,7 @@ class Progress {
   virtual void begins(const plan::PfPlan& pf, const plan::Step& step) = 0;
   virtual void ends(const plan::PfPlan& pf, const plan::Step& step, const Error* failure) = 0;
 };
-// For those who do not look.
+// For callers that show no progress.
 class NoProgress : public Progress {
  public:
   void begins(const plan::PfPlan&, const plan::Step&) override {}
@@ -54,14 +54,14 @@ struct StepFailure {
   std::string description;
   Error error;
   std::string remains;   // "ens1f0 keeps 4 VFs, 3 of them without a driver"
-  size_t not_tried = 0;  // later steps of that PF
+  size_t not_tried = 0;  // later steps of that PF, which were not tried
 };
 
 struct Report {
   size_t steps_done = 0;
   std::vector<StepFailure> failures;  // by PF
-  std::vector<std::string> notes;     // what went otherwise than usual, and reboots that are needed
-  bool canceled = false;              // asked to stop before everything was done
+  std::vector<std::string> notes;     // what was unusual, and reboots that are needed
+  bool canceled = false;              // a stop was requested before the last step
   milliseconds took{0};
 
   bool complete() const { return failures.empty() && !canceled; }

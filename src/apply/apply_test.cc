@@ -66,7 +66,7 @@ class ApplyTest : public testing::Test {
     NoProgress progress;
     return apply::carry_out(kernel, *store, plan, options, progress);
   }
-  // The one failure of a plan, as a person sees it.
+  // The failure of a plan that fails once, as a person sees it.
   std::string failure(const plan::NodePlan& plan) {
     Report report = carry_out(plan);
     if (report.failures.size() != 1) return fmt::format("{} failures", report.failures.size());
@@ -265,7 +265,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{ENODEV,
                 "ENODEV (No such device)\n  the PF is gone: it was removed, reset, or its driver was unloaded"}));
 
-// What the machine is when nothing goes wrong.
+// The machine after a run in which nothing goes wrong.
 std::string clean_end() {
   os::FakeKernel kernel;
   auto store = state::memory_store();
@@ -274,7 +274,7 @@ std::string clean_end() {
   return kernel.snapshot();
 }
 
-// The plan's calls, each refused once: one PF fails with that errno, and the next run comes to the same end.
+// Refuses each call of the plan once: one PF fails with that errno, and the next run comes to the same end.
 TEST(ApplyFaults, EveryRefusedCallIsToldAndMendedByTheNextRun) {
   const std::string wanted = clean_end();
   for (int sys_errno : {EBUSY, ENOMEM, EIO}) {
@@ -320,7 +320,7 @@ TEST(ApplyFaults, KilledAtEveryCallTheNextRunComesToTheSameEnd) {
     }
 }
 
-// Asks to stop when a step begins.
+// Requests a stop when a step begins.
 class StopAt : public Progress {
  public:
   explicit StopAt(std::string step) : step_(std::move(step)) {}

@@ -34,7 +34,7 @@ Result<state::PfBaseline> read_baseline(os::Kernel& kernel, os::LinkPort& links,
   const os::FileTree& files = kernel.files();
   state::PfBaseline baseline{.pf = pf, .pf_name = pf_name};
   baseline.num_vfs = TRY(read_number(files, attribute(pf, "sriov_numvfs")));
-  // Kernels before 4.12 have no such attribute, and always probe.
+  // Kernels before 4.12 lack this attribute and always probe.
   baseline.autoprobe = os::read_line(files, attribute(pf, "sriov_drivers_autoprobe")).value_or("1") != "0";
   baseline.eswitch_mode = eswitch_mode(kernel, pf);
 

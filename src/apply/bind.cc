@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binding a VF once to its final driver.
 //
-// sriov_drivers_autoprobe is off, so a new VF has no driver. driver_override chooses one that does not claim
-// the device by its id (vfio-pci); for the default driver it must be empty, and none is left behind. A write
-// to drivers_probe succeeds also when no driver took the device (vfio-pci without an IOMMU): so the driver
-// link is looked at afterwards.
+// sriov_drivers_autoprobe is off, so a new VF has no driver. driver_override chooses one that does not claim the device
+// by its id (vfio-pci); it must be empty for the default driver, and a failed bind clears it again. A write to
+// drivers_probe succeeds even when no driver took the device (vfio-pci without an IOMMU), so the driver link decides
+// afterwards.
 #include "apply/actions.h"
 #include "apply/hints.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kProbe = "/sys/bus/pci/drivers_probe";
 
-// The override as the kernel tells it; empty for none.
+// The override that is set; empty for none. The kernel prints "(null)" then.
 std::string override_of(const os::FileTree& files, PciAddress device) {
   std::string text = os::read_line(files, attribute(device, "driver_override")).value_or("");
   return text == "(null)" ? "" : text;
@@ -49,7 +49,7 @@ Result<void> Actions::operator()(const plan::BindVf& planned) {
 Result<void> Actions::unbind(const plan::BindVf& step, const std::string& driver) {
   std::string path = fmt::format("/sys/bus/pci/drivers/{}/unbind", driver);
   auto done = files().write(path, step.address.to_string());
-  if (!done && done.error().code != Code::kNotFound) return done;  // ENODEV: nothing is bound any more
+  if (!done && done.error().code != Code::kNotFound) return done;  // ENODEV: the driver has already let go
   return {};
 }
 
@@ -84,7 +84,8 @@ Result<void> Actions::wait_for_driver(const plan::BindVf& step) {
   return fail(std::move(error));
 }
 
-// An InfiniBand VF has an interface only with ib_ipoib; its PF then has none either.
+// InfiniBand VFs have interfaces only with ib_ipoib. Where it is missing the PF has none either, and there is none to
+// wait for.
 Result<void> Actions::wait_for_netdev(const plan::BindVf& step) {
   if (netdevs_of(files(), pf_.pf).empty()) return {};
   bool there = TRY(waits_.for_device(options_.netdev_wait,

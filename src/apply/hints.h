@@ -12,7 +12,7 @@
 
 namespace railbed::apply {
 
-// sriov_numvfs refused `wanted` VFs; `total` is sriov_totalvfs.
+// For a write to sriov_numvfs that refused `wanted` VFs; `total` is sriov_totalvfs.
 std::string vf_count_hint(const Error& error, int wanted, std::optional<int> total);
 // No driver is bound although drivers_probe took the address. `type` is what the VF was to become.
 std::string no_driver_hint(DeviceType type, bool driver_loaded, bool has_iommu_group);

@@ -21,17 +21,17 @@ struct Netdev {
   IfName name;
   IfIndex index;
 };
-// The interfaces of a function that are in this namespace; one that is being renamed may be left out.
+// The interfaces of a function in this namespace. One that is just being renamed may be missing.
 std::vector<Netdev> netdevs_of(const os::FileTree& files, PciAddress device);
 
 struct VfDevice {
   VfIndex index;
   PciAddress address;
 };
-// By index; only those that have appeared.
+// In the order of their indexes; only those that have appeared.
 std::vector<VfDevice> vfs_of(const os::FileTree& files, PciAddress pf);
 
-// Where VF `index` is; `planned` where there is no such link (yet).
+// The address of VF `index`; `planned` while the kernel has no such link.
 PciAddress vf_address(const os::FileTree& files, PciAddress pf, VfIndex index, PciAddress planned);
 
 Result<int> read_number(const os::FileTree& files, const std::string& path);

@@ -21,7 +21,7 @@ state::StepRecord record(const plan::PfPlan& pf, const plan::Step& step, Status 
           .error = std::move(error)};
 }
 
-// Before the first change of a PF: how it was, and no old records.
+// Before the first change of a PF, stores how it was and forgets the records of the last run.
 Result<void> prepare(os::Kernel& kernel, os::LinkPort& links, state::Store& store, const plan::PfPlan& pf) {
   TRY(store.forget_steps(pf.pf));
   if (TRY(store.baseline(pf.pf))) return {};

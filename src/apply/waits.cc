@@ -6,7 +6,7 @@
 namespace railbed::apply {
 
 namespace {
-// How soon a request to stop is noticed. Nothing is looked at again because of it.
+// How soon a wait notices a request to stop. It does not poll the device at this interval.
 constexpr std::chrono::milliseconds kStopNoticed{100};
 }  // namespace
 

@@ -14,7 +14,7 @@ namespace {
 using state::Attachment;
 using state::AttachmentStatus;
 
-// What a plugin did that was executed: whoever ran it undoes it.
+// Executed plugins are undone by their caller.
 bool is_of_program(const Attachment& record) {
   return record.type.starts_with(kProgramPrefix);
 }
@@ -25,12 +25,12 @@ Result<std::vector<Attachment>> attachments_of(state::Store& store, const std::s
   return all;
 }
 
-// Whether a record is of this interface: its own, or one of a change of it.
+// Whether a record belongs to this interface: it is its own, or that of a change.
 bool is_of(const std::string& record_name, const std::string& interface) {
   return record_name == interface || record_name.starts_with(interface + "/");
 }
 
-// The failures of several interfaces as one error: the first, with the others' stories.
+// Joins the failures of several interfaces: the first error, with the others' messages.
 Error joined(const std::vector<RecoveryReport::Failure>& failures) {
   Error error = failures.front().error;
   error.context.push_back("interface " + failures.front().interface);
@@ -68,7 +68,7 @@ class PodAttacher {
     return {};
   }
 
-  // What a killed process left of this pod.
+  // Cleans up after a killed process that worked on this pod.
   Result<void> settle_unfinished() {
     std::vector<Attachment> unfinished = TRY(attachments_of(store_, wanted_.pod));
     std::erase_if(unfinished, [&](const Attachment& one) {
@@ -77,14 +77,14 @@ class PodAttacher {
     return take_away(unfinished);
   }
 
-  // Whether an interface that is wanted has this record.
+  // Whether the record belongs to a wanted interface.
   bool concerns(const Attachment& record) const {
     return std::ranges::any_of(wanted_.interfaces,
                                [&](const InterfaceWanted& one) { return is_of(record.interface, one.record_name()); });
   }
 
   Result<void> take_away(const std::vector<Attachment>& records) {
-    // A record may be of an earlier namespace of the pod.
+    // A record may belong to an earlier namespace of the pod.
     for (const std::string& path : paths_of(records)) {
       std::vector<Attachment> there;
       std::ranges::copy_if(records, std::back_inserter(there),
@@ -107,32 +107,8 @@ class PodAttacher {
     leases_before_ = TRY(store_.leases_of(wanted_.pod));
     std::vector<Wish> wishes;
     for (const InterfaceWanted& one : wanted_.interfaces)
-      wishes.push_back(TRY(read_one(one).context("interface {}", one.name)));
+      wishes.push_back(TRY(read_wish(one, wanted_.soft_rdma).context("interface {}", one.name)));
     return wishes;
-  }
-
-  Result<Wish> read_one(const InterfaceWanted& one) {
-    if (one.chained) return read_wish(one, wanted_.soft_rdma, {}, {});
-    api::IpamConfig config = TRY(ipam_of(one.config, one.network));
-    ipam::Owner owner{wanted_.pod, one.name.value};
-    std::vector<ipam::Assigned> addresses;
-    if (one.addresses.has_value())
-      addresses = *one.addresses;
-    else if (config.type != api::IpamType::kNone)
-      addresses = TRY(assign(one, config, owner));
-    if (taken_.has_value())
-      for (const ipam::Assigned& address : addresses)
-        if (!address.pool.empty()) (*taken_)[address.pool].emplace(address.address.address, owner);
-    return read_wish(one, wanted_.soft_rdma, config, std::move(addresses));
-  }
-
-  // What is taken is only asked for where nobody has assigned the addresses: it is everybody's.
-  Result<std::vector<ipam::Assigned>> assign(const InterfaceWanted& one, const api::IpamConfig& config,
-                                             const ipam::Owner& owner) {
-    if (!taken_.has_value()) taken_ = ipam::taken_by(TRY(store_.all_leases()));
-    std::vector<std::string> requested;
-    for (const auto& address : one.selection.ips) requested.push_back(address.value);
-    return ipam::assign(config, one.network, *taken_, requested, owner);
   }
 
   // Which interfaces stay, go and come.
@@ -151,7 +127,7 @@ class PodAttacher {
     return {};
   }
 
-  // An interface that goes takes its changes with it.
+  // When an interface goes, its changes go with it.
   void take_changes_along() {
     std::vector<Attachment> stay;
     for (Attachment& record : kept_) {
@@ -202,8 +178,8 @@ class PodAttacher {
     return transaction.commit();
   }
 
-  // This process holds the namespace open, so it cannot end before that; but nobody finds it any more when
-  // its path is gone, and the device would leave with it, unrecorded.
+  // This process holds the namespace open, so it still exists. But if its path is gone nobody can find it, and the
+  // device would vanish with it, without a record.
   Result<void> still_there() {
     auto again = kernel_.netns().open(wanted_.netns_path);
     if (again.has_value()) return {};
@@ -240,7 +216,7 @@ class PodAttacher {
     return why;
   }
 
-  // Leases that were there before this pod was attached are not this attachment's to forget.
+  // Leases that existed before this attachment are not removed with it.
   Result<void> put_leases_back() {
     for (const state::AddressLease& lease : leases_before_) TRY(store_.put_lease(lease));
     return {};
@@ -267,7 +243,6 @@ class PodAttacher {
   std::unique_ptr<os::LinkPort> inside_;
   std::optional<PodView> pod_;
   std::vector<state::AddressLease> leases_before_;  // the pod's
-  std::optional<ipam::Taken> taken_;
   std::vector<Attachment> kept_;
   std::vector<Attachment> changed_;
   std::vector<Wish> new_;
@@ -275,7 +250,7 @@ class PodAttacher {
   std::vector<std::string> notes_;
 };
 
-// The cookie of the namespace that has this path now; nothing: none has it.
+// The cookie of the namespace at this path; nullopt without one.
 Result<std::optional<uint64_t>> namespace_at(os::Kernel& kernel, const std::string& path) {
   auto opened = kernel.netns().open(path);
   if (!opened.has_value() && opened.error().code == Code::kNotFound) return std::optional<uint64_t>{};
@@ -283,7 +258,7 @@ Result<std::optional<uint64_t>> namespace_at(os::Kernel& kernel, const std::stri
   return std::optional(TRY(kernel.netns().links(*netns))->cookie());
 }
 
-// Whether the pod's namespace has gone without a detach.
+// Whether the pod's namespace was removed without a detach.
 bool is_gone(const Attachment& record, const std::optional<uint64_t>& now) {
   if (!now.has_value()) return true;
   Result<Before> before = before_of(record);

@@ -25,7 +25,6 @@
 #include <string_view>
 #include <vector>
 
-#include "api/ipam.h"
 #include "api/objects.h"
 #include "attach/result.h"
 #include "cni/add_result.h"
@@ -36,7 +35,7 @@
 
 namespace railbed::attach {
 
-// The type of records of plugins that are executed begins with this; these functions leave them alone.
+// Records of executed plugins have types that begin with this; the functions here leave them alone.
 inline constexpr std::string_view kProgramPrefix = "exec:";
 
 struct InterfaceWanted {
@@ -46,8 +45,10 @@ struct InterfaceWanted {
   api::NetworkSelection selection;
   std::optional<plan::PoolVf> device;  // of the network's resource
   std::string resource;
-  // From ipam::plan_addresses; absent: assigned here, from what the store has as taken.
-  std::optional<std::vector<ipam::Assigned>> addresses;
+  // Decided by the caller, who has them taken where they are handed out; their leases are put with the attachment.
+  std::vector<ipam::Assigned> addresses;
+  bool addresses_later = false;  // a DHCP server gives them, once the interface is there
+  std::vector<Route> routes;     // of the network's "ipam", or what a server or a plugin answered
   // The interface is in the pod already, made by another request or another plugin: `config` holds one
   // chained plugin, which changes it. Such a change has a record and an undo of its own, record_name().
   bool chained = false;
@@ -62,20 +63,19 @@ struct PodWanted {
   std::string netns_path;  // exists
   std::vector<InterfaceWanted> interfaces;
   bool soft_rdma = false;  // RDMA-marked VFs without an RDMA device get a soft one
-  // Interfaces of the pod that are not in `interfaces` are none of this call's business: a CNI request is
-  // about one of them.
+  // Leaves interfaces of the pod alone that are not in `interfaces`, because a CNI request concerns only one.
   bool others_stay = false;
 };
 
 struct PodReport {
   std::vector<InterfaceResult> interfaces;  // as wanted, in that order
-  int kept = 0;                             // were attached before, and were left alone
+  int kept = 0;                             // attached before and left unchanged
   int attached = 0;
   int detached = 0;                // had changed, or are no longer wanted
-  std::vector<std::string> notes;  // for people: what could not be put back exactly
+  std::vector<std::string> notes;  // for people: what could not be restored exactly
 };
 
-// Makes the pod's interfaces those that are wanted. Interfaces that are as wanted are not touched.
+// Brings the pod's interfaces to the wanted state. Interfaces that are already right are not touched.
 Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodWanted& wanted, os::Deadline deadline);
 
 struct DetachReport {
@@ -83,20 +83,20 @@ struct DetachReport {
   std::vector<std::string> notes;
 };
 
-// Gives back everything that the pod has; nothing to do is success. Fails when an interface could not be
-// given back; the others are, and that one stays recorded.
+// Returns everything that the pod has; nothing to do is success. Fails when an interface could not be returned; the
+// others are, and that one stays recorded.
 Result<DetachReport> detach_pod(os::Kernel& kernel, state::Store& store, const std::string& pod, os::Deadline deadline);
 
-// One record of the pod: "net1", or "net1/tuning". Nothing to do is success.
+// Detaches one record of the pod: "net1", or "net1/tuning". Nothing to do is success.
 Result<DetachReport> detach_interface(os::Kernel& kernel, state::Store& store, const std::string& pod,
                                       const std::string& record_name, os::Deadline deadline);
 
-// Whether the interface is as it was made: there, with its MAC, MTU, addresses and routes, its chained
-// settings and its RDMA device. NotFound without a record; Conflict says the first thing that differs.
+// Whether the interface is still as it was made: it exists with its MAC, MTU, addresses and routes, its chained
+// settings and its RDMA device. NotFound without a record; Conflict names the first difference.
 Result<void> check_interface(os::Kernel& kernel, state::Store& store, const std::string& pod,
                              const std::string& record_name, os::Deadline deadline);
 
-// An interface that an original plugin attached, before this machine was switched over: what its DEL gets.
+// An interface that an original plugin attached before this machine was switched over, as described by its DEL.
 struct ForeignInterface {
   std::string type;  // "macvlan", "sriov", …
   std::string container_id;
@@ -105,8 +105,8 @@ struct ForeignInterface {
   doc::Value config;       // the plugin's configuration
   std::optional<cni::AddResult> previous;
 };
-// Gives it back as the original's own DEL does, from the files that it left, which stay. Nothing left is
-// success; so is a device that another pod has by now: what `ours` has is never touched.
+// Undoes it like the original's own DEL, from the files that the original left, which stay. If nothing is left, that is
+// success. A device that is recorded in `ours` now belongs to another pod and is never touched.
 Result<DetachReport> detach_foreign(os::Kernel& kernel, const ForeignInterface& interface, os::Deadline deadline,
                                     state::Store* ours = nullptr);
 
@@ -123,11 +123,8 @@ struct RecoveryReport {
   bool empty() const { return undone.empty() && finished.empty() && failures.empty(); }
 };
 
-// Undoes and finishes what killed processes and vanished namespaces left, in all pods.
+// Undoes or finishes what killed processes and vanished namespaces left, in all pods.
 Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, os::Deadline deadline);
-
-// Of the configuration's main plugin; type kNone where there is no ipam block.
-Result<api::IpamConfig> ipam_of(const api::NetworkConfig& config, const std::string& network);
 
 // The plugin types that are known, main ones first.
 std::vector<std::string> supported_types();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transaction over the fake kernel: what is done, and that a failure or a kill at any point leaves
-// nothing.
+// The transaction on the fake kernel: its results, and that a failure or a kill at any point leaves nothing behind.
 #include "attach/attach.h"
 
 #include <algorithm>
@@ -18,7 +17,7 @@ using testing::HasSubstr;
 constexpr PciAddress kPf0{0, 1, 0, 0};
 constexpr PciAddress kPf1{0, 2, 0, 0};
 
-// A store that stops with the process: from the kill on, nothing is written any more.
+// A store that dies with the process: after the kill it writes nothing.
 class MortalStore : public state::Store {
  public:
   explicit MortalStore(os::FakeKernel& kernel) : kernel_(kernel) {}
@@ -116,12 +115,12 @@ plan::PoolVf vf(PciAddress pf, int index) {
 constexpr const char* kRange = R"("ipam":{"type":"whereabouts","range":"10.9.0.0/24","gateway":"10.9.0.1",
     "routes":[{"dst":"10.77.0.0/16"}]})";
 
-// What can be attached: a machine, and a pod's interfaces.
+// What to attach: a machine, and a pod's interfaces.
 struct Scenario {
   os::FakeMachine machine;
   std::vector<InterfaceWanted> interfaces;
   bool soft_rdma = false;
-  std::vector<InterfaceWanted> later;  // requests of their own, after the others
+  std::vector<InterfaceWanted> later;  // separate requests, after the others
 };
 
 Scenario sriov_lab() {
@@ -181,7 +180,7 @@ Scenario vfio() {
   return one;
 }
 
-// Changes of interfaces that are there, each a request of its own, and both kinds of routing in a chain.
+// Changes of existing interfaces, one request each, and both kinds of routing in a chain.
 Scenario changes() {
   Scenario one{.machine = os::FakeMachine::lab()};
   one.machine.other_links = {"eth8", "eth9"};
@@ -200,7 +199,7 @@ Scenario changes() {
   return one;
 }
 
-// The same as separate requests on one interface each.
+// The same as separate requests for one interface each.
 Scenario routing() {
   Scenario one{.machine = os::FakeMachine::lab()};
   one.machine.other_links = {"eth9"};
@@ -221,12 +220,12 @@ Scenario routing() {
   return one;
 }
 
-// What the machine is. A driver that is bound anew gives its RDMA device a new number.
+// The state of the machine. The number of an RDMA device changes whenever its driver is bound again.
 std::string machine_of(os::FakeKernel& kernel) {
   return std::regex_replace(kernel.snapshot(), std::regex("rdma mlx5_[0-9]+"), "rdma mlx5_N");
 }
 
-// A machine with the pod's namespace, and what is the same again after everything was undone.
+// A machine with the pod's namespace, and the state to which undoing must return.
 class Rig {
  public:
   explicit Rig(const Scenario& scenario) : scenario_(scenario), kernel(scenario.machine), store(kernel) {
@@ -241,7 +240,7 @@ class Rig {
       if (!all.has_value()) return all;
       Result<PodReport> next = attach({one}, true);
       if (!next.has_value()) {
-        // As a runtime does: what was made is taken back.
+        // A runtime sends DEL after a failed ADD.
         if (!kernel.killed()) (void)detach();
         return next;
       }
@@ -252,13 +251,13 @@ class Rig {
     return all;
   }
   Result<PodReport> attach(const std::vector<InterfaceWanted>& interfaces, bool others_stay = false) {
-    return attach_pod(kernel, store,
-                      {.pod = "default/a",
-                       .netns_path = "/run/netns/pod",
-                       .interfaces = interfaces,
-                       .soft_rdma = scenario_.soft_rdma,
-                       .others_stay = others_stay},
-                      soon());
+    return attach_with_addresses(kernel, store,
+                                 {.pod = "default/a",
+                                  .netns_path = "/run/netns/pod",
+                                  .interfaces = interfaces,
+                                  .soft_rdma = scenario_.soft_rdma,
+                                  .others_stay = others_stay},
+                                 soon());
   }
   Result<DetachReport> detach() { return detach_pod(kernel, store, "default/a", soon()); }
   void recover_after_restart() {
@@ -267,7 +266,7 @@ class Rig {
     auto report = recover(kernel, store, soon());
     EXPECT_EQ(message(report), "");
     for (const auto& failure : report->failures) ADD_FAILURE() << failure.error.to_string();
-    // Earlier requests of the pod were done.
+    // The pod's earlier requests have succeeded.
     if (!scenario_.later.empty()) {
       EXPECT_EQ(message(detach()), "");
     }
@@ -349,7 +348,7 @@ TEST_P(EveryScenario, AFailureAnywhereInAttachUndoesAll) {
       rig.kernel.fail_call(call, sys_errno);
       auto report = rig.attach();
       std::string when = fmt::format("{} at \"{}\"", errno_name(sys_errno), attach_lines_[call - 1]);
-      // Some refusals are survived: a soft RDMA device is tried again with its module loaded.
+      // Some refusals are no failure: a soft RDMA device is tried again after loading its module.
       if (report.has_value()) {
         EXPECT_EQ(machine_of(rig.kernel), attached_) << when;
         EXPECT_EQ(message(rig.detach()), "") << when;
@@ -426,7 +425,7 @@ TEST_P(EveryScenario, AKillAnywhereInDetachIsFinished) {
     }
 }
 
-// A failure, then a kill while that is being undone.
+// A failure, then a kill while the failure is being undone.
 TEST_P(EveryScenario, AKillDuringTheUndoingIsFinished) {
   for (int call = 1; call <= attach_calls(); ++call)
     for (int more = 0; more <= attach_calls() + 1; ++more) {
@@ -442,7 +441,7 @@ TEST_P(EveryScenario, AKillDuringTheUndoingIsFinished) {
     }
 }
 
-// The namespace goes while interfaces are attached: hardware is home again, and nothing is recorded.
+// The namespace vanishes during the attachment: hardware returns home, and nothing stays recorded.
 TEST_P(EveryScenario, ANamespaceThatVanishesMidwayLeavesNothing) {
   Rig without(scenario_);
   without.kernel.vanish_netns("pod");
@@ -498,7 +497,7 @@ TEST_F(AttachFaults, AllSettingsOfAVfTravelInOneMessageBeforeItMoves) {
   EXPECT_EQ(rig.kernel.journal().front(), "vf eth0 1 mac 02:00:00:00:00:77 vlan 100 qos 2 proto 802.1Q spoofchk off");
   rig.kernel.clear_journal();
   ASSERT_EQ(message(rig.detach()), "");
-  // Back at home, and down, before its VLAN goes: the pod never sees another one.
+  // It is back home and down before its VLAN is removed, so the pod never sees another VLAN.
   std::vector<std::string> lines = rig.kernel.journal();
   auto home = std::ranges::find_if(lines, [](const auto& line) { return line.starts_with("link net1 to"); });
   auto settings = std::ranges::find_if(lines, [](const auto& line) { return line.starts_with("vf eth0 1"); });
@@ -577,9 +576,9 @@ TEST_F(AttachFaults, AVfOfAnotherPodIsNotTaken) {
   Rig rig(lab_);
   ASSERT_EQ(message(rig.attach()), "");
   ASSERT_EQ(message(rig.kernel.netns().create("b")), "");
-  auto report =
-      attach_pod(rig.kernel, rig.store,
-                 {.pod = "default/b", .netns_path = "/run/netns/b", .interfaces = lab_.interfaces}, rig.soon());
+  auto report = attach_with_addresses(rig.kernel, rig.store,
+                                      {.pod = "default/b", .netns_path = "/run/netns/b", .interfaces = lab_.interfaces},
+                                      rig.soon());
   EXPECT_EQ(message(report),
             "pod default/b: interface net1 (network default/net1): device 0000:01:10.2 belongs to pod "
             "default/a, interface net1");

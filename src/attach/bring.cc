@@ -37,11 +37,11 @@ class Bringer {
         .hint(fmt::format("is there another {} in the pod?", one.wish.interface));
   }
 
-  // What the interfaces need before they have addresses, in one visit of the namespace. An interface that did
-  // not arrive is told by set_up().
+  // Sets the sysctls that interfaces need before they have addresses, in one visit of the namespace. set_up() reports
+  // interfaces that did not arrive.
   Result<void> set_sysctls(const std::vector<Prepared>& interfaces, const std::vector<os::Link>& inside) {
     os::Sysctls all;
-    std::vector<const Prepared*> whose;  // of each of `all`
+    std::vector<const Prepared*> whose;  // the interface of each entry of `all`
     for (const Prepared& one : interfaces) {
       bool comes = one.wish.way == Way::kMove || one.wish.way == Way::kMake;
       if (!comes || find(inside, one.wish.interface) == nullptr) continue;
@@ -63,7 +63,8 @@ class Bringer {
     TRY(addresses_and_up(one, *link));
     TRY(routes(one, *link));
     one.result.mtu = one.wish.mtu.value_or(link->mtu);
-    // What was made tells its own: a macvlan in mode passthru has that of its master, whatever was asked for.
+    // A created interface reports its own MAC: a macvlan in mode passthru has that of its master, whatever was
+    // requested.
     const bool asked = one.wish.mac.has_value() && one.wish.way != Way::kMake;
     one.result.mac = asked ? one.wish.mac->to_string() : hw_text(*link);
     if (one.before.rdma_undo == RdmaUndo::kRemoveSoft) TRY(make_soft_rdma(one));
@@ -78,7 +79,7 @@ class Bringer {
 
   static std::string hw_text(const os::Link& link) { return fmt::format("{:02x}", fmt::join(link.hw_address, ":")); }
 
-  static std::string route_hint(const os::Route& route) {
+  static std::string route_hint(const Route& route) {
     if (!route.gateway.has_value()) return "does another interface of the pod have this route?";
     return fmt::format(
         "is gateway {} inside a subnet of this interface, and is no other interface of the pod "
@@ -91,7 +92,7 @@ class Bringer {
     const os::Link* link = TRY(host_.by_pci(*one.wish.device));
     if (link == nullptr) return fail(Code::kNotFound, "VF {} has no interface any more", *one.wish.device);
     one.host_link = link->index;
-    // The RDMA device was made anew, too, and may have another name.
+    // The rebind also made the RDMA device again, possibly under another name.
     const os::FileTree& files = host_.kernel().files();
     std::vector<std::string> names = rdma_devices(files, device_path(*one.wish.device));
     std::string first = names.empty() ? "" : names.front();
@@ -115,10 +116,11 @@ class Bringer {
                      .macvlan_mode = one.wish.macvlan_mode,
                      .ipvlan_mode = one.wish.ipvlan_mode,
                      .broadcast_queue = one.wish.broadcast_queue};
-    return links.create(link).context("on {}", one.before.name);
+    Result<void> made = links.create(link);
+    return one.wish.stands_alone ? made : std::move(made).context("on {}", one.before.name);
   }
 
-  // What the interface needs before it has addresses. The kernel tells the neighbours about them when it comes up.
+  // Sysctls that the interface needs before it has addresses, because the kernel announces them when it comes up.
   static os::Sysctls sysctls_for(const Prepared& one) {
     auto has = [&](IpFamily family) {
       return std::ranges::any_of(
@@ -155,7 +157,7 @@ class Bringer {
                    [&](bool trusted) { return note_trust(one, trusted); });
   }
 
-  // Those that differ.
+  // Only the settings that differ.
   static os::LinkChange settings(const Prepared& one, const os::Link& link) {
     os::LinkChange change;
     if (one.wish.mtu.has_value() && link.mtu != *one.wish.mtu) change.mtu = one.wish.mtu;
@@ -167,7 +169,7 @@ class Bringer {
     return change;
   }
 
-  // The VRF, made where it is not there, and the interface in it.
+  // Makes the VRF if it is missing, and puts the interface in it.
   Result<void> make_port(const Prepared& one, IfIndex link) {
     IfName name{one.before.vrf};
     auto vrf = pod_.links().find(name, os::WithVfs::kNo);
@@ -182,27 +184,27 @@ class Bringer {
   }
 
   Result<void> routes(Prepared& one, const os::Link& link) {
-    for (os::Route& route : one.result.routes) {
+    for (Route& route : one.result.routes) {
       route.link = link.index;
       if (!route.table.has_value() && one.wish.vrf.has_value()) route.table = one.before.vrf_table;
       if (one.wish.source_routing.has_value() && !route.table.has_value()) continue;
       TRY(pod_.links().add_route(route).hint(route_hint(route)));
     }
     if (!one.wish.source_routing.has_value()) return {};
-    std::vector<os::Route> main;
-    for (const os::Route& route : TRY(pod_.links().routes()))
+    std::vector<Route> main;
+    for (const Route& route : TRY(pod_.links().routes()))
       if (route.link == link.index) main.push_back(route);
     SourceRoutes source =
         source_routes(*one.wish.source_routing, one.wish.addresses, one.before.rules, main, one.result.routes);
-    for (os::Route& route : source.add) route.link = link.index;
+    for (Route& route : source.add) route.link = link.index;
     return by_source(one.before.rules, source.add, source.remove);
   }
 
-  Result<void> by_source(const std::vector<os::Rule>& rules, const std::vector<os::Route>& add,
-                         const std::vector<os::Route>& remove) {
+  Result<void> by_source(const std::vector<os::Rule>& rules, const std::vector<Route>& add,
+                         const std::vector<Route>& remove) {
     for (const os::Rule& rule : rules) TRY(pod_.links().add_rule(rule));
-    for (const os::Route& route : add) TRY(pod_.links().add_route(route).hint(route_hint(route)));
-    for (const os::Route& route : remove) TRY(pod_.links().remove_route(route));
+    for (const Route& route : add) TRY(pod_.links().add_route(route).hint(route_hint(route)));
+    for (const Route& route : remove) TRY(pod_.links().remove_route(route));
     return {};
   }
 
@@ -224,7 +226,7 @@ class Bringer {
     return check_rdma(one);
   }
 
-  // A port goes down and up when it becomes one: its IPv6 addresses and its routes are lost.
+  // An interface that becomes a port goes down and up again, which removes its IPv6 addresses and its routes.
   Result<void> put_back_as_port(const Prepared& one, IfIndex link) {
     if (!one.before.addresses.empty()) {
       std::vector<os::LinkAddress> kept = TRY(pod_.links().addresses());
@@ -232,7 +234,7 @@ class Bringer {
         if (std::ranges::find(kept, os::LinkAddress{link, address}) == kept.end())
           TRY(pod_.links().add_address({link, address}));
     }
-    for (os::Route route : networks_first(one.before.routes)) {
+    for (Route route : networks_first(one.before.routes)) {
       route.table = one.before.vrf_table;
       TRY(pod_.links().add_route(route));
     }
@@ -244,22 +246,22 @@ class Bringer {
     auto rdma = TRY(host_.kernel().rdma());
     for (const std::string& device : one.before.rdma) TRY(rdma->move(device, pod_.netns()));
     rdma_inside_.reset();
-    // Its files went and came back, under the lowest numbers that were free then.
+    // The move recreated its character devices, under the lowest free numbers.
     one.result.char_devices = char_devices(host_.kernel().files(), one.before.rdma);
     return {};
   }
 
-  // Who asked for RDMA must be able to open it.
+  // A pod that needs RDMA must be able to open the device.
   Result<void> check_rdma(const Prepared& one) {
     if (!one.wish.rdma_required) return {};
     std::string why = cannot_open(host_.kernel().files(), one.result.rdma, one.result.char_devices);
     if (!why.empty()) return fail(Code::kNotFound, "the pod asked for RDMA, but cannot open it: {}", why);
-    if (one.result.soft) return {};  // seen from where its interface is
+    if (one.result.soft) return {};  // visible wherever its interface is
     if (TRY(pod_has_rdma(one.result.rdma))) return {};
     return fail(Code::kNotFound, "the pod asked for RDMA, but RDMA device {} is not in its namespace", one.result.rdma);
   }
 
-  // All devices have come before the first interface is set up: they are listed once.
+  // Lists the devices once: all of them arrive before the first interface is set up.
   Result<bool> pod_has_rdma(const std::string& device) {
     if (!rdma_inside_.has_value()) {
       auto port = TRY(host_.kernel().netns().rdma(pod_.netns()));
@@ -273,7 +275,7 @@ class Bringer {
     return write_down(one);
   }
 
-  // What is learned on the way and needed for the way back.
+  // Stores what was learned during the attachment and is needed to undo it.
   Result<void> write_down(Prepared& one) {
     one.record.undo = undo_text(one.asked, one.before);
     return store_.put_attachment(one.record);

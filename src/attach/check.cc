@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CHECK: an interface beside its record.
+// CHECK: compares an interface with its record.
 #include <algorithm>
 
 #include "attach/attach.h"
@@ -10,7 +10,7 @@
 namespace railbed::attach {
 namespace {
 
-// The kernel puts tabs between several numbers, people put blanks.
+// The kernel separates several numbers by tabs, people by blanks.
 std::string words(const std::string& text) {
   std::string joined;
   for (char c : text) {
@@ -24,22 +24,30 @@ std::string words(const std::string& text) {
   return joined;
 }
 
-// What chained plugins have changed of what the main one made: that is checked with them.
+// What chained plugins have changed of the main plugin's interface; it is checked with them instead.
 struct ChangedLater {
   bool mac = false;
   bool mtu = false;
 };
 
+// What a record says.
+struct Recorded {
+  const state::Attachment& record;
+  Before before;
+  VisibleSettings settings;
+  InterfaceResult result;
+  ChangedLater later;
+};
+
 class Check {
  public:
-  Check(os::Kernel& kernel, const state::Attachment& record, Before before, Asked asked, InterfaceResult result,
-        ChangedLater later)
+  Check(os::Kernel& kernel, const Recorded& recorded)
       : kernel_(kernel),
-        record_(record),
-        before_(std::move(before)),
-        asked_(std::move(asked)),
-        result_(std::move(result)),
-        later_(later) {}
+        record_(recorded.record),
+        before_(recorded.before),
+        settings_(recorded.settings),
+        result_(recorded.result),
+        later_(recorded.later) {}
 
   Result<void> run() {
     if (record_.status != state::AttachmentStatus::kAttached)
@@ -77,18 +85,19 @@ class Check {
     if (before_.way == Way::kMove && !is_that(link, before_, result_.interface))
       return fail(Code::kConflict, "interface {} is another one", result_.interface);
     std::string mac = fmt::format("{:02x}", fmt::join(link.hw_address, ":"));
-    bool mac_matters = before_.way != Way::kExisting || asked_.mac.has_value();
+    bool mac_matters = before_.way != Way::kExisting || settings_.mac.has_value();
     if (!later_.mac && mac_matters && !result_.mac.empty()) TRY(same("MAC address", mac, result_.mac));
-    if (!later_.mtu && asked_.mtu != 0) TRY(same("MTU", link.mtu, asked_.mtu));
+    if (!later_.mtu && settings_.mtu != 0) TRY(same("MTU", link.mtu, settings_.mtu));
     if (!link.up) return fail(Code::kConflict, "it is down");
-    if (asked_.promiscuous.has_value()) TRY(same("promiscuous mode", link.promiscuous, *asked_.promiscuous));
-    if (asked_.all_multicast.has_value()) TRY(same("all-multicast mode", link.all_multicast, *asked_.all_multicast));
-    if (asked_.tx_queue.has_value()) TRY(same("queue length", link.tx_queue, *asked_.tx_queue));
+    if (settings_.promiscuous.has_value()) TRY(same("promiscuous mode", link.promiscuous, *settings_.promiscuous));
+    if (settings_.all_multicast.has_value())
+      TRY(same("all-multicast mode", link.all_multicast, *settings_.all_multicast));
+    if (settings_.tx_queue.has_value()) TRY(same("queue length", link.tx_queue, *settings_.tx_queue));
     return {};
   }
 
   Result<void> sysctls() {
-    for (const auto& [key, value] : asked_.sysctls) {
+    for (const auto& [key, value] : settings_.sysctls) {
       std::string now = TRY(kernel_.netns().sysctl(*netns_, key));
       if (words(now) != words(value)) return fail(Code::kConflict, "sysctl {} is {}, not {}", key, now, value);
     }
@@ -117,27 +126,24 @@ class Check {
         return fail(Code::kConflict, "it is no port of VRF {} any more", before_.vrf);
     }
     // What a chained sbr or vrf has moved is in another table.
-    std::vector<os::Route> now = TRY(pod_->routes_of(link.index));
+    std::vector<Route> now = TRY(pod_->routes_of(link.index));
     if (before_.way == Way::kExisting) return {};
-    for (const os::Route& route : result_.routes)
-      if (std::ranges::none_of(now, [&](const os::Route& one) { return matches(route, one); }))
+    for (const Route& route : result_.routes)
+      if (std::ranges::none_of(now, [&](const Route& one) { return matches(route, one); }))
         return fail(Code::kConflict, "its route to {} is gone",
-                    route.destination.has_value() ? route.destination->to_string() : "everywhere");
+                    route.is_default() ? "everywhere" : route.destination.to_string());
     return {};
   }
 
-  static bool matches(const os::Route& wanted, const os::Route& now) {
-    if (wanted.family != now.family || wanted.gateway != now.gateway) return false;
-    if (!wanted.destination.has_value() || !now.destination.has_value())
-      return wanted.destination.has_value() == now.destination.has_value();
-    return wanted.destination->length == now.destination->length &&
-           wanted.destination->network() == now.destination->network();
+  static bool matches(const Route& wanted, const Route& now) {
+    return wanted.gateway == now.gateway && wanted.destination.length == now.destination.length &&
+           wanted.destination.network() == now.destination.network();
   }
 
   Result<void> rdma() {
     std::vector<std::string> there;  // what has to be
     if (before_.rdma_undo == RdmaUndo::kMoveBack) there = before_.rdma;
-    if (!result_.rdma.empty() && asked_.rdma_required) {
+    if (!result_.rdma.empty() && settings_.rdma_required) {
       std::string why = cannot_open(kernel_.files(), result_.rdma, result_.char_devices);
       if (!why.empty()) return fail(Code::kConflict, "{}", why);
       if (there.empty() && !result_.soft) there.push_back(result_.rdma);
@@ -153,10 +159,10 @@ class Check {
 
   os::Kernel& kernel_;
   const state::Attachment& record_;
-  Before before_;
-  Asked asked_;
-  InterfaceResult result_;
-  ChangedLater later_;
+  const Before& before_;
+  const VisibleSettings& settings_;
+  const InterfaceResult& result_;
+  const ChangedLater& later_;
   std::unique_ptr<os::Netns> netns_;
   std::unique_ptr<os::LinkPort> links_;
   std::optional<PodView> pod_;
@@ -175,12 +181,16 @@ Result<void> check_interface(os::Kernel& kernel, state::Store& store, const std:
   ChangedLater later;
   for (const state::Attachment& other : records) {
     if (!other.interface.starts_with(record_name + "/")) continue;
-    const Asked asked = TRY(asked_of(other));
-    later.mac = later.mac || asked.mac.has_value();
-    later.mtu = later.mtu || asked.mtu != 0;
+    const VisibleSettings settings = TRY(visible_settings_of(other));
+    later.mac = later.mac || settings.mac.has_value();
+    later.mtu = later.mtu || settings.mtu != 0;
   }
-  Check check(kernel, *record, TRY(before_of(*record)), TRY(asked_of(*record)), std::move(result), later);
-  return check.run().context("interface {}", record_name).context("pod {}", pod);
+  const Recorded recorded{.record = *record,
+                          .before = TRY(before_of(*record)),
+                          .settings = TRY(visible_settings_of(*record)),
+                          .result = std::move(result),
+                          .later = later};
+  return Check(kernel, recorded).run().context("interface {}", record_name).context("pod {}", pod);
 }
 
 }  // namespace railbed::attach

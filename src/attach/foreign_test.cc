@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DEL of what the original plugins attached: the machine is made as they leave it, with their files.
+// DEL of what the original plugins attached: the tests leave the machine as those do, with their files.
 #include <gtest/gtest.h>
 
 #include "attach/attach.h"
@@ -43,7 +43,7 @@ class Foreign : public testing::Test {
                            .config = json(config)},
                           kernel_.clock().now() + std::chrono::seconds(10), ours);
   }
-  // The name, the VLAN and the MAC of a VF as sriov-cni sets them.
+  // Sets name, VLAN and MAC of a VF like sriov-cni.
   void attach_sriov() {
     ASSERT_EQ(message(host_->change_vf(in_host("eth0"), VfIndex{1},
                                        {.mac = *MacAddress::parse("02:00:00:00:00:77"),
@@ -73,7 +73,7 @@ TEST_F(Foreign, AnSriovVfGetsBackWhatItHad) {
   ASSERT_EQ(message(report), "");
   EXPECT_EQ(report->detached, 1);
   EXPECT_EQ(kernel_.snapshot(), start_);
-  EXPECT_EQ(message(detach("sriov")), "");  // the file stays, and says nothing new
+  EXPECT_EQ(message(detach("sriov")), "");  // the file stays, with nothing left to do
   EXPECT_EQ(kernel_.snapshot(), start_);
 }
 
@@ -110,7 +110,7 @@ TEST_F(Foreign, WhatWeHaveByNowIsLeftAlone) {
   EXPECT_EQ(kernel_.snapshot(), before);
 }
 
-// Another pod has it, attached by an original: it is neither here nor at home.
+// An original plugin attached it to another pod, so it is neither here nor at home.
 TEST_F(Foreign, AVfInAnotherNamespaceIsLeftAlone) {
   attach_sriov();
   ASSERT_EQ(message(kernel_.netns().create("other")), "");
@@ -153,7 +153,7 @@ TEST_F(Foreign, TuningIsPutBack) {
   move_in("eth9", "net1");
   std::string before = kernel_.snapshot();
   ASSERT_EQ(message(inside_->change(in_pod("net1"), {.mtu = 1300, .promiscuous = true, .all_multicast = true})), "");
-  EXPECT_EQ(detach("tuning")->detached, 0);  // no file
+  EXPECT_EQ(detach("tuning")->detached, 0);  // without a file
   kernel_.put_file("/run/cni/tuning/c1_net1.json", R"({"promisc":false,"mtu":1500,"allmulti":false})");
   EXPECT_EQ(detach("tuning")->detached, 1);
   EXPECT_EQ(kernel_.snapshot(), before);

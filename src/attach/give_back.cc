@@ -16,13 +16,13 @@ using state::AttachmentStatus;
 
 constexpr size_t kMostNameBytes = 15;
 
-// Not there is what undoing wants.
+// Undoing wants the thing gone, so NotFound is success.
 Result<void> unless_gone(Result<void> done) {
   if (!done.has_value() && done.error().code == Code::kNotFound) return {};
   return done;
 }
 
-// So is there already.
+// Undoing wants the thing back, so Conflict (it exists already) is success.
 Result<void> unless_there(Result<void> done) {
   if (!done.has_value() && done.error().code == Code::kConflict) return {};
   return done;
@@ -33,7 +33,7 @@ class GiveBack {
   GiveBack(Host& host, state::Store& store, GivenBack& out, const os::Netns* held, os::Deadline deadline)
       : host_(host), store_(store), out_(out), netns_(held), deadline_(deadline) {}
 
-  // Without a namespace, everything that was in it has ended or is on its way home.
+  // Without a namespace, everything in it was removed or is returning home.
   Result<void> look_inside(const std::string& path) {
     if (netns_ == nullptr) {
       auto opened = host_.kernel().netns().open(path);
@@ -47,8 +47,8 @@ class GiveBack {
     return {};
   }
 
-  // Another namespace may have the path by now: what was in the recorded one is on its way home, and nothing
-  // in this one is ours.
+  // Another namespace may have the path by now: then the recorded one's devices are returning home, and nothing in this
+  // one belongs to railbed.
   bool is_elsewhere(const Before& before) const { return before.netns != 0 && cookie_ != 0 && before.netns != cookie_; }
   void look_away() {
     netns_ = nullptr;
@@ -56,7 +56,7 @@ class GiveBack {
     inside_.clear();
   }
 
-  // Links that were made for the pod go in one message where nothing else is in their group.
+  // Removes links that were made for the pod with one message if nothing else is in their group.
   void remove_made_together(const std::vector<std::pair<Attachment, Before>>& records) {
     uint32_t group = 0;
     size_t count = 0;
@@ -75,7 +75,7 @@ class GiveBack {
           }))
         return;
     }
-    // One by one is as good; what fails here is tried and told there.
+    // A failure does not matter: the links are then removed one by one, which reports errors.
     if (in_group >= 2 && links_->remove_group(group).has_value())
       std::erase_if(inside_, [&](const os::Link& link) { return link.group == group; });
   }
@@ -123,7 +123,7 @@ class GiveBack {
     return {};
   }
 
-  // With its last port; whoever made it.
+  // A VRF is removed with its last port, whoever made it.
   Result<void> remove_empty_vrf(const Before& before) {
     if (netns_ == nullptr || before.vrf.empty()) return {};
     std::vector<os::Link> now = TRY(links_->list(os::WithVfs::kNo));
@@ -134,7 +134,7 @@ class GiveBack {
     return unless_gone(links_->remove(vrf->index));
   }
 
-  // The interface stays in the pod, or has left it already.
+  // The interface stays in the pod, or has already left it.
   Result<void> undo_change(const Attachment& record, const Before& before) {
     bool careful = record.status != AttachmentStatus::kAttached;
     auto here = std::ranges::find_if(inside_, [&](const os::Link& link) {
@@ -147,7 +147,7 @@ class GiveBack {
     return before.vf_settings.empty() ? Result<void>{} : restore_settings(record, before, careful);
   }
 
-  // Those of the interface end with it, others are the namespace's.
+  // Sysctls of the interface vanish with it; others belong to the namespace.
   Result<void> undo_sysctls(const Before& before, bool link_is_here) {
     if (netns_ == nullptr) return {};
     std::string of_link = fmt::format("/{}/", before.name);
@@ -166,14 +166,14 @@ class GiveBack {
     if (change != os::LinkChange{}) TRY(unless_gone(links_->change(link.index, change)));
     for (const IpPrefix& address : before.addresses) TRY(unless_there(links_->add_address({link.index, address})));
     TRY(put_routes_back(record, before.routes));
-    for (const os::Route& route : before.table_routes) TRY(unless_gone(links_->remove_route(route)));
+    for (const Route& route : before.table_routes) TRY(unless_gone(links_->remove_route(route)));
     return {};
   }
 
   // One that the kernel refuses, since the pod has changed its addresses meanwhile, must not keep the
   // interface in the pod.
-  Result<void> put_routes_back(const Attachment& record, const std::vector<os::Route>& routes) {
-    for (const os::Route& route : networks_first(routes)) {
+  Result<void> put_routes_back(const Attachment& record, const std::vector<Route>& routes) {
+    for (const Route& route : networks_first(routes)) {
       Result<void> added = unless_there(links_->add_route(route));
       if (added.has_value()) continue;
       if (added.error().code == Code::kCanceled) return added;
@@ -182,7 +182,7 @@ class GiveBack {
     return {};
   }
 
-  // What of the interface's own settings differs now.
+  // The settings of the interface that differ from before.
   static os::LinkChange settings_back(const os::Link& link, const Before& before) {
     os::LinkChange change;
     if (before.mtu != 0 && link.mtu != before.mtu) change.mtu = before.mtu;
@@ -222,7 +222,7 @@ class GiveBack {
     return {};
   }
 
-  // False when there is no interface to bring home any more.
+  // False when there is no interface left to bring home.
   Result<bool> bring_home(const Attachment& record, const Before& before) {
     auto here =
         std::ranges::find_if(inside_, [&](const os::Link& link) { return is_that(link, before, record.interface); });
@@ -262,7 +262,7 @@ class GiveBack {
     }
     host_.forget();
     if (moved.has_value() || moved.error().code == Code::kCanceled) return moved;
-    // What travels with the move is applied after it: the interface may be at home already.
+    // Other changes in the same message come after the move, so the interface may already be at home.
     if (TRY(host_.that_of(before, record.interface)) == nullptr) return moved;
     look_again_ = true;
     return {};
@@ -280,7 +280,7 @@ class GiveBack {
     }
   }
 
-  // An interface that is at home: whatever differs.
+  // Restores whatever differs on an interface that is already at home.
   Result<void> put_right(const Attachment& record, const Before& before, const os::Link& link) {
     os::LinkPort* port = TRY(host_.links());
     IfIndex index = link.index;
@@ -321,7 +321,7 @@ class GiveBack {
     return before.rebind.empty() ? Result<void>{} : rebind_at_home(record, before);
   }
 
-  // Also where the GUIDs are back already: a killed process may have come that far and no further.
+  // Even if the GUIDs are restored already, because a killed process may have stopped right after that.
   Result<void> rebind_at_home(const Attachment& record, const Before& before) {
     TRY(rebind(host_, *before.device, before.rebind, deadline_));
     if (before.way == Way::kVfio) return {};
@@ -329,7 +329,7 @@ class GiveBack {
     return link == nullptr ? Result<void>{} : put_right(record, before, *link);
   }
 
-  // The pod may have set another address, whatever was asked for: what was inside tells.
+  // The pod may have set another address than requested, so the interface inside decides.
   bool pod_kept_mac(const Attachment& record, const Before& before) const {
     return std::ranges::any_of(inside_, [&](const os::Link& link) {
       return is_that(link, before, record.interface) && link.hw_address == before.hw_address;
@@ -354,7 +354,7 @@ class GiveBack {
     IfIndex index = link->index;
     os::LinkPort* port = TRY(host_.links());
     for (const IpPrefix& address : before.addresses) TRY(unless_there(port->add_address({index, address})));
-    for (os::Route route : before.routes) {
+    for (Route route : before.routes) {
       route.link = index;
       if (Result<void> added = unless_there(port->add_route(route)); !added.has_value())
         note(record, "a route of the host did not come back: " + added.error().story());
@@ -374,7 +374,7 @@ class GiveBack {
   bool look_again_ = false;  // the last move ended in an error at home
 };
 
-// Those that are attached are marked first, so that a killed process is known to have begun.
+// Marks attached records first, so that after a kill the detach is known to have begun.
 Result<void> mark(state::Store& store, const std::vector<Attachment>& records) {
   auto transaction = TRY(state::Transaction::begin(store));
   for (Attachment record : records) {

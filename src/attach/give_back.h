@@ -16,8 +16,8 @@ struct GivenBack {
   std::vector<std::string> notes;
 };
 
-// `records` as they are in the store, all of one pod. `held` is the pod's namespace where the caller has it
-// open; otherwise it is opened by its path. Fails only when the store does.
+// `records` must be those in the store, all of one pod. `held` is the pod's namespace if the caller has it open;
+// otherwise its path is opened. Fails only when the store does.
 Result<GivenBack> give_back(Host& host, state::Store& store, const std::vector<state::Attachment>& records,
                             const os::Netns* held, os::Deadline deadline);
 

@@ -110,7 +110,7 @@ Result<std::vector<os::LinkAddress>*> Host::addresses() {
   return &*addresses_;
 }
 
-Result<std::vector<os::Route>*> Host::routes() {
+Result<std::vector<Route>*> Host::routes() {
   if (!routes_.has_value()) {
     os::LinkPort* port = TRY(links());
     routes_ = TRY(port->routes());

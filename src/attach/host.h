@@ -28,17 +28,17 @@ class Host {
   Result<const os::Link*> by_name(const std::string& name);  // or alternative name
   Result<const os::Link*> by_index(IfIndex index);
   Result<const os::Link*> by_mac(const MacAddress& mac);
-  // The interface that is described, under whatever name.
+  // The interface that `before` describes, under any name.
   Result<const os::Link*> that_of(const Before& before, const std::string& interface);
   Result<std::string> names();  // "eth0, eth1", for messages
-  // What the PF says of its VF.
+  // The PF's report about its VF.
   Result<os::VfInfo> vf(PciAddress pf, VfIndex vf);
   Result<os::Link> pf_link(PciAddress pf);
-  // Where a PF's settings are changed; nothing without an interface. It is looked up once, whatever is
-  // forgotten: what comes and goes meanwhile are its VFs.
+  // The PF's interface, through which its settings are changed; nullopt without one. Looked up once, because only its
+  // VFs come and go meanwhile; forget() keeps it.
   Result<std::optional<IfIndex>> pf_index(PciAddress pf);
   Result<std::vector<os::LinkAddress>*> addresses();
-  Result<std::vector<os::Route>*> routes();
+  Result<std::vector<Route>*> routes();
   // Something has changed: list again when asked again.
   void forget();
 
@@ -53,21 +53,21 @@ class Host {
   std::map<PciAddress, std::vector<os::VfInfo>> vfs_;
   std::map<PciAddress, IfIndex> pf_indexes_;
   std::optional<std::vector<os::LinkAddress>> addresses_;
-  std::optional<std::vector<os::Route>> routes_;
+  std::optional<std::vector<Route>> routes_;
 };
 
-// Whether `link` is what `before` tells of: hardware by its PCI address, anything else by its kind and
-// hardware address, or by its index under one of its two names.
+// Whether `link` is the interface in `before`: hardware by its PCI address, anything else by its kind and hardware
+// address, or by its index under one of its two names.
 bool is_that(const os::Link& link, const Before& before, const std::string& interface);
 
-// From sysfs: the VF's PF and number; nothing where the device is no VF.
+// The VF's PF and number, from sysfs; nullopt when the device is no VF.
 struct VfPlace {
   PciAddress pf;
   VfIndex index;
 };
 Result<std::optional<VfPlace>> vf_place(const os::FileTree& files, PciAddress device);
 
-// The device of an interface that has one, in sysfs; empty for none.
+// The path in sysfs of the interface's device; empty without one.
 std::string bus_path(const Before& before);
 bool device_is_there(const os::FileTree& files, const Before& before);
 bool device_exists(const os::FileTree& files, PciAddress device);

@@ -3,6 +3,7 @@
 //
 // Keys: one of device (name), hwaddr, kernelpath, pciBusID or deviceID; where the network has a resource, the
 // VF of the pool. dpdkMode says nothing that the device's driver does not say.
+#include "attach/json_fields.h"
 #include "attach/types.h"
 
 namespace railbed::attach {
@@ -17,13 +18,40 @@ Result<void> read_host_device(const Keys& keys, const InterfaceWanted& wanted, W
     return fail(
         keys.invalid("name the interface by exactly one of device, hwaddr, kernelpath, pciBusID or a resource"));
   if (by_address) return read_vf(keys, wanted, wish);
-  if (path.has_value()) {
-    if (!path->starts_with("/sys/devices/") || path->find("..") != std::string::npos)
-      return fail(keys.invalid(fmt::format("kernelpath is \"{}\", but must be below /sys/devices/", *path)));
-    wish.kernel_path = *path;
-  }
+  wish.kernel_path = path.value_or("");
   wish.host_link = name.value_or("");
   return {};
+}
+
+namespace {
+
+// Where the pod's namespace has ended, its device is at home, under the pod's name. A name and an alias alone prove
+// nothing, since the host's own interfaces may have them: the configuration must name that very device.
+Result<const os::Link*> at_home(Original& original) {
+  if (original.has_pod()) return nullptr;
+  const os::Link* link = TRY(original.host().by_name(original.interface().name.value));
+  if (link == nullptr || link->alias.empty() || link->alias == link->name.value) return nullptr;
+  const std::string address = text_in(original.interface().config, "pciBusID");
+  const bool named = link->alias == text_in(original.interface().config, "device") ||
+                     (!address.empty() && link->parent_bus == "pci" && link->parent_device == address);
+  return named ? link : nullptr;
+}
+
+}  // namespace
+
+// The alias tells its name at home.
+Result<DetachReport> detach_original_host_device(Original& original) {
+  const os::Link* link = original.in_pod();
+  if (link == nullptr) link = TRY(at_home(original));
+  if (link == nullptr || link->name.value == "lo") return DetachReport{};
+  // A virtual one without an alias is the pod's own: every version of the original writes it.
+  if (link->alias.empty() && link->parent_device.empty()) return DetachReport{};
+  if (TRY(original.is_ours(link->parent_device.empty() ? link->alias : link->parent_device))) return DetachReport{};
+  Before before = now_of(*link);
+  std::string home = link->alias.empty() ? text_in(original.interface().config, "device") : link->alias;
+  if (IfName::parse(home).has_value()) before.name = home;
+  if (link->parent_bus == "pci") before.device = TRY(PciAddress::parse(link->parent_device));
+  return original.give(before);
 }
 
 }  // namespace railbed::attach

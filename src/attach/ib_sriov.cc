@@ -5,6 +5,7 @@
 // a pod's infiniband-guid or cni-args.guid wins. `pkey` is for whoever programs the subnet manager (api warns
 // about it). A GUID that differs from the VF's needs the VF's driver to be bound anew; GUIDs that were set
 // when the VF was made do not.
+#include "attach/json_fields.h"
 #include "attach/types.h"
 
 namespace railbed::attach {
@@ -21,7 +22,7 @@ Result<std::optional<Guid>> wanted_guid(const Keys& keys, const InterfaceWanted&
   return std::optional(TRY(Guid::parse(*text).context("{}", keys.invalid("guid").message)));
 }
 
-// With ib-kubernetes, nobody attaches before it has given the pod a GUID and told the subnet manager.
+// With ib-kubernetes an attachment must wait until it has given the pod a GUID and configured the subnet manager.
 Result<void> check_configured(const Keys& keys, const InterfaceWanted& wanted, const std::optional<Guid>& guid) {
   const doc::Value* said = nullptr;
   if (wanted.selection.cni_args.present) said = wanted.selection.cni_args.value.find("mellanox.infiniband.app");
@@ -52,6 +53,39 @@ Result<void> read_ib_sriov(const Keys& keys, const InterfaceWanted& wanted, Wish
   wish.vf_settings.node_guid = guid;
   wish.vf_settings.port_guid = guid;
   return {};
+}
+
+namespace {
+
+// No GUID is all ones; one that differs counts from the driver's next start.
+Result<void> guid_before(Original& original, const doc::Value& file, Before& before) {
+  auto guid = Guid::parse(text_in(file, "HostIFGUID"));
+  if (!guid.has_value() || !before.pf.has_value()) return {};
+  if (guid->is_zero()) guid->value = UINT64_MAX;
+  os::VfInfo now = TRY(original.host().vf(*before.pf, *before.vf));
+  if (!now.port_guid.has_value() || now.port_guid == *guid) return {};
+  before.vf_settings.node_guid = *guid;
+  before.vf_settings.port_guid = *guid;
+  before.rebind = driver_of(original.kernel().files(), *before.device);
+  return {};
+}
+
+}  // namespace
+
+Result<DetachReport> detach_original_ib_sriov(Original& original) {
+  std::optional<doc::Value> file;
+  for (const char* directory : {"/var/lib/cni/ib-sriov", "/var/lib/cni/ib-sriov-cni", "/var/lib/cni/infiniband"})
+    if (!file.has_value()) file = TRY(original.left_file(directory, original.file_name()));
+  if (!file.has_value()) return DetachReport{};
+  auto found = TRY(original.vf_before(*file));
+  if (!found.has_value()) return DetachReport{};
+  Before before = std::move(*found);
+  take_name(text_in(*file, "HostIFNames"), before);
+  if (!text_in(*file, "link_state").empty()) before.vf_settings.link_state = os::VfLinkState::kAuto;
+  TRY(guid_before(original, *file, before));
+  if (const doc::Value* state = file->find("RdmaNetState"); state != nullptr && state->is_object())
+    take_rdma(*state, before);
+  return original.give(before, before.device->to_string());
 }
 
 }  // namespace railbed::attach

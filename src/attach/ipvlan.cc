@@ -15,10 +15,14 @@ Result<void> read_ipvlan(const Keys& keys, const InterfaceWanted& wanted, Wish& 
   wish.host_link = TRY(keys.text("master")).value_or("");
   if (wish.host_link.empty() && wanted.previous.has_value() && !wanted.previous->interfaces.empty())
     wish.host_link = wanted.previous->interfaces.front().name;
-  wish.mtu = TRY(keys.number("mtu", 0, 65535));
-  size_t mode = TRY(keys.choice("mode", {"l2", "l3", "l3s"})).value_or(0);
+  wish.mtu = TRY(keys.number("mtu"));
+  size_t mode = TRY(keys.choice("mode")).value_or(0);
   wish.ipvlan_mode = static_cast<os::IpvlanMode>(mode);
   return {};
+}
+
+Result<DetachReport> detach_original_ipvlan(Original& original) {
+  return original.remove_made("ipvlan");
 }
 
 }  // namespace railbed::attach

@@ -1,69 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attach/json_fields.h"
 
-#include "doc/json.h"
+#include "doc/fields.h"
 
 namespace railbed::attach {
 
-std::optional<int> optional_number(const doc::Value& object, std::string_view key) {
-  const doc::Value* found = object.find(key);
-  if (found == nullptr || found->as_int() == nullptr) return std::nullopt;
-  return static_cast<int>(*found->as_int());
-}
-void put_optional(doc::Value& object, std::string_view key, const std::optional<int>& value) {
-  if (value.has_value()) object.set(key, *value);
-}
-std::optional<bool> optional_flag(const doc::Value& object, std::string_view key) {
-  const doc::Value* found = object.find(key);
-  if (found == nullptr || found->as_bool() == nullptr) return std::nullopt;
-  return *found->as_bool();
-}
-void put_optional(doc::Value& object, std::string_view key, const std::optional<bool>& value) {
-  if (value.has_value()) object.set(key, *value);
-}
-
 Result<doc::Value> parse_object(const std::string& text) {
-  doc::Diagnostics diagnostics;
-  auto source = std::make_shared<doc::Source>(doc::Source{.name = "state", .text = text});
-  std::optional<doc::Value> value = doc::parse_json(source, diagnostics);
-  if (!value.has_value() || !value->is_object())
-    return fail(Code::kInvalid, "the state has a record that is no JSON object: \"{}\"", text);
-  return std::move(*value);
-}
-
-std::string text_in(const doc::Value& object, std::string_view key) {
-  const doc::Value* found = object.find(key);
-  return found != nullptr && found->is_string() ? *found->as_string() : "";
-}
-int number_in(const doc::Value& object, std::string_view key) {
-  return optional_number(object, key).value_or(0);
-}
-bool flag_in(const doc::Value& object, std::string_view key) {
-  return optional_flag(object, key).value_or(false);
-}
-std::vector<std::string> texts_in(const doc::Value& object, std::string_view key) {
-  std::vector<std::string> texts;
-  const doc::Value* found = object.find(key);
-  if (found == nullptr || !found->is_array()) return texts;
-  for (const doc::Value& one : *found->as_array())
-    if (one.is_string()) texts.push_back(*one.as_string());
-  return texts;
-}
-
-void put_text(doc::Value& object, std::string_view key, const std::string& value) {
-  if (!value.empty()) object.set(key, value);
-}
-void put_number(doc::Value& object, std::string_view key, int64_t value) {
-  if (value != 0) object.set(key, value);
-}
-void put_flag(doc::Value& object, std::string_view key, bool value) {
-  if (value) object.set(key, true);
-}
-void put_texts(doc::Value& object, std::string_view key, const std::vector<std::string>& values) {
-  if (values.empty()) return;
-  doc::Value array = doc::Value::array();
-  for (const std::string& value : values) array.push(value);
-  object.set(key, std::move(array));
+  Result<doc::Value> object = doc::read_object("state", text);
+  if (!object.has_value()) return fail(Code::kInvalid, "the state has a record that is no JSON object: \"{}\"", text);
+  return object;
 }
 
 void put_prefixes(doc::Value& object, std::string_view key, const std::vector<IpPrefix>& prefixes) {
@@ -77,13 +22,12 @@ Result<std::vector<IpPrefix>> prefixes_in(const doc::Value& object, std::string_
   return prefixes;
 }
 
-void put_routes(doc::Value& object, std::string_view key, const std::vector<os::Route>& routes) {
+void put_routes(doc::Value& object, std::string_view key, const std::vector<Route>& routes) {
   if (routes.empty()) return;
   doc::Value array = doc::Value::array();
-  for (const os::Route& route : routes) {
+  for (const Route& route : routes) {
     doc::Value one = doc::Value::object();
-    const char* all = route.family == IpFamily::kV4 ? "0.0.0.0/0" : "::/0";
-    one.set("dst", route.destination.has_value() ? route.destination->to_string() : std::string(all));
+    one.set("dst", route.destination.to_string());
     put_parsed(one, "gw", route.gateway);
     put_number(one, "link", route.link.value);
     put_optional(one, "metric", route.metric);
@@ -96,14 +40,12 @@ void put_routes(doc::Value& object, std::string_view key, const std::vector<os::
   }
   object.set(key, std::move(array));
 }
-Result<std::vector<os::Route>> routes_in(const doc::Value& object, std::string_view key) {
-  std::vector<os::Route> routes;
+Result<std::vector<Route>> routes_in(const doc::Value& object, std::string_view key) {
+  std::vector<Route> routes;
   const doc::Value* found = object.find(key);
   if (found == nullptr || !found->is_array()) return routes;
   for (const doc::Value& one : *found->as_array()) {
-    IpPrefix destination = TRY(IpPrefix::parse(text_in(one, "dst")));
-    os::Route route{.family = destination.address.family};
-    if (destination.length > 0) route.destination = destination;
+    Route route{.destination = TRY(IpPrefix::parse(text_in(one, "dst")))};
     route.gateway = TRY(parsed_in<IpAddress>(one, "gw"));
     route.link = IfIndex{number_in(one, "link")};
     route.metric = optional_number(one, "metric");

@@ -3,66 +3,105 @@
 
 #include <algorithm>
 
+#include "api/cni_schema.h"
 #include "doc/json.h"
 
 namespace railbed::attach {
 namespace {
 
-// The value of a key; null where there is none to speak of.
-const doc::Value* given(const doc::Value* value) {
-  if (value == nullptr || value->is_null()) return nullptr;
+bool is_given(const doc::Value* value) {
+  if (value == nullptr || value->is_null()) return false;
   const std::string* text = value->as_string();
-  return text != nullptr && text->empty() ? nullptr : value;
+  return text == nullptr || !text->empty();
 }
 
 }  // namespace
 
-Error Keys::error(Code code, const std::string& what) const {
-  return Error{.code = code, .message = fmt::format("network {}, plugin {}: {}", network_, plugin_.type, what)};
+Error Keys::invalid(const std::string& what) const {
+  return Error{.code = Code::kInvalid,
+               .message = fmt::format("network {}, plugin {}: {}", network_, plugin_.type, what)};
+}
+
+Result<void> Keys::complete() const {
+  for (const api::CniKey& key : type_.keys)
+    if (key.required)
+      if (std::string problem = api::key_problem(plugin_.config, key); !problem.empty()) return fail(invalid(problem));
+  if (std::string problem = api::pair_problem(plugin_); !problem.empty()) return fail(invalid(problem));
+  return {};
+}
+
+Result<const doc::Value*> Keys::given(std::string_view key) const {
+  if (api::find_cni_key(type_, key) == nullptr)
+    return fail(Code::kInternal, "type {} has no key {} in the table of types", type_.name, key);
+  const doc::Value* found = value(key);
+  return is_given(found) ? found : nullptr;
+}
+
+std::unexpected<Error> Keys::refused(std::string_view key) const {
+  std::string problem = api::key_problem(plugin_.config, *api::find_cni_key(type_, key));
+  if (problem.empty()) problem = fmt::format("{} is {}, which cannot be", key, doc::to_json(*value(key)));
+  return fail(invalid(problem));
 }
 
 Result<std::optional<std::string>> Keys::text(std::string_view key) const {
-  const doc::Value* found = given(value(key));
+  const doc::Value* found = TRY(given(key));
   if (found == nullptr) return std::optional<std::string>{};
-  if (found->is_string()) return std::optional(*found->as_string());
-  return fail(invalid(fmt::format("{} must be a string, not {}", key, doc::kind_name(found->kind()))));
+  const api::CniKey& row = *api::find_cni_key(type_, key);
+  const std::string* text = found->as_string();
+  if (text == nullptr || (row.problem != nullptr && row.problem(*text))) return refused(key);
+  return std::optional(*text);
 }
 
-Result<std::optional<int>> Keys::number(std::string_view key, int least, int most) const {
-  const doc::Value* found = given(value(key));
+Result<std::optional<int>> Keys::number(std::string_view key) const {
+  const doc::Value* found = TRY(given(key));
   if (found == nullptr) return std::optional<int>{};
+  const api::CniKey& row = *api::find_cni_key(type_, key);
   const int64_t* number = found->as_int();
-  if (number == nullptr || *number < least || *number > most)
-    return fail(
-        invalid(fmt::format("{} is {}, but must be a number from {} to {}", key, doc::to_json(*found), least, most)));
+  if (number == nullptr || *number < row.min || *number > row.max) return refused(key);
+  if (*number >= row.reserved.first && *number <= row.reserved.last) return refused(key);
   return std::optional(static_cast<int>(*number));
 }
 
 Result<std::optional<bool>> Keys::boolean(std::string_view key) const {
-  const doc::Value* found = given(value(key));
+  const doc::Value* found = TRY(given(key));
   if (found == nullptr) return std::optional<bool>{};
   if (const bool* yes = found->as_bool()) return std::optional(*yes);
   if (const std::string* text = found->as_string()) {
     if (*text == "on" || *text == "true") return std::optional(true);
     if (*text == "off" || *text == "false") return std::optional(false);
   }
-  return fail(invalid(fmt::format("{} is {}, but must be \"on\" or \"off\"", key, doc::to_json(*found))));
+  return refused(key);
 }
 
-Result<std::optional<size_t>> Keys::choice(std::string_view key, const std::vector<std::string>& choices) const {
-  std::optional<std::string> found = TRY(text(key));
-  if (!found.has_value()) return std::optional<size_t>{};
-  auto place = std::ranges::find(choices, *found);
-  if (place != choices.end()) return std::optional(static_cast<size_t>(place - choices.begin()));
-  return fail(invalid(fmt::format("{} is \"{}\", but must be one of {}", key, *found, fmt::join(choices, ", "))));
+Result<std::optional<size_t>> Keys::choice(std::string_view key) const {
+  const doc::Value* found = TRY(given(key));
+  if (found == nullptr) return std::optional<size_t>{};
+  const auto choices = api::find_cni_key(type_, key)->choices;
+  const std::string* text = found->as_string();
+  const auto place = text == nullptr ? choices.end() : std::ranges::find(choices, *text);
+  if (place == choices.end()) return refused(key);
+  return std::optional(static_cast<size_t>(place - choices.begin()));
+}
+
+Result<const doc::Value*> Keys::object(std::string_view key) const {
+  const doc::Value* found = TRY(given(key));
+  if (found != nullptr && !found->is_object()) return refused(key);
+  return found;
+}
+
+Result<std::vector<std::string>> Keys::texts(std::string_view key) const {
+  std::vector<std::string> all;
+  const doc::Value* found = TRY(given(key));
+  if (found == nullptr) return all;
+  if (!api::key_problem(plugin_.config, *api::find_cni_key(type_, key)).empty()) return refused(key);
+  for (const doc::Value& one : *found->as_array()) all.push_back(*one.as_string());
+  return all;
 }
 
 Result<std::optional<MacAddress>> Keys::mac(std::string_view key) const {
-  std::optional<std::string> found = TRY(text(key));
+  const std::optional<std::string> found = TRY(text(key));
   if (!found.has_value()) return std::optional<MacAddress>{};
-  Result<MacAddress> mac = MacAddress::parse(*found);
-  if (!mac.has_value()) return fail(invalid(fmt::format("{}: {}", key, mac.error().message)));
-  return std::optional(*mac);
+  return std::optional(TRY(MacAddress::parse(*found)));
 }
 
 }  // namespace railbed::attach

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed reading of a plugin's configuration keys. Threading: pure. Failure: Invalid, naming network, plugin,
-// key and what the value should look like.
+// Typed reading of a plugin's configuration keys, as the table of types has them.
+//
+// Why: bounds and allowed values stand in the table once (api/cni_types.h), and what is refused here is told in the
+// sentence in which `check` finds it. Absent, null and "" are the same: no value. A little more is taken than `check`
+// likes, since clusters have it: "on" and "true" for a flag, true for "on".
+// Threading: pure. Failure: Invalid, naming network, plugin and key; Internal for a key that the table lacks.
 #pragma once
 
 #include <optional>
@@ -8,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/cni_types.h"
 #include "api/objects.h"
 #include "base/error.h"
 
@@ -15,25 +20,33 @@ namespace railbed::attach {
 
 class Keys {
  public:
-  // Both must outlive this.
-  Keys(const api::Plugin& plugin, const std::string& network) : plugin_(plugin), network_(network) {}
+  // All must outlive this.
+  Keys(const api::CniType& type, const api::Plugin& plugin, const std::string& network)
+      : type_(type), plugin_(plugin), network_(network) {}
 
-  bool has(std::string_view key) const { return plugin_.config.find(key) != nullptr; }
+  // Whether all keys are there that the type cannot do without, and no two contradict each other.
+  Result<void> complete() const;
+
   const doc::Value* value(std::string_view key) const { return plugin_.config.find(key); }
-  // Absent, null and "" are the same: no value.
   Result<std::optional<std::string>> text(std::string_view key) const;
-  Result<std::optional<int>> number(std::string_view key, int least, int most) const;
-  Result<std::optional<bool>> boolean(std::string_view key) const;  // also "on" and "off"
-  // The position of the value in `choices`.
-  Result<std::optional<size_t>> choice(std::string_view key, const std::vector<std::string>& choices) const;
+  Result<std::optional<int>> number(std::string_view key) const;
+  Result<std::optional<bool>> boolean(std::string_view key) const;
+  // The position of the value among the key's choices.
+  Result<std::optional<size_t>> choice(std::string_view key) const;
+  Result<const doc::Value*> object(std::string_view key) const;  // null where it is absent
+  // Of a list; none where it is absent.
+  Result<std::vector<std::string>> texts(std::string_view key) const;
   Result<std::optional<MacAddress>> mac(std::string_view key) const;
 
   // "network default/rail0, plugin sriov: …"
-  Error invalid(const std::string& what) const { return error(Code::kInvalid, what); }
-  Error unsupported(const std::string& what) const { return error(Code::kUnsupported, what); }
+  Error invalid(const std::string& what) const;
 
  private:
-  Error error(Code code, const std::string& what) const;
+  // The key's value; null where there is none.
+  Result<const doc::Value*> given(std::string_view key) const;
+  std::unexpected<Error> refused(std::string_view key) const;
+
+  const api::CniType& type_;
   const api::Plugin& plugin_;
   const std::string& network_;
 };

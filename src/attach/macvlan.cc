@@ -8,17 +8,20 @@
 namespace railbed::attach {
 
 Result<void> read_macvlan(const Keys& keys, const InterfaceWanted&, Wish& wish) {
-  constexpr int kMostQueued = 1'000'000;
   wish.way = Way::kMake;
   wish.master_in_pod = TRY(keys.boolean("linkInContainer")).value_or(false);
   wish.host_link = TRY(keys.text("master")).value_or("");
-  wish.mtu = TRY(keys.number("mtu", 0, 65535));
+  wish.mtu = TRY(keys.number("mtu"));
   wish.mac = TRY(keys.mac("mac"));
-  wish.broadcast_queue = TRY(keys.number("bcqueuelen", 0, kMostQueued));
+  wish.broadcast_queue = TRY(keys.number("bcqueuelen"));
   if (wish.broadcast_queue == 0) wish.broadcast_queue.reset();
-  size_t mode = TRY(keys.choice("mode", {"bridge", "private", "vepa", "passthru"})).value_or(0);
+  size_t mode = TRY(keys.choice("mode")).value_or(0);
   wish.macvlan_mode = static_cast<os::MacvlanMode>(mode);
   return {};
+}
+
+Result<DetachReport> detach_original_macvlan(Original& original) {
+  return original.remove_made("macvlan");
 }
 
 }  // namespace railbed::attach

@@ -27,8 +27,8 @@ Result<const os::Link*> PodView::named(const std::string& name) {
 
 Result<const os::Link*> PodView::of_default_route() {
   constexpr int kMainTable = 254;
-  for (const os::Route& route : *TRY(routes())) {
-    if (route.destination.has_value() || route.family != IpFamily::kV4) continue;
+  for (const Route& route : *TRY(routes())) {
+    if (!route.is_default() || route.family() != IpFamily::kV4) continue;
     if (route.table.value_or(kMainTable) != kMainTable) continue;
     for (const os::Link& link : *TRY(list()))
       if (link.index == route.link) return &link;
@@ -36,7 +36,7 @@ Result<const os::Link*> PodView::of_default_route() {
   return nullptr;
 }
 
-Result<std::vector<os::Route>*> PodView::routes() {
+Result<std::vector<Route>*> PodView::routes() {
   if (!routes_.has_value()) routes_ = TRY(links_.all_routes());
   return &*routes_;
 }
@@ -46,9 +46,9 @@ Result<std::vector<os::Rule>*> PodView::rules() {
   return &*rules_;
 }
 
-Result<std::vector<os::Route>> PodView::routes_of(IfIndex link) {
-  std::vector<os::Route> mine;
-  for (const os::Route& route : *TRY(routes()))
+Result<std::vector<Route>> PodView::routes_of(IfIndex link) {
+  std::vector<Route> mine;
+  for (const Route& route : *TRY(routes()))
     if (route.link == link) mine.push_back(route);
   return mine;
 }
@@ -56,7 +56,7 @@ Result<std::vector<os::Route>> PodView::routes_of(IfIndex link) {
 Result<int> PodView::free_table() {
   std::set<int> taken = handed_out_;
   for (const os::Rule& rule : *TRY(rules())) taken.insert(rule.table);
-  for (const os::Route& route : *TRY(routes())) taken.insert(route.table.value_or(0));
+  for (const Route& route : *TRY(routes())) taken.insert(route.table.value_or(0));
   for (const os::Link& link : *TRY(list())) taken.insert(link.vrf_table);
   int table = kFirstTable;
   while (taken.contains(table) || is_kernels_own(table)) ++table;

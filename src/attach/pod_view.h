@@ -27,28 +27,28 @@ class PodView {
   Result<std::vector<os::Link>*> list();
   // By name or alternative name, valid until forget(); null where there is none.
   Result<const os::Link*> named(const std::string& name);
-  // That of the main table's IPv4 default route; null where there is none.
+  // The interface of the main table's IPv4 default route; null without one.
   Result<const os::Link*> of_default_route();
   // Of an interface, in every table.
-  Result<std::vector<os::Route>> routes_of(IfIndex link);
+  Result<std::vector<Route>> routes_of(IfIndex link);
   // From 100 up: one that no rule, route or earlier answer has.
   Result<int> free_table();
   Result<std::vector<os::Rule>*> rules();
-  // The table of a VRF that is there or is going to be. Conflict where `wanted` is another, or something else
-  // has that name.
+  // The table of a VRF that exists or will be made. Conflict if `wanted` differs from it, or if another kind of
+  // interface has the name.
   Result<int> vrf_table(const std::string& name, int wanted);
   void forget();
 
  private:
-  Result<std::vector<os::Route>*> routes();
+  Result<std::vector<Route>*> routes();
 
   const os::Netns& netns_;
   os::LinkPort& links_;
   std::optional<std::vector<os::Link>> all_;
-  std::optional<std::vector<os::Route>> routes_;
+  std::optional<std::vector<Route>> routes_;
   std::optional<std::vector<os::Rule>> rules_;
   std::set<int> handed_out_;
-  std::map<std::string, int> vrfs_;  // that are going to be
+  std::map<std::string, int> vrfs_;  // that will be made
 };
 
 }  // namespace railbed::attach

@@ -17,13 +17,13 @@ class Preparation {
   Preparation(Host& host, state::Store& store, PodView& pod, Prepared& prepared)
       : host_(host), store_(store), pod_(pod), wish_(prepared.wish), before_(prepared.before), out_(prepared) {}
 
-  // What the interface is like now.
+  // Records the interface's present state.
   void remember(const os::Link& link);
   // The routing table of each address that has rules of its own.
   Result<std::vector<int>> tables();
   // Rules and VRF, known before anything is changed, so that they can be undone.
   Result<void> pod_routing();
-  // Devices that are there: theirs are the character devices, and in exclusive mode they move.
+  // Records the character devices of existing RDMA devices; in exclusive mode plans their move.
   Result<void> hardware_rdma(const std::vector<std::string>& names);
 
   Host& host_;
@@ -34,7 +34,7 @@ class Preparation {
   Prepared& out_;
 };
 
-// The way of tuning, sbr, vrf and rdma in a chain: an interface that is in the pod, and is going to be changed.
+// Prepares tuning, sbr, vrf and rdma in a chain: they change an interface that is in the pod.
 Result<void> prepare_existing(Host& host, state::Store& store, PodView& pod, Prepared& prepared);
 
 }  // namespace railbed::attach

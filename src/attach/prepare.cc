@@ -15,7 +15,7 @@
 namespace railbed::attach {
 namespace {
 
-// The kernel has no sysctl with a longer name; a pod can ask for any text.
+// No sysctl of the kernel has a longer name, while a pod can ask for any text.
 constexpr size_t kMaxSysctlBytes = 255;
 
 // RE2 has the syntax of the original (Go's), and takes time and stack that do not grow with what a pod asks for.
@@ -58,7 +58,7 @@ class NewPreparation : Preparation {
   }
 
  private:
-  // Before anything is changed: the kernel would find out halfway.
+  // Checked before any change, because the kernel would refuse the name halfway.
   Result<void> name_is_free() {
     std::vector<std::string> names = {wish_.interface};
     if (wish_.way == Way::kMove)
@@ -77,8 +77,10 @@ class NewPreparation : Preparation {
     return {};
   }
 
-  // The interface below a macvlan or ipvlan.
+  // The interface below a macvlan or ipvlan; a dummy has none.
   Result<void> make() {
+    before_.kind = wish_.type;
+    if (wish_.stands_alone) return {};
     const os::Link* parent = nullptr;
     if (wish_.host_link.empty() && wish_.master_in_pod) {
       parent = TRY(pod_.of_default_route());
@@ -102,14 +104,13 @@ class NewPreparation : Preparation {
     out_.host_link = parent->index;
     out_.result.host_name = parent->name.value;
     before_.name = parent->name.value;
-    before_.kind = wish_.type;
     return {};
   }
 
   Result<const os::Link*> default_route_link() {
-    const std::vector<os::Route>& routes = *TRY(host_.routes());
-    for (const os::Route& route : routes) {
-      if (route.destination.has_value() || route.family != IpFamily::kV4) continue;
+    const std::vector<Route>& routes = *TRY(host_.routes());
+    for (const Route& route : routes) {
+      if (!route.is_default() || route.family() != IpFamily::kV4) continue;
       const os::Link* link = TRY(host_.by_index(route.link));
       if (link != nullptr) return link;
     }
@@ -163,7 +164,7 @@ class NewPreparation : Preparation {
     return link;
   }
 
-  // The first interface whose device is `path`.
+  // The first interface of the device at `path`.
   Result<const os::Link*> link_below(const std::string& path) {
     const os::Link* link = nullptr;
     for (const std::string& name : host_.kernel().files().list(path + "/net").value_or(std::vector<std::string>{}))
@@ -206,7 +207,7 @@ class NewPreparation : Preparation {
     return host_addresses(link->index);
   }
 
-  // A move drops the host's own addresses and routes; they come back with the interface.
+  // A move drops the host's addresses and routes; they are restored when the interface returns.
   Result<void> host_addresses(IfIndex link) {
     for (const os::LinkAddress& address : *TRY(host_.addresses())) {
       bool made_by_kernel = address.prefix.address.family == IpFamily::kV6 && address.prefix.address.bytes[0] == 0xfe &&
@@ -214,7 +215,7 @@ class NewPreparation : Preparation {
       if (address.link == link && !made_by_kernel) before_.addresses.push_back(address.prefix);
     }
     if (before_.addresses.empty()) return {};
-    for (const os::Route& route : *TRY(host_.routes()))
+    for (const Route& route : *TRY(host_.routes()))
       if (route.link == link && route.gateway.has_value()) before_.routes.push_back(route);
     return {};
   }
@@ -315,7 +316,7 @@ class NewPreparation : Preparation {
     return {};
   }
 
-  // A kernel whose RDMA modules are not loaded yet will share them: that is how they begin.
+  // A kernel whose RDMA modules are not loaded yet will share its devices, which is its default.
   bool shares_rdma() {
     auto port = host_.kernel().rdma();
     if (!port.has_value()) return true;
@@ -325,7 +326,7 @@ class NewPreparation : Preparation {
   const std::vector<Prepared>& earlier_;  // of this request
 };
 
-// An administrator's list of regular expressions; without it everything is allowed.
+// Applies the administrator's list of regular expressions; without it everything is allowed.
 Result<void> allowed(const os::FileTree& files, const Wish& wish) {
   constexpr const char* kList = "/etc/cni/tuning/allowlist.conf";
   for (const std::string& name : wish.sysctl_names)

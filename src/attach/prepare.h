@@ -23,7 +23,7 @@ struct Prepared {
   std::string title() const;  // for errors: "interface net1 (network default/rail-1)"
 };
 
-// Where it is going to be.
+// Where the interface will be.
 struct Place {
   std::string pod;
   std::string netns;  // path
@@ -31,7 +31,7 @@ struct Place {
   uint32_t group = 0;  // for made interfaces
 };
 
-// `earlier` were prepared by the same request.
+// `earlier` are those that the same request has prepared so far.
 Result<Prepared> prepare(Host& host, state::Store& store, const Wish& wish, const Place& place,
                          const std::vector<Prepared>& earlier);
 

@@ -44,10 +44,10 @@ class ExistingPreparation : Preparation {
 
   Result<void> source_routes_of(const os::Link& link) {
     before_.rules = source_rules(wish_.addresses, TRY(tables()));
-    std::vector<os::Route> main = TRY(pod_.routes_of(link.index));
-    std::erase_if(main, [](const os::Route& route) { return route.table.has_value(); });
+    std::vector<Route> main = TRY(pod_.routes_of(link.index));
+    std::erase_if(main, [](const Route& route) { return route.table.has_value(); });
     SourceRoutes routes = source_routes(*wish_.source_routing, wish_.addresses, before_.rules, main, {});
-    for (os::Route& route : routes.add) route.link = link.index;
+    for (Route& route : routes.add) route.link = link.index;
     before_.routes = routes.remove;
     before_.table_routes = routes.add;
     return {};
@@ -60,12 +60,12 @@ class ExistingPreparation : Preparation {
         return fail(Code::kConflict, "{} is a port of another interface already", wish_.interface);
     }
     TRY(pod_routing());
-    // What a port loses when it becomes one.
+    // Records the addresses that the interface loses when it becomes a port.
     for (const os::LinkAddress& address : TRY(pod_.links().addresses()))
       if (address.link == link.index && address.prefix.address.family == IpFamily::kV6 &&
           !address.prefix.address.to_gid().is_link_local())
         before_.addresses.push_back(address.prefix);
-    for (const os::Route& route : TRY(pod_.routes_of(link.index)))
+    for (const Route& route : TRY(pod_.routes_of(link.index)))
       if (!route.table.has_value() && (route.gateway.has_value() || !route.source.has_value()) &&
           !is_networks_own(route))
         before_.routes.push_back(route);
@@ -73,8 +73,8 @@ class ExistingPreparation : Preparation {
   }
 
   // The kernel makes these itself.
-  static bool is_networks_own(const os::Route& route) {
-    return route.family == IpFamily::kV6 && !route.gateway.has_value();
+  static bool is_networks_own(const Route& route) {
+    return route.family() == IpFamily::kV6 && !route.gateway.has_value();
   }
 
   Result<void> rdma(const os::Link& link) {
@@ -86,7 +86,7 @@ class ExistingPreparation : Preparation {
     else if (!link.parent_device.empty())
       path = fmt::format("/sys/bus/{}/devices/{}", link.parent_bus, link.parent_device);
     std::string device = path.substr(path.rfind('/') + 1);
-    // The plugin before may have brought it already, also a soft one.
+    // The plugin before may have brought an RDMA device already, possibly a soft one.
     if (!device.empty())
       for (const state::Attachment& other : TRY(store_.attachments_with(device)))
         if (other.pod == out_.record.pod && other.interface == wish_.interface && TRY(brought_by(other))) return {};

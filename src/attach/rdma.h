@@ -19,8 +19,7 @@ std::vector<std::string> char_devices(const os::FileTree& files, const std::stri
 // The same of several devices.
 std::vector<std::string> char_devices(const os::FileTree& files, const std::vector<std::string>& rdma);
 
-// What stands against opening these: their files, or those of the connection manager, are not there. Empty:
-// nothing does.
+// The reason why these cannot be opened: their files or those of the connection manager are missing. Empty: they can.
 std::string cannot_open(const os::FileTree& files, const std::string& rdma,
                         const std::vector<std::string>& char_devices);
 

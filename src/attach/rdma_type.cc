@@ -5,6 +5,7 @@
 // anyway. The type says that there must be one, and that the pod can open it.
 //
 // Keys: deviceID (absent: the device of the interface).
+#include "attach/json_fields.h"
 #include "attach/types.h"
 
 namespace railbed::attach {
@@ -23,6 +24,15 @@ Result<void> read_rdma(const Keys& keys, const InterfaceWanted& wanted, Wish& wi
   if (wanted.selection.device_id.present) id = wanted.selection.device_id.value;
   if (!id.has_value()) id = TRY(keys.text("deviceID"));
   return id.has_value() ? read_device_id(keys, *id, wish) : Result<void>{};
+}
+
+Result<DetachReport> detach_original_rdma(Original& original) {
+  auto file = TRY(original.left_file("/var/lib/cni/rdma",
+                                     text_in(original.interface().config, "name") + "-" + original.file_name()));
+  if (!file.has_value() || !original.has_pod()) return DetachReport{};  // the kernel has moved it
+  Before before = original.change_of(original.in_pod());
+  take_rdma(*file, before);
+  return original.give(before);
 }
 
 }  // namespace railbed::attach

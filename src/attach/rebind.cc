@@ -6,7 +6,7 @@
 namespace railbed::attach {
 namespace {
 
-// What sysfs does not have, or no driver holds, is not on its way.
+// Whether no interface will appear: the device is gone, or has no driver or one that serves programs.
 bool makes_no_interface(const os::FileTree& files, const Before& before) {
   if (!before.device.has_value() && before.parent.empty()) return false;
   if (!device_is_there(files, before)) return true;

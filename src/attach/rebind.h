@@ -10,16 +10,16 @@
 
 namespace railbed::attach {
 
-// Looks until the interface of `before` is in the host's namespace. Null when there is nothing to wait for:
-// the device was removed, or has a driver that makes no interface.
+// Waits until the interface of `before` is in the host's namespace. Null when it cannot appear: the device was removed,
+// or its driver makes no interface.
 Result<const os::Link*> wait_for_link(Host& host, const Before& before, const std::string& interface,
                                       os::Deadline deadline);
 
-// For settings that count only from the next start of the driver (GUIDs). The interface comes back under a
-// name of the kernel's. A VF that has no driver now is only bound.
+// For settings that take effect only when the driver starts again (GUIDs). The interface returns under a name chosen by
+// the kernel. A VF without a driver is only bound.
 Result<void> rebind(Host& host, PciAddress device, const std::string& driver, os::Deadline deadline);
 
-// Binds a VF that was left between the two halves of rebind().
+// Binds a VF if rebind() was interrupted between its two halves.
 Result<void> ensure_bound(Host& host, PciAddress device, const std::string& driver, os::Deadline deadline);
 
 }  // namespace railbed::attach

@@ -41,7 +41,7 @@ std::vector<std::string> pairs(const Pairs& sysctls) {
   for (const auto& [key, value] : sysctls) texts.push_back(key + "=" + value);
   return texts;
 }
-// Sysctls' names have no '='.
+// The names of sysctls contain no '='.
 Pairs unpaired(const std::vector<std::string>& texts) {
   Pairs sysctls;
   for (const std::string& text : texts) {
@@ -79,6 +79,7 @@ doc::Value wish_value(const Wish& wish) {
   put_text(object, "kernelPath", wish.kernel_path);
   put_text(object, "auxiliary", wish.auxiliary);
   put_flag(object, "masterInPod", wish.master_in_pod);
+  put_flag(object, "standsAlone", wish.stands_alone);
   put_optional(object, "broadcastQueue", wish.broadcast_queue);
   put_optional(object, "promisc", wish.promiscuous);
   put_optional(object, "allmulti", wish.all_multicast);
@@ -183,17 +184,17 @@ Result<Before> before_of(const state::Attachment& record) {
   return before;
 }
 
-Result<Asked> asked_of(const state::Attachment& record) {
+Result<VisibleSettings> visible_settings_of(const state::Attachment& record) {
   size_t end = record.undo.find('\n');
-  if (end == std::string::npos) return Asked{};
+  if (end == std::string::npos) return VisibleSettings{};
   const doc::Value object = TRY(parse_object(record.undo.substr(end + 1)));
-  return Asked{.mac = TRY(parsed_in<MacAddress>(object, "mac")),
-               .mtu = number_in(object, "mtu"),
-               .promiscuous = optional_flag(object, "promisc"),
-               .all_multicast = optional_flag(object, "allmulti"),
-               .tx_queue = optional_number(object, "txQueue"),
-               .sysctls = unpaired(texts_in(object, "sysctls")),
-               .rdma_required = flag_in(object, "rdmaRequired")};
+  return VisibleSettings{.mac = TRY(parsed_in<MacAddress>(object, "mac")),
+                         .mtu = number_in(object, "mtu"),
+                         .promiscuous = optional_flag(object, "promisc"),
+                         .all_multicast = optional_flag(object, "allmulti"),
+                         .tx_queue = optional_number(object, "txQueue"),
+                         .sysctls = unpaired(texts_in(object, "sysctls")),
+                         .rdma_required = flag_in(object, "rdmaRequired")};
 }
 
 bool same_wish(const state::Attachment& record, const Wish& wish) {

@@ -14,7 +14,7 @@ namespace railbed::attach {
 
 enum class RdmaUndo : uint8_t { kNone, kMoveBack, kRemoveSoft };
 
-// Enough to find the device wherever it is, and to make it as it was.
+// Enough to find the device anywhere and to restore it.
 struct Before {
   Way way = Way::kMove;
   std::optional<PciAddress> device;
@@ -33,17 +33,17 @@ struct Before {
   int mtu = 0;
   bool up = false;
   std::vector<IpPrefix> addresses;
-  std::vector<os::Route> routes;
+  std::vector<Route> routes;
   // As they were, of those that are changed.
   std::optional<bool> promiscuous;
   std::optional<bool> all_multicast;
   std::optional<int> tx_queue;
   std::vector<std::pair<std::string, std::string>> sysctls;  // of an interface that was there
 
-  uint64_t netns = 0;                   // the cookie of the pod's namespace
-  std::vector<os::Rule> rules;          // what was added to the pod's
-  std::vector<os::Route> table_routes;  // the same, where the interface stays
-  std::string vrf;                      // in which it is a port
+  uint64_t netns = 0;               // the cookie of the pod's namespace
+  std::vector<os::Rule> rules;      // what was added to the pod's
+  std::vector<Route> table_routes;  // the same, where the interface stays
+  std::string vrf;                  // in which it is a port
   int vrf_table = 0;
   uint32_t group = 0;  // of the made interface
   std::vector<std::string> rdma;
@@ -62,7 +62,7 @@ struct LinkGroup {
 std::string undo_text(const Wish& wish, const Before& before);
 Result<Before> before_of(const state::Attachment& record);
 // What of the wish can be seen on the interface afterwards.
-struct Asked {
+struct VisibleSettings {
   std::optional<MacAddress> mac;
   int mtu = 0;
   std::optional<bool> promiscuous;
@@ -71,7 +71,7 @@ struct Asked {
   std::vector<std::pair<std::string, std::string>> sysctls;
   bool rdma_required = false;
 };
-Result<Asked> asked_of(const state::Attachment& record);
+Result<VisibleSettings> visible_settings_of(const state::Attachment& record);
 // Whether the record's wish is this one.
 bool same_wish(const state::Attachment& record, const Wish& wish);
 

@@ -24,8 +24,8 @@ struct InterfaceResult {
   int mtu = 0;
   std::vector<IpPrefix> addresses;
   std::optional<IpAddress> gateway;
-  std::vector<os::Route> routes;  // `link` is the index inside the pod
-  std::string pf;                 // name of the PF
+  std::vector<Route> routes;  // `link` is the index inside the pod
+  std::string pf;             // name of the PF
   std::optional<PciAddress> device;
   std::optional<VfIndex> vf;
   std::string host_name;                  // of the interface before it moved, or the parent of a made one

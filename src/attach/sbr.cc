@@ -7,23 +7,27 @@
 namespace railbed::attach {
 
 Result<void> read_sbr(const Keys& keys, const InterfaceWanted&, Wish& wish) {
-  constexpr int kMostTables = 0x7fffffff;
   SourceRouting routing;
-  routing.table = TRY(keys.number("table", 1, kMostTables));
-  if (routing.table.has_value() && *routing.table >= 253 && *routing.table <= 255)
-    return fail(keys.invalid(fmt::format("table {} is one of the kernel's own", *routing.table)));
+  routing.table = TRY(keys.number("table"));
   routing.source_hints = TRY(keys.boolean("addSourceHints")).value_or(false);
-  const doc::Value* gateways = keys.value("gateways");
-  if (gateways != nullptr && !gateways->is_null()) {
-    if (!gateways->is_array()) return fail(keys.invalid("gateways must be an array of addresses"));
-    for (const doc::Value& one : *gateways->as_array()) {
-      if (!one.is_string()) return fail(keys.invalid("gateways must be an array of addresses"));
-      routing.gateways.push_back(
-          TRY(IpAddress::parse(*one.as_string()).context("{}", keys.invalid("gateways").message)));
-    }
-  }
+  for (const std::string& one : TRY(keys.texts("gateways"))) routing.gateways.push_back(TRY(IpAddress::parse(one)));
   wish.source_routing = routing;
   return {};
+}
+
+// Its rules are those from the interface's addresses.
+Result<DetachReport> detach_original_sbr(Original& original) {
+  const os::Link* link = original.in_pod();
+  if (link == nullptr) return DetachReport{};
+  Before before = original.change_of(link);
+  std::vector<os::LinkAddress> addresses = TRY(original.links().addresses());
+  for (const os::Rule& rule : TRY(original.links().rules()))
+    for (const os::LinkAddress& one : addresses)
+      if (one.link == link->index && one.prefix.address == rule.source.address &&
+          rule.source.length == rule.source.address.bits())
+        before.rules.push_back(rule);
+  if (before.rules.empty()) return DetachReport{};
+  return original.give(before);
 }
 
 }  // namespace railbed::attach

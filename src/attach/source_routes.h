@@ -14,19 +14,19 @@
 namespace railbed::attach {
 
 struct SourceRoutes {
-  std::vector<os::Route> add;     // to the tables, in an order in which the kernel takes them
-  std::vector<os::Route> remove;  // from the main table
+  std::vector<Route> add;     // to the tables, in an order in which the kernel takes them
+  std::vector<Route> remove;  // from the main table
 };
 
-// One rule per address; `tables` are as many.
+// One rule per address; `tables` has one entry per address.
 std::vector<os::Rule> source_rules(const std::vector<ipam::Assigned>& addresses, const std::vector<int>& tables);
 
 // `main` are the interface's routes in the main table. With `others` of the interface, which are in no table yet.
 SourceRoutes source_routes(const SourceRouting& wanted, const std::vector<ipam::Assigned>& addresses,
-                           const std::vector<os::Rule>& rules, const std::vector<os::Route>& main,
-                           const std::vector<os::Route>& others);
+                           const std::vector<os::Rule>& rules, const std::vector<Route>& main,
+                           const std::vector<Route>& others);
 
 // In an order in which the kernel takes them: a gateway must be in a network that has its route.
-std::vector<os::Route> networks_first(std::vector<os::Route> routes);
+std::vector<Route> networks_first(std::vector<Route> routes);
 
 }  // namespace railbed::attach

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "attach/json_fields.h"
 #include "attach/types.h"
 
 namespace railbed::attach {
@@ -13,33 +14,26 @@ namespace {
 
 Result<std::optional<os::VfChange::Vlan>> read_vlan(const Keys& keys) {
   os::VfChange::Vlan vlan;
-  std::optional<int> id = TRY(keys.number("vlan", 0, 4094));
-  vlan.qos = TRY(keys.number("vlanQoS", 0, 7)).value_or(0);
-  size_t proto = TRY(keys.choice("vlanProto", {"802.1q", "802.1Q", "802.1ad", "802.1AD"})).value_or(0);
+  std::optional<int> id = TRY(keys.number("vlan"));
+  vlan.qos = TRY(keys.number("vlanQoS")).value_or(0);
+  size_t proto = TRY(keys.choice("vlanProto")).value_or(0);
   if (proto >= 2) vlan.proto = os::VlanProto::k8021ad;
-  vlan.id = id.value_or(0);
-  if (vlan.id == 0 && (vlan.qos != 0 || vlan.proto == os::VlanProto::k8021ad))
-    return fail(keys.invalid("vlanQoS and vlanProto 802.1ad need a vlan other than 0"));
   if (!id.has_value()) return std::optional<os::VfChange::Vlan>{};
+  vlan.id = *id;
   return std::optional(vlan);
 }
 
 Result<std::optional<os::VfChange::Rate>> read_rate(const Keys& keys) {
-  constexpr int kMostMbps = 1'000'000;
-  std::optional<int> least = TRY(keys.number("min_tx_rate", 0, kMostMbps));
-  std::optional<int> most = TRY(keys.number("max_tx_rate", 0, kMostMbps));
+  std::optional<int> least = TRY(keys.number("min_tx_rate"));
+  std::optional<int> most = TRY(keys.number("max_tx_rate"));
   if (!least.has_value() && !most.has_value()) return std::optional<os::VfChange::Rate>{};
-  os::VfChange::Rate rate{least.value_or(0), most.value_or(0)};
-  if (rate.max_mbps != 0 && rate.min_mbps > rate.max_mbps)
-    return fail(
-        keys.invalid(fmt::format("min_tx_rate {} is greater than max_tx_rate {}", rate.min_mbps, rate.max_mbps)));
-  return std::optional(rate);
+  return std::optional(os::VfChange::Rate{least.value_or(0), most.value_or(0)});
 }
 
 }  // namespace
 
 Result<std::optional<os::VfLinkState>> read_link_state(const Keys& keys) {
-  std::optional<size_t> state = TRY(keys.choice("link_state", {"auto", "enable", "disable"}));
+  std::optional<size_t> state = TRY(keys.choice("link_state"));
   if (!state.has_value()) return std::optional<os::VfLinkState>{};
   return std::optional(static_cast<os::VfLinkState>(*state));
 }
@@ -67,7 +61,7 @@ Result<void> read_vf(const Keys& keys, const InterfaceWanted& wanted, Wish& wish
 }
 
 Result<void> read_device_id(const Keys& keys, const std::string& id, Wish& wish) {
-  // As the auxiliary bus names them: module, device, number.
+  // The names of the auxiliary bus: module, device, number.
   auto is_word = [](std::string_view part) {
     return !part.empty() &&
            std::ranges::all_of(part, [](char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
@@ -100,6 +94,52 @@ Result<void> read_sriov(const Keys& keys, const InterfaceWanted& wanted, Wish& w
   wish.vf_settings.link_state = TRY(read_link_state(keys));
   wish.vf_settings.rate = TRY(read_rate(keys));
   return {};
+}
+
+namespace {
+
+// What the configuration had set; the administrative MAC always.
+Result<void> settings_before(const doc::Value& file, const doc::Value& was, os::VfChange& settings) {
+  auto given = [&](const char* key) {
+    const doc::Value* value = file.find(key);
+    return value != nullptr && !value->is_null() && !(value->is_string() && value->as_string()->empty());
+  };
+  if (auto mac = MacAddress::parse(text_in(was, "AdminMAC")); mac.has_value()) settings.mac = *mac;
+  constexpr int k8021ad = 0x88a8;
+  if (given("vlan"))
+    settings.vlan =
+        os::VfChange::Vlan{number_in(was, "Vlan"), number_in(was, "VlanQoS"),
+                           number_in(was, "VlanProto") == k8021ad ? os::VlanProto::k8021ad : os::VlanProto::k8021q};
+  if (given("spoofchk")) settings.spoof_check = flag_in(was, "SpoofChk");
+  if (given("trust") && was.find("Trust") != nullptr) settings.trust = flag_in(was, "Trust");
+  if (given("min_tx_rate") || given("max_tx_rate"))
+    settings.rate = os::VfChange::Rate{number_in(was, "MinTxRate"), number_in(was, "MaxTxRate")};
+  int state = number_in(was, "LinkState");
+  if (given("link_state") && state >= 0 && state <= 2) settings.link_state = static_cast<os::VfLinkState>(state);
+  return {};
+}
+
+}  // namespace
+
+Result<DetachReport> detach_original_sriov(Original& original) {
+  auto file = TRY(original.left_file("/var/lib/cni/sriov", original.file_name()));
+  if (!file.has_value()) return DetachReport{};
+  auto found = TRY(original.vf_before(*file));
+  const doc::Value* was = file->find("OrigVfState");
+  if (!found.has_value() || was == nullptr || !was->is_object()) return DetachReport{};
+  Before before = std::move(*found);
+  take_name(text_in(*was, "HostIFName"), before);
+  before.mtu = number_in(*was, "MTU");
+  TRY(settings_before(*file, *was, before.vf_settings));
+  if (auto mac = MacAddress::parse(text_in(*was, "EffectiveMAC")); mac.has_value() && before.way == Way::kMove) {
+    std::vector<uint8_t> bytes(mac->bytes.begin(), mac->bytes.end());
+    if (bytes != before.hw_address) {
+      before.new_mac.emplace();
+      std::ranges::copy(before.hw_address, before.new_mac->bytes.begin());
+      before.hw_address = std::move(bytes);
+    }
+  }
+  return original.give(before, before.device->to_string());
 }
 
 }  // namespace railbed::attach

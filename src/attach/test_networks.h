@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/ipam.h"
 #include "attach/attach.h"
 #include "doc/json.h"
 
@@ -36,6 +37,27 @@ inline InterfaceWanted chained(const std::string& name, const std::string& plugi
   InterfaceWanted one = wanted(name, {plugin});
   one.chained = true;
   return one;
+}
+
+// As callers do it: each interface's addresses, the lowest that nobody in the store has, and its routes.
+inline Result<void> give_addresses(state::Store& store, PodWanted& pod) {
+  ipam::Taken taken = ipam::taken_by(TRY(store.all_leases()));
+  for (InterfaceWanted& one : pod.interfaces) {
+    if (one.chained) continue;
+    api::IpamConfig config = TRY(api::read_ipam(one.config, one.network));
+    const ipam::Owner owner{pod.pod, one.name.value};
+    if (config.type != api::IpamType::kNone) one.addresses = TRY(ipam::assign(config, one.network, taken, {}, owner));
+    for (const ipam::Assigned& address : one.addresses)
+      if (!address.pool.empty()) taken[address.pool].emplace(address.address.address, owner);
+    one.routes = std::move(config.routes);
+  }
+  return {};
+}
+
+inline Result<PodReport> attach_with_addresses(os::Kernel& kernel, state::Store& store, PodWanted pod,
+                                               os::Deadline deadline) {
+  TRY(give_addresses(store, pod));
+  return attach_pod(kernel, store, pod, deadline);
 }
 
 inline std::string message(const auto& result) {

@@ -5,6 +5,7 @@
 // (…IFNAME…) end with it; others stay in the pod's namespace. A false `promisc` is none, as the original has it.
 #include <algorithm>
 
+#include "attach/json_fields.h"
 #include "attach/types.h"
 
 namespace railbed::attach {
@@ -30,9 +31,8 @@ bool is_safe(const std::string& path) {
 }
 
 Result<void> read_sysctls(const Keys& keys, Wish& wish) {
-  const doc::Value* sysctls = keys.value("sysctl");
-  if (sysctls == nullptr || sysctls->is_null()) return {};
-  if (!sysctls->is_object()) return fail(keys.invalid("sysctl must be an object of strings"));
+  const doc::Value* sysctls = TRY(keys.object("sysctl"));
+  if (sysctls == nullptr) return {};
   for (const doc::Value::Member& member : *sysctls->as_object()) {
     std::string path = sysctl_path(member.key, wish.interface);
     const std::string* value = member.value.as_string();
@@ -47,15 +47,11 @@ Result<void> read_sysctls(const Keys& keys, Wish& wish) {
 }
 
 Result<void> read_settings(const Keys& keys, Wish& wish) {
-  constexpr int kMostQueued = 1'000'000;
   if (auto mac = TRY(keys.mac("mac"))) wish.mac = mac;
-  if (auto mtu = TRY(keys.number("mtu", 0, 65535)); mtu.value_or(0) != 0) {
-    if (*mtu < 68) return fail(keys.invalid(fmt::format("mtu is {}, but must be a number from 68 to 65535", *mtu)));
-    wish.mtu = mtu;
-  }
+  if (auto mtu = TRY(keys.number("mtu")); mtu.value_or(0) != 0) wish.mtu = mtu;
   if (auto on = TRY(keys.boolean("promisc")); on.value_or(false)) wish.promiscuous = true;
   if (auto on = TRY(keys.boolean("allmulti"))) wish.all_multicast = on;
-  if (auto length = TRY(keys.number("txQLen", 0, kMostQueued))) wish.tx_queue = length;
+  if (auto length = TRY(keys.number("txQLen"))) wish.tx_queue = length;
   return read_sysctls(keys, wish);
 }
 
@@ -65,7 +61,28 @@ Result<void> read_tuning(const Keys& keys, const InterfaceWanted& wanted, Wish& 
   TRY(read_settings(keys, wish));
   if (!wanted.selection.cni_args.present || !wanted.selection.cni_args.value.is_object()) return {};
   api::Plugin arguments{"tuning (cni-args)", wanted.selection.cni_args.value};
-  return read_settings(Keys(arguments, wanted.network), wish);
+  return read_settings(Keys(*api::find_cni_type("tuning"), arguments, wanted.network), wish);
+}
+
+Result<DetachReport> detach_original_tuning(Original& original) {
+  const os::Link* link = original.in_pod();
+  std::string directory = text_in(original.interface().config, "dataDir");
+  if (directory.empty()) directory = "/run/cni/tuning";
+  if (!directory.starts_with('/') || directory.find("..") != std::string::npos)
+    return fail(Code::kInvalid, "dataDir is \"{}\", but must be an absolute path", directory);
+  auto file = TRY(original.left_file(
+      directory, original.interface().container_id + "_" + original.interface().name.value + ".json"));
+  if (!file.has_value() || link == nullptr) return DetachReport{};
+  Before before = original.change_of(link);
+  before.mtu = number_in(*file, "mtu");
+  before.promiscuous = optional_flag(*file, "promisc");
+  before.all_multicast = optional_flag(*file, "allmulti");
+  before.tx_queue = optional_number(*file, "txQLen");
+  if (auto mac = MacAddress::parse(text_in(*file, "mac")); mac.has_value() && link->mac() != *mac) {
+    before.new_mac = link->mac();
+    before.hw_address.assign(mac->bytes.begin(), mac->bytes.end());
+  }
+  return original.give(before);
 }
 
 }  // namespace railbed::attach

@@ -1,35 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin types that are known: one file each, one row each in types.cc.
+// The code of each plugin type that attaching does: rows of the table of types (api/cni_table.h) with what the type's
+// file, attach/<identifier>.cc, defines. A row without its file does not link, and the linker names what it misses.
+//
+// Threading: constants. Failure: the functions' own.
 #pragma once
 
 #include <span>
 #include <string_view>
 
+#include "api/cni_table.h"
 #include "attach/keys.h"
+#include "attach/original.h"
 #include "attach/wish.h"
 
 namespace railbed::attach {
 
 struct PluginType {
-  std::string_view name;
-  bool chained;  // stands after a main plugin and changes what that one made
+  const api::CniType& row;
   // Adds to `wish` what the plugin's configuration says.
   Result<void> (*read)(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
+  // DEL of what the original plugin of this type attached.
+  Result<DetachReport> (*detach_original)(Original& original);
+
+  // Stands after a main plugin and changes what that one made.
+  bool chained() const { return row.role == api::CniRole::kChained; }
 };
 
 std::span<const PluginType> plugin_types();
+const PluginType* find_plugin_type(std::string_view name);  // null for one that attaching does not do
 // Unsupported, with the names of those that are known.
 Result<const PluginType*> plugin_type(const std::string& name, const std::string& network);
 
-Result<void> read_sriov(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
-Result<void> read_ib_sriov(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
-Result<void> read_host_device(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
-Result<void> read_macvlan(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
-Result<void> read_ipvlan(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
-Result<void> read_tuning(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
-Result<void> read_sbr(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
-Result<void> read_vrf(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
-Result<void> read_rdma(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
+#define RAILBED_DECLARE(identifier, ...)                                                       \
+  Result<void> read_##identifier(const Keys& keys, const InterfaceWanted& wanted, Wish& wish); \
+  Result<DetachReport> detach_original_##identifier(Original& original);
+RAILBED_ATTACHED_TYPES(RAILBED_DECLARE)
+#undef RAILBED_DECLARE
 
 // For sriov and ib-sriov: the VF that the pool gave, or that the configuration names.
 Result<void> read_vf(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);

@@ -32,7 +32,7 @@ class Types : public testing::Test {
   }
   os::Deadline soon() { return kernel_.clock().now() + std::chrono::seconds(10); }
   Result<PodReport> attach(InterfaceWanted interface) {
-    return attach_pod(
+    return attach_with_addresses(
         kernel_, *store_,
         {.pod = "a/b@c1", .netns_path = "/run/netns/pod", .interfaces = {std::move(interface)}, .others_stay = true},
         soon());
@@ -40,7 +40,7 @@ class Types : public testing::Test {
   std::string check(const std::string& record) {
     return message(check_interface(kernel_, *store_, "a/b@c1", record, soon()));
   }
-  // Attached and detached again; what the host called it.
+  // Attaches and detaches the interface; returns its name on the host.
   std::string from(const std::string& plugin) {
     auto report = attach(wanted("net1", {plugin}));
     if (!report.has_value()) return message(report);
@@ -79,12 +79,12 @@ TEST_F(Types, ADeviceOfAUserspaceDriverIsNotMoved) {
     PodWanted pod{.pod = "a/b",
                   .netns_path = "/run/netns/pod",
                   .interfaces = {wanted("net1", {fmt::format(R"({{"type":"{}","pciBusID":"0000:01:10.2"}})", type)})}};
-    auto report = attach_pod(kernel, *store_, pod, soon());
+    auto report = attach_with_addresses(kernel, *store_, pod, soon());
     ASSERT_EQ(message(report), "") << type;
     EXPECT_THAT(report->interfaces.at(0).char_devices, ElementsAre("/dev/vfio/vfio", HasSubstr("/dev/vfio/")));
     EXPECT_EQ(message(check_interface(kernel, *store_, "a/b", "net1", soon())), "");
     pod.interfaces[0].config.plugins.push_back({"tuning", json(R"({"type":"tuning","mtu":1400})")});
-    EXPECT_THAT(message(attach_pod(kernel, *store_, pod, soon())),
+    EXPECT_THAT(message(attach_with_addresses(kernel, *store_, pod, soon())),
                 HasSubstr("0000:01:10.2 is bound to vfio-pci: there is no interface to tune"));
     ASSERT_EQ(message(detach_pod(kernel, *store_, "a/b", soon())), "");
   }
@@ -152,7 +152,7 @@ TEST_F(Types, AChangeNeedsItsInterface) {
   EXPECT_THAT(message(attach(chained("net1", R"({"type":"sbr"})"))), HasSubstr("has no address in prevResult"));
   ASSERT_EQ(message(attach(wanted("net1", {R"({"type":"host-device","device":"eth8"})"}))), "");
   EXPECT_THAT(message(attach(chained("net1", R"({"type":"rdma"})"))), HasSubstr("net1 has no RDMA device"));
-  // The interface goes, and takes its changes along.
+  // When the interface goes, its changes go with it.
   ASSERT_EQ(message(attach(chained("net1", R"({"type":"tuning","mtu":1400})"))), "");
   ASSERT_EQ(message(detach_interface(kernel_, *store_, "a/b@c1", "net1", soon())), "");
   EXPECT_TRUE(store_->attachments()->empty());
@@ -166,8 +166,7 @@ TEST_F(Types, CheckSaysWhatDiffers) {
   EXPECT_EQ(check("net1"), "");
   EXPECT_THAT(check("net2"), HasSubstr("pod a/b@c1: interface net2: nothing is known of it"));
   IfIndex net1 = inside_->find(IfName{"net1"}, os::WithVfs::kNo)->index;
-  os::Route route{
-      .destination = *IpPrefix::parse("10.7.0.0/16"), .gateway = *IpAddress::parse("10.1.0.1"), .link = net1};
+  Route route{.destination = *IpPrefix::parse("10.7.0.0/16"), .gateway = *IpAddress::parse("10.1.0.1"), .link = net1};
   ASSERT_EQ(message(inside_->remove_route(route)), "");
   EXPECT_THAT(check("net1"), HasSubstr("its route to 10.7.0.0/16 is gone"));
   ASSERT_EQ(message(inside_->remove_address({net1, *IpPrefix::parse("10.1.0.2/24")})), "");
@@ -214,7 +213,7 @@ TEST_F(RdmaTypes, ASeparateRdmaPluginFindsWhatTheFirstOneBrought) {
   EXPECT_EQ(kernel_.snapshot(), start_);
 }
 
-// The kernel numbers a device's files anew when it comes to another namespace.
+// The kernel gives a device's files new numbers when it enters another namespace.
 TEST_F(RdmaTypes, TheFilesAreThoseThatTheDeviceHasInThePod) {
   ASSERT_EQ(message(kernel_.files().write("/sys/bus/pci/devices/0000:01:00.0/sriov_numvfs", "0")), "");
   auto report = attach(wanted("net1", {R"({"type":"ib-sriov","deviceID":"0000:02:00.3"})", R"({"type":"rdma"})"}));
@@ -246,7 +245,7 @@ TEST_F(Types, ASoftRdmaDeviceNeedsNamespacesThatShare) {
                 .netns_path = "/run/netns/pod",
                 .interfaces = {wanted("net1", {R"({"type":"sriov","deviceID":"0000:01:10.0"})", R"({"type":"rdma"})"})},
                 .soft_rdma = true};
-  EXPECT_EQ(message(attach_pod(exclusive, *store_, pod, soon())),
+  EXPECT_EQ(message(attach_with_addresses(exclusive, *store_, pod, soon())),
             "pod a/b: interface net1 (network default/net1): device 0000:01:10.0 would get a soft RDMA device, but "
             "soft ones cannot go into a pod where namespaces do not share RDMA devices\n  rdma system set netns "
             "shared, before any pod is there");
@@ -258,7 +257,7 @@ TEST_F(RdmaTypes, WhoCannotOpenRdmaIsToldWhy) {
   auto report = attach(wanted("net1", {R"({"type":"sriov","deviceID":"0000:01:00.3"})", R"({"type":"rdma"})"}));
   std::string why = message(report);
   if (report.has_value()) {
-    // uverbs99 is another device's.
+    // uverbs99 belongs to another device.
     EXPECT_NE(report->interfaces.at(0).rdma, "mlx5_3");
     return;
   }
@@ -274,7 +273,7 @@ TEST_F(RdmaTypes, IsolationNeedsNamespacesThatDoNotShare) {
                 .netns_path = "/run/netns/pod",
                 .interfaces = {wanted("net1", {R"({"type":"ib-sriov","deviceID":"0000:02:00.3",
                     "rdmaIsolation":true})"})}};
-  EXPECT_THAT(message(attach_pod(shared, *store_, pod, soon())),
+  EXPECT_THAT(message(attach_with_addresses(shared, *store_, pod, soon())),
               HasSubstr("rdmaIsolation, but this node's namespaces share RDMA devices"));
   EXPECT_EQ(message(attach(pod.interfaces[0])), "");
 }

@@ -13,8 +13,8 @@
 
 namespace railbed::attach {
 
-// `link` is in `port`'s namespace. `before_trust` is called with the VF's present trust before it is changed:
-// the place to write that down.
+// `link` is in `port`'s namespace. `before_trust` receives the VF's present trust before it is changed, so that it can
+// be recorded.
 Result<void> set_mac(Host& host, os::LinkPort& port, IfIndex link, const MacAddress& mac,
                      const std::optional<PciAddress>& pf, const std::optional<VfIndex>& vf,
                      const std::function<Result<void>(bool trusted)>& before_trust);

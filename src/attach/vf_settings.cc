@@ -27,13 +27,13 @@ os::VfChange differing(const os::VfChange& wanted, const os::VfInfo& info) {
   os::VfChange now = all_of(info);
   drop_if_same(change.mac, now.mac);
   drop_if_same(change.vlan, now.vlan);
-  // The protocol of no VLAN means nothing; drivers tell either.
+  // Without a VLAN the protocol has no meaning, and drivers report either one.
   if (change.vlan.has_value() && change.vlan->id == 0 && info.vlan == 0 && change.vlan->qos == info.qos)
     change.vlan.reset();
   drop_if_same(change.spoof_check, now.spoof_check);
   drop_if_same(change.trust, now.trust);
   drop_if_same(change.link_state, now.link_state);
-  // A driver that does not tell is not asked for what every VF starts with.
+  // The driver does not report the setting: do not ask for the value that every VF starts with.
   if (!now.trust.has_value() && change.trust == false) change.trust.reset();
   if (!now.link_state.has_value() && change.link_state == os::VfLinkState::kAuto) change.link_state.reset();
   drop_if_same(change.rate, now.rate);

@@ -6,11 +6,11 @@
 
 namespace railbed::attach {
 
-// Those of `wanted` that differ from what the PF says: a driver is never asked for a setting that it has
-// already, nor for one that nobody wants.
+// The settings of `wanted` that differ from the PF's report: drivers are not asked for settings that already hold, nor
+// for any that nobody wants.
 os::VfChange differing(const os::VfChange& wanted, const os::VfInfo& now);
 
-// The present values of the settings that `change` changes.
+// The present values of the settings in `change`.
 os::VfChange present(const os::VfChange& change, const os::VfInfo& now);
 
 }  // namespace railbed::attach

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 
-#include "api/ipam.h"
 #include "attach/types.h"
-#include "doc/diagnostic.h"
 
 namespace railbed::attach {
 namespace {
 
-// Of the address's family.
+// The gateway of an address of this family.
 std::optional<IpAddress> gateway_of(IpFamily family, const std::vector<ipam::Assigned>& addresses) {
   for (const ipam::Assigned& one : addresses)
     if (one.gateway.has_value() && one.gateway->family == family) return one.gateway;
@@ -19,29 +17,21 @@ std::optional<IpAddress> gateway_of(IpFamily family, const std::vector<ipam::Ass
 
 // A route without a gateway of its own goes through that of the address, as the reference plugins have it;
 // without either it is on the link.
-std::vector<os::Route> routes_of(const api::IpamConfig& ipam, const std::vector<ipam::Assigned>& addresses) {
-  std::vector<os::Route> routes;
-  for (const api::IpamRoute& wanted : ipam.routes) {
-    os::Route route{.family = wanted.destination.address.family};
-    if (wanted.destination.length > 0) route.destination = wanted.destination;
-    route.gateway = wanted.gateway.has_value() ? wanted.gateway : gateway_of(route.family, addresses);
-    route.metric = wanted.metric;
-    route.table = wanted.table;
-    route.mtu = wanted.mtu;
-    route.advmss = wanted.advmss;
-    route.scope = wanted.scope;
-    routes.push_back(route);
+std::vector<Route> with_gateways(std::vector<Route> routes, const std::vector<ipam::Assigned>& addresses) {
+  for (Route& route : routes) {
+    if (route.is_default()) route.destination = Route::everywhere(route.family());
+    if (!route.gateway.has_value()) route.gateway = gateway_of(route.family(), addresses);
   }
   return routes;
 }
 
 // The pod's default-route replaces a default route of the network's own.
-void add_default_routes(const std::vector<IpAddress>& gateways, std::vector<os::Route>& routes) {
+void add_default_routes(const std::vector<IpAddress>& gateways, std::vector<Route>& routes) {
   for (const IpAddress& gateway : gateways) {
-    std::erase_if(routes, [&](const os::Route& route) {
-      return !route.destination.has_value() && route.family == gateway.family && !route.table.has_value();
+    std::erase_if(routes, [&](const Route& route) {
+      return route.is_default() && route.family() == gateway.family && !route.table.has_value();
     });
-    routes.push_back({.family = gateway.family, .gateway = gateway});
+    routes.push_back(Route::default_by(gateway));
   }
 }
 
@@ -79,18 +69,20 @@ Result<void> read_plugins(const InterfaceWanted& wanted, Wish& wish) {
   for (const api::Plugin& plugin : wanted.config.plugins) {
     const PluginType* type = TRY(plugin_type(plugin.type, wanted.network));
     bool first = &plugin == &wanted.config.plugins.front();
-    if (type->chained && first && !wanted.chained)
+    if (type->chained() && first && !wanted.chained)
       return fail(Code::kInvalid, "network {}: plugin {} changes an interface and cannot be the first of the list",
                   wanted.network, plugin.type);
-    if (!type->chained && (!first || wanted.chained))
+    if (!type->chained() && (!first || wanted.chained))
       return fail(Code::kInvalid, "network {}: plugin {} makes an interface and must be the first of the list",
                   wanted.network, plugin.type);
-    TRY(type->read(Keys(plugin, wanted.network), wanted, wish));
+    const Keys keys(type->row, plugin, wanted.network);
+    TRY(keys.complete());
+    TRY(type->read(keys, wanted, wish));
   }
   return {};
 }
 
-// Of the interface in the pod, as the plugins before have told.
+// The addresses of the interface in the pod, from the results of the plugins before.
 std::vector<ipam::Assigned> previous_addresses(const InterfaceWanted& wanted) {
   std::vector<ipam::Assigned> addresses;
   if (!wanted.previous.has_value()) return addresses;
@@ -124,8 +116,7 @@ Result<Wish> read_change(const InterfaceWanted& wanted) {
 
 }  // namespace
 
-Result<Wish> read_wish(const InterfaceWanted& wanted, bool soft_rdma, const api::IpamConfig& ipam,
-                       std::vector<ipam::Assigned> addresses) {
+Result<Wish> read_wish(const InterfaceWanted& wanted, bool soft_rdma) {
   if (wanted.config.plugins.empty())
     return fail(Code::kInvalid, "network {}: its configuration has no plugin", wanted.network);
   if (wanted.chained) return read_change(wanted);
@@ -134,28 +125,18 @@ Result<Wish> read_wish(const InterfaceWanted& wanted, bool soft_rdma, const api:
   TRY(read_plugins(wanted, wish));
   if (wanted.selection.mac.present) wish.mac = wanted.selection.mac.value;
   if (wish.mtu == 0) wish.mtu.reset();
-  // A VF's administrative MAC and that of its interface are one.
+  // A VF's administrative MAC and its interface's MAC must be equal.
   if (wish.mac.has_value() && wish.vf.has_value()) wish.vf_settings.mac = wish.mac;
   wish.soft_rdma = soft_rdma && wish.rdma && wish.way == Way::kMove;
-  wish.routes = routes_of(ipam, addresses);
+  wish.addresses = wanted.addresses;
+  wish.routes = with_gateways(wanted.routes, wanted.addresses);
   add_default_routes(wanted.selection.default_route, wish.routes);
-  wish.addresses = std::move(addresses);
+  if (wish.stands_alone && wish.addresses.empty() && !wanted.addresses_later)
+    return fail(Code::kInvalid, "network {}, plugin {}: its ipam gives it no address", wanted.network, wish.type);
   if (wish.source_routing.has_value() && wish.addresses.empty())
     return fail(Code::kInvalid, "network {}, plugin sbr: the interface has no address", wanted.network);
   TRY(check(wish, wanted));
   return wish;
-}
-
-Result<api::IpamConfig> ipam_of(const api::NetworkConfig& config, const std::string& network) {
-  const doc::Value* block = config.plugins.empty() ? nullptr : config.plugins.front().config.find("ipam");
-  if (block == nullptr || block->is_null()) return api::IpamConfig{};
-  doc::Diagnostics diagnostics;
-  std::optional<api::IpamConfig> ipam = api::parse_ipam(*block, diagnostics);
-  if (ipam.has_value()) return std::move(*ipam);
-  std::string why;
-  for (const doc::Diagnostic& one : diagnostics.all())
-    if (one.severity == doc::Severity::kError) why += (why.empty() ? "" : "; ") + one.message;
-  return fail(Code::kInvalid, "network {}: its ipam block is wrong: {}", network, why);
 }
 
 }  // namespace railbed::attach

@@ -24,7 +24,7 @@ enum class Way : uint8_t {
   kExisting,  // an interface of the pod, made by another request, is changed
 };
 
-// Traffic from an address of the interface leaves by it (type sbr).
+// Traffic from an address of the interface leaves through the interface (type sbr).
 struct SourceRouting {
   std::optional<int> table;         // for all addresses; absent: a free one for each
   std::vector<IpAddress> gateways;  // instead of those of the addresses
@@ -46,13 +46,14 @@ struct Wish {
   Way way = Way::kMove;
 
   // What is moved, by one of these; or the parent of what is made (`host_link` only; empty: that of the
-  // default route).
+  // default route), unless that stands alone.
   std::optional<PciAddress> device;
   std::string host_link;
   std::optional<MacAddress> host_mac;
   std::string kernel_path;     // in sysfs
   std::string auxiliary;       // "mlx5_core.sf.4"
   bool master_in_pod = false;  // of what is made
+  bool stands_alone = false;   // what is made has no parent, and is of no use without addresses
 
   // Known for VFs of a pool; found out for others.
   std::optional<PciAddress> pf;
@@ -79,18 +80,16 @@ struct Wish {
   bool soft_rdma = false;      // a soft device will do
 
   std::vector<ipam::Assigned> addresses;
-  std::vector<os::Route> routes;  // without `link`
+  std::vector<Route> routes;  // without `link`
 
   // "net1", or "net1/tuning" for a change of an interface that is there.
   std::string record_name() const { return way == Way::kExisting ? interface + "/" + type : interface; }
   friend bool operator==(const Wish&, const Wish&) = default;
 };
 
-// Whether something is asked for that only an interface has.
+// Whether the wish has something that only an interface can have.
 bool needs_interface(const Wish& wish);
 
-// `addresses` are those assigned by `ipam`.
-Result<Wish> read_wish(const InterfaceWanted& wanted, bool soft_rdma, const api::IpamConfig& ipam,
-                       std::vector<ipam::Assigned> addresses);
+Result<Wish> read_wish(const InterfaceWanted& wanted, bool soft_rdma);
 
 }  // namespace railbed::attach

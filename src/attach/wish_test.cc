@@ -19,12 +19,14 @@ InterfaceWanted rail(const std::vector<std::string>& plugins, std::optional<plan
 }
 
 // The wish as it is written down; an error as it is told.
-std::string show(const InterfaceWanted& one, bool soft = false) {
-  Result<api::IpamConfig> ipam = ipam_of(one.config, one.network);
+std::string show(InterfaceWanted one, bool soft = false) {
+  Result<api::IpamConfig> ipam = api::read_ipam(one.config, one.network);
   if (!ipam.has_value()) return ipam.error().to_string();
   auto addresses = ipam::assign(*ipam, one.network, {}, {}, {"default/a", "net1"});
   if (!addresses.has_value()) return addresses.error().to_string();
-  Result<Wish> wish = read_wish(one, soft, *ipam, *addresses);
+  one.addresses = *addresses;
+  one.routes = ipam->routes;
+  Result<Wish> wish = read_wish(one, soft);
   if (!wish.has_value()) return wish.error().to_string();
   std::string text = undo_text(*wish, Before{});
   size_t start = text.find("\"type\"");
@@ -104,7 +106,7 @@ TEST(Wish, SaysWhatIsWrong) {
       {rail({}), "network default/rail: its configuration has no plugin"},
       {rail({R"({"type":"bridge"})"}),
        "network default/rail: plugin type \"bridge\" is not supported\n  supported are sriov, ib-sriov, host-device, "
-       "macvlan, ipvlan, tuning, rdma, sbr, vrf"},
+       "macvlan, ipvlan, dummy, tuning, rdma, sbr, vrf"},
       {rail({R"({"type":"tuning"})"}),
        "network default/rail: plugin tuning changes an interface and cannot be the first of the list"},
       {rail({R"({"type":"sriov"})", R"({"type":"macvlan"})"}),
@@ -115,18 +117,18 @@ TEST(Wish, SaysWhatIsWrong) {
       {rail({R"({"type":"sriov","deviceID":"eth0"})"}, none),
        "network default/rail, plugin sriov: deviceID: \"eth0\" is not a PCI address (one looks like 0000:3c:00.0)"},
       {rail({R"({"type":"sriov","vlan":5000})"}),
-       "network default/rail, plugin sriov: vlan is 5000, but must be a number from 0 to 4094"},
+       "network default/rail, plugin sriov: vlan must be 0 to 4094, found 5000"},
       {rail({R"({"type":"sriov","vlanQoS":3})"}),
-       "network default/rail, plugin sriov: vlanQoS and vlanProto 802.1ad need a vlan other than 0"},
+       "network default/rail, plugin sriov: vlanQoS needs a vlan that is not 0"},
       {rail({R"({"type":"sriov","vlan":3,"vlanProto":"qinq"})"}),
-       "network default/rail, plugin sriov: vlanProto is \"qinq\", but must be one of "
-       "802.1q, 802.1Q, 802.1ad, 802.1AD"},
+       "network default/rail, plugin sriov: vlanProto must be \"802.1q\", \"802.1Q\", \"802.1ad\" or "
+       "\"802.1AD\", found \"qinq\""},
       {rail({R"({"type":"sriov","trust":"yes"})"}),
-       "network default/rail, plugin sriov: trust is \"yes\", but must be \"on\" or \"off\""},
+       "network default/rail, plugin sriov: trust must be \"on\" or \"off\", found \"yes\""},
       {rail({R"({"type":"sriov","link_state":1})"}),
-       "network default/rail, plugin sriov: link_state must be a string, not an integer"},
+       "network default/rail, plugin sriov: link_state must be a string, found an integer 1"},
       {rail({R"({"type":"sriov","min_tx_rate":9,"max_tx_rate":5})"}),
-       "network default/rail, plugin sriov: min_tx_rate 9 is greater than max_tx_rate 5"},
+       "network default/rail, plugin sriov: min_tx_rate is above max_tx_rate"},
       {rail({R"({"type":"sriov","mac":"01:00:5e:00:00:01"})"}),
        "network default/rail: 01:00:5e:00:00:01 is a multicast MAC address"},
       {rail({R"({"type":"sriov","mac":"x"})"}),
@@ -142,16 +144,16 @@ TEST(Wish, SaysWhatIsWrong) {
        "network default/rail, plugin host-device: name the interface by exactly one of device, hwaddr, "
        "kernelpath, pciBusID or a resource"},
       {rail({R"({"type":"host-device","kernelpath":"/sys/x"})"}, none),
-       "network default/rail, plugin host-device: kernelpath is \"/sys/x\", but must be below /sys/devices/"},
+       "network default/rail, plugin host-device: kernelpath: \"/sys/x\" is not below /sys/devices/"},
       {rail({R"({"type":"macvlan"})", R"({"type":"rdma"})"}, none),
        "network default/rail, plugin rdma: a virtual interface has no RDMA device; chain it after "
        "sriov, ib-sriov or host-device"},
       {rail({R"({"type":"macvlan"})", R"({"type":"tuning","mtu":60})"}, none),
-       "network default/rail, plugin tuning: mtu is 60, but must be a number from 68 to 65535"},
+       "network default/rail, plugin tuning: mtu 60 is less than the 68 that IPv4 needs"},
       {rail({R"({"type":"macvlan"})", R"({"type":"tuning","sysctl":{"net.ipv4./../x":"1"}})"}, none),
        "network default/rail, plugin tuning: sysctl net.ipv4./../x is none of a network namespace (net.…)"},
       {rail({R"({"type":"macvlan"})", R"({"type":"vrf"})"}, none),
-       "network default/rail, plugin vrf: vrfname says which VRF; it is not there"},
+       "network default/rail, plugin vrf: vrfname is missing"},
       {rail({R"({"type":"macvlan"})", R"({"type":"sbr"})"}, none),
        "network default/rail, plugin sbr: the interface has no address"},
       {rail({R"({"type":"macvlan"})", R"({"type":"sbr","table":254})"}, none),
@@ -181,7 +183,7 @@ TEST(Record, GoesBothWays) {
                 .mtu = 1500,
                 .up = true,
                 .addresses = {*IpPrefix::parse("10.0.0.1/24")},
-                .routes = {{.family = IpFamily::kV4, .gateway = *IpAddress::parse("10.0.0.9"), .metric = 0}},
+                .routes = {{.gateway = *IpAddress::parse("10.0.0.9"), .metric = 0}},
                 .group = 0x7fffffff,
                 .rdma = {"mlx5_3"},
                 .rdma_undo = RdmaUndo::kMoveBack};

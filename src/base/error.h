@@ -23,11 +23,11 @@
 
 namespace railbed {
 
-// What the caller can do about it; nothing finer is decided on a code.
+// What the caller can do about the error. No caller needs a finer distinction than this.
 enum class Code {
   kNotFound,     // the thing is not there (any more)
-  kInvalid,      // what was given is wrong; trying again cannot help
-  kConflict,     // somebody else has it or did it; look again
+  kInvalid,      // the input is wrong; trying again cannot help
+  kConflict,     // another party has it or changed it; look again
   kBusy,         // try again later
   kDenied,       // a privilege is missing
   kExhausted,    // a bounded resource (VFs, addresses, memory) is used up
@@ -59,7 +59,7 @@ struct Error {
 // "<what>: EBUSY (Device or resource busy)".
 Error system_error(int sys_errno, std::string what);
 
-// "EBUSY" for 16; "errno 4711" for what has no name.
+// "EBUSY" for 16; "errno 4711" for a number without a name.
 std::string errno_name(int sys_errno);
 
 template <typename T>
@@ -73,7 +73,7 @@ class [[nodiscard]] Result : public std::expected<T, Error> {
     if (!this->has_value()) this->error().context.push_back(fmt::format(format, std::forward<Args>(args)...));
     return std::move(*this);
   }
-  // Adds what to do about it, unless somebody nearer to the cause already did.
+  // Adds what to do about the error, unless code nearer to the cause has already said so.
   Result hint(std::string text) && {
     if (!this->has_value() && this->error().hint.empty()) this->error().hint = std::move(text);
     return std::move(*this);

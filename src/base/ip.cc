@@ -88,7 +88,7 @@ std::string IpPrefix::to_string() const {
 }
 
 namespace {
-// `address` with all bits behind the first `length` set to `bit`.
+// `address` with all bits after the first `length` set to `bit`.
 IpAddress fill(IpAddress address, int length, bool bit) {
   for (int i = 0; i < address.byte_count(); ++i) {
     int kept = std::clamp(length - 8 * i, 0, 8);

@@ -24,17 +24,17 @@ struct IpAddress {
   IpFamily family = IpFamily::kV4;
   std::array<uint8_t, 16> bytes{};  // network order; the first 4 for IPv4, the rest zero
 
-  static Result<IpAddress> parse(std::string_view text);  // no prefix length, no zone
+  static Result<IpAddress> parse(std::string_view text);  // without a prefix length or a zone
   static IpAddress from_v4(uint32_t host_order);
   int bits() const { return family == IpFamily::kV4 ? 32 : 128; }
   int byte_count() const { return bits() / 8; }
   std::string to_string() const;
 
-  // The address `steps` further on; nothing when that leaves the family's space.
+  // The address `steps` further on; nullopt when that leaves the family's space.
   std::optional<IpAddress> plus(uint64_t steps) const;
-  // this - other, where other <= this and the distance fits 64 bits; nothing else.
+  // this - other; nullopt where other > this or the distance does not fit 64 bits.
   std::optional<uint64_t> minus(const IpAddress& other) const;
-  Gid to_gid() const;  // mapped for IPv4, as RoCE does
+  Gid to_gid() const;  // an IPv4 address becomes a mapped one, as in RoCE
 
   // Only addresses of one family are ordered by value; all IPv4 come before all IPv6.
   friend auto operator<=>(const IpAddress&, const IpAddress&) = default;

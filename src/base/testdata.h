@@ -15,7 +15,7 @@
 
 namespace railbed {
 
-// The root of the source tree. The text lives for ever, so that static initializers may call this.
+// The root of the source tree. The text is a literal, so static initializers may use it.
 const char* source_dir();
 
 inline std::filesystem::path testdata() {
@@ -29,7 +29,7 @@ inline std::string content(const std::filesystem::path& path) {
   return text.str();
 }
 
-// `text` is what the file says; with RAILBED_UPDATE set, the file is written. Tells the first line that differs.
+// Compares `text` with the file and reports the first line that differs. With RAILBED_UPDATE set, writes the file.
 inline void expect_golden(const std::filesystem::path& path, const std::string& text) {
   if (std::getenv("RAILBED_UPDATE") != nullptr) std::ofstream(path, std::ios::binary) << text;
   std::istringstream expected(content(path));

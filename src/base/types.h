@@ -27,7 +27,7 @@ struct PciAddress {
   uint8_t device = 0;    // 0 to 31
   uint8_t function = 0;  // 0 to 7
 
-  // "0000:3c:00.0", or "3c:00.0" (domain 0 is meant). Hexadecimal digits in either case.
+  // "0000:3c:00.0", or "3c:00.0" for domain 0. Hexadecimal digits in either case.
   static Result<PciAddress> parse(std::string_view text);
   // The function `offset` routing ids further, as SR-IOV counts (PCIe 9.2.1.2): VF n is at first_offset + n *
   // stride.
@@ -82,7 +82,7 @@ struct IfName {
   friend auto operator<=>(const IfName&, const IfName&) = default;
 };
 
-// The kernel's number of an interface within one network namespace; 0 is none.
+// The kernel's number of an interface within one network namespace; 0 means no interface.
 struct IfIndex {
   int value = 0;
   std::string to_string() const { return std::to_string(value); }

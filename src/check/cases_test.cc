@@ -58,7 +58,7 @@ TEST_P(RuleCase, TellsWhatIsExpectedAndNothingWhereAllIsRight) {
   EXPECT_GT(good, 0) << "no case testdata/check/" << id << "/good*";
 }
 
-// Of the rules, and of what the readers and schemas tell: every id that has a folder or needs one.
+// All ids that have a folder or need one: those of the rules, and those that readers and schemas report.
 std::set<std::string> ids_with_cases() {
   std::set<std::string> ids;
   for (const Rule& rule : all_rules()) ids.emplace(rule.id);
@@ -67,7 +67,7 @@ std::set<std::string> ids_with_cases() {
   return ids;
 }
 
-// Told by `plan` and `up` only, of objects that no manifest gives, or from facts that no machine here has.
+// Ids that only `plan` and `up` report, about objects that no manifest describes or facts that no machine here has.
 constexpr std::string_view kWithoutCase[] = {
     "RB-API-009",    "RB-API-013",    "RB-CNI-008",    "RB-IPAM-009",   "RB-JSON-006",   "RB-PF-104",
     "RB-POD-002",    "RB-POD-003",    "RB-POD-005",    "RB-POD-006",    "RB-POLICY-003", "RB-POLICY-004",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "api/ipam_parse.h"
@@ -11,9 +12,12 @@
 #include "check/findings/explain.h"
 #include "check/findings/fold.h"
 #include "check/findings/follow_ons.h"
+#include "check/findings/subjects.h"
 #include "check/findings/suppress.h"
 #include "check/read/blanks.h"
 #include "check/read/jinja.h"
+#include "check/read/objects.h"
+#include "check/read/patches.h"
 #include "check/repair/moves.h"
 #include "check/repair/realign.h"
 #include "check/repair/repairs.h"
@@ -29,26 +33,23 @@ namespace {
 using doc::Diagnostic;
 using doc::Diagnostics;
 
-// A repair can uncover the next mistake; a text that still changes after so many rounds is left as it is.
+// A repair can uncover the next mistake. A text that still changes after this many rounds stays as it is.
 constexpr int kMaxRounds = 16;
-// What is read to find out which lines were shifted: some seconds at most.
+// How much is read to find out which lines were shifted: some seconds at most.
 constexpr size_t kMaxTriedBytes = 64 << 20;
 
-// What one reading of the texts gave.
+// The result of reading the texts once.
 struct Reading {
   Bundle bundle;
   api::Objects objects;
+  std::set<std::string> patches;  // names of the sources that are patches of kustomize
   Diagnostics findings;
 };
 
-// What is told for the sake of `plan` and `up` on one machine: workloads, pods of several nodes, what a
-// cluster's other parts do (ib-kubernetes, the metadata service, Open vSwitch, vDPA).
+// What is told for the sake of `plan` and `up` on one machine: workloads, pods of several nodes, plugins of others,
+// what a cluster's other parts do (ib-kubernetes, the metadata service, Open vSwitch, vDPA).
 bool is_for_other_verbs(const Diagnostic& finding) {
-  static constexpr std::string_view kIds[] = {"RB-API-009",    "RB-CNI-008",    "RB-IPAM-009",   "RB-POD-005",
-                                              "RB-POLICY-004", "RB-POLICY-007", "RB-POLICY-013", "RB-POLICY-014"};
-  // Plugins of others are nobody's mistake; one that is near to a known one is.
-  const bool is_of_others = finding.id == "RB-CNI-001" || finding.id == "RB-IPAM-001";
-  return (is_of_others && finding.fix.empty()) || std::ranges::find(kIds, finding.id) != std::end(kIds);
+  return finding.audience == doc::Audience::kOneMachine;
 }
 
 // Addresses of networks that are no objects of railbed's own: macvlan, host-device and others of the Network
@@ -63,8 +64,8 @@ void check_addresses(const Document& document, Diagnostics& out) {
   if (ipam && ipam->is_object()) api::check_ipam(*ipam, out);
 }
 
-// A document without kind that has something of a manifest; others (a chart and its settings, workflows,
-// lists of tasks) stand beside manifests and are nobody's mistake.
+// A document without kind that looks like a manifest. Others (a chart and its settings, workflows, lists of tasks)
+// often accompany manifests and are no mistake.
 bool is_meant_as_manifest(const doc::Value& value) {
   const doc::Value::Object* members = value.as_object();
   return members != nullptr && std::ranges::any_of(*members, [](const doc::Value::Member& member) {
@@ -72,8 +73,8 @@ bool is_meant_as_manifest(const doc::Value& value) {
          });
 }
 
-// Whether most of the object's fields are none of `schema` (a kubeconfig beside a ConfigMap): it plainly is
-// something else. A field alone may have slipped out of metadata.
+// Whether most of the object's fields are unknown to `schema` (a kubeconfig beside a ConfigMap), so it must be
+// something else. A single unknown field may be one of metadata in the wrong place.
 bool is_something_else(const doc::Value& value, const Schema& schema) {
   if (schema.type != FieldType::kObject || schema.fields.empty() || schema.items != nullptr) return false;
   int surplus = 0;
@@ -82,10 +83,11 @@ bool is_something_else(const doc::Value& value, const Schema& schema) {
   return surplus > 0;
 }
 
-// RB-API-001, told anew: only where the apiVersion and the fields fit what was probably meant (other groups have kinds
-// of like names). In words only: which object it is, its author knows. Other unknown kinds are counted.
+// Kinds that are not known, told anew: only where the apiVersion and the fields fit what was probably meant (other
+// groups have kinds of like names). In words only: which object it is, its author knows. Other unknown kinds are
+// counted.
 void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
-  std::erase_if(out.mutable_all(), [](const Diagnostic& finding) { return finding.id == "RB-API-001"; });
+  std::erase_if(out.mutable_all(), [](const Diagnostic& finding) { return finding.says == doc::Says::kUnknownKind; });
   std::map<std::string, size_t> told;  // findings by apiVersion and kind: one for all objects
   for (const Document& document : bundle.documents) {
     const std::string& kind = document.kind;
@@ -104,23 +106,29 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
       continue;
     }
     out.warning("RB-API-001", span, fmt::format("kind '{}' is not known; objects of it are left out", kind))
-        .with_fix(fmt::format("did you mean '{}'?", meant));
+        .with_fix(fmt::format("did you mean '{}'?", meant))
+        .of(doc::Layer::kObject)
+        .that_says(doc::Says::kUnknownKind);
   }
 }
 
-// A page may show one object in several ways, to choose from; among manifests it is a mistake.
-void drop_alternatives(const Bundle& bundle, Diagnostics& out) {
+// A page may show one object in several ways, to choose from, and a patch of kustomize bears the name of the object
+// that it changes; among manifests it is a mistake.
+void drop_alternatives(const Bundle& bundle, const std::set<std::string>& patches, Diagnostics& out) {
   std::set<const doc::Source*> pages;
   for (const Document& document : bundle.documents)
     if (document.origin == Origin::kFence) pages.insert(document.value.span.source.get());
-  if (pages.empty()) return;
+  if (pages.empty() && patches.empty()) return;
+  const auto is_patch = [&](const doc::Span& place) { return place.known() && patches.contains(place.source->name); };
   std::erase_if(out.mutable_all(), [&](const Diagnostic& finding) {
-    return finding.id == "RB-API-012" && pages.contains(finding.span.source.get()) && !finding.notes.empty() &&
-           finding.notes[0].span.source == finding.span.source;
+    if (finding.says != doc::Says::kGivenTwice || finding.notes.empty()) return false;
+    const doc::Span& first = finding.notes[0].span;
+    const bool one_page = pages.contains(finding.span.source.get()) && first.source == finding.span.source;
+    return one_page || is_patch(finding.span) || is_patch(first);
   });
 }
 
-// What Ansible and the shell fill in cannot be judged.
+// Values that Ansible or the shell will insert cannot be checked.
 void drop_what_is_filled_in(const Bundle& bundle, Diagnostics& findings) {
   std::set<const doc::Source*> plays;
   std::set<const doc::Source*> scripts;
@@ -136,27 +144,42 @@ void drop_what_is_filled_in(const Bundle& bundle, Diagnostics& findings) {
   });
 }
 
-// A patch of kustomize is a part of an object, and a page may show one: nothing is missing in it.
-void drop_what_parts_lack(const Bundle& bundle, Diagnostics& findings) {
+// A patch of kustomize is a part of an object, and a page may show one: nothing is missing in it, and directives say
+// how it is merged.
+void drop_what_parts_may_do(const Bundle& bundle, const std::set<std::string>& patches, Diagnostics& findings) {
   std::set<const doc::Source*> pages;
   for (const Document& document : bundle.documents)
     if (document.origin == Origin::kFence) pages.insert(document.value.span.source.get());
+  std::optional<ObjectIndex> objects;  // made when it is needed: few texts have such a finding, and many are tried
   std::erase_if(findings.mutable_all(), [&](const Diagnostic& finding) {
-    if (finding.id != "RB-API-006" || finding.span.source == nullptr) return false;
-    const bool whole = finding.message == "metadata is missing" || finding.message == "spec is missing";
-    return finding.span.source->name.find("patch") != std::string::npos ||
-           (whole && pages.contains(finding.span.source.get()));
+    if (finding.layer != doc::Layer::kObject || !finding.span.known()) return false;
+    if (finding.says == doc::Says::kUnknownField || finding.says == doc::Says::kMisplacedField) {
+      const std::string_view path = finding.subject.field;
+      return is_merge_directive(path.substr(path.find_last_of(".[") + 1));
+    }
+    if (!is_missing(finding)) return false;
+    const doc::Source* source = finding.span.source.get();
+    if (patches.contains(source->name)) return true;
+    const std::string& field = finding.subject.field;
+    const bool whole = finding.says == doc::Says::kMissingField && (field == "metadata" || field == "spec");
+    if (whole && pages.contains(source)) return true;
+    if (!objects) objects.emplace(bundle);
+    const Document* document = objects->at(finding.span);
+    return document != nullptr && has_merge_directive(document->value);
   });
 }
 
-// What the texts say as they stand, with the repairs that single findings offer.
-Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources) {
+// What the texts say as they stand, with the repairs that single findings offer. `patches`: sources that are patches by
+// what is said of them elsewhere.
+Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const std::set<std::string>& patches) {
   Reading reading;
   // Everything else that could be told of such a text is a follow-on; it is read again without them.
   bool again = false;
   for (const doc::SourcePtr& source : sources) again |= tell_no_break_spaces(source, reading.findings);
   if (again) return reading;
   reading.bundle = read_bundle(sources, reading.findings);
+  reading.patches = patch_files(reading.bundle);
+  reading.patches.insert(patches.begin(), patches.end());
   std::vector<const doc::Value*> values;
   for (const doc::Value& value : reading.bundle.without_kind)
     if (is_meant_as_manifest(value)) values.push_back(&value);
@@ -170,10 +193,10 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources) {
   reading.objects = api::load_documents(values, found);
   std::erase_if(found.mutable_all(), is_for_other_verbs);
   tell_misspelt_kinds(reading.bundle, found);
-  drop_alternatives(reading.bundle, found);
+  drop_alternatives(reading.bundle, reading.patches, found);
   reading.findings.append(std::move(found));
   drop_what_is_filled_in(reading.bundle, reading.findings);
-  drop_what_parts_lack(reading.bundle, reading.findings);
+  drop_what_parts_may_do(reading.bundle, reading.patches, reading.findings);
   add_moves(reading.bundle.documents, reading.findings);
   fold(reading.findings);
   return reading;
@@ -181,9 +204,9 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources) {
 
 // The same, with the repairs that are found by trying; `bytes` may be read for that.
 Reading read(const std::vector<doc::SourcePtr>& sources, size_t& bytes) {
-  Reading reading = read_as_it_is(sources);
-  const auto try_text = [](const doc::SourcePtr& source) {
-    Reading one = read_as_it_is({source});
+  Reading reading = read_as_it_is(sources, {});
+  const auto try_text = [&reading](const doc::SourcePtr& source) {
+    Reading one = read_as_it_is({source}, reading.patches);
     return Trial{std::move(one.bundle), std::move(one.findings)};
   };
   realign(reading.findings, try_text, bytes);
@@ -196,6 +219,7 @@ Reading read_and_repair(Texts& texts, Diagnostics& repaired) {
   size_t bytes = kMaxTriedBytes;
   for (int round = 0;; ++round) {
     Reading reading = read(texts.current(), bytes);
+    name_subjects(reading.bundle, reading.findings);
     if (round == kMaxRounds || !texts.apply(reading.findings)) return reading;
     Diagnostics done;
     std::ranges::copy_if(reading.findings.all(), std::back_inserter(done.mutable_all()),
@@ -240,7 +264,7 @@ namespace {
 void run_rules(const Input& input, Diagnostics& findings) {
   for (const Rule& rule : all_rules()) {
     if (rule.needs == Needs::kFacts && input.nodes.empty()) continue;
-    Findings told(rule.id, findings);
+    Findings told(rule, findings);
     rule.run(input, told);
   }
 }
@@ -252,18 +276,25 @@ Diagnostics rule_findings(const std::vector<doc::SourcePtr>& sources, const api:
                           std::span<const facts::NodeFacts> nodes, const Settings& settings) {
   Diagnostics told_already;
   const Bundle bundle = read_bundle(sources, told_already);
+  Diagnostics findings = rule_findings(bundle, objects, catalog, graphs, nodes, settings);
+  suppress(sources, findings);
+  return findings;
+}
+
+Diagnostics rule_findings(const Bundle& bundle, const api::Objects& objects, const graph::Catalog& catalog,
+                          std::span<const graph::Graph> graphs, std::span<const facts::NodeFacts> nodes,
+                          const Settings& settings) {
   const std::vector<PodTemplate> pods = find_pods(bundle);
   const Views views = make_views(bundle, pods, graphs, settings);
   Diagnostics findings;
   run_rules({bundle, pods, objects, catalog, graphs, nodes, settings, views}, findings);
-  suppress(sources, is_known_id, findings);
-  std::erase_if(findings.mutable_all(), [](const Diagnostic& one) { return one.id.starts_with("RB-IGNORE-"); });
+  name_subjects(bundle, findings);
   return findings;
 }
 
 namespace {
 
-// The sources that are small enough to be manifests; the others are told.
+// The sources that are small enough to be manifests; reports the others.
 std::vector<doc::SourcePtr> bounded(const std::vector<doc::SourcePtr>& sources, Diagnostics& findings) {
   std::vector<doc::SourcePtr> kept;
   size_t sum = 0;
@@ -317,6 +348,7 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
   drop_what_is_filled_in(reading.bundle, found);
   fold(found);
   fold_follow_ons(reading.bundle, found);
+  name_subjects(reading.bundle, found);
   Texts fixed = texts;
   fixed.apply(found);
   report.repairs = fixed.repairs();

@@ -16,7 +16,7 @@
 
 namespace railbed::check {
 
-// Larger files are refused: they are no manifests, and their findings nobody could read.
+// Larger files are refused: they are no manifests, and nobody could read all their findings.
 inline constexpr size_t kMaxCheckedBytes = 16u << 20;
 inline constexpr size_t kMaxFindings = 10'000;
 
@@ -28,27 +28,33 @@ struct Repair {
 struct Report {
   doc::Diagnostics findings;         // sorted by place
   std::vector<Repair> repairs;       // of the sources that have mistakes with a safe repair
-  std::vector<Rule> not_checked;     // for want of node facts
+  std::vector<Rule> not_checked;     // because they need facts about nodes
   std::vector<std::string> sources;  // names, in order
-  std::map<std::string, int> kinds;  // objects by kind, those that are understood
+  std::map<std::string, int> kinds;  // objects by kind, known kinds only
   std::map<std::string, int> unknown_kinds;
   int commands = 0;
   int nodes = 0;
   int suppressed = 0;
-  int left_out = 0;  // findings behind the first kMaxFindings
+  int left_out = 0;  // findings beyond the first kMaxFindings
 
   int objects() const;
-  // Adds another bundle's report, as if both were told one after the other.
+  // Appends the report of another bundle.
   void add(Report other);
 };
 
 Report check(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
              const Settings& settings);
 
-// The rules alone, for `plan` and `up`, which have read the manifests and made the graph already.
+// Only the rules, for `plan` and `up`, which have already read the manifests and made the graph.
 doc::Diagnostics rule_findings(const std::vector<doc::SourcePtr>& sources, const api::Objects& objects,
                                const graph::Catalog& catalog, std::span<const graph::Graph> graphs,
                                std::span<const facts::NodeFacts> nodes, const Settings& settings);
+
+// The same for objects that have no text: those of an API server, as bundle_of (check/read/objects.h) makes a bundle of
+// them. `objects` are loaded from the values of that bundle. Findings name kind, object and field instead of a line.
+doc::Diagnostics rule_findings(const Bundle& bundle, const api::Objects& objects, const graph::Catalog& catalog,
+                               std::span<const graph::Graph> graphs, std::span<const facts::NodeFacts> nodes,
+                               const Settings& settings);
 
 // Whether `id` is one that a finding can have.
 bool is_known_id(std::string_view id);

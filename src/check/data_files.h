@@ -21,9 +21,9 @@ struct DataFile {
 
 std::span<const DataFile> data_files();
 
-// The text of a file; empty when there is none of that name.
+// The text of a file; empty when no file has that name.
 std::string_view data_file(std::string_view name);
-// The one YAML document in it. The file must be there and right, which a unit test holds for all of them.
+// The only YAML document in the file. The file must exist and be valid; a unit test checks all of them.
 doc::Value data_document(std::string_view name);
 
 }  // namespace railbed::check

@@ -51,7 +51,7 @@ TEST(HostileTest, EveryOneIsAnswered) {
   }
 }
 
-// What is behind a bomb of aliases is refused, not expanded.
+// An object that expands a bomb of aliases is refused.
 TEST(HostileTest, ABombOfAliasesIsRefused) {
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 30; ++i)

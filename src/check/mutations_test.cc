@@ -21,16 +21,16 @@ struct Mutation {
   std::string id;
   std::string find;
   bool regex = false;
-  bool all = false;  // every occurrence, not only the first
+  bool all = false;  // every occurrence instead of the first one
   std::string replace;
-  std::string at;                    // a pattern for where the finding stands; empty: within the text that was put in
+  std::string at;                    // pattern of the finding's place; empty: within the inserted text
   std::vector<std::string> bundles;  // below testdata; empty: all of testdata/bundles
   int line = 0;                      // in mutations.yaml
 };
 
 struct Table {
   std::vector<Mutation> mutations;
-  std::map<std::string, std::string> without;  // ids that no bundle can be broken for, and why
+  std::map<std::string, std::string> without;  // id → why no bundle can be broken for it
 };
 
 Table read_table() {
@@ -61,7 +61,7 @@ Table read_table() {
 
 struct Broken {
   std::string text;
-  size_t begin = 0;  // what was put in, the first time
+  size_t begin = 0;  // of the text that was inserted first
   size_t end = 0;
 };
 
@@ -91,7 +91,7 @@ std::optional<Broken> apply(const Mutation& mutation, const std::string& text) {
   return broken;
 }
 
-// The match of `pattern` that is nearest to what was put in.
+// The match of `pattern` that is nearest to the inserted text.
 std::optional<std::pair<size_t, size_t>> nearest_match(const std::string& pattern, const Broken& broken) {
   std::optional<std::pair<size_t, size_t>> nearest;
   const std::regex regex(pattern, std::regex::ECMAScript | std::regex::multiline);
@@ -103,7 +103,7 @@ std::optional<std::pair<size_t, size_t>> nearest_match(const std::string& patter
   return nearest;
 }
 
-// What is wrong with the findings; empty when they are as they must be.
+// What is wrong with the findings; empty when they are as expected.
 std::string complaint(const Mutation& mutation, const Broken& broken, const Report& report) {
   const auto& findings = report.findings.all();
   if (findings.size() != 1 || findings[0].id != mutation.id) return "exactly " + mutation.id + " is wanted";

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/ip.h"
+#include "base/route.h"
 #include "cni/version.h"
 #include "doc/value.h"
 
@@ -20,7 +21,7 @@ struct Interface {
   std::string name;
   std::string mac;
   std::string sandbox;  // path of the namespace; empty: on the host
-  int mtu = 0;          // 1.1.0; 0: not told
+  int mtu = 0;          // since 1.1.0; 0: not given
   std::string socket_path;
   std::string pci_id;
   friend bool operator==(const Interface&, const Interface&) = default;
@@ -31,17 +32,6 @@ struct Address {
   std::optional<IpAddress> gateway;
   std::optional<int> interface;  // index into interfaces
   friend bool operator==(const Address&, const Address&) = default;
-};
-
-struct Route {
-  IpPrefix destination;
-  std::optional<IpAddress> gateway;
-  std::optional<int> mtu;
-  std::optional<int> advmss;
-  std::optional<int> priority;
-  std::optional<int> table;
-  std::optional<int> scope;
-  friend bool operator==(const Route&, const Route&) = default;
 };
 
 struct Dns {
@@ -62,10 +52,10 @@ struct AddResult {
   friend bool operator==(const AddResult&, const AddResult&) = default;
 };
 
-// Of any version; `config_version` counts where the result does not say its own.
+// For results of any version; `config_version` applies where the result has none of its own.
 Outcome<AddResult> read_result(const doc::Value& result, const std::string& config_version);
 Outcome<AddResult> read_result(const std::string& json, const std::string& config_version);
-// In the shape of `version`, indented by four blanks as the reference library prints it.
+// In the format of `version`, indented by four blanks as the reference library prints it.
 std::string to_json(const AddResult& result, const Version& version);
 doc::Value to_value(const AddResult& result, const Version& version);
 

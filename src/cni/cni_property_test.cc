@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written is read back the same: results in every version, frames, plugin inputs.
+// Results in every version, frames and plugin inputs are the same after writing and reading.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -50,7 +50,7 @@ AddResult arbitrary_result(bool old) {
     out.addresses.push_back(one);
   }
   for (int i = *rc::gen::inRange(0, 3); i > 0; --i) {
-    Route one{.destination = prefix(), .mtu = maybe(1, 9000), .advmss = maybe(1, 9000), .priority = maybe(1, 9000)};
+    Route one{.destination = prefix(), .metric = maybe(1, 9000), .mtu = maybe(1, 9000), .advmss = maybe(1, 9000)};
     one.table = maybe(0, 300);
     one.scope = maybe(0, 255);
     if (*rc::gen::arbitrary<bool>()) one.gateway = *any_address();

@@ -77,11 +77,12 @@ TEST(CniResult, SaysWhereItCannotBeRead) {
   const std::pair<const char*, const char*> cases[] = {
       {"{\"ips\": [{}]}", "ips[0].address: an address with its prefix length is missing"},
       {"{\"ips\":\n [{\"address\": \"10.0.0.300/24\"}]}", "result:2:15: ips[0].address: "},
-      {"{\"ips\": {}}", "result:1:9: ips: an array should stand here, not an object"},
-      {"{\"interfaces\": [1]}", "result:1:17: interfaces[0]: an object should stand here, not an integer"},
-      {"{\"routes\": [{\"dst\": \"0.0.0.0/0\", \"table\": 1.5}]}", "routes[0].table: an integer should"},
-      {"{\"dns\": {\"search\": [4]}}", "dns.search: a string should stand here, not an integer"},
-      {"[]", "result: a JSON object should stand here"},
+      {"{\"ips\": {}}", "result:1:9: ips must be a list, found an object"},
+      {"{\"interfaces\": [1]}", "result:1:17: interfaces[0] must be an object (keys with values), found an integer 1"},
+      {"{\"routes\": [{\"dst\": \"0.0.0.0/0\", \"table\": 1.5}]}",
+       "result:1:43: routes[0].table must be an integer, found a number 1.5"},
+      {"{\"dns\": {\"search\": [4]}}", "result:1:21: dns.search[0] must be a string, found an integer 4"},
+      {"[]", "result:1:1: the document must be an object (keys with values), found a list"},
       {"{", "result:1:"},
       {"", "result:1:"},
   };
@@ -119,7 +120,7 @@ TEST(CniFailure, IsJsonWithTheCodeOfTheSpecification) {
 }
 
 std::vector<std::string> environment(std::vector<std::string> changes = {}) {
-  std::vector<std::string> out = std::move(changes);  // the first of a name counts
+  std::vector<std::string> out = std::move(changes);  // the first entry of a name counts
   for (const char* entry : {"CNI_COMMAND=ADD", "CNI_CONTAINERID=abc-1", "CNI_NETNS=/run/netns/a", "CNI_IFNAME=net1",
                             "CNI_PATH=/opt/cni/bin::/usr/lib/cni", "HOME=/root"})
     out.emplace_back(entry);
@@ -212,8 +213,10 @@ TEST(CniConfig, RefusesWithThePlace) {
       {"{\"cniVersion\": \"1.0.0\", \"type\": \"x\"}", kInvalidConfig, "name: the network's name is missing"},
       {"{\"cniVersion\": \"1.0.0\", \"name\": \"n\"}", kInvalidConfig, "type: the plugin's type is missing"},
       {"{\"cniVersion\": \"1.0.0\", \"name\": \"n\", \"type\": \"../x\"}", kInvalidConfig, "type: a type is"},
-      {"{\"cniVersion\": \"1.0.0\", \"name\": \"n\", \"type\": \"x\", \"args\": 1}", kInvalidConfig, "args: an object"},
-      {"{\"cniVersion\": 1}", kInvalidConfig, "network configuration:1:16: cniVersion: a string should stand here"},
+      {"{\"cniVersion\": \"1.0.0\", \"name\": \"n\", \"type\": \"x\", \"args\": 1}", kInvalidConfig,
+       "args must be an object"},
+      {"{\"cniVersion\": 1}", kInvalidConfig,
+       "network configuration:1:16: cniVersion must be a string, found an integer 1"},
       {"{\"cniVersion\": \"1.0.0\",}", kDecode, "network configuration:1:"},
       {"nonsense", kDecode, "network configuration:1:1"},
   };

@@ -3,67 +3,68 @@
 
 #include <algorithm>
 
-#include "cni/fields.h"
+#include "cni/reading.h"
 #include "cni/request.h"
 #include "doc/json.h"
 
 namespace railbed::cni {
 
 namespace {
+using doc::Fields;
 using doc::Value;
 
 constexpr std::string_view kConfigName = "network configuration";
 
-Outcome<std::string> network_name(const Fields& fields) {
-  std::string name = TRY_CNI(fields.text("name"));
+// Empty where there is none.
+std::string network_name(Fields& fields) {
+  std::string name;
+  fields.read("name", name);
   if (!name.empty() && !valid_network_name(name))
-    return fields.wrong(*fields.find("name"), "name",
-                        "a network's name is a letter or digit, then letters, digits, '_', '.' and '-'");
+    fields.wrong("name", "a network's name is a letter or digit, then letters, digits, '_', '.' and '-'");
   return name;
 }
 
-Outcome<std::string> plugin_type(const Fields& fields, const Value& object) {
-  std::string type = TRY_CNI(fields.text("type"));
-  if (type.empty()) return fields.wrong(object, "type", "the plugin's type is missing");
-  if (type.find('/') != std::string::npos || type == "." || type == ".." ||
-      std::ranges::any_of(type, [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
-    return fields.wrong(*fields.find("type"), "type", "a type is the name of a program, without its folder");
+std::string plugin_type(Fields& fields) {
+  std::string type;
+  fields.read("type", type);
+  if (type.empty())
+    fields.wrong("type", "the plugin's type is missing");
+  else if (type.find('/') != std::string::npos || type == "." || type == ".." ||
+           std::ranges::any_of(type, [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
+    fields.wrong("type", "a type is the name of a program, without its folder");
   return type;
 }
 
-Outcome<void> read_valid(const Fields& fields, const Value& object, PluginConfig& out) {
+void read_valid(Fields& fields, const Value& object, PluginConfig& out) {
   constexpr std::string_view keys[] = {"cni.dev/valid-attachments", "cni.dev/attachments"};
   for (std::string_view key : keys) {
-    // Null is the reference library's way to write an empty list.
+    // The reference library writes null for an empty list.
     if (object.find(key) == nullptr) continue;
     out.valid_is_given = true;
-    const Value::Array* items = TRY_CNI(fields.array(key));
-    if (items == nullptr) return {};
-    for (size_t i = 0; i < items->size(); ++i) {
-      const Value& item = (*items)[i];
-      const Fields inner(item, fmt::format("{}[{}]", key, i), kInvalidConfig);
-      AttachmentId id;
-      id.container_id = TRY_CNI(inner.text("containerID"));
-      id.ifname = TRY_CNI(inner.text("ifname"));
+    fields.each(key, out.valid, [](Fields& inner, AttachmentId& id) {
+      inner.read("containerID", id.container_id);
+      inner.read("ifname", id.ifname);
       // A list that is not understood must not look like one that is short: GC deletes what is not in it.
-      if (!item.is_object() || !valid_container_id(id.container_id) || !valid_interface_name(id.ifname))
-        return inner.wrong(item, "", "an attachment has a containerID and an ifname");
-      out.valid.push_back(std::move(id));
-    }
-    return {};
+      if (!valid_container_id(id.container_id) || !valid_interface_name(id.ifname))
+        inner.wrong("", "an attachment has a containerID and an ifname");
+    });
+    return;
   }
-  return {};
 }
 
-Outcome<std::string> list_version(const Fields& fields) {
-  const std::string told = TRY_CNI(fields.text("cniVersion"));
+Outcome<std::string> list_version(Fields& fields, const doc::Diagnostics& found) {
+  std::string told;
+  std::vector<std::string> all;
+  fields.read("cniVersion", told);
+  fields.read("cniVersions", all);
+  TRY_CNI(understood(found, kInvalidConfig));
   const Version single = TRY_CNI(parse_version(told));
   std::optional<Version> best;
-  for (const std::string& text : TRY_CNI(fields.texts("cniVersions"))) {
+  for (const std::string& text : all) {
     const auto version = supported_version(text);
     if (version && (!best || *best < *version)) best = *version;
   }
-  // cniVersion counts as one of them.
+  // cniVersion counts as one of cniVersions.
   if (best && *best < single && supported_version(told)) best = single;
   return best.value_or(single).to_string();
 }
@@ -77,23 +78,24 @@ void erase(Value& object, std::string_view key) {
 Outcome<PluginConfig> read_plugin_config(const std::string& json) {
   PluginConfig out;
   out.object = TRY_CNI(read_object(json, kConfigName));
-  const Fields fields(out.object, "", kInvalidConfig);
-  const std::string version = TRY_CNI(fields.text("cniVersion"));
+  doc::Diagnostics found;
+  Fields fields(out.object, "", doc::kNoFamily, found);
+  std::string version;
+  fields.read("cniVersion", version);
+  TRY_CNI(understood(found, kInvalidConfig));
   out.version = TRY_CNI(supported_version(version));
-  out.network = TRY_CNI(network_name(fields));
-  if (out.network.empty()) return fields.wrong(out.object, "name", "the network's name is missing");
-  out.type = TRY_CNI(plugin_type(fields, out.object));
-  const Value* previous = TRY_CNI(fields.object("prevResult"));
+  out.network = network_name(fields);
+  if (out.network.empty()) fields.wrong("name", "the network's name is missing");
+  out.type = plugin_type(fields);
+  const Value* previous = fields.object("prevResult");
+  TRY_CNI(understood(found, kInvalidConfig));
   if (previous != nullptr) out.previous = TRY_CNI(read_result(*previous, out.version.to_string()));
-  const Value* runtime = TRY_CNI(fields.object("runtimeConfig"));
-  if (runtime != nullptr) out.runtime = *runtime;
-  const Value* args = TRY_CNI(fields.object("args"));
-  if (args != nullptr) {
-    const Fields inner(*args, "args", kInvalidConfig);
-    const Value* cni = TRY_CNI(inner.object("cni"));
-    if (cni != nullptr) out.args = *cni;
-  }
-  TRY_CNI(read_valid(fields, out.object, out));
+  if (const Value* runtime = fields.object("runtimeConfig")) out.runtime = *runtime;
+  fields.inside("args", [&](Fields& args) {
+    if (const Value* cni = args.object("cni")) out.args = *cni;
+  });
+  read_valid(fields, out.object, out);
+  TRY_CNI(understood(found, kInvalidConfig));
   return out;
 }
 
@@ -111,30 +113,22 @@ Outcome<ListConfig> read_list_config(const std::string& json) {
 
 Outcome<ListConfig> read_list_config(Value object) {
   ListConfig out;
-  if (!object.is_object())
-    return std::unexpected(
-        Failure{kDecode,
-                fmt::format("{}: a JSON object should stand here, not {}", kConfigName, kind_name(object.kind())),
-                {}});
-  const Fields fields(object, "", kInvalidConfig);
-  out.version = TRY_CNI(list_version(fields));
-  out.name = TRY_CNI(network_name(fields));
-  out.disable_check = TRY_CNI(fields.flag("disableCheck"));
-  out.disable_gc = TRY_CNI(fields.flag("disableGC"));
-  const Value::Array* plugins = TRY_CNI(fields.array("plugins"));
-  if (plugins == nullptr) {
-    TRY_CNI(plugin_type(fields, object));
-    out.plugins.push_back(std::move(object));
-    return out;
+  doc::Diagnostics found;
+  Fields fields(object, "", doc::kNoFamily, found);
+  out.version = TRY_CNI(list_version(fields, found));
+  out.name = network_name(fields);
+  out.disable_check = read_flag(fields, "disableCheck");
+  out.disable_gc = read_flag(fields, "disableGC");
+  const Value::Array* plugins = fields.list("plugins");
+  if (plugins != nullptr) {
+    fields.each("plugins", [](Fields& plugin) { plugin_type(plugin); });
+    out.plugins = *plugins;
+    if (out.plugins.empty()) fields.wrong("plugins", "at least one is needed");
+  } else {
+    plugin_type(fields);
   }
-  for (size_t i = 0; i < plugins->size(); ++i) {
-    const Value& plugin = (*plugins)[i];
-    const Fields inner(plugin, fmt::format("plugins[{}]", i), kInvalidConfig);
-    if (!plugin.is_object()) return inner.wrong(plugin, "", "a plugin's configuration is an object");
-    TRY_CNI(plugin_type(inner, plugin));
-    out.plugins.push_back(plugin);
-  }
-  if (out.plugins.empty()) return fields.wrong(*fields.find("plugins"), "plugins", "at least one is needed");
+  TRY_CNI(understood(found, kInvalidConfig));
+  if (plugins == nullptr) out.plugins.push_back(std::move(object));
   return out;
 }
 

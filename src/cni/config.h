@@ -22,7 +22,7 @@ struct AttachmentId {
   friend auto operator<=>(const AttachmentId&, const AttachmentId&) = default;
 };
 
-// One plugin's configuration, as executed.
+// One plugin's configuration, as it is executed.
 struct PluginConfig {
   Version version;
   std::string network;  // "name"
@@ -37,14 +37,14 @@ struct PluginConfig {
 
 Outcome<PluginConfig> read_plugin_config(const std::string& json);
 
-// Before GC: code 7 where no list says what is still valid. The specification requires the list; one that is
-// absent (the reference library's GC without arguments, which `cnitool gc` is) must not look like an empty
-// one, or GC would take every pod's interface away.
+// Called before GC: code 7 without a list of valid attachments. The specification requires the list. If an absent one
+// (the reference library's GC without arguments, as in `cnitool gc`) counted as an empty one, GC would remove every
+// pod's interfaces.
 Outcome<void> require_valid_attachments(const PluginConfig& config);
 
 // A list (".conflist"), or one plugin's configuration as a list of one.
 struct ListConfig {
-  std::string version;  // the highest of cniVersions that we support, else cniVersion
+  std::string version;  // the highest of cniVersions that railbed supports, otherwise cniVersion
   std::string name;
   bool disable_check = false;
   bool disable_gc = false;

@@ -24,9 +24,9 @@ inline constexpr int kInvalidNetns = 8;  // of the reference library: CNI_NETNS 
 inline constexpr int kTryAgainLater = 11;
 inline constexpr int kUnavailable = 50;         // no ADD can be served
 inline constexpr int kUnavailableLimited = 51;  // and running pods have limited connectivity
-// Ours, from 100 on.
-inline constexpr int kGone = 100;       // a device, interface or namespace is not there
-inline constexpr int kTaken = 101;      // a device, name or address belongs to somebody else
+// railbed's own codes, from 100 on.
+inline constexpr int kGone = 100;       // a device, interface or namespace does not exist
+inline constexpr int kTaken = 101;      // a device, name or address belongs to another owner
 inline constexpr int kExhausted = 102;  // no address or VF is left
 inline constexpr int kKernel = 103;     // the kernel or the driver refused
 inline constexpr int kInternal = 104;
@@ -41,7 +41,7 @@ struct Failure {
 template <typename T>
 using Outcome = std::expected<T, Failure>;
 
-// The code that fits; the story as message, the hint as details.
+// The code that fits the error; its message with context as message, its hint as details.
 Failure failure_of(const Error& error);
 
 // {"cniVersion": …, "code": …, "msg": …, "details": …}, indented as the reference library prints it.

@@ -37,7 +37,7 @@ unsigned required(Command command) {
 }
 
 constexpr size_t kMostPathBytes = 4095;
-constexpr size_t kMostIdBytes = 253;  // with the suffixes that records add, still a file's name
+constexpr size_t kMostIdBytes = 253;  // with the suffixes of records still short enough for a file name
 
 bool alphanumeric(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -54,7 +54,7 @@ bool word(std::string_view text) {
 std::unexpected<Failure> bad(std::string message, std::string details = {}) {
   return std::unexpected(Failure{kInvalidEnvironment, std::move(message), std::move(details)});
 }
-// For messages: short and printable.
+// For messages: shortened, and only printable characters.
 std::string shown(std::string_view text) {
   std::string out;
   for (char c : text.substr(0, 60)) out += control(c) || static_cast<unsigned char>(c) > 0x7E ? '?' : c;
@@ -78,7 +78,7 @@ std::vector<std::string> split(std::string_view text, char by) {
   return out;
 }
 
-// What Kubernetes' names can be; these end up in records, paths and messages.
+// Values that Kubernetes' names can have; they become parts of records, paths and messages.
 constexpr std::string_view kNames[] = {"K8S_POD_NAMESPACE", "K8S_POD_NAME", "K8S_POD_UID",
                                        "K8S_POD_INFRA_CONTAINER_ID"};
 
@@ -166,6 +166,7 @@ Outcome<Request> read_request(const std::string& type, const std::vector<std::st
   if (type.empty() || type.find('/') != std::string::npos || std::ranges::any_of(type, control))
     return bad(fmt::format("\"{}\" is no name of a plugin", shown(type)));
   TRY_CNI(check_values(request));
+  request.executed_by = value_of(environment, "CNI_RAILBED_AGENT");
   request.args_text = value_of(environment, "CNI_ARGS");
   request.args = TRY_CNI(read_args(request.args_text));
   return request;

@@ -20,14 +20,15 @@ std::string_view command_name(Command command);
 
 struct Request {
   Command command = Command::kVersion;
-  std::string type;          // the name of the program that was called: "macvlan", "railbed"
+  std::string type;          // the name under which the program was called: "macvlan", "railbed"
   std::string container_id;  // empty for GC, STATUS and VERSION
   std::string netns;         // path; may be empty for DEL
   std::string ifname;
   std::map<std::string, std::string> args;  // CNI_ARGS
-  std::string args_text;                    // as it came, for plugins that are executed
+  std::string args_text;                    // unchanged, for plugins that are executed
   std::vector<std::string> path;            // CNI_PATH, split
   std::string config;                       // standard input
+  std::string executed_by;                  // the agent that executed the plugin which asks; empty: a runtime asks
   friend bool operator==(const Request&, const Request&) = default;
 
   // "namespace/name" of K8S_POD_NAMESPACE and K8S_POD_NAME; empty where they are absent.
@@ -35,7 +36,7 @@ struct Request {
   std::string pod_uid() const;
 };
 
-// `environment` are "CNI_COMMAND=ADD", …; others are ignored.
+// `environment` has entries like "CNI_COMMAND=ADD"; other variables are ignored.
 Outcome<Request> read_request(const std::string& type, const std::vector<std::string>& environment, std::string config);
 
 // The specification's patterns.

@@ -21,7 +21,7 @@ struct Version {
 inline constexpr std::string_view kSupportedVersions[] = {"0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"};
 inline constexpr Version kLatest{1, 1, 0};
 
-// "1.0.0", also "1.0" and "1", as the reference library takes them. Absent ("") is 0.1.0.
+// "1.0.0", also "1.0" and "1", as the reference library accepts them. An absent version ("") is 0.1.0.
 Outcome<Version> parse_version(std::string_view text);
 // Code 1 where it is none of kSupportedVersions.
 Outcome<Version> supported_version(std::string_view text);

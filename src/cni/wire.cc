@@ -12,7 +12,7 @@ void append_head(std::string& out, FrameKind kind, size_t payload_bytes) {
   for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(payload_bytes >> shift & 0xFF);
 }
 
-// Takes the text before the next NUL off `rest`.
+// Removes the text before the next NUL from `rest`.
 bool take_text(std::string_view& rest, std::string& text) {
   const size_t end = rest.find('\0');
   if (end == std::string_view::npos) return false;

@@ -35,8 +35,8 @@ struct WireRequest {
   friend bool operator==(const WireRequest&, const WireRequest&) = default;
 };
 
-// An agent that stops gives requests back with this status: nothing of them was begun, and the next agent may
-// be asked at once. (EX_TEMPFAIL of sysexits.h.)
+// An agent that stops returns requests with this status: it has not begun them, and the next agent may be asked at
+// once. (EX_TEMPFAIL of sysexits.h.)
 inline constexpr uint8_t kAskAgain = 75;
 
 struct WireAnswer {
@@ -45,14 +45,14 @@ struct WireAnswer {
   friend bool operator==(const WireAnswer&, const WireAnswer&) = default;
 };
 
-// `head` are the first kFrameHeadBytes. On failure `why` says what is wrong.
+// `head` must be the first kFrameHeadBytes. On failure `why` is the reason.
 std::optional<FrameHead> read_frame_head(std::string_view head, std::string& why);
 std::optional<WireRequest> read_wire_request(std::string_view payload, std::string& why);
 std::optional<WireAnswer> read_wire_answer(std::string_view payload, std::string& why);
 std::string to_frame(const WireRequest& request);
 std::string to_frame(const WireAnswer& answer);
 
-// What VERSION is answered with; here, because the shim says it when no agent runs. One line with its end.
+// The answer to VERSION; here, because the shim gives it when no agent runs. One line with its end.
 std::string_view version_answer();
 
 }  // namespace railbed::cni

@@ -12,8 +12,8 @@
 
 namespace railbed::doc {
 
-// Texts with what hurts: quotes, control characters, line ends, blanks at the ends, words that look like
-// numbers, several bytes per character.
+// Texts with everything that causes trouble: quotes, control characters, line ends, blanks at the ends, words that look
+// like numbers, several bytes per character.
 inline rc::Gen<std::string> arbitrary_text() {
   using namespace rc;
   auto code_point =

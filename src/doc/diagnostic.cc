@@ -41,6 +41,36 @@ Diagnostic& Diagnostic::looks_for(std::string name) {
   return *this;
 }
 
+Diagnostic& Diagnostic::of(Layer where) {
+  layer = where;
+  return *this;
+}
+
+Diagnostic& Diagnostic::that_says(Says what) {
+  says = what;
+  return *this;
+}
+
+Diagnostic& Diagnostic::that_explains(Says what) {
+  explains = what;
+  return *this;
+}
+
+Diagnostic& Diagnostic::about_field(std::string path) {
+  subject.field = std::move(path);
+  return *this;
+}
+
+Diagnostic& Diagnostic::for_one_machine() {
+  audience = Audience::kOneMachine;
+  return *this;
+}
+
+std::string Subject::to_string() const {
+  std::string text = object.empty() ? kind : fmt::format("{} {}", kind, object);
+  return field.empty() ? text : fmt::format("{}: {}", text, field);
+}
+
 Diagnostic& Diagnostics::error(std::string_view id, Span span, std::string message) {
   return all_.emplace_back(Diagnostic{std::string(id), Severity::kError, std::move(span), std::move(message)});
 }
@@ -81,7 +111,7 @@ void Diagnostics::sort() {
 namespace {
 constexpr size_t kMaxShownBytes = 100;
 
-// The part of a line that is shown, and where the marked bytes are in it.
+// The visible part of a line, split at the marked bytes.
 struct Excerpt {
   std::string before, marked, after;
 };
@@ -104,7 +134,7 @@ Excerpt cut_around(std::string_view line, size_t column, size_t length) {
   return excerpt;
 }
 
-// As many blanks as the text has characters; tabs stay tabs, so that the caret stands below its character.
+// As many blanks as the text has characters, with its tabs, so that the caret is below the right character.
 std::string blanks_for(std::string_view text) {
   std::string out;
   for (char c : text)
@@ -112,7 +142,7 @@ std::string blanks_for(std::string_view text) {
   return out;
 }
 
-// The line around a span, as far as it can be shown: lines may be as long as the file.
+// The part of the line around a span that can be shown: a line may be as long as the file.
 struct Surroundings {
   std::string_view text;
   size_t column = 1;  // of the span in it
@@ -144,7 +174,10 @@ std::string excerpt_lines(const Span& span) {
 
 std::string render(const Diagnostic& d) {
   std::string out;
-  if (d.span.source != nullptr) out = printable(d.span.to_string()) + ": ";
+  if (!d.span.known() && !d.subject.kind.empty())
+    out = printable(d.subject.to_string()) + ": ";
+  else if (d.span.source != nullptr)
+    out = printable(d.span.to_string()) + ": ";
   out += fmt::format("{}: {}", severity_name(d.severity), printable(d.message));
   out += d.id.empty() ? "\n" : fmt::format(" [{}]\n", d.id);
   if (d.span.known()) out += excerpt_lines(d.span);

@@ -20,14 +20,60 @@ namespace railbed::doc {
 enum class Severity : uint8_t { kNote, kWarning, kError };
 std::string_view severity_name(Severity severity);
 
-// A change of a text that is safe to make by machine: `length` bytes from `offset` become `text`. `origin`:
-// the text was moved here and stood at this byte before; places in it are told there.
+// A change of a text that a machine can make safely: `length` bytes from `offset` become `text`. `origin` is set for
+// text that was moved: the byte where it was before, so that messages can name places in it.
 struct Edit {
   SourcePtr source;
   size_t offset = 0;
   size_t length = 0;
   std::string text;
   std::optional<size_t> origin;
+};
+
+// What part of the input a finding was made of.
+enum class Layer : uint8_t {
+  kMeaning,   // what objects mean, alone or together
+  kText,      // YAML and JSON as such, also where they stand inside another text
+  kObject,    // an object, compared with its kind
+  kEmbedded,  // a text with fields of its own inside an object: a CNI configuration, addresses, an annotation
+};
+
+// What a finding says, as far as other code has to know it. Its id and its words are for people: code that drops,
+// folds or repairs findings asks for this, and who makes a finding says it.
+enum class Says : uint8_t {
+  kOther,
+  kBadIndentation,     // the line stands at a column that does not fit those around it
+  kDots,               // dots stand in the place of what was left out
+  kPlaceholder,        // a placeholder was not replaced
+  kUnknownKind,        // objects of this kind are left out
+  kGivenTwice,         // the object is there before
+  kUnknownField,       // no object around has such a field
+  kMisplacedField,     // the field belongs to another object
+  kWrongType,          // a text where a number is wanted
+  kMissingField,       // the subject's field is not there, or one of several
+  kMisspeltField,      // the subject's field is not there, but one with nearly its name
+  kEmptyField,         // the subject's field is there without a value
+  kMissingNetwork,     // a pod asks for a network that is not there
+  kMatchesNoNic,       // the policy's nicSelector matches nothing
+  kSelectsNoNode,      // the policy's nodeSelector matches nothing
+  kAboveWebhookLimit,  // the operator's webhook refuses so many VFs
+};
+
+// Whom a finding is for.
+enum class Audience : uint8_t {
+  kEveryone,
+  // Who runs railbed on one machine: `plan` and `up` do not do what other parts of a cluster do. `check` judges
+  // manifests for a cluster and leaves such findings out.
+  kOneMachine,
+};
+
+// What a finding is about, also where no text is: objects of an API server have neither files nor lines.
+struct Subject {
+  std::string kind;    // "SriovNetwork"; empty: no object is known
+  std::string object;  // "ai/rail0", "rail0" in the namespace "default"; empty where the object has no name
+  std::string field;   // "spec.nicSelector.vendor"; empty: the object itself
+
+  std::string to_string() const;  // "SriovNetwork ai/rail0: spec.ipam"
 };
 
 struct Diagnostic {
@@ -40,17 +86,30 @@ struct Diagnostic {
   Severity severity = Severity::kError;
   Span span;
   std::string message;
-  std::vector<Note> notes;  // other places that belong to it
+  std::vector<Note> notes;  // other places that explain it
   std::string fix;          // one sentence or a line to write instead; may be empty
-  std::vector<Edit> edits;  // what `fix` says, as changes to the text; empty where a person has to decide
+  std::vector<Edit> edits;  // `fix` as changes to the text; empty where a person has to decide
   // The name of the thing that was looked for and is not there. Where that name stands in a text that could
   // not be read, this finding only follows from that one.
   std::string missing;
+  Subject subject;
+  Layer layer = Layer::kMeaning;
+  Says says = Says::kOther;
+  // A finding of the same object that says this only follows from this one.
+  Says explains = Says::kOther;
+  Audience audience = Audience::kEveryone;
 
   Diagnostic& note(Span where, std::string text);
   Diagnostic& with_fix(std::string text);
   Diagnostic& with_edit(Span where, std::string text);
+  bool is(Layer where, Says what) const { return layer == where && says == what; }
+
   Diagnostic& looks_for(std::string name);
+  Diagnostic& of(Layer where);
+  Diagnostic& that_says(Says what);
+  Diagnostic& that_explains(Says what);
+  Diagnostic& about_field(std::string path);
+  Diagnostic& for_one_machine();
 };
 
 // Collects the findings of one run.
@@ -73,12 +132,13 @@ class Diagnostics {
 };
 
 // "policy.yaml:14:11: error: message [RB-VF-002]", the source line with a caret below it, then notes (with
-// their lines) and the fix. Ends with a newline. Long lines are cut around the column.
+// their lines) and the fix. Ends with a newline. Long lines are cut around the column. Where there is no text, the
+// subject stands in the place of file, line and column.
 std::string render(const Diagnostic& diagnostic);
 std::string render(const Diagnostics& diagnostics);
 
-// The candidate that was probably meant: edit distance at most 2 (1 for names under 5 bytes), ignoring case;
-// empty when none is near.
+// The candidate that was probably intended: edit distance at most 2 (1 for names under 5 bytes), ignoring case; empty
+// when none is close.
 std::string nearest(std::string_view wrong, const std::vector<std::string_view>& candidates);
 
 }  // namespace railbed::doc

@@ -35,6 +35,17 @@ TEST(Render, WithoutAPlaceThereIsNoExcerpt) {
   EXPECT_EQ(render(diagnostics), "policy.yaml: warning: empty [RB-X]\nnote: nothing\n");
 }
 
+TEST(Render, WithoutATextTheSubjectStandsInItsPlace) {
+  Diagnostics diagnostics;
+  Diagnostic& told = diagnostics.error("RB-X", {source("")}, "too many").about_field("spec.numVfs");
+  told.subject.kind = "SriovNetworkNodePolicy";
+  EXPECT_EQ(render(told), "SriovNetworkNodePolicy: spec.numVfs: error: too many [RB-X]\n");
+  told.subject.object = "ops/rail0";
+  EXPECT_EQ(render(told), "SriovNetworkNodePolicy ops/rail0: spec.numVfs: error: too many [RB-X]\n");
+  told.span = {source("numVfs: 9\n"), 1, 9, 1};
+  EXPECT_TRUE(render(told).starts_with("policy.yaml:1:9: error: too many"));
+}
+
 TEST(Render, TheCaretStandsBelowItsCharacterBehindTabsAndWideBytes) {
   Diagnostics diagnostics;
   diagnostics.error("E", {source("\täö: xyz"), 1, 8, 3}, "m");

@@ -9,13 +9,13 @@ namespace railbed::doc {
 
 namespace {
 
-// The order in which edits are written: what is put in at a place comes before what is taken away from there
-// on, so that lines can go where the block that they leave begins.
+// The order in which edits are applied: an insertion at an offset comes before a removal from that offset, so that
+// lines can be moved to the beginning of the block that they leave.
 bool before_in_text(const Edit& a, const Edit& b) {
   return a.offset != b.offset ? a.offset < b.offset : a.length == 0 && b.length != 0;
 }
 
-// Whether two neighbours in that order touch the same bytes. Two insertions at one place do not.
+// Whether two neighbours in that order touch the same bytes. Two insertions at one offset do not.
 bool collide(const Edit& first, const Edit& next) {
   return next.offset < first.offset + first.length;
 }
@@ -25,7 +25,7 @@ struct InText {
 };
 using Taken = std::multiset<const Edit*, InText>;
 
-// Puts the edits of `group` into `taken`: all of them or, where one has no place there, none.
+// Adds all edits of `group` to `taken`, or none if one of them collides.
 bool take(Taken& taken, const EditedText::Group& group, const SourcePtr& source) {
   std::vector<Taken::iterator> put;
   for (const Edit& edit : group) {
@@ -99,7 +99,8 @@ struct Hunk {
   size_t at_before, removed, at_after, added;
 };
 
-// Few lines differ, and mostly in place: after each difference the nearest pair of equal lines is sought.
+// Simple, because only a few lines differ, mostly in place: after each difference it looks for the nearest pair of
+// equal lines.
 std::vector<Hunk> hunks_of(const std::vector<std::string_view>& a, const std::vector<std::string_view>& b) {
   constexpr size_t kReach = 400;
   std::vector<Hunk> hunks;

@@ -21,29 +21,29 @@ class EditedText {
  public:
   using Group = std::vector<Edit>;
 
-  // Applies those of `groups` that can be applied together, the first ones first.
+  // Applies the groups that are compatible with each other; in a conflict the earlier one wins.
   EditedText(SourcePtr before, std::span<const Group> groups);
-  // Edits that have nothing to do with each other: each is a group.
+  // Independent edits: each is its own group.
   EditedText(SourcePtr before, const Group& edits);
 
   const SourcePtr& before() const { return before_; }
   const SourcePtr& after() const { return after_; }  // of the same name
   size_t applied() const { return applied_; }        // edits
   bool took(size_t group) const { return took_[group]; }
-  // A place in the changed text as a place in the text before; other places as they are.
+  // Converts a place in the changed text to one in the text before; places in other sources stay as they are.
   Span back(const Span& span) const;
 
  private:
   struct Piece {
     size_t after = 0;  // where it begins in the changed text
     size_t before = 0;
-    bool inserted = false;  // all its bytes come from `before`, the place where it was put
+    bool inserted = false;  // all its bytes belong to one place in `before`, where it was inserted
   };
   SourcePtr before_;
   LineIndex lines_before_;
   SourcePtr after_;
   std::vector<Piece> pieces_;
-  std::vector<bool> took_;  // by group
+  std::vector<bool> took_;  // by group: whether it was applied
   size_t applied_ = 0;
 };
 

@@ -24,7 +24,7 @@ TEST(EditsTest, PlacesAreToldInTheTextBefore) {
   EXPECT_EQ(edited.back(after.at(9, 4)).to_string(), "a.yaml:2:1");   // "zwei"
   EXPECT_EQ(edited.back(after.at(15, 1)).to_string(), "a.yaml:2:6");  // "2"
   EXPECT_EQ(edited.back(after.at(17, 5)).to_string(), "a.yaml:3:1");  // "three"
-  EXPECT_EQ(edited.back(index.at(7, 3)).to_string(), "a.yaml:2:1");   // of another text: as it is
+  EXPECT_EQ(edited.back(index.at(7, 3)).to_string(), "a.yaml:2:1");   // a place in another text stays as it is
 }
 
 TEST(EditsTest, MovedTextIsToldWhereItStood) {
@@ -41,7 +41,7 @@ TEST(EditsTest, OverlappingEditsAreLeftOut) {
   EXPECT_EQ(edited.applied(), 1u);
 }
 
-// Lines that go to the place at which they begin, and a move whose target another one took away.
+// Lines that are moved to their own beginning, and a move whose target was removed by another one.
 TEST(EditsTest, AGroupIsAppliedWholeOrNotAtAll) {
   const SourcePtr before = source("a:\n  b: 1\nc: 2\n");
   const EditedText::Group in_place = {{before, 10, 5, "", {}}, {before, 10, 0, "  c: 2\n", 10}};

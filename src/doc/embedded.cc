@@ -21,7 +21,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// The bytes of a scalar as they stand in the file.
+// The bytes of a scalar as written in the file.
 class WrittenScalar {
  public:
   WrittenScalar(std::string_view file, size_t offset, Style style) : file_(file), at_(offset), style_(style) {
@@ -35,7 +35,7 @@ class WrittenScalar {
     char value = 0;
     size_t offset = 0;
   };
-  // The next byte of the value that is no white space; nothing at an escape that is not understood.
+  // The next byte of the value that is not white space; nullopt at an unknown escape.
   std::optional<Byte> next() {
     while (true) {
       while (at_ < file_.size() && is_blank(file_[at_])) ++at_;
@@ -103,7 +103,7 @@ Span TextPlaces::at(size_t offset, size_t length) const {
 
 namespace {
 
-// All places are the string's; the messages name the line and column within it.
+// Every place is that of the whole string; messages name the line and column within it.
 std::optional<Value> read_without_places(const Value& text, std::string content, size_t prefix,
                                          Diagnostics& diagnostics) {
   auto inner = std::make_shared<const Source>(Source{"", std::move(content)});
@@ -111,7 +111,7 @@ std::optional<Value> read_without_places(const Value& text, std::string content,
   Diagnostics found;
   const auto place_in_text = [&](size_t offset, size_t length) { return index.at(offset, length); };
   if (read_json(inner->text, place_in_text, found)) {
-    Diagnostics none;  // read again with the string's place everywhere: simpler than rewriting a tree
+    Diagnostics none;  // reading it again with the string's place is simpler than changing a tree
     return read_json(inner->text, [&](size_t, size_t) { return text.span; }, none);
   }
   const auto named = [&](const std::string& message, const Span& span) {
@@ -119,13 +119,14 @@ std::optional<Value> read_without_places(const Value& text, std::string content,
     return fmt::format("{} (line {}, column {} of the embedded text)", message, span.line, column);
   };
   for (const Diagnostic& d : found.all()) {
-    Diagnostic& told = diagnostics.error(d.id, text.span, named(d.message, d.span)).with_fix(d.fix);
+    Diagnostic& told =
+        diagnostics.error(d.id, text.span, named(d.message, d.span)).with_fix(d.fix).of(d.layer).that_says(d.says);
     for (const Diagnostic::Note& n : d.notes) told.note(text.span, named(n.text, n.span));
   }
   return std::nullopt;
 }
 
-// `content` is the text with `prefix` bytes before it that are not in the file.
+// `content` is the text after a prefix of `prefix` bytes that the file does not have.
 std::optional<Value> read_embedded(const Value& text, std::string content, size_t prefix, Diagnostics& diagnostics) {
   const TextPlaces places(text);
   if (!places.exact()) return read_without_places(text, std::move(content), prefix, diagnostics);
@@ -138,8 +139,10 @@ std::optional<Value> read_embedded(const Value& text, std::string content, size_
 const std::string* content_of(const Value& text, Diagnostics& diagnostics) {
   const std::string* content = text.as_string();
   if (content == nullptr)
-    diagnostics.error("RB-JSON-006", text.span,
-                      fmt::format("expected a text that holds JSON, found {}", kind_name(text.kind())));
+    diagnostics
+        .error("RB-JSON-006", text.span,
+               fmt::format("expected a text that holds JSON, found {}", kind_name(text.kind())))
+        .of(Layer::kText);
   return content;
 }
 
@@ -158,7 +161,7 @@ std::optional<Value> parse_embedded_json_list(const Value& text, Diagnostics& di
 }
 
 namespace {
-// Places in a text of its own become places in the file that it was taken from.
+// Converts places in an extracted text to places in the file.
 class Outward {
  public:
   Outward(const Value& text, const std::string& content) : places_(text), content_(content) {}
@@ -180,7 +183,7 @@ class Outward {
   }
   void finding(Diagnostic told, Diagnostics& out) const {
     Diagnostic& moved = out.error(told.id, span(told.span), std::move(told.message)).with_fix(told.fix);
-    moved.severity = told.severity;
+    moved.of(told.layer).that_says(told.says).severity = told.severity;
     for (const Diagnostic::Note& note : told.notes) moved.note(span(note.span), note.text);
   }
 
@@ -193,8 +196,10 @@ class Outward {
 std::optional<Value> parse_embedded_yaml(const Value& text, Diagnostics& diagnostics) {
   const std::string* content = text.as_string();
   if (content == nullptr) {
-    diagnostics.error("RB-YAML-013", text.span,
-                      fmt::format("expected a text that holds YAML, found {}", kind_name(text.kind())));
+    diagnostics
+        .error("RB-YAML-013", text.span,
+               fmt::format("expected a text that holds YAML, found {}", kind_name(text.kind())))
+        .of(Layer::kText);
     return std::nullopt;
   }
   Diagnostics found;

@@ -14,7 +14,7 @@ Value read(const std::string& text) {
   return documents.empty() ? Value() : documents[0];
 }
 
-// The same JSON in each way in which YAML can hold a text; the place of "b"'s value is found in all of them.
+// The same JSON in every style of a YAML string; the place of the value of "b" is right in all of them.
 TEST(EmbeddedJson, PlacesAreThoseOfTheFileInEveryStyle) {
   const std::pair<const char*, const char*> cases[] = {
       {"x:\n  config: |\n    {\n      \"a\": 1,\n      \"b\": 42\n    }\n", "a.yaml:5:12"},
@@ -80,7 +80,7 @@ TEST(EmbeddedJson, AMadeTextHasNoPlace) {
   EXPECT_EQ(render(diagnostics), "error: expected a text that holds JSON, found an integer [RB-JSON-006]\n");
 }
 
-// The same YAML in each way in which a manifest can hold a text.
+// The same YAML in every style of a string in a manifest.
 TEST(EmbeddedYaml, PlacesAreThoseOfTheFile) {
   const std::pair<const char*, const char*> cases[] = {
       {"x:\n  config: |\n    sources:\n      pci: [a]\n", "a.yaml:4:12"},
@@ -120,7 +120,7 @@ TEST(EmbeddedYaml, NoTextAndNoDocument) {
   EXPECT_TRUE(nothing->is_null());
 }
 
-// Every place is found by a search, so that a long text costs no more per byte than a short one.
+// Each place is found by a search, so the cost per byte does not depend on the length of the text.
 TEST(EmbeddedJson, ALongTextOnOneLineOrManyTakesLinearTime) {
   for (const char* end : {" ", "\n    "}) {
     std::string text = "x:\n  config: |\n    [0";

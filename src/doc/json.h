@@ -17,10 +17,10 @@ inline constexpr int kMaxDepth = 128;
 
 std::optional<Value> parse_json(SourcePtr source, Diagnostics& diagnostics);
 
-// Parses the JSON text that stands inside `text`, a string value (spec.config of an attachment definition, an
-// ipam block, an annotation). Spans point into the outer file at the very byte, whatever the style of the
-// string (block, quoted with escapes, folded); where that cannot be told (text that was made, \u escapes)
-// they all point at the string, and messages name the inner line and column.
+// Parses the JSON text inside `text`, a string value (spec.config of an attachment definition, an ipam block, an
+// annotation). Spans point at the exact byte in the outer file, whatever the style of the string (block, quoted with
+// escapes, folded). Where that is impossible (text that was not read from a file, \u escapes) they all point at the
+// string, and messages name the inner line and column.
 std::optional<Value> parse_embedded_json(const Value& text, Diagnostics& diagnostics);
 
 // The same for JSON values with commas between them and no brackets around (a network's metaPlugins).

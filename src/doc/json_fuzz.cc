@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as JSON: no crash; what was read is written and read back the same, also as a text inside YAML.
+// Any bytes as JSON: no crash, and whatever was read is the same after writing and reading, also as a text inside YAML.
 #include "doc/json.h"
 #include "doc/yaml.h"
 

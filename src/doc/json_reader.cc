@@ -11,7 +11,7 @@ namespace railbed::doc {
 
 namespace {
 
-// One error ends the reading (what follows a syntax error is guesswork); a duplicate key does not.
+// Stops at the first syntax error, because everything after it is guesswork; a duplicate key does not stop it.
 class JsonReader {
  public:
   JsonReader(std::string_view text, const PlaceOf& place_of, Diagnostics& diagnostics)
@@ -36,7 +36,7 @@ class JsonReader {
 
  private:
   bool fail(std::string_view id, size_t offset, size_t length, std::string message, std::string fix = "") {
-    diagnostics_.error(id, place_of_(offset, length), std::move(message)).with_fix(std::move(fix));
+    diagnostics_.error(id, place_of_(offset, length), std::move(message)).with_fix(std::move(fix)).of(Layer::kText);
     return false;
   }
   bool syntax_error(std::string message, std::string fix = "") {
@@ -44,7 +44,7 @@ class JsonReader {
   }
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   bool at_end() const { return at_ >= text_.size(); }
-  // What stands here, for "expected …, found …".
+  // A description of the text at this position, for "expected …, found …".
   std::string found() const {
     if (at_end()) return "the end of the text";
     size_t end = at_ + 1;
@@ -111,7 +111,7 @@ class JsonReader {
     std::string fix = fmt::format("write \"{}\" in double quotes", word);
     for (std::string_view known : {"true", "false", "null"})
       if (nearest(word, {known}) == known) fix = fmt::format("write {}", known);
-    // A text that is one bare word was to be an object; quotes would make it a text in a text.
+    // A text of one bare word was probably meant as an object: quotes would only make it a string inside a string.
     const bool alone = text_.find_first_not_of(" \t\r\n") == at_ &&
                        text_.find_first_not_of(" \t\r\n", at_ + word.size()) == std::string_view::npos;
     if (alone) fix = "write a JSON object in braces: {\"key\": value}";
@@ -164,7 +164,7 @@ class JsonReader {
     double number = 0;
     const auto result = std::from_chars(first, last, number);
     if (result.ec == std::errc::result_out_of_range) {
-      // Too small becomes 0, as everywhere; too large has no value.
+      // A number too close to zero becomes 0, as in other readers; one that is too large has no value.
       number = std::strtod(std::string(first, last).c_str(), nullptr);
       if (std::isinf(number))
         return fail("RB-JSON-005", start, at_ - start, "the number is too large for a 64-bit float");
@@ -208,7 +208,7 @@ class JsonReader {
   bool read_string(std::string& out) {
     const size_t start = at_++;
     while (true) {
-      // A run of bytes that stand for themselves, found byte by byte (most are short) and copied at once.
+      // Copies a run of ordinary bytes at once. A loop finds its end, because most runs are short.
       const size_t begin = at_;
       const char* const bytes = text_.data();
       while (at_ < text_.size() && static_cast<unsigned char>(bytes[at_]) >= 0x20 && bytes[at_] != '"' &&
@@ -306,14 +306,15 @@ class JsonReader {
     if (auto first = keys.find(object, member.key)) {
       duplicates_ = true;
       diagnostics_.error("RB-JSON-002", member.key_span, fmt::format("key \"{}\" stands here twice", member.key))
-          .note(object[*first].key_span, "it stands here first");
+          .note(object[*first].key_span, "it stands here first")
+          .of(Layer::kText);
       return true;
     }
     object.push_back(std::move(member));
     return true;
   }
 
-  // After an element: ',' and more to come, or `close`.
+  // After an element: a ',' with more to come, or `close`.
   bool read_separator(char close, bool& more) {
     skip_blanks();
     if (peek() == close && !at_end()) {

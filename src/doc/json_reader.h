@@ -12,7 +12,7 @@
 
 namespace railbed::doc {
 
-// Where `length` bytes at `offset` of the text stand.
+// The place of `length` bytes at `offset` of the text.
 using PlaceOf = std::function<Span(size_t offset, size_t length)>;
 
 std::optional<Value> read_json(std::string_view text, const PlaceOf& place_of, Diagnostics& diagnostics);

@@ -74,7 +74,7 @@ RC_GTEST_PROP(Json, AgreesWithAnotherReaderAboutDamagedText, ()) {
   text[at] = byte;
   const Parsed ours = parse(text);
   const auto theirs = nlohmann::ordered_json::parse(text, nullptr, false);
-  const bool duplicate = ours.messages.find("RB-JSON-002") != std::string::npos;  // they allow it
+  const bool duplicate = ours.messages.find("RB-JSON-002") != std::string::npos;  // the other reader accepts duplicates
   RC_ASSERT(ours.value.has_value() == !theirs.is_discarded() || duplicate);
   if (ours.value) RC_ASSERT(oracle(*ours.value) == theirs);
 }

@@ -44,7 +44,7 @@ std::string without_underscores(std::string_view text) {
   return out;
 }
 
-// An unsigned number in the base that its prefix tells.
+// An unsigned number in the base of its prefix.
 std::optional<uint64_t> magnitude(std::string_view text) {
   int base = 10;
   const auto prefix = [&](std::string_view lower, std::string_view upper, int its_base) {
@@ -61,7 +61,7 @@ std::optional<uint64_t> magnitude(std::string_view text) {
   return value;
 }
 
-// The magnitude with its sign; a double where 64 bits do not hold it.
+// The number with its sign; a double where it does not fit 64 bits.
 std::optional<Value> integer(std::string_view text) {
   if (text.empty() || (!is_digit(text[0]) && text[0] != '-' && text[0] != '+')) return std::nullopt;
   const std::string plain = without_underscores(text);

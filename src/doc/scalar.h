@@ -13,14 +13,14 @@
 
 namespace railbed::doc {
 
-// The value of a plain (unquoted) scalar. Infinite and undefined numbers (.inf, .nan) come out as a double.
+// The value of a plain (unquoted) scalar. Infinite and undefined numbers (.inf, .nan) become a double.
 Value resolve_plain(std::string_view text);
 std::optional<int64_t> plain_integer(std::string_view text);
 
 std::string json_quoted(std::string_view text);
-// The shortest text that reads back as the same double, always recognisable as one; "null" if not finite.
+// The shortest text that parses to the same double and can only be a double; "null" if not finite.
 std::string double_text(double number);
-// A null, boolean, integer or double, which JSON and YAML write alike; empty for other kinds.
+// A null, boolean, integer or double, which have the same text in JSON and YAML; empty for other kinds.
 std::string number_or_word(const Value& value);
 
 }  // namespace railbed::doc

@@ -31,7 +31,7 @@ size_t sequence_length(std::string_view text) {
 
 std::optional<size_t> first_invalid_utf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
-    // Eight bytes of ASCII at once: nearly all of every manifest.
+    // Skips eight bytes of ASCII at once, which nearly all of a manifest is.
     if (uint64_t eight = 0; i + sizeof eight <= text.size()) {
       std::memcpy(&eight, text.data() + i, sizeof eight);
       if ((eight & 0x8080808080808080) == 0) {
@@ -62,6 +62,15 @@ void append_utf8(std::string& out, uint32_t c) {
     out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
     out += static_cast<char>(0x80 | (c & 0x3F));
   }
+}
+
+std::string as_utf8(std::string_view text) {
+  std::string out;
+  while (const std::optional<size_t> invalid = first_invalid_utf8(text)) {
+    out.append(text.substr(0, *invalid)).append("\xEF\xBF\xBD");
+    text.remove_prefix(*invalid + 1);
+  }
+  return out.append(text);
 }
 
 std::string printable(std::string_view text) {

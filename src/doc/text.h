@@ -16,14 +16,16 @@
 
 namespace railbed::doc {
 
-// Where the first byte is that does not belong to valid UTF-8 (overlong forms, surrogates and values above
-// U+10FFFF are not valid); nothing when all is well.
+// The offset of the first byte that is not part of valid UTF-8 (overlong forms, surrogates and values above U+10FFFF
+// are invalid); nullopt when all bytes are valid.
 std::optional<size_t> first_invalid_utf8(std::string_view text);
 void append_utf8(std::string& out, uint32_t code_point);
 inline bool is_utf8_continuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
+// The text with U+FFFD for each byte that does not belong to valid UTF-8.
+std::string as_utf8(std::string_view text);
 // Safe to print on a terminal: control characters as "\x1b", bytes that are not UTF-8 as U+FFFD. A tab stays.
 std::string printable(std::string_view text);
 
@@ -31,7 +33,7 @@ std::string printable(std::string_view text);
 class LineIndex {
  public:
   explicit LineIndex(SourcePtr source);
-  // `length` is cut at the end of the line; an offset beyond the text means its end.
+  // `length` ends at the end of the line at the latest; an offset beyond the text means its end.
   Span at(size_t offset, size_t length) const;
 
  private:
@@ -42,7 +44,7 @@ class LineIndex {
 // The text of line `line` (from 1), without its end ('\n' or "\r\n"); empty when there is no such line.
 std::string_view line_text(std::string_view text, int line);
 
-// Which keys an object under construction has; linear for small ones, so that reading stays O(n).
+// Finds keys of an object under construction. Linear for small objects, hashed for large ones, so reading stays O(n).
 class KeyIndex {
  public:
   // The position of an equal key in `object`, or nothing.

@@ -42,7 +42,7 @@ struct Span {
 enum class Kind : uint8_t { kNull, kBool, kInt, kDouble, kString, kArray, kObject };
 std::string_view kind_name(Kind kind);  // "null", "a boolean", "an integer", … for messages
 
-// How a scalar or an embedded text was written; the mapping of positions inside embedded JSON needs it.
+// How a scalar or an embedded text was written, which determines the places inside embedded JSON.
 enum class Style : uint8_t { kPlain, kSingleQuoted, kDoubleQuoted, kLiteral, kFolded, kJson };
 
 class Value {
@@ -77,7 +77,7 @@ class Value {
   bool is_object() const { return kind() == Kind::kObject; }
   bool is_array() const { return kind() == Kind::kArray; }
 
-  // Null when the value is of another kind; as_double_exact does not take integers.
+  // Null when the value has another kind; as_double_exact does not convert integers.
   const bool* as_bool() const { return std::get_if<bool>(&data_); }
   const int64_t* as_int() const { return std::get_if<int64_t>(&data_); }
   const double* as_double_exact() const { return std::get_if<double>(&data_); }
@@ -87,7 +87,7 @@ class Value {
   Array* as_array() { return std::get_if<Array>(&data_); }
   Object* as_object() { return std::get_if<Object>(&data_); }
 
-  // The member `key` of an object; null when there is none or this is no object. Linear: objects are small.
+  // The member `key` of an object; null when it is absent or this is no object. Linear: objects are small.
   const Value* find(std::string_view key) const;
   Value* find(std::string_view key);
   // Appends or replaces a member; this must be an object (a null value becomes one). Returns the stored value.
@@ -95,12 +95,12 @@ class Value {
   // Appends to an array (a null value becomes one).
   Value& push(Value value);
 
-  Span span;  // where the value stands; unknown for values that were made, not read
+  Span span;  // the place of the value; unknown for values that were not read from a source
   Style style = Style::kPlain;
-  // The text as it stands in the source ("0x10", "\"15b3\""), cut at the end of its line; empty if made.
+  // The text as written in the source ("0x10", "\"15b3\""), up to the end of its line; empty without a source.
   std::string_view written() const;
 
-  // Content only: spans and styles do not count; the order of object members does.
+  // Compares content only: spans and styles do not count, but the order of members does.
   friend bool operator==(const Value& a, const Value& b);
 
  private:
@@ -114,7 +114,7 @@ struct Value::Member {
   friend bool operator==(const Member& a, const Member& b) { return a.key == b.key && a.value == b.value; }
 };
 
-// Here and not in the class, because a Member must be complete before a Value can be made.
+// Outside of the class, because Member must be complete before a Value can be constructed.
 inline Value::Value() = default;
 inline Value::Value(bool v) : data_(v) {}
 inline Value::Value(int v) : data_(int64_t{v}) {}

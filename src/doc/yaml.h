@@ -24,27 +24,28 @@ inline constexpr size_t kMaxSourceBytes = 256u << 20;
 
 std::vector<Value> parse_yaml(SourcePtr source, Diagnostics& diagnostics);
 
-// The first document of the YAML that stands inside `text`, a string value (NFD's configData): places are
-// those of the file, as with parse_embedded_json; null where there is no document.
+// The first document of the YAML inside `text`, a string value (NFD's configData). Places are those in the file, as
+// with parse_embedded_json; null where there is no document.
 std::optional<Value> parse_embedded_yaml(const Value& text, Diagnostics& diagnostics);
 
-// A part of a source that is YAML or JSON of its own: a fenced block of Markdown, a value in running text.
+// A part of a source that is YAML or JSON by itself: a fenced block of Markdown, a value in running text.
 struct Region {
   size_t begin = 0;
   size_t end = 0;
-  // So many columns before each line are not its own (a fence in a list item); "---" lines may stand behind them.
+  // This many columns at the beginning of each line do not belong to it (a fence in a list item); "---" lines come
+  // after them.
   size_t indent = 0;
 };
-// The documents of a region; spans point into the source. `index` is that of the source: many regions of a
+// The documents of a region; spans point into the source. `index` belongs to the source, so that many regions of a
 // large file share it. Linear in the size of the region.
 std::vector<Value> parse_yaml(const SourcePtr& source, const LineIndex& index, Region region, Diagnostics& diagnostics);
 
-// Where the lines of a block scalar (`|`, `>`) stand, for texts that hold YAML themselves; nothing for a text
-// that was written in another way or made.
+// The lines of a block scalar (`|`, `>`), for texts that contain YAML; nullopt for a text in another style or without a
+// source.
 std::optional<Region> block_region(const Value& text);
 
-// Block style; text of several lines as a literal block; quotes where a reader would take a text for
-// something else. Reads back as the same value (an infinite or undefined number becomes null).
+// In block style; a text of several lines as a literal block; with quotes where a reader would otherwise take a text
+// for something else. Parses to the same value (but infinite and undefined numbers become null).
 std::string to_yaml(const Value& value);
 
 }  // namespace railbed::doc

@@ -48,7 +48,7 @@ class Event {
   yaml_event_t event_;
 };
 
-// libyaml's character positions within a piece → byte offsets in the source.
+// Converts libyaml's character positions within a piece to byte offsets in the source.
 class Positions {
  public:
   Positions(std::string_view piece, size_t base) : base_(base), size_(piece.size()) {

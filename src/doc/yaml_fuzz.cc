@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as YAML: no crash, no hang; what was read is written and read back the same.
+// Any bytes as YAML: no crash, no hang, and whatever was read is the same after writing and reading.
 #include "doc/json.h"
 #include "doc/yaml.h"
 

@@ -8,7 +8,7 @@ namespace railbed::doc {
 
 namespace {
 
-// One line of block YAML as far as guessing needs it.
+// The parts of a line of block YAML that the guesses below need.
 struct Line {
   int number = 0;
   size_t offset = 0;  // of its first byte in the source
@@ -20,7 +20,7 @@ struct Line {
   bool is_comment() const { return content().starts_with('#'); }
 };
 
-// The key at the start of `content`, or nothing: what stands before ": " or a ':' at the end.
+// The key at the start of `content`: the text before ": " or before a ':' at the end; nullopt without one.
 std::optional<std::string_view> key_of(std::string_view content) {
   if (content.empty() || std::string_view("\"'{}[]#|>%@`").find(content[0]) != std::string_view::npos)
     return std::nullopt;
@@ -41,7 +41,7 @@ std::vector<Line> lines_of(std::string_view text, size_t from, size_t to, int fi
   return lines;
 }
 
-// A column at which an enclosing map or list stands, and whose line says so.
+// The column of an enclosing map or list, and the line that shows it.
 struct Level {
   size_t indent = 0;
   int line = 0;
@@ -89,7 +89,7 @@ class Explainer {
   bool says(std::string_view words) const { return problem_.problem.find(words) != std::string::npos; }
   bool reading(std::string_view words) const { return problem_.context.find(words) != std::string::npos; }
   Diagnostic& error(std::string_view id, size_t offset, size_t length, std::string message) {
-    return out_.error(id, index_.at(offset, length), std::move(message));
+    return out_.error(id, index_.at(offset, length), std::move(message)).of(Layer::kText);
   }
   const Line& last() const { return lines_.back(); }
   char here() const { return problem_.offset < text_.size() ? text_[problem_.offset] : '\0'; }
@@ -144,7 +144,7 @@ class Explainer {
     return false;
   }
 
-  // A line of dots in the place of what was left out: YAML reads it as a value, and the next key has no place.
+  // A line of dots for omitted text: YAML reads it as a value, after which the next key is an error.
   bool dots() {
     if (!says("expected key") && !says("mapping values") && !says("expected ':'")) return false;
     for (size_t i = lines_.size() - 1; i-- > 0;) {
@@ -154,14 +154,15 @@ class Explainer {
       if (line.indent() == 0 || (content != ".." && content != "..." && content != "\xE2\x80\xA6")) return false;
       Diagnostic& told = error("RB-YAML-001", line.offset + line.indent(), content.size(),
                                "dots in the place of what was left out are no YAML")
-                             .with_fix("write what belongs here, or make the line a comment: '# ...'");
+                             .with_fix("write what belongs here, or make the line a comment: '# ...'")
+                             .that_says(Says::kDots);
       told.edits.push_back(Edit{source_, line.offset + line.indent(), 0, "# ", {}});
       return true;
     }
     return false;
   }
 
-  // The line stands at a column at which nothing around it stands.
+  // The line begins at a column where none of the enclosing maps and lists is.
   bool indentation() {
     if (!says("expected key") && !says("mapping values") && !says("'-' indicator") && !says("block sequence entries") &&
         !says("<document start>"))
@@ -185,12 +186,13 @@ class Explainer {
               fmt::format("'{}' begins at column {}, but its neighbour '{}' (line {}) at column {}", *key, indent + 1,
                           sibling.key, sibling.line, sibling.indent + 1))
             .with_fix(fmt::format("indent it by {} blank{} {}, to column {}", std::abs(move),
-                                  std::abs(move) == 1 ? "" : "s", move > 0 ? "more" : "less", sibling.indent + 1));
+                                  std::abs(move) == 1 ? "" : "s", move > 0 ? "more" : "less", sibling.indent + 1))
+            .that_says(Says::kBadIndentation);
     move_lines(told, indent, sibling.indent);
     return true;
   }
 
-  // Whether the last line is the first one below a key or a '-', so that it may stand at any deeper column.
+  // Whether the last line is the first one below a key or a '-', so that any deeper column would be right.
   bool opens_a_level() const {
     for (size_t i = lines_.size() - 1; i-- > 0;) {
       const Line& line = lines_[i];
@@ -203,9 +205,9 @@ class Explainer {
     return false;
   }
 
-  // The first line of a map stands deeper than this one and those below it: it is the one that is wrong.
+  // The first line of a map is indented more than this line and those below it: that first line is wrong.
   bool first_line_is_off(size_t indent) {
-    std::vector<const Line*> above;  // the last first
+    std::vector<const Line*> above;  // the nearest first
     for (auto line = lines_.rbegin() + 1; line != lines_.rend() && above.size() < 2; ++line)
       if (!line->is_empty() && !line->is_comment()) above.push_back(&*line);
     if (above.size() < 2) return false;
@@ -221,12 +223,13 @@ class Explainer {
                       indent + 1))
         .with_fix(fmt::format("indent it by {} blank{} less, to column {}", first.indent() - indent,
                               first.indent() - indent == 1 ? "" : "s", indent + 1))
+        .that_says(Says::kBadIndentation)
         .edits.push_back(Edit{source_, first.offset, first.indent() - indent, "", {}});
     return true;
   }
 
-  // The edits that bring the last line from column `from` to column `to`, and with it the lines below that
-  // belong to it where they would not be deeper than it.
+  // Adds the edits that move the last line from column `from` to column `to`, together with the lines below that belong
+  // to it if they would otherwise not be deeper.
   void move_lines(Diagnostic& told, size_t from, size_t to) {
     const auto shift = [&](size_t offset) {
       if (to > from)
@@ -241,10 +244,10 @@ class Explainer {
     if (const auto key = key_of(content); key && content.size() > key->size() + 1) {
       const std::string_view value = content.substr(key->size() + 1);
       const size_t first = value.find_first_not_of(' ');
-      // A value on the line itself: what is below belongs to others.
+      // The line has its own value, so the lines below belong to something else.
       if (std::string_view("|>&!").find(value[first]) == std::string_view::npos) return;
     }
-    std::optional<size_t> first_below;  // the indentation of the first line below
+    std::optional<size_t> first_below;  // indentation of the first line below
     for (size_t at = line_end(last().offset); at < text_.size(); at = line_end(at)) {
       const std::string_view line = text_.substr(at, line_end(at) - at);
       const size_t indent = line.find_first_not_of(" \t\r\n");
@@ -264,7 +267,7 @@ class Explainer {
     return true;
   }
 
-  // `image: {REGISTRY}/name`: a placeholder that YAML reads as a map with text behind it.
+  // `image: {REGISTRY}/name`: YAML reads the placeholder as a map with text after it.
   bool placeholder() {
     if (!says("expected key") && !says("expected node content") && !says("',' or '}'")) return false;
     const size_t colon = last().text.find(": {");
@@ -274,7 +277,8 @@ class Explainer {
     Diagnostic& told =
         error("RB-YAML-001", last().offset + colon + 2, name.size(),
               fmt::format("{} looks like a placeholder; YAML reads a value that begins with '{{' as a map", name))
-            .with_fix("write the real value, or put the whole value in double quotes");
+            .with_fix("write the real value, or put the whole value in double quotes")
+            .that_says(Says::kPlaceholder);
     const std::string_view line = text_.substr(last().offset, line_end(last().offset) - last().offset);
     std::string_view value = line.substr(colon + 2);
     value = value.substr(0, value.find(" #"));
@@ -298,7 +302,7 @@ class Explainer {
     return true;
   }
 
-  // The quote before the problem closes one of the line above, whose own closing one was forgotten.
+  // The quote before the problem ends a string of the line above, whose closing quote is missing.
   bool opened_above(char quote) {
     if (lines_.size() < 2) return false;
     const Line& above = lines_[lines_.size() - 2];
@@ -333,7 +337,7 @@ class Explainer {
     return true;
   }
 
-  // The bracket that is open where the problem is: libyaml names it or only its own position.
+  // The bracket that is open at the problem. libyaml gives its position only for some problems.
   std::optional<size_t> open_bracket() const {
     int closed = 0;
     for (size_t at = std::min(problem_.offset, text_.size()); at-- > problem_.document_offset;) {

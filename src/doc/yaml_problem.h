@@ -16,8 +16,8 @@
 namespace railbed::doc {
 
 struct YamlProblem {
-  std::string problem;  // libyaml's words
-  std::string context;  // what it was reading; may be empty
+  std::string problem;  // libyaml's message
+  std::string context;  // what it was parsing; may be empty
   size_t offset = 0;    // in the source
   std::optional<size_t> context_offset;
   size_t document_offset = 0;  // where this document begins

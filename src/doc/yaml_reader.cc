@@ -22,8 +22,8 @@ namespace railbed::doc {
 
 namespace {
 
-// Aliases can make a small file huge. What they and their anchors copy is counted in units of one value or 64
-// bytes of text; one stream may copy this many. The largest manifests known stay below 1,000.
+// Aliases can make a small file huge. The values that they and their anchors copy are counted in units of one value or
+// 64 bytes of text; one stream may copy this many. The largest known manifests stay below 1,000.
 constexpr size_t kMaxCopied = 1'000'000;
 
 struct Measure {
@@ -103,7 +103,7 @@ class PieceReader {
   }
 
   bool fail(std::string_view id, Span span, std::string message, std::string fix = "") {
-    diagnostics_.error(id, std::move(span), std::move(message)).with_fix(std::move(fix));
+    diagnostics_.error(id, std::move(span), std::move(message)).with_fix(std::move(fix)).of(Layer::kText);
     return false;
   }
 
@@ -129,7 +129,7 @@ class PieceReader {
     }
   }
 
-  // Remembers a finished value under its anchor.
+  // Stores a finished value under its anchor.
   bool close_anchor(const std::string& name, const Value& value) {
     if (name.empty()) return true;
     open_anchors_.erase(name);
@@ -256,7 +256,8 @@ class PieceReader {
         merges.push_back(std::move(member.value));
       else if (auto first = keys.find(object, member.key))
         diagnostics_.error("RB-YAML-003", member.key_span, fmt::format("key '{}' stands here twice", member.key))
-            .note(object[*first].key_span, "it stands here first");
+            .note(object[*first].key_span, "it stands here first")
+            .of(Layer::kText);
       else
         object.push_back(std::move(member));
     }
@@ -290,7 +291,7 @@ class PieceReader {
                        : "put the key in double quotes");
   }
 
-  // "<<": members that are not there yet are added; of several maps the first has precedence.
+  // "<<": adds members that are not there yet; of several maps the first one has precedence.
   bool merge(Value::Object& object, KeyIndex& keys, const Value& from) {
     if (const auto* list = from.as_array()) {
       for (const Value& item : *list)
@@ -322,8 +323,8 @@ bool is_separator(std::string_view line) {
   return line.starts_with("---") && (line.size() == 3 || std::string_view(" \t\r\n").find(line[3]) < 4);
 }
 
-// Cut before each "---" line, but not between directives or comments and the "---" they belong to. Where the
-// lines are indented as a whole, "---" is none for libyaml: the piece begins behind it.
+// Cuts before each "---" line, but not between directives or comments and the "---" they belong to. If all lines are
+// indented, libyaml does not recognize "---", so the piece begins after it.
 std::vector<Piece> pieces_of(std::string_view text, Region region) {
   std::vector<Piece> pieces;
   bool content = false;
@@ -349,7 +350,7 @@ std::vector<Piece> pieces_of(std::string_view text, Region region) {
   return pieces;
 }
 
-// JSON is nearly YAML, but its own reader knows its mistakes better. Nothing if this is no JSON.
+// JSON is nearly a subset of YAML, but its own reader gives better messages. nullopt if the text is no JSON.
 std::optional<std::vector<Value>> try_json(const LineIndex& index, std::string_view text, size_t base,
                                            Diagnostics& why_not) {
   const size_t first = text.find_first_not_of(" \t\r\n");
@@ -362,8 +363,8 @@ std::optional<std::vector<Value>> try_json(const LineIndex& index, std::string_v
   return documents;
 }
 
-// A document of a stream that is JSON, as `discover -o json` of several nodes is: its own reader is ten times
-// as fast. What is wrong in it, YAML's reader tells.
+// Reads a document that is JSON (`discover -o json` of several nodes prints such streams) with the JSON reader, which
+// is ten times as fast. For one with errors YAML's reader gives the messages.
 std::optional<Value> json_piece(const LineIndex& index, std::string_view part, size_t offset) {
   const size_t line_end = part.starts_with("---") ? part.find('\n') : 0;
   if (line_end == std::string_view::npos) return std::nullopt;
@@ -402,7 +403,8 @@ std::vector<Value> parse_yaml(const SourcePtr& source, const LineIndex& index, R
       found
           .error("RB-YAML-004", index.at(piece.begin + *bad, 1),
                  fmt::format("byte 0x{:02x} is not UTF-8", static_cast<unsigned char>(part[*bad])))
-          .with_fix("save the file as UTF-8");
+          .with_fix("save the file as UTF-8")
+          .of(Layer::kText);
     else if (auto value = json_piece(index, part, piece.begin))
       documents.push_back(*std::move(value));
     else
@@ -436,12 +438,14 @@ std::optional<Region> block_region(const Value& value) {
 std::vector<Value> parse_yaml(SourcePtr source, Diagnostics& diagnostics) {
   const std::string& text = source->text;
   if (text.size() > kMaxSourceBytes) {
-    diagnostics.error("RB-YAML-004", {source},
-                      fmt::format("{} bytes are too many; the limit is {}", text.size(), kMaxSourceBytes));
+    diagnostics
+        .error("RB-YAML-004", {source},
+               fmt::format("{} bytes are too many; the limit is {}", text.size(), kMaxSourceBytes))
+        .of(Layer::kText);
     return {};
   }
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
-    diagnostics.error("RB-YAML-004", {source}, "the file is UTF-16").with_fix("save it as UTF-8");
+    diagnostics.error("RB-YAML-004", {source}, "the file is UTF-16").with_fix("save it as UTF-8").of(Layer::kText);
     return {};
   }
   const LineIndex index(source);

@@ -10,7 +10,7 @@ namespace {
 bool has_control_character(std::string_view text) {
   for (char c : text)
     if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7F) return true;
-  // Also what YAML takes for line ends or refuses: U+0080 to U+009F, U+2028, U+2029, U+FEFF, U+FFFE.
+  // Also characters that YAML treats as line ends or rejects: U+0080 to U+009F, U+2028, U+2029, U+FEFF, U+FFFE.
   for (size_t i = 0; i + 1 < text.size(); ++i) {
     const auto at = [&](size_t k) { return static_cast<unsigned char>(text[i + k]); };
     if (at(0) == 0xC2 && at(1) < 0xA0) return true;
@@ -27,7 +27,7 @@ bool is_base_60(std::string_view text) {
          text.find_first_not_of("0123456789:._+-") == std::string_view::npos;
 }
 
-// Whether the text can stand without quotes and be read back as this text.
+// Whether a reader takes the text without quotes for this same text.
 bool is_plain(std::string_view text) {
   if (is_base_60(text)) return false;
   if (text.empty() || text == "<<" || !resolve_plain(text).is_string()) return false;
@@ -41,7 +41,7 @@ bool is_plain(std::string_view text) {
   return text.find(": ") == std::string_view::npos && text.find(" #") == std::string_view::npos && text.back() != ':';
 }
 
-// What JSON leaves as it is and YAML does not take in double quotes.
+// Escapes also what JSON allows and YAML does not in double quotes.
 std::string double_quoted(std::string_view text) {
   std::string out;
   const std::string json = json_quoted(text);
@@ -70,7 +70,7 @@ std::string scalar_text(std::string_view text) {
   return is_plain(text) ? std::string(text) : double_quoted(text);
 }
 
-// A text of several lines that a literal block gives back exactly.
+// Whether a literal block of this text reads back exactly.
 bool fits_literal(std::string_view text) {
   if (text.find('\n') == std::string_view::npos || has_control_character(text)) return false;
   if (text.front() == ' ' || text.front() == '\n') return false;
@@ -101,7 +101,7 @@ class Writer {
       if (new_line) blanks(indent);
       new_line = true;
       const std::string key = scalar_text(member.key);
-      // A reader gives up looking for the ':' after 1,024 characters, unless the key is announced.
+      // YAML readers look for the ':' within 1,024 characters only, unless "?" announces the key.
       const bool announced = key.size() > 1000;
       if (announced) {
         out += "? " + key + "\n";

@@ -10,7 +10,7 @@
 namespace railbed::facts {
 namespace {
 
-// Where things that belong to a function go.
+// The NIC, or the VF of it, that things found at a PCI function belong to.
 struct Place {
   size_t nic = 0;
   std::optional<size_t> vf;  // its position in that NIC's vfs
@@ -29,7 +29,7 @@ Nic nic_of(PciDevice device, const SriovState* sriov) {
   return nic;
 }
 
-// NICs with their VFs, empty so far, and where each function is.
+// Makes the NICs with their VFs (without contents yet) and returns the place of each function.
 Places place_functions(Attributes& attributes, PciScan pci, std::vector<Nic>& nics) {
   std::unordered_map<PciAddress, PciDevice> vf_devices;
   Places places;
@@ -61,7 +61,7 @@ Places place_functions(Attributes& attributes, PciScan pci, std::vector<Nic>& ni
   return places;
 }
 
-// Keeps the ports of the card itself, in their order; representors of its VFs become virtual interfaces.
+// Keeps the card's own ports, in their order; representors of its VFs become virtual interfaces.
 void order_ports(Attributes& attributes, Nic& nic, std::vector<NetInterface>& virtual_netdevs) {
   if (nic.netdevs.size() < 2) return;
   std::vector<std::pair<int, NetInterface>> ports;
@@ -91,7 +91,7 @@ LinkType type_of(const Nic& nic) {
   return nic.pci.class_code == "0200" ? LinkType::kEthernet : LinkType::kUnknown;
 }
 
-// RoCE's path MTU follows from the interface's; InfiniBand's is not in sysfs.
+// RoCE's path MTU follows from the interface's MTU. sysfs has none for InfiniBand.
 void set_active_mtu(RdmaDevice& device, const NetInterface* netdev) {
   if (netdev == nullptr) return;
   for (RdmaPort& port : device.ports)

@@ -21,8 +21,8 @@ namespace railbed::facts {
 void assemble(Attributes& attributes, PciScan pci, std::vector<FoundInterface> interfaces,
               std::vector<FoundRdma> devices, NodeFacts& facts);
 
-// What a PF says of its VFs. InfiniBand PFs report a VF's MAC as the front of something longer: left out.
-// GUIDs that nobody has set are zero: left out too.
+// Adds what a PF reports about its VFs, but no MAC of InfiniBand VFs, where it is the front of a longer address, and no
+// zero GUIDs, which nobody has set.
 void apply_vf_info(Nic& nic, const std::vector<os::VfInfo>& infos);
 
 }  // namespace railbed::facts

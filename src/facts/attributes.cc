@@ -17,7 +17,7 @@ std::string_view trimmed(std::string_view text) {
   return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);
 }
 
-// Cheap test before the real parser: most path components are no addresses, and its errors cost.
+// A cheap test before the real parser: most path components are no addresses, and making its errors is slow.
 bool looks_like_pci_address(std::string_view part) {
   return part.size() >= 12 && part[part.size() - 2] == '.' && part[part.size() - 5] == ':' &&
          part[part.size() - 8] == ':';

@@ -32,22 +32,22 @@ class Attributes {
  public:
   Attributes(const os::FileTree& files, std::vector<std::string>& problems) : files_(files), problems_(problems) {}
 
-  // The same tree, for another thread.
+  // The same tree with another list of problems, for another thread.
   Attributes with_problems(std::vector<std::string>& problems) const { return {files_, problems}; }
 
   std::optional<std::string> text(const std::string& path);  // without trailing white space
   std::optional<int64_t> number(const std::string& path);
   std::optional<int> small_number(const std::string& path);  // absent where it does not fit
-  std::optional<std::string> link(const std::string& path);  // where it points to, as written
-  std::string link_name(const std::string& path);            // the last component of that, or empty
-  std::vector<std::string> list(const std::string& path);    // in natural order; empty when there is none
+  std::optional<std::string> link(const std::string& path);  // the target, as written
+  std::string link_name(const std::string& path);            // the last component of the target, or empty
+  std::vector<std::string> list(const std::string& path);    // in natural order; empty when the directory is missing
   bool exists(const std::string& path) const { return files_.exists(path); }
 
-  // Recordings of /sys/bus only: what stands in folder `kind` ("net") of each PCI function, by name. Empty
-  // where /sys/class/net exists, as on every real machine.
+  // Only for recordings of /sys/bus: the entries of folder `kind` ("net") of each PCI function, by name. Empty where
+  // /sys/class/net exists, as on every real machine.
   std::map<std::string, PciAddress> children_of_functions(const std::string& kind);
 
-  // Notes an error that is worth a line, once.
+  // Notes an error for NodeFacts::problems, once.
   void note(const Error& error);
   void note(std::string line);
 

@@ -29,8 +29,8 @@ constexpr std::array kModules = {
     "rdma_ucm",  "siw",         "tun",       "vdpa",           "vfio",        "vfio_iommu_type1", "vfio_pci",
     "vhost_net", "vhost_vdpa"};
 
-// Asked for by name, so that a recording does not tell all that is loaded. /proc/modules serves trees without
-// /sys/module; the kernel lists built-in modules there only when they have parameters.
+// Looks each module up by name, so that a recording does not reveal all loaded modules. /proc/modules serves trees
+// without /sys/module, which lists built-in modules only when they have parameters.
 std::vector<std::string> loaded_modules(Attributes& attributes) {
   std::vector<std::string> loaded;
   bool in_sysfs = attributes.exists("/sys/module");
@@ -52,7 +52,7 @@ std::string netns_mode(Attributes& attributes, os::RdmaPort* rdma) {
   return parameter == "N" ? "exclusive" : "";
 }
 
-// What only devlink knows; igb and many others have none.
+// The eswitch mode, which only devlink knows; igb and many others have none.
 void ask_eswitch(os::EswitchPort& port, std::vector<Nic>& nics) {
   for (Nic& nic : nics) {
     if (nic.total_vfs)
@@ -62,7 +62,7 @@ void ask_eswitch(os::EswitchPort& port, std::vector<Nic>& nics) {
   }
 }
 
-// One request per PF that has VFs: the kernel fills VF information slowly.
+// One request per PF that has VFs, because the kernel needs long to fill in VF information.
 void ask_vfs(Attributes& attributes, os::LinkPort& links, std::vector<Nic>& nics) {
   for (Nic& nic : nics)
     for (const NetInterface& netdev : nic.netdevs) {

@@ -2,11 +2,10 @@
 #include "facts/facts_json.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
-#include <limits>
 #include <thread>
 
+#include "doc/fields.h"
 #include "doc/text.h"
 #include "doc/yaml.h"
 #include "facts/facts_fields.h"
@@ -16,6 +15,9 @@ namespace {
 
 constexpr std::string_view kApiVersion = "railbed.dev/v1";
 constexpr std::string_view kKind = "NodeFacts";
+constexpr std::string_view kEswitchModes[] = {eswitch_mode_name(EswitchMode::kLegacy),
+                                              eswitch_mode_name(EswitchMode::kSwitchdev)};  // in its order
+constexpr std::string_view kLinkTypes[] = {"unknown", "Ethernet", "InfiniBand"};            // in the order of LinkType
 
 template <typename T>
 concept Parseable = HasToString<T> && requires(std::string_view text) {
@@ -26,18 +28,6 @@ concept Counted = std::same_as<T, IfIndex> || std::same_as<T, VfIndex>;
 template <typename T>
 concept HasFields =
     std::is_class_v<T> && !HasToString<T> && !requires(T t) { t.size(); } && !requires(T t) { t.has_value(); };
-
-std::string_view link_type_text(LinkType type) {
-  switch (type) {
-    case LinkType::kUnknown:
-      return "unknown";
-    case LinkType::kEthernet:
-      return "Ethernet";
-    case LinkType::kInfiniband:
-      return "InfiniBand";
-  }
-  return "unknown";
-}
 
 // --- writing
 
@@ -63,7 +53,7 @@ doc::Value written(const std::string& value) {
   return value;
 }
 doc::Value written(LinkType value) {
-  return link_type_text(value);
+  return kLinkTypes[static_cast<size_t>(value)];
 }
 doc::Value written(EswitchMode value) {
   return eswitch_mode_name(value);
@@ -125,143 +115,50 @@ doc::Value written(const T& value) {
 
 // --- reading
 
+constexpr doc::Family kFamily{"RB-FACTS", 2, 1};  // number of unknown fields, of all else
+
+// Asks for each field of a struct, by the same list of fields that is written.
 class Reader {
  public:
-  Reader(const doc::Value& object, doc::Diagnostics& diagnostics) : object_(object), diagnostics_(diagnostics) {}
+  explicit Reader(doc::Fields& from) : from_(from) {}
 
   template <typename T>
   void operator()(const char* key, T& field) {
-    known_.push_back(key);
-    const doc::Value* value = object_.find(key);
-    if (value != nullptr) read(*value, key, field);
+    from_.read(key, field);
   }
-
-  // To be called last: what no field has asked for.
-  void report_unknown() {
-    for (const doc::Value::Member& member : *object_.as_object()) {
-      if (std::ranges::find(known_, member.key) != known_.end()) continue;
-      auto& warning = diagnostics_.warning("RB-FACTS-002", member.key_span,
-                                           fmt::format("node facts have no \"{}\" here", member.key));
-      if (std::string near = doc::nearest(member.key, known_); !near.empty())
-        warning.with_fix(fmt::format("did you mean \"{}\"?", near));
-    }
-  }
-  void allow(const char* key) { known_.push_back(key); }
-
- private:
-  void wrong(const doc::Value& value, std::string_view key, std::string_view wanted) {
-    diagnostics_.error("RB-FACTS-001", value.span,
-                       fmt::format("\"{}\" is {}, not {}", key, doc::kind_name(value.kind()), wanted));
-  }
-
-  template <std::integral T>
-  void read(const doc::Value& value, std::string_view key, T& field) {
-    const int64_t* number = value.as_int();
-    if (number == nullptr) return wrong(value, key, "a whole number");
-    if (*number < int64_t{std::numeric_limits<T>::min()} ||
-        *number > static_cast<int64_t>(std::min<uint64_t>(std::numeric_limits<T>::max(), INT64_MAX))) {
-      diagnostics_.error("RB-FACTS-001", value.span, fmt::format("\"{}\" is out of range: {}", key, *number));
-      return;
-    }
-    field = static_cast<T>(*number);
-  }
-  void read(const doc::Value& value, std::string_view key, bool& field) {
-    const bool* flag = value.as_bool();
-    if (flag == nullptr) return wrong(value, key, "true or false");
-    field = *flag;
-  }
-  void read(const doc::Value& value, std::string_view key, double& field) {
-    if (const int64_t* whole = value.as_int())
-      field = static_cast<double>(*whole);
-    else if (const double* number = value.as_double_exact())
-      field = *number;
-    else
-      wrong(value, key, "a number");
-  }
-  void read(const doc::Value& value, std::string_view key, std::string& field) {
-    const std::string* text = value.as_string();
-    if (text == nullptr) return wrong(value, key, "a text");
-    field = *text;
-  }
-  void read(const doc::Value& value, std::string_view key, uint64_t& field) {
-    const std::string* text = value.as_string();
-    if (text == nullptr) return wrong(value, key, "a text like \"0xfe80000000000000\"");
-    std::string_view digits = *text;
-    if (digits.starts_with("0x")) digits.remove_prefix(2);
-    auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), field, 16);
-    if (failure != std::errc() || end != digits.data() + digits.size())
-      diagnostics_.error("RB-FACTS-001", value.span,
-                         fmt::format("\"{}\" is \"{}\", not a text like \"0xfe80000000000000\"", key, *text));
-  }
-  void read(const doc::Value& value, std::string_view key, LinkType& field) {
-    const std::string* text = value.as_string();
-    if (text == nullptr) return wrong(value, key, "a text");
-    for (LinkType type : {LinkType::kUnknown, LinkType::kEthernet, LinkType::kInfiniband})
-      if (*text == link_type_text(type)) {
-        field = type;
-        return;
-      }
-    diagnostics_.error("RB-FACTS-001", value.span,
-                       fmt::format("\"{}\" is \"{}\", not Ethernet, InfiniBand or unknown", key, *text));
-  }
-  void read(const doc::Value& value, std::string_view key, EswitchMode& field) {
-    const std::string* text = value.as_string();
-    if (text == nullptr) return wrong(value, key, "a text");
-    if (auto mode = parse_eswitch_mode(*text))
-      field = *mode;
-    else
-      diagnostics_.error("RB-FACTS-001", value.span,
-                         fmt::format("\"{}\" is \"{}\", not legacy or switchdev", key, *text));
-  }
-  void read(const doc::Value& value, std::string_view key, std::map<std::string, std::string>& field) {
-    const doc::Value::Object* members = value.as_object();
-    if (members == nullptr) return wrong(value, key, "an object");
-    for (const doc::Value::Member& member : *members) read(member.value, member.key, field[member.key]);
-  }
-  template <Counted T>
-  void read(const doc::Value& value, std::string_view key, T& field) {
-    read(value, key, field.value);
-  }
-  template <Parseable T>
-  void read(const doc::Value& value, std::string_view key, T& field) {
-    const std::string* text = value.as_string();
-    if (text == nullptr) return wrong(value, key, "a text");
-    Result<T> parsed = T::parse(*text);
-    if (parsed)
-      field = *parsed;
-    else
-      diagnostics_.error("RB-FACTS-001", value.span, fmt::format("\"{}\": {}", key, parsed.error().story()));
-  }
-  template <typename T>
-  void read(const doc::Value& value, std::string_view key, std::optional<T>& field) {
-    if (value.is_null()) return;
-    read(value, key, field.emplace());
-  }
-  template <typename T>
-  void read(const doc::Value& value, std::string_view key, std::vector<T>& field) {
-    const doc::Value::Array* items = value.as_array();
-    if (items == nullptr) return wrong(value, key, "a list");
-    field.reserve(items->size());
-    for (const doc::Value& item : *items) read(item, key, field.emplace_back());
+  void operator()(const char* key, std::optional<EswitchMode>& field) { from_.choose(key, kEswitchModes, field); }
+  void operator()(const char* key, LinkType& field) { from_.choose(key, kLinkTypes, field); }
+  void operator()(const char* key, uint64_t& field) { from_.hex(key, field); }
+  void operator()(const char* key, std::optional<uint64_t>& field) { from_.hex(key, field); }
+  template <HasFields T>
+  void operator()(const char* key, T& field) {
+    from_.inside(key, [&](doc::Fields& inner) { read_all(inner, field); });
   }
   template <HasFields T>
-  void read(const doc::Value& value, std::string_view key, T& field) {
-    if (!value.is_object()) return wrong(value, key, "an object");
-    Reader inner(value, diagnostics_);
-    fields(inner, field);
-    inner.report_unknown();
+  void operator()(const char* key, std::optional<T>& field) {
+    from_.inside(key, [&](doc::Fields& inner) { read_all(inner, field.emplace()); });
+  }
+  template <HasFields T>
+  void operator()(const char* key, std::vector<T>& field) {
+    from_.each(key, field, [](doc::Fields& inner, T& one) { read_all(inner, one); });
   }
 
-  const doc::Value& object_;
-  doc::Diagnostics& diagnostics_;
-  std::vector<std::string_view> known_;
+  template <typename T>
+  static void read_all(doc::Fields& from, T& into) {
+    Reader reader(from);
+    fields(reader, into);
+    from.finish();
+  }
+
+ private:
+  doc::Fields& from_;
 };
 
 bool is_text(const doc::Value* value, std::string_view wanted) {
   return value != nullptr && value->is_string() && *value->as_string() == wanted;
 }
 
-// That this is what it should be, and of a version that can be read.
+// Whether this is a NodeFacts object, of a version that can be read.
 bool check_head(const doc::Value& value, doc::Diagnostics& diagnostics) {
   if (!is_text(value.find("kind"), kKind) || !is_text(value.find("apiVersion"), kApiVersion)) {
     const doc::Value* kind = value.find("kind");
@@ -303,10 +200,9 @@ std::optional<NodeFacts> from_value(const doc::Value& value, doc::Diagnostics& d
   doc::Diagnostics own;
   std::optional<NodeFacts> facts;
   if (check_head(value, own)) {
-    Reader reader(value, own);
-    for (const char* key : {"apiVersion", "kind", "version"}) reader.allow(key);
-    fields(reader, facts.emplace());
-    reader.report_unknown();
+    doc::Fields from(value, "", kFamily, own);
+    from.ignore({"apiVersion", "kind", "version"});
+    Reader::read_all(from, facts.emplace());
   }
   if (own.has_errors()) facts.reset();
   diagnostics.append(std::move(own));
@@ -362,7 +258,8 @@ std::vector<NodeFacts> parse_facts(doc::SourcePtr source, doc::Diagnostics& diag
     std::vector<std::jthread> running;
     for (size_t i = 0; i < parts.size(); ++i)
       running.emplace_back([&, i] {
-        // A copy each: values count the users of their source, and threads would wait for that counter.
+        // Each thread gets its own copy: values count the users of their source, and threads would compete for that
+        // counter.
         const auto own = std::make_shared<const doc::Source>(*source);
         const doc::LineIndex index(own);
         Part& part = parts[i];

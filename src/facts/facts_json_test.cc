@@ -11,7 +11,7 @@
 namespace railbed::facts {
 namespace {
 
-// Fills every field of a struct with something arbitrary, by the same list of fields that is written and read.
+// Fills every field of a struct with something arbitrary, by the same list of fields that writing and reading use.
 class Filler {
  public:
   template <typename T>
@@ -119,20 +119,21 @@ TEST(FactsJson, SaysWhatIsWrongAndWhere) {
     std::string finding;
   };
   const Case cases[] = {
-      {with("\"node\": 7"), "2:9: \"node\" is an integer, not a text [RB-FACTS-001] refused"},
-      {with("\"nics\": {}"), "2:9: \"nics\" is an object, not a list [RB-FACTS-001] refused"},
+      {with("\"node\": 7"),
+       "2:9: node must be a string, found an integer 7 [RB-FACTS-001] put it in quotes: \"7\" refused"},
+      {with("\"nics\": {}"), "2:9: nics must be a list, found an object [RB-FACTS-001] refused"},
       {with("\"nics\": [{\"address\": \"3c:00\"}]"),
-       "2:22: \"address\": \"3c:00\" is not a PCI address (one looks like 0000:3c:00.0) [RB-FACTS-001] refused"},
+       "2:22: nics[0].address: \"3c:00\" is not a PCI address (one looks like 0000:3c:00.0) [RB-FACTS-001] refused"},
       {with("\"nics\": [{\"numVfs\": 1e3}]"),
-       "2:21: \"numVfs\" is a number, not a whole number [RB-FACTS-001] refused"},
+       "2:21: nics[0].numVfs must be an integer, found a number 1e3 [RB-FACTS-001] refused"},
       {with("\"nics\": [{\"totalVfs\": 99999999999}]"),
-       "2:23: \"totalVfs\" is out of range: 99999999999 [RB-FACTS-001] refused"},
+       "2:23: nics[0].totalVfs must be -2147483648 to 2147483647, found 99999999999 [RB-FACTS-001] refused"},
       {with("\"nics\": [{\"linkType\": \"IB\"}]"),
-       "2:23: \"linkType\" is \"IB\", not Ethernet, InfiniBand or unknown [RB-FACTS-001] refused"},
+       "2:23: nics[0].linkType must be \"unknown\", \"Ethernet\" or \"InfiniBand\", found \"IB\" [RB-FACTS-001] refused"},
       {with("\"fabrics\": [{\"subnetPrefix\": \"fe80::\"}]"),
-       "2:30: \"subnetPrefix\" is \"fe80::\", not a text like \"0xfe80000000000000\" [RB-FACTS-001] refused"},
+       "2:30: fabrics[0].subnetPrefix must be a hexadecimal number of 64 bits like \"0x7f12\", found \"fe80::\" [RB-FACTS-001] refused"},
       {with("\"nics\": [{\"totalVFs\": 8}]"),
-       "2:11: node facts have no \"totalVFs\" here [RB-FACTS-002] did you mean \"totalVfs\"? read"},
+       "2:11: 'totalVFs' is not a field of nics[0]; it has no effect [RB-FACTS-002] did you mean 'totalVfs'? read"},
       {"{\"apiVersion\": \"railbed.dev/v1\", \"kind\": \"NodeFacts\", \"version\": 2}",
        "1:66: these node facts have version 2; this railbed (" RAILBED_VERSION
        ") reads up to version 1 [RB-FACTS-003] use the release of railbed that wrote them, or write them "

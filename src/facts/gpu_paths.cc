@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kKinds = {"PIX", "PXB", "PHB", "NODE", "SYS"};
 
-// The switches above a device, nearest first. `bridges` is root port, (upstream port, downstream port)…, so
-// every second one counted from the device is an upstream port; on reaching the root port there is none left.
+// The switches above a device, nearest first. `bridges` is the root port, then (upstream port, downstream port) of each
+// switch, so from the device upwards every second one is an upstream port.
 std::vector<PciAddress> switches(const PciDevice& device) {
   std::vector<PciAddress> found;
   for (size_t i = device.bridges.size(); i >= 2; i -= 2) found.push_back(device.bridges[i - 2]);

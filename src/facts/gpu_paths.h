@@ -22,7 +22,7 @@ namespace railbed::facts {
 std::string_view path_kind(const PciDevice& nic, const PciDevice& gpu);
 int path_rank(std::string_view kind);  // 0 for PIX to 4 for SYS; 5 for anything else
 
-// To all of `gpus`, nearest first, then by address.
+// The paths to all of `gpus`, nearest first, then by address.
 std::vector<GpuPath> gpu_paths(const PciDevice& nic, const std::vector<Gpu>& gpus);
 
 }  // namespace railbed::facts

@@ -50,7 +50,7 @@ std::string escaped(std::string_view text) {
     else
       result += c;
   }
-  // Blanks at the ends would be taken for layout.
+  // The parser strips blanks at the ends.
   if (result.starts_with(' ')) result.replace(0, 1, "\\s");
   if (result.ends_with(' ')) result.replace(result.size() - 1, 1, "\\s");
   return result;
@@ -88,7 +88,7 @@ class Parser {
   Result<std::string> path_of(std::string_view name) {
     if (!name.starts_with('/') && folder_.empty()) return wrong("a name before the first [folder]");
     std::string path = name.starts_with('/') ? std::string(name) : folder_ + "/" + std::string(name);
-    // A blank ends a name in this format, so none can have one; no attribute of the kernel that is read here does.
+    // A blank ends a name in this format. No kernel attribute that is read here has one in its name.
     bool plain = std::ranges::none_of(path, [](unsigned char c) { return c <= ' ' || c == 0x7f; });
     if (!plain || path.find("//") != std::string::npos || path.find("/../") != std::string::npos || name.empty())
       return wrong("not a plain name");
@@ -158,7 +158,7 @@ Result<std::unique_ptr<os::MemoryFiles>> parse_machine(std::string_view text, st
 std::string print_machine(const os::MemoryFiles& files) {
   std::string text;
   std::string folder = "/";
-  std::string open_directory;  // the last one seen, as long as nothing in it was seen
+  std::string open_directory;  // the last directory, while no entry below it has appeared
   auto add = [&](const std::string& path, auto&& line_of) {
     size_t slash = path.rfind('/');
     std::string parent = path.substr(0, slash);

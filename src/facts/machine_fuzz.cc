@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as a machine file, and whatever machine it gives: read, printed and read again.
+// Any text as a machine file: whatever machine it describes is read, printed and read again.
 #include <cstdint>
 #include <cstdlib>
 

@@ -19,7 +19,7 @@ std::string folder_of(const std::string& name) {
   return "/sys/class/net/" + name;
 }
 
-// "00:00:00:6c:fe:…" as bytes; empty when it is anything else.
+// "00:00:00:6c:fe:…" as bytes; empty for any other text.
 std::vector<uint8_t> address_bytes(std::string_view text) {
   std::vector<uint8_t> bytes;
   while (text.size() >= 2) {
@@ -43,7 +43,7 @@ void set_hardware_address(FoundInterface& found, const std::vector<uint8_t>& byt
 
 std::optional<PciAddress> parent_of(Attributes& attributes, const std::string& name) {
   std::optional<std::string> path = attributes.link(folder_of(name));
-  if (!path) path = attributes.link(folder_of(name) + "/device");  // kernels with folders, not links, there
+  if (!path) path = attributes.link(folder_of(name) + "/device");  // old kernels have folders instead of links there
   return path ? last_pci_address(*path) : std::nullopt;
 }
 
@@ -76,8 +76,8 @@ std::vector<FoundInterface> from_netlink(Attributes& attributes, os::LinkPort& p
     attributes.note(listed.error());
   std::set<IfIndex> with_default_route;
   if (auto listed = port.routes()) {
-    for (const os::Route& route : *listed)
-      if (!route.destination || route.destination->length == 0) with_default_route.insert(route.link);
+    for (const Route& route : *listed)
+      if (route.is_default()) with_default_route.insert(route.link);
   } else {
     attributes.note(listed.error());
   }
@@ -96,8 +96,8 @@ std::vector<FoundInterface> from_netlink(Attributes& attributes, os::LinkPort& p
   return found;
 }
 
-// Its name, from the link that the kernel keeps beside the attributes. `iflink` would not do: a veth has one,
-// too, and it may count in another namespace.
+// The name of the lower interface, from the link that the kernel keeps beside the attributes. `iflink` cannot serve: a
+// veth has one too, and its number may belong to another namespace.
 std::string lower_link(Attributes& attributes, const std::string& folder) {
   constexpr std::string_view kPrefix = "lower_";
   for (const std::string& name : attributes.list(folder))
@@ -108,7 +108,7 @@ std::string lower_link(Attributes& attributes, const std::string& folder) {
 std::optional<FoundInterface> from_sysfs(Attributes& attributes, const std::string& name, const std::string& folder) {
   std::optional<int> type = attributes.small_number(folder + "/type");
   std::optional<int> mtu = attributes.small_number(folder + "/mtu");
-  if (!type && !mtu) return std::nullopt;  // bonding_masters is a file among the interfaces
+  if (!type && !mtu) return std::nullopt;  // bonding_masters is a file in the folder of interfaces
   FoundInterface found{
       .folder = folder, .is_infiniband = type == kArphrdInfiniband, .is_loopback = type == kArphrdLoopback};
   found.facts.name = name;

@@ -23,10 +23,10 @@ struct FoundInterface {
   std::optional<PciAddress> pci;
   bool is_infiniband = false;  // ARPHRD_INFINIBAND
   bool is_loopback = false;
-  bool is_child = false;  // rides on another interface: a VLAN, an IPoIB partition
+  bool is_child = false;  // sits on another interface: a VLAN, an IPoIB partition
 };
 
-// By name, naturally. `links` may be null: then sysfs has to do.
+// In natural order of names. `links` may be null: then sysfs alone serves.
 std::vector<FoundInterface> scan_interfaces(Attributes& attributes, os::LinkPort* links);
 
 // A VF's or scalable function's representor in switchdev mode, by its phys_port_name ("pf0vf3", "c1pf0sf88").

@@ -30,7 +30,7 @@ enum class LinkType : uint8_t { kUnknown, kEthernet, kInfiniband };
 struct GidEntry {
   int index = 0;
   Gid gid;
-  std::string type;    // "IB", "RoCE v1", "RoCE v2"; empty where the kernel does not tell
+  std::string type;    // "IB", "RoCE v1", "RoCE v2"; empty where the kernel gives none
   std::string netdev;  // empty for InfiniBand
   friend bool operator==(const GidEntry&, const GidEntry&) = default;
 };
@@ -40,8 +40,8 @@ struct RdmaPort {
   LinkType link_type = LinkType::kUnknown;
   std::string state;                // "ACTIVE", "INIT", "ARMED", "DOWN"; empty: unknown
   std::string physical_state;       // "LinkUp", "Polling", "Disabled", …
-  std::optional<double> rate_gbps;  // data rate as sysfs tells it: "400 Gb/sec (4X NDR)" is 400
-  std::string rate_text;            // as sysfs spells it
+  std::optional<double> rate_gbps;  // data rate as in sysfs: "400 Gb/sec (4X NDR)" is 400
+  std::string rate_text;            // the spelling of sysfs
   std::optional<int> active_mtu;
   std::optional<int> lid;
   std::optional<int> sm_lid;
@@ -120,7 +120,7 @@ struct Vf {
   PciDevice pci;
   std::optional<NetInterface> netdev;  // absent when it has another driver or lives in another namespace
   std::optional<RdmaDevice> rdma;
-  // What the PF knows of it (IFLA_VFINFO); absent without that.
+  // As reported by the PF (IFLA_VFINFO); absent without a report.
   std::optional<MacAddress> admin_mac;
   std::optional<int> vlan;
   std::optional<int> vlan_qos;
@@ -141,7 +141,7 @@ struct Nic {
   PciDevice pci;
   LinkType link_type = LinkType::kUnknown;
   std::vector<NetInterface> netdevs;  // two for a card with two ports on one function
-  std::vector<RdmaDevice> rdma;       // usually one or none; soft ones are those on its netdevs
+  std::vector<RdmaDevice> rdma;       // usually one or none; includes soft devices on its netdevs
   std::string firmware;
   std::optional<int> total_vfs;  // sriov_totalvfs; absent: no SR-IOV
   int num_vfs = 0;
@@ -172,10 +172,10 @@ struct Fabric {
 struct NodeFacts {
   std::string node;                           // its name
   std::string kernel;                         // release
-  std::map<std::string, std::string> labels;  // those that the facts imply (NFD's) and kubernetes.io/hostname
+  std::map<std::string, std::string> labels;  // labels that the facts imply (NFD's) and kubernetes.io/hostname
   bool iommu = false;
   std::string rdma_netns_mode;                // "shared", "exclusive"; empty: no RDMA
-  std::vector<std::string> modules;           // of those railbed cares about, the loaded ones
+  std::vector<std::string> modules;           // the loaded ones of those that railbed looks for
   std::vector<Nic> nics;                      // by PCI address
   std::vector<NetInterface> virtual_netdevs;  // interfaces without a PCI device: bonds, bridges, dummies, veths
   std::vector<RdmaDevice> virtual_rdma;       // RDMA devices that belong to none of the NICs

@@ -17,7 +17,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// "0x15b3", "15B3", "15b3" to "15b3"; shorter ones get zeros in front.
+// "15b3" from "0x15b3", "15B3" or "15b3"; shorter numbers get leading zeros.
 std::string id_text(std::string_view text) {
   if (text.starts_with("0x")) text.remove_prefix(2);
   std::string id = lower(text);
@@ -25,7 +25,7 @@ std::string id_text(std::string_view text) {
   return id.size() < 4 ? std::string(4 - id.size(), '0') + id : id;
 }
 
-// "20700" (uevent), "0x020700" (class) to "0207": the programming interface is left out.
+// "0207" from "20700" (uevent) or "0x020700" (class), without the programming interface.
 std::string class_text(std::string_view text) {
   if (text.starts_with("0x")) text.remove_prefix(2);
   std::string code = lower(text);
@@ -34,8 +34,7 @@ std::string class_text(std::string_view text) {
   return code.substr(0, 4);
 }
 
-// Fills ids, class and driver from the uevent file; false when the machine's kernel or the recording has
-// none.
+// Fills ids, class and driver from the uevent file. False when the kernel or the recording has no such file.
 bool read_uevent(std::string_view text, PciDevice& device) {
   bool has_class = false;
   while (!text.empty()) {
@@ -85,7 +84,7 @@ void place_vf(Attributes& attributes, const std::string& folder, const PciDevice
   vf.iommu_group = iommu_group(attributes, folder);
 }
 
-// What only functions of interest are asked for.
+// Attributes that are read only for functions of interest.
 void read_place(Attributes& attributes, const std::string& folder, PciDevice& device) {
   std::optional<int> node = attributes.small_number(folder + "/numa_node");
   if (node && *node >= 0) device.numa_node = node;
@@ -101,8 +100,8 @@ std::optional<uint32_t> unsigned_number(std::optional<int64_t> number) {
   return static_cast<uint32_t>(*number);
 }
 
-// Where VF `index` is: computed from offset and stride (PCIe 9.2.1.2) where these give a function that is
-// there, which spares a link per VF; else as the link says.
+// The address of VF `index`: computed from offset and stride (PCIe 9.2.1.2) where such a function exists, which saves
+// reading a link per VF; otherwise from the link.
 std::optional<PciAddress> vf_address(Attributes& attributes, const PciAddress& pf, const std::string& folder,
                                      const SriovState& state, int index, const std::set<PciAddress>& present) {
   if (state.vf_offset && state.vf_stride) {
@@ -146,13 +145,13 @@ PciKind pci_kind(std::string_view class_code, std::string_view vendor) {
 
 PciScan scan_pci(Attributes& attributes, const std::set<PciAddress>& with_children) {
   PciScan scan;
-  std::map<PciAddress, size_t> positions;  // of those that are no VFs, in scan.network
+  std::map<PciAddress, size_t> positions;  // positions in scan.network, without VFs
   std::set<PciAddress> addresses;
   for (const std::string& name : attributes.list(std::string(kDevices))) {
     Result<PciAddress> address = PciAddress::parse(name);
     if (address) addresses.insert(*address);
   }
-  // By address: a PF's routing id is below those of its VFs, so VFs are known when their turn comes.
+  // In order of addresses: a PF's routing id is below those of its VFs, so it is read before them.
   for (const PciAddress& address : addresses) {
     std::string folder = fmt::format("{}/{}", kDevices, address);
     PciDevice device{.address = address};

@@ -7,7 +7,7 @@
 namespace railbed::facts {
 namespace {
 
-// What follows `key` and two blanks at the start of a line of `text`, to the end of that line.
+// The rest of the line that begins with `key` and two blanks.
 std::string_view line_value(std::string_view text, std::string_view key) {
   std::string needle = "\n" + std::string(key) + "  ";
   size_t at = text.find(needle);

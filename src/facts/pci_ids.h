@@ -17,19 +17,19 @@ class PciIds {
   PciIds() = default;  // knows no names
   explicit PciIds(std::string text) : text_(std::move(text)) {}
 
-  // Four lower-case hexadecimal digits each. Empty when the list does not have it.
+  // Ids have four lower-case hexadecimal digits. Empty when the list lacks the id.
   std::string vendor(std::string_view vendor_id) const;
   std::string device(std::string_view vendor_id, std::string_view device_id) const;
 
  private:
-  // The lines of a vendor: its name up to the next vendor.
+  // The lines of a vendor, from its name to the next vendor.
   std::string_view block(std::string_view vendor_id) const;
 
   std::string text_;
 };
 
-// "ConnectX-7" of "MT2910 Family [ConnectX-7]": what people call it. Names without brackets stay, without
-// "Ethernet Controller", "Network Connection" and the like around them.
+// The name that people use: "ConnectX-7" for "MT2910 Family [ConnectX-7]". Names without brackets lose only "Ethernet
+// Controller", "Network Connection" and the like.
 std::string short_model(std::string_view model);
 
 }  // namespace railbed::facts

@@ -24,8 +24,8 @@ std::optional<T> parsed(const std::optional<std::string>& text) {
   return value ? std::optional<T>(*value) : std::nullopt;
 }
 
-// Which character devices each RDMA device has: /sys/class/infiniband_verbs/uverbs0/ibdev and its like. issmN
-// comes with umadN.
+// The character devices of each RDMA device, from /sys/class/infiniband_verbs/uverbs0/ibdev and the like. Each umadN
+// has an issmN.
 std::map<std::string, std::vector<std::string>> char_devices(Attributes& attributes) {
   std::vector<std::string> paths;
   std::set<std::string> issms;
@@ -53,7 +53,7 @@ class PortReader {
   PortReader(Attributes& attributes, std::string folder, bool whole_tables)
       : attributes_(attributes), folder_(std::move(folder)), whole_tables_(whole_tables) {}
 
-  // What netlink has told of the port stands; sysfs completes it.
+  // Fills from sysfs what netlink did not report about the port.
   void complete(RdmaPort& port) {
     if (port.state.empty()) port.state = after_number(text("state").value_or(""));
     if (port.physical_state.empty()) port.physical_state = after_number(text("phys_state").value_or(""));
@@ -71,7 +71,7 @@ class PortReader {
     port.port_guid = gid.interface_id();
   }
 
-  // The first interface that a GID names.
+  // The first interface that an entry of the GID table names.
   std::string gid_netdev() {
     for (const std::string& index : attributes_.list(folder_ + "/gid_attrs/ndevs"))
       if (std::optional<std::string> name = text("gid_attrs/ndevs/" + index); name && !name->empty()) return *name;
@@ -92,7 +92,7 @@ class PortReader {
       // Kernels fill unused entries with zeros, or with the bare prefix.
       if (!gid || gid->interface_id().is_zero()) {
         if (index == 0 && gid && !gid->is_zero() && !port.subnet_prefix)
-          port.subnet_prefix = gid->subnet_prefix();  // a port without a GUID has a prefix all the same
+          port.subnet_prefix = gid->subnet_prefix();  // a port without a GUID still has a prefix
         ++empty;
         continue;
       }
@@ -126,7 +126,7 @@ class PortReader {
   bool whole_tables_;
 };
 
-// netlink's own spellings to those of sysfs.
+// Translates netlink's spelling into that of sysfs.
 std::string sysfs_spelling(const std::string& state) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kNames = {{
       {"SLEEP", "Sleep"},
@@ -158,7 +158,7 @@ RdmaDevice from_netlink(const os::RdmaLink& link) {
                             .lid = port.lid,
                             .sm_lid = port.sm_lid,
                             .subnet_prefix = port.subnet_prefix});
-  // The protocol is that of the first port; cards can have ports of both kinds.
+  // The device's protocol is that of its first port; a card can have ports of both kinds.
   if (device.ports.size() == 1) device.ports.front().link_type = link_type_of_protocol(link.protocol);
   return device;
 }
@@ -243,7 +243,7 @@ std::vector<RdmaName> rdma_names(Attributes& attributes) {
   read_each(attributes, listed.size(), [&](Attributes& own, size_t i) {
     std::string folder = std::string(kClass) + listed[i];
     std::optional<std::string> path = own.link(folder);
-    // The folder itself is a shorter way for the kernel than through the link, and there are a thousand.
+    // The kernel resolves the folder itself faster than a path through the link, and there can be a thousand of them.
     if (path && path->starts_with("../../devices/")) folder = "/sys" + path->substr(5);
     if (!path) path = own.link(folder + "/device");
     names[i] = {.name = listed[i],

@@ -11,7 +11,7 @@
 
 namespace railbed::facts {
 
-// Sentences for people; empty when at least one NIC can make VFs.
+// Sentences for people; none when at least one NIC can make VFs.
 std::vector<std::string> sriov_advice(const NodeFacts& facts);
 
 }  // namespace railbed::facts

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What real machines have that a naive reader trips over: one test each, on a machine of a few lines.
+// Features of real machines on which a naive reader fails: one test each, on a machine of a few lines.
 #include <gtest/gtest.h>
 
 #include "facts/collect.h"
@@ -11,7 +11,7 @@ namespace {
 
 using testing_fixture::facts_of;
 
-// An InfiniBand function below a root port of its own, with an RDMA device of one port.
+// An InfiniBand function below its own root port, with an RDMA device of one port.
 std::string rdma_machine(std::string_view name, std::string_view port) {
   return fmt::format(
       "[/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0]\n"
@@ -94,7 +94,7 @@ TEST(Surprises, TwoPortsOnOneFunctionOfDifferentKinds) {
   ASSERT_EQ(facts.nics.size(), 1U);
   const Nic& nic = facts.nics[0];
   ASSERT_EQ(nic.netdevs.size(), 2U);
-  EXPECT_EQ(nic.netdevs[0].name, "ib0");  // by port, not by name
+  EXPECT_EQ(nic.netdevs[0].name, "ib0");  // ordered by port, not by name
   ASSERT_EQ(nic.rdma[0].ports.size(), 2U);
   EXPECT_EQ(nic.rdma[0].ports[0].link_type, LinkType::kInfiniband);
   EXPECT_EQ(nic.rdma[0].ports[1].link_type, LinkType::kEthernet);
@@ -260,7 +260,7 @@ TEST(Surprises, AVlanRidesOnAPfAndAVethDoesNot) {
         name);
   machine += "/sys/devices/virtual/net/eth0.7/lower_eth0 -> ../../../pci0000:00/0000:01:00.0/net/eth0\n";
   NodeFacts from_files = facts_of(machine);
-  // The same told by netlink, which has the kinds.
+  // The same machine with netlink facts, which include the kinds.
   machine +=
       "/railbed/links.json <<END\n"
       "{\"links\": [{\"index\": 2, \"name\": \"eth0\", \"arpType\": 1, \"mtu\": 1500},\n"

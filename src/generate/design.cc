@@ -25,7 +25,7 @@ std::string label(const NodeFacts& node, const Nic& nic) {
   return fmt::format("{} of node {}", graph::pf_label(nic), node.node);
 }
 
-// Why a port of the right kind is not taken; empty when it is.
+// The reason to skip a port of the right kind; empty when there is none.
 std::string why_not(const NodeFacts& node, const Nic& nic, const Wish& wish) {
   if (wish.profile != Profile::kHostDevice && nic.total_vfs.value_or(0) <= 0)
     return "it makes no VFs (sriov_totalvfs is 0 or absent: enable SR-IOV in the card's firmware)";
@@ -57,7 +57,7 @@ std::vector<Port> usable_ports(const std::vector<NodeFacts>& nodes, Design& desi
   return ports;
 }
 
-// Ports of one subnet reach each other; of several subnets the one with most ports is taken.
+// Ports of one subnet reach each other. Of several subnets only the one with most ports stays in the design.
 void keep_one_fabric(std::vector<Port>& ports, Design& design) {
   const auto prefix = [](const Port& port) {
     const facts::RdmaPort* rdma = rdma_port(*port.nic);
@@ -77,7 +77,7 @@ void keep_one_fabric(std::vector<Port>& ports, Design& design) {
   });
 }
 
-// The n-th port of every node, by PCI address, is rail n.
+// Rail n has the n-th port of every node, in the order of PCI addresses.
 void make_rails(const std::vector<Port>& ports, Design& design) {
   for (const Port& port : ports) {
     if (design.nodes.empty() || design.nodes.back() != port.node) design.nodes.push_back(port.node);
@@ -106,7 +106,7 @@ Result<void> give_ranges(Design& design) {
   const IpPrefix all = TRY(IpPrefix::parse(design.wish.addresses).context("the rails' addresses"));
   IpAddress next = all.network();
   for (Rail& rail : design.rails) {
-    // The network and its broadcast address are not given out.
+    // The network address and the broadcast address cannot be assigned.
     const auto wanted = static_cast<uint64_t>(addresses_needed(rail) + addresses_needed(rail) / 5 + 2);
     const int host_bits = std::max(8, static_cast<int>(std::bit_width(wanted - 1)));
     rail.range = {next, next.bits() - host_bits};

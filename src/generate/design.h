@@ -26,9 +26,9 @@ enum class Profile : uint8_t {
 struct Wish {
   Profile profile = Profile::kInfiniband;
   int vfs = 8;                             // per PF; fewer where the card has fewer
-  int pods_per_node = 1;                   // that run at once, each with a VF on every rail
-  int mtu = 0;                             // 0: 9000 for RoCE in hardware, otherwise as it is
-  bool soft_rdma = false;                  // ports without RDMA are taken too
+  int pods_per_node = 1;                   // pods that run at once, each with a VF on every rail
+  int mtu = 0;                             // 0: 9000 for RoCE in hardware, otherwise unchanged
+  bool soft_rdma = false;                  // take ports without RDMA as well
   std::string addresses = "10.64.0.0/12";  // the rails' ranges are cut out of it
   std::string resource_prefix = "openshift.io";
   std::string operator_namespace = "openshift-sriov-network-operator";
@@ -44,22 +44,22 @@ struct Port {
 struct Rail {
   std::string name;         // "rail0"; also the resource and the network
   std::vector<Port> ports;  // one of each node that has this rail
-  int vfs = 0;              // per PF: what all of them can make
+  int vfs = 0;              // per PF: the number that every port of the rail allows
   IpPrefix range;           // big enough for all VFs of all nodes and a fifth more
 };
 
 struct Design {
   Wish wish;
-  std::vector<const facts::NodeFacts*> nodes;  // those that have rails
+  std::vector<const facts::NodeFacts*> nodes;  // nodes that have rails
   std::vector<Rail> rails;
   std::vector<std::string> notes;
 };
 
 Result<Design> design(const std::vector<facts::NodeFacts>& nodes, const Wish& wish);
 
-// Addresses that a rail needs: one per VF of every node.
+// The number of addresses that a rail needs: one per VF of every node.
 int addresses_needed(const Rail& rail);
-// VFs of a rail that the pods take at once, per node.
+// The number of VFs of one rail that the pods of a node take at once.
 int vfs_needed(const Design& design);
 
 }  // namespace railbed::generate

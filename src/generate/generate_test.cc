@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For every machine of testdata/discover and every profile: what is generated gives no finding in check.
+// For every machine of testdata/discover and every profile: check has no finding about the generated manifests.
 #include <gtest/gtest.h>
 
 #include "base/testdata.h"
@@ -47,7 +47,7 @@ TEST(GenerateTest, FitsTheNodesAndCheckFindsNothing) {
   }
 }
 
-// Nodes whose rails have other addresses get policies of their own; ranges hold the VFs of all nodes.
+// Nodes with other PCI addresses get their own policies; the ranges are large enough for the VFs of all nodes.
 TEST(GenerateTest, NodesThatDifferGetTheirOwnPolicies) {
   auto nodes = nodes_of("gpu8-ib8");
   nodes.push_back(nodes_of("seed-six-cx7")[0]);

@@ -32,7 +32,7 @@ bool hardware_rdma(const Rail& rail) {
   });
 }
 
-// 0: as it is.
+// 0: the MTU stays as it is.
 int mtu_of(const Design& design, const Rail& rail) {
   if (design.wish.mtu > 0) return design.wish.mtu;
   if (!infiniband(rail)) return hardware_rdma(rail) ? 9000 : 0;
@@ -42,7 +42,7 @@ int mtu_of(const Design& design, const Rail& rail) {
   return now.size() > 1 ? *now.rbegin() : 0;
 }
 
-// Whether one policy can speak about all nodes of the rail.
+// Whether one policy can select the rail's port on all nodes: same PCI address, same vendor and device.
 bool is_alike(const Rail& rail) {
   const facts::PciDevice& first = rail.ports.front().nic->pci;
   return std::ranges::all_of(rail.ports, [&](const Port& port) {
@@ -51,7 +51,7 @@ bool is_alike(const Rail& rail) {
   });
 }
 
-// The same, and no other rail has one of these addresses on some node.
+// One policy per rail selects nothing else when the rail is alike on all nodes and every node has it.
 bool one_policy_is_enough(const Design& design) {
   return std::ranges::all_of(design.rails, is_alike) &&
          std::ranges::all_of(design.rails, [&](const Rail& rail) { return rail.ports.size() == design.nodes.size(); });
@@ -98,7 +98,7 @@ Value vf_network(const Design& design, const Rail& rail) {
   return out;
 }
 
-// A whole port: the device by its PCI address, its RDMA device with it.
+// The network of a whole port: the device by its PCI address, together with its RDMA device.
 Value port_network(const Design& design, const Rail& rail, const Port& port, bool for_all) {
   const std::string name = for_all ? rail.name : fmt::format("{}-{}", rail.name, port.node->node);
   Value out = object("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", name, design.wish.pod_namespace);
@@ -128,9 +128,9 @@ struct Variable {
   std::string_view name, value;
 };
 
-// What NCCL, UCX and NVSHMEM cannot find out themselves in a pod with several rails.
+// Settings that NCCL, UCX and NVSHMEM cannot find out by themselves in a pod with several rails.
 constexpr Variable kEnvironment[] = {
-    {"NCCL_SOCKET_IFNAME", "eth0"},  // the pod network is for start-up only
+    {"NCCL_SOCKET_IFNAME", "eth0"},  // the pod network serves only for the start-up
     {"NCCL_CROSS_NIC", "0"},         // rings stay on their rail
     {"UCX_TLS", "rc,cuda_copy,cuda_ipc,sm,self"},
     {"NVSHMEM_REMOTE_TRANSPORT", "ibrc"},
@@ -138,7 +138,7 @@ constexpr Variable kEnvironment[] = {
     {"NVSHMEM_ENABLE_NIC_PE_MAPPING", "1"},
 };
 
-// GPUs for the pod: one per rail, where each rail's port is on a PCI switch or host bridge with a GPU.
+// GPUs for the pod: one per rail where each rail's port shares a PCI switch or host bridge with a GPU.
 size_t gpus_for(const facts::NodeFacts& node, const std::vector<const Rail*>& rails) {
   const auto is_near = [&](const Rail* rail) {
     const auto port = std::ranges::find(rail->ports, &node, &Port::node);
@@ -165,7 +165,7 @@ Value container(const Design& design, const facts::NodeFacts& node, const std::v
   out.set("securityContext", Value::object())
       .set("capabilities", Value::object())
       .set("add", Value::array())
-      .push("IPC_LOCK");  // memory that is registered for RDMA is locked
+      .push("IPC_LOCK");  // memory registered for RDMA is locked memory
   Value limits = Value::object();
   limits.set("cpu", "8");
   limits.set("memory", "64Gi");

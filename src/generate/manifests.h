@@ -15,7 +15,7 @@
 namespace railbed::generate {
 
 std::vector<doc::Value> manifests(const Design& design);
-// All of them as one YAML stream, with a comment that says what it is made from.
+// All manifests as one YAML stream, with a comment that names their source.
 std::string to_yaml(const Design& design);
 
 }  // namespace railbed::generate

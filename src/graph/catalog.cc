@@ -23,7 +23,7 @@ doc::Span span_of(const api::Metadata& meta) {
   return meta.name.span.known() ? meta.name.span : meta.span;
 }
 
-// Objects of one kind by key; of two with one key the later counts, as with kubectl apply.
+// Objects of one kind by key. Of two objects with one key the later one counts, as with kubectl apply.
 template <typename T>
 std::vector<const T*> latest(const std::vector<T>& objects, std::string_view kind, Diagnostics& diagnostics) {
   std::map<std::string, const T*> by_key;
@@ -43,18 +43,21 @@ std::vector<const T*> latest(const std::vector<T>& objects, std::string_view kin
   return kept;
 }
 
-// Why a policy cannot be carried out on any node, with its finding; empty when it can.
+// Why no node can carry out this policy (also reported as a finding); empty when nodes can.
 std::string refuse(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagnostics) {
-  auto error = [&](std::string_view id, const doc::Span& span, std::string text, std::string fix) {
-    diagnostics.error(id, span.known() ? span : span_of(policy.meta), text).with_fix(std::move(fix));
+  const auto error = [&](std::string_view id, const doc::Span& span, std::string text, std::string fix,
+                         doc::Audience audience = doc::Audience::kEveryone) {
+    diagnostics.error(id, span.known() ? span : span_of(policy.meta), text).with_fix(std::move(fix)).audience =
+        audience;
     return text;
   };
+  constexpr auto kOneMachine = doc::Audience::kOneMachine;
   const api::NicSelector& selector = policy.nic_selector;
   if (!selector.net_filter->empty())
     return error("RB-POLICY-004", selector.net_filter.span,
                  "netFilter is for virtual machines whose NICs are VFs already; standalone railbed has "
                  "no metadata service to ask",
-                 "select by vendor, deviceID, rootDevices or pfNames");
+                 "select by vendor, deviceID, rootDevices or pfNames", kOneMachine);
   if (empty(selector))
     return error("RB-POLICY-003", selector.span, "an empty nicSelector matches nothing",
                  "name at least one of vendor, deviceID, rootDevices, pfNames");
@@ -63,8 +66,8 @@ std::string refuse(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagn
                  "isRdma needs the kernel's driver, deviceType vfio-pci takes it away",
                  "isRdma: false, or deviceType: netdevice");
   if (!policy.vdpa_type->empty())
-    return error("RB-POLICY-007", policy.vdpa_type.span, "vdpaType is not supported by this version",
-                 "remove vdpaType");
+    return error("RB-POLICY-007", policy.vdpa_type.span, "vdpaType is not supported by this version", "remove vdpaType",
+                 kOneMachine);
   for (const auto& name : selector.pf_names)
     if (name->vfs && (name->vfs->first > name->vfs->last || name->vfs->last >= *policy.num_vfs))
       return error("RB-POLICY-006", name.span,
@@ -79,11 +82,15 @@ std::string refuse(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagn
 void tell_what_is_not_done(const api::SriovNetworkNodePolicy& policy, Diagnostics& diagnostics) {
   if (policy.bridge.present && !policy.bridge->is_null() && policy.bridge->as_object() &&
       !policy.bridge->as_object()->empty())
-    diagnostics.warning("RB-POLICY-013", policy.bridge.span,
-                        "bridge: Open vSwitch bridges are not made by this version; the VFs are");
+    diagnostics
+        .warning("RB-POLICY-013", policy.bridge.span,
+                 "bridge: Open vSwitch bridges are not made by this version; the VFs are")
+        .for_one_machine();
   if (*policy.need_vhost_net)
-    diagnostics.note("RB-POLICY-014", policy.need_vhost_net.span,
-                     "needVhostNet needs a container runtime; standalone pods share the machine's /dev");
+    diagnostics
+        .note("RB-POLICY-014", policy.need_vhost_net.span,
+              "needVhostNet needs a container runtime; standalone pods share the machine's /dev")
+        .for_one_machine();
 }
 
 Policy entry(const api::SriovNetworkNodePolicy& policy, const Options& options, Diagnostics& diagnostics) {
@@ -139,7 +146,7 @@ void add_network(Catalog& catalog, api::NetworkAttachmentDefinition definition, 
   catalog.networks.insert_or_assign(network.key, std::move(network));
 }
 
-// A network whose resource no policy makes: a wrong prefix and a misspelt name are the usual reasons.
+// Reports networks whose resource no policy provides: a wrong prefix and a misspelt name are the usual reasons.
 void check_resources(const Catalog& catalog, Diagnostics& diagnostics) {
   std::set<std::string, std::less<>> made;
   for (const Policy& policy : catalog.policies)
@@ -174,7 +181,7 @@ void check_networks_of_pods(const Catalog& catalog, Diagnostics& diagnostics) {
       }
       auto& told = diagnostics.error("RB-POD-001", selection.name.span.known() ? selection.name.span : selection.span,
                                      fmt::format("pod {} asks for network {}, which is not there", pod->key(), key));
-      told.looks_for(key);
+      told.looks_for(key).that_says(doc::Says::kMissingNetwork);
       if (elsewhere.empty()) elsewhere = doc::nearest(key, candidates);
       if (!elsewhere.empty()) told.with_fix("did you mean " + elsewhere + "?");
     }
@@ -187,7 +194,7 @@ Catalog index(const api::Objects& objects, const Options& options, Diagnostics& 
   catalog.options = options;
   for (const auto* policy : latest(objects.policies, "policy", diagnostics))
     catalog.policies.push_back(entry(*policy, options, diagnostics));
-  // Highest number first, then by name: what comes later wins, so number 0 wins.
+  // Highest number first, then by name: a later policy wins, so the one with number 0 wins.
   std::ranges::stable_sort(catalog.policies, [](const Policy& a, const Policy& b) {
     return std::tuple(-*a.object->priority, *a.object->meta.name, *a.object->meta.ns) <
            std::tuple(-*b.object->priority, *b.object->meta.name, *b.object->meta.ns);

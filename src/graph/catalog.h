@@ -20,14 +20,14 @@ namespace railbed::graph {
 
 struct Options {
   std::string resource_prefix = "openshift.io";
-  bool soft_rdma = false;  // for all nodes; a Node object can ask for itself
+  bool soft_rdma = false;  // for all nodes; a Node object can also ask for itself alone
 };
 
 struct Policy {
   const api::SriovNetworkNodePolicy* object = nullptr;
   std::string key;       // "namespace/name"
   std::string resource;  // with prefix
-  std::string place;     // "policy rail0 (policy.yaml:9:3)", as reasons begin
+  std::string place;     // "policy rail0 (policy.yaml:9:3)", the beginning of reasons
   bool rdma = false;     // isRdma, or linkType IB with a kernel driver
   DeviceType device_type = DeviceType::kNetdevice;
   bool ignored = false;  // named "default", or without VFs
@@ -43,7 +43,7 @@ struct Network {
 
 struct Catalog {
   Options options;
-  std::vector<Policy> policies;  // in the order in which they apply: the last one wins
+  std::vector<Policy> policies;  // in the order in which they apply: a later one wins
   std::map<std::string, Network, std::less<>> networks;
   std::vector<const api::Pod*> pods;
   std::map<std::string, const api::Node*, std::less<>> nodes;

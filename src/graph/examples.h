@@ -17,7 +17,7 @@ inline PciAddress pci(std::string_view text) {
   return PciAddress::parse(text).value();
 }
 
-// A NIC with `total` VFs to give and none made, up, at "0000:<bus>:00.0".
+// A NIC at "0000:<bus>:00.0" that is up, allows `total` VFs and has none yet.
 inline facts::Nic nic(std::string name, int bus, int total = 8, std::string vendor = "8086",
                       std::string device = "10c9") {
   facts::Nic made;
@@ -57,7 +57,7 @@ inline facts::Nic infiniband(std::string name, int bus, int total = 8) {
   return made;
 }
 
-// With `count` VFs, bound to the kernel's driver and with an interface each.
+// The same NIC with `count` VFs, each bound to the kernel's driver and with an interface.
 inline facts::Nic with_vfs(facts::Nic made, int count) {
   made.num_vfs = count;
   for (int i = 0; i < count; ++i) {

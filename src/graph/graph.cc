@@ -23,7 +23,7 @@ doc::Span span_of(const Policy& policy) {
 // One policy on this node while the graph is being made.
 struct Standing {
   const Policy* policy = nullptr;
-  std::string mismatch;  // of labels; empty: the node is meant
+  std::string mismatch;  // of labels; empty when the policy selects this node
   int matched_nics = 0;
   PolicyOutcome outcome;
   struct Refused {
@@ -67,7 +67,7 @@ class Resolver {
     return standings_[static_cast<size_t>(policy - graph_.catalog->policies.data())];
   }
 
-  // Told once per policy and node; other PFs with the same objection are added to that.
+  // A finding appears once per policy and node; further PFs with the same objection become notes of it.
   void refuse(const Policy* policy, const facts::Nic& nic, const Objection& objection) {
     graph_.refusals.push_back({policy, &nic, pf_name(nic), objection.reason, objection.needs_reboot});
     for (Standing::Refused& earlier : standing(policy).refused)
@@ -83,8 +83,9 @@ class Resolver {
     std::set<std::pair<std::string, std::string>> told;
     for (const auto& [policy, objection] : objections_) {
       if (!told.insert({objection.id, objection.reason}).second) continue;  // of the PF, told with its first policy
-      doc::Diagnostic& finding =
-          diagnostics_.error(objection.id, objection.span, objection.reason).with_fix(objection.fix);
+      doc::Diagnostic& finding = diagnostics_.error(objection.id, objection.span, objection.reason)
+                                     .with_fix(objection.fix)
+                                     .that_explains(objection.explains);
       for (const Standing::Refused& refused : standing(policy).refused)
         if (refused.id == objection.id && !refused.more.empty())
           finding.note({}, fmt::format("the same for {}", fmt::join(refused.more, ", ")));
@@ -144,7 +145,7 @@ class Resolver {
     return wanted;
   }
 
-  // The operator takes the last policy's value for the whole PF and says nothing.
+  // The operator takes the last policy's value for the whole PF without a word; a warning shows which one counts.
   void tell_conflicts(const PfWanted& wanted, const Policy& policy) {
     const api::SriovNetworkNodePolicy& lead = *wanted.lead->object;
     const api::SriovNetworkNodePolicy& other = *policy.object;
@@ -160,7 +161,7 @@ class Resolver {
       tell_one("eSwitchMode", other.eswitch_mode.span, lead.eswitch_mode.span);
     if (*other.externally_managed != *lead.externally_managed)
       tell_one("externallyManaged", other.externally_managed.span, lead.externally_managed.span);
-    // linkType needs no comparison: a policy whose linkType is not the PF's was refused.
+    // linkType needs no comparison: resolve has already refused a policy whose linkType is not the PF's.
   }
 
   PolicyOutcome conclude(Standing& standing) {
@@ -204,7 +205,7 @@ class Resolver {
 
   Diagnostics& diagnostics_;
   Graph graph_;
-  std::vector<Standing> standings_;  // as Catalog::policies
+  std::vector<Standing> standings_;  // in the order of Catalog::policies
   std::vector<std::pair<const Policy*, Objection>> objections_;
 };
 
@@ -239,14 +240,17 @@ void check_policies_across(std::span<const Graph> graphs, Diagnostics& diagnosti
                                fmt::join(shadowed->shadowed_by, ", ")))
           .with_fix("give it VFs of its own (pfNames with a range), or a lower priority number");
     else if (no_match != nullptr)
-      diagnostics.warning("RB-POLICY-009", no_match->span,
-                          fmt::format("policy {} matches no NIC of node {}: {}", no_match->policy, no_match_node->node,
-                                      no_match->detail));
+      diagnostics
+          .warning("RB-POLICY-009", no_match->span,
+                   fmt::format("policy {} matches no NIC of node {}: {}", no_match->policy, no_match_node->node,
+                               no_match->detail))
+          .that_says(doc::Says::kMatchesNoNic);
     else
       diagnostics
           .warning("RB-POLICY-010", first.span,
                    fmt::format("policy {} does not select {}: {}", first.policy, where, first.detail))
-          .with_fix("label the node, or give a Node object with its labels");
+          .with_fix("label the node, or give a Node object with its labels")
+          .that_says(doc::Says::kSelectsNoNode);
   }
 }
 
@@ -273,7 +277,8 @@ void check_pods_across(std::span<const Graph> graphs, Diagnostics& diagnostics) 
           .note("RB-POD-005", pod->meta.name.span,
                 fmt::format("pod {} names no node and is counted on {}{}", pod->key(), fmt::join(nodes, ", "),
                             more == 0 ? "" : fmt::format(" and {} more", more)))
-          .with_fix("spec.nodeName");
+          .with_fix("spec.nodeName")
+          .for_one_machine();
     }
   }
 }

@@ -25,19 +25,19 @@
 
 namespace railbed::graph {
 
-// The VFs of one PF that a policy has.
+// The VFs of one PF that belong to a policy.
 struct VfGroup {
   const Policy* policy = nullptr;
-  std::vector<VfRange> vfs;  // joined
+  std::vector<VfRange> vfs;  // as join() returns them
 };
 
-// What the policies in effect want of one PF.
+// What the policies in effect ask of one PF.
 struct PfWanted {
   const facts::Nic* nic = nullptr;
-  std::string name;                      // of its interface, or its PCI address
-  const Policy* lead = nullptr;          // the one whose eSwitchMode, linkType, externallyManaged count
+  std::string name;                      // the PF's interface, or its PCI address
+  const Policy* lead = nullptr;          // its eSwitchMode, linkType and externallyManaged count
   const Policy* num_vfs_from = nullptr;  // the one that wants most VFs
-  const Policy* mtu_from = nullptr;      // the one that wants the largest MTU; null where nobody wants one
+  const Policy* mtu_from = nullptr;      // the one that asks for the largest MTU; null where none asks for one
   int num_vfs = 0;
   int mtu = 0;  // 0: as it is
   EswitchMode eswitch_mode = EswitchMode::kLegacy;
@@ -56,9 +56,9 @@ struct Refusal {
 
 struct PodNetwork {
   const api::NetworkSelection* selection = nullptr;
-  const Network* network = nullptr;  // null: there is none of that name
+  const Network* network = nullptr;  // null: no network has that name
   std::string key;                   // "namespace/name" as asked for
-  std::string interface;             // net1, net2, … where the pod does not say
+  std::string interface;             // net1, net2, … where the pod gives no name
 };
 
 struct PodOnNode {
@@ -69,7 +69,7 @@ struct PodOnNode {
 struct Graph {
   const Catalog* catalog = nullptr;
   const facts::NodeFacts* facts = nullptr;
-  std::map<std::string, std::string> labels;  // the facts' ones under those of the Node object
+  std::map<std::string, std::string> labels;  // labels of the facts, overridden by those of the Node object
   bool soft_rdma = false;
   std::vector<PfWanted> pfs;  // by PCI address; only those with something in effect
   std::vector<Refusal> refusals;
@@ -79,17 +79,17 @@ struct Graph {
 
 Graph resolve(const Catalog& catalog, const facts::NodeFacts& facts, doc::Diagnostics& diagnostics);
 
-// What can only be said when all nodes are known: policies that no node takes, or that are shadowed wherever
-// they match; pods that could run on several of the nodes or on none.
+// Findings that need all nodes: policies that no node takes or that are shadowed wherever they match; pods that could
+// run on several of the nodes or on none.
 void check_across(std::span<const Graph> graphs, doc::Diagnostics& diagnostics);
-// The part of it that is about policies.
+// The policies' part of check_across().
 void check_policies_across(std::span<const Graph> graphs, doc::Diagnostics& diagnostics);
 
-// The networks that a pod asks for, wherever it runs.
+// The networks that a pod asks for, on whatever node it runs.
 std::vector<PodNetwork> networks_of(const Catalog& catalog, const api::Pod& pod);
 // "namespace/name" of the network that a pod asks for.
 std::string network_key(const api::Pod& pod, const api::NetworkSelection& selection);
-// How messages call a PF: "ens1f0 (0000:03:00.0)", or its address where it has no interface.
+// The PF's name in messages: "ens1f0 (0000:03:00.0)", or its address where it has no interface.
 std::string pf_label(const facts::Nic& nic);
 // The name of its first interface, or its address.
 std::string pf_name(const facts::Nic& nic);

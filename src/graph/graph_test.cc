@@ -369,7 +369,8 @@ TEST(Objection, ARefusedPartitionLeavesTheOthersAndStillShadows) {
   EXPECT_THAT(made.pfs(), ElementsAre("eth0: 6 VFs; small 0-3"));
   EXPECT_EQ(made.outcome("big").state, State::kRefused);
   EXPECT_EQ(made.outcome("lower").state, State::kShadowed) << "a refused policy does not let others in";
-  // The 6 are lower's: numVfs is the largest of all since `small`, which kept its VFs, as the operator counts.
+  // The six VFs come from `lower`: the operator, too, takes the largest numVfs of all policies since `small`, the last
+  // one that got VFs.
 }
 
 TEST(HostUse, WhatCounts) {

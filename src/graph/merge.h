@@ -27,12 +27,12 @@ struct Shadowed {
 };
 
 struct Merged {
-  std::vector<const Policy*> contributors;  // those whose numVfs and mtu count, in order; none is refused
-  std::vector<VfGroup> groups;              // by first VF; without refused claims
+  std::vector<const Policy*> contributors;  // policies whose numVfs and mtu count, in order; no refused one
+  std::vector<VfGroup> groups;              // by first VF; refused claims are left out
   std::vector<Shadowed> shadowed;
 };
 
-// `claims` in the order of Catalog::policies.
+// `claims` must be in the order of Catalog::policies.
 Merged merge(const std::vector<Claim>& claims);
 
 }  // namespace railbed::graph

@@ -74,7 +74,8 @@ std::optional<Objection> objection(const Policy& policy, const facts::Nic& nic, 
                      .span = at(object.num_vfs.span, policy),
                      .reason = fmt::format("policy {} asks for {} VFs, {} allows {} (sriov_totalvfs)", policy.key,
                                            *object.num_vfs, on_node(nic, node), *nic.total_vfs),
-                     .fix = fmt::format("numVfs: {}", *nic.total_vfs)};
+                     .fix = fmt::format("numVfs: {}", *nic.total_vfs),
+                     .explains = doc::Says::kAboveWebhookLimit};
   if (policy.device_type == DeviceType::kVfioPci && !node.iommu)
     return Objection{
         .id = "RB-PF-004",

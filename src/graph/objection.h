@@ -15,7 +15,7 @@
 
 namespace railbed::graph {
 
-// On a policy: the PF may be one that the host uses. Making VFs resets the link of many NICs for a moment.
+// Annotation on a policy that allows PFs which the host uses: making VFs resets the link of many NICs for a moment.
 inline constexpr std::string_view kAllowHostPf = "railbed.dev/allow-host-pf";
 
 struct Objection {
@@ -24,18 +24,19 @@ struct Objection {
   std::string reason;
   std::string fix;
   std::string needs_reboot;  // as Refusal::needs_reboot
+  doc::Says explains = doc::Says::kOther;
 };
 
-// What this policy asks of this NIC and cannot have.
+// Why this NIC cannot give what the policy asks for.
 std::optional<Objection> objection(const Policy& policy, const facts::Nic& nic, const facts::NodeFacts& node);
-// What stands against the merged wish: the host uses the PF, or VFs that others made do not fit.
+// Why the PF cannot take the merged policies: the host uses it, or VFs made by others do not fit.
 std::optional<Objection> objection(const PfWanted& wanted, const facts::NodeFacts& node);
-// Odd, but done all the same.
+// Warnings about combinations that are unusual but possible.
 void warn(const Policy& policy, const facts::Nic& nic, const Graph& graph, doc::Diagnostics& diagnostics);
 
-// Whether the PF itself must change: VF count, MTU, eswitch mode, or it is down.
+// Whether the PF itself must change: its VF count, MTU, eswitch mode, or from down to up.
 bool changes_pf(const PfWanted& wanted);
-// "address 10.0.0.5/24, default route, port of bond0, carries vlan eth0.7"; empty: the host does not use it.
+// "address 10.0.0.5/24, default route, port of bond0, carries vlan eth0.7"; empty when the host does not use the NIC.
 // IPv6 link-local addresses do not count: every interface that is up has one.
 std::string host_use(const facts::Nic& nic, const facts::NodeFacts& node);
 

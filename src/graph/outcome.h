@@ -17,11 +17,11 @@ namespace railbed::graph {
 struct PolicyOutcome {
   enum class State : uint8_t {
     kApplied,    // counts on every PF it matches
-    kPartly,     // on some of them; `shadowed_by` and `detail` tell about the others
+    kPartly,     // counts on some of them; `shadowed_by` and `detail` describe the others
     kShadowed,   // others with a lower priority number took all its VFs
     kNoMatch,    // its nicSelector takes no NIC of this node
     kOtherNode,  // its nodeSelector does not take this node
-    kRefused,    // cannot or must not be done here
+    kRefused,    // impossible or not allowed on this node
     kIgnored,    // named "default", or numVfs is 0
   };
   std::string policy;  // "namespace/name"

@@ -34,7 +34,7 @@ bool name_fits(const api::NicSelector& selector, const facts::Nic& nic) {
          std::ranges::any_of(selector.pf_names, [&](const auto& name) { return has_name(nic, name->name); });
 }
 
-// "1021 (6), 101d (2)" or "ens1f0, ens1f1, … (8 in all)": what there is, as counted values.
+// Values with their counts: "1021 (6), 101d (2)" or "ens1f0, ens1f1, … (8 in all)".
 std::string inventory(const std::vector<const facts::Nic*>& nics,
                       const std::function<std::string(const facts::Nic&)>& value) {
   constexpr size_t kShown = 8;

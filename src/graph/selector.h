@@ -18,10 +18,10 @@ namespace railbed::graph {
 
 using Labels = std::map<std::string, std::string>;
 
-// Empty when every selected label is there with that value (an empty selector takes all nodes), else which
-// one is not: `label a=b is a=c here`.
+// Empty when every selected label is present with that value (an empty selector takes all nodes); otherwise the first
+// label that differs: `label a=b is a=c here`.
 std::string label_mismatch(const Labels& selector, const Labels& labels);
-// Whether it is empty.
+// Whether label_mismatch() is empty.
 bool labels_match(const Labels& selector, const Labels& labels);
 
 bool empty(const api::NicSelector& selector);

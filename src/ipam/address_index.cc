@@ -35,7 +35,7 @@ std::vector<IpAddress> TakenPool::held_by(const Owner& owner) const {
   return held;
 }
 
-// The run that holds the address, or the first after it.
+// The run that contains the address, or the first run after it.
 TakenPool::Runs::const_iterator TakenPool::run_from(const IpAddress& address) const {
   auto next = runs_.upper_bound(address);
   if (next == runs_.begin()) return next;

@@ -23,7 +23,7 @@ struct OwnerHash {
 };
 
 class TakenPool;
-// What each owner has.
+// The addresses of each owner.
 using Holdings = std::unordered_map<Owner, std::vector<std::pair<TakenPool*, IpAddress>>, OwnerHash>;
 
 class TakenPool : public TakenView {
@@ -34,11 +34,11 @@ class TakenPool : public TakenView {
   std::optional<IpAddress> first_free(const IpAddress& from) const override;
   Held held_in(const std::vector<IpRange>& ranges, size_t most) const override;
 
-  // `owner` is a key of the holdings. False when somebody has it.
+  // `owner` must be a key of the holdings. False when somebody has the address.
   bool take(const IpAddress& address, const Owner& owner);
   void give_back(const IpAddress& address);
   uint64_t size() const { return holders_.size(); }
-  // Of these ranges (as merged() makes them); saturates.
+  // How many addresses of these ranges (as merged() makes them) are taken; saturates.
   uint64_t taken_of(const std::vector<IpRange>& ranges) const;
 
  private:
@@ -54,7 +54,7 @@ class AddressIndex {
  public:
   void clear();
   TakenPool& pool(const std::string& name);
-  // False when somebody has it.
+  // False when somebody has the address.
   bool take(const std::string& pool, const IpAddress& address, const Owner& owner);
   void release(const Owner& owner);
   void give_back(const std::string& pool, const IpAddress& address);

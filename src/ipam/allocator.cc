@@ -9,7 +9,7 @@
 namespace railbed::ipam {
 namespace {
 
-// Ranges come from configurations and from requests; what is counted for people stays bounded.
+// Ranges come from configurations and from requests; this bounds the work for figures that only people read.
 constexpr size_t kMostRangesCounted = 1024;
 
 uint64_t size_of(const std::vector<IpRange>& ranges) {

@@ -24,10 +24,10 @@ namespace railbed::ipam {
 class BlockSource {
  public:
   virtual ~BlockSource() = default;
-  // The parts of `range` of `pool` that this node may hand out, in the order in which they are to be used.
+  // The parts of `pool`'s `range` that this node may hand out, in the order in which to use them.
   virtual Result<std::vector<IpRange>> blocks(const std::string& pool, const api::IpamRange& range) = 0;
 };
-// The whole range: one machine alone.
+// Every range as a whole, for a machine that is alone.
 std::unique_ptr<BlockSource> whole_ranges();
 
 class Allocator {
@@ -37,28 +37,29 @@ class Allocator {
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
 
-  // Forgets everything and takes these as taken.
+  // Replaces all that is taken by these leases.
   void load(const std::vector<state::AddressLease>& leases);
 
-  // How often load() was called: what was told by take() alone must be told again after it.
+  // How often load() was called. It forgets what take() added, so the caller of take() must repeat it when this
+  // changes.
   uint64_t loads() const { return loads_; }
 
-  // As ipam::assign(). What it gives is taken from now on.
+  // Gives what ipam::assign() would give, and keeps it taken.
   Result<std::vector<Assigned>> allocate(const api::IpamConfig& config, const std::string& network,
                                          const std::vector<std::string>& requested, const Owner& owner);
-  // All addresses of this owner are free again; nothing where it has none.
+  // Frees all addresses of this owner, if it has any.
   void release(const Owner& owner);
-  // One that somebody else has taken (a host-local file of another plugin).
+  // Marks an address that another program gave out (a host-local file of another plugin).
   void take(const std::string& pool, const IpAddress& address, const Owner& owner);
-  // One that is free again, whoever had it.
+  // Frees the address, whoever had it.
   void give_back(const std::string& pool, const IpAddress& address);
-  // Who has it.
+  // The owner of the address.
   std::optional<Owner> holder(const std::string& pool, const IpAddress& address) const;
 
   struct Usage {
     std::string pool;
     uint64_t taken = 0;
-    uint64_t free = 0;  // of the ranges that were asked for so far; UINT64_MAX where it is more
+    uint64_t free = 0;  // in the ranges requested so far; UINT64_MAX where there are more
   };
   std::vector<Usage> usage() const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The allocator gives what assign() gives, whatever came before; blocks are kept to.
+// The allocator gives what assign() gives, whatever came before, and stays within the blocks.
 #include "ipam/allocator.h"
 
 #include <map>
@@ -128,11 +128,11 @@ TEST(Allocator, KeepsToItsBlocksInTheirOrder) {
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"f", "net1"})),
             "exhausted: network n: this node has no block of 10.0.0.0-10.0.0.255 of 10.0.0.0/24 (pool whereabouts)\n  "
             "the node needs another block of the range, or pods that hold addresses must go");
-  // What an interface has, it keeps: it was given when the block was this node's.
+  // An interface keeps the address that it got while the block belonged to this node.
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"a", "net1"})), "10.0.0.64/24@[whereabouts] ");
 }
 
-// Any blocks: everything that is given lies in them, nothing twice, and all of it is given before it says no.
+// Any blocks: all addresses come from them, none twice, and an allocation fails only when every one is used.
 RC_GTEST_PROP(Allocator, NeverLeavesItsBlocks, ()) {
   Blocks blocks;
   std::set<IpAddress> inside;
@@ -168,7 +168,7 @@ TEST(StoredBlocks, AreThoseOfTheStoreInsideTheRange) {
   auto first = allocator.allocate(config, "n", {}, {"a", "net1"});
   ASSERT_FALSE(first.has_value());
   EXPECT_THAT(first.error().message, testing::HasSubstr("this node has no block of"));
-  // Of two ranges of the pool: what lies outside of the range that is asked for is not used.
+  // The first block reaches beyond the requested range: only its part inside the range is used.
   ASSERT_TRUE(store->put_block({"whereabouts", {ip("10.0.0.254"), ip("10.0.1.9")}}).has_value());
   ASSERT_TRUE(store->put_block({"whereabouts:rail", {ip("10.0.0.32"), ip("10.0.0.63")}}).has_value());
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"a", "net1"})), "10.0.0.254/24@[whereabouts] ");
@@ -199,11 +199,11 @@ TEST(Allocator, CountsWhatIsTakenAndFree) {
   config.range_sets[0][0].gateway = ip("10.0.0.1");
   ASSERT_TRUE(allocator.allocate(config, "n", {}, {"a", "net1"}).has_value());
   allocator.take("whereabouts", ip("10.0.0.5"), {"somebody", ""});
-  allocator.take("whereabouts", ip("10.9.0.5"), {"somebody", ""});  // of a range that was not asked for
+  allocator.take("whereabouts", ip("10.9.0.5"), {"somebody", ""});  // outside every range requested so far
   std::vector<Allocator::Usage> usage = allocator.usage();
   ASSERT_EQ(usage.size(), 1u);
   EXPECT_EQ(usage[0].taken, 3u);
-  EXPECT_EQ(usage[0].free, 3u);  // .3 .4 .6: six hosts, one gateway, two taken of the range
+  EXPECT_EQ(usage[0].free, 3u);  // .3 .4 .6 are left of six hosts: one is the gateway, two are taken
   ASSERT_TRUE(allocator.allocate(whereabouts({{range("fd00::/48")}}), "n", {}, {"a", "net2"}).has_value());
   EXPECT_EQ(allocator.usage()[0].free, UINT64_MAX);
   allocator.load({});

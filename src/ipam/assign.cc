@@ -7,7 +7,7 @@
 namespace railbed::ipam {
 namespace {
 
-// One machine that plans for all: the whole range.
+// For one machine that plans for all: every range as a whole.
 class Whole : public BlockSource {
  public:
   Result<std::vector<IpRange>> blocks(const std::string&, const api::IpamRange& range) override {

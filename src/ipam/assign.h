@@ -39,7 +39,7 @@ struct Owner {
 struct Assigned {
   IpPrefix address;
   std::optional<IpAddress> gateway;
-  std::string pool;  // to record it under; empty for static addresses
+  std::string pool;  // the pool in which to record it; empty for static addresses
   friend bool operator==(const Assigned&, const Assigned&) = default;
 };
 
@@ -47,31 +47,31 @@ struct Assigned {
 using Taken = std::map<std::string, std::map<IpAddress, Owner>>;
 Taken taken_by(const std::vector<state::AddressLease>& leases);
 
-// The pool of a network's ranges; empty where the type has none.
+// The pool that a network's ranges belong to; empty where the type has none.
 std::string pool_of(const api::IpamConfig& config, const std::string& network);
 
-// The addresses for one interface of `network` ("namespace/name"). An address that `owner` has already is
-// kept; otherwise the lowest free one is taken. `requested` are the addresses a pod asks for by name, with or
-// without prefix length.
+// The addresses for one interface of `network` ("namespace/name"). `owner` keeps an address that it already has;
+// otherwise it gets the lowest free one. `requested` are the addresses that a pod asks for explicitly, with or without
+// prefix length.
 Result<std::vector<Assigned>> assign(const api::IpamConfig& config, const std::string& network, const Taken& taken,
                                      const std::vector<std::string>& requested, const Owner& owner);
 
 // One interface that wants addresses.
-struct Wish {
+struct AddressClaim {
   Owner owner;
   std::string network;
   api::IpamConfig config;
   std::vector<std::string> requested;
 };
 
-// The addresses of all interfaces in the manifests, those of other nodes included, in the order of the
-// manifests: without an API server, two machines that are given the same files must come to the same answer,
-// so that no address is used twice. Requested addresses are set aside before any other is handed out.
+// The addresses of all interfaces in the manifests, including those of other nodes, in the order of the manifests:
+// without an API server, two machines that get the same files must come to the same answer, so that no address is used
+// twice. Requested addresses are set aside before any other is handed out.
 //
 // This holds as long as all machines were given the same files in the same order: to make it hold also when
 // files are added, record the leases of all pods, not only of the local ones. Machines with different files
 // must use different ranges.
-std::map<Owner, Result<std::vector<Assigned>>> plan_addresses(const std::vector<Wish>& wishes,
+std::map<Owner, Result<std::vector<Assigned>>> plan_addresses(const std::vector<AddressClaim>& claims,
                                                               const std::vector<state::AddressLease>& leases);
 
 }  // namespace railbed::ipam

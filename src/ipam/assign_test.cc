@@ -193,25 +193,25 @@ RC_GTEST_PROP(PlanAddresses, HandsOutEveryUsableAddressOnce, ()) {
     if (!excluded) usable.insert(*a);
   }
 
-  std::vector<Wish> wishes;
+  std::vector<AddressClaim> claims;
   int pods = *rc::gen::inRange(0, 300);
   for (int i = 0; i < pods; ++i)
-    wishes.push_back({{fmt::format("default/p{}", i), "net1"}, "default/rail", whereabouts({{one}}), {}});
-  auto answers = plan_addresses(wishes, {});
+    claims.push_back({{fmt::format("default/p{}", i), "net1"}, "default/rail", whereabouts({{one}}), {}});
+  auto answers = plan_addresses(claims, {});
   std::set<IpAddress> given;
   for (const auto& [owner, answer] : answers)
     if (answer.has_value()) RC_ASSERT(given.insert(answer->front().address.address).second);
-  RC_ASSERT(given.size() == std::min(usable.size(), wishes.size()));
+  RC_ASSERT(given.size() == std::min(usable.size(), claims.size()));
   for (const IpAddress& address : given) RC_ASSERT(usable.contains(address));
-  for (const auto& [owner, answer] : plan_addresses(wishes, {})) RC_ASSERT(show(answer) == show(answers.at(owner)));
+  for (const auto& [owner, answer] : plan_addresses(claims, {})) RC_ASSERT(show(answer) == show(answers.at(owner)));
 }
 
 TEST(PlanAddresses, GivesTwoMachinesDifferentAddressesFromTheSameFiles) {
   IpamConfig config = whereabouts({{range("10.0.0.0/28")}});
-  std::vector<Wish> wishes{{{"default/a", "net1"}, "default/rail", config, {}},
-                           {{"default/b", "net1"}, "default/rail", config, {}},
-                           {{"default/c", "net1"}, "default/rail", config, {"10.0.0.1"}}};
-  auto answers = plan_addresses(wishes, {});
+  std::vector<AddressClaim> claims{{{"default/a", "net1"}, "default/rail", config, {}},
+                                   {{"default/b", "net1"}, "default/rail", config, {}},
+                                   {{"default/c", "net1"}, "default/rail", config, {"10.0.0.1"}}};
+  auto answers = plan_addresses(claims, {});
   // c asked for .1 by name, so that a, although first, does not get it.
   EXPECT_EQ(show(answers.at({"default/a", "net1"})), "10.0.0.2/28[whereabouts]");
   EXPECT_EQ(show(answers.at({"default/b", "net1"})), "10.0.0.3/28[whereabouts]");
@@ -221,8 +221,8 @@ TEST(PlanAddresses, GivesTwoMachinesDifferentAddressesFromTheSameFiles) {
   std::vector<state::AddressLease> leases;
   for (const auto& [owner, answer] : answers)
     leases.push_back({"whereabouts", answer->front().address.address, owner.pod, owner.interface});
-  wishes.insert(wishes.begin(), {{"default/0", "net1"}, "default/rail", config, {}});
-  auto later = plan_addresses(wishes, leases);
+  claims.insert(claims.begin(), {{"default/0", "net1"}, "default/rail", config, {}});
+  auto later = plan_addresses(claims, leases);
   EXPECT_EQ(show(later.at({"default/0", "net1"})), "10.0.0.4/28[whereabouts]");
   for (const auto& [owner, answer] : answers) EXPECT_EQ(show(later.at(owner)), show(answer));
 }

@@ -38,7 +38,7 @@ Result<RequestedAddress> parse_requested(const std::string& text) {
   return RequestedAddress{prefix.address, prefix.length, text};
 }
 
-// Static: requested addresses replace those of the block, as runtimeConfig.ips does for the original.
+// In static mode requested addresses replace the configured ones, as runtimeConfig.ips does in the original plugin.
 Result<std::vector<Assigned>> assign_fixed(const api::IpamConfig& config, const std::string& network,
                                            const std::vector<RequestedAddress>& requested) {
   std::vector<Assigned> all;
@@ -129,7 +129,7 @@ class RangeAssigner {
             choose_address(set, address, range);
   }
 
-  // Two sets of one network may overlap: what an earlier set chose is taken, too.
+  // Two range sets of one network may overlap, so addresses chosen for earlier sets count as taken.
   Result<void> take_lowest(size_t set) {
     for (const api::IpamRange& range : config_.range_sets[set])
       for (const IpRange& piece : TRY(blocks_.blocks(pool_, range)))
@@ -198,7 +198,7 @@ class RangeAssigner {
   const TakenView& taken_;
   BlockSource& blocks_;
   std::vector<std::optional<Assigned>> chosen_;  // by range set
-  std::vector<IpAddress> addresses_;             // of chosen_
+  std::vector<IpAddress> addresses_;             // the addresses in chosen_
 };
 
 Error no_dhcp_here(const std::string& network) {

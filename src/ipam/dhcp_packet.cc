@@ -18,7 +18,7 @@ constexpr size_t kFileBytes = 128;
 constexpr std::string_view kCookie = "\x63\x82\x53\x63";
 constexpr uint8_t kPad = 0;
 constexpr uint8_t kEnd = 255;
-constexpr size_t kLeastBytes = 300;  // what BOOTP relays let through
+constexpr size_t kLeastBytes = 300;  // the shortest packet that BOOTP relays let through
 constexpr size_t kMostOptionBytes = 255;
 constexpr uint32_t kForEver = 0xffffffff;
 constexpr uint32_t kUsualSeconds = 3600;
@@ -55,7 +55,7 @@ std::string bytes_of(const IpAddress& address) {
   return bytes;
 }
 
-// False where an option goes beyond the end.
+// Fails where an option goes beyond the end of the area.
 bool read_options(std::string_view area, std::map<uint8_t, std::string>& options) {
   for (size_t at = 0; at < area.size();) {
     uint8_t code = byte_at(area, at++);
@@ -83,8 +83,8 @@ int classful_length(const IpAddress& address) {
 }
 
 // RFC 3442: length, as many bytes of the destination as it needs, the router.
-Result<std::vector<api::IpamRoute>> classless_routes(std::string_view bytes) {
-  std::vector<api::IpamRoute> routes;
+Result<std::vector<Route>> classless_routes(std::string_view bytes) {
+  std::vector<Route> routes;
   for (size_t at = 0; at < bytes.size() && routes.size() < kMostRoutes;) {
     size_t length = byte_at(bytes, at++);
     size_t significant = (length + 7) / 8;
@@ -94,7 +94,7 @@ Result<std::vector<api::IpamRoute>> classless_routes(std::string_view bytes) {
     std::copy_n(bytes.begin() + static_cast<ptrdiff_t>(at), significant, destination.bytes.begin());
     at += significant;
     IpPrefix prefix{destination, static_cast<int>(length)};
-    api::IpamRoute route{.destination = {prefix.network(), prefix.length}};
+    Route route{.destination = {prefix.network(), prefix.length}};
     IpAddress router = address_at(bytes, at);
     at += 4;
     if (router == IpAddress{})
@@ -106,8 +106,8 @@ Result<std::vector<api::IpamRoute>> classless_routes(std::string_view bytes) {
   return routes;
 }
 
-std::vector<api::IpamRoute> static_routes(std::string_view bytes) {
-  std::vector<api::IpamRoute> routes;
+std::vector<Route> static_routes(std::string_view bytes) {
+  std::vector<Route> routes;
   for (size_t at = 0; at + 8 <= bytes.size() && routes.size() < kMostRoutes; at += 8) {
     IpAddress destination = address_at(bytes, at);
     IpPrefix prefix{destination, classful_length(destination)};
@@ -123,7 +123,7 @@ bool plain_name(std::string_view name) {
   });
 }
 
-// One name as DNS writes it (RFC 1035 4.1.4); false where it does not end properly.
+// One name in DNS encoding (RFC 1035 4.1.4); false where it has no proper end.
 bool read_name(std::string_view bytes, size_t& at, std::string& name) {
   size_t next = at;
   bool jumped = false;
@@ -204,7 +204,7 @@ std::string to_bytes(const DhcpPacket& packet) {
   out.append(reinterpret_cast<const char*>(packet.mac.bytes.data()), packet.mac.bytes.size());
   out.resize(kFixedBytes);
   out += kCookie;
-  // The type first: some servers look at nothing else.
+  // The message type goes first, because some servers look at nothing else.
   auto option = [&](uint8_t code, std::string_view value) {
     do {
       std::string_view part = value.substr(0, kMostOptionBytes);

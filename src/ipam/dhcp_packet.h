@@ -77,7 +77,7 @@ struct DhcpPacket {
 std::string to_bytes(const DhcpPacket& packet);
 Result<DhcpPacket> read_dhcp(std::string_view bytes);
 
-// Who asks, and for what.
+// The client that asks, and the options that it asks for.
 struct DhcpClient {
   MacAddress mac;
   std::string id;                          // option 61, as on the wire
@@ -85,12 +85,12 @@ struct DhcpClient {
   std::vector<uint8_t> ask;                // option 55
   friend bool operator==(const DhcpClient&, const DhcpClient&) = default;
 };
-// "container/network/interface" behind a zero byte, cut to fit, as the original plugin names itself.
+// "container/network/interface" after a zero byte, cut to fit: the identifier that the original plugin sends.
 std::string dhcp_client_id(const std::string& container, const std::string& network, const std::string& interface);
 
 DhcpPacket discover(const DhcpClient& client, uint32_t exchange);
 DhcpPacket request(const DhcpClient& client, uint32_t exchange, const DhcpPacket& offer);
-// To keep an address: to its server before the rebinding time, to any afterwards.
+// Extends a lease: sent to its server before the rebinding time, to any server afterwards.
 DhcpPacket renewal(const DhcpClient& client, uint32_t exchange, const IpAddress& address);
 DhcpPacket release(const DhcpClient& client, uint32_t exchange, const IpAddress& address, const IpAddress& server);
 
@@ -99,16 +99,16 @@ struct DhcpLease {
   IpPrefix address;
   std::optional<IpAddress> gateway;
   IpAddress server;
-  std::optional<uint32_t> seconds;  // nothing: for ever
+  std::optional<uint32_t> seconds;  // absent: for ever
   uint32_t renew_after = 0;
   uint32_t rebind_after = 0;
-  std::vector<api::IpamRoute> routes;  // with a default route by the gateway; only the classless ones if any
+  std::vector<Route> routes;  // with a default route by the gateway; only the classless ones if any
   std::vector<IpAddress> nameservers;
   std::string domain;
   std::vector<std::string> search;
   friend bool operator==(const DhcpLease&, const DhcpLease&) = default;
 };
-// Invalid without an address, a subnet mask or a server.
+// Fails with Invalid without an address, a subnet mask or a server.
 Result<DhcpLease> lease_of(const DhcpPacket& ack);
 
 // "routers" or "3": names that the original knows, or a number.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever a network sends to a client's port: read, understood as a lease, and written again the same.
+// Whatever a network can send to a client's port is parsed, interpreted as a lease, and encoded again to the same
+// packet.
 #include <cstdlib>
 
 #include "ipam/dhcp_packet.h"
@@ -7,7 +8,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace railbed::ipam;
   std::string bytes(reinterpret_cast<const char*>(data), size);
-  // Most inputs are options: with a head in front of them they are reached.
+  // Most inputs are options only; a valid header in front of them lets the parser reach them.
   std::string headed("\2\1\6", 3);
   headed.resize(236);
   headed += "\x63\x82\x53\x63" + bytes;

@@ -23,9 +23,9 @@ DhcpPacket ack() {
   return packet;
 }
 
-std::string show(const std::vector<api::IpamRoute>& routes) {
+std::string show(const std::vector<Route>& routes) {
   std::string text;
-  for (const api::IpamRoute& one : routes)
+  for (const Route& one : routes)
     text += fmt::format("{} via {} scope {}; ", one.destination, one.gateway ? one.gateway->to_string() : "-",
                         one.scope.value_or(-1));
   return text;
@@ -84,7 +84,7 @@ TEST(DhcpPacket, AnAcknowledgementIsALease) {
   more.options[kDomainName] = "example.org\0"s;
   more.options[kDomainSearch] = "\3eng\7example\3org\0\5other\xc0\4"s;
   more.options[kRenewalTime] = "\0\0\0\x0a"s;
-  more.options[kRebindingTime] = "\0\0\xff\xff"s;  // after the end: the end
+  more.options[kRebindingTime] = "\0\0\xff\xff"s;  // later than the end of the lease, so the end counts
   lease = *lease_of(more);
   EXPECT_EQ(show(lease.routes), "172.16.0.0/16 via 10.0.0.3 scope -1; 0.0.0.0/0 via 10.0.0.1 scope -1; ");
   EXPECT_EQ(lease.nameservers, (std::vector{ip("10.0.0.4"), ip("10.0.0.5")}));
@@ -93,7 +93,7 @@ TEST(DhcpPacket, AnAcknowledgementIsALease) {
   EXPECT_EQ(lease.renew_after, 10u);
   EXPECT_EQ(lease.rebind_after, 120u);
 
-  // RFC 3442: with classless routes neither static ones nor the router count.
+  // RFC 3442: classless routes make both static routes and the router irrelevant.
   more.options[kClasslessRoutes] = "\x18\x0a\1\2\x0a\0\0\7\0\x0a\0\0\x08\x20\x0a\0\0\x63\0\0\0\0"s;
   lease = *lease_of(more);
   EXPECT_EQ(show(lease.routes),
@@ -117,7 +117,7 @@ TEST(DhcpPacket, WhatIsNoLeaseSaysWhy) {
   EXPECT_EQ(why(kClasslessRoutes, "\x21\x0a"s),
             "option 121 (classless routes) is cut off or has a prefix length of 33");
   EXPECT_EQ(why(kRouter, {}), "a lease");
-  // Names that point at themselves, or end nowhere, are left out.
+  // Names that point at themselves, or have no end, are left out.
   EXPECT_EQ(why(kDomainSearch, "\xc0\0"s), "a lease");
   EXPECT_EQ(why(kDomainSearch, "\x3f"s), "a lease");
 }

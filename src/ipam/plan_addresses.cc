@@ -4,7 +4,7 @@
 namespace railbed::ipam {
 namespace {
 
-// Sets aside what the answer uses, and what the pods that ask for addresses by name will get.
+// Sets aside the addresses of the answer. Also used for pods that ask for addresses explicitly.
 void note_taken(Taken& taken, const Owner& owner, const Result<std::vector<Assigned>>& answer) {
   if (!answer.has_value()) return;
   for (const Assigned& one : *answer)
@@ -13,16 +13,16 @@ void note_taken(Taken& taken, const Owner& owner, const Result<std::vector<Assig
 
 }  // namespace
 
-std::map<Owner, Result<std::vector<Assigned>>> plan_addresses(const std::vector<Wish>& wishes,
+std::map<Owner, Result<std::vector<Assigned>>> plan_addresses(const std::vector<AddressClaim>& claims,
                                                               const std::vector<state::AddressLease>& leases) {
   Taken taken = taken_by(leases);
   std::map<Owner, Result<std::vector<Assigned>>> answers;
   for (bool asks_by_name : {true, false})
-    for (const Wish& wish : wishes) {
-      if (wish.requested.empty() == asks_by_name) continue;
-      auto answer = assign(wish.config, wish.network, taken, wish.requested, wish.owner);
-      note_taken(taken, wish.owner, answer);
-      answers.emplace(wish.owner, std::move(answer));
+    for (const AddressClaim& claim : claims) {
+      if (claim.requested.empty() == asks_by_name) continue;
+      auto answer = assign(claim.config, claim.network, taken, claim.requested, claim.owner);
+      note_taken(taken, claim.owner, answer);
+      answers.emplace(claim.owner, std::move(answer));
     }
   return answers;
 }

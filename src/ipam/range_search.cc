@@ -6,7 +6,7 @@
 namespace railbed::ipam {
 namespace {
 
-// The address itself, or the last address of the excluded prefix it is in.
+// The last address of the excluded prefix that contains `address`, or `address` itself where none does.
 std::optional<IpAddress> end_of_exclusion(const IpAddress& address, const api::IpamRange& range) {
   std::optional<IpAddress> end;
   for (const IpPrefix& excluded : range.excluded)
@@ -20,7 +20,7 @@ bool is_subnets_own(const IpAddress& address, const IpPrefix& subnet) {
   return address.family == IpFamily::kV4 && address == subnet.last();
 }
 
-// Not of the first address of a family's space.
+// The previous address. Must not be called with the first address of the family's space.
 IpAddress before(IpAddress address) {
   for (int i = address.byte_count(); i-- > 0;)
     if (address.bytes[i]-- != 0) break;
@@ -36,7 +36,7 @@ std::vector<IpAddress> gateways_of(const api::IpamConfig& config) {
       if (range.gateway.has_value()) gateways.push_back(*range.gateway);
   for (const auto& fixed : config.fixed)
     if (fixed.gateway.has_value()) gateways.push_back(*fixed.gateway);
-  for (const api::IpamRoute& route : config.routes)
+  for (const Route& route : config.routes)
     if (route.gateway.has_value()) gateways.push_back(*route.gateway);
   return gateways;
 }
@@ -119,8 +119,8 @@ TakenView::Held TakenMap::held_in(const std::vector<IpRange>& ranges, size_t mos
   return held;
 }
 
-// Each turn passes a run of taken addresses, an excluded prefix, a gateway or an end of the subnet; after a
-// run comes one of the others or the answer, so that the number of taken addresses does not count.
+// Each iteration skips a run of taken addresses, an excluded prefix, a gateway or an end of the subnet. No two runs
+// follow each other, so the number of taken addresses does not matter.
 std::optional<IpAddress> lowest_free(const api::IpamRange& range, const IpRange& piece,
                                      const std::vector<IpAddress>& gateways, const TakenView& taken,
                                      const std::vector<IpAddress>& besides) {

@@ -14,17 +14,17 @@
 
 namespace railbed::ipam {
 
-// Gateways of all ranges and routes of a network.
+// The gateways of all ranges and routes of a network.
 std::vector<IpAddress> gateways_of(const api::IpamConfig& config);
 
-// Whether `address` of `range` may be given to an interface at all: inside, not excluded, no gateway, no
-// network or broadcast address.
+// Whether an interface may get `address` of `range` at all: it is inside, not excluded, and no gateway, network or
+// broadcast address.
 bool usable(const IpAddress& address, const api::IpamRange& range, const std::vector<IpAddress>& gateways);
 
 // The usable addresses of `range` inside `pieces`, as ranges in ascending order that do not touch.
 std::vector<IpRange> usable_parts(const api::IpamRange& range, const std::vector<IpAddress>& gateways,
                                   const std::vector<IpRange>& pieces);
-// Sorted, and what touches or overlaps as one.
+// Sorted; ranges that touch or overlap become one.
 std::vector<IpRange> merged(std::vector<IpRange> ranges);
 
 // The addresses in use of one pool.
@@ -33,7 +33,7 @@ class TakenView {
   virtual ~TakenView() = default;
   virtual const Owner* holder(const IpAddress& address) const = 0;       // null: free
   virtual std::vector<IpAddress> held_by(const Owner& owner) const = 0;  // ascending
-  // The first address from `from` on that nobody has; nothing at the end of the family's space.
+  // The first address from `from` on that nobody has; nullopt when all are taken to the end of the family's space.
   virtual std::optional<IpAddress> first_free(const IpAddress& from) const = 0;
   struct Held {
     uint64_t count = 0;

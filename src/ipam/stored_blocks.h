@@ -11,10 +11,10 @@
 
 namespace railbed::ipam {
 
-// What may be given of a range in which this node has no block.
+// What may be handed out from a range in which this node has no block.
 enum class WithoutBlocks : uint8_t {
-  kNothing,     // in a cluster: other nodes give addresses of it
-  kWholeRange,  // one machine alone
+  kNothing,     // in a cluster: other nodes hand out its addresses
+  kWholeRange,  // a machine that is alone
 };
 
 class StoredBlocks : public BlockSource {

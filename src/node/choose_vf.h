@@ -17,7 +17,7 @@
 
 namespace railbed::node {
 
-// `pool` is the resource's; `known` are all VFs of the node's pools, by which what is in use is understood.
+// `pool` is that of the resource; `known` are the VFs of all pools of the node, which locate the VFs in `in_use`.
 std::optional<plan::PoolVf> choose_vf(const std::vector<plan::PoolVf>& pool, const std::string& pod,
                                       const plan::InUse& in_use, const std::vector<plan::PoolVf>& known);
 

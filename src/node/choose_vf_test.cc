@@ -47,7 +47,7 @@ TEST(ChooseVf, SpreadsPodsOverRails) {
 
 TEST(ChooseVf, StaysOnThePodsNumaNode) {
   std::vector<plan::PoolVf> known = two_rails(2);
-  // The pod has a VF of a third PF on node 1; both rails have none of its VFs.
+  // The pod has a VF of a third PF on node 1, and none of the two rails.
   plan::PoolVf other = known[0];
   other.pf = pci("82:00.0");
   other.address = pci("82:10.0");

@@ -12,7 +12,7 @@ namespace railbed::node {
 
 inline constexpr size_t kMaxNetnsName = 128;
 
-// "llm/worker-0" → "railbed-llm-worker-0"; "a-b/c" → "railbed-a-b-c-5f3a…", since "a/b-c" exists too.
+// "llm/worker-0" → "railbed-llm-worker-0"; "a-b/c" → "railbed-a-b-c-5f3a…", to differ from that of "a/b-c".
 std::string netns_name(std::string_view pod);
 
 }  // namespace railbed::node

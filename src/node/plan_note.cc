@@ -2,6 +2,7 @@
 #include "node/plan_note.h"
 
 #include "doc/json.h"
+#include "doc/members.h"
 
 namespace railbed::node {
 
@@ -9,20 +10,6 @@ namespace {
 
 using doc::Value;
 using State = graph::PolicyOutcome::State;
-
-Value strings(const std::vector<std::string>& texts) {
-  Value array = Value::array();
-  for (const std::string& text : texts) array.push(text);
-  return array;
-}
-
-std::vector<std::string> strings_of(const Value* value) {
-  std::vector<std::string> texts;
-  if (value == nullptr || !value->is_array()) return texts;
-  for (const Value& element : *value->as_array())
-    if (element.is_string()) texts.push_back(*element.as_string());
-  return texts;
-}
 
 std::string string_of(const Value* value) {
   return value != nullptr && value->is_string() ? *value->as_string() : "";
@@ -32,8 +19,8 @@ Value outcome_value(const graph::PolicyOutcome& outcome) {
   Value value = Value::object();
   value.set("policy", outcome.policy);
   value.set("state", static_cast<int>(outcome.state));
-  value.set("pfs", strings(outcome.pfs));
-  value.set("shadowedBy", strings(outcome.shadowed_by));
+  value.set("pfs", doc::texts(outcome.pfs));
+  value.set("shadowedBy", doc::texts(outcome.shadowed_by));
   value.set("detail", outcome.detail);
   return value;
 }
@@ -43,8 +30,8 @@ graph::PolicyOutcome outcome_of(const Value& value) {
   outcome.policy = string_of(value.find("policy"));
   const Value* state = value.find("state");
   if (state != nullptr && state->as_int() != nullptr) outcome.state = static_cast<State>(*state->as_int());
-  outcome.pfs = strings_of(value.find("pfs"));
-  outcome.shadowed_by = strings_of(value.find("shadowedBy"));
+  outcome.pfs = texts_in(value, "pfs");
+  outcome.shadowed_by = texts_in(value, "shadowedBy");
   outcome.detail = string_of(value.find("detail"));
   return outcome;
 }
@@ -57,7 +44,7 @@ std::string to_json(const PlanNote& note) {
   value.set("node", note.node);
   Value& policies = value.set("policies", Value::array());
   for (const graph::PolicyOutcome& outcome : note.policies) policies.push(outcome_value(outcome));
-  value.set("heldBack", strings(note.held_back));
+  value.set("heldBack", doc::texts(note.held_back));
   Value& errors = value.set("podErrors", Value::object());
   for (const auto& [pod, error] : note.pod_errors) errors.set(pod, error);
   return doc::to_json(value);
@@ -73,7 +60,7 @@ std::optional<PlanNote> parse_plan_note(const std::string& text) {
   note.node = string_of(value->find("node"));
   if (const Value* policies = value->find("policies"); policies != nullptr && policies->is_array())
     for (const Value& policy : *policies->as_array()) note.policies.push_back(outcome_of(policy));
-  note.held_back = strings_of(value->find("heldBack"));
+  note.held_back = texts_in(*value, "heldBack");
   if (const Value* errors = value->find("podErrors"); errors != nullptr && errors->is_object())
     for (const Value::Member& member : *errors->as_object()) note.pod_errors[member.key] = string_of(&member.value);
   return note;

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "attach/attach.h"
+#include "api/ipam.h"
 #include "graph/graph.h"
 #include "state/sandbox.h"
 
@@ -18,24 +18,25 @@ bool is_planned(const api::IpamConfig& config, PlannedTypes types) {
 
 }  // namespace
 
-std::vector<ipam::Wish> address_wishes(const graph::Catalog& catalog, PlannedTypes types) {
-  std::vector<ipam::Wish> wishes;
+std::vector<ipam::AddressClaim> address_claims(const graph::Catalog& catalog, PlannedTypes types) {
+  std::vector<ipam::AddressClaim> claims;
   for (const api::Pod* pod : catalog.pods)
     for (const graph::PodNetwork& network : graph::networks_of(catalog, *pod)) {
       if (network.network == nullptr) continue;
-      auto config = attach::ipam_of(network.network->definition.config, network.key);
+      auto config = api::read_ipam(network.network->definition.config, network.key);
       if (!config || !is_planned(*config, types)) continue;
-      ipam::Wish wish{.owner = {pod->key(), network.interface}, .network = network.key, .config = *config};
-      for (const api::Field<std::string>& address : network.selection->ips) wish.requested.push_back(*address);
-      wishes.push_back(std::move(wish));
+      ipam::AddressClaim claim{.owner = {pod->key(), network.interface}, .network = network.key, .config = *config};
+      for (const api::Field<std::string>& address : network.selection->ips) claim.requested.push_back(*address);
+      claims.push_back(std::move(claim));
     }
-  return wishes;
+  return claims;
 }
 
-PlannedAddresses planned_addresses(const std::vector<ipam::Wish>& wishes, std::vector<state::AddressLease> leases) {
+PlannedAddresses planned_addresses(const std::vector<ipam::AddressClaim>& claims,
+                                   std::vector<state::AddressLease> leases) {
   for (state::AddressLease& lease : leases)
     if (std::string pod = state::Sandbox::of_key(lease.pod).pod; !pod.empty()) lease.pod = std::move(pod);
-  return ipam::plan_addresses(wishes, leases);
+  return ipam::plan_addresses(claims, leases);
 }
 
 std::vector<state::AddressLease> missing_leases(const PlannedAddresses& planned,

@@ -25,10 +25,11 @@ using PlannedAddresses = std::map<ipam::Owner, Result<std::vector<ipam::Assigned
 
 // What the interfaces of all pods want, in the order of the manifests. A network whose ipam cannot be read is left out:
 // attaching a pod to it says why.
-std::vector<ipam::Wish> address_wishes(const graph::Catalog& catalog, PlannedTypes types);
+std::vector<ipam::AddressClaim> address_claims(const graph::Catalog& catalog, PlannedTypes types);
 
 // Leases of a pod's sandbox count as the pod's own.
-PlannedAddresses planned_addresses(const std::vector<ipam::Wish>& wishes, std::vector<state::AddressLease> leases);
+PlannedAddresses planned_addresses(const std::vector<ipam::AddressClaim>& claims,
+                                   std::vector<state::AddressLease> leases);
 
 // The leases, in the pods' names, that the store lacks for the plan to come out the same next time, also with more
 // files.

@@ -51,7 +51,7 @@ class PlannedAddressesTest : public testing::Test {
   // "ns/a net1 10.1.0.1/24"
   std::vector<std::string> planned(PlannedTypes types) {
     std::vector<std::string> lines;
-    plan_ = planned_addresses(address_wishes(catalog_, types), leases_);
+    plan_ = planned_addresses(address_claims(catalog_, types), leases_);
     for (const auto& [owner, assigned] : plan_)
       lines.push_back(fmt::format("{} {} {}", owner.pod, owner.interface,
                                   assigned ? assigned->front().address.to_string() : assigned.error().story()));
@@ -84,7 +84,7 @@ TEST_F(PlannedAddressesTest, LeavesTypesOfOneMachineToWhoAttaches) {
 }
 
 TEST_F(PlannedAddressesTest, ASandboxHoldsItsPodsAddress) {
-  const std::string pool = ipam::pool_of(address_wishes(catalog_, PlannedTypes::kAll).front().config, "ns/everywhere");
+  const std::string pool = ipam::pool_of(address_claims(catalog_, PlannedTypes::kAll).front().config, "ns/everywhere");
   leases_ = {{pool, *IpAddress::parse("10.1.0.1"), "ns/b@container", "net1"},
              {pool, *IpAddress::parse("10.1.0.2"), "ns/gone", "net1"}};
   EXPECT_THAT(planned(PlannedTypes::kSameOnAllMachines),

@@ -15,9 +15,9 @@ namespace railbed::node {
 class PodServer {
  public:
   virtual ~PodServer() = default;
-  // Makes the pod's networks those that its manifest asks for. Both paths are of an existing namespace.
+  // Gives the pod the networks that its manifest asks for. Both functions need the path of an existing namespace.
   virtual Result<void> attach(const std::string& pod, const std::string& netns_path) = 0;
-  // Success when it has none.
+  // A pod without networks is success.
   virtual Result<void> detach(const std::string& pod, const std::string& netns_path) = 0;
 };
 

@@ -53,13 +53,13 @@ class VfChooser {
   }
 
  private:
-  // The plan may not know where VFs will be.
+  // The plan may not know the addresses of VFs.
   plan::PoolVf located(plan::PoolVf vf) const {
     vf.address = apply::vf_address(kernel_.files(), vf.pf, vf.index, vf.address);
     return vf;
   }
 
-  // Whether the VF is as the plan wants it: steps may have failed.
+  // Whether the VF is as the plan wants it; steps may have failed.
   bool usable(const plan::PoolVf& vf) const {
     if (now_.unfinished.contains({vf.pf, vf.index})) return false;
     std::string driver = apply::driver_of(kernel_.files(), vf.address);
@@ -67,7 +67,7 @@ class VfChooser {
                                                   : !driver.empty() && !is_user_space_driver(driver);
   }
 
-  // The one that this interface has already, the one that is asked for, or a free one.
+  // The VF that this interface already has, the one that the pod asks for, or a free one.
   Result<plan::PoolVf> vf_for(const std::string& pod, const graph::PodNetwork& network, const plan::InUse& in_use,
                               const std::vector<state::Attachment>& attachments) const {
     const std::string& resource = network.network->resource;

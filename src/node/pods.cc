@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "api/ipam.h"
 #include "attach/attach.h"
 #include "node/netns_name.h"
 #include "node/planned_addresses.h"
@@ -14,7 +15,7 @@ namespace railbed::node {
 
 namespace {
 
-// For all interfaces of one pod; a VF that falls back from a namespace takes its time.
+// For all interfaces of one pod; a VF that returns from a removed namespace takes a while.
 constexpr std::chrono::seconds kPodTime{60};
 
 os::Deadline pod_deadline(os::Kernel& kernel) {
@@ -28,7 +29,7 @@ Result<std::set<std::string>> pods_in(state::Store& store) {
   return pods;
 }
 
-// Pods of a container runtime come and go with the runtime's requests, whatever the manifests say.
+// Pods of a container runtime come and go with its requests, independently of the manifests.
 bool is_of_runtime(const std::string& pod) {
   return !state::Sandbox::of_key(pod).container.empty();
 }
@@ -71,7 +72,7 @@ Result<void> release_pod(os::Kernel& kernel, state::Store& store, PodServer* ser
 
 namespace {
 
-// One pod's failure is told and the next one's turn comes; a run that is asked to stop stops.
+// A pod's failure is reported and does not stop the others; a request to stop does.
 void release_or_tell(os::Kernel& kernel, state::Store& store, const Settings& settings, const std::string& pod,
                      Progress& progress, PodsReport& report) {
   progress.says(fmt::format("{}: detaching", pod));
@@ -119,22 +120,30 @@ Result<void> release_all(os::Kernel& kernel, state::Store& store, const Settings
 
 namespace {
 
+// What the interfaces of all pods get by their networks' "ipam".
+struct AddressPlan {
+  PlannedAddresses assigned;
+  std::map<ipam::Owner, std::vector<Route>> routes;
+};
+
 // Addresses of all pods in the manifests, those of other nodes included, and the state made to hold those of pods
 // elsewhere: so that a file that is added later changes nothing, on any of the machines. Those of pods here are
 // recorded when they are attached.
-Result<PlannedAddresses> plan_and_reserve(state::Store& store, const Resolved& now, PlannedTypes types) {
+Result<AddressPlan> plan_and_reserve(state::Store& store, const Resolved& now, PlannedTypes types) {
   const std::vector<state::AddressLease> leases = TRY(store.all_leases());
-  PlannedAddresses planned = planned_addresses(address_wishes(now.catalog(), types), leases);
+  const std::vector<ipam::AddressClaim> claims = address_claims(now.catalog(), types);
+  AddressPlan plan{.assigned = planned_addresses(claims, leases), .routes = {}};
+  for (const ipam::AddressClaim& claim : claims) plan.routes.emplace(claim.owner, claim.config.routes);
   std::set<std::string> local;
   for (const graph::PodOnNode& pod : now.graph().pods) local.insert(pod.pod->key());
-  for (const state::AddressLease& lease : missing_leases(planned, leases))
+  for (const state::AddressLease& lease : missing_leases(plan.assigned, leases))
     if (!local.contains(lease.pod)) TRY(store.put_lease(lease));
-  return planned;
+  return plan;
 }
 
 class PodAttacher {
  public:
-  PodAttacher(os::Kernel& kernel, state::Store& store, const Resolved& now, const PlannedAddresses& addresses,
+  PodAttacher(os::Kernel& kernel, state::Store& store, const Resolved& now, const AddressPlan& addresses,
               const ChosenVfs& vfs, PodServer* server, PodsReport& report)
       : kernel_(kernel), store_(store), now_(now), addresses_(addresses), vfs_(vfs), server_(server), report_(report) {}
 
@@ -153,7 +162,7 @@ class PodAttacher {
   }
 
  private:
-  // The agent has the same manifests and comes to the same networks, devices and addresses.
+  // The agent reads the same manifests, so it arrives at the same networks, devices and addresses.
   Result<void> attach_by_server(const std::string& pod) {
     std::vector<state::Attachment> before = TRY(store_.attachments_of(pod));
     const std::string netns = TRY(namespace_of(pod));
@@ -196,18 +205,21 @@ class PodAttacher {
         if (!vf) return fail(vf.error());
         one.device = *vf;
       }
-      auto addresses = addresses_.find({key, network.interface});
-      if (addresses != addresses_.end()) {
-        if (!addresses->second) return fail(addresses->second.error());
-        one.addresses = *addresses->second;
+      auto addresses = addresses_.assigned.find({key, network.interface});
+      if (addresses != addresses_.assigned.end()) {
+        one.addresses = TRY(addresses->second);
+        one.routes = addresses_.routes.at(addresses->first);
+      } else {
+        // Left out of the plan: its ipam cannot be read, and this says why.
+        TRY(api::read_ipam(one.config, network.key).context("interface {}", network.interface));
       }
       wanted.push_back(std::move(one));
     }
     return wanted;
   }
 
-  // The pod's namespace, made if it is not there. The record comes first: a namespace that a killed run made
-  // is known, one that somebody else made is never taken for ours.
+  // Returns the pod's namespace and creates it if necessary. The record comes first: a namespace created by a killed
+  // run is known, and one that somebody else created is never mistaken for ours.
   Result<std::string> namespace_of(const std::string& pod) {
     std::string name = netns_name(pod);
     std::string path = kernel_.netns().path_of(name);
@@ -221,8 +233,8 @@ class PodAttacher {
                           .hint = fmt::format("if nobody needs it: ip netns del {}", name)});
       TRY(store_.put_pod({.pod = pod, .netns = path, .netns_name = name}));
     }
-    // A process that was killed while it made the namespace may have left a name without one, or one whose
-    // loopback is down. Nothing of a pod is in it before its first interface is recorded.
+    // A process killed while it created the namespace may have left a name without a namespace, or one whose loopback
+    // is down. Before the first interface is recorded, a namespace has nothing of the pod in it.
     std::vector<state::Attachment> attachments = TRY(store_.attachments());
     bool used = std::ranges::find(attachments, pod, &state::Attachment::pod) != attachments.end();
     if (there && !(used && kernel_.netns().open(path))) {
@@ -236,13 +248,13 @@ class PodAttacher {
   os::Kernel& kernel_;
   state::Store& store_;
   const Resolved& now_;
-  const PlannedAddresses& addresses_;
+  const AddressPlan& addresses_;
   const ChosenVfs& vfs_;
   PodServer* server_;
   PodsReport& report_;
 };
 
-// A pod that could not be attached has no namespace either.
+// A pod without any attached interface needs no namespace.
 Result<void> remove_if_empty(os::Kernel& kernel, state::Store& store, PodServer* server, const std::string& pod) {
   std::vector<state::Attachment> attachments = TRY(store.attachments());
   if (std::ranges::find(attachments, pod, &state::Attachment::pod) != attachments.end()) return {};
@@ -255,7 +267,7 @@ Result<void> remove_if_empty(os::Kernel& kernel, state::Store& store, PodServer*
 Result<void> attach_wanted(os::Kernel& kernel, state::Store& store, const Resolved& now, const Settings& settings,
                            Progress& progress, PodsReport& report) {
   const PlannedTypes types = settings.pod_server != nullptr ? PlannedTypes::kSameOnAllMachines : PlannedTypes::kAll;
-  const PlannedAddresses addresses = TRY(plan_and_reserve(store, now, types));
+  const AddressPlan addresses = TRY(plan_and_reserve(store, now, types));
   ChosenVfs vfs = TRY(choose_vfs(kernel, store, now));
   PodAttacher attacher(kernel, store, now, addresses, vfs, settings.pod_server, report);
   for (const graph::PodOnNode& pod : now.graph().pods) {

@@ -11,18 +11,18 @@
 
 namespace railbed::node {
 
-// Finishes and undoes what killed runs left.
+// Finishes or undoes what killed runs left behind.
 Result<void> recover_pods(os::Kernel& kernel, state::Store& store, PodsReport& report);
 
-// Gives back everything of one pod: interfaces, addresses, and its namespace if it is ours.
+// Releases everything of one pod: interfaces, addresses, and its namespace if railbed created it.
 Result<void> release_pod(os::Kernel& kernel, state::Store& store, PodServer* server, const std::string& pod,
                          PodsReport& report);
 
-// Releases the pods that the graph does not have; the addresses of pods that no manifest has are free again.
+// Releases pods that are not in the graph, and the addresses of pods that are in no manifest.
 Result<void> release_unwanted(os::Kernel& kernel, state::Store& store, const Resolved& now, const Settings& settings,
                               Progress& progress, PodsReport& report);
 
-// Releases the pods whose VFs the plan's steps take away.
+// Releases the pods whose VFs the plan's steps remove.
 Result<void> release_disturbed(os::Kernel& kernel, state::Store& store, const plan::NodePlan& plan,
                                const Settings& settings, Progress& progress, PodsReport& report);
 
@@ -30,7 +30,7 @@ Result<void> release_disturbed(os::Kernel& kernel, state::Store& store, const pl
 Result<void> release_all(os::Kernel& kernel, state::Store& store, const Settings& settings, Progress& progress,
                          PodsReport& report);
 
-// Makes the interfaces of all pods of the graph what is wanted, from the VFs that the plan gives.
+// Brings the interfaces of all pods of the graph to the wanted state, with the VFs that the plan assigns.
 Result<void> attach_wanted(os::Kernel& kernel, state::Store& store, const Resolved& now, const Settings& settings,
                            Progress& progress, PodsReport& report);
 

@@ -7,7 +7,7 @@ namespace railbed::node {
 
 namespace {
 
-// sysfs is written by its owner, root; the rest goes through rtnetlink.
+// Only root, its owner, can write to sysfs; everything else goes through rtnetlink.
 bool writes_sysfs(const plan::Action& action) {
   return std::holds_alternative<plan::SetAutoprobe>(action) || std::holds_alternative<plan::SetVfCount>(action) ||
          std::holds_alternative<plan::BindVf>(action);
@@ -37,7 +37,7 @@ std::vector<Need> needs_of(const plan::NodePlan& plan, size_t attachments) {
     }
   std::string pods = fmt::format("{} interface{} of pods", attachments, attachments == 1 ? "" : "s");
   std::vector<Need> needs;
-  // The state's directory is root's too.
+  // The directory of the state belongs to root as well.
   if (sysfs.count > 0)
     needs.push_back({"CAP_DAC_OVERRIDE", counted(sysfs, "write to /sys as root")});
   else

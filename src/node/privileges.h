@@ -17,10 +17,10 @@ struct Need {
   std::string what_for;    // "9 steps write to /sys (first: ens1f0: create 4 VFs)"
 };
 
-// `attachments` is how many interfaces of pods are to be attached or detached.
+// `attachments` is the number of interfaces of pods to attach or detach.
 std::vector<Need> needs_of(const plan::NodePlan& plan, size_t attachments);
 
-// The error of a run that lacks some; nothing when all are there.
+// The error of a run without some of the capabilities; success when none is missing.
 Result<void> check_privileges(const std::vector<Need>& needs, const std::vector<std::string>& missing);
 
 }  // namespace railbed::node

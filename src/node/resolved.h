@@ -36,7 +36,7 @@ struct Resolved {
 
 std::set<std::pair<PciAddress, VfIndex>> unfinished_vfs(const plan::NodePlan& plan, const apply::Report& report);
 
-// The VFs that pods of the state have.
+// The VFs that the pods in the state have.
 Result<plan::InUse> in_use_by(state::Store& store);
 
 }  // namespace railbed::node

@@ -19,7 +19,7 @@ apply::milliseconds since(os::Kernel& kernel, std::chrono::steady_clock::time_po
   return std::chrono::duration_cast<apply::milliseconds>(kernel.clock().now() - start);
 }
 
-// Records of failed steps belong to the last plan: those of PFs that it does not touch any more are history.
+// Failed steps belong to the last plan: records of PFs that it does not touch any more are obsolete.
 Result<void> forget_old_failures(state::Store& store, const plan::NodePlan& plan) {
   std::set<PciAddress> old;
   for (const state::StepRecord& step : TRY(store.steps())) old.insert(step.pf);
@@ -28,7 +28,7 @@ Result<void> forget_old_failures(state::Store& store, const plan::NodePlan& plan
   return {};
 }
 
-// Pods of other nodes are in the manifests too; a reader who looks for one here must not search in vain.
+// The manifests also have pods of other nodes; a note tells users who look for one here where it is.
 void note_other_pods(const Resolved& now, UpReport& report) {
   std::set<const api::Pod*> here;
   for (const graph::PodOnNode& pod : now.graph().pods) here.insert(pod.pod);
@@ -132,7 +132,7 @@ Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings&
   for (const plan::HeldBack& held : plan.held_back) report.held_back.push_back(held.to_string());
   report.applied = apply::carry_out(kernel, store, plan, settings.apply, progress);
 
-  // What is as it was is forgotten; the rest is kept for the next try.
+  // Forgets the PFs that are restored; the others are kept for the next attempt.
   std::set<PciAddress> kept;
   for (const apply::StepFailure& failure : report.applied.failures) kept.insert(failure.pf);
   for (const plan::HeldBack& held : plan.held_back) kept.insert(held.pf);

@@ -24,14 +24,14 @@ struct Settings {
   std::string node;  // this machine's name; empty: its host name
   std::string resource_prefix = "openshift.io";
   bool soft_rdma = false;  // an rxe device on each RDMA-marked VF of a pod
-  bool disrupt = false;    // also changes that take VFs from pods
+  bool disrupt = false;    // allows changes that take VFs from pods
   apply::Options apply;
   PodServer* pod_server = nullptr;  // attaches and detaches pods; null: this process does
 };
 
 class Progress : public apply::Progress {
  public:
-  virtual void says(const std::string& what) = 0;  // what is being done beside the plan's steps
+  virtual void says(const std::string& what) = 0;  // what the run does besides the plan's steps
 };
 
 struct PodFailure {
@@ -41,10 +41,10 @@ struct PodFailure {
 };
 
 struct PodsReport {
-  std::vector<std::string> recovered;  // what a killed run had left, one line each
+  std::vector<std::string> recovered;  // what a killed run had left behind, one line each
   std::vector<std::string> attached;   // "llm/worker-0: net1 is VF 0000:01:10.0 (eth0), 10.10.0.10/24"
   std::vector<std::string> detached;
-  std::vector<std::string> notes;  // what could not be put back exactly
+  std::vector<std::string> notes;  // what could not be restored exactly
   std::vector<PodFailure> failures;
   bool canceled = false;  // asked to stop before all were done
 
@@ -60,8 +60,8 @@ struct UpReport {
   doc::Diagnostics diagnostics;    // of the manifests against this machine
   apply::milliseconds took{0};
 
-  bool did_nothing() const;  // there was nothing to do
-  bool complete() const;     // nothing failed, was refused or canceled
+  bool did_nothing() const;  // nothing had to be done
+  bool complete() const;     // nothing failed, was refused or was canceled
 };
 
 // What this machine is, and what the manifests come to on it: the one reading of the kernel that a run works from.
@@ -77,15 +77,15 @@ Result<UpReport> up(os::Kernel& kernel, state::Store& store, std::unique_ptr<Res
 struct DownReport {
   apply::Report applied;
   PodsReport pods;
-  std::vector<std::string> held_back;  // changes that wait for VFs in namespaces that are not ours
-  size_t pfs = 0;                      // given back
+  std::vector<std::string> held_back;  // changes that wait for VFs in namespaces of others
+  size_t pfs = 0;                      // restored ones
   apply::milliseconds took{0};
 
   bool did_nothing() const;
   bool complete() const { return applied.complete() && pods.complete() && held_back.empty(); }
 };
 
-// Detaches all pods, removes their namespaces, gives PFs back as they were, and forgets all that succeeded.
+// Detaches all pods, removes their namespaces, restores the PFs, and forgets everything that succeeded.
 Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings& settings, Progress& progress);
 
 // How many interfaces of pods up() would attach or detach.

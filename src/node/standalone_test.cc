@@ -156,10 +156,10 @@ struct Node {
   }
   Result<DownReport> down() { return node::down(kernel, store, settings(), progress); }
 
-  // The machine, and what the state says of it.
+  // The machine, and the state's view of it.
   std::string everything() {
     std::string text = kernel.snapshot();
-    std::set<std::string> attachments;  // their order is that of time
+    std::set<std::string> attachments;  // sorted, because the store has them in the order of time
     for (const state::Attachment& one : got(kept->attachments()))
       attachments.insert(
           fmt::format("attachment {} {} {} {}\n", one.pod, one.interface, one.device, static_cast<int>(one.status)));
@@ -341,8 +341,7 @@ TEST_F(StandaloneTest, VfsThatWereThereBeforeAreGivenBack) {
   EXPECT_EQ(kernel.snapshot(), before);
 }
 
-// Each changing call of `up` refused once: something is told, nothing is half-done in a way that the next run
-// minds.
+// Refuses each changing call of `up` once: there is a report, and the next run finds nothing that it cannot continue.
 TEST(StandaloneFaults, EveryRefusedCallOfUpIsMendedByTheNextUp) {
   const api::Objects all = read(std::string(kPolicies) + kPods);
   Node clean;
@@ -388,8 +387,8 @@ TEST(StandaloneFaults, EveryRefusedCallOfDownIsMendedByTheNextDown) {
     }
 }
 
-// kill -9: the process ends between two calls, or after a call whose answer it does not see. What it would
-// have written to its state from then on is not there either.
+// kill -9: the process ends between two calls, or after a call whose answer it does not see. Later writes to its state
+// are lost as well.
 class Killed : public testing::TestWithParam<os::FakeKernel::Kill> {};
 
 TEST_P(Killed, AtEveryCallOfUpTheNextUpComesToTheSameEnd) {
@@ -462,7 +461,7 @@ TEST_P(Killed, AtEveryCallOfDownTheNextDownComesToTheSameEnd) {
 INSTANTIATE_TEST_SUITE_P(How, Killed,
                          testing::Values(os::FakeKernel::Kill::kBetween, os::FakeKernel::Kill::kUnanswered));
 
-// The same between two writes to the state.
+// The same with kills between two writes to the state.
 TEST(StandaloneFaults, KilledAtEveryWriteToTheStateTheNextRunComesToTheSameEnd) {
   const api::Objects all = read(std::string(kPolicies) + kPods);
   Node clean;

@@ -13,7 +13,7 @@ namespace railbed::node {
 
 namespace {
 
-// What the state holds, read once.
+// The contents of the state, read once.
 struct Snapshot {
   std::vector<state::PfBaseline> baselines;
   std::vector<state::StepRecord> steps;
@@ -45,7 +45,7 @@ std::string name_of(const facts::Nic& nic) {
   return nic.netdevs.empty() ? nic.pci.address.to_string() : nic.netdevs.front().name;
 }
 
-// What attach wrote of the interface once it was there.
+// Adds the result that attach recorded once the interface existed.
 void add_result(const std::string& text, InterfaceStatus& interface) {
   if (text.empty()) return;
   auto result = attach::result_from_json(text);
@@ -127,7 +127,7 @@ std::vector<PolicyStatus> policies_of(const Snapshot& snapshot) {
   return list;
 }
 
-// Who has a VF: a pod of the state, or a namespace that is none of ours.
+// The owner of a VF: a pod in the state, or a namespace of others.
 std::string owner_of(const facts::Vf& vf, const Snapshot& snapshot) {
   std::string address = vf.pci.address.to_string();
   for (const state::Attachment& attachment : snapshot.attachments)
@@ -169,7 +169,7 @@ Result<Status> read_status(const facts::NodeFacts& facts, state::Store* store) {
                 .pfs = pfs_of(snapshot, facts),
                 .pods = pods_of(snapshot, facts),
                 .leases = std::move(snapshot.leases)};
-  // The name that the manifests know this machine by, if a run was given one.
+  // The name that the manifests use for this machine, if a run was given one.
   if (snapshot.note && !snapshot.note->node.empty()) status.node = snapshot.note->node;
   if (snapshot.note) status.held_back = snapshot.note->held_back;
   for (const state::StepRecord& step : snapshot.steps)

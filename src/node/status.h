@@ -30,7 +30,7 @@ struct InterfaceStatus {
   std::string name;
   std::string network;
   std::string type;
-  std::string vf;    // PCI address, or the host interface it is made on
+  std::string vf;    // PCI address, or the host interface that it sits on
   std::string pf;    // PCI address
   std::string rail;  // the PF's name
   std::string mac;
@@ -47,7 +47,7 @@ struct PodStatus {
   std::string container;  // under a container runtime: its sandbox
   std::string netns;      // path
   std::vector<InterfaceStatus> interfaces;
-  std::string error;  // of the last try to attach it; empty: none
+  std::string error;  // of the last attempt to attach it; empty: none
 };
 
 struct VfStatus {
@@ -74,7 +74,7 @@ struct Status {
   std::vector<PodStatus> pods;
   std::vector<state::AddressLease> leases;
   std::vector<std::string> held_back;
-  std::vector<std::string> interrupted;  // steps of a run that was ended in the middle, or is at work
+  std::vector<std::string> interrupted;  // steps of a run that was killed, or that is still at work
 };
 
 // `store` is null where railbed has no state on this machine.

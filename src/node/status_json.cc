@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "doc/members.h"
 #include "node/status.h"
 
 namespace railbed::node {
@@ -7,25 +8,15 @@ namespace {
 
 using doc::Value;
 
-Value strings(const std::vector<std::string>& texts) {
-  Value array = Value::array();
-  for (const std::string& text : texts) array.push(text);
-  return array;
-}
-
-void set_if(Value& value, std::string_view key, const std::string& text) {
-  if (!text.empty()) value.set(key, text);
-}
-
 Value policy_value(const PolicyStatus& policy) {
   Value value = Value::object();
   value.set("policy", policy.policy);
   value.set("state", policy.state);
-  value.set("pfs", strings(policy.pfs));
-  value.set("shadowedBy", strings(policy.shadowed_by));
+  value.set("pfs", doc::texts(policy.pfs));
+  value.set("shadowedBy", doc::texts(policy.shadowed_by));
   value.set("detail", policy.detail);
-  set_if(value, "failedStep", policy.failed_step);
-  set_if(value, "error", policy.error);
+  doc::put_text(value, "failedStep", policy.failed_step);
+  doc::put_text(value, "error", policy.error);
   return value;
 }
 
@@ -41,7 +32,7 @@ Value interface_value(const InterfaceStatus& interface) {
   value.set("mtu", interface.mtu);
   value.set("rdma", interface.rdma);
   value.set("soft", interface.soft);
-  value.set("addresses", strings(interface.addresses));
+  value.set("addresses", doc::texts(interface.addresses));
   value.set("state", interface.state);
   return value;
 }
@@ -50,11 +41,11 @@ Value pod_value(const PodStatus& pod) {
   Value value = Value::object();
   value.set("name", pod.name);
   value.set("namespace", pod.ns);
-  set_if(value, "container", pod.container);
+  doc::put_text(value, "container", pod.container);
   value.set("netns", pod.netns);
   Value& interfaces = value.set("interfaces", Value::array());
   for (const InterfaceStatus& interface : pod.interfaces) interfaces.push(interface_value(interface));
-  set_if(value, "error", pod.error);
+  doc::put_text(value, "error", pod.error);
   return value;
 }
 
@@ -71,7 +62,7 @@ Value pf_value(const PfStatus& pf) {
     one.set("index", vf.index);
     one.set("pci", vf.pci);
     one.set("driver", vf.driver);
-    set_if(one, "name", vf.name);
+    doc::put_text(one, "name", vf.name);
     one.set("owner", vf.owner);
     vfs.push(std::move(one));
   }
@@ -100,8 +91,8 @@ Value to_value(const Status& status) {
     one.set("interface", lease.interface);
     leases.push(std::move(one));
   }
-  value.set("heldBack", strings(status.held_back));
-  value.set("begunSteps", strings(status.interrupted));
+  value.set("heldBack", doc::texts(status.held_back));
+  value.set("begunSteps", doc::texts(status.interrupted));
   return value;
 }
 

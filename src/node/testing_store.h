@@ -15,7 +15,7 @@ class MortalStore : public state::Store {
  public:
   MortalStore(state::Store& kept, std::function<bool()> dead) : kept_(kept), dead_(std::move(dead)) {}
 
-  // After `writes` more writes the process is dead; `die` ends the rest of it.
+  // After `writes` more writes the process is dead; `die` ends whatever else belongs to it.
   void kill_after(int writes, std::function<void()> die) {
     left_ = writes;
     die_ = std::move(die);
@@ -87,7 +87,7 @@ class MortalStore : public state::Store {
   }
   Result<std::vector<Note>> notes(const std::string& prefix) override { return kept_.notes(prefix); }
   Result<void> begin() override { return kept_.begin(); }
-  // A transaction of a process that died inside it never was.
+  // A process that dies inside a transaction loses all of it.
   Result<void> commit() override {
     if (is_dead()) {
       kept_.rollback();

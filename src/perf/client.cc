@@ -44,8 +44,8 @@ LatencyPoint latency_point(int64_t size_bytes, PingResult result) {
 // One run of one test.
 class Test {
  public:
-  Test(const ClientOptions& options, const TestSpec& spec, Channel channel)
-      : options_(options), spec_(spec), channel_(std::move(channel)) {
+  Test(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec, Channel channel)
+      : kernel_(kernel), options_(options), spec_(spec), channel_(std::move(channel)), clock_(kernel.files()) {
     result_.started_at = utc_now();
     result_.command = options.command;
     result_.label = options.label;
@@ -64,7 +64,7 @@ class Test {
 
  private:
   Result<void> greet() {
-    TRY(send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = host_name()}));
+    TRY(send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = kernel_.host_name()}));
     const Hello hello = TRY(channel_.expect<Hello>(options_.limits.answer));
     if (hello.protocol != kProtocol)
       return fail(Code::kUnsupported, "the server (railbed {}) speaks protocol {}, this railbed {}", hello.version,
@@ -74,7 +74,7 @@ class Test {
 
   Result<void> send(const Message& message) { return channel_.send(message, Deadline::after(options_.limits.answer)); }
 
-  // The server's preparations may take its whole patience on top of the way.
+  // The server may use its whole patience for preparations, so the client waits twice as long.
   Result<Offer> open_test() {
     TRY(send(OpenTest{spec_}));
     return channel_.expect<Offer>(2 * options_.limits.answer);
@@ -82,12 +82,12 @@ class Test {
 
   Result<void> over_rdma() {
     const IpAddress toward = TRY(channel_.socket().local_address());
-    RdmaPlace place = TRY(find_place(options_.place, toward));
+    RdmaPlace place = TRY(find_place(kernel_, options_.place, toward));
     RdmaLink link = TRY(RdmaLink::open(std::move(place), spec_));
     const Offer offer = TRY(open_test().context("at the server"));
     if (!offer.rdma) return fail(Code::kInvalid, "rdma: the field is missing from the server's \"offer\"");
     TRY(send(Connect{.endpoint = link.endpoint(), .rdma = link.address()}));
-    // Both sides connect at the same time; without a way there both say so, and the own words are clearer.
+    // Both sides connect at the same time. Without a path both fail, and this side's own error is clearer.
     TRY(link.connect(*offer.rdma));
     TRY(channel_.expect<Ready>(2 * options_.limits.answer).context("at the server"));
     result_.client = link.endpoint();
@@ -120,7 +120,8 @@ class Test {
   Result<void> over_tcp() {
     const Offer offer = TRY(open_test().context("at the server"));
     if (!offer.tcp) return fail(Code::kInvalid, "tcp: the field is missing from the server's \"offer\"");
-    TcpLink link = TRY(TcpLink::connect(channel_, spec_, *offer.tcp, Deadline::after(options_.limits.connect)));
+    TcpLink link =
+        TRY(TcpLink::connect(kernel_, channel_, spec_, *offer.tcp, Deadline::after(options_.limits.connect)));
     TRY(send(Connect{.endpoint = link.endpoint(), .rdma = {}}));
     TRY(channel_.expect<Ready>(2 * options_.limits.answer).context("at the server"));
     result_.client = link.endpoint();
@@ -163,7 +164,7 @@ class Test {
       const Started started = TRY(channel_.expect<Started>(2 * options_.limits.answer).context("at the server"));
       if (started.sequence != start.sequence)
         return fail(Code::kInvalid, "the server starts round {} in round {}", started.sequence, start.sequence);
-      // The pings themselves keep the server informed.
+      // In a latency test the pings keep the server informed, so it gets no heartbeats.
       Watch watch(channel_, clock_, options_.limits, spec_.kind == TestKind::kBandwidth);
       TRY(one(start, round_of(spec_, size), watch).context("measuring {}", size_text(size)));
       if (options_.on_progress)
@@ -173,6 +174,7 @@ class Test {
     return {};
   }
 
+  os::Kernel& kernel_;
   const ClientOptions& options_;
   const TestSpec& spec_;
   Channel channel_;
@@ -182,10 +184,10 @@ class Test {
 
 }  // namespace
 
-Result<Measurement> measure(const ClientOptions& options, const TestSpec& spec) {
+Result<Measurement> measure(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec) {
   TRY(validate(spec));
   Socket socket = TRY(Socket::connect(options.host, options.port, Deadline::after(options.limits.connect)));
-  Test test(options, spec, Channel(std::move(socket)));
+  Test test(kernel, options, spec, Channel(std::move(socket)));
   return test.run().context("perf {} with {}", name_of(spec.kind), options.host);
 }
 

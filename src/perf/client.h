@@ -23,6 +23,6 @@ struct ClientOptions {
   std::function<void(const std::string& line)> on_progress;  // once per size
 };
 
-Result<Measurement> measure(const ClientOptions& options, const TestSpec& spec);
+Result<Measurement> measure(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec);
 
 }  // namespace railbed::perf

@@ -6,9 +6,9 @@
 namespace railbed::perf {
 namespace {
 
-constexpr size_t kMaxQueued = 16;  // nobody has reason to send more ahead
+constexpr size_t kMaxQueued = 16;  // no peer has a reason to send more in advance
 
-// What the peer says is shown to a person: no control characters, and not a page of it.
+// The peer's text is shown to a person: no control characters, and not a whole page.
 std::string printable(const std::string& text) {
   std::string result;
   for (char c : text.substr(0, 1000)) result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
@@ -68,7 +68,7 @@ Result<Message> Channel::receive(std::chrono::milliseconds patience) {
       return message;
     }
     if (std::exchange(heard_heartbeat_, false)) deadline = Deadline::after(patience);
-    // A peer that trickles one byte at a time does not extend the deadline.
+    // A peer that sends one byte at a time does not extend the deadline.
     if (deadline.passed()) return fail(Code::kTimeout, "no word from the peer for {} ms", patience.count());
     const size_t count = TRY(socket_.read_some(buffer, deadline));
     parser_.feed({reinterpret_cast<const char*>(buffer.data()), count});
@@ -77,7 +77,7 @@ Result<Message> Channel::receive(std::chrono::milliseconds patience) {
 
 Result<void> Channel::interrupted() {
   std::array<std::byte, 4096> buffer;
-  // A bounded number of reads: a peer that floods must not keep the measuring loop here.
+  // A bounded number of reads, so that a peer that floods cannot keep the measuring loop here.
   for (int reads = 0; reads < 4; ++reads) {
     const size_t count = TRY(socket_.read_now(buffer));
     if (count == 0) break;

@@ -22,7 +22,7 @@ class Channel {
   explicit Channel(Socket socket) : socket_(std::move(socket)) {}
 
   Result<void> send(const Message& message, Deadline deadline);
-  // Skips heartbeats: each one proves life, and grants another `patience`.
+  // Skips heartbeats: each one shows that the peer lives, and grants another `patience`.
   Result<Message> receive(std::chrono::milliseconds patience);
   // The next message, which must be a T.
   template <typename T>
@@ -32,7 +32,7 @@ class Channel {
     return fail(unexpected(message, name_of_type<T>()));
   }
 
-  // Without waiting: an error when the peer closed, refused or talks nonsense. Other messages are kept for
+  // Fails, without waiting, when the peer has closed, refused or sent something invalid. Keeps other messages for
   // receive().
   Result<void> interrupted();
   // Tells the peer that this side is alive; does not wait.
@@ -47,7 +47,7 @@ class Channel {
   Socket socket_;
   FrameParser parser_;
   std::deque<Message> ready_;
-  std::string unsent_;  // the rest of a heartbeat that did not fit
+  std::string unsent_;  // the part of a heartbeat that the socket did not take
   bool heard_heartbeat_ = false;
 };
 

@@ -13,7 +13,7 @@ class Deadline {
  public:
   static Deadline after(std::chrono::milliseconds delay) { return Deadline(Clock::now() + delay); }
   bool passed() const { return Clock::now() >= at_; }
-  // What poll(2) wants: whole milliseconds, rounded up, never negative.
+  // The timeout that poll(2) needs: whole milliseconds, rounded up, never negative.
   int left_ms() const {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(at_ - Clock::now()).count();
     return static_cast<int>(std::clamp<long long>(left, 0, 1 << 30));

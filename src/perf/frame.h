@@ -26,9 +26,8 @@ std::string frame(std::string_view body);  // body: 1 to kMaxBodyBytes
 class FrameParser {
  public:
   void feed(std::string_view bytes);
-  // The next whole body; nothing when more bytes are needed.
+  // The next complete body; nullopt when more bytes are needed.
   Result<std::optional<std::string>> next();
-  bool is_inside_frame() const { return !buffer_.empty(); }
 
  private:
   std::string buffer_;

@@ -14,7 +14,7 @@ const LocalInterface* find_interface(const LocalNetwork& network, IfIndex index)
   return nullptr;
 }
 
-// fe80:: and the EUI-64 of the interface's MAC: a RoCE port has this entry even when IPv6 is off.
+// fe80:: with the EUI-64 of the interface's MAC: a RoCE port has this entry even when IPv6 is off.
 bool is_default_gid_of(const Gid& gid, const LocalInterface& interface) {
   if (interface.hardware_address.size() != 6) return false;
   const auto& mac = interface.hardware_address;
@@ -31,7 +31,7 @@ std::string describe(const GidEntry& entry, const LocalNetwork& network) {
   return text;
 }
 
-// Why the entry cannot be used; "" when it can.
+// The reason why the entry cannot be used; "" when it can.
 std::string objection(const GidEntry& entry, const LocalNetwork& network, const GidRule& rule) {
   if (entry.gid.is_zero()) return "empty";
   if (!is_ours(entry, network)) return "belongs to another network namespace";
@@ -47,7 +47,7 @@ std::string objection(const GidEntry& entry, const LocalNetwork& network, const 
   return "";
 }
 
-// The weights are powers of two, so that each rule outranks all after it together.
+// The weights are powers of two, so that each rule outranks all rules below it together.
 int score(const GidEntry& entry, const LocalNetwork& network, const std::optional<IpAddress>& toward) {
   int points = 0;
   if (entry.type == GidType::kRoceV2) points += 64;
@@ -60,7 +60,7 @@ int score(const GidEntry& entry, const LocalNetwork& network, const std::optiona
     for (const LocalAddress& local : network.addresses)
       if (local.address == *toward && local.index == entry.netdev) points += 16;
   }
-  // After the rest: a link-local GID cannot reach a peer that is known by a routed address.
+  // Comes last: a link-local GID cannot reach a peer with a routed address.
   if (entry.gid.is_link_local() && !(toward && toward->to_gid().is_link_local())) points -= 128;
   return points;
 }
@@ -123,7 +123,7 @@ IpAddress address_of(const Gid& gid) {
 
 bool is_ours(const GidEntry& entry, const LocalNetwork& network) {
   if (entry.type == GidType::kInfiniBand) return true;
-  // Interface numbers repeat between namespaces, so the address must fit too.
+  // Interface numbers repeat in other namespaces, so the address must match, too.
   const LocalInterface* interface = find_interface(network, entry.netdev);
   if (interface == nullptr) return false;
   if (is_default_gid_of(entry.gid, *interface)) return true;

@@ -53,7 +53,7 @@ struct LocalNetwork {
   std::vector<LocalInterface> interfaces;
 };
 
-// What --gid-rule says.
+// The value of --gid-rule.
 struct GidRule {
   std::optional<GidType> type;
   std::optional<IpFamily> family;
@@ -71,11 +71,11 @@ struct GidChoice {
   friend bool operator==(const GidChoice& a, const GidChoice& b) { return a.reason == b.reason; }
 };
 
-// `toward`: the local address of the connection to the peer.
+// `toward` is the local address of the connection to the peer.
 Result<GidChoice> choose_gid(const std::vector<GidEntry>& table, const LocalNetwork& network, const GidRule& rule,
                              const std::optional<IpAddress>& toward);
 
-// The address that a RoCE GID stands for.
+// The IP address that a RoCE GID contains.
 IpAddress address_of(const Gid& gid);
 // Does the entry belong to an interface of this network namespace?
 bool is_ours(const GidEntry& entry, const LocalNetwork& network);

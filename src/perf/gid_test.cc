@@ -28,8 +28,8 @@ LocalNetwork pod_network() {
                          {IfIndex{6}, IfName{"net2"}, {2, 0, 0, 0, 0, 2}, true}}};
 }
 
-// As a port shows it in the shared RDMA namespace: both versions of each address, and another pod's, whose
-// interface there happens to have number 5 too.
+// A port's table in the shared RDMA namespace: each address in both versions, and an address of another pod, whose
+// interface has number 5 in its own namespace, too.
 std::vector<GidEntry> shared_table() {
   return {entry(0, GidType::kRoceV1, "fe80::ff:fe00:1", 5), entry(1, GidType::kRoceV2, "fe80::ff:fe00:1", 5),
           entry(2, GidType::kRoceV1, "10.9.0.7", 5),        entry(3, GidType::kRoceV2, "10.9.0.7", 5),
@@ -48,7 +48,7 @@ TEST(ChooseGid, FollowsTheRules) {
   const auto table = shared_table();
   EXPECT_EQ(choice(table, "auto", ip("10.1.0.5")), "GID 5, RoCE v2, 10.1.0.5 on net1, by rule");
   EXPECT_EQ(choice(table, "", ip("fd00::5")), "GID 7, RoCE v2, fd00::5 on net1, by rule");
-  // The control connection runs over the cluster network: an IPv4 address of the rail.
+  // The control connection uses the cluster network: the choice is an IPv4 address of the rail.
   EXPECT_EQ(choice(table, "auto", ip("192.168.1.9")), "GID 5, RoCE v2, 10.1.0.5 on net1, by rule");
   EXPECT_EQ(choice(table, "auto", std::nullopt), "GID 5, RoCE v2, 10.1.0.5 on net1, by rule");
   EXPECT_EQ(choice(table, "auto", ip("fe80::ff:fe00:1")), "GID 1, RoCE v2, fe80::ff:fe00:1 on net1, by rule");

@@ -10,7 +10,7 @@ Histogram::Histogram(int precision_bits) : precision_bits_(std::clamp(precision_
   counts_.resize(index_of(kMaxValue_ns) + 1);
 }
 
-// The inverse of index_of: the last value that falls into bucket `index`.
+// The inverse of index_of: the last value that belongs to bucket `index`.
 uint64_t Histogram::highest_of(size_t index) const {
   const size_t half = size_t{1} << (precision_bits_ - 1);
   if (index < 2 * half) return index;
@@ -22,7 +22,7 @@ uint64_t Histogram::highest_of(size_t index) const {
 void Histogram::merge(const Histogram& other) {
   if (other.count_ == 0) return;
   if (count_ == 0) base_ns_ = other.base_ns_;
-  // Sums about one base follow from sums about another: x - a = (x - b) + (b - a).
+  // Converts the sums to this histogram's base: x - a = (x - b) + (b - a).
   const __int128 move = static_cast<__int128>(other.base_ns_) - static_cast<__int128>(base_ns_);
   const __int128 n = other.count_;
   sum_squares_ += other.sum_squares_ + 2 * move * other.sum_ + n * move * move;
@@ -129,7 +129,7 @@ bool Histogram::restore(const Compact& compact, Histogram& out) {
   result.base_ns_ = static_cast<uint64_t>(std::llround(compact.mean_ns));
   const double off = compact.mean_ns - static_cast<double>(result.base_ns_);  // below 1
   result.sum_ = static_cast<__int128>(std::llround(off * n));
-  // Mathematically an integer: rounding gives it back exactly while a double can hold it.
+  // The exact value is an integer, so rounding restores it as long as a double can hold it.
   result.sum_squares_ = static_cast<__int128>(std::round((compact.stddev_ns * compact.stddev_ns + off * off) * n));
   out = std::move(result);
   return true;

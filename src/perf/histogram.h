@@ -37,13 +37,13 @@ class Histogram {
     ++counts_[index_of(value_ns)];
     if (value_ns < min_ns_) min_ns_ = value_ns;
     if (value_ns > max_ns_) max_ns_ = value_ns;
-    // Sums of distances from the first value stay small, so that nothing cancels.
+    // Sums of distances from the first value stay small, which avoids cancellation.
     const int64_t distance = static_cast<int64_t>(value_ns) - static_cast<int64_t>(base_ns_);
     sum_ += distance;
     sum_squares_ += static_cast<__int128>(distance) * distance;
   }
   void merge(const Histogram& other);  // of the same precision
-  void reset();                        // costs as much as the span between minimum and maximum
+  void reset();                        // takes time in proportion to the span between minimum and maximum
 
   uint64_t count() const { return count_; }
   uint64_t min_ns() const { return count_ == 0 ? 0 : min_ns_; }
@@ -55,7 +55,7 @@ class Histogram {
   uint64_t percentile_ns(double percent) const;
 
   int precision_bits() const { return precision_bits_; }
-  // All buckets that are not empty: the highest value of the bucket, and how many samples fell into it.
+  // All buckets that are not empty: the highest value of the bucket, and its number of samples.
   struct Bucket {
     uint64_t highest_ns;
     uint64_t count;
@@ -63,7 +63,7 @@ class Histogram {
   };
   std::vector<Bucket> buckets() const;
 
-  // What JSON carries: pairs (index distance from the previous pair, count), and the moments.
+  // The form in JSON: pairs (index distance from the previous pair, count), and the moments.
   struct Compact {
     int precision_bits = kDefaultPrecisionBits;
     uint64_t count = 0;

@@ -10,7 +10,7 @@
 namespace railbed::perf {
 namespace {
 
-// Durations spread over all magnitudes, as latencies with a long tail are.
+// Durations over all magnitudes, like latencies with a long tail.
 rc::Gen<uint64_t> duration() {
   return rc::gen::apply([](uint64_t bits, int shift) { return (bits >> 24) >> shift; }, rc::gen::arbitrary<uint64_t>(),
                         rc::gen::inRange(0, 40));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both sides of the control channel against peers that die, stall, lie or talk nonsense after every message,
-// over loopback TCP; and a whole measurement over sockets after each of them.
+// Both sides of the control channel against peers that die, stall, lie or send nonsense after every message, over
+// loopback TCP; a whole measurement after each of them must still work.
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -29,7 +29,8 @@ TestSpec small_test(TestKind kind) {
 }
 
 Result<Measurement> measure_with(uint16_t port, const TestSpec& spec) {
-  return measure({.host = "127.0.0.1",
+  return measure(*os::real_kernel(),
+                 {.host = "127.0.0.1",
                   .port = port,
                   .place = {},
                   .limits = short_limits(),
@@ -43,7 +44,7 @@ enum class Misdeed { kDie, kStall, kNonsense, kLieAboutSize, kWrongMessage, kRef
 constexpr Misdeed kMisdeeds[] = {Misdeed::kDie,          Misdeed::kStall,        Misdeed::kNonsense,
                                  Misdeed::kLieAboutSize, Misdeed::kWrongMessage, Misdeed::kRefuse};
 
-// Does it, and for a stall waits until the other side has given up.
+// Commits the misdeed; a stall lasts until the other side has given up.
 void misbehave(Socket& socket, Misdeed misdeed) {
   const auto write = [&](std::string_view bytes) {
     (void)socket.write_all(std::as_bytes(std::span(bytes)), Deadline::after(milliseconds(100)));
@@ -85,7 +86,7 @@ class ServedTest : public testing::Test {
       events_.push_back(line);
       changed_.notify_all();
     };
-    auto server = Server::open(std::move(options));
+    auto server = Server::open(*kernel_, std::move(options));
     ASSERT_TRUE(server) << server.error().to_string();
     server_ = std::move(*server);
     thread_ = std::jthread([this] { EXPECT_TRUE(server_->run()); });
@@ -95,7 +96,7 @@ class ServedTest : public testing::Test {
     thread_.join();
   }
 
-  // Waits for an event that contains `text`.
+  // Waits for an event with `text` in it.
   bool heard(const std::string& text) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(10), [&] {
@@ -112,6 +113,7 @@ class ServedTest : public testing::Test {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::string> events_;
+  std::unique_ptr<os::Kernel> kernel_ = os::real_kernel();
   std::unique_ptr<Server> server_;
   std::jthread thread_;
 };
@@ -143,7 +145,7 @@ TEST_F(ServedTest, MeasuresForATimeOverSeveralStreams) {
   EXPECT_GT(result->bandwidth[1].average_gbps, 0);
 }
 
-// What a client sends in a TCP latency test, and what it awaits after each.
+// A message of a client in a TCP latency test, and whether it waits for an answer.
 struct Line {
   Message message;
   bool awaits_answer;
@@ -151,7 +153,7 @@ struct Line {
 std::vector<Line> lines() {
   return {{Hello{.protocol = kProtocol, .version = "0", .hostname = "bad"}, true},
           {OpenTest{small_test(TestKind::kLatency)}, true},
-          {Connect{}, false},  // the server waits for the data stream now, which never comes
+          {Connect{}, false},  // the server now waits for the data stream, which never comes
           {Start{.sequence = 1, .size_bytes = 64}, false}};
 }
 
@@ -198,7 +200,7 @@ TEST_F(ServedTest, RefusesASizeThatWasNotAnnounced) {
   ASSERT_TRUE(send(OpenTest{spec}));
   const auto offer = channel.expect<Offer>(milliseconds(2000));
   ASSERT_TRUE(offer);
-  auto link = TcpLink::connect(channel, spec, *offer->tcp, Deadline::after(milliseconds(1000)));
+  auto link = TcpLink::connect(*kernel_, channel, spec, *offer->tcp, Deadline::after(milliseconds(1000)));
   ASSERT_TRUE(link);
   ASSERT_TRUE(send(Connect{}));
   ASSERT_TRUE(channel.expect<Ready>(milliseconds(2000)));
@@ -235,7 +237,7 @@ TEST_F(ServedTest, TellsClientsBeyondTheLimit) {
 
 // ---- the client against servers ----
 
-// Plays the server's part of a TCP bandwidth test for `good` answers, then misbehaves.
+// A server of a TCP bandwidth test that gives `good` answers and then misbehaves.
 class FakeServer {
  public:
   FakeServer(size_t good, Misdeed misdeed) : FakeServer(good, [misdeed](Socket& s) { misbehave(s, misdeed); }) {}
@@ -261,7 +263,7 @@ class FakeServer {
   }
 
   Listener listener_;
-  Listener data_;  // its backlog takes the stream; nobody reads
+  Listener data_;  // its backlog accepts the stream, but nobody reads
   std::jthread thread_;
 };
 

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interfaces and addresses of this network namespace.
 //
-// Why: decides which RDMA device and GID belong to the path to a peer. Threading: any. Failure: errno's code.
+// Why: decides which RDMA device and GID belong to the path to a peer. Threading: one netlink port per call, any
+// thread. Failure: as os::LinkPort.
 #pragma once
 
-#include <string>
-
 #include "base/error.h"
+#include "os/ports/kernel.h"
 #include "perf/gid.h"
 
 namespace railbed::perf {
 
-Result<LocalNetwork> read_local_network();
-std::string host_name();
+Result<LocalNetwork> read_local_network(os::Kernel& kernel);
 // The interface that has `address`; null when none of this namespace does.
 const LocalInterface* interface_of(const LocalNetwork& network, const IpAddress& address);
 

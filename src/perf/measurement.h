@@ -17,6 +17,10 @@
 #include "perf/histogram.h"
 #include "perf/series.h"
 
+namespace railbed::doc {
+class Fields;
+}
+
 namespace railbed::perf {
 
 enum class TestKind { kBandwidth, kLatency };
@@ -39,14 +43,14 @@ struct TestSpec {
   int64_t tx_depth = 128;            // writes under way per queue pair
   int64_t iterations = 0;            // per size; 0: for `duration_ms`
   int64_t duration_ms = 2000;        // per size
-  int64_t inline_bytes = -1;         // -1: what fits for latency, 0 for bandwidth
+  int64_t inline_bytes = -1;         // -1: as much as fits for latency, 0 for bandwidth
   bool bidirectional = false;        // bandwidth over RDMA only
   std::string remote_device;         // "": chosen by the server
   friend bool operator==(const TestSpec&, const TestSpec&) = default;
 };
 // The sizes of a sweep: 2, 4, 8, … up to `max_bytes`.
 std::vector<int64_t> sweep_sizes(int64_t max_bytes);
-// What contradicts or exceeds the limits, with the option's name.
+// Fails with the option's name for what contradicts itself or exceeds the limits.
 Result<void> validate(const TestSpec& spec);
 
 // One end of the measured path.
@@ -61,7 +65,7 @@ struct Endpoint {
   std::string gid_reason;  // "GID 1, RoCE v2, 10.1.0.5, by rule"
   std::string link_layer;  // "Ethernet", "InfiniBand"
   int64_t path_mtu_bytes = 0;
-  bool soft = false;  // software RDMA: figures say nothing about a fabric
+  bool soft = false;  // software RDMA: its figures say nothing about a fabric
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
@@ -79,15 +83,15 @@ struct BandwidthPoint {
 struct LatencyPoint {
   int64_t size_bytes = 0;
   double duration_s = 0;
-  Histogram histogram;  // half the round trip of every ping
+  Histogram histogram;  // half the round trip of each ping
   std::vector<LatencySlot> slots;
 };
 
 struct Measurement {
   std::string started_at;  // UTC, ISO 8601
-  std::string command;     // what the user typed
+  std::string command;     // as typed by the user
   std::string label;       // "rail0"
-  std::string peer;        // the address that the client was given
+  std::string peer;        // the server's address as given to the client
   TestSpec spec;
   Endpoint client;
   Endpoint server;
@@ -102,17 +106,16 @@ Result<std::vector<Measurement>> measurements_from_json(std::string_view text);
 // For people: one line about the ends, one per size.
 std::string to_table(const Measurement& measurement);
 
-// "64 KiB", "2 B"; sizes that are no whole number of KiB or MiB are given in bytes.
+// "64 KiB", "2 B"; sizes that are not a whole number of KiB or MiB are in bytes.
 std::string size_text(int64_t bytes);
 
-// For the control channel, which carries the same pieces.
+// For the control channel, which carries the same pieces; what is wrong in them is told to `fields`.
 class JsonWriter;
-class JsonObject;
 void write_spec(JsonWriter& writer, const TestSpec& spec);
-Result<TestSpec> read_spec(const JsonObject& object);
+TestSpec read_spec(doc::Fields& fields);
 void write_endpoint(JsonWriter& writer, const Endpoint& endpoint);
-Result<Endpoint> read_endpoint(const JsonObject& object);
+Endpoint read_endpoint(doc::Fields& fields);
 void write_throughput(JsonWriter& writer, const ThroughputSeries& series);
-Result<ThroughputSeries> read_throughput(const JsonObject& object, size_t max_slots);
+ThroughputSeries read_throughput(doc::Fields& fields, size_t max_slots);
 
 }  // namespace railbed::perf

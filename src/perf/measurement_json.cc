@@ -1,22 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/json.h"
+#include "doc/fields.h"
+#include "perf/json_writer.h"
 #include "perf/measurement.h"
 
 namespace railbed::perf {
 namespace {
 
+using doc::Fields;
+
 constexpr std::string_view kSchema = "railbed.perf/v1";
 constexpr size_t kMaxFile_bytes = size_t{256} << 20;
 constexpr size_t kMaxSlots = 1 << 16;
-constexpr double kMaxGbps = 1e7;
-constexpr double kMaxUs = 1e12;
+constexpr int64_t kMaxGbps = 10'000'000;
+constexpr int64_t kMaxUs = 1'000'000'000'000;
+constexpr int64_t kMaxTotal = 1'000'000'000'000'000;
+constexpr int64_t kMaxDuration_s = 1'000'000'000;
 constexpr int64_t kMaxCount = int64_t{1} << 53;
 
 // What `read` makes of the object in `field`.
-template <typename Read>
-auto read_inner(const JsonObject& object, std::string_view field, Read read) -> decltype(read(object)) {
-  const JsonObject inner = TRY(object.object(field));
-  return read(inner);
+template <typename T, typename Read>
+void need_inner(Fields& fields, std::string_view field, T& out, const Read& read) {
+  fields.require(field);
+  fields.inside(field, [&](Fields& inner) { out = read(inner); });
+}
+
+// The objects of the list in `field`.
+template <typename T>
+void need_each(Fields& fields, std::string_view field, std::vector<T>& out, T (*read)(Fields&), size_t most) {
+  fields.require(field);
+  fields.each(field, out, [&](Fields& inner, T& one) { one = read(inner); }, most);
 }
 
 void write_bandwidth(JsonWriter& writer, const BandwidthPoint& point) {
@@ -36,21 +48,20 @@ void write_bandwidth(JsonWriter& writer, const BandwidthPoint& point) {
   writer.end_object();
 }
 
-Result<ThroughputSeries> read_slots(const JsonObject& object) {
-  return read_throughput(object, kMaxSlots);
+ThroughputSeries read_slots(Fields& fields) {
+  return read_throughput(fields, kMaxSlots);
 }
 
-Result<BandwidthPoint> read_bandwidth(const JsonObject& object) {
+BandwidthPoint read_bandwidth(Fields& fields) {
   BandwidthPoint point;
-  point.size_bytes = TRY(object.integer("size_bytes", 1, kMaxSize_bytes));
-  point.messages = TRY(object.integer("messages", 0, kMaxCount));
-  point.duration_s = TRY(object.number("duration_s", 0, 1e9));
-  point.average_gbps = TRY(object.number("average_gbps", 0, kMaxGbps));
-  point.message_rate_per_s = TRY(object.number("message_rate_per_s", 0, 1e15));
-  point.series = TRY(read_inner(object, "series", read_slots));
-  if (object.has("reverse_average_gbps"))
-    point.reverse_average_gbps = TRY(object.number("reverse_average_gbps", 0, kMaxGbps));
-  if (object.has("reverse_series")) point.reverse_series = TRY(read_inner(object, "reverse_series", read_slots));
+  fields.need("size_bytes", point.size_bytes, {.min = 1, .max = kMaxSize_bytes});
+  fields.need("messages", point.messages, {.min = 0, .max = kMaxCount});
+  fields.need("duration_s", point.duration_s, {.min = 0, .max = kMaxDuration_s});
+  fields.need("average_gbps", point.average_gbps, {.min = 0, .max = kMaxGbps});
+  fields.need("message_rate_per_s", point.message_rate_per_s, {.min = 0, .max = kMaxTotal});
+  need_inner(fields, "series", point.series, read_slots);
+  fields.read("reverse_average_gbps", point.reverse_average_gbps, {.min = 0, .max = kMaxGbps});
+  fields.inside("reverse_series", [&](Fields& series) { point.reverse_series = read_slots(series); });
   return point;
 }
 
@@ -74,7 +85,7 @@ void write_latency(JsonWriter& writer, const LatencyPoint& point) {
   writer.begin_array("steps", true);
   for (uint64_t step : compact.steps) writer.integer({}, static_cast<int64_t>(step));
   writer.end_array().end_object();
-  // Column by column: a tenth of the size of an object per slot.
+  // Column by column, which takes a tenth of the space of an object per slot.
   writer.begin_object("series");
   const auto column = [&](std::string_view name, auto value) {
     writer.begin_array(name, true);
@@ -90,59 +101,74 @@ void write_latency(JsonWriter& writer, const LatencyPoint& point) {
   writer.end_object().end_object();
 }
 
-Result<Histogram> read_histogram(const JsonObject& object) {
+Histogram read_histogram(Fields& fields) {
   Histogram::Compact compact;
-  compact.precision_bits = static_cast<int>(TRY(object.integer("precision_bits", 1, 16)));
-  compact.count = static_cast<uint64_t>(TRY(object.integer("count", 0, kMaxCount)));
-  compact.min_ns = static_cast<uint64_t>(TRY(object.integer("min_ns", 0, kMaxCount)));
-  compact.max_ns = static_cast<uint64_t>(TRY(object.integer("max_ns", 0, kMaxCount)));
-  compact.mean_ns = TRY(object.number("mean_ns", 0, 1e15));
-  compact.stddev_ns = TRY(object.number("stddev_ns", 0, 1e15));
-  for (int64_t step : TRY(object.integers("steps", 1 << 21, 0, kMaxCount)))
-    compact.steps.push_back(static_cast<uint64_t>(step));
+  fields.need("precision_bits", compact.precision_bits, {.min = 1, .max = 16});
+  fields.need("count", compact.count, {.min = 0, .max = kMaxCount});
+  fields.need("min_ns", compact.min_ns, {.min = 0, .max = kMaxCount});
+  fields.need("max_ns", compact.max_ns, {.min = 0, .max = kMaxCount});
+  fields.need("mean_ns", compact.mean_ns, {.min = 0, .max = kMaxTotal});
+  fields.need("stddev_ns", compact.stddev_ns, {.min = 0, .max = kMaxTotal});
+  fields.need("steps", compact.steps, {.min = 0, .max = kMaxCount, .entries = 1 << 21});
   Histogram histogram;
-  if (!Histogram::restore(compact, histogram))
-    return fail(Code::kInvalid, "{}: the counts contradict the totals", object.path());
+  if (!Histogram::restore(compact, histogram)) fields.wrong("", "the counts contradict the totals");
   return histogram;
 }
 
-Result<LatencyPoint> read_latency(const JsonObject& object) {
-  LatencyPoint point;
-  point.size_bytes = TRY(object.integer("size_bytes", 1, kMaxSize_bytes));
-  point.duration_s = TRY(object.number("duration_s", 0, 1e9));
-  point.histogram = TRY(read_inner(object, "histogram", read_histogram));
-  const JsonObject series = TRY(object.object("series"));
-  const auto at_ms = TRY(series.numbers("at_ms", kMaxSlots, 0, kMaxUs));
-  point.slots.resize(at_ms.size());
-  for (size_t i = 0; i < at_ms.size(); ++i) point.slots[i].at_ms = at_ms[i];
-  const auto column = [&](std::string_view name, auto set) -> Result<void> {
-    const auto values = TRY(series.numbers(name, kMaxSlots, 0, kMaxUs));
-    if (values.size() != at_ms.size())
-      return fail(Code::kInvalid, "{}.{}: {} entries, at_ms has {}", series.path(), name, values.size(), at_ms.size());
-    for (size_t i = 0; i < values.size(); ++i) set(point.slots[i], values[i]);
-    return {};
+std::vector<LatencySlot> read_latency_slots(Fields& fields) {
+  const doc::Limits limits{.min = 0, .max = kMaxUs, .entries = kMaxSlots};
+  std::vector<double> at_ms;
+  fields.need("at_ms", at_ms, limits);
+  std::vector<LatencySlot> slots(at_ms.size());
+  for (size_t i = 0; i < at_ms.size(); ++i) slots[i].at_ms = at_ms[i];
+  const auto column = [&](std::string_view name, auto set) {
+    std::vector<double> values;
+    fields.need(name, values, limits);
+    if (values.size() != slots.size())
+      fields.wrong(name, fmt::format("{} entries, at_ms has {}", values.size(), slots.size()));
+    else
+      for (size_t i = 0; i < values.size(); ++i) set(slots[i], values[i]);
   };
-  TRY(column("min_us", [](LatencySlot& s, double v) { s.min_us = v; }));
-  TRY(column("p50_us", [](LatencySlot& s, double v) { s.p50_us = v; }));
-  TRY(column("p99_us", [](LatencySlot& s, double v) { s.p99_us = v; }));
-  TRY(column("max_us", [](LatencySlot& s, double v) { s.max_us = v; }));
-  TRY(column("samples", [](LatencySlot& s, double v) { s.samples = static_cast<uint64_t>(v); }));
+  column("min_us", [](LatencySlot& s, double v) { s.min_us = v; });
+  column("p50_us", [](LatencySlot& s, double v) { s.p50_us = v; });
+  column("p99_us", [](LatencySlot& s, double v) { s.p99_us = v; });
+  column("max_us", [](LatencySlot& s, double v) { s.max_us = v; });
+  column("samples", [](LatencySlot& s, double v) { s.samples = static_cast<uint64_t>(v); });
+  return slots;
+}
+
+LatencyPoint read_latency(Fields& fields) {
+  LatencyPoint point;
+  fields.need("size_bytes", point.size_bytes, {.min = 1, .max = kMaxSize_bytes});
+  fields.need("duration_s", point.duration_s, {.min = 0, .max = kMaxDuration_s});
+  need_inner(fields, "histogram", point.histogram, read_histogram);
+  need_inner(fields, "series", point.slots, read_latency_slots);
   return point;
 }
 
-Result<Measurement> read_measurement(const JsonObject& object) {
+Measurement read_measurement(Fields& fields) {
   Measurement m;
-  m.started_at = TRY(object.text("started_at", 64));
-  m.command = TRY(object.text("command", 16384));
-  m.label = TRY(object.text("label", 256));
-  m.peer = TRY(object.text("peer", 256));
-  m.spec = TRY(read_inner(object, "parameters", read_spec));
-  m.client = TRY(read_inner(object, "client", read_endpoint));
-  m.server = TRY(read_inner(object, "server", read_endpoint));
-  for (const JsonObject& point : TRY(object.objects("bandwidth", 64)))
-    m.bandwidth.push_back(TRY(read_bandwidth(point)));
-  for (const JsonObject& point : TRY(object.objects("latency", 64))) m.latency.push_back(TRY(read_latency(point)));
+  fields.need("started_at", m.started_at, {.bytes = 64});
+  fields.need("command", m.command, {.bytes = 16384});
+  fields.need("label", m.label, {.bytes = 256});
+  fields.need("peer", m.peer, {.bytes = 256});
+  need_inner(fields, "parameters", m.spec, read_spec);
+  need_inner(fields, "client", m.client, read_endpoint);
+  need_inner(fields, "server", m.server, read_endpoint);
+  need_each(fields, "bandwidth", m.bandwidth, read_bandwidth, 64);
+  need_each(fields, "latency", m.latency, read_latency, 64);
   return m;
+}
+
+// A name of an enumeration.
+template <typename T>
+void need_named(Fields& fields, std::string_view key, T& out, Result<T> (*from)(std::string_view)) {
+  std::string name;
+  fields.need(key, name, {.bytes = 16});
+  if (Result<T> named = from(name))
+    out = *named;
+  else
+    fields.wrong(key, named.error().story());
 }
 
 }  // namespace
@@ -157,21 +183,19 @@ void write_spec(JsonWriter& writer, const TestSpec& spec) {
   writer.flag("bidirectional", spec.bidirectional).text("remote_device", spec.remote_device);
 }
 
-Result<TestSpec> read_spec(const JsonObject& object) {
+TestSpec read_spec(Fields& fields) {
   TestSpec spec;
-  const std::string kind = TRY(object.text("kind", 16));
-  spec.kind = TRY(kind_from(kind));
-  const std::string transport = TRY(object.text("transport", 16));
-  spec.transport = TRY(transport_from(transport));
-  spec.sizes_bytes = TRY(object.integers("sizes_bytes", 64, 1, kMaxSize_bytes));
-  spec.qps = TRY(object.integer("qps", 1, kMaxQps));
-  spec.tx_depth = TRY(object.integer("tx_depth", 1, 8192));
-  spec.iterations = TRY(object.integer("iterations", 0, kMaxCount));
-  spec.duration_ms = TRY(object.integer("duration_ms", 0, kMaxDuration_ms));
-  spec.inline_bytes = TRY(object.integer("inline_bytes", -1, 4096));
-  spec.bidirectional = TRY(object.flag("bidirectional"));
-  spec.remote_device = TRY(object.text("remote_device", 64));
-  TRY(validate(spec));
+  need_named(fields, "kind", spec.kind, kind_from);
+  need_named(fields, "transport", spec.transport, transport_from);
+  fields.need("sizes_bytes", spec.sizes_bytes, {.min = 1, .max = kMaxSize_bytes, .entries = 64});
+  fields.need("qps", spec.qps, {.min = 1, .max = kMaxQps});
+  fields.need("tx_depth", spec.tx_depth, {.min = 1, .max = 8192});
+  fields.need("iterations", spec.iterations, {.min = 0, .max = kMaxCount});
+  fields.need("duration_ms", spec.duration_ms, {.min = 0, .max = kMaxDuration_ms});
+  fields.need("inline_bytes", spec.inline_bytes, {.min = -1, .max = 4096});
+  fields.need("bidirectional", spec.bidirectional);
+  fields.need("remote_device", spec.remote_device, {.bytes = 64});
+  if (const auto valid = validate(spec); !valid) fields.wrong("", valid.error().story()).with_fix(valid.error().hint);
   return spec;
 }
 
@@ -182,19 +206,19 @@ void write_endpoint(JsonWriter& writer, const Endpoint& end) {
   writer.text("link_layer", end.link_layer).integer("path_mtu_bytes", end.path_mtu_bytes).flag("soft", end.soft);
 }
 
-Result<Endpoint> read_endpoint(const JsonObject& object) {
+Endpoint read_endpoint(Fields& fields) {
   Endpoint end;
-  end.hostname = TRY(object.text("hostname", 256));
-  end.address = TRY(object.text("address", 64));
-  end.netdev = TRY(object.text("netdev", 64));
-  end.device = TRY(object.text("device", 64));
-  end.port = TRY(object.integer("port", 0, 255));
-  end.gid = TRY(object.text("gid", 64));
-  end.gid_index = TRY(object.integer("gid_index", -1, 65535));
-  end.gid_reason = TRY(object.text("gid_reason", 256));
-  end.link_layer = TRY(object.text("link_layer", 32));
-  end.path_mtu_bytes = TRY(object.integer("path_mtu_bytes", 0, 65536));
-  end.soft = TRY(object.flag("soft"));
+  fields.need("hostname", end.hostname, {.bytes = 256});
+  fields.need("address", end.address, {.bytes = 64});
+  fields.need("netdev", end.netdev, {.bytes = 64});
+  fields.need("device", end.device, {.bytes = 64});
+  fields.need("port", end.port, {.min = 0, .max = 255});
+  fields.need("gid", end.gid, {.bytes = 64});
+  fields.need("gid_index", end.gid_index, {.min = -1, .max = 65535});
+  fields.need("gid_reason", end.gid_reason, {.bytes = 256});
+  fields.need("link_layer", end.link_layer, {.bytes = 32});
+  fields.need("path_mtu_bytes", end.path_mtu_bytes, {.min = 0, .max = 65536});
+  fields.need("soft", end.soft);
   return end;
 }
 
@@ -205,11 +229,11 @@ void write_throughput(JsonWriter& writer, const ThroughputSeries& series) {
   writer.end_array();
 }
 
-Result<ThroughputSeries> read_throughput(const JsonObject& object, size_t max_slots) {
+ThroughputSeries read_throughput(Fields& fields, size_t max_slots) {
   ThroughputSeries series;
-  series.slot_ms = TRY(object.number("slot_ms", 0, 1e9));
-  series.peak_gbps = TRY(object.number("peak_gbps", 0, kMaxGbps));
-  series.gbps = TRY(object.numbers("gbps", max_slots, 0, kMaxGbps));
+  fields.need("slot_ms", series.slot_ms, {.min = 0, .max = kMaxDuration_s});
+  fields.need("peak_gbps", series.peak_gbps, {.min = 0, .max = kMaxGbps});
+  fields.need("gbps", series.gbps, {.min = 0, .max = kMaxGbps, .entries = max_slots});
   return series;
 }
 
@@ -237,13 +261,19 @@ std::string to_json(const std::vector<Measurement>& measurements) {
 }
 
 Result<std::vector<Measurement>> measurements_from_json(std::string_view text) {
-  const JsonObject document = TRY(JsonObject::parse(text, kMaxFile_bytes));
-  const std::string schema = TRY(document.text("schema", 64).hint("only results of `railbed perf` can be read"));
+  if (text.size() > kMaxFile_bytes)
+    return fail(Code::kInvalid, "{} bytes of JSON, at most {} are allowed", text.size(), kMaxFile_bytes);
+  const doc::Value document = TRY(doc::read_object("", text).context("these are no results"));
+  doc::Diagnostics found;
+  Fields fields(document, "", doc::kNoFamily, found);
+  std::string schema;
+  fields.need("schema", schema, {.bytes = 64});
+  TRY(doc::first_error(found).hint("only results of `railbed perf` can be read"));
   if (schema != kSchema)
     return fail(Code::kInvalid, "schema: \"{}\" is not {}, the one this version reads", schema, kSchema);
   std::vector<Measurement> result;
-  for (const JsonObject& object : TRY(document.objects("measurements", 4096)))
-    result.push_back(TRY(read_measurement(object)));
+  need_each(fields, "measurements", result, read_measurement, 4096);
+  TRY(doc::first_error(found));
   return result;
 }
 

@@ -62,7 +62,7 @@ TEST(Measurement, RefusesOtherAndDamagedFiles) {
     const auto result = measurements_from_json(text);
     return result ? "read" : result.error().to_string();
   };
-  EXPECT_EQ(refusal("{}"), "schema: the field is missing\n  only results of `railbed perf` can be read");
+  EXPECT_EQ(refusal("{}"), "schema is missing\n  only results of `railbed perf` can be read");
   EXPECT_EQ(refusal(R"({"schema":"railbed.perf/v9"})"),
             "schema: \"railbed.perf/v9\" is not railbed.perf/v1, the one this version reads");
   std::string text = to_json({latency()});

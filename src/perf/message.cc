@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/message.h"
 
+#include <algorithm>
 #include <array>
 
+#include "doc/fields.h"
 #include "perf/frame.h"
-#include "perf/json.h"
+#include "perf/json_writer.h"
 
 namespace railbed::perf {
 namespace {
 
-constexpr std::array<std::string_view, std::variant_size_v<Message>> kNames = {
-    "hello",   "open-test", "offer", "connect", "ready",      "start",
-    "started", "heartbeat", "done",  "outcome", "close-test", "refusal"};
+using doc::Fields;
+
 constexpr size_t kMaxSlots = 1024;
 constexpr int64_t kMaxSequence = int64_t{1} << 31;
 constexpr int64_t kMaxTotal = int64_t{1} << 53;
@@ -25,27 +26,33 @@ void write_rdma(JsonWriter& writer, const RdmaAddress& rdma) {
   writer.end_array().end_object();
 }
 
-Result<std::optional<RdmaAddress>> read_rdma(const JsonObject& parent) {
-  if (!parent.has("rdma")) return std::optional<RdmaAddress>();
-  const JsonObject object = TRY(parent.object("rdma"));
-  RdmaAddress rdma;
-  const std::string gid = TRY(object.text("gid", 64));
-  rdma.gid = TRY(Gid::parse(gid).context("rdma.gid"));
-  rdma.lid = static_cast<uint32_t>(TRY(object.integer("lid", 0, 0xffff)));
-  rdma.mtu_bytes = static_cast<uint32_t>(TRY(object.integer("mtu_bytes", 256, 4096)));
-  rdma.remote_key = static_cast<uint32_t>(TRY(object.integer("remote_key", 0, 0xffffffff)));
-  rdma.address = TRY(object.hex("address"));
-  for (const JsonObject& qp : TRY(object.objects("qps", kMaxQps))) {
-    const int64_t number = TRY(qp.integer("number", 0, 0xffffff));
-    const int64_t sequence = TRY(qp.integer("packet_sequence", 0, 0xffffff));
-    rdma.qps.push_back({static_cast<uint32_t>(number), static_cast<uint32_t>(sequence)});
-  }
-  return std::optional(std::move(rdma));
+void need_hex(Fields& fields, std::string_view key, uint64_t& out) {
+  fields.require(key);
+  fields.hex(key, out);
 }
 
-Result<Endpoint> read_end(const JsonObject& parent) {
-  const JsonObject object = TRY(parent.object("endpoint"));
-  return read_endpoint(object);
+void read_rdma(Fields& parent, std::optional<RdmaAddress>& out) {
+  parent.inside("rdma", [&](Fields& fields) {
+    RdmaAddress& rdma = out.emplace();
+    fields.need("gid", rdma.gid, {.bytes = 64});
+    fields.need("lid", rdma.lid, {.min = 0, .max = 0xffff});
+    fields.need("mtu_bytes", rdma.mtu_bytes, {.min = 256, .max = 4096});
+    fields.need("remote_key", rdma.remote_key);
+    need_hex(fields, "address", rdma.address);
+    fields.require("qps");
+    const auto read_qp = [](Fields& from, QpAddress& qp) {
+      from.need("number", qp.number, {.min = 0, .max = 0xffffff});
+      from.need("packet_sequence", qp.packet_sequence, {.min = 0, .max = 0xffffff});
+    };
+    fields.each("qps", rdma.qps, read_qp, kMaxQps);
+  });
+}
+
+Endpoint read_end(Fields& parent) {
+  Endpoint endpoint;
+  parent.require("endpoint");
+  parent.inside("endpoint", [&](Fields& fields) { endpoint = read_endpoint(fields); });
+  return endpoint;
 }
 
 void write_end(JsonWriter& writer, const Endpoint& endpoint) {
@@ -85,74 +92,101 @@ struct BodyWriter {
   }
 };
 
-Result<Message> read_hello(const JsonObject& object) {
+Message read_hello(Fields& fields) {
   Hello m;
-  m.protocol = TRY(object.integer("protocol", 1, 1000));
-  m.version = TRY(object.text("version", 64));
-  m.hostname = TRY(object.text("hostname", 256));
+  fields.need("protocol", m.protocol, {.min = 1, .max = 1000});
+  fields.need("version", m.version, {.bytes = 64});
+  fields.need("hostname", m.hostname, {.bytes = 256});
   return m;
 }
 
-Result<Message> read_open_test(const JsonObject& object) {
-  OpenTest m;
-  m.spec = TRY(read_spec(object));
-  return m;
+Message read_open_test(Fields& fields) {
+  return OpenTest{.spec = read_spec(fields)};
 }
 
-Result<Message> read_offer(const JsonObject& object) {
+Message read_offer(Fields& fields) {
   Offer m;
-  m.endpoint = TRY(read_end(object));
-  m.rdma = TRY(read_rdma(object));
-  if (object.has("tcp")) {
-    const JsonObject tcp = TRY(object.object("tcp"));
-    const int64_t port = TRY(tcp.integer("port", 1, 65535));
-    m.tcp = TcpAddress{.port = static_cast<uint32_t>(port), .cookie = TRY(tcp.hex("cookie"))};
-  }
+  m.endpoint = read_end(fields);
+  read_rdma(fields, m.rdma);
+  fields.inside("tcp", [&](Fields& tcp) {
+    tcp.need("port", m.tcp.emplace().port, {.min = 1, .max = 65535});
+    need_hex(tcp, "cookie", m.tcp->cookie);
+  });
   return m;
 }
 
-Result<Message> read_connect(const JsonObject& object) {
+Message read_connect(Fields& fields) {
   Connect m;
-  m.endpoint = TRY(read_end(object));
-  m.rdma = TRY(read_rdma(object));
+  m.endpoint = read_end(fields);
+  read_rdma(fields, m.rdma);
   return m;
 }
 
-Result<Message> read_outcome(const JsonObject& object) {
+template <typename T>
+Message read_nothing(Fields& /*fields*/) {
+  return T{};
+}
+
+int64_t read_sequence(Fields& fields) {
+  int64_t sequence = 0;
+  fields.need("sequence", sequence, {.min = 0, .max = kMaxSequence});
+  return sequence;
+}
+
+Message read_start(Fields& fields) {
+  Start m{.sequence = read_sequence(fields)};
+  fields.need("size_bytes", m.size_bytes, {.min = 1, .max = kMaxSize_bytes});
+  return m;
+}
+
+Message read_started(Fields& fields) {
+  return Started{.sequence = read_sequence(fields)};
+}
+
+Message read_done(Fields& fields) {
+  Done m{.sequence = read_sequence(fields)};
+  fields.need("messages", m.messages, {.min = 0, .max = kMaxTotal});
+  return m;
+}
+
+Message read_outcome(Fields& fields) {
   Outcome m;
-  m.sequence = TRY(object.integer("sequence", 0, kMaxSequence));
-  m.bytes = TRY(object.integer("bytes", 0, kMaxTotal));
-  m.duration_s = TRY(object.number("duration_s", 0, 1e9));
-  m.series = TRY(read_throughput(object, kMaxSlots));
+  m.sequence = read_sequence(fields);
+  fields.need("bytes", m.bytes, {.min = 0, .max = kMaxTotal});
+  fields.need("duration_s", m.duration_s, {.min = 0, .max = 1'000'000'000});
+  m.series = read_throughput(fields, kMaxSlots);
   return m;
 }
 
-Result<Message> read_rest(std::string_view type, const JsonObject& object) {
-  if (type == "ready") return Ready{};
-  if (type == "heartbeat") return Heartbeat{};
-  if (type == "close-test") return CloseTest{};
-  if (type == "start") {
-    const int64_t sequence = TRY(object.integer("sequence", 0, kMaxSequence));
-    return Start{.sequence = sequence, .size_bytes = TRY(object.integer("size_bytes", 1, kMaxSize_bytes))};
-  }
-  if (type == "started") return Started{.sequence = TRY(object.integer("sequence", 0, kMaxSequence))};
-  if (type == "done") {
-    const int64_t sequence = TRY(object.integer("sequence", 0, kMaxSequence));
-    return Done{.sequence = sequence, .messages = TRY(object.integer("messages", 0, kMaxTotal))};
-  }
-  if (type == "refusal") {
-    Refusal m;
-    m.message = TRY(object.text("message", 8192));
-    m.hint = TRY(object.text("hint", 8192));
-    return m;
-  }
-  return fail(Code::kInvalid, "type: \"{}\" is not a message of protocol {}", type, kProtocol);
+Message read_refusal(Fields& fields) {
+  Refusal m;
+  fields.need("message", m.message, {.bytes = 8192});
+  fields.need("hint", m.hint, {.bytes = 8192});
+  return m;
 }
+
+struct Kind {
+  std::string_view name;
+  Message (*read)(Fields&);
+};
+// In the order of the variant.
+constexpr std::array<Kind, std::variant_size_v<Message>> kKinds = {{{"hello", read_hello},
+                                                                    {"open-test", read_open_test},
+                                                                    {"offer", read_offer},
+                                                                    {"connect", read_connect},
+                                                                    {"ready", read_nothing<Ready>},
+                                                                    {"start", read_start},
+                                                                    {"started", read_started},
+                                                                    {"heartbeat", read_nothing<Heartbeat>},
+                                                                    {"done", read_done},
+                                                                    {"outcome", read_outcome},
+                                                                    {"close-test", read_nothing<CloseTest>},
+                                                                    {"refusal", read_refusal}}};
 
 }  // namespace
 
 std::string_view name_of(const Message& message) {
-  return kNames[message.index()];
+  return kKinds[message.index()].name;
 }
 
 std::string encode(const Message& message) {
@@ -164,14 +198,20 @@ std::string encode(const Message& message) {
 }
 
 Result<Message> decode(std::string_view body) {
-  const JsonObject object = TRY(JsonObject::parse(body, kMaxBodyBytes));
-  const std::string type = TRY(object.text("type", 64));
-  if (type == "hello") return read_hello(object).context("message hello");
-  if (type == "open-test") return read_open_test(object).context("message open-test");
-  if (type == "offer") return read_offer(object).context("message offer");
-  if (type == "connect") return read_connect(object).context("message connect");
-  if (type == "outcome") return read_outcome(object).context("message outcome");
-  return read_rest(type, object).context("message {}", type.substr(0, 20));
+  if (body.size() > kMaxBodyBytes)
+    return fail(Code::kInvalid, "{} bytes of JSON, at most {} are allowed", body.size(), kMaxBodyBytes);
+  const doc::Value object = TRY(doc::read_object("", body).context("this is no message"));
+  doc::Diagnostics found;
+  Fields fields(object, "", doc::kNoFamily, found);
+  std::string type;
+  fields.need("type", type, {.bytes = 64});
+  TRY(doc::first_error(found));
+  const auto kind = std::ranges::find(kKinds, type, &Kind::name);
+  if (kind == kKinds.end())
+    return fail(Code::kInvalid, "type: \"{}\" is not a message of protocol {}", type, kProtocol);
+  Message message = kind->read(fields);
+  TRY(doc::first_error(found).context("message {}", type));
+  return message;
 }
 
 }  // namespace railbed::perf

@@ -42,8 +42,8 @@ struct QpAddress {
   friend bool operator==(const QpAddress&, const QpAddress&) = default;
 };
 
-// Where RDMA writes go: queue pair n of the peer writes into [address + 2 n span + span, … + span), where
-// span is the largest size rounded up to whole pages; the other half is what the owner sends from.
+// The target of RDMA writes: queue pair n of the peer writes into [address + 2 n span + span, … + span), where span is
+// the largest size rounded up to whole pages; the owner sends from the other half.
 struct RdmaAddress {
   Gid gid;
   uint32_t lid = 0;
@@ -54,7 +54,7 @@ struct RdmaAddress {
   friend bool operator==(const RdmaAddress&, const RdmaAddress&) = default;
 };
 
-// Where TCP streams connect to; the cookie keeps strangers out of the measurement.
+// The target of TCP streams; the cookie keeps strangers out of the measurement.
 struct TcpAddress {
   uint32_t port = 0;
   uint64_t cookie = 0;
@@ -81,9 +81,9 @@ struct Started {
 struct Heartbeat {};
 struct Done {
   int64_t sequence = 0;
-  int64_t messages = 0;  // sent by the client, all streams together
+  int64_t messages = 0;  // sent by the client over all streams
 };
-// What the server saw: of a bidirectional RDMA test its own sending, of a TCP test what arrived.
+// The server's view: in a bidirectional RDMA test what it sent, in a TCP test what arrived.
 struct Outcome {
   int64_t sequence = 0;
   int64_t bytes = 0;

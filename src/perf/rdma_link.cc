@@ -13,8 +13,8 @@ namespace {
 
 constexpr uint32_t kWantedInline_bytes = 220;  // fits one more cache line on mlx5, like the usual tools
 
-// A soft device works on this machine's own processors, in kernel threads: on few of them, a loop that never
-// yields takes the time that its own traffic needs. A NIC needs no processor, so there polling never yields.
+// A soft device runs in kernel threads on this machine's processors: with few of them, a loop that never yields takes
+// the time that its own traffic needs. A NIC needs no processor, so polling never yields there.
 uint32_t yield_mask_for(bool soft) {
   return soft ? 15 : UINT32_MAX;
 }
@@ -65,7 +65,8 @@ Result<void> RdmaLink::create_lanes(const TestSpec& spec) {
                       .max_recv_sge = 1,
                       .max_inline_data = wanted_inline};
     QueuePairPtr qp(ibv_create_qp(domain_.get(), &attributes));
-    // Devices differ in how much goes inline, and say so only by refusing: ask for less.
+    // Devices differ in how much data they take inline, and the only way to find out is to ask for less until they
+    // accept.
     for (; !qp && errno == EINVAL && wanted_inline > 0; qp.reset(ibv_create_qp(domain_.get(), &attributes))) {
       if (spec.inline_bytes > 0) break;
       wanted_inline /= 2;
@@ -102,7 +103,7 @@ Result<void> RdmaLink::connect(const RdmaAddress& remote) {
   const int mtu = std::min(place_.port.mtu_bytes, static_cast<int>(remote.mtu_bytes));
   place_.endpoint.path_mtu_bytes = mtu;
   const Gid& own = place_.gid.entry.gid;
-  // On InfiniBand a LID reaches everything within the subnet.
+  // Within an InfiniBand subnet the LID is enough to reach the peer.
   const bool same_subnet =
       place_.port.is_infiniband && own.subnet_prefix() == remote.gid.subnet_prefix() && remote.lid != 0;
   for (size_t i = 0; i < lanes_.size(); ++i) {

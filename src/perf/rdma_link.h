@@ -26,12 +26,12 @@ class RdmaLink {
   RdmaAddress address() const;
   Result<void> connect(const RdmaAddress& remote);
 
-  // Writes as fast as it goes, until the round's messages or time are used up and all are acknowledged.
+  // Writes as fast as possible, until the round's messages or time are used up and all writes are acknowledged.
   Result<StreamResult> stream(const Round& round, Watch& watch);
-  // Before a round of pings, on both sides, before either sends: forgets what the last one left.
+  // Resets the state of the last round. Both sides must call it before either sends a ping.
   void prepare_pings(int64_t size_bytes);
   Result<PingResult> ping(const Round& round, Watch& watch);
-  // Answers pings until the last one. Returns how many.
+  // Answers pings until the last one. Returns their number.
   Result<int64_t> pong(int64_t size_bytes, Watch& watch);
 
  private:
@@ -62,7 +62,7 @@ class RdmaLink {
   size_t span_bytes_ = 0;
   uint32_t inline_bytes_ = 0;
   int tx_depth_ = 0;
-  uint32_t yield_mask_ = 0;  // polls without result between two yields, less one; all ones: never
+  uint32_t yield_mask_ = 0;  // yields once per this + 1 fruitless polls; all ones: never
   RdmaAddress remote_;
 };
 

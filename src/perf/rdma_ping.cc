@@ -3,7 +3,7 @@
 //
 // The last byte arrives last (writes of one queue pair are delivered in order, and this region is not registered with
 // relaxed ordering). A sample is the time from before the post until the answer's last byte is seen. Only every 64th
-// write is signalled, so completions cost next to nothing; errors show in the slow path of the wait.
+// write is signalled, so completions cost next to nothing; errors are noticed in the slow path of the wait.
 #include <sched.h>
 
 #include "perf/rdma_link.h"
@@ -35,7 +35,7 @@ class RdmaLink::PingPort {
   Result<void> send(uint8_t value, bool last) {
     const bool signalled = ++unsignalled_ >= kSignalEvery || last;
     if (signalled) {
-      // The queue holds far more than kSignalEvery, so the one before has long been acknowledged.
+      // The previous signalled write is kSignalEvery pings old, so its completion is there without waiting.
       while (under_way_ > 1) TRY(take_completion());
       unsignalled_ = 0;
       ++under_way_;
@@ -49,7 +49,7 @@ class RdmaLink::PingPort {
     return {};
   }
 
-  // Waits for `expected` or the last ping; returns which.
+  // Waits for `expected` or the last ping; returns the value that arrived.
   Result<uint8_t> await(uint8_t expected) {
     uint32_t polls = 0;
     for (;;) {
@@ -64,7 +64,7 @@ class RdmaLink::PingPort {
     }
   }
 
-  // Called between samples too, so that a fast exchange is watched as well.
+  // Also called between samples, so that an exchange without waits is watched as well.
   Result<void> progress(uint64_t now) {
     last_progress_ = now;
     if (now < next_check_) [[likely]]
@@ -96,7 +96,7 @@ class RdmaLink::PingPort {
     }
     return {};
   }
-  // The slow path of a wait: has the write failed, has the peer gone?
+  // The slow path of a wait: checks whether the write has failed or the peer has gone.
   Result<void> look_around() {
     TRY(poll_completion());
     const uint64_t now = watch_.clock().now();
@@ -120,9 +120,9 @@ class RdmaLink::PingPort {
   ibv_send_wr request_{};
   unsigned inline_flag_ = 0;
   int unsignalled_ = 0;
-  int under_way_ = 0;  // signalled writes without completion
+  int under_way_ = 0;  // signalled writes whose completion has not come
   uint64_t arrivals_ = 0;
-  uint64_t arrivals_seen_ = 0;  // when last_progress_ was set
+  uint64_t arrivals_seen_ = 0;  // the value of arrivals_ at last_progress_
   uint64_t last_progress_ = 0;
   uint64_t next_check_ = 0;
 };
@@ -136,7 +136,7 @@ Result<PingResult> RdmaLink::ping(const Round& round, Watch& watch) {
   PingResult result{.duration_ns = 0, .meter = LatencyMeter(LatencyMeter::slot_for_ns(round.duration_ns))};
   PingPort port(*this, round.size_bytes, watch);
   uint8_t value = 0;
-  // The first exchanges touch pages and look the path up; they are not counted.
+  // The first exchanges touch pages and resolve the path; they are not counted.
   for (int warm_up = 0; warm_up < 4; ++warm_up) {
     value = ping_after(value);
     TRY(port.send(value, false));

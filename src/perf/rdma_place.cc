@@ -27,7 +27,7 @@ Result<int> port_of(const std::string& wish, int port_count) {
   return port;
 }
 
-// The named device: its named port, else its first active one, else its first.
+// The device with the given name: its given port, otherwise the first active one, otherwise the first.
 Result<Candidate> named(const PlaceWish& wish) {
   RdmaDevice device = TRY(RdmaDevice::open(device_of(wish.device)));
   const int wanted = TRY(port_of(wish.device, device.port_count()));
@@ -45,7 +45,7 @@ Result<Candidate> by_address(const LocalNetwork& network, const IpAddress& towar
   std::string seen;
   for (const std::string& name : TRY(RdmaDevice::names())) {
     auto device = RdmaDevice::open(name);
-    if (!device) {  // in a pod, devices of others are listed but cannot be opened
+    if (!device) {  // a pod sees devices of others, but cannot open them
       seen += fmt::format("{}{} (cannot be opened)", seen.empty() ? "" : ", ", name);
       continue;
     }
@@ -76,8 +76,8 @@ bool port_belongs_to(const PortFacts& port, const LocalInterface& interface, con
   });
 }
 
-Result<RdmaPlace> find_place(const PlaceWish& wish, const IpAddress& toward) {
-  const LocalNetwork network = TRY(read_local_network());
+Result<RdmaPlace> find_place(os::Kernel& kernel, const PlaceWish& wish, const IpAddress& toward) {
+  const LocalNetwork network = TRY(read_local_network(kernel));
   auto candidate = wish.device.empty() ? by_address(network, toward) : named(wish);
   if (!candidate) return fail(std::move(candidate.error()));
   RdmaPlace place{
@@ -87,7 +87,7 @@ Result<RdmaPlace> find_place(const PlaceWish& wish, const IpAddress& toward) {
   place.gid = TRY(choose_gid(place.port.gids, network, wish.gid_rule, toward)
                       .context("{} port {}", place.device.name(), place.port.number));
   Endpoint& end = place.endpoint;
-  end.hostname = host_name();
+  end.hostname = kernel.host_name();
   end.device = place.device.name();
   end.port = place.port.number;
   end.gid = place.gid.entry.gid.to_string();

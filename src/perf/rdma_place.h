@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "os/ports/kernel.h"
 #include "perf/gid.h"
 #include "perf/measurement.h"
 #include "perf/verbs.h"
@@ -16,7 +17,7 @@
 namespace railbed::perf {
 
 struct PlaceWish {
-  std::string device;  // "mlx5_0", "mlx5_0:2"; "": by address
+  std::string device;  // "mlx5_0", "mlx5_0:2"; "": chosen by address
   GidRule gid_rule;
 };
 
@@ -28,7 +29,7 @@ struct RdmaPlace {
 };
 
 // `toward`: the local address of the control connection.
-Result<RdmaPlace> find_place(const PlaceWish& wish, const IpAddress& toward);
+Result<RdmaPlace> find_place(os::Kernel& kernel, const PlaceWish& wish, const IpAddress& toward);
 
 // Pure. Does this port belong to the interface? By a GID's interface and address, or, for InfiniBand, by the
 // port GID at the end of the interface's 20-byte IPoIB address.

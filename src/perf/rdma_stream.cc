@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bandwidth: keep `depth` writes under way on each queue pair.
 //
-// Work requests are prepared once, as a chain of `batch` linked ones of which the last is signalled; posting
-// is one call per batch, and a completion stands for a whole batch. The clock is read once per poll that
-// found something.
+// Work requests are prepared once, as a chain of `batch` linked ones of which the last is signalled, so one post and
+// one completion serve a whole batch. The clock is read once per poll that found something.
 #include <sched.h>
 
 #include "perf/rdma_link.h"
@@ -54,7 +53,7 @@ RdmaLink::Chain RdmaLink::make_chain(size_t lane, const Round& round, int batch)
   return chain;
 }
 
-// The last `count` requests of the chain: the rest of a round may be less than a batch.
+// Posts the last `count` requests of the chain: a round may end with less than a batch.
 Result<void> RdmaLink::post(Lane& lane, Chain& chain, int count) {
   const size_t first = chain.requests.size() - static_cast<size_t>(count);
   ibv_send_wr& last = chain.requests.back();
@@ -66,7 +65,7 @@ Result<void> RdmaLink::post(Lane& lane, Chain& chain, int count) {
   return {};
 }
 
-// Takes finished batches; without any, yields and watches.
+// Takes completed batches; when there are none, yields and runs the watch.
 Result<void> RdmaLink::reap(StreamState& state, Watch& watch) {
   ibv_wc done[32];
   const int count = ibv_poll_cq(completions_.get(), std::size(done), done);

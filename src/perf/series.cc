@@ -21,7 +21,7 @@ void ThroughputMeter::merge(const ThroughputMeter& other) {
   events_ += copy.events_;
 }
 
-// Over slots that hold eight events on average; with fewer events the average is all that can be said.
+// The peak of slots that hold eight events on average; with fewer events only the average is meaningful.
 double ThroughputMeter::peak_gbps() const {
   ThroughputMeter copy = *this;
   while (copy.last_ns_ / copy.slot_ns_ > 0 && copy.events_ / (copy.last_ns_ / copy.slot_ns_ + 1) < 8) copy.coarsen();
@@ -40,7 +40,7 @@ ThroughputSeries ThroughputMeter::series() const {
   ThroughputSeries series{.slot_ms = static_cast<double>(copy.slot_ns_) / 1e6, .gbps = {}, .peak_gbps = peak_gbps()};
   for (uint64_t i = 0; i < slots(); ++i) {
     const bool last = i + 1 == slots();
-    // bytes per ns times 8 is Gb/s. The last slot ends with the last event, which may fall on its very start.
+    // Bytes per ns times 8 is Gb/s. The last slot ends with the last event, possibly right at its start.
     const uint64_t width_ns = last ? copy.last_ns_ - i * copy.slot_ns_ : copy.slot_ns_;
     if (last && width_ns < copy.slot_ns_ / 4 && i > 0) break;
     const double gbps =

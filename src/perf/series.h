@@ -16,7 +16,7 @@ namespace railbed::perf {
 struct ThroughputSeries {
   double slot_ms = 0;
   std::vector<double> gbps;  // slot n covers n * slot_ms to (n + 1) * slot_ms; the last may be cut short
-  double peak_gbps = 0;      // the best slot with enough events in it
+  double peak_gbps = 0;      // the best slot that has enough events
   friend bool operator==(const ThroughputSeries&, const ThroughputSeries&) = default;
 };
 
@@ -25,7 +25,7 @@ class ThroughputMeter {
   static constexpr uint64_t kFinestSlot_ns = 10'000'000;
 
   ThroughputMeter() : bytes_(kSlots) {}
-  void add(uint64_t at_ns, uint64_t bytes) {  // at_ns: since the start, not decreasing
+  void add(uint64_t at_ns, uint64_t bytes) {  // at_ns: since the start, never decreasing
     while (at_ns / slot_ns_ >= kSlots) [[unlikely]]
       coarsen();
     bytes_[at_ns / slot_ns_] += bytes;
@@ -34,7 +34,6 @@ class ThroughputMeter {
     ++events_;
   }
   void merge(const ThroughputMeter& other);  // streams that started at one time
-  uint64_t total_bytes() const { return total_bytes_; }
   uint64_t last_ns() const { return last_ns_; }
   // Slots widen until an average one holds eight events (or ten slots are left), because with fewer the count
   // of events in a slot, not the link, would make the peak.
@@ -53,7 +52,7 @@ class ThroughputMeter {
 };
 
 struct LatencySlot {
-  double at_ms = 0;  // the slot's first sample
+  double at_ms = 0;  // of the slot's first sample
   double min_us = 0;
   double p50_us = 0;
   double p99_us = 0;
@@ -65,7 +64,7 @@ struct LatencySlot {
 class LatencyMeter {
  public:
   explicit LatencyMeter(uint64_t slot_ns);
-  // 10 to 50 ms for runs up to 50 s, then so that there are about a thousand slots.
+  // 10 to 50 ms for runs up to 50 s; for longer runs wide enough for about a thousand slots.
   static uint64_t slot_for_ns(uint64_t duration_ns);
 
   void add(uint64_t at_ns, uint64_t latency_ns) {
@@ -75,10 +74,10 @@ class LatencyMeter {
     slot_.record(latency_ns);
   }
   const Histogram& histogram() const { return all_; }
-  std::vector<LatencySlot> slots();  // ends the slot under way
+  std::vector<LatencySlot> slots();  // ends the current slot
 
  private:
-  static constexpr size_t kSlots = 2048;  // after these, every 512 further ones twice as long
+  static constexpr size_t kSlots = 2048;  // after these the length of slots doubles, and again every 512
   void next_slot(uint64_t at_ns);
   void close_slot();
 

@@ -3,10 +3,10 @@
 
 namespace railbed::perf {
 
-Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
+Result<std::unique_ptr<Server>> Server::open(os::Kernel& kernel, ServerOptions options) {
   Listener listener = TRY(Listener::open(options.bind, options.port));
   options.session.on_test = options.on_event;
-  return std::unique_ptr<Server>(new Server(std::move(options), std::move(listener)));
+  return std::unique_ptr<Server>(new Server(kernel, std::move(options), std::move(listener)));
 }
 
 void Server::host(Guest& guest, const std::string& name) {
@@ -18,7 +18,7 @@ void Server::host(Guest& guest, const std::string& name) {
       options_.on_event(fmt::format("{}: {}", name, served.error().to_string()));
   }
   if (served && *served > 0 && options_.once) stop();
-  guest.session.interrupt();  // the socket itself is closed when the next client comes
+  guest.session.interrupt();  // its socket is closed when the next client connects
   guest.finished = true;
 }
 
@@ -32,7 +32,7 @@ void Server::welcome(Socket socket) {
                        Deadline::after(std::chrono::milliseconds(100)));
     return;
   }
-  Guest& guest = guests_.emplace_back(std::move(socket), options_.session, clock_);
+  Guest& guest = guests_.emplace_back(kernel_, std::move(socket), options_.session, clock_);
   guest.thread = std::jthread([this, &guest, name] { host(guest, name); });
 }
 

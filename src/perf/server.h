@@ -21,14 +21,15 @@ namespace railbed::perf {
 struct ServerOptions {
   std::optional<IpAddress> bind;
   uint16_t port = 18600;
-  bool once = false;  // end after the first session in which a test was carried through
+  bool once = false;  // end after the first session that completed a test
   SessionOptions session;
-  std::function<void(const std::string& line)> on_event;  // from any session's thread
+  std::function<void(const std::string& line)> on_event;  // from the thread of any session
 };
 
 class Server {
  public:
-  static Result<std::unique_ptr<Server>> open(ServerOptions options);
+  // `kernel` outlives the server.
+  static Result<std::unique_ptr<Server>> open(os::Kernel& kernel, ServerOptions options);
   uint16_t port() const { return listener_.port(); }
   Result<void> run();
   void stop() {
@@ -38,16 +39,18 @@ class Server {
 
  private:
   struct Guest {
-    explicit Guest(Socket socket, const SessionOptions& options, const TickClock& clock)
-        : session(std::move(socket), options, clock) {}
+    Guest(os::Kernel& kernel, Socket socket, const SessionOptions& options, const TickClock& clock)
+        : session(kernel, std::move(socket), options, clock) {}
     Session session;
     std::atomic<bool> finished{false};
-    std::jthread thread;  // last member: joined before the session goes
+    std::jthread thread;  // last member, so joined before the session is destroyed
   };
-  Server(ServerOptions options, Listener listener) : options_(std::move(options)), listener_(std::move(listener)) {}
+  Server(os::Kernel& kernel, ServerOptions options, Listener listener)
+      : kernel_(kernel), options_(std::move(options)), listener_(std::move(listener)), clock_(kernel.files()) {}
   void welcome(Socket socket);
   void host(Guest& guest, const std::string& name);
 
+  os::Kernel& kernel_;
   ServerOptions options_;
   Listener listener_;
   TickClock clock_;

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "perf/local_network.h"
-
 namespace railbed::perf {
 
 Result<int> Session::run() {
@@ -12,7 +10,7 @@ Result<int> Session::run() {
   TRY(channel_.socket().set_no_delay());
   auto served = serve_tests();
   if (!served && served.error().code != Code::kCanceled) {
-    // Best effort: who talks nonsense may not listen either.
+    // A failure does not matter: a peer that sends nonsense may not read either.
     (void)channel_.send(Refusal{.message = served.error().story(), .hint = served.error().hint},
                         Deadline::after(std::min(options_.limits.answer, std::chrono::milliseconds(1000))));
   }
@@ -24,14 +22,14 @@ Result<void> Session::greet() {
   if (hello.protocol != kProtocol)
     return fail(Code::kUnsupported, "the client speaks protocol {}, this server (railbed {}) speaks {}", hello.protocol,
                 RAILBED_VERSION, kProtocol);
-  return send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = host_name()});
+  return send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = kernel_.host_name()});
 }
 
 Result<int> Session::serve_tests() {
   TRY(greet());
   for (int served = 0;; ++served) {
     auto message = channel_.receive(options_.limits.idle);
-    if (!message && message.error().code == Code::kCanceled) return served;  // the client is done
+    if (!message && message.error().code == Code::kCanceled) return served;  // the client has finished
     if (!message) return fail(std::move(message.error()));
     const auto* open = std::get_if<OpenTest>(&*message);
     if (open == nullptr)
@@ -64,7 +62,7 @@ Result<void> Session::rounds(const TestSpec& spec, const std::function<Result<Ou
   }
 }
 
-// Heartbeats of the client extend the wait.
+// The client's heartbeats extend the wait.
 Result<Outcome> Session::await_done(const Start& start, Outcome outcome) {
   const Done done = TRY(channel_.expect<Done>(options_.limits.stall));
   if (done.sequence != start.sequence)
@@ -77,7 +75,7 @@ Result<void> Session::serve_rdma(const TestSpec& spec) {
   PlaceWish wish = options_.place;
   if (!spec.remote_device.empty()) wish.device = spec.remote_device;
   const IpAddress toward = TRY(channel_.socket().local_address());
-  RdmaPlace place = TRY(find_place(wish, toward));
+  RdmaPlace place = TRY(find_place(kernel_, wish, toward));
   RdmaLink link = TRY(RdmaLink::open(std::move(place), spec));
   TRY(send(Offer{.endpoint = link.endpoint(), .rdma = link.address(), .tcp = {}}));
   const Connect client = TRY(channel_.expect<Connect>(options_.limits.answer));
@@ -106,7 +104,7 @@ Result<void> Session::serve_rdma(const TestSpec& spec) {
 }
 
 Result<void> Session::serve_tcp(const TestSpec& spec) {
-  TcpLink link = TRY(TcpLink::open(channel_, spec));
+  TcpLink link = TRY(TcpLink::open(kernel_, channel_, spec));
   TRY(send(Offer{.endpoint = link.endpoint(), .rdma = {}, .tcp = link.address()}));
   TRY(channel_.expect<Connect>(options_.limits.answer));
   TRY(link.accept(Deadline::after(options_.limits.connect)));

@@ -26,8 +26,8 @@ struct SessionOptions {
 
 class Session {
  public:
-  Session(Socket socket, const SessionOptions& options, const TickClock& clock)
-      : channel_(std::move(socket)), options_(options), clock_(clock) {}
+  Session(os::Kernel& kernel, Socket socket, const SessionOptions& options, const TickClock& clock)
+      : kernel_(kernel), channel_(std::move(socket)), options_(options), clock_(clock) {}
 
   // Returns the number of tests that were carried through.
   Result<int> run();
@@ -47,6 +47,7 @@ class Session {
     if (options_.on_test) options_.on_test(line);
   }
 
+  os::Kernel& kernel_;
   Channel channel_;
   const SessionOptions& options_;
   const TickClock& clock_;

@@ -17,7 +17,7 @@
 namespace railbed::perf {
 namespace {
 
-// Waits until `events` can be done. Errors of the socket itself show in the call that follows.
+// Waits until `events` is possible. Errors of the socket itself appear in the following call.
 Result<void> wait_for(int fd, short events, Deadline deadline, std::string_view what) {
   for (;;) {
     pollfd entry{.fd = fd, .events = events, .revents = 0};
@@ -108,7 +108,7 @@ Result<Socket> Socket::connect_like(const Socket& other, uint16_t port, Deadline
   socklen_t size = sizeof(storage);
   if (getpeername(other.fd_, reinterpret_cast<sockaddr*>(&storage), &size) != 0)
     return fail(system_error(errno, "getpeername"));
-  reinterpret_cast<sockaddr_in&>(storage).sin_port = htons(port);  // at the same place in both families
+  reinterpret_cast<sockaddr_in&>(storage).sin_port = htons(port);  // same offset in both families
   return connect_one(reinterpret_cast<const sockaddr*>(&storage), size, deadline)
       .context("connecting to {} port {}", address_of(storage), port);
 }
@@ -206,7 +206,7 @@ Result<uint16_t> Socket::local_port() const {
   socklen_t size = sizeof(storage);
   if (getsockname(fd_, reinterpret_cast<sockaddr*>(&storage), &size) != 0)
     return fail(system_error(errno, "getsockname"));
-  // The port is at the same place in both families.
+  // The port has the same offset in both families.
   return ntohs(reinterpret_cast<const sockaddr_in&>(storage).sin_port);
 }
 
@@ -228,7 +228,7 @@ Result<Listener> Listener::open(const std::optional<IpAddress>& address, uint16_
   const std::string what =
       fmt::format("listening on {} port {}", address ? address->to_string() : "all addresses", port);
   Socket socket(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (socket.fd() < 0 && errno == EAFNOSUPPORT && !address) return open(IpAddress{}, port);  // IPv6 is off: 0.0.0.0
+  if (socket.fd() < 0 && errno == EAFNOSUPPORT && !address) return open(IpAddress{}, port);  // 0.0.0.0 without IPv6
   if (socket.fd() < 0) return fail(system_error(errno, what));
   const int on = 1;
   const int off = 0;
@@ -262,7 +262,7 @@ Result<Socket> Listener::accept(Deadline deadline) {
   for (;;) {
     Socket socket(accept4(socket_.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket.fd() >= 0) return socket;
-    // These concern a connection that is gone already (accept(2)).
+    // These errors belong to a connection that has already ended (accept(2)).
     if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED && errno != EPROTO)
       return fail(system_error(errno, "accept"));
     TRY(wait_for(socket_.fd(), POLLIN, deadline, "connection from"));

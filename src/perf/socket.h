@@ -31,22 +31,23 @@ class Socket {
   // `host` is an address or a name.
   static Result<Socket> connect(const std::string& host, uint16_t port, Deadline deadline);
 
-  // To the machine and interface that `other` is connected to, on another port.
+  // Connects to another port of the machine that `other` is connected to, over the same interface.
   static Result<Socket> connect_like(const Socket& other, uint16_t port, Deadline deadline);
 
   Result<void> write_all(std::span<const std::byte> bytes, Deadline deadline);
-  // At least one byte.
+  // Reads at least one byte.
   Result<size_t> read_some(std::span<std::byte> into, Deadline deadline);
   Result<void> read_all(std::span<std::byte> into, Deadline deadline);
-  // What can be read or written at once: 0 when nothing; kCanceled when the peer closed.
+  // These move what is possible at once: 0 when nothing is, kCanceled when the peer has closed.
   Result<size_t> read_now(std::span<std::byte> into);
   Result<size_t> write_now(std::span<const std::byte> bytes);
 
   void shut_down() const;
   Result<void> set_no_delay() const;
-  // Reads and writes wait at most `patience` in the kernel, then return 0: one system call instead of three.
+  // Lets reads and writes wait for at most `patience` in the kernel and then return 0: one system call instead of
+  // three.
   Result<void> set_blocking(std::chrono::milliseconds patience) const;
-  // Finds a dead machine at the other end within about 12 seconds even when nothing is sent.
+  // Detects a dead machine at the other end within about 12 seconds, even when nothing is sent.
   Result<void> set_keepalive() const;
 
   Result<IpAddress> local_address() const;
@@ -60,7 +61,7 @@ class Socket {
 
 class Listener {
  public:
-  // No address: all of this machine, both families. Port 0: any free one.
+  // No address: all addresses of this machine, both families. Port 0: any free one.
   static Result<Listener> open(const std::optional<IpAddress>& address, uint16_t port);
   // On the local address of `other`, with any free port.
   static Result<Listener> open_like(const Socket& other);

@@ -18,18 +18,18 @@ uint64_t random_cookie() {
 
 }  // namespace
 
-Result<void> TcpLink::describe(const Channel& channel) {
+Result<void> TcpLink::describe(os::Kernel& kernel, const Channel& channel) {
   const IpAddress local = TRY(channel.socket().local_address());
-  const LocalNetwork network = TRY(read_local_network());
-  endpoint_.hostname = host_name();
+  const LocalNetwork network = TRY(read_local_network(kernel));
+  endpoint_.hostname = kernel.host_name();
   endpoint_.address = local.to_string();
   if (const LocalInterface* interface = interface_of(network, local)) endpoint_.netdev = interface->name.value;
   return {};
 }
 
-Result<TcpLink> TcpLink::open(const Channel& channel, const TestSpec& spec) {
+Result<TcpLink> TcpLink::open(os::Kernel& kernel, const Channel& channel, const TestSpec& spec) {
   TcpLink link;
-  TRY(link.describe(channel));
+  TRY(link.describe(kernel, channel));
   link.wanted_streams_ = spec.qps;
   link.latency_ = spec.kind == TestKind::kLatency;
   link.cookie_ = random_cookie();
@@ -45,7 +45,7 @@ Result<void> TcpLink::accept(Deadline deadline) {
   while (static_cast<int64_t>(streams_.size()) < wanted_streams_) {
     Socket socket = TRY(listener_->accept(deadline).context("waiting for {} data streams", wanted_streams_));
     uint64_t cookie = 0;
-    // A stranger that connects here gets no answer and holds up nobody for long.
+    // A stranger that connects here gets no answer and delays the test by a second at most.
     const auto read = socket.read_all(std::as_writable_bytes(std::span(&cookie, 1)),
                                       Deadline::after(std::chrono::milliseconds(1000)));
     if (!read || cookie != cookie_) continue;
@@ -57,15 +57,15 @@ Result<void> TcpLink::accept(Deadline deadline) {
   return {};
 }
 
-Result<TcpLink> TcpLink::connect(const Channel& channel, const TestSpec& spec, const TcpAddress& remote,
-                                 Deadline deadline) {
+Result<TcpLink> TcpLink::connect(os::Kernel& kernel, const Channel& channel, const TestSpec& spec,
+                                 const TcpAddress& remote, Deadline deadline) {
   TcpLink link;
-  TRY(link.describe(channel));
+  TRY(link.describe(kernel, channel));
   for (int64_t i = 0; i < spec.qps; ++i) {
     Socket socket = TRY(Socket::connect_like(channel.socket(), static_cast<uint16_t>(remote.port), deadline)
                             .context("data stream {}", i + 1));
     TRY(socket.set_no_delay());
-    // Both ends are read by this program's own code on like machines; the bytes need no order.
+    // In the byte order of this machine: both ends are this program, on machines of the same kind.
     TRY(socket.write_all(std::as_bytes(std::span(&remote.cookie, 1)), deadline));
     if (spec.kind == TestKind::kLatency) TRY(socket.set_blocking(kBlockingPatience));
     link.streams_.push_back(std::move(socket));
@@ -73,7 +73,7 @@ Result<TcpLink> TcpLink::connect(const Channel& channel, const TestSpec& spec, c
   return link;
 }
 
-// Moves all bytes; every patience's end and every interval the watch looks around.
+// Moves all bytes. Runs the watch whenever the patience ends, and once per interval.
 Result<void> TcpLink::exchange(std::span<std::byte> bytes, bool sending, uint64_t& next_check, Watch& watch) {
   uint64_t last_progress = watch.clock().now();
   while (!bytes.empty()) {

@@ -10,6 +10,7 @@
 
 #include <vector>
 
+#include "os/ports/kernel.h"
 #include "perf/control.h"
 #include "perf/message.h"
 #include "perf/traffic.h"
@@ -19,24 +20,24 @@ namespace railbed::perf {
 
 class TcpLink {
  public:
-  static Result<TcpLink> open(const Channel& channel, const TestSpec& spec);
+  static Result<TcpLink> open(os::Kernel& kernel, const Channel& channel, const TestSpec& spec);
   TcpAddress address() const;
   Result<void> accept(Deadline deadline);
-  static Result<TcpLink> connect(const Channel& channel, const TestSpec& spec, const TcpAddress& remote,
-                                 Deadline deadline);
+  static Result<TcpLink> connect(os::Kernel& kernel, const Channel& channel, const TestSpec& spec,
+                                 const TcpAddress& remote, Deadline deadline);
 
   const Endpoint& endpoint() const { return endpoint_; }
 
-  // Sends whole messages on all streams. Returns how many.
+  // Sends whole messages on all streams. Returns their number.
   Result<int64_t> send(const Round& round, Watch& watch);
-  // Receives until the peer's Done has come and as much has arrived as it names.
+  // Receives until the peer's Done has come and as many bytes have arrived as it announces.
   Result<Outcome> receive(const Start& start, Channel& channel, Watch& watch);
   Result<PingResult> ping(const Round& round, Watch& watch);
   Result<int64_t> pong(int64_t size_bytes, Watch& watch);
 
  private:
   TcpLink() = default;
-  Result<void> describe(const Channel& channel);
+  Result<void> describe(os::Kernel& kernel, const Channel& channel);
   Result<void> exchange(std::span<std::byte> bytes, bool sending, uint64_t& next_check, Watch& watch);
 
   Endpoint endpoint_;

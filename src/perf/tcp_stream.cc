@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// TCP bandwidth: one thread per stream; the calling thread keeps the watch.
+// TCP bandwidth: one thread per stream, while the calling thread runs the watch.
 //
-// Threads: senders and receivers share only atomics and one condition variable; any failure shuts the streams
-// down, which ends every other thread's wait.
+// Threads: senders and receivers share only atomics and one condition variable. Any failure shuts the streams down,
+// which ends the waits of all other threads.
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -23,7 +23,7 @@ void wait_ready(int fd, short events) {
   poll(&entry, 1, kPoll_ms);
 }
 
-// What the threads of one round share.
+// State that the threads of one round share.
 struct Shared {
   std::atomic<bool> stop{false};
   std::atomic<int64_t> bytes{0};
@@ -120,7 +120,7 @@ Result<Outcome> TcpLink::receive(const Start& start, Channel& channel, Watch& wa
   std::vector<std::jthread> threads;
   for (size_t i = 0; i < streams_.size(); ++i)
     threads.emplace_back([&, i] { shared.finish(receive_bytes(streams_[i], clock, shared, meters[i])); });
-  // From here on every way out must stop the threads before they are joined.
+  // From here on every return must stop the threads before they are joined.
   const auto run = [&]() -> Result<void> {
     std::optional<int64_t> expected;
     int64_t seen_bytes = -1;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/tick_clock.h"
 
-#include <fstream>
 #include <string>
+#include <string_view>
 
 namespace railbed::perf {
 namespace {
 
 // constant_tsc: the counter's rate does not follow the core's. Virtual machines often hide the flag although
 // their counter derives from the host's.
-bool tsc_is_steady() {
+bool tsc_is_steady([[maybe_unused]] const os::FileTree& files) {
 #ifdef __x86_64__
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);)
-    if (line.starts_with("flags"))
-      return line.find(" constant_tsc") != std::string::npos || line.find(" hypervisor") != std::string::npos;
+  const std::string cpus = files.read("/proc/cpuinfo").value_or("");
+  const size_t flags = cpus.find("\nflags");
+  if (flags == std::string::npos) return false;
+  const std::string_view line = std::string_view(cpus).substr(flags + 1, cpus.find('\n', flags + 1) - flags - 1);
+  return line.find(" constant_tsc") != std::string_view::npos || line.find(" hypervisor") != std::string_view::npos;
 #endif
   return false;
 }
@@ -27,7 +28,7 @@ uint64_t TickClock::monotonic_ns() {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
-// The tightest of a few attempts: an interrupt between the two readings would shift them.
+// Uses the attempt with the shortest duration: an interrupt between the two readings would shift them.
 TickClock::Pair TickClock::read_pair() {
   Pair best{};
 #ifdef __x86_64__
@@ -45,8 +46,8 @@ TickClock::Pair TickClock::read_pair() {
   return best;
 }
 
-TickClock::TickClock() {
-  if (!tsc_is_steady()) return;
+TickClock::TickClock(const os::FileTree& files) {
+  if (!tsc_is_steady(files)) return;
   anchor_ = read_pair();
   const uint64_t start_ns = monotonic_ns();
   while (monotonic_ns() - start_ns < 10'000'000) continue;
@@ -57,7 +58,7 @@ TickClock::TickClock() {
 void TickClock::refine() {
   if (!uses_tsc_) return;
   const Pair pair = read_pair();
-  if (pair.ticks <= anchor_.ticks || pair.ns <= anchor_.ns) {  // a counter that stands still or runs backwards
+  if (pair.ticks <= anchor_.ticks || pair.ns <= anchor_.ns) {  // the counter stopped or runs backwards
     uses_tsc_ = false;
     ns_per_2_32_ticks_ = uint64_t{1} << 32;
     return;

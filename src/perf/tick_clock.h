@@ -15,11 +15,13 @@
 #include <x86intrin.h>
 #endif
 
+#include "os/ports/file_tree.h"
+
 namespace railbed::perf {
 
 class TickClock {
  public:
-  TickClock();  // takes about 10 ms
+  explicit TickClock(const os::FileTree& files);  // takes about 10 ms
 
   uint64_t now() const {
 #ifdef __x86_64__
@@ -28,7 +30,7 @@ class TickClock {
 #endif
     return monotonic_ns();
   }
-  // The duration between two readings; 0 when the second is not the later one.
+  // The duration between two readings; 0 when the second is not later than the first.
   uint64_t between_ns(uint64_t first, uint64_t last) const { return last > first ? to_ns(last - first) : 0; }
   uint64_t to_ns(uint64_t ticks) const {
     return static_cast<uint64_t>((static_cast<unsigned __int128>(ticks) * ns_per_2_32_ticks_) >> 32);

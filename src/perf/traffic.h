@@ -30,10 +30,10 @@ struct Pacing {
   int batch = 1;    // writes per post, the last of which is signalled
   friend bool operator==(const Pacing&, const Pacing&) = default;
 };
-// Depth as asked, but not more than 16 MiB under way: it takes 335 µs at 400 Gb/s, longer than any fabric's
-// round trip, and more only makes slow links end late. Small writes are posted and signalled in batches of up
-// to 100, a quarter of the depth at most so that the queue never runs dry; from 64 KiB on each write is
-// signalled, so that the series over time is fine enough.
+// The requested depth, but at most 16 MiB under way: that takes 335 µs at 400 Gb/s, longer than any fabric's round
+// trip, and more only makes slow links finish late. Small writes are posted and signalled in batches of up to 100, but
+// at most a quarter of the depth so that the queue never runs dry. From 64 KiB on each write is signalled, so that the
+// series over time is fine enough.
 inline Pacing pacing_for(int64_t size_bytes, int64_t tx_depth) {
   const int64_t depth = std::clamp<int64_t>((16 << 20) / size_bytes, std::min<int64_t>(2, tx_depth), tx_depth);
   const int64_t batch = std::min({int64_t{100}, std::max<int64_t>(1, (64 << 10) / size_bytes), (depth + 3) / 4});
@@ -51,8 +51,8 @@ struct PingResult {
   LatencyMeter meter;
 };
 
-// The byte that a ping changes: 1 to 250 in turn, so that a repeated or late one is never taken for the next,
-// and one value that ends the exchange.
+// The byte that a ping changes: 1 to 250 in turn, so that a repeated or late ping is never mistaken for the next;
+// another value ends the exchange.
 inline constexpr uint8_t kLastPing = 0xff;
 inline uint8_t ping_after(uint8_t value) {
   return value >= 250 ? 1 : static_cast<uint8_t>(value + 1);

@@ -11,7 +11,7 @@ namespace railbed::perf {
 namespace {
 
 struct DeviceList {
-  int count = 0;  // before devices, whose initialisation sets it
+  int count = 0;  // declared before devices, whose initialisation sets it
   ibv_device** devices;
   DeviceList() : devices(ibv_get_device_list(&count)) {}
   ~DeviceList() {
@@ -26,11 +26,10 @@ bool exists(const std::string& path) {
   return stat(path.c_str(), &info) == 0;
 }
 
-// Software devices hang on a network interface: no PCI device behind them, rxe names its interface in
-// `parent`.
+// Software devices are on a network interface and have no PCI device; rxe names the interface in `parent`.
 bool is_software(const std::string& name, const std::string& sysfs) {
   if (name.starts_with("rxe") || name.starts_with("siw")) return true;
-  if (!exists(sysfs)) return false;  // sysfs is hidden: nothing can be said
+  if (!exists(sysfs)) return false;  // sysfs is hidden, so assume hardware
   return exists(sysfs + "/parent") || !exists(sysfs + "/device");
 }
 
@@ -48,7 +47,7 @@ Error no_devices() {
 
 Result<std::vector<std::string>> RdmaDevice::names() {
   const DeviceList list;
-  // ENOSYS: no ib_uverbs module, so no device either.
+  // ENOSYS: without the ib_uverbs module there are no devices.
   if (list.devices == nullptr && errno != ENOSYS) return fail(system_error(errno, "listing RDMA devices"));
   std::vector<std::string> names;
   for (int i = 0; i < list.count; ++i) names.emplace_back(ibv_get_device_name(list.devices[i]));
@@ -97,8 +96,7 @@ Result<PortFacts> RdmaDevice::port(int number) const {
                   .lid = attributes.lid,
                   .mtu_bytes = 128 << attributes.active_mtu,
                   .gids = {}};
-  // Only valid entries are returned. An ioctl attribute holds less than 64 KiB; a longer table is refused
-  // (EINVAL).
+  // Returns only valid entries. An ioctl attribute holds less than 64 KiB; a longer table is refused (EINVAL).
   std::vector<ibv_gid_entry> entries(65000 / sizeof(ibv_gid_entry));
   const ssize_t count = ibv_query_gid_table(context_.get(), entries.data(), entries.size(), 0);
   if (count < 0) return fail(system_error(static_cast<int>(-count), fmt::format("reading the GIDs of {}", name_)));
@@ -167,7 +165,7 @@ Result<void> connect(ibv_qp* qp, const QueuePairPath& path, const std::string& d
   if (status != 0) return fail(connect_failed(status, "RTR", path, device));
   ibv_qp_attr rts{};
   rts.qp_state = IBV_QPS_RTS;
-  rts.timeout = 14;  // 67 ms; with 7 retries a dead peer is found within seconds
+  rts.timeout = 14;  // 67 ms; with 7 retries a dead peer is noticed within seconds
   rts.retry_cnt = 7;
   rts.rnr_retry = 7;
   rts.sq_psn = path.local_sequence;

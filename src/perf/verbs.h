@@ -48,7 +48,7 @@ class RdmaDevice {
   static Result<RdmaDevice> open(const std::string& name);
 
   const std::string& name() const { return name_; }
-  bool is_soft() const { return soft_; }  // rxe, siw: made of software on a network interface
+  bool is_soft() const { return soft_; }  // rxe, siw: software on a network interface
   int port_count() const { return port_count_; }
   Result<PortFacts> port(int number) const;
   ibv_context* context() const { return context_.get(); }
@@ -65,7 +65,7 @@ struct UnmapPages {
   void operator()(std::byte* memory) const;
 };
 
-// Zeroed pages, registered for local access and remote writes.
+// Zeroed pages that are registered for local access and remote writes.
 class MemoryRegion {
  public:
   static Result<MemoryRegion> create(ibv_pd* domain, size_t bytes, const std::string& device);
@@ -78,7 +78,7 @@ class MemoryRegion {
   std::unique_ptr<ibv_mr, VerbsClose<ibv_dereg_mr>> region_;
 };
 
-// One way to the peer: what ibv_modify_qp needs to reach it.
+// A path to the peer, with everything that ibv_modify_qp needs.
 struct QueuePairPath {
   Gid remote_gid;
   int gid_index = 0;
@@ -90,12 +90,12 @@ struct QueuePairPath {
   int mtu_bytes = 1024;
   bool is_global = true;  // with a GRH: always on RoCE, between subnets on InfiniBand
 };
-// Reset → Init, ready for a remote writer.
+// Reset → Init, with remote writes allowed.
 Result<void> initialise(ibv_qp* qp, int port, const std::string& device);
 // Init → RTR → RTS.
 Result<void> connect(ibv_qp* qp, const QueuePairPath& path, const std::string& device);
 
-// The explanations, pure.
+// The explanations of failures, pure.
 Error port_down(const std::string& device, int port, ibv_port_state state, bool is_infiniband);
 Error registration_failed(int sys_errno, size_t bytes, uint64_t memlock_bytes, const std::string& device);
 Error connect_failed(int sys_errno, std::string_view to_state, const QueuePairPath& path, const std::string& device);

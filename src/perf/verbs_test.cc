@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What needs no device: the explanations, and the pacing of posts.
+// Everything that needs no device: the explanations, and the pacing of posts.
 #include "perf/verbs.h"
 
 #include <cerrno>

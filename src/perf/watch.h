@@ -14,7 +14,7 @@
 
 namespace railbed::perf {
 
-// How long each side waits for what; tests use small ones.
+// How long each side waits; tests use small values.
 struct Limits {
   std::chrono::milliseconds connect{5000};
   std::chrono::milliseconds answer{10000};  // for the answer to a control message

@@ -40,21 +40,6 @@ PfTarget target_of(const PfBaseline& baseline, const facts::Nic& nic, const Why&
 
 }  // namespace
 
-PfBaseline baseline_of(const facts::Nic& nic) {
-  PfBaseline baseline{.pf = nic.pci.address,
-                      .pf_name = graph::pf_name(nic),
-                      .num_vfs = nic.num_vfs,
-                      .autoprobe = nic.vfs_autoprobe.value_or(true),
-                      .eswitch_mode = nic.eswitch_mode};
-  if (!nic.netdevs.empty()) {
-    baseline.mtu = nic.netdevs.front().mtu;
-    baseline.up = nic.netdevs.front().admin_up;
-  }
-  for (const facts::Vf& vf : nic.vfs)
-    baseline.vfs.push_back({vf.index, vf.pci.driver, vf.netdev ? vf.netdev->mtu : 0, vf.admin_mac});
-  return baseline;
-}
-
 NodePlan plan_to_baseline(const std::vector<PfBaseline>& baselines, const facts::NodeFacts& facts, const InUse& in_use,
                           const Options& options) {
   NodePlan plan;
@@ -64,7 +49,7 @@ NodePlan plan_to_baseline(const std::vector<PfBaseline>& baselines, const facts:
   std::ranges::sort(sorted, {}, [](const PfBaseline* baseline) { return baseline->pf; });
   for (const PfBaseline* baseline : sorted) {
     auto nic = std::ranges::find(facts.nics, baseline->pf, [](const facts::Nic& n) { return n.pci.address; });
-    if (nic == facts.nics.end()) continue;  // the card was taken out: nothing to give back
+    if (nic == facts.nics.end()) continue;  // the card was taken out: nothing to restore
     const Why why{.reason = fmt::format("{} was like this before railbed", baseline->pf_name), .policy = ""};
     PfSteps steps = steps_to(target_of(*baseline, *nic, why), in_use, options);
     std::ranges::move(steps.held_back, std::back_inserter(plan.held_back));

@@ -18,7 +18,7 @@ namespace railbed::plan {
 struct VfBaseline {
   VfIndex index;
   std::string driver;  // empty: none was bound
-  int mtu = 0;         // 0: it had no interface here
+  int mtu = 0;         // 0: its interface was not in this namespace
   std::optional<MacAddress> admin_mac;
   friend bool operator==(const VfBaseline&, const VfBaseline&) = default;
 };
@@ -28,14 +28,12 @@ struct PfBaseline {
   std::string pf_name;
   int num_vfs = 0;
   bool autoprobe = true;
-  int mtu = 0;  // 0: unknown, left as it is
+  int mtu = 0;  // 0: unknown, so it stays as it is
   bool up = true;
   std::optional<EswitchMode> eswitch_mode;  // absent: none
   std::vector<VfBaseline> vfs;  // may be empty although num_vfs is not: then VFs' drivers are left as they are
   friend bool operator==(const PfBaseline&, const PfBaseline&) = default;
 };
-
-PfBaseline baseline_of(const facts::Nic& nic);
 
 // Steps back to the baselines; PFs without one are not touched. No policies, resources or pods in the result.
 NodePlan plan_to_baseline(const std::vector<PfBaseline>& baselines, const facts::NodeFacts& facts, const InUse& in_use,

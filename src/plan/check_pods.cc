@@ -12,7 +12,7 @@ namespace {
 struct Demand {
   int vfs = 0;
   std::set<std::string> pods;
-  doc::Span span;  // of the first that asks
+  doc::Span span;  // of the first pod that asks for it
 };
 
 doc::Span span_of(const graph::PodNetwork& network) {
@@ -27,7 +27,7 @@ std::string list(const std::set<std::string>& names) {
   return fmt::format("{}{}", fmt::join(shown, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
-// A network of one link type on VFs of the other: the attachment would fail late and obscurely.
+// Networks of one link type on VFs of the other: without this check the attachment fails late and for no clear reason.
 void check_link_type(const graph::PodNetwork& network, const std::vector<PoolVf>& pool, const api::Pod& pod,
                      doc::Diagnostics& diagnostics) {
   if (pool.empty()) return;
@@ -42,7 +42,7 @@ void check_link_type(const graph::PodNetwork& network, const std::vector<PoolVf>
         .with_fix(all_ib ? "use a SriovIBNetwork" : "use a SriovNetwork");
 }
 
-// Where a pod names extended resources itself, the numbers must agree with its networks.
+// A pod that requests extended resources itself must request as many as its networks need.
 void check_requests(const graph::PodOnNode& here, const std::map<std::string, int>& needed,
                     doc::Diagnostics& diagnostics) {
   for (const auto& [resource, count] : needed) {

@@ -16,12 +16,12 @@ using graph::PfWanted;
 using graph::Policy;
 using graph::VfGroup;
 
-// "policy rail0 (policy.yaml:14:12)": with the place of one field.
+// "policy rail0 (policy.yaml:14:12)", with the place of one field instead of the policy's.
 std::string at(const Policy& policy, const doc::Span& span) {
   return span.known() ? fmt::format("policy {} ({})", *policy.object->meta.name, span.to_string()) : policy.place;
 }
 
-// The reasons that VFs' targets point to live as long as the target.
+// VfTarget::why points into vf_why, so both are kept together.
 struct PolicyTarget {
   PfTarget target;
   std::vector<Why> vf_why;
@@ -61,7 +61,7 @@ PolicyTarget target_of(const PfWanted& wanted, std::string_view node) {
 
   made.vf_why.reserve(wanted.groups.size() + 1);
   target.vfs.resize(static_cast<size_t>(target.num_vfs));
-  // VFs that no policy names still become ordinary interfaces, as the operator does it.
+  // VFs that no policy names become ordinary interfaces, as with the operator.
   const Why& rest = made.vf_why.emplace_back(
       Why{fmt::format("{} makes {} VFs; no policy names this one", count_from.place, wanted.num_vfs), count_from.key});
   for (VfTarget& vf : target.vfs) vf = {.device_type = DeviceType::kNetdevice, .why = &rest};
@@ -107,7 +107,7 @@ void add_to_pools(NodePlan& plan, const PfWanted& wanted, int num_vfs, const InU
   }
 }
 
-// What a refused policy would need; one step per cause and PF.
+// Adds a reboot step where a refused policy only lacks a reboot; one step per cause and PF.
 void add_reboots(std::map<PciAddress, PfPlan>& pfs, const Graph& graph) {
   for (const graph::Refusal& refusal : graph.refusals) {
     if (refusal.needs_reboot.empty()) continue;

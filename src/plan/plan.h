@@ -17,7 +17,7 @@
 
 namespace railbed::plan {
 
-// Which VF is held by which pod ("namespace/name").
+// The pod ("namespace/name") that holds each VF, by the VF's address.
 using InUse = std::map<PciAddress, std::string>;
 
 struct Options {
@@ -26,8 +26,8 @@ struct Options {
 
 NodePlan make_plan(const graph::Graph& graph, const InUse& in_use, const Options& options = {});
 
-// Findings about the pods of this node: more VFs asked of a resource than there will be, a resource that
-// nobody makes here, a network of the wrong link type. Ids RB-POD-….
+// Findings about the pods of this node: they ask for more VFs of a resource than the plan provides, for a resource that
+// nothing here provides, or for a network of the wrong link type. Ids RB-POD-….
 void check_pods(const graph::Graph& graph, const NodePlan& plan, doc::Diagnostics& diagnostics);
 
 // The second half of the one way from objects to plans: a plan for each node of the resolution, in that order, and the

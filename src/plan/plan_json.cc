@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan_json.h"
 
+#include "doc/members.h"
+
 namespace railbed::plan {
 namespace {
 
 using doc::Value;
-
-Value strings(const std::vector<std::string>& texts) {
-  Value array = Value::array();
-  for (const std::string& text : texts) array.push(text);
-  return array;
-}
 
 // The action's name and fields as members of the step.
 struct Fields {
@@ -63,7 +59,7 @@ Value step_value(const Step& step) {
   value.set("reason", step.reason);
   value.set("policy", step.policy);
   value.set("disturbs", disturbs_name(step.disturbs));
-  value.set("pods", strings(step.pods));
+  value.set("pods", doc::texts(step.pods));
   return value;
 }
 
@@ -84,7 +80,7 @@ Value held_value(const HeldBack& held) {
   value.set("change", held.change);
   value.set("reason", held.reason);
   value.set("policy", held.policy);
-  value.set("pods", strings(held.pods));
+  value.set("pods", doc::texts(held.pods));
   return value;
 }
 
@@ -93,8 +89,8 @@ Value outcome_value(const PolicyOutcome& outcome) {
   value.set("policy", outcome.policy);
   value.set("state", graph::outcome_name(outcome.state));
   value.set("place", outcome.span.known() ? outcome.span.to_string() : "");
-  value.set("pfs", strings(outcome.pfs));
-  value.set("shadowedBy", strings(outcome.shadowed_by));
+  value.set("pfs", doc::texts(outcome.pfs));
+  value.set("shadowedBy", doc::texts(outcome.shadowed_by));
   value.set("detail", outcome.detail);
   return value;
 }

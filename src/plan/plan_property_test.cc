@@ -12,10 +12,27 @@
 #include "plan/baseline.h"
 #include "plan/plan.h"
 #include "plan/simulate.h"
+#include "plan/test_plan.h"
 #include "plan/vf_identity.h"
 
 namespace railbed::plan {
 namespace {
+
+// As apply stores it before the first change.
+PfBaseline baseline_of(const facts::Nic& nic) {
+  PfBaseline baseline{.pf = nic.pci.address,
+                      .pf_name = graph::pf_name(nic),
+                      .num_vfs = nic.num_vfs,
+                      .autoprobe = nic.vfs_autoprobe.value_or(true),
+                      .eswitch_mode = nic.eswitch_mode};
+  if (!nic.netdevs.empty()) {
+    baseline.mtu = nic.netdevs.front().mtu;
+    baseline.up = nic.netdevs.front().admin_up;
+  }
+  for (const facts::Vf& vf : nic.vfs)
+    baseline.vfs.push_back({vf.index, vf.pci.driver, vf.netdev ? vf.netdev->mtu : 0, vf.admin_mac});
+  return baseline;
+}
 
 using namespace graph::examples;
 
@@ -140,7 +157,7 @@ RC_GTEST_PROP(PlanProperty, VfsOfPodsStayAsTheyAre, ()) {
     }
   for (const PfPlan& pf : plan.pfs)
     for (const Step& step : pf.steps) RC_ASSERT(step.pods.empty());
-  // Told, not forgotten: what is held back is what --disrupt would do.
+  // Nothing is dropped silently: the plan holds back exactly the changes that --disrupt would make.
   const auto forced = planned(objects, before, in_use, {.disrupt = true});
   bool disturbs = false;
   for (const PfPlan& pf : forced.pfs)
@@ -175,12 +192,12 @@ RC_GTEST_PROP(PlanProperty, EveryShadowedPolicyNamesOneThatCountsOrIsRefused, ()
       RC_ASSERT(other != outcome.policy);
       auto found = std::ranges::find(plan.policies, other, &PolicyOutcome::policy);
       RC_ASSERT(found != plan.policies.end());
-      // Winners come first in the list.
+      // The list has the winners first.
       RC_ASSERT(found < std::ranges::find(plan.policies, outcome.policy, &PolicyOutcome::policy));
     }
 }
 
-// As `down` compares: identities that were random before may be the derived ones after.
+// `down` may leave derived identities where random ones were, so the comparison ignores them.
 void forget_identities(facts::NodeFacts& facts) {
   for (facts::Nic& nic : facts.nics)
     for (facts::Vf& vf : nic.vfs) {
@@ -192,7 +209,7 @@ void forget_identities(facts::NodeFacts& facts) {
 
 RC_GTEST_PROP(PlanProperty, TheWayBackLeadsBack, ()) {
   auto before = arbitrary_node();
-  // A VF without driver among VFs that are made again cannot be told from one that waits for its bind.
+  // When VFs are recreated, a VF without a driver looks the same as one that waits for its bind.
   for (facts::Nic& nic : before.nics)
     for (facts::Vf& vf : nic.vfs)
       if (vf.pci.driver.empty()) vf.pci.driver = "vfio-pci";
@@ -214,7 +231,7 @@ RC_GTEST_PROP(VfIdentityProperty, NoTwoVfsOfANodeAreAlike, ()) {
   for (int i = 0; i < count; ++i) {
     facts::Nic made = coin() ? nic("p", i, 126) : infiniband("p", i, 126);
     if (coin()) made.pci.address.function = 1;
-    // Ports of a bond share one MAC; some NICs have none.
+    // The ports of a bond share one MAC, and some NICs have none.
     for (facts::NetInterface& netdev : made.netdevs)
       if (coin()) netdev.mac = coin() ? std::optional(MacAddress{{2, 0, 0, 0, 0, 1}}) : std::nullopt;
     nics.push_back(std::move(made));

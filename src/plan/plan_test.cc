@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "graph/examples.h"
 #include "plan/simulate.h"
+#include "plan/test_plan.h"
 
 namespace railbed::plan {
 namespace {

@@ -9,7 +9,7 @@
 namespace railbed::plan {
 namespace {
 
-// One line of a PF's part: one step on the PF, or all steps of neighbouring VFs that are treated alike.
+// One line in the table of a PF: one step on the PF, or the steps of neighbouring VFs that get the same treatment.
 struct Row {
   int first = 0, last = 0;  // numbers of steps, from 1
   std::string what;
@@ -159,7 +159,7 @@ std::string pool_text(const std::vector<PoolVf>& pool) {
                      held == 0 ? "" : fmt::format(", {} in use", held), text, kind);
 }
 
-// Lines of two or three columns under a title; the last column is never padded.
+// Lines of two or three columns under a title. The last column gets no padding.
 void add_section(std::string& text, std::string_view title, const std::vector<std::vector<std::string>>& lines) {
   if (lines.empty()) return;
   std::vector<size_t> widths;

@@ -84,8 +84,8 @@ class SimulatedNic {
   facts::Nic& nic_;
 };
 
-// The machine after the first `steps` steps of the plan (by PF); throws std::logic_error where a real one
-// would have refused.
+// The facts after the first `steps` steps of the plan (by PF). Throws std::logic_error where a real machine would have
+// refused the step.
 inline facts::NodeFacts simulate(const NodePlan& plan, facts::NodeFacts facts, size_t steps = SIZE_MAX) {
   for (const PfPlan& pf : plan.pfs)
     for (facts::Nic& nic : facts.nics)

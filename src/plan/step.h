@@ -46,7 +46,7 @@ struct SetEswitchMode {
   EswitchMode mode = EswitchMode::kLegacy;
   friend bool operator==(const SetEswitchMode&, const SetEswitchMode&) = default;
 };
-struct SetVfCount {  // sriov_numvfs; from n to m goes through 0
+struct SetVfCount {  // sriov_numvfs; the kernel allows n to m only by way of 0
   int from = 0;
   int to = 0;
   friend bool operator==(const SetVfCount&, const SetVfCount&) = default;
@@ -62,7 +62,7 @@ struct SetVfGuids {
   Guid port_guid;
   friend bool operator==(const SetVfGuids&, const SetVfGuids&) = default;
 };
-struct BindVf {  // to its final driver, once; unbinds `from` first where it has one
+struct BindVf {  // to its final driver, in one bind; unbinds `from` first where it has one
   VfIndex vf;
   PciAddress address;
   std::string from;  // the driver that it has; empty: none
@@ -75,11 +75,11 @@ std::string_view driver_words(DeviceType type);
 struct SetVfMtu {
   VfIndex vf;
   PciAddress address;
-  int from = 0;  // 0: not known yet, the VF is made by an earlier step
+  int from = 0;  // 0: not known yet, because an earlier step makes the VF
   int to = 0;
   friend bool operator==(const SetVfMtu&, const SetVfMtu&) = default;
 };
-// Firmware or kernel arguments: needs a reboot, and is told, not done, by this version.
+// Firmware settings or kernel arguments that take effect with a reboot. This version reports them and does nothing.
 struct NeedsReboot {
   std::string what;  // "LINK_TYPE_P1=IB", "intel_iommu=on iommu=pt"
   friend bool operator==(const NeedsReboot&, const NeedsReboot&) = default;
@@ -97,7 +97,7 @@ struct Step {
   std::string reason;  // "policy rail0 (policy.yaml:9:3) wants 4 VFs, there are 0"
   std::string policy;  // "namespace/name"; empty for steps back to the baseline
   Disturbs disturbs = Disturbs::kNothing;
-  std::vector<std::string> pods;  // those that are disturbed, by "namespace/name"
+  std::vector<std::string> pods;  // the pods ("namespace/name") that the step disturbs
   friend bool operator==(const Step&, const Step&) = default;
 };
 // One line for people: "create 4 VFs", "VF 3: MTU 9000 (now 1500)".
@@ -112,7 +112,7 @@ struct PfPlan {
   friend bool operator==(const PfPlan&, const PfPlan&) = default;
 };
 
-// One VF that pods can get under a resource name, as it will be once the steps are done.
+// One VF that pods can get under a resource name, as it is after the steps.
 struct PoolVf {
   PciAddress pf;
   std::string pf_name;
@@ -122,9 +122,9 @@ struct PoolVf {
   DeviceType device_type = DeviceType::kNetdevice;
   bool rdma = false;
   bool infiniband = false;
-  int mtu = 0;  // 0: as it is
+  int mtu = 0;  // 0: stays as it is
   std::optional<int> numa_node;
-  std::string held_by;  // the pod that has it (or kUnknownHolder); empty: it is free
+  std::string held_by;  // the pod that holds it (or kUnknownHolder); empty: it is free
   friend bool operator==(const PoolVf&, const PoolVf&) = default;
 };
 
@@ -136,20 +136,20 @@ struct HeldBack {
   std::string reason;             // as Step::reason
   std::string policy;             // as Step::policy
   std::vector<std::string> pods;  // holders by "namespace/name", or kUnknownHolder
-  std::string to_string() const;  // one line of the three
+  std::string to_string() const;  // change, reason and pods in one line
   friend bool operator==(const HeldBack&, const HeldBack&) = default;
 };
-// A VF with a network driver and no interface here was moved to some namespace; nobody told us by whom.
+// A VF with a network driver but no interface here is in another namespace; railbed has no record of who moved it.
 inline constexpr std::string_view kUnknownHolder = "(another network namespace)";
 
 using graph::outcome_name;
 using graph::PolicyOutcome;
 
-// A pod of this node and what it will be attached to.
+// A pod of this node and one of its networks.
 struct PodNetworkPlan {
   std::string interface;
   std::string network;   // "namespace/name"
-  std::string type;      // of the first plugin; empty: there is no such network
+  std::string type;      // of the first plugin; empty: the network does not exist
   std::string resource;  // "openshift.io/name"; empty: needs no VF
   friend bool operator==(const PodNetworkPlan&, const PodNetworkPlan&) = default;
 };
@@ -168,7 +168,7 @@ struct NodePlan {
   std::vector<PodPlan> pods;
   bool soft_rdma = false;
 
-  // Whether `up` has something to do on the machine's VFs; NeedsReboot steps are told, not done.
+  // Whether `up` changes anything on the machine. NeedsReboot steps do not count: they are only reported.
   bool changes() const;
   friend bool operator==(const NodePlan&, const NodePlan&) = default;
 };

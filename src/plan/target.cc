@@ -66,7 +66,7 @@ class StepMaker {
         {nic_.pci.address, target_.name, std::move(change), why.reason, why.policy, std::move(pods)});
   }
 
-  // All VFs are removed and made again when their number or the eswitch mode changes.
+  // The kernel removes and recreates all VFs when their number or the eswitch mode changes.
   void decide_remake() {
     if (nic_.num_vfs == target_.num_vfs && !eswitch_differs()) return;
     std::vector<std::string> pods = nic_.num_vfs > 0 ? holders() : std::vector<std::string>{};
@@ -84,7 +84,7 @@ class StepMaker {
   int pf_mtu() const { return nic_.netdevs.empty() ? 0 : nic_.netdevs.front().mtu; }
   bool mtu_differs() const { return target_.mtu && pf_mtu() > 0 && *target_.mtu != pf_mtu(); }
 
-  // A new MTU resets the port of many NICs, and with it the VFs' links.
+  // A new MTU resets the port of many NICs, and with it the links of its VFs.
   void decide_pf_mtu() {
     if (!target_.pf_is_ours || !mtu_differs()) return;
     std::vector<std::string> pods = remake_ ? disturbed_ : holders();
@@ -115,7 +115,7 @@ class StepMaker {
     }
     if (set_mtu_ && *target_.mtu > pf_mtu())
       add("mtu", SetPfMtu{pf_mtu(), *target_.mtu}, target_.mtu_why, mtu_disturbs_);
-    // igb makes VFs that never reach their PF while it is down.
+    // With the PF down, igb makes VFs that never reach it.
     if (target_.up.value_or(false) && !nic_.netdevs.empty() && !nic_.netdevs.front().admin_up)
       add("up", SetPfUp{true}, remake_ ? target_.count_why : target_.why);
     if (remake_) {
@@ -184,7 +184,7 @@ class StepMaker {
   void plan_vf(VfIndex vf) {
     const VfTarget& wanted = target_.vfs[static_cast<size_t>(vf.value)];
     const facts::Vf* now = remake_ ? nullptr : existing_[static_cast<size_t>(vf.value)];
-    if (!remake_ && now == nullptr) return;  // the facts say nothing about it
+    if (!remake_ && now == nullptr) return;  // the facts do not list this VF
     const VfChange change = change_of(wanted, now);
     if (!change.any()) return;
     const std::string pod = now != nullptr ? holder_of(*now, nic_, in_use_) : "";
@@ -228,9 +228,9 @@ class StepMaker {
   std::vector<std::string> mtu_disturbs_;
   bool remake_ = false;
   bool set_mtu_ = false;
-  int max_vf_mtu_ = 0;  // while the PF's MTU cannot be raised; 0: no limit
+  int max_vf_mtu_ = 0;  // the limit while the PF's MTU cannot be raised; 0: no limit
   bool binds_to_kernel_ = false;
-  std::optional<bool> autoprobe_;  // as the steps so far leave it
+  std::optional<bool> autoprobe_;  // after the steps added so far
 };
 
 }  // namespace
@@ -238,8 +238,8 @@ class StepMaker {
 std::string holder_of(const facts::Vf& vf, const facts::Nic& nic, const InUse& in_use) {
   if (!in_use.empty())
     if (auto found = in_use.find(vf.pci.address); found != in_use.end()) return found->second;
-  // A bound VF without an interface here has moved away. Where the PF has none either (no IPoIB module) that
-  // says nothing.
+  // A VF that has a driver but no interface here was moved to another namespace. Where the PF has no interface either
+  // (the IPoIB module is missing), its absence means nothing.
   const bool moved = !vf.pci.driver.empty() && !is_user_space_driver(vf.pci.driver) && !vf.netdev;
   return moved && !nic.netdevs.empty() ? std::string(kUnknownHolder) : "";
 }

@@ -45,12 +45,12 @@ struct PfTarget {
 struct PfSteps {
   std::vector<Step> steps;
   std::vector<HeldBack> held_back;
-  int num_vfs = 0;  // when the steps are done
+  int num_vfs = 0;  // after the steps
 };
 
 PfSteps steps_to(const PfTarget& target, const InUse& in_use, const Options& options);
 
-// The pod that has the VF, kUnknownHolder, or nothing.
+// The pod that holds the VF, kUnknownHolder, or an empty text.
 std::string holder_of(const facts::Vf& vf, const facts::Nic& nic, const InUse& in_use);
 
 }  // namespace railbed::plan

@@ -65,7 +65,7 @@ PfIdentity::PfIdentity(std::string_view node, const facts::Nic& nic) {
 }
 
 MacAddress PfIdentity::vf_mac(VfIndex vf) const {
-  // 36 bits of the PF and 10 of the index; the two low bits of the first byte say local, unicast.
+  // 36 bits of the PF and 10 of the index; the two low bits of the first byte mark a local, unicast address.
   const uint64_t bits = (seed_ >> 28U) << kIndexBits | index_bits(vf);
   MacAddress mac;
   mac.bytes[0] = static_cast<uint8_t>((bits >> 40U) << 2U | 0x02U);

@@ -18,7 +18,7 @@
 
 namespace railbed::plan {
 
-inline constexpr int kMaxVfs = 1024;  // indexes that identities tell apart
+inline constexpr int kMaxVfs = 1024;  // how many indexes have distinct identities
 
 class PfIdentity {
  public:
@@ -30,7 +30,7 @@ class PfIdentity {
   uint64_t seed_;
 };
 
-// The VF's own address if it exists, else by offset and stride; nothing where those are not known.
+// The address of the existing VF, otherwise from offset and stride; nullopt where those are unknown.
 std::optional<PciAddress> vf_address(const facts::Nic& nic, VfIndex vf);
 
 }  // namespace railbed::plan

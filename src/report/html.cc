@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "perf/json.h"
+#include "perf/json_writer.h"
 #include "report/html_assets.h"
 #include "report/html_drawing.h"
 #include "report/html_summary.h"
@@ -34,7 +34,7 @@ std::string verdict_html(const Verdict& verdict) {
   return out + "</div></section>\n";
 }
 
-// "RDMA 4.1×"; nothing where one side was not measured.
+// "RDMA 4.1×"; empty where one side was not measured.
 std::string gain(double better, double worse) {
   if (better <= 0 || worse <= 0) return "";
   const double ratio = better / worse;
@@ -79,7 +79,7 @@ std::string rail_card(const RailFigures& rail) {
   return out + "</tbody></table></article>\n";
 }
 
-// Many rails: one row each, and a bar that shows at once which one differs.
+// For many rails: one row each, with a bar that makes a rail that differs obvious.
 std::string rail_rows(const std::vector<RailFigures>& rails) {
   double largest = 0;
   for (const RailFigures& rail : rails)
@@ -215,7 +215,7 @@ std::string measurement_html(const Measurement& m) {
   return out;
 }
 
-// What the charts draw, in the order of the rails.
+// The data of the charts, in the order of the rails.
 void write_path(perf::JsonWriter& writer, std::string_view name, const PathFigures& path) {
   writer.begin_object(name);
   const auto column = [&](std::string_view field, const auto& points, auto value) {
@@ -235,7 +235,7 @@ void write_path(perf::JsonWriter& writer, std::string_view name, const PathFigur
     column("p50_us", slots, [](const perf::LatencySlot& s) { return s.p50_us; });
     column("p99_us", slots, [](const perf::LatencySlot& s) { return s.p99_us; });
     column("max_us", slots, [](const perf::LatencySlot& s) { return s.max_us; });
-    // "nines" n: 1 - 10^-n of all samples took at most so long. Down to the last sample, and not further.
+    // For n "nines", the time within which 1 - 10^-n of all samples finished; ends with the last sample.
     std::vector<double> nines;
     for (double n = 0; n < std::log10(static_cast<double>(path.small->histogram.count())) + 0.05; n += 0.05)
       nines.push_back(n);
@@ -264,7 +264,7 @@ std::string started_text(const Report& report) {
   std::string first;
   for (const Measurement& m : report.measurements)
     if (first.empty() || m.started_at < first) first = m.started_at;
-  // 2026-01-02T03:04:05Z is right, but not how people write it.
+  // Shows 2026-01-02T03:04:05Z in a form that people write.
   if (first.size() == 20 && first[10] == 'T' && first.back() == 'Z')
     return fmt::format("{} {} UTC", first.substr(0, 10), first.substr(11, 5));
   return first;

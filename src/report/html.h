@@ -17,7 +17,7 @@
 
 namespace railbed::report {
 
-// What `railbed status -o json` says about a node, as far as the drawing needs it.
+// The part of `railbed status -o json` about one node that the drawing needs.
 struct NodeStatus {
   struct Interface {
     std::string name, network, vf, pf, rdma, rail;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layout: nodes side by side; in each, pods on top, PFs below, one column per PF, so that the line from a
-// pod's interface to its VF is nearly vertical; under all nodes one bar per rail.
+// Layout: nodes side by side; in each node pods on top, PFs below, one column per PF, so that the line from a pod's
+// interface to its VF is nearly vertical; below all nodes one bar per rail.
 #include "report/html_drawing.h"
 
 #include <algorithm>
@@ -20,9 +20,9 @@ constexpr double kPodTitle = 26;
 constexpr double kPf = 62;
 constexpr double kRail = 40;
 constexpr double kMinColumn = 60;
-constexpr double kNarrow = 100;  // below: names only, the rest as tooltip
+constexpr double kNarrow = 100;  // columns narrower than this show names only, the rest as a tooltip
 constexpr size_t kVfsShown = 16;
-// Colour-blind safe (Okabe and Ito, Tol), without the two that stand for RDMA and TCP.
+// Colour-blind safe (Okabe and Ito, Tol), without the two colours of RDMA and TCP.
 constexpr std::string_view kColours[] = {"#007f5f", "#aa4499", "#3a86b8", "#8c6d31",
                                          "#882255", "#44505c", "#332288", "#6a7f10"};
 
@@ -49,7 +49,7 @@ class Svg {
         fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\" stroke=\"#fff\" stroke-width=\"1.5\"/>\n",
                     x, y, colour);
   }
-  // Cut to what fits `width`; the whole text is the tooltip.
+  // Cuts the text to fit `width`; the whole text becomes the tooltip.
   void text(double x, double y, std::string_view value, std::string_view cls, double width, double per_character = 7) {
     const auto room = static_cast<size_t>(std::max(3.0, width / per_character));
     const std::string shown = shortened(value, room);
@@ -97,7 +97,7 @@ std::string pf_summary(const DrawnColumn& column, bool narrow) {
   return fmt::format("{} VFs, {} in use", column.vfs.size(), used);
 }
 
-// Where a line to VF number `index` ends; the middle of the PF when it is not drawn.
+// Where a line to VF number `index` ends: at the middle of the PF if the VF is not drawn.
 double vf_x(const DrawnColumn& column, int index, double x, double width) {
   for (size_t i = 0; i < std::min(column.vfs.size(), kVfsShown); ++i)
     if (column.vfs[i].index == index) {

@@ -14,17 +14,17 @@
 
 namespace railbed::report {
 
-// What the drawing shows, laid out in columns: one per PF (or interface) of a node.
+// The contents of the drawing, in columns: one per PF (or interface) of a node.
 struct DrawnInterface {
   std::string name;     // "net1"
-  std::string address;  // the first
-  std::string device;   // RDMA
+  std::string address;  // the first one
+  std::string device;   // the RDMA device
   bool soft = false;
-  int vf_index = -1;  // of its column's PF
+  int vf_index = -1;  // on the PF of its column
 };
 struct DrawnPod {
   std::string name;
-  std::vector<std::vector<DrawnInterface>> columns;  // as many as the node has
+  std::vector<std::vector<DrawnInterface>> columns;  // as many as the node has columns
 };
 struct DrawnColumn {
   std::string name;  // PF or interface

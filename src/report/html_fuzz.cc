@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a result file or a status: refused, or drawn without breaking out of the page.
+// Any bytes as a result file or a status are either refused or drawn without escaping from their place in the page.
 #include <cstdlib>
 
 #include "report/html.h"

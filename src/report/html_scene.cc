@@ -10,7 +10,7 @@ std::string without_prefix(const std::string& address) {
   return address.substr(0, address.find('/'));
 }
 
-// A measurement names rails better than a node does: "rail0" instead of "ens1f0".
+// The name of the rail in a measurement: better than the node's own ("rail0" instead of "ens1f0").
 std::string rail_by_address(const Report& report, const std::vector<std::string>& addresses) {
   for (const perf::Measurement& m : report.measurements)
     for (const std::string& address : addresses)
@@ -65,7 +65,7 @@ bool has_address(const std::vector<NodeStatus>& nodes, const std::string& addres
   return false;
 }
 
-// An end that no status explains: its interface is a column of its own.
+// Adds a measured end that no status mentions: its interface becomes its own column.
 void add_endpoint(const perf::Endpoint& end, const std::string& rail, Scene& scene) {
   auto node =
       std::find_if(scene.nodes.begin(), scene.nodes.end(), [&](const DrawnNode& n) { return n.name == end.hostname; });

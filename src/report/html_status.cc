@@ -1,72 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/json.h"
+#include "doc/fields.h"
 #include "report/html.h"
 
 namespace railbed::report {
 namespace {
 
-using perf::JsonObject;
+using doc::Fields;
 
 constexpr size_t kMaxFile_bytes = size_t{64} << 20;
 constexpr size_t kMaxEntries = 8192;
-constexpr size_t kMaxText_bytes = 1024;
+constexpr doc::Limits kText{.bytes = 1024};
 
 // Only what is there and fits counts: the status comes from another version, perhaps.
-Result<std::string> optional_text(const JsonObject& object, std::string_view field) {
-  if (!object.has(field)) return std::string();
-  return object.text(field, kMaxText_bytes);
+void read_interface(Fields& fields, NodeStatus::Interface& interface) {
+  fields.read("name", interface.name, kText);
+  fields.read("network", interface.network, kText);
+  fields.read("vf", interface.vf, kText);
+  fields.read("pf", interface.pf, kText);
+  fields.read("rdma", interface.rdma, kText);
+  fields.read("rail", interface.rail, kText);
+  fields.read("soft", interface.soft);
+  fields.read("addresses", interface.addresses, {.bytes = kText.bytes, .entries = 64});
 }
 
-Result<std::vector<JsonObject>> optional_objects(const JsonObject& object, std::string_view field) {
-  if (!object.has(field)) return std::vector<JsonObject>();
-  return object.objects(field, kMaxEntries);
+void read_pod(Fields& fields, NodeStatus::Pod& pod) {
+  fields.read("name", pod.name, kText);
+  fields.read("namespace", pod.space, kText);
+  fields.each("interfaces", pod.interfaces, read_interface, kMaxEntries);
 }
 
-Result<NodeStatus::Interface> read_interface(const JsonObject& object) {
-  NodeStatus::Interface interface;
-  interface.name = TRY(optional_text(object, "name"));
-  interface.network = TRY(optional_text(object, "network"));
-  interface.vf = TRY(optional_text(object, "vf"));
-  interface.pf = TRY(optional_text(object, "pf"));
-  interface.rdma = TRY(optional_text(object, "rdma"));
-  interface.rail = TRY(optional_text(object, "rail"));
-  if (object.has("soft")) interface.soft = TRY(object.flag("soft"));
-  if (object.has("addresses")) interface.addresses = TRY(object.texts("addresses", 64, kMaxText_bytes));
-  return interface;
+void read_vf(Fields& fields, NodeStatus::Vf& vf) {
+  fields.need("index", vf.index, {.min = 0, .max = 65535});
+  fields.read("pci", vf.pci, kText);
+  fields.read("owner", vf.owner, kText);
 }
 
-Result<NodeStatus::Pf> read_pf(const JsonObject& object) {
-  NodeStatus::Pf pf;
-  pf.pci = TRY(optional_text(object, "pci"));
-  pf.name = TRY(optional_text(object, "name"));
-  const auto vfs = TRY(optional_objects(object, "vfs"));
-  for (const JsonObject& one : vfs) {
-    NodeStatus::Vf vf;
-    vf.index = static_cast<int>(TRY(one.integer("index", 0, 65535)));
-    vf.pci = TRY(optional_text(one, "pci"));
-    vf.owner = TRY(optional_text(one, "owner"));
-    pf.vfs.push_back(std::move(vf));
-  }
-  return pf;
+void read_pf(Fields& fields, NodeStatus::Pf& pf) {
+  fields.read("pci", pf.pci, kText);
+  fields.read("name", pf.name, kText);
+  fields.each("vfs", pf.vfs, read_vf, kMaxEntries);
 }
 
 }  // namespace
 
 Result<NodeStatus> node_from_status_json(std::string_view text) {
-  const JsonObject document = TRY(JsonObject::parse(text, kMaxFile_bytes));
+  if (text.size() > kMaxFile_bytes)
+    return fail(Code::kInvalid, "{} bytes of JSON, at most {} are allowed", text.size(), kMaxFile_bytes);
+  const doc::Value document = TRY(doc::read_object("", text).context("this is no status"));
+  doc::Diagnostics found;
+  Fields fields(document, "", doc::kNoFamily, found);
   NodeStatus node;
-  node.name = TRY(document.text("node", kMaxText_bytes).hint("this should be the output of `railbed status -o json`"));
-  const auto pods = TRY(optional_objects(document, "pods"));
-  for (const JsonObject& object : pods) {
-    NodeStatus::Pod pod;
-    pod.name = TRY(optional_text(object, "name"));
-    pod.space = TRY(optional_text(object, "namespace"));
-    const auto interfaces = TRY(optional_objects(object, "interfaces"));
-    for (const JsonObject& interface : interfaces) pod.interfaces.push_back(TRY(read_interface(interface)));
-    node.pods.push_back(std::move(pod));
-  }
-  const auto pfs = TRY(optional_objects(document, "pfs"));
-  for (const JsonObject& pf : pfs) node.pfs.push_back(TRY(read_pf(pf)));
+  fields.need("node", node.name, kText);
+  TRY(doc::first_error(found).hint("this should be the output of `railbed status -o json`"));
+  fields.each("pods", node.pods, read_pod, kMaxEntries);
+  fields.each("pfs", node.pfs, read_pf, kMaxEntries);
+  TRY(doc::first_error(found));
   return node;
 }
 

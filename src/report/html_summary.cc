@@ -27,7 +27,7 @@ void take(PathFigures& path, const Measurement& m) {
   }
 }
 
-// The middle, or the mean of the two middle ones.
+// The middle value, or the mean of the two middle ones.
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const size_t n = values.size();
@@ -45,7 +45,7 @@ std::string counted(size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-// Rails are built alike: one that differs has a reason worth finding.
+// Rails are built alike, so a rail that differs needs an explanation.
 void compare_rails(const std::vector<RailFigures>& rails, Verdict& verdict) {
   std::vector<double> bandwidths;
   std::vector<double> tails;

@@ -13,9 +13,9 @@
 
 namespace railbed::report {
 
-// One transport of a rail: the largest average bandwidth of its sweep, and latency at the smallest size.
+// One transport of a rail: the largest average bandwidth of its sweep, and the latency at the smallest size.
 struct PathFigures {
-  const perf::Measurement* bandwidth = nullptr;  // the widest sweep
+  const perf::Measurement* bandwidth = nullptr;  // the sweep with most sizes
   const perf::Measurement* latency = nullptr;
   const perf::BandwidthPoint* best = nullptr;
   const perf::LatencyPoint* small = nullptr;
@@ -32,7 +32,7 @@ struct RailFigures {
   bool soft = false;
 };
 
-// In the order of first appearance. Points into `measurements`.
+// In the order of first appearance. The result points into `measurements`.
 std::vector<RailFigures> rails_of(const std::vector<perf::Measurement>& measurements);
 std::string rail_name(const perf::Measurement& measurement);
 

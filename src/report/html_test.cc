@@ -148,7 +148,7 @@ TEST(Scene, JoinsStatusAndMeasurementsByAddress) {
   EXPECT_EQ(scene.nodes[0].name, "gpu-a");
   ASSERT_EQ(scene.nodes[0].pods.size(), 1u);
   EXPECT_EQ(scene.nodes[0].pods[0].columns[0][0].vf_index, 1);
-  EXPECT_EQ(scene.nodes[1].name, "gpu-b");  // no status: drawn from the measurement
+  EXPECT_EQ(scene.nodes[1].name, "gpu-b");  // no status: derived from the measurement
   EXPECT_TRUE(scene.nodes[1].pods.empty());
   EXPECT_EQ(scene.nodes[1].columns[0].name, "net1");
 }
@@ -157,12 +157,12 @@ TEST(Status, ToleratesAbsenceButNotWrongTypes) {
   EXPECT_TRUE(node_from_status_json(R"({"node":"n"})"));
   EXPECT_TRUE(node_from_status_json(R"({"node":"n","pods":[{}],"pfs":[{}]})"));
   EXPECT_EQ(node_from_status_json(R"({"pods":[]})").error().to_string(),
-            "node: the field is missing\n  this should be the output of `railbed status -o json`");
+            "node is missing\n  this should be the output of `railbed status -o json`");
   EXPECT_EQ(node_from_status_json(R"({"node":"n","pods":[{"interfaces":[{"name":7}]}]})").error().to_string(),
-            "pods[0].interfaces[0].name: 7 is not a text");
+            "pods[0].interfaces[0].name must be a string, found an integer 7\n  put it in quotes: \"7\"");
 }
 
-// Every text that comes from outside, hostile.
+// Hostile content in every text that comes from outside.
 TEST(Report, EscapesEverythingFromOutside) {
   const std::string evil = "</script><script>alert('x')</script><img src=\"y\" onerror=z>";
   Report report{.title = evil, .measurements = {}, .nodes = {}};
@@ -192,7 +192,7 @@ TEST(Report, EscapesEverythingFromOutside) {
   EXPECT_EQ(html.substr(0, html.find("<script type")).find("onerror=z>"), std::string::npos);
   size_t scripts = 0;
   for (size_t at = 0; (at = html.find("</script", at)) != std::string::npos; ++at) ++scripts;
-  EXPECT_EQ(scripts, 3u);  // data, uPlot, charts
+  EXPECT_EQ(scripts, 3u);  // data, uPlot and charts
 }
 
 TEST(Report, NeedsNoNetwork) {
@@ -200,7 +200,7 @@ TEST(Report, NeedsNoNetwork) {
       to_html({.title = "t", .measurements = {measured(TestKind::kLatency, Transport::kTcp, "rail0", 5)}, .nodes = {}});
   for (std::string_view outside : {"http://", "https://", "src=", "@import", "url("}) {
     const size_t at = html.find(outside);
-    // uPlot's banner names its home page in a comment.
+    // The only URL allowed is the home page in uPlot's banner comment.
     if (outside == "https://" && at != std::string::npos)
       EXPECT_LT(at, html.find("var uPlot")) << html.substr(at, 60);
     else

@@ -49,7 +49,7 @@ std::string rdma_text(const RdmaDevice& device) {
   return device.soft ? device.name + " (soft)" : device.name;
 }
 
-// The port of a card: an interface, an RDMA port, or both.
+// A card's port: an interface, an RDMA port, or both.
 struct Port {
   const NetInterface* netdev = nullptr;
   const RdmaDevice* device = nullptr;
@@ -95,7 +95,7 @@ std::map<PciAddress, int> gpu_numbers(const NodeFacts& facts) {
   return numbers;
 }
 
-// "0 PIX", "0-3 NODE": all GPUs that are nearest, by their number in the GPU table.
+// "0 PIX", "0-3 NODE": all nearest GPUs, by their numbers in the GPU table.
 Cell nearest_cell(const Nic& nic, const std::map<PciAddress, int>& numbers) {
   if (nic.gpus.empty()) return {};
   std::vector<int> nearest;
@@ -116,7 +116,7 @@ Cell address_cell(const NetInterface* netdev, const RdmaPort* port) {
   return optional_cell(netdev->mac);
 }
 
-// What rides on which interface: VLANs, macvlans, IPoIB partitions.
+// Interface → interfaces on top of it: VLANs, macvlans, IPoIB partitions.
 using Riders = std::multimap<std::string_view, std::string_view>;
 
 Riders riders_of(const NodeFacts& facts) {
@@ -178,7 +178,7 @@ void add_ports(Table& table, const Nic& nic, Detail detail, const std::map<PciAd
   }
 }
 
-// "6 NICs (6 can make VFs, 8 VFs now), 8 GPUs": what there is, in one line.
+// "6 NICs (6 can make VFs, 8 VFs now), 8 GPUs".
 std::string headline(const NodeFacts& facts) {
   size_t capable = 0;
   size_t vfs = 0;
@@ -298,7 +298,7 @@ Table gpu_table(const NodeFacts& facts) {
                {"NEAREST NICS", "nics"}});
   int number = 0;
   for (const facts::Gpu& gpu : facts.gpus) {
-    // Both directions agree, so the NICs' lists hold the answer.
+    // Paths are symmetric, so the NICs' lists also give each GPU's nearest NICs.
     std::map<std::string, std::vector<std::string>> by_kind;
     for (const Nic& nic : facts.nics)
       for (const GpuPath& path : nic.gpus)

@@ -14,10 +14,10 @@ namespace railbed::report {
 enum class Detail : bool { kNormal, kWide };
 
 // A line about the node, then NICs, fabrics and GPUs; with kWide also VFs, firmware, GUIDs, GIDs and virtual
-// interfaces. On a node that cannot make VFs, what to check about it.
+// interfaces. A node that cannot make VFs also gets advice on what to check.
 std::string node_text(const facts::NodeFacts& facts, Detail detail, Colour colour);
 
-// The tables that it is made of.
+// The tables that node_text() consists of.
 Table nic_table(const facts::NodeFacts& facts, Detail detail);
 Table vf_table(const facts::NodeFacts& facts);
 Table fabric_table(const facts::NodeFacts& facts);
@@ -25,7 +25,7 @@ Table gpu_table(const facts::NodeFacts& facts);
 Table gid_table(const facts::NodeFacts& facts);
 Table virtual_table(const facts::NodeFacts& facts);
 
-// "0-3, 6" of 0, 1, 2, 3, 6.
+// "0-3, 6" for 0, 1, 2, 3, 6.
 std::string number_list(const std::vector<int>& numbers);
 
 }  // namespace railbed::report

@@ -11,8 +11,7 @@
 
 namespace railbed::report {
 
-// One row per rail and transport that was measured: bandwidth at the best size, half the round trip of a
-// small message.
+// One row per rail and measured transport: bandwidth at the best size, half the round trip of a small message.
 Table rail_table(const std::vector<RailFigures>& rails);
 
 }  // namespace railbed::report

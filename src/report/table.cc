@@ -13,7 +13,7 @@ struct Range {
   uint32_t first;
   uint32_t last;
 };
-// The blocks that matter in names and messages, not all of Unicode.
+// The blocks that occur in names and messages, not all of Unicode.
 constexpr std::array<Range, 5> kZeroWidth = {
     {{0x0300, 0x036f}, {0x200b, 0x200f}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}}};
 constexpr std::array<Range, 8> kWide = {{{0x1100, 0x115f},
@@ -30,7 +30,7 @@ bool within(const std::array<Range, N>& ranges, uint32_t point) {
   return std::ranges::any_of(ranges, [&](Range r) { return point >= r.first && point <= r.last; });
 }
 
-// The next code point of `text`, taken off it; a byte that begins none is its own point.
+// Removes the next code point from `text`; a byte that begins none counts as one.
 uint32_t take_point(std::string_view& text) {
   auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   uint8_t lead = byte(0);
@@ -93,7 +93,7 @@ std::string Table::to_text(Colour colour, int indent) const {
   }
   std::string out;
   auto line = [&](auto&& text_of, auto&& paint_of) {
-    std::string blanks(static_cast<size_t>(indent), ' ');  // owed, written only before more text
+    std::string blanks(static_cast<size_t>(indent), ' ');  // held back until more text follows
     for (size_t c = 0; c < columns_.size(); ++c) {
       if (!used[c]) continue;
       std::string text = text_of(c);

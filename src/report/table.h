@@ -26,7 +26,7 @@ struct Column {
   Align align = Align::kLeft;
 };
 
-// One value of a row. Absent ones print as "-" and are left out of JSON.
+// One value of a row. An absent value prints as "-" and is left out of JSON.
 struct Cell {
   std::variant<std::monostate, std::string, int64_t, double> value;
   Paint paint = Paint::kNone;
@@ -41,20 +41,20 @@ struct Cell {
   Cell(int64_t number, Paint how = Paint::kNone) : value(number), paint(how) {}
   Cell(double number, Paint how = Paint::kNone) : value(number), paint(how) {}
 
-  std::string text() const;  // "-" when absent; doubles in the shortest form that reads back
+  std::string text() const;  // "-" when absent; doubles in the shortest form that parses to the same value
 };
 
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // Missing cells at the end are absent ones; more than there are columns is a defect (they are ignored).
+  // Missing cells at the end count as absent. Cells beyond the last column are a defect and are ignored.
   void row(std::vector<Cell> cells);
   size_t rows() const { return rows_.size(); }
   bool empty() const { return rows_.empty(); }
 
-  // A line of titles, then a line per row, each ending in a newline and without blanks at its end. Columns
-  // without any value are left out. `indent` blanks stand before every line.
+  // A line of titles, then a line per row, each ending in a newline and without blanks before it. Columns without any
+  // value are left out. Every line begins with `indent` blanks.
   std::string to_text(Colour colour = Colour::kNo, int indent = 0) const;
   // An array of objects, by the columns' keys.
   doc::Value to_value() const;
@@ -64,11 +64,11 @@ class Table {
   std::vector<std::vector<Cell>> rows_;
 };
 
-// How many terminal columns a UTF-8 text takes: combining marks none, East Asian wide characters two. Bytes
-// that are no UTF-8 count one each.
+// How many terminal columns a UTF-8 text takes: combining marks none, East Asian wide characters two. Invalid bytes
+// count one each.
 size_t display_width(std::string_view text);
 
-// `text` in the escape sequence of `paint`, or as it is.
+// `text` with the escape sequence of `paint`, or unchanged.
 std::string painted(std::string_view text, Paint paint, Colour colour);
 
 }  // namespace railbed::report

@@ -20,7 +20,7 @@ namespace railbed::state {
 
 class KeptRows {
  public:
-  using Number = int64_t;  // a row's key in the file: in the order in which they were first put
+  using Number = int64_t;  // a row's key in the file, in the order of first insertion
 
   const Attachment* find(const std::string& pod, const std::string& interface, Number& number) const;
   void put(Number number, const Attachment& attachment);
@@ -41,12 +41,12 @@ class KeptRows {
   std::vector<IpRange> blocks(const std::string& pool) const;
 
  private:
-  void forget_sandbox(const std::string& key);  // that has no row any more
+  void forget_sandbox(const std::string& key);  // a sandbox whose last row has been removed
   std::vector<Attachment> numbered(const std::set<Number>& numbers) const;
 
   using LeaseKey = std::pair<std::string, IpAddress>;
   std::map<Number, Attachment> rows_;
-  std::map<std::string, std::map<std::string, Number>> by_pod_;  // then by interface
+  std::map<std::string, std::map<std::string, Number>> by_pod_;  // pod → interface → number
   std::map<std::string, std::set<std::string>> by_container_;    // the sandboxes' keys
   std::map<std::string, std::set<Number>> by_device_;
   std::map<LeaseKey, AddressLease> leases_;
@@ -54,7 +54,7 @@ class KeptRows {
   std::map<std::string, std::vector<IpRange>> blocks_;  // by pool
 };
 
-// Whether the two differ in how far they have come only: status and result.
+// Whether the two differ only in status and result, which change as an attachment proceeds.
 bool only_progress(const Attachment& before, Attachment after);
 
 }  // namespace railbed::state

@@ -12,7 +12,7 @@
 namespace railbed::state {
 namespace {
 
-// flock has no wait with a deadline; a person waits here for another command to end.
+// flock(2) has no wait with a deadline, so take() retries; only people who wait for another command notice.
 constexpr auto kRetryEvery = std::chrono::milliseconds(20);
 
 Error held_by(int fd) {
@@ -28,7 +28,8 @@ Error held_by(int fd) {
 }  // namespace
 
 Result<FileLock> FileLock::take(const std::string& path, const std::string& command, std::chrono::milliseconds wait) {
-  // Whoever can open a file can lock it, reading is enough: only root may, also where an earlier version made it.
+  // Everybody who can open a file for reading can lock it, so only root may open it. An earlier version may have
+  // created it with wider permissions.
   FileLock lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (lock.fd_ < 0) return fail(system_error(errno, "open " + path));
   if (fchmod(lock.fd_, 0600) != 0) return fail(system_error(errno, "chmod " + path));
@@ -41,14 +42,14 @@ Result<FileLock> FileLock::take(const std::string& path, const std::string& comm
   }
   std::string holder =
       command.empty() ? fmt::format("pid {}", getpid()) : fmt::format("pid {}, `{}`", getpid(), command);
-  // Who holds it is told to those who wait; a full file system must not keep anybody from working.
+  // The name is only for the messages of commands that wait; a full file system must not make taking the lock fail.
   [[maybe_unused]] const bool told =
       ftruncate(lock.fd_, 0) == 0 && pwrite(lock.fd_, holder.data(), holder.size(), 0) >= 0;
   return lock;
 }
 
 FileLock::~FileLock() {
-  // The text goes first: who meets the lock next must not be told of a holder that has gone.
+  // The name goes first, so that nobody who waits for the lock sees the name of a command that has ended.
   if (fd_ < 0) return;
   [[maybe_unused]] int emptied = ftruncate(fd_, 0);
   close(fd_);

@@ -15,7 +15,7 @@ namespace railbed::state {
 
 class FileLock {
  public:
-  // `command` ("railbed up") is what others are told about this holder.
+  // Commands that wait for the lock show `command` ("railbed up") as its holder.
   static Result<FileLock> take(const std::string& path, const std::string& command, std::chrono::milliseconds wait);
   FileLock(FileLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   FileLock& operator=(FileLock&&) = delete;

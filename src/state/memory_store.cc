@@ -20,7 +20,7 @@ struct Content {
   std::map<std::string, std::string> notes;
 };
 
-// Replaces the first element of which `same` is true, or appends.
+// Replaces the first element for which `same` is true, or appends.
 template <typename T, typename Same>
 void put(std::vector<T>& all, const T& one, Same same) {
   auto found = std::ranges::find_if(all, same);

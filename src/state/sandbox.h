@@ -13,7 +13,7 @@
 namespace railbed::state {
 
 struct Sandbox {
-  std::string pod;        // "namespace/name"; may be empty where there is a container
+  std::string pod;        // "namespace/name"; may be empty where `container` is not
   std::string container;  // the runtime's id; empty: none
   friend auto operator<=>(const Sandbox&, const Sandbox&) = default;
 

@@ -11,12 +11,12 @@
 namespace railbed::state {
 namespace {
 
-// A reader may meet a checkpoint, a writer the recovery of a killed process; both take milliseconds.
+// A reader may have to wait for a checkpoint, a writer for the recovery after a killed process: milliseconds each.
 constexpr int kBusyTimeoutMs = 2000;
 
-// The file before SQLite makes it: configurations in it have secrets, and whoever can read it can lock it. SQLite gives
-// its log and index beside it the same permissions. None of them is opened and closed again where it is there already:
-// that would drop the locks which another connection of this process has on it (fcntl(2)).
+// Creates the file before SQLite does: configurations in it have secrets, and everybody who can read it can lock it.
+// SQLite gives its log and index the same permissions. A file that exists is not opened here: closing it would drop the
+// locks that another connection of this process has on it (fcntl(2)).
 Result<void> make_private(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd >= 0)
@@ -83,7 +83,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, bool r
   if (code != SQLITE_OK) return fail(database->error(code, "opening it"));
   sqlite3_extended_result_codes(db, 1);
   sqlite3_busy_timeout(db, kBusyTimeoutMs);
-  // The log stays beside the file, so that a reader who may not create files can still read.
+  // SQLite deletes the log at the end otherwise, and a reader who may not create files could not open the database.
   int keep = 1;
   sqlite3_file_control(db, nullptr, SQLITE_FCNTL_PERSIST_WAL, &keep);
   return database;

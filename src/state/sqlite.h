@@ -51,12 +51,12 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  // Several statements without parameters or answers.
+  // Runs several statements without parameters or answers.
   Result<void> script(const char* sql);
-  // One statement; `sql` must live as long as the database (a literal): its text is the key of the cache. The
+  // Runs one statement. `sql` must live as long as the database (a literal): its text is the key of the cache. The
   // texts of `values` are not copied.
   Result<void> run(const char* sql, const std::vector<Bound>& values = {});
-  int64_t last_row() const;  // the key of the last one inserted
+  int64_t last_row() const;  // the key of the last inserted row
   // Calls `row` for each row; stops at its first error.
   template <typename OnRow>
   Result<void> each(const char* sql, const std::vector<Bound>& values, OnRow row) {

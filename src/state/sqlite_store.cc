@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kSchemaVersion = 3;  // 2: attachment.undo has two lines; 3: block
 
-// No IN in the checks: SQLite fills a table in memory for its list, at every row that is written.
+// No IN in the checks: for each row that is written, SQLite would fill a temporary table with its list.
 constexpr const char* kSchema = R"(
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE baseline (pf TEXT PRIMARY KEY, pf_name TEXT NOT NULL, num_vfs INTEGER NOT NULL,
@@ -126,7 +126,7 @@ Result<AddressBlock> read_block(const Row& row) {
   return AddressBlock{row.text(0), {TRY(IpAddress::parse(row.text(1))), TRY(IpAddress::parse(row.text(2)))}};
 }
 
-// The lock of a shared store, and what other processes did before it was taken.
+// The lock of a shared store, and whether other processes wrote before it was taken.
 class FileHold : public Hold {
  public:
   FileHold(FileLock lock, bool changed) : lock_(std::move(lock)), changed_(changed) {}
@@ -140,7 +140,7 @@ class NoHold : public Hold {
   bool changed() const override { return false; }
 };
 
-// Who may write: the holder of the lock, whoever has a Hold, nobody.
+// Who may write: the process that has the lock, the thread that has a Hold, or nobody.
 enum class Access : uint8_t { kLocked, kShared, kReadOnly };
 
 class SqliteStore : public Store {
@@ -152,7 +152,7 @@ class SqliteStore : public Store {
     if (access_ != Access::kShared) return std::unique_ptr<Hold>(new NoHold);
     FileLock lock = TRY(FileLock::take(options_.directory + "/lock", options_.command, wait));
     int64_t version =
-        TRY(query<int64_t>("PRAGMA data_version", {}, read_integer)).front();  // counts others' commits only
+        TRY(query<int64_t>("PRAGMA data_version", {}, read_integer)).front();  // counts only others' commits
     std::lock_guard mutex(mutex_);
     bool changed = version != data_version_;
     data_version_ = version;
@@ -379,7 +379,7 @@ class SqliteStore : public Store {
   }
 
  private:
-  // A reader without the lock looks each time: the writer goes on meanwhile.
+  // A reader without the lock reads the file each time, because the writer goes on meanwhile.
   Result<KeptRows*> rows() {
     if (kept_.has_value() && access_ != Access::kReadOnly) return &*kept_;
     kept_.reset();
@@ -406,7 +406,7 @@ class SqliteStore : public Store {
   }
 
   Access access_;
-  std::optional<FileLock> lock_;  // closed after the database
+  std::optional<FileLock> lock_;  // closed after the database, so declared before it
   std::unique_ptr<Database> db_;
   OpenOptions options_;
   int64_t data_version_ = -1;
@@ -441,8 +441,8 @@ Result<void> check_version(int64_t version, const std::string& path) {
 
 Result<void> set_up(Database& db, const std::string& path, const OpenOptions& options) {
   TRY(db.script("PRAGMA journal_mode = WAL"));
-  // A killed process loses nothing either way; what a power cut could lose ends with the boot anyway, but the
-  // file itself must stay readable where it outlives the boot.
+  // A killed process loses nothing in either mode. Only a power cut can, and the state is void after a boot; but
+  // outside of memory the file survives the boot and must stay readable.
   TRY(db.script(in_memory(options.directory) ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = NORMAL"));
   std::string damage = TRY(query_all<std::string>(db, "PRAGMA quick_check(1)", {}, read_text)).front();
   if (damage != "ok")
@@ -487,15 +487,15 @@ Result<std::unique_ptr<Store>> open_store(const OpenOptions& options) {
   std::string path = options.directory + "/state.db";
   if (options.read_only) return open_read_only(path, options);
   std::error_code failure;
-  // For root alone where it is made here; a directory that somebody gave keeps its permissions, the files in
-  // it have their own.
+  // Only root may use a directory created here. A directory that exists keeps its permissions; the files in it have
+  // their own.
   if (std::filesystem::create_directories(options.directory, failure))
     std::filesystem::permissions(options.directory, std::filesystem::perms::owner_all, failure);
   if (failure) return fail(system_error(failure.value(), "mkdir " + options.directory));
   FileLock lock = TRY(FileLock::take(options.directory + "/lock", options.command, options.lock_wait));
   std::unique_ptr<Database> db = TRY(Database::open(path, false));
   TRY(set_up(*db, path, options));
-  if (options.shared)  // set up by one process at a time, then shared
+  if (options.shared)  // the lock is needed for the setup only
     return std::make_unique<SqliteStore>(Access::kShared, std::nullopt, std::move(db), options);
   return std::make_unique<SqliteStore>(Access::kLocked, std::move(lock), std::move(db), options);
 }

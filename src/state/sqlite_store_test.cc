@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the file has: locks, versions, boots, damage, and processes killed while they write.
+// What only the file store has: locks, versions, boots, damage, and processes killed while they write.
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -74,8 +74,8 @@ TEST_F(SqliteStore, IsReadBesideAWriter) {
   EXPECT_EQ(*(*reader)->note("key"), "newer");
 }
 
-// Configurations of executed plugins are in it, and whoever can open a file can hold a lock on it. Also where
-// an earlier version left it open to all.
+// The file has the configurations of executed plugins, and everybody who can open it can lock it. The test also begins
+// with a file that an earlier version left open to all.
 TEST_F(SqliteStore, IsForRootAlone) {
   if (getuid() != 0) GTEST_SKIP() << "needs root to become somebody else";
   {
@@ -137,7 +137,7 @@ TEST_F(SqliteStore, SaysWhatToDoWithADamagedFile) {
     ASSERT_TRUE(open().has_value());
   }
   std::string path = directory_ + "/state.db";
-  std::filesystem::remove(path + "-wal");  // it holds all pages: SQLite would mend the file with it
+  std::filesystem::remove(path + "-wal");  // it has copies of all pages, and SQLite would repair the file with them
   {
     std::ofstream(path, std::ios::trunc) << std::string(8192, 'x');
   }
@@ -189,8 +189,8 @@ TEST_F(SqliteStore, RefusesAFileOfAnotherVersion) {
   EXPECT_EQ(open("boot-1", true).error().to_string(), message);
 }
 
-// A child writes an attachment and its lease in one transaction, again and again, and tells after each
-// commit. It is killed at a random moment: what was told is there, and nothing is there by half.
+// A child writes an attachment and its lease in one transaction, again and again, and reports each commit through a
+// pipe. It is killed at a random moment: every reported commit must be there, and no half of one.
 TEST_F(SqliteStore, LosesNothingAndHalvesNothingWhenKilled) {
   std::mt19937 random(20240817);
   int total = 0;
@@ -227,14 +227,14 @@ TEST_F(SqliteStore, LosesNothingAndHalvesNothingWhenKilled) {
     auto leases = *(*store)->leases("pool");
     ASSERT_EQ(attachments.size(), leases.size());
     for (size_t i = 0; i < leases.size(); ++i) ASSERT_EQ(attachments[i].interface, leases[i].interface);
-    // At most one commit per round was done and not told.
+    // The child can die between a commit and its report, at most once per round.
     ASSERT_GE(static_cast<int>(attachments.size()), total);
     ASSERT_LE(static_cast<int>(attachments.size()), total + 1);
     total = static_cast<int>(attachments.size());
   }
 }
 
-// The writer keeps rows in memory; a reader looks into the file.
+// The writer keeps the rows in memory; a reader shows whether the file has the same.
 TEST_F(SqliteStore, KeepsInMemoryWhatTheFileSays) {
   auto store = open();
   ASSERT_TRUE(store.has_value()) << store.error().to_string();
@@ -250,7 +250,7 @@ TEST_F(SqliteStore, KeepsInMemoryWhatTheFileSays) {
       case 1:
         return (*store)->forget_leases(pod, interface);
       case 2:
-        (void)(*store)->put_lease(lease);  // Conflict where somebody else has it
+        (void)(*store)->put_lease(lease);  // Conflict where another pod has it
         return Result<void>{};
       default:
         return (*store)->put_attachment({.pod = pod,
@@ -261,7 +261,7 @@ TEST_F(SqliteStore, KeepsInMemoryWhatTheFileSays) {
     }
   };
   for (int round = 0; round < 150; ++round) {
-    {  // its end undoes what is not committed
+    {  // the destructor undoes it without commit()
       auto transaction = Transaction::begin(**store);
       ASSERT_TRUE(transaction.has_value());
       for (int i = pick(5); i >= 0; --i) ASSERT_TRUE(change().has_value());

@@ -27,16 +27,16 @@
 
 namespace railbed::state {
 
-// How a VF was that existed before railbed touched its PF.
+// The state of a VF before railbed first touched its PF.
 struct VfBaseline {
   VfIndex index;
   std::string driver;  // empty: none
-  int mtu = 0;         // 0: it had no interface here
+  int mtu = 0;         // 0: its interface was not in this namespace
   std::optional<MacAddress> admin_mac;
   friend bool operator==(const VfBaseline&, const VfBaseline&) = default;
 };
 
-// How a PF was before railbed touched it first.
+// The state of a PF before railbed first touched it.
 struct PfBaseline {
   PciAddress pf;
   std::string pf_name;
@@ -49,26 +49,26 @@ struct PfBaseline {
   friend bool operator==(const PfBaseline&, const PfBaseline&) = default;
 };
 
-// The last try of a step; successful steps of a finished run are forgotten.
+// The last attempt at a step. A run that ends well forgets its steps.
 struct StepRecord {
   std::string id;  // plan::Step::id
   PciAddress pf;
   std::string policy;
   std::string description;
   enum class Status : uint8_t { kBegun, kDone, kFailed } status = Status::kBegun;
-  std::string error;  // with errno; only when failed
+  std::string error;  // with errno; only after a failure
   friend bool operator==(const StepRecord&, const StepRecord&) = default;
 };
 
 enum class AttachmentStatus : uint8_t { kBegun, kAttached, kDetaching };
 
-// One interface of a pod, with all that its undoing needs.
+// One interface of a pod, with everything that DEL needs to undo it.
 struct Attachment {
   std::string pod;        // Sandbox::key() (sandbox.h)
   std::string interface;  // name inside the pod; "net1/tuning" for a chained plugin's own record
   std::string netns;      // path
   std::string network;    // "namespace/name"
-  std::string type;       // "sriov", "macvlan", …
+  std::string type;       // of the plugin: "sriov", "macvlan", …
   AttachmentStatus status = AttachmentStatus::kBegun;
   std::string device;    // PCI address of the VF, or the host interface; empty for made links
   std::string resource;  // "openshift.io/name" the device came from
@@ -100,10 +100,10 @@ struct PodRecord {
   friend bool operator==(const PodRecord&, const PodRecord&) = default;
 };
 
-// What put_lease() says when `holder` has the address.
+// The error of put_lease() when `holder` has the address.
 Error lease_taken(const AddressLease& holder);
 
-// The lock of a shared store, held as long as this lives.
+// The lock of a shared store; the destructor releases it.
 class Hold {
  public:
   virtual ~Hold() = default;
@@ -115,8 +115,8 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  // Of a store opened with `shared`: needed around every write, and around reads that decide something. Busy
-  // with the holder's name after `wait`. Of any other store: nothing to wait for, never changed.
+  // Needed around every write to a store opened with `shared`, and around reads that a decision depends on. Fails with
+  // Busy and the holder's name after `wait`. Any other store has nothing to wait for and never changes.
   virtual Result<std::unique_ptr<Hold>> hold(std::chrono::milliseconds wait) = 0;
 
   virtual Result<std::optional<PfBaseline>> baseline(PciAddress pf) = 0;
@@ -126,7 +126,7 @@ class Store {
 
   virtual Result<void> put_step(const StepRecord& step) = 0;  // by id
   virtual Result<void> forget_steps(PciAddress pf) = 0;
-  virtual Result<std::vector<StepRecord>> steps() = 0;  // in the order in which they were first put
+  virtual Result<std::vector<StepRecord>> steps() = 0;  // in the order of first insertion
 
   virtual Result<void> put_pod(const PodRecord& pod) = 0;
   virtual Result<void> forget_pod(const std::string& pod) = 0;
@@ -134,21 +134,22 @@ class Store {
 
   virtual Result<void> put_attachment(const Attachment& attachment) = 0;  // by (pod, interface)
   virtual Result<void> forget_attachment(const std::string& pod, const std::string& interface) = 0;
-  virtual Result<std::vector<Attachment>> attachments() = 0;  // in the order in which they were first put
-  virtual Result<std::vector<Attachment>> attachments_of(const std::string& pod) = 0;  // the same order
+  virtual Result<std::vector<Attachment>> attachments() = 0;  // in the order of first insertion
+  virtual Result<std::vector<Attachment>> attachments_of(const std::string& pod) = 0;  // in the same order
   // The keys of a container's sandboxes that have attachments (sandbox.h), sorted.
   virtual Result<std::vector<std::string>> sandboxes_of(const std::string& container);
-  // Who has this device (a VF's PCI address or a host interface), in that order; `device` is not empty.
+  // The attachments that use this device (a VF's PCI address or a host interface), in that order; `device` is not
+  // empty.
   virtual Result<std::vector<Attachment>> attachments_with(const std::string& device) = 0;
 
-  // Conflict when somebody else has the address in that pool; the same lease again is fine.
+  // Conflict when another owner has the address in that pool; the same lease again is fine.
   virtual Result<void> put_lease(const AddressLease& lease) = 0;
   virtual Result<void> forget_leases(const std::string& pod, const std::string& interface) = 0;
   virtual Result<std::vector<AddressLease>> leases(const std::string& pool) = 0;  // by address
   virtual Result<std::vector<AddressLease>> all_leases() = 0;                     // by pool and address
   virtual Result<std::vector<AddressLease>> leases_of(const std::string& pod) = 0;
 
-  virtual Result<void> put_block(const AddressBlock& block) = 0;  // the same again is fine
+  virtual Result<void> put_block(const AddressBlock& block) = 0;  // the same block again is fine
   virtual Result<void> forget_block(const AddressBlock& block) = 0;
   virtual Result<std::vector<IpRange>> blocks(const std::string& pool) = 0;  // in the order of put_block()
 
@@ -159,13 +160,13 @@ class Store {
   using Note = std::pair<std::string, std::string>;
   virtual Result<std::vector<Note>> notes(const std::string& prefix) = 0;  // by key; `prefix` is not empty
 
-  // Several writes as one; see Transaction. begin() inside begin() is Internal.
+  // Several writes as one; see Transaction. A second begin() before the end is Internal.
   virtual Result<void> begin() = 0;
   virtual Result<void> commit() = 0;
   virtual void rollback() = 0;
 };
 
-// Writes as one, undone when it goes out of scope without commit().
+// Several writes as one. The destructor undoes them unless commit() was called.
 class Transaction {
  public:
   static Result<Transaction> begin(Store& store) {
@@ -187,13 +188,13 @@ class Transaction {
 struct OpenOptions {
   std::string directory = "/run/railbed";
   std::string boot_id;
-  std::string command;     // "railbed up": what others are told while this one holds the lock
+  std::string command;     // "railbed up": named as the holder to those who wait for the lock
   bool read_only = false;  // for `status`: takes no lock, NotFound when there is no state
-  bool shared = false;     // for the agent: the lock is taken by hold(), for a while
+  bool shared = false;     // for the agent: hold() takes the lock for a while each time
   std::chrono::milliseconds lock_wait{0};
 };
 
-// kDenied without the right to write there, kConflict when the file is of a newer railbed.
+// kDenied without the right to write there, kConflict when a newer railbed wrote the file.
 Result<std::unique_ptr<Store>> open_store(const OpenOptions& options);
 // The same behaviour without a file, for tests.
 std::unique_ptr<Store> memory_store();

@@ -38,7 +38,7 @@ bool read_all(int fd, char* bytes, size_t size) {
   return true;
 }
 
-// The frame of src/cni/wire.h, written down a second time: what is tested is not what tests it.
+// The frame of src/cni/wire.h, written independently: the test must not use the code that it tests.
 std::string frame(const std::string& type, const std::vector<std::string>& environment, const std::string& config) {
   std::string payload = type + '\0';
   for (const std::string& one : environment) payload += one + '\0';
@@ -87,7 +87,7 @@ bool Agent::start(unsigned kill_at, bool after) {
   while (std::chrono::steady_clock::now() < end) {
     if (request("railbed", {"CNI_COMMAND=VERSION"}, "{}")) {
       if (kill_at == 0 || calls() < kill_at) return true;
-      while (alive()) std::this_thread::sleep_for(std::chrono::microseconds(100));  // it ends after its answer
+      while (alive()) std::this_thread::sleep_for(std::chrono::microseconds(100));  // it dies right after its answer
       return false;
     }
     if (!alive()) {

@@ -19,7 +19,7 @@ struct AgentOptions {
   std::string shim;                  // the built kill_shim.c
   std::string socket;
   std::string log;
-  std::string watched;  // folders whose changes count, with ':' between
+  std::string watched;  // folders whose changes count, separated by ':'
 };
 
 struct Answer {
@@ -34,18 +34,18 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // Starts it where it does not run, with `kill_at` for the calls of its start; waits until it takes
-  // requests. False: it was killed on the way. Throws when it does not start by itself.
+  // Starts the agent unless it runs, with `kill_at` for the calls of its start, and waits until it accepts requests.
+  // False: it was killed during the start. Throws when it fails to start for another reason.
   bool start(unsigned kill_at = 0, bool after = false);
   void stop();      // SIGTERM, and waits
-  void kill_now();  // SIGKILL, from any thread; reaped by alive()
+  void kill_now();  // SIGKILL, from any thread; alive() reaps it
   bool alive();
 
-  // From now on: calls are counted from 0, and at number `at` it ends; 0: never.
+  // Counts calls from 0 again and kills the agent at call number `at`; 0: never.
   void arm(unsigned at, bool after);
   unsigned calls() const;
 
-  // One request on a connection of its own; nothing when the agent ended before it answered.
+  // One request on one connection; nullopt when the agent ended before it answered.
   std::optional<Answer> request(const std::string& type, const std::vector<std::string>& environment,
                                 const std::string& config) const;
   std::string last_words() const;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// kill -9 of the agent before and after its changes to the machine, then what a runtime does: the agent
-// again, DEL of what failed, ADD again. After each kill all state is compared with that of a run without
-// kills.
+// kill -9 of the agent before and after its changes to the machine, then what a runtime does: start the agent, DEL what
+// failed, ADD again. After each kill the complete state is compared with that of a run without kills.
 //
 //   kill_loop --railbed FILE --shim FILE --work DIR [--every | --once] [--share I/N] [--kills N] [--seed S]
 //   [--only TEXT]
 //
-// --every goes through all calls of ADD, of DEL and of the start after a kill, one after the other (--share
-// I/N: the I-th of N parts of them); --kills adds that many at random calls and at random times, also several
-// in a row. It works on the namespaces that it is started in: tests/kill/run makes them. Prints PASS and FAIL
-// lines; status 1 after a FAIL.
+// --every goes through all calls of ADD, of DEL and of the start after a kill, one after the other (--share I/N: the
+// I-th of N parts of them); --kills adds that many at random calls and at random times, also several in a row. It works
+// on the namespaces in which it is started: tests/kill/run makes them. Prints PASS and FAIL lines; status 1 after a
+// FAIL.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -31,14 +30,14 @@ namespace {
 using std::chrono::microseconds;
 using Lines = std::vector<std::string>;
 
-// When the agent is to die: at a call, or some time after the request has begun.
+// When the agent dies: at a call, or some time after the request has begun.
 struct Kill {
   unsigned at = 0;
   bool after = false;
   int microseconds = 0;
-  unsigned start_at = 0;  // and again at this call of the start that follows
-  bool again = false;     // and again during the runtime's retry
-  // DEL only: repeated by railbed-cni before the agent is there again; the pod's namespace ended meanwhile.
+  unsigned start_at = 0;  // and once more at this call of the following start
+  bool again = false;     // and once more during the runtime's retry
+  // DEL only: railbed-cni sends it again before the agent is back; the pod's namespace has ended meanwhile.
   bool by_shim = false, netns_ends = false;
 
   bool planned() const { return at != 0 || microseconds != 0; }
@@ -58,7 +57,7 @@ struct Totals {
 };
 
 struct Sizes {
-  unsigned add = 0, del = 0, start = 0;  // changing calls without kills
+  unsigned add = 0, del = 0, start = 0;  // numbers of changing calls in runs without kills
   int add_us = 0, del_us = 0;
 };
 
@@ -89,11 +88,11 @@ class Loop {
         totals_(totals),
         pods_(runtimes(agent, machine, scenario)) {}
 
-  // Learns how the machine is with and without the pod's networks, and how many calls lead there.
+  // Records the machine's state with and without the pod's networks, and how many calls lead there.
   bool learn() {
     agent_.start();
     detached_ = settled();
-    for (int turn = 0; turn < 2; ++turn) {  // the first one also makes folders
+    for (int turn = 0; turn < 2; ++turn) {  // twice, because the first turn also makes folders
       if (!timed(sizes_.add, sizes_.add_us, [&] { return pods_.add(); })) return complain("ADD without a kill");
       attached_ = settled();
       if (!timed(sizes_.del, sizes_.del_us, [&] { return pods_.del(); })) return complain("DEL without a kill");
@@ -106,10 +105,10 @@ class Loop {
   }
   const Sizes& sizes() const { return sizes_; }
 
-  // Attaches and detaches once, killed on the way.
+  // Attaches and detaches once, with a kill in each.
   void cycle(const Kill& in_add, const Kill& in_del) {
     start_was_killed_ = false;
-    if (broken_ >= 8) return;  // enough to look at
+    if (broken_ >= 8) return;  // enough failures to look at
     agent_.start();
     bool good = go(
                     in_add, "ADD", [&] { return pods_.add(); }, [&] { return retry_add(in_add.again); }) &&
@@ -124,7 +123,7 @@ class Loop {
       pods_.set_netns(paths);
       netns_ended_ = false;
     }
-    // DELs that are on disk are tried again every few seconds.
+    // The agent retries DELs on disk every few seconds, so this may take longer.
     good = good && same("DEL killed " + in_del.to_string(), detached_, in_del.by_shim);
     if (!good) repair();
   }
@@ -145,7 +144,7 @@ class Loop {
     return good;
   }
 
-  // The request with its kill, the agent's next start, and the retry where the request did not come through.
+  // The request with its kill, the agent's next start, and the retry if the request failed.
   template <typename Call, typename Retry>
   bool go(const Kill& kill, const std::string& verb, Call call, Retry retry) {
     agent_.arm(kill.at, kill.after);
@@ -199,7 +198,7 @@ class Loop {
     armed_at_ = wanted && random_() % 2 == 0 ? 1 + random_() % (calls + 1) : 0;
     agent_.arm(armed_at_, random_() % 2 == 0);
   }
-  // Whether it did; starts the agent again where it was killed.
+  // Returns `done`; restarts the agent if it was killed.
   bool came_through(bool done) {
     if (died(done, armed_at_) && is_gone()) {
       ++totals_.kills;
@@ -208,8 +207,8 @@ class Loop {
     return done;
   }
 
-  // Whether the request met the agent's end: by its kill, or unanswered (an answer's own call may still be on
-  // its way back when the next kill is set, and takes it for its own).
+  // Whether the agent died during the request: by its kill, or without an answer (a call of the previous answer can
+  // still be under way when the next kill is armed, and trigger it).
   bool died(bool done, unsigned armed_at) {
     return (armed_at != 0 && agent_.calls() >= armed_at) || (!done && pods_.refusal().empty());
   }
@@ -218,7 +217,7 @@ class Loop {
     return !agent_.alive();
   }
 
-  // What changes shortly after an answer (the kernel's own work) is waited for.
+  // The kernel finishes some changes shortly after an answer, so this waits.
   Lines settled() {
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     return machine_.state();
@@ -227,7 +226,7 @@ class Loop {
     Lines now = machine_.state();
     for (int tries = 0; now != wanted && tries < patience_ * (repeated ? 8 : 1) / 5; ++tries) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      if (!agent_.alive()) {  // its kill was in work that goes on after a start
+      if (!agent_.alive()) {  // killed in work that continues after the start
         ++totals_.kills;
         agent_.start();
       }
@@ -251,7 +250,7 @@ class Loop {
                                     agent_.alive() ? "" : "; the agent is gone: " + agent_.last_words()));
     return false;
   }
-  // After a failure: what is here now counts as how it is, or each cycle would tell the same failure.
+  // After a failure the present state becomes the expected one; otherwise each cycle would report the same failure.
   void repair() {
     agent_.start();
     agent_.arm(0, false);
@@ -265,7 +264,7 @@ class Loop {
   }
 
   std::string cni_;
-  int patience_;  // ms that the machine may take to become as it is to be
+  int patience_;  // how long the machine may take to reach the expected state, in ms
   Agent& agent_;
   Machine& machine_;
   const Scenario& scenario_;
@@ -279,8 +278,8 @@ class Loop {
   bool netns_ended_ = false, start_was_killed_ = false;
 };
 
-// The calls of ADD and DEL, and of the start after a kill in the middle and at the end of ADD and DEL. Of
-// several pods at once, whose calls are never in the same order, some.
+// Kills at every call of ADD and DEL, and of the start after a kill in the middle and at the end of ADD and DEL. With
+// several pods at once the order of calls varies, so a sample is enough.
 void every_call(Loop& loop, const Scenario& scenario, const Options& options) {
   const Sizes& sizes = loop.sizes();
   const unsigned step = scenario.pods == 1 ? 1 : (options.twice ? 3 : 12);
@@ -356,7 +355,7 @@ int run(const Options& options) {
   auto usable = [](const auto& loop) { return loop->sizes().del != 0 && !loop->given_up(); };
   const bool any = std::ranges::any_of(loops, usable);
   for (int wanted = totals.kills + options.kills; any && totals.kills < wanted;) {
-    // Of what is slow (each move of an interface waits for the kernel), less.
+    // Slow scenarios (each move of an interface waits for the kernel) get fewer kills.
     size_t which = random() % loops.size();
     if (random() % 8 > 60'000 / static_cast<unsigned>(loops[which]->sizes().add_us + loops[which]->sizes().del_us + 1))
       continue;

@@ -25,7 +25,7 @@ T need(Result<T>&& result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-// Container ids are new with each try; which of several equal pods gets which address is a matter of time.
+// Each attempt has a new container id, and which of several equal pods gets which address depends on timing.
 std::string without_container(const std::string& text) {
   static const std::regex id("c[0-9]{6}x"), pod("burst[0-9]");
   return std::regex_replace(std::regex_replace(text, id, "C"), pod, "burst");
@@ -41,7 +41,7 @@ std::string content(const std::filesystem::path& path) {
   return all;
 }
 
-// What stays in `folder`: paths, and with `contents` what is in them.
+// Adds the paths below `folder` and, with `contents`, the text of each file.
 void add_files(const std::string& folder, bool contents, std::vector<std::string>& lines) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, ignored)) {
@@ -56,7 +56,7 @@ void add_files(const std::string& folder, bool contents, std::vector<std::string
 
 void add_records(std::vector<std::string>& lines) {
   auto store = state::open_store({.read_only = true});
-  if (!store) return;  // nothing was ever attached
+  if (!store) return;  // nothing has been attached yet
   for (const state::AddressLease& lease : need((*store)->all_leases()))
     lines.push_back(without_container(
         fmt::format("lease {} {} {} {}", lease.pool, lease.address.to_string(), lease.pod, lease.interface)));
@@ -65,7 +65,7 @@ void add_records(std::vector<std::string>& lines) {
                                                   one.network, one.type, one.device, static_cast<int>(one.status))));
 }
 
-// Sysctls that tuning sets in the scenarios; /proc/sys/net shows the namespace of the thread that reads.
+// The sysctls that tuning sets in the scenarios. /proc/sys/net shows those of the reading thread's namespace.
 void add_sysctls(const std::string& label, const os::Netns& netns, std::vector<std::string>& lines) {
   std::thread([&] {
     if (::setns(netns.fd(), CLONE_NEWNET) != 0) return;
@@ -147,8 +147,8 @@ void Machine::add_namespace(const std::string& label, os::LinkPort& links, std::
   for (const os::LinkAddress& address : need(links.addresses()))
     if (std::string text = address.prefix.to_string(); !text.starts_with("fe80"))
       lines.push_back(fmt::format("{} address {} {}", label, names[address.link], text));
-  for (const os::Route& route : need(links.all_routes())) {
-    std::string to = route.destination ? route.destination->to_string() : "default";
+  for (const Route& route : need(links.all_routes())) {
+    std::string to = route.is_default() ? "default" : route.destination.to_string();
     if (to.starts_with("fe80") || to.starts_with("ff00")) continue;
     lines.push_back(fmt::format("{} route {} via {} dev {} table {}", label, to,
                                 route.gateway ? route.gateway->to_string() : "-", names[route.link],
@@ -158,7 +158,7 @@ void Machine::add_namespace(const std::string& label, os::LinkPort& links, std::
     lines.push_back(fmt::format("{} rule from {} table {}", label, rule.source.to_string(), rule.table));
 }
 
-// In shared mode each is seen everywhere, with its interface only from that one's namespace.
+// In shared mode every namespace sees all devices, but an interface's name only in its own namespace.
 void Machine::add_rdma(const std::string& label, Result<std::unique_ptr<os::RdmaPort>> rdma,
                        std::vector<std::string>& lines) {
   if (!rdma) return;

@@ -17,15 +17,15 @@ class Machine {
  public:
   Machine();
 
-  // va0 to va3 are devices for pods, each with a peer, an MTU, a MAC and some with an alias, addresses or
-  // routes of the host's own; pa0 and pa1 are parents of macvlans. Pods are namespaces.
+  // va0 to va3 are devices for pods; each has a peer, an MTU and a MAC, and some have an alias, addresses or routes of
+  // the host. pa0 and pa1 are parents of macvlans. Pods are namespaces.
   void make();
   void make_pod(const std::string& name);
   void remove_pod(const std::string& name);
   std::string pod_path(const std::string& name) const;
 
-  // Links, addresses, routes, sysctls of pods, files of IPAM and of the agent, leases, attachments: sorted
-  // lines without what is by nature another each time (interface indexes, container ids, random MACs).
+  // Links, addresses, routes, sysctls of pods, files of IPAM and of the agent, leases, attachments: sorted lines
+  // without values that differ each time (interface indexes, container ids, random MACs).
   std::vector<std::string> state();
 
  private:

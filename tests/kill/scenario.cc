@@ -16,7 +16,7 @@
 namespace railbed::kill {
 namespace {
 
-// One address each, so that what a pod gets is the same each time, and a lost one is missed at once.
+// A range of one address, so that a pod always gets the same one and a leaked one is noticed at once.
 std::string host_local(int net) {
   return fmt::format(
       R"("ipam":{{"type":"host-local","ranges":[[{{"subnet":"10.{0}.0.0/24","rangeStart":"10.{0}.0.7","rangeEnd":"10.{0}.0.7"}}]],"routes":[{{"dst":"172.16.{0}.0/24"}}]}})",
@@ -57,7 +57,7 @@ std::vector<Named> meta_networks() {
           {"dev3", {host_device("va3", whereabouts(34)), kTuning}}};
 }
 
-// Status of `program`, started under the plugin's name.
+// The exit status of `program`, started under the plugin's name.
 int run_with_input(const std::string& program, std::string name, std::vector<std::string> environment,
                    const std::string& input) {
   int ends[2];
@@ -194,7 +194,7 @@ bool Runtime::call(const std::string& command, const Network& network, const Net
     }
     refusal_ = fmt::format("{} of {} ({}): {}", command, network.name, plugin.type, answer->output);
     if (answer->output.find("\"code\": 11") == std::string::npos) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // "again later"
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the answer was "again later"
   }
   return false;
 }

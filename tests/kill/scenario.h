@@ -27,17 +27,17 @@ struct Scenario {
   std::string name;
   std::string pod;  // also the namespace's name
   std::vector<Network> networks;
-  bool made = false;  // all interfaces are made for the pod, and end with its namespace
-  int pods = 1;       // so many at once, each with these networks; called "pod1", "pod2", … then
+  bool made = false;  // all interfaces are created for the pod, and vanish with its namespace
+  int pods = 1;       // this many at once, each with these networks; then called "pod1", "pod2", …
 
   std::string pod_name(int number) const { return pods == 1 ? pod : pod + std::to_string(number + 1); }
 };
 
 std::vector<Scenario> scenarios();
-// From lines "scenario | network | interface | plugin | JSON members", a plugin each; one network's follow
-// each other. For machines with other devices than machine.h makes.
+// Reads lines "scenario | network | interface | plugin | JSON members", one per plugin; the plugins of a network follow
+// each other. For machines with other devices than those of machine.h.
 std::vector<Scenario> read_scenarios(const std::string& text);
-// Manifests of the pods that the meta plugin reads.
+// Manifests of the pods, which the meta plugin reads.
 std::string manifests();
 
 class Runtime {
@@ -47,12 +47,13 @@ class Runtime {
     new_container();
   }
 
-  void new_container();  // the next try has a new id
-  // All networks; false when the agent was gone before it answered, or answered an error (then refusal() says
-  // which).
+  void new_container();  // the next attempt has a new id
+  // Adds all networks. False when the agent ended before it answered, or answered with an error (then refusal() has
+  // it).
   bool add();
   bool del();
-  // DEL of all by the program that a container runtime starts, with the agent down: it keeps them on disk.
+  // DEL of all networks by railbed-cni, the program that a container runtime starts, while the agent is down:
+  // railbed-cni keeps the requests on disk.
   bool del_by_shim(const std::string& railbed_cni);
   void set_netns(std::string path) { netns_ = std::move(path); }
   const std::string& refusal() const { return refusal_; }
@@ -67,16 +68,16 @@ class Runtime {
   std::string pod_;
   std::string netns_;
   std::string container_;
-  std::vector<std::string> results_;  // of the scenario's networks; "" without
+  std::vector<std::string> results_;  // of the scenario's networks; "" where there is none
   std::string refusal_;
 };
 
-// The pods of a scenario, all at once: a thread each.
+// The pods of a scenario, all at once, with a thread each.
 class Pods {
  public:
   explicit Pods(std::vector<Runtime> runtimes) : runtimes_(std::move(runtimes)), attached_(runtimes_.size()) {}
 
-  // Each is about the pods for which it is not done yet, and says whether it is for all now.
+  // Each call covers the pods for which it has not succeeded yet, and returns whether it has for all of them now.
   bool add();
   bool undo();  // DEL after a failed ADD, and a new container id
   bool del();
@@ -87,7 +88,7 @@ class Pods {
  private:
   template <typename Call>
   bool each(bool attached, Call call);
-  bool again(size_t pod);  // is detached; the next time it is another container
+  bool again(size_t pod);  // the pod is detached; its next attempt is another container
   std::vector<Runtime> runtimes_;
   std::vector<char> attached_;
 };

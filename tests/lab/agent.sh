@@ -114,6 +114,7 @@ part_kinds() {
   for mode in l2 l3 l3s; do
     beside_original "ipvlan-$mode" "{\"type\":\"ipvlan\",\"master\":\"dum0\",\"mode\":\"$mode\",\"mtu\":1400,$static}"
   done
+  beside_original dummy "{\"type\":\"dummy\",$static}"
   beside_original vrf "{\"type\":\"ipvlan\",\"master\":\"dum0\",$static}" '{"type":"vrf","vrfname":"blue"}'
   beside_original vrf-table "{\"type\":\"ipvlan\",\"master\":\"dum0\",$static}" '{"type":"vrf","vrfname":"red","table":1234}'
   # With IPv4 only: the original copies the IPv6 subnet into the IPv4 address's table too.

@@ -26,7 +26,7 @@ done
 cp "$library"/lib-dynload/_{ctypes,json,hashlib,contextvars,opcode}.*.so "$LAB_DIR/python/lib-dynload/" 2>/dev/null
 files=(--file "$railbed:/usr/bin/railbed" --file "$railbed-cni:/usr/bin/railbed-cni" --file "$drive/cnidrive:/opt/reference/cnidrive"
   --file "$packages/root/usr/bin/python3.11:/usr/bin/python3" --file "$LAB_DIR/python:/usr/lib/python3.11" --file tests/cni:/t/cni)
-for plugin in bandwidth bridge host-device host-local ipvlan loopback macvlan ptp sbr static tuning vrf; do
+for plugin in bandwidth bridge dummy host-device host-local ipvlan loopback macvlan ptp sbr static tuning vrf; do
   files+=(--file "$originals/$plugin:/opt/reference/$plugin")
 done
 library=$packages/root/usr/lib/x86_64-linux-gnu
@@ -38,9 +38,9 @@ done
 
 lab/lab start differential --smp 2 --mem 2400 "${files[@]}" >"$LAB_DIR/start.log" 2>&1 ||
   { echo "FAIL differential: the guest did not start"; sed 's/^/    /' "$LAB_DIR/start.log"; exit 1; }
-lab/lab exec differential -t 3000 -- "for module in veth macvlan ipvlan vrf bridge; do modprobe \$module; done
+lab/lab exec differential -t 3000 -- "for module in veth macvlan ipvlan dummy vrf bridge; do modprobe \$module; done
   export CNI_REFERENCE=/opt/reference CNIDRIVE=/opt/reference RAILBED=/usr/bin/railbed RAILBED_CNI=/usr/bin/railbed-cni
-  mkdir -p /var/lib /opt/cni /tmp; /t/cni/run differential --kinds host-device,macvlan,ipvlan,ipvlan,vrf --count $count --seed $seed ${KEEP:+--keep /tmp/kept}"
+  mkdir -p /var/lib /opt/cni /tmp; /t/cni/run differential --kinds host-device,macvlan,ipvlan,ipvlan,dummy,vrf --count $count --seed $seed ${KEEP:+--keep /tmp/kept}"
 status=$?
 [ -z "${KEEP:-}" ] || for share in 0 1; do lab/lab pull differential "/tmp/kept.$share" "$KEEP.$share"; done
 exit $status

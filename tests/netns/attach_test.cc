@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attaching and detaching veth, macvlan and ipvlan interfaces over the real kernel, and over the fake one,
-// which the tests of failures and kills in src/attach rely on.
+// Attaching and detaching veth, macvlan and ipvlan interfaces on the real kernel, and on the fake one, which the tests
+// of failures and kills in src/attach rely on.
 #include "attach/attach.h"
 
 #include <algorithm>
@@ -25,9 +25,9 @@ class AttachTest : public ContractTest {
  protected:
   os::Deadline soon() { return kernel_->clock().now() + std::chrono::seconds(10); }
   Result<PodReport> attach(std::vector<InterfaceWanted> interfaces) {
-    return attach_pod(*kernel_, *store_,
-                      {.pod = "default/a", .netns_path = "/run/netns/pod", .interfaces = std::move(interfaces)},
-                      soon());
+    return attach_with_addresses(
+        *kernel_, *store_, {.pod = "default/a", .netns_path = "/run/netns/pod", .interfaces = std::move(interfaces)},
+        soon());
   }
   std::vector<std::string> addresses_of(const std::string& name) {
     std::vector<std::string> texts;
@@ -38,7 +38,7 @@ class AttachTest : public ContractTest {
     std::ranges::sort(texts);
     return texts;
   }
-  // Everything of the host's that attaching may touch.
+  // Everything of the host that attaching may change.
   std::string host_state() {
     std::string text;
     auto links = host_->list(os::WithVfs::kNo);
@@ -49,7 +49,7 @@ class AttachTest : public ContractTest {
     for (const os::LinkAddress& one : *addresses)
       if (!one.prefix.to_string().starts_with("fe80")) text += fmt::format("{} {}\n", one.link, one.prefix);
     auto routes = host_->routes();
-    for (const os::Route& one : *routes)
+    for (const Route& one : *routes)
       if (one.gateway.has_value()) text += fmt::format("via {}\n", *one.gateway);
     return text;
   }
@@ -77,7 +77,7 @@ TEST_P(AttachTest, MovesAHostDeviceAndGivesItBack) {
   EXPECT_EQ(net1.mac()->to_string(), "02:00:00:00:00:77");
   EXPECT_THAT(addresses_of("net1"), ElementsAre("10.9.0.2/24"));
   auto routes = inside_->routes();
-  EXPECT_TRUE(std::ranges::any_of(*routes, [](const os::Route& route) {
+  EXPECT_TRUE(std::ranges::any_of(*routes, [](const Route& route) {
     return route.destination == *IpPrefix::parse("10.77.0.0/16") && route.gateway == *IpAddress::parse("10.9.0.1");
   }));
   const InterfaceResult& result = report->interfaces.at(0);
@@ -139,7 +139,7 @@ TEST_P(AttachTest, MakesMacvlansInThePodAndRemovesThemTogether) {
   EXPECT_EQ(again->attached, 0);
   EXPECT_EQ(again->interfaces, report->interfaces);
 
-  // Another network for one: only that one is made anew.
+  // When one network changes, only its interface is made again.
   IfIndex first = link(*inside_, "net1").index;
   IfIndex second = link(*inside_, "net2").index;
   three[1] = wanted("net2", {R"({"type":"macvlan","master":"v0"})"});
@@ -156,6 +156,27 @@ TEST_P(AttachTest, MakesMacvlansInThePodAndRemovesThemTogether) {
   ASSERT_EQ(message(detach_pod(*kernel_, *store_, "default/a", soon())), "");
   EXPECT_FALSE(has(*inside_, "net1"));
   EXPECT_FALSE(has(*inside_, "net2"));
+}
+
+// It leads nowhere, so that it needs no host; a second ADD finds it, and DEL leaves nothing.
+TEST_P(AttachTest, MakesADummy) {
+  const auto one = wanted("net1", {R"({"type":"dummy","ipam":{"type":"static","addresses":[{"address":"10.33.0.2/32"},
+      {"address":"fd33::2/128"}]}})"});
+  auto report = attach({one});
+  if (!report.has_value() && report.error().code == Code::kUnsupported)
+    GTEST_SKIP() << "this kernel has no dummy: " << message(report);
+  ASSERT_EQ(message(report), "");
+  const os::Link made = link(*inside_, "net1");
+  EXPECT_EQ(made.kind, "dummy");
+  EXPECT_TRUE(made.up);
+  EXPECT_EQ(report->interfaces.at(0).addresses.size(), 2u);
+  EXPECT_FALSE(report->interfaces.at(0).mac.empty());
+  auto again = attach({one});
+  ASSERT_EQ(message(again), "");
+  EXPECT_EQ(again->kept, 1);
+  EXPECT_EQ(link(*inside_, "net1").index, made.index);
+  ASSERT_EQ(message(detach_pod(*kernel_, *store_, "default/a", soon())), "");
+  EXPECT_FALSE(has(*inside_, "net1"));
 }
 
 TEST_P(AttachTest, MakesAnIpvlan) {
@@ -179,7 +200,7 @@ TEST_P(AttachTest, MakesIpv6AddressesUsableAtOnce) {
             "");
   EXPECT_THAT(addresses_of("net1"), ElementsAre("fd09::2/64"));
   if (!real()) return;
-  // A socket can be bound to it: duplicate address detection does not keep it back.
+  // A socket can bind to the address at once: duplicate address detection does not delay it.
   int error = -1;
   std::thread([&] {
     if (::setns(pod_->fd(), CLONE_NEWNET) != 0) return;

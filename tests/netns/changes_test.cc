@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chained plugins as requests of their own, CHECK, and DEL of what the originals attached, over the real
-// kernel and over the fake one.
+// Chained plugins as separate requests, CHECK, and DEL of what the originals attached, on the real kernel and on the
+// fake one.
 #include <algorithm>
 
 #include <gmock/gmock.h>
@@ -20,12 +20,12 @@ class ChangesTest : public ContractTest {
  protected:
   os::Deadline soon() { return kernel_->clock().now() + std::chrono::seconds(10); }
   Result<PodReport> attach(InterfaceWanted interface) {
-    return attach_pod(*kernel_, *store_,
-                      {.pod = "default/a@c1",
-                       .netns_path = "/run/netns/pod",
-                       .interfaces = {std::move(interface)},
-                       .others_stay = true},
-                      soon());
+    return attach_with_addresses(*kernel_, *store_,
+                                 {.pod = "default/a@c1",
+                                  .netns_path = "/run/netns/pod",
+                                  .interfaces = {std::move(interface)},
+                                  .others_stay = true},
+                                 soon());
   }
   Result<DetachReport> detach(const std::string& record) {
     return detach_interface(*kernel_, *store_, "default/a@c1", record, soon());
@@ -33,7 +33,7 @@ class ChangesTest : public ContractTest {
   std::string check(const std::string& record) {
     return message(check_interface(*kernel_, *store_, "default/a@c1", record, soon()));
   }
-  // Links, addresses, routes of every table and rules of the pod, without what the kernel does by itself.
+  // Links, addresses, routes of every table and rules of the pod, without those that the kernel adds by itself.
   std::vector<std::string> pod_state() {
     std::vector<std::string> lines;
     std::map<int, std::string> names;
@@ -57,10 +57,10 @@ class ChangesTest : public ContractTest {
     std::ranges::sort(lines);
     return lines;
   }
-  static std::vector<std::string> routes_in(const std::vector<os::Route>& routes) {
+  static std::vector<std::string> routes_in(const std::vector<Route>& routes) {
     std::vector<std::string> lines;
-    for (const os::Route& one : routes) {
-      std::string to = one.destination.has_value() ? one.destination->to_string() : "default";
+    for (const Route& one : routes) {
+      std::string to = one.is_default() ? "default" : one.destination.to_string();
       if (to.starts_with("fe80") || to.starts_with("ff00")) continue;
       lines.push_back(fmt::format("route {}{}{}", to, one.gateway.has_value() ? " via " + one.gateway->to_string() : "",
                                   one.table.has_value() ? fmt::format(" table {}", *one.table) : ""));
@@ -202,7 +202,7 @@ TEST_P(ChangesTest, AMasterOfThePod) {
   EXPECT_FALSE(has(*inside_, "net1"));
 }
 
-// The path leads to another namespace by now: nothing in it is ours.
+// The record's path leads to another namespace by now: nothing in that one belongs to railbed.
 TEST_P(ChangesTest, AReusedPathIsAnotherNamespace) {
   make_master();
   ASSERT_EQ(message(attach(wanted("net1", {R"({"type":"macvlan","master":"v0"})"}))), "");
@@ -239,7 +239,7 @@ TEST_P(ChangesTest, DetachesWhatTheOriginalsMade) {
                            .config = json("{}")},
                           soon());
   };
-  EXPECT_EQ(foreign("ipvlan", "net1")->detached, 0);  // it is none
+  EXPECT_EQ(foreign("ipvlan", "net1")->detached, 0);  // net1 is no ipvlan
   EXPECT_EQ(foreign("macvlan", "net1")->detached, 1);
   EXPECT_EQ(foreign("macvlan", "net1")->detached, 0);
   EXPECT_FALSE(has(*inside_, "net1"));

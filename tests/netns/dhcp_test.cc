@@ -20,7 +20,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// A server on `interface` of this process's namespace, as long as it lives.
+// Runs a server on `interface` of this process's namespace; the destructor ends it.
 class Dnsmasq {
  public:
   Dnsmasq(const std::string& interface, const std::string& directory) : leases_(directory + "/leases") {
@@ -34,8 +34,8 @@ class Dnsmasq {
         "--bind-interfaces",
         "--user=root",
         "--log-dhcp",
-        "--dhcp-authoritative",  // leases of namespaces that are gone are no obstacle
-        "--no-ping",             // or an answer takes three seconds
+        "--dhcp-authoritative",  // leases of vanished namespaces are no obstacle
+        "--no-ping",             // without the ping, which delays an answer by three seconds
         "--dhcp-range=10.77.0.50,10.77.0.250,255.255.255.0,120",
         "--dhcp-option=option:router,10.77.0.1",
         "--dhcp-option=option:dns-server,10.77.0.3",
@@ -147,12 +147,12 @@ TEST_F(DhcpTest, LeasesAreTakenRenewedAndGivenBack) {
   EXPECT_EQ(result->dns.search, (std::vector<std::string>{"eng.example.org", "example.org"}));
   EXPECT_NE(server_->leases().find("00:63:31:2f:6c:61:6e:2f:6e:65:74:31"), std::string::npos) << server_->leases();
 
-  // The server answers a renewal to the address itself.
+  // The server sends the answer to a renewal to the address itself, so the interface must have it.
   IfIndex net1 = link(*inside_, "net1").index;
   ASSERT_TRUE(inside_->add_address({net1, result->addresses[0].address}).has_value());
   EXPECT_TRUE(wait_for([&] { return server_->times("DHCPACK") >= 3; })) << server_->log();
   EXPECT_EQ(server_->times("DHCPDISCOVER"), 1) << server_->log();
-  // An agent that starts again goes on.
+  // A restarted agent goes on renewing.
   dhcp = std::make_unique<agent::Dhcp>(engine, *packets);
   ASSERT_TRUE(dhcp->start().has_value());
   int before = server_->times("DHCPACK");
@@ -163,7 +163,7 @@ TEST_F(DhcpTest, LeasesAreTakenRenewedAndGivenBack) {
 }
 
 TEST_F(DhcpTest, TenInterfacesAtOnceGetTenAddresses) {
-  // One namespace, one veth each: the client ids differ, the server is one.
+  // One namespace with a veth pair each: the clients have different ids and share one server.
   auto store = state::memory_store();
   auto blocks = ipam::whole_ranges();
   auto packets = os::real_packets();

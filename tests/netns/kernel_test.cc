@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ports of the real kernel that are not about interfaces: processes, uevents, RDMA, devlink.
+// Ports of the real kernel other than interfaces: processes, uevents, RDMA, devlink.
 #include <filesystem>
 #include <fstream>
 
@@ -13,7 +13,7 @@ namespace {
 
 class KernelTest : public ScratchTest {
  protected:
-  // What a child prints and how it ends, when it calls exec_in.
+  // The output and the exit status of a child that calls exec_in.
   struct Ended {
     int status = 0;
     std::string output;
@@ -52,7 +52,7 @@ TEST_F(KernelTest, ProgramsRunInsideWithTheirOwnSys) {
                      .netns_path = "/run/netns/pod"});
   EXPECT_EQ(ended.output, "lo\nnet1\nhello there\n");
   EXPECT_EQ(ended.status, 7);
-  EXPECT_FALSE(std::filesystem::exists("/sys/class/net/net1"));  // this process has its own
+  EXPECT_FALSE(std::filesystem::exists("/sys/class/net/net1"));  // this process keeps its own /sys
 }
 
 TEST_F(KernelTest, KnowsItsOwnNamespaceUnderAnyName) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contracts of LinkPort and NetnsPort over the real kernel.
+// The contracts of LinkPort and NetnsPort on the real kernel.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +11,7 @@
 namespace railbed::os {
 namespace {
 
-// The message of a failed call; empty when it did not fail.
+// The message of a failed call; empty after success.
 template <typename T>
 std::string message(const Result<T>& result) {
   return result ? "" : result.error().message;
@@ -62,7 +62,7 @@ TEST_P(LinksTest, OneMessageMovesAndRenames) {
   EXPECT_TRUE(link(*inside_, "net1").up);
 }
 
-// Also while it is up, and with the rest of a LinkChange in the same message.
+// Even when the interface is up, and with further changes in the same LinkChange.
 TEST_P(LinksTest, MoveCanCarryTheOtherChanges) {
   make_veth("v0", "v1");
   ASSERT_EQ(message(host_->change(link(*host_, "v0").index, {.up = true})), "");
@@ -77,7 +77,7 @@ TEST_P(LinksTest, MoveCanCarryTheOtherChanges) {
   EXPECT_EQ(after.mac().value().to_string(), "02:00:00:00:00:09");
 }
 
-// Whether the interface is known from a list or must be asked for.
+// Both when a list() has identified the interface and when move() must ask for it.
 TEST_P(LinksTest, NameClashInTheTargetChangesNothing) {
   make_veth("v0", "v1");
   NewLink there{.kind = "bridge", .name = IfName{"net1"}, .netns = pod_.get()};
@@ -240,15 +240,15 @@ TEST_P(LinksTest, Routes) {
   ASSERT_EQ(message(host_->add_route(normal)), "");
   Route fallback{.gateway = IpAddress::parse("10.7.0.1").value(), .link = v0};
   ASSERT_EQ(message(host_->add_route(fallback)), "");
-  Route six{.destination = IpPrefix::parse("fd00:9::/64").value(), .family = IpFamily::kV6, .link = v0};
+  Route six{.destination = IpPrefix::parse("fd00:9::/64").value(), .link = v0};
   ASSERT_EQ(message(host_->add_route(six)), "");
 
   auto routes = host_->routes().value();
   auto same = [](const Route& wanted) {
     return [&wanted](const Route& route) {
       return route.destination == wanted.destination && route.gateway == wanted.gateway && route.link == wanted.link &&
-             route.family == wanted.family && (!wanted.mtu || route.mtu == wanted.mtu) &&
-             (!wanted.advmss || route.advmss == wanted.advmss) && (!wanted.metric || route.metric == wanted.metric);
+             (!wanted.mtu || route.mtu == wanted.mtu) && (!wanted.advmss || route.advmss == wanted.advmss) &&
+             (!wanted.metric || route.metric == wanted.metric);
     };
   };
   EXPECT_EQ(std::ranges::count_if(routes, same(normal)), 1);
@@ -285,7 +285,7 @@ TEST_P(NetnsTest, CreatesNamesAndRemoves) {
 }
 
 TEST_F(RealNetnsTest, AFileThatIsNoNamespaceIsReplaced) {
-  std::ofstream("/run/netns/left") << "";  // somebody died between open and mount
+  std::ofstream("/run/netns/left") << "";  // as left by a process that died between open and mount
   EXPECT_EQ(message(kernel_->netns().open("/run/netns/left")),
             "open network namespace /run/netns/left: this is no network namespace (any more)");
   EXPECT_EQ(kernel_->netns().names(), std::vector<std::string>{"pod"});
@@ -303,7 +303,7 @@ TEST_P(NetnsTest, TheInterfacesOfAVanishedNamespaceAreGone) {
   inside_.reset();
   pod_.reset();
   ASSERT_TRUE(kernel_->netns().remove("pod").has_value());
-  // The kernel frees a namespace some time later, and its veth takes the peer along.
+  // The kernel frees a namespace some time later, and the veth in it removes its peer, too.
   std::unique_ptr<UeventStream> events = kernel_->uevents().open().value();
   auto deadline = kernel_->clock().now() + std::chrono::seconds(30);
   while (has(*host_, "v1") && events->next(deadline)) {

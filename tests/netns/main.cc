@@ -55,7 +55,7 @@ void ScratchTest::TearDown() {
   for (const std::string& name : names.value()) EXPECT_TRUE(kernel_->netns().remove(name).has_value());
   auto links = host_->list(os::WithVfs::kNo);
   for (const os::Link& left : links.value())
-    if (!left.kind.empty()) (void)host_->remove(left.index);  // the other end of a pair may be gone already
+    if (!left.kind.empty()) (void)host_->remove(left.index);  // fails for the other end of a removed pair
 }
 
 os::Link ScratchTest::link(os::LinkPort& port, const std::string& name) {

@@ -12,7 +12,7 @@
 
 namespace railbed {
 
-// A test skips itself, with the reason, where the kernel or the user cannot do it.
+// Why this kernel or user cannot run the tests; they skip themselves with this text.
 const std::string& why_no_root();
 
 class ScratchTest : public testing::Test {
@@ -29,11 +29,11 @@ class ScratchTest : public testing::Test {
 
   std::unique_ptr<os::Kernel> kernel_;
   std::unique_ptr<os::LinkPort> host_;
-  std::unique_ptr<os::Netns> pod_;  // "pod" under /run/netns
+  std::unique_ptr<os::Netns> pod_;  // namespace "pod" in /run/netns
   std::unique_ptr<os::LinkPort> inside_;
 };
 
-// The same over both kernels.
+// The same tests run on both kernels.
 enum class On { kReal, kFake };
 
 class ContractTest : public ScratchTest, public testing::WithParamInterface<On> {

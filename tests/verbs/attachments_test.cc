@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed attachments and gc as programs, over a state that the test wrote.
+// railbed attachments and gc as programs, with a state that the test wrote.
 #include <filesystem>
 #include <fstream>
 
@@ -34,7 +34,7 @@ class StateVerbs : public testing::Test {
 
   std::string state() const { return folder_ / "state"; }
 
-  // Beside it: an interface of a VF that is not in this machine any more.
+  // Adds an interface on a VF that this machine does not have any more.
   void write_lost_vf() const {
     auto kernel = os::real_kernel();
     auto store = state::open_store({.directory = state(), .boot_id = kernel->boot_id(), .command = "test"});
@@ -52,7 +52,7 @@ class StateVerbs : public testing::Test {
                                           .result = ""}));
   }
 
-  // One pod with an interface of ours and an executed one, in a namespace that is there or not.
+  // One pod with an interface of railbed and one of an executed plugin, in a namespace that may be missing.
   void write_state(const std::string& netns, bool only_executed = false) const {
     auto kernel = os::real_kernel();
     auto store = state::open_store({.directory = state(), .boot_id = kernel->boot_id(), .command = "test"});
@@ -175,7 +175,7 @@ TEST_F(StateVerbs, EndWithStatus1WhereTheStateCannotBeRead) {
 TEST_F(StateVerbs, GcSaysWhatItCouldNotRemove) {
   write_state("/nowhere/gone", true);
   os::RunResult ran = run("gc", {"--yes"});
-  EXPECT_EQ(ran.exit_status, 1);  // there is no program `bridge` in no directory
+  EXPECT_EQ(ran.exit_status, 1);  // no folder has a program `bridge`
   EXPECT_THAT(ran.output, HasSubstr("there is no plugin bridge"));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed cni as a program, over a folder of plugins that the test made.
+// railbed cni as a program, with a folder of plugins that the test made.
 #include <filesystem>
 #include <fstream>
 
@@ -59,8 +59,8 @@ TEST_F(CniVerb, RefusesATypeThatIsNotServed) {
     EXPECT_EQ(ran.exit_status, 1);
     EXPECT_THAT(ran.output, IsEmpty());
     EXPECT_EQ(ran.errors,
-              "--types: frob not in {sriov,ib-sriov,ib-sriov-cni,host-device,tuning,rdma,macvlan,ipvlan,sbr,vrf,"
-              "whereabouts,host-local,static,dhcp,railbed}\nRun with --help for more information.\n");
+              "--types: frob not in {sriov,ib-sriov,ib-sriov-cni,host-device,macvlan,ipvlan,dummy,tuning,rdma,sbr,"
+              "vrf,host-local,static,whereabouts,dhcp,railbed}\nRun with --help for more information.\n");
   }
   EXPECT_EQ(content(bin() + "/frob"), "somebody's plugin");
   EXPECT_FALSE(std::filesystem::exists(bin() + "/macvlan"));

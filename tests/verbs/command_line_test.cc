@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people are told about the command line of a verb: help, and the message for each way to get it wrong.
+// Messages about the command line of a verb: help, and the error for each kind of mistake.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

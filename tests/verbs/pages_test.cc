@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What verbs declare, told in other ways: help, version, manual pages, completions (bash really completes).
+// Other forms of the verbs' declarations: help, version, manual pages, completions (by a real bash).
 #include <filesystem>
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ os::RunResult bash(const std::string& script) {
   return ran ? *ran : os::RunResult{};
 }
 
-// What bash offers for the last of `words`, which the cursor stands in, with testdata/ as its directory.
+// The words that bash offers for the last of `words`, where the cursor is, in directory testdata/.
 std::vector<std::string> completed(const std::string& words) {
   os::RunResult ran = bash("cd " + testdata().string() +
                            "; source <(" RAILBED_PROGRAM " completion bash); compopt() { :; }; COMP_WORDS=(" + words +

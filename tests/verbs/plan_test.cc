@@ -27,7 +27,7 @@ struct Ran {
   std::string out, err;
 };
 
-// A directory of its own per test, removed with it.
+// A directory per test, removed at its end.
 class PlanVerb : public testing::Test {
  protected:
   PlanVerb() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed-cni as a program: with an agent, without one, and with agents of every kind of badness.
+// railbed-cni as a program: with an agent, without one, and with agents that misbehave in every way.
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -64,7 +64,7 @@ class Shim : public testing::Test {
   std::filesystem::path folder_;
 };
 
-// Serves with the real server.
+// Serves requests with the real server.
 class Agent {
  public:
   Agent(const std::string& path, agent::Handler handler)
@@ -76,7 +76,7 @@ class Agent {
   std::jthread thread_;
 };
 
-// Accepts and does as it is told with each connection.
+// Accepts connections and calls `act` with each.
 class BadAgent {
  public:
   BadAgent(const std::string& path, std::function<void(os::Connection&)> act)
@@ -184,7 +184,7 @@ TEST_F(Shim, TakesAnAgentThatFailsItForNone) {
   }
 }
 
-// An agent that ends before it has read the request, and one that stops: the next one is asked.
+// Agents that end before they read the request, or that are stopping: the shim asks the next one.
 TEST_F(Shim, AsksTheNextAgentForWhatNoneHasBegun) {
   for (const bool stopping : {false, true}) {
     std::atomic<int> asked = 0;
@@ -210,13 +210,13 @@ TEST_F(Shim, AsksTheNextAgentForWhatNoneHasBegun) {
 
 TEST_F(Shim, WaitsABoundedTimeForAnAgentThatWasHere) {
   {
-    auto stopped = os::UnixListener::open(socket());  // leaves its lock
+    auto stopped = os::UnixListener::open(socket());  // its lock file stays
     ASSERT_TRUE(stopped.has_value());
   }
   ASSERT_FALSE(std::filesystem::exists(socket()));
   auto add = run(environment("ADD", {"RAILBED_RETRY_MS=30"}));
   EXPECT_THAT(add.output, AllOf(HasSubstr("\"code\": 11"), HasSubstr("ENOENT")));
-  // Whom nobody waits for: DEL is on disk, whatever time there would be.
+  // DEL and STATUS do not wait: DEL is kept on disk, however long the retries could take.
   EXPECT_EQ(run(environment("DEL", {"RAILBED_RETRY_MS=3000000"})).exit_status, 0);
   EXPECT_THAT(run(environment("STATUS", {"RAILBED_RETRY_MS=3000000"})).output, HasSubstr("\"code\": 50"));
   EXPECT_EQ(kept().size(), 1U);
@@ -229,7 +229,7 @@ TEST_F(Shim, DoesNotWaitForEverForASilentAgent) {
   EXPECT_THAT(add.output, HasSubstr("did not answer in time"));
   EXPECT_EQ(run(environment("DEL", {"RAILBED_TIMEOUT_MS=100"})).exit_status, 0);
   EXPECT_EQ(kept().size(), 1U);
-  // More than the socket's buffers take.
+  // More than the socket's buffers can take.
   auto large = run(environment("ADD", {"RAILBED_TIMEOUT_MS=100"}), std::string(800'000, 'x'));
   EXPECT_THAT(large.output, HasSubstr("did not answer in time"));
 }

@@ -6,7 +6,7 @@
 namespace railbed::agent {
 namespace {
 
-// Names of pods, networks, containers and interfaces have no line breaks; a path may, and comes last.
+// The names of pods, networks, containers and interfaces have no line breaks; a path may, so it comes last.
 constexpr char kBetween = '\n';
 
 std::optional<std::array<std::string, 3>> parts_of(std::string_view key, std::string_view prefix) {

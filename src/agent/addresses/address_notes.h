@@ -14,7 +14,7 @@
 
 namespace railbed::agent {
 
-// A file of host-local that is ours. The note's text is the file's content.
+// A host-local file that railbed wrote. The note's text is the file's content.
 struct FileNote {
   ipam::Owner owner;
   std::string path;
@@ -22,13 +22,13 @@ struct FileNote {
 };
 inline constexpr const char* kFileNotes = "host-local file ";
 std::string key_of(const FileNote& note);
-std::string file_notes_of(const ipam::Owner& owner);  // the beginning of their keys
+std::string file_notes_of(const ipam::Owner& owner);  // the prefix of their keys
 std::optional<FileNote> file_note(std::string_view key);
 
-// A directory of host-local that was used: the key ends with its path, the text is the network.
+// A host-local directory that was used: the key ends with its path, the text is the network.
 inline constexpr const char* kDirectoryNotes = "host-local directory ";
 
-// Addresses that a foreign main plugin asked for through the shim. The text is the owner's pod.
+// Addresses that a foreign main plugin requested through the shim. The text is the owner's pod.
 struct RequestNote {
   std::string network;
   std::string container_id;
@@ -40,8 +40,7 @@ std::string key_of(const RequestNote& note);
 std::string request_notes_of(const std::string& network);
 std::optional<RequestNote> request_note(std::string_view key);
 
-// Allocations of whereabouts that were picked up, by their owner. The text says where the pod is: kHere or
-// kElsewhere.
+// Allocations of whereabouts that railbed took over, by owner. The text says where the pod runs: kHere or kElsewhere.
 inline constexpr const char* kAdoptedNotes = "adopted ";
 inline constexpr const char* kHere = "here";
 inline constexpr const char* kElsewhere = "elsewhere";

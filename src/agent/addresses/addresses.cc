@@ -5,24 +5,11 @@
 
 #include "agent/addresses/address_notes.h"
 #include "agent/addresses/resolv_conf.h"
-#include "api/ipam_parse.h"
 #include "attach/json_fields.h"
 #include "state/sandbox.h"
 
 namespace railbed::agent {
 namespace {
-
-Result<api::IpamConfig> parse(const doc::Value& block, const std::string& network) {
-  doc::Diagnostics diagnostics;
-  std::optional<api::IpamConfig> config = api::parse_ipam(block, diagnostics);
-  if (config.has_value()) return std::move(*config);
-  std::string why;
-  for (const doc::Diagnostic& one : diagnostics.all())
-    if (one.severity == doc::Severity::kError)
-      why += fmt::format("{}{}{}", why.empty() ? "" : "; ", one.span.known() ? one.span.to_string() + ": " : "",
-                         one.message);
-  return fail(Code::kInvalid, "network {}: its ipam block is wrong: {}", network, why);
-}
 
 const doc::Value* member(const doc::Value& object, std::string_view key) {
   const doc::Value* found = object.is_object() ? object.find(key) : nullptr;
@@ -34,7 +21,7 @@ bool has_ranges(const doc::Value& ipam) {
 }
 
 // runtimeConfig.ipRanges, where there are some and the block is host-local's; else null.
-const doc::Value* asked_ranges(const doc::Value& ipam, const doc::Value& runtime) {
+const doc::Value* runtime_ranges(const doc::Value& ipam, const doc::Value& runtime) {
   const doc::Value* ranges = member(runtime, "ipRanges");
   if (ranges == nullptr || (ranges->is_array() && ranges->as_array()->empty())) return nullptr;
   const doc::Value* type = member(ipam, "type");
@@ -42,17 +29,20 @@ const doc::Value* asked_ranges(const doc::Value& ipam, const doc::Value& runtime
   return ours ? ranges : nullptr;
 }
 
-// runtimeConfig.ipRanges come before what the configuration has; it may have none then.
+// The ranges of runtimeConfig.ipRanges come before those of the configuration, which may have none then.
 Result<api::IpamConfig> read_config(const AddressRequest& request) {
-  if (request.ipam.is_null()) return api::IpamConfig{};
-  const doc::Value* ranges = asked_ranges(request.ipam, request.runtime);
-  if (ranges == nullptr) return parse(request.ipam, request.network);
-  if (!has_ranges(request.ipam)) return parse(with_asked_ranges(request.ipam, request.runtime), request.network);
-  api::IpamConfig config = TRY(parse(request.ipam, request.network));
-  doc::Value asked = doc::Value::object();
-  asked.set("type", "host-local");
-  asked.set("ranges", *ranges);
-  api::IpamConfig first = TRY(parse(asked, request.network).context("runtimeConfig.ipRanges"));
+  const doc::Value* ranges = runtime_ranges(request.ipam, request.runtime);
+  if (ranges == nullptr) return api::read_ipam(&request.ipam, request.network);
+  if (!has_ranges(request.ipam)) {
+    doc::Value with_ranges = request.ipam;
+    with_ranges.set("ranges", *ranges);
+    return api::read_ipam(&with_ranges, request.network);
+  }
+  api::IpamConfig config = TRY(api::read_ipam(&request.ipam, request.network));
+  doc::Value own = doc::Value::object();
+  own.set("type", "host-local");
+  own.set("ranges", *ranges);
+  api::IpamConfig first = TRY(api::read_ipam(&own, request.network).context("runtimeConfig.ipRanges"));
   config.range_sets.insert(config.range_sets.begin(), first.range_sets.begin(), first.range_sets.end());
   return config;
 }
@@ -87,7 +77,7 @@ std::vector<std::string> in_args(const AddressRequest& request, const char* key)
   return found == request.cni_args.end() ? std::vector<std::string>{} : split(found->second);
 }
 
-// CNI_ARGS IP and GATEWAY as addresses beside the configured ones.
+// Adds IP and GATEWAY of CNI_ARGS to the configured addresses.
 Result<void> add_fixed(const AddressRequest& request, api::IpamConfig& config) {
   for (const std::string& text : in_args(request, "IP"))
     config.fixed.push_back({TRY(IpPrefix::parse(text).context("CNI_ARGS IP")), std::nullopt});
@@ -99,7 +89,7 @@ Result<void> add_fixed(const AddressRequest& request, api::IpamConfig& config) {
   return {};
 }
 
-// The addresses that are asked for by name, in the words of each type.
+// The addresses that a pod asks for explicitly; each IPAM type reads them from other keys.
 Result<std::vector<std::string>> requested_in(const AddressRequest& request, api::IpamConfig& config) {
   std::vector<std::string> runtime = TRY(texts(request.runtime, "runtimeConfig"));
   std::vector<std::string> args = TRY(texts(request.args, "args.cni"));
@@ -121,10 +111,10 @@ Result<std::vector<std::string>> requested_in(const AddressRequest& request, api
 cni::Dns dns_in(const doc::Value& ipam) {
   const doc::Value* object = member(ipam, "dns");
   if (object == nullptr || !object->is_object()) return {};
-  return {.nameservers = attach::texts_in(*object, "nameservers"),
-          .domain = attach::text_in(*object, "domain"),
-          .search = attach::texts_in(*object, "search"),
-          .options = attach::texts_in(*object, "options")};
+  return {.nameservers = doc::texts_in(*object, "nameservers"),
+          .domain = doc::text_in(*object, "domain"),
+          .search = doc::texts_in(*object, "search"),
+          .options = doc::texts_in(*object, "options")};
 }
 
 Result<cni::Dns> dns_of(Engine::Turn& turn, const api::IpamConfig& config, const doc::Value& ipam) {
@@ -133,26 +123,13 @@ Result<cni::Dns> dns_of(Engine::Turn& turn, const api::IpamConfig& config, const
     case api::IpamType::kWhereabouts:
       return dns_in(ipam);
     case api::IpamType::kHostLocal: {
-      std::string path = attach::text_in(ipam, "resolvConf");
+      std::string path = doc::text_in(ipam, "resolvConf");
       if (path.empty()) return cni::Dns{};
       return read_resolv_conf(TRY(turn.kernel().files().read(path).context("ipam.resolvConf")));
     }
     default:
       return cni::Dns{};
   }
-}
-
-std::vector<cni::Route> routes_of(const api::IpamConfig& config) {
-  std::vector<cni::Route> routes;
-  for (const api::IpamRoute& one : config.routes)
-    routes.push_back({.destination = one.destination,
-                      .gateway = one.gateway,
-                      .mtu = one.mtu,
-                      .advmss = one.advmss,
-                      .priority = one.metric,
-                      .table = one.table,
-                      .scope = one.scope});
-  return routes;
 }
 
 void take(Addresses& addresses, std::vector<ipam::Assigned> assigned) {
@@ -163,58 +140,58 @@ void take(Addresses& addresses, std::vector<ipam::Assigned> assigned) {
 
 }  // namespace
 
-doc::Value with_asked_ranges(doc::Value ipam, const doc::Value& runtime) {
-  const doc::Value* ranges = asked_ranges(ipam, runtime);
-  if (ranges != nullptr && !has_ranges(ipam)) ipam.set("ranges", *ranges);
-  return ipam;
-}
-
 AddressRequest address_request(const cni::Request& request, const cni::PluginConfig& config, ipam::Owner owner) {
-  AddressRequest asked{.network = config.network,
-                       .runtime = config.runtime,
-                       .args = config.args,
-                       .cni_args = request.args,
-                       .owner = std::move(owner)};
-  if (const doc::Value* ipam = member(config.object, "ipam")) asked.ipam = *ipam;
-  return asked;
+  AddressRequest out{.network = config.network,
+                     .runtime = config.runtime,
+                     .args = config.args,
+                     .cni_args = request.args,
+                     .owner = std::move(owner)};
+  if (const doc::Value* ipam = member(config.object, "ipam")) out.ipam = *ipam;
+  return out;
 }
 
 void prefer_own_dns(cni::AddResult& result, const doc::Value& plugin) {
   if (cni::Dns own = dns_in(plugin); !own.empty()) result.dns = std::move(own);
 }
 
-Result<AddressesBegun> begin_addresses(Engine::Turn& turn, HostLocal& host_local, HostLocal::Locks& locks,
-                                       const AddressRequest& request) {
+Result<Addresses> begin_addresses(Engine::Turn& turn, HostLocal& host_local, HostLocal::Locks& locks,
+                                  const AddressRequest& request) {
   api::IpamConfig config = TRY(read_config(request));
-  AddressesBegun begun;
-  Addresses& addresses = begun.addresses;
+  Addresses addresses;
   if (config.type == api::IpamType::kDhcp) {
     addresses.dhcp = true;
-    return begun;
+    return addresses;
   }
-  std::vector<std::string> requested = TRY(requested_in(request, config).context("network {}", request.network));
+  std::vector<std::string> requested;
+  if (!request.planned.has_value())
+    requested = TRY(requested_in(request, config).context("network {}", request.network));
   addresses.result.dns = TRY(dns_of(turn, config, request.ipam).context("network {}", request.network));
-  addresses.result.routes = routes_of(config);
-  if (config.type == api::IpamType::kHostLocal)
-    begun.files = TRY(host_local.begin(turn, locks, config, attach::text_in(request.ipam, "dataDir"), request.network,
-                                       requested, request.owner));
+  addresses.result.routes = config.routes;
+  if (request.planned.has_value())
+    take(addresses, *request.planned);
+  else if (config.type == api::IpamType::kHostLocal)
+    addresses.files = TRY(host_local.begin(
+        turn, locks, doc::text_in(request.ipam, "dataDir"),
+        {.owner = request.owner, .network = request.network, .config = std::move(config), .requested = requested}));
   else
     take(addresses, TRY(turn.addresses().allocate(config, request.network, requested, request.owner)));
-  return begun;
+  return addresses;
 }
 
-Result<void> finish_addresses(Engine::Turn& turn, HostLocal& host_local, AddressesBegun& begun) {
-  if (begun.files.has_value()) take(begun.addresses, TRY(host_local.finish(turn, *begun.files)));
+Result<void> finish_addresses(Engine::Turn& turn, HostLocal& host_local, Addresses& addresses) {
+  if (!addresses.files.has_value()) return {};
+  take(addresses, TRY(host_local.finish(turn, *addresses.files)));
+  addresses.files.reset();
   return {};
 }
 
 Result<Addresses> addresses_for(Engine::Turn& turn, HostLocal& host_local, const AddressRequest& request) {
   HostLocal::Locks locks;
   auto transaction = TRY(state::Transaction::begin(turn.store()));
-  AddressesBegun begun = TRY(begin_addresses(turn, host_local, locks, request));
+  Addresses addresses = TRY(begin_addresses(turn, host_local, locks, request));
   TRY(transaction.commit());
-  TRY(finish_addresses(turn, host_local, begun));
-  return std::move(begun.addresses);
+  TRY(finish_addresses(turn, host_local, addresses));
+  return addresses;
 }
 
 Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local, const std::vector<ipam::Owner>& owners) {

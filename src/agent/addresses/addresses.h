@@ -36,38 +36,34 @@ struct AddressRequest {
   doc::Value runtime;   // "runtimeConfig", or null
   doc::Value args;      // "args.cni", or null
   std::map<std::string, std::string> cni_args;
-  ipam::Owner owner;  // state::Sandbox::key(), and the interface's name in the pod
+  ipam::Owner owner;                                   // state::Sandbox::key(), and the interface's name in the pod
+  std::optional<std::vector<ipam::Assigned>> planned;  // decided already: these, and none is chosen here
 };
-// host-local's block with runtimeConfig.ipRanges as its ranges, where it has none of its own.
-doc::Value with_asked_ranges(doc::Value ipam, const doc::Value& runtime);
 
 AddressRequest address_request(const cni::Request& request, const cni::PluginConfig& config, ipam::Owner owner);
 
 struct Addresses {
-  // Taken in the allocator, and for host-local in its files, with a lease in the store; the leases of the
-  // others are for the caller to put (attach_pod does, given these as InterfaceWanted::addresses).
+  // They are taken in the allocator. For host-local they also have files and a lease in the store; other leases are put
+  // by the caller (attach_pod does, given these as InterfaceWanted::addresses).
   std::vector<ipam::Assigned> assigned;
-  cni::AddResult result;  // addresses without `interface`, routes, dns
-  bool dhcp = false;      // ask Dhcp::acquire once the interface is there and up
+  cni::AddResult result;                        // addresses without `interface`, routes, dns
+  bool dhcp = false;                            // ask Dhcp::acquire once the interface is there and up
+  std::optional<HostLocal::Reservation> files;  // of host-local: until finish_addresses(), which fills in `assigned`
 };
 
 // In two steps, as HostLocal's, so that all networks of a pod share one transaction: begin_addresses() inside of it,
 // finish_addresses() after its commit. When it is not committed, release_addresses() forgets what was chosen.
-struct AddressesBegun {
-  Addresses addresses;
-  std::optional<HostLocal::Asked> files;
-};
-Result<AddressesBegun> begin_addresses(Engine::Turn& turn, HostLocal& host_local, HostLocal::Locks& locks,
-                                       const AddressRequest& request);
-Result<void> finish_addresses(Engine::Turn& turn, HostLocal& host_local, AddressesBegun& begun);
+Result<Addresses> begin_addresses(Engine::Turn& turn, HostLocal& host_local, HostLocal::Locks& locks,
+                                  const AddressRequest& request);
+Result<void> finish_addresses(Engine::Turn& turn, HostLocal& host_local, Addresses& addresses);
 // Both, for one interface.
 Result<Addresses> addresses_for(Engine::Turn& turn, HostLocal& host_local, const AddressRequest& request);
 
-// The "dns" of the plugin's own configuration, where there is one, instead of what its IPAM says.
+// A "dns" in the plugin's own configuration replaces that of its IPAM.
 void prefer_own_dns(cni::AddResult& result, const doc::Value& plugin);
 
-// After an ADD that failed and after a DEL: gives back what the owners have, unless the store has an attachment of that
-// interface (which could not be undone, and keeps its addresses). Nothing to give back is success.
+// Called after an ADD that failed and after a DEL: releases the addresses of the owners, unless the store has an
+// attachment of the interface (which could not be undone, so it keeps its addresses). Nothing to release is success.
 Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local, const std::vector<ipam::Owner>& owners);
 
 }  // namespace railbed::agent

@@ -40,7 +40,7 @@ struct Answer {
   MacAddress from;
 };
 
-// The next answer of this exchange; nothing when none came in time.
+// The next answer to this exchange; nullopt when none arrived in time.
 Result<std::optional<Answer>> next_answer(os::PacketSocket& socket, uint32_t exchange, Deadline deadline) {
   while (true) {
     Result<os::UdpPacket> got = socket.receive(deadline);
@@ -73,13 +73,14 @@ struct Dhcp::Impl {
     return static_cast<uint32_t>(random());
   }
 
-  // DISCOVER and REQUEST until an acknowledgement came.
+  // Repeats DISCOVER and REQUEST until an acknowledgement arrives.
   Result<KeptLease> ask(os::PacketSocket& socket, KeptLease wanted, Deadline deadline) {
     std::string reason = "no server answered";
     for (milliseconds pause = kFirstTry; clock().now() < deadline;
          pause = std::min<milliseconds>(pause * 2, kLongestTry)) {
       const uint32_t exchange = exchange_number();
-      // Apart from others that began at the same moment, a pod's other interfaces for example.
+      // A random part separates this client from others that begin at the same moment, such as the pod's other
+      // interfaces.
       Deadline until = std::min(deadline, clock().now() + pause + milliseconds(exchange % 500));
       TRY(socket.send(to_server(ipam::discover(wanted.client, exchange), kNobody, kEverybody), os::kToAll));
       std::optional<ipam::DhcpPacket> offer;
@@ -99,7 +100,7 @@ struct Dhcp::Impl {
       while (auto answer = TRY(next_answer(socket, exchange, until))) {
         if (answer->packet.type() == ipam::DhcpType::kNak) {
           reason = reason_of(answer->packet);
-          // The usual reason is that another client was faster: the next offer is another one.
+          // The usual reason is that another client was faster; the next offer has another address.
           pause = kFirstTry / 2;
           clock().wait_until(std::min(deadline, clock().now() + pause));
           break;
@@ -129,7 +130,7 @@ struct Dhcp::Impl {
     Engine::Turn turn = TRY(engine.turn(kShortWait));
     return turn.store().put_note(lease_key(lease.owner), to_note(lease));
   }
-  // In one turn with the store, so that a renewal that is under way does not write it again.
+  // Takes a turn, so that a renewal in progress cannot write the note again in between.
   Result<void> forget(const ipam::Owner& owner) {
     Engine::Turn turn = TRY(engine.turn(kShortWait));
     TRY(turn.store().forget_note(lease_key(owner)));
@@ -137,7 +138,7 @@ struct Dhcp::Impl {
     leases.erase(owner);
     return {};
   }
-  // As put_back() below: not one that was released while its renewal was under way.
+  // A lease that was released during its renewal must not come back; the same holds for put_back() below.
   Result<void> keep_renewed(const KeptLease& lease) {
     Engine::Turn turn = TRY(engine.turn(kShortWait));
     if (!still_has(lease)) return {};
@@ -149,7 +150,7 @@ struct Dhcp::Impl {
     return found != leases.end() && found->second.lease.client == lease.client;
   }
 
-  // One that nobody asked to release while its renewal was under way.
+  // Only if nobody released the lease during its renewal.
   void put_back(const KeptLease& lease, Deadline next, bool over) {
     std::lock_guard lock(mutex);
     auto found = leases.find(lease.owner);
@@ -157,14 +158,14 @@ struct Dhcp::Impl {
     found->second = {lease, next, over};
   }
 
-  // The address must not be used any more.
+  // Takes the interface down, because its address must not be used any more.
   void expire(const KeptLease& lease) {
     [[maybe_unused]] auto down = set_up(lease.netns_path, lease.owner.interface, false);
     put_back(lease, Deadline::max(), true);
   }
 
   void drop(const KeptLease& lease) {
-    if (!still_has(lease)) return;  // a new ADD of the same owner has another
+    if (!still_has(lease)) return;  // a new ADD of the same owner has another lease
     [[maybe_unused]] auto forgotten = forget(lease.owner);
     std::lock_guard lock(mutex);
     leases.erase(lease.owner);
@@ -185,7 +186,7 @@ struct Dhcp::Impl {
     }
     auto socket = packets.open(lease.netns_path, lease.owner.interface, ipam::kDhcpClientPort);
     if (!socket.has_value() && socket.error().code == Code::kNotFound) {
-      drop(lease);  // the interface went without a DEL
+      drop(lease);  // the interface was removed without a DEL
       return std::nullopt;
     }
     Renewal renewal{.lease = lease, .exchange = exchange_number(), .sent = now};
@@ -205,7 +206,7 @@ struct Dhcp::Impl {
     return std::nullopt;
   }
 
-  // True when the renewal is over.
+  // True when the renewal has ended, with or without success.
   bool end_renewal(Renewal& renewal) {
     Result<std::optional<Answer>> answer = next_answer(*renewal.socket, renewal.exchange, clock().now());
     if (!answer.has_value() || !answer->has_value()) return false;
@@ -217,7 +218,7 @@ struct Dhcp::Impl {
     Result<ipam::DhcpLease> lease = ipam::lease_of(packet);
     if (packet.type() != ipam::DhcpType::kAck || !lease.has_value()) return false;
     if (lease->address.address != renewal.lease.lease.address.address) {
-      expire(renewal.lease);  // what was asked for is another address: this one is not ours
+      expire(renewal.lease);  // the server gave another address: ours is lost
       return true;
     }
     KeptLease renewed = renewal.lease;
@@ -225,7 +226,7 @@ struct Dhcp::Impl {
     renewed.ack = std::move((*answer)->bytes);
     renewed.server_mac = (*answer)->from;
     renewed.since = renewal.sent;
-    [[maybe_unused]] auto kept = keep_renewed(renewed);  // else an agent that starts again asks earlier than it must
+    [[maybe_unused]] auto kept = keep_renewed(renewed);  // on failure only: a restarted agent renews too early
     put_back(renewed, renewed.ask_after(renewal.sent), false);
     return true;
   }
@@ -246,7 +247,7 @@ struct Dhcp::Impl {
     return next;
   }
 
-  // All that are due ask at once and wait together.
+  // Sends all requests that are due, then waits for all answers together.
   Deadline work() {
     std::vector<Renewal> renewals;
     for (const KeptLease& lease : due(clock().now()))
@@ -366,7 +367,7 @@ Result<cni::AddResult> Dhcp::acquire(const Request& request, Deadline deadline) 
   return result;
 }
 
-// The server is told first: a process that is killed in between is asked again, and tells it again.
+// The server first: a process killed in between repeats the whole DEL, and a second release is harmless.
 Result<void> Dhcp::release(const ipam::Owner& owner) {
   auto entry = impl_->find(owner);
   if (!entry.has_value()) return {};

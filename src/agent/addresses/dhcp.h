@@ -33,29 +33,30 @@ class Dhcp {
   Dhcp(const Dhcp&) = delete;
   Dhcp& operator=(const Dhcp&) = delete;
 
-  // Reads the leases of an earlier agent, and begins to renew.
+  // Reads the leases of an earlier agent and begins to renew them.
   Result<void> start();
   void stop();
-  // The two parts of it, for tests: the leases of an earlier agent; what is due now, and when to look again.
+  // The parts of start(), for tests: restore() reads earlier leases, work() does what is due and returns when to call
+  // it again.
   Result<void> restore();
   os::Deadline work();
 
   struct Request {
     ipam::Owner owner;         // state::Sandbox::key(), interface
-    std::string container_id;  // the three that make the client id, as the original's do
+    std::string container_id;  // the fields of the client id are those of the original plugin
     std::string network;
     std::string netns_path;
     doc::Value ipam;
     std::map<std::string, std::string> cni_args;
   };
-  // Addresses, routes and DNS as the server gave them. The interface is there and up. A second call for the
-  // same owner answers from the lease that it has.
+  // Addresses, routes and DNS from the server. The interface must exist and be up. A second call for the same owner
+  // answers from the lease that it has.
   Result<cni::AddResult> acquire(const Request& request, os::Deadline deadline);
-  // Whether there is a lease to give back. Inside a Turn, too.
+  // Whether the owner has a lease to release. May be called inside a Turn.
   bool has(const ipam::Owner& owner) const;
-  // Gives the lease back, telling the server when the namespace is still there. None is success.
+  // Releases the lease and informs the server if the namespace still exists. No lease is success.
   Result<void> release(const ipam::Owner& owner);
-  // NotFound without a lease that is valid now.
+  // NotFound without a lease that is valid at the moment.
   Result<void> check(const ipam::Owner& owner);
 
  private:

@@ -33,13 +33,8 @@ Result<std::string> from_hex(const std::string& text) {
   return bytes;
 }
 
-const doc::Value::Array* list_in(const doc::Value& object, std::string_view key) {
-  const doc::Value* found = object.is_object() ? object.find(key) : nullptr;
-  return found == nullptr ? nullptr : found->as_array();
-}
-
 Result<uint8_t> option_in(const doc::Value& item, const char* where) {
-  return ipam::dhcp_option_number(attach::text_in(item, "option")).context("ipam.{}", where);
+  return ipam::dhcp_option_number(doc::text_in(item, "option")).context("ipam.{}", where);
 }
 
 }  // namespace
@@ -87,19 +82,18 @@ Result<KeptLease> read_lease(const std::string& key, const std::string& note) {
   KeptLease lease;
   lease.owner = {key.substr(begin, between - begin), key.substr(between + 1)};
   doc::Value object = TRY(attach::parse_object(note));
-  lease.netns_path = attach::text_in(object, "netns");
-  lease.client.mac = TRY(MacAddress::parse(attach::text_in(object, "mac")));
-  lease.client.id = TRY(from_hex(attach::text_in(object, "id")));
-  for (char code : TRY(from_hex(attach::text_in(object, "ask"))))
-    lease.client.ask.push_back(static_cast<uint8_t>(code));
+  lease.netns_path = doc::text_in(object, "netns");
+  lease.client.mac = TRY(MacAddress::parse(doc::text_in(object, "mac")));
+  lease.client.id = TRY(from_hex(doc::text_in(object, "id")));
+  for (char code : TRY(from_hex(doc::text_in(object, "ask")))) lease.client.ask.push_back(static_cast<uint8_t>(code));
   if (const doc::Value* provide = object.find("provide"); provide != nullptr && provide->is_object())
     for (const doc::Value::Member& one : *provide->as_object())
       if (const std::string* value = one.value.as_string()) {
         uint8_t option = TRY(ipam::dhcp_option_number(one.key));
         lease.client.provide[option] = TRY(from_hex(*value));
       }
-  lease.server_mac = TRY(MacAddress::parse(attach::text_in(object, "server_mac")));
-  lease.ack = TRY(from_hex(attach::text_in(object, "ack")));
+  lease.server_mac = TRY(MacAddress::parse(doc::text_in(object, "server_mac")));
+  lease.ack = TRY(from_hex(doc::text_in(object, "ack")));
   const doc::Value* since = object.find("since");
   if (since == nullptr || since->as_int() == nullptr) return fail(Code::kInvalid, "the lease has no time");
   lease.since = os::Deadline(os::Deadline::duration(*since->as_int()));
@@ -110,11 +104,11 @@ Result<KeptLease> read_lease(const std::string& key, const std::string& note) {
 
 Result<ipam::DhcpClient> read_client(const doc::Value& ipam, const std::map<std::string, std::string>& cni_args) {
   ipam::DhcpClient client;
-  if (const auto* provide = list_in(ipam, "provide"))
+  if (const auto* provide = doc::list_in(ipam, "provide"))
     for (const doc::Value& item : *provide) {
       uint8_t option = TRY(option_in(item, "provide"));
-      std::string value = attach::text_in(item, "value");
-      auto argument = cni_args.find(attach::text_in(item, "fromArg"));
+      std::string value = doc::text_in(item, "value");
+      auto argument = cni_args.find(doc::text_in(item, "fromArg"));
       if (argument != cni_args.end()) value = argument->second;
       if (value.size() > kMostValueBytes)
         return fail(Code::kInvalid, "ipam.provide: the value of option {} has {} bytes, {} are the most", option,
@@ -122,10 +116,10 @@ Result<ipam::DhcpClient> read_client(const doc::Value& ipam, const std::map<std:
       if (!value.empty()) client.provide[option] = value;
     }
   bool defaults = true;
-  if (const auto* request = list_in(ipam, "request"))
+  if (const auto* request = doc::list_in(ipam, "request"))
     for (const doc::Value& item : *request) {
-      if (attach::flag_in(item, "skipDefault")) defaults = false;
-      if (attach::text_in(item, "option").empty()) continue;
+      if (doc::flag_in(item, "skipDefault")) defaults = false;
+      if (doc::text_in(item, "option").empty()) continue;
       client.ask.push_back(TRY(option_in(item, "request")));
     }
   if (defaults)
@@ -137,10 +131,9 @@ Result<ipam::DhcpClient> read_client(const doc::Value& ipam, const std::map<std:
 cni::AddResult result_of(const ipam::DhcpLease& lease, const doc::Value& ipam) {
   cni::AddResult result;
   result.addresses.push_back({.address = lease.address, .gateway = lease.gateway});
-  int priority = ipam.is_object() ? attach::number_in(ipam, "priority") : 0;
-  for (const api::IpamRoute& one : lease.routes) {
-    cni::Route route{.destination = one.destination, .gateway = one.gateway, .scope = one.scope};
-    if (priority != 0) route.priority = priority;
+  int priority = ipam.is_object() ? doc::number_in(ipam, "priority") : 0;
+  for (Route route : lease.routes) {
+    if (priority != 0) route.metric = priority;
     result.routes.push_back(std::move(route));
   }
   for (const IpAddress& server : lease.nameservers) result.dns.nameservers.push_back(server.to_string());

@@ -21,16 +21,16 @@ struct KeptLease {
   ipam::Owner owner;
   std::string netns_path;
   ipam::DhcpClient client;
-  MacAddress server_mac;  // or its relay's
-  std::string ack;        // as it came
-  os::Deadline since;     // when it was asked for
+  MacAddress server_mac;  // or that of its relay
+  std::string ack;        // as received
+  os::Deadline since;     // when it was requested
   ipam::DhcpLease lease;  // of `ack`
 
-  // Nothing: for ever.
+  // nullopt: the lease never ends.
   std::optional<os::Deadline> end() const;
   os::Deadline renew_at() const;
   os::Deadline rebind_at() const { return since + std::chrono::seconds(lease.rebind_after); }
-  // When to ask (again), after an attempt at `now`: half of what is left, as RFC 2131 4.4.5 says.
+  // When to ask again after an attempt at `now`: after half of the time that is left (RFC 2131 4.4.5).
   os::Deadline ask_after(os::Deadline now) const;
 };
 
@@ -39,7 +39,7 @@ std::string lease_key(const ipam::Owner& owner);
 std::string to_note(const KeptLease& lease);
 Result<KeptLease> read_lease(const std::string& key, const std::string& note);
 
-// "request" and "provide" of the ipam object; the id is the caller's.
+// From "request" and "provide" of the ipam object; the caller sets the id.
 Result<ipam::DhcpClient> read_client(const doc::Value& ipam, const std::map<std::string, std::string>& cni_args);
 // `ipam` may set the routes' "priority".
 cni::AddResult result_of(const ipam::DhcpLease& lease, const doc::Value& ipam);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client against a server of a few lines, on a clock that goes only where it is waited for.
+// The client against a server of a few lines, on a clock that advances only in waits.
 #include "agent/addresses/dhcp.h"
 
 #include "agent/addresses/dhcp_lease.h"
@@ -40,7 +40,7 @@ class Server {
     if (kind == DhcpType::kNak) reply.options[56] = "not\nyours";
     os::UdpPacket udp{.source = IpAddress::from_v4(0x0a000002), .source_port = 67, .destination_port = 68};
     udp.source_mac = kServerMac;
-    // What is not for this exchange or this interface comes first, and counts for nothing.
+    // Packets of other exchanges and for other interfaces arrive first, and must be ignored.
     DhcpPacket other = reply;
     other.exchange ^= 1;
     other.yours = IpAddress::from_v4(0x0a000063);
@@ -51,7 +51,7 @@ class Server {
       packets.push_back(udp);
       packets.back().payload = ipam::to_bytes(one);
     }
-    packets.insert(packets.begin(), udp);  // and one that is no DHCP at all
+    packets.insert(packets.begin(), udp);  // and one that is no DHCP packet at all
     return packets;
   }
 
@@ -132,7 +132,7 @@ TEST(Dhcp, TakesWhatTheServerGives) {
   EXPECT_EQ(rig.notes(), 1u);
   EXPECT_EQ(rig.packets.sockets(), 0);
   EXPECT_TRUE(rig.dhcp->check(rig.owner).has_value());
-  // Asked again, nobody asks the server.
+  // A second call answers without asking the server.
   EXPECT_EQ(*rig.acquire(), *result);
   EXPECT_EQ(rig.server.heard.size(), 2u);
 }
@@ -154,7 +154,7 @@ TEST(Dhcp, SendsAndAsksWhatTheConfigurationSays) {
   EXPECT_EQ(rig.server.last_packet.options.at(12), "a");
   EXPECT_EQ(rig.server.last_packet.options.at(60), "railbed");
   EXPECT_EQ(rig.server.last_packet.options.at(55), "\x79");
-  EXPECT_EQ(result->routes[0].priority, 50);
+  EXPECT_EQ(result->routes[0].metric, 50);
   ipam.set("request", doc::Value::Array{item({{"option", "gateway"}})});
   rig.owner.interface = "net2";
   EXPECT_EQ(rig.acquire(ipam).error().story(),
@@ -202,7 +202,8 @@ TEST(Dhcp, RenewsWithItsServerThenWithAny) {
   EXPECT_EQ(rig.server.last_to, kServerMac);
   EXPECT_EQ(rig.server.last_packet.client.to_string(), "10.0.0.9");
   EXPECT_FALSE(rig.server.last_packet.options.contains(54));
-  // Renewed: a whole lease from there on. Then the server falls silent: half of what is left, each time.
+  // After the renewal the lease is complete again. Then the server falls silent: each retry waits half of the time
+  // left.
   since = rig.kernel.clock().now();
   EXPECT_EQ(rig.dhcp->work(), since + seconds(500));
   rig.server.silent = 1000;
@@ -279,7 +280,7 @@ TEST(Dhcp, GivesTheLeaseBack) {
   EXPECT_EQ(rig.server.heard.size(), heard);
   EXPECT_FALSE(rig.dhcp->check(rig.owner).has_value());
 
-  // Without a namespace there is nobody to tell, and nothing is left.
+  // Without a namespace no server can be informed, and nothing stays behind.
   Rig gone;
   ASSERT_TRUE(gone.acquire().has_value());
   gone.packets.remove_netns(kNetns);

@@ -16,8 +16,6 @@ using doc::Value;
 using state::Attachment;
 using state::AttachmentStatus;
 
-constexpr cni::Version kCheckSince{0, 4, 0};
-
 std::string record_name(const std::string& ifname) {
   return fmt::format("{}{}#ipam", attach::kProgramPrefix, ifname);
 }
@@ -29,20 +27,6 @@ Result<std::optional<Attachment>> recorded(Engine& engine, const std::string& ke
   return std::optional<Attachment>{};
 }
 
-// The same members as in a result's "ips" and "routes".
-Value static_block(const cni::AddResult& result) {
-  const Value told = cni::to_value(result, cni::kLatest);
-  auto list = [&](std::string_view key) {
-    const Value* found = told.find(key);
-    return found != nullptr ? *found : Value::array();
-  };
-  Value block = Value::object();
-  block.set("type", "static");
-  block.set("addresses", list("ips"));
-  block.set("routes", list("routes"));
-  return block;
-}
-
 ForeignAddresses given(const cni::AddResult& answer, Attachment record) {
   ForeignAddresses given;
   for (const cni::Address& one : answer.addresses) {
@@ -51,7 +35,6 @@ ForeignAddresses given(const cni::AddResult& answer, Attachment record) {
   }
   given.addresses.result.routes = answer.routes;
   given.addresses.result.dns = answer.dns;
-  given.block = static_block(given.addresses.result);
   conclude(record, given.addresses.result);
   given.record = std::move(record);
   return given;
@@ -78,7 +61,7 @@ Outcome<cni::AddResult> ask(Engine& engine, const ForeignIpam& wanted) {
 std::optional<std::string> foreign_ipam(const Value& plugin) {
   const Value* ipam = plugin.is_object() ? plugin.find("ipam") : nullptr;
   if (ipam == nullptr || !ipam->is_object()) return std::nullopt;
-  std::string type = attach::text_in(*ipam, "type");
+  std::string type = doc::text_in(*ipam, "type");
   if (type.empty() || api::ipam_type(type).has_value()) return std::nullopt;
   return type;
 }
@@ -97,7 +80,7 @@ Outcome<ForeignAddresses> acquire_foreign(Engine& engine, const ForeignIpam& wan
     if (answer.has_value() && before->status == AttachmentStatus::kAttached) return given(*answer, std::move(*before));
     TRY_CNI(undo(engine, *before));
   }
-  // What cannot be run has nothing to undo: no record.
+  // A plugin that cannot be run leaves nothing to undo, so this check comes before the record.
   TRY_CNI(find_plugin(engine.kernel(), wanted.call.type, wanted.call.path));
   Attachment record = program_record(wanted.key, wanted.network, 0, wanted.call, wanted.version);
   record.interface = record_name(wanted.call.ifname);
@@ -127,14 +110,6 @@ Outcome<void> undo_foreign_ipam(Engine& engine, const std::string& key, const st
       if (one.interface == ifname) return {};
   }
   return release_foreign_ipam(engine, key, ifname);
-}
-
-Outcome<void> check_foreign_ipam(Engine& engine, const std::string& key, const std::string& ifname) {
-  std::optional<Attachment> record = TRY_CNI(recorded(engine, key, ifname));
-  if (!record.has_value()) return {};
-  auto version = cni::parse_version(TRY_CNI(version_of(*record)));
-  if (!version.has_value() || *version < kCheckSince) return {};
-  return execute(engine.kernel(), TRY_CNI(execution_of(*record, cni::Command::kCheck)));
 }
 
 }  // namespace railbed::agent

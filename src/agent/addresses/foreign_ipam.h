@@ -2,8 +2,8 @@
 // IPAM types that are not ours, for main plugins that are: executed as the CNI specification says.
 //
 // Why a record: as for every program that is executed, what its DEL needs is in the store before its ADD runs
-// (exec_records.h), under a name of its own beside the interface's. What it answered becomes a `static` block
-// of the plugin's configuration, so that attaching, comparing and checking see addresses like any others.
+// (exec_records.h), under a name of its own beside the interface's. What it answered are addresses and routes like any
+// others, for attaching, comparing and checking.
 // Threading: not in a turn, and not under the container's lock: the program may ask the agent for addresses.
 // ipam_lock() keeps requests for one container apart. Failure: as exec.h's.
 #pragma once
@@ -14,33 +14,31 @@
 
 namespace railbed::agent {
 
-// The plugin's ipam.type where it is none of ours; else nothing.
+// The plugin's ipam.type if railbed does not implement it; otherwise nullopt.
 std::optional<std::string> foreign_ipam(const doc::Value& plugin);
 
 std::unique_ptr<Engine::ContainerLock> ipam_lock(Engine& engine, const std::string& container);
 
 struct ForeignIpam {
   std::string key;      // state::Sandbox::key()
-  std::string network;  // what the interface's record is told
+  std::string network;  // for the interface's record
   Execution call;       // ADD of the IPAM type, with the whole configuration of the main plugin
-  std::string version;  // the configuration's
+  std::string version;  // of the configuration
 };
 struct ForeignAddresses {
   Addresses addresses;
-  doc::Value block;          // to stand in place of "ipam"
   state::Attachment record;  // concluded; the caller puts it once the interface is there
 };
-// An interface that has its addresses keeps them. After a failure, DEL has been run; where that failed too,
-// the record stays for the DEL that comes.
+// An interface that already has addresses keeps them. After a failure DEL has been run; if that failed too, the record
+// stays for the pod's DEL.
 cni::Outcome<ForeignAddresses> acquire_foreign(Engine& engine, const ForeignIpam& wanted);
 
 // Whether acquire_foreign() wrote this record for that interface.
 bool is_foreign_ipam(const state::Attachment& record, const std::string& ifname);
 
-// Runs DEL for what acquire_foreign() recorded of this interface. Nothing there is success.
+// Runs DEL for what acquire_foreign() recorded of this interface. No record is success.
 cni::Outcome<void> release_foreign_ipam(Engine& engine, const std::string& key, const std::string& ifname);
 // The same after an ADD that failed: an interface that is still recorded keeps its addresses.
 cni::Outcome<void> undo_foreign_ipam(Engine& engine, const std::string& key, const std::string& ifname);
-cni::Outcome<void> check_foreign_ipam(Engine& engine, const std::string& key, const std::string& ifname);
 
 }  // namespace railbed::agent

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One plugin of ours with an IPAM type that is not ours, as a runtime calls it.
+// One of railbed's plugins with an IPAM type that railbed does not implement, as a runtime calls it.
 #include "agent/addresses/foreign_ipam.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "agent/pod/plugin.h"
 #include "agent/test_requests.h"
 #include "doc/json.h"
 
@@ -40,7 +41,7 @@ class ForeignIpamTest : public RequestTest {
                                    R"(","ipam":{"type":"nv-ipam","poolName":"p"})" + members + "}"};
     auto config = cni::read_plugin_config(request.config);
     if (!config.has_value()) return std::unexpected(config.error());
-    return plugin_request(parts, request, *config);
+    return plugin_request(backends, request, *config);
   }
 };
 
@@ -64,7 +65,7 @@ TEST_F(ForeignIpamTest, AnswersItsAddressesAndGivesThemBackLast) {
   EXPECT_THAT(interfaces(), ElementsAre("exec:net1#ipam", "net1"));
   for (Phase phase : {Phase::kPrepare, Phase::kWait, Phase::kKernel, Phase::kExec})
     EXPECT_EQ(counted(phase, "macvlan"), 1) << phase_name(phase);
-  auto again = ask(cni::Command::kAdd);  // keeps what it has
+  auto again = ask(cni::Command::kAdd);  // keeps the addresses that it has
   ASSERT_TRUE(again.has_value()) << again.error().message;
   EXPECT_EQ(*again, *answer);
   EXPECT_TRUE(ask(cni::Command::kCheck).has_value());
@@ -131,7 +132,7 @@ TEST_F(ForeignIpamTest, TellsWhyGcFailed) {
 TEST_F(ForeignIpamTest, AnswersStatusAsItsIpamPluginDoes) {
   EXPECT_TRUE(ask(cni::Command::kStatus).has_value());
   install_failing("STATUS", 51);
-  EXPECT_TRUE(ask(cni::Command::kStatus).has_value());  // remembered
+  EXPECT_TRUE(ask(cni::Command::kStatus).has_value());  // the earlier answer is remembered
   auto other = ask(cni::Command::kStatus, "eth2");
   ASSERT_FALSE(other.has_value());
   EXPECT_EQ(other.error().code, cni::kUnavailableLimited);
@@ -141,7 +142,7 @@ TEST_F(ForeignIpamTest, AnswersStatusAsItsIpamPluginDoes) {
   EXPECT_THAT(runs, ElementsAre("nv-ipam STATUS", "nv-ipam STATUS", "nv-ipam STATUS"));
 }
 
-// kill -9 at every call of the ADD: the next agent's recovery and the DEL leave nothing.
+// kill -9 at every call of the ADD: the next agent's recovery and the DEL leave nothing behind.
 TEST_F(ForeignIpamTest, SurvivesAKillAtEveryCall) {
   std::string before = kernel.snapshot();
   for (int calls = 0;; ++calls) {

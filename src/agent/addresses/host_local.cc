@@ -11,9 +11,9 @@
 namespace railbed::agent {
 namespace {
 
-// The original holds its lock for milliseconds.
+// The original plugin holds its lock for milliseconds.
 constexpr std::chrono::milliseconds kLockWait{2000};
-// Another plugin that ignores the lock may take addresses away under our hands so many times.
+// How often another plugin that ignores the lock may take the chosen address before us.
 constexpr int kMostTries = 16;
 constexpr unsigned kDirectoryMode = 0755;
 constexpr unsigned kFileMode = 0600;
@@ -35,8 +35,8 @@ HostLocal::Holder holder_in(const IpAddress& address, const std::string& content
   return {address, text.substr(0, end), text.substr(end + 2)};
 }
 
-// How somebody whom we do not know by a pod's name stands in messages, and in the allocator. No key of a
-// sandbox has a blank.
+// The owner of a file whose pod is unknown, for messages and the allocator. The blank keeps it apart from the keys of
+// sandboxes, which have none.
 ipam::Owner owner_of(const HostLocal::Holder& holder) {
   return {"of container " + holder.container_id, holder.ifname};
 }
@@ -54,7 +54,7 @@ std::string path_of(const std::string& directory, const IpAddress& address) {
   return fmt::format("{}/{}", directory, address);
 }
 
-// Both come from configurations that people write.
+// Both parts come from configurations that people write, so neither may lead outside of the base directory.
 Result<std::string> directory_of(const std::string& data_dir, const std::string& network) {
   std::string base = data_dir.empty() ? kHostLocalDirectory : data_dir;
   while (base.size() > 1 && base.ends_with('/')) base.pop_back();
@@ -87,7 +87,7 @@ void HostLocal::remember(const std::string& directory) {
     seen_[directory].stamp = {};
 }
 
-// Under the directory's lock.
+// Needs the directory's lock.
 Result<void> HostLocal::look(Engine::Turn& turn, const std::string& directory, const std::string& network) {
   const std::string pool = pool_of_network(network);
   const uint64_t loads = turn.addresses().loads();
@@ -118,38 +118,41 @@ Result<void> HostLocal::look(Engine::Turn& turn, const std::string& directory, c
 }
 
 // What the original gave this very interface is its own: it was attached before the machine was switched over.
-void HostLocal::look_for_own(Engine::Turn& turn, const Asked& asked) {
-  const std::string pool = pool_of_network(asked.network);
+void HostLocal::look_for_own(Engine::Turn& turn, const Reservation& reservation) {
+  const std::string pool = pool_of_network(reservation.claim.network);
   const ipam::Owner by_container =
-      owner_of({.container_id = container_of(asked.owner), .ifname = asked.owner.interface});
-  for (const auto& [address, holder] : seen_[asked.directory].files) {
+      owner_of({.container_id = container_of(reservation.claim.owner), .ifname = reservation.claim.owner.interface});
+  for (const auto& [address, holder] : seen_[reservation.directory].files) {
     if (owner_of(holder) != by_container || turn.addresses().holder(pool, address) != by_container) continue;
     turn.addresses().give_back(pool, address);
-    turn.addresses().take(pool, address, asked.owner);
+    turn.addresses().take(pool, address, reservation.claim.owner);
   }
 }
 
 // Leases and notes; inside a transaction.
-Result<void> HostLocal::choose(Engine::Turn& turn, Asked& asked) {
-  asked.chosen = TRY(turn.addresses().allocate(asked.config, asked.network, asked.requested, asked.owner));
-  const std::string content = content_of(container_of(asked.owner), asked.owner.interface);
-  for (const ipam::Assigned& one : asked.chosen) {
+Result<void> HostLocal::choose(Engine::Turn& turn, Reservation& reservation) {
+  reservation.chosen = TRY(turn.addresses().allocate(reservation.claim.config, reservation.claim.network,
+                                                     reservation.claim.requested, reservation.claim.owner));
+  const std::string content = content_of(container_of(reservation.claim.owner), reservation.claim.owner.interface);
+  for (const ipam::Assigned& one : reservation.chosen) {
     if (one.pool.empty()) continue;
     const IpAddress& address = one.address.address;
-    TRY(turn.store().put_lease({one.pool, address, asked.owner.pod, asked.owner.interface}));
-    TRY(turn.store().put_note(key_of(FileNote{asked.owner, path_of(asked.directory, address)}), content));
+    TRY(turn.store().put_lease({one.pool, address, reservation.claim.owner.pod, reservation.claim.owner.interface}));
+    TRY(turn.store().put_note(key_of(FileNote{reservation.claim.owner, path_of(reservation.directory, address)}),
+                              content));
   }
   return {};
 }
 
 // False when somebody who does not hold the lock was faster.
-Result<bool> HostLocal::write_files(const Asked& asked) {
-  const std::vector<ipam::Assigned>& chosen = asked.chosen;
-  const HostLocal::Holder mine{.container_id = container_of(asked.owner), .ifname = asked.owner.interface};
+Result<bool> HostLocal::write_files(const Reservation& reservation) {
+  const std::vector<ipam::Assigned>& chosen = reservation.chosen;
+  const HostLocal::Holder mine{.container_id = container_of(reservation.claim.owner),
+                               .ifname = reservation.claim.owner.interface};
   for (size_t set = 0; set < chosen.size(); ++set) {
     if (chosen[set].pool.empty()) continue;
     const IpAddress& address = chosen[set].address.address;
-    const std::string path = path_of(asked.directory, address);
+    const std::string path = path_of(reservation.directory, address);
     Result<void> made = disk_.create(path, content_of(mine.container_id, mine.ifname), kFileMode);
     if (!made.has_value() && made.error().code == Code::kConflict) {
       Holder there = holder_in(address, TRY(disk_.read(path)));
@@ -157,8 +160,9 @@ Result<bool> HostLocal::write_files(const Asked& asked) {
       continue;
     }
     if (!made.has_value()) return fail(std::move(made.error()));
-    seen_[asked.directory].files.insert_or_assign(address, Holder{address, mine.container_id, mine.ifname});
-    TRY(disk_.replace(fmt::format("{}/last_reserved_ip.{}", asked.directory, set), address.to_string(), kFileMode));
+    seen_[reservation.directory].files.insert_or_assign(address, Holder{address, mine.container_id, mine.ifname});
+    TRY(disk_.replace(fmt::format("{}/last_reserved_ip.{}", reservation.directory, set), address.to_string(),
+                      kFileMode));
   }
   return true;
 }
@@ -166,7 +170,7 @@ Result<bool> HostLocal::write_files(const Asked& asked) {
 Result<void> HostLocal::hold(const std::string& directory, Locks& locks) {
   if (locks.contains(directory)) return {};
   Result<std::unique_ptr<os::DiskLock>> lock = disk_.lock(directory + "/lock", kLockWait);
-  if (!lock.has_value() && lock.error().code == Code::kNotFound) {  // somebody has cleaned up
+  if (!lock.has_value() && lock.error().code == Code::kNotFound) {  // the directory was removed
     TRY(disk_.make_directories(directory, kDirectoryMode));
     lock = disk_.lock(directory + "/lock", kLockWait);
   }
@@ -174,66 +178,57 @@ Result<void> HostLocal::hold(const std::string& directory, Locks& locks) {
   return {};
 }
 
-Result<HostLocal::Asked> HostLocal::begin(Engine::Turn& turn, Locks& locks, const api::IpamConfig& config,
-                                          const std::string& data_dir, const std::string& network,
-                                          const std::vector<std::string>& requested, const ipam::Owner& owner) {
-  Asked asked{.config = config, .network = network, .requested = requested, .owner = owner};
-  asked.directory = TRY(directory_of(data_dir, network));
-  if (!seen_.contains(asked.directory)) TRY(disk_.make_directories(asked.directory, kDirectoryMode));
-  TRY(hold(asked.directory, locks).context("network {}", network));
-  asked.had = TRY(has_lease(turn.store(), owner));
-  TRY(look(turn, asked.directory, network));
-  if (!seen_[asked.directory].noted) TRY(turn.store().put_note(kDirectoryNotes + asked.directory, network));
-  look_for_own(turn, asked);
-  Result<void> chosen = choose(turn, asked);
-  if (chosen.has_value()) return asked;
-  if (!asked.had) turn.addresses().release(owner);
+Result<HostLocal::Reservation> HostLocal::begin(Engine::Turn& turn, Locks& locks, const std::string& data_dir,
+                                                ipam::AddressClaim claim) {
+  Reservation reservation{.claim = std::move(claim), .directory = {}, .chosen = {}};
+  const std::string& network = reservation.claim.network;
+  const std::string& directory = reservation.directory = TRY(directory_of(data_dir, network));
+  if (!seen_.contains(directory)) TRY(disk_.make_directories(directory, kDirectoryMode));
+  TRY(hold(directory, locks).context("network {}", network));
+  reservation.had = TRY(has_lease(turn.store(), reservation.claim.owner));
+  TRY(look(turn, directory, network));
+  if (!seen_[directory].noted) TRY(turn.store().put_note(kDirectoryNotes + directory, network));
+  look_for_own(turn, reservation);
+  Result<void> chosen = choose(turn, reservation);
+  if (chosen.has_value()) return reservation;
+  if (!reservation.had) turn.addresses().release(reservation.claim.owner);
   return fail(std::move(chosen.error()));
 }
 
-Result<std::vector<ipam::Assigned>> HostLocal::allocate(Engine::Turn& turn, const api::IpamConfig& config,
-                                                        const std::string& data_dir, const std::string& network,
-                                                        const std::vector<std::string>& requested,
-                                                        const ipam::Owner& owner) {
-  Locks locks;
+Result<void> HostLocal::choose_again(Engine::Turn& turn, Reservation& reservation) {
+  TRY(look(turn, reservation.directory, reservation.claim.network));
+  look_for_own(turn, reservation);
   auto transaction = TRY(state::Transaction::begin(turn.store()));
-  Asked asked = TRY(begin(turn, locks, config, data_dir, network, requested, owner));
-  TRY(transaction.commit());
-  return finish(turn, asked);
-}
-
-Result<void> HostLocal::choose_again(Engine::Turn& turn, Asked& asked) {
-  TRY(look(turn, asked.directory, asked.network));
-  look_for_own(turn, asked);
-  auto transaction = TRY(state::Transaction::begin(turn.store()));
-  TRY(choose(turn, asked));
+  TRY(choose(turn, reservation));
   return transaction.commit();
 }
 
-Result<std::vector<ipam::Assigned>> HostLocal::finish(Engine::Turn& turn, Asked& asked) {
-  seen_[asked.directory].noted = true;
+Result<std::vector<ipam::Assigned>> HostLocal::finish(Engine::Turn& turn, Reservation& reservation) {
+  seen_[reservation.directory].noted = true;
   for (int tries = 0; tries < kMostTries; ++tries) {
-    Result<void> chosen = tries == 0 ? Result<void>{} : choose_again(turn, asked);
-    Result<bool> written = chosen.has_value() ? write_files(asked) : Result<bool>(fail(std::move(chosen.error())));
+    Result<void> chosen = tries == 0 ? Result<void>{} : choose_again(turn, reservation);
+    Result<bool> written =
+        chosen.has_value() ? write_files(reservation) : Result<bool>(fail(std::move(chosen.error())));
     if (written.has_value() && *written) {
-      remember(asked.directory);
-      return asked.chosen;
+      remember(reservation.directory);
+      return reservation.chosen;
     }
-    seen_[asked.directory].stamp = {};  // look again
+    seen_[reservation.directory].stamp = {};  // look again
     // What the interface had before stays; of what is new, nothing does.
-    if (!asked.had) {
-      TRY(remove_files(turn, asked.owner, true));
-      TRY(forget(turn, {asked.owner}));
+    if (!reservation.had) {
+      TRY(remove_files(turn, reservation.claim.owner, true));
+      TRY(forget(turn, {reservation.claim.owner}));
     }
     if (!written.has_value()) return fail(std::move(written.error()));
-    if (asked.had)
+    if (reservation.had)
       return fail(Code::kConflict, "network {}: a file in {} gives an address of pod {}, interface {} to somebody else",
-                  asked.network, asked.directory, asked.owner.pod, asked.owner.interface);
+                  reservation.claim.network, reservation.directory, reservation.claim.owner.pod,
+                  reservation.claim.owner.interface);
   }
   return fail(Error{.code = Code::kBusy,
                     .message = fmt::format("network {}: {} times, somebody took the address that "
                                            "was about to be given, in {}",
-                                           asked.network, kMostTries, asked.directory),
+                                           reservation.claim.network, kMostTries, reservation.directory),
                     .hint = "something writes there without holding the file `lock`"});
 }
 
@@ -243,14 +238,14 @@ Result<void> HostLocal::remove_files(Engine::Turn& turn, const ipam::Owner& owne
     const std::string directory = parent(path);
     Result<std::unique_ptr<os::DiskLock>> lock(nullptr);
     if (!locked) lock = disk_.lock(directory + "/lock", kLockWait);
-    if (!lock.has_value() && lock.error().code == Code::kNotFound) continue;  // the directory is gone
+    if (!lock.has_value() && lock.error().code == Code::kNotFound) continue;  // the directory was removed
     if (!lock.has_value()) return fail(std::move(lock.error()));
     auto known = seen_.find(directory);
     Result<os::FileStamp> stamp = disk_.stamp(directory);
     bool was_current = known != seen_.end() && stamp.has_value() && *stamp == known->second.stamp;
     Result<std::string> there = disk_.read(path);
     if (!there.has_value() && there.error().code != Code::kNotFound) return fail(std::move(there.error()));
-    if (!there.has_value() || trimmed(*there) != trimmed(content)) continue;  // somebody else's by now
+    if (!there.has_value() || trimmed(*there) != trimmed(content)) continue;  // it belongs to another owner by now
     TRY(disk_.remove(path));
     if (!was_current) continue;
     if (auto address = IpAddress::parse(path.substr(directory.size() + 1))) known->second.files.erase(*address);
@@ -287,7 +282,7 @@ Result<void> HostLocal::release_foreign(Engine::Turn& turn, const std::string& d
     if (holder.container_id == container_id && (holder.ifname == ifname || holder.ifname.empty()))
       theirs.push_back(holder);
   for (const Holder& one : theirs) {
-    // One that we have a lease for goes with its lease.
+    // A file with a lease of ours is removed together with the lease, not here.
     if (turn.addresses().holder(pool, one.address) != owner_of(one)) continue;
     TRY(disk_.remove(path_of(directory, one.address)));
     turn.addresses().give_back(pool, one.address);
@@ -308,7 +303,7 @@ Result<std::vector<HostLocal::Holder>> HostLocal::holders(Engine::Turn& turn, co
   return all;
 }
 
-// A note: the file is there with its lease, or neither is.
+// Completes what a note announces: with its lease the file must exist, without it neither may.
 Result<void> HostLocal::finish_file(Engine::Turn& turn, const std::string& key, const std::string& content) {
   std::optional<FileNote> note = file_note(key);
   if (!note.has_value()) return {};

@@ -32,42 +32,33 @@ class HostLocal {
   // `disk` must outlive this.
   explicit HostLocal(os::Disk& disk) : disk_(disk) {}
 
-  // At the agent's start, after attach::recover: what is in the directories that were seen before is taken,
-  // and files and leases are made to agree. A lease that is neither an attachment's nor of a foreign plugin's
-  // request is what a killed ADD left, and goes.
+  // At the agent's start, after attach::recover: marks the addresses in all known directories as taken, and makes files
+  // and leases agree. A lease that belongs neither to an attachment nor to a foreign plugin's request is left from a
+  // killed ADD and is removed.
   Result<void> recover(Engine::Turn& turn);
 
   // Addresses come in two steps, so that all networks of a pod share one transaction. begin(), inside the
   // caller's transaction: chosen, with lease and note. finish(), after its commit: with their files. Locks
   // are kept from the first begin() to the last finish(). When the transaction is not committed, release()
-  // forgets what was chosen. `data_dir` empty: the usual one. `network` is the configuration's "name".
+  // forgets what was chosen. `data_dir` empty: the usual one. The claim's network is the configuration's "name".
   using Locks = std::map<std::string, std::unique_ptr<os::DiskLock>>;  // by directory
-  struct Asked {
-    api::IpamConfig config;
-    std::string network;
-    std::vector<std::string> requested;
-    ipam::Owner owner;
+  struct Reservation {
+    ipam::AddressClaim claim;
     std::string directory;
     bool had = false;  // a lease, before
     std::vector<ipam::Assigned> chosen;
   };
-  Result<Asked> begin(Engine::Turn& turn, Locks& locks, const api::IpamConfig& config, const std::string& data_dir,
-                      const std::string& network, const std::vector<std::string>& requested, const ipam::Owner& owner);
-  Result<std::vector<ipam::Assigned>> finish(Engine::Turn& turn, Asked& asked);
-
-  // Both, for one interface.
-  Result<std::vector<ipam::Assigned>> allocate(Engine::Turn& turn, const api::IpamConfig& config,
-                                               const std::string& data_dir, const std::string& network,
-                                               const std::vector<std::string>& requested, const ipam::Owner& owner);
+  Result<Reservation> begin(Engine::Turn& turn, Locks& locks, const std::string& data_dir, ipam::AddressClaim claim);
+  Result<std::vector<ipam::Assigned>> finish(Engine::Turn& turn, Reservation& reservation);
 
   // Gives back files, leases and addresses of the owners. Nothing there is success.
   Result<void> release(Engine::Turn& turn, const std::vector<ipam::Owner>& owners);
 
-  // Files that the original wrote for this attachment. None is success.
+  // Removes files that the original plugin wrote for this attachment. None is success.
   Result<void> release_foreign(Engine::Turn& turn, const std::string& data_dir, const std::string& network,
                                const std::string& container_id, const std::string& ifname);
 
-  // Who has files in the network's directory.
+  // The owner of a file in the network's directory.
   struct Holder {
     IpAddress address;
     std::string container_id;
@@ -78,17 +69,17 @@ class HostLocal {
 
  private:
   struct Directory {
-    os::FileStamp stamp;  // of what was read last
-    uint64_t loads = 0;   // Allocator::loads() at that time
-    bool noted = false;   // in the store, for recover()
+    os::FileStamp stamp;  // at the last reading
+    uint64_t loads = 0;   // Allocator::loads() at the last reading
+    bool noted = false;   // the store knows the directory, so recover() visits it
     std::map<IpAddress, Holder> files;
   };
   Result<void> hold(const std::string& directory, Locks& locks);
   Result<void> look(Engine::Turn& turn, const std::string& directory, const std::string& network);
-  void look_for_own(Engine::Turn& turn, const Asked& asked);
-  Result<void> choose(Engine::Turn& turn, Asked& asked);
-  Result<void> choose_again(Engine::Turn& turn, Asked& asked);
-  Result<bool> write_files(const Asked& asked);
+  void look_for_own(Engine::Turn& turn, const Reservation& reservation);
+  Result<void> choose(Engine::Turn& turn, Reservation& reservation);
+  Result<void> choose_again(Engine::Turn& turn, Reservation& reservation);
+  Result<bool> write_files(const Reservation& reservation);
   Result<void> remove_files(Engine::Turn& turn, const ipam::Owner& owner, bool locked);
   Result<void> forget(Engine::Turn& turn, const std::vector<ipam::Owner>& owners);
   Result<void> finish_file(Engine::Turn& turn, const std::string& key, const std::string& content);

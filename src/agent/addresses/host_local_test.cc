@@ -27,6 +27,16 @@ api::IpamConfig config_of(std::vector<const char*> subnets) {
   return config;
 }
 
+// Both steps, for one interface.
+Result<std::vector<ipam::Assigned>> allocate(HostLocal& host_local, Engine::Turn& turn, const ipam::AddressClaim& claim,
+                                             const std::string& data_dir = "") {
+  HostLocal::Locks locks;
+  auto transaction = TRY(state::Transaction::begin(turn.store()));
+  HostLocal::Reservation reservation = TRY(host_local.begin(turn, locks, data_dir, claim));
+  TRY(transaction.commit());
+  return host_local.finish(turn, reservation);
+}
+
 // An agent that can be started again over what the last one left.
 struct Rig {
   Rig() { restart(); }
@@ -41,7 +51,7 @@ struct Rig {
   std::string allocate(const ipam::Owner& owner, const api::IpamConfig& config,
                        const std::vector<std::string>& requested = {}) {
     Engine::Turn now = turn();
-    auto given = host_local->allocate(now, config, "", "mynet", requested, owner);
+    auto given = agent::allocate(*host_local, now, {owner, "mynet", config, requested});
     if (!given.has_value()) return given.error().to_string();
     std::string text;
     for (const ipam::Assigned& one : *given) text += (text.empty() ? "" : " ") + one.address.to_string();
@@ -76,7 +86,7 @@ TEST(HostLocal, WritesWhatTheOriginalWrites) {
                                      {kDir + "/last_reserved_ip.0", "10.0.0.1"},
                                      {kDir + "/last_reserved_ip.1", "fd00::1"},
                                      {kDir + "/lock", ""}}));
-  // Once more for the same interface is the same; another one gets the next.
+  // A second call for the same interface gives the same addresses; another interface gets the next ones.
   EXPECT_EQ(rig.allocate({"default/a@c1", "net1"}, config), "10.0.0.1/29 fd00::1/64");
   EXPECT_EQ(rig.allocate({"default/a@c1", "net2"}, config), "10.0.0.2/29 fd00::2/64");
   EXPECT_EQ(rig.disk.files().at(kDir + "/10.0.0.2"), "c1\r\nnet2");
@@ -92,24 +102,24 @@ TEST(HostLocal, WhatTheOriginalGaveIsTaken) {
   Rig rig;
   ASSERT_TRUE(rig.disk.make_directories(kDir, 0755).has_value());
   rig.disk.put(kDir + "/10.0.0.1", "old\r\neth0");
-  rig.disk.put(kDir + "/10.0.0.2", "older\n");  // a version without interfaces
+  rig.disk.put(kDir + "/10.0.0.2", "older\n");  // written by a version without interfaces
   api::IpamConfig config = config_of({"10.0.0.0/29"});
   EXPECT_EQ(rig.allocate({"default/a@c1", "net1"}, config), "10.0.0.3/29");
   EXPECT_EQ(rig.allocate({"default/b@c2", "net1"}, config, {"10.0.0.1"}),
             "network mynet: the requested address 10.0.0.1 belongs to pod of container old, interface eth0");
-  // It gives one more and takes one back while we run; nobody but the directory's time tells.
+  // The original plugin adds one file and removes another while the agent runs; only the directory's time shows it.
   rig.disk.put(kDir + "/10.0.0.4", "new\r\neth0");
   ASSERT_TRUE(rig.disk.remove(kDir + "/10.0.0.1").has_value());
   EXPECT_EQ(rig.allocate({"default/b@c2", "net1"}, config), "10.0.0.1/29");
   EXPECT_EQ(rig.allocate({"default/c@c3", "net1"}, config), "10.0.0.5/29");
-  // What it gave this very interface before the switch is the interface's own.
+  // The address that the original gave to this very interface before the switch stays with it.
   EXPECT_EQ(rig.allocate({"default/d@new", "eth0"}, config), "10.0.0.4/29");
   EXPECT_EQ(rig.store->leases_of("default/d@new")->size(), 1u);
 
   Engine::Turn turn = rig.turn();
   ASSERT_TRUE(rig.host_local->release_foreign(turn, "", "mynet", "older", "eth7").has_value());
   EXPECT_FALSE(rig.disk.files().contains(kDir + "/10.0.0.2"));
-  // One of ours is not removed as somebody else's.
+  // A file of ours is not removed as a foreign one.
   ASSERT_TRUE(rig.host_local->release_foreign(turn, "", "mynet", "c1", "net1").has_value());
   EXPECT_TRUE(rig.disk.files().contains(kDir + "/10.0.0.3"));
   ASSERT_TRUE(rig.host_local->release_foreign(turn, "", "nothere", "c1", "net1").has_value());
@@ -128,13 +138,13 @@ TEST(HostLocal, ReadsTheDirectoryOnlyWhenSomethingChanged) {
   rig.disk.put(kDir + "/10.0.9.9", "old\r\neth0");
   rig.allocate({"default/x@x", "net1"}, config);
   EXPECT_EQ(rig.disk.lists(), 2);
-  // Leases that were read anew from the state do not make the others' addresses free.
+  // Reading the leases anew from the state does not free the addresses of other plugins.
   rig.engine = std::make_unique<Engine>(*rig.kernel, rig.mortal, *rig.blocks);
   EXPECT_EQ(rig.allocate({"default/y@y", "net1"}, config, {"10.0.9.9"}).substr(0, 57),
             "network mynet: the requested address 10.0.9.9 belongs to ");
 }
 
-// Somebody who does not hold the lock: the file itself decides.
+// A plugin that ignores the lock: the existence of the file decides.
 class Rival : public os::FakeDisk {
  public:
   Result<void> create(const std::string& path, std::string_view content, unsigned mode) override {
@@ -155,12 +165,12 @@ TEST(HostLocal, AFileThatAppearsMeanwhileIsRespected) {
   Engine engine(kernel, *store, *blocks);
   HostLocal host_local(disk);
   Engine::Turn turn = std::move(*engine.turn(milliseconds(0)));
-  auto given = host_local.allocate(turn, config_of({"10.0.0.0/29"}), "", "mynet", {}, {"default/a@c1", "net1"});
+  auto given = allocate(host_local, turn, {{"default/a@c1", "net1"}, "mynet", config_of({"10.0.0.0/29"}), {}});
   ASSERT_TRUE(given.has_value()) << given.error().to_string();
   EXPECT_EQ(given->front().address.to_string(), "10.0.0.3/29");
   EXPECT_EQ(store->all_leases()->size(), 1u);
   disk.rivals_ = 100;
-  auto none = host_local.allocate(turn, config_of({"10.1.0.0/24"}), "", "mynet", {}, {"default/b@c2", "net1"});
+  auto none = allocate(host_local, turn, {{"default/b@c2", "net1"}, "mynet", config_of({"10.1.0.0/24"}), {}});
   ASSERT_FALSE(none.has_value());
   EXPECT_EQ(none.error().code, Code::kBusy);
   EXPECT_EQ(store->all_leases()->size(), 1u);
@@ -171,11 +181,12 @@ TEST(HostLocal, RefusesPathsThatLeadElsewhere) {
   Engine::Turn turn = rig.turn();
   api::IpamConfig config = config_of({"10.0.0.0/29"});
   for (const char* network : {"../etc", "a/b", "", "."})
-    EXPECT_FALSE(rig.host_local->allocate(turn, config, "", network, {}, {"a@b", "net1"}).has_value()) << network;
+    EXPECT_FALSE(allocate(*rig.host_local, turn, {{"a@b", "net1"}, network, config, {}}).has_value()) << network;
   for (const char* directory : {"relative", "/var/../etc", "/a/.."})
-    EXPECT_FALSE(rig.host_local->allocate(turn, config, directory, "n", {}, {"a@b", "net1"}).has_value()) << directory;
+    EXPECT_FALSE(allocate(*rig.host_local, turn, {{"a@b", "net1"}, "n", config, {}}, directory).has_value())
+        << directory;
   EXPECT_TRUE(rig.disk.files().empty());
-  ASSERT_TRUE(rig.host_local->allocate(turn, config, "/data//", "n", {}, {"a@b", "net1"}).has_value());
+  ASSERT_TRUE(allocate(*rig.host_local, turn, {{"a@b", "net1"}, "n", config, {}}, "/data//").has_value());
   EXPECT_TRUE(rig.disk.files().contains("/data/n/10.0.0.1"));
 }
 
@@ -191,17 +202,17 @@ TEST(HostLocal, AFullRangeAndAHeldLockLeaveNothing) {
   rig.disk.hold_lock(kDir + "/lock", true);
   EXPECT_THAT(rig.allocate({"default/c@c3", "net1"}, config), testing::HasSubstr("another process has held"));
   EXPECT_FALSE(rig.release({"default/a@c1", "net1"}).has_value());
-  EXPECT_EQ(rig.store->all_leases()->size(), 4u);  // the file is still there, and so is the lease
+  EXPECT_EQ(rig.store->all_leases()->size(), 4u);  // the file still exists, and so does the lease
 }
 
-// --- Killed anywhere.
+// --- Killed at any step.
 
 struct Pod {
   ipam::Owner owner;
   bool attached = false;
 };
 
-// Addresses, records and files tell the same story.
+// Leases, notes and files agree with each other.
 void expect_agreement(Rig& rig, const std::set<ipam::Owner>& attached, const std::string& where) {
   Files files = rig.disk.files();
   std::set<ipam::Owner> holders;
@@ -223,17 +234,17 @@ void expect_agreement(Rig& rig, const std::set<ipam::Owner>& attached, const std
   EXPECT_TRUE(files.contains(kDir + "/10.0.0.3")) << where;
 }
 
-// ADD as attach does it: addresses, then the record. DEL: the record and its leases, then the files.
+// ADD as attach does it: addresses, then the record. DEL: the record with its leases, then the files.
 bool step(Rig& rig, Pod& pod, const api::IpamConfig& config) {
   auto turn = rig.engine->turn(milliseconds(0));
   if (!turn.has_value()) return false;
   if (!pod.attached) {
-    if (!rig.host_local->allocate(*turn, config, "", "mynet", {}, pod.owner).has_value()) return false;
+    if (!allocate(*rig.host_local, *turn, {pod.owner, "mynet", config, {}}).has_value()) return false;
     state::Attachment record{.pod = pod.owner.pod, .interface = pod.owner.interface};
     if (!rig.mortal.put_attachment(record).has_value()) return false;
   } else {
     if (!rig.mortal.forget_attachment(pod.owner.pod, pod.owner.interface).has_value()) return false;
-    pod.attached = false;  // from here on it must go, now or at the next start
+    pod.attached = false;  // from here on the addresses must be freed, now or at the next start
     return rig.host_local->release(*turn, {pod.owner}).has_value();
   }
   pod.attached = true;
@@ -273,7 +284,7 @@ TEST(HostLocal, KilledAnywhereItLosesAndDoublesNothing) {
   EXPECT_GT(kills, 1000);
 }
 
-// Killed again while it recovers.
+// Killed once more during the recovery.
 TEST(HostLocal, RecoveryItselfMayBeKilled) {
   api::IpamConfig config = config_of({"10.0.0.0/27"});
   for (int first = 0; first < 6; ++first)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our IPAM types for main plugins of others (bridge, ptp, …) that call the shim as `host-local`, `static`,
-// `whereabouts` or `dhcp`.
-//
-// A note says which requests came this way: DEL may come without the pod's name, and GC is about one network.
+#include "agent/addresses/ipam.h"
+
 #include <algorithm>
 
 #include "agent/addresses/address_notes.h"
@@ -19,13 +17,13 @@ namespace railbed::agent {
 namespace {
 
 constexpr std::chrono::seconds kShortWait{30};
-// A server that answers at once may be behind a switch port that does not forward for half a minute.
+// A DHCP server may be behind a switch port that does not forward for the first half minute.
 constexpr std::chrono::seconds kDhcpWait{60};
 
 class IpamRequest {
  public:
-  IpamRequest(Parts& parts, const cni::Request& request, const cni::PluginConfig& config)
-      : parts_(parts), request_(request), config_(config) {
+  IpamRequest(Backends& backends, const cni::Request& request, const cni::PluginConfig& config)
+      : backends_(backends), request_(request), config_(config) {
     const doc::Value* ipam = config.object.is_object() ? config.object.find("ipam") : nullptr;
     if (ipam != nullptr) ipam_ = *ipam;
     note_ = {config.network, request.container_id, request.ifname};
@@ -35,7 +33,7 @@ class IpamRequest {
     if (request_.command == cni::Command::kStatus) return "";
     TRY_CNI(check_type());
     if (request_.command == cni::Command::kGc) return gc();
-    auto one_at_a_time = parts_.engine.container(request_.container_id);
+    auto one_at_a_time = backends_.engine.container(request_.container_id);
     switch (request_.command) {
       case cni::Command::kAdd:
         return add();
@@ -50,19 +48,19 @@ class IpamRequest {
 
  private:
   cni::Outcome<void> check_type() const {
-    const std::string told = attach::text_in(ipam_, "type");
+    const std::string told = doc::text_in(ipam_, "type");
     if (told == request_.type) return {};
     return std::unexpected(cni::Failure{.code = cni::kInvalidConfig,
                                         .message = fmt::format("network {} has ipam type \"{}\", and \"{}\" was called",
                                                                config_.network, told, request_.type)});
   }
 
-  Result<Engine::Turn> turn() { return parts_.engine.turn(kShortWait); }
+  Result<Engine::Turn> turn() { return backends_.engine.turn(kShortWait); }
   Result<Engine::Turn> waited_turn() {
-    PhaseTimer timer(parts_.metrics, request_.type, Phase::kWait);
+    PhaseTimer timer(backends_.metrics, request_.type, Phase::kWait);
     return turn();
   }
-  std::string data_dir() const { return attach::text_in(ipam_, "dataDir"); }
+  std::string data_dir() const { return doc::text_in(ipam_, "dataDir"); }
 
   cni::Outcome<std::string> add() {
     ipam::Owner owner{sandbox_of(request_).key(), request_.ifname};
@@ -74,15 +72,15 @@ class IpamRequest {
     Result<Addresses> addresses = given(turn, owner);
     if (addresses.has_value()) return cni::to_json(addresses->result, config_.version);
     if (is_new) {
-      TRY_CNI(release_addresses(turn, parts_.host_local, {owner}));
+      TRY_CNI(release_addresses(turn, backends_.host_local, {owner}));
       TRY_CNI(turn.store().forget_note(key));
     }
     return std::unexpected(cni::failure_of(addresses.error()));
   }
 
   Result<Addresses> given(Engine::Turn& turn, const ipam::Owner& owner) {
-    PhaseTimer timer(parts_.metrics, request_.type, Phase::kAddresses);
-    Addresses addresses = TRY(addresses_for(turn, parts_.host_local, address_request(request_, config_, owner)));
+    PhaseTimer timer(backends_.metrics, request_.type, Phase::kAddresses);
+    Addresses addresses = TRY(addresses_for(turn, backends_.host_local, address_request(request_, config_, owner)));
     auto transaction = TRY(state::Transaction::begin(turn.store()));
     for (const ipam::Assigned& one : addresses.assigned)
       if (!one.pool.empty()) TRY(turn.store().put_lease({one.pool, one.address.address, owner.pod, owner.interface}));
@@ -95,19 +93,19 @@ class IpamRequest {
       Engine::Turn turn = TRY_CNI(waited_turn());
       TRY_CNI(turn.store().put_note(key_of(note_), owner.pod));
     }
-    PhaseTimer timer(parts_.metrics, request_.type, Phase::kLease);
-    Result<cni::AddResult> result = parts_.dhcp.acquire({.owner = owner,
-                                                         .container_id = request_.container_id,
-                                                         .network = config_.network,
-                                                         .netns_path = request_.netns,
-                                                         .ipam = ipam_,
-                                                         .cni_args = request_.args},
-                                                        parts_.engine.kernel().clock().now() + kDhcpWait);
+    PhaseTimer timer(backends_.metrics, request_.type, Phase::kLease);
+    Result<cni::AddResult> result = backends_.dhcp.acquire({.owner = owner,
+                                                            .container_id = request_.container_id,
+                                                            .network = config_.network,
+                                                            .netns_path = request_.netns,
+                                                            .ipam = ipam_,
+                                                            .cni_args = request_.args},
+                                                           backends_.engine.kernel().clock().now() + kDhcpWait);
     if (result.has_value()) return cni::to_json(*result, config_.version);
     return std::unexpected(cni::failure_of(result.error()));
   }
 
-  // Who was recorded under this container and interface; without a record, who it would have been.
+  // The owner recorded under this container and interface; without a record, the one that this request implies.
   Result<ipam::Owner> owner(state::Store& store, const RequestNote& note) {
     std::optional<std::string> pod = TRY(store.note(key_of(note)));
     if (pod.has_value()) return ipam::Owner{*pod, note.ifname};
@@ -120,12 +118,12 @@ class IpamRequest {
     {
       Engine::Turn turn = TRY(this->turn());
       owner = TRY(this->owner(turn.store(), note));
-      TRY(release_addresses(turn, parts_.host_local, {owner}));
+      TRY(release_addresses(turn, backends_.host_local, {owner}));
       TRY(release_adopted(turn, {note.container_id, state::Sandbox::of_key(owner.pod).pod, note.ifname}));
       if (request_.type == "host-local")
-        TRY(parts_.host_local.release_foreign(turn, data_dir(), note.network, note.container_id, note.ifname));
+        TRY(backends_.host_local.release_foreign(turn, data_dir(), note.network, note.container_id, note.ifname));
     }
-    if (request_.type == "dhcp") TRY(parts_.dhcp.release(owner));
+    if (request_.type == "dhcp") TRY(backends_.dhcp.release(owner));
     Engine::Turn turn = TRY(this->turn());
     return turn.store().forget_note(key_of(note));
   }
@@ -142,14 +140,14 @@ class IpamRequest {
       {
         Engine::Turn over = std::move(turn);
       }
-      TRY_CNI(parts_.dhcp.check(owner));
+      TRY_CNI(backends_.dhcp.check(owner));
       return "";
     }
     if (request_.type == "static") return check_static(turn, owner);
     for (const state::AddressLease& lease : TRY_CNI(turn.store().leases_of(owner.pod)))
       if (lease.interface == owner.interface) return "";
     if (request_.type == "host-local")
-      for (const HostLocal::Holder& one : TRY_CNI(parts_.host_local.holders(turn, data_dir(), config_.network)))
+      for (const HostLocal::Holder& one : TRY_CNI(backends_.host_local.holders(turn, data_dir(), config_.network)))
         if (one.container_id == request_.container_id && (one.ifname == request_.ifname || one.ifname.empty()))
           return "";
     return std::unexpected(
@@ -162,7 +160,7 @@ class IpamRequest {
     if (!config_.previous.has_value())
       return std::unexpected(
           cni::Failure{.code = cni::kInvalidConfig, .message = "CHECK needs prevResult, and there is none"});
-    Addresses wanted = TRY_CNI(addresses_for(turn, parts_.host_local, address_request(request_, config_, owner)));
+    Addresses wanted = TRY_CNI(addresses_for(turn, backends_.host_local, address_request(request_, config_, owner)));
     for (const cni::Address& one : wanted.result.addresses)
       if (std::ranges::none_of(config_.previous->addresses,
                                [&](const cni::Address& is) { return is.address == one.address; }))
@@ -182,7 +180,7 @@ class IpamRequest {
         if (auto note = request_note(key); note.has_value() && !is_valid(note->container_id, note->ifname))
           stale.push_back(*note);
       if (request_.type == "host-local")
-        for (const HostLocal::Holder& one : TRY_CNI(parts_.host_local.holders(turn, data_dir(), config_.network)))
+        for (const HostLocal::Holder& one : TRY_CNI(backends_.host_local.holders(turn, data_dir(), config_.network)))
           if (!is_valid(one.container_id, one.ifname)) stale.push_back({config_.network, one.container_id, one.ifname});
     }
     for (const RequestNote& note : stale) TRY_CNI(release(note));
@@ -195,7 +193,7 @@ class IpamRequest {
     });
   }
 
-  Parts& parts_;
+  Backends& backends_;
   const cni::Request& request_;
   const cni::PluginConfig& config_;
   doc::Value ipam_;
@@ -204,8 +202,9 @@ class IpamRequest {
 
 }  // namespace
 
-cni::Outcome<std::string> ipam_request(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
-  return IpamRequest(parts, request, config).run();
+cni::Outcome<std::string> ipam_request(Backends& backends, const cni::Request& request,
+                                       const cni::PluginConfig& config) {
+  return IpamRequest(backends, request, config).run();
 }
 
 }  // namespace railbed::agent

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of foreign main plugins: what goes in on standard input, what comes out, what is left.
+// Requests of foreign main plugins: standard input, output, and the state afterwards.
 #include <gmock/gmock.h>
 
 #include "agent/addresses/address_notes.h"
 #include "agent/addresses/addresses.h"
+#include "agent/addresses/ipam.h"
 #include "agent/addresses/resolv_conf.h"
 #include "agent/test_requests.h"
 #include "doc/json.h"
@@ -13,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-struct Rig : RequestParts {
+struct Rig : RequestRig {
   std::string ask(cni::Command command, const std::string& type, const std::string& config,
                   const std::string& container = "c1", std::map<std::string, std::string> args = {}) {
     cni::Request request{.command = command,
@@ -25,7 +26,7 @@ struct Rig : RequestParts {
                          .config = config};
     auto parsed = cni::read_plugin_config(config);
     if (!parsed.has_value()) return "config: " + parsed.error().message;
-    auto answer = ipam_request(parts, request, *parsed);
+    auto answer = ipam_request(backends, request, *parsed);
     if (!answer.has_value()) return fmt::format("{}: {}", answer.error().code, answer.error().message);
     if (answer->empty()) return "done";
     auto result = cni::read_result(*answer, "1.0.0");
@@ -33,7 +34,7 @@ struct Rig : RequestParts {
     std::string text;
     for (const cni::Address& one : result->addresses)
       text += fmt::format("{}@{} ", one.address, one.gateway ? one.gateway->to_string() : "");
-    for (const cni::Route& one : result->routes)
+    for (const Route& one : result->routes)
       text += fmt::format("{}>{} ", one.destination, one.gateway ? one.gateway->to_string() : "");
     for (const std::string& one : result->dns.nameservers) text += "dns " + one + " ";
     for (const std::string& one : result->dns.search) text += "search " + one + " ";
@@ -81,7 +82,7 @@ TEST(IpamRequest, PhasesAreCounted) {
   rig.add("whereabouts", kWhereabouts);
   EXPECT_EQ(rig.counted(Phase::kWait, "whereabouts"), 1);
   EXPECT_EQ(rig.counted(Phase::kAddresses, "whereabouts"), 1);
-  rig.add("dhcp", with(R"({"type":"dhcp"})"));  // fails: there is no such namespace
+  rig.add("dhcp", with(R"({"type":"dhcp"})"));  // fails: the namespace does not exist
   EXPECT_EQ(rig.counted(Phase::kLease, "dhcp"), 1);
 }
 
@@ -161,7 +162,7 @@ TEST(IpamRequest, SaysWhatIsWrong) {
               testing::HasSubstr("the requested address 10.99.0.1 cannot be given from"));
   EXPECT_THAT(rig.add("static", with(R"({"type":"static"})", R"(,"runtimeConfig":{"ips":"10.0.0.1/8"})")),
               testing::HasSubstr("runtimeConfig.ips must be a list of addresses"));
-  // Nothing of it stays.
+  // The failed request leaves nothing behind.
   EXPECT_EQ(rig.leases(), 0u);
   EXPECT_TRUE(rig.store->notes(kRequestNotes)->empty());
 }

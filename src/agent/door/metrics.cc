@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/door/metrics.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -14,6 +13,7 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include "api/cni_types.h"
 #include "base/ip.h"
 #include "doc/json.h"
 #include "os/real/tcp_port.h"
@@ -21,20 +21,15 @@
 namespace railbed::agent {
 
 namespace {
-// Attaching takes 0.5 ms to seconds.
+// An attachment takes between 0.5 ms and seconds.
 const prometheus::Histogram::BucketBoundaries kSeconds{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05,
                                                        0.1,    0.2,   0.5,   1,     2,    5,    20};
 
-constexpr std::string_view kTypes[] = {"sriov",      "ib-sriov", "host-device", "tuning",  "rdma",
-                                       "macvlan",    "ipvlan",   "sbr",         "vrf",     "whereabouts",
-                                       "host-local", "static",   "dhcp",        "railbed", "loopback",
-                                       "bridge",     "ptp",      "vlan",        "portmap", "bandwidth"};
-
 std::string known_type(std::string_view type) {
-  return std::string(std::ranges::find(kTypes, type) != std::end(kTypes) ? type : "other");
+  return std::string(api::find_cni_type(type) != nullptr ? type : "other");
 }
 
-// Of the answer that the client gets; a failure is rare, so that reading it back costs nothing that counts.
+// The error code in the answer to the client. Failures are rare, so parsing the answer again costs little.
 int code_in(const std::string& output) {
   doc::Diagnostics ignored;
   const auto value = doc::parse_json(std::make_shared<const doc::Source>(doc::Source{"", output}), ignored);
@@ -86,7 +81,7 @@ std::string why_not_listening(int sys_errno, uint16_t port) {
 }
 
 // Gauges that are asked for, as a collectable of their own.
-class Asked : public prometheus::Collectable {
+class OnDemand : public prometheus::Collectable {
  public:
   void ask_with(std::function<Standing()> ask) {
     std::lock_guard lock(mutex_);
@@ -141,9 +136,9 @@ std::string_view phase_name(Phase phase) {
   return names[static_cast<size_t>(phase)];
 }
 
-struct Metrics::Parts {
+struct Metrics::Impl {
   std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
-  std::shared_ptr<Asked> asked = std::make_shared<Asked>();
+  std::shared_ptr<OnDemand> on_demand = std::make_shared<OnDemand>();
   prometheus::Family<prometheus::Histogram>& seconds = prometheus::BuildHistogram()
                                                            .Name("railbed_attach_seconds")
                                                            .Help("time of ADD requests, by plugin type and phase")
@@ -162,34 +157,34 @@ struct Metrics::Parts {
                                      .Help("CNI requests that are being worked on")
                                      .Register(*registry)
                                      .Add({});
-  std::unique_ptr<prometheus::Exposer> exposer;  // last: its threads end first
+  std::unique_ptr<prometheus::Exposer> exposer;  // last member, so its threads end first
 };
 
-Metrics::Metrics() : parts_(std::make_unique<Parts>()) {}
+Metrics::Metrics() : impl_(std::make_unique<Impl>()) {}
 Metrics::~Metrics() = default;
 
 void Metrics::took(std::string_view type, Phase phase, double seconds) {
-  parts_->seconds.Add({{"phase", std::string(phase_name(phase))}, {"type", known_type(type)}}, kSeconds)
+  impl_->seconds.Add({{"phase", std::string(phase_name(phase))}, {"type", known_type(type)}}, kSeconds)
       .Observe(seconds);
 }
 
 void Metrics::failed(std::string_view type, int code) {
-  parts_->failures.Add({{"code", std::to_string(code)}, {"type", known_type(type)}}).Increment();
+  impl_->failures.Add({{"code", std::to_string(code)}, {"type", known_type(type)}}).Increment();
 }
 
 void Metrics::standing(std::function<Standing()> ask) {
-  parts_->asked->ask_with(std::move(ask));
+  impl_->on_demand->ask_with(std::move(ask));
 }
 
 Reply Metrics::metered(const cni::Request& request, const std::function<Reply(const cni::Request&)>& handle) {
   const auto began = std::chrono::steady_clock::now();
-  parts_->in_flight.Increment();
+  impl_->in_flight.Increment();
   // Also when the handler throws.
   const auto landed = [](prometheus::Gauge* in_flight) { in_flight->Decrement(); };
-  const std::unique_ptr<prometheus::Gauge, decltype(landed)> flight(&parts_->in_flight, landed);
+  const std::unique_ptr<prometheus::Gauge, decltype(landed)> flight(&impl_->in_flight, landed);
   const Reply reply = handle(request);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  parts_->requests.Add({{"command", std::string(command_name(request.command))}}, kSeconds).Observe(seconds);
+  impl_->requests.Add({{"command", std::string(command_name(request.command))}}, kSeconds).Observe(seconds);
   if (request.command == cni::Command::kAdd) took(request.type, Phase::kTotal, seconds);
   if (reply.status != 0) failed(request.type, code_in(reply.output));
   return reply;
@@ -202,10 +197,10 @@ Result<int> Metrics::expose(const std::string& address) {
     return fail(std::move(free).context("--metrics {}", address).error());
   }
   try {
-    parts_->exposer = std::make_unique<prometheus::Exposer>(address, 1);
-    parts_->exposer->RegisterCollectable(parts_->registry);
-    parts_->exposer->RegisterCollectable(parts_->asked);
-    const auto ports = parts_->exposer->GetListeningPorts();
+    impl_->exposer = std::make_unique<prometheus::Exposer>(address, 1);
+    impl_->exposer->RegisterCollectable(impl_->registry);
+    impl_->exposer->RegisterCollectable(impl_->on_demand);
+    const auto ports = impl_->exposer->GetListeningPorts();
     return ports.empty() ? 0 : ports.front();
   } catch (const std::exception& problem) {
     return fail(
@@ -216,8 +211,8 @@ Result<int> Metrics::expose(const std::string& address) {
 }
 
 std::string Metrics::text() const {
-  auto families = parts_->registry->Collect();
-  for (auto& family : parts_->asked->Collect()) families.push_back(std::move(family));
+  auto families = impl_->registry->Collect();
+  for (auto& family : impl_->on_demand->Collect()) families.push_back(std::move(family));
   return prometheus::TextSerializer().Serialize(families);
 }
 

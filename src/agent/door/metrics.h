@@ -20,20 +20,20 @@
 
 namespace railbed::agent {
 
-// The phases of an attachment; one that a request does not have is not counted for it:
-//   prepare    its configuration, pod, networks and devices are read and chosen
-//   wait       for its turn
-//   addresses  are chosen, host-local's files written
-//   kernel     attach's transaction: looked at, journaled, made, checked, committed
-//   lease      a DHCP server is asked
-//   exec       a plugin is executed, each
-//   total      the request as the client sees it
+// The phases of an attachment; a request counts only for the phases that it has.
+//   prepare    reads its configuration and chooses pod, networks and devices
+//   wait       waits for its turn
+//   addresses  chooses addresses and writes host-local's files
+//   kernel     runs attach's transaction: look, journal, make, check, commit
+//   lease      asks a DHCP server
+//   exec       executes a plugin; counted for each one
+//   total      the whole request, as the client sees it
 enum class Phase : uint8_t { kPrepare, kWait, kAddresses, kKernel, kLease, kExec, kTotal };
 inline constexpr Phase kPhases[] = {Phase::kPrepare, Phase::kWait, Phase::kAddresses, Phase::kKernel,
                                     Phase::kLease,   Phase::kExec, Phase::kTotal};
 std::string_view phase_name(Phase phase);
 
-// How things stand, asked for at each reading.
+// The state of the node, collected at each reading.
 struct Standing {
   struct Pool {
     std::string name;
@@ -55,22 +55,22 @@ class Metrics {
 
   void took(std::string_view type, Phase phase, double seconds);
   void failed(std::string_view type, int code);
-  // Called when somebody reads; set it before expose(). From the endpoint's thread.
+  // `ask` runs at each reading, in the endpoint's thread; set it before expose().
   void standing(std::function<Standing()> ask);
 
-  // Around the handling of one request: counts it, its time, its failure, and that it is in flight.
+  // Handles one request and counts it, its duration, its failure, and that it is in flight.
   Reply metered(const cni::Request& request, const std::function<Reply(const cni::Request&)>& handle);
 
-  // "127.0.0.1:9470": GET /metrics answers in the text format. Port 0 takes a free one; returns the port.
+  // "127.0.0.1:9470": GET /metrics answers in Prometheus' text format. Port 0 takes a free one; returns the port.
   Result<int> expose(const std::string& address);
   std::string text() const;
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
-// Tells the metrics how long a phase took, from here to the end of the scope.
+// Reports how long a phase took, from the constructor to the destructor.
 class PhaseTimer {
  public:
   PhaseTimer(Metrics& metrics, std::string_view type, Phase phase)

@@ -2,10 +2,13 @@
 #include "agent/door/server.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
-#include <thread>
+#include <map>
 #include <unordered_map>
 
+#include "agent/door/crew.h"
+#include "agent/door/order.h"
 #include "agent/door/work_queue.h"
 #include "cni/wire.h"
 
@@ -17,7 +20,8 @@ using std::chrono::milliseconds;
 
 constexpr uint64_t kListenerKey = 0;
 constexpr uint64_t kWakerKey = 1;
-constexpr uint64_t kFirstClient = 2;
+constexpr uint64_t kNobody = 2;
+constexpr uint64_t kFirstClient = 3;
 constexpr size_t kReadBytes = 64 << 10;
 // A request that is refused because all together are too large is one that is large itself.
 constexpr size_t kSmallBytes = 64 << 10;
@@ -26,6 +30,7 @@ constexpr milliseconds kIdle{60'000};
 constexpr milliseconds kRest{100};
 // Then those that are there already are read again: clients that only connect and go must not count as served.
 constexpr int kAcceptAtOnce = 32;
+constexpr size_t kMostQuestions = 32;
 
 std::string answer_frame(const Reply& reply) {
   return cni::to_frame(cni::WireAnswer{static_cast<uint8_t>(std::clamp(reply.status, 0, 255)), reply.output});
@@ -35,12 +40,14 @@ std::string failure_frame(int code, std::string message, std::string details = {
 }
 
 struct Job {
-  uint64_t client = 0;
+  uint64_t client = 0;  // kNobody: an ADD that nobody waits for any more is undone
   cni::Request request;
+  std::string order;                        // order_of(request)
+  std::shared_ptr<std::atomic<bool>> gone;  // its client
 };
 struct Done {
-  uint64_t client = 0;
-  std::string frame;
+  Job job;
+  Reply reply;
 };
 
 struct Client {
@@ -48,33 +55,43 @@ struct Client {
   os::Connection connection;
   State state = State::kReading;
   Clock::time_point deadline;
-  std::string in;  // the frame, as far as it is there
+  std::shared_ptr<std::atomic<bool>> gone = std::make_shared<std::atomic<bool>>(false);
+  std::optional<Job> undo;  // of an ADD that is done: the DEL for the case that the answer does not arrive
+  std::string in;           // the frame, as far as it is there
   std::string out;
   size_t written = 0;
 };
 }  // namespace
 
-struct Server::Parts {
+struct Server::Loop {
   os::UnixListener listener;
   Handler handler;
   ServerOptions options;
 
   os::Poller poller;
   os::Waker waker;
-  WorkQueue<Job> jobs;
-  WorkQueue<Job> quick_jobs;
   WorkQueue<Done> done;
   std::unordered_map<uint64_t, Client> clients;
+  // For each order in which a job is being worked on: those that come after it.
+  std::unordered_map<std::string, std::deque<Job>> orders;
   std::vector<char> buffer = std::vector<char>(kReadBytes);
   uint64_t next_key = kFirstClient;
   size_t bytes = 0;  // of all `in`
   bool accepting = true;
   Clock::time_point rest_until{};
+  size_t at_work = 0;               // jobs of the crews
+  std::map<Lane, Crew<Job>> crews;  // last but for the end of the work: their threads use the others
 
-  void work(WorkQueue<Job>& queue);
+  void work(Job job);
   void accept_some();
   void read(uint64_t key, Client& client);
   bool take_frame(uint64_t key, Client& client);
+  void begin(Job job);
+  void hand_out(Job job);
+  void next_of(const std::string& order);
+  void undo(Job del);
+  void finish(Done& one);
+  void notice_end(uint64_t key, Client& client);
   void start_job(uint64_t key, Client& client, cni::WireRequest wire);
   void answer(uint64_t key, Client& client, std::string frame);
   void write(uint64_t key, Client& client);
@@ -83,22 +100,63 @@ struct Server::Parts {
   void drop_late(Clock::time_point now);
   milliseconds until_next(Clock::time_point now) const;
   void begin_stop();
+  void serve(milliseconds most);
 };
 
-void Server::Parts::work(WorkQueue<Job>& queue) {
-  while (auto job = queue.take()) {
-    Reply reply;
+void Server::Loop::work(Job job) {
+  Reply reply;
+  // A DEL is carried out for a client that has gone, too: what it takes away nobody needs.
+  if (job.request.command == cni::Command::kDel || !job.gone->load()) {
     try {
-      reply = handler(job->request);
+      reply = handler(job.request);
     } catch (const std::exception& problem) {
       reply = {1, cni::to_json(cni::Failure{cni::kInternal, problem.what(), {}}, "")};
     }
-    done.put({job->client, answer_frame(reply)});
-    waker.wake();
+  } else {
+    reply = {1, cni::to_json(cni::Failure{cni::kTryAgainLater, "whoever asked has gone", {}}, "")};
   }
+  done.put({std::move(job), std::move(reply)});
+  waker.wake();
 }
 
-void Server::Parts::accept_some() {
+// In the order of its container: now, or after those that came before.
+void Server::Loop::begin(Job job) {
+  if (!job.order.empty()) {
+    const auto [order, first] = orders.try_emplace(job.order);
+    if (!first) return order->second.push_back(std::move(job));
+  }
+  hand_out(std::move(job));
+}
+
+void Server::Loop::hand_out(Job job) {
+  ++at_work;
+  crews.at(lane_of(job.request)).give(std::move(job));
+}
+
+// A job is done: the next of its order.
+void Server::Loop::next_of(const std::string& order) {
+  const auto found = orders.find(order);
+  if (found == orders.end()) return;
+  if (found->second.empty()) {
+    orders.erase(found);
+    return;
+  }
+  Job next = std::move(found->second.front());
+  found->second.pop_front();
+  hand_out(std::move(next));
+}
+
+// Takes back what an ADD did for a client that has gone, before anything else of its container is begun.
+void Server::Loop::undo(Job del) {
+  if (!accepting) return;  // the runtime's own DEL comes to the next agent
+  const auto order = orders.find(del.order);
+  if (order != orders.end())
+    order->second.push_front(std::move(del));
+  else
+    begin(std::move(del));
+}
+
+void Server::Loop::accept_some() {
   for (int i = 0; accepting && i < kAcceptAtOnce; ++i) {
     auto next = listener.accept();
     if (!next) {
@@ -126,7 +184,7 @@ void Server::Parts::accept_some() {
 }
 
 // Reads what is there, at most one buffer: the others come in between.
-void Server::Parts::read(uint64_t key, Client& client) {
+void Server::Loop::read(uint64_t key, Client& client) {
   auto got = client.connection.read_some(buffer);
   if (got && !*got) return;
   if (!got || **got == 0) return drop(key);
@@ -138,7 +196,7 @@ void Server::Parts::read(uint64_t key, Client& client) {
 }
 
 // True when the client needs no further reading.
-bool Server::Parts::take_frame(uint64_t key, Client& client) {
+bool Server::Loop::take_frame(uint64_t key, Client& client) {
   if (client.in.size() < cni::kFrameHeadBytes && std::string_view("RBC1").starts_with(client.in.substr(0, 4)))
     return false;
   std::string why;
@@ -160,19 +218,31 @@ bool Server::Parts::take_frame(uint64_t key, Client& client) {
   return true;
 }
 
-void Server::Parts::start_job(uint64_t key, Client& client, cni::WireRequest wire) {
+void Server::Loop::start_job(uint64_t key, Client& client, cni::WireRequest wire) {
   auto request = cni::read_request(wire.type, wire.environment, std::move(wire.config));
   if (!request) return answer(key, client, answer_frame({1, cni::to_json(request.error(), "")}));
   bytes -= client.in.size();
   std::string().swap(client.in);
-  // Until the answer is there nothing is expected; whether the client goes away meanwhile does not matter.
-  poller.remove(client.connection.fd());
   client.state = Client::State::kWorking;
-  const bool quick = request->command == cni::Command::kStatus || request->command == cni::Command::kVersion;
-  (quick ? quick_jobs : jobs).put({key, std::move(*request)});
+  // Until the answer is there nothing is expected but that the client goes away.
+  if (!poller.add(client.connection.fd(), key, os::Await::kEnd)) return drop(key);
+  std::string order = order_of(*request);
+  begin({key, std::move(*request), std::move(order), client.gone});
 }
 
-void Server::Parts::answer(uint64_t key, Client& client, std::string frame) {
+// A client went away while its request was waiting or being worked on. What nobody has begun is not begun.
+void Server::Loop::notice_end(uint64_t key, Client& client) {
+  client.gone->store(true);
+  poller.remove(client.connection.fd());
+  for (auto& [order, waiting] : orders) {
+    const auto found = std::ranges::find(waiting, key, &Job::client);
+    if (found == waiting.end() || found->request.command == cni::Command::kDel) continue;
+    waiting.erase(found);
+    return drop(key);
+  }
+}
+
+void Server::Loop::answer(uint64_t key, Client& client, std::string frame) {
   bytes -= client.in.size();
   std::string().swap(client.in);
   client.state = Client::State::kWriting;
@@ -181,15 +251,18 @@ void Server::Parts::answer(uint64_t key, Client& client, std::string frame) {
   write(key, client);
 }
 
-void Server::Parts::write(uint64_t key, Client& client) {
+void Server::Loop::write(uint64_t key, Client& client) {
   const auto put = client.connection.write_some(std::string_view(client.out).substr(client.written));
-  if (!put) return drop(key);
+  if (!put) {
+    if (client.undo.has_value()) undo(std::move(*client.undo));
+    return drop(key);
+  }
   client.written += *put;
   if (client.written == client.out.size()) return drop(key);
   if (!poller.add(client.connection.fd(), key, os::Await::kWrite)) drop(key);
 }
 
-void Server::Parts::drop(uint64_t key) {
+void Server::Loop::drop(uint64_t key) {
   const auto found = clients.find(key);
   if (found == clients.end()) return;
   bytes -= found->second.in.size();
@@ -197,14 +270,36 @@ void Server::Parts::drop(uint64_t key) {
   clients.erase(found);
 }
 
-void Server::Parts::take_answers() {
-  for (Done& one : done.take_all()) {
-    const auto found = clients.find(one.client);
-    if (found != clients.end()) answer(one.client, found->second, std::move(one.frame));
-  }
+void Server::Loop::take_answers() {
+  for (Done& one : done.take_all()) finish(one);
 }
 
-void Server::Parts::drop_late(Clock::time_point now) {
+void Server::Loop::finish(Done& one) {
+  --at_work;
+  Job& job = one.job;
+  const bool made = job.request.command == cni::Command::kAdd && one.reply.status == 0;
+  const uint64_t key = job.client;
+  const auto found = clients.find(key);
+  std::optional<Job> del;
+  if (made) {
+    del = Job{kNobody, std::move(job.request), job.order, std::make_shared<std::atomic<bool>>(false)};
+    del->request.command = cni::Command::kDel;
+  }
+  if (found == clients.end() || found->second.gone->load()) {
+    if (del.has_value()) undo(std::move(*del));
+    drop(key);
+    return next_of(job.order);
+  }
+  next_of(job.order);
+  Client& client = found->second;
+  client.undo = std::move(del);
+  if (accepting || one.reply.status == 0) return answer(key, client, answer_frame(one.reply));
+  // What failed because the agent ends is not the pod's fault: the next agent is asked, and has the journaled DELs.
+  if (job.request.command == cni::Command::kDel) return drop(key);
+  answer(key, client, failure_frame(cni::kTryAgainLater, "the agent is stopping", {}, cni::kAskAgain));
+}
+
+void Server::Loop::drop_late(Clock::time_point now) {
   std::vector<uint64_t> late;
   for (const auto& [key, client] : clients)
     if (client.state != Client::State::kWorking && client.deadline <= now) late.push_back(key);
@@ -217,7 +312,7 @@ void Server::Parts::drop_late(Clock::time_point now) {
   }
 }
 
-milliseconds Server::Parts::until_next(Clock::time_point now) const {
+milliseconds Server::Loop::until_next(Clock::time_point now) const {
   Clock::time_point next = now + kIdle;
   for (const auto& [key, client] : clients)
     if (client.state != Client::State::kWorking) next = std::min(next, client.deadline);
@@ -225,11 +320,36 @@ milliseconds Server::Parts::until_next(Clock::time_point now) const {
   return std::max(std::chrono::ceil<milliseconds>(next - now), milliseconds(0));
 }
 
-void Server::Parts::begin_stop() {
+// Whatever is ready, for at most so long.
+void Server::Loop::serve(milliseconds most) {
+  for (uint64_t key : poller.wait(most)) {
+    if (key == kListenerKey) accept_some();
+    if (key == kWakerKey) waker.clear();
+    const auto found = clients.find(key);
+    if (found == clients.end()) continue;
+    Client& client = found->second;
+    if (client.state == Client::State::kReading) read(key, client);
+    // read() may have dropped it, and a client that is still being read is not at its end.
+    else if (client.state == Client::State::kWorking)
+      notice_end(key, client);
+    else
+      write(key, client);
+  }
+  take_answers();
+}
+
+void Server::Loop::begin_stop() {
   accepting = false;
   poller.remove(listener.fd());
-  std::deque<Job> waiting = jobs.take_all();
-  for (Job& job : quick_jobs.take_all()) waiting.push_back(std::move(job));
+  listener.refuse();
+  std::deque<Job> waiting;
+  for (auto& [lane, crew] : crews)
+    for (Job& job : crew.take_waiting()) {
+      --at_work;
+      waiting.push_back(std::move(job));
+    }
+  for (auto& [order, jobs] : orders)
+    for (Job& job : std::exchange(jobs, {})) waiting.push_back(std::move(job));
   for (const Job& job : waiting) {
     if (job.request.command == cni::Command::kDel)
       drop(job.client);
@@ -244,63 +364,38 @@ void Server::Parts::begin_stop() {
 }
 
 Server::Server(os::UnixListener listener, Handler handler, ServerOptions options)
-    : parts_(std::make_unique<Parts>(std::move(listener), std::move(handler), options)) {}
+    : loop_(std::make_unique<Loop>(std::move(listener), std::move(handler), options)) {
+  const auto most = static_cast<size_t>(options.workers);
+  const auto work = [loop = loop_.get()](Job job) { loop->work(std::move(job)); };
+  loop_->crews.try_emplace(Lane::kPods, most, work);
+  loop_->crews.try_emplace(Lane::kAddresses, most, work);
+  loop_->crews.try_emplace(Lane::kQuestions, kMostQuestions, work);
+}
 Server::~Server() = default;
 
-namespace {
-// Ends with its queues, whichever way run() is left.
-class Workers {
- public:
-  explicit Workers(std::vector<WorkQueue<Job>*> queues) : queues_(std::move(queues)) {}
-  ~Workers() {
-    for (WorkQueue<Job>* queue : queues_) queue->close();
-    for (std::thread& thread : threads_) thread.join();
-  }
-  Workers(const Workers&) = delete;
-  Workers& operator=(const Workers&) = delete;
-  template <typename F>
-  void add(F work) {
-    threads_.emplace_back(std::move(work));
-  }
-
- private:
-  std::vector<WorkQueue<Job>*> queues_;
-  std::vector<std::thread> threads_;
-};
-}  // namespace
-
-Result<void> Server::run(std::stop_token stop) {
-  Parts& parts = *parts_;
-  TRY(parts.poller.add(parts.listener.fd(), kListenerKey, os::Await::kRead));
-  TRY(parts.poller.add(parts.waker.fd(), kWakerKey, os::Await::kRead));
-  Workers workers({&parts.jobs, &parts.quick_jobs});
-  workers.add([&parts] { parts.work(parts.quick_jobs); });
-  for (int i = 0; i < parts.options.workers; ++i) workers.add([&parts] { parts.work(parts.jobs); });
-  const std::stop_callback wake(stop, [&parts] { parts.waker.wake(); });
-  while (parts.accepting || !parts.clients.empty()) {
-    if (stop.stop_requested() && parts.accepting) {
-      parts.begin_stop();
+Result<Server::End> Server::run(std::stop_token stop) {
+  Loop& loop = *loop_;
+  TRY(loop.poller.add(loop.listener.fd(), kListenerKey, os::Await::kRead));
+  TRY(loop.poller.add(loop.waker.fd(), kWakerKey, os::Await::kRead));
+  const std::stop_callback wake(stop, [&loop] { loop.waker.wake(); });
+  Clock::time_point end = Clock::time_point::max();
+  while (loop.accepting || loop.at_work > 0 || !loop.clients.empty()) {
+    if (stop.stop_requested() && loop.accepting) {
+      end = Clock::now() + loop.options.time_to_end;
+      loop.begin_stop();
       continue;
     }
-    for (uint64_t key : parts.poller.wait(parts.until_next(Clock::now()))) {
-      if (key == kListenerKey) parts.accept_some();
-      if (key == kWakerKey) parts.waker.clear();
-      const auto found = parts.clients.find(key);
-      if (found == parts.clients.end()) continue;
-      if (found->second.state == Client::State::kReading)
-        parts.read(key, found->second);
-      else if (found->second.state == Client::State::kWriting)
-        parts.write(key, found->second);
-    }
-    parts.take_answers();
+    const auto left = std::chrono::ceil<milliseconds>(std::min(end, Clock::now() + kIdle) - Clock::now());
+    if (left <= milliseconds(0)) return End::kCutOff;
+    loop.serve(std::min(left, loop.until_next(Clock::now())));
     const auto now = Clock::now();
-    parts.drop_late(now);
-    if (parts.rest_until != Clock::time_point{} && parts.rest_until <= now && parts.accepting) {
-      parts.rest_until = {};
-      TRY(parts.poller.add(parts.listener.fd(), kListenerKey, os::Await::kRead));
+    loop.drop_late(now);
+    if (loop.rest_until != Clock::time_point{} && loop.rest_until <= now && loop.accepting) {
+      loop.rest_until = {};
+      TRY(loop.poller.add(loop.listener.fd(), kListenerKey, os::Await::kRead));
     }
   }
-  return {};
+  return End::kDrained;
 }
 
 }  // namespace railbed::agent

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent's socket: takes CNI requests of many clients, has them handled, answers.
 //
-//   clients ──► reader (the thread of run(): one epoll) ──► queue ──► workers ──► handler
-//       ▲                                                                            │
-//       └────────────────────────────── answers, by the reader ◄─────────────────────┘
+//   clients ──► reader (the thread of run(): one epoll) ──► crews, a thread per request ──► handler
+//       ▲                                                                                      │
+//       └────────────────────────────── answers, by the reader ◄───────────────────────────────┘
 //
-// Why so: a client that is slow, sends garbage, announces gigabytes or goes away must not hurt another one.
-// So reading and writing never block, every connection has a deadline and a limit of bytes, all connections
-// together have one, and whatever is refused is told in CNI's own JSON. STATUS and VERSION have a worker of
-// their own, so that they are answered while all others wait for the kernel.
-// Stopping: no new connections; what is being handled is finished and answered; of what waits, a DEL is cut
-// off without an answer, which makes the shim journal it, and anything else is told to try again.
+// Why so: a client that is slow, sends garbage, announces gigabytes or goes away must not hurt another one. So reading
+// and writing never block, every connection has a deadline and a limit of bytes, all connections together have one, and
+// what is refused is refused in CNI's own JSON. A request that hangs costs its own pod or network only: order.h says
+// what runs beside what, crew.h who does it. An ADD whose client has gone is not begun, or is undone by its DEL.
+// Stopping: connections are refused at once. Of what waits, a DEL is cut off without an answer, which makes the shim
+// journal it, and anything else is told to ask the next agent. So is what fails while the agent stops: its owner ends
+// executed plugins then. What is still not done after `time_to_end` is cut off, as if the agent had been killed.
 // Threading: run() from one thread; the handler is called from several. Failure: of the listening socket.
 #pragma once
 
@@ -30,12 +31,13 @@ namespace railbed::agent {
 using Handler = std::function<Reply(const cni::Request&)>;
 
 struct ServerOptions {
-  uint32_t uid = 0;  // who may ask
-  int workers = 16;
+  uint32_t uid = 0;   // who may ask
+  int workers = 256;  // at once, of pods; as many for addresses
   size_t most_connections = 512;
   size_t most_payload_bytes = 1 << 20;             // of one request
   size_t most_bytes = 64 << 20;                    // of all requests that are being read
   std::chrono::milliseconds request_time{10'000};  // for a request to arrive, and for its answer to be taken
+  std::chrono::milliseconds time_to_end{1'500};    // between `stop` and the end of run()
 };
 
 class Server {
@@ -43,12 +45,13 @@ class Server {
   Server(os::UnixListener listener, Handler handler, ServerOptions options = {});
   ~Server();
 
-  // Serves until `stop`, then ends in order.
-  Result<void> run(std::stop_token stop);
+  // Serves until `stop`, then ends in order. kCutOff: requests are being worked on, ~Server() would wait for them.
+  enum class End : uint8_t { kDrained, kCutOff };
+  Result<End> run(std::stop_token stop);
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Loop;
+  std::unique_ptr<Loop> loop_;
 };
 
 }  // namespace railbed::agent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's socket with real unix sockets and threads, and clients of every kind of badness.
+// The agent's socket with real unix sockets and threads, and clients that misbehave in every way.
 #include "agent/door/server.h"
 
 #include <atomic>
@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <thread>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -19,7 +20,7 @@ namespace railbed::agent {
 namespace {
 using std::chrono::milliseconds;
 
-// Blocks the handler until it is opened.
+// Blocks the handler until open().
 class Gate {
  public:
   void open() {
@@ -81,7 +82,7 @@ class Agent {
 class Client {
  public:
   explicit Client(const std::string& path) : connection_(*os::Connection::connect(path)) {}
-  // False when the agent closed meanwhile.
+  // False when the agent closed the connection meanwhile.
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
       auto put = connection_.write_some(bytes);
@@ -121,9 +122,10 @@ class Client {
   os::Connection connection_;
 };
 
-std::string frame(const std::string& command, const std::string& id = "c", std::string config = "{}") {
+std::string frame(const std::string& command, const std::string& id = "c", std::string config = "{}",
+                  const std::string& type = "macvlan") {
   return cni::to_frame(cni::WireRequest{
-      "macvlan",
+      type,
       {"CNI_COMMAND=" + command, "CNI_CONTAINERID=" + id, "CNI_NETNS=/n", "CNI_IFNAME=e", "CNI_PATH=/p"},
       std::move(config)});
 }
@@ -211,13 +213,14 @@ TEST(Server, SlowAndVanishingClientsHurtNobody) {
     vanishing.send(frame("ADD", "slow"));
     gate.await_waiting(1);
   }
+  // Each of another container: those of one are begun one after another.
   for (int i = 0; i < 5; ++i) {
     Client good(agent.path());
-    good.send(whole);
+    good.send(frame("ADD", fmt::format("good{}", i)));
     EXPECT_EQ(good.answer().output.size(), 2U << 20);
   }
   EXPECT_NE(half[0]->answer().output.find("did not arrive in time"), std::string::npos);
-  Client later(agent.path());  // its time is over after that of the deaf one
+  Client later(agent.path());  // its time ends after that of the deaf client
   later.send("RBC1");
   EXPECT_NE(later.answer().output.find("did not arrive in time"), std::string::npos);
   EXPECT_LT(deaf->read_all().size(), 2U << 20);
@@ -261,6 +264,163 @@ TEST(Server, RefusesWhatIsTooLargeTogether) {
   EXPECT_NE(one.output.find("too many large requests"), std::string::npos) << one.output.substr(0, 200);
 }
 
+TEST(Server, NestedRequestsWaitForNobody) {
+  // Fifty pods whose plugin asks this agent for an address, as bridge does with host-local.
+  std::string path;
+  Agent agent([&](const cni::Request& request) {
+    if (request.type == "host-local") return Reply{0, "an address"};
+    Client nested(path);
+    nested.send(frame("ADD", request.container_id, "{}", "host-local"));
+    return Reply{0, nested.answer().output};
+  });
+  path = agent.path();
+  std::vector<std::unique_ptr<Client>> pods;
+  for (int i = 0; i < 50; ++i) {
+    pods.push_back(std::make_unique<Client>(path));
+    pods.back()->send(frame("ADD", fmt::format("c{}", i)));
+  }
+  for (auto& pod : pods) EXPECT_EQ(pod->answer().output, "an address");
+}
+
+TEST(Server, OneThatHangsCostsItsOwnContainerOnly) {
+  Gate gate;
+  Agent agent([&](const cni::Request& request) {
+    if (request.container_id.starts_with("slow")) gate.pass();
+    return echo(request);
+  });
+  std::vector<std::unique_ptr<Client>> slow;
+  for (int i = 0; i < 40; ++i) {
+    slow.push_back(std::make_unique<Client>(agent.path()));
+    slow.back()->send(frame("ADD", fmt::format("slow{}", i)));
+  }
+  gate.await_waiting(40);
+  Client good(agent.path());
+  good.send(frame("ADD", "good"));
+  EXPECT_EQ(good.answer().output, "good:{}");
+  gate.open();
+  for (auto& one : slow) EXPECT_EQ(one->answer().status, 0);
+}
+
+// What a handler was asked, in order.
+class Book {
+ public:
+  void write(const cni::Request& request) {
+    std::lock_guard lock(mutex_);
+    lines_.push_back(fmt::format("{} {}", cni::command_name(request.command), request.container_id));
+    changed_.notify_all();
+  }
+  std::vector<std::string> await(size_t count) {
+    std::unique_lock lock(mutex_);
+    EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(20), [&] { return lines_.size() >= count; }));
+    return lines_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> lines_;
+};
+
+TEST(Server, BeginsNothingForAClientThatHasGone) {
+  Gate gate;
+  Book book;
+  Agent agent([&](const cni::Request& request) {
+    book.write(request);
+    if (request.config == "wait") gate.pass();
+    return echo(request);
+  });
+  Client first(agent.path());
+  first.send(frame("CHECK", "c", "wait"));
+  gate.await_waiting(1);
+  std::vector<std::unique_ptr<Client>> later;
+  for (const char* command : {"ADD", "DEL", "ADD", "CHECK"}) {
+    later.push_back(std::make_unique<Client>(agent.path()));
+    later.back()->send(frame(command, "c"));
+    // They come in this order only when each was taken before the next one.
+    Client asked(agent.path());
+    asked.send(frame("VERSION"));
+    asked.answer();
+  }
+  for (int gone : {0, 1, 2}) later[gone].reset();
+  // The agent has seen their ends when it answers what came after them.
+  Client asked(agent.path());
+  asked.send(frame("VERSION"));
+  asked.answer();
+  gate.open();
+  EXPECT_EQ(later[3]->answer().output, "c:{}");
+  std::vector<std::string> begun = book.await(3);
+  std::erase_if(begun, [](const std::string& line) { return line.starts_with("VERSION"); });
+  EXPECT_THAT(begun, testing::ElementsAre("CHECK c", "DEL c", "CHECK c"));
+}
+
+TEST(Server, UndoesAnAddWhoseClientWentMeanwhileBeforeAnythingElse) {
+  Gate gate;
+  Book book;
+  Agent agent([&](const cni::Request& request) {
+    book.write(request);
+    if (request.config == "wait" && request.command == cni::Command::kAdd) gate.pass();
+    return request.config == "fails" ? Reply{1, "no"} : echo(request);
+  });
+  auto first = std::make_unique<Client>(agent.path());
+  first->send(frame("ADD", "c", "wait"));
+  gate.await_waiting(1);
+  Client second(agent.path());
+  second.send(frame("ADD", "c"));
+  first.reset();
+  {
+    Client refused(agent.path());
+    refused.send(frame("ADD", "d", "fails"));
+    EXPECT_EQ(refused.answer().status, 1);
+  }
+  gate.open();
+  EXPECT_EQ(second.answer().output, "c:{}");
+  EXPECT_THAT(book.await(4), testing::ElementsAre("ADD c", "ADD d", "DEL c", "ADD c"));
+}
+
+TEST(Server, CutsOffWhatIsNotDoneInTime) {
+  Gate gate;
+  Folder folder;
+  std::stop_source stop;
+  const std::string path = folder / "agent.sock";
+  auto listener = os::UnixListener::open(path);
+  ASSERT_TRUE(listener.has_value());
+  {
+    Server server(std::move(*listener),
+                  [&](const cni::Request& request) {
+                    gate.pass();
+                    return echo(request);
+                  },
+                  {.uid = getuid(), .time_to_end = milliseconds(50)});
+    std::jthread thread([&] { EXPECT_EQ(server.run(stop.get_token()).value(), Server::End::kCutOff); });
+    Client hanging(path);
+    hanging.send(frame("ADD"));
+    gate.await_waiting(1);
+    stop.request_stop();
+    thread.join();
+    EXPECT_FALSE(os::Connection::connect(path).has_value());
+    gate.open();
+  }
+}
+
+TEST(Server, SendsWhatFailsBecauseItStopsToTheNextAgent) {
+  Gate gate;
+  Agent agent([&](const cni::Request&) {
+    gate.pass();
+    return Reply{1, "the plugin was ended"};
+  });
+  Client add(agent.path());
+  Client del(agent.path());
+  add.send(frame("ADD", "a"));
+  del.send(frame("DEL", "b"));
+  gate.await_waiting(2);
+  agent.stop();
+  while (os::Connection::connect(agent.path()).has_value()) std::this_thread::yield();
+  gate.open();
+  EXPECT_EQ(add.answer().status, cni::kAskAgain);
+  EXPECT_EQ(del.read_all(), "");  // the shim journals it
+  agent.join();
+}
+
 TEST(Server, AnswersStatusWhileAllWorkersWait) {
   Gate gate;
   Agent agent(
@@ -293,10 +453,10 @@ TEST(Server, FinishesWhatIsAtWorkWhenItStops) {
   Client add(agent.path());
   Client del(agent.path());
   Client half(agent.path());
-  add.send(frame("ADD", "later"));
-  del.send(frame("DEL", "later"));
+  add.send(frame("ADD", "at-work"));  // behind the other one of its container
+  del.send(frame("DEL", "later"));    // behind the only worker
   half.send("RBC1");
-  // A STATUS has its own worker and takes the same gate: when it waits there, the others are in the queue.
+  // STATUS has its own worker and waits at the same gate: once it waits there, the others are in the queue.
   Client status(agent.path());
   status.send(frame("STATUS"));
   gate.await_waiting(2);
@@ -339,7 +499,7 @@ TEST(UnixListener, ReplacesADeadSocketButNotALivingOne) {
     struct stat there{};
     ASSERT_EQ(stat(path.c_str(), &there), 0);
     EXPECT_EQ(there.st_mode & 0777, 0600U);
-    // As a killed process leaves it: the file is there, nobody listens.
+    // The state that a killed process leaves: the file exists, and nobody listens.
     std::filesystem::rename(path, path + ".kept");
   }
   std::filesystem::rename(path + ".kept", path);

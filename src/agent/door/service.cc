@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/door/service.h"
 
-#include "api/ipam_parse.h"
+#include "agent/addresses/ipam.h"
+#include "agent/pod/meta.h"
+#include "agent/pod/plugin.h"
+#include "api/cni_types.h"
 #include "cni/version.h"
 #include "cni/wire.h"
 
 namespace railbed::agent {
 namespace {
 
-// Verbs that a configuration of an older version does not have.
+// Commands that configurations of older versions do not have.
 struct Since {
   cni::Command command;
   std::string_view name;
@@ -44,18 +47,27 @@ Reply Service::handle(const cni::Request& request) {
                                             one.version.to_string(), version),
                      .details = fmt::format("set cniVersion to {} or higher", one.version.to_string())},
                     version);
+  // A plugin whose agent was killed may live on for a moment, and ask this agent for what nobody would give back.
+  if (request.command == cni::Command::kAdd && !request.executed_by.empty() &&
+      request.executed_by != backends_.engine.kernel().processes().identity())
+    return failed({.code = cni::kTryAgainLater,
+                   .message = "an earlier agent, which is gone, executed the plugin that asks",
+                   .details = "the runtime tries the pod again"},
+                  version);
   // A runtime's mistake, or /proc/PID/ns/net of a process number that has another owner by now: what is done
   // to a pod must not be done to the host. A namespace that is not there is the handlers' matter.
-  if (is_of_a_pod(request) && parts_.engine.kernel().netns().is_own(request.netns).value_or(false))
+  if (is_of_a_pod(request) && backends_.engine.kernel().netns().is_own(request.netns).value_or(false))
     return failed(
         {.code = cni::kInvalidNetns,
          .message = fmt::format("CNI_NETNS {} is the host's own network namespace; nothing was changed", request.netns),
          .details = "the runtime must give the namespace of the pod"},
         version);
   cni::Outcome<std::string> answer = [&]() -> cni::Outcome<std::string> {
-    if (request.type == "railbed") return meta_request(parts_, request, *config);
-    if (api::ipam_type(request.type).has_value()) return ipam_request(parts_, request, *config);
-    return plugin_request(parts_, request, *config);
+    const api::CniType* type = api::find_cni_type(request.type);
+    const bool ours = type != nullptr && type->ours;
+    if (ours && type->role == api::CniRole::kMeta) return meta_request(backends_, request, *config);
+    if (ours && type->role == api::CniRole::kIpam) return ipam_request(backends_, request, *config);
+    return plugin_request(backends_, request, *config);
   }();
   if (!answer.has_value()) return failed(answer.error(), version);
   return {0, std::move(*answer)};

@@ -29,7 +29,7 @@ struct Reply {
 };
 
 // What the handlers work with; all owned by whoever runs the agent.
-struct Parts {
+struct Backends {
   Engine& engine;
   Meta& meta;
   Dhcp& dhcp;
@@ -39,16 +39,11 @@ struct Parts {
 
 class Service {
  public:
-  explicit Service(Parts parts) : parts_(parts) {}
+  explicit Service(Backends backends) : backends_(backends) {}
   Reply handle(const cni::Request& request);
 
  private:
-  Parts parts_;
+  Backends backends_;
 };
-
-// The handlers: what goes to standard output on success.
-cni::Outcome<std::string> plugin_request(Parts& parts, const cni::Request& request, const cni::PluginConfig& config);
-cni::Outcome<std::string> ipam_request(Parts& parts, const cni::Request& request, const cni::PluginConfig& config);
-cni::Outcome<std::string> meta_request(Parts& parts, const cni::Request& request, const cni::PluginConfig& config);
 
 }  // namespace railbed::agent

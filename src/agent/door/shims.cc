@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/door/shims.h"
 
+#include "api/cni_types.h"
+
 namespace railbed::agent {
 
 namespace {
 constexpr std::string_view kMarker = "railbed-cni-shim/";
-constexpr size_t kMostShimBytes = 4 << 20;  // originals are larger often, and are not read then
+constexpr size_t kMostShimBytes = 4 << 20;  // larger files cannot be shims and are not read
 }  // namespace
+
+std::span<const std::string_view> shim_types() {
+  static const std::vector<std::string_view> kNames = [] {
+    std::vector<std::string_view> names;
+    for (const api::CniType& type : api::cni_types()) {
+      if (!type.ours) continue;
+      names.push_back(type.name);
+      if (!type.also_called.empty()) names.push_back(type.also_called);
+    }
+    return names;
+  }();
+  return kNames;
+}
 
 std::string_view what_name(ShimState::What what) {
   constexpr std::string_view names[] = {"absent", "original", "shim"};
@@ -40,7 +55,7 @@ Result<void> Shims::keep_original(const std::string& type) {
   const std::string version = TRY(version_at(program(type)));
   if (!version.empty() || files_.same(program(type), original(type))) return {};
   TRY(files_.make_folder(fmt::format("{}/{}", folder_, kOriginalsFolder)));
-  // A newer original that came over our shim counts more than the one that was kept before.
+  // A newer original that replaced our shim also replaces the original that was kept before.
   TRY(files_.remove(fresh(type)));
   TRY(files_.link(program(type), fresh(type)));
   return files_.rename(fresh(type), original(type));
@@ -69,7 +84,7 @@ Result<void> Shims::put_back(const std::string& type) {
   if (!version.empty() && !files_.exists(original(type))) return files_.remove(program(type));
   if (!version.empty() || (files_.exists(original(type)) && !files_.exists(program(type))))
     return files_.rename(original(type), program(type));
-  // Killed between keeping the original and taking its name: it has two names.
+  // Killed between keeping the original and installing the shim: the original has both names.
   if (files_.same(program(type), original(type))) return files_.remove(original(type));
   return {};
 }

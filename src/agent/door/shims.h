@@ -8,6 +8,7 @@
 // have. Threading: one thread per folder. Failure: the file system's.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +17,9 @@
 
 namespace railbed::agent {
 
-// Names of programs that the shim is installed under; "ib-sriov-cni" is the name of ib-sriov's original.
-inline constexpr std::string_view kShimTypes[] = {
-    "sriov", "ib-sriov", "ib-sriov-cni", "host-device", "tuning", "rdma", "macvlan", "ipvlan",
-    "sbr",   "vrf",      "whereabouts",  "host-local",  "static", "dhcp", "railbed"};
+// Names of programs that the shim is installed under: all types that are ours; "ib-sriov-cni" is the name of ib-sriov's
+// original.
+std::span<const std::string_view> shim_types();
 inline constexpr std::string_view kOriginalsFolder = ".railbed-originals";
 
 struct ShimState {
@@ -31,16 +31,16 @@ struct ShimState {
 };
 std::string_view what_name(ShimState::What what);
 
-// The version of the shim that `content` is; empty when it is none.
+// The version in the shim's `content`; empty when it is no shim.
 std::string shim_version(std::string_view content);
 
 class Shims {
  public:
   Shims(os::ProgramFiles& files, std::string folder) : files_(files), folder_(std::move(folder)) {}
 
-  // `shim` is the program's content; Invalid when it is none.
+  // `shim` is the program's content; Invalid when it is no shim.
   Result<void> install(const std::string& shim, const std::vector<std::string>& types);
-  // Originals come back, shims without one go; what is no shim is left alone.
+  // Restores originals and removes shims without one. Programs that are no shims are left alone.
   Result<void> uninstall(const std::vector<std::string>& types);
   Result<std::vector<ShimState>> state(const std::vector<std::string>& types) const;
 

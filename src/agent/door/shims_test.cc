@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Installing the shim on real folders, ended before every step that changes something.
+// Installing the shim into real folders, killed before every step that changes something.
 #include "agent/door/shims.h"
 
 #include <filesystem>
@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/cni_types.h"
 #include "base/testdata.h"
 
 namespace railbed::agent {
@@ -34,7 +35,7 @@ class Folder {
     std::filesystem::remove(*this / name);
     std::ofstream(*this / name) << text;
   }
-  // Everything in it by name.
+  // All files below the directory, by name.
   std::map<std::string, std::string> files() const {
     std::map<std::string, std::string> out;
     for (const auto& one : std::filesystem::recursive_directory_iterator(path_))
@@ -48,7 +49,7 @@ class Folder {
 
 struct Killed {};
 
-// Ends the process, as far as the caller sees it, before the step number `steps`.
+// Simulates the end of the process before step number `steps`.
 class Mortal : public os::ProgramFiles {
  public:
   explicit Mortal(int steps) : left_(steps) {}
@@ -57,7 +58,7 @@ class Mortal : public os::ProgramFiles {
   Result<std::string> read(const std::string& path, size_t most) const override { return files_->read(path, most); }
   Result<void> make_folder(const std::string& path) override { return step().make_folder(path); }
   Result<void> write(const std::string& path, std::string_view content) override {
-    if (left_ == 0) std::ofstream(path) << content.substr(0, content.size() / 2);  // and in the middle of one
+    if (left_ == 0) std::ofstream(path) << content.substr(0, content.size() / 2);  // also in the middle of a write
     return step().write(path, content);
   }
   Result<void> link(const std::string& from, const std::string& to) override { return step().link(from, to); }
@@ -81,6 +82,14 @@ void start(const Folder& folder) {
 const std::map<std::string, std::string> kInstalled = {
     {".railbed-originals/macvlan", "the original"}, {"bridge", "not ours"}, {"macvlan", kShim}, {"sriov", kShim}};
 const std::map<std::string, std::string> kBefore = {{"bridge", "not ours"}, {"macvlan", "the original"}};
+
+TEST(ShimTypes, AreAllTypesThatAreOurs) {
+  const auto names = shim_types();
+  for (const api::CniType& type : api::cni_types())
+    for (const std::string_view name : {type.name, type.also_called})
+      EXPECT_TRUE(name.empty() || std::ranges::count(names, name) == (type.ours ? 1 : 0)) << name;
+  EXPECT_EQ(std::ranges::count(names, "railbed"), 1);
+}
 
 TEST(Shims, AreInstalledAndTheOriginalsComeBack) {
   Folder folder;

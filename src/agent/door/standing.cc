@@ -31,7 +31,7 @@ Standing standing(Engine& engine) {
   const std::set<std::string> vfs = vfs_of_machine(engine.kernel().files());
   std::set<std::string> attached;
   for (const state::Attachment& one : attachments) {
-    // A chained plugin's own record is no further interface.
+    // The record of a chained plugin is no further interface.
     if (one.interface.find('/') == std::string::npos) ++out.attachments;
     if (PciAddress::parse(one.device)) attached.insert(one.device);
   }

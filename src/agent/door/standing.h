@@ -10,8 +10,8 @@
 
 namespace railbed::agent {
 
-// VFs are those below /sys/bus/pci; attached ones stand in the records, and are missing when the machine does
-// not have them (any more), wherever their interface is.
+// Counts the VFs below /sys/bus/pci. Attached VFs come from the records; one that the machine does not have (any more)
+// counts as missing, wherever its interface is.
 Standing standing(Engine& engine);
 
 }  // namespace railbed::agent

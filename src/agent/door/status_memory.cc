@@ -5,7 +5,7 @@ namespace railbed::agent {
 namespace {
 
 constexpr std::chrono::seconds kAge{10};
-// A node has a handful of networks; whoever asks for more is answered, and the others are looked up anew.
+// A node has a handful of networks. When there are more than this, all answers are dropped and looked up anew.
 constexpr size_t kMost = 64;
 
 }  // namespace
@@ -16,7 +16,7 @@ StatusMemory::~StatusMemory() {
 
 cni::Outcome<void> StatusMemory::look(os::Clock& clock, const std::string& of, const LookUp& look_up) {
   cni::Outcome<void> answer = look_up();
-  // Whatever is in the way, no ADD can be served.
+  // Any other failure means that no ADD can succeed.
   if (!answer.has_value() && answer.error().code != cni::kUnavailableLimited) answer.error().code = cni::kUnavailable;
   std::lock_guard lock(mutex_);
   if (known_.size() >= kMost && !known_.contains(of)) known_.clear();
@@ -28,7 +28,7 @@ cni::Outcome<void> StatusMemory::answer(os::Clock& clock, const std::string& of,
   {
     std::lock_guard lock(mutex_);
     if (auto known = known_.find(of); known != known_.end()) {
-      if (clock.now() - known->second.asked > kAge && !refreshing_.exchange(true)) {
+      if (clock.now() - known->second.looked_up > kAge && !refreshing_.exchange(true)) {
         if (refresher_.joinable()) refresher_.join();  // it has ended: refreshing_ was false
         refresher_ = std::thread([this, &clock, of, look_up] {
           [[maybe_unused]] auto ignored = look(clock, of, look_up);

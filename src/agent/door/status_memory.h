@@ -28,14 +28,14 @@ class StatusMemory {
   StatusMemory(const StatusMemory&) = delete;
   StatusMemory& operator=(const StatusMemory&) = delete;
 
-  // `of`: what the answer depends on. `look_up` is kept for the time of one look only, and must be able to
-  // run in another thread. It is repeated when the answer is older than ten seconds.
+  // `of` is the key: everything that the answer depends on. `look_up` may run later in another thread, because an
+  // answer older than ten seconds is refreshed.
   cni::Outcome<void> answer(os::Clock& clock, const std::string& of, const LookUp& look_up);
 
  private:
   struct Known {
     cni::Outcome<void> answer;
-    os::Deadline asked;
+    os::Deadline looked_up;
   };
   cni::Outcome<void> look(os::Clock& clock, const std::string& of, const LookUp& look_up);
 

@@ -23,7 +23,7 @@ class WorkQueue {
     }
     ready_.notify_one();
   }
-  // Waits; nothing when the queue was closed.
+  // Waits for an item; nullopt when the queue was closed.
   std::optional<T> take() {
     std::unique_lock lock(mutex_);
     ready_.wait(lock, [this] { return closed_ || !items_.empty(); });
@@ -32,7 +32,7 @@ class WorkQueue {
     items_.pop_front();
     return item;
   }
-  // What is there, without waiting.
+  // Takes all items without waiting.
   std::deque<T> take_all() {
     std::lock_guard lock(mutex_);
     return std::exchange(items_, {});

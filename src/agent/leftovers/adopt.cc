@@ -23,7 +23,7 @@ std::string first_error(const doc::Diagnostics& diagnostics) {
   return "";
 }
 
-// "10.0.0.0/24" as it stands in the names of pools: "10.0.0.0-24"; of IPv6 the ':' are '-', too.
+// "10.0.0.0/24" as in the names of pools: "10.0.0.0-24"; in IPv6 ranges ':' becomes '-' as well.
 std::string range_name(const std::string& range) {
   std::string name = range;
   for (char& c : name)
@@ -31,7 +31,7 @@ std::string range_name(const std::string& range) {
   return name;
 }
 
-// "[<network_name>-]<range>"; a node's slice has the node's name in between, which cannot be told apart.
+// "[<network_name>-]<range>". A node's slice has the node's name in between, which cannot be recognized.
 std::string pool_of(const std::string& name, const std::string& range) {
   api::IpamConfig config;
   config.type = api::IpamType::kWhereabouts;
@@ -46,8 +46,8 @@ Result<void> read_pool(const doc::Value& object, std::vector<ForeignAllocation>&
   const doc::Value* spec = object.find("spec");
   if (metadata == nullptr || spec == nullptr || !spec->is_object())
     return fail(Code::kInvalid, "{}: an IPPool has metadata and spec", object.span.to_string());
-  std::string name = attach::text_in(*metadata, "name");
-  std::string range = attach::text_in(*spec, "range");
+  std::string name = doc::text_in(*metadata, "name");
+  std::string range = doc::text_in(*spec, "range");
   IpPrefix prefix = TRY(IpPrefix::parse(range).context("{}: spec.range", spec->span.to_string()));
   const std::string pool = pool_of(name, range);
   const doc::Value* allocations = spec->find("allocations");
@@ -62,16 +62,16 @@ Result<void> read_pool(const doc::Value& object, std::vector<ForeignAllocation>&
     if (!one.value.is_object()) return fail(Code::kInvalid, "{}: an allocation is an object", one.key_span.to_string());
     all.push_back({.pool = pool,
                    .address = *address,
-                   .pod = attach::text_in(one.value, "podref"),
-                   .container = attach::text_in(one.value, "id"),
-                   .ifname = attach::text_in(one.value, "ifname")});
+                   .pod = doc::text_in(one.value, "podref"),
+                   .container = doc::text_in(one.value, "id"),
+                   .ifname = doc::text_in(one.value, "ifname")});
   }
   return {};
 }
 
 Result<void> read_object(const doc::Value& object, std::vector<ForeignAllocation>& all) {
-  std::string kind = attach::text_in(object, "kind");
-  if (kind == "IPPool" && attach::text_in(object, "apiVersion").starts_with("whereabouts.cni.cncf.io/"))
+  std::string kind = doc::text_in(object, "kind");
+  if (kind == "IPPool" && doc::text_in(object, "apiVersion").starts_with("whereabouts.cni.cncf.io/"))
     return read_pool(object, all);
   const doc::Value* items = object.find("items");
   if (items != nullptr && items->is_array())
@@ -103,7 +103,7 @@ ipam::Owner owner_of(const ForeignAllocation& one) {
   return {state::Sandbox{one.pod, one.container}.key(), one.ifname};
 }
 
-// A note that this was picked up: what was freed here since is not brought back by the same list.
+// A note that this allocation was taken over once: when it has been freed here, the same list does not bring it back.
 std::string once_key(const ForeignAllocation& one) {
   return fmt::format("{}{} {} {} {}", kAdoptedAlready, one.pool, one.address, owner_of(one).pod, one.ifname);
 }
@@ -113,7 +113,7 @@ Result<void> forget_owner(state::Store& store, const ipam::Owner& owner) {
   return store.forget_note(adopted_key(owner));
 }
 
-// Frees what was picked up and `ends`.
+// Frees the allocations that were taken over and for which `ends` is true.
 Result<int> free_those(Engine::Turn& turn,
                        const std::function<bool(const ipam::Owner&, const std::string& where)>& ends) {
   std::vector<ipam::Owner> gone;

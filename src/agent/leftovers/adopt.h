@@ -41,20 +41,20 @@ class ForeignAllocations {
   virtual Result<std::vector<ForeignAllocation>> all() = 0;
 };
 
-// IPPool objects of whereabouts in the *.yaml, *.yml and *.json files of a directory, single or as a list
-// (`kubectl get ippools -A -o yaml`). Other kinds are passed over.
+// IPPool objects of whereabouts in the *.yaml, *.yml and *.json files of a directory, single or as a list (`kubectl get
+// ippools -A -o yaml`). Other kinds are ignored.
 std::unique_ptr<ForeignAllocations> pools_in_directory(const os::FileTree& files, std::string directory);
 Result<std::vector<ForeignAllocation>> read_pools(const std::string& name, const std::string& text);
 
 struct Adopted {
-  int taken = 0;                       // that were not before
-  int freed = 0;                       // allocations that ended
-  std::vector<std::string> conflicts;  // addresses that somebody else has here already
+  int taken = 0;                       // allocations that were taken over for the first time
+  int freed = 0;                       // allocations that have ended since
+  std::vector<std::string> conflicts;  // addresses that another owner has here already
 };
 Result<Adopted> adopt(Engine::Turn& turn, ForeignAllocations& allocations, os::Disk& disk);
 
-// What was picked up, of one container and interface, after its DEL. Old pools name no container or no
-// interface: then the pod's name counts, and any interface. Nothing there is success.
+// Frees what was taken over of one container and interface, after its DEL. Old pools lack the container or the
+// interface: then the pod's name decides, with any interface. Nothing to free is success.
 struct AdoptedOwner {
   std::string container;
   std::string pod;  // may be empty
@@ -62,7 +62,7 @@ struct AdoptedOwner {
 };
 Result<void> release_adopted(Engine::Turn& turn, const AdoptedOwner& gone);
 
-// Of containers on this machine that `lives` does not know any more. Returns how many allocations ended.
+// Frees allocations of containers on this machine that `lives` does not know any more. Returns how many.
 Result<int> collect_adopted(Engine::Turn& turn, const std::function<bool(const std::string&)>& lives);
 
 }  // namespace railbed::agent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// IPPool objects as anybody may have written them.
+// IPPool objects in any shape that a file can have.
 #include "agent/leftovers/adopt.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -53,7 +53,7 @@ TEST(Adopt, ReadsPoolsAsKubectlWritesThem) {
   EXPECT_EQ(show(read_pools("p.yaml", "a: [")).substr(0, 7), "p.yaml:");
 }
 
-// A node that is switched over: default/a runs here, default/b elsewhere.
+// A node that is being switched over: default/a runs here, default/b elsewhere.
 class AdoptTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -103,17 +103,17 @@ TEST_F(AdoptTest, WhatIsPickedUpIsTakenUntilTheDelOfItsContainer) {
   EXPECT_THAT(leases(),
               ElementsAre("10.0.0.1 default/a@abc net1", "10.0.0.3 default/b@def net2", "fd00::10 default/a@abc "));
   EXPECT_EQ(next("default/c@c3"), "10.0.0.2/29");
-  // A start in between frees nothing that running pods have.
+  // A restart of the agent in between frees nothing that running pods have.
   ASSERT_TRUE(host_local.recover(turn()).has_value());
   EXPECT_EQ(leases().size(), 3u);
-  // The next sandbox of the same pod is another container.
+  // The same pod's next sandbox is another container, so its DEL must not free this one.
   ASSERT_TRUE(release_adopted(turn(), {"new", "default/a", "net1"}).has_value());
   ASSERT_TRUE(release_adopted(turn(), {"abc", "", "net7"}).has_value());
-  EXPECT_EQ(leases().size(), 2u);  // its old pool does not name the interface
+  EXPECT_EQ(leases().size(), 2u);  // the old pool has no interface for this address
   ASSERT_TRUE(release_adopted(turn(), {"abc", "", "net1"}).has_value());
   EXPECT_THAT(leases(), ElementsAre("10.0.0.3 default/b@def net2"));
   EXPECT_EQ(next("default/d@c4"), "10.0.0.1/29");
-  // The same files once more bring nothing back.
+  // Reading the same files once more brings nothing back.
   EXPECT_EQ(adopt_now().taken, 0);
   EXPECT_THAT(leases(), ElementsAre("10.0.0.3 default/b@def net2"));
 }
@@ -130,12 +130,12 @@ TEST_F(AdoptTest, AddressesOfOtherNodesAreTakenAsLongAsTheListSaysSo) {
   EXPECT_EQ(adopted.freed, 1);
   EXPECT_THAT(leases(),
               ElementsAre("10.0.0.1 default/a@abc net1", "10.0.0.4 default/e@ghi net1", "fd00::10 default/a@abc "));
-  // Those of this machine stay: their pods still run, whatever the list says.
+  // Allocations of this machine stay: their pods still run, whatever the list says.
   files.put_file("/pools/a.yaml", "");
   EXPECT_EQ(adopt_now().freed, 1);
   EXPECT_THAT(leases(), ElementsAre("10.0.0.1 default/a@abc net1", "fd00::10 default/a@abc "));
   EXPECT_EQ(next("default/c@c3"), "10.0.0.2/29");
-  // What the list has anew is picked up anew.
+  // An allocation that appears in the list again is taken over again.
   files.put_file("/pools/a.yaml", kList);
   EXPECT_EQ(adopt_now().taken, 1);
 }

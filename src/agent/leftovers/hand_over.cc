@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/leftovers/hand_over.h"
 
-#include <algorithm>
-
 #include "agent/pod/exec_records.h"
 #include "agent/pod/meta_records.h"
+#include "api/cni_types.h"
 #include "attach/record.h"
 #include "state/sandbox.h"
 
@@ -12,9 +11,6 @@ namespace railbed::agent {
 namespace {
 
 using state::Attachment;
-
-// Their DEL reads files that they write at ADD, and without them leaves the device as it is.
-constexpr std::string_view kWantFiles[] = {"sriov", "ib-sriov", "ib-sriov-cni", "rdma", "tuning"};
 
 Result<void> write_alias(os::Kernel& kernel, const Attachment& record) {
   const attach::Before before = TRY(attach::before_of(record));
@@ -24,11 +20,11 @@ Result<void> write_alias(os::Kernel& kernel, const Attachment& record) {
   return link.alias == before.name ? Result<void>{} : links->change(link.index, {.alias = before.name});
 }
 
-// Empty: the original gives it back.
+// Empty when the original plugin can restore it.
 std::string problem_of(os::Kernel& kernel, const Attachment& record, bool of_meta) {
   if (of_meta) return "the meta plugin attached it, and only railbed can give it back";
   if (is_of_program(record)) return "";
-  if (std::ranges::find(kWantFiles, record.type) != std::end(kWantFiles))
+  if (const api::CniType* type = api::find_cni_type(record.type); type != nullptr && type->needs_own_files)
     return "the original has no file of it, and leaves the device as the pod had it";
   if (record.type != "host-device") return "";
   Result<void> told = write_alias(kernel, record);

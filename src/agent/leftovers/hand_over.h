@@ -18,7 +18,7 @@ namespace railbed::agent {
 
 struct HandedOver {
   int interfaces = 0;  // of sandboxes of a runtime
-  // "llm/a@4f3a net1 (sriov): …", for those that the originals cannot give back, or not whole.
+  // "llm/a@4f3a net1 (sriov): …" for interfaces that the original plugins cannot restore, or not completely.
   std::vector<std::string> problems;
 };
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "agent/pod/meta_records.h"
+#include "agent/pod/plugin.h"
 #include "agent/test_requests.h"
 
 namespace railbed::agent {
@@ -23,7 +24,7 @@ class HandOver : public RequestTest {
                          .config = R"({"cniVersion":"1.0.0","name":"n","type":")" + type + "\"," + members + "}"};
     auto config = cni::read_plugin_config(request.config);
     ASSERT_TRUE(config.has_value()) << config.error().message;
-    auto answer = plugin_request(parts, request, *config);
+    auto answer = plugin_request(backends, request, *config);
     ASSERT_TRUE(answer.has_value()) << answer.error().message;
   }
   std::string alias_of(const char* ifname) {

@@ -13,7 +13,7 @@
 namespace railbed::agent {
 
 Result<std::vector<Leftover>> find_leftover_files(state::Store& store, os::Disk& disk);
-// The file, if it is still as we wrote it, its note and its lease.
+// Removes the file, if it is still as railbed wrote it, with its note and its lease.
 Result<void> remove_leftover_file(state::Store& store, os::Disk& disk, const Leftover& leftover);
 
 }  // namespace railbed::agent

@@ -53,7 +53,7 @@ class Finder {
     return gone_[netns] = !opened.has_value() && opened.error().code == Code::kNotFound;
   }
 
-  // Another namespace has the path of the record's by now.
+  // Whether the path of the record's namespace belongs to another namespace by now.
   bool is_replaced(const Attachment& record) {
     auto before = attach::before_of(record);
     if (!before.has_value() || before->netns == 0) return false;
@@ -61,7 +61,7 @@ class Finder {
     return now != 0 && now != before->netns;
   }
 
-  // 0: not to be had.
+  // The namespace's cookie; 0 where it cannot be read.
   uint64_t cookie_of(const std::string& path) {
     auto known = cookies_.find(path);
     if (known != cookies_.end()) return known->second;
@@ -86,7 +86,7 @@ class Finder {
     }
   }
 
-  // Leases of pods of the manifests are plans for pods that are not here (yet); a sandbox's are of an interface.
+  // Leases of the manifests' pods are plans and may have no interface yet; leases of a sandbox need one.
   Result<void> find_leases() {
     for (const state::AddressLease& lease : TRY(store_.all_leases())) {
       if (state::Sandbox::of_key(lease.pod).container.empty()) continue;
@@ -109,7 +109,7 @@ class Finder {
     return {};
   }
 
-  // What whereabouts gave to a container of this machine; of others nothing is known here.
+  // Addresses that whereabouts gave to a container of this machine. Nothing is known here about other machines.
   void find_adopted(const state::AddressLease& lease, const std::string& where) {
     const std::string container = state::Sandbox::of_key(lease.pod).container;
     if (where != kHere || of_runtime_.knows(container)) return;
@@ -133,7 +133,7 @@ class Finder {
     return {};
   }
 
-  // In the namespaces of pods that we know.
+  // Looks in the namespaces of known pods.
   Result<void> find_links() {
     std::map<std::string, std::string> namespaces;  // path → pod
     for (const Attachment& record : records_) namespaces.emplace(record.netns, record.pod);
@@ -251,7 +251,7 @@ class Remover {
     return transaction.commit();
   }
 
-  // attach names pod and interface in front.
+  // Strips the prefix with pod and interface that attach gives its notes.
   static std::string note_of(const Leftover& one, const std::vector<std::string>& notes) {
     const std::string head = fmt::format("pod {}, interface {}: ", one.pod, one.what);
     std::string all;

@@ -19,13 +19,13 @@ namespace railbed::agent {
 
 enum class LeftoverKind : uint8_t {
   kInterface,  // a record of an interface: its namespace is gone, or its ADD or DEL never ended
-  kProgram,    // the same of a plugin that was executed
-  kAddress,    // a lease of a sandbox that has no such interface
-  kSandbox,    // what is noted about a sandbox whose namespace is gone
+  kProgram,    // the same for a plugin that was executed
+  kAddress,    // a lease of a sandbox without that interface
+  kSandbox,    // notes about a sandbox whose namespace is gone
   kLink,       // an interface that railbed made in a pod, without a record
-  kFile,       // a file of host-local whose container nobody knows: removed where it is ours
-  kDevice,     // a VF that is in no namespace we know: shown only
-  kPending,    // a DEL that waits for the agent: shown only
+  kFile,       // a host-local file of an unknown container: removed if railbed wrote it
+  kDevice,     // a VF that is in no known namespace: only reported
+  kPending,    // a DEL that waits for the agent: only reported
 };
 std::string_view kind_name(LeftoverKind kind);
 
@@ -34,19 +34,19 @@ struct Leftover {
   std::string pod;   // state::Sandbox::key(); empty where there is none
   std::string what;  // "net1", an address, a PCI address, a file
   std::string why;
-  std::string hint;   // for what is shown only
+  std::string hint;   // for kinds that are only reported
   std::string netns;  // of kLink
   std::string pool;   // of kAddress
   bool removable = true;
   bool removed = false;
-  std::string note;   // of removing it: what could not be put back as it was
-  std::string error;  // of removing it
+  std::string note;   // about the removal: what could not be restored
+  std::string error;  // of the removal
 };
 
-// `store` is null where there is no state. `pending_dir`: where the shim keeps DELs.
+// `store` is null where there is no state. `pending_dir` is where the shim keeps DELs.
 Result<std::vector<Leftover>> find_leftovers(os::Kernel& kernel, state::Store* store, os::Disk& disk,
                                              const std::string& pending_dir);
-// Removes what can be, and says so in each.
+// Removes what can be removed, and records the outcome in each leftover.
 Result<void> remove_leftovers(os::Kernel& kernel, state::Store& store, os::Disk& disk,
                               std::vector<Leftover>& leftovers);
 

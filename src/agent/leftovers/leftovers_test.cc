@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is found of namespaces that are gone, and that removing takes all of it and nothing else.
+// Finds everything that belongs to vanished namespaces; removing takes all of that and nothing else.
 #include "agent/leftovers/leftovers.h"
 
 #include <algorithm>
@@ -109,7 +109,7 @@ TEST_F(LeftoversTest, ProgramsAreUndoneThatLostTheirNamespaceOrNeverEnded) {
   EXPECT_EQ(runs, 4);
 }
 
-// A record of a moved interface; `before` says of which device.
+// The record of a moved interface; `before` describes the device.
 void put_moved(state::Store& store, const std::string& device, const attach::Before& before) {
   ASSERT_TRUE(store.put_attachment({.pod = "ns/p@c1",
                                     .interface = "net1",
@@ -202,7 +202,7 @@ TEST_F(LeftoversTest, FilesOfUnknownContainersAreRemovedWhereTheyAreOurs) {
   EXPECT_FALSE(disk.files().contains(kOurFile));
   EXPECT_TRUE(disk.files().contains(kTheirFile));
   EXPECT_THAT(*store->notes(kFileNotes), IsEmpty());
-  EXPECT_EQ(store->all_leases()->size(), 1u);  // another owner's
+  EXPECT_EQ(store->all_leases()->size(), 1u);  // the lease of another owner
 }
 
 TEST_F(LeftoversTest, FilesOfContainersThatTheRuntimeKnowsAreNone) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a DEL that the shim kept: no crash; what is taken is a DEL of something with a harmless name.
+// Any bytes as a DEL that the shim kept: no crash, and whatever is accepted is a DEL with a harmless name.
 #include "agent/leftovers/replay.h"
 
 using namespace railbed;

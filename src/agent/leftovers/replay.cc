@@ -52,7 +52,6 @@ Replay::Tally Replay::pass(const std::string* container_id, const std::stop_toke
   Tally tally;
   for (const std::string& name : names()) {
     if (stop.stop_requested()) break;
-    const std::lock_guard lock(one_);
     repeat(name, container_id, tally);
   }
   return tally;
@@ -60,6 +59,7 @@ Replay::Tally Replay::pass(const std::string* container_id, const std::stop_toke
 
 void Replay::repeat(const std::string& name, const std::string* container_id, Tally& tally) {
   const std::string path = folder_ + "/" + name;
+  // Whose it is must be known before anybody is waited for.
   auto frame = disk_.read(path);
   if (!frame) {
     // Another pass did it meanwhile, or the disk has a bad day; then it stays.
@@ -73,19 +73,44 @@ void Replay::repeat(const std::string& name, const std::string* container_id, Ta
     return set_aside(name, *frame, request.error().story());
   }
   if (container_id != nullptr && *container_id != request->container_id) return;
+  {
+    std::unique_lock lock(mutex_);
+    free_.wait(lock, [&] { return !at_work_.contains(name); });
+    at_work_.insert(name);
+  }
+  // Another thread may have done it while this one waited.
+  if (auto still = disk_.read(path); still.has_value())
+    carry_out(name, *request, tally);
+  else if (still.error().code != Code::kNotFound)
+    ++tally.failed;
+  {
+    std::lock_guard lock(mutex_);
+    at_work_.erase(name);
+  }
+  free_.notify_all();
+}
+
+void Replay::carry_out(const std::string& name, const cni::Request& request, Tally& tally) {
+  const std::string path = folder_ + "/" + name;
   Reply reply;
   try {
-    reply = handler_(*request);
+    reply = handler_(request);
   } catch (const std::exception& problem) {
     reply = {1, problem.what()};
   }
   if (reply.status != 0) {
     ++tally.failed;
-    if (std::exchange(told_[name], reply.output) != reply.output)
-      note_(fmt::format("the DEL in {} fails and will be repeated: {}", path, reply.output));
+    const bool is_new = [&] {
+      std::lock_guard lock(mutex_);
+      return std::exchange(told_[name], reply.output) != reply.output;
+    }();
+    if (is_new) note_(fmt::format("the DEL in {} fails and will be repeated: {}", path, reply.output));
     return;
   }
-  told_.erase(name);
+  {
+    std::lock_guard lock(mutex_);
+    told_.erase(name);
+  }
   // When this fails the DEL is repeated once more, which is harmless.
   if (auto removed = disk_.remove(path); !removed) note_(removed.error().to_string());
   ++tally.done;

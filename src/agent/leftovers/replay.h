@@ -6,12 +6,15 @@
 // request's frame in a folder and says yes, and the agent repeats it until it succeeds. An ADD for the same
 // container waits for such a DEL first, as it would otherwise take away what the ADD made (cnitool gives a
 // namespace the same container id again). A file that cannot be read becomes "<name>.broken" and is told.
-// Threading: any thread; one file at a time. Failure: a file that fails stays, and is told once per cause.
+// Threading: any thread; a file is carried out by one of them, and only those wait that want the same container.
+// Failure: a file that fails stays, and is told once per cause.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <stop_token>
 #include <string>
 
@@ -42,6 +45,7 @@ class Replay {
  private:
   Tally pass(const std::string* container_id, const std::stop_token& stop);
   void repeat(const std::string& name, const std::string* container_id, Tally& tally);
+  void carry_out(const std::string& name, const cni::Request& request, Tally& tally);
   void set_aside(const std::string& name, const std::string& content, const std::string& why);
   std::vector<std::string> names() const;
 
@@ -49,7 +53,9 @@ class Replay {
   std::string folder_;
   Handler handler_;
   std::function<void(const std::string&)> note_;
-  std::mutex one_;
+  std::mutex mutex_;
+  std::condition_variable free_;
+  std::set<std::string> at_work_;            // files
   std::map<std::string, std::string> told_;  // file → the last failure
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Journaled DELs over a disk in memory; files of the shim itself are tests/shim's.
+// Journaled DELs on a disk in memory; tests/shim covers the files that the shim itself writes.
 #include "agent/leftovers/replay.h"
 
+#include <future>
 #include <map>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -129,6 +131,34 @@ TEST(Replay, SettlesOneContainerBeforeItGetsSomethingNew) {
   EXPECT_FALSE(world.replay.settle("a"));
   world.disk.broken = true;
   EXPECT_FALSE(world.replay.settle("b"));
+}
+
+TEST(Replay, OneThatHangsKeepsNoOtherContainerWaiting) {
+  MemoryDisk disk;
+  disk.files = {{"/d/1.del", del_frame("slow")}, {"/d/2.del", del_frame("other")}};
+  std::promise<void> begun;
+  std::promise<void> go_on;
+  std::mutex one;  // the disk is for one thread at a time
+  Replay replay(
+      disk, "/d",
+      [&](const cni::Request& request) {
+        if (request.container_id == "slow") {
+          begun.set_value();
+          go_on.get_future().wait();
+        }
+        return Reply{0, ""};
+      },
+      [](const std::string&) {});
+  std::jthread all([&] { replay.all(); });
+  begun.get_future().wait();
+  EXPECT_TRUE(replay.settle("a third"));
+  EXPECT_TRUE(replay.settle("other"));
+  EXPECT_EQ(replay.pending(), 1U);
+  std::jthread same([&] { EXPECT_TRUE(replay.settle("slow")); });
+  go_on.set_value();
+  same.join();
+  all.join();
+  EXPECT_EQ(replay.pending(), 0U);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace railbed::agent {
 namespace {
 
-// Where CNI's library keeps results of ADD until DEL: for the runtime, and for Multus.
+// Where CNI's library keeps the results of ADD until DEL: for the runtime, and for Multus.
 constexpr const char* kResults[] = {"/var/lib/cni/results", "/var/lib/cni/multus/results"};
 constexpr const char* kMultus = "/var/lib/cni/multus";
 

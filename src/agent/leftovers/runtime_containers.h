@@ -20,7 +20,7 @@ class RuntimeContainers {
 
  private:
   std::set<std::string> multus_;
-  std::vector<std::string> results_;  // "<network>-<container>-<interface>": the ends cannot be told apart
+  std::vector<std::string> results_;  // "<network>-<container>-<interface>"; names may have '-', so it cannot be split
 };
 
 }  // namespace railbed::agent

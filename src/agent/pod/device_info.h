@@ -24,15 +24,16 @@ class DeviceInfo {
   explicit DeviceInfo(os::Disk& disk, std::string directory = kDeviceInfoDirectory)
       : disk_(disk), directory_(std::move(directory)) {}
 
-  // Where plugins of this attachment find or write it. Unique for (network, container, interface).
+  // The file in which plugins of this attachment find or write the information. Unique for (network, container,
+  // interface).
   std::string path(const std::string& network, const std::string& container, const std::string& ifname) const;
-  // Copies the device plugin's file to `path`; nothing where there is none.
+  // Copies the device plugin's file to `path`; does nothing where there is none.
   Result<void> copy(const std::string& resource, const std::string& device, const std::string& path);
-  // What is in it: an object, or null.
+  // Its content: an object, or null.
   doc::Value read(const std::string& path) const;
   Result<void> remove(const std::string& path);
 
-  // What attach knows, for devices that no device plugin described; null for virtual interfaces.
+  // Information from attach, for devices that no device plugin described; null for virtual interfaces.
   static doc::Value of(const attach::InterfaceResult& made);
 
  private:
@@ -40,7 +41,7 @@ class DeviceInfo {
   std::string directory_;
 };
 
-// Text of a file, as far as it is a device-info object; null otherwise.
+// Parses a device-info object; null for any other text.
 doc::Value read_device_info(const std::string& text);
 
 }  // namespace railbed::agent

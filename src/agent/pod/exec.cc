@@ -29,11 +29,11 @@ std::string shown(std::string text) {
   return text;
 }
 
-std::vector<std::string> environment(const Execution& execution) {
+std::vector<std::string> environment(const std::string& agent, const Execution& execution) {
   std::vector<std::string> all = {
-      "CNI_COMMAND=" + std::string(cni::command_name(execution.command)),
-      "CNI_PATH=" + joined(execution.path, ':'),
+      "CNI_COMMAND=" + std::string(cni::command_name(execution.command)), "CNI_PATH=" + joined(execution.path, ':'),
       std::string(kProgramPath),
+      "CNI_RAILBED_AGENT=" + agent,  // what the plugin asks of us in turn says for whom; railbed-cni hands on CNI_*
   };
   auto add = [&](const char* key, const std::string& value) {
     if (!value.empty()) all.push_back(std::string(key) + "=" + value);
@@ -41,12 +41,12 @@ std::vector<std::string> environment(const Execution& execution) {
   add("CNI_CONTAINERID", execution.container_id);
   add("CNI_IFNAME", execution.ifname);
   add("CNI_ARGS", execution.args);
-  // DEL without a namespace: the variable is there and empty, as the reference library has it.
+  // For DEL without a namespace the variable exists and is empty, as with the reference library.
   if (!execution.container_id.empty()) all.push_back("CNI_NETNS=" + execution.netns);
   return all;
 }
 
-// What a plugin that failed says: JSON on standard output, else text on standard error.
+// The failure of a plugin: JSON on standard output, otherwise text on standard error.
 cni::Failure told(const std::string& type, const os::RunResult& run) {
   doc::Diagnostics unread;
   auto source = std::make_shared<doc::Source>(doc::Source{"stdout", run.output});
@@ -68,7 +68,7 @@ cni::Failure told(const std::string& type, const os::RunResult& run) {
 cni::Outcome<os::RunResult> run(os::Kernel& kernel, const Execution& execution) {
   os::RunRequest request{.program = TRY_CNI(find_plugin(kernel, execution.type, execution.path)),
                          .arguments = {},
-                         .environment = environment(execution),
+                         .environment = environment(kernel.processes().identity(), execution),
                          .input = execution.config,
                          .deadline = kernel.clock().now() + kPluginTime};
   Result<os::RunResult> result = kernel.processes().run(request);

@@ -15,7 +15,7 @@
 
 namespace railbed::agent {
 
-// One call. `config` is what stands on its standard input.
+// One call of a plugin. `config` is its standard input.
 struct Execution {
   cni::Command command = cni::Command::kAdd;
   std::string type;
@@ -23,7 +23,7 @@ struct Execution {
   std::string netns;
   std::string ifname;
   std::string args;
-  std::vector<std::string> path;  // where programs are
+  std::vector<std::string> path;  // the directories of programs
   std::string config;
 };
 
@@ -31,7 +31,7 @@ struct Execution {
 cni::Outcome<std::string> find_plugin(os::Kernel& kernel, const std::string& type,
                                       const std::vector<std::string>& path);
 
-// ADD: what it answered, read as `version` where it does not say its own.
+// Runs ADD and returns its result, which has `version` unless it names its own.
 cni::Outcome<cni::AddResult> execute_add(os::Kernel& kernel, const Execution& execution, const std::string& version);
 // DEL, CHECK, GC, STATUS.
 cni::Outcome<void> execute(os::Kernel& kernel, const Execution& execution);

@@ -4,6 +4,7 @@
 #include "attach/attach.h"
 #include "cni/version.h"
 #include "doc/json.h"
+#include "doc/members.h"
 
 namespace railbed::agent {
 namespace {
@@ -17,11 +18,6 @@ Result<Value> parsed(const std::string& text, const Attachment& record) {
   auto value = doc::parse_json(std::make_shared<doc::Source>(doc::Source{"record", text}), unread);
   if (value && value->is_object()) return *std::move(value);
   return fail(Code::kInvalid, "the record of {} of pod {} cannot be read", record.interface, record.pod);
-}
-
-std::string text_of(const Value& object, std::string_view key) {
-  const Value* value = object.find(key);
-  return value != nullptr && value->is_string() ? *value->as_string() : "";
 }
 
 cni::Version version_or_latest(const std::string& text) {
@@ -70,19 +66,19 @@ Result<std::optional<cni::AddResult>> result_of_program(const Attachment& record
 }
 
 Result<std::string> version_of(const Attachment& record) {
-  return text_of(TRY(parsed(record.undo, record)), "version");
+  return text_in(TRY(parsed(record.undo, record)), "version");
 }
 
 Result<Execution> execution_of(const Attachment& record, cni::Command command) {
   Value undo = TRY(parsed(record.undo, record));
   Execution execution{.command = command,
                       .type = record.type.substr(attach::kProgramPrefix.size()),
-                      .container_id = text_of(undo, "container"),
+                      .container_id = text_in(undo, "container"),
                       .netns = record.netns,
-                      .ifname = text_of(undo, "ifname"),
-                      .args = text_of(undo, "args"),
+                      .ifname = text_in(undo, "ifname"),
+                      .args = text_in(undo, "args"),
                       .path = {},
-                      .config = text_of(undo, "config")};
+                      .config = text_in(undo, "config")};
   if (const Value* path = undo.find("path"); path != nullptr && path->is_array())
     for (const Value& directory : *path->as_array())
       if (directory.is_string()) execution.path.push_back(*directory.as_string());
@@ -90,7 +86,7 @@ Result<Execution> execution_of(const Attachment& record, cni::Command command) {
   if (!result.has_value()) return execution;
   // CHECK and DEL get the result of the whole chain.
   Value config = TRY(parsed(execution.config, record));
-  config.set("prevResult", cni::to_value(*result, version_or_latest(text_of(undo, "version"))));
+  config.set("prevResult", cni::to_value(*result, version_or_latest(text_in(undo, "version"))));
   execution.config = doc::to_json(config);
   return execution;
 }
@@ -103,7 +99,7 @@ ProgramsUndone undo_programs(os::Kernel& kernel, const std::vector<Attachment>& 
     if (!execution.has_value()) {
       done = std::unexpected(cni::failure_of(execution.error()));
     } else {
-      // A namespace that has gone is told as none: a plugin must not enter what took its path meanwhile.
+      // A vanished namespace is passed as none: a plugin must not enter another one that has its path now.
       if (!execution->netns.empty() && !kernel.netns().open(execution->netns).has_value()) execution->netns.clear();
       done = execute(kernel, *execution);
     }

@@ -17,16 +17,16 @@ bool is_of_program(const state::Attachment& record);
 // Plugin number `position` of the chain of interface `execution.ifname`; kBegun. `version` is the configuration's.
 state::Attachment program_record(const std::string& sandbox, const std::string& network, size_t position,
                                  const Execution& execution, const std::string& version);
-// The chain has ended well: DEL and CHECK get its result.
+// To be called when the chain has ended well: DEL and CHECK need its result.
 void conclude(state::Attachment& record, const cni::AddResult& result);
-// What the chain answered; nothing before it ended.
+// The result of the chain; nullopt before it has ended.
 Result<std::optional<cni::AddResult>> result_of_program(const state::Attachment& record);
 
-// The call that undoes (kDel) or checks (kCheck) it.
+// The call that undoes (kDel) or checks (kCheck) the record.
 Result<Execution> execution_of(const state::Attachment& record, cni::Command command);
 Result<std::string> version_of(const state::Attachment& record);
 
-// Runs DEL of all, the last one first; all are tried. `done` gets those that may be forgotten.
+// Runs DEL for all records, the last one first, even after failures. `done` gets those that may be forgotten.
 struct ProgramsUndone {
   std::vector<state::Attachment> done;
   struct Failure {

@@ -4,16 +4,12 @@
 #include <algorithm>
 
 #include "doc/json.h"
+#include "doc/members.h"
 
 namespace railbed::agent {
 namespace {
 
 using doc::Value;
-
-std::string text_of(const Value& object, std::string_view key) {
-  const Value* value = object.find(key);
-  return value != nullptr && value->is_string() ? *value->as_string() : "";
-}
 
 void add_ids(const Value& list, std::vector<std::string>& ids) {
   if (!list.is_array()) return;
@@ -34,8 +30,8 @@ Result<DeviceIds> read_kubelet_checkpoint(const std::string& text) {
   const Value* entries = data->find("PodDeviceEntries");
   if (entries == nullptr || !entries->is_array()) return all;  // null: no pod has a device
   for (const Value& entry : *entries->as_array()) {
-    std::string uid = text_of(entry, "PodUID");
-    std::string resource = text_of(entry, "ResourceName");
+    std::string uid = text_in(entry, "PodUID");
+    std::string resource = text_in(entry, "ResourceName");
     const Value* ids = entry.find("DeviceIDs");
     if (uid.empty() || resource.empty() || ids == nullptr) continue;
     std::vector<std::string>& out = all[{uid, resource}];

@@ -5,6 +5,7 @@
 
 #include "agent/pod/network_status.h"
 #include "api/attachment.h"
+#include "api/ipam.h"
 #include "api/load.h"
 #include "doc/yaml.h"
 #include "node/planned_addresses.h"
@@ -30,7 +31,7 @@ Result<void> read_folder(const os::FileTree& files, const std::string& folder, i
     std::string path = folder + "/" + name;
     if (is_manifest(name)) {
       Result<std::string> text = files.read(path);
-      // One that is just being replaced is gone for a moment.
+      // A file that is being replaced is missing for a moment.
       if (text.has_value())
         texts.emplace(path, std::move(*text));
       else if (text.error().code != Code::kNotFound)
@@ -65,7 +66,7 @@ struct ManifestSource::Snapshot {
   doc::Diagnostics diagnostics;
   std::map<std::string, PodInfo> pods;
   std::map<std::string, Result<NetworkInfo>> networks;
-  std::shared_ptr<const AddressWishes> wishes;
+  std::shared_ptr<const AddressClaims> claims;
   // Made when first needed, in a turn.
   std::unique_ptr<node::Resolved> resolved;
 
@@ -81,11 +82,11 @@ struct ManifestSource::Snapshot {
     objects = api::load_documents(pointers, diagnostics);
     render(options.resource_prefix);
     doc::Diagnostics unseen;
-    wishes = std::make_shared<const AddressWishes>(
-        node::address_wishes(graph::index(objects, options, unseen), node::PlannedTypes::kSameOnAllMachines));
+    claims = std::make_shared<const AddressClaims>(
+        node::address_claims(graph::index(objects, options, unseen), node::PlannedTypes::kSameOnAllMachines));
   }
 
-  // Pods and definitions as they are written: what is wrong in them is told when they are needed.
+  // Keeps pods and definitions as written: errors in them are reported when they are needed.
   void take(const Value& object) {
     std::string kind = text_of(&object, "kind");
     if (kind == "List") {
@@ -160,7 +161,7 @@ Result<std::shared_ptr<ManifestSource::Snapshot>> ManifestSource::last() {
 Result<PodInfo> ManifestSource::pod(const std::string& ns, const std::string& name, const std::string& uid) {
   auto now = TRY(current());
   auto found = now->pods.find(ns + "/" + name);
-  // Kubelet gives a pod of its own manifests the node's name behind the pod's.
+  // The kubelet appends the node's name to the names of pods from its own manifests.
   std::string ending = "-" + settings_.node;
   if (found == now->pods.end() && name.size() > ending.size() && name.ends_with(ending))
     found = now->pods.find(ns + "/" + name.substr(0, name.size() - ending.size()));
@@ -214,8 +215,8 @@ Result<std::vector<Device>> ManifestSource::devices(const PodInfo& pod, const st
   return fail(Code::kInternal, "devices of {}", resource);
 }
 
-Result<std::shared_ptr<const AddressWishes>> ManifestSource::address_wishes() {
-  return TRY(last())->wishes;
+Result<std::shared_ptr<const AddressClaims>> ManifestSource::address_claims() {
+  return TRY(last())->claims;
 }
 
 Result<void> ManifestSource::publish_status(const PodInfo&, const std::string& sandbox, const Value& status) {

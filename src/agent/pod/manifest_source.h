@@ -25,14 +25,14 @@ class ManifestSource : public PodSource, public DeviceSource {
 
   Result<PodInfo> pod(const std::string& ns, const std::string& name, const std::string& uid) override;
   Result<NetworkInfo> network(const std::string& ns, const std::string& name) override;
-  Result<std::shared_ptr<const AddressWishes>> address_wishes() override;
+  Result<std::shared_ptr<const AddressClaims>> address_claims() override;
   bool soft_rdma() override;
   // Kept in the store as note "network-status/<sandbox>".
   Result<void> publish_status(const PodInfo& pod, const std::string& sandbox, const doc::Value& status) override;
   Result<std::vector<Device>> devices(const PodInfo& pod, const std::string& resource, size_t count,
                                       const plan::InUse& in_use) override;
 
-  // One understood state of the directory.
+  // One parsed state of the directory.
   struct Snapshot;
 
  private:

@@ -8,11 +8,13 @@
 #include "agent/door/metrics.h"
 #include "agent/failures.h"
 #include "agent/pod/exec_records.h"
+#include "agent/pod/interfaces.h"
+#include "agent/pod/meta_attach.h"
+#include "agent/pod/meta_give_back.h"
 #include "agent/pod/meta_records.h"
-#include "agent/pod/meta_work.h"
 #include "agent/pod/records.h"
-#include "attach/attach.h"
 #include "doc/json.h"
+#include "doc/members.h"
 
 namespace railbed::agent {
 namespace {
@@ -25,7 +27,6 @@ using std::chrono::milliseconds;
 constexpr std::chrono::seconds kReadyWait{45};
 constexpr milliseconds kReadyStep{100};
 constexpr cni::Version kStatusSince{1, 1, 0};
-constexpr cni::Version kCheckSince{0, 4, 0};
 
 // Not the lock of the container itself: plugins that are executed ask the agent for addresses in its name.
 std::string lock_name(const cni::Request& request) {
@@ -37,14 +38,9 @@ cni::Version version_of(const std::string& text) {
   return version.has_value() ? *version : cni::Version{0, 1, 0};
 }
 
-std::string type_of(const doc::Value& plugin) {
-  const doc::Value* type = plugin.find("type");
-  return type != nullptr && type->is_string() ? *type->as_string() : "";
-}
-
 // The program that a plugin of a network needs: the plugin itself, or below one of ours its IPAM type.
 std::optional<std::string> executed_type(const doc::Value& plugin) {
-  std::string type = type_of(plugin);
+  std::string type = text_in(plugin, "type");
   if (!is_native(type)) return type;
   return foreign_ipam(plugin);
 }
@@ -74,7 +70,7 @@ Outcome<void> wait_until_ready(os::Kernel& kernel, const MetaConfig& config) {
   return {};
 }
 
-// Programs whose ADD or DEL never ended, or whose namespace is gone; of one sandbox, or (empty) of all.
+// Programs whose ADD or DEL never ended, or whose namespace is gone; of one sandbox, or of all if `key` is empty.
 Result<std::vector<Attachment>> programs_left(Engine& engine, const std::string& key) {
   Engine::Turn turn = TRY(engine.turn(kTurnWait));
   std::vector<Attachment> records =
@@ -91,41 +87,42 @@ Result<std::vector<Attachment>> programs_left(Engine& engine, const std::string&
 Meta::Meta(os::Disk& disk, PodSource& pods, std::vector<DeviceSource*> devices)
     : disk_(disk), pods_(pods), devices_(std::move(devices)), device_info_(disk) {}
 
-Outcome<PodWish> Meta::wish_of(Parts& parts, const MetaConfig& meta_config, const cni::Request& request,
-                               const cni::PluginConfig& config) {
-  PhaseTimer timer(parts.metrics, request.type, Phase::kPrepare);
-  return read_pod_wish(parts.engine.kernel(), pods_, meta_config, config, request);
+Outcome<PodNetworks> Meta::networks_of(Backends& backends, const MetaConfig& meta_config, const cni::Request& request,
+                                       const cni::PluginConfig& config) {
+  PhaseTimer timer(backends.metrics, request.type, Phase::kPrepare);
+  return read_pod_networks(backends.engine.kernel(), pods_, meta_config, config, request);
 }
 
-Outcome<std::string> Meta::add(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
+Outcome<std::string> Meta::add(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
   MetaConfig meta_config = TRY_CNI(read_meta_config(config));
-  auto lock = parts.engine.container(lock_name(request));
-  os::Kernel& kernel = parts.engine.kernel();
+  auto lock = backends.engine.container(lock_name(request));
+  os::Kernel& kernel = backends.engine.kernel();
   TRY_CNI(wait_until_ready(kernel, meta_config));
-  PodWish wish = TRY_CNI(wish_of(parts, meta_config, request, config));
+  PodNetworks pod = TRY_CNI(networks_of(backends, meta_config, request, config));
   const std::string key = sandbox_of(request).key();
   bool left = false;  // executed plugins of an ADD that never ended
   {
-    Engine::Turn turn = TRY_CNI(parts.engine.turn(kTurnWait));
+    Engine::Turn turn = TRY_CNI(backends.engine.turn(kTurnWait));
     left = std::ranges::any_of(TRY_CNI(turn.store().attachments_of(key)), is_of_program);
   }
-  if (left) TRY_CNI(give_back_sandbox(parts, *this, key));
-  Outcome<cni::AddResult> result = attach_sandbox(parts, *this, request, config, meta_config, wish);
+  if (left) TRY_CNI(give_back_sandbox(backends, *this, key));
+  Outcome<cni::AddResult> result = attach_sandbox(
+      backends, *this, {.request = request, .config = config, .meta_config = meta_config, .pod = std::move(pod)});
   if (result.has_value()) return cni::to_json(*result, config.version);
-  Outcome<void> undone = give_back_sandbox(parts, *this, key);
+  Outcome<void> undone = give_back_sandbox(backends, *this, key);
   if (!undone.has_value())
     result.error().details += fmt::format("{}what was done could not be undone ({}): DEL tries again",
                                           result.error().details.empty() ? "" : "; ", undone.error().message);
   return std::unexpected(std::move(result.error()));
 }
 
-Outcome<void> Meta::del(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
+Outcome<void> Meta::del(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
   MetaConfig meta_config = TRY_CNI(read_meta_config(config));
-  auto lock = parts.engine.container(lock_name(request));
+  auto lock = backends.engine.container(lock_name(request));
   std::set<std::string> keys;
   bool known = false;
   {
-    Engine::Turn turn = TRY_CNI(parts.engine.turn(kTurnWait));
+    Engine::Turn turn = TRY_CNI(backends.engine.turn(kTurnWait));
     for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request))) keys.insert(key);
     // Without interfaces there may still be a note, under another name of the pod.
     if (keys.size() != 1 || TRY_CNI(turn.store().attachments_of(*keys.begin())).empty())
@@ -135,43 +132,24 @@ Outcome<void> Meta::del(Parts& parts, const cni::Request& request, const cni::Pl
       known = known || TRY_CNI(sandbox_note(turn.store(), key)).has_value() ||
               !TRY_CNI(turn.store().attachments_of(key)).empty();
   }
-  if (!known) return give_back_multus(parts, disk_, request, meta_config);
-  for (const std::string& key : keys) TRY_CNI(give_back_sandbox(parts, *this, key));
+  if (!known) return give_back_multus(backends, disk_, request, meta_config);
+  for (const std::string& key : keys) TRY_CNI(give_back_sandbox(backends, *this, key));
   return {};
 }
 
-Outcome<void> Meta::check(Parts& parts, const cni::Request& request) {
-  auto lock = parts.engine.container(lock_name(request));
-  std::vector<Attachment> records;
-  {
-    Engine::Turn turn = TRY_CNI(parts.engine.turn(kTurnWait));
-    for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request)))
-      for (Attachment& record : TRY_CNI(turn.store().attachments_of(key))) records.push_back(std::move(record));
-    const os::Deadline deadline = turn.kernel().clock().now() + kMetaWorkTime;
-    for (const Attachment& record : records)
-      if (!is_of_program(record))
-        TRY_CNI(attach::check_interface(turn.kernel(), turn.store(), record.pod, record.interface, deadline));
-  }
-  if (records.empty())
-    return std::unexpected(
-        cni::Failure{cni::kUnknownContainer,
-                     fmt::format("container {} has no network that railbed attached", request.container_id)});
-  for (const Attachment& record : records) {
-    if (!is_of_program(record)) continue;
-    std::string version = TRY_CNI(agent::version_of(record));
-    if (version_of(version) < kCheckSince) continue;
-    Execution execution = TRY_CNI(execution_of(record, cni::Command::kCheck));
-    TRY_CNI(execute(parts.engine.kernel(), execution));
-  }
-  return {};
+Outcome<void> Meta::check(Backends& backends, const cni::Request& request) {
+  auto lock = backends.engine.container(lock_name(request));
+  if (TRY_CNI(check_interfaces(backends, request, {})) > 0) return {};
+  return std::unexpected(cni::Failure{
+      cni::kUnknownContainer, fmt::format("container {} has no network that railbed attached", request.container_id)});
 }
 
-Outcome<void> Meta::gc(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
+Outcome<void> Meta::gc(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
   TRY_CNI(cni::require_valid_attachments(config));
   MetaConfig meta_config = TRY_CNI(read_meta_config(config));
   std::vector<SandboxNote> notes;
   {
-    Engine::Turn turn = TRY_CNI(parts.engine.turn(kTurnWait));
+    Engine::Turn turn = TRY_CNI(backends.engine.turn(kTurnWait));
     notes = TRY_CNI(sandbox_notes(turn.store()));
   }
   Failures failures;
@@ -180,24 +158,24 @@ Outcome<void> Meta::gc(Parts& parts, const cni::Request& request, const cni::Plu
     if (container.empty() || note.network != config.network) continue;
     cni::AttachmentId id{container, note.ifname};
     if (std::ranges::find(config.valid, id) != config.valid.end()) continue;
-    auto lock = parts.engine.container("meta/" + container);
-    Outcome<void> gone = give_back_sandbox(parts, *this, note.key);
+    auto lock = backends.engine.container("meta/" + container);
+    Outcome<void> gone = give_back_sandbox(backends, *this, note.key);
     if (!gone.has_value()) failures.add(note.key, std::move(gone.error()));
   }
-  if (auto done = gc_adopted(parts.engine, config.valid); !done.has_value())
+  if (auto done = gc_adopted(backends.engine, config.valid); !done.has_value())
     failures.add("", cni::failure_of(done.error()));
   // Plugins of the default network that are not ours clean up after themselves.
-  auto network = TRY_CNI(default_network(parts.engine.kernel(), pods_, meta_config, config, ""));
+  auto network = TRY_CNI(default_network(backends.engine.kernel(), pods_, meta_config, config, ""));
   if (network.has_value() && !network->list.disable_gc && version_of(network->list.version) >= kStatusSince)
     for (size_t i = 0; i < network->list.plugins.size(); ++i) {
       std::optional<std::string> type = executed_type(network->list.plugins[i]);
       if (!type.has_value()) continue;
       network->list.plugins[i].set("cni.dev/valid-attachments", attachments_value(config.valid));
       Outcome<void> done =
-          execute(parts.engine.kernel(), {.command = cni::Command::kGc,
-                                          .type = *type,
-                                          .path = program_path(meta_config, request),
-                                          .config = cni::plugin_input(network->list, i, std::nullopt, {})});
+          execute(backends.engine.kernel(), {.command = cni::Command::kGc,
+                                             .type = *type,
+                                             .path = program_path(meta_config, request),
+                                             .config = cni::plugin_input(network->list, i, std::nullopt, {})});
       if (!done.has_value()) failures.add("", std::move(done.error()));
     }
   return failures.outcome();
@@ -208,8 +186,8 @@ Result<Adopted> Meta::adopt_from(Engine::Turn& turn, std::unique_ptr<ForeignAllo
   return agent::adopt(turn, *adopted_, disk_);
 }
 
-// Addresses of before the switch: of containers here that the runtime does not know any more, and of pods
-// elsewhere that the list does not have any more.
+// Frees addresses from before the switch: of containers here that the runtime no longer knows, and of pods elsewhere
+// that the list no longer has.
 Result<void> Meta::gc_adopted(Engine& engine, const std::vector<cni::AttachmentId>& valid) {
   Engine::Turn turn = TRY(engine.turn(kTurnWait));
   TRY(collect_adopted(turn, [&](const std::string& container) {
@@ -246,14 +224,14 @@ Outcome<void> Meta::look_up_status(os::Kernel& kernel, const cni::Request& reque
   return {};
 }
 
-Outcome<void> Meta::status(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
-  os::Kernel& kernel = parts.engine.kernel();
+Outcome<void> Meta::status(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
+  os::Kernel& kernel = backends.engine.kernel();
   return statuses_.answer(kernel.clock(), request.config,
                           [this, &kernel, request, config] { return look_up_status(kernel, request, config); });
 }
 
-// Requests are answered meanwhile, and an ADD that is under way has begun records, too: a container's are
-// looked at again while nobody else works on it.
+// Requests are answered meanwhile, and an ADD in progress has records that look unfinished, too. So a container's
+// records are read again while its lock keeps others away.
 Result<void> Meta::recover_programs(Engine& engine, const std::string& key, std::vector<std::string>& lines) {
   const std::string container = state::Sandbox::of_key(key).container;
   auto lock = engine.container("meta/" + container);
@@ -294,21 +272,21 @@ Result<std::vector<std::string>> Meta::recover(Engine& engine) {
   return lines;
 }
 
-Outcome<std::string> meta_request(Parts& parts, const cni::Request& request, const cni::PluginConfig& config) {
+Outcome<std::string> meta_request(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
   switch (request.command) {
     case cni::Command::kAdd:
-      return parts.meta.add(parts, request, config);
+      return backends.meta.add(backends, request, config);
     case cni::Command::kDel:
-      TRY_CNI(parts.meta.del(parts, request, config));
+      TRY_CNI(backends.meta.del(backends, request, config));
       return "";
     case cni::Command::kCheck:
-      TRY_CNI(parts.meta.check(parts, request));
+      TRY_CNI(backends.meta.check(backends, request));
       return "";
     case cni::Command::kGc:
-      TRY_CNI(parts.meta.gc(parts, request, config));
+      TRY_CNI(backends.meta.gc(backends, request, config));
       return "";
     case cni::Command::kStatus:
-      TRY_CNI(parts.meta.status(parts, request, config));
+      TRY_CNI(backends.meta.status(backends, request, config));
       return "";
     case cni::Command::kVersion:
       break;

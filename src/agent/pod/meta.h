@@ -34,12 +34,12 @@ class Meta {
   Meta(const Meta&) = delete;
   Meta& operator=(const Meta&) = delete;
 
-  cni::Outcome<std::string> add(Parts& parts, const cni::Request& request, const cni::PluginConfig& config);
-  cni::Outcome<void> del(Parts& parts, const cni::Request& request, const cni::PluginConfig& config);
-  cni::Outcome<void> check(Parts& parts, const cni::Request& request);
-  cni::Outcome<void> gc(Parts& parts, const cni::Request& request, const cni::PluginConfig& config);
+  cni::Outcome<std::string> add(Backends& backends, const cni::Request& request, const cni::PluginConfig& config);
+  cni::Outcome<void> del(Backends& backends, const cni::Request& request, const cni::PluginConfig& config);
+  cni::Outcome<void> check(Backends& backends, const cni::Request& request);
+  cni::Outcome<void> gc(Backends& backends, const cni::Request& request, const cni::PluginConfig& config);
   // From memory (status_memory.h).
-  cni::Outcome<void> status(Parts& parts, const cni::Request& request, const cni::PluginConfig& config);
+  cni::Outcome<void> status(Backends& backends, const cni::Request& request, const cni::PluginConfig& config);
 
   // Whereabouts' allocations of before this machine was switched over (adopt.h): picked up now, and read
   // again with each GC. Call it once, before requests are answered.
@@ -59,8 +59,8 @@ class Meta {
   StatusMemory& statuses() { return statuses_; }
 
  private:
-  cni::Outcome<PodWish> wish_of(Parts& parts, const MetaConfig& meta_config, const cni::Request& request,
-                                const cni::PluginConfig& config);
+  cni::Outcome<PodNetworks> networks_of(Backends& backends, const MetaConfig& meta_config, const cni::Request& request,
+                                        const cni::PluginConfig& config);
   Result<void> gc_adopted(Engine& engine, const std::vector<cni::AttachmentId>& valid);
   cni::Outcome<void> look_up_status(os::Kernel& kernel, const cni::Request& request, const cni::PluginConfig& config);
   Result<void> recover_programs(Engine& engine, const std::string& key, std::vector<std::string>& lines);
@@ -74,5 +74,9 @@ class Meta {
 
   StatusMemory statuses_;  // last: its thread uses the others
 };
+
+// What goes to standard output on success.
+cni::Outcome<std::string> meta_request(Backends& backends, const cni::Request& request,
+                                       const cni::PluginConfig& config);
 
 }  // namespace railbed::agent

@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "cni/config.h"
+#include "cni/request.h"
 
 namespace railbed::agent {
 
-// What to do about a pod of a cluster that this agent does not know.
+// For errors about a pod that this agent does not know.
 inline constexpr const char* kUnknownPodHint =
     "unknownPod in the configuration says what such pods get: \"fail\", or \"default-network-only\" without the "
     "networks of their annotation";
@@ -29,14 +30,17 @@ struct MetaConfig {
   std::string multus_namespace = "kube-system";
   bool retry_delete_on_error = false;
   std::string readiness_file;
-  // What ADD does for a pod that no source of the agent has. A configuration with a `kubeconfig` is of a
-  // cluster, whose pods only its API server knows, and the agent does not ask that: unless somebody has
-  // decided otherwise, such a pod must not start with fewer networks than its annotation names.
+  // What ADD does for a pod that no source of the agent knows. A configuration with a `kubeconfig` belongs to a cluster
+  // whose pods only its API server knows, and the agent does not ask that. By default such a pod must not start with
+  // fewer networks than its annotation names.
   bool unknown_pod_fails = false;
   std::string kubeconfig;    // whose pods nobody here knows; empty where there is none, or `unknownPod` decides
   size_t max_networks = 64;  // of one pod: all are made in one turn, for which other pods wait
 };
 
 cni::Outcome<MetaConfig> read_meta_config(const cni::PluginConfig& config);
+
+// Directories with plugins' programs.
+std::vector<std::string> program_path(const MetaConfig& config, const cni::Request& request);
 
 }  // namespace railbed::agent

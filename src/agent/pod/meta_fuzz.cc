@@ -28,7 +28,7 @@ void multus(const std::string& text) {
   (void)agent::read_library_cache(text, "c1");
 }
 
-// What is written of an answer is read back as the same.
+// An answer is the same after writing and reading.
 void answer(const std::string& text) {
   auto result = cni::read_result(text, "1.0.0");
   if (!result.has_value()) return;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include "agent/pod/meta_give_back.h"
+
 #include <set>
 
-#include "agent/addresses/addresses.h"
-#include "agent/addresses/dhcp.h"
 #include "agent/failures.h"
 #include "agent/pod/exec_records.h"
+#include "agent/pod/interfaces.h"
 #include "agent/pod/meta_multus.h"
 #include "agent/pod/meta_records.h"
-#include "agent/pod/meta_work.h"
+#include "agent/pod/plugin.h"
 #include "agent/pod/records.h"
-#include "attach/attach.h"
 
 namespace railbed::agent {
 namespace {
@@ -20,14 +19,15 @@ using state::Attachment;
 
 class SandboxGiver {
  public:
-  SandboxGiver(Parts& parts, Meta& meta, const std::string& key) : parts_(parts), meta_(meta), key_(key) {}
+  SandboxGiver(Backends& backends, Meta& meta, const std::string& key)
+      : backends_(backends), meta_(meta), key_(key), turn_(backends.engine) {}
 
   Outcome<void> run() {
     Engine::Turn* turn = this->turn();
     if (turn == nullptr) return failures_.outcome();
     records_ = TRY_CNI(turn->store().attachments_of(key_));
     note_ = TRY_CNI(sandbox_note(turn->store(), key_));
-    // Runs of one kind, from the last one on: ours together, executed ones together.
+    // Works on runs of records of one kind, from the last one on: railbed's own together, executed ones together.
     for (size_t end = records_.size(); end > 0;) {
       size_t begin = end;
       bool program = is_of_program(records_[end - 1]);
@@ -52,43 +52,25 @@ class SandboxGiver {
     return true;
   }
 
-  // The one that is held, or the next; null after a failure that is told.
+  // Null after a failure that is told.
   Engine::Turn* turn() {
-    if (turn_.has_value()) return &*turn_;
-    Result<Engine::Turn> next = parts_.engine.turn(kTurnWait);
-    if (next.has_value()) return &turn_.emplace(*std::move(next));
-    told(std::move(next));
-    return nullptr;
+    Result<Engine::Turn*> held = turn_.get();
+    return told(held) ? nullptr : *held;
   }
-  // Before something that takes its time.
-  void end_turn() { turn_.reset(); }
 
   void detach(const std::vector<Attachment>& group) {
     std::set<std::string> interfaces;
     for (const Attachment& one : group) interfaces.insert(one.interface.substr(0, one.interface.find('/')));
-    std::vector<ipam::Owner> owners;
-    for (const std::string& one : interfaces) owners.push_back({key_, one});
-    for (const ipam::Owner& one : owners) {
-      if (!parts_.dhcp.has(one)) continue;
-      end_turn();
-      told(parts_.dhcp.release(one), one.interface);
-    }
-    Engine::Turn* turn = this->turn();
-    if (turn == nullptr) return;
-    os::Deadline deadline = parts_.engine.kernel().clock().now() + kMetaWorkTime;
-    auto is_ours = [](const Attachment& one) { return !is_of_program(one); };
-    if (static_cast<size_t>(std::ranges::count_if(records_, is_ours)) == group.size()) {
-      told(attach::detach_pod(turn->kernel(), turn->store(), key_, deadline));
-    } else {
-      for (auto one = group.rbegin(); one != group.rend(); ++one)
-        told(attach::detach_interface(turn->kernel(), turn->store(), key_, one->interface, deadline));
-    }
-    told(release_addresses(*turn, parts_.host_local, owners));
+    InterfacesToGiveBack gone{.key = key_, .records = {}, .owners = {}};
+    for (auto one = group.rbegin(); one != group.rend(); ++one) gone.records.push_back(one->interface);
+    for (const std::string& one : interfaces) gone.owners.push_back({key_, one});
+    for (NotGivenBack& one : give_back_interfaces(backends_, turn_, gone))
+      failures_.add(one.interface, std::move(one.why));
   }
 
   void undo(const std::vector<Attachment>& group) {
-    end_turn();
-    ProgramsUndone undone = undo_programs(parts_.engine.kernel(), group);
+    turn_.end();  // programs take their time
+    ProgramsUndone undone = undo_programs(backends_.engine.kernel(), group);
     for (ProgramsUndone::Failure& one : undone.failures) failures_.add("", std::move(one.why));
     Engine::Turn* turn = this->turn();
     if (turn == nullptr) return;
@@ -118,22 +100,23 @@ class SandboxGiver {
     return transaction.commit();
   }
 
-  Parts& parts_;
+  Backends& backends_;
   Meta& meta_;
   const std::string& key_;
   std::vector<Attachment> records_;
   std::optional<SandboxNote> note_;
   Failures failures_;
-  std::optional<Engine::Turn> turn_;
+  HeldTurn turn_;
 };
 
 }  // namespace
 
-Outcome<void> give_back_sandbox(Parts& parts, Meta& meta, const std::string& key) {
-  return SandboxGiver(parts, meta, key).run();
+Outcome<void> give_back_sandbox(Backends& backends, Meta& meta, const std::string& key) {
+  return SandboxGiver(backends, meta, key).run();
 }
 
-Outcome<void> give_back_multus(Parts& parts, os::Disk& disk, const cni::Request& request, const MetaConfig& config) {
+Outcome<void> give_back_multus(Backends& backends, os::Disk& disk, const cni::Request& request,
+                               const MetaConfig& config) {
   MultusPod pod = TRY_CNI(multus_pod(disk, config.cache_dir, request.container_id, request.ifname));
   Failures failures;
   for (auto one = pod.attachments.rbegin(); one != pod.attachments.rend(); ++one) {
@@ -150,17 +133,17 @@ Outcome<void> give_back_multus(Parts& parts, os::Disk& disk, const cni::Request&
         single.path = program_path(config, request);
         Outcome<cni::PluginConfig> read = cni::read_plugin_config(input);
         Outcome<std::string> gone =
-            read.has_value() ? plugin_request(parts, single, *read) : std::unexpected(read.error());
+            read.has_value() ? plugin_request(backends, single, *read) : std::unexpected(read.error());
         if (!gone.has_value()) done = std::unexpected(std::move(gone.error()));
       } else {
-        done = execute(parts.engine.kernel(), {.command = cni::Command::kDel,
-                                               .type = *type->as_string(),
-                                               .container_id = request.container_id,
-                                               .netns = request.netns,
-                                               .ifname = one->ifname,
-                                               .args = one->args.empty() ? request.args_text : one->args,
-                                               .path = program_path(config, request),
-                                               .config = input});
+        done = execute(backends.engine.kernel(), {.command = cni::Command::kDel,
+                                                  .type = *type->as_string(),
+                                                  .container_id = request.container_id,
+                                                  .netns = request.netns,
+                                                  .ifname = one->ifname,
+                                                  .args = one->args.empty() ? request.args_text : one->args,
+                                                  .path = program_path(config, request),
+                                                  .config = input});
       }
       if (!done.has_value()) failures.add(one->ifname, std::move(done.error()));
     }

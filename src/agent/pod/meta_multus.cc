@@ -5,6 +5,7 @@
 
 #include "cni/request.h"
 #include "doc/json.h"
+#include "doc/members.h"
 
 namespace railbed::agent {
 namespace {
@@ -16,11 +17,6 @@ std::optional<Value> parsed(const std::string& text) {
   return doc::parse_json(std::make_shared<doc::Source>(doc::Source{"cache", text}), unread);
 }
 
-std::string text_of(const Value& object, std::string_view key) {
-  const Value* value = object.find(key);
-  return value != nullptr && value->is_string() ? *value->as_string() : "";
-}
-
 int digit(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
   if (c >= 'a' && c <= 'z') return c - 'a' + 26;
@@ -29,7 +25,7 @@ int digit(char c) {
   return c == '/' ? 63 : -1;
 }
 
-// As the reference library's language writes bytes into JSON (RFC 4648, with padding).
+// Base64 with padding (RFC 4648), as Go writes bytes into JSON.
 std::optional<std::string> from_base64(const std::string& text) {
   std::string bytes;
   uint32_t held = 0;
@@ -48,7 +44,7 @@ std::optional<std::string> from_base64(const std::string& text) {
   return bytes;
 }
 
-// [["K", "V"], …] as CNI_ARGS.
+// Converts [["K", "V"], …] to the format of CNI_ARGS.
 std::string arguments_of(const Value* pairs) {
   std::string text;
   if (pairs == nullptr || !pairs->is_array()) return text;
@@ -61,7 +57,7 @@ std::string arguments_of(const Value* pairs) {
 }
 
 std::optional<cni::ListConfig> list_of(const Value& object, std::string_view key) {
-  std::optional<std::string> json = from_base64(text_of(object, key));
+  std::optional<std::string> json = from_base64(text_in(object, key));
   if (!json) return std::nullopt;
   auto list = cni::read_list_config(*json);
   if (!list.has_value()) return std::nullopt;
@@ -72,11 +68,11 @@ std::optional<cni::ListConfig> list_of(const Value& object, std::string_view key
 
 std::optional<MultusAttachment> read_library_cache(const std::string& text, const std::string& container_id) {
   std::optional<Value> cache = parsed(text);
-  if (!cache || !cache->is_object() || text_of(*cache, "kind") != "cniCacheV1" ||
-      text_of(*cache, "containerId") != container_id)
+  if (!cache || !cache->is_object() || text_in(*cache, "kind") != "cniCacheV1" ||
+      text_in(*cache, "containerId") != container_id)
     return std::nullopt;
-  MultusAttachment attachment{.ifname = text_of(*cache, "ifName"),
-                              .netns = text_of(*cache, "netns"),
+  MultusAttachment attachment{.ifname = text_in(*cache, "ifName"),
+                              .netns = text_in(*cache, "netns"),
                               .args = arguments_of(cache->find("cniArgs"))};
   auto list = list_of(*cache, "config");
   if (!cni::valid_interface_name(attachment.ifname) || !list) return std::nullopt;
@@ -98,11 +94,11 @@ std::vector<MultusAttachment> read_multus_delegates(const std::string& text, con
     const Value& one = (*delegates->as_array())[i];
     auto list = list_of(one, "Bytes");
     if (!list) continue;
-    MultusAttachment attachment{.ifname = text_of(one, "ifnameRequest")};
+    MultusAttachment attachment{.ifname = text_in(one, "ifnameRequest")};
     if (attachment.ifname.empty()) attachment.ifname = i == 0 ? ifname : fmt::format("net{}", i);
     if (!cni::valid_interface_name(attachment.ifname)) continue;
     attachment.list = *std::move(list);
-    std::string device = text_of(one, "deviceID");
+    std::string device = text_in(one, "deviceID");
     if (!device.empty()) attachment.capability_args["deviceID"] = device;
     attachments.push_back(std::move(attachment));
   }

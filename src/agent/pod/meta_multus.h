@@ -26,14 +26,15 @@ struct MultusAttachment {
 
 struct MultusPod {
   std::vector<MultusAttachment> attachments;  // as they were made
-  std::vector<std::string> files;             // to be removed once all is given back
+  std::vector<std::string> files;             // to be removed after a complete DEL
 };
 
-// `container_id` has the specification's pattern: it is a part of paths. `ifname` is the default network's.
+// `container_id` must match the specification's pattern, because it becomes part of paths. `ifname` is that of the
+// default network.
 Result<MultusPod> multus_pod(os::Disk& disk, const std::string& cache_dir, const std::string& container_id,
                              const std::string& ifname);
 
-// The texts of the two kinds of files. Nothing for one that is none, or of another container.
+// Parse the two kinds of files. Empty for other text, or for another container.
 std::optional<MultusAttachment> read_library_cache(const std::string& text, const std::string& container_id);
 std::vector<MultusAttachment> read_multus_delegates(const std::string& text, const std::string& ifname);
 

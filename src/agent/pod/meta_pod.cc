@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "api/cni_types.h"
 #include "api/load.h"
 #include "api/names.h"
-#include "attach/types.h"
 
 namespace railbed::agent {
 namespace {
@@ -16,7 +16,6 @@ using doc::Value;
 
 constexpr const char* kNetworks = "k8s.v1.cni.cncf.io/networks";
 constexpr const char* kDefaultNetwork = "v1.multus-cni.io/default-network";
-constexpr std::string_view kAlsoOurs[] = {"whereabouts", "host-local", "static", "dhcp", "railbed"};
 
 std::unexpected<cni::Failure> wrong(std::string message, std::string details = {}) {
   return std::unexpected(cni::Failure{cni::kInvalidConfig, std::move(message), std::move(details)});
@@ -28,11 +27,6 @@ bool declares(const Value& plugin, std::string_view capability) {
   return one != nullptr && one->as_bool() != nullptr && *one->as_bool();
 }
 
-std::string type_of(const Value& plugin) {
-  const Value* type = plugin.find("type");
-  return type != nullptr && type->is_string() ? *type->as_string() : "";
-}
-
 // A configuration, as text or as a value, with the definition's name where it has none of its own.
 template <typename Config>
 Outcome<cni::ListConfig> read_list(const Config& config, const std::string& name) {
@@ -40,7 +34,8 @@ Outcome<cni::ListConfig> read_list(const Config& config, const std::string& name
   if (list.name.empty()) list.name = name;
   for (const Value& plugin : list.plugins) {
     std::string type = type_of(plugin);
-    if (std::ranges::find(kAlsoOurs, type) != std::end(kAlsoOurs))
+    const api::CniType* known = api::find_cni_type(type);
+    if (known != nullptr && known->ours && !known->makes_or_changes_interfaces())
       return wrong(fmt::format("network {}: {} does not make interfaces", name, type));
   }
   return list;
@@ -51,37 +46,37 @@ class PodReader {
   PodReader(os::Kernel& kernel, PodSource& source, const MetaConfig& config, const cni::PluginConfig& plugin)
       : kernel_(kernel), source_(source), config_(config), plugin_(plugin) {}
 
-  Outcome<PodWish> read(const cni::Request& request) {
-    PodWish wish;
-    TRY_CNI(find_pod(request, wish));
-    const auto& annotations = wish.pod.annotations;
-    std::optional<NetworkWanted> first;
+  Outcome<PodNetworks> read(const cni::Request& request) {
+    PodNetworks pod;
+    TRY_CNI(find_pod(request, pod));
+    const auto& annotations = pod.pod.annotations;
+    std::optional<Delegate> first;
     if (auto text = annotations.find(kDefaultNetwork); text != annotations.end() && !text->second.empty())
-      first = TRY_CNI(default_of_pod(wish.pod, text->second));
+      first = TRY_CNI(default_of_pod(pod.pod, text->second));
     else
       first = TRY_CNI(default_network());
     if (first.has_value()) {
       first->is_default = true;
       first->ifname = request.ifname;
       give_runtime_config(*first);
-      wish.networks.push_back(std::move(*first));
+      pod.networks.push_back(std::move(*first));
     }
-    TRY_CNI(add_default_networks(wish));
-    if (auto text = annotations.find(kNetworks); text != annotations.end()) TRY_CNI(add_annotated(wish, text->second));
-    TRY_CNI(name_interfaces(wish, request.ifname));
-    TRY_CNI(share_default_routes(wish));
-    for (NetworkWanted& network : wish.networks) TRY_CNI(give_arguments(network));
-    return wish;
+    TRY_CNI(add_default_networks(pod));
+    if (auto text = annotations.find(kNetworks); text != annotations.end()) TRY_CNI(add_annotated(pod, text->second));
+    TRY_CNI(name_interfaces(pod, request.ifname));
+    TRY_CNI(share_default_routes(pod));
+    for (Delegate& network : pod.networks) TRY_CNI(give_arguments(network));
+    return pod;
   }
 
-  Outcome<std::optional<NetworkWanted>> default_network() {
+  Outcome<std::optional<Delegate>> default_network() {
     if (!config_.delegates.empty()) return std::optional(TRY_CNI(inline_network(config_.delegates.front())));
-    if (config_.cluster_network.empty()) return std::optional<NetworkWanted>();
+    if (config_.cluster_network.empty()) return std::optional<Delegate>();
     return std::optional(TRY_CNI(named_network(config_.cluster_network)));
   }
 
  private:
-  Outcome<void> find_pod(const cni::Request& request, PodWish& wish) {
+  Outcome<void> find_pod(const cni::Request& request, PodNetworks& pod) {
     std::string key = request.pod();
     size_t slash = key.find('/');
     if (slash == std::string::npos) {
@@ -89,14 +84,14 @@ class PodReader {
       return std::unexpected(
           cni::Failure{cni::kInvalidEnvironment, "CNI_ARGS name no pod: K8S_POD_NAMESPACE and K8S_POD_NAME"});
     }
-    wish.pod = {.ns = key.substr(0, slash), .name = key.substr(slash + 1), .uid = request.pod_uid()};
-    Result<PodInfo> found = source_.pod(wish.pod.ns, wish.pod.name, wish.pod.uid);
+    pod.pod = {.ns = key.substr(0, slash), .name = key.substr(slash + 1), .uid = request.pod_uid()};
+    Result<PodInfo> found = source_.pod(pod.pod.ns, pod.pod.name, pod.pod.uid);
     if (found.has_value()) {
-      wish.pod = std::move(*found);
-      wish.known = true;
+      pod.pod = std::move(*found);
+      pod.known = true;
       return {};
     }
-    // As Multus: a pod that went away meanwhile gets no more than the default network.
+    // As in Multus: a pod that was deleted meanwhile gets only the default network.
     if (found.error().code == Code::kNotFound && !config_.unknown_pod_fails) return {};
     cni::Failure why = cni::failure_of(found.error());
     if (!config_.kubeconfig.empty()) {
@@ -109,8 +104,8 @@ class PodReader {
   }
 
   // A delegate that is written into the configuration.
-  Outcome<NetworkWanted> inline_network(const Value& object) {
-    NetworkWanted network;
+  Outcome<Delegate> inline_network(const Value& object) {
+    Delegate network;
     network.list = TRY_CNI(read_list(object, plugin_.network));
     network.name = network.list.name;
     return network;
@@ -118,13 +113,13 @@ class PodReader {
 
   // clusterNetwork and defaultNetworks: a definition, a configuration of the node by its name, a directory, a
   // file; the first that is there.
-  Outcome<NetworkWanted> named_network(const std::string& name) {
+  Outcome<Delegate> named_network(const std::string& name) {
     if (api::is_dns_label(name)) {
       Result<NetworkInfo> found = source_.network(config_.multus_namespace, name);
       if (found.has_value()) return of_definition(*found);
       if (found.error().code != Code::kNotFound) return std::unexpected(cni::failure_of(found.error()));
     }
-    NetworkWanted network;
+    Delegate network;
     std::string text;
     if (name.starts_with("/"))
       text = TRY_CNI(kernel_.files().list(name).has_value() ? first_file(name) : file(name));
@@ -166,8 +161,8 @@ class PodReader {
                                              wanted, config_.multus_namespace, config_.conf_dir)});
   }
 
-  Outcome<NetworkWanted> of_definition(const NetworkInfo& definition) {
-    NetworkWanted network{.name = definition.key(), .resource = definition.resource};
+  Outcome<Delegate> of_definition(const NetworkInfo& definition) {
+    Delegate network{.name = definition.key(), .resource = definition.resource};
     Outcome<cni::ListConfig> list = definition.config.is_null()
                                         ? read_list(TRY_CNI(file_by_name(definition.name)), definition.name)
                                         : read_list(definition.config, definition.name);
@@ -179,7 +174,7 @@ class PodReader {
     return network;
   }
 
-  Outcome<NetworkWanted> default_of_pod(const PodInfo& pod, const std::string& text) {
+  Outcome<Delegate> default_of_pod(const PodInfo& pod, const std::string& text) {
     std::vector<api::NetworkSelection> selected = TRY_CNI(parse(pod, text, config_.multus_namespace));
     if (selected.size() != 1)
       return wrong(
@@ -197,14 +192,14 @@ class PodReader {
     return selections;
   }
 
-  Outcome<NetworkWanted> selected_network(const PodInfo& pod, const api::NetworkSelection& selection) {
+  Outcome<Delegate> selected_network(const PodInfo& pod, const api::NetworkSelection& selection) {
     Result<NetworkInfo> found = source_.network(*selection.ns, *selection.name);
     if (!found.has_value()) {
       cni::Failure why = cni::failure_of(found.error());
       why.message = fmt::format("pod {}: {}", pod.key(), why.message);
       return std::unexpected(std::move(why));
     }
-    NetworkWanted network = TRY_CNI(of_definition(*found));
+    Delegate network = TRY_CNI(of_definition(*found));
     network.selection = selection;
     return network;
   }
@@ -214,37 +209,37 @@ class PodReader {
   }
 
   // Networks that every pod gets, beside those of the system's own namespaces.
-  Outcome<void> add_default_networks(PodWish& wish) {
+  Outcome<void> add_default_networks(PodNetworks& pod) {
     for (size_t i = 1; i < config_.delegates.size(); ++i)
-      wish.networks.push_back(TRY_CNI(inline_network(config_.delegates[i])));
-    bool system = std::ranges::find(config_.system_namespaces, wish.pod.ns) != config_.system_namespaces.end();
+      pod.networks.push_back(TRY_CNI(inline_network(config_.delegates[i])));
+    bool system = std::ranges::find(config_.system_namespaces, pod.pod.ns) != config_.system_namespaces.end();
     if (system) return {};
-    for (const std::string& name : config_.default_networks) wish.networks.push_back(TRY_CNI(named_network(name)));
+    for (const std::string& name : config_.default_networks) pod.networks.push_back(TRY_CNI(named_network(name)));
     return {};
   }
 
-  Outcome<void> add_annotated(PodWish& wish, const std::string& text) {
-    const std::vector<api::NetworkSelection> selections = TRY_CNI(parse(wish.pod, text, wish.pod.ns));
-    if (const size_t sum = wish.networks.size() + selections.size(); sum > config_.max_networks)
+  Outcome<void> add_annotated(PodNetworks& pod, const std::string& text) {
+    const std::vector<api::NetworkSelection> selections = TRY_CNI(parse(pod.pod, text, pod.pod.ns));
+    if (const size_t sum = pod.networks.size() + selections.size(); sum > config_.max_networks)
       return wrong(
-          fmt::format("pod {} asks for {} networks; a pod may have {}", wish.pod.key(), sum, config_.max_networks),
+          fmt::format("pod {} asks for {} networks; a pod may have {}", pod.pod.key(), sum, config_.max_networks),
           "maxNetworks in the configuration sets the limit");
     for (const api::NetworkSelection& one : selections) {
-      if (config_.namespace_isolation && *one.ns != wish.pod.ns && !is_global(*one.ns))
+      if (config_.namespace_isolation && *one.ns != pod.pod.ns && !is_global(*one.ns))
         return wrong(
-            fmt::format("pod {} may not use network {}/{}: namespaceIsolation is on", wish.pod.key(), *one.ns,
+            fmt::format("pod {} may not use network {}/{}: namespaceIsolation is on", pod.pod.key(), *one.ns,
                         *one.name),
-            fmt::format("define the network in namespace {}, or add {} to globalNamespaces", wish.pod.ns, *one.ns));
-      wish.networks.push_back(TRY_CNI(selected_network(wish.pod, one)));
+            fmt::format("define the network in namespace {}, or add {} to globalNamespaces", pod.pod.ns, *one.ns));
+      pod.networks.push_back(TRY_CNI(selected_network(pod.pod, one)));
     }
     return {};
   }
 
   // net1, net2, … by position among all networks but the default one.
-  static Outcome<void> name_interfaces(PodWish& wish, const std::string& default_name) {
+  static Outcome<void> name_interfaces(PodNetworks& pod, const std::string& default_name) {
     std::set<std::string> names;
     size_t position = 0;
-    for (NetworkWanted& network : wish.networks) {
+    for (Delegate& network : pod.networks) {
       if (network.is_default) {
         names.insert(default_name);
         continue;
@@ -253,51 +248,50 @@ class PodReader {
       network.ifname =
           network.selection.interface.present ? *network.selection.interface : fmt::format("net{}", position);
       if (!names.insert(network.ifname).second)
-        return wrong(
-            fmt::format("pod {}: two of its networks want to be interface {}", wish.pod.key(), network.ifname));
+        return wrong(fmt::format("pod {}: two of its networks want to be interface {}", pod.pod.key(), network.ifname));
     }
     return {};
   }
 
   // One network per family may have the pod's default route; the others lose theirs.
-  static Outcome<void> share_default_routes(PodWish& wish) {
+  static Outcome<void> share_default_routes(PodNetworks& pod) {
     for (IpFamily family : {IpFamily::kV4, IpFamily::kV6}) {
-      const NetworkWanted* owner = nullptr;
-      for (const NetworkWanted& network : wish.networks)
+      const Delegate* owner = nullptr;
+      for (const Delegate& network : pod.networks)
         for (const IpAddress& gateway : network.selection.default_route) {
           if (gateway.family != family) continue;
           if (owner != nullptr)
-            return wrong(fmt::format("pod {}: default-route has two gateways of IPv{}: {} and {}", wish.pod.key(),
+            return wrong(fmt::format("pod {}: default-route has two gateways of IPv{}: {} and {}", pod.pod.key(),
                                      family == IpFamily::kV4 ? 4 : 6, owner->name, network.name),
                          "one network gets the default route; ECMP is not supported");
           owner = &network;
         }
       if (owner == nullptr) continue;
-      for (NetworkWanted& network : wish.networks)
-        if (&network != owner) (family == IpFamily::kV4 ? network.drop_v4_default : network.drop_v6_default) = true;
+      for (Delegate& network : pod.networks)
+        if (&network != owner) (family == IpFamily::kV4 ? network.dropped.v4 : network.dropped.v6) = true;
     }
     return {};
   }
 
   // What the runtime tells (port mappings, bandwidth, …) is for the default network.
-  void give_runtime_config(NetworkWanted& network) const {
+  void give_runtime_config(Delegate& network) const {
     if (!plugin_.runtime.is_object()) return;
     for (const Value::Member& one : *plugin_.runtime.as_object()) network.capability_args[one.key] = one.value;
   }
 
   // What the pod asks of this network, as arguments of capabilities. Something that no plugin of the chain
   // takes must not be dropped without a word.
-  static Outcome<void> give_arguments(NetworkWanted& network) {
-    const api::NetworkSelection& asked = network.selection;
+  static Outcome<void> give_arguments(Delegate& network) {
+    const api::NetworkSelection& selection = network.selection;
     std::map<std::string, Value> args;
-    if (!asked.ips.empty()) {
+    if (!selection.ips.empty()) {
       Value& ips = args["ips"] = Value::array();
-      for (const auto& ip : asked.ips) ips.push(*ip);
+      for (const auto& ip : selection.ips) ips.push(*ip);
     }
-    if (asked.mac.present) args["mac"] = asked.mac->to_string();
-    if (asked.infiniband_guid.present) args["infinibandGUID"] = asked.infiniband_guid->to_pairs();
-    if (asked.bandwidth.present) args["bandwidth"] = *asked.bandwidth;
-    if (asked.port_mappings.present) args["portMappings"] = *asked.port_mappings;
+    if (selection.mac.present) args["mac"] = selection.mac->to_string();
+    if (selection.infiniband_guid.present) args["infinibandGUID"] = selection.infiniband_guid->to_pairs();
+    if (selection.bandwidth.present) args["bandwidth"] = *selection.bandwidth;
+    if (selection.port_mappings.present) args["portMappings"] = *selection.port_mappings;
     constexpr std::string_view known_to_ours[] = {"ips", "mac", "infinibandGUID"};
     bool ours = is_native(type_of(network.list.plugins.front()));
     for (auto& [capability, value] : args) {
@@ -322,15 +316,21 @@ class PodReader {
 
 }  // namespace
 
-bool is_native(const std::string& type) {
-  return std::ranges::any_of(attach::plugin_types(), [&](const attach::PluginType& one) { return one.name == type; });
+std::string type_of(const Value& plugin) {
+  const Value* type = plugin.find("type");
+  return type != nullptr && type->is_string() ? *type->as_string() : "";
 }
 
-bool NetworkWanted::native() const {
+bool is_native(const std::string& type) {
+  const api::CniType* known = api::find_cni_type(type);
+  return known != nullptr && known->makes_or_changes_interfaces();
+}
+
+bool Delegate::native() const {
   return std::ranges::all_of(list.plugins, [](const Value& plugin) { return is_native(type_of(plugin)); });
 }
 
-void NetworkWanted::set_device(const Device& chosen) {
+void Delegate::set_device(const Device& chosen) {
   device = chosen;
   capability_args["deviceID"] = chosen.id;
   if (native()) {
@@ -343,8 +343,8 @@ void NetworkWanted::set_device(const Device& chosen) {
   }
 }
 
-Outcome<std::optional<NetworkWanted>> default_network(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
-                                                      const cni::PluginConfig& plugin, const std::string& ifname) {
+Outcome<std::optional<Delegate>> default_network(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
+                                                 const cni::PluginConfig& plugin, const std::string& ifname) {
   auto network = TRY_CNI(PodReader(kernel, source, config, plugin).default_network());
   if (network.has_value()) {
     network->is_default = true;
@@ -353,8 +353,8 @@ Outcome<std::optional<NetworkWanted>> default_network(os::Kernel& kernel, PodSou
   return network;
 }
 
-Outcome<PodWish> read_pod_wish(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
-                               const cni::PluginConfig& plugin, const cni::Request& request) {
+Outcome<PodNetworks> read_pod_networks(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
+                                       const cni::PluginConfig& plugin, const cni::Request& request) {
   return PodReader(kernel, source, config, plugin).read(request);
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/pod/default_routes.h"
 #include "agent/pod/meta_config.h"
 #include "agent/pod/sources.h"
 #include "api/objects.h"
@@ -19,7 +20,8 @@
 
 namespace railbed::agent {
 
-struct NetworkWanted {
+// One network, as Multus calls it.
+struct Delegate {
   std::string ifname;
   std::string name;  // "namespace/name"; the configuration's name for files and inline ones
   bool is_default = false;
@@ -27,34 +29,34 @@ struct NetworkWanted {
   api::NetworkSelection selection;
   std::string resource;
   std::map<std::string, doc::Value> capability_args;
-  // The default routes of these families come from another network of the pod.
-  bool drop_v4_default = false;
-  bool drop_v6_default = false;
+  DroppedDefaults dropped;
   std::optional<Device> device;
   std::string device_info_path;
 
-  // All of the chain is ours: it becomes part of one transaction with the pod's other networks.
+  // Whether all plugins of the chain are railbed's: then it is attached in one transaction with the pod's other
+  // networks.
   bool native() const;
-  // Puts the device where plugins look for it.
+  // Adds the device to the configuration where plugins look for it.
   void set_device(const Device& chosen);
 };
 
-struct PodWish {
-  PodInfo pod;                          // without annotations where it is not known
-  bool known = false;                   // the source has the pod
-  std::vector<NetworkWanted> networks;  // the default network first
+struct PodNetworks {
+  PodInfo pod;                     // without annotations where it is not known
+  bool known = false;              // the source has the pod
+  std::vector<Delegate> networks;  // the default network first
   bool wants_status() const { return known; }
 };
 
+// Of a plugin's configuration; empty where it says none.
+std::string type_of(const doc::Value& plugin);
 // Plugins that are ours: they make or change interfaces without being executed.
 bool is_native(const std::string& type);
 
 // The default network alone: for CHECK, STATUS and GC, which come without a pod.
-cni::Outcome<std::optional<NetworkWanted>> default_network(os::Kernel& kernel, PodSource& source,
-                                                           const MetaConfig& config, const cni::PluginConfig& plugin,
-                                                           const std::string& ifname);
+cni::Outcome<std::optional<Delegate>> default_network(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
+                                                      const cni::PluginConfig& plugin, const std::string& ifname);
 
-cni::Outcome<PodWish> read_pod_wish(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
-                                    const cni::PluginConfig& plugin, const cni::Request& request);
+cni::Outcome<PodNetworks> read_pod_networks(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
+                                            const cni::PluginConfig& plugin, const cni::Request& request);
 
 }  // namespace railbed::agent

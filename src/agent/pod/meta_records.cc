@@ -2,26 +2,22 @@
 #include "agent/pod/meta_records.h"
 
 #include "doc/json.h"
+#include "doc/members.h"
 
 namespace railbed::agent {
 namespace {
 
 using doc::Value;
 
-std::string text_of(const Value& object, std::string_view key) {
-  const Value* value = object.find(key);
-  return value != nullptr && value->is_string() ? *value->as_string() : "";
-}
-
 SandboxNote note_of(const std::string& key, const std::string& text) {
   SandboxNote note{.key = key};
   doc::Diagnostics unread;
   auto value = doc::parse_json(std::make_shared<doc::Source>(doc::Source{"note", text}), unread);
   if (!value) return note;  // of another version: its interfaces' records are enough for DEL
-  note.network = text_of(*value, "network");
-  note.ifname = text_of(*value, "ifname");
-  note.netns = text_of(*value, "netns");
-  note.pod_uid = text_of(*value, "uid");
+  note.network = text_in(*value, "network");
+  note.ifname = text_in(*value, "ifname");
+  note.netns = text_in(*value, "netns");
+  note.pod_uid = text_in(*value, "uid");
   if (const Value* files = value->find("deviceInfo"); files != nullptr && files->is_array())
     for (const Value& file : *files->as_array())
       if (file.is_string()) note.device_info.push_back(*file.as_string());

@@ -23,7 +23,7 @@ struct SandboxNote {
 };
 
 Result<void> put_sandbox_note(state::Store& store, const SandboxNote& note);
-// Nothing where there is none.
+// nullopt when there is none.
 Result<std::optional<SandboxNote>> sandbox_note(state::Store& store, const std::string& key);
 Result<std::vector<SandboxNote>> sandbox_notes(state::Store& store);
 Result<void> forget_sandbox_note(state::Store& store, const std::string& key);

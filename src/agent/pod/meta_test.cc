@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods with a default network that is executed and networks of ours, over a machine in memory: all of it or
-// nothing, also where something fails or the agent is killed.
+// Pods with an executed default network and networks of railbed, on a machine in memory: all or nothing, even after
+// failures and kills.
 #include <algorithm>
 #include <thread>
 
@@ -46,7 +46,7 @@ class MetaTest : public RequestTest {
         .config = R"({"cniVersion":"1.1.0","name":"pods","type":"railbed",)" + delegates + members + "}"};
     auto config = cni::read_plugin_config(request.config);
     if (!config.has_value()) return std::unexpected(config.error());
-    return meta_request(parts, request, *config);
+    return meta_request(backends, request, *config);
   }
 
   std::vector<std::string> links_inside() {
@@ -109,7 +109,7 @@ TEST_F(MetaTest, CountsThePhasesOfAnAttachment) {
   }
   EXPECT_EQ(counted(Phase::kLease, "railbed"), 0);
   pods.add_pod("leased");
-  EXPECT_FALSE(ask(cni::Command::kAdd).has_value());  // no server answers
+  EXPECT_FALSE(ask(cni::Command::kAdd).has_value());  // there is no DHCP server
   EXPECT_EQ(counted(Phase::kLease, "railbed"), 1);
 }
 
@@ -182,11 +182,11 @@ TEST_F(MetaTest, GivesAnUnknownPodTheDefaultNetworkOrFails) {
   EXPECT_TRUE(pods.published.empty());
 }
 
-// Nothing starts with fewer networks than its annotation names: what only an API server knows fails, unless
-// somebody decided.
+// A pod never starts with fewer networks than its annotation names: if only an API server knows it, ADD fails unless
+// the configuration says otherwise.
 TEST_F(MetaTest, FailsForAPodThatOnlyAnApiServerKnows) {
   constexpr const char* kCluster = R"(,"kubeconfig":"/etc/cni/net.d/multus.d/multus.kubeconfig")";
-  EXPECT_TRUE(ask(cni::Command::kAdd, kCluster).has_value());  // known to a source of the agent
+  EXPECT_TRUE(ask(cni::Command::kAdd, kCluster).has_value());  // a source of the agent knows it
   ASSERT_TRUE(ask(cni::Command::kDel, kCluster).has_value());
   runs.clear();
   pod = "unknown";
@@ -210,7 +210,7 @@ TEST_F(MetaTest, FailsForAPodThatOnlyAnApiServerKnows) {
 TEST_F(MetaTest, LimitsTheNetworksOfAPod) {
   std::string many = "rail";
   for (int i = 1; i < 64; ++i) many += ",rail";
-  pods.add_pod(many);  // with the default network one too many
+  pods.add_pod(many);  // one too many, together with the default network
   auto refused = ask(cni::Command::kAdd);
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().message, "pod ns/a asks for 65 networks; a pod may have 64");
@@ -226,16 +226,15 @@ TEST_F(MetaTest, GivesThePodOneDefaultRoutePerFamily) {
   config.insert(config.find("}}"), R"(,"routes":[{"dst":"0.0.0.0/0","gw":"10.9.0.1"}])");
   pods.add_network("rail", config);
   pods.add_pod(R"([{"name":"rail","default-route":["10.9.0.254"]},{"name":"rail"}])");
-  // The bridge's interface is not made by the fake program: no default network here.
+  // Without a default network, because the fake bridge program makes no interface.
   delegates = R"("kubeconfig":"")";
   ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
   auto netns = kernel.netns().open("/run/netns/a");
   auto links = kernel.netns().links(**netns);
   std::vector<std::string> gateways;
   auto routes = (*links)->routes();
-  for (const os::Route& route : *routes)
-    if (!route.destination.has_value() || route.destination->length == 0)
-      gateways.push_back(route.gateway->to_string());
+  for (const Route& route : *routes)
+    if (route.is_default()) gateways.push_back(route.gateway->to_string());
   EXPECT_THAT(gateways, ElementsAre("10.9.0.254"));
 
   pods.add_pod(R"([{"name":"rail","default-route":["10.9.0.254"]},{"name":"rail","default-route":["10.9.0.253"]}])");
@@ -328,9 +327,9 @@ TEST_F(MetaTest, ExecutesAnIpamPluginThatIsNotOurs) {
   auto netns = kernel.netns().open("/run/netns/a");
   auto links = kernel.netns().links(**netns);
   auto routes = (*links)->routes();
-  EXPECT_TRUE(std::ranges::any_of(*routes, [](const os::Route& route) {
-    return route.destination.has_value() && route.destination->to_string() == "10.8.0.0/16" &&
-           route.gateway.has_value() && route.gateway->to_string() == "10.7.0.1";
+  EXPECT_TRUE(std::ranges::any_of(*routes, [](const Route& route) {
+    return route.destination.to_string() == "10.8.0.0/16" && route.gateway.has_value() &&
+           route.gateway->to_string() == "10.7.0.1";
   }));
   auto checked = ask(cni::Command::kCheck);
   EXPECT_TRUE(checked.has_value()) << checked.error().message;
@@ -340,7 +339,7 @@ TEST_F(MetaTest, ExecutesAnIpamPluginThatIsNotOurs) {
   expect_nothing_left();
 }
 
-// Below a default network of ours.
+// With a default network of railbed's plugins.
 constexpr const char* kForeignDefault =
     R"("delegates":[{"cniVersion":"1.1.0","name":"m","plugins":[)"
     R"({"type":"macvlan","master":"eth1","ipam":{"type":"nv-ipam"}},{"type":"tuning"}]}])";
@@ -372,7 +371,7 @@ TEST_F(MetaTest, AnswersStatusForAnIpamTypeBelowADefaultNetworkOfOurs) {
   EXPECT_EQ(missing.error().code, cni::kUnavailable);
   EXPECT_EQ(missing.error().message, "there is no plugin nv-ipam in /opt/cni/bin");
   EXPECT_THAT(runs, ElementsAre());
-  // Each in a configuration of its own, since answers are remembered.
+  // Each case has its own configuration, because answers are remembered.
   struct Case {
     const char* failure;
     int code;
@@ -400,7 +399,7 @@ TEST_F(MetaTest, GivesBackForeignAddressesWhenTheInterfaceCannotBeMade) {
 }
 
 TEST_F(MetaTest, LeavesPodsAloneThatAreBeingAttachedWhenItRecovers) {
-  // The agent recovers while this ADD's program runs: whatever it does, the ADD ends well.
+  // The agent recovers while this ADD's program runs; the ADD must end well in any case.
   kernel.put_program("/opt/cni/bin/bridge", [this](const os::RunRequest&) -> Result<os::RunResult> {
     recovery = std::thread([this] { recovered = meta.recover(engine).has_value(); });
     return os::RunResult{.output = kBridgeAnswer};
@@ -412,7 +411,7 @@ TEST_F(MetaTest, LeavesPodsAloneThatAreBeingAttachedWhenItRecovers) {
   EXPECT_THAT(interfaces(), ElementsAre("exec:eth0#0", "net1", "second"));
 }
 
-// kill -9 at every call of the ADD; the next agent recovers, DEL comes, and nothing is left.
+// kill -9 at every call of the ADD; after the next agent's recovery and DEL nothing is left.
 TEST_F(MetaTest, SurvivesAKillAtEveryCall) {
   std::string before = kernel.snapshot();
   for (int calls = 0;; ++calls) {

@@ -4,31 +4,26 @@
 #include <set>
 
 #include "doc/json.h"
+#include "doc/members.h"
 
 namespace railbed::agent {
 namespace {
 
 using doc::Value;
 
-Value texts(const std::vector<std::string>& from) {
-  Value array = Value::array();
-  for (const std::string& text : from) array.push(text);
-  return array;
-}
-
 Value dns_value(const cni::Dns& dns) {
   Value value = Value::object();
-  if (!dns.nameservers.empty()) value.set("nameservers", texts(dns.nameservers));
+  if (!dns.nameservers.empty()) value.set("nameservers", doc::texts(dns.nameservers));
   if (!dns.domain.empty()) value.set("domain", dns.domain);
-  if (!dns.search.empty()) value.set("search", texts(dns.search));
-  if (!dns.options.empty()) value.set("options", texts(dns.options));
+  if (!dns.search.empty()) value.set("search", doc::texts(dns.search));
+  if (!dns.options.empty()) value.set("options", doc::texts(dns.options));
   return value;
 }
 
 // Gateways of the network's default routes.
 std::vector<std::string> default_gateways(const cni::AddResult& result) {
   std::vector<std::string> gateways;
-  for (const cni::Route& route : result.routes)
+  for (const Route& route : result.routes)
     if (route.destination.length == 0 && route.gateway.has_value()) gateways.push_back(route.gateway->to_string());
   return gateways;
 }
@@ -43,13 +38,13 @@ std::vector<Element> elements_of(const cni::AddResult& result) {
   std::vector<Element> elements;
   std::vector<int> position(result.interfaces.size(), -1);
   for (size_t i = 0; i < result.interfaces.size(); ++i) {
-    if (result.interfaces[i].sandbox.empty()) continue;  // the host's side
+    if (result.interfaces[i].sandbox.empty()) continue;  // on the host's side
     position[i] = static_cast<int>(elements.size());
     elements.push_back({.interface = &result.interfaces[i], .addresses = {}});
   }
   if (elements.empty()) elements.emplace_back();
   for (const cni::Address& one : result.addresses) {
-    size_t index = elements.size() - 1;  // without an interface: the last one
+    size_t index = elements.size() - 1;  // without an interface it belongs to the last one
     if (one.interface.has_value() && *one.interface >= 0 && static_cast<size_t>(*one.interface) < position.size()) {
       if (position[static_cast<size_t>(*one.interface)] < 0) continue;
       index = static_cast<size_t>(position[static_cast<size_t>(*one.interface)]);
@@ -77,13 +72,13 @@ Value to_value(const NetworkStatus& network) {
     Value one = Value::object();
     one.set("name", network.name);
     if (element.interface != nullptr) one.set("interface", element.interface->name);
-    if (!element.addresses.empty()) one.set("ips", texts(element.addresses));
+    if (!element.addresses.empty()) one.set("ips", doc::texts(element.addresses));
     if (element.interface != nullptr && !element.interface->mac.empty()) one.set("mac", element.interface->mac);
     if (element.interface != nullptr && element.interface->mtu > 0) one.set("mtu", element.interface->mtu);
     if (network.is_default && i == default_of(elements)) one.set("default", true);
     one.set("dns", dns_value(network.result.dns));
     if (!network.device_info.is_null()) one.set("device-info", network.device_info);
-    if (!gateways.empty()) one.set("gateway", texts(gateways));
+    if (!gateways.empty()) one.set("gateway", doc::texts(gateways));
     all.push(std::move(one));
   }
   return all;

@@ -37,11 +37,11 @@ cni::AddResult merged(cni::AddResult previous, const attach::InterfaceResult& ch
   return previous;
 }
 
-Result<void> add_addresses(Engine::Turn& turn, const std::string& key, const std::string& ifname,
-                           const std::string& netns, const cni::AddResult& learned, attach::InterfaceResult& made) {
+Result<void> add_addresses(Engine::Turn& turn, const ipam::Owner& owner, const std::string& netns,
+                           const cni::AddResult& learned, attach::InterfaceResult& made) {
   std::unique_ptr<os::Netns> space = TRY(turn.kernel().netns().open(netns));
   std::unique_ptr<os::LinkPort> links = TRY(turn.kernel().netns().links(*space));
-  const IfIndex link = TRY(links->find(IfName{ifname}, os::WithVfs::kNo)).index;
+  const IfIndex link = TRY(links->find(IfName{owner.interface}, os::WithVfs::kNo)).index;
   auto unless_there = [](Result<void> done) {
     return !done.has_value() && done.error().code == Code::kConflict ? Result<void>{} : std::move(done);
   };
@@ -50,19 +50,14 @@ Result<void> add_addresses(Engine::Turn& turn, const std::string& key, const std
     made.addresses.push_back(one.address);
     if (!made.gateway.has_value()) made.gateway = one.gateway;
   }
-  for (const cni::Route& one : learned.routes) {
-    os::Route route{.family = one.destination.address.family, .gateway = one.gateway, .link = link};
-    if (one.destination.length > 0) route.destination = one.destination;
-    route.metric = one.priority;
-    route.table = one.table;
-    route.mtu = one.mtu;
-    route.advmss = one.advmss;
-    route.scope = one.scope;
+  for (const Route& one : learned.routes) {
+    Route route = one;
+    route.link = link;
     TRY(unless_there(links->add_route(route)));
     made.routes.push_back(route);
   }
-  for (state::Attachment record : TRY(turn.store().attachments_of(key))) {
-    if (record.interface != ifname) continue;
+  for (state::Attachment record : TRY(turn.store().attachments_of(owner.pod))) {
+    if (record.interface != owner.interface) continue;
     record.result = attach::to_json(made);
     TRY(turn.store().put_attachment(record));
   }
@@ -71,8 +66,8 @@ Result<void> add_addresses(Engine::Turn& turn, const std::string& key, const std
 
 std::optional<HostLocalPlace> host_local_place(const cni::PluginConfig& config) {
   const doc::Value* ipam = config.object.find("ipam");
-  if (ipam == nullptr || !ipam->is_object() || attach::text_in(*ipam, "type") != "host-local") return std::nullopt;
-  return HostLocalPlace{attach::text_in(*ipam, "dataDir")};
+  if (ipam == nullptr || !ipam->is_object() || doc::text_in(*ipam, "type") != "host-local") return std::nullopt;
+  return HostLocalPlace{doc::text_in(*ipam, "dataDir")};
 }
 
 Result<void> remember_pod(state::Store& store, const state::Sandbox& sandbox, const std::string& netns) {

@@ -27,16 +27,16 @@ state::Sandbox sandbox_of(const cni::Request& request);
 // may come without CNI_ARGS, so the container's id alone decides.
 Result<std::vector<std::string>> keys_of_container(state::Store& store, const cni::Request& request);
 
-// The interface as CNI tells it, with the addresses, routes and DNS that its IPAM answered.
+// The interface in CNI's format, with the addresses, routes and DNS from its IPAM.
 cni::AddResult result_of(const attach::InterfaceResult& made, const std::string& netns, cni::AddResult addresses);
 
-// What a chained plugin passes on: `previous`, with what it changed of its interface.
+// The result that a chained plugin passes on: `previous` with its changes of the interface.
 cni::AddResult merged(cni::AddResult previous, const attach::InterfaceResult& changed, const std::string& ifname);
 
 // Puts addresses and routes that were learned after the interface was made (dhcp) on it and into its record.
 // They go with the interface: there is nothing to undo.
-Result<void> add_addresses(Engine::Turn& turn, const std::string& key, const std::string& ifname,
-                           const std::string& netns, const cni::AddResult& learned, attach::InterfaceResult& made);
+Result<void> add_addresses(Engine::Turn& turn, const ipam::Owner& owner, const std::string& netns,
+                           const cni::AddResult& learned, attach::InterfaceResult& made);
 
 // Where a configuration's host-local keeps its files; nothing for another type.
 struct HostLocalPlace {
@@ -46,7 +46,7 @@ std::optional<HostLocalPlace> host_local_place(const cni::PluginConfig& config);
 
 // A pod that a runtime made is known by name to `exec`, `perf` and `status`; nothing for one without a name.
 Result<void> remember_pod(state::Store& store, const state::Sandbox& sandbox, const std::string& netns);
-// Once it has no attachment any more.
+// To be called when its last attachment may be gone.
 Result<void> forget_pod_if_empty(state::Store& store, const std::string& key);
 
 }  // namespace railbed::agent

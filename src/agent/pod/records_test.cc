@@ -26,7 +26,7 @@ TEST(KeysOfContainer, FindsTheRecordsOfADelWithoutArguments) {
   ASSERT_TRUE(store->put_attachment({.pod = "llm/worker-0@4f3b", .interface = "net1"}).has_value());
   EXPECT_EQ(*keys_of_container(*store, request_for("4f3a", "")), std::vector<std::string>{"llm/worker-0@4f3a"});
   EXPECT_EQ(*keys_of_container(*store, request_for("4f3a", "worker-0")), std::vector<std::string>{"llm/worker-0@4f3a"});
-  // Another name for the pod does not hide them; another container's are not taken.
+  // Records are found under any name of the pod, but only those of this container.
   EXPECT_EQ(*keys_of_container(*store, request_for("4f3a", "renamed")), std::vector<std::string>{"llm/worker-0@4f3a"});
   EXPECT_EQ(*keys_of_container(*store, request_for("ffff", "")), std::vector<std::string>{"@ffff"});
 }
@@ -69,7 +69,7 @@ TEST(PodRecords, AreKeptAsLongAsThereAreAttachments) {
   ASSERT_TRUE(store->forget_attachment(sandbox.key(), "net1").has_value());
   ASSERT_TRUE(forget_pod_if_empty(*store, sandbox.key()).has_value());
   EXPECT_TRUE(store->pods()->empty());
-  // Without a name there is nothing that a person would look for.
+  // A pod without a name is nothing that a person would look for.
   ASSERT_TRUE(remember_pod(*store, {"", "4f3a"}, "/run/netns/a").has_value());
   EXPECT_TRUE(store->pods()->empty());
 }

@@ -19,14 +19,14 @@ Result<std::optional<std::vector<ipam::Assigned>>> Reservations::take(Engine::Tu
                                                                       const std::string& pod,
                                                                       const ipam::Owner& sandbox) {
   std::optional<std::vector<ipam::Assigned>> none;
-  std::shared_ptr<const AddressWishes> wishes = TRY(source.address_wishes());
-  if (wishes == nullptr) return none;
-  if (wishes != wishes_) {
+  std::shared_ptr<const AddressClaims> claims = TRY(source.address_claims());
+  if (claims == nullptr) return none;
+  if (claims != claims_) {
     const std::vector<state::AddressLease> leases = TRY(turn.store().all_leases());
-    wishes_ = nullptr;
-    planned_ = node::planned_addresses(*wishes, leases);
+    claims_ = nullptr;
+    planned_ = node::planned_addresses(*claims, leases);
     TRY(put_missing(turn, planned_, leases));
-    wishes_ = std::move(wishes);
+    claims_ = std::move(claims);
   }
   const ipam::Owner owner{pod, sandbox.interface};
   auto own = planned_.find(owner);
@@ -42,7 +42,7 @@ Result<std::optional<std::vector<ipam::Assigned>>> Reservations::take(Engine::Tu
 }
 
 Result<void> Reservations::reserve(Engine::Turn& turn, PodSource& source, const std::string& pod) {
-  if (wishes_ == nullptr || TRY(source.address_wishes()) != wishes_) return {};
+  if (claims_ == nullptr || TRY(source.address_claims()) != claims_) return {};
   node::PlannedAddresses of_pod;
   for (auto one = planned_.lower_bound({pod, ""}); one != planned_.end() && one->first.pod == pod; ++one)
     of_pod.insert(*one);

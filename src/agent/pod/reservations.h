@@ -29,7 +29,7 @@ class Reservations {
   Result<void> reserve(Engine::Turn& turn, PodSource& source, const std::string& pod);
 
  private:
-  std::shared_ptr<const AddressWishes> wishes_;  // what `planned_` was made from; null: there is no plan
+  std::shared_ptr<const AddressClaims> claims_;  // what `planned_` was made from; null: there is no plan
   node::PlannedAddresses planned_;
 };
 

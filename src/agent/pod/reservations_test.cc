@@ -14,17 +14,17 @@ using testing::ElementsAre;
 
 class PlannedPods : public Pods {
  public:
-  Result<std::shared_ptr<const AddressWishes>> address_wishes() override { return wishes; }
+  Result<std::shared_ptr<const AddressClaims>> address_claims() override { return claims; }
   void plan_for(const std::vector<std::string>& names) {
-    AddressWishes all;
+    AddressClaims all;
     for (const std::string& name : names)
       all.push_back({.owner = {name, "net1"},
                      .network = "ns/rail",
                      .config = ipam::whereabouts({{ipam::range("10.9.0.0/24")}}),
                      .requested = {}});
-    wishes = std::make_shared<const AddressWishes>(std::move(all));
+    claims = std::make_shared<const AddressClaims>(std::move(all));
   }
-  std::shared_ptr<const AddressWishes> wishes;
+  std::shared_ptr<const AddressClaims> claims;
 };
 
 class ReservationsTest : public testing::Test, protected RequestParts {
@@ -42,7 +42,7 @@ class ReservationsTest : public testing::Test, protected RequestParts {
     ASSERT_TRUE(reservations.reserve(*turn, source, pod));
   }
   void put(const std::string& sandbox, const char* address) {
-    const std::string pool = ipam::pool_of(source.wishes->front().config, "ns/rail");
+    const std::string pool = ipam::pool_of(source.claims->front().config, "ns/rail");
     ASSERT_TRUE(store->put_lease({pool, ipam::ip(address), sandbox, "net1"}));
   }
   std::vector<std::string> leases() {

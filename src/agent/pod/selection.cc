@@ -19,7 +19,7 @@ const std::string* text_at(const doc::Value& object, std::string_view key) {
   return text != nullptr && !text->empty() ? text : nullptr;
 }
 
-// The first place that says something.
+// The first place that has a value.
 std::optional<Said> said(const cni::Request& request, const cni::PluginConfig& config, std::string_view runtime,
                          std::string_view args, std::string_view environment) {
   if (const std::string* text = text_at(config.runtime, runtime))

@@ -43,19 +43,19 @@ struct NetworkInfo {
 Result<doc::Value> parse_network_config(const std::string& text);
 
 // What interfaces of pods anywhere want of the networks' address ranges, in the order in which they are served.
-using AddressWishes = std::vector<ipam::Wish>;
+using AddressClaims = std::vector<ipam::AddressClaim>;
 
 class PodSource {
  public:
   virtual ~PodSource() = default;
-  // A `uid` that is not empty must be the pod's.
+  // A `uid` that is not empty must match the pod's.
   virtual Result<PodInfo> pod(const std::string& ns, const std::string& name, const std::string& uid) = 0;
   virtual Result<NetworkInfo> network(const std::string& ns, const std::string& name) = 0;
 
   // For addresses that must be planned over all pods that the source knows: the same pointer as long as nothing has
   // changed. Null where the agent decides for one pod at a time.
-  virtual Result<std::shared_ptr<const AddressWishes>> address_wishes() {
-    return std::shared_ptr<const AddressWishes>();
+  virtual Result<std::shared_ptr<const AddressClaims>> address_claims() {
+    return std::shared_ptr<const AddressClaims>();
   }
   // RDMA-marked VFs of pods get a soft RDMA device where they have none.
   virtual bool soft_rdma() { return false; }
@@ -72,8 +72,8 @@ struct Device {
 class DeviceSource {
  public:
   virtual ~DeviceSource() = default;
-  // The devices for the pod's networks that refer to `resource`, `count` of them, in order. `in_use` says which sandbox
-  // has what. Called in a turn. NotFound where this source knows nothing of the resource for this pod.
+  // The devices for the pod's networks that refer to `resource`, `count` of them, in order. `in_use` has the devices of
+  // all sandboxes. Called in a turn. NotFound when this source does not know the resource for this pod.
   virtual Result<std::vector<Device>> devices(const PodInfo& pod, const std::string& resource, size_t count,
                                               const plan::InUse& in_use) = 0;
 };

@@ -12,14 +12,14 @@ namespace railbed::check {
 
 struct Explanation {
   std::string_view id;     // "RB-ADDR-001"
-  std::string_view title;  // behind the id, in the same line
+  std::string_view title;  // the text after the id, in the same line
   std::string_view story;  // Markdown, without the heading
   std::string_view page;   // "docs/check/addresses.md"
 };
 
-// Of all ids, in the order of the pages.
+// The explanations of all ids, in the order of the pages.
 const std::vector<Explanation>& explanations();
-// Null when there is none.
+// Null for an unknown id.
 const Explanation* explain(std::string_view id);
 
 }  // namespace railbed::check

@@ -13,44 +13,40 @@ namespace {
 
 using doc::Diagnostic;
 
-// Several parts of railbed look at one field; the one that offers a repair is kept. "Not known here" (002)
-// and "belongs elsewhere" (003) of one field are the same mistake, told by two that know differently much.
-std::string mistake(const Diagnostic& finding) {
-  if (!finding.id.ends_with("-002")) return finding.id;
-  return finding.id.substr(0, finding.id.size() - 1) + "3";
-}
-
-// "numVfs" of "spec.numVfs is missing": such fields are all told at the same place, that of the object. Empty
-// for another message.
-std::string missing_field(std::string_view message) {
-  constexpr std::string_view kWords = " is missing";
-  if (!message.ends_with(kWords)) return {};
-  message.remove_suffix(kWords.size());
-  return std::string(message.substr(message.rfind('.') + 1));
+// What makes two findings of one place the same mistake. Several parts of railbed look at one field; the one that
+// offers a repair is kept.
+using Mistake = std::tuple<doc::Layer, std::string, std::string>;
+Mistake mistake(const Diagnostic& finding) {
+  // "Not known here" and "belongs elsewhere" are told by two that know differently much.
+  if (finding.says == doc::Says::kUnknownField || finding.says == doc::Says::kMisplacedField)
+    return {finding.layer, "", ""};
+  // Missing fields are all told at the same place, that of the object, and paths may begin at different objects.
+  const std::string_view path = finding.says == doc::Says::kMissingField ? finding.subject.field : std::string_view();
+  return {finding.layer, finding.id, std::string(path.substr(path.rfind('.') + 1))};
 }
 
 void drop_twins(std::vector<Diagnostic>& findings) {
-  std::map<std::tuple<std::string, const doc::Source*, uint32_t, std::string>, size_t> first;
-  std::vector<Diagnostic> kept;
-  for (Diagnostic& finding : findings) {
-    const auto key =
-        std::tuple(mistake(finding), finding.span.source.get(), finding.span.offset, missing_field(finding.message));
-    const auto [slot, fresh] = first.emplace(key, kept.size());
-    if (fresh || !finding.span.known())
-      kept.push_back(std::move(finding));
-    else if (kept[slot->second].edits.empty() && !finding.edits.empty())
-      kept[slot->second] = std::move(finding);
+  std::map<std::tuple<Mistake, const doc::Source*, uint32_t>, size_t> first;
+  std::vector<bool> dropped(findings.size());
+  for (size_t i = 0; i < findings.size(); ++i) {
+    Diagnostic& finding = findings[i];
+    if (!finding.span.known()) continue;
+    const auto key = std::tuple(mistake(finding), finding.span.source.get(), finding.span.offset);
+    const auto [slot, fresh] = first.emplace(key, i);
+    if (fresh) continue;
+    dropped[i] = true;
+    Diagnostic& kept = findings[slot->second];
+    if (kept.edits.empty() && !finding.edits.empty()) std::swap(kept, finding);
   }
-  findings = std::move(kept);
+  size_t at = 0;
+  std::erase_if(findings, [&](const Diagnostic&) { return dropped[at++]; });
 }
 
 // Whether an object with this finding is left out of what the rules see.
 bool breaks_its_object(const Diagnostic& finding) {
-  if (finding.id == "RB-API-001" && finding.span.known()) return true;
-  if (finding.severity != doc::Severity::kError || !finding.span.known() || !finding.missing.empty()) return false;
-  for (const std::string_view family : {"RB-YAML-", "RB-JSON-", "RB-API-", "RB-CNI-", "RB-IPAM-", "RB-ANN-"})
-    if (finding.id.starts_with(family)) return true;
-  return false;
+  if (!finding.span.known()) return false;
+  if (finding.says == doc::Says::kUnknownKind) return true;
+  return finding.severity == doc::Severity::kError && finding.missing.empty() && finding.layer != doc::Layer::kMeaning;
 }
 
 struct Region {
@@ -62,19 +58,19 @@ std::string_view marked(const doc::Span& span) {
   return std::string_view(span.source->text).substr(span.offset, static_cast<size_t>(span.length));
 }
 
-// A finding that broke its object, and the text of that object.
+// A finding that made its object unreadable, and the text of that object.
 struct Cause {
   size_t finding = 0;
   doc::SourcePtr source;
   Region object;
 };
 
-// The document around a finding: from "---" (or a fence, or the next object of a running text) to the next.
+// The document around a finding: from "---" (or a fence, or the next object in prose) to the next one.
 Region document_around(const doc::Span& span) {
   const std::string_view text = span.source->text;
   const std::string_view line = doc::line_text(text, span.line);
   if (line.find("apiVersion:") < line.find("kind:") && line.find("kind:") != std::string_view::npos) {
-    const auto at = static_cast<size_t>(line.data() - text.data());  // all of it stands in one line
+    const auto at = static_cast<size_t>(line.data() - text.data());  // the whole text is one line
     return {at, at + line.size()};
   }
   const auto separator = [&](size_t at) {
@@ -91,10 +87,10 @@ Region document_around(const doc::Span& span) {
   return {begin, end};
 }
 
-// A kind that is not known is told once; its notes mark the same word in the other objects.
+// An unknown kind is reported once; notes mark the same word in the other objects.
 void add_causes(const Diagnostic& finding, size_t number, std::vector<Cause>& causes) {
   causes.push_back({number, finding.span.source, document_around(finding.span)});
-  if (finding.id != "RB-API-001") return;
+  if (finding.says != doc::Says::kUnknownKind) return;
   for (const Diagnostic::Note& note : finding.notes)
     if (note.span.known() && marked(note.span) == marked(finding.span))
       causes.push_back({number, note.span.source, document_around(note.span)});
@@ -113,23 +109,25 @@ bool holds_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-// The part of a name behind its prefix or namespace.
+// The part of a name after its prefix or namespace.
 std::string_view base(std::string_view name) {
   return name.substr(name.find('/') == std::string_view::npos ? 0 : name.rfind('/') + 1);
 }
 
-// What is missing in a sketch whose dots say so.
+// Drops findings about missing fields in a sketch whose dots stand for omitted text.
 void drop_what_dots_stand_for(std::vector<Diagnostic>& findings) {
   std::vector<std::pair<const doc::Source*, Region>> sketches;
   for (const Diagnostic& finding : findings)
-    if (finding.id == "RB-YAML-001" && finding.span.known() && finding.message.starts_with("dots "))
+    if (finding.says == doc::Says::kDots && finding.span.known())
       sketches.emplace_back(finding.span.source.get(), document_around(finding.span));
   const auto is_dots = [](const doc::Span& span) {
     return span.known() && std::string_view(span.source->text).substr(span.offset).starts_with("...");
   };
   std::erase_if(findings, [&](const Diagnostic& finding) {
-    if ((finding.id == "RB-API-002" || finding.id == "RB-API-004") && is_dots(finding.span)) return true;
-    return finding.id == "RB-API-006" && std::ranges::any_of(sketches, [&](const auto& sketch) {
+    if (finding.layer != doc::Layer::kObject) return false;
+    const bool dots_themselves = finding.says == doc::Says::kUnknownField || finding.says == doc::Says::kWrongType;
+    if (dots_themselves && is_dots(finding.span)) return true;
+    return is_missing(finding) && std::ranges::any_of(sketches, [&](const auto& sketch) {
              return finding.span.source.get() == sketch.first && finding.span.offset >= sketch.second.begin &&
                     finding.span.offset < sketch.second.end;
            });
@@ -138,14 +136,19 @@ void drop_what_dots_stand_for(std::vector<Diagnostic>& findings) {
 
 }  // namespace
 
+bool is_missing(const Diagnostic& finding) {
+  return finding.says == doc::Says::kMissingField || finding.says == doc::Says::kMisspeltField ||
+         finding.says == doc::Says::kEmptyField;
+}
+
 void drop_second_placeholders(doc::Diagnostics& all) {
   std::vector<Diagnostic>& findings = all.mutable_all();
   std::set<std::pair<const doc::Source*, uint32_t>> told;
   for (const Diagnostic& finding : findings)
-    if (finding.id == "RB-YAML-001" && finding.span.known())
+    if (finding.is(doc::Layer::kText, doc::Says::kPlaceholder) && finding.span.known())
       told.emplace(finding.span.source.get(), finding.span.offset);
   std::erase_if(findings, [&](const Diagnostic& finding) {
-    return (finding.id == "RB-API-008" || finding.id == "RB-RDMA-012") &&
+    return finding.says == doc::Says::kPlaceholder && finding.layer != doc::Layer::kText &&
            told.contains({finding.span.source.get(), finding.span.offset});
   });
 }

@@ -9,11 +9,14 @@
 
 namespace railbed::check {
 
-// Findings that are told twice (same id at the same place) become one; what could not find a thing that
-// stands in a text which could not be read becomes a note there.
+// Merges duplicates (same id at the same place). A finding that something is missing becomes a note of the error that
+// kept the text with that thing from being read.
 void fold(doc::Diagnostics& findings);
 
 // A placeholder that YAML could not read is not told again by who finds it in the value.
 void drop_second_placeholders(doc::Diagnostics& findings);
+
+// Whether a field that has to be there is not, or is there without a value.
+bool is_missing(const doc::Diagnostic& finding);
 
 }  // namespace railbed::check

@@ -21,7 +21,7 @@ class FoldTest : public testing::Test {
 };
 
 TEST_F(FoldTest, WhatMissesABrokenObjectBecomesANoteThere) {
-  findings_.error("RB-API-004", index_.at(at("many"), 4), "spec.numVfs must be an integer");
+  findings_.error("RB-API-004", index_.at(at("many"), 4), "spec.numVfs must be an integer").of(doc::Layer::kObject);
   findings_.warning("RB-NET-001", index_.at(at("kind: SriovNetwork\n"), 4), "no policy makes p/rail0")
       .looks_for("p/rail0");
   findings_.error("RB-POD-001", index_.at(at("kind: Pod"), 4), "no network ai/blue").looks_for("ai/blue");
@@ -34,14 +34,14 @@ TEST_F(FoldTest, WhatMissesABrokenObjectBecomesANoteThere) {
 
 // A pod with a mistake of its own that also asks for a network which is nowhere.
 TEST_F(FoldTest, WhatTheBrokenObjectItselfMissesStays) {
-  findings_.error("RB-API-004", index_.at(at("many"), 4), "spec.numVfs must be an integer");
+  findings_.error("RB-API-004", index_.at(at("many"), 4), "spec.numVfs must be an integer").of(doc::Layer::kObject);
   findings_.error("RB-POD-001", index_.at(at("rail0"), 5), "no network ai/rail0").looks_for("ai/rail0");
   fold(findings_);
   EXPECT_EQ(findings_.all().size(), 2u);
 }
 
 TEST_F(FoldTest, AWarningBreaksNothing) {
-  findings_.warning("RB-API-002", index_.at(at("many"), 4), "unknown field");
+  findings_.warning("RB-API-002", index_.at(at("many"), 4), "unknown field").of(doc::Layer::kObject);
   findings_.warning("RB-NET-001", index_.at(at("kind: SriovNetwork\n"), 4), "no policy makes p/rail0")
       .looks_for("p/rail0");
   fold(findings_);
@@ -59,11 +59,33 @@ TEST_F(FoldTest, TheSameFindingTwiceIsOneAndKeepsItsRepair) {
   EXPECT_EQ(findings_.all()[1].message, "three");
 }
 
+TEST_F(FoldTest, AFieldThatIsUnknownHereAndBelongsElsewhereIsOneMistake) {
+  const doc::Span span = index_.at(at("numVfs"), 6);
+  findings_.warning("RB-API-002", span, "unknown").of(doc::Layer::kObject).that_says(doc::Says::kUnknownField);
+  findings_.warning("RB-API-003", span, "elsewhere").of(doc::Layer::kObject).that_says(doc::Says::kMisplacedField);
+  findings_.warning("RB-CNI-002", span, "in a text").of(doc::Layer::kEmbedded).that_says(doc::Says::kUnknownField);
+  fold(findings_);
+  ASSERT_EQ(findings_.all().size(), 2u);
+  EXPECT_EQ(findings_.all()[0].message, "unknown");
+  EXPECT_EQ(findings_.all()[1].message, "in a text");
+}
+
+// Numbers of other families mean other things.
+TEST_F(FoldTest, TwoRulesThatTellOfOnePlaceAreTwoMistakes) {
+  const doc::Span span = index_.at(at("many"), 4);
+  findings_.error("RB-VF-002", span, "too many");
+  findings_.error("RB-VF-003", span, "not of the partition");
+  fold(findings_);
+  EXPECT_EQ(findings_.all().size(), 2u);
+}
+
 TEST_F(FoldTest, EveryMissingFieldIsToldOnce) {
   const doc::Span object = index_.at(at("resourceName"), 1);
-  findings_.error("RB-API-006", object, "spec.numVfs is missing");
-  findings_.error("RB-API-006", object, "spec.nodeSelector is missing");
-  findings_.error("RB-API-006", object, "spec.numVfs is missing");
+  for (const char* path : {"spec.numVfs", "spec.nodeSelector", "numVfs"})
+    findings_.error("RB-API-006", object, fmt::format("{} is missing", path))
+        .of(doc::Layer::kObject)
+        .that_says(doc::Says::kMissingField)
+        .about_field(path);
   fold(findings_);
   ASSERT_EQ(findings_.all().size(), 2u);
   EXPECT_EQ(findings_.all()[0].message, "spec.numVfs is missing");

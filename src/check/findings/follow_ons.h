@@ -11,7 +11,8 @@
 
 namespace railbed::check {
 
-// What is explained becomes a note of what explains it. Places are those of the texts that `bundle` was read from.
+// A finding that another one explains becomes a note of that one. Places refer to the texts that `bundle` was read
+// from.
 void fold_follow_ons(const Bundle& bundle, doc::Diagnostics& findings);
 
 }  // namespace railbed::check

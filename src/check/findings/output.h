@@ -12,14 +12,14 @@
 
 namespace railbed::check {
 
-// Findings with their lines, and one closing line that counts.
+// Findings with their lines, and a last line with their numbers.
 std::string to_text(const Report& report);
 std::string to_json(const Report& report);
 std::string to_sarif(const Report& report);
 std::string to_junit(const Report& report);
 std::string to_github(const Report& report);
-// A table of the mistakes that the field is known to make (data/mistakes.yaml) with the places where the
-// documents make them, and a table of all findings.
+// A table of the well-known mistakes (data/mistakes.yaml) with the places where the documents make them, and a table of
+// all findings.
 std::string to_markdown(const Report& report);
 
 }  // namespace railbed::check

@@ -82,7 +82,7 @@ Value location(const doc::Span& span) {
   if (span.known()) {
     Value& region = physical.set("region", Value::object());
     region.set("startLine", span.line);
-    // Columns in characters; those of a Span are in bytes.
+    // SARIF counts columns in characters, a Span in bytes.
     const std::string_view text = span.source->text;
     const size_t before = std::min(static_cast<size_t>(span.column) - 1, size_t{span.offset});
     const int64_t column = characters(text.substr(span.offset - before, before)) + 1;
@@ -129,7 +129,7 @@ Value result(const doc::Diagnostic& finding) {
     related.push(std::move(one));
   }
   if (!related.as_array()->empty()) out.set("relatedLocations", std::move(related));
-  // Edits of a later round are about a text that the person does not have.
+  // Edits of a later round refer to a text that the user does not have.
   const bool of_this_text =
       std::ranges::all_of(finding.edits, [&](const doc::Edit& edit) { return edit.source == finding.span.source; });
   if (!finding.edits.empty() && of_this_text) out.set("fixes", Value::array()).push(sarif_fix(finding));

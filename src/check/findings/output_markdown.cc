@@ -8,7 +8,7 @@
 namespace railbed::check {
 namespace {
 
-// One line of a table's cell.
+// Escapes text so that it stays within one cell of a table.
 std::string cell(std::string_view text) {
   std::string out;
   for (char c : text) {
@@ -25,8 +25,9 @@ std::string place(const doc::Span& span) {
 
 bool tells(const doc::Diagnostic& finding, const doc::Value& mistake) {
   const auto ids = texts_at(mistake, "ids");
-  return std::ranges::any_of(ids, [&](const Word& id) { return id.text == finding.id; }) &&
-         finding.message.find(text_at(mistake, "about")) != std::string::npos;
+  if (std::ranges::none_of(ids, [&](const Word& id) { return id.text == finding.id; })) return false;
+  if (flag_at(mistake, "placeholder") == true && finding.says != doc::Says::kPlaceholder) return false;
+  return finding.subject.field.find(text_at(mistake, "field")) != std::string::npos;
 }
 
 struct Row {
@@ -34,7 +35,7 @@ struct Row {
   std::string ids;
 };
 
-// Where a mistake stands; several findings of one line are one place.
+// The places of a mistake; several findings in one line count as one place.
 Row row_of(const doc::Value& mistake, const Report& report) {
   constexpr int kShown = 6;
   std::vector<std::string> places;

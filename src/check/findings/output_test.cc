@@ -26,7 +26,7 @@ TEST(OutputTest, EveryForm) {
   expect_golden(folder / "report.github", to_github(report));
 }
 
-// What continuous integration reads is JSON whatever stands in names and messages.
+// The JSON for continuous integration is valid whatever names and messages contain.
 TEST(OutputTest, JsonAndSarifAreJson) {
   const auto source = std::make_shared<doc::Source>(
       doc::Source{"a \"b\"\n.yaml", "kind: Pod\nmetadata: {name: \"\\u0007\\\"x\"}\nspec: {contaiers: [\xC3\xBC]}\n"});

@@ -41,7 +41,7 @@ std::string to_text(const Report& report) {
 
 namespace {
 
-// Data of a workflow command: % and line ends are escaped, in properties ':' and ',' too.
+// Escapes data of a workflow command: % and line ends, in properties also ':' and ','.
 std::string escaped(std::string_view text, bool property) {
   std::string out;
   for (char c : doc::printable(text))
@@ -52,7 +52,7 @@ std::string escaped(std::string_view text, bool property) {
   return out;
 }
 
-// As escaped(), where the text has lines of its own.
+// Like escaped(), but keeps line ends.
 std::string line_ends_kept(std::string_view text) {
   std::string out;
   for (; !text.empty(); text.remove_prefix(1)) {
@@ -107,7 +107,7 @@ std::string xml(std::string_view text) {
 
 }  // namespace
 
-// One test case per source: it fails with an error, and tells warnings and notes as its output.
+// One test case per source: an error makes it fail, warnings and notes become its output.
 std::string to_junit(const Report& report) {
   std::string cases;
   size_t failures = 0;
@@ -118,7 +118,7 @@ std::string to_junit(const Report& report) {
       if (finding.span.source == nullptr || finding.span.source->name != name) continue;
       std::string text = doc::render(finding);
       std::string lines;
-      while (!text.empty()) {  // line by line, since line ends are kept
+      while (!text.empty()) {  // line by line, to keep the line ends
         const size_t end = std::min(text.find('\n'), text.size());
         lines += xml(text.substr(0, end)) + "\n";
         text.erase(0, std::min(end + 1, text.size()));

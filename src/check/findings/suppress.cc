@@ -9,13 +9,13 @@ namespace railbed::check {
 namespace {
 
 constexpr std::string_view kWords = "railbed: ignore";
-constexpr size_t kMaxIgnores = 1000;  // of one file; nobody has decided about more
+constexpr size_t kMaxIgnores = 1000;  // per file; more cannot be deliberate
 
 struct Ignore {
   std::string id;
   doc::Span span;  // of the id
   std::string_view reason;
-  int first = 0;  // lines it is about
+  int first = 0;  // the lines that it covers
   int last = 0;
   bool used = false;
 };
@@ -52,7 +52,7 @@ bool is_fence(std::string_view line) {
   return line.starts_with("```") || line.starts_with("~~~");
 }
 
-// Whether nothing but comments stands between this line and the beginning of its document.
+// Whether only comments are between this line and the beginning of its document.
 bool begins_document(const Lines& lines, int number) {
   for (int i = number - 1; i >= 1; --i) {
     if (lines.at(i).starts_with("---") || is_fence(lines.at(i))) return true;
@@ -67,7 +67,7 @@ int end_of_document(const Lines& lines, int number) {
   return i;
 }
 
-// A comment on a line of its own.
+// A comment on its own line covers what follows it.
 void cover_below(const Lines& lines, int number, bool markdown, Ignore& ignore) {
   int next = number + 1;
   while (next <= lines.count() && is_nothing(lines.at(next)) && !is_fence(lines.at(next))) ++next;
@@ -120,6 +120,7 @@ std::vector<Ignore> ignores_in(const doc::SourcePtr& source) {
   return found;
 }
 
+// A person names the id of what they have decided about; nothing else is compared with it.
 bool covers(const Ignore& ignore, const doc::Diagnostic& finding) {
   return finding.id == ignore.id && finding.span.source == ignore.span.source && finding.span.line >= ignore.first &&
          finding.span.line <= ignore.last;
@@ -140,18 +141,32 @@ void tell(const Ignore& ignore, bool known, doc::Diagnostics& findings) {
         .with_fix(fmt::format("# railbed: ignore {} why that is right here", ignore.id));
 }
 
-}  // namespace
-
-size_t suppress(const std::vector<doc::SourcePtr>& sources, const std::function<bool(std::string_view)>& known,
-                doc::Diagnostics& findings) {
+std::vector<Ignore> ignores_in(const std::vector<doc::SourcePtr>& sources) {
   std::vector<Ignore> ignores;
   for (const doc::SourcePtr& source : sources) std::ranges::move(ignores_in(source), std::back_inserter(ignores));
-  const size_t removed = std::erase_if(findings.mutable_all(), [&](const doc::Diagnostic& finding) {
+  return ignores;
+}
+
+size_t remove_ignored(std::vector<Ignore>& ignores, doc::Diagnostics& findings) {
+  return std::erase_if(findings.mutable_all(), [&](const doc::Diagnostic& finding) {
     bool ignored = false;
     for (Ignore& ignore : ignores)
       if (covers(ignore, finding)) ignore.used = ignored = true;
     return ignored;
   });
+}
+
+}  // namespace
+
+size_t suppress(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& findings) {
+  std::vector<Ignore> ignores = ignores_in(sources);
+  return remove_ignored(ignores, findings);
+}
+
+size_t suppress(const std::vector<doc::SourcePtr>& sources, const std::function<bool(std::string_view)>& known,
+                doc::Diagnostics& findings) {
+  std::vector<Ignore> ignores = ignores_in(sources);
+  const size_t removed = remove_ignored(ignores, findings);
   for (const Ignore& ignore : ignores) tell(ignore, known(ignore.id), findings);
   return removed;
 }

@@ -14,8 +14,10 @@
 
 namespace railbed::check {
 
-// Removes the findings that the sources say to ignore and returns how many; tells about unused comments.
-// `known` says whether an id is one of ours.
+// Removes the findings that the sources say to ignore and returns how many.
+size_t suppress(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& findings);
+
+// The same, and tells about comments that are not needed. `known` says whether an id is one of ours.
 size_t suppress(const std::vector<doc::SourcePtr>& sources, const std::function<bool(std::string_view)>& known,
                 doc::Diagnostics& findings);
 

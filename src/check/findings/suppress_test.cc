@@ -8,7 +8,7 @@
 namespace railbed::check {
 namespace {
 
-// What is left of findings RB-A-001 at each "!" of the text.
+// The findings RB-A-001 at each "!" of the text that are not suppressed.
 std::string left_of(const std::string& name, const std::string& text) {
   const auto source = std::make_shared<doc::Source>(doc::Source{name, text});
   const doc::LineIndex index(source);

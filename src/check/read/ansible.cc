@@ -54,7 +54,7 @@ class Definitions {
     if (definition.is_object()) keep(definition);
     if (const Value::Array* items = definition.as_array())
       for (const Value& item : *items) take(item);
-    // A text with Jinja outside of values is no YAML before it is rendered.
+    // A text with Jinja outside of values is no YAML until it is rendered.
     const std::string* text = definition.as_string();
     if (text == nullptr || text->find("{%") != std::string::npos || text->starts_with("{{")) return;
     if (const auto region = doc::block_region(definition))
@@ -66,7 +66,7 @@ class Definitions {
     found.push_back(std::move(object));
   }
 
-  Value vars_ = Value::object();  // of the plays and tasks so far
+  Value vars_ = Value::object();  // of all plays and tasks so far
   const doc::LineIndex& index_;
   doc::Diagnostics& out_;
 };

@@ -15,7 +15,7 @@
 
 namespace railbed::check {
 
-// Whether a document is a playbook or a list of tasks, as far as it is about Kubernetes or looks like plays.
+// Whether a document is a playbook or a list of tasks that concerns Kubernetes or looks like plays.
 bool is_ansible(const doc::Value& document);
 
 std::vector<doc::Value> ansible_definitions(const doc::Value& document, const doc::LineIndex& index,

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kNoBreak = "\xC2\xA0";
 
-// "key: …" or "key:": a line of a manifest, not of a text.
+// Whether the line has "key: …" or "key:", which a manifest has and prose has not.
 bool is_of_manifest(std::string_view content) {
   size_t end = 0;
   while (end < content.size() && (std::isalnum(static_cast<unsigned char>(content[end])) != 0 ||
@@ -21,7 +21,7 @@ bool is_of_manifest(std::string_view content) {
   return rest.empty() || rest.starts_with(' ') || rest.starts_with(kNoBreak) || rest.starts_with('\r');
 }
 
-// Where in the indentation of a line the no-break spaces stand; empty for lines of something else.
+// The offsets of no-break spaces in the indentation of a line; empty if the line is not part of a manifest.
 std::vector<size_t> no_breaks_in(std::string_view line) {
   std::vector<size_t> found;
   bool item = false;
@@ -34,7 +34,7 @@ std::vector<size_t> no_breaks_in(std::string_view line) {
       at += kNoBreak.size();
     } else if (line.substr(at).starts_with("- ") || line.substr(at).starts_with("-\xC2\xA0")) {
       item = item || !found.empty();
-      ++at;  // the elements of a list begin the same way
+      ++at;  // elements of a list begin the same way
     } else {
       break;
     }
@@ -59,7 +59,8 @@ bool tell_no_break_spaces(const doc::SourcePtr& source, doc::Diagnostics& out) {
                           {source, number, static_cast<int>(at) + 1, static_cast<int>(kNoBreak.size()),
                            static_cast<uint32_t>(offset)},
                           "no-break spaces (U+00A0) are used to indent; YAML takes them for a part of the key")
-                    .with_fix("replace them by blanks, here and below");
+                    .with_fix("replace them by blanks, here and below")
+                    .of(doc::Layer::kText);
       told->edits.push_back({source, offset, kNoBreak.size(), " ", {}});
     }
     begin = end + 1;

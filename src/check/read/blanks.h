@@ -10,8 +10,8 @@
 
 namespace railbed::check {
 
-// One finding per source, RB-YAML-005, at the first line that is indented so; its edits put blanks in the
-// place of all. Whether there is one.
+// Reports one finding per source, RB-YAML-005, at the first line indented with no-break spaces; its edits replace all
+// of them by blanks. Returns whether there is any.
 bool tell_no_break_spaces(const doc::SourcePtr& source, doc::Diagnostics& out);
 
 }  // namespace railbed::check

@@ -42,7 +42,7 @@ std::string lower_ending(std::string_view name) {
   return ending;
 }
 
-// Whether a line of `text` begins with `key`, after blanks and the dash of a list item.
+// Whether a line of `text` begins with `key`, ignoring blanks and the dash of a list item.
 bool has_line_with(std::string_view text, std::string_view key) {
   for (size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
     size_t first = at;
@@ -160,7 +160,7 @@ class Reader {
     }
   }
 
-  // JSON of somebody else: an editor's settings, the answer of a server.
+  // Whether the text is JSON of another program: an editor's settings, a server's answer.
   static bool is_other_json(std::string_view text) {
     const size_t first = text.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) return false;
@@ -168,7 +168,7 @@ class Reader {
            text.find("\"cniVersion\"") == std::string_view::npos;
   }
 
-  // The first line that says anything is a command.
+  // Whether the first line with content is a command.
   static bool is_console(std::string_view text) {
     for (size_t at = 0; at < text.size();) {
       const PageLine line = line_at(text, at, text.size());
@@ -260,7 +260,7 @@ std::string Document::label() const {
 }
 
 bool is_known(const Document& document) {
-  // The schemas are read at their first use: not for kinds that are known without them.
+  // Asks find_kind first, because find_schema loads all schemas at its first use.
   return api::find_kind(document.kind) != nullptr || find_schema(document.api_version, document.kind) != nullptr;
 }
 

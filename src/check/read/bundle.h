@@ -26,16 +26,16 @@ enum class Origin : uint8_t {
   kAnsible,  // the definition of a kubernetes.core.k8s task
 };
 
-// One Kubernetes object as it is written.
+// One Kubernetes object as written.
 struct Document {
-  doc::Value value;  // an object with `kind`
+  doc::Value value;  // an object that has `kind`
   std::string kind;
   std::string api_version;
   std::string name;  // metadata.name; empty where absent
   std::string ns;    // metadata.namespace; "default" where absent
   Origin origin = Origin::kFile;
-  // Line breaks or indentation were lost and the schema told where each field belongs: fields that stand in
-  // the wrong place cannot be told from it.
+  // The object lost its line breaks or indentation, and the schema decided where each field belongs, so fields in the
+  // wrong place cannot be recognized.
   bool rebuilt = false;
 
   // "SriovNetwork ai/rail0"
@@ -43,17 +43,17 @@ struct Document {
 };
 
 struct Word {
-  std::string text;  // without its quotes
+  std::string text;  // without quotes
   doc::Span span;
 };
 
-// A command that a person or a script is to run, with what was pasted below it.
+// A command for a person or a script, with the output that was pasted below it.
 struct Command {
-  // The program first, without what only leads to it: prompts, `sudo`, `VAR=…`, `kubectl exec POD --`,
-  // `oc debug node/… -- chroot /host`. Words of a pipe's other programs are commands of their own.
+  // The program first, without what only leads to it: prompts, `sudo`, `VAR=…`, `kubectl exec POD --`, `oc debug node/…
+  // -- chroot /host`. Each program of a pipe is a command by itself.
   std::vector<Word> words;
   std::vector<Word> environment;  // `VAR=x` before it
-  std::string where;              // the pod or node that an exec or debug led to; empty: here
+  std::string where;              // the pod or node in which an exec or debug runs it; empty: here
   doc::Span span;
   struct Line {
     std::string_view text;
@@ -73,18 +73,18 @@ struct Bundle {
   std::vector<Document> documents;
   std::vector<Command> commands;
   std::vector<Prose> prose;
-  std::map<std::string, int> unknown_kinds;  // left alone, and how many of each
+  std::map<std::string, int> unknown_kinds;  // ignored ones, with their number
   std::vector<doc::Value> without_kind;      // documents of manifest files that are no objects
 };
 
 // Fills kind, api_version, name and ns from the value.
 void describe(Document& document);
 
-// Whether railbed knows the document's kind: one that it reads, leaves to others, or has a schema of.
+// Whether railbed knows the document's kind: it reads it, leaves it to others, or has a schema for it.
 bool is_known(const Document& document);
 
-// How a source is read follows from its name: .yaml, .yml and .json are manifests, .md and .markdown are
-// Markdown, .sh commands, .txt, .adoc and .rst prose; anything else (standard input) by its looks.
+// The name of a source decides how it is read: .yaml, .yml and .json are manifests, .md and .markdown Markdown, .sh
+// commands, .txt, .adoc and .rst prose. For anything else (standard input) the content decides.
 Bundle read_bundle(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagnostics);
 
 }  // namespace railbed::check

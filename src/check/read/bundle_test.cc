@@ -262,7 +262,7 @@ TEST(ReadBundle, ReadsCommandsInCodeSpans) {
   EXPECT_EQ(r.bundle.commands[0].words[0].span.to_string(), "a.md:2:6");
 }
 
-// Work that grows with the square of the text would take hours here; the suite's time limit is the bound.
+// Quadratic work would take hours for these texts; the time limit of the tests is the bound.
 TEST(ReadBundle, TakesTimeLinearInHostileText) {
   const std::vector<std::string> patterns = {"```\n",
                                              "~~~yaml\n",

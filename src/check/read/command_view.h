@@ -20,7 +20,7 @@ struct ToolCommand {
   ParsedCommand parsed;
 
   const Word& word(size_t index) const { return command->words[index]; }
-  // The option's argument as a word; null where it is not given or has none.
+  // The option's argument; null where the option is absent or has none.
   const Word* argument(std::string_view option) const;
   bool is_client() const { return !parsed.positionals.empty(); }
   bool uses_gpu_memory() const;
@@ -29,25 +29,25 @@ struct ToolCommand {
 // The commands whose program has a table of options, in order.
 std::vector<ToolCommand> tool_commands(const Bundle& bundle);
 
-// A test between two ends that a page shows: the last server before the client, of one tool.
+// A test between two ends in a document: for each tool, the client with the last server before it.
 struct Pair {
   const ToolCommand* server = nullptr;
   const ToolCommand* client = nullptr;
 };
 std::vector<Pair> pairs(const std::vector<ToolCommand>& commands);
 
-// Whether two pieces are of one source.
+// Whether two spans belong to the same source.
 bool same_source(const doc::Span& a, const doc::Span& b);
-// `length` bytes at `offset` of a piece of one line.
+// `length` bytes at `offset` of a span within one line.
 doc::Span part_of(const doc::Span& line, size_t offset, size_t length);
-// A word that stands for something that the reader fills in: "<node>", "$NODE", "{{ x }}", "[options]", "...".
+// Whether the word is to be replaced by the reader: "<node>", "$NODE", "{{ x }}", "[options]", "...".
 bool is_placeholder(std::string_view word);
 
-// Every line of a source that is no manifest: prose and pasted output.
+// Lines of a source outside manifests: prose and pasted output.
 struct TextLine {
   std::string_view text;
   const doc::Span* span = nullptr;
-  const Command* command = nullptr;  // whose output it is; null for prose
+  const Command* command = nullptr;  // the command that printed it; null for prose
 };
 std::vector<TextLine> text_lines(const Bundle& bundle);
 

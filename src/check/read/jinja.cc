@@ -17,7 +17,7 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// "vf_count" of " vf_count | default(8) ".
+// "vf_count" from " vf_count | default(8) ".
 std::string_view variable(std::string_view expression) {
   const size_t begin = expression.find_first_not_of(" \t-");
   if (begin == std::string_view::npos) return {};
@@ -26,7 +26,7 @@ std::string_view variable(std::string_view expression) {
   return expression.substr(begin, end - begin);
 }
 
-// A legal name in the place of a value that nobody here knows.
+// A legal name in place of a value that is unknown here.
 std::string stand_in(std::string_view expression) {
   std::string name;
   for (const char c : expression) {

@@ -11,13 +11,13 @@
 
 namespace railbed::check {
 
-// Fills in the texts of `value` that are short and hold `{{ … }}`; places stay where the expressions stand.
+// Replaces `{{ … }}` in short texts of `value`; places stay those of the expressions.
 // `vars` is an object, or null.
 void fill_in_jinja(doc::Value& value, const doc::Value& vars);
 
-// Whether an expression stands at the place, as it was written.
+// Whether the text at this place is an expression.
 bool is_jinja(const doc::Span& span);
-// The same of what a shell fills into a here-document: ${NAME}, $NAME.
+// The same for variables of a shell in a here-document: ${NAME}, $NAME.
 bool is_shell_variable(const doc::Span& span);
 
 }  // namespace railbed::check

@@ -9,7 +9,7 @@ namespace railbed::check {
 namespace {
 
 struct Fence {
-  char mark = '`';  // or '~', or '-' for a listing of AsciiDoc
+  char mark = '`';  // or '~', or '-' for an AsciiDoc listing
   size_t length = 0;
   size_t indent = 0;
   std::string_view info;
@@ -21,7 +21,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-// "yaml" of "yaml", "{.yaml}", "yaml:file.yaml", "yaml title=x".
+// "yaml" from "yaml", "{.yaml}", "yaml:file.yaml" or "yaml title=x".
 std::string_view first_word(std::string_view info) {
   info = trimmed(info);
   while (!info.empty() && (info[0] == '{' || info[0] == '.')) info.remove_prefix(1);
@@ -39,7 +39,7 @@ std::optional<Fence> opening(std::string_view line) {
   return Fence{mark, last - indent, indent, first_word(info)};
 }
 
-// `[source,yaml]` or `[,yaml]`; the language, which may be empty.
+// The language in `[source,yaml]` or `[,yaml]`, which may be empty.
 std::optional<std::string_view> listing_attributes(std::string_view line) {
   line = trimmed(line);
   if (!line.starts_with("[") || !line.ends_with("]")) return std::nullopt;
@@ -116,7 +116,7 @@ class Splitter {
   std::string_view text_;
   size_t text_begin_ = 0;
   std::optional<Fence> fence_;
-  std::optional<std::string_view> attributes_;  // of the line before
+  std::optional<std::string_view> attributes_;  // of the previous line
   std::vector<Block> blocks_;
 };
 

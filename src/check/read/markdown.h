@@ -18,14 +18,14 @@ struct Block {
   size_t begin = 0;  // of the content, in bytes
   size_t end = 0;
   bool fence = false;
-  size_t indent = 0;      // columns before the fence, which its lines have too
-  std::string_view info;  // "yaml" of "```yaml title=x"; empty where nothing is said
-  size_t opening = 0;     // where the fence itself stands
+  size_t indent = 0;      // columns before the fence, which its lines have as well
+  std::string_view info;  // "yaml" for "```yaml title=x"; empty without a word
+  size_t opening = 0;     // where the fence itself begins
   bool closed = true;
 };
 
 std::vector<Block> split_page(std::string_view text);
-// Whether there is a fence at all: a text file with one is read as Markdown.
+// Whether the text has any fence: such a text file is read as Markdown.
 bool has_fence(std::string_view text);
 
 // A line without its end ('\n', "\r\n"); `next` is where the following one begins.

@@ -44,14 +44,13 @@ int64_t job_pods(const Value* spec) {
   return completions ? std::min(parallelism, std::max<int64_t>(*completions, 0)) : parallelism;
 }
 
-// The pods of a LeaderWorkerSet's group that are made of its workerTemplate: all, unless the leader has a
-// template of its own.
+// The pods of a LeaderWorkerSet's group that use its workerTemplate: all, unless the leader has its own template.
 int64_t group_workers(const Value* group) {
   const bool has_leader = field(group, "leaderTemplate") != nullptr;
   return std::max<int64_t>(count_of(field(group, "size")) - (has_leader ? 1 : 0), 0);
 }
 
-// The workers beside one leader of an LLMInferenceService: its nodes are data / dataLocal or pipeline.
+// The workers for one leader of an LLMInferenceService: its nodes are data / dataLocal or pipeline.
 int64_t serve_workers(const Value* spec) {
   const Value* parallelism = field(spec, "parallelism");
   const auto data = whole_number(field(parallelism, "data"));
@@ -113,11 +112,11 @@ constexpr Row kRows[] = {
      {{{"spec.prefill.replicas"}, {"spec.prefill", serve_workers}}}},
 };
 
-// One place that a row's path leads to.
+// One place that matches the path of a row.
 struct Place {
   const Value* value = nullptr;
   std::string path;                  // "spec.replicatedJobs[2].template"
-  std::vector<std::string> choices;  // what each wildcard stands for: "[2]", ".Worker"
+  std::vector<std::string> choices;  // the match of each wildcard: "[2]", ".Worker"
 };
 
 // The first step of a path ("spec", "[]", "*") and the rest.
@@ -152,7 +151,7 @@ void find_places(const Value& value, std::string_view path, Place at, std::vecto
   }
 }
 
-// The value at `path` whose wildcards stand for the same as those of `place`; null when absent.
+// The value at `path` with the same wildcard matches as `place`; null when absent.
 const Value* value_beside(const Value& object, std::string_view path, const Place& place) {
   const Value* value = &object;
   size_t wildcard = 0;
@@ -194,7 +193,7 @@ void read_containers(const Value& spec, std::string_view key, bool init, std::ve
   for (const Value& item : *list->as_array()) {
     if (!item.is_object()) continue;
     const Value* name = item.find("name");
-    // An init container with restartPolicy: Always is a sidecar: it runs beside the others.
+    // An init container with restartPolicy: Always is a sidecar: it runs together with the others.
     out.push_back({.value = &item,
                    .name = name && name->as_string() ? *name->as_string() : "",
                    .init = init && !keeps_running(item)});
@@ -227,7 +226,7 @@ PodTemplate read_template(const Document& document, const Row& row, const Place&
 const Value* Container::env(std::string_view variable) const {
   const Value* list = field(value, "env");
   if (list == nullptr || !list->is_array()) return nullptr;
-  const Value* found = nullptr;  // of two with one name the last one counts
+  const Value* found = nullptr;  // of two with the same name the last one counts
   for (const Value& item : *list->as_array()) {
     const Value* its_name = item.find("name");
     if (its_name != nullptr && its_name->as_string() != nullptr && *its_name->as_string() == variable)

@@ -21,11 +21,11 @@ struct Container {
   std::string name;
   bool init = false;  // ends before the others begin; a sidecar (restartPolicy: Always) does not
 
-  // The value of an environment variable that stands as text; null where it is absent or comes from elsewhere.
+  // The value of an environment variable; null where it is absent or does not come as literal text.
   const doc::Value* env(std::string_view name) const;
   // resources.limits[key], or resources.requests[key]; null where absent.
   const doc::Value* resource(std::string_view key) const;
-  // The same as a number; 0 where absent or no number.
+  // The same as a number; 0 where it is absent or no number.
   int64_t resource_count(std::string_view key) const;
 };
 
@@ -35,14 +35,14 @@ struct PodTemplate {
   const doc::Value* spec = nullptr;  // the PodSpec; never null
   const doc::Value* annotations = nullptr;
   doc::Span span;                               // of the name of the object
-  int64_t replicas = 1;                         // how many pods it makes; 1 where that is not written
+  int64_t replicas = 1;                         // how many pods it makes; 1 by default
   bool per_node = false;                        // a DaemonSet: one per node
   std::vector<Container> containers;            // init containers first
   std::vector<api::NetworkSelection> networks;  // of the annotation
 
   std::string label() const;  // "Deployment ai/worker"
-  // What the scheduler counts: the sum over the containers that run together, or an init container's number
-  // where that is greater.
+  // The number that the scheduler counts: the sum over containers that run together, or the number of an init container
+  // if that is larger.
   int64_t resource_count(std::string_view key) const;
 };
 

@@ -29,7 +29,7 @@ size_t indent_of(std::string_view line) {
   return std::min(line.find_first_not_of(" \t"), line.size());
 }
 
-// Whether a line can be part of a block of YAML: a key, a list item, a comment.
+// Whether a line could be part of a YAML block: a key, a list item, a comment.
 bool reads_like_yaml(std::string_view content) {
   if (content.starts_with("- ") || content == "-" || content.starts_with("#")) return true;
   const size_t colon = content.find(':');
@@ -38,7 +38,7 @@ bool reads_like_yaml(std::string_view content) {
   return content.substr(0, colon).find_first_of(" \t") == std::string_view::npos;
 }
 
-// Where a sentence was glued to the end of a command ("node-1The output shows …"): copied pages lose the break.
+// Where a sentence follows a command without a blank ("node-1The output shows …"): copied pages lose line breaks.
 size_t glue(std::string_view text) {
   for (size_t i = 1; i + 1 < text.size(); ++i) {
     const bool boundary = is_upper(text[i]) && (is_lower(text[i - 1]) || text[i - 1] == '>' || text[i - 1] == '/' ||
@@ -79,7 +79,7 @@ class ProseReader {
   }
 
  private:
-  // Where an object begins in a line: `apiVersion:` with a value, and `kind:` behind it or on the next line.
+  // Where an object begins in a line: `apiVersion:` with a value, and `kind:` after it or on the next line.
   size_t object_in(const PageLine& line) const {
     for (size_t at = line.text.find(kObjectKey); at != std::string_view::npos;
          at = line.text.find(kObjectKey, at + 1)) {
@@ -94,7 +94,7 @@ class ProseReader {
     return std::string_view::npos;
   }
 
-  // Returns where the text goes on.
+  // Returns the offset at which the text continues.
   size_t read_object(const PageLine& line, size_t begin) {
     const std::string_view before = line.text.substr(0, begin - line.begin);
     if (before.find_first_not_of(" \t-") == std::string_view::npos) {
@@ -117,7 +117,7 @@ class ProseReader {
     return std::max(rebuilt.end, begin + kObjectKey.size());
   }
 
-  // The lines of an object that kept their indentation; empty when none is indented more than the first.
+  // The lines of an object that kept their indentation; empty when none is indented deeper than the first.
   doc::Region indented_block(const PageLine& first, size_t column) const {
     doc::Region region{first.begin, first.next, column};
     bool nested = false;
@@ -133,7 +133,7 @@ class ProseReader {
       const std::string_view content = line.text.substr(indent);
       const bool belongs = indent > column || (indent == column && reads_like_yaml(content) &&
                                                (blank_since == 0 || !content.starts_with("- ")));
-      // The next object; scanning over it would make many objects quadratic.
+      // Stop at the next object: reading across it would make the time for many objects quadratic.
       if (!belongs || (indent == column && content.starts_with("apiVersion:"))) break;
       nested |= indent > column;
       blank_since = 0;
@@ -169,7 +169,7 @@ class ProseReader {
            std::isalpha(static_cast<unsigned char>(line[line.size() - 2])) != 0;
   }
 
-  // The commands of a line, which may hold several behind prompts; false when there is none.
+  // Adds the commands of a line, which may have several prompts; false when it has none.
   bool commands(const PageLine& line) {
     std::vector<size_t> starts = prompts(line.text);
     const size_t first = indent_of(line.text);
@@ -192,8 +192,8 @@ class ProseReader {
     return true;
   }
 
-  // Where prompts stand in a line: at its beginning, and where lines were joined behind blanks. Comments
-  // between them ("# On the server") count as well: they end the command before.
+  // Where prompts are in a line: at its beginning, and after blanks where lines were joined. Comments between commands
+  // ("# On the server") count as well, because they end the command before.
   static std::vector<size_t> prompts(std::string_view line) {
     std::vector<size_t> starts;
     bool command = false;
@@ -216,7 +216,7 @@ class ProseReader {
     return behind.substr(0, behind.find(' '));
   }
 
-  // `ib_write_bw -d mlx5_0` in the running text of a page.
+  // Commands in the running text of a page: `ib_write_bw -d mlx5_0`.
   void code_spans(const PageLine& line) {
     for (size_t open = line.text.find('`'); open != std::string_view::npos; open = line.text.find('`', open)) {
       const size_t close = line.text.find('`', open + 1);

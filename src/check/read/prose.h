@@ -13,8 +13,8 @@
 
 namespace railbed::check {
 
-// Adds commands and prose of a part of a source to `bundle`, its objects to `documents`. `page`: it is the
-// text between fences, where '#' begins a heading and commands stand in `code spans`.
+// Adds commands and prose of a part of a source to `bundle` and its objects to `documents`. With `page` the part is
+// text between fences, where '#' begins a heading and commands are in `code spans`.
 void read_prose(const doc::SourcePtr& source, const doc::LineIndex& index, doc::Region region, bool page,
                 Bundle& bundle, std::vector<Document>& documents, doc::Diagnostics& out);
 

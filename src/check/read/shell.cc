@@ -22,7 +22,7 @@ std::string_view first_word(std::string_view text) {
   return text.substr(0, text.find_first_of(" \t|;&"));
 }
 
-// "name@host", "[root@node ~]", "sh-4.4", "bash-5.1": what stands before '#' or '$' of a prompt.
+// "name@host", "[root@node ~]", "sh-4.4", "bash-5.1": the part of a prompt before '#' or '$'.
 bool is_prompt_name(std::string_view name) {
   if (name.starts_with("(") && name.find(") ") != std::string_view::npos) name.remove_prefix(name.find(") ") + 2);
   if (name.starts_with("[") && name.ends_with("]")) return name.size() < 60;
@@ -114,7 +114,7 @@ class ShellReader {
     return false;
   }
 
-  // "sh-4.4# " is the shell that `oc debug` or `oc rsh` opened; any other prompt is at home again.
+  // "sh-4.4# " is a shell opened by `oc debug` or `oc rsh`; any other prompt means that it has ended.
   void note_prompt(std::string_view prompt) {
     prompt = without_blanks(prompt);
     if (!prompt.starts_with("sh-") && !prompt.starts_with("bash-") && !prompt.starts_with("#")) where_.clear();
@@ -122,7 +122,7 @@ class ShellReader {
 
   doc::Span span(size_t begin, size_t end) const { return index_.at(begin, end - begin); }
 
-  // "#bytes  #iterations": below output, a '#' without a blank behind it belongs to it.
+  // "#bytes  #iterations": after output, a '#' without a blank after it is part of the output.
   bool is_table_head(std::string_view line) const {
     line = without_blanks(line);
     return kind_ != ShellText::kFile && last_ && !bundle_.commands[*last_].output.empty() && line.size() > 1 &&
@@ -176,7 +176,7 @@ class ShellReader {
     return next;
   }
 
-  // Of a pipe, the output belongs to the program that it is about: the first that has a table, else the first.
+  // The output of a pipe belongs to the first program that has a table of options, otherwise to the first one.
   size_t first_tool(size_t begin) const {
     for (size_t i = begin; i < bundle_.commands.size(); ++i)
       if (!bundle_.commands[i].words.empty() && find_tool(bundle_.commands[i].words[0].text) != nullptr) return i;
@@ -194,7 +194,7 @@ class ShellReader {
       return at;
     }
     ++open_here_documents_;
-    return begin;  // never closed: read on as if it were none
+    return begin;  // never closed: treat it as no here-document
   }
 
   void add(ShellWords words, const std::string& where) {
@@ -203,7 +203,7 @@ class ShellReader {
     const size_t skipped = skip_leaders(words, command.where);
     command.environment = take_environment(words);
     const bool opens_shell = skipped + 1 == words.size() && is_shell(words[skipped].text);
-    // `oc debug node/x`, `kubectl exec -it POD -- bash`: what follows runs there.
+    // `oc debug node/x`, `kubectl exec -it POD -- bash`: the following commands run there.
     if (skipped >= words.size() || opens_shell) where_ = command.where;
     if (skipped >= words.size()) return;
     if (auto inner = shell_argument(words, skipped)) {
@@ -234,7 +234,7 @@ class ShellReader {
     return environment;
   }
 
-  // `sh -c 'COMMAND'`: where COMMAND stands; nothing when it has escapes, whose places would be wrong.
+  // The place of COMMAND in `sh -c 'COMMAND'`; nullopt if it has escapes, which would make places wrong.
   std::optional<doc::Region> shell_argument(const ShellWords& words, size_t first) const {
     if (first + 2 >= words.size()) return std::nullopt;
     const std::string& program = words[first].text;
@@ -253,7 +253,7 @@ class ShellReader {
   Bundle& bundle_;
   const HereDocument& here_document_;
   ShellLexer lexer_;
-  // Each one that is never closed was looked for to the end.
+  // Bounds the time: each one without an end is searched for to the end of the text.
   static constexpr int kMaxOpenHereDocuments = 8;
   int open_here_documents_ = 0;
   std::optional<size_t> last_;  // the command that output belongs to

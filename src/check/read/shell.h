@@ -18,11 +18,11 @@ namespace railbed::check {
 
 enum class ShellText {
   kScript,   // every line is a command unless some line has a prompt
-  kConsole,  // commands stand behind prompts only
+  kConsole,  // only lines with a prompt have commands
   kFile,     // a shell script: '#' always begins a comment
 };
 
-// Takes the text of a here-document that looks like a manifest.
+// Receives the text of a here-document that looks like a manifest.
 using HereDocument = std::function<void(doc::Region)>;
 
 // Adds the commands of a part of a source, with the lines below each as its output. Comments that say

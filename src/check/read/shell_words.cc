@@ -17,7 +17,7 @@ struct ShellLexer::State {
   struct Outer {
     ShellWords words;
     char closing = ')';
-    bool in_word = false;  // the substitution stands right behind the last word
+    bool in_word = false;  // the substitution follows the last word without a blank
   };
   std::vector<Outer> outer;  // commands around $(…) and `…`
 
@@ -72,7 +72,7 @@ void ShellLexer::quote(State& state, char mark) {
   state.at = end + 1;
 }
 
-// `<node-name>`, `<your namespace>`: a placeholder, where a shell would redirect.
+// `<node-name>`, `<your namespace>`: a placeholder where a shell would see a redirection.
 bool ShellLexer::placeholder(State& state) {
   const size_t end = text_.substr(0, std::min(text_.size(), state.at + 64)).find_first_of(">\n|;&<\"'", state.at + 1);
   if (end == std::string_view::npos || text_[end] != '>' || end == state.at + 1) return false;
@@ -94,7 +94,7 @@ void ShellLexer::here_mark(State& state) {
   state.at = at + (quoted && at < text_.size() ? 1 : 0);
 }
 
-// '>' and what belongs to it; its target is no word of the command.
+// Skips '>' with its target, which is no word of the command.
 void ShellLexer::redirection(State& state) {
   const bool descriptor = state.open && !state.word.quoted && state.word.text.size() == 1 &&
                           std::isdigit(static_cast<unsigned char>(state.word.text[0])) != 0;
@@ -143,7 +143,7 @@ void ShellLexer::step(State& state) {
     const bool in_word = state.outer.back().in_word;
     state.words = std::move(state.outer.back().words);
     state.outer.pop_back();
-    // What the substitution gives stands for one word, or the rest of one.
+    // The result of a substitution counts as one word, or as the rest of one.
     if (in_word && !state.words.empty())
       state.words.back().text += '$';
     else if (!state.words.empty())
@@ -172,7 +172,7 @@ ShellLine ShellLexer::line(size_t at) {
     if (!state.outer.back().words.empty()) state.line.commands.push_back(std::move(state.outer.back().words));
     state.outer.pop_back();
   }
-  // The outer command of a substitution comes before the inner ones.
+  // The outer command of a substitution comes before the inner commands.
   std::ranges::stable_sort(state.line.commands, {}, [](const ShellWords& words) { return words[0].begin; });
   state.line.next = std::min(text_.find('\n', std::min(state.at, text_.size())), text_.size() - 1) + 1;
   return std::move(state.line);

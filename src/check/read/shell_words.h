@@ -14,7 +14,7 @@
 namespace railbed::check {
 
 struct ShellWord {
-  std::string text;  // without quotes and escapes; `$x` and `<name>` as they are
+  std::string text;  // without quotes and escapes; `$x` and `<name>` stay
   size_t begin = 0;
   size_t end = 0;
   bool quoted = false;
@@ -23,7 +23,7 @@ using ShellWords = std::vector<ShellWord>;
 
 struct ShellLine {
   std::vector<ShellWords> commands;         // of pipes, lists and $(…); the outer ones in their order
-  std::vector<std::string> here_documents;  // the marks that end them: "EOF"
+  std::vector<std::string> here_documents;  // the delimiters that end them: "EOF"
   size_t next = 0;                          // where the following line begins
 };
 
@@ -44,13 +44,13 @@ class ShellLexer {
   size_t closing(size_t at, char mark);
 
   std::string_view text_;
-  std::array<size_t, 2> closing_{};  // where the next ' and " stand, as far as looked; so that looking is linear
+  std::array<size_t, 2> closing_{};  // offsets of the next ' and " as far as searched, so that searching stays linear
 };
 
 bool is_assignment(const ShellWord& word);
 
-// How many words only lead to the command: `sudo`, `VAR=x`, `timeout 5`, `kubectl exec POD --`, `chroot
-// /host`. All of them when nothing follows. `where` becomes the pod or node.
+// How many words only lead to the command: `sudo`, `VAR=x`, `timeout 5`, `kubectl exec POD --`, `chroot /host`. Returns
+// the number of all words when nothing follows. Sets `where` to the pod or node.
 size_t skip_leaders(const ShellWords& words, std::string& where);
 
 }  // namespace railbed::check

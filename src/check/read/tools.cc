@@ -44,7 +44,7 @@ bool flag_at(const Value& object, std::string_view key) {
   return flag != nullptr && *flag;
 }
 
-// "-d --ib-dev DEVICE", and "both" at the end for what server and client must agree about.
+// Parses "-d --ib-dev DEVICE"; "both" at the end marks options on which server and client must agree.
 ToolOption option_of(std::string_view line) {
   ToolOption option;
   for (std::string_view word : split(line))
@@ -59,7 +59,7 @@ ToolOption option_of(std::string_view line) {
 
 struct Tools {
   std::map<std::string, Tool, std::less<>> tools;
-  // A program and the words that may follow it; empty: nothing is said.
+  // A program and the words that may follow it; empty: any word.
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> programs;
   std::set<std::string, std::less<>> shell;
 };
@@ -194,7 +194,7 @@ class CommandParser {
     out_.options.push_back({&option, std::move(name), std::string(argument), at_, argument_word});
   }
 
-  // The argument of an option that stands in the next word.
+  // Takes the next word as the argument of an option.
   void take_next(const ToolOption& option, const std::string& name, size_t word) {
     if (at_ + 1 >= words_.size()) {
       out_.problems.push_back({.what = OptionProblem::kNeedsArgument, .word = word, .option = name});
@@ -229,7 +229,7 @@ class CommandParser {
       take_next(*option, std::string(name), at_);
   }
 
-  // A tool may have options of one dash and several letters ("ip -br").
+  // Some tools have options of one dash and several letters ("ip -br").
   bool whole_word(std::string_view word) {
     if (word.size() == 2) return false;
     const ToolOption* option = nullptr;

@@ -17,22 +17,22 @@ namespace railbed::check {
 struct ToolOption {
   std::vector<std::string> names;  // "-d", "--ib-dev"
   std::string argument;            // "DEVICE"; empty: it takes none
-  bool both_sides = false;         // server and client must agree about it
+  bool both_sides = false;         // server and client must agree on it
 };
 
 struct Tool {
   std::string name;
   std::string package;
   std::vector<ToolOption> options;
-  int positionals = -1;          // at most so many arguments that are no options; -1: any number
+  int positionals = -1;          // how many arguments besides options are allowed; -1: any number
   std::string takes;             // what they are, for messages: "the server's name or address"
-  bool stops_at_word = false;    // options stand before the first word only (ip, rdma)
+  bool stops_at_word = false;    // options are allowed only before the first word (ip, rdma)
   bool two_sided = false;        // a server, and a client with the server's address
   std::string device_option;     // the option that names the RDMA device
   std::set<std::string> memory;  // options that put the buffers into GPU memory
-  std::string hint;              // said with a stray argument or an unknown option
+  std::string hint;              // added to findings about a stray argument or an unknown option
 
-  // The option of that name; a long one may be cut as far as it stays the only one (getopt_long does so).
+  // The option of that name. A long name may be abbreviated while it is unique, as getopt_long allows.
   const ToolOption* find(std::string_view name) const;
 };
 
@@ -40,8 +40,8 @@ const Tool* find_tool(std::string_view name);
 
 // Whether this is the name of a program that pages like ours run.
 bool is_program(std::string_view name);
-// Whether `word` may follow the program `name` in a command: an option, a path, a number, a known
-// sub-command. Tells `# rdma link` from `# rdma devices must be there`.
+// Whether `word` may follow the program `name` in a command: an option, a path, a number, a known sub-command. So `#
+// rdma link` is a command and `# rdma devices must be there` is not.
 bool may_follow(std::string_view name, std::string_view word);
 // Words of the shell itself: "for", "export", "cd".
 bool is_shell_word(std::string_view word);

@@ -11,7 +11,7 @@ namespace {
 
 using doc::Value;
 
-// An object on the way down to the field, with its schema.
+// An object on the path to the field, with its schema.
 struct Level {
   const Value* object;
   const Schema* schema;
@@ -21,7 +21,7 @@ bool knows(const Schema* schema, std::string_view key) {
   return schema != nullptr && schema->type == FieldType::kObject && schema->fields.contains(key);
 }
 
-// The objects around the member whose key stands at `offset`, outermost first; empty: it is not below `value`.
+// The objects around the member whose key is at `offset`, outermost first; empty if it is not below `value`.
 std::vector<Level> levels_to(const Value& value, const Schema* schema, size_t offset) {
   if (const auto* members = value.as_object()) {
     for (const Value::Member& member : *members) {
@@ -42,14 +42,14 @@ std::vector<Level> levels_to(const Value& value, const Schema* schema, size_t of
   return {};
 }
 
-// The objects that have a place for a key. Those in lists count, but nothing is moved into them: which item
-// was meant, the schema does not know.
+// The objects that can have a key. Items of lists only count: nothing is moved into them, because the schema does not
+// show which item was meant.
 struct Places {
   std::vector<const Value*> objects;
   size_t items = 0;
 };
 
-// Adds the fields of `level` (but the one at `without`) that are objects with a place for `key`.
+// Adds the fields of `level` (except the one at `without`) that are objects and can have `key`.
 void add_places_below(const Level& level, std::string_view key, const Value* without, Places& places) {
   if (level.schema == nullptr || level.schema->type != FieldType::kObject) return;
   for (const Value::Member& member : *level.object->as_object()) {
@@ -63,8 +63,8 @@ void add_places_below(const Level& level, std::string_view key, const Value* wit
   }
 }
 
-// The one object that has a place for `key`, among those around it, beside it and right below; nothing where
-// there are several or none.
+// The only object that can have `key`, among those around it, beside it and directly below; null if there are several
+// or none.
 const Value* target_of(const std::vector<Level>& levels, std::string_view key) {
   Places places;
   for (size_t i = levels.size(); i-- > 0;) {
@@ -86,7 +86,7 @@ size_t line_start(std::string_view text, size_t at) {
   return before == std::string_view::npos ? 0 : before + 1;
 }
 
-// The indentation of the line at `at`; nothing for one without content or with a comment only.
+// The indentation of the line at `at`; nullopt for an empty line or a comment.
 std::optional<size_t> indent_at(std::string_view text, size_t at) {
   const std::string_view line = text.substr(at, line_end(text, at) - at);
   const size_t first = line.find_first_not_of(" \t\r\n");
@@ -94,7 +94,7 @@ std::optional<size_t> indent_at(std::string_view text, size_t at) {
   return first;
 }
 
-// Where the lines end that are indented by at least `indent`, from the line at `at` on.
+// The end of the lines from `at` on that are indented by at least `indent`.
 size_t block_end(std::string_view text, size_t at, size_t indent) {
   size_t end = at;
   for (; at < text.size(); at = line_end(text, at)) {
@@ -107,7 +107,7 @@ size_t block_end(std::string_view text, size_t at, size_t indent) {
   return end;
 }
 
-// The member's own lines: its key's, and those below that are deeper (or items of its list).
+// The end of the member's own lines: that of its key, and deeper lines below (or items of its list).
 size_t member_end(std::string_view text, size_t key_line, size_t indent, bool list) {
   size_t end = line_end(text, key_line);
   for (size_t at = end; at < text.size(); at = line_end(text, at)) {
@@ -120,7 +120,7 @@ size_t member_end(std::string_view text, size_t key_line, size_t indent, bool li
   return end;
 }
 
-// Where the comments begin that stand right above the line at `at`, at its column: they speak of it.
+// The beginning of comments directly above the line at `at` in its column: they describe it and move with it.
 size_t with_comments(std::string_view text, size_t at, size_t indent) {
   while (at > 0) {
     const size_t above = line_start(text, at - 1);
@@ -131,8 +131,7 @@ size_t with_comments(std::string_view text, size_t at, size_t indent) {
 }
 
 void move(doc::Diagnostic& finding, const Value& value, const Value& target) {
-  // What belongs below a key without a value was left behind, or stands somewhere else: the key alone is not
-  // moved.
+  // A key without a value is not moved alone: its content has stayed behind or is in another place.
   if (value.is_null()) return;
   const doc::SourcePtr& source = finding.span.source;
   const std::string_view text = source->text;
@@ -145,7 +144,7 @@ void move(doc::Diagnostic& finding, const Value& value, const Value& target) {
   if (!first.known() || first.source != source) return;
   const size_t first_line = line_start(text, first.offset);
   const size_t target_indent = first.offset - first_line;
-  // Both stand in block style, each at the beginning of its line (behind "- " at most).
+  // Both are in block style, each at the beginning of its line (after "- " at most).
   const bool own_line = text.substr(key_line, indent).find_first_not_of(' ') == std::string_view::npos;
   const bool target_line = text.substr(first_line, target_indent).find_first_not_of(" -") == std::string_view::npos;
   if (!own_line || !target_line) return;
@@ -170,7 +169,8 @@ void move(doc::Diagnostic& finding, const Value& value, const Value& target) {
 
 void add_moves(std::span<const Document> documents, doc::Diagnostics& findings) {
   for (doc::Diagnostic& finding : findings.mutable_all()) {
-    if (finding.id != "RB-API-003" || !finding.edits.empty() || !finding.span.known()) continue;
+    if (!finding.is(doc::Layer::kObject, doc::Says::kMisplacedField)) continue;
+    if (!finding.edits.empty() || !finding.span.known()) continue;
     for (const Document& document : documents) {
       if (document.rebuilt || document.value.span.source != finding.span.source) continue;
       const auto levels =

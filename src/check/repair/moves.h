@@ -13,7 +13,7 @@
 
 namespace railbed::check {
 
-// Gives the findings RB-API-003 ("belongs elsewhere") that have none their edits.
+// Adds edits to findings RB-API-003 ("belongs elsewhere") that have none.
 void add_moves(std::span<const Document> documents, doc::Diagnostics& findings);
 
 }  // namespace railbed::check

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --fix makes of manifests with fields in the wrong place.
+// The result of --fix for manifests with fields in the wrong place.
 #include "check/repair/moves.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(MovesTest, FieldsGoWhereTheyBelong) {
   for (const Case& c : cases) EXPECT_EQ(fixed(kHead + c.before), c.after.empty() ? "" : kHead + c.after) << c.about;
 }
 
-// Repairs that follow from one another, and the places of what is left, in the text as it was given.
+// Repairs that depend on each other; the places of the remaining findings refer to the given text.
 TEST(MovesTest, RoundsOfRepairsKeepThePlaces) {
   const std::string text =
       kHead +

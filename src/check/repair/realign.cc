@@ -55,7 +55,7 @@ struct Part {
   bool yaml = false;
 };
 
-// The parts that a text is cut into, in its order. Text between fences is no manifest and has no part.
+// The parts of a text, in its order. Text between fences is no manifest and has no part.
 std::vector<Part> parts_of(const doc::Source& source) {
   const std::string_view text = source.text;
   const bool manifest = source.name.ends_with(".yaml") || source.name.ends_with(".yml");
@@ -76,14 +76,14 @@ std::vector<Part> parts_of(const doc::Source& source) {
   return parts;
 }
 
-// The part with the place `offset`; all of the text where it stands in none.
+// The part that contains `offset`; the whole text where none does.
 Part part_at(const std::vector<Part>& parts, const doc::Source& source, size_t offset) {
   const auto next = std::ranges::upper_bound(parts, offset, {}, &Part::begin);
   if (next != parts.begin() && offset < (next - 1)->end) return *(next - 1);
   return {0, source.text.size(), source.name, false};
 }
 
-// Some lines, and the blanks that they get (or lose).
+// Some lines, and the number of blanks that they gain or lose.
 struct Way {
   size_t first = 0;
   size_t last = 0;
@@ -94,6 +94,18 @@ struct Way {
 std::string_view key_of(std::string_view content) {
   const size_t colon = content.find(':');
   return content.substr(0, content.starts_with("- ") ? 1 : std::min(colon, content.size()));
+}
+
+bool is_misplaced(const Diagnostic& finding) {
+  return finding.is(doc::Layer::kObject, doc::Says::kMisplacedField);
+}
+
+// Whether a finding says that a field has no place where it stands, or is missing where it has its place.
+bool is_about_places(const Diagnostic& finding) {
+  static constexpr doc::Says kOfPlaces[] = {doc::Says::kUnknownField, doc::Says::kMisplacedField,
+                                            doc::Says::kMissingField, doc::Says::kMisspeltField,
+                                            doc::Says::kEmptyField};
+  return std::ranges::find(kOfPlaces, finding.says) != std::end(kOfPlaces);
 }
 
 // All findings of one part: lines that were shifted together are told one by one, and one way mends them all.
@@ -111,7 +123,7 @@ class Realigner {
     if (part_.end - part_.begin > kMaxPart) return;
     text_ = std::string_view(source_->text).substr(part_.begin, part_.end - part_.begin);
     lines_ = lines_of(text_);
-    if (findings_[0]->id == "RB-API-003") {
+    if (is_misplaced(*findings_[0])) {
       keep({}, std::string(text_));
       if (!results_.empty()) least_ = results_[0].score.of_all;
       results_.clear();
@@ -122,12 +134,12 @@ class Realigner {
   }
 
  private:
-  // Lines that are shifted, or the moves that some findings (by number) brought themselves.
+  // Lines to shift, or the moves that some findings (by number) already offer.
   struct Repair {
     std::optional<Way> way;
     std::vector<size_t> moves;
   };
-  // How well a repair fits: what is said of the shifted lines themselves, and of all.
+  // How well a repair fits: the findings about the shifted lines themselves, and all findings.
   struct Score {
     size_t of_the_lines = 0;
     size_t of_all = 0;
@@ -140,7 +152,7 @@ class Realigner {
     size_t objects = 0;
   };
 
-  // All moves together, and each by itself.
+  // Tries all moves together, and each alone.
   void try_moves() {
     std::vector<size_t> all;
     for (size_t i = 0; i < moves_.size(); ++i)
@@ -183,7 +195,7 @@ class Realigner {
     if (same == results_.end()) results_.push_back(std::move(result));
   }
 
-  // A short text takes its time, too.
+  // Reading a short text has a minimum cost as well.
   bool may_read(size_t bytes) {
     bytes = std::max<size_t>(bytes, 1024);
     if (bytes_ < bytes) spent_ = true;
@@ -191,16 +203,14 @@ class Realigner {
     return !spent_;
   }
 
-  static bool is_syntax(const Diagnostic& finding) {
-    return finding.id.starts_with("RB-YAML-") || finding.id.starts_with("RB-JSON-");
-  }
+  static bool is_syntax(const Diagnostic& finding) { return finding.layer == doc::Layer::kText; }
   static bool is_broken(const SourcePtr& source) {
     doc::Diagnostics problems;
     doc::parse_yaml(source, problems);
     return std::ranges::any_of(problems.all(), is_syntax);
   }
 
-  // The order of fields means nothing: a field that is moved may come to stand behind others.
+  // The order of fields has no meaning: a moved field may come after others.
   static void sort_members(Value& value) {
     if (Value::Array* items = value.as_array())
       for (Value& item : *items) sort_members(item);
@@ -210,20 +220,19 @@ class Realigner {
     }
   }
 
-  // Whether a finding says that a shifted line has no place where it stands now.
+  // Whether a finding says that a shifted line is still in a wrong place.
   bool is_of(const Way& way, const Diagnostic& finding) const {
     const auto line = static_cast<size_t>(finding.span.line) - 1;
     if (!finding.span.known() || line < way.first || line > way.last) return false;
-    const bool place = finding.id.ends_with("-002") || finding.id.ends_with("-003") || finding.id.ends_with("-006");
-    return place && lines_[line].indent == lines_[way.first].indent;
+    return is_about_places(finding) && lines_[line].indent == lines_[way.first].indent;
   }
 
-  // A repair is none where the lines have no place there either, or where nothing gets better.
+  // Drops repairs that leave the lines in a wrong place or improve nothing.
   void decide() {
     std::erase_if(results_,
                   [&](const Result& result) { return result.score.of_the_lines > 0 || result.score.of_all >= least_; });
     if (results_.empty() || spent_) return;
-    // An object that is no longer found (an Ansible task without its definition) is worse than any finding.
+    // A repair that loses an object (an Ansible task without its definition) is worse than any finding.
     const size_t most = std::ranges::max_element(results_, {}, &Result::objects)->objects;
     std::erase_if(results_, [&](const Result& result) { return result.objects < most; });
     const Score best = std::ranges::min_element(results_, {}, &Result::score)->score;
@@ -237,8 +246,8 @@ class Realigner {
       for (const size_t one : repair.moves) findings_[one]->edits = moves_[one];
   }
 
-  // The lines that may be the first shifted one: the line that was told, those around it (a key that stands
-  // too far left takes what is below it along), and some above each.
+  // Candidates for the first shifted line: the reported line, those around it (a key too far left changes the parent of
+  // what is below), and some above each of these.
   std::set<size_t> firsts(size_t told) const {
     std::set<size_t> firsts;
     size_t lowest = std::string::npos;
@@ -252,7 +261,7 @@ class Realigner {
       }
     };
     add(told);
-    // It may be the first line of an object that was told, and those below it that were shifted.
+    // The reported line may be the first of an object whose following lines were shifted.
     for (size_t i = told + 1; i < lines_.size() && firsts.upper_bound(told) == firsts.end(); ++i)
       if (lines_[i].content) firsts.insert(i);
     for (size_t i = told; i-- > 0 && around < kEnclosing;) {
@@ -264,7 +273,7 @@ class Realigner {
     return firsts;
   }
 
-  // Fewer lines first, then fewer blanks: of two ways to the same document the first is taken.
+  // Fewer lines first, then fewer blanks: when two ways give the same document the first one is taken.
   std::vector<Way> ways() const {
     std::set<std::pair<size_t, size_t>> blocks;
     for (size_t i = 0; i < std::min(findings_.size(), kMostFindings); ++i) {
@@ -289,13 +298,13 @@ class Realigner {
     const auto line = std::ranges::find_if(lines_, [&](const Line& one) { return offset < part_.begin + one.end; });
     return static_cast<size_t>(line - lines_.begin()) - (line == lines_.end() ? 1 : 0);
   }
-  // Not within braces, nor behind another key.
+  // Whether a key begins its line: it is not within braces or after another key.
   bool begins_its_line(size_t offset, const Line& line) const {
     const std::string_view before = line.text.substr(0, offset - part_.begin - line.begin);
     return before.find_first_not_of(" -") == std::string_view::npos;
   }
 
-  // The last line of those from `first` on that are indented by at least `indent`.
+  // The last of the lines from `first` on that are indented by at least `indent`.
   size_t block_end(size_t first, size_t indent) const {
     size_t last = first;
     for (size_t i = first + 1; i < lines_.size(); ++i) {
@@ -306,7 +315,7 @@ class Realigner {
     return last;
   }
 
-  // To the columns at which lines around stand, or their keys behind a "- ", or one level below the line above.
+  // The possible shifts: to the columns of lines nearby, to their keys after a "- ", or one level below the line above.
   std::set<long> shifts(size_t first) const {
     std::set<long> shifts;
     const auto add = [&](size_t column) {
@@ -329,13 +338,13 @@ class Realigner {
     return true;
   }
 
-  // The blanks that line `i` gets: comments go with their lines as far as they can.
+  // The number of blanks that line `i` gains: comments move with their lines as far as possible.
   long blanks_of(const Way& way, size_t i) const {
     const bool empty = lines_[i].text.find_first_not_of(" \t\r\n") == std::string_view::npos;
     return empty ? 0 : std::max(way.blanks, -static_cast<long>(lines_[i].indent));
   }
 
-  // Comments right above, at the column of the first line, speak of it.
+  // Comments directly above, in the column of the first line, describe it.
   size_t first_with_comments(const Way& way) const {
     size_t first = way.first;
     while (first > 0 && !lines_[first - 1].content && lines_[first - 1].indent == lines_[way.first].indent &&
@@ -356,8 +365,8 @@ class Realigner {
     return text;
   }
 
-  // What a schema does not mind and nobody writes: keys and items that a plain text above has swallowed, and
-  // keys whose own lines went elsewhere.
+  // Counts what a schema accepts but nobody writes: keys and items that became part of a plain text above, and keys
+  // whose lines were moved away.
   static size_t oddities(const Value& value) {
     size_t sum = 0;
     if (const Value::Object* members = value.as_object())
@@ -390,7 +399,7 @@ class Realigner {
                        std::abs(way.blanks) == 1 ? "" : "s", way.blanks > 0 ? "more" : "less", column(way));
   }
 
-  // One finding gets the repair: the first one on its lines, or the first of all.
+  // The repair belongs to one finding: the first one on its lines, otherwise the first of all.
   void offer(const Way& way) {
     const auto on_its_lines = [&](const Diagnostic* finding) {
       const size_t line = line_at(finding->span.offset);
@@ -398,7 +407,8 @@ class Realigner {
     };
     const auto found = std::ranges::find_if(findings_, on_its_lines);
     Diagnostic& finding = found != findings_.end() ? **found : *findings_[0];
-    const bool other = finding.id == "RB-YAML-002" && finding.fix != advice(way, line_at(finding.span.offset));
+    const std::string fix = advice(way, line_at(finding.span.offset));
+    const bool other = finding.says == doc::Says::kBadIndentation && finding.fix != fix;
     if (found == findings_.end() || other) retell(finding, way);
     finding.fix = advice(way, line_at(finding.span.offset));
     for (size_t i = first_with_comments(way); i <= way.last; ++i) {
@@ -409,13 +419,14 @@ class Realigner {
     }
   }
 
-  // What was told stumbled over a line that is right, or compared it with the wrong neighbour.
+  // Corrects a finding that was reported for a line that is right, or compared it with the wrong neighbour.
   void retell(Diagnostic& finding, const Way& way) const {
     const Line& line = lines_[way.first];
     const std::string_view content =
         line.text.substr(line.indent, line.text.find_last_not_of(" \r\n") + 1 - line.indent);
     const std::string_view key = key_of(content);
     finding.id = "RB-YAML-002";
+    finding.of(doc::Layer::kText).that_says(doc::Says::kBadIndentation);
     finding.severity = doc::Severity::kError;
     finding.span.line = line_number(way.first);
     finding.span.offset = static_cast<uint32_t>(part_.begin + line.begin + line.indent);
@@ -446,7 +457,7 @@ class Realigner {
   std::string_view text_;
   std::vector<Line> lines_;
   std::vector<std::vector<doc::Edit>> moves_;  // by finding; may be empty
-  size_t least_ = SIZE_MAX;                    // so many findings there are as it stands
+  size_t least_ = SIZE_MAX;                    // the number of findings without any repair
   bool spent_ = false;
   std::vector<Result> results_;
 };
@@ -457,7 +468,8 @@ void realign(doc::Diagnostics& findings, const TryText& read, size_t& bytes) {
   std::map<const doc::Source*, std::vector<Part>> parts;
   std::map<std::pair<const doc::Source*, size_t>, std::pair<Part, std::vector<Diagnostic*>>> with_findings;
   for (Diagnostic& finding : findings.mutable_all()) {
-    if ((finding.id != "RB-YAML-002" && finding.id != "RB-API-003") || !finding.span.known()) continue;
+    if (finding.says != doc::Says::kBadIndentation && !is_misplaced(finding)) continue;
+    if (!finding.span.known()) continue;
     const doc::Source* source = finding.span.source.get();
     const auto [its_parts, fresh] = parts.try_emplace(source);
     if (fresh) its_parts->second = parts_of(*source);

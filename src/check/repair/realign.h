@@ -26,9 +26,9 @@ struct Trial {
 };
 using TryText = std::function<Trial(const doc::SourcePtr&)>;
 
-// Gives the findings RB-YAML-002 (wrong indentation) and RB-API-003 (belongs elsewhere) the edits and the
-// words of the one way to repair them, and takes away the edits of those that have several or none. `bytes`
-// is what may still be read (a full reading counts eight times, since it takes so long).
+// Gives findings RB-YAML-002 (wrong indentation) and RB-API-003 (belongs elsewhere) the edits and the text of the only
+// possible repair, and removes the edits of findings with several or none. `bytes` is how much may still be read (a
+// full reading counts eight times, because it takes so long).
 void realign(doc::Diagnostics& findings, const TryText& read, size_t& bytes);
 
 }  // namespace railbed::check

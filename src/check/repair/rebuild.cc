@@ -32,7 +32,7 @@ bool is_object(const Schema* schema) {
 bool is_list(const Schema* schema) {
   return schema == nullptr || schema->type == FieldType::kList || schema->type == FieldType::kAny;
 }
-// Any key fits: a map, or an object of which nothing is known.
+// Whether any key fits: the schema is a map, or an object whose fields are unknown.
 bool takes_any(const Schema* schema) {
   return schema == nullptr || schema->type == FieldType::kMap || schema->type == FieldType::kAny ||
          (schema->type == FieldType::kObject && (schema->fields.empty() || schema->items != nullptr));
@@ -50,7 +50,7 @@ const Schema* inside(const Schema* schema, std::string_view key) {
   return schema != nullptr && is_object(schema) ? schema->items : nullptr;
 }
 
-// The text from `at` on, word by word.
+// Reads the text from `at` on, word by word.
 class Words {
  public:
   size_t at;
@@ -61,7 +61,7 @@ class Words {
   bool done() const { return at >= text_.size(); }
   char here() const { return at < text_.size() ? text_[at] : '\0'; }
   bool one_line() const { return one_line_; }
-  // Blanks, and line ends where they mean nothing. False when the line ended.
+  // Skips blanks, and line ends where they have no meaning. False at the end of the line.
   bool skip_blanks_in_line() {
     while (!done() && is_blank(here())) ++at;
     return !done() && here() != '\n';
@@ -71,7 +71,7 @@ class Words {
   }
   size_t line_end() const { return std::min(text_.find('\n', at), text_.size()); }
 
-  // The key that stands at `from`: its length without the ':'; nothing when there is none.
+  // The length of the key at `from` without the ':'; nullopt when there is none.
   std::optional<size_t> key_at(size_t from) const {
     size_t i = from;
     const char quote = i < text_.size() && (text_[i] == '"' || text_[i] == '\'') ? text_[i] : '\0';
@@ -89,7 +89,7 @@ class Words {
   bool dash_here() const {
     return here() == '-' && (at + 1 >= text_.size() || is_blank(text_[at + 1]) || text_[at + 1] == '\n');
   }
-  // Behind the quote that closes the one here; nothing when it is open.
+  // The offset after the quote that closes the one at `from`; nullopt without one.
   std::optional<size_t> quoted_end(size_t from) const {
     const char quote = text_[from];
     for (size_t i = from + 1; i < text_.size(); ++i) {
@@ -102,7 +102,7 @@ class Words {
     }
     return std::nullopt;
   }
-  // Behind the bracket that closes the one here.
+  // The offset after the bracket that closes the one at `from`.
   std::optional<size_t> bracket_end(size_t from) const {
     int depth = 0;
     for (size_t i = from; i < text_.size(); ++i) {
@@ -118,7 +118,7 @@ class Words {
     return std::nullopt;
   }
   size_t word_end(size_t from) const { return std::min(text_.find_first_of(" \t\r\n", from), text_.size()); }
-  // Whether something else stands right behind: the text after the value was glued to it.
+  // Whether something follows the value without a blank: the text after it was joined to it.
   bool glued(size_t end) const {
     return end < text_.size() && !is_blank(text_[end]) && text_[end] != '\n' && text_[end] != ',';
   }
@@ -177,7 +177,7 @@ class Rebuilder {
     return scalar && !is_known(words_.slice(words_.at, words_.at + length));
   }
 
-  // A comment ends with its line. Where that was lost, it ends before the next key that some open object knows.
+  // Skips a comment. It ends with its line; if line ends were lost, before the next key that an open object knows.
   bool comment() {
     if (!words_.one_line()) {
       words_.at = words_.line_end();
@@ -222,7 +222,7 @@ class Rebuilder {
     return true;
   }
 
-  // Makes the object that gets the key `name` the top one; false when the text is over.
+  // Selects the object that gets the key `name`; false when the text has ended.
   bool descend_or_climb(std::string_view name, size_t behind) {
     if (pending_ && is_object(pending_->schema)) {
       const bool into = knows(pending_->schema, name) ||
@@ -252,7 +252,7 @@ class Rebuilder {
     return true;
   }
 
-  // A key that nobody knows: a slip of the pen where something like a value follows, else a sentence.
+  // Handles an unknown key: a typing error if something like a value follows, otherwise a sentence.
   bool unknown(std::string_view name, size_t behind) {
     if (name == "apiVersion" || !std::islower(static_cast<unsigned char>(name[0]))) return false;
     if (!words_.one_line()) {
@@ -284,7 +284,7 @@ class Rebuilder {
     return length ? descend() : scalar();
   }
 
-  // The list that a "- " continues: of the key before it, or the nearest open one whose items are like this.
+  // Finds the list that a "- " continues: that of the key before it, or the nearest open one with items of this kind.
   bool open_list(std::string_view key) {
     if (pending_ && is_list(pending_->schema)) {
       const doc::Span span = pending_->value->span;
@@ -320,7 +320,7 @@ class Rebuilder {
     return true;
   }
 
-  // Reads [begin, end) as YAML does; what is open to its end is text.
+  // Parses [begin, end) as YAML; an unclosed quote or bracket makes it plain text.
   void take(const Pending& pending, size_t begin, size_t end) {
     const std::string_view text = words_.slice(begin, end);
     const bool closed = text.size() > 1 && std::string_view("\"'[{").find(text[0]) != std::string_view::npos &&
@@ -355,7 +355,7 @@ class Rebuilder {
     return glue(schema, begin, stop);
   }
 
-  // Where the value of a flag, a number or a choice ends, with a sentence stuck to it.
+  // The end of the value of a flag, a number or a choice that is followed by a sentence without a blank.
   size_t glue(const Schema* schema, size_t begin, size_t stop) {
     const std::string_view word = words_.slice(begin, stop);
     const auto cut_behind = [&](std::string_view value) {
@@ -376,7 +376,7 @@ class Rebuilder {
     return stop;
   }
 
-  // `key: |`: JSON up to its last bracket, YAML by its own schema, any other text to the next known key.
+  // `key: |`: JSON ends at its last bracket, YAML by its own schema, any other text at the next known key.
   bool block_text(const Pending& pending, char) {
     words_.at = words_.word_end(words_.at);
     words_.skip_blanks();
@@ -422,7 +422,7 @@ class Rebuilder {
       const size_t end = words_.word_end(at);
       const std::string_view word = words_.slice(at, end);
       const size_t quote = word.rfind('"');
-      // `…="x"where:`: text glued to a closing quote.
+      // `…="x"where:`: text that follows a closing quote directly.
       if (quote != std::string_view::npos && quote + 1 < word.size() && is_letter(word[quote + 1]) &&
           std::ranges::count(word, '"') % 2 == 0) {
         ended_ = true;
@@ -442,7 +442,7 @@ class Rebuilder {
     return limit;
   }
 
-  // Lines of a text that may go on: options of a module, settings. A line of words is the page's text again.
+  // Whether the line continues a block text (options of a module, settings) and is not the page's own text.
   static bool is_assignment_like(std::string_view word) {
     return word.find_first_of("=:{}[]") != std::string_view::npos;
   }

@@ -19,10 +19,10 @@ struct Rebuilt {
   doc::Value value;
   size_t end = 0;  // where the text after it begins
   bool whole = false;
-  bool one_line = false;  // line breaks were lost too
+  bool one_line = false;  // line breaks were lost as well
 };
 
-// `begin` is where `apiVersion:` stands, `end` where the text or the next object does.
+// `begin` is the place of `apiVersion:`, `end` that of the next object or the end of the text.
 Rebuilt rebuild_object(const doc::SourcePtr& source, const doc::LineIndex& index, size_t begin, size_t end);
 
 }  // namespace railbed::check

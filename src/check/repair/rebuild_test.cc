@@ -146,7 +146,7 @@ TEST(Rebuild, CountsKindsThatHaveNoSchema) {
   EXPECT_EQ(r.findings, "");
 }
 
-// Whatever a manifest says, taking its indentation away and rebuilding it gives the same object.
+// Removing the indentation of any manifest and rebuilding it gives the same object.
 TEST(Rebuild, GivesBackWhatTheIndentationSaid) {
   constexpr std::string_view kManifest = R"(apiVersion: mellanox.com/v1alpha1
 kind: NicClusterPolicy

@@ -19,7 +19,7 @@ using doc::Value;
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kNoBreak = "\xC2\xA0";
 
-// The text without what indents, breaks and ends lines.
+// The text without indentation, blanks and line ends.
 std::string without_blanks(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -31,7 +31,7 @@ std::string without_blanks(std::string_view text) {
   return out;
 }
 
-// A line's content without the blanks around it.
+// A line without the blanks around its content.
 std::string_view trimmed(std::string_view line) {
   for (;;) {
     const size_t before = line.size();
@@ -42,7 +42,7 @@ std::string_view trimmed(std::string_view line) {
   return line.substr(0, line.find_last_not_of(kBlanks) + 1);
 }
 
-// How often each line with content stands in a text; no-break spaces count as blanks.
+// How often each line with content occurs in a text; no-break spaces count as blanks.
 std::map<std::string, int> contents(std::string_view text) {
   std::map<std::string, int> lines;
   for (size_t at = 0; at < text.size();) {
@@ -60,7 +60,7 @@ std::string_view written(const Edit& edit) {
   return std::string_view(edit.source->text).substr(edit.offset, edit.length);
 }
 
-// An edit that puts other words in the place of words; the others move or indent lines.
+// Whether the edit replaces words; other edits move or indent lines.
 bool changes_words(const Edit& edit) {
   if (edit.origin) return false;
   if (edit.length == 0 || edit.text.empty())
@@ -72,7 +72,7 @@ bool is_word(std::string_view text) {
   return !text.empty() && text.find_first_of(" \t\r\n\"'#[]{}") == std::string_view::npos;
 }
 
-// Whether the edit stands behind `kind:` on its line.
+// Whether the edit is after `kind:` on its line.
 bool is_of_kind(const Edit& edit) {
   const std::string_view text = edit.source->text;
   const size_t begin = edit.offset == 0 ? 0 : text.rfind('\n', edit.offset - 1) + 1;  // npos + 1 is 0
@@ -83,7 +83,7 @@ bool is_of_kind(const Edit& edit) {
   return line.find_first_not_of("\"' \t") != std::string_view::npos && line[line.find_first_not_of("\"' \t")] == ':';
 }
 
-// Whether a change of words is one that its finding names and that keeps what it is about.
+// Whether the finding announces this change of words, so that it loses nothing unnoticed.
 bool is_announced(const Edit& edit, const Diagnostic& finding) {
   const std::string_view old = written(edit);
   if (edit.text.find('\n') != std::string::npos || old.find('\n') != std::string_view::npos) return false;
@@ -97,7 +97,7 @@ bool is_announced(const Edit& edit, const Diagnostic& finding) {
   return wrapped || unwrapped || renamed;
 }
 
-// All keys, and all scalars with their types. Texts count without their blanks: a line within one may be indented.
+// Counts all keys, and all scalars with their types. Texts count without blanks, because their lines may be indented.
 void count_parts(const Value& value, std::map<std::string, int>& parts) {
   if (const Value::Object* members = value.as_object()) {
     for (const Value::Member& member : *members) {
@@ -108,30 +108,30 @@ void count_parts(const Value& value, std::map<std::string, int>& parts) {
     for (const Value& item : *items) count_parts(item, parts);
   } else if (const std::string* text = value.as_string()) {
     ++parts["text " + without_blanks(*text)];
-  } else if (!value.is_null()) {  // `key:` is null while what belongs below it stands elsewhere
+  } else if (!value.is_null()) {  // `key:` is null while its content is in another place
     ++parts["value " + doc::to_json(value)];
   }
 }
 
-// The parts of all documents; nothing where a document cannot be read.
+// The parts of all documents; nullopt when a document cannot be read.
 std::optional<std::map<std::string, int>> parts_of(const SourcePtr& source) {
   doc::Diagnostics problems;
   const Bundle bundle = read_bundle({source}, problems);
   for (const Diagnostic& problem : problems.all())
-    if (problem.id.starts_with("RB-YAML-") || problem.id.starts_with("RB-JSON-")) return std::nullopt;
+    if (problem.layer == doc::Layer::kText) return std::nullopt;
   std::map<std::string, int> parts;
   for (const Document& document : bundle.documents) {
-    if (document.rebuilt) return std::nullopt;  // what could be guessed of it
+    if (document.rebuilt) return std::nullopt;  // the object is only a guess
     count_parts(document.value, parts);
   }
   for (const Value& value : bundle.without_kind) count_parts(value, parts);
   return parts;
 }
 
-// Findings with the repairs that they offer.
+// Findings with repairs.
 using Offers = std::vector<Diagnostic*>;
 
-// Those that are of one text, and change words only as they say.
+// Findings about one text whose repairs change words only as announced.
 Offers with_repairs(doc::Diagnostics& findings) {
   Offers out;
   for (Diagnostic& finding : findings.mutable_all()) {
@@ -148,7 +148,7 @@ Offers with_repairs(doc::Diagnostics& findings) {
   return out;
 }
 
-// The lines between the first and the last edit of a finding, for those that move lines.
+// The lines between the first and the last edit of a finding that moves lines.
 struct Reach {
   size_t begin = 0;
   size_t end = 0;
@@ -163,8 +163,7 @@ std::optional<Reach> reach_of(const Diagnostic& finding) {
   return reach;
 }
 
-// Those of `findings` that do not reach into each other: two moves of the same lines can each be right, and
-// both together wrong.
+// Findings whose repairs do not overlap: two moves of the same lines may each be right, but not both.
 Offers apart(const Offers& findings) {
   std::map<size_t, size_t> taken;  // begin → end
   Offers out;
@@ -186,8 +185,8 @@ doc::EditedText edited(const SourcePtr& source, const Offers& findings) {
   return {source, std::span<const doc::EditedText::Group>(groups)};
 }
 
-// Takes the repairs away that lose something: all hold together, or each half is looked at by itself.
-// `budget` bounds how often a text is read for it.
+// Drops repairs that lose something: if all together keep everything they stay, otherwise each half is tested by
+// itself. `budget` bounds how often a text is read for this.
 Offers that_keep(const SourcePtr& source, const Offers& findings, int& budget) {
   if (findings.empty()) return {};
   const doc::EditedText text = edited(source, findings);
@@ -212,7 +211,7 @@ bool keeps_everything(const SourcePtr& before, const SourcePtr& after, const std
   std::vector<Edit> words;
   for (const Diagnostic* finding : findings)
     std::ranges::copy_if(finding->edits, std::back_inserter(words), [](const Edit& edit) {
-      return changes_words(edit) || written(edit) == kNoBreak;  // which YAML reads as a part of words
+      return changes_words(edit) || written(edit) == kNoBreak;  // YAML reads no-break spaces as parts of words
     });
   const SourcePtr wanted = words.empty() ? before : doc::EditedText(before, words).after();
   if (contents(wanted->text) != contents(after->text)) return false;
@@ -223,7 +222,7 @@ bool keeps_everything(const SourcePtr& before, const SourcePtr& after, const std
 }
 
 bool Texts::apply(doc::Diagnostics& findings) {
-  // A text of some megabytes takes a second to be read; whoever breaks it in many ways gets fewer repairs.
+  // Reading a text of some megabytes takes a second, so a text with many errors gets fewer repairs.
   int budget = 64;
   bool changed = false;
   const Offers all = with_repairs(findings);
@@ -236,7 +235,7 @@ bool Texts::apply(doc::Diagnostics& findings) {
     if (its.empty()) continue;
     doc::EditedText text = edited(source, its);
     if (text.applied() == 0 || text.after()->text == source->text) continue;
-    // Two halves that hold each by itself may not hold together.
+    // Two halves that each keep everything may still lose something together.
     if (!keeps_everything(source, text.after(), {its.begin(), its.end()})) {
       for (size_t i = 1; i < its.size(); ++i) its[i]->edits.clear();
       text = edited(source, {its.front()});

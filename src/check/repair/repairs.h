@@ -20,7 +20,7 @@
 
 namespace railbed::check {
 
-// The sources as they are read, and the way back to how they were given.
+// The sources in their current form, with the way back to the form that the user gave.
 class Texts {
  public:
   explicit Texts(std::vector<doc::SourcePtr> sources) : given_(sources), current_(std::move(sources)) {}
@@ -31,7 +31,7 @@ class Texts {
   // touch the same lines as an earlier one stay where they are, for the next round. Whether anything changed.
   bool apply(doc::Diagnostics& findings);
 
-  // A place in any of the texts, in the text that was given.
+  // Converts a place in any of the texts to one in the given text.
   doc::Span back(doc::Span span) const;
   void to_given(doc::Diagnostics& findings) const;
   std::vector<Repair> repairs() const;
@@ -42,7 +42,7 @@ class Texts {
   std::vector<doc::EditedText> history_;  // in the order in which they were made
 };
 
-// Whether `after` has everything that `before` has, when the repairs of `findings` are what changed it.
+// Whether `after` still has everything of `before`, if only the repairs of `findings` made the difference.
 bool keeps_everything(const doc::SourcePtr& before, const doc::SourcePtr& after,
                       const std::vector<const doc::Diagnostic*>& findings);
 

@@ -37,7 +37,7 @@ std::string trimmed(const std::string& line) {
   return first == std::string::npos ? "" : line.substr(first, line.find_last_not_of(" \t\r") + 1 - first);
 }
 
-// The lines with content, without their blanks, sorted: what no repair of an indentation may change.
+// Lines with content, without blanks and sorted: no repair of indentation may change them.
 std::vector<std::string> contents_of(const std::string& text) {
   std::vector<std::string> out;
   for (const std::string& line : lines_of(text))
@@ -46,7 +46,7 @@ std::vector<std::string> contents_of(const std::string& text) {
   return out;
 }
 
-// What a value means: the order of members and the blanks in texts say nothing.
+// What a value means: neither the order of members nor blanks in texts matter.
 std::string meaning(const Value& value) {
   if (const auto* members = value.as_object()) {
     std::vector<std::string> parts;
@@ -85,7 +85,7 @@ struct Case {
   int shift = 0;
 };
 
-// The lines with the shift; nothing where they do not have so many blanks, or the outer ones are empty.
+// The lines after the shift; nullopt where they have too few blanks, or where the outer ones are empty.
 std::optional<std::string> shifted(const std::vector<std::string>& lines, const Case& one) {
   std::string out;
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -110,7 +110,7 @@ std::optional<std::string> shifted(const std::vector<std::string>& lines, const 
   return out;
 }
 
-// What came of a case. The first three break the law.
+// The outcome of a case. The first three break the law.
 constexpr const char* kLost = "lines lost or changed";
 constexpr const char* kSilent = "repaired into another meaning, silently";
 constexpr const char* kAgain = "the second --fix changes something";
@@ -142,7 +142,7 @@ Outcome outcome_of(const std::string& name, const std::string& original_meaning,
   return is(second.findings.all().empty() ? kSilent : kPartly);
 }
 
-// Clang's sanitizers take ten times as long; the cases are the same code over and over.
+// Clang's sanitizers take ten times as long, and all cases run the same code.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define RAILBED_SANITIZED
@@ -154,7 +154,7 @@ constexpr size_t kSample = 8;
 constexpr size_t kSample = 30;
 #endif
 
-// Which cases: every n-th one. Its own number for every bundle, so that small ones have enough of them.
+// Selects every n-th case, with another n for each bundle so that small ones have enough cases.
 size_t stride(size_t cases, size_t wanted) {
   const char* given = std::getenv("RAILBED_SHIFTS");
   if (given != nullptr && std::string(given) == "all") return 1;
@@ -175,7 +175,7 @@ std::vector<Case> cases_of(const std::vector<std::string>& lines) {
   return all;
 }
 
-// The guard by itself: whatever a rule may offer some day.
+// Tests the guard alone, against any edit that a future rule may offer.
 doc::Diagnostic offering(const doc::SourcePtr& source, size_t offset, size_t length, std::string text,
                          std::string fix) {
   doc::Diagnostic finding{.id = "RB-API-003", .fix = std::move(fix)};

@@ -11,9 +11,9 @@ namespace {
 
 using doc::Value;
 
-constexpr int kShortestV4 = 8;  // RB-IPAM-007 tells of shorter ones
+constexpr int kShortestV4 = 8;  // RB-IPAM-007 reports shorter ones
 
-// Where the subnet of a range is written.
+// The place of a range's subnet.
 doc::Span subnet_span(const NetworkView& network, const api::IpamRange& range) {
   for (const std::string_view key : {"range", "subnet"})
     if (const Value* text = network.ipam.find(key)) return text->span;
@@ -49,7 +49,7 @@ uint64_t usable(const api::IpamRange& range) {
   return count;
 }
 
-// Of the set with the fewest: each pod gets one of every set.
+// The range set with the fewest addresses decides: each pod gets one of every set.
 uint64_t capacity(const api::IpamConfig& config) {
   uint64_t fewest = UINT64_MAX;
   for (const auto& set : config.range_sets) {
@@ -107,7 +107,7 @@ void gateway_is_handed_out(const Input& in, Findings& out) {
     if (text_at(network.ipam, "type") != "whereabouts") continue;
     for (const api::IpamRange& range : ranges_of(network)) {
       if (!range.gateway || !range.addresses.contains(*range.gateway)) continue;
-      // The parser itself excludes the gateway, once.
+      // The parser has already excluded the gateway once.
       if (std::ranges::count_if(range.excluded, [&](const IpPrefix& hole) { return hole.contains(*range.gateway); }) >
           1)
         continue;
@@ -141,7 +141,7 @@ void too_few_for_nodes(const Input& in, Findings& out) {
     if (ranges.empty() || network.resource.empty()) continue;
     const uint64_t addresses = capacity(*network.addresses);
     const Need need = need_of(in, network.resource);
-    // host-local counts on every node anew.
+    // host-local counts separately on every node.
     const bool per_node = text_at(network.ipam, "type") == "host-local";
     const uint64_t vfs = per_node && !need.nodes.empty() ? need.vfs / need.nodes.size() : need.vfs;
     if (vfs <= addresses) continue;
@@ -155,7 +155,7 @@ void too_few_for_nodes(const Input& in, Findings& out) {
   }
 }
 
-// What a policy makes on one node, at least: its PFs are counted where they are named.
+// The minimum number of VFs that a policy makes on one node, from the PFs that it names.
 uint64_t vfs_per_node(const PolicyView& policy) {
   const auto vfs = static_cast<uint64_t>(std::max<int64_t>(integer_at(*policy.spec, "numVfs").value_or(0), 0));
   std::set<std::string> pfs;
@@ -169,7 +169,7 @@ uint64_t vfs_per_node(const PolicyView& policy) {
 
 void full_after_few_nodes(const Input& in, Findings& out) {
   constexpr uint64_t kFewNodes = 4;
-  if (!in.graphs.empty()) return;  // RB-ADDR-004 counts
+  if (!in.graphs.empty()) return;  // with facts RB-ADDR-004 counts exactly
   for (const NetworkView& network : in.views.networks) {
     const auto ranges = ranges_of(network);
     const auto policies = in.views.policies_of(network.resource);
@@ -193,7 +193,7 @@ bool is_rail(const NetworkView& network) {
   return std::ranges::find(kTypes, network.type) != std::end(kTypes);
 }
 
-// How many pods use a network, as far as the bundle says.
+// The number of pods that use a network, as far as the bundle shows.
 int64_t users(const Input& in, const NetworkView& network) {
   int64_t count = 0;
   for (const size_t user : network.users) {

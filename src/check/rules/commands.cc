@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands: options that the tool does not have, tests whose two sides do not fit, checks that prove nothing.
+// Commands: options that the tool does not have, tests whose two sides do not match, checks that prove nothing.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -28,7 +28,7 @@ bool has_word(const Command& command, std::string_view word) {
   return std::ranges::find(command.words, word, &Word::text) != command.words.end();
 }
 
-// Whether a line of text or a word of a command in that source holds `needle`.
+// Whether a line of text or a word of a command in that source contains `needle`.
 bool mentions(const Bundle& bundle, const doc::SourcePtr& source, std::string_view needle) {
   for (const TextLine& line : text_lines(bundle))
     if (line.span->source == source && line.text.find(needle) != std::string_view::npos) return true;
@@ -39,7 +39,7 @@ bool mentions(const Bundle& bundle, const doc::SourcePtr& source, std::string_vi
   return false;
 }
 
-// The same for all sources.
+// The same for commands of all sources.
 bool runs(const Bundle& bundle, std::string_view needle) {
   return std::ranges::any_of(bundle.commands, [&](const Command& command) {
     return std::ranges::any_of(command.words,
@@ -103,7 +103,7 @@ void missing_argument(const Input& in, Findings& out) {
     }
 }
 
-// The longest name of an option: what people read best.
+// The longest name of an option, which is the easiest to read.
 std::string_view long_name(const ToolOption& option) {
   return *std::ranges::max_element(option.names, {}, &std::string::size);
 }
@@ -168,7 +168,7 @@ bool has_key(const Value& value, std::string_view key) {
   return text != nullptr && *text == key;
 }
 
-// `label node N K=V`, then `get nodes -l K=V`: of course.
+// `label node N K=V` followed by `get nodes -l K=V` only shows what the first command did.
 void label_proves_itself(const Input& in, Findings& out) {
   std::map<std::string, const Word*> set;
   for (const Command& command : in.bundle.commands) {
@@ -295,7 +295,7 @@ bool lists_devices(const Command& command) {
   return !command.words.empty() && std::ranges::find(kLists, command.words[0].text) != kLists.end();
 }
 
-// A list of cards, not one of all PCI devices that is cut for another reason.
+// Whether the output is a list of cards, not one of all PCI devices that was cut for another reason.
 bool lists_cards(const Command& command) {
   if (command.words[0].text != "lspci") return true;
   const std::string_view line = command.span.source->text;
@@ -336,7 +336,7 @@ void devices_of_the_node(const Input& in, Findings& out) {
         (program == "ls" || program == "ll" || program == "find") &&
         std::ranges::any_of(command.words, [](const Word& word) { return word.text.starts_with("/dev/infiniband"); });
     const bool shows = lists || program == "ibv_devices" || program == "ibv_devinfo";
-    if (shows && !is_node(command)) return;  // looked at in a pod as well
+    if (shows && !is_node(command)) return;  // it was checked in a pod as well
     if (lists && command.where.starts_with("node/")) on_node = &command;
   }
   if (on_node == nullptr) return;
@@ -389,7 +389,7 @@ std::map<std::string, std::string> addresses_of_devices(const Bundle& bundle, co
   return out;
 }
 
-// "bc:00" of each root device that a policy selects.
+// "bc:00" for each root device that a policy selects.
 std::set<std::string> selected_addresses(const Input& in, const doc::SourcePtr& source) {
   std::set<std::string> out;
   for (const PolicyView& policy : in.views.policies)
@@ -449,7 +449,8 @@ void placeholder_in_script(const Input& in, Findings& out) {
       if (word.text.starts_with("<") && word.text.ends_with(">") && word.text.size() > 2 &&
           command.span.source->text.compare(word.span.offset, 1, "<") == 0)
         out.error(word.span, fmt::format("{} was never filled in; the shell reads '<' as a redirection", word.text))
-            .with_fix("write the real value, or a variable that must be set: \"${NODE:?}\"");
+            .with_fix("write the real value, or a variable that must be set: \"${NODE:?}\"")
+            .that_says(doc::Says::kPlaceholder);
   }
 }
 

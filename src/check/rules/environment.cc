@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Environment variables of NCCL, UCX, NVSHMEM and KServe: names, values, and whether they fit the pod.
+// Environment variables of NCCL, UCX, NVSHMEM and KServe: names, values, and whether they suit the pod.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -37,9 +37,9 @@ const Variables& variables() {
 struct Setting {
   std::string name;
   doc::Span name_span;
-  const Value* value = nullptr;  // null: from elsewhere
+  const Value* value = nullptr;  // null: not a literal value
   std::string text;              // of the value
-  const Value* row = nullptr;    // what is known of it
+  const Value* row = nullptr;    // the known facts about it
   const PodView* pod = nullptr;
 };
 
@@ -64,7 +64,7 @@ std::vector<Setting> settings_of(const PodView& pod) {
   return all;
 }
 
-// Calls `tell` for each variable whose row has `field` and whose value stands here.
+// Calls `tell` for each variable whose row has `field` and whose value is in the manifest.
 template <typename Tell>
 void each_with(const Input& in, std::string_view field, Tell tell) {
   for (const PodView& pod : in.views.pods)
@@ -123,7 +123,8 @@ void set_to_default(const Input& in, Findings& out) {
     if (text_at(*setting.row, "default") != setting.text) return;
     out.note(setting.value->span,
              fmt::format("{} is {} anyway: this line neither does nor proves anything", setting.name, setting.text))
-        .with_fix("leave it out; NCCL_DEBUG=INFO shows what is used (NET/IB : Using …)");
+        .with_fix("leave it out; NCCL_DEBUG=INFO shows what is used (NET/IB : Using …)")
+        .about_field(setting.name);
   });
 }
 
@@ -244,10 +245,10 @@ bool is_numbered(std::string_view device) {
   return device.starts_with("mlx5_") && digits == 5;
 }
 
-// Whether the same setting goes to more than one pod.
+// Whether several pods get the same setting.
 bool for_many_pods(const Input& in, const Setting& setting) {
   if (setting.pod->pod->replicas > 1 || setting.pod->pod->per_node) return true;
-  // Those beside it, a few of them: a long list of pods is not searched again for each.
+  // Looks only at the first pods: searching a long list for each setting would take quadratic time.
   const auto near = std::span(in.views.pods).first(std::min<size_t>(in.views.pods.size(), 64));
   return std::ranges::any_of(near, [&](const PodView& pod) {
     return &pod != setting.pod && std::ranges::any_of(pod.pod->containers, [&](const Container& container) {

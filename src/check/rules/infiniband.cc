@@ -58,7 +58,7 @@ void link_type_not_said(const Input& in, Findings& out) {
 }
 
 void pf_name_of_other_link(const Input& in, Findings& out) {
-  if (!in.graphs.empty()) return;  // the facts know better
+  if (!in.graphs.empty()) return;  // with facts other rules know more
   for (const PolicyView& policy : in.views.policies) {
     if (policy.link_type.empty()) continue;
     for (const Word& name : texts_at(*policy.spec, "nicSelector.pfNames")) {
@@ -113,7 +113,7 @@ void link_kept_down(const Input& in, Findings& out) {
   }
 }
 
-// PFs whose VFs a policy takes, and where that policy says so; each PF once.
+// Calls `tell` for each PF whose VFs a policy takes, once, with the place in the policy.
 template <typename Tell>
 void each_ib_pf(const Input& in, Tell tell) {
   for (const graph::Graph& graph : in.graphs)
@@ -135,7 +135,7 @@ void bad_vf_guids(const Input& in, Findings& out) {
       if (!vf.port_guid || vf.port_guid->value == UINT64_MAX) {
         out.warning(span, fmt::format("{} has no GUID: the subnet manager leaves its port down", name))
             .with_fix("railbed up gives VFs their GUIDs; with the operator, delete the VFs and let it make them anew");
-        return;  // one per PF is enough
+        return;  // one finding per PF is enough
       }
       const auto [first, fresh] = owners.try_emplace(vf.port_guid->value, name);
       if (fresh) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Node labels: who makes those that selectors ask for, and who asks for those that people set.
+// Node labels: where labels that selectors need come from, and which selectors use labels that users set.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -44,7 +44,7 @@ void add_map(const Document& document, const Value* map, std::vector<Selected>& 
       out.push_back({member.key, &member.value, member.key_span, &document});
 }
 
-// What the node selectors of the bundle ask for.
+// What the node selectors of the bundle select.
 std::vector<Selected> selected(const Input& in) {
   static constexpr std::string_view kKinds[] = {"SriovNetworkNodePolicy", "SriovNetworkPoolConfig",
                                                 "NicConfigurationTemplate", "NicNodePolicy", "MachineConfigPool"};
@@ -58,7 +58,7 @@ std::vector<Selected> selected(const Input& in) {
   return all;
 }
 
-// Keys of all kinds of selectors and affinities, wherever they stand.
+// Adds the keys of all kinds of selectors and affinities, at any depth.
 void add_used(const Value& value, std::set<std::string>& keys) {
   if (const Value::Array* items = value.as_array())
     for (const Value& item : *items) add_used(item, keys);
@@ -72,7 +72,7 @@ void add_used(const Value& value, std::set<std::string>& keys) {
   }
 }
 
-// The configuration of NFD's workers, and where it stands.
+// The configuration of NFD's workers, and its place.
 struct NfdConfig {
   const Value* text = nullptr;
   Value config;
@@ -111,7 +111,7 @@ std::vector<NfdConfig> nfd_configs(const Input& in) {
   return all;
 }
 
-// Labels that rules, node objects and commands of the bundle make.
+// Labels that rules, node objects and commands in the bundle set.
 std::set<std::string> made_here(const Input& in) {
   std::set<std::string> made;
   for (const Document& document : in.bundle.documents) {
@@ -146,7 +146,7 @@ std::vector<std::string> default_classes() {
   return classes;
 }
 
-// Why NFD as it is configured here makes no label "pci-<device>.…"; empty when it does.
+// Why NFD's configuration makes no label "pci-<device>.…"; empty when it does.
 std::string no_pci_label(const std::vector<NfdConfig>& configs, std::string_view device) {
   const size_t under = device.find('_');
   const bool by_vendor = under == std::string_view::npos;
@@ -165,7 +165,7 @@ std::string no_pci_label(const std::vector<NfdConfig>& configs, std::string_view
   return "";
 }
 
-// The Network Operator, by its policy or by the namespace that its chart is installed in.
+// Whether the Network Operator is used: by its policy or by the namespace of its chart.
 bool has_network_operator(const Input& in) {
   return has_kind(in.bundle, "NicClusterPolicy") || std::ranges::any_of(in.bundle.documents, [](const Document& one) {
            return one.ns == "nvidia-network-operator" || one.ns == "network-operator";
@@ -173,7 +173,7 @@ bool has_network_operator(const Input& in) {
 }
 
 void nobody_makes_label(const Input& in, Findings& out) {
-  if (!in.graphs.empty()) return;  // what labels there are is known, and told by the graph
+  if (!in.graphs.empty()) return;  // with facts the graph knows all labels and reports missing ones
   const auto made = made_here(in);
   const auto configs = nfd_configs(in);
   std::set<std::string> told;
@@ -225,7 +225,7 @@ void whitelist_without_infiniband(const Input& in, Findings& out) {
 }
 
 void capable_before_enabled(const Input& in, Findings& out) {
-  std::set<std::string> told;
+  std::set<std::pair<const doc::Source*, uint32_t>> told;
   for (const graph::Graph& graph : in.graphs) {
     if (graph.labels.contains(std::string(kCapable))) continue;
     const facts::Nic* card = nullptr;
@@ -234,15 +234,14 @@ void capable_before_enabled(const Input& in, Findings& out) {
         card = &nic;
     if (card == nullptr) continue;
     for (const PolicyView& policy : in.views.policies) {
-      const doc::Span span = [&] {
-        const Value* selector = policy.spec->find("nodeSelector");
-        const Value::Object* members = selector == nullptr ? nullptr : selector->as_object();
-        if (members == nullptr) return doc::Span();
-        const auto found = std::ranges::find(*members, kCapable, &Value::Member::key);
-        return found == members->end() ? doc::Span() : found->key_span;
-      }();
-      if (!span.known() || !told.insert(span.to_string()).second) continue;
-      out.warning(span,
+      const Value* selector = policy.spec->find("nodeSelector");
+      const Value::Object* members = selector == nullptr ? nullptr : selector->as_object();
+      if (members == nullptr) continue;
+      const auto label = std::ranges::find(*members, kCapable, &Value::Member::key);
+      if (label == members->end()) continue;
+      const doc::Span& place = label->key_span;
+      if (!told.insert({place.source.get(), place.offset}).second) continue;
+      out.warning(place,
                   fmt::format("{} has {} with SR-IOV switched off in its firmware, so it gets this label only after "
                               "the policy has enabled it, and the policy waits for the label",
                               graph.facts->node, graph::pf_label(*card)))
@@ -260,7 +259,7 @@ bool set_by_others(std::string_view key) {
 }
 
 void label_that_nobody_selects(const Input& in, Findings& out) {
-  if (in.views.policies.empty()) return;  // the selectors are elsewhere
+  if (in.views.policies.empty()) return;  // the bundle has no selectors
   std::set<std::string> used;
   for (const Document& document : in.bundle.documents)
     if (document.kind != "Node") add_used(document.value, used);
@@ -311,13 +310,16 @@ void value_that_is_never_set(const Input& in, Findings& out) {
 }
 
 constexpr Rule kRules[] = {
-    {"RB-LABEL-001", "a node selector asks for a label that nobody makes", Needs::kNothing, nobody_makes_label},
+    {"RB-LABEL-001", "a node selector asks for a label that nobody makes", Needs::kNothing, nobody_makes_label,
+     doc::Says::kSelectsNoNode},
     {"RB-LABEL-002", "NFD's class list leaves InfiniBand out", Needs::kNothing, whitelist_without_infiniband},
     {"RB-LABEL-003", "a policy that waits for a label that it has to bring about", Needs::kFacts,
-     capable_before_enabled},
+     capable_before_enabled, doc::Says::kSelectsNoNode},
     {"RB-LABEL-004", "a label that no selector asks for", Needs::kNothing, label_that_nobody_selects},
-    {"RB-LABEL-005", "a label that only documentation knows", Needs::kNothing, documented_only},
-    {"RB-LABEL-006", "a value that a label never has", Needs::kNothing, value_that_is_never_set},
+    {"RB-LABEL-005", "a label that only documentation knows", Needs::kNothing, documented_only,
+     doc::Says::kSelectsNoNode},
+    {"RB-LABEL-006", "a value that a label never has", Needs::kNothing, value_that_is_never_set,
+     doc::Says::kSelectsNoNode},
 };
 
 }  // namespace

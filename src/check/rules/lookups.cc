@@ -78,7 +78,7 @@ doc::Span inside(const Value& text, std::string_view word) {
   const doc::Span& span = text.span;
   if (!span.known() || text.as_string() == nullptr) return span;
   const std::string_view rest = std::string_view(span.source->text).substr(span.offset);
-  // Indentation makes the written text longer than the value.
+  // The written text can be longer than the value, because it is indented.
   const size_t found = rest.substr(0, text.as_string()->size() * 4 + 256).find(word);
   if (found == std::string_view::npos) return span;
   return doc::LineIndex(span.source).at(span.offset + found, word.size());
@@ -136,7 +136,7 @@ std::vector<const PolicyView*> Views::policies_of(std::string_view resource) con
 
 namespace {
 
-// Whether a device plugin gives only devices with RDMA for this entry.
+// Whether a device plugin's entry selects only devices with RDMA.
 bool selects_rdma(const Producer& producer) {
   const Value* selectors = producer.entry.find("selectors");
   if (selectors == nullptr) return false;
@@ -158,7 +158,7 @@ bool Views::rdma(const NetworkView& network) const {
 
 namespace {
 
-// What the Network Operator puts before the resourceName of a HostDeviceNetwork.
+// The prefix of the Network Operator for the resourceName of a HostDeviceNetwork.
 constexpr std::string_view kNetworkOperatorPrefix = "nvidia.com/";
 constexpr std::string_view kResourceAnnotation = "k8s.v1.cni.cncf.io/resourceName";
 
@@ -233,8 +233,7 @@ void read_network(const Document& document, std::string_view type, std::string_v
   }
 }
 
-// The addresses between the bounds of a whereabouts block that is refused for its prefix: how many there are
-// counts all the same.
+// The addresses between the bounds of a whereabouts block that was refused for its prefix: their number still counts.
 std::optional<api::IpamConfig> bounds_of(const Value& ipam) {
   if (text_at(ipam, "type") != "whereabouts") return std::nullopt;
   const auto subnet = IpPrefix::parse(text_at(ipam, "range"));
@@ -287,7 +286,7 @@ void add_plugin_config(const Document& document, const Value* text, Producer::By
     const Value* name = entry.find("resourceName");
     if (name == nullptr || name->as_string() == nullptr) continue;
     std::string_view prefix = text_at(entry, "resourcePrefix");
-    if (prefix.empty()) prefix = shared ? "rdma" : "intel.com";  // the plugins' own defaults
+    if (prefix.empty()) prefix = shared ? "rdma" : "intel.com";  // the plugins' defaults
     views.producers.push_back({.by = by,
                                .resource = fmt::format("{}/{}", prefix, *name->as_string()),
                                .span = name->span,
@@ -323,7 +322,7 @@ void add_pod(const PodTemplate& pod, Views& views) {
     net.key = fmt::format("{}/{}", selection.ns->empty() ? pod.document->ns : *selection.ns, *selection.name);
     net.interface = selection.interface->empty() ? fmt::format("net{}", i + 1) : *selection.interface;
     net.network = views.network(net.key);
-    if (net.network == nullptr) {  // the one of that name: that the namespace is wrong, others tell
+    if (net.network == nullptr) {  // the only one of that name will do; other rules report its namespace
       if (views.networks_by_name.count(*selection.name) == 1)
         net.network = &views.networks[views.networks_by_name.find(*selection.name)->second];
     }
@@ -346,7 +345,7 @@ std::string resource_prefix(const Bundle& bundle, const Settings& settings) {
   if (said != graph::Options().resource_prefix) return said;
   bool network_operator = false;
   for (const Document& document : bundle.documents) {
-    // A device plugin of its own beside the policies: which of the two makes a name is the question then.
+    // The bundle also has its own device plugin, so either prefix may be right.
     if (document.kind == "NicClusterPolicy" && at(document.value, "spec.sriovDevicePlugin") != nullptr) return said;
     if (document.kind != "SriovNetworkNodePolicy") continue;
     if (document.ns != "nvidia-network-operator" && document.ns != "network-operator") return said;
@@ -395,7 +394,7 @@ bool is_gpu_resource(std::string_view resource) {
 }
 
 int64_t gpus_of(const PodTemplate& pod) {
-  constexpr int64_t kMost = 1024;  // no node has more
+  constexpr int64_t kMost = 1024;  // more than any node has
   return std::min(pod.resource_count("nvidia.com/gpu") + pod.resource_count("amd.com/gpu"), kMost);
 }
 

@@ -20,27 +20,26 @@
 
 namespace railbed::check {
 
-// The value at "spec.template.x"; null where a part of the way is absent. A key with dots in it is read with
-// doc::Value::find.
+// The value at "spec.template.x"; null where a part of the path is absent. Keys with dots need doc::Value::find.
 const doc::Value* at(const doc::Value& value, std::string_view path);
-// The same as text, number and flag; empty, nothing and nothing where it is of another type. A number in
-// quotes is one.
+// The same as text, number and flag; empty or nullopt for a value of another type. A number in quotes counts as a
+// number.
 std::string_view text_at(const doc::Value& value, std::string_view path);
 std::optional<int64_t> integer_at(const doc::Value& value, std::string_view path);
 std::optional<bool> flag_at(const doc::Value& value, std::string_view path);
-// The items of a list that are texts, and where they stand; a single text is a list of one.
+// The texts in a list with their places; a single text counts as a list of one.
 std::vector<Word> texts_at(const doc::Value& value, std::string_view path);
-// Where the key stands that leads to `path`; unknown when it is absent.
+// The place of the last key of `path`; unknown when it is absent.
 doc::Span key_span(const doc::Value& value, std::string_view path);
 // metadata.name, or the first line of the object.
 doc::Span name_span(const Document& document);
 
-// Where a word of a multi-line text stands in its file; the text itself where it is not found.
+// The place of a word of a multi-line text in its file; that of the whole text where the word is not found.
 doc::Span inside(const doc::Value& text, std::string_view word);
 bool has_kind(const Bundle& bundle, std::string_view kind);
 
 std::string lower(std::string_view text);
-// The part behind the last "/".
+// The part after the last "/".
 std::string_view base_name(std::string_view resource);
 
 struct PolicyView {
@@ -49,17 +48,17 @@ struct PolicyView {
   std::string resource;              // with prefix
   doc::Span resource_span;
   std::string link_type;  // "ib", "eth" or empty
-  bool rdma = false;      // isRdma, also where it stands in nicSelector by mistake; linkType IB
+  bool rdma = false;      // isRdma, even if it is in nicSelector by mistake, or linkType IB
   bool ignored = false;   // named "default", or without VFs
 };
 
-// A network that pods name: NetworkAttachmentDefinition and all kinds that become one.
+// A network that pods can name: NetworkAttachmentDefinition and all kinds that become one.
 struct NetworkView {
   const Document* document = nullptr;
   std::string key;       // "namespace/name" of the attachment definition
   std::string resource;  // with prefix; empty: it needs none
   doc::Span resource_span;
-  std::vector<doc::Value> plugins;  // first the one that makes the interface; meta plugins behind it
+  std::vector<doc::Value> plugins;  // first the one that makes the interface, then the meta plugins
   std::string type;                 // of plugins[0]; empty: unknown
   const doc::Value* ipam_text = nullptr;
   doc::Value ipam;  // an object, or null
@@ -72,7 +71,7 @@ struct NetworkView {
   bool infiniband() const { return type == "ib-sriov" || type == "ipoib"; }
 };
 
-// Somebody who makes a resource known to the kubelet.
+// A policy or device plugin that announces a resource to the kubelet.
 struct Producer {
   enum class By : uint8_t { kPolicy, kSriovPlugin, kSharedPlugin };
   By by = By::kPolicy;
@@ -93,7 +92,7 @@ struct PodView {
   std::vector<Net> networks;
   std::vector<std::string> resources;  // of its networks, each once
 
-  // How many of its networks take `resource`.
+  // The number of its networks that use `resource`.
   int64_t networks_with(std::string_view resource) const;
 };
 
@@ -119,13 +118,13 @@ struct Views {
   std::map<std::string, std::vector<size_t>, std::less<>> makers;        // of `policies`, by resource
 
   const NetworkView* network(std::string_view key) const;
-  // Who makes `resource`, and who makes one of that name under any prefix; null: nobody.
+  // The producer of `resource`, and of a resource of that name with any prefix; null: none.
   const Producer* producer(std::string_view resource) const;
   // Policies that make `resource`.
   std::vector<const PolicyView*> policies_of(std::string_view resource) const;
-  // Whether pods get RDMA devices through this network: by its type, or by a policy with isRdma.
+  // Whether this network gives pods RDMA devices: by its type, or by a policy with isRdma.
   bool rdma(const NetworkView& network) const;
-  // The VFs of `resource` on the nodes; empty where there are no facts.
+  // The VFs of `resource` on the nodes; empty without facts.
   std::span<const PoolPart> pool(std::string_view resource) const;
 };
 
@@ -136,9 +135,9 @@ std::string resource_prefix(const Bundle& bundle, const Settings& settings);
 Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods, std::span<const graph::Graph> graphs,
                  const Settings& settings);
 
-// The whole GPUs that the pod asks for.
+// The number of whole GPUs that the pod requests.
 int64_t gpus_of(const PodTemplate& pod);
-// "nvidia.com/gpu" and its kin.
+// "nvidia.com/gpu" and similar names.
 bool is_gpu_resource(std::string_view resource);
 
 }  // namespace railbed::check

@@ -7,15 +7,13 @@
 namespace railbed::check {
 namespace {
 
-constexpr std::string_view kId = "RB-POD-001";
-
 // Kinds that become an attachment definition by the Network Operator; the graph does not read them.
 bool is_read_by_graph(const NetworkView& network) {
   static constexpr std::string_view kKinds[] = {"NetworkAttachmentDefinition", "SriovNetwork", "SriovIBNetwork"};
   return std::ranges::find(kKinds, network.document->kind) != std::end(kKinds);
 }
 
-// A network of that name in another namespace, else one whose name is near.
+// A network of that name in another namespace, otherwise one with a similar name.
 std::string near(const Views& views, std::string_view key) {
   std::vector<std::string_view> keys;
   for (const NetworkView& network : views.networks) {
@@ -25,7 +23,7 @@ std::string near(const Views& views, std::string_view key) {
   return doc::nearest(std::string(key), keys);
 }
 
-// Networks that OpenShift's own operator makes attachment definitions of.
+// Networks for which OpenShift's own operator makes attachment definitions.
 std::set<std::string> additional_networks(const Bundle& bundle) {
   std::set<std::string> keys;
   for (const Document& document : bundle.documents) {
@@ -45,20 +43,20 @@ std::set<std::string> additional_networks(const Bundle& bundle) {
 void tell_missing_networks(const Bundle& bundle, const Views& views, doc::Diagnostics& findings) {
   const std::set<std::string> additional = additional_networks(bundle);
   std::erase_if(findings.mutable_all(), [&](const doc::Diagnostic& finding) {
-    if (finding.id != kId) return false;
+    if (finding.says != doc::Says::kMissingNetwork) return false;
     const NetworkView* network = views.network(finding.missing);
     return views.networks.empty() || additional.contains(finding.missing) ||
            (network != nullptr && !is_read_by_graph(*network));
   });
   if (views.networks.empty()) return;
   for (const PodView& pod : views.pods) {
-    if (pod.pod->document->kind == "Pod") continue;  // the graph tells
+    if (pod.pod->document->kind == "Pod") continue;  // the graph reports these
     for (const PodView::Net& net : pod.networks) {
       if (net.network != nullptr || additional.contains(net.key)) continue;
       const doc::Span& name = net.selection->name.span;
-      auto& told = findings.error(kId, name.known() ? name : net.selection->span,
+      auto& told = findings.error("RB-POD-001", name.known() ? name : net.selection->span,
                                   fmt::format("{} asks for network {}, which is not there", pod.pod->label(), net.key));
-      told.looks_for(net.key);
+      told.looks_for(net.key).that_says(doc::Says::kMissingNetwork);
       const std::string meant = near(views, net.key);
       if (!meant.empty()) told.with_fix("did you mean " + meant + "?");
     }

@@ -11,7 +11,7 @@
 
 namespace railbed::check {
 
-// Takes out what the graph told in error and adds what it could not see.
+// Removes wrong findings of the graph about missing networks, and adds those that it cannot see.
 void tell_missing_networks(const Bundle& bundle, const Views& views, doc::Diagnostics& findings);
 
 }  // namespace railbed::check

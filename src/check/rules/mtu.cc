@@ -16,7 +16,7 @@ constexpr int kIpoibMost = 4092;      // 4 KiB of InfiniBand without IPoIB's hea
 constexpr int kIpoibDatagram = 2044;  // the same with 2 KiB
 constexpr int kRoceFull = 4200;       // from here on RoCE uses 4096
 
-// What RoCE makes of an interface's MTU: a power of two that fits with its headers.
+// The MTU that RoCE derives from an interface's MTU: a power of two that fits together with its headers.
 int roce_mtu(int64_t mtu) {
   constexpr int kHeaders = 58;
   int active = 256;
@@ -24,7 +24,7 @@ int roce_mtu(int64_t mtu) {
   return active;
 }
 
-// A line of prose that speaks of jumbo frames.
+// A line of prose about jumbo frames.
 const Prose* jumbo_prose(const Input& in) {
   for (const Prose& prose : in.bundle.prose) {
     const std::string line = lower(prose.text);
@@ -35,7 +35,7 @@ const Prose* jumbo_prose(const Input& in) {
   return nullptr;
 }
 
-// The tuning or plugin MTU of a network; null where none is written.
+// The MTU of a network's plugins (tuning included); null where none is given.
 const Value* network_mtu(const NetworkView& network) {
   for (const Value& plugin : network.plugins)
     if (const Value* mtu = plugin.find("mtu"); mtu != nullptr && mtu->as_int() != nullptr) return mtu;
@@ -48,7 +48,7 @@ bool used_for_rdma(const Input& in, const PolicyView& policy) {
   });
 }
 
-// Soft-RoCE is for trying things out; nobody looks at its packets.
+// Soft-RoCE is for experiments, where the size of packets does not matter.
 bool soft_rdma(const Input& in) {
   return std::ranges::any_of(in.catalog.nodes, [](const auto& node) { return *node.second->soft_rdma; });
 }
@@ -63,7 +63,7 @@ void roce_without_mtu(const Input& in, Findings& out) {
     if (!mtu && std::ranges::any_of(in.views.networks, [&](const NetworkView& network) {
           return network.resource == policy.resource && network_mtu(network) != nullptr;
         }))
-      continue;  // RB-MTU-002 judges that
+      continue;  // RB-MTU-002 covers that
     const doc::Span span = mtu ? at(*policy.spec, "mtu")->span : name_span(*policy.document);
     const int64_t written = mtu.value_or(1500);
     const std::string text = fmt::format("VFs of policy {} {} MTU {}, so RoCE sends {} bytes a packet instead of 4096",
@@ -97,7 +97,7 @@ void network_above_policy(const Input& in, Findings& out) {
 }
 
 void infiniband_too_large(const Input& in, Findings& out) {
-  if (!in.graphs.empty()) return;  // RB-PF-003
+  if (!in.graphs.empty()) return;  // with facts RB-PF-003 covers that
   for (const PolicyView& policy : in.views.policies) {
     const auto mtu = integer_at(*policy.spec, "mtu");
     if (policy.link_type != "ib" || !mtu || *mtu <= kIpoibMost) continue;
@@ -131,7 +131,7 @@ void ports_of_one_rail_differ(const Input& in, Findings& out) {
   }
 }
 
-// A pasted line that shows an InfiniBand interface with more than 2 KiB ("4: ibp60s0: <…> mtu 4092 …").
+// A pasted line about an InfiniBand interface with an MTU above 2 KiB ("4: ibp60s0: <…> mtu 4092 …").
 const Command::Line* large_ipoib(const Input& in) {
   for (const Command& command : in.bundle.commands)
     for (const Command::Line& line : command.output)
@@ -164,7 +164,7 @@ struct Qos {
   std::vector<bool> lossless;  // by priority
 };
 
-// Templates that set RoCE up with PFC.
+// Templates that configure RoCE with PFC.
 std::vector<Qos> qos_templates(const Input& in) {
   std::vector<Qos> all;
   for (const Document& document : in.bundle.documents) {
@@ -186,7 +186,7 @@ bool has_roce(const Input& in, const PodView& pod) {
   });
 }
 
-// Gives each container of RoCE pods its NCCL_IB_TC; null where it has none.
+// Calls `tell` with each container of RoCE pods and its NCCL_IB_TC; null where it has none.
 template <typename Tell>
 void each_roce_container(const Input& in, Tell tell) {
   for (const PodView& pod : in.views.pods)
@@ -227,7 +227,7 @@ void class_without_pfc(const Input& in, Findings& out) {
   });
 }
 
-// A line of prose that speaks of lossless Ethernet.
+// A line of prose about lossless Ethernet.
 const Prose* lossless_prose(const Input& in) {
   for (const Prose& prose : in.bundle.prose) {
     const std::string line = lower(prose.text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators: objects that they do not look at, and what they do differently from what one reads.
+// Operators: objects that they ignore, and behaviour that differs from what one would expect.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,7 +12,7 @@ namespace {
 
 using doc::Value;
 
-// The interface of a node that has `name` as an alternative name only; null where there is none.
+// The interface that has `name` only as an alternative name; null where there is none.
 const facts::NetInterface* with_alt_name(const facts::NodeFacts& node, const std::string& name) {
   for (const facts::Nic& nic : node.nics)
     for (const facts::NetInterface& netdev : nic.netdevs)
@@ -39,7 +39,7 @@ void range_on_alt_name(const Input& in, Findings& out) {
     }
 }
 
-// Nodes that a pool selects; 0 where there are no facts.
+// The number of nodes that a pool selects; 0 without facts.
 int64_t nodes_of(const Input& in, const Document& pool) {
   const Value* labels = at(pool.value, "spec.nodeSelector.matchLabels");
   return std::ranges::count_if(in.graphs, [&](const graph::Graph& graph) {
@@ -100,7 +100,7 @@ void fixed_names(const Input& in, Findings& out) {
     }
 }
 
-// Whether two selections of labels can take one node: they do not ask for two values of one label.
+// Whether one node can match both selections of labels: no label must have two values.
 bool can_meet(const Value* a, const Value* b) {
   if (a == nullptr || b == nullptr || !a->is_object() || !b->is_object()) return true;
   return std::ranges::all_of(*a->as_object(), [&](const Value::Member& one) {
@@ -109,7 +109,7 @@ bool can_meet(const Value* a, const Value* b) {
   });
 }
 
-// Whether two lists can have a member in common; an absent one takes all.
+// Whether two lists can have a common member; an absent list includes everything.
 bool can_share(const Value& a, const Value& b, std::string_view path) {
   const auto first = texts_at(a, path);
   const auto second = texts_at(b, path);
@@ -143,7 +143,7 @@ void two_templates(const Input& in, Findings& out) {
     }
 }
 
-// The first place where two specs differ: "spec.x is absent here", and where.
+// The first difference between two specs ("spec.x is absent here"), with its place.
 struct Difference {
   std::string text;
   doc::Span here;
@@ -168,14 +168,14 @@ std::optional<Difference> difference(const Value& here, const Value& there, cons
   return std::nullopt;
 }
 
-// Whether a page with blocks shows the two; it may show one object in several ways, to choose from.
+// Whether a page shows both objects in blocks: it may show alternatives to choose from.
 bool are_shown(const Document& a, const Document& b) {
   return a.value.span.source == b.value.span.source && a.origin != Origin::kAnsible && b.origin != Origin::kAnsible &&
          (a.origin == Origin::kFence || b.origin == Origin::kFence);
 }
 
 void defined_twice(const Input& in, Findings& out) {
-  // RB-OBJECT-001 and RB-API-012 tell of those that plan reads too.
+  // Kinds that `plan` reads as well are left to RB-OBJECT-001 and RB-API-012.
   static constexpr std::string_view kOthers[] = {
       "NicClusterPolicy",     "NicNodePolicy",       "ClusterPolicy",          "NicConfigurationTemplate",
       "NodeFeatureDiscovery", "NodeFeatureRule",     "HostDeviceNetwork",      "MacvlanNetwork",

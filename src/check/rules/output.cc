@@ -23,7 +23,7 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// The word behind `label` and a colon: "Device : mlx5_6", "Device         : mlx5_6". Its place in the line.
+// The word after `label` and a colon: "Device : mlx5_6", "Device         : mlx5_6", with its place in the line.
 struct Found {
   std::string_view text;
   size_t at = 0;
@@ -92,7 +92,7 @@ void output_of_another_device(const Input& in, Findings& out) {
 
 namespace {
 
-// "LID 0x8f QPN 0x012b …" behind "local address:".
+// The line with "LID 0x8f QPN 0x012b …" after "local address:".
 const Line* local_address(const ToolCommand& one) {
   for (const Line& line : one.command->output)
     if (line.text.starts_with("local address")) return &line;
@@ -106,7 +106,7 @@ std::string_view address_in(const Line& line) {
 
 }  // namespace
 
-// The local address of one end is the remote one of the other.
+// The local address at one end must be the remote address at the other.
 void ends_not_mirrored(const Input& in, Findings& out) {
   std::map<std::string_view, std::pair<const ToolCommand*, const Line*>> first;
   const std::vector<ToolCommand> all = tool_commands(in.bundle);
@@ -224,7 +224,7 @@ void never_printed(const Input& in, Findings& out) {
       }
 }
 
-// A VF in the output of `ip`: with its link held down it never gets a LID, whatever the subnet manager does.
+// A VF in the output of `ip` whose link is held down never gets a LID, whatever the subnet manager does.
 void vf_link_disabled(const Command& command, Findings& out) {
   constexpr std::string_view kDown = "link-state disable";
   for (const Line& line : command.output) {
@@ -271,7 +271,7 @@ bool is_open(const Schema* schema) {
                                (schema->type == FieldType::kObject && schema->fields.empty()));
 }
 
-// Whether `path` leads somewhere from `schema`; into lists and open objects anything does.
+// Whether `path` exists in `schema`; inside lists and open objects any path does.
 bool leads(const Schema* schema, std::string_view path) {
   while (true) {
     while (schema != nullptr && schema->type == FieldType::kList) schema = schema->items;
@@ -284,7 +284,7 @@ bool leads(const Schema* schema, std::string_view path) {
   }
 }
 
-// "driver.gdrcopy.enabled": names of fields with dots between them.
+// Names of fields joined by dots: "driver.gdrcopy.enabled".
 std::vector<std::string_view> dotted_paths(std::string_view line) {
   std::vector<std::string_view> out;
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.'; };

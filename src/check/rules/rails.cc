@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rails: how many a pod has, where they lead, and how near the GPUs are.
+// Rails: how many a pod has, where they lead, and how close the GPUs are.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,8 +12,8 @@ namespace {
 
 using doc::Value;
 
-// VFs that the pod asks for or uses, over all its networks where one is for RDMA. That another one is not, or
-// is not there, is a mistake of its own.
+// The VFs that the pod requests or uses, over all its networks, if one of them is for RDMA. A network that is not for
+// RDMA, or does not exist, is another rule's mistake.
 int64_t rails_of(const Input& in, const PodView& pod) {
   const auto is_for_rdma = [&](const PodView::Net& net) {
     return net.network != nullptr && in.views.rdma(*net.network);
@@ -31,7 +31,7 @@ int64_t rails_of(const Input& in, const PodView& pod) {
   return rails;
 }
 
-// Where the GPUs of the pod are asked for.
+// The place where the pod requests GPUs.
 doc::Span gpu_span(const PodTemplate& pod) {
   for (const Container& container : pod.containers)
     for (const std::string_view name : {"nvidia.com/gpu", "amd.com/gpu"})
@@ -39,7 +39,7 @@ doc::Span gpu_span(const PodTemplate& pod) {
   return pod.span;
 }
 
-// Ports that could be rails on the node that has most of them.
+// The number of possible rails on the node that has most.
 int64_t most_ports(const Input& in, const PodView& pod) {
   int64_t most = 0;
   for (const graph::Graph& graph : in.graphs) {
@@ -63,7 +63,7 @@ void fewer_rails_than_gpus(const Input& in, Findings& out) {
     const int64_t rails = rails_of(in, pod);
     if (rails == 0 || gpus < 2 || rails >= gpus) continue;
     const int64_t ports = most_ports(in, pod);
-    if (ports > 0 && rails >= std::min(ports, gpus)) continue;  // the node has no more
+    if (ports > 0 && rails >= std::min(ports, gpus)) continue;  // the node has no more ports or GPUs
     const bool even = gpus % rails == 0;
     const std::string text =
         fmt::format("{} has {} GPUs and {} rail{}{}", pod.pod->label(), gpus, rails, rails == 1 ? "" : "s",
@@ -107,7 +107,7 @@ bool is_far(std::string_view kind) {
   return kind == "SYS" || kind == "NODE" || kind == "PHB";
 }
 
-// Resources of which pods with GPUs take VFs.
+// Resources whose VFs are used by pods with GPUs.
 std::set<std::string_view> used_by_gpu_pods(const Input& in) {
   std::set<std::string_view> resources;
   for (const PodView& pod : in.views.pods)
@@ -132,12 +132,12 @@ void far_from_gpus(const Input& in, Findings& out) {
                                               *meta.name, part.pf->name, part.graph->facts->node, kind,
                                               graph::pf_name(*better), nearest_kind(*better)))
           .with_fix("select PFs on the PCI switch of the GPUs (railbed discover shows the distances)");
-      break;  // one node tells enough
+      break;  // one node is enough for the finding
     }
   }
 }
 
-// The fabric that a PF's first active port is in; empty where that is not known.
+// The fabric of a PF's first active port; empty where unknown.
 std::string fabric_of(const PoolPart& part) {
   for (const facts::Fabric& fabric : part.graph->facts->fabrics)
     for (const std::string& port : fabric.ports)
@@ -177,7 +177,7 @@ bool is_pinned(const PodTemplate& pod) {
 }
 
 void pair_on_one_node(const Input& in, Findings& out) {
-  if (in.graphs.size() == 1) return;  // one machine: they are meant to meet
+  if (in.graphs.size() == 1) return;  // the only machine: the pods are meant to share it
   std::map<std::string, const PodView*> first_of;
   for (const PodView& pod : in.views.pods) {
     if (pod.pod->document->kind != "Pod" || gpus_of(*pod.pod) > 0) continue;
@@ -195,7 +195,7 @@ void pair_on_one_node(const Input& in, Findings& out) {
   }
 }
 
-// How many PFs the policies of a resource name on one node, at least.
+// The minimum number of PFs per node that the policies of a resource name.
 size_t pfs_named(const Input& in, std::string_view resource) {
   size_t most = 0;
   std::map<const graph::Graph*, std::set<const facts::Nic*>> found;

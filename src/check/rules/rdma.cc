@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What RDMA and GPUDirect need of pods, policies and drivers.
+// Requirements of RDMA and GPUDirect on pods, policies and drivers.
 #include <algorithm>
 #include <charconv>
 #include <set>
@@ -19,7 +19,7 @@ const Value::Array& cards() {
   return *kData.find("cards")->as_array();
 }
 
-// The card whose PF has this id; null when it is not known.
+// The card whose PF has this id; null when it is unknown.
 const Value* card_of_pf(std::string_view id) {
   for (const Value& card : cards())
     if (text_at(card, "pf") == id) return &card;
@@ -33,7 +33,7 @@ std::vector<std::string> pfs_of_vf(std::string_view id) {
   return pfs;
 }
 
-// Templates that KServe merges with presets: what is absent here may be there.
+// Whether KServe merges the template with presets, which may have what is absent here.
 bool is_merged(const PodTemplate& pod) {
   return pod.document->kind == "LLMInferenceService";
 }
@@ -45,7 +45,7 @@ bool uses_rdma(const Input& in, const PodView& pod) {
       pod.networks, [&](const PodView::Net& net) { return net.network != nullptr && in.views.rdma(*net.network); });
 }
 
-// The container that does RDMA: the one that asks for a VF of such a network, else the first that runs.
+// The container that uses RDMA: the one that requests a VF of such a network, otherwise the first that keeps running.
 const Container* rdma_container(const Input& in, const PodView& pod) {
   if (!uses_rdma(in, pod)) return nullptr;
   const Container* first = nullptr;
@@ -84,7 +84,7 @@ void cannot_lock_memory(const Input& in, Findings& out) {
   }
 }
 
-// Bytes of a Kubernetes quantity; nothing for what is none.
+// Bytes of a Kubernetes quantity; nullopt for other text.
 std::optional<double> bytes_of(const Value* quantity) {
   if (quantity == nullptr) return std::nullopt;
   if (const int64_t* number = quantity->as_int()) return static_cast<double>(*number);
@@ -147,7 +147,7 @@ void small_shared_memory(const Input& in, Findings& out) {
     }
 }
 
-// Whether somebody wants RDMA through a network that says nothing of it itself.
+// A pod that expects RDMA from a network whose definition does not mention it.
 const PodView* pod_wanting_rdma(const Input& in, const NetworkView& network) {
   for (const size_t user : network.users) {
     const PodView& pod = in.views.pods[user];
@@ -304,7 +304,7 @@ void pool_of_nothing(const Input& in, Findings& out) {
       const std::string pf = lower(text_at(*policy.spec, "nicSelector.deviceID"));
       const Value* card = card_of_pf(pf);
       if (card == nullptr) {
-        fits = true;  // a policy for any card, or for one that is not known: nothing is known
+        fits = true;  // a policy for any card, or for an unknown one, may fit
         continue;
       }
       fits = fits || text_at(*card, "vf") == id;
@@ -404,10 +404,12 @@ void placeholder_left(const Input& in, Findings& out) {
     const std::string* text = value == nullptr ? nullptr : value->as_string();
     if (text == nullptr || !api::has_placeholder(*text)) return;
     if (what == "image" && text->find("$(") != std::string::npos) return;  // of a pipeline
-    out.error(value->span, fmt::format("{} \"{}\" still has a placeholder", what, *text)).with_fix("fill it in");
+    out.error(value->span, fmt::format("{} \"{}\" still has a placeholder", what, *text))
+        .with_fix("fill it in")
+        .that_says(doc::Says::kPlaceholder);
   };
   for (const PodTemplate& pod : in.pods) {
-    if (pod.document->kind != "Pod")  // RB-API-008 tells
+    if (pod.document->kind != "Pod")  // RB-API-008 reports it for pods
       for (const Container& container : pod.containers) tell(container.value->find("image"), "image");
     const Value* secrets = pod.spec->find("imagePullSecrets");
     if (secrets != nullptr && secrets->is_array())
@@ -481,8 +483,10 @@ constexpr Rule kRules[] = {
     {"RB-RDMA-003", "several GPUs and a small /dev/shm", Needs::kNothing, small_shared_memory},
     {"RB-RDMA-004", "an interface moved without its RDMA device", Needs::kNothing, device_without_rdma},
     {"RB-RDMA-005", "a network that does not fit the RDMA namespace mode", Needs::kNothing, namespace_mode},
-    {"RB-RDMA-006", "a slower card than the text speaks of", Needs::kNothing, slower_than_said},
-    {"RB-RDMA-007", "a VF's device id where the PF's is meant", Needs::kNothing, vf_id_for_pf},
+    {"RB-RDMA-006", "a slower card than the text speaks of", Needs::kNothing, slower_than_said,
+     doc::Says::kMatchesNoNic},
+    {"RB-RDMA-007", "a VF's device id where the PF's is meant", Needs::kNothing, vf_id_for_pf,
+     doc::Says::kMatchesNoNic},
     {"RB-RDMA-008", "a device plugin that lists other VFs than the policy makes", Needs::kNothing, pool_of_nothing},
     {"RB-RDMA-009", "nvidia_peermem without the driver that it needs", Needs::kNothing, peermem_without_mofed},
     {"RB-RDMA-010", "kernel module parameters on one line", Needs::kNothing, parameters_on_one_line},

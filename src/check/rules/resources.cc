@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extended resources: who makes them, who asks for them, and whether there are enough.
+// Extended resources: which policies and plugins provide them, which pods need them, and whether there are enough.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -44,7 +44,7 @@ struct Request {
   const PodView* pod = nullptr;
 };
 
-// Every extended resource that a container of the pod asks for, once.
+// Every extended resource that a container of the pod requests, once.
 std::vector<Request> requests_of(const PodView& pod) {
   std::vector<Request> all;
   std::set<std::string> seen;
@@ -66,7 +66,7 @@ std::vector<Request> requests(const Input& in) {
   return all;
 }
 
-// A producer of the same name under another prefix.
+// A producer with the same base name and another prefix.
 const Producer* same_base(const Input& in, std::string_view resource) {
   const auto found = in.views.by_base_name.find(base_name(resource));
   if (found == in.views.by_base_name.end()) return nullptr;
@@ -76,7 +76,7 @@ const Producer* same_base(const Input& in, std::string_view resource) {
 }
 
 void nothing_produces(const Input& in, Findings& out) {
-  if (in.views.producers.empty()) return;  // a bundle of pods alone: the producers are elsewhere
+  if (in.views.producers.empty()) return;  // a bundle of pods only: its producers are elsewhere
   for (const Request& request : requests(in)) {
     if (made_by_others(request.resource) || is_placeholder(request.resource)) continue;
     if (in.views.producer(request.resource) != nullptr || same_base(in, request.resource) != nullptr) continue;
@@ -118,8 +118,8 @@ std::string_view made_by(const Producer& producer) {
   return "";
 }
 
-// Another producer of the same resource, or a policy of the same name under another prefix; null: none.
-// Of two entries of one list the later one is told.
+// Another producer of the same resource, or a policy with the same base name and another prefix; null: none. Of two
+// entries in one list the later one gets the finding.
 const Producer* rival(const Views& views, size_t index) {
   const Producer& producer = views.producers[index];
   for (const size_t other : views.by_resource.find(producer.resource)->second) {
@@ -159,7 +159,7 @@ void other_prefix(const Input& in, Findings& out) {
     const Producer* same = in.views.producer(request.resource);
     if (other == nullptr || other->by != Producer::By::kPolicy) continue;
     if (same != nullptr && same->by == Producer::By::kPolicy) continue;
-    // "openshift.io/openshift.io/rail0": the policy's name has a prefix of its own, which RB-API-007 tells.
+    // "openshift.io/openshift.io/rail0": the policy's name contains a prefix, which RB-API-007 reports.
     if (std::ranges::count(other->resource, '/') > 1) continue;
     const bool plugin = same != nullptr;
     const std::string text =
@@ -171,7 +171,7 @@ void other_prefix(const Input& in, Findings& out) {
   }
 }
 
-// Whether the network resources injector runs; nothing where the bundle does not say.
+// Whether the network resources injector runs; nullopt where the bundle does not show it.
 std::optional<bool> injector(const Input& in) {
   for (const Document& document : in.bundle.documents)
     if (document.kind == "SriovOperatorConfig") return flag_at(document.value, "spec.enableInjector").value_or(true);
@@ -184,7 +184,7 @@ void not_requested(const Input& in, Findings& out) {
   for (const PodView& pod : in.views.pods)
     for (const std::string& resource : pod.resources) {
       if (pod.pod->resource_count(resource) > 0) continue;
-      // Asked for under another name: RB-RES-001 and -004 tell.
+      // RB-RES-001 and -004 report a request under another name.
       const bool asks_other = std::ranges::any_of(
           requests_of(pod), [](const Request& request) { return !is_gpu_resource(request.resource); });
       if (asks_other) continue;
@@ -205,10 +205,10 @@ void not_requested(const Input& in, Findings& out) {
 struct Use {
   int64_t vfs = 0;
   const PodView* first = nullptr;
-  const PodView* rolling = nullptr;  // a Deployment: an update makes more pods for a while
+  const PodView* rolling = nullptr;  // a Deployment: during an update it has more pods
 };
 
-// What pods take of each resource that nodes have, all pods counted once.
+// How much of each resource on the nodes all pods together need.
 std::map<std::string_view, Use> uses_of(const Input& in) {
   std::map<std::string_view, Use> uses;
   for (const PodView& pod : in.views.pods) {
@@ -226,7 +226,7 @@ std::map<std::string_view, Use> uses_of(const Input& in) {
       const int64_t each = std::max(pod.pod->resource_count(resource), pod.networks_with(resource));
       Use& use = uses[made->first];
       use.vfs += each * (pod.pod->per_node ? static_cast<int64_t>(nodes.size()) : pod.pod->replicas);
-      use.vfs = std::min(use.vfs, int64_t{1} << 50);  // far from overflow
+      use.vfs = std::min(use.vfs, int64_t{1} << 50);  // far below an overflow
       if (each > 0 && use.first == nullptr) use.first = &pod;
       if (each > 0 && rolling) use.rolling = &pod;
     }
@@ -274,11 +274,12 @@ void above_webhook_limit(const Input& in, Findings& out) {
     if (!vfs || *vfs <= kMost || !is_nvidia(policy)) continue;
     out.error(policy.spec->find("numVfs")->span,
               fmt::format("{} VFs: the operator's webhook refuses more than {} per PF of an NVIDIA NIC", *vfs, kMost))
-        .with_fix(fmt::format("numVfs: {} at most, and not above sriov_totalvfs of the NIC", kMost));
+        .with_fix(fmt::format("numVfs: {} at most, and not above sriov_totalvfs of the NIC", kMost))
+        .that_says(doc::Says::kAboveWebhookLimit);
   }
 }
 
-// The VFs of a PF that one entry of pfNames takes.
+// The VFs of a PF that one entry of pfNames selects.
 struct Part {
   std::string pf;
   graph::VfRange vfs;

@@ -20,7 +20,7 @@
 
 namespace railbed::check {
 
-// What the person says about their cluster; each has a default that is told when it mattered.
+// The user's settings about the cluster; a finding that depends on a default says so.
 struct Settings {
   graph::Options graph;
   std::vector<IpPrefix> cluster_networks;  // pod, service, machine and join networks
@@ -39,28 +39,11 @@ struct Input {
   const Views& views;  // make_views(bundle, pods, graphs, settings)
 };
 
-// Where a rule tells; every finding gets the rule's id.
-class Findings {
- public:
-  Findings(std::string_view id, doc::Diagnostics& out) : id_(id), out_(out) {}
-  doc::Diagnostic& error(doc::Span span, std::string message) {
-    return out_.error(id_, std::move(span), std::move(message));
-  }
-  doc::Diagnostic& warning(doc::Span span, std::string message) {
-    return out_.warning(id_, std::move(span), std::move(message));
-  }
-  doc::Diagnostic& note(doc::Span span, std::string message) {
-    return out_.note(id_, std::move(span), std::move(message));
-  }
-
- private:
-  std::string_view id_;
-  doc::Diagnostics& out_;
-};
+class Findings;
 
 enum class Needs : uint8_t {
   kNothing,
-  kFacts,  // at least one node; without, the rule is named once among those that could not be checked
+  kFacts,  // at least one node; without one, the rule is listed once as not checked
 };
 
 struct Rule {
@@ -68,9 +51,30 @@ struct Rule {
   std::string_view summary;  // one line of `railbed explain --list`
   Needs needs = Needs::kNothing;
   void (*run)(const Input&, Findings&);
+  // What only follows, of the same object, where this rule finds something.
+  doc::Says explains = doc::Says::kOther;
 };
 
-// All rules, family by family; rules.cc holds the one array of families.
+// Where a rule tells; every finding gets the rule's id, and what the rule explains.
+class Findings {
+ public:
+  Findings(const Rule& rule, doc::Diagnostics& out) : rule_(rule), out_(out) {}
+  doc::Diagnostic& error(doc::Span span, std::string message) {
+    return out_.error(rule_.id, std::move(span), std::move(message)).that_explains(rule_.explains);
+  }
+  doc::Diagnostic& warning(doc::Span span, std::string message) {
+    return out_.warning(rule_.id, std::move(span), std::move(message)).that_explains(rule_.explains);
+  }
+  doc::Diagnostic& note(doc::Span span, std::string message) {
+    return out_.note(rule_.id, std::move(span), std::move(message)).that_explains(rule_.explains);
+  }
+
+ private:
+  const Rule& rule_;
+  doc::Diagnostics& out_;
+};
+
+// All rules, by family; rules.cc has the only array of families.
 std::vector<Rule> all_rules();
 
 }  // namespace railbed::check

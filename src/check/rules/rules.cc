@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one list of families. A new family: its function in families.h, a row here, a page in docs/check.
+// The only list of families. A new family needs its function in families.h, a row here, and a page in docs/check.
 #include <algorithm>
 #include <iterator>
 

@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
+#include <cstdlib>
 #include <deque>
 
+#include "api/cni_types.h"
 #include "check/data_files.h"
 
 namespace railbed::check {
@@ -33,9 +36,43 @@ std::string_view group_of(std::string_view api_version) {
   return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
 }
 
+// A key of the table of CNI types in the notation of the data files: "int 0..4094".
+Value notation(const api::CniKey& key) {
+  switch (key.type) {
+    case api::KeyType::kText:
+      return "text";
+    case api::KeyType::kFlag:
+      return "flag";
+    case api::KeyType::kNumber:
+      return key.max == INT32_MAX ? fmt::format("int {}..", key.min) : fmt::format("int {}..{}", key.min, key.max);
+    case api::KeyType::kChoice:
+      return fmt::format("choice {}", fmt::join(key.choices, " "));
+    case api::KeyType::kTexts: {
+      Value list = Value::array();
+      list.push("text");
+      return list;
+    }
+    case api::KeyType::kObject:
+      return "map";
+    case api::KeyType::kAny:
+      return "any";
+    case api::KeyType::kShape:
+      break;
+  }
+  return std::string(key.shape);
+}
+
+Value notation(std::span<const api::CniKey> keys, std::span<const std::string_view> one_of = {}) {
+  Value object = Value::object();
+  for (const api::CniKey& key : keys) object.set(fmt::format("{}{}", key.name, key.required ? "!" : ""), notation(key));
+  if (!one_of.empty()) object.set(".oneOf", fmt::format("{}", fmt::join(one_of, " ")));
+  return object;
+}
+
 class Book {
  public:
   Book() {
+    definition_nodes_.emplace("pluginCommon", &files_.emplace_back(notation(api::cni_common_keys())));
     for (const DataFile& file : data_files())
       if (file.name.starts_with(kFolder)) read_file(file.name);
     for (const auto& [name, node] : kind_nodes_) {
@@ -48,9 +85,11 @@ class Book {
     }
     plugin_ = definition("plugin");
     ipam_ = definition("ipam");
-    pod_spec_ = definition("podSpec");
     resolve_also();
     files_.clear();
+    // The files are part of this program: with a mistake in one, nothing that is said about manifests can be trusted.
+    for (const std::string& problem : problems_) fmt::print(stderr, "railbed's own schema is wrong: {}\n", problem);
+    if (!problems_.empty()) std::abort();
   }
 
   const Schema* kind(std::string_view api_version, std::string_view name) const {
@@ -65,13 +104,11 @@ class Book {
       if (const auto found = group->variants.find(type); found != group->variants.end()) return found->second;
     return nullptr;
   }
-  const Schema& pod_spec() const { return *pod_spec_; }
   std::vector<std::string> kinds() const {
     std::vector<std::string> names;
     for (const auto& [name, kind] : kinds_) names.push_back(name);
     return names;
   }
-  const std::vector<std::string>& problems() const { return problems_; }
 
  private:
   struct Also {
@@ -187,7 +224,7 @@ class Book {
     schema.max = number(text.substr(dots + 2));
   }
 
-  // An object, or what wraps one: {.json: X}. Keys with a dot before them speak about the object itself.
+  // An object, or a wrapper like {.json: X}. Keys that begin with a dot describe the object itself.
   void fill_object(Schema& schema, const Value& node, const std::string& kind) {
     schema.type = FieldType::kObject;
     if (!node.is_object()) return problem(node, "no object");
@@ -207,7 +244,7 @@ class Book {
       }
       schema.fields[name] = build(member.value);
     }
-    // A map whose keys are not all alike is an object with `items` for the others.
+    // A map in which some keys have their own schema is an object with `items` for all other keys.
     if (schema.type == FieldType::kMap && (!schema.fields.empty() || schema.then != nullptr))
       schema.type = FieldType::kObject;
     if (!schema.by.empty()) fill_variants(schema, node);
@@ -245,13 +282,11 @@ class Book {
       schema.by = text;
     } else if (key == ".what") {
       schema.what = text;
-    } else if (key == ".others") {
-      schema.others = texts(value);
     } else if (key == ".when") {
       schema.when = text;
     } else if (key == ".then") {
       schema.then = build(value);
-    } else if (key != ".apiVersion" && key != ".types" && key != ".typesOf") {
+    } else if (key != ".apiVersion" && key != ".types" && key != ".typesOf" && key != ".table") {
       problem(value, fmt::format("{} is no directive", key));
     }
   }
@@ -262,18 +297,40 @@ class Book {
     schema.one_of.insert(schema.one_of.end(), other.one_of.begin(), other.one_of.end());
   }
 
+  // Adds the types of the table that railbed does itself to `types`, which describes some of the others; the rest are
+  // known by name.
+  void add_table(const Value& table, Value& types, std::vector<std::string>& others) {
+    const bool ipam = table.as_string() != nullptr && *table.as_string() == "ipam";
+    for (const Value::Member& member : *types.as_object()) {
+      const api::CniType* type = api::find_cni_type(member.key);
+      if (type == nullptr || type->ours) problem(member.value, fmt::format("{} is no type of others", member.key));
+    }
+    for (const api::CniType& type : api::cni_types()) {
+      if ((type.role == api::CniRole::kIpam) != ipam) continue;
+      const bool described = type.makes_or_changes_interfaces() || (type.ours && ipam);
+      for (const std::string_view name : {type.name, type.also_called}) {
+        if (name.empty()) continue;
+        if (described)
+          types.set(name, notation(type.keys, type.one_of));
+        else if (types.find(name) == nullptr)
+          others.emplace_back(name);
+      }
+    }
+  }
+
   // Each variant has the common fields too. `.typesOf: plugin` takes the types of another definition.
   void fill_variants(Schema& schema, const Value& node) {
-    const Value* types = node.find(".types");
+    const Value* from = &node;
     if (const Value* of = node.find(".typesOf"); of != nullptr && of->as_string() != nullptr)
-      if (const auto other = definition_nodes_.find(*of->as_string()); other != definition_nodes_.end()) {
-        types = other->second->find(".types");
-        if (const Value* others = other->second->find(".others")) schema.others = texts(*others);
-      }
-    if (types == nullptr || !types->is_object()) return problem(node, "no .types");
+      if (const auto other = definition_nodes_.find(*of->as_string()); other != definition_nodes_.end())
+        from = other->second;
+    const Value* described = from->find(".types");
+    if (described == nullptr || !described->is_object()) return problem(node, "no .types");
+    Value types = *described;
+    if (const Value* table = from->find(".table")) add_table(*table, types, schema.others);
     const auto also = std::ranges::find(also_, &schema, &Also::schema);
     const std::vector<std::string> others = also == also_.end() ? std::vector<std::string>() : also->names;
-    for (const Value::Member& member : *types->as_object()) {
+    for (const Value::Member& member : *types.as_object()) {
       Schema& variant = schemas_.emplace_back();
       fill_object(variant, member.value, "");
       include(variant, schema);
@@ -319,7 +376,6 @@ class Book {
   std::vector<std::string> problems_;
   const Schema* plugin_ = nullptr;
   const Schema* ipam_ = nullptr;
-  const Schema* pod_spec_ = nullptr;
 };
 
 const Book& book() {
@@ -333,10 +389,6 @@ const Schema* find_schema(std::string_view api_version, std::string_view kind) {
   return book().kind(api_version, kind);
 }
 
-const Schema& pod_spec_schema() {
-  return book().pod_spec();
-}
-
 const Schema* find_plugin_schema(std::string_view type) {
   return book().plugin(type);
 }
@@ -348,10 +400,6 @@ const Schema* object_in(const Schema* schema) {
 
 std::vector<std::string> schema_kinds() {
   return book().kinds();
-}
-
-const std::vector<std::string>& schema_problems() {
-  return book().problems();
 }
 
 }  // namespace railbed::check

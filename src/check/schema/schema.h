@@ -78,17 +78,13 @@ struct Schema {
 // The schema of a kind; null when it is not known. A kind of the same name in another group is not known;
 // without an apiVersion the name alone decides.
 const Schema* find_schema(std::string_view api_version, std::string_view kind);
-// The fields of a pod's spec, for templates wherever they stand.
-const Schema& pod_spec_schema();
 // The configuration of a CNI plugin ("sriov") or of an IPAM type ("whereabouts"); null when not known.
 const Schema* find_plugin_schema(std::string_view type);
 // The schema of the objects in `schema`: through lists, maps and embedded texts; null for other values.
 const Schema* object_in(const Schema* schema);
 
-// All kinds with a schema: "SriovNetwork", "Pod", …; and what is wrong in the data files (nothing, which a
-// unit test holds).
+// All kinds with a schema: "SriovNetwork", "Pod", …
 std::vector<std::string> schema_kinds();
-const std::vector<std::string>& schema_problems();
 
 // Compares `value` with `schema`; `path` is how messages name it ("spec", empty at the top).
 void check_schema(const doc::Value& value, const Schema& schema, const std::string& path, doc::Diagnostics& out);

@@ -7,8 +7,8 @@
 #include <cctype>
 
 #include "api/load.h"
-#include "api/object_reader.h"
 #include "check/schema/schema.h"
+#include "doc/fields.h"
 #include "doc/json.h"
 #include "doc/yaml.h"
 
@@ -19,7 +19,7 @@ using doc::Value;
 
 namespace {
 
-// A value that is being looked at, and how it is reached; messages spell its path, which is seldom wanted.
+// A value that is being checked, and the path to it. Messages build the path's text, which is seldom needed.
 struct Frame {
   enum class Step : uint8_t { kRoot, kField, kKey, kItem };
 
@@ -41,7 +41,7 @@ struct Frame {
     if (step == Step::kKey || !plain) return text + fmt::format("[{}]", key);
     return text.empty() ? std::string(key) : fmt::format("{}.{}", text, key);
   }
-  // The field in which it stands.
+  // The field that contains it.
   std::string_view field() const {
     const Frame* frame = this;
     while (frame->step == Step::kItem && frame->up != nullptr) frame = frame->up;
@@ -49,13 +49,13 @@ struct Frame {
   }
 };
 
-// Where a field belongs that was written elsewhere.
+// Where a misplaced field belongs.
 struct Home {
   std::string sentence;  // "is a field of spec, not of spec.nicSelector"
   std::string fix;
 };
 
-// What a value is, for "found …": short texts and numbers are shown.
+// A description of a value for "found …"; short texts and numbers appear literally.
 std::string described(const Value& value) {
   const std::string_view written = value.written();
   const bool scalar = value.kind() >= Kind::kBool && value.kind() <= Kind::kString;
@@ -93,8 +93,8 @@ bool is_embedded(FieldType type) {
   return type == FieldType::kJson || type == FieldType::kJsonList || type == FieldType::kYaml;
 }
 
-// Leads to `key` from `schema`: "containers[]", "metadata.annotations"; empty where no field within `depth`
-// objects has it. The field `but` is left out.
+// The path from `schema` to `key`: "containers[]", "metadata.annotations"; empty where no field within `depth` objects
+// has it. Ignores the field `but`.
 std::string way_to(const Schema& schema, std::string_view key, int depth, std::string_view but = "") {
   for (const auto& [name, field] : schema.fields) {
     const Schema* inner = object_in(field);
@@ -108,10 +108,13 @@ std::string way_to(const Schema& schema, std::string_view key, int depth, std::s
   return "";
 }
 
-// More mistakes in one object are a file of another kind, or an attack; nobody reads them.
+// An object with more mistakes is another kind of file, or an attack; nobody reads all of them.
 constexpr size_t kMaxFindings = 1'000;
 // A larger object is no manifest; looking for a field among its members takes too long to do it often.
 constexpr size_t kMaxMembers = 10'000;
+
+// The family of findings about the objects themselves; others are of texts in them.
+constexpr const char* kOfObjects = "RB-API";
 
 class Checker {
  public:
@@ -142,22 +145,31 @@ class Checker {
   }
 
  private:
-  // The family of ids from here on; returns the one to go back to.
+  // Enters the family of ids that begins here; returns the previous one.
   std::string enter_family(const Schema& schema) {
     std::string before = family_;
     if (!schema.family.empty()) family_ = schema.family;
     return before;
   }
 
-  std::string id(int number) const { return fmt::format("{}-{:03}", family_, number); }
+  // The findings of the family, each with what its number says.
+  doc::Diagnostic& error(int number, const doc::Span& span, std::string message) {
+    return typed(number, out_.error(fmt::format("{}-{:03}", family_, number), span, std::move(message)));
+  }
+  doc::Diagnostic& warning(int number, const doc::Span& span, std::string message) {
+    return typed(number, out_.warning(fmt::format("{}-{:03}", family_, number), span, std::move(message)));
+  }
+  doc::Diagnostic& typed(int number, doc::Diagnostic& told) const {
+    return told.of(family_ == kOfObjects ? doc::Layer::kObject : doc::Layer::kEmbedded)
+        .that_says(doc::said_by(doc::Family(std::string_view(family_)), number));
+  }
 
   void wrong_type(const Value& value, const Frame& at, std::string_view expected, std::string fix = "",
                   std::string edit = "") {
     const std::string path = at.path();
     const std::string name = path.empty() ? "the document" : path;
-    auto& told =
-        out_.error(id(4), value.span, fmt::format("{} must be {}, found {}", name, expected, described(value)));
-    told.with_fix(std::move(fix));
+    auto& told = error(4, value.span, fmt::format("{} must be {}, found {}", name, expected, described(value)));
+    told.with_fix(std::move(fix)).about_field(path);
     if (!edit.empty()) told.with_edit(value.span, std::move(edit));
   }
 
@@ -196,17 +208,18 @@ class Checker {
     for (const std::string& choice : schema.choices)
       if (!choice.empty()) allowed.push_back(choice);
     const std::string meant = doc::nearest(*text, allowed);
-    auto& told = out_.error(id(5), value.span,
-                            fmt::format("{} must be {}, found \"{}\"", at.path(), api::alternatives(allowed), *text));
+    auto& told =
+        error(5, value.span, fmt::format("{} must be {}, found \"{}\"", at.path(), doc::alternatives(allowed), *text))
+            .about_field(at.path());
     if (!meant.empty()) told.with_fix(line(value, at.field(), meant));
   }
 
-  // `key: value` in the language of the value.
+  // `key: value` in YAML or JSON, like the value.
   static std::string line(const Value& value, std::string_view key, std::string_view text) {
     return value.style == doc::Style::kJson ? fmt::format("\"{}\": \"{}\"", key, text)
                                             : fmt::format("{}: {}", key, text);
   }
-  // Whether the value stands on one line, and nothing else in its place.
+  // Whether the value is on one line, with nothing else in its place.
   static bool is_whole(const Value& value) {
     const std::string* text = value.as_string();
     const size_t size = value.written().size();
@@ -217,7 +230,7 @@ class Checker {
     const bool scalar = value.kind() == Kind::kBool || value.kind() == Kind::kInt || value.kind() == Kind::kDouble;
     const std::string_view written = value.written();
     if (!scalar || written.empty()) return wrong_type(value, at, "a string");
-    // YAML reads a bare `on` as true where a word is meant; YAML's words stand as they are written.
+    // YAML reads an unquoted `on` as true where a word is meant. The fix quotes it as written.
     const std::string quoted = fmt::format("\"{}\"", written);
     const bool fits =
         schema.choices.empty() || std::ranges::find(schema.choices, std::string(written)) != schema.choices.end();
@@ -226,8 +239,8 @@ class Checker {
                !in_quotes_ && !no_quotes_ && is_whole(value) ? quoted : "");
   }
 
-  // A bare `yes` where "on" or "off" is meant: in quotes it would be as wrong, and which of the words was
-  // meant a person has to say.
+  // For an unquoted `yes` where "on" or "off" is expected: quotes would not make it right, and only a person knows
+  // which of the words was meant.
   void wrong_choice(const Value& value, const Schema& schema, const Frame& at) {
     std::vector<std::string_view> allowed;
     for (const std::string& choice : schema.choices)
@@ -237,7 +250,7 @@ class Checker {
     std::string fix;
     for (const std::string_view choice : allowed)
       fix += fmt::format("{}{}: \"{}\"", fix.empty() ? "write " : " or ", key, choice);
-    wrong_type(value, at, api::alternatives(allowed), allowed.size() > 4 ? "" : fix);
+    wrong_type(value, at, doc::alternatives(allowed), allowed.size() > 4 ? "" : fix);
   }
 
   static bool is_quoted(const Value& value, std::string_view text) {
@@ -246,7 +259,7 @@ class Checker {
            written.substr(1, text.size()) == text && value.span.length == static_cast<int>(written.size());
   }
 
-  // A text in quotes where the bare word is wanted.
+  // A text in quotes where the word without quotes is expected.
   void wrong_quotes(const Value& value, const Frame& at, std::string_view expected, bool bare_is_right) {
     const std::string* text = value.as_string();
     if (text == nullptr || !bare_is_right) return wrong_type(value, at, expected);
@@ -276,15 +289,15 @@ class Checker {
       allowed = fmt::format("{} to {}", *schema.min, *schema.max);
     else
       allowed = schema.min ? fmt::format("at least {}", *schema.min) : fmt::format("at most {}", *schema.max);
-    out_.error(id(5), value.span, fmt::format("{} must be {}, found {}", at.path(), allowed, *number));
+    error(5, value.span, fmt::format("{} must be {}, found {}", at.path(), allowed, *number)).about_field(at.path());
   }
 
   void check_quantity(const Value& value, const Frame& at) {
     const std::string* text = value.as_string();
     if (value.as_int() || value.as_double_exact() || (text && is_quantity(*text))) return;
-    out_.error(
-        id(5), value.span,
-        fmt::format("{} must be a quantity such as 8, \"500m\" or \"64Gi\", found {}", at.path(), described(value)));
+    error(5, value.span,
+          fmt::format("{} must be a quantity such as 8, \"500m\" or \"64Gi\", found {}", at.path(), described(value)))
+        .about_field(at.path());
   }
 
   // ── many values ──
@@ -292,8 +305,8 @@ class Checker {
   void check_map(const Value& value, const Schema& schema, const Frame& at) {
     const Value::Object* members = value.as_object();
     if (members == nullptr) return wrong_type(value, at, "an object (keys with values)");
-    // Labels beside an object or a list, or beside a field of the object around: lines slipped in, and which
-    // of them are labels that need quotes nobody knows.
+    // Labels next to an object or a list, or next to a field of the enclosing object: these lines slipped in, and
+    // nobody can tell which of them are labels that need quotes.
     const bool slipped = std::ranges::any_of(*members, [&](const Value::Member& member) {
       return schema.items->type == FieldType::kText &&
              (member.value.is_object() || member.value.is_array() || member.value.is_null() ||
@@ -303,7 +316,7 @@ class Checker {
     for (const Value::Member& member : *members) check_member(member, *schema.items, at);
     no_quotes_ = outer;
   }
-  // The object around what stands in `at`.
+  // The object that contains `at`.
   static const Frame* around(const Frame& at) { return at.schema != nullptr ? &at : at.around; }
 
   void check_member(const Value::Member& member, const Schema& schema, const Frame& at) {
@@ -311,8 +324,8 @@ class Checker {
     check(member.value, schema, {.around = around(at), .up = &at, .step = Frame::Step::kKey, .key = member.key});
   }
 
-  // `priority: 50` among the labels of a nodeSelector: any key may stand there, but not with such a value, and the
-  // object around has a field of that name. It is a line that slipped in, not a label that needs quotes.
+  // `priority: 50` among the labels of a nodeSelector: any key is allowed there, but no such value, and the enclosing
+  // object has a field of that name. So it is a line that slipped in, not a label that needs quotes.
   static const Frame* field_around(const Value::Member& member, const Schema& schema, const Frame& at) {
     if (schema.type != FieldType::kText || member.value.is_string()) return nullptr;
     for (const Frame* frame = around(at); frame != nullptr; frame = frame->around) {
@@ -328,7 +341,10 @@ class Checker {
     if (frame == nullptr) return false;
     out_.error("RB-API-003", member.key_span,
                fmt::format("'{}' is a field of {}, not of {}", member.key, name_of(*frame), at.path()))
-        .with_fix(fmt::format("indent it as far as '{}' itself", child_below(*frame, at)));
+        .with_fix(fmt::format("indent it as far as '{}' itself", child_below(*frame, at)))
+        .of(doc::Layer::kObject)
+        .that_says(doc::Says::kMisplacedField)
+        .about_field(fmt::format("{}.{}", at.path(), member.key));
     return true;
   }
 
@@ -361,9 +377,10 @@ class Checker {
       in_quotes_ = outer;
     } else if (!(yaml && value.is_null())) {
       const std::string_view language = yaml ? "YAML" : "JSON";
-      out_.error(id(4), value.span,
-                 fmt::format("{} must be a text that holds {}, found {}", at.path(), language, kind_name(value.kind())))
-          .with_fix(fmt::format("write '{}: |' and the {} below it, indented", at.field(), language));
+      error(4, value.span,
+            fmt::format("{} must be a text that holds {}, found {}", at.path(), language, kind_name(value.kind())))
+          .with_fix(fmt::format("write '{}: |' and the {} below it, indented", at.field(), language))
+          .about_field(at.path());
     }
     family_ = family;
   }
@@ -418,15 +435,21 @@ class Checker {
     if (type == nullptr) return check(*by, *schema.fields.at(schema.by), below(frame, schema.by));
     if (std::ranges::find(schema.others, *type) != schema.others.end()) return;
     if (type->find('/') != std::string::npos) {
-      out_.error(id(5), by->span, fmt::format("{}: the type of a {} has no '/'", name_of(frame), schema.what));
+      error(5, by->span, fmt::format("{}: the type of a {} has no '/'", name_of(frame), schema.what))
+          .about_field(below(frame, schema.by).path());
       return;
     }
     std::vector<std::string_view> known(schema.others.begin(), schema.others.end());
     for (const auto& [name, variant] : schema.variants) known.push_back(name);
     const std::string meant = doc::nearest(*type, known);
-    auto& told = out_.warning(id(1), by->span,
-                              fmt::format("{} \"{}\" is not known; its fields are not checked", schema.what, *type));
-    told.with_fix(meant.empty() ? "" : fmt::format("did you mean \"{}\"?", meant));
+    auto& told =
+        warning(1, by->span, fmt::format("{} \"{}\" is not known; its fields are not checked", schema.what, *type))
+            .about_field(below(frame, schema.by).path());
+    // Plugins of others are nobody's mistake; a name that is near to a known one is.
+    if (meant.empty())
+      told.for_one_machine();
+    else
+      told.with_fix(fmt::format("did you mean \"{}\"?", meant));
   }
 
   static Frame below(const Frame& frame, std::string_view key) {
@@ -460,17 +483,19 @@ class Checker {
       if (there != nullptr && !there->is_null()) continue;
       const std::string name = below(frame, key).path();
       if (there != nullptr)
-        out_.error(id(6), there->span, fmt::format("{} is empty", name))
-            .with_fix(fmt::format("indent what belongs to it below '{}:'", key));
+        error(6, there->span, fmt::format("{} is empty", name))
+            .with_fix(fmt::format("indent what belongs to it below '{}:'", key))
+            .that_says(doc::Says::kEmptyField)
+            .about_field(name);
       else if (const Value::Member* misspelt = nearly(value, key, schema))
         misspelt_required(*misspelt, key, name, told);
       else
-        out_.error(id(6), value.span, fmt::format("{} is missing", name));
+        error(6, value.span, fmt::format("{} is missing", name)).about_field(name);
     }
   }
 
-  // One of each group must be there. What was written in its place is told with it: a field with nearly such
-  // a name, or the one that another type needs.
+  // One field of each group is required. The finding also names what was written instead: a field with a similar name,
+  // or the one that another type needs.
   void check_groups(const Value& value, const Schema& schema, const Frame& frame, const Schema* variants,
                     std::vector<const Value::Member*>& told) {
     for (const std::vector<std::string>& group : schema.one_of) {
@@ -480,7 +505,7 @@ class Checker {
       };
       if (std::ranges::any_of(group, there)) continue;
       const std::vector<std::string_view> names(group.begin(), group.end());
-      const std::string needs = fmt::format("{} needs {}", name_of(frame), api::alternatives(names));
+      const std::string needs = fmt::format("{} needs {}", name_of(frame), doc::alternatives(names));
       const Value::Member* instead = nullptr;
       std::string meant;
       for (const Value::Member& member : *value.as_object()) {
@@ -489,12 +514,12 @@ class Checker {
         if (!meant.empty() || is_needed_elsewhere(member.key, variants)) instead = &member;
       }
       if (instead == nullptr) {
-        out_.error(id(6), value.span, needs);
+        error(6, value.span, needs);
         continue;
       }
       told.push_back(instead);
-      auto& finding =
-          out_.error(id(6), instead->key_span, fmt::format("{}; '{}' is not a field here", needs, instead->key));
+      auto& finding = error(6, instead->key_span, fmt::format("{}; '{}' is not a field here", needs, instead->key))
+                          .that_says(doc::Says::kMisspeltField);
       if (meant.empty()) continue;
       finding.with_fix(fmt::format("did you mean '{}'?", meant));
       rename(finding, *instead, meant);
@@ -519,13 +544,12 @@ class Checker {
   void misspelt_required(const Value::Member& member, const std::string& key, const std::string& name,
                          std::vector<const Value::Member*>& told) {
     told.push_back(&member);
-    auto& finding =
-        out_.error(id(6), member.key_span, fmt::format("{} is missing; '{}' is not a field", name, member.key));
-    finding.with_fix(fmt::format("did you mean '{}'?", key));
+    auto& finding = error(6, member.key_span, fmt::format("{} is missing; '{}' is not a field", name, member.key));
+    finding.with_fix(fmt::format("did you mean '{}'?", key)).that_says(doc::Says::kMisspeltField).about_field(name);
     rename(finding, member, key);
   }
 
-  // Only the key's own bytes, so that its quotes stay as they are.
+  // Replaces only the key's own bytes, so that its quotes stay.
   static void rename(doc::Diagnostic& finding, const Value::Member& member, const std::string& key) {
     doc::Span span = member.key_span;
     if (!span.known() || span.length <= 0) return;
@@ -543,12 +567,14 @@ class Checker {
     for (const auto& [name, field] : frame.schema->fields) known.push_back(name);
     const std::string meant = doc::nearest(member.key, known);
     if (const auto home = home_of(member.key, frame, variants, meant.empty())) {
-      out_.warning(id(3), member.key_span, fmt::format("'{}' {}; it has no effect here", member.key, home->sentence))
-          .with_fix(home->fix);
+      warning(3, member.key_span, fmt::format("'{}' {}; it has no effect here", member.key, home->sentence))
+          .with_fix(home->fix)
+          .about_field(below(frame, member.key).path());
       return;
     }
-    auto& told = out_.warning(id(2), member.key_span,
-                              fmt::format("'{}' is not a field of {}; it has no effect", member.key, name_of(frame)));
+    auto& told = warning(2, member.key_span,
+                         fmt::format("'{}' is not a field of {}; it has no effect", member.key, name_of(frame)))
+                     .about_field(below(frame, member.key).path());
     if (meant.empty()) return;
     told.with_fix(fmt::format("did you mean '{}'?", meant));
     std::erase(known, std::string_view(meant));
@@ -557,8 +583,8 @@ class Checker {
       rename(told, member, meant);
   }
 
-  // Where a field belongs: in an object around this one; and, where nothing here has nearly that name, in one
-  // below it, beside it, two levels below, or in another kind.
+  // Where a field belongs: in an enclosing object; or, if no field here has a similar name, in one below, beside, two
+  // levels below, or in another kind.
   std::optional<Home> home_of(std::string_view key, const Frame& frame, const Schema* variants, bool look_far) const {
     for (const Frame* around = frame.around; around != nullptr; around = around->around)
       if (around->schema != nullptr && around->schema->fields.contains(key))
@@ -593,14 +619,14 @@ class Checker {
     if (last.ends_with("[]")) last.remove_suffix(2);
     return std::string(last);
   }
-  // The key in `around` below which `frame` stands.
+  // The key of `around` that leads to `frame`.
   static std::string child_below(const Frame& around, const Frame& frame) {
     const Frame* child = &frame;
     while (child->around != nullptr && child->around != &around) child = child->around;
     return std::string(child->field());
   }
 
-  // A field of the same object, were its type another one.
+  // Whether the field would be right if the object had another type.
   static std::optional<Home> of_another_type(std::string_view key, const Frame& frame, const Schema* variants) {
     if (variants == nullptr) return std::nullopt;
     for (const auto& [type, variant] : variants->variants)
@@ -616,7 +642,7 @@ class Checker {
         return Home{fmt::format("is a field of {}, not of {}", other.name, here), ""};
     return std::nullopt;
   }
-  // A label where the object has a map for labels ("matchLabels"): selectors of pods and of nodes differ in that.
+  // A label in an object that has a map for labels ("matchLabels"): selectors of pods have one, those of nodes do not.
   static std::optional<Home> label_of(std::string_view key, const Frame& frame) {
     if (key.find('/') == std::string_view::npos) return std::nullopt;
     for (const auto& [name, field] : frame.schema->fields)
@@ -634,10 +660,10 @@ class Checker {
 
   doc::Diagnostics& out_;
   size_t limit_;
-  std::string family_ = "RB-API";
+  std::string family_ = kOfObjects;
   bool no_quotes_ = false;            // where lines slipped in from elsewhere
   bool in_quotes_ = false;            // in a text between double quotes, where another quote would end it
-  const Schema* variants_ = nullptr;  // the group of the object that is looked at next
+  const Schema* variants_ = nullptr;  // the group of the next object to check
   std::vector<const Value::Member*> none_;
 };
 
@@ -648,7 +674,7 @@ void check_schema(const Value& value, const Schema& schema, const std::string& p
   Checker checker(out);
   checker.check(value, schema, {.key = path, .name = path});
   if (!checker.is_full()) return;
-  // What is wrong all over is not repaired a thousand times, round by round.
+  // Repairing so many mistakes round by round would take too long.
   for (size_t i = before; i < out.all().size(); ++i) out.mutable_all()[i].edits.clear();
   out.note("RB-API-013", value.span,
            fmt::format("{} mistakes are told of this object; there may be more", kMaxFindings));

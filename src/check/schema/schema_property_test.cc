@@ -29,8 +29,8 @@ bool is_needed(const Schema& schema, const std::string& key) {
 constexpr int kWhole = 100;
 constexpr int kNear = 3;
 
-// A value that `schema` allows: of an object all fields (but the one without which the others are needed), of
-// a list or a map one item. More than `depth` objects below only what has to be there.
+// A value that `schema` allows: for an object all fields (except one that makes others optional), for a list or a map
+// one item. Beyond a depth of `depth` objects only required fields.
 Value full(const Schema& schema, int depth = kWhole, const std::string& variant = "") {
   switch (schema.type) {
     case FieldType::kAny:
@@ -82,7 +82,7 @@ Value full(const Schema& schema, int depth = kWhole, const std::string& variant 
   return object;
 }
 
-// Numbers every key and value of a made document, so that a finding's place can be recognised.
+// Gives each key and value of a generated document a number, to recognize the place of a finding.
 class Numbered {
  public:
   explicit Numbered(Value made) : value(std::move(made)) { number(value); }
@@ -146,7 +146,7 @@ const std::set<const Schema*>& all_objects() {
   return kObjects;
 }
 
-// Objects whose own fields are known: those with variants are looked at variant by variant.
+// Objects with a fixed set of fields; for objects with variants each variant is tested.
 bool has_fields(const Schema& schema) {
   return !schema.fields.empty() && schema.by.empty() && schema.then == nullptr;
 }
@@ -205,14 +205,14 @@ TEST(SchemaProperty, AMissingFieldIsOneFindingAtItsObject) {
       if (!has_fields(*schema)) continue;
       Numbered made(full(*schema, kNear));
       std::erase_if(*made.value.as_object(), [&](const Value::Member& member) { return member.key == name; });
-      // Where the rest nearly has that name, a person meant that one: see the test above.
+      // If the rest is similar to that name, it is treated as a misspelling: see the test above.
       expect_one(found(made.value, *schema), {"006"}, made.value.span.line, name);
       ++tried;
     }
   EXPECT_GT(tried, 100);
 }
 
-// A value of another type than `schema` wants; nothing where all are right.
+// A value of a type that `schema` does not allow; nullopt when it allows all.
 std::optional<Value> of_another_type(const Schema& schema) {
   switch (schema.type) {
     case FieldType::kAny:
@@ -275,7 +275,7 @@ TEST(SchemaProperty, AValueThatIsNotAllowedIsOneFindingAtTheValue) {
   EXPECT_GT(tried, 50);
 }
 
-// The object below field `name` of `object`, through lists and maps.
+// The object below field `name` of `object`, inside lists and maps.
 Value* object_below(Value& object, const std::string& name) {
   Value* value = find(object, name);
   while (value != nullptr && (value->is_array() || find(*value, "any.key/here") != nullptr)) {
@@ -315,7 +315,7 @@ TEST(SchemaProperty, AFieldOneLevelUpOrDownIsOneFindingThatSaysWhereItBelongs) {
         Value::Member moved = take_member(*object_below(made.value, name), key);
         const int line = moved.key_span.line;
         made.value.as_object()->push_back(std::move(moved));
-        // With a near name at hand the misspelling is the likelier cause, and the message says that.
+        // With a similar name nearby, a misspelling is more likely, and the message says so.
         expect_one(found(made.value, *schema), {"002", "003"}, line, name + "." + key + " one level up");
         ++up;
       }

@@ -15,14 +15,14 @@ namespace railbed::os {
 
 class FakeDisk : public Disk {
  public:
-  // The process dies before change number `changes` + 1; `die` ends the rest of it.
+  // The process dies before change number `changes` + 1; `die` ends whatever else belongs to it.
   void kill_after(int changes, std::function<void()> die);
   void kill() { killed_ = true; }
   void restart();
   bool killed() const { return killed_; }
   int changes() const { return changes_; }
   int lists() const { return lists_; }
-  // Somebody else holds this lock.
+  // Another process holds this lock, or releases it.
   void hold_lock(const std::string& path, bool held) { held_[path] = held; }
 
   std::map<std::string, std::string> files() const;               // with contents, by path

@@ -33,7 +33,7 @@ class FakeFiles : public FileTree {
 
  private:
   const MemoryFiles& now() const {
-    auto lock = state_->look();  // what is due happens first
+    auto lock = state_->look();  // lets everything that is due happen first
     return state_->files;
   }
   std::shared_ptr<FakeState> state_;
@@ -140,6 +140,8 @@ class FakeProcesses : public ProcessPort {
     }));
     return program(request);
   }
+  void end_all() override {}
+  std::string identity() const override { return "1-1"; }
   std::vector<std::string> missing_capabilities(const std::vector<std::string>& wanted) const override {
     auto lock = state_->look();
     std::vector<std::string> missing;

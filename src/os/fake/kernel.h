@@ -38,38 +38,38 @@ class FakeKernel : public Kernel {
   void fail_call(int nth, int sys_errno);  // the nth from now, from 1
   // Calls whose journal line contains `part`; `times` < 0 for always.
   void fail_when(std::string part, int sys_errno, int times = 1);
-  // kill -9: after `calls` more calls nothing takes effect any more, and changes and waits say Canceled.
-  // kUnanswered: the last of these calls takes effect, but its caller does not learn of it.
+  // kill -9: after `calls` more calls nothing takes effect any more, and changes and waits fail with Canceled. With
+  // kUnanswered the last of these calls takes effect, but its caller does not learn of it.
   enum class Kill { kBetween, kUnanswered };
   void kill_after(int calls, Kill kill = Kill::kBetween);
   bool killed() const;
-  void restart();  // as a new process: everything works again; what the machine is stays
+  void restart();  // as a new process: everything works again on the same machine
   // Runs `action` once, before the first call whose journal line contains `part`.
   void before(std::string part, std::function<void()> action);
 
-  // --- What takes time, on this clock; negative: it never happens.
+  // --- What takes time, on this clock; negative means for ever.
   void delay_vfs(std::chrono::milliseconds delay);      // from sriov_numvfs to the VFs
   void delay_drivers(std::chrono::milliseconds delay);  // from a probe to the bound driver
   void delay_netdevs(std::chrono::milliseconds delay);  // from a bound driver to its interface
   void delay_carrier(std::chrono::milliseconds delay);  // from "up" to the carrier
-  // From the last hold on a namespace to its end.
+  // From the release of the last hold on a namespace to its end.
   void delay_netns_end(std::chrono::milliseconds delay);
 
-  // --- What others do to the machine; no calls.
+  // --- What others do to the machine; these are not counted as calls.
   void set_carrier(const std::string& name, bool carrier);
   void vanish_netns(const std::string& name);  // with everything that holds it
-  void remove_link(const std::string& name);   // of the initial namespace, as by hot-unplug
+  void remove_link(const std::string& name);   // in the initial namespace, as by hot-unplug
   void put_file(const std::string& path, const std::string& content);
-  // What running the executable at `path` does; one call, whatever it does.
+  // The effect of running the executable at `path`; counts as one call, whatever it does.
   using Program = std::function<Result<RunResult>(const RunRequest&)>;
   void put_program(const std::string& path, Program program);
 
-  // --- What was done, and what the machine is.
-  // One line per call, as "write /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs 4" or "link eth2 to
-  // /run/netns/a as net1"; " -> EBUSY" behind those that failed.
+  // --- The calls so far, and the state of the machine.
+  // One line per call: "write /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs 4", "link eth2 to /run/netns/a as net1";
+  // those that failed end with " -> EBUSY".
   std::vector<std::string> journal() const;
   void clear_journal();
-  // Everything that can be changed, as text, in a fixed order without indexes: equal texts are equal machines.
+  // Everything that can change, as text in a fixed order without indexes: equal texts mean equal machines.
   std::string snapshot() const;
 
   FileTree& files() override;

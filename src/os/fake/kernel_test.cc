@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fake kernel keeps the rules that its header names. LinkPort and NetnsPort run the same tests as the
-// real ones, in tests/netns.
+// The fake kernel follows the rules in its header. LinkPort and NetnsPort run the same tests as the real ones, in
+// tests/netns.
 #include "os/fake/kernel.h"
 
 #include <cerrno>
@@ -119,7 +119,7 @@ TEST_F(FakeKernelTest, VfioNeedsItsModuleAndAnIommu) {
     EXPECT_FALSE(files.exists(vf_file("driver")));
     EXPECT_FALSE(files.exists("/sys/bus/pci/drivers/vfio-pci"));
     ASSERT_TRUE(kernel.processes().load_module("vfio-pci").has_value());
-    ASSERT_TRUE(files.write("/sys/bus/pci/drivers_probe", "0000:01:10.0").has_value());  // says yes either way
+    ASSERT_TRUE(files.write("/sys/bus/pci/drivers_probe", "0000:01:10.0").has_value());  // succeeds in either case
     EXPECT_EQ(files.exists(vf_file("driver")), iommu);
     EXPECT_FALSE(files.exists(vf_file("net")));
   }
@@ -268,13 +268,13 @@ TEST_F(FakeKernelTest, SoftRdmaIsSeenEverywhereAndStaysBehind) {
   EXPECT_EQ(rdma->create_soft("rxe", "rxe1", IfName{"eth0v0"}).error().message,
             "RDMA_NLDEV_CMD_NEWLINK rxe1 type rxe netdev eth0v0: EEXIST (File exists)");
   ASSERT_TRUE(host->change(host->find(IfName{"eth0v0"}, WithVfs::kNo)->index, {.netns = pod.get()}).has_value());
-  EXPECT_TRUE(rdma->list()->empty());  // it went with the move
+  EXPECT_TRUE(rdma->list()->empty());  // the move removed it
   EXPECT_FALSE(exists("/sys/class/infiniband/rxe0"));
 
   auto inside = kernel_.netns().rdma(*pod).value();
   ASSERT_TRUE(inside->create_soft("rxe", "rxe0", IfName{"eth0v0"}).has_value());
   EXPECT_EQ(inside->list()->at(0).ports[0].netdev_name, "eth0v0");
-  EXPECT_EQ(rdma->list()->at(0).ports[0].netdev_name, "");  // shared mode: seen, but not its interface
+  EXPECT_EQ(rdma->list()->at(0).ports[0].netdev_name, "");  // shared mode: the device is visible, its interface is not
   EXPECT_EQ(inside->move("rxe0", *pod).error().sys_errno, EOPNOTSUPP);
   EXPECT_EQ(rdma->remove_soft("none").error().code, Code::kNotFound);
   EXPECT_TRUE(rdma->remove_soft("rxe0").has_value());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LinkPort of the fake kernel. Messages are those of real_links.cc.
+// The LinkPort of the fake kernel. Its messages are those of real_links.cc.
 #include <algorithm>
 #include <cerrno>
 
@@ -20,7 +20,7 @@ Error with_reason(int sys_errno, const std::string& what, std::string_view reaso
   return error;
 }
 
-// The name under which FakePf::refused knows a setting.
+// The name of a setting in FakePf::refused.
 std::string setting_name(const std::string& words) {
   std::string first = words.substr(0, words.find(' '));
   return first == "min_tx_rate" ? "rate" : first;
@@ -218,7 +218,7 @@ class FakeLinks : public LinkPort {
     std::erase_if(all, [](const Route& route) { return route.table.value_or(kMainTable) != kMainTable; });
     return all;
   }
-  // With the routes that the kernel makes itself for the addresses of interfaces that are up.
+  // Includes the routes that the kernel adds for the addresses of interfaces that are up.
   Result<std::vector<Route>> all_routes() override {
     auto lock = state_->look();
     std::vector<Route> all;
@@ -228,7 +228,7 @@ class FakeLinks : public LinkPort {
       for (const IpPrefix& prefix : one.addresses)
         if (one.link.up && prefix.length < prefix.address.bits() &&
             std::ranges::count(one.unrouted, network_of(prefix)) == 0) {
-          Route route{.destination = network_of(prefix), .family = prefix.address.family, .link = one.link.index};
+          Route route{.destination = network_of(prefix), .link = one.link.index};
           route.scope = kScopeLink;
           if (prefix.address.family == IpFamily::kV4) route.source = prefix.address;
           if (vrf != nullptr && vrf->link.vrf_table != 0) route.table = vrf->link.vrf_table;
@@ -255,14 +255,14 @@ class FakeLinks : public LinkPort {
               return same_key(r, route) && r.gateway == route.gateway && one.link.index == route.link;
             }))
           return fail(system_error(EEXIST, what));
-      // The kernel's own is the same as one that was added, where nobody took it away.
+      // The kernel's own route counts as existing, unless somebody has removed it.
       if (is_own(*netdev, route)) {
-        if (std::erase(netdev->unrouted, network_of(*route.destination)) == 0) return fail(system_error(EEXIST, what));
+        if (std::erase(netdev->unrouted, network_of(route.destination)) == 0) return fail(system_error(EEXIST, what));
         return {};
       }
       Route added = route;
       if (added.table == kMainTable) added.table.reset();
-      if (added.destination) added.destination = network_of(*added.destination);
+      added.destination = network_of(added.destination);
       if (!added.scope) added.scope = route.gateway ? kScopeUniverse : kScopeLink;
       netdev->routes.push_back(added);
       return {};
@@ -278,8 +278,8 @@ class FakeLinks : public LinkPort {
           return same_key(r, route) && (!route.gateway || r.gateway == route.gateway);
         });
         if (found == one.routes.end() && is_own(one, route) &&
-            std::ranges::count(one.unrouted, network_of(*route.destination)) == 0) {
-          one.unrouted.push_back(network_of(*route.destination));
+            std::ranges::count(one.unrouted, network_of(route.destination)) == 0) {
+          one.unrouted.push_back(network_of(route.destination));
           return {};
         }
         if (found == one.routes.end()) continue;
@@ -313,7 +313,7 @@ class FakeLinks : public LinkPort {
   uint64_t cookie() override { return static_cast<uint64_t>(ns_) + 1; }
 
  private:
-  // As vrf's cycle_netdev(): a port that is up goes down and up, without its routes and, unless they are
+  // As in vrf's cycle_netdev(): a port that is up goes down and up again and loses its routes and, unless they are
   // kept, its IPv6 addresses.
   Result<void> set_master(FakeNetdev& port, IfIndex master, const std::string& what) {
     FakeNetdev* to = master ? state_->netdev_by_index(ns_, master) : nullptr;
@@ -332,10 +332,10 @@ class FakeLinks : public LinkPort {
   }
   // Whether the kernel made this route for an address of the interface.
   static bool is_own(const FakeNetdev& netdev, const Route& route) {
-    return netdev.link.up && !route.gateway && route.destination && netdev.master == 0 &&
+    return netdev.link.up && !route.gateway && !route.is_default() && netdev.master == 0 &&
            route.table.value_or(kMainTable) == kMainTable &&
            std::ranges::any_of(netdev.addresses, [&](const IpPrefix& prefix) {
-             return prefix.length < prefix.address.bits() && network_of(prefix) == network_of(*route.destination);
+             return prefix.length < prefix.address.bits() && network_of(prefix) == network_of(route.destination);
            });
   }
   std::string name_of(IfIndex index) {
@@ -343,7 +343,7 @@ class FakeLinks : public LinkPort {
     FakeNetdev* found = state_->netdev_by_index(ns_, index);
     return found == nullptr ? fmt::format("interface {}", index) : found->link.name.value;
   }
-  // For the journal: where, when it is not the initial namespace.
+  // For the journal: names the namespace unless it is the initial one.
   std::string here() {
     auto lock = state_->look();
     return ns_ == kInitialNs ? "" : fmt::format(" (inside {})", state_->namespaces[ns_].name);
@@ -373,14 +373,11 @@ class FakeLinks : public LinkPort {
     if (gateway.family == IpFamily::kV6 && gateway.to_gid().is_link_local()) return true;
     return std::ranges::any_of(netdev.addresses, [&](const IpPrefix& p) { return p.contains(gateway); }) ||
            std::ranges::any_of(netdev.routes, [&](const Route& r) {
-             return !r.gateway && r.destination && r.destination->contains(gateway);
+             return !r.gateway && !r.is_default() && r.destination.contains(gateway);
            });
   }
   static bool same_key(const Route& a, const Route& b) {
-    auto network = [](const Route& r) {
-      return r.destination ? std::optional(network_of(*r.destination)) : std::nullopt;
-    };
-    return a.family == b.family && network(a) == network(b) && a.metric.value_or(0) == b.metric.value_or(0) &&
+    return network_of(a.destination) == network_of(b.destination) && a.metric.value_or(0) == b.metric.value_or(0) &&
            a.table.value_or(254) == b.table.value_or(254);
   }
 

@@ -13,7 +13,7 @@ namespace railbed::os {
 
 struct FakePf {
   PciAddress address;
-  std::string name;  // of its interface; empty: none
+  std::string name;  // of its interface; empty: it has none
   std::string driver = "igb";
   std::string vf_driver = "igbvf";
   std::string vendor = "8086";
@@ -26,7 +26,7 @@ struct FakePf {
   int num_vfs = 0;  // made at the start, bound when autoprobe is on
   bool autoprobe = true;
   int numa_node = -1;
-  MacAddress mac;  // zero: made from the address
+  MacAddress mac;  // zero: derived from the address
   int mtu = 1500;
   int max_mtu = 9216;
   bool up = false;
@@ -39,7 +39,7 @@ struct FakePf {
   // "node_guid", "port_guid".
   std::set<std::string> refused = {"state", "node_guid", "port_guid"};
 
-  // What the lab has (above), and a ConnectX-7.
+  // The lab's card (see above) and a ConnectX-7.
   static FakePf igb(PciAddress address, std::string name);
   static FakePf mlx5(PciAddress address, std::string name, bool infiniband = false);
 };
@@ -52,10 +52,10 @@ struct FakeMachine {
   bool iommu = true;                     // a group per function
   bool rdma = true;                      // the kernel has RDMA netlink and rxe
   RdmaNetnsMode rdma_mode = RdmaNetnsMode::kShared;
-  std::set<std::string> loadable = {"vfio-pci", "rdma_rxe"};  // modules that modprobe finds
+  std::set<std::string> loadable = {"vfio-pci", "rdma_rxe"};  // modules that modprobe can load
   std::set<std::string> missing_capabilities;
 
-  // Two igb PFs, "eth0" at 0000:01:00.0 and "eth1" at 0000:02:00.0, up: the lab's guest.
+  // The lab's guest: two igb PFs, "eth0" at 0000:01:00.0 and "eth1" at 0000:02:00.0, both up.
   static FakeMachine lab();
 };
 

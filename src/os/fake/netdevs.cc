@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interfaces of the fake kernel: where they are, what rides on them, and their files.
+// Interfaces of the fake kernel: their namespaces, the interfaces on top of them, and their files.
 #include <algorithm>
 
 #include "os/fake/state.h"
@@ -63,7 +63,7 @@ FakeNetdev* FakeState::netdev_of(PciAddress address) {
   return nullptr;
 }
 
-// Interfaces that moved in brought theirs along.
+// Skips indexes of interfaces that moved in and kept theirs.
 IfIndex FakeState::free_index(NsId ns) {
   IfIndex index;
   do index = IfIndex{namespaces[ns].next_index++};
@@ -83,8 +83,8 @@ FakeNetdev& FakeState::add_netdev(FakeNetdev added) {
   return netdev;
 }
 
-// The interface that a network driver makes for its function. VFs are named after their PF, so that the name
-// does not depend on which PF was quicker.
+// The interface that a network driver makes for its function. VFs are named after their PF, so that names do not depend
+// on which PF was faster.
 void FakeState::add_pci_netdev(PciAddress address) {
   FakeDevice& owner = *device(address);
   const FakePfState& pf = pf_of(owner);
@@ -122,7 +122,7 @@ void FakeState::add_pci_netdev(PciAddress address) {
   add_rdma({.name = fmt::format("mlx5_{}", number), .pci = address, .netdev = id, .guid = guid});
 }
 
-// Settings below conf/<name> and neigh/<name> end with the interface's stay.
+// Settings below conf/<name> and neigh/<name> vanish when the interface leaves the namespace.
 void FakeState::forget_sysctls(const FakeNetdev& leaving) {
   std::string directory = fmt::format("/{}/", leaving.link.name);
   std::erase_if(namespaces[leaving.ns].sysctls,
@@ -148,8 +148,8 @@ void FakeState::remove_netdev(NetdevId id) {
   for (NetdevId rider : riders) remove_netdev(rider);
 }
 
-// As __dev_change_net_namespace(): down, without addresses, and soft RDMA devices do not come along. A rename
-// at home is the same without these.
+// As in __dev_change_net_namespace(): the interface arrives down and without addresses, and soft RDMA devices on it are
+// removed. A rename within the namespace does none of that.
 void FakeState::move_netdev(FakeNetdev& moved, NsId to, const std::string& name) {
   hide_netdev(moved);
   NsId from = moved.ns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Namespaces of the fake kernel. A Netns holds the reading end of a pipe: when it is closed, the writing end,
-// kept here, tells so, as the kernel would notice.
+// Namespaces of the fake kernel. A Netns holds the reading end of a pipe; the writing end, kept here, shows when it is
+// closed, as the kernel would notice.
 #include <algorithm>
 #include <cerrno>
 
@@ -45,7 +45,8 @@ void FakeState::reap_namespaces() {
   }
 }
 
-// As default_device_exit_net(): what is no virtual interface goes home; "dev<index>" when its name is taken.
+// As in default_device_exit_net(): physical interfaces return to the initial namespace, as "dev<index>" when their name
+// is taken.
 void FakeState::end_ns(FakeNs& ns) {
   if (ns.gone) return;
   ns.gone = true;
@@ -57,7 +58,7 @@ void FakeState::end_ns(FakeNs& ns) {
     if (one.ns == ns.id) inside.push_back(id);
   for (NetdevId id : inside) {
     FakeNetdev* one = netdev(id);
-    if (one == nullptr) continue;  // went with another one
+    if (one == nullptr) continue;  // was removed with another one
     if (!one->link.kind.empty() || one->link.name.value == "lo") {
       remove_netdev(id);
       continue;
@@ -162,7 +163,7 @@ class FakeNetnsPort : public NetnsPort {
     if (key.starts_with("net/") && key.find("..") == std::string::npos) return {};
     return fail(Code::kInvalid, "sysctl {}: only keys below net/ belong to a network namespace", key);
   }
-  // What nobody has set is "0", which is not remembered.
+  // A sysctl that nobody has set reads "0"; it is not stored.
   Result<std::string> value_of(NsId ns, const std::string& key, const std::string& what) {
     if (!is_there(ns, key)) return fail(system_error(ENOENT, what));
     const auto& all = state_->namespaces[ns].sysctls;
@@ -191,7 +192,7 @@ class FakeNetnsPort : public NetnsPort {
       return fail(system_error(EINVAL, "setns " + netns.path()));
     return found->second;
   }
-  // Keys of an interface are there only while it is.
+  // The keys of an interface exist only while it does.
   bool is_there(NsId ns, const std::string& key) {
     for (std::string_view prefix : {"net/ipv4/conf/", "net/ipv6/conf/", "net/ipv4/neigh/", "net/ipv6/neigh/"}) {
       if (!key.starts_with(prefix)) continue;

@@ -16,10 +16,10 @@ class FakePackets : public PacketPort {
  public:
   explicit FakePackets(Clock& clock) : clock_(clock) {}
 
-  // What comes back for a packet that was sent.
+  // The packets that arrive in response to one that was sent.
   using Answer = std::function<std::vector<UdpPacket>(const UdpPacket& sent, MacAddress to)>;
   void on_send(Answer answer) { answer_ = std::move(answer); }
-  // No such namespace any more.
+  // Makes the namespace disappear.
   void remove_netns(const std::string& path) {
     std::lock_guard lock(mutex_);
     gone_.push_back(path);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PCI functions, drivers and their files: drivers/pci/iov.c and drivers/base/bus.c as far as they matter
-// here.
+// PCI functions, drivers and their files: the parts of drivers/pci/iov.c and drivers/base/bus.c that matter here.
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -22,7 +21,7 @@ std::string last_part(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// From a directory some levels below /sys to `path` below /sys.
+// The relative path to `path` below /sys, from a directory `levels` below /sys.
 std::string from_depth(int levels, const std::string& path) {
   std::string text;
   for (int i = 0; i < levels; ++i) text += "../";
@@ -113,14 +112,14 @@ void FakeState::remove_device(PciAddress address) {
   devices.erase(address);
 }
 
-// As really_probe() and pci_device_can_probe(): a VF of a PF with autoprobe off needs an override.
+// As in really_probe() and pci_device_can_probe(): a VF of a PF with autoprobe off needs an override.
 void FakeState::probe(FakeDevice& device) {
   if (!device.driver.empty() || device.claimed) return;
   if (device.vf && !pf_of(device).autoprobe && device.override_driver.empty()) return;
   std::string driver = device.override_driver.empty() ? device.default_driver : device.override_driver;
   if (!drivers.contains(driver)) return;
   bool takes_any = driver == "vfio-pci";
-  if (takes_any && !machine.iommu) return;                    // its probe fails, quietly
+  if (takes_any && !machine.iommu) return;                    // its probe fails, silently
   if (!takes_any && driver != device.default_driver) return;  // not its hardware
   device.claimed = true;
   later(device.vf ? driver_delay : std::chrono::milliseconds(0),

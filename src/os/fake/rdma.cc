@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RDMA devices of the fake kernel: hardware that comes with its driver, and rxe on any interface.
+// RDMA devices of the fake kernel: hardware devices that come with their driver, and rxe on any interface.
 #include <algorithm>
 #include <cerrno>
 
@@ -37,7 +37,7 @@ void FakeState::forget_rdma(const FakeRdma& gone) {
   announce("remove", "infiniband", link, {{"NAME", gone.name}});
 }
 
-// In another namespace its files are made anew, under the lowest number that is free.
+// On a move the device's files are recreated, under the lowest free number.
 void FakeState::renumber_verbs(FakeRdma& moved) {
   files.remove(verbs_folder(moved));
   files.remove(verbs_file(moved));
@@ -63,7 +63,7 @@ void FakeState::remove_rdma_of(PciAddress address) {
   });
 }
 
-// In shared mode a device is seen everywhere, its interface only from that interface's namespace.
+// In shared mode a device is visible everywhere, its interface only in that interface's namespace.
 RdmaLink FakeState::tell(const FakeRdma& told, NsId from) {
   RdmaLink link{.index = told.index, .name = told.name, .node_guid = told.guid, .system_image_guid = told.guid};
   FakeDevice* owner = told.pci ? device(*told.pci) : nullptr;
@@ -154,7 +154,7 @@ class FakeRdmaPort : public RdmaPort {
       if (on == nullptr) return fail(system_error(ENODEV, what));
       for (const FakeRdma& one : state_->rdma)
         if (one.name == name || (!one.pci && one.netdev == on->id)) return fail(system_error(EEXIST, what));
-      // Also in exclusive mode it lands in the initial namespace, whatever the caller's.
+      // Even in exclusive mode the device appears in the initial namespace, whatever the caller's.
       state_->add_rdma({.name = name, .netdev = on->id, .guid = guid_of(on->link.mac().value_or(MacAddress{}))});
       return {};
     });

@@ -175,7 +175,7 @@ std::string netdev_text(const FakeNetdev& netdev) {
   std::set<std::string> parts;  // sorted
   for (const IpPrefix& address : netdev.addresses) parts.insert(address.to_string());
   for (const Route& route : netdev.routes)
-    parts.insert(fmt::format("route {}{}{}", route.destination ? route.destination->to_string() : "default",
+    parts.insert(fmt::format("route {}{}{}", route.is_default() ? "default" : route.destination.to_string(),
                              route.gateway ? " via " + route.gateway->to_string() : "",
                              route.table ? fmt::format(" table {}", *route.table) : ""));
   for (const IpPrefix& network : netdev.unrouted) parts.insert(fmt::format("no route {}", network));

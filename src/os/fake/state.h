@@ -44,13 +44,13 @@ struct FakePfState {
   bool carrier = true;
   EswitchMode mode = EswitchMode::kLegacy;
   std::vector<VfInfo> vfs;  // settings by index
-  int generation = 0;       // of the VFs: what was delayed for earlier ones is void
+  int generation = 0;       // counts how often VFs were made: delayed actions for earlier ones are void
 };
 
 struct FakeNetdev {
   NetdevId id = 0;
   NsId ns = kInitialNs;
-  Link link;  // parent and master are filled in when it is told
+  Link link;  // parent and master are filled in when a caller asks for it
   std::optional<PciAddress> pci;
   bool carrier = true;
   int max_mtu = 65535;
@@ -58,21 +58,21 @@ struct FakeNetdev {
   NetdevId peer = 0;   // of a veth
   NetdevId master = 0;
   std::vector<IpPrefix> addresses;
-  std::vector<Route> routes;  // their link is this one
-  // Networks whose own route, which the kernel makes for an address, was taken away.
+  std::vector<Route> routes;  // routes through this interface
+  // Networks whose own route, which the kernel adds with an address, was removed.
   std::vector<IpPrefix> unrouted;
 };
 
-// Held by ports; a namespace lives while one exists.
+// The ports of a namespace hold one; the namespace lives while one exists.
 struct NsHold {};
 
 struct FakeNs {
   NsId id = 0;
-  std::string name;  // empty: it has none (any more)
+  std::string name;  // empty: it has none, or lost it
   int next_index = 2;
   bool ending = false;  // nothing holds it any more
   bool gone = false;
-  std::vector<int> watched_pipes;  // our ends of the pipes behind open Netns objects
+  std::vector<int> watched_pipes;  // writing ends of the pipes whose reading ends are in open Netns objects
   std::weak_ptr<NsHold> ports;
   std::map<std::string, std::string> sysctls;
   std::vector<Rule> rules;
@@ -92,18 +92,18 @@ class FakeState {
  public:
   explicit FakeState(const FakeMachine& machine);
   ~FakeState();
-  void build();  // what the constructor cannot, because handlers refer to it
+  void build();  // setup that the constructor cannot do, because handlers refer to the complete object
 
-  // One call that changes the machine. `line` goes to the journal; `what` begins the message of an injected
-  // errno. Hooks run before the lock is taken.
+  // One call that changes the machine. `line` goes to the journal; the message of an injected errno begins with `what`.
+  // Hooks run before the lock is taken.
   Result<void> change(const std::string& line, const std::string& what, const std::function<Result<void>()>& effect);
-  // Holds the machine still, after what is due has happened.
+  // Locks the machine, after everything that is due has happened.
   std::unique_lock<std::recursive_mutex> look();
-  // Waits on the fake clock until `ready` says so; Timeout at the deadline.
+  // Waits on the fake clock until `ready` returns true; Timeout at the deadline.
   Result<void> wait(Deadline deadline, const std::string& what, const std::function<bool()>& ready);
 
   // --- time and announcements
-  void later(std::chrono::milliseconds delay, std::function<void()> action);  // at once for 0, never below
+  void later(std::chrono::milliseconds delay, std::function<void()> action);  // at once for 0; never if negative
   void announce(const std::string& action, const std::string& subsystem, const std::string& path,
                 std::map<std::string, std::string> properties);
   void link_changed(const FakeNetdev& netdev);
@@ -128,7 +128,7 @@ class FakeState {
   FakeNetdev& add_netdev(FakeNetdev netdev);
   IfIndex free_index(NsId ns);
   void add_pci_netdev(PciAddress address);
-  void remove_netdev(NetdevId id);  // with what rides on it
+  void remove_netdev(NetdevId id);  // together with the interfaces on top of it
   void forget_sysctls(const FakeNetdev& leaving);
   void move_netdev(FakeNetdev& netdev, NsId to, const std::string& name);
   void set_up(FakeNetdev& netdev, bool up);
@@ -138,13 +138,13 @@ class FakeState {
   FakeNetdev* netdev_by_index(NsId ns, IfIndex index);
   FakeNetdev* netdev_of(PciAddress address);
   Link tell(const FakeNetdev& netdev, WithVfs vfs);
-  void show_netdev(const FakeNetdev& netdev);  // in sysfs, where it is in the initial namespace
+  void show_netdev(const FakeNetdev& netdev);  // adds its sysfs files, if it is in the initial namespace
   void hide_netdev(const FakeNetdev& netdev);
 
   // --- namespaces (fake_netns.cc)
   FakeNs& add_ns(const std::string& name);
   FakeNs* ns_by_name(const std::string& name);
-  void reap_namespaces();  // ends those that nothing holds
+  void reap_namespaces();  // ends namespaces that nothing holds
   void end_ns(FakeNs& ns);
 
   // --- RDMA (fake_rdma.cc)
@@ -177,7 +177,7 @@ class FakeState {
   // --- faults
   struct Fault {
     std::string part;
-    int call = 0;  // that one; 0: by part
+    int call = 0;  // the number of the call; 0: chosen by `part`
     int sys_errno = 0;
     int times = 1;
   };
@@ -188,7 +188,7 @@ class FakeState {
   std::vector<Fault> faults;
   std::vector<Hook> hooks;
   int calls = 0;
-  std::optional<int> kill_at;  // calls after which everything stops
+  std::optional<int> kill_at;  // the number of calls after which everything stops
   FakeKernel::Kill kill = FakeKernel::Kill::kBetween;
   bool killed = false;
   std::vector<std::string> journal;
@@ -204,13 +204,13 @@ class FakeState {
   int injected_errno(const std::string& line);
 
   std::recursive_mutex mutex_;
-  std::multimap<Deadline, std::function<void()>> pending_;  // equal times in the order in which they were made
+  std::multimap<Deadline, std::function<void()>> pending_;  // equal times keep the order of insertion
   NetdevId next_netdev_ = 1;
   NsId next_ns_ = 1;
   uint32_t next_rdma_ = 0;
 };
 
-Guid guid_of(const MacAddress& mac);  // the EUI-64
+Guid guid_of(const MacAddress& mac);  // EUI-64 of the MAC
 std::unique_ptr<LinkPort> fake_links(std::shared_ptr<FakeState> state, NsId ns);
 std::unique_ptr<NetnsPort> fake_netns(std::shared_ptr<FakeState> state);
 Result<std::unique_ptr<RdmaPort>> fake_rdma(std::shared_ptr<FakeState> state, NsId ns);

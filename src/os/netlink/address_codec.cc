@@ -41,8 +41,8 @@ NetlinkRequest address_request(uint16_t type, uint16_t flags, const LinkAddress&
   header.ifa_family = family_number(address.prefix.address.family);
   header.ifa_prefixlen = static_cast<uint8_t>(address.prefix.length);
   header.ifa_index = static_cast<uint32_t>(address.link.value);
-  // Whoever assigned the address knows that it is unique: it is usable at once, not after a second or two of
-  // duplicate address detection.
+  // IPAM guarantees that the address is unique, so it is usable at once instead of after a second or two of duplicate
+  // address detection.
   if (type == RTM_NEWADDR && address.prefix.address.family == IpFamily::kV6) header.ifa_flags = IFA_F_NODAD;
   request.put_header(header);
   request.put(IFA_LOCAL, address_bytes(address.prefix.address));
@@ -74,7 +74,7 @@ std::optional<LinkAddress> decode_address(const NetlinkMessage& message) {
   if (message.type != RTM_NEWADDR || !header) return std::nullopt;
   auto family = family_of(header->ifa_family);
   if (!family || header->ifa_prefixlen > (*family == IpFamily::kV4 ? 32 : 128)) return std::nullopt;
-  // With a peer, IFA_ADDRESS is the peer's and IFA_LOCAL ours; IPv6 leaves IFA_LOCAL out without one.
+  // With a peer, IFA_ADDRESS is the peer's address and IFA_LOCAL ours; for IPv6 without a peer there is no IFA_LOCAL.
   std::optional<IpAddress> local;
   std::optional<IpAddress> any;
   for (const Attribute& attribute : message.attributes_after(sizeof *header)) {
@@ -90,7 +90,7 @@ NetlinkRequest encode_list_routes(IpFamily family, Tables which) {
   NetlinkRequest request(RTM_GETROUTE, NLM_F_DUMP);
   rtmsg header{};
   header.rtm_family = family_number(family);
-  // A filter where the kernel checks strictly; older ones send all.
+  // Kernels with strict checking filter by table; older ones send all routes.
   header.rtm_table = which == Tables::kMain ? RT_TABLE_MAIN : RT_TABLE_UNSPEC;
   request.put_header(header);
   return request;
@@ -103,18 +103,17 @@ NetlinkRequest route_request(uint16_t type, uint16_t flags, const Route& route) 
   bool removal = type == RTM_DELROUTE;
   auto table = static_cast<uint32_t>(route.table.value_or(RT_TABLE_MAIN));
   rtmsg header{};
-  header.rtm_family = family_number(route.family);
-  header.rtm_dst_len = route.destination ? static_cast<uint8_t>(route.destination->length) : uint8_t{0};
+  header.rtm_family = family_number(route.family());
+  header.rtm_dst_len = static_cast<uint8_t>(route.destination.length);
   header.rtm_table = table < 256 ? static_cast<uint8_t>(table) : uint8_t{RT_TABLE_UNSPEC};
   header.rtm_protocol = removal ? RTPROT_UNSPEC : RTPROT_STATIC;
   int scope = route.gateway ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK;
-  if (removal && !route.scope) scope = RT_SCOPE_NOWHERE;  // any
+  if (removal && !route.scope) scope = RT_SCOPE_NOWHERE;  // matches any scope
   header.rtm_scope = static_cast<uint8_t>(route.scope.value_or(scope));
   header.rtm_type = RTN_UNICAST;
   request.put_header(header);
   request.put_u32(RTA_TABLE, table);
-  if (route.destination && route.destination->length > 0)
-    request.put(RTA_DST, address_bytes(route.destination->network()));
+  if (!route.is_default()) request.put(RTA_DST, address_bytes(route.destination.network()));
   if (route.gateway) request.put(RTA_GATEWAY, address_bytes(*route.gateway));
   if (route.source) request.put(RTA_PREFSRC, address_bytes(*route.source));
   if (route.link) request.put_u32(RTA_OIF, static_cast<uint32_t>(route.link.value));
@@ -131,8 +130,8 @@ NetlinkRequest route_request(uint16_t type, uint16_t flags, const Route& route) 
 }  // namespace
 
 NetlinkRequest encode_add_route(const Route& route) {
-  // Without NLM_F_EXCL: two networks of a pod may both have a default route (the later one counts, as with
-  // the reference plugins). The very same route is EEXIST all the same.
+  // Without NLM_F_EXCL: two networks of a pod may both have a default route (the later one counts, as with the
+  // reference plugins). An identical route still gives EEXIST.
   return route_request(RTM_NEWROUTE, NLM_F_CREATE, route);
 }
 
@@ -148,9 +147,9 @@ std::optional<IpAddress> read_via(Bytes payload) {
   return family ? read_address(*family, payload.subspan(2)) : std::nullopt;
 }
 
-// Gateway and interface: of the route itself, or of one of its next hops.
+// Reads gateway and interface, of the route itself or of one of its next hops.
 void read_hop(const Attribute& attribute, Route& route) {
-  if (attribute.type == RTA_GATEWAY) route.gateway = read_address(route.family, attribute.payload);
+  if (attribute.type == RTA_GATEWAY) route.gateway = read_address(route.family(), attribute.payload);
   if (attribute.type == RTA_VIA) route.gateway = read_via(attribute.payload);
   if (attribute.type == RTA_OIF) route.link = IfIndex{static_cast<int>(attribute.u32().value_or(0))};
 }
@@ -186,8 +185,7 @@ std::vector<Route> decode_all_routes(const NetlinkMessage& message) {
   auto family = family_of(header->rtm_family);
   if (!family || header->rtm_type != RTN_UNICAST || (header->rtm_flags & RTM_F_CLONED) != 0) return {};
   if (header->rtm_dst_len > (*family == IpFamily::kV4 ? 32 : 128)) return {};
-  Route route;
-  route.family = *family;
+  Route route{.destination = Route::everywhere(*family)};
   route.scope = header->rtm_scope;
   uint32_t table = header->rtm_table;
   Bytes next_hops;
@@ -205,7 +203,7 @@ std::vector<Route> decode_all_routes(const NetlinkMessage& message) {
   }
   if (table == RT_TABLE_LOCAL) return {};
   if (table != RT_TABLE_MAIN) route.table = static_cast<int>(table);
-  if (header->rtm_dst_len > 0 && !route.destination) return {};
+  if (route.destination.length != header->rtm_dst_len) return {};
   if (!next_hops.empty()) return read_next_hops(next_hops, route);
   return {route};
 }

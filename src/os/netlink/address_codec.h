@@ -22,15 +22,15 @@ enum class Tables : bool { kMain, kAll };
 NetlinkRequest encode_list_routes(IpFamily family, Tables which = Tables::kMain);
 NetlinkRequest encode_add_route(const Route& route);
 NetlinkRequest encode_remove_route(const Route& route);
-// The unicast routes of the main table in one message: one per next hop.
+// The unicast routes of the main table in one message, one per next hop.
 std::vector<Route> decode_routes(const NetlinkMessage& message);
-// Of every table but "local".
+// The same for every table but "local".
 std::vector<Route> decode_all_routes(const NetlinkMessage& message);
 
 NetlinkRequest encode_list_rules(IpFamily family);
 NetlinkRequest encode_add_rule(const Rule& rule);
 NetlinkRequest encode_remove_rule(const Rule& rule);
-// Nothing for rules without a source, and for those that do not name a table.
+// nullopt for rules without a source, and for those that name no table.
 std::optional<Rule> decode_rule(const NetlinkMessage& message);
 
 }  // namespace railbed::os

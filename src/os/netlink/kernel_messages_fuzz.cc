@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever a socket delivers: the first byte chooses the parser.
+// Any message that a socket can deliver; the first byte selects the parser.
 #include "os/netlink/address_codec.h"
 #include "os/netlink/devlink_codec.h"
 #include "os/netlink/link_codec.h"
@@ -10,7 +10,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace railbed::os;
   if (size < 2) return 0;
   uint8_t choice = data[0];
-  // A copy of exactly this size, so that a read past the end is seen; at offset 0, so that it is aligned.
+  // A copy of exactly this size, so that the sanitizer sees a read past its end; it begins at offset 0, so it is
+  // aligned.
   std::vector<uint8_t> bytes(data + 1, data + size);
   if (choice == 0) {
     NetlinkReply reply;

@@ -24,7 +24,7 @@ ifinfomsg link_header(IfIndex index = {}) {
   return header;
 }
 
-// Statistics of 126 VFs would outgrow the 64 KiB of one attribute.
+// Without this filter, the statistics of 126 VFs exceed the 64 KiB of one attribute.
 void put_filter(NetlinkRequest& request, WithVfs vfs) {
   uint32_t mask = RTEXT_FILTER_SKIP_STATS;
   if (vfs == WithVfs::kYes) mask |= RTEXT_FILTER_VF;
@@ -57,7 +57,7 @@ NetlinkRequest encode_list_links(WithVfs vfs) {
 NetlinkRequest encode_find_link(const IfName& name, WithVfs vfs) {
   NetlinkRequest request(RTM_GETLINK, 0);
   request.put_header(link_header());
-  request.put_text(IFLA_IFNAME, name.value);  // the kernel looks among alternative names too
+  request.put_text(IFLA_IFNAME, name.value);  // the kernel also finds alternative names
   put_filter(request, vfs);
   return request;
 }
@@ -91,7 +91,7 @@ namespace {
 void put_vlan(NetlinkRequest& request, uint32_t vf, const VfChange::Vlan& vlan) {
   auto id = static_cast<uint32_t>(vlan.id);
   auto qos = static_cast<uint32_t>(vlan.qos);
-  if (vlan.proto == VlanProto::k8021q) {  // this form works with every driver
+  if (vlan.proto == VlanProto::k8021q) {  // every driver supports this attribute
     request.put_value(IFLA_VF_VLAN, ifla_vf_vlan{.vf = vf, .vlan = id, .qos = qos});
     return;
   }
@@ -207,7 +207,7 @@ NetlinkRequest encode_remove_group(uint32_t group) {
 
 namespace {
 
-constexpr uint32_t kNotSet = UINT32_MAX;  // what drivers leave in settings they do not have
+constexpr uint32_t kNotSet = UINT32_MAX;  // the value of settings that a driver does not have
 
 std::optional<bool> setting(const Attribute& attribute) {
   auto value = attribute.as<ifla_vf_spoofchk>();  // trust has the same layout
@@ -222,7 +222,7 @@ void read_vlans(const Attribute& list, VfInfo& vf) {
     vf.vlan = static_cast<int>(vlan->vlan);
     vf.qos = static_cast<int>(vlan->qos);
     vf.proto = vlan->vlan_proto == htons(ETH_P_8021AD) ? VlanProto::k8021ad : VlanProto::k8021q;
-    return;  // the kernel knows one per VF
+    return;  // the kernel has one entry per VF
   }
 }
 
@@ -376,7 +376,7 @@ std::optional<Link> decode_link(const NetlinkMessage& message) {
   link.promiscuous = (header->ifi_flags & IFF_PROMISC) != 0;
   link.all_multicast = (header->ifi_flags & IFF_ALLMULTI) != 0;
   for (const Attribute& attribute : message.attributes_after(sizeof *header)) read_link_attribute(attribute, link);
-  // An InfiniBand VF has GUIDs; its six MAC bytes mean nothing.
+  // An InfiniBand VF has GUIDs; the six bytes of its MAC have no meaning.
   if (link.arp_type == ARPHRD_INFINIBAND)
     for (VfInfo& vf : link.vfs) vf.mac.reset();
   return link;

@@ -15,7 +15,7 @@
 namespace railbed::os {
 namespace {
 
-// The bytes as the kernel would send them back.
+// The request's bytes as a message from the kernel.
 NetlinkMessage as_message(const NetlinkRequest& request, uint16_t type) {
   return {type, {request.bytes().begin(), request.bytes().end()}};
 }
@@ -76,7 +76,7 @@ TEST(LinkCodec, ModesQueueAndMasterTravelInOneMessage) {
 TEST(LinkCodec, AVrfTellsItsTable) {
   auto message = as_message(encode_create_link({.kind = "vrf", .name = IfName{"blue"}, .table = 1005, .up = true}));
   EXPECT_EQ(message.header<ifinfomsg>()->ifi_flags, unsigned{IFF_UP});
-  message.bytes[20] = 3;  // the index, which the kernel gives
+  message.bytes[20] = 3;  // the kernel fills in the index
   auto link = decode_link(message);
   ASSERT_TRUE(link.has_value());
   EXPECT_EQ(link->kind, "vrf");
@@ -99,7 +99,7 @@ TEST(LinkCodec, CreatesVethWithAPeerElsewhere) {
   EXPECT_EQ(find(attributes_of(message), IFLA_NET_NS_FD), nullptr);
 }
 
-// What one port sets, the other direction reads: the layouts are the same.
+// Requests and reports about VFs have the same layout, so decoding an encoded change gives it back.
 TEST(LinkCodec, VfSettingsGoBothWays) {
   VfChange change{.mac = MacAddress::parse("02:00:00:00:00:01").value()};
   change.vlan = VfChange::Vlan{.id = 100, .qos = 3, .proto = VlanProto::k8021ad};
@@ -188,7 +188,7 @@ TEST(LinkCodec, ReadsALink) {
   ASSERT_EQ(link->vfs.size(), 2U);
   EXPECT_EQ(link->vfs[1].index, VfIndex{1});
   EXPECT_EQ(link->vfs[1].mac->to_string(), "02:00:00:00:00:07");
-  EXPECT_EQ(link->vfs[1].spoof_check, std::nullopt);  // the driver has none
+  EXPECT_EQ(link->vfs[1].spoof_check, std::nullopt);  // the driver has no such setting
   EXPECT_EQ(link->vfs[1].trust, std::nullopt);
 }
 
@@ -197,7 +197,7 @@ TEST(LinkCodec, AnInfinibandVfHasNoMac) {
   EXPECT_EQ(link->vfs.at(0).mac, std::nullopt);
 }
 
-// Cut anywhere, a message gives less, or nothing; the sanitizer build sees reads past the end.
+// A message that is cut anywhere decodes to less, or to nothing; the sanitizer build sees reads past the end.
 TEST(LinkCodec, CutMessagesAreRead) {
   auto whole = as_message(sample_link(ARPHRD_ETHER));
   for (size_t size = 0; size < whole.bytes.size(); ++size) {

@@ -94,7 +94,7 @@ Error netlink_error(const NetlinkFailure& failure, const std::string& what) {
 
 namespace {
 
-// The text among the attributes of an acknowledgement.
+// The message text among the attributes of an acknowledgement.
 std::string extended_text(Bytes bytes) {
   for (const Attribute& attribute : attributes(bytes))
     if (attribute.type == NLMSGERR_ATTR_MSG) return attribute.text();
@@ -103,7 +103,7 @@ std::string extended_text(Bytes bytes) {
 
 void finish(int negative_errno, std::string text, NetlinkReply& reply) {
   reply.complete = true;
-  // A text beside success is a warning; nobody asked for those.
+  // A text that comes with success is a warning, which no caller needs.
   if (negative_errno != 0)
     reply.failure = {negative_errno == INT32_MIN ? EBADMSG : std::abs(negative_errno), std::move(text)};
 }
@@ -115,7 +115,7 @@ void read_acknowledgement(const nlmsghdr& header, Bytes payload, NetlinkReply& r
   std::string text;
   if ((header.nlmsg_flags & NLM_F_ACK_TLVS) != 0) {
     size_t start = sizeof error;
-    // Without NLM_F_CAPPED the refused request stands in between.
+    // Without NLM_F_CAPPED the refused request precedes the attributes.
     if ((header.nlmsg_flags & NLM_F_CAPPED) == 0 && error.msg.nlmsg_len >= sizeof(nlmsghdr))
       start += MNL_ALIGN(static_cast<size_t>(error.msg.nlmsg_len) - sizeof(nlmsghdr));
     if (start < payload.size()) text = extended_text(payload.subspan(start));

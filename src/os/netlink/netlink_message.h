@@ -28,7 +28,7 @@ using Bytes = std::span<const uint8_t>;
 
 class NetlinkRequest {
  public:
-  // `flags` beside NLM_F_REQUEST and NLM_F_ACK, which are always set.
+  // `flags` are added to NLM_F_REQUEST and NLM_F_ACK, which are always set.
   NetlinkRequest(uint16_t type, uint16_t flags);
 
   template <typename Header>
@@ -41,13 +41,13 @@ class NetlinkRequest {
   void put_u16(uint16_t type, uint16_t value) { put_value(type, value); }
   void put_u32(uint16_t type, uint32_t value) { put_value(type, value); }
   void put_u64(uint16_t type, uint64_t value) { put_value(type, value); }
-  void put_text(uint16_t type, std::string_view text);  // with a zero byte behind it
+  void put_text(uint16_t type, std::string_view text);  // with a zero byte at the end
   template <typename Value>
   void put_value(uint16_t type, const Value& value) {
     static_assert(std::is_trivially_copyable_v<Value>);
     put(type, {reinterpret_cast<const uint8_t*>(&value), sizeof value});
   }
-  // Attributes put until end() stand inside `type`.
+  // Attributes put before end() are nested inside `type`.
   size_t begin(uint16_t type);
   void end(size_t nest);
 
@@ -59,10 +59,10 @@ class NetlinkRequest {
  private:
   nlmsghdr* header();
   void append_header(const void* data, size_t size);
-  void clear_padding(size_t payload_size);  // of the attribute that comes next; libmnl 1.0.4 leaves it
+  void clear_padding(size_t payload_size);  // of the attribute that comes next; libmnl 1.0.4 does not clear it
 
-  // Left as it is: libmnl clears headers, and only what was put is sent. Clearing all of it took
-  // as many instructions as all decoding.
+  // Not initialized: libmnl clears headers, and only bytes that were put are sent. Clearing the whole buffer took as
+  // many instructions as all decoding.
   alignas(8) std::array<uint8_t, 8192> buffer_;
   bool overflowed_ = false;
 };
@@ -122,8 +122,8 @@ Error netlink_error(const NetlinkFailure& failure, const std::string& what);
 struct NetlinkReply {
   std::vector<NetlinkMessage> messages;
   bool complete = false;     // the acknowledgement or the end of the dump was seen
-  bool interrupted = false;  // the dumped table changed meanwhile: ask again
-  NetlinkFailure failure;    // valid when complete; errno 0: none
+  bool interrupted = false;  // the table changed during the dump: the request must be repeated
+  NetlinkFailure failure;    // valid when complete; errno 0: no failure
 };
 
 // Reads one datagram into `reply`; messages with another sequence number are skipped.

@@ -43,11 +43,11 @@ NetlinkReply read(const std::vector<uint8_t>& datagram) {
   return reply;
 }
 
-// The buffer is not cleared, so the gaps between attributes must be.
+// The buffer is not initialized, so the gaps between attributes must be cleared.
 TEST(NetlinkRequest, SendsNothingThatWasInItsMemory) {
   alignas(NetlinkRequest) static std::array<uint8_t, sizeof(NetlinkRequest)> place;
   place.fill(0xee);
-  asm volatile("" : : "r"(place.data()) : "memory");  // or the compiler leaves the filling out
+  asm volatile("" : : "r"(place.data()) : "memory");  // otherwise the compiler drops the filling
   auto* request = new (place.data()) NetlinkRequest(16, 0);
   request->put_header(uint8_t{1});
   request->put_u8(2, 3);
@@ -83,7 +83,7 @@ TEST(NetlinkMessage, DumpsEndInterruptedOrWithAnError) {
   std::vector<uint8_t> datagram;
   append(datagram, header(NLMSG_NOOP), {});
   append(datagram, header(16, NLM_F_MULTI), {1, 2, 3});
-  append(datagram, header(16, NLM_F_MULTI, kSequence - 1), {9});  // of an earlier question
+  append(datagram, header(16, NLM_F_MULTI, kSequence - 1), {9});  // an answer to an earlier request
   append(datagram, header(16, NLM_F_MULTI | NLM_F_DUMP_INTR), {4});
   auto reply = read(datagram);
   EXPECT_EQ(reply.messages.size(), 2U);

@@ -34,7 +34,7 @@ std::string protocol_name(int protocol) {
 int open_here(int protocol, uint32_t groups) {
   Descriptor fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol));
   if (!fd) return -errno;
-  // Best effort: old kernels lack some, and an unprivileged process may not force the size.
+  // Failures do not matter: old kernels lack some options, and an unprivileged process may not force the size.
   const int on = 1;
   for (int option : {NETLINK_EXT_ACK, NETLINK_CAP_ACK, NETLINK_GET_STRICT_CHK})
     ::setsockopt(fd.get(), SOL_NETLINK, option, &on, sizeof on);
@@ -87,7 +87,7 @@ std::expected<NetlinkReply, NetlinkFailure> NetlinkSocket::ask_once(NetlinkReque
   while (!reply.complete) {
     size_t size = 0;
     int failure = receive(deadline, size);
-    if (failure == EMSGSIZE) {  // only questions have answers of that size: this one is asked again
+    if (failure == EMSGSIZE) {  // only queries have such large answers: repeat it
       reply.interrupted = true;
       continue;
     }
@@ -98,9 +98,9 @@ std::expected<NetlinkReply, NetlinkFailure> NetlinkSocket::ask_once(NetlinkReque
   return reply;
 }
 
-// One datagram from the kernel into buffer_; an errno or 0. Nearly always it is there already, since the
-// kernel answers within the request: so it is read first and waited for then. One that is longer than the
-// buffer is lost: EMSGSIZE, and the buffer has grown.
+// Receives one datagram from the kernel into buffer_; returns an errno or 0. The kernel usually answers within the
+// request, so it reads first and waits only when there is nothing. A datagram longer than the buffer is lost: then the
+// result is EMSGSIZE and the buffer has grown.
 int NetlinkSocket::receive(std::chrono::steady_clock::time_point deadline, size_t& size) {
   while (true) {
     sockaddr_nl sender{};

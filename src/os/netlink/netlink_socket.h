@@ -23,10 +23,10 @@ inline constexpr std::chrono::seconds kAnswerTimeout{60};
 
 class NetlinkSocket {
  public:
-  // In the namespace `inside`, or the caller's. `groups` is a mask of multicast groups.
+  // Opens a socket in the namespace `inside`, or in the caller's. `groups` is a mask of multicast groups.
   static Result<NetlinkSocket> open(int protocol, const Netns* inside = nullptr, uint32_t groups = 0);
 
-  // The data messages of the answer; empty when there was only an acknowledgement.
+  // The data messages of the answer; empty when it was only an acknowledgement.
   std::expected<std::vector<NetlinkMessage>, NetlinkFailure> ask(NetlinkRequest& request);
   int fd() const { return fd_.get(); }
 

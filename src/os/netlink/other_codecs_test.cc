@@ -23,7 +23,7 @@ NetlinkMessage as_message(const NetlinkRequest& request, uint16_t type) {
   return {type, {request.bytes().begin(), request.bytes().end()}};
 }
 
-// Every cut of a message is read without reading past its end (the sanitizer build tells).
+// Every truncation of a message decodes without a read past its end (the sanitizer build checks that).
 template <typename Decode>
 void read_all_cuts(const NetlinkMessage& whole, const Decode& decode) {
   for (size_t size = 0; size < whole.bytes.size(); ++size)
@@ -66,7 +66,8 @@ TEST(RouteCodec, GoesBothWays) {
   route.mtu = 1400;
   route.advmss = 1360;
   route.scope = RT_SCOPE_UNIVERSE;
-  Route fallback{.family = IpFamily::kV6, .gateway = IpAddress::parse("fe80::1").value(), .link = IfIndex{4}};
+  Route fallback = Route::default_by(IpAddress::parse("fe80::1").value());
+  fallback.link = IfIndex{4};
   fallback.scope = RT_SCOPE_UNIVERSE;
   for (const Route& one : {route, fallback}) {
     auto message = as_message(encode_add_route(one), RTM_NEWROUTE);
@@ -107,7 +108,7 @@ TEST(RouteCodec, OneRoutePerNextHop) {
   ASSERT_EQ(routes.size(), 2U);
   EXPECT_EQ(routes[1].link, IfIndex{5});
   EXPECT_EQ(routes[1].gateway->to_string(), "10.0.0.2");
-  EXPECT_EQ(routes[0].destination, std::nullopt);
+  EXPECT_TRUE(routes[0].is_default());
   read_all_cuts(message, decode_routes);
 }
 

@@ -17,7 +17,7 @@ NetlinkRequest device_request(uint16_t command, uint16_t flags, uint32_t device)
   return request;
 }
 
-// IBTA's port states as sysfs names them.
+// IBTA's port states, in the spelling of sysfs.
 std::string port_state_name(uint8_t state) {
   constexpr const char* kNames[] = {"NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER"};
   return state < std::size(kNames) ? kNames[state] : fmt::format("state {}", state);

@@ -48,8 +48,8 @@ class RealLinks : public LinkPort {
     return {};
   }
 
-  // All settings travel in one message. When the kernel refuses it, they are tried one by one, so that the
-  // message names the setting that this driver does not take.
+  // All settings go in one message. When the kernel refuses it, they are tried one by one, so that the error names the
+  // setting that this driver does not support.
   Result<void> change_vf(IfIndex pf, VfIndex vf, const VfChange& change) override {
     if (change.empty()) return {};
     auto request = encode_change_vf(pf, vf, change);
@@ -144,7 +144,7 @@ class RealLinks : public LinkPort {
       auto request = encode_list_routes(family, which);
       auto messages = ask(request, [] { return "RTM_GETROUTE"; });
       if (!messages && family == IpFamily::kV6 && messages.error().code == Code::kUnsupported) continue;
-      // A namespace in which nothing ever had an address has no table yet.
+      // A namespace that never had an address has no table yet.
       if (!messages && messages.error().code == Code::kNotFound) continue;
       for (const NetlinkMessage& message : TRY(std::move(messages)))
         for (Route& route : which == Tables::kMain ? decode_routes(message) : decode_all_routes(message))
@@ -153,7 +153,7 @@ class RealLinks : public LinkPort {
     return all;
   }
 
-  // What tells an interface from others, wherever it is.
+  // The properties that identify an interface in any namespace.
   struct Seen {
     IfName name;
     std::string kind;
@@ -162,7 +162,7 @@ class RealLinks : public LinkPort {
   };
   static Seen identity(const Link& link) { return {link.name, link.kind, link.hw_address}; }
 
-  // `what` is only asked when there is an error to tell.
+  // `what` is called only when there is an error to describe.
   template <typename What>
   Result<std::vector<NetlinkMessage>> ask(NetlinkRequest& request, const What& what) {
     auto messages = socket_.ask(request);
@@ -170,11 +170,10 @@ class RealLinks : public LinkPort {
     return std::move(*messages);
   }
 
-  // The kernel moves first, under the old name where that is free, and renames then (up to 6.18 at least):
-  // when the new name is taken it says EEXIST and leaves the interface in the target. Such a one is brought
-  // back.
-  // What it is then known by is from the last list where there was one: a question less for each of a pod's
-  // interfaces.
+  // The kernel (up to 6.18 at least) moves first, under the old name where that is free, and renames afterwards: when
+  // the new name is taken it returns EEXIST and leaves the interface in the target. Then this function brings it back.
+  // The properties that identify it there come from the last list() if there was one, which saves a request for each
+  // interface of a pod.
   Result<void> move(IfIndex index, const LinkChange& change) {
     auto listed = seen_.find(index.value);
     Seen link = listed != seen_.end() ? listed->second : identity(TRY(find(index, WithVfs::kNo)));
@@ -183,7 +182,7 @@ class RealLinks : public LinkPort {
     auto moved = socket_.ask(request);
     if (moved) return {};
     Error error = netlink_error(moved.error(), fmt::format("RTM_NEWLINK {}{}", link.name, describe(change)));
-    if (moved.error().sys_errno == ENODEV) return fail(std::move(error));  // it was not here any more
+    if (moved.error().sys_errno == ENODEV) return fail(std::move(error));  // it was no longer here
     if (auto still = find(index, WithVfs::kNo); !still && still.error().code == Code::kNotFound)
       if (auto back = bring_back(link, *change.netns); !back)
         error.hint = fmt::format("it is in {} now: {}", change.netns->path(), back.error().story());
@@ -216,7 +215,7 @@ class RealLinks : public LinkPort {
   }
 
   NetlinkSocket socket_;
-  std::unordered_map<int, Seen> seen_;  // by index; of the last list(), without those that were changed since
+  std::unordered_map<int, Seen> seen_;  // by index; from the last list(), without interfaces changed since
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ class RealRdma : public RdmaPort {
     for (RdmaLink& link : links) {
       auto request = encode_list_rdma_ports(link.index);
       auto messages = ask(request, [&] { return "RDMA_NLDEV_CMD_PORT_GET " + link.name; });
-      if (!messages && messages.error().code == Code::kNotFound) continue;  // it went away meanwhile
+      if (!messages && messages.error().code == Code::kNotFound) continue;  // the device was removed meanwhile
       if (!messages && messages.error().code == Code::kInvalid) continue;
       for (const NetlinkMessage& message : TRY(std::move(messages)))
         if (auto port = decode_rdma_port(message)) link.ports.push_back(std::move(*port));
@@ -47,8 +47,8 @@ class RealRdma : public RdmaPort {
     return {};
   }
 
-  // The kernel (ib_device_set_netns_put, seen with 7.2) compares the device's namespace with that of the
-  // calling thread, not of the socket, and says ENODEV where they differ.
+  // The kernel (ib_device_set_netns_put, seen with 7.2) compares the device's namespace with that of the calling
+  // thread, not of the socket, and returns ENODEV where they differ.
   Result<void> move(const std::string& name, const Netns& netns) override {
     if (inside_ == nullptr) return move_here(name, netns);
     Result<void> moved;

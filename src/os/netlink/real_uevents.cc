@@ -20,7 +20,7 @@ namespace {
 constexpr uint32_t kKernelGroup = 1;
 constexpr size_t kUeventBytes = 16 << 10;  // the kernel's limit is 2 KiB of properties
 
-// Waits until something can be read or the deadline has passed. What is there already counts also at the deadline.
+// Waits until data can be read or the deadline has passed. Data that is already there counts even at the deadline.
 Result<void> wait_readable(int fd, Deadline deadline, const char* what) {
   while (true) {
     auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
@@ -34,7 +34,7 @@ Result<void> wait_readable(int fd, Deadline deadline, const char* what) {
   }
 }
 
-// The next datagram of the kernel; empty: look again. ENOBUFS tells of lost ones.
+// The next datagram from the kernel; an empty one means: try again. ENOBUFS means that some were lost.
 Result<std::string_view> receive(int fd, std::span<char> buffer, const char* what) {
   sockaddr_nl sender{};
   socklen_t sender_size = sizeof sender;
@@ -42,7 +42,7 @@ Result<std::string_view> receive(int fd, std::span<char> buffer, const char* wha
       ::recvfrom(fd, buffer.data(), buffer.size(), MSG_DONTWAIT, reinterpret_cast<sockaddr*>(&sender), &sender_size);
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return std::string_view{};
   if (count < 0) return fail(system_error(errno, fmt::format("receive {}s", what)));
-  if (sender.nl_pid != 0) return std::string_view{};  // only the kernel is believed
+  if (sender.nl_pid != 0) return std::string_view{};  // other processes could send here, too
   return std::string_view(buffer.data(), static_cast<size_t>(count));
 }
 
@@ -76,7 +76,7 @@ class RealLinkWatch : public LinkWatch {
  public:
   explicit RealLinkWatch(NetlinkSocket socket) : socket_(std::move(socket)) {}
 
-  // All announcements that wait are taken as one.
+  // Drops all announcements that have arrived and returns once for them.
   Result<void> next(Deadline deadline) override {
     TRY(wait_readable(socket_.fd(), deadline, "announcement of an interface"));
     std::array<char, kUeventBytes> buffer;

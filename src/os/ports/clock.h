@@ -15,7 +15,7 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual std::chrono::steady_clock::time_point now() const = 0;
-  // For what the kernel announces nowhere; anything else waits for an announcement.
+  // Only for conditions that the kernel does not announce; everything else waits for an announcement.
   virtual void wait_until(Deadline deadline) = 0;
 };
 

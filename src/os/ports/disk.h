@@ -18,7 +18,7 @@
 
 namespace railbed::os {
 
-// Changes whenever a name in the directory comes or goes (as finely as the file system's clock ticks).
+// Changes whenever a name is added to or removed from the directory (within the resolution of the file system's clock).
 struct FileStamp {
   int64_t seconds = 0;
   int64_t nanoseconds = 0;
@@ -26,7 +26,7 @@ struct FileStamp {
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 
-// Held as long as it lives.
+// The destructor releases the lock.
 class DiskLock {
  public:
   virtual ~DiskLock() = default;
@@ -36,19 +36,19 @@ class Disk {
  public:
   virtual ~Disk() = default;
 
-  virtual Result<void> make_directories(const std::string& path, unsigned mode) = 0;  // there already: fine
-  // Names, sorted; directories among them.
+  virtual Result<void> make_directories(const std::string& path, unsigned mode) = 0;  // existing ones are fine
+  // Names, including those of directories, sorted.
   virtual Result<std::vector<std::string>> list(const std::string& path) = 0;
   virtual Result<FileStamp> stamp(const std::string& path) = 0;
   virtual Result<std::string> read(const std::string& path) = 0;  // at most 4 MiB, of a plain file
 
   // The file appears with its whole content or not at all; Conflict when the name is taken.
   virtual Result<void> create(const std::string& path, std::string_view content, unsigned mode) = 0;
-  // The same, over what is there.
+  // The same, but replaces an existing file.
   virtual Result<void> replace(const std::string& path, std::string_view content, unsigned mode) = 0;
-  virtual Result<void> remove(const std::string& path) = 0;  // not there: fine
+  virtual Result<void> remove(const std::string& path) = 0;  // a missing file is fine
 
-  // flock(2), exclusive, on a file that is made when it is not there.
+  // flock(2), exclusive, on a file that is created if it is missing.
   virtual Result<std::unique_ptr<DiskLock>> lock(const std::string& path, std::chrono::milliseconds wait) = 0;
 };
 

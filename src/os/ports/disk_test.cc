@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One contract, the disk of this machine and the fake one.
+// One set of tests for the real disk and the fake one.
 #include "os/ports/disk.h"
 
 #include <filesystem>
@@ -67,7 +67,7 @@ TEST(RealDisk, LocksOutOthersAndGivesModes) {
   struct stat about{};
   ASSERT_EQ(stat((root + "/file").c_str(), &about), 0);
   EXPECT_EQ(about.st_mode & 0777, 0600u);
-  // A link is not followed: the directory may be somebody else's.
+  // Links are not followed, because another user may own the directory.
   ASSERT_EQ(symlink("/etc/passwd", (root + "/link").c_str()), 0);
   EXPECT_FALSE(disk->read(root + "/link").has_value());
   EXPECT_EQ(disk->create(root + "/link", "x", 0600).error().code, Code::kConflict);

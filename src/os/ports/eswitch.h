@@ -21,7 +21,7 @@ class EswitchPort {
   virtual ~EswitchPort() = default;
   virtual Result<EswitchMode> mode(PciAddress pf) = 0;
   virtual Result<void> set_mode(PciAddress pf, EswitchMode mode) = 0;
-  // The firmware version that `devlink dev info` reports as running; NotFound when the driver tells none.
+  // The firmware version that `devlink dev info` reports as running; NotFound when the driver reports none.
   virtual Result<std::string> firmware(PciAddress pf) = 0;
 };
 

@@ -18,9 +18,9 @@
 namespace railbed::os {
 namespace {
 
-constexpr int kRacesTolerated = 16;  // EAGAIN of RESOLVE_IN_ROOT: something was renamed meanwhile
+constexpr int kRacesTolerated = 16;  // RESOLVE_IN_ROOT gives EAGAIN when something was renamed meanwhile
 
-// "a/b" for "/a/b", "." for "/": openat wants it relative to the root's descriptor.
+// "a/b" for "/a/b", "." for "/": openat(2) needs a path relative to the root's descriptor.
 const char* below_root(const std::string& path) {
   size_t start = path.find_first_not_of('/');
   return start == std::string::npos ? "." : path.c_str() + start;
@@ -46,7 +46,7 @@ class RealFiles : public FileTree {
   Result<std::string> read(const std::string& path) const override {
     Descriptor fd = TRY(open_inside("read", path, O_RDONLY | O_NONBLOCK));
     std::string content;
-    char start[4096];  // an attribute of sysfs is never longer, and a short read there is the end
+    char start[4096];  // a sysfs attribute is never longer, and a short read there means the end
     ssize_t begun = -1;
     do begun = ::read(fd.get(), start, sizeof start);
     while (begun < 0 && errno == EINTR);
@@ -82,7 +82,7 @@ class RealFiles : public FileTree {
     Descriptor fd = TRY(open_inside("list", path, O_RDONLY | O_DIRECTORY));
     DIR* directory = ::fdopendir(fd.get());
     if (directory == nullptr) return fail(system_error(errno, "list " + path));
-    fd.release();  // closedir closes it
+    fd.release();  // closedir closes the descriptor
     std::vector<std::string> names;
     errno = 0;
     while (const dirent* entry = ::readdir(directory)) {
@@ -105,7 +105,7 @@ class RealFiles : public FileTree {
     }
     Descriptor fd = TRY(open_inside("readlink", path, O_PATH | O_NOFOLLOW));
     ssize_t length = ::readlinkat(fd.get(), "", target, sizeof target);
-    // An O_PATH descriptor of something else than a link gives ENOENT; readlink(2) says EINVAL.
+    // For an O_PATH descriptor of anything but a link, readlinkat gives ENOENT; readlink(2) documents EINVAL.
     if (length < 0) return fail(system_error(errno == ENOENT ? EINVAL : errno, "readlink " + path));
     return std::string(target, static_cast<size_t>(length));
   }
@@ -145,13 +145,13 @@ class RealFiles : public FileTree {
     for (int attempt = 0; attempt < kRacesTolerated; ++attempt) {
       long fd = ::syscall(SYS_openat2, root_.get(), below_root(path), &how, sizeof how);
       if (fd >= 0) return static_cast<int>(fd);
-      if (errno == ENOSYS || errno == EPERM) return open_walked(path, flags);  // EPERM: an old seccomp filter
+      if (errno == ENOSYS || errno == EPERM) return open_walked(path, flags);  // EPERM comes from an old seccomp filter
       if (errno != EAGAIN && errno != EINTR) return -1;
     }
     return -1;
   }
 
-  // For kernels before 5.6. Good for recordings, which nobody changes meanwhile.
+  // For kernels before 5.6. Not safe against concurrent changes, but nobody changes a recording.
   int open_walked(const std::string& path, int flags) const {
     auto probe = [this](const std::string& at) {
       struct stat status{};

@@ -24,20 +24,20 @@ class FileTree {
 
   // The whole content, at most kMaxFileBytes, unchanged.
   virtual Result<std::string> read(const std::string& path) const = 0;
-  // One write(2) of `content` to an existing file, as sysfs attributes want it.
+  // Writes `content` to an existing file with one write(2), as sysfs attributes require.
   virtual Result<void> write(const std::string& path, std::string_view content) = 0;
   // Names in a directory, sorted, without "." and "..".
   virtual Result<std::vector<std::string>> list(const std::string& path) const = 0;
-  // Where a symbolic link points to, as written.
+  // The target of a symbolic link, as written.
   virtual Result<std::string> read_link(const std::string& path) const = 0;
   // The path with all links resolved, absolute within the root.
   virtual Result<std::string> real_path(const std::string& path) const = 0;
   virtual bool exists(const std::string& path) const = 0;
 };
 
-// Content without trailing white space: what most sysfs readers want. Recorded values may lack the newline.
+// Content without trailing white space, for sysfs attributes. Recorded values may lack the newline.
 Result<std::string> read_line(const FileTree& files, const std::string& path);
-// The last component of where a link points to ("mlx5_core" for …/driver).
+// The last component of a link's target ("mlx5_core" for …/driver).
 Result<std::string> link_name(const FileTree& files, const std::string& path);
 
 // The real file system below `root` ("" or "/" for the machine itself). Links cannot leave the root.

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A directory of its own with a small machine in it, and a secret beside the root.
+// A temporary directory with a small machine in it, and a secret file beside the root.
 class RealFilesTest : public testing::Test {
  protected:
   void SetUp() override {

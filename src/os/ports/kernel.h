@@ -32,7 +32,7 @@ class Kernel {
   virtual Result<std::unique_ptr<LinkPort>> links() = 0;
   virtual Result<std::unique_ptr<RdmaPort>> rdma() = 0;
   virtual Result<std::unique_ptr<EswitchPort>> eswitch() = 0;
-  // Announcements of the own namespace's interfaces; a recording has none.
+  // Announcements of interfaces in this process's namespace; a recording has none.
   virtual Result<std::unique_ptr<LinkWatch>> link_watch() {
     return fail(Code::kUnsupported, "nothing is announced in a recording");
   }

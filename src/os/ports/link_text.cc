@@ -59,7 +59,7 @@ std::string describe(const NewLink& link) {
 }
 
 std::string describe(const Route& route) {
-  std::string text = route.destination ? route.destination->to_string() : "default";
+  std::string text = route.is_default() ? "default" : route.destination.to_string();
   if (route.gateway) text += fmt::format(" via {}", *route.gateway);
   if (route.metric) text += fmt::format(" metric {}", *route.metric);
   if (route.table && *route.table != 254) text += fmt::format(" table {}", *route.table);

@@ -16,7 +16,7 @@ std::string describe(const NewLink& link);       // "net1 type macvlan in /run/n
 std::string describe(const Route& route);
 std::string describe(const Rule& rule);  // "192.0.2.0/24 via 10.0.0.1 metric 5"
 
-// The changes of `change`, one by one, each with its words: "vlan 5 qos 0 proto 802.1Q".
+// The settings of `change`, one by one, each with its description: "vlan 5 qos 0 proto 802.1Q".
 std::vector<std::pair<std::string, VfChange>> single_changes(const VfChange& change);
 
 }  // namespace railbed::os

@@ -15,7 +15,7 @@ namespace railbed::os {
 class LinkWatch {
  public:
   virtual ~LinkWatch() = default;
-  // Returns when something about any interface has changed (also after lost announcements), or Timeout.
+  // Returns when anything about any interface has changed (also when announcements were lost), or Timeout.
   virtual Result<void> next(Deadline deadline) = 0;
 };
 

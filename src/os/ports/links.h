@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/ip.h"
+#include "base/route.h"
 #include "base/types.h"
 
 namespace railbed::os {
@@ -25,7 +25,7 @@ class Netns;  // netns.h
 enum class VlanProto : uint8_t { k8021q, k8021ad };
 enum class VfLinkState : uint8_t { kAuto, kEnable, kDisable };
 
-// What a PF says of one of its VFs (IFLA_VFINFO_LIST).
+// A PF's report about one of its VFs (IFLA_VFINFO_LIST).
 struct VfInfo {
   VfIndex index;
   std::optional<MacAddress> mac;
@@ -42,7 +42,7 @@ struct VfInfo {
   friend bool operator==(const VfInfo&, const VfInfo&) = default;
 };
 
-// Changes of one VF, made through its PF; what is absent stays.
+// Changes of one VF, made through its PF; absent settings stay as they are.
 struct VfChange {
   std::optional<MacAddress> mac;
   struct Vlan {
@@ -87,22 +87,22 @@ struct Link {
   std::string parent_device;      // IFLA_PARENT_DEV_NAME: "0000:3c:00.0"
   uint32_t group = 0;
   int num_vfs = 0;
-  std::vector<VfInfo> vfs;     // only when asked for
-  bool promiscuous = false;    // as somebody asked for it, not as the kernel needs it
-  bool all_multicast = false;  // the same
+  std::vector<VfInfo> vfs;     // only when requested
+  bool promiscuous = false;    // as set by a user, not by the kernel for its own needs
+  bool all_multicast = false;  // likewise
   int tx_queue = 0;            // packets
-  int vrf_table = 0;           // of kind "vrf"
+  int vrf_table = 0;           // for kind "vrf"
   friend bool operator==(const Link&, const Link&) = default;
 
   std::optional<MacAddress> mac() const;  // absent for hardware addresses of other lengths
 };
 
-// One RTM_NEWLINK on an existing interface; what is absent stays. A move takes the interface down and drops
-// its addresses. When a move with a name fails (the name is taken in the target), the interface is here,
-// under its old name; anything else in the same message is applied after the move and may be missing then.
+// One RTM_NEWLINK on an existing interface; absent settings stay as they are. A move takes the interface down and drops
+// its addresses. When a move with a name fails (the name is taken in the target), the interface is still here, under
+// its old name; other changes in the same message come after the move and may be missing then.
 struct LinkChange {
   std::optional<IfName> name;
-  const Netns* netns = nullptr;  // move there; with `name`, renamed on arrival
+  const Netns* netns = nullptr;  // target of a move; with `name`, the interface is renamed on arrival
   std::optional<int> mtu;
   std::optional<bool> up;
   std::optional<MacAddress> mac;
@@ -110,7 +110,7 @@ struct LinkChange {
   std::optional<bool> promiscuous;
   std::optional<bool> all_multicast;
   std::optional<int> tx_queue;
-  std::optional<IfIndex> master;  // none: IfIndex{}
+  std::optional<IfIndex> master;  // IfIndex{}: no master
   friend bool operator==(const LinkChange&, const LinkChange&) = default;
 };
 
@@ -121,7 +121,7 @@ enum class IpvlanMode : uint8_t { kL2, kL3, kL3s };
 struct NewLink {
   std::string kind;  // "macvlan", "ipvlan", "veth", "dummy", "bridge", "vrf"
   IfName name;
-  const Netns* netns = nullptr;  // where it appears; null: here
+  const Netns* netns = nullptr;  // where it appears; null: in this namespace
   IfIndex parent;                // macvlan, ipvlan: the lower interface, in this namespace
   std::optional<int> mtu;
   std::optional<MacAddress> mac;
@@ -141,20 +141,6 @@ struct LinkAddress {
   friend bool operator==(const LinkAddress&, const LinkAddress&) = default;
 };
 
-struct Route {
-  std::optional<IpPrefix> destination;  // absent: default
-  IpFamily family = IpFamily::kV4;
-  std::optional<IpAddress> gateway;
-  IfIndex link;
-  std::optional<int> metric;
-  std::optional<int> table;  // absent: main
-  std::optional<int> mtu;
-  std::optional<int> advmss;
-  std::optional<int> scope;         // RT_SCOPE_*; absent: link without gateway, else universe
-  std::optional<IpAddress> source;  // RTA_PREFSRC
-  friend bool operator==(const Route&, const Route&) = default;
-};
-
 // Packets with an address of `source` are routed by `table`.
 struct Rule {
   IpPrefix source;
@@ -169,7 +155,7 @@ class LinkPort {
  public:
   virtual ~LinkPort() = default;
 
-  // Asking for VF information is slow (the kernel fills it under RTNL): only when it is needed.
+  // VF information is slow (the kernel gathers it under RTNL): request it only where it is needed.
   virtual Result<std::vector<Link>> list(WithVfs vfs) = 0;
   virtual Result<Link> find(const IfName& name, WithVfs vfs) = 0;  // NotFound; alternative names work too
   virtual Result<Link> find(IfIndex index, WithVfs vfs) = 0;
@@ -181,17 +167,18 @@ class LinkPort {
   virtual Result<void> remove_group(uint32_t group) = 0;
 
   virtual Result<std::vector<LinkAddress>> addresses() = 0;
-  virtual Result<void> add_address(const LinkAddress& address) = 0;     // Conflict when it is there
-  virtual Result<void> remove_address(const LinkAddress& address) = 0;  // NotFound when it is not
+  virtual Result<void> add_address(const LinkAddress& address) = 0;     // Conflict when it exists
+  virtual Result<void> remove_address(const LinkAddress& address) = 0;  // NotFound when it does not
   virtual Result<std::vector<Route>> routes() = 0;                      // of the main table
   virtual Result<void> add_route(const Route& route) = 0;
   virtual Result<void> remove_route(const Route& route) = 0;
   virtual Result<std::vector<Route>> all_routes() = 0;  // of every table but "local"
-  // Those with a source, in both families; others are left out.
+  // Rules with a source, of both families; others are left out.
   virtual Result<std::vector<Rule>> rules() = 0;
-  virtual Result<void> add_rule(const Rule& rule) = 0;     // Conflict when it is there
-  virtual Result<void> remove_rule(const Rule& rule) = 0;  // NotFound when it is not
-  // Tells this port's namespace from every other since the machine started; 0 where the kernel does not say.
+  virtual Result<void> add_rule(const Rule& rule) = 0;     // Conflict when it exists
+  virtual Result<void> remove_rule(const Rule& rule) = 0;  // NotFound when it does not
+  // Distinguishes this port's namespace from every other since the machine started; 0 where the kernel has no such
+  // number.
   virtual uint64_t cookie() = 0;
 };
 

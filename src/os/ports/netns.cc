@@ -48,7 +48,7 @@ Result<void> check_key(const std::string& key) {
   return fail(Code::kInvalid, "sysctl {}: only keys below net/ belong to a network namespace", key);
 }
 
-// Both give an errno. They run in a thread of their own and must not throw for what the kernel says.
+// These return an errno. They run in their own thread and must not throw for an error of the kernel.
 int read_text(const std::string& path, std::string& text) {
   Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return errno;
@@ -72,7 +72,8 @@ bool is_namespace(const std::string& path) {
   return ::statfs(path.c_str(), &status) == 0 && status.f_type == NSFS_MAGIC;
 }
 
-// Leaves the initial namespace for a new one and mounts it on `path`; returns an errno and the failed call.
+// Moves this thread from the initial namespace to a new one and mounts it on `path`; returns an errno and the call that
+// failed.
 std::pair<int, const char*> make_namespace_at(const std::string& path) {
   if (::unshare(CLONE_NEWNET) != 0) return {errno, "unshare"};
   if (::mount("/proc/thread-self/ns/net", path.c_str(), "none", MS_BIND, nullptr) != 0) return {errno, "mount"};
@@ -89,7 +90,7 @@ class RealNetns : public NetnsPort {
     Descriptor lock = TRY(lock_run_dir());
     std::string path = path_of(name);
     Descriptor file(::open(path.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0));
-    // What is there but is no namespace was left by somebody who died between open and mount.
+    // A file that is no namespace remains from a process that died between open and mount.
     if (!file && !(errno == EEXIST && !is_namespace(path)))
       return fail(system_error(errno, "create network namespace " + path));
     std::pair<int, const char*> failure{0, ""};
@@ -174,8 +175,8 @@ class RealNetns : public NetnsPort {
   }
 
  private:
-  // A mount made here must be seen by processes that run in mount namespaces of their own: shared, as `ip
-  // netns` makes it.
+  // Processes with their own mount namespaces must see mounts made here, so the directory is shared, as `ip netns`
+  // makes it.
   Result<void> prepare_run_dir() {
     std::error_code failure;
     std::filesystem::create_directories(run_dir_, failure);
@@ -188,7 +189,7 @@ class RealNetns : public NetnsPort {
     }
   }
 
-  // One creation or removal at a time, also across processes.
+  // Only one creation or removal runs at a time, also across processes.
   Result<Descriptor> lock_run_dir() {
     Descriptor fd(::open(run_dir_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!fd) return fail(system_error(errno, "open " + run_dir_));

@@ -20,7 +20,7 @@
 
 namespace railbed::os {
 
-// An open namespace: holds it alive. Owned by one place; closes its descriptor.
+// An open namespace, which keeps it alive. Has one owner; the destructor closes the descriptor.
 class Netns {
  public:
   Netns(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
@@ -43,14 +43,14 @@ class NetnsPort {
 
   // Creates /run/netns/<name>, with its loopback up. Conflict when it exists.
   virtual Result<void> create(const std::string& name) = 0;
-  // Unmounts and removes it; NotFound when it is not there. The kernel frees it when the last process has left.
+  // Unmounts and removes it; NotFound when it does not exist. The kernel frees it when the last process has left.
   virtual Result<void> remove(const std::string& name) = 0;
   virtual Result<std::vector<std::string>> names() = 0;
   virtual std::string path_of(const std::string& name) const = 0;  // "/run/netns/<name>"
 
   virtual Result<std::unique_ptr<Netns>> open(const std::string& path) = 0;
   virtual Result<std::unique_ptr<Netns>> open_own() = 0;  // the namespace of this process
-  // Whether the path leads to the namespace of this process, under whatever name. Errors as of open().
+  // Whether the path leads to the namespace of this process, under any name. Errors as for open().
   virtual Result<bool> is_own(const std::string& path) = 0;
 
   // Ports whose sockets are inside `netns`.
@@ -59,8 +59,8 @@ class NetnsPort {
 
   // A sysctl of the namespace, e.g. "net/ipv4/conf/net1/arp_notify", without the newline.
   virtual Result<std::string> sysctl(const Netns& netns, const std::string& key) = 0;
-  // Writes those that are not so already, in their order, by one thread that enters the namespace once. At a
-  // failure `at` is the place of the one that failed.
+  // Writes the settings that differ, in their order, from one thread that enters the namespace once. After a failure
+  // `at` is the index of the setting that failed.
   virtual Result<void> set_sysctls(const Netns& netns, const Sysctls& settings, size_t& at) = 0;
   Result<void> set_sysctls(const Netns& netns, const Sysctls& settings) {
     size_t at = 0;
@@ -71,7 +71,7 @@ class NetnsPort {
   }
 };
 
-// The real ones. `run_dir` is where names live ("/run/netns").
+// The real namespaces. `run_dir` is where their names are ("/run/netns").
 std::unique_ptr<NetnsPort> real_netns(const std::string& run_dir = "/run/netns");
 
 }  // namespace railbed::os

@@ -24,7 +24,7 @@ struct UdpPacket {
   uint16_t source_port = 0;
   uint16_t destination_port = 0;
   std::string payload;
-  MacAddress source_mac;  // of one that was received: who sent it on this network
+  MacAddress source_mac;  // of a received packet: its sender on this network
   friend bool operator==(const UdpPacket&, const UdpPacket&) = default;
 };
 
@@ -35,17 +35,17 @@ class PacketSocket {
   virtual ~PacketSocket() = default;
   virtual MacAddress mac() const = 0;  // of the interface
   virtual Result<void> send(const UdpPacket& packet, MacAddress to) = 0;
-  // The next IPv4 UDP packet for this port; what is broken or for others is dropped.
+  // The next IPv4 UDP packet for this port; broken packets and those for others are dropped.
   virtual Result<UdpPacket> receive(Deadline deadline) = 0;
 };
 
 class PacketPort {
  public:
   virtual ~PacketPort() = default;
-  // On `interface` of the namespace at `netns_path`, for UDP packets to `port`.
+  // A socket on `interface` of the namespace at `netns_path`, for UDP packets to `port`.
   virtual Result<std::unique_ptr<PacketSocket>> open(const std::string& netns_path, const std::string& interface,
                                                      uint16_t port) = 0;
-  // Until one of the sockets, which this port opened, has something to receive, or the deadline passes.
+  // Waits until one of the sockets (all opened by this port) has something to receive, or the deadline passes.
   virtual void wait(const std::vector<PacketSocket*>& sockets, Deadline deadline) = 0;
 };
 

@@ -51,10 +51,10 @@ class RdmaPort {
   virtual ~RdmaPort() = default;
   virtual Result<std::vector<RdmaLink>> list() = 0;
   virtual Result<RdmaNetnsMode> netns_mode() = 0;
-  // A soft device of `type` ("rxe", "siw") on `netdev`, which must be in this port's namespace.
+  // Creates a soft device of `type` ("rxe", "siw") on `netdev`, which must be in this port's namespace.
   virtual Result<void> create_soft(const std::string& type, const std::string& name, const IfName& netdev) = 0;
   virtual Result<void> remove_soft(const std::string& name) = 0;  // NotFound when it is gone already
-  // Only in exclusive mode, and only for drivers that can cut off their users.
+  // Works only in exclusive mode, and only for drivers that can disconnect their users.
   virtual Result<void> move(const std::string& name, const Netns& netns) = 0;
 };
 

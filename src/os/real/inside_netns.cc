@@ -18,7 +18,7 @@ Result<void> run_inside(const Netns& netns, const std::function<void()>& body) {
       else
         body();
     }).join();
-  } catch (const std::system_error& error) {  // no more threads
+  } catch (const std::system_error& error) {  // no thread can be created
     failure = error.code().value();
   }
   if (failure != 0) return fail(system_error(failure, "setns " + netns.path()));

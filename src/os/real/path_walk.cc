@@ -7,7 +7,7 @@
 namespace railbed::os {
 namespace {
 
-// The components of `path`, last first, pushed onto `todo`; empty ones are left out.
+// Pushes the components of `path` onto `todo`, the last one first, without empty ones.
 void push_components(std::string_view path, std::vector<std::string>& todo) {
   size_t end = path.size();
   while (end > 0) {
@@ -26,7 +26,7 @@ std::expected<std::string, int> walk_path(std::string_view path, const PathProbe
   bool must_be_directory = path.ends_with('/');
   std::vector<std::string> todo;
   push_components(path, todo);
-  std::string at;  // resolved so far; "" is the root
+  std::string at;  // the resolved part; "" is the root
   int links = 0;
   bool at_file = false;
   while (!todo.empty()) {

@@ -13,7 +13,7 @@
 
 namespace railbed::os {
 
-// What stands at a path whose directories are resolved already.
+// The entry at a path whose directories are already resolved.
 struct PathEntry {
   enum class Kind { kMissing, kDirectory, kFile, kLink };
   Kind kind = Kind::kMissing;

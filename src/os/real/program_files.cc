@@ -54,7 +54,7 @@ class RealProgramFiles : public ProgramFiles {
   }
 
   Result<void> write(const std::string& path, std::string_view content) override {
-    // A new file, whatever had the name: somebody may execute that one.
+    // Always a new file: a process may be executing the one that has the name.
     TRY(remove(path));
     Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755));
     if (!file) return fail(system_error(errno, "create " + path));

@@ -19,19 +19,19 @@ class ProgramFiles {
  public:
   virtual ~ProgramFiles() = default;
 
-  virtual bool exists(const std::string& path) const = 0;                   // a link that leads nowhere exists, too
+  virtual bool exists(const std::string& path) const = 0;                   // a link with a missing target exists, too
   virtual bool same(const std::string& a, const std::string& b) const = 0;  // two names of one file
-  // The whole content, of at most `most` bytes: empty for what is larger or is no plain file.
+  // The whole content; empty for a file larger than `most` and for anything but a plain file.
   virtual Result<std::string> read(const std::string& path, size_t most) const = 0;
-  virtual Result<void> make_folder(const std::string& path) = 0;  // there already: fine
-  // Over what is there; mode 0755.
+  virtual Result<void> make_folder(const std::string& path) = 0;  // an existing one is fine
+  // Replaces an existing file; mode 0755.
   virtual Result<void> write(const std::string& path, std::string_view content) = 0;
-  // A second name.
+  // Adds a second name.
   virtual Result<void> link(const std::string& from, const std::string& to) = 0;
-  // Over what is there.
+  // Replaces an existing file.
   virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
-  virtual Result<void> remove(const std::string& path) = 0;         // not there: fine
-  virtual Result<void> remove_folder(const std::string& path) = 0;  // not empty or not there: fine
+  virtual Result<void> remove(const std::string& path) = 0;         // a missing one is fine
+  virtual Result<void> remove_folder(const std::string& path) = 0;  // one that is missing or not empty is fine
 };
 
 std::unique_ptr<ProgramFiles> real_program_files();

@@ -18,7 +18,7 @@ namespace railbed::os {
 namespace {
 
 constexpr size_t kMostBytes = 4 << 20;
-constexpr std::chrono::milliseconds kLookAgain{2};  // flock(2) knows no deadline
+constexpr std::chrono::milliseconds kLookAgain{2};  // flock(2) has no deadline
 constexpr const char* kHalfDone = ".railbed-new";
 
 class FileDiskLock : public DiskLock {
@@ -125,7 +125,7 @@ class RealDisk : public Disk {
   }
 
  private:
-  // What a killed process left here is overwritten.
+  // Replaces what a killed process left behind.
   static Result<void> write_beside(const std::string& path, std::string_view content, unsigned mode) {
     std::string beside = path + kHalfDone;
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;

@@ -77,7 +77,7 @@ class RealSocket : public PacketSocket {
   MacAddress mac_;
 };
 
-// IPv4, UDP, no fragment, to the port.
+// Accepts only IPv4 UDP packets to the port that are no fragments.
 Result<void> only_port(int socket, uint16_t port) {
   sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 9),
@@ -96,9 +96,9 @@ Result<void> only_port(int socket, uint16_t port) {
   return {};
 }
 
-// In the namespace of the calling thread.
+// Opens the socket in the namespace of the calling thread.
 Result<std::unique_ptr<PacketSocket>> open_here(const std::string& interface, uint16_t port) {
-  // Protocol 0: nothing arrives before the filter is there.
+  // With protocol 0 nothing arrives before the filter is in place.
   Descriptor socket(::socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return fail(system_error(errno, "packet socket"));
   ifreq asked{};

@@ -4,6 +4,9 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -19,6 +22,7 @@
 #include "os/ports/processes.h"
 #include "os/real/descriptor.h"
 #include "os/real/run_program.h"
+#include "os/real/unix_socket.h"
 
 namespace railbed::os {
 namespace {
@@ -89,7 +93,7 @@ Result<void> call(int result, const std::string& what) {
   return {};
 }
 
-// /sys of the namespace that this thread is in, in a mount namespace of its own.
+// Shows /sys of the thread's network namespace, in a private mount namespace.
 Result<void> remount_sys() {
   TRY(call(::unshare(CLONE_NEWNS), "unshare the mount namespace"));
   TRY(call(::mount("", "/", "none", MS_SLAVE | MS_REC, nullptr), "make mounts private"));
@@ -100,10 +104,10 @@ Result<void> remount_sys() {
   return call(::mount("sysfs", "/sys", "sysfs", flags, nullptr), "mount /sys");
 }
 
-// Waits for a child without polling; true when it ended in time.
+// Waits for a child without polling; true when it ended before the timeout.
 bool ended_in_time(pid_t child, std::chrono::seconds timeout) {
   Descriptor watch(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-  if (!watch) return true;  // no pidfd before 5.3: waitpid then waits as long as it takes
+  if (!watch) return true;  // no pidfd before 5.3: the caller's waitpid then waits without a limit
   auto deadline = std::chrono::steady_clock::now() + timeout;
   while (true) {
     auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
@@ -112,6 +116,17 @@ bool ended_in_time(pid_t child, std::chrono::seconds timeout) {
     if (ready > 0) return true;
     if (ready == 0 || errno != EINTR) return false;
   }
+}
+
+// The 22nd field of /proc/self/stat is the start in clock ticks since boot; the second one, a name in parentheses, may
+// hold anything.
+std::string own_identity() {
+  std::ifstream file("/proc/self/stat");
+  std::string stat((std::istreambuf_iterator<char>(file)), {});
+  std::istringstream fields(stat.substr(std::min(stat.rfind(')') + 1, stat.size())));
+  std::string start;
+  for (int field = 3; field <= 22; ++field) fields >> start;
+  return fmt::format("{}-{}", ::getpid(), start);
 }
 
 class RealProcesses : public ProcessPort {
@@ -134,7 +149,10 @@ class RealProcesses : public ProcessPort {
     return fail(system_error(errno, "exec " + request.command[0]));
   }
 
-  Result<RunResult> run(const RunRequest& request) override { return run_program(request); }
+  Result<RunResult> run(const RunRequest& request) override { return run_program(request, ending_.fd()); }
+  void end_all() override { ending_.wake(); }
+
+  std::string identity() const override { return identity_; }
 
   std::vector<std::string> missing_capabilities(const std::vector<std::string>& wanted) const override {
     uint64_t have = effective_capabilities();
@@ -158,6 +176,9 @@ class RealProcesses : public ProcessPort {
   }
 
  private:
+  const std::string identity_ = own_identity();
+  Waker ending_;  // readable from end_all() on, for all who wait
+
   static Result<void> run_modprobe(const std::string& name) {
     int ends[2];
     TRY(call(::pipe2(ends, O_CLOEXEC), "pipe"));

@@ -25,6 +25,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kTimeToEnd{1};     // between SIGTERM and SIGKILL
+constexpr milliseconds kTimeToEndWithUs{500};     // the same, when this process ends, too
 constexpr std::chrono::seconds kBusyPatience{2};  // an executable that is being replaced
 constexpr milliseconds kBusyStep{20};
 constexpr size_t kChunkBytes = 1 << 16;
@@ -118,16 +119,18 @@ void reap(pid_t pid, int& status) {
 
 class Running {
  public:
-  Running(pid_t pid, const RunRequest& request, Descriptor output, Descriptor errors)
-      : pid_(pid), request_(request), output_(std::move(output)), errors_(std::move(errors)) {
+  Running(pid_t pid, const RunRequest& request, int ending, Descriptor output, Descriptor errors)
+      : pid_(pid), request_(request), ending_(ending), output_(std::move(output)), errors_(std::move(errors)) {
     watch_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   }
 
   Result<RunResult> finish() {
     bool in_time = wait(request_.deadline);
+    const bool canceled = !in_time && is_ending();
     if (!in_time) {
       ::kill(-pid_, SIGTERM);
-      wait(steady_clock::now() + kTimeToEnd);
+      ending_ = -1;
+      wait(steady_clock::now() + (canceled ? kTimeToEndWithUs : milliseconds(kTimeToEnd)));
       ::kill(-pid_, SIGKILL);  // what it started may outlive it
     }
     int status = 0;
@@ -135,6 +138,7 @@ class Running {
     // What it wrote before it ended is in the pipes; what still holds them open is not waited for.
     drain(output_, result_.output);
     drain(errors_, result_.errors);
+    if (canceled) return fail(Code::kCanceled, "{}: ended, since the agent is stopping", request_.program);
     if (!in_time) return fail(Code::kTimeout, "{}: still running at the deadline, ended", request_.program);
     if (WIFSIGNALED(status)) result_.signal = WTERMSIG(status);
     if (WIFEXITED(status)) result_.exit_status = WEXITSTATUS(status);
@@ -142,18 +146,25 @@ class Running {
   }
 
  private:
-  // True when it has ended.
+  bool is_ending() const {
+    pollfd ending{ending_, POLLIN, 0};
+    return ::poll(&ending, 1, 0) > 0;
+  }
+
+  // True when it has ended; false at the deadline, or when this process is to end.
   bool wait(steady_clock::time_point deadline) {
     while (true) {
-      pollfd files[3] = {{watch_.get(), POLLIN, 0}, {output_.get(), POLLIN, 0}, {errors_.get(), POLLIN, 0}};
+      pollfd files[4] = {
+          {watch_.get(), POLLIN, 0}, {output_.get(), POLLIN, 0}, {errors_.get(), POLLIN, 0}, {ending_, POLLIN, 0}};
       auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now()).count();
-      int ready = ::poll(files, 3, static_cast<int>(std::clamp<int64_t>(left, 0, 60'000)));
+      int ready = ::poll(files, 4, static_cast<int>(std::clamp<int64_t>(left, 0, 60'000)));
       if (ready < 0 && errno != EINTR) return false;
       if (ready == 0 && left <= 0) return false;
       if (ready <= 0) continue;
       if (files[1].revents != 0) drain(output_, result_.output);
       if (files[2].revents != 0) drain(errors_, result_.errors);
       if (files[0].revents != 0) return true;
+      if (files[3].revents != 0) return false;
     }
   }
 
@@ -177,6 +188,7 @@ class Running {
 
   pid_t pid_;
   const RunRequest& request_;
+  int ending_;  // -1: not looked at any more
   Descriptor output_;
   Descriptor errors_;
   Descriptor watch_;
@@ -185,8 +197,10 @@ class Running {
 
 }  // namespace
 
-Result<RunResult> run_program(const RunRequest& request) {
+Result<RunResult> run_program(const RunRequest& request, int ending) {
   std::string what = "run " + request.program;
+  if (pollfd stop{ending, POLLIN, 0}; ::poll(&stop, 1, 0) > 0)
+    return fail(Code::kCanceled, "{}: not started, since the agent is stopping", what);
   Descriptor input = TRY(as_file(request.input).context("{}", what));
   Pipe output = TRY(Pipe::make().context("{}", what));
   Pipe errors = TRY(Pipe::make().context("{}", what));
@@ -206,7 +220,7 @@ Result<RunResult> run_program(const RunRequest& request) {
     if (child.failure == 0) {
       output.theirs = Descriptor();
       errors.theirs = Descriptor();
-      return Running(pid, request, std::move(output.ours), std::move(errors.ours)).finish();
+      return Running(pid, request, ending, std::move(output.ours), std::move(errors.ours)).finish();
     }
     int status = 0;
     reap(pid, status);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/real/run_program.h"
 
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,6 +11,7 @@
 #include <unistd.h>
 
 #include "os/real/descriptor.h"
+#include "os/real/unix_socket.h"
 
 namespace railbed::os {
 namespace {
@@ -84,8 +87,8 @@ TEST(RunProgram, TellsTheSignalThatEndedIt) {
   EXPECT_EQ(result->signal, SIGKILL);
 }
 
-// How a program could not be started is told through memory that vfork() shares. ThreadSanitizer puts fork()
-// in its place, so that these tests have nothing to look at there.
+// A failed start is reported through memory that vfork() shares. ThreadSanitizer replaces vfork() by fork(), so these
+// tests cannot work there.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define RAILBED_VFORK_IS_FORK
@@ -130,6 +133,24 @@ TEST(RunProgram, TriesAnExecutableThatIsBeingWrittenForAWhile) {
   ASSERT_TRUE(ready) << ready.error().to_string();
   EXPECT_EQ(ready->exit_status, 0);
   ::unlink(path.c_str());
+}
+
+TEST(RunProgram, EndsWithAllThatItStartedWhenTheAgentStops) {
+  const Waker ending;
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ending.wake();
+  });
+  const auto begun = std::chrono::steady_clock::now();
+  auto result = run_program(shell("trap '' TERM; sleep 600 & wait; wait; sleep 600"), ending.fd());
+  later.join();
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().code, Code::kCanceled);
+  EXPECT_EQ(result.error().message, "/bin/sh: ended, since the agent is stopping");
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(30));
+  auto another = run_program(shell("true"), ending.fd());
+  ASSERT_FALSE(another.has_value());
+  EXPECT_EQ(another.error().message, "run /bin/sh: not started, since the agent is stopping");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ Result<void> can_listen(const IpAddress& address, uint16_t port) {
   const bool v4 = address.family == IpFamily::kV4;
   Descriptor socket(::socket(v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket) return fail(system_error(errno, "socket"));
-  // As the library does: a port whose last connections are not quite over is free.
+  // As the HTTP library does: a port counts as free while its last connections are closing.
   const int on = 1;
   (void)::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in in4{.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {}, .sin_zero = {}};

@@ -10,9 +10,9 @@
 
 namespace railbed::os {
 
-// Beginning with the IPv4 header; both checksums are filled in.
+// The packet from its IPv4 header on, with both checksums.
 std::string to_ipv4(const UdpPacket& packet);
-// The UDP checksum is not looked at: the kernel leaves it to hardware that a veth does not have.
+// Does not verify the UDP checksum: the kernel leaves it to hardware, which a veth does not have.
 std::optional<UdpPacket> read_ipv4(std::string_view bytes);
 
 }  // namespace railbed::os

@@ -13,7 +13,7 @@ const UdpPacket kPacket{.source = IpAddress::from_v4(0x0a000001),
                         .payload = "abc"};
 
 TEST(UdpCodec, StandsOnTheWireAsTheRfcsSay) {
-  // Checksums by hand: RFC 1071 over the header, and over pseudo header, UDP header and data.
+  // Checksums computed by hand: RFC 1071 over the header, and over pseudo header, UDP header and data.
   EXPECT_EQ(to_ipv4(kPacket),
             "\x45\0\0\x1f\0\0\x40\0\x40\x11\x26\xcc\x0a\0\0\1\x0a\0\0\2"
             "\0\x44\0\x43\0\x0b\x26\xec"
@@ -23,7 +23,7 @@ TEST(UdpCodec, StandsOnTheWireAsTheRfcsSay) {
 
 TEST(UdpCodec, DropsWhatIsBroken) {
   std::string good = to_ipv4(kPacket);
-  EXPECT_EQ(read_ipv4(good + std::string(18, '\0')), kPacket);  // padded to the least frame
+  EXPECT_EQ(read_ipv4(good + std::string(18, '\0')), kPacket);  // padded to the minimum frame size
   for (size_t size = 0; size < good.size(); ++size) EXPECT_EQ(read_ipv4(good.substr(0, size)), std::nullopt) << size;
   for (size_t at = 0; at < 20; ++at) {
     std::string bad = good;

@@ -17,7 +17,7 @@
 namespace railbed::os {
 
 namespace {
-constexpr int kBacklog = 1024;  // cut by the kernel to net.core.somaxconn
+constexpr int kBacklog = 1024;  // the kernel limits it to net.core.somaxconn
 
 Result<sockaddr_un> address_of(const std::string& path) {
   sockaddr_un address{};
@@ -103,15 +103,20 @@ Result<UnixListener> UnixListener::open(const std::string& path) {
   Descriptor socket = TRY(new_socket());
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     return fail(system_error(errno, "bind " + fresh));
-  // Nobody can connect before listen(), so the mode is there in time.
+  // Nobody can connect before listen(), so the mode is set early enough.
   if (::chmod(fresh.c_str(), 0600) != 0) return fail(system_error(errno, "chmod " + fresh));
   if (::listen(socket.get(), kBacklog) != 0) return fail(system_error(errno, "listen " + fresh));
   if (::rename(fresh.c_str(), path.c_str()) != 0) return fail(system_error(errno, "rename " + fresh));
   return UnixListener(path, std::move(lock), std::move(socket));
 }
 
+void UnixListener::refuse() {
+  ::unlink(path_.c_str());
+  socket_ = Descriptor();
+}
+
 UnixListener::~UnixListener() {
-  // The lock file stays: to remove it would let two processes lock two files of one name.
+  // The lock file stays: otherwise two processes could lock two files of the same name.
   if (socket_) ::unlink(path_.c_str());
 }
 
@@ -129,7 +134,7 @@ Waker::Waker() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 void Waker::wake() const {
   const uint64_t one = 1;
-  // A full counter is a wake-up too.
+  // The write fails only on a full counter, which wakes, too.
   (void)!::write(event_.get(), &one, sizeof one);
 }
 
@@ -142,7 +147,8 @@ Poller::Poller() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
 
 Result<void> Poller::add(int fd, uint64_t key, Await what) {
   epoll_event event{};
-  event.events = what == Await::kRead ? EPOLLIN : EPOLLOUT;
+  // The end is reported whatever is asked for; a client that has only finished writing has not gone.
+  event.events = what == Await::kRead ? uint32_t{EPOLLIN} : what == Await::kWrite ? uint32_t{EPOLLOUT} : 0U;
   event.data.u64 = key;
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0) return {};
   if (errno == EEXIST && ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) == 0) return {};
@@ -158,7 +164,7 @@ std::vector<uint64_t> Poller::wait(std::chrono::milliseconds most) {
   const int count = ::epoll_wait(epoll_.get(), events, std::size(events), static_cast<int>(most.count()));
   std::vector<uint64_t> keys;
   for (int i = 0; i < count; ++i) {
-    const uint64_t key = events[i].data.u64;  // a copy: the structure is packed
+    const uint64_t key = events[i].data.u64;  // a copy, because the structure is packed
     keys.push_back(key);
   }
   return keys;

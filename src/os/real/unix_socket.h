@@ -34,9 +34,9 @@ class Connection {
   static Result<Connection> connect(const std::string& path);
 
   Result<Peer> peer() const;
-  // Bytes read; 0 at the end; nothing when none are there yet.
+  // The number of bytes read; 0 at the end; nullopt when none have arrived yet.
   Result<std::optional<size_t>> read_some(std::span<char> into);
-  // Bytes written; 0 when none can be taken now.
+  // The number of bytes written; 0 when the socket takes none at the moment.
   Result<size_t> write_some(std::string_view bytes);
   int fd() const { return socket_.get(); }
 
@@ -46,14 +46,16 @@ class Connection {
 
 class UnixListener {
  public:
-  // Mode 0600; makes missing folders (0755).
+  // The socket has mode 0600; missing folders are made (0755).
   static Result<UnixListener> open(const std::string& path);
   ~UnixListener();
   UnixListener(UnixListener&&) noexcept = default;
   UnixListener& operator=(UnixListener&&) noexcept = delete;
 
-  // Nothing when nobody waits (any more).
+  // nullopt when no client is waiting (any more).
   Result<std::optional<Connection>> accept();
+  // Nobody can connect any more, but the path is still ours.
+  void refuse();
   int fd() const { return socket_.get(); }
   const std::string& path() const { return path_; }
 
@@ -77,14 +79,14 @@ class Waker {
   Descriptor event_;
 };
 
-enum class Await : uint8_t { kRead, kWrite };
+enum class Await : uint8_t { kRead, kWrite, kEnd };  // kEnd: the other side has closed
 
 class Poller {
  public:
   Poller();
   Result<void> add(int fd, uint64_t key, Await what);
   void remove(int fd);
-  // The keys that are ready or broken; empty when the time is over or a signal came.
+  // The keys that are ready or broken; empty after the timeout or a signal.
   std::vector<uint64_t> wait(std::chrono::milliseconds most);
 
  private:

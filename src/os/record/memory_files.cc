@@ -19,7 +19,7 @@ constexpr int kMaxLinks = 40;  // as the kernel's MAXSYMLINKS
 
 using Kind = MemoryFiles::Entry::Kind;
 
-// Takes the next component off the front of `path`; empty at its end.
+// Removes the next component from the front of `path` and returns it; empty at the end.
 std::string_view next_part(std::string_view& path) {
   size_t start = std::min(path.find_first_not_of('/'), path.size());
   size_t end = std::min(path.find('/', start), path.size());
@@ -37,7 +37,7 @@ bool only_slashes(std::string_view path) {
 MemoryFiles::MemoryFiles() : root_(std::make_unique<Node>()) {}
 MemoryFiles::~MemoryFiles() = default;
 
-// The rest of the way is a stack of texts: the targets of the links that were met, and the path itself below.
+// The rest of the path is a stack of texts: the targets of links on the way, and the path itself at the bottom.
 std::expected<const MemoryFiles::Node*, int> MemoryFiles::find(std::string_view path, Last last) const {
   const Node* at = root_.get();
   int links = 0;
@@ -81,7 +81,7 @@ std::string MemoryFiles::path_of(const Node& node) {
   return path.empty() ? "/" : path;
 }
 
-// The node at `path`, made with its parents where they are missing.
+// The node at `path`; creates it and its parents where they are missing.
 MemoryFiles::Node* MemoryFiles::place(const std::string& path) {
   Node* at = root_.get();
   std::string_view rest = path;

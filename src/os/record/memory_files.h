@@ -19,19 +19,19 @@ class MemoryFiles : public FileTree {
   MemoryFiles();
   ~MemoryFiles() override;
 
-  // These make the directories above and replace what is there. False when a part of the path is no directory
-  // (links are not followed here).
+  // These create missing parent directories and replace an existing entry. False when a part of the path is no
+  // directory (links are not followed here).
   bool put_file(const std::string& path, std::string content);
   bool put_link(const std::string& path, std::string target);
   bool put_directory(const std::string& path);
-  void remove(const std::string& path);  // with everything below; nothing when it is not there
+  void remove(const std::string& path);  // with everything below; does nothing when it is missing
 
-  // What a write to an existing file does; the path has its links resolved. The content changes only when it
-  // says so by put_file.
+  // Runs for a write to an existing file; links in the path are resolved. The content changes only if the handler calls
+  // put_file.
   using OnWrite = std::function<Result<void>(const std::string& path, std::string_view content)>;
   void on_write(OnWrite handler) { on_write_ = std::move(handler); }
 
-  // Everything, parents first, by name.
+  // Visits every entry, parents first, in the order of names.
   struct Entry {
     enum class Kind { kDirectory, kFile, kLink } kind;
     std::string path;

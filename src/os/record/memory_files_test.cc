@@ -39,7 +39,7 @@ TEST(MemoryFiles, BehavesAsFiles) {
             "read /sys/class/net/eth0: ENOENT (No such file or directory)");
 }
 
-// What a call says, as one text.
+// The result of a call as one text.
 template <typename T>
 std::string said(const Result<T>& result) {
   if (!result) return result.error().message;
@@ -49,7 +49,7 @@ std::string said(const Result<T>& result) {
     return fmt::format("{}", fmt::join(*result, " "));
 }
 
-// The same random tree on disk and in memory, asked the same questions.
+// The same random tree on disk and in memory gives the same answers.
 RC_GTEST_PROP(MemoryFiles, AnswersAsTheRealOnes, ()) {
   auto part = rc::gen::element<std::string>("a", "b", "c", "..", ".");
   auto name = rc::gen::element<std::string>("a", "b", "c");

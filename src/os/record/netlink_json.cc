@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/record/netlink_json.h"
 
-#include "os/json_fields.h"
+#include "doc/fields.h"
+#include "doc/text.h"
 
 namespace railbed::os {
 namespace {
 
+using doc::Fields;
 using doc::Value;
 
 constexpr int kVersion = 1;
@@ -20,26 +22,13 @@ std::string_view name_in(std::span<const std::string_view> names, T choice) {
   return names[static_cast<size_t>(choice)];
 }
 
-// The length of the UTF-8 sequence at the front of `text`; 0 when there is none.
-size_t sequence_length(std::string_view text) {
-  auto lead = static_cast<uint8_t>(text[0]);
-  size_t length = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : 0;
-  if (length == 0 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i)
-    if ((static_cast<uint8_t>(text[i]) & 0xc0) != 0x80) return 0;
-  if (lead == 0xe0 && static_cast<uint8_t>(text[1]) < 0xa0) return 0;   // written longer than needed
-  if (lead == 0xed && static_cast<uint8_t>(text[1]) >= 0xa0) return 0;  // a surrogate
-  return length;
-}
-
 std::string printable(std::string_view text) {
   std::string result;
-  while (!text.empty()) {
-    size_t length = sequence_length(text);
-    result += length == 0 ? "?" : text.substr(0, length);
-    text.remove_prefix(std::max<size_t>(length, 1));
+  while (const std::optional<size_t> invalid = doc::first_invalid_utf8(text)) {
+    result.append(text.substr(0, *invalid)).append("?");
+    text.remove_prefix(*invalid + 1);
   }
-  return result;
+  return result.append(text);
 }
 
 void put(Value& object, std::string_view key, const std::string& text) {
@@ -55,7 +44,7 @@ template <std::integral T>
 void put(Value& object, std::string_view key, T number) {
   if (number != 0) object.set(key, Value(static_cast<int64_t>(number)));
 }
-// Absent and zero (false, empty) are told apart here.
+// Writes an optional value: absent is not the same as zero (false, empty).
 template <typename T>
 void put(Value& object, std::string_view key, const std::optional<T>& value) {
   if (!value) return;
@@ -73,7 +62,7 @@ std::string pairs(const std::vector<uint8_t>& bytes) {
   return text;
 }
 
-// "02:00:…" of any length; nothing for what is no such text.
+// "02:00:…" of any length; nullopt for other texts.
 std::optional<std::vector<uint8_t>> parse_pairs(std::string_view text) {
   std::vector<uint8_t> bytes;
   auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
@@ -138,8 +127,8 @@ Value to_value(const Link& link) {
 
 Value to_value(const Route& route) {
   Value value = Value::object();
-  put(value, "to", route.destination);
-  value.set("family", Value(static_cast<int>(route.family)));
+  if (!route.is_default()) value.set("to", Value(route.destination.to_string()));
+  value.set("family", Value(static_cast<int>(route.family())));
   put(value, "via", route.gateway);
   put(value, "link", route.link.value);
   put(value, "metric", route.metric);
@@ -150,72 +139,95 @@ Value to_value(const Route& route) {
   return value;
 }
 
-VfInfo read_vf(JsonFields fields) {
-  VfInfo vf;
-  fields.read("index", vf.index.value);
-  fields.parse("mac", vf.mac);
+void read_vf(Fields& fields, VfInfo& vf) {
+  fields.read("index", vf.index);
+  fields.read("mac", vf.mac);
   fields.read("vlan", vf.vlan);
   fields.read("qos", vf.qos);
-  std::optional<VlanProto> proto;
-  fields.choose("proto", kProtos, proto);
-  vf.proto = proto.value_or(VlanProto::k8021q);
+  fields.choose("proto", kProtos, vf.proto);
   fields.read("spoofCheck", vf.spoof_check);
   fields.read("trust", vf.trust);
   fields.choose("linkState", kLinkStates, vf.link_state);
   fields.read("minTxRate", vf.min_tx_rate_mbps);
   fields.read("maxTxRate", vf.max_tx_rate_mbps);
-  fields.parse("nodeGuid", vf.node_guid);
-  fields.parse("portGuid", vf.port_guid);
-  return vf;
+  fields.read("nodeGuid", vf.node_guid);
+  fields.read("portGuid", vf.port_guid);
 }
 
-void read_pairs(JsonFields& fields, std::string_view key, std::vector<uint8_t>& bytes, Result<void>& error) {
+void read_pairs(Fields& fields, std::string_view key, std::vector<uint8_t>& bytes) {
   std::string text;
   fields.read(key, text);
-  auto parsed = parse_pairs(text);
-  if (!parsed && error) error = fail(Code::kInvalid, "\"{}\" is no hardware address (\"02:00:…\")", text);
-  if (parsed) bytes = std::move(*parsed);
+  if (auto parsed = parse_pairs(text))
+    bytes = std::move(*parsed);
+  else
+    fields.wrong(key, fmt::format("\"{}\" is no hardware address (\"02:00:…\")", text));
 }
 
-Link read_link(JsonFields fields, Result<void>& error) {
-  Link link;
-  fields.read("index", link.index.value);
+void read_link(Fields& fields, Link& link) {
+  fields.read("index", link.index);
+  // Not as an IfName: whatever the kernel called it is what was recorded.
   fields.read("name", link.name.value);
-  fields.each_text("altNames", [&](const std::string& name) { link.alt_names.push_back(name); });
+  fields.read("altNames", link.alt_names);
   fields.read("alias", link.alias);
   fields.read("kind", link.kind);
-  read_pairs(fields, "address", link.hw_address, error);
-  read_pairs(fields, "permanentAddress", link.permanent_address, error);
+  read_pairs(fields, "address", link.hw_address);
+  read_pairs(fields, "permanentAddress", link.permanent_address);
   fields.read("arpType", link.arp_type);
   fields.read("mtu", link.mtu);
   fields.read("up", link.up);
   fields.read("lowerUp", link.lower_up);
   fields.read("operState", link.oper_state);
-  fields.read("parent", link.parent.value);
+  fields.read("parent", link.parent);
   fields.read("parentElsewhere", link.parent_elsewhere);
-  fields.read("master", link.master.value);
+  fields.read("master", link.master);
   fields.read("parentBus", link.parent_bus);
   fields.read("parentDevice", link.parent_device);
   fields.read("group", link.group);
   fields.read("numVfs", link.num_vfs);
-  fields.each("vfs", [&](const JsonFields& vf, const Value&) { link.vfs.push_back(read_vf(vf)); });
-  return link;
+  fields.each("vfs", link.vfs, read_vf);
 }
 
-Route read_route(JsonFields fields) {
-  Route route;
+void read_address(Fields& fields, LinkAddress& address) {
+  fields.read("link", address.link);
+  fields.read("prefix", address.prefix);
+}
+
+void read_route(Fields& fields, Route& route) {
   int family = 4;
-  fields.parse("to", route.destination);
+  std::optional<IpPrefix> destination;
+  fields.read("to", destination);
   fields.read("family", family);
-  route.family = family == 6 ? IpFamily::kV6 : IpFamily::kV4;
-  fields.parse("via", route.gateway);
-  fields.read("link", route.link.value);
+  route.destination = destination.value_or(Route::everywhere(family == 6 ? IpFamily::kV6 : IpFamily::kV4));
+  fields.read("via", route.gateway);
+  fields.read("link", route.link);
   fields.read("metric", route.metric);
   fields.read("table", route.table);
   fields.read("mtu", route.mtu);
   fields.read("advmss", route.advmss);
   fields.read("scope", route.scope);
-  return route;
+}
+
+void read_port(Fields& fields, RdmaLinkPort& port) {
+  fields.read("number", port.number);
+  fields.read("netdev", port.netdev);
+  fields.read("netdevName", port.netdev_name);
+  fields.read("state", port.state);
+  fields.read("physicalState", port.physical_state);
+  fields.read("lid", port.lid);
+  fields.read("smLid", port.sm_lid);
+  std::optional<Guid> prefix;  // the same spellings
+  fields.read("subnetPrefix", prefix);
+  if (prefix) port.subnet_prefix = prefix->value;
+}
+
+void read_device(Fields& fields, RdmaLink& device) {
+  fields.read("index", device.index);
+  fields.read("name", device.name);
+  fields.read("firmware", device.firmware);
+  fields.read("nodeGuid", device.node_guid);
+  fields.read("systemImageGuid", device.system_image_guid);
+  fields.read("protocol", device.protocol);
+  fields.each("ports", device.ports, read_port);
 }
 
 }  // namespace
@@ -238,16 +250,12 @@ Value to_value(const RecordedLinks& recorded) {
 
 Result<RecordedLinks> read_links(const Value& value) {
   RecordedLinks recorded;
-  Result<void> error;
-  JsonFields fields(value, error);
-  fields.each("links", [&](const JsonFields& link, const Value&) { recorded.links.push_back(read_link(link, error)); });
-  fields.each("addresses", [&](JsonFields address, const Value&) {
-    LinkAddress& one = recorded.addresses.emplace_back();
-    address.read("link", one.link.value);
-    address.parse("prefix", one.prefix);
-  });
-  fields.each("routes", [&](const JsonFields& route, const Value&) { recorded.routes.push_back(read_route(route)); });
-  TRY(std::move(error));
+  doc::Diagnostics found;
+  Fields fields(value, "", doc::kNoFamily, found);
+  fields.each("links", recorded.links, read_link);
+  fields.each("addresses", recorded.addresses, read_address);
+  fields.each("routes", recorded.routes, read_route);
+  TRY(doc::first_error(found));
   return recorded;
 }
 
@@ -274,7 +282,7 @@ Value to_value(const RecordedRdma& recorded) {
       put(port, "physicalState", each.physical_state);
       put(port, "lid", each.lid);
       put(port, "smLid", each.sm_lid);
-      // As text: JSON's integers end at 2^63.
+      // As text, because JSON's integers end at 2^63.
       if (each.subnet_prefix) put(port, "subnetPrefix", fmt::format("{:#018x}", *each.subnet_prefix));
     }
   }
@@ -283,32 +291,11 @@ Value to_value(const RecordedRdma& recorded) {
 
 Result<RecordedRdma> read_rdma(const Value& value) {
   RecordedRdma recorded;
-  Result<void> error;
-  JsonFields fields(value, error);
+  doc::Diagnostics found;
+  Fields fields(value, "", doc::kNoFamily, found);
   fields.choose("netnsMode", kNetnsModes, recorded.mode);
-  fields.each("devices", [&](JsonFields device, const Value&) {
-    RdmaLink& link = recorded.devices.emplace_back();
-    device.read("index", link.index);
-    device.read("name", link.name);
-    device.read("firmware", link.firmware);
-    device.parse("nodeGuid", link.node_guid);
-    device.parse("systemImageGuid", link.system_image_guid);
-    device.read("protocol", link.protocol);
-    device.each("ports", [&](JsonFields port, const Value&) {
-      RdmaLinkPort& one = link.ports.emplace_back();
-      port.read("number", one.number);
-      port.read("netdev", one.netdev.value);
-      port.read("netdevName", one.netdev_name);
-      port.read("state", one.state);
-      port.read("physicalState", one.physical_state);
-      port.read("lid", one.lid);
-      port.read("smLid", one.sm_lid);
-      std::optional<Guid> prefix;  // the same spellings
-      port.parse("subnetPrefix", prefix);
-      if (prefix) one.subnet_prefix = prefix->value;
-    });
-  });
-  TRY(std::move(error));
+  fields.each("devices", recorded.devices, read_device);
+  TRY(doc::first_error(found));
   return recorded;
 }
 
@@ -330,20 +317,20 @@ Value to_value(const RecordedHost& recorded) {
 
 Result<RecordedHost> read_host(const Value& value) {
   RecordedHost recorded;
-  Result<void> error;
-  JsonFields fields(value, error);
+  doc::Diagnostics found;
+  Fields fields(value, "", doc::kNoFamily, found);
   fields.read("name", recorded.name);
   fields.read("kernelRelease", recorded.kernel_release);
   fields.read("bootId", recorded.boot_id);
-  fields.each("devlink", [&](JsonFields one, const Value&) {
+  fields.each("devlink", [&](Fields& one) {
     PciAddress pci;
     RecordedHost::Devlink devlink;
-    one.parse("pci", pci);
+    one.read("pci", pci);
     one.choose("eswitchMode", kEswitchModes, devlink.mode);
     one.read("firmware", devlink.firmware);
     recorded.devlink[pci] = devlink;
   });
-  TRY(std::move(error));
+  TRY(doc::first_error(found));
   return recorded;
 }
 

@@ -129,13 +129,15 @@ class RecordedProcesses : public ProcessPort {
  public:
   Result<void> exec_in(const ExecRequest&) override { return read_only("exec"); }
   Result<RunResult> run(const RunRequest& request) override { return read_only("run " + request.program); }
+  void end_all() override {}
+  std::string identity() const override { return {}; }
   std::vector<std::string> missing_capabilities(const std::vector<std::string>& wanted) const override {
     return wanted;
   }
   Result<void> load_module(const std::string&) override { return read_only("modprobe"); }
 };
 
-// Writes are refused whatever the permissions of the directory are.
+// Refuses writes, whatever the permissions of the directory are.
 class ReadOnlyFiles : public FileTree {
  public:
   explicit ReadOnlyFiles(std::unique_ptr<FileTree> files) : files_(std::move(files)) {}
@@ -221,7 +223,7 @@ Result<std::unique_ptr<Kernel>> recorded_kernel_over(std::unique_ptr<FileTree> f
 
 Result<std::unique_ptr<Kernel>> recorded_kernel(const std::string& root_dir) {
   auto files = real_files(root_dir);
-  TRY(files->list("/"));  // tells at once when there is no such directory
+  TRY(files->list("/"));  // fails at once when the directory is missing
   return recorded_kernel_over(std::move(files));
 }
 

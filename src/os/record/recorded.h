@@ -23,19 +23,19 @@ inline constexpr size_t kMaxRecordingBytes = 256 << 20;
 inline constexpr size_t kMaxRecordingEntries = 1 << 20;
 
 Result<std::unique_ptr<Kernel>> recorded_kernel(const std::string& root_dir);
-// Compressed as libarchive knows it, or not. One directory around it all is skipped.
+// Any compression that libarchive knows, or none. A single directory around everything is skipped.
 Result<std::unique_ptr<Kernel>> recorded_kernel_from_tar(const std::string& tar_file);
-// Any tree that looks like one.
+// Any tree with the files of such a recording.
 Result<std::unique_ptr<Kernel>> recorded_kernel_over(std::unique_ptr<FileTree> files);
 
-// Records whatever is looked at: give kernel() to the reader of facts, then write. So a recording has exactly
-// the files that matter, and no others.
+// Records everything that a reader looks at: give kernel() to the reader of facts, then write. So a recording has
+// exactly the files that matter.
 class Recorder {
  public:
   explicit Recorder(Kernel& machine);
   ~Recorder();
   Kernel& kernel();
-  // Adds the netlink facts and writes everything; the file appears whole or not at all.
+  // Adds the netlink facts and writes everything; the file appears complete or not at all.
   Result<void> write(const std::string& tar_file);
 
  private:

@@ -64,7 +64,7 @@ RecordedLinks sample_links() {
   route.mtu = 1500;
   route.advmss = 1400;
   route.scope = 0;
-  Route fallback{.family = IpFamily::kV6, .link = IfIndex{3}};
+  Route fallback{.destination = Route::everywhere(IpFamily::kV6), .link = IfIndex{3}};
   return {{link, Link{.index = IfIndex{1}, .name = IfName{"lo"}}},
           {{IfIndex{3}, IpPrefix::parse("fd00::1/64").value()}},
           {route, fallback}};
@@ -119,15 +119,18 @@ TEST_F(RecordingTest, ErrorsTellThePlace) {
     std::string text;
     std::string message;
   } cases[] = {
-      {R"({"links": 5})", "railbed/links.json:1:11: a list is wanted here, this is an integer"},
-      {R"({"links": [{"mtu": "x"}]})", "railbed/links.json:1:20: an integer is wanted here, this is a string"},
+      {R"({"links": 5})", "railbed/links.json:1:11: links must be a list, found an integer 5"},
+      {R"({"links": [{"mtu": "x"}]})",
+       "railbed/links.json:1:20: links[0].mtu must be an integer, found a string \"x\""},
       {R"({"links": [{"mtu": 99999999999}]})",
-       "railbed/links.json:1:20: a smaller integer is wanted here, this is an integer"},
-      {R"({"links": [{"address": "02:0g"}]})", "\"02:0g\" is no hardware address (\"02:00:…\")"},
-      {R"({"links": [{"address": "02:"}]})", "\"02:\" is no hardware address (\"02:00:…\")"},
+       "railbed/links.json:1:20: links[0].mtu must be -2147483648 to 2147483647, found 99999999999"},
+      {R"({"links": [{"address": "02:0g"}]})",
+       "railbed/links.json:1:24: links[0].address: \"02:0g\" is no hardware address (\"02:00:…\")"},
+      {R"({"links": [{"address": "02:"}]})",
+       "railbed/links.json:1:24: links[0].address: \"02:\" is no hardware address (\"02:00:…\")"},
       {R"({"links": [{"vfs": [{"linkState": "on"}]}]})",
-       "railbed/links.json:1:35: \"on\" is none of auto, enable, disable"},
-      {R"([])", "railbed/links.json:1:1: an object is wanted here, this is a list"},
+       "railbed/links.json:1:35: links[0].vfs[0].linkState must be \"auto\", \"enable\" or \"disable\", found \"on\""},
+      {R"([])", "railbed/links.json:1:1: the document must be an object (keys with values), found a list"},
   };
   for (const auto& c : cases) {
     put("/railbed/links.json", c.text);
@@ -156,7 +159,7 @@ TEST_F(RecordingTest, APlainCopyOfFilesHasNoNetlink) {
             "write /sys/class/net/x: this is a recorded machine, nothing can be changed");
 }
 
-// A machine is looked at through a Recorder; the tar file then answers the same.
+// Reads a machine through a Recorder; the tar file then gives the same answers.
 TEST_F(RecordingTest, RecordsWhatIsLookedAtAndNothingElse) {
   put("/sys/devices/pci/nic/vendor", "0x15b3\n");
   put("/sys/devices/pci/nic/secret", "do not record");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing down what a reader of facts looks at.
+// Records what a reader of facts looks at.
 //
-// Every path that is looked at is put into a tree in memory as it was then: links on the way as links,
-// content as it was read, the names in listed directories as empty files, directories or links.
+// Every path that is read goes into a tree in memory with its state at that time: links on the way as links, content as
+// it was read, the names in listed directories as empty files, directories or links.
 #include <mutex>
 #include <set>
 
@@ -58,7 +58,7 @@ class TracedFiles : public FileTree {
   MemoryFiles& seen() { return seen_; }
 
  private:
-  // The links on the way to `path`, itself included.
+  // Records the links on the way to `path`, including itself.
   void note_links(const std::string& path) const {
     for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
       std::string part = path.substr(0, end);
@@ -74,7 +74,7 @@ class TracedFiles : public FileTree {
       if (end == std::string::npos) return;
     }
   }
-  // That `path` is there, and what it is.
+  // Records that `path` exists, and of which kind it is.
   void note(const std::string& path) const {
     note_links(path);
     if (auto real = files_.real_path(path); real && !seen_.exists(*real)) {
@@ -84,7 +84,7 @@ class TracedFiles : public FileTree {
         seen_.put_file(*real, "");
     }
   }
-  // As note(), but a link stays a link that may lead nowhere.
+  // Like note(), but keeps a link as a link, which may lead nowhere.
   void note_name(const std::string& path) const {
     if (files_.read_link(path))
       note_links(path);
@@ -93,12 +93,12 @@ class TracedFiles : public FileTree {
   }
 
   FileTree& files_;
-  mutable std::mutex mutex_;  // of what follows: readers may have several threads
+  mutable std::mutex mutex_;  // guards the rest: readers may have several threads
   mutable MemoryFiles seen_;
   mutable std::set<std::string> known_;
 };
 
-// The wanted facts, or nothing where the machine has none.
+// The facts for the recording; nullopt where the machine has none.
 Result<std::optional<RecordedLinks>> ask_links(Kernel& kernel) {
   auto port = kernel.links();
   if (!port) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording that somebody sent: the tar file, and the JSON inside.
+// A recording from an untrusted sender: the tar file, and the JSON inside.
 #include "doc/json.h"
 #include "os/record/netlink_json.h"
 #include "os/record/tar.h"
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   doc::Diagnostics diagnostics;
   auto value = doc::parse_json(std::make_shared<doc::Source>(doc::Source{"fuzz.json", text}), diagnostics);
   if (!value) return 0;
-  // What can be read can be written and read again, with the same result.
+  // Whatever can be read can be written and read again with the same result.
   if (auto links = os::read_links(*value))
     if (os::read_links(os::to_value(*links)).value() != *links) __builtin_trap();
   if (auto rdma = os::read_rdma(*value))

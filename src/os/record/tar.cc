@@ -155,7 +155,7 @@ std::unique_ptr<archive, FreeReader> new_reader() {
   archive_read_support_filter_bzip2(reader.get());
   archive_read_support_filter_xz(reader.get());
   archive_read_support_filter_zstd(reader.get());
-  archive_read_set_options(reader.get(), "hdrcharset=BINARY");  // names are bytes, whatever the locale
+  archive_read_set_options(reader.get(), "hdrcharset=BINARY");  // names are bytes in every locale
   return reader;
 }
 
@@ -198,7 +198,7 @@ Result<void> write_tar(const MemoryFiles& files, const std::string& tar_file) {
   std::string temporary = tar_file + ".part";
   std::unique_ptr<archive, FreeWriter> writer(archive_write_new());
   archive_write_set_format_pax_restricted(writer.get());
-  // GNU tar warns about this header at every entry: only where a name needs it.
+  // GNU tar warns about this header at every entry, so it is used only where a name needs it.
   bool plain_names = true;
   files.each([&](const MemoryFiles::Entry& entry) {
     for (char c : entry.path) plain_names = plain_names && static_cast<unsigned char>(c) < 0x80;

@@ -38,6 +38,8 @@ def chains(side):
         ("host-device, tuning, sbr", None, [{"type": "host-device", "device": "d0", "ipam": addresses("static")},
                                             {"type": "tuning", "txQLen": 500, "allmulti": True}, {"type": "sbr", "table": 300}]),
         ("ipvlan with static", "ipvlan", [{"type": "ipvlan", "master": "p0", "ipam": addresses("static")}]),
+        ("dummy with static", "dummy", [{"type": "dummy", "ipam": addresses("static")}]),
+        ("dummy with host-local, tuning", "dummy", [{"type": "dummy", "ipam": addresses("host-local")}, {"type": "tuning", "mtu": 1400}]),
         ("macvlan, vrf", "vrf", [{"type": "macvlan", "master": "p0", "ipam": addresses("static")}, {"type": "vrf", "vrfname": "red"}]),
         ("bridge of the reference, tuning", None, [{"type": "bridge", "bridge": "br0", "ipam": addresses("host-local")},
                                                    {"type": "tuning", "mtu": 1400}]),

@@ -40,7 +40,7 @@ def simple(case):
 
 def kinds_here():
     """What the generator may use on this kernel and machine."""
-    kinds = ["host-device"] + [kind for kind in ("macvlan", "ipvlan", "vrf") if machine.has_kind(kind)]
+    kinds = ["host-device"] + [kind for kind in ("macvlan", "ipvlan", "dummy", "vrf") if machine.has_kind(kind)]
     return kinds + (["dhcp"] if machine.has_dhcp_server() else [])
 
 
@@ -86,7 +86,7 @@ class Comparison:
 
 def main(report, sides, options, folder):
     kinds = options.kinds.split(",") if options.kinds else kinds_here()
-    for kind in ("ipvlan", "vrf", "dhcp"):
+    for kind in ("ipvlan", "dummy", "vrf", "dhcp"):
         if kind not in kinds and not options.kinds:
             report.skip(f"differential of {kind}", "no dnsmasq here" if kind == "dhcp" else f"this kernel has no {kind}")
     generator = Generator(options.seed, kinds)

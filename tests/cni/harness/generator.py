@@ -173,6 +173,9 @@ class Case(Addresses):
         if self.chance(0.3):
             main["mtu"] = self.rng.choice((0, 1280, 1400, MTU))
 
+    def dummy(self, main, caps, args, pods):
+        pass  # it has nothing but its addresses
+
     def bridge(self, main, caps, args, pods):
         main["bridge"] = self.rng.choice(("br0", "br1"))
         for key in ("isGateway", "hairpinMode"):

@@ -38,6 +38,8 @@ def of_main(rng, main):
         }
     if main["type"] == "ipvlan":
         return {"mode": lambda: main.update(mode="l4"), "master": lambda: main.update(master="nowhere0"), "mtu": lambda: main.update(mtu=2000)}
+    if main["type"] == "dummy":
+        return {"no addresses": lambda: main.pop("ipam", None), "an empty ipam": lambda: main.update(ipam={})}
     if main["type"] == "host-device":
         def other(**keys):
             return lambda: ([main.pop(key, None) for key in ("device", "by")], main.update(keys))

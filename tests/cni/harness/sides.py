@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-TYPES = ("host-device", "macvlan", "ipvlan", "tuning", "sbr", "vrf", "sriov", "ib-sriov", "rdma", "host-local", "static",
+TYPES = ("host-device", "macvlan", "ipvlan", "dummy", "tuning", "sbr", "vrf", "sriov", "ib-sriov", "rdma", "host-local", "static",
          "whereabouts", "dhcp", "railbed")
 
 

@@ -20,7 +20,7 @@ IPAM = {
     "dhcp": {"type": "dhcp"},
 }
 CONF = {
-    "host-device": {"device": "d0"}, "macvlan": {"master": "p0"}, "ipvlan": {"master": "p0"}, "tuning": {"mtu": 1400}, "sbr": {},
+    "host-device": {"device": "d0"}, "macvlan": {"master": "p0"}, "ipvlan": {"master": "p0"}, "dummy": {"ipam": RANGE}, "tuning": {"mtu": 1400}, "sbr": {},
     "vrf": {"vrfname": "red"}, "sriov": {"deviceID": NOWHERE}, "ib-sriov": {"deviceID": NOWHERE}, "rdma": {},
     "railbed": {"delegates": [{"cniVersion": "1.0.0", "name": "pods", "type": "macvlan", "master": "p0"}]},
 }

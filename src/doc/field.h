@@ -10,13 +10,13 @@
 
 #include "doc/value.h"
 
-namespace railbed::api {
+namespace railbed::doc {
 
 template <typename T>
 struct Field {
   T value{};
   bool present = false;
-  doc::Span span;  // of the value; of the object around it where the field is absent
+  Span span;  // of the value; of the object around it where the field is absent
 
   const T& operator*() const { return value; }
   const T* operator->() const { return &value; }
@@ -29,4 +29,4 @@ Field<T> given(T value) {
   return Field<T>{.value = std::move(value), .present = true};
 }
 
-}  // namespace railbed::api
+}  // namespace railbed::doc

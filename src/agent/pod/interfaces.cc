@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/pod/interfaces.h"
+
+#include <algorithm>
+
+#include "agent/addresses/dhcp.h"
+#include "agent/door/metrics.h"
+#include "agent/pod/exec_records.h"
+#include "agent/pod/records.h"
+
+namespace railbed::agent {
+namespace {
+
+using cni::Outcome;
+
+void add_detail(cni::Failure& why, const std::string& text) {
+  why.details += (why.details.empty() ? "" : "; ") + text;
+}
+
+class InterfaceAttacher {
+ public:
+  InterfaceAttacher(Backends& backends, SandboxAttachment& wanted)
+      : backends_(backends),
+        wanted_(wanted),
+        request_(wanted.request),
+        sandbox_(sandbox_of(wanted.request)),
+        key_(sandbox_.key()),
+        interfaces_(wanted.interfaces),
+        addresses_(interfaces_.size()) {
+    for (const SandboxInterface& one : interfaces_)
+      if (!one.interface.chained) owners_.push_back(one.addresses.owner);
+  }
+
+  Outcome<std::vector<AttachedInterface>> run() {
+    std::unique_ptr<Engine::ContainerLock> one_at_a_time;
+    if (std::ranges::any_of(interfaces_, [](const SandboxInterface& one) { return one.program.has_value(); }))
+      one_at_a_time = ipam_lock(backends_.engine, request_.container_id);
+    TRY_CNI(ask_programs());
+    Outcome<void> made = make();
+    if (made.has_value()) return std::move(attached_);
+    if (wanted_.after_failure == AfterFailure::kUndo) undo_programs(made.error());
+    return std::unexpected(std::move(made.error()));
+  }
+
+ private:
+  os::Deadline deadline() const { return backends_.engine.kernel().clock().now() + kAttachTime; }
+
+  static std::unexpected<cni::Failure> in(const SandboxInterface& one, cni::Failure why) {
+    if (!one.title.empty()) why.message = fmt::format("network {}: {}", one.title, why.message);
+    return std::unexpected(std::move(why));
+  }
+
+  // --- outside of a turn, before the interfaces are there
+
+  Outcome<void> ask_programs() {
+    for (size_t i = 0; i < interfaces_.size(); ++i) {
+      if (!interfaces_[i].program.has_value()) continue;
+      PhaseTimer timer(backends_.metrics, request_.type, Phase::kExec);
+      Outcome<ForeignAddresses> given = acquire_foreign(backends_.engine, *interfaces_[i].program);
+      if (!given.has_value()) return in(interfaces_[i], std::move(given.error()));
+      drop_defaults(interfaces_[i].dropped, given->addresses.result.routes);
+      addresses_[i] = std::move(given->addresses);
+      programs_.push_back(std::move(given->record));
+    }
+    return {};
+  }
+
+  // The container's lock is not held: the program may ask the agent for addresses in its name.
+  void undo_programs(cni::Failure& why) {
+    for (const SandboxInterface& one : interfaces_) {
+      if (!one.program.has_value()) continue;
+      if (auto undone = undo_foreign_ipam(backends_.engine, key_, one.addresses.owner.interface); !undone.has_value())
+        add_detail(why, fmt::format("its addresses could not be given back: {}", undone.error().message));
+    }
+  }
+
+  // --- the turns
+
+  Outcome<void> make() {
+    auto one_at_a_time = backends_.engine.container(request_.container_id);
+    std::optional<Engine::Turn> turn;
+    {
+      PhaseTimer timer(backends_.metrics, request_.type, Phase::kWait);
+      turn.emplace(TRY_CNI(backends_.engine.turn(kTurnWait)));
+    }
+    if (!interfaces_.empty()) TRY_CNI(reserve_and_attach(*turn));
+    Outcome<void> done = finish(turn);
+    if (done.has_value() || wanted_.after_failure == AfterFailure::kToCaller) return done;
+    turn.reset();
+    take_away();
+    return done;
+  }
+
+  Outcome<void> finish(std::optional<Engine::Turn>& turn) {
+    if (std::ranges::none_of(addresses_, &Addresses::dhcp)) return conclude(*turn, Last::kYes);
+    TRY_CNI(conclude(*turn, Last::kNo));
+    turn.reset();  // a server may take its time
+    for (size_t i = 0; i < interfaces_.size(); ++i)
+      if (addresses_[i].dhcp) TRY_CNI(lease(i));
+    turn.emplace(TRY_CNI(backends_.engine.turn(kTurnWait)));
+    for (size_t i = 0; i < interfaces_.size(); ++i)
+      if (addresses_[i].dhcp)
+        TRY_CNI(add_addresses(*turn, interfaces_[i].addresses.owner, request_.netns, addresses_[i].result,
+                              attached_[i].interface));
+    return conclude(*turn, Last::kYes);
+  }
+
+  Outcome<void> reserve_and_attach(Engine::Turn& turn) {
+    if (wanted_.choose_devices) {
+      PhaseTimer timer(backends_.metrics, request_.type, Phase::kPrepare);
+      TRY_CNI(wanted_.choose_devices(turn, interfaces_));
+    }
+    Outcome<void> done = reserve(turn);
+    if (done.has_value()) done = attach(turn);
+    if (done.has_value()) return {};
+    // Addresses that no interface has come to have.
+    if (Result<void> freed = release_addresses(turn, backends_.host_local, owners_); !freed.has_value())
+      add_detail(done.error(), "its addresses could not be given back: " + freed.error().story());
+    return done;
+  }
+
+  static bool is_reserved_here(const SandboxInterface& one) {
+    return !one.interface.chained && !one.program.has_value();
+  }
+
+  Outcome<void> reserve(Engine::Turn& turn) {
+    if (std::ranges::none_of(interfaces_, is_reserved_here)) return {};
+    PhaseTimer timer(backends_.metrics, request_.type, Phase::kAddresses);
+    HostLocal::Locks locks;
+    auto transaction = TRY_CNI(state::Transaction::begin(turn.store()));
+    Outcome<void> chosen = choose_addresses(turn, locks);
+    TRY_CNI(transaction.commit());  // also after a failure: what was chosen is given back as a whole
+    TRY_CNI(std::move(chosen));
+    for (size_t i = 0; i < interfaces_.size(); ++i) {
+      if (!is_reserved_here(interfaces_[i])) continue;
+      Result<void> finished = finish_addresses(turn, backends_.host_local, addresses_[i]);
+      if (!finished.has_value()) return in(interfaces_[i], cni::failure_of(finished.error()));
+      drop_defaults(interfaces_[i].dropped, addresses_[i].result.routes);
+    }
+    return {};
+  }
+
+  Outcome<void> choose_addresses(Engine::Turn& turn, HostLocal::Locks& locks) {
+    for (size_t i = 0; i < interfaces_.size(); ++i) {
+      SandboxInterface& one = interfaces_[i];
+      if (!is_reserved_here(one)) continue;
+      Result<Addresses> chosen = choose_addresses_of(turn, locks, one);
+      if (!chosen.has_value()) return in(one, cni::failure_of(chosen.error()));
+      addresses_[i] = *std::move(chosen);
+    }
+    return {};
+  }
+
+  Result<Addresses> choose_addresses_of(Engine::Turn& turn, HostLocal::Locks& locks, SandboxInterface& one) {
+    if (wanted_.planned) one.addresses.planned = TRY(wanted_.planned(turn, one.addresses.owner.interface));
+    return begin_addresses(turn, backends_.host_local, locks, one.addresses);
+  }
+
+  Outcome<void> attach(Engine::Turn& turn) {
+    PhaseTimer timer(backends_.metrics, request_.type, Phase::kKernel);
+    pod_ = {.pod = key_,
+            .netns_path = request_.netns,
+            .interfaces = {},
+            .soft_rdma = wanted_.soft_rdma,
+            .others_stay = wanted_.others_stay};
+    for (size_t i = 0; i < interfaces_.size(); ++i) {
+      attach::InterfaceWanted& one = pod_.interfaces.emplace_back(std::move(interfaces_[i].interface));
+      one.addresses = addresses_[i].assigned;
+      one.addresses_later = addresses_[i].dhcp;
+      one.routes = addresses_[i].result.routes;
+    }
+    attach::PodReport report = TRY_CNI(attach::attach_pod(turn.kernel(), turn.store(), pod_, deadline()));
+    for (attach::InterfaceResult& one : report.interfaces) attached_.push_back({std::move(one), {}});
+    return {};
+  }
+
+  // --- outside of a turn, once the interfaces are there
+
+  Outcome<void> lease(size_t i) {
+    PhaseTimer timer(backends_.metrics, request_.type, Phase::kLease);
+    const AddressRequest& request = interfaces_[i].addresses;
+    addresses_[i].result = TRY_CNI(backends_.dhcp.acquire({.owner = request.owner,
+                                                           .container_id = request_.container_id,
+                                                           .network = request.network,
+                                                           .netns_path = request_.netns,
+                                                           .ipam = request.ipam,
+                                                           .cni_args = request.cni_args},
+                                                          deadline()));
+    drop_defaults(interfaces_[i].dropped, addresses_[i].result.routes);
+    return {};
+  }
+
+  // --- the records
+
+  enum class Last : bool { kNo, kYes };
+
+  Outcome<void> conclude(Engine::Turn& turn, Last last) {
+    auto transaction = TRY_CNI(state::Transaction::begin(turn.store()));
+    for (const state::Attachment& record : programs_) TRY_CNI(turn.store().put_attachment(record));
+    programs_.clear();
+    TRY_CNI(remember_pod(turn.store(), sandbox_, request_.netns));
+    if (last == Last::kYes) {
+      for (size_t i = 0; i < attached_.size(); ++i) attached_[i].answer = answer_of(i);
+      if (wanted_.conclude) TRY_CNI(wanted_.conclude(turn, attached_));
+    }
+    TRY_CNI(transaction.commit());
+    return {};
+  }
+
+  cni::AddResult answer_of(size_t i) const {
+    const attach::InterfaceWanted& one = pod_.interfaces[i];
+    const attach::InterfaceResult& made = attached_[i].interface;
+    if (one.chained) return merged(*one.previous, made, one.name.value);
+    cni::AddResult answer = result_of(made, request_.netns, addresses_[i].result);
+    prefer_own_dns(answer, one.config.plugins.front().config);
+    replace_defaults(one.selection.default_route, answer.routes);
+    return answer;
+  }
+
+  // After a failure behind the attachment; what stays is in the records.
+  void take_away() {
+    HeldTurn turn(backends_.engine);
+    InterfacesToGiveBack gone{.key = key_, .records = {}, .owners = owners_};
+    for (const attach::InterfaceWanted& one : pod_.interfaces)
+      gone.records.insert(gone.records.begin(), one.record_name());
+    (void)give_back_interfaces(backends_, turn, gone);
+    if (Result<Engine::Turn*> held = turn.get(); held.has_value()) (void)forget_pod_if_empty((*held)->store(), key_);
+  }
+
+  Backends& backends_;
+  SandboxAttachment& wanted_;
+  const cni::Request& request_;
+  state::Sandbox sandbox_;
+  std::string key_;
+  std::vector<SandboxInterface>& interfaces_;
+  std::vector<ipam::Owner> owners_;          // of their addresses
+  std::vector<Addresses> addresses_;         // by interface
+  attach::PodWanted pod_;                    // as attach was asked
+  std::vector<AttachedInterface> attached_;  // by interface, once they are made
+  std::vector<state::Attachment> programs_;  // of IPAM plugins that were executed
+};
+
+// The whole of what we made for the sandbox costs fewer messages than each of it.
+bool is_all(const std::vector<state::Attachment>& records, const std::vector<std::string>& names) {
+  return std::ranges::all_of(records, [&](const state::Attachment& one) {
+    return is_of_program(one) || std::ranges::find(names, one.interface) != names.end();
+  });
+}
+
+class Leaver {
+ public:
+  Leaver(Backends& backends, HeldTurn& turn, const InterfacesToGiveBack& gone)
+      : backends_(backends), turn_(turn), gone_(gone) {}
+
+  std::vector<NotGivenBack> run() {
+    for (const ipam::Owner& one : gone_.owners) {
+      if (!backends_.dhcp.has(one)) continue;
+      turn_.end();  // a server is told, from the pod's namespace
+      note(backends_.dhcp.release(one), one.interface);
+    }
+    Result<Engine::Turn*> turn = turn_.get();
+    if (turn.has_value()) {
+      detach(**turn);
+      note(release_addresses(**turn, backends_.host_local, gone_.owners), "");
+    } else {
+      note(std::move(turn), "");
+    }
+    return std::move(failures_);
+  }
+
+ private:
+  template <typename T>
+  void note(Result<T> done, const std::string& interface) {
+    if (!done.has_value()) failures_.push_back({interface, cni::failure_of(done.error())});
+  }
+
+  void detach(Engine::Turn& turn) {
+    const os::Deadline deadline = backends_.engine.kernel().clock().now() + kAttachTime;
+    auto records = turn.store().attachments_of(gone_.key);
+    if (!records.has_value()) return note(std::move(records), "");
+    if (is_all(*records, gone_.records))
+      return note(attach::detach_pod(turn.kernel(), turn.store(), gone_.key, deadline), "");
+    for (const std::string& one : gone_.records)
+      note(attach::detach_interface(turn.kernel(), turn.store(), gone_.key, one, deadline), "");
+  }
+
+  Backends& backends_;
+  HeldTurn& turn_;
+  const InterfacesToGiveBack& gone_;
+  std::vector<NotGivenBack> failures_;
+};
+
+Outcome<void> ask_program(Engine& engine, const state::Attachment& record) {
+  constexpr cni::Version kCheckSince{0, 4, 0};
+  auto version = cni::parse_version(TRY_CNI(version_of(record)));
+  if (!version.has_value() || *version < kCheckSince) return {};
+  return execute(engine.kernel(), TRY_CNI(execution_of(record, cni::Command::kCheck)));
+}
+
+}  // namespace
+
+Outcome<std::vector<AttachedInterface>> attach_interfaces(Backends& backends, SandboxAttachment wanted) {
+  return InterfaceAttacher(backends, wanted).run();
+}
+
+Result<Engine::Turn*> HeldTurn::get() {
+  if (!turn_.has_value()) turn_.emplace(TRY(engine_.turn(kTurnWait)));
+  return &*turn_;
+}
+
+std::vector<NotGivenBack> give_back_interfaces(Backends& backends, HeldTurn& turn, const InterfacesToGiveBack& gone) {
+  return Leaver(backends, turn, gone).run();
+}
+
+Outcome<size_t> check_interfaces(Backends& backends, const cni::Request& request, const CheckScope& scope) {
+  size_t count = 0;
+  std::vector<state::Attachment> programs;
+  {
+    auto one_at_a_time = backends.engine.container(request.container_id);
+    Engine::Turn turn = TRY_CNI(backends.engine.turn(kTurnWait));
+    const os::Deadline deadline = turn.kernel().clock().now() + kAttachTime;
+    for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request))) {
+      std::vector<std::string> names;
+      if (!scope.record.empty()) names.push_back(scope.record);
+      for (state::Attachment& record : TRY_CNI(turn.store().attachments_of(key))) {
+        ++count;
+        if (is_of_program(record)) {
+          if (scope.record.empty() || is_foreign_ipam(record, scope.program_of)) programs.push_back(std::move(record));
+        } else if (scope.record.empty()) {
+          names.push_back(record.interface);
+        }
+      }
+      for (const std::string& name : names)
+        TRY_CNI(attach::check_interface(turn.kernel(), turn.store(), key, name, deadline));
+    }
+  }
+  for (const state::Attachment& record : programs) TRY_CNI(ask_program(backends.engine, record));
+  return count;
+}
+
+}  // namespace railbed::agent

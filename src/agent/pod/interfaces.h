@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interfaces that we make in a sandbox: attached, given back, checked. The one way for all callers.
+//
+//   plugin.cc        one plugin as a runtime calls it: one interface, or one change of it
+//   meta_attach.cc   all networks of a pod that are ours, together
+//
+// What differs between the callers is in the fields of SandboxAttachment. `railbed up` without an agent calls
+// attach::attach_pod() itself, the transaction in which this ends too: it plans the addresses of all pods beforehand,
+// and has neither programs to execute nor DHCP.
+//
+// ADD, in this order:
+//   1. IPAM plugins that are not ours are executed, outside of a turn: they may ask the agent for addresses.
+//   2. In one turn: devices are chosen (the caller's choice), addresses are reserved in one transaction of the store,
+//      host-local's files are written, and attach_pod() makes all interfaces or none. After a failure the addresses are
+//      given back in the same turn.
+//   3. DHCP servers are asked, outside of a turn: the interface is there and up by now.
+//   4. In the last turn (the same one without DHCP), what was learned goes on the interfaces and into the records.
+//
+// Threading: any thread, not in a turn. Requests for one container run one after another: its lock is taken here for
+// steps 2 to 4, ipam_lock() for all. Failure: the specification's codes. What was done is undone here or by the caller,
+// as AfterFailure says; what could not be undone stays recorded.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/addresses/addresses.h"
+#include "agent/addresses/foreign_ipam.h"
+#include "agent/door/service.h"
+#include "agent/pod/default_routes.h"
+#include "attach/attach.h"
+
+namespace railbed::agent {
+
+// For all interfaces of one request; a VF that falls back from a namespace takes its time.
+inline constexpr std::chrono::seconds kAttachTime{60};
+
+struct SandboxInterface {
+  attach::InterfaceWanted interface;   // but for addresses and routes, which are found here
+  AddressRequest addresses;            // not for a chained one
+  std::optional<ForeignIpam> program;  // the addresses come from an IPAM plugin that is not ours
+  DroppedDefaults dropped;
+  std::string title;  // in front of what goes wrong; empty: nothing
+};
+
+struct AttachedInterface {
+  attach::InterfaceResult interface;
+  cni::AddResult answer;
+};
+
+enum class AfterFailure : uint8_t {
+  kUndo,      // what was done is undone here
+  kToCaller,  // the caller undoes all of the sandbox
+};
+
+struct SandboxAttachment {
+  const cni::Request& request;  // container, namespace, whose times are counted
+  std::vector<SandboxInterface> interfaces;
+  bool soft_rdma = false;   // RDMA-marked VFs without an RDMA device get a soft one
+  bool others_stay = true;  // interfaces of the sandbox that are not among these
+  AfterFailure after_failure = AfterFailure::kUndo;
+
+  // Each may be empty. In the first turn, before anything is reserved: devices, and what depends on them.
+  std::function<cni::Outcome<void>(Engine::Turn&, std::vector<SandboxInterface>&)> choose_devices;
+  // Addresses that are decided already, of the interface of that name.
+  std::function<Result<std::optional<std::vector<ipam::Assigned>>>(Engine::Turn&, const std::string& ifname)> planned;
+  // With the last records, in their transaction.
+  std::function<cni::Outcome<void>(Engine::Turn&, const std::vector<AttachedInterface>&)> conclude;
+};
+
+// The interfaces in their order. An interface that is as it shall be, from an earlier ADD, is not touched.
+cni::Outcome<std::vector<AttachedInterface>> attach_interfaces(Backends& backends, SandboxAttachment wanted);
+
+// The turn that is held, or the next one: steps that follow one another share a turn, and let it go before something
+// that takes its time.
+class HeldTurn {
+ public:
+  explicit HeldTurn(Engine& engine) : engine_(engine) {}
+  Result<Engine::Turn*> get();
+  void end() { turn_.reset(); }
+
+ private:
+  Engine& engine_;
+  std::optional<Engine::Turn> turn_;
+};
+
+struct InterfacesToGiveBack {
+  std::string key;                   // state::Sandbox::key()
+  std::vector<std::string> records;  // the last one made first: "net1/tuning", "net1"
+  std::vector<ipam::Owner> owners;   // whose addresses and leases go, once no record is left of their interface
+};
+struct NotGivenBack {
+  std::string interface;  // empty: of the sandbox
+  cni::Failure why;
+};
+// All is tried. Nothing there is success.
+std::vector<NotGivenBack> give_back_interfaces(Backends& backends, HeldTurn& turn, const InterfacesToGiveBack& gone);
+
+// What a CHECK is about.
+struct CheckScope {
+  std::string record;      // "net1", "net1/tuning": it must be there; empty: all of the container
+  std::string program_of;  // with `record`: the interface whose executed IPAM plugin is asked, too
+};
+// Interfaces are looked at in a turn, then the programs that were executed are asked. Returns how many records there
+// were.
+cni::Outcome<size_t> check_interfaces(Backends& backends, const cni::Request& request, const CheckScope& scope);
+
+}  // namespace railbed::agent

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/pod/meta_devices.h"
+
+#include "node/resolved.h"
+#include "state/sandbox.h"
+
+namespace railbed::agent {
+
+using cni::Outcome;
+
+Outcome<void> SandboxDevices::choose(Engine::Turn& turn) {
+  plan::InUse in_use = TRY_CNI(node::in_use_by(turn.store()));
+  std::erase_if(in_use, [&](const auto& one) { return one.second == key_; });
+  for (auto& [device, holder] : in_use)
+    if (std::string pod = state::Sandbox::of_key(holder).pod; !pod.empty()) holder = pod;
+  std::map<std::string, std::vector<Delegate*>> references;
+  for (Delegate& network : pod_.networks) {
+    if (network.selection.device_id.present)
+      network.set_device({*network.selection.device_id, std::nullopt});
+    else if (!network.resource.empty())
+      references[network.resource].push_back(&network);
+  }
+  for (auto& [resource, networks] : references) {
+    std::vector<Device> devices = TRY_CNI(devices_of(resource, networks.size(), in_use));
+    for (size_t i = 0; i < networks.size(); ++i)
+      // One that an executed plugin was given before stays with it.
+      if (!networks[i]->device.has_value() || networks[i]->native()) networks[i]->set_device(devices[i]);
+  }
+  return {};
+}
+
+Outcome<std::vector<Device>> SandboxDevices::devices_of(const std::string& resource, size_t count,
+                                                        const plan::InUse& in_use) {
+  std::string unknown;
+  for (DeviceSource* source : meta_.devices()) {
+    Result<std::vector<Device>> devices = source->devices(pod_.pod, resource, count, in_use);
+    if (devices.has_value()) return *std::move(devices);
+    if (devices.error().code != Code::kNotFound) return std::unexpected(cni::failure_of(devices.error()));
+    unknown += (unknown.empty() ? "" : "; ") + devices.error().story();
+  }
+  return std::unexpected(cni::Failure{cni::kExhausted,
+                                      fmt::format("pod {} has no device of {}: {}", pod_.pod.key(), resource, unknown),
+                                      "ask for it in the pod's resources, or have a policy make VFs of it"});
+}
+
+Outcome<void> SandboxDevices::describe() {
+  for (Delegate& network : pod_.networks) {
+    if (!network.device.has_value() || network.device_info_path.empty()) continue;
+    TRY_CNI(meta_.device_info().copy(network.resource, network.device->id, network.device_info_path));
+    network.capability_args["CNIDeviceInfoFile"] = network.device_info_path;
+  }
+  return {};
+}
+
+doc::Value SandboxDevices::info_of(const Delegate& network) const {
+  return network.device_info_path.empty() ? doc::Value() : meta_.device_info().read(network.device_info_path);
+}
+
+}  // namespace railbed::agent

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The devices of a pod's networks: chosen, and described where plugins and the pod's status look for it.
+//
+// Why in one place: devices are chosen twice in an ADD, before plugins that are not ours are executed and, in the turn
+// in which they are attached, for our own; both must come to the same. Threading: a Turn's thread for choose(), any
+// thread for the others. Failure: Exhausted where no source has the resource; the sources' own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/pod/meta.h"
+#include "agent/pod/meta_pod.h"
+
+namespace railbed::agent {
+
+class SandboxDevices {
+ public:
+  // All must outlive this.
+  SandboxDevices(Meta& meta, const std::string& key, PodNetworks& pod) : meta_(meta), key_(key), pod_(pod) {}
+
+  // For every network that refers to a resource. What the sandbox has already counts as free for it: an ADD that is
+  // asked again gets the same.
+  cni::Outcome<void> choose(Engine::Turn& turn);
+  // Copies what the device plugin says of each, and tells the networks' plugins where.
+  cni::Outcome<void> describe();
+  // Of the network's device: an object, or null.
+  doc::Value info_of(const Delegate& network) const;
+
+ private:
+  cni::Outcome<std::vector<Device>> devices_of(const std::string& resource, size_t count, const plan::InUse& in_use);
+
+  Meta& meta_;
+  const std::string& key_;  // state::Sandbox::key()
+  PodNetworks& pod_;
+};
+
+}  // namespace railbed::agent

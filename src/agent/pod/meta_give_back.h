@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// DEL of the meta plugin: a sandbox's networks given back, from our own records, never from the pod.
+//
+// In the reverse order of their making: interfaces of ours in turns (interfaces.h), programs that were executed outside
+// of them. Threading: not in a turn; the caller has the sandbox for itself. Failure: all is tried; what could not be
+// given back stays recorded, and the failures are joined.
+#pragma once
+
+#include "agent/pod/meta.h"
+
+namespace railbed::agent {
+
+// Everything that the store has of this sandbox. Nothing there is success.
+cni::Outcome<void> give_back_sandbox(Backends& backends, Meta& meta, const std::string& key);
+
+// DEL of a sandbox that Multus attached. Nothing left of it is success.
+cni::Outcome<void> give_back_multus(Backends& backends, os::Disk& disk, const cni::Request& request,
+                                    const MetaConfig& config);
+
+}  // namespace railbed::agent

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network of a pod with plugins that are not ours in its chain: each is executed, or called here where it is ours.
+//
+// Why beside interfaces.h: such a chain cannot be part of one transaction with the pod's other networks, since a
+// program takes as long as it likes and only its own DEL undoes it. So each program has a record before it runs
+// (exec_records.h), and each plugin of ours between others is asked as a runtime asks it (plugin.h). Threading: not in
+// a turn. Failure: the plugin's own; what ran is recorded, for give_back_sandbox().
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/door/service.h"
+#include "agent/pod/exec.h"
+#include "agent/pod/meta_pod.h"
+#include "state/store.h"
+
+namespace railbed::agent {
+
+// Of one ADD.
+struct ChainPlace {
+  const cni::Request& request;
+  std::string key;                // state::Sandbox::key()
+  std::vector<std::string> path;  // where programs are
+};
+
+// ADD of the program `type` with the configuration of plugin number `position` of the network's chain.
+Execution chain_execution(const ChainPlace& place, const Delegate& network, size_t position, const std::string& type,
+                          const std::optional<cni::AddResult>& previous);
+
+struct ChainDone {
+  cni::AddResult result;
+  std::vector<state::Attachment> records;  // concluded: the caller puts them once all of the pod is attached
+};
+cni::Outcome<ChainDone> run_chain(Backends& backends, const ChainPlace& place, const Delegate& network);
+
+}  // namespace railbed::agent

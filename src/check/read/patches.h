@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which documents are patches of kustomize: parts of objects, in which nothing is missing.
+//
+// Why: a patch has the form of an object and few of its fields. What it is, its name does not say: a kustomization
+// lists it, or it holds a directive of a strategic merge ("$patch: delete"). Threading: pure functions. Failure: none.
+// Source: kustomize's reference of kustomization.yaml (patches, patchesStrategicMerge, patchesJson6902), and
+// Kubernetes' strategic-merge-patch.md.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "check/read/bundle.h"
+
+namespace railbed::check {
+
+// The names of the sources that a kustomization of the bundle lists as patches.
+std::set<std::string> patch_files(const Bundle& bundle);
+
+// "$patch", "$retainKeys" and their kin.
+bool is_merge_directive(std::string_view key);
+// Whether an object holds one, at any depth.
+bool has_merge_directive(const doc::Value& value);
+
+}  // namespace railbed::check
