@@ -142,5 +142,20 @@ TEST(Ipam, AFixIsGivenWhereItIsKnown) {
             "  fix: \"range\": \"100.0.0.0/25\" holds the addresses that are asked for\n");
 }
 
+TEST(Ipam, AnUnknownTypeIsToldWithTheNearestOne) {
+  for (const auto& [type, fix] : {std::pair("whereabout", "did you mean \"whereabouts\"?"),
+                                  {"hostlocal", "did you mean \"host-local\"?"},
+                                  {"dchp", "did you mean \"dhcp\"?"},
+                                  {"nv-ipam", ""},
+                                  {"calico-ipam", ""}}) {
+    doc::Diagnostics diagnostics;
+    const auto source = std::make_shared<const doc::Source>(
+        doc::Source{"ipam", fmt::format(R"({{"type":"{}","range":"10.0.0.0/24"}})", type)});
+    EXPECT_FALSE(parse_ipam(*doc::parse_json(source, diagnostics), diagnostics)) << type;
+    ASSERT_EQ(diagnostics.all().size(), 1u) << type;
+    EXPECT_EQ(diagnostics.all()[0].fix, fix) << type;
+  }
+}
+
 }  // namespace
 }  // namespace railbed::api

@@ -703,5 +703,52 @@ TEST_F(AttachFaults, AGoneNamespaceAndTwoEqualNamesAreTold) {
   EXPECT_THAT(message(rig.attach()), HasSubstr("the pod's network namespace is gone: was the pod deleted meanwhile?"));
 }
 
+// The device of a vfio VF stays with the host, so only the namespace says that the pod's network was made anew.
+TEST_F(AttachFaults, AnotherNamespaceAtThePodsPathGetsEverythingAnew) {
+  Scenario device = vfio();
+  Rig rig(device);
+  ASSERT_EQ(message(rig.attach()), "");
+  auto again = rig.attach();
+  ASSERT_EQ(message(again), "");
+  EXPECT_EQ(again->kept, 1);
+  EXPECT_EQ(again->attached, 0);
+  ASSERT_EQ(message(rig.kernel.netns().remove("pod")), "");
+  ASSERT_EQ(message(rig.kernel.netns().create("pod")), "");
+  auto anew = rig.attach();
+  ASSERT_EQ(message(anew), "");
+  EXPECT_EQ(anew->kept, 0);
+  EXPECT_EQ(anew->attached, 1);
+}
+
+// Routes through a gateway are the host's own; those of a network come back with its address, and those of others stay.
+TEST_F(AttachFaults, AHostsInterfaceComesBackWithItsAddressesAndRoutes) {
+  Scenario both{.machine = os::FakeMachine::lab()};
+  both.machine.other_links = {"eth8", "eth9"};
+  both.interfaces = {wanted("net1", {R"({"type":"host-device","device":"eth8"})"})};
+  Rig rig(both);
+  auto port = std::move(*rig.kernel.links());
+  os::LinkPort& host = *port;
+  const IfIndex eth8 = host.find(IfName{"eth8"}, os::WithVfs::kNo)->index;
+  const IfIndex eth9 = host.find(IfName{"eth9"}, os::WithVfs::kNo)->index;
+  for (const auto& [link, address] : {std::pair(eth8, "10.3.0.2/24"), {eth9, "10.4.0.2/24"}, {eth8, "fe80::1/64"}})
+    ASSERT_EQ(message(host.add_address({link, *IpPrefix::parse(address)})), "");
+  ASSERT_EQ(
+      message(host.add_route(
+          {.destination = *IpPrefix::parse("10.30.0.0/16"), .gateway = *IpAddress::parse("10.3.0.1"), .link = eth8})),
+      "");
+  ASSERT_EQ(
+      message(host.add_route(
+          {.destination = *IpPrefix::parse("10.40.0.0/16"), .gateway = *IpAddress::parse("10.4.0.1"), .link = eth9})),
+      "");
+  ASSERT_EQ(message(host.add_route({.destination = *IpPrefix::parse("10.31.0.0/16"), .link = eth8})), "");
+  ASSERT_EQ(message(rig.attach()), "");
+  rig.kernel.clear_journal();
+  ASSERT_EQ(message(rig.detach()), "");
+  std::vector<std::string> added;
+  for (const std::string& line : rig.kernel.journal())
+    if (line.starts_with("address") || line.starts_with("route")) added.push_back(line);
+  EXPECT_THAT(added, ElementsAre("address add eth8 10.3.0.2/24", "route add eth8 10.30.0.0/16 via 10.3.0.1"));
+}
+
 }  // namespace
 }  // namespace railbed::attach

@@ -58,6 +58,10 @@ TEST(Wish, UnderstandsEachType) {
             R"("type":"host-device","resource":"o/r","device":"0000:01:10.4","rdma":true)");
   EXPECT_EQ(show(rail({R"({"type":"macvlan","master":"eth0","mode":"vepa","mtu":9000})"}, std::nullopt)),
             R"("type":"macvlan","resource":"o/r","way":1,"hostLink":"eth0","macvlanMode":2,"mtu":9000)");
+  EXPECT_EQ(show(rail({R"({"type":"macvlan","bcqueuelen":2000})"}, std::nullopt)),
+            R"("type":"macvlan","resource":"o/r","way":1,"broadcastQueue":2000)");
+  EXPECT_EQ(show(rail({R"({"type":"macvlan","bcqueuelen":0})"}, std::nullopt)),
+            R"("type":"macvlan","resource":"o/r","way":1)");
   EXPECT_EQ(show(rail({R"({"type":"ipvlan","mode":"l3s"})"}, std::nullopt)),
             R"("type":"ipvlan","resource":"o/r","way":1,"ipvlanMode":2)");
   EXPECT_EQ(show(rail({R"({"type":"macvlan"})",

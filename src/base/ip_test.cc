@@ -35,6 +35,17 @@ TEST(IpPrefix, KnowsItsBounds) {
   EXPECT_EQ(IpPrefix::parse("10.0.0.0/33").error().to_string(), "\"10.0.0.0/33\": the prefix length must be 0 to 32");
 }
 
+// A view may end in the middle of longer text: what follows is not read.
+TEST(IpPrefix, ReadsItsOwnTextOnly) {
+  EXPECT_EQ(IpPrefix::parse(std::string_view("10.0.0.0/245").substr(0, 11))->to_string(), "10.0.0.0/24");
+  EXPECT_EQ(IpPrefix::parse("10.0.0.0/24 ").error().message, "\"10.0.0.0/24 \": the prefix length must be 0 to 32");
+  EXPECT_EQ(IpPrefix::parse("10.0.0.0/33").error().message, "\"10.0.0.0/33\": the prefix length must be 0 to 32");
+  EXPECT_EQ(IpPrefix::parse("10.0.0.0/-1").error().message, "\"10.0.0.0/-1\": the prefix length must be 0 to 32");
+  EXPECT_EQ(IpPrefix::parse("fd00::/129").error().message, "\"fd00::/129\": the prefix length must be 0 to 128");
+  EXPECT_EQ(IpPrefix::parse("fd00::/128")->to_string(), "fd00::/128");
+  EXPECT_EQ(IpPrefix::parse("10.0.0.0/0")->to_string(), "10.0.0.0/0");
+}
+
 TEST(IpRange, CountsBothEnds) {
   IpRange range{*IpAddress::parse("10.0.0.10"), *IpAddress::parse("10.0.0.12")};
   EXPECT_EQ(range.size(), 3u);

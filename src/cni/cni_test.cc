@@ -236,6 +236,8 @@ TEST(CniList, PicksTheHighestVersionThatIsOurs) {
   EXPECT_EQ(version(R"("cniVersion": "1.1.0", "cniVersions": ["0.3.1"], )"), "1.1.0");
   EXPECT_EQ(version(R"("cniVersion": "9.0.0", "cniVersions": ["0.3.1"], )"), "0.3.1");
   EXPECT_EQ(version(R"("cniVersion": "0.2.0", )"), "0.2.0");
+  EXPECT_EQ(version(R"("cniVersion": "0.2.0", "cniVersions": ["0.1.0"], )"), "0.2.0");
+  EXPECT_EQ(version(R"("cniVersion": "0.3.1", "cniVersions": ["1.0.0", "0.4.0"], )"), "1.0.0");
   EXPECT_EQ(version(""), "0.1.0");
 }
 

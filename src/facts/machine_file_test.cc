@@ -83,5 +83,47 @@ RC_GTEST_PROP(MachineFile, PrintsWhatItReads, ()) {
   RC_ASSERT(entries(files) == entries(**again));
 }
 
+// Texts of more than eight lines stand as they are, folders have one heading, and a folder without content is named.
+TEST(MachineFile, PrintsForPeople) {
+  os::MemoryFiles files;
+  files.put_file("/top", "x\n");
+  files.put_file("/proc/eight", "1\n2\n3\n4\n5\n6\n7\n8\n");
+  files.put_file("/proc/nine", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+  files.put_file("/proc/nine_with_end", "1\n2\n3\n4\n5\n6\n7\nEND\n9\n");
+  files.put_file("/proc/no_newline", "1\n2\n3\n4\n5\n6\n7\n8\n9");
+  files.put_directory("/sys/a/empty");
+  files.put_directory("/sys/a/full");
+  files.put_file("/sys/a/full/mtu", "9000\n");
+  files.put_file("/sys/a/mtu", "1500\n");
+  files.put_link("/sys/a/up", "../b");
+  EXPECT_EQ(print_machine(files), R"([/proc]
+eight = 1\n2\n3\n4\n5\n6\n7\n8
+nine <<END
+1
+2
+3
+4
+5
+6
+7
+8
+9
+END
+nine_with_end = 1\n2\n3\n4\n5\n6\n7\nEND\n9
+no_newline := 1\n2\n3\n4\n5\n6\n7\n8\n9
+
+[/sys/a]
+empty/
+
+[/sys/a/full]
+mtu = 9000
+
+[/sys/a]
+mtu = 1500
+up -> ../b
+/top = x
+)");
+}
+
 }  // namespace
 }  // namespace railbed::facts

@@ -39,6 +39,22 @@ TEST(PciIds, VendorAtTheVeryBeginningAndNoFile) {
   EXPECT_EQ(PciIds().device("15b3", "1021"), "");
 }
 
+// A vendor's number may begin with any hexadecimal digit; its block ends there, whichever it is.
+TEST(PciIds, ABlockEndsAtEveryVendor) {
+  for (const char* next : {"0010", "9005", "a304", "fa57"}) {
+    const PciIds ids(std::string("1234  First\n\t0001  its own\n") + next + "  Next\n\t0002  of the next\n");
+    EXPECT_EQ(ids.device("1234", "0001"), "its own") << next;
+    EXPECT_EQ(ids.device("1234", "0002"), "") << next;
+    EXPECT_EQ(ids.device(next, "0002"), "of the next") << next;
+  }
+}
+
+TEST(PciIds, ReadsLinesThatEndAsOnWindows) {
+  const PciIds ids("1234  First\r\n\t0001  a device\r\n");
+  EXPECT_EQ(ids.vendor("1234"), "First");
+  EXPECT_EQ(ids.device("1234", "0001"), "a device");
+}
+
 TEST(ShortModel, IsWhatPeopleSay) {
   EXPECT_EQ(short_model("MT2910 Family [ConnectX-7]"), "ConnectX-7");
   EXPECT_EQ(short_model("82576 Gigabit Network Connection"), "82576");
@@ -46,6 +62,9 @@ TEST(ShortModel, IsWhatPeopleSay) {
   EXPECT_EQ(short_model("Ethernet Controller E810-C for QSFP"), "E810-C for QSFP");
   EXPECT_EQ(short_model(""), "");
   EXPECT_EQ(short_model("odd ]["), "odd ][");
+  EXPECT_EQ(short_model("empty []"), "empty []");
+  EXPECT_EQ(short_model("open ["), "open [");
+  EXPECT_EQ(short_model("[x]"), "x");
 }
 
 }  // namespace

@@ -339,5 +339,25 @@ TEST(Surprises, ManagementScreensAreNoGpus) {
   EXPECT_EQ(ids, (std::vector<std::string>{"10de:2330", "1002:74a1"}));
 }
 
+// A device without a parent belongs to the first interface that one of its GIDs names; empty lines come before it.
+TEST(Surprises, ASoftDeviceIsFoundByTheInterfaceOfItsGids) {
+  const std::string machine =
+      "[/sys/devices/pci0000:00/0000:01:00.0]\n"
+      "uevent = DRIVER=igb\\nPCI_CLASS=20000\\nPCI_ID=8086:10C9\n"
+      "net/eth0/mtu = 1500\n"
+      "/sys/bus/pci/devices/0000:01:00.0 -> ../../../devices/pci0000:00/0000:01:00.0\n"
+      "/sys/class/net/eth0 -> ../../devices/pci0000:00/0000:01:00.0/net/eth0\n"
+      "/sys/class/infiniband/rxe0 -> ../../devices/virtual/infiniband/rxe0\n"
+      "[/sys/devices/virtual/infiniband/rxe0]\n"
+      "node_type = 1: CA\n"
+      "ports/1/link_layer = Ethernet\n";
+  const NodeFacts found = facts_of(machine + "ports/1/gid_attrs/ndevs/0 = \nports/1/gid_attrs/ndevs/1 = eth0\n");
+  ASSERT_EQ(found.nics.at(0).rdma.size(), 1U);
+  EXPECT_EQ(found.nics[0].rdma[0].name, "rxe0");
+  const NodeFacts lost = facts_of(machine + "ports/1/gid_attrs/ndevs/0 = \n");
+  EXPECT_TRUE(lost.nics.at(0).rdma.empty());
+  EXPECT_EQ(lost.virtual_rdma.size(), 1U);
+}
+
 }  // namespace
 }  // namespace railbed::facts

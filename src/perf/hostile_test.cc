@@ -235,6 +235,35 @@ TEST_F(ServedTest, TellsClientsBeyondTheLimit) {
   EXPECT_EQ(hello.error().message, "the peer says: the server has 8 clients already");
 }
 
+// With `once`, the server ends after the first session that measured something, and not before.
+TEST(Server, EndsAfterOneMeasurementWhereAsked) {
+  for (const bool once : {true, false}) {
+    ServerOptions options;
+    options.bind = *IpAddress::parse("127.0.0.1");
+    options.port = 0;
+    options.once = once;
+    options.session.limits = short_limits();
+    auto server = Server::open(std::move(options));
+    ASSERT_TRUE(server) << server.error().to_string();
+    std::atomic<bool> ended = false;
+    std::jthread thread([&] {
+      EXPECT_TRUE((*server)->run());
+      ended = true;
+    });
+    {
+      auto idle = Socket::connect("127.0.0.1", (*server)->port(), Deadline::after(milliseconds(1000)));
+      ASSERT_TRUE(idle) << idle.error().to_string();
+    }
+    for (int tests = 0; tests < (once ? 1 : 2); ++tests) {
+      const auto measured = measure_with((*server)->port(), small_test(TestKind::kLatency));
+      ASSERT_TRUE(measured) << measured.error().to_string();
+    }
+    if (!once) (*server)->stop();
+    thread.join();
+    EXPECT_TRUE(ended);
+  }
+}
+
 // ---- the client against servers ----
 
 // A server of a TCP bandwidth test that gives `good` answers and then misbehaves.

@@ -163,5 +163,20 @@ TEST_F(ForeignIpamTest, SurvivesAKillAtEveryCall) {
   }
 }
 
+TEST_F(ForeignIpamTest, GcLeavesTheValidAloneAndTellsWhatCouldNotGo) {
+  ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
+  ASSERT_TRUE(ask(cni::Command::kGc, "eth1", R"(,"cni.dev/valid-attachments":[{"containerID":"c1","ifname":"net1"}])")
+                  .has_value());
+  EXPECT_THAT(interfaces(), ElementsAre("exec:net1#ipam", "net1"));
+  install_failing("DEL");
+  auto failed = ask(cni::Command::kGc, "eth1", R"(,"cni.dev/valid-attachments":[])");
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_EQ(failed.error().message, "plugin nv-ipam: no pool");
+  EXPECT_THAT(interfaces(), ElementsAre("exec:net1#ipam"));
+  install("nv-ipam", kAnswer);
+  ASSERT_TRUE(ask(cni::Command::kDel).has_value());
+  EXPECT_TRUE(interfaces().empty());
+}
+
 }  // namespace
 }  // namespace railbed::agent

@@ -306,5 +306,23 @@ TEST(HostLocal, RecoveryItselfMayBeKilled) {
     }
 }
 
+// Of three leases after a restart, those stay that a record, a plugin's request or an adoption stands for.
+TEST(HostLocal, RecoveryGivesBackOnlyWhatNobodyStandsFor) {
+  Rig rig;
+  const api::IpamConfig config = config_of({"10.0.0.0/28"});
+  for (const char* container : {"recorded", "requested", "adopted", "forgotten"})
+    rig.allocate({fmt::format("default/p@{}", container), "net1"}, config);
+  ASSERT_TRUE(rig.store->put_attachment({.pod = "default/p@recorded", .interface = "net1"}));
+  ASSERT_TRUE(rig.store->put_note(key_of(RequestNote{"mynet", "requested", "net1"}), "default/p@requested"));
+  ASSERT_TRUE(rig.store->put_note(adopted_key({"default/p@adopted", "net1"}), kHere));
+  ASSERT_TRUE(rig.recover());
+  std::set<std::string> kept;
+  const auto leases = rig.store->all_leases();
+  for (const state::AddressLease& lease : *leases) kept.insert(lease.pod);
+  EXPECT_EQ(kept, (std::set<std::string>{"default/p@recorded", "default/p@requested", "default/p@adopted"}));
+  EXPECT_FALSE(rig.disk.files().contains(kDir + "/10.0.0.4"));
+  EXPECT_TRUE(rig.disk.files().contains(kDir + "/10.0.0.3"));
+}
+
 }  // namespace
 }  // namespace railbed::agent

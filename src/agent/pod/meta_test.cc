@@ -529,5 +529,26 @@ TEST_F(MetaTest, ManifestsKeepTheStatusAsANote) {
   EXPECT_EQ(store->note("network-status/ns/a@c").value(), std::nullopt);
 }
 
+// Only default routes give way to the one that the pod asks for.
+TEST_F(MetaTest, ADefaultRouteOfThePodLeavesOtherRoutesAlone) {
+  std::string config = kMacvlan;
+  config.insert(config.find("}}"),
+                R"(,"routes":[{"dst":"0.0.0.0/0","gw":"10.9.0.1"},{"dst":"10.88.0.0/16","gw":"10.9.0.1"}])");
+  pods.add_network("rail", config);
+  pods.add_pod(R"([{"name":"rail","default-route":["10.9.0.254"]}])");
+  delegates = R"("kubeconfig":"")";
+  auto answer = ask(cni::Command::kAdd);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  auto netns = kernel.netns().open("/run/netns/a");
+  auto links = kernel.netns().links(**netns);
+  std::vector<std::string> routes;
+  auto all = (*links)->routes();
+  for (const Route& route : *all)
+    if (route.gateway.has_value())
+      routes.push_back(fmt::format("{} via {}", route.is_default() ? "default" : route.destination.to_string(),
+                                   route.gateway->to_string()));
+  EXPECT_THAT(routes, testing::UnorderedElementsAre("10.88.0.0/16 via 10.9.0.1", "default via 10.9.0.254"));
+}
+
 }  // namespace
 }  // namespace railbed::agent

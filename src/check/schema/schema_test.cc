@@ -323,5 +323,20 @@ TEST(Explain, EveryIdOfTheseFamiliesHasAStory) {
   }
 }
 
+// A field that has its place further down: the way begins at the object's root.
+TEST(CheckSchema, TellsTheWayToAFieldFromTheObjectsRoot) {
+  EXPECT_EQ(
+      check("apiVersion: sriovnetwork.openshift.io/v1\n"
+            "kind: SriovNetworkNodePolicy\n"
+            "metadata: {name: rails, namespace: sriov, isRdma: true}\n"
+            "spec:\n"
+            "  resourceName: rails\n"
+            "  nodeSelector: {rdma: \"true\"}\n"
+            "  numVfs: 8\n"
+            "  nicSelector: {vendor: \"15b3\"}\n")
+          .told(),
+      "3:43 RB-API-003 'isRdma' is a field of spec, not of metadata; it has no effect here (indent it below 'spec:')\n");
+}
+
 }  // namespace
 }  // namespace railbed::check

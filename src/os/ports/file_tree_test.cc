@@ -50,6 +50,13 @@ TEST_F(RealFilesTest, ReadsThroughLinksInsideTheRoot) {
   EXPECT_EQ(read_line(*files_, "/absolute/bare"), "0x1021");
 }
 
+// The kernel leaves errno as it was where nothing fails: an earlier EINTR is no reason to read again.
+TEST_F(RealFilesTest, AnEmptyFileIsReadOnce) {
+  put("/sys/devices/pci/empty", "");
+  errno = EINTR;
+  EXPECT_EQ(files_->read("/sys/devices/pci/empty"), "");
+}
+
 TEST_F(RealFilesTest, LinksDoNotLeaveTheRoot) {
   EXPECT_EQ(files_->read("/sys/escape").error().message, "read /sys/escape: ENOENT (No such file or directory)");
   EXPECT_EQ(files_->read("/sys/escape2").error().message, "read /sys/escape2: ENOENT (No such file or directory)");

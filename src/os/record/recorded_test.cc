@@ -221,6 +221,12 @@ TEST_F(RecordingTest, ARecordingThatCannotBeWrittenLeavesNothing) {
   ASSERT_FALSE(written.has_value());
   EXPECT_EQ(written.error().message,
             fmt::format("create {0}/none/x.tar.part: Failed to open '{0}/none/x.tar.part'", base_));
+  // A folder has the name: the recording was made beside it, and goes.
+  fs::create_directories(base_ + "/taken.tar/full");
+  auto refused = recorder.write(base_ + "/taken.tar");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("rename " + base_ + "/taken.tar.part: EISDIR"));
+  EXPECT_FALSE(fs::exists(base_ + "/taken.tar.part"));
 }
 
 struct HostileEntry {

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which ports become rails, the arithmetic at its edges, and whole manifests against testdata/generate.
+#include "generate/design.h"
+
+#include <gtest/gtest.h>
+
+#include "base/testdata.h"
+#include "generate/manifests.h"
+
+namespace railbed::generate {
+namespace {
+
+using facts::LinkType;
+using facts::Nic;
+using facts::NodeFacts;
+
+Nic port(int bus, LinkType type = LinkType::kEthernet, uint64_t subnet_prefix = 0) {
+  Nic nic;
+  nic.pci.address = PciAddress::parse(fmt::format("0000:{:02x}:00.0", bus)).value();
+  nic.pci.vendor = "15b3";
+  nic.pci.device = "1021";
+  nic.link_type = type;
+  nic.total_vfs = 16;
+  nic.netdevs.push_back({.name = fmt::format("eth{}", bus), .mtu = 1500});
+  facts::RdmaPort rdma{.link_type = type, .state = "ACTIVE"};
+  if (type == LinkType::kInfiniband) rdma.subnet_prefix = subnet_prefix;
+  nic.rdma.push_back({.name = fmt::format("mlx5_{}", bus), .ports = {rdma}});
+  return nic;
+}
+
+NodeFacts node(const std::string& name, std::vector<Nic> nics) {
+  return {.node = name, .nics = std::move(nics)};
+}
+
+std::string notes(const NodeFacts& facts, Wish wish) {
+  const auto made = design({facts}, wish);
+  if (!made) return made.error().message;
+  std::string out = fmt::format("{} rails", made->rails.size());
+  for (const std::string& note : made->notes) out += "\n" + note;
+  return out;
+}
+
+TEST(Design, SaysWhyAPortIsLeftOut) {
+  const struct {
+    const char* name;
+    std::function<void(Nic&)> change;
+    Profile profile;
+    bool soft_rdma;
+    const char* said;
+  } cases[] = {
+      {"as it should be", [](Nic&) {}, Profile::kRoce, false, "2 rails"},
+      {"no SR-IOV", [](Nic& nic) { nic.total_vfs.reset(); }, Profile::kRoce, false,
+       "1 rails\neth2 (0000:02:00.0) of node n is left out: it makes no VFs (sriov_totalvfs is 0 or absent: enable SR-IOV in the "
+       "card's firmware)"},
+      {"no VFs", [](Nic& nic) { nic.total_vfs = 0; }, Profile::kRoce, false,
+       "1 rails\neth2 (0000:02:00.0) of node n is left out: it makes no VFs (sriov_totalvfs is 0 or absent: enable SR-IOV in the "
+       "card's firmware)"},
+      {"a whole port needs no VFs", [](Nic& nic) { nic.total_vfs = 0; }, Profile::kHostDevice, false, "2 rails"},
+      {"no RDMA", [](Nic& nic) { nic.rdma.clear(); }, Profile::kRoce, false,
+       "1 rails\neth2 (0000:02:00.0) of node n is left out: it has no RDMA device"},
+      {"soft RDMA only", [](Nic& nic) { nic.rdma[0].soft = true; }, Profile::kRoce, false,
+       "1 rails\neth2 (0000:02:00.0) of node n is left out: it has no RDMA device"},
+      {"an RDMA device without ports", [](Nic& nic) { nic.rdma[0].ports.clear(); }, Profile::kRoce, false,
+       "1 rails\neth2 (0000:02:00.0) of node n is left out: it has no RDMA device"},
+      {"soft RDMA is enough", [](Nic& nic) { nic.rdma.clear(); }, Profile::kRoce, true, "2 rails"},
+      {"down", [](Nic& nic) { nic.rdma[0].ports[0].state = "DOWN"; }, Profile::kRoce, true,
+       "1 rails\neth2 (0000:02:00.0) of node n is left out: its port is DOWN"},
+      {"of unknown state", [](Nic& nic) { nic.rdma[0].ports[0].state = ""; }, Profile::kRoce, false, "2 rails"},
+      {"of the other kind", [](Nic& nic) { nic.link_type = LinkType::kInfiniband; }, Profile::kRoce, false, "1 rails"},
+      {"of no kind", [](Nic& nic) { nic.link_type = LinkType::kUnknown; }, Profile::kHostDevice, false, "1 rails"},
+      {"fewer VFs", [](Nic& nic) { nic.total_vfs = 7; }, Profile::kRoce, false,
+       "2 rails\nrail1: 7 VFs instead of 8: a card of it makes no more"},
+      {"as many VFs as wanted", [](Nic& nic) { nic.total_vfs = 8; }, Profile::kRoce, false, "2 rails"},
+  };
+  for (const auto& c : cases) {
+    NodeFacts facts = node("n", {port(1), port(2)});
+    c.change(facts.nics[1]);
+    EXPECT_EQ(notes(facts, {.profile = c.profile, .soft_rdma = c.soft_rdma}), c.said) << c.name;
+  }
+}
+
+TEST(Design, TakesTheFabricWithMostPorts) {
+  const NodeFacts two = node("n", {port(1, LinkType::kInfiniband, 0xa), port(2, LinkType::kInfiniband, 0xb),
+                                   port(3, LinkType::kInfiniband, 0xb), port(4)});
+  EXPECT_EQ(
+      notes(two, {.profile = Profile::kInfiniband}),
+      "2 rails\neth1 (0000:01:00.0) of node n is left out: it is in another fabric (subnet prefix 000000000000000a)");
+  EXPECT_EQ(
+      notes(two, {.profile = Profile::kHostDevice}),
+      "2 rails\neth1 (0000:01:00.0) of node n is left out: it is in another fabric (subnet prefix 000000000000000a)\n"
+      "eth4 (0000:04:00.0) of node n is left out: the rails are InfiniBand");
+}
+
+TEST(Design, ARailThatSomeNodesLackIsNamed) {
+  const std::vector<NodeFacts> nodes = {node("a", {port(1), port(2)}), node("b", {port(1)}),
+                                        node("c", {port(9, LinkType::kUnknown)})};
+  const auto made = design(nodes, {.profile = Profile::kRoce, .vfs = 4});
+  ASSERT_TRUE(made) << made.error().to_string();
+  EXPECT_EQ(made->notes, std::vector<std::string>{"rail1 exists on 1 of 2 nodes only"});
+  EXPECT_EQ(made->nodes, (std::vector{&nodes[0], &nodes[1]}));
+  EXPECT_EQ(addresses_needed(made->rails[0]), 8);
+  EXPECT_EQ(addresses_needed(made->rails[1]), 4);
+}
+
+// The range of a rail holds its VFs, a fifth more, the network's and the broadcast address, and is a /24 at least.
+TEST(Design, RangesGrowAtPowersOfTwo) {
+  for (const auto& [vfs, ranges] : {std::pair(8, "10.64.0.0/24 10.64.1.0/24"),
+                                    {211, "10.64.0.0/24 10.64.1.0/24"},
+                                    {212, "10.64.0.0/24 10.64.1.0/24"},
+                                    {213, "10.64.0.0/23 10.64.2.0/23"}}) {
+    NodeFacts facts = node("n", {port(1), port(2)});
+    for (Nic& nic : facts.nics) nic.total_vfs = 500;
+    const auto made = design({facts}, {.profile = Profile::kRoce, .vfs = vfs});
+    ASSERT_TRUE(made) << made.error().to_string();
+    EXPECT_EQ(made->rails[0].range.to_string() + " " + made->rails[1].range.to_string(), ranges) << vfs;
+  }
+}
+
+TEST(Design, RangesThatJustFit) {
+  const std::vector<NodeFacts> nodes = {node("n", {port(1), port(2)})};
+  EXPECT_TRUE(design(nodes, {.profile = Profile::kRoce, .addresses = "10.0.0.0/23"}));
+  EXPECT_EQ(design(nodes, {.profile = Profile::kRoce, .addresses = "10.0.0.0/24"}).error().to_string(),
+            "10.0.0.0/24 is too small for 2 rails of 11 addresses each");
+  EXPECT_EQ(design(nodes, {.profile = Profile::kRoce, .addresses = "10.0.0.0/25"}).error().to_string(),
+            "10.0.0.0/25 is too small for 2 rails of 11 addresses each");
+  EXPECT_TRUE(design(nodes, {.profile = Profile::kRoce, .vfs = 4, .pods_per_node = 4}));
+}
+
+TEST(Manifests, OnePolicyForAllNodesOrOneForEach) {
+  NodeFacts a = node("a", {port(1), port(2)});
+  NodeFacts b = node("b", {port(1), port(2)});
+  a.gpus.resize(1);
+  for (Nic& nic : a.nics) nic.gpus = {{.gpu = nic.pci.address, .kind = "PIX"}};
+  b.nics[0].gpus = {{.gpu = b.nics[0].pci.address, .kind = "SYS"}};
+  const Wish wish{.profile = Profile::kRoce, .vfs = 4};
+  expect_golden(testdata() / "generate/roce-alike.yaml", to_yaml(*design({a, b}, wish)));
+  b.nics[1].pci.device = "101e";
+  b.nics[0].rdma.clear();
+  expect_golden(testdata() / "generate/roce-different.yaml",
+                to_yaml(*design({a, b}, {.profile = Profile::kRoce, .soft_rdma = true})));
+  a.nics[1].netdevs[0].mtu = 4092;
+  for (NodeFacts* one : {&a, &b})
+    for (Nic& nic : one->nics) nic.link_type = LinkType::kInfiniband;
+  expect_golden(testdata() / "generate/host-device.yaml",
+                to_yaml(*design({a, b}, {.profile = Profile::kHostDevice, .soft_rdma = true})));
+  expect_golden(testdata() / "generate/infiniband-one.yaml",
+                to_yaml(*design({a}, {.profile = Profile::kInfiniband, .mtu = 2044})));
+  b.nics.pop_back();
+  expect_golden(testdata() / "generate/uneven.yaml",
+                to_yaml(*design({a, b}, {.profile = Profile::kInfiniband, .soft_rdma = true})));
+}
+
+}  // namespace
+}  // namespace railbed::generate
