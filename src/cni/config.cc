@@ -108,10 +108,10 @@ Outcome<void> require_valid_attachments(const PluginConfig& config) {
 }
 
 Outcome<ListConfig> read_list_config(const std::string& json) {
-  return read_list_config(TRY_CNI(read_object(json, kConfigName)));
+  return list_config_of(TRY_CNI(read_object(json, kConfigName)));
 }
 
-Outcome<ListConfig> read_list_config(Value object) {
+Outcome<ListConfig> list_config_of(Value object) {
   ListConfig out;
   doc::Diagnostics found;
   Fields fields(object, "", doc::kNoFamily, found);

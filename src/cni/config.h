@@ -51,7 +51,8 @@ struct ListConfig {
   std::vector<doc::Value> plugins;
 };
 Outcome<ListConfig> read_list_config(const std::string& json);
-Outcome<ListConfig> read_list_config(doc::Value object);
+// The same of an object that was read already.
+Outcome<ListConfig> list_config_of(doc::Value object);
 
 // What plugin number `index` of the list gets on standard input: its object with cniVersion, name, prevResult, and of
 // `capability_args` those that it declares as runtimeConfig. `cni_args` become "args.cni" where given.

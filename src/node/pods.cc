@@ -207,7 +207,8 @@ class PodAttacher {
       }
       auto addresses = addresses_.assigned.find({key, network.interface});
       if (addresses != addresses_.assigned.end()) {
-        one.addresses = TRY(addresses->second);
+        if (!addresses->second) return fail(addresses->second.error());
+        one.addresses = *addresses->second;
         one.routes = addresses_.routes.at(addresses->first);
       } else {
         // Left out of the plan: its ipam cannot be read, and this says why.

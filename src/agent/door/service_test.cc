@@ -26,7 +26,7 @@ class ServiceTest : public RequestTest {
     }
     request.config = fmt::format(R"({{"cniVersion":"1.1.0","name":"n","type":"{}"{}{}}})", type,
                                  members.empty() ? "" : ",", members);
-    return Service(parts).handle(request);
+    return Service(backends).handle(request);
   }
 };
 

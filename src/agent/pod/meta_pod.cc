@@ -27,10 +27,9 @@ bool declares(const Value& plugin, std::string_view capability) {
   return one != nullptr && one->as_bool() != nullptr && *one->as_bool();
 }
 
-// A configuration, as text or as a value, with the definition's name where it has none of its own.
-template <typename Config>
-Outcome<cni::ListConfig> read_list(const Config& config, const std::string& name) {
-  cni::ListConfig list = TRY_CNI(cni::read_list_config(config));
+// A configuration with the definition's name where it has none of its own.
+Outcome<cni::ListConfig> named(Outcome<cni::ListConfig> read, const std::string& name) {
+  cni::ListConfig list = TRY_CNI(std::move(read));
   if (list.name.empty()) list.name = name;
   for (const Value& plugin : list.plugins) {
     std::string type = type_of(plugin);
@@ -106,7 +105,7 @@ class PodReader {
   // A delegate that is written into the configuration.
   Outcome<Delegate> inline_network(const Value& object) {
     Delegate network;
-    network.list = TRY_CNI(read_list(object, plugin_.network));
+    network.list = TRY_CNI(named(cni::list_config_of(object), plugin_.network));
     network.name = network.list.name;
     return network;
   }
@@ -125,7 +124,7 @@ class PodReader {
       text = TRY_CNI(kernel_.files().list(name).has_value() ? first_file(name) : file(name));
     else
       text = TRY_CNI(file_by_name(name));
-    network.list = TRY_CNI(read_list(text, name));
+    network.list = TRY_CNI(named(cni::read_list_config(text), name));
     network.name = network.list.name;
     return network;
   }
@@ -163,9 +162,10 @@ class PodReader {
 
   Outcome<Delegate> of_definition(const NetworkInfo& definition) {
     Delegate network{.name = definition.key(), .resource = definition.resource};
-    Outcome<cni::ListConfig> list = definition.config.is_null()
-                                        ? read_list(TRY_CNI(file_by_name(definition.name)), definition.name)
-                                        : read_list(definition.config, definition.name);
+    Outcome<cni::ListConfig> list =
+        definition.config.is_null()
+            ? named(cni::read_list_config(TRY_CNI(file_by_name(definition.name))), definition.name)
+            : named(cni::list_config_of(definition.config), definition.name);
     if (!list.has_value()) {
       list.error().message = fmt::format("network {}: {}", definition.key(), list.error().message);
       return std::unexpected(std::move(list.error()));

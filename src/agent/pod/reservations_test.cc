@@ -27,7 +27,7 @@ class PlannedPods : public Pods {
   std::shared_ptr<const AddressClaims> claims;
 };
 
-class ReservationsTest : public testing::Test, protected RequestParts {
+class ReservationsTest : public testing::Test, protected RequestRig {
  protected:
   std::string take(const std::string& pod, const std::string& sandbox, const std::string& interface = "net1") {
     auto turn = engine.turn(std::chrono::seconds(1));
