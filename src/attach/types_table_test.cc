@@ -51,7 +51,8 @@ class Pod {
   Result<PodReport> attach(const std::vector<doc::Value>& plugins) {
     InterfaceWanted one{.name = IfName{"net1"}, .network = "default/net1"};
     for (const doc::Value& plugin : plugins) one.config.plugins.push_back({text_in(plugin, "type"), plugin});
-    return attach_pod(kernel, *store, {.pod = "a/b", .netns_path = "/run/netns/pod", .interfaces = {one}}, soon());
+    return attach_with_addresses(kernel, *store, {.pod = "a/b", .netns_path = "/run/netns/pod", .interfaces = {one}},
+                                 soon());
   }
   Result<DetachReport> detach() { return detach_pod(kernel, *store, "a/b", soon()); }
   os::Deadline soon() { return kernel.clock().now() + std::chrono::seconds(10); }

@@ -237,13 +237,14 @@ TEST_F(ServedTest, TellsClientsBeyondTheLimit) {
 
 // With `once`, the server ends after the first session that measured something, and not before.
 TEST(Server, EndsAfterOneMeasurementWhereAsked) {
+  const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   for (const bool once : {true, false}) {
     ServerOptions options;
     options.bind = *IpAddress::parse("127.0.0.1");
     options.port = 0;
     options.once = once;
     options.session.limits = short_limits();
-    auto server = Server::open(std::move(options));
+    auto server = Server::open(*kernel, std::move(options));
     ASSERT_TRUE(server) << server.error().to_string();
     std::atomic<bool> ended = false;
     std::jthread thread([&] {

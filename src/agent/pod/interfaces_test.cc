@@ -3,6 +3,8 @@
 // same answer, the same failure, and nothing left of either.
 #include "agent/pod/interfaces.h"
 
+#include <regex>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -97,6 +99,11 @@ class InterfacesTest : public RequestTest {
   }
 };
 
+// The meta plugin's configuration holds the network's, so that a mistake has another column.
+std::string without_columns(const std::string& text) {
+  return std::regex_replace(text, std::regex(":1:[0-9]+:"), ":1:N:");
+}
+
 std::string macvlan(const std::string& members) {
   return R"({"cniVersion":"1.1.0","name":"n","type":"macvlan","master":"eth1")" + members + "}";
 }
@@ -136,7 +143,7 @@ TEST_F(InterfacesTest, BothCallersFailTheSame) {
     const std::string config = macvlan(members);
     const std::string one = story(plugin_request, config);
     EXPECT_THAT(one, testing::Not(testing::HasSubstr("record"))) << config;
-    EXPECT_EQ(story(meta_request, config), one) << config;
+    EXPECT_EQ(without_columns(story(meta_request, config)), without_columns(one)) << config;
   }
 }
 
