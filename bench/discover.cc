@@ -348,7 +348,7 @@ int main(int argc, char** argv) {
   const Times full = quickest(126);
   figure("discover_8x126_to_raw", full.files / full.raw, "ratio", kBoundToRaw);
   figure("discover_8x126_memory_to_raw", full.memory / full.raw, "ratio", kMemoryBoundToRaw);
-  // What a VF costs with 126 per PF against 63: 1 is linear, less is better than that (fixed costs).
+  // What a VF costs with 126 per PF compared with 63: 1 is linear; fixed costs make it smaller.
   figure("discover_per_vf_126_to_63", (full.files / 126) / (half.files / 63), "ratio", kBoundRatio);
   figure("discover_per_vf_126_to_63_memory", (full.memory / 126) / (half.memory / 63), "ratio", kBoundRatio);
   return 0;

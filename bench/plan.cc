@@ -29,7 +29,7 @@ constexpr int kVfs = 126;
 constexpr int kRuns = 7;
 constexpr double kBoundToParsing = 0.25;
 
-// 48 policies with a rail for a group of nodes each, one for all nodes that is shadowed, one that matches nothing.
+// 48 policies that give each group of nodes its rails, one for all nodes that is shadowed, one without a match.
 api::Objects policies() {
   api::Objects objects;
   for (int group = 0; group < 6; ++group)

@@ -119,7 +119,7 @@ Result<int> run_server(const PerfArguments& arguments) {
     std::fflush(stdout);
   };
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
-  const StopSignal signal;  // before any thread
+  const StopSignal signal;  // must exist before any thread does
   const std::unique_ptr<Server> server = TRY(Server::open(*kernel, std::move(options)));
   const std::stop_callback on_stop(signal.token(), [&server] { server->stop(); });
   fmt::print("serving on {} port {}{}; Ctrl-C ends\n", arguments.bind.empty() ? "all addresses" : arguments.bind,

@@ -22,12 +22,12 @@
 
 namespace railbed::agent {
 
-// How long a request waits for its turn; a sandbox has two minutes.
+// How long a request waits for its turn; the runtime gives a sandbox two minutes.
 inline constexpr std::chrono::milliseconds kTurnWait{60'000};
 
 class Engine {
  public:
-  // All must outlive the engine. The store was opened with `shared`.
+  // All arguments must outlive the engine. The store must have been opened with `shared`.
   Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks);
 
   class Turn {
@@ -35,7 +35,7 @@ class Engine {
     os::Kernel& kernel() { return engine_->kernel_; }
     state::Store& store() { return engine_->store_; }
     ipam::Allocator& addresses() { return engine_->addresses_; }
-    // After something that writes leases to the store only, such as attach::recover(): they are read anew.
+    // Reads the leases again, after a call that writes them only to the store, such as attach::recover().
     Result<void> read_addresses();
     Turn(Turn&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)), hold_(std::move(other.hold_)) {}
     Turn& operator=(Turn&&) = delete;
@@ -53,23 +53,23 @@ class Engine {
   // they began; the others fail with Busy. From any thread.
   void stop();
 
-  // Requests for one container run one after another, in whatever order they came.
+  // Requests for one container run one after another, in any order.
   class ContainerLock;
   std::unique_ptr<ContainerLock> container(const std::string& id);
 
-  // For what needs no turn: opening namespaces, running programs, reading files.
+  // For work that needs no turn: opening namespaces, running programs, reading files.
   os::Kernel& kernel() { return kernel_; }
 
  private:
   os::Kernel& kernel_;
   state::Store& store_;
   ipam::Allocator addresses_;
-  // Whether somebody has the turn. No std::timed_mutex: g++ 12's ThreadSanitizer does not see it being taken.
+  // Whether a thread has the turn. Not a std::timed_mutex: g++ 12's ThreadSanitizer does not see it being locked.
   std::mutex turn_mutex_;
   std::condition_variable turn_free_;
   bool taken_ = false;
   std::chrono::steady_clock::time_point last_turn_ = std::chrono::steady_clock::time_point::max();  // after stop()
-  bool loaded_ = false;  // addresses_, from the store
+  bool loaded_ = false;  // whether addresses_ has been read from the store
   std::mutex containers_mutex_;
   std::condition_variable container_free_;
   std::set<std::string> containers_;

@@ -61,7 +61,7 @@ struct ProgramAnswer {
 };
 
 struct RequestRig {
-  // A program whose runs are remembered.
+  // Installs a program whose runs are recorded.
   void install(const std::string& type, ProgramAnswer answer) {
     kernel.put_program("/opt/cni/bin/" + type,
                        [this, type, answer](const os::RunRequest& request) -> Result<os::RunResult> {
@@ -110,7 +110,7 @@ struct RequestRig {
   Meta meta{disk, pods, {&kubelet}};
   Backends backends{engine, meta, dhcp, host_local, metrics};
   std::vector<std::string> runs;    // "bridge ADD"
-  std::vector<std::string> inputs;  // what stood on their standard input
+  std::vector<std::string> inputs;  // their standard input
 };
 
 class RequestTest : public testing::Test, protected RequestRig {

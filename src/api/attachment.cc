@@ -59,7 +59,7 @@ class ConfigReader {
                 {"ipam", "is a field of an element of plugins", "move it into the plugin's object"}});
   }
 
-  // A configuration of one plugin: the keys of the list are taken out of the plugin's.
+  // For a configuration of one plugin: the list's keys are removed from the plugin's.
   void read_single(const Value& config, doc::Fields& top) {
     if (config.find("type") == nullptr) {
       top.error(6, config.span, "config has neither \"plugins\" nor \"type\"");

@@ -140,7 +140,7 @@ class IpamReader {
     fields.finish();
   }
 
-  // "exclude": prefixes, or single addresses.
+  // "exclude" has prefixes or single addresses.
   void read_exclusions(doc::Fields& fields, IpamRange& range) {
     const Value::Array* list = fields.list("exclude");
     if (list == nullptr) return;

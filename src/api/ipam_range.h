@@ -18,7 +18,7 @@ std::optional<IpPrefix> parse_prefix(doc::Fields& fields, const doc::Field<std::
 std::optional<IpAddress> read_address(doc::Fields& fields, std::string_view key);
 
 std::optional<IpamRange> read_range(doc::Fields& fields, const doc::Value& object, IpamType type);
-// Takes the gateway out of what is handed out; host-local has one even where none is written.
+// Excludes the gateway from the range; for host-local also the implied one, where none is written.
 void exclude_gateway(IpamRange& range, IpamType type);
 
 }  // namespace railbed::api

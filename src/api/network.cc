@@ -88,7 +88,7 @@ class NetworkReader {
           .note(network_.max_tx_rate_mbps.span, "maxTxRate is here");
   }
 
-  // YAML reads a bare `on` as true; the operator wants a text.
+  // YAML reads an unquoted `on` as true, but the operator requires a text.
   Field<bool> on_off(doc::Fields& spec, std::string_view key) {
     const Value* value = spec.take(key);
     if (value != nullptr && value->as_bool() != nullptr) {
@@ -128,14 +128,14 @@ class NetworkReader {
 
   bool is_text_of_json(doc::Fields& spec, const Value& value, std::string_view key) {
     if (const std::string* text = value.as_string())
-      return text->find_first_not_of(" \t\r\n") != std::string::npos;  // an empty text is no JSON and no harm
+      return text->find_first_not_of(" \t\r\n") != std::string::npos;  // an empty text is no JSON, but harmless
     const std::string name = spec.path_of(key);
     spec.error(4, value.span, fmt::format("{} must be a text that holds JSON, found {}", name, kind_name(value.kind())))
         .with_fix(fmt::format("write '{}: |' and the JSON below it, indented", key));
     return false;
   }
 
-  // A field whose text is a JSON object.
+  // A field whose text contains a JSON object.
   Field<Value> embedded(doc::Fields& spec, std::string_view key) {
     const Value* text = spec.take(key);
     if (text == nullptr || !is_text_of_json(spec, *text, key)) return {};

@@ -132,7 +132,8 @@ class PodReader {
     resources.finish();
   }
 
-  // Extended resources (those with a '/') of one map; what stands in `counted` too is counted there.
+  // Adds the extended resources (names with a '/') of one map, except those that `counted` has, which are counted
+  // there.
   void add(doc::Fields& reader, const Value& map, const std::string& path, const Value* counted) {
     for (const Value::Member& member : *map.as_object()) {
       const bool extended = member.key.find('/') != std::string::npos;

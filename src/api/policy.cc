@@ -111,7 +111,7 @@ class PolicyReader {
     policy_.eswitch_mode = {.value = parse_eswitch_mode(mode.value).value_or(EswitchMode::kLegacy),
                             .present = mode.present,
                             .span = mode.span};
-    // The operator's webhook says so: an InfiniBand VF for a kernel driver is always for RDMA.
+    // As in the operator's webhook: an InfiniBand VF with a kernel driver is always for RDMA.
     if (!policy_.is_rdma.present && wanted == WantedLinkType::kInfiniband &&
         *policy_.device_type == DeviceType::kNetdevice)
       policy_.is_rdma.value = true;
@@ -200,7 +200,7 @@ class PolicyReader {
     }
   }
 
-  // Fields that exclude or need each other.
+  // Fields that exclude or require each other.
   void check_together(doc::Fields& spec) {
     const bool vfio = *policy_.device_type == DeviceType::kVfioPci;
     const bool switchdev = *policy_.eswitch_mode == EswitchMode::kSwitchdev;

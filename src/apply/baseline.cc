@@ -13,7 +13,7 @@ std::optional<EswitchMode> eswitch_mode(os::Kernel& kernel, PciAddress pf) {
   auto port = kernel.eswitch();
   if (!port) return std::nullopt;
   auto mode = (*port)->mode(pf);
-  if (!mode) return std::nullopt;  // most drivers have none
+  if (!mode) return std::nullopt;  // most drivers have no eswitch
   return *mode;
 }
 

@@ -59,7 +59,7 @@ Result<void> Actions::choose_driver(const plan::BindVf& step) {
   std::string chosen = override_of(files(), step.address);
   if (chosen == driver) return {};
   if (driver.empty()) return files().write(path, "\n");
-  // A module that cannot be loaded shows below, as a driver that does not bind.
+  // A module that cannot be loaded shows later, as a driver that does not bind.
   if (!files().exists("/sys/bus/pci/drivers/" + driver)) (void)kernel_.processes().load_module(driver);
   return files().write(path, driver);
 }
@@ -75,7 +75,7 @@ Result<void> Actions::wait_for_driver(const plan::BindVf& step) {
     return driver.empty() ? !now.empty() : now == driver;
   }));
   if (bound) return {};
-  // Not left behind: the next bind of this VF, by whomever, must find it as it was.
+  // Cleared, because the next bind of this VF may come from somebody who expects no override.
   if (!driver.empty()) (void)files().write(attribute(step.address, "driver_override"), "\n");
   Error error{.code = Code::kNotFound,
               .message = driver.empty() ? fmt::format("no driver bound to VF {} ({})", step.vf, step.address)

@@ -74,7 +74,7 @@ class Journal {
   const plan::Step* done_ = nullptr;  // and not yet written
 };
 
-// One step with its records. An interrupted step stays begun.
+// An interrupted step keeps its record "begun".
 Result<void> carry_out_step(Journal& journal, Actions& actions, const plan::PfPlan& pf, const plan::Step& step) {
   TRY(journal.begins(step));
   auto done = std::visit(actions, step.action).context("{}: {}", pf.pf_name, plan::describe(step));

@@ -111,7 +111,7 @@ class PodAttacher {
     return wishes;
   }
 
-  // Which interfaces stay, go and come.
+  // Decides which interfaces stay, go and come.
   Result<void> compare(const std::vector<Wish>& wishes) {
     for (const Attachment& record : TRY(attachments_of(store_, wanted_.pod))) {
       if (wanted_.others_stay && !concerns(record)) continue;

@@ -49,8 +49,8 @@ struct InterfaceWanted {
   std::vector<ipam::Assigned> addresses;
   bool addresses_later = false;  // a DHCP server gives them, once the interface is there
   std::vector<Route> routes;     // of the network's "ipam", or what a server or a plugin answered
-  // The interface is in the pod already, made by another request or another plugin: `config` holds one
-  // chained plugin, which changes it. Such a change has a record and an undo of its own, record_name().
+  // The interface is already in the pod, made by another request or another plugin, and `config` has one chained plugin
+  // that changes it. Such a change has its own record, record_name(), and its own undo.
   bool chained = false;
   std::optional<cni::AddResult> previous;  // prevResult, for chained ones
 
@@ -126,7 +126,7 @@ struct RecoveryReport {
 // Undoes or finishes what killed processes and vanished namespaces left, in all pods.
 Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, os::Deadline deadline);
 
-// The plugin types that are known, main ones first.
+// The known plugin types, main ones first.
 std::vector<std::string> supported_types();
 
 }  // namespace railbed::attach

@@ -125,7 +125,7 @@ class Check {
       if (vrf == nullptr || link.master != vrf->index)
         return fail(Code::kConflict, "it is no port of VRF {} any more", before_.vrf);
     }
-    // What a chained sbr or vrf has moved is in another table.
+    // Routes that a chained sbr or vrf has moved are in another table.
     std::vector<Route> now = TRY(pod_->routes_of(link.index));
     if (before_.way == Way::kExisting) return {};
     for (const Route& route : result_.routes)
@@ -141,7 +141,7 @@ class Check {
   }
 
   Result<void> rdma() {
-    std::vector<std::string> there;  // what has to be
+    std::vector<std::string> there;  // what must exist
     if (before_.rdma_undo == RdmaUndo::kMoveBack) there = before_.rdma;
     if (!result_.rdma.empty() && settings_.rdma_required) {
       std::string why = cannot_open(kernel_.files(), result_.rdma, result_.char_devices);

@@ -170,8 +170,8 @@ class GiveBack {
     return {};
   }
 
-  // One that the kernel refuses, since the pod has changed its addresses meanwhile, must not keep the
-  // interface in the pod.
+  // The kernel may refuse a route because the pod has changed its addresses; that must not keep the interface in the
+  // pod.
   Result<void> put_routes_back(const Attachment& record, const std::vector<Route>& routes) {
     for (const Route& route : networks_first(routes)) {
       Result<void> added = unless_there(links_->add_route(route));

@@ -39,7 +39,7 @@ class Host {
   Result<std::optional<IfIndex>> pf_index(PciAddress pf);
   Result<std::vector<os::LinkAddress>*> addresses();
   Result<std::vector<Route>*> routes();
-  // Something has changed: list again when asked again.
+  // Must be called after a change: the next question lists again.
   void forget();
 
  private:

@@ -19,7 +19,7 @@ namespace railbed::attach {
 // Invalid when `text` is no JSON object.
 Result<doc::Value> parse_object(const std::string& text);
 
-// Absent or "" is nothing.
+// Absent and "" become nullopt.
 template <typename T>
 Result<std::optional<T>> parsed_in(const doc::Value& object, std::string_view key) {
   std::string text = text_in(object, key);

@@ -29,9 +29,9 @@ class PodView {
   Result<const os::Link*> named(const std::string& name);
   // The interface of the main table's IPv4 default route; null without one.
   Result<const os::Link*> of_default_route();
-  // Of an interface, in every table.
+  // The routes of an interface, in every table.
   Result<std::vector<Route>> routes_of(IfIndex link);
-  // From 100 up: one that no rule, route or earlier answer has.
+  // The first number from 100 up that no rule, route or earlier answer uses.
   Result<int> free_table();
   Result<std::vector<os::Rule>*> rules();
   // The table of a VRF that exists or will be made. Conflict if `wanted` differs from it, or if another kind of

@@ -72,7 +72,7 @@ class ExistingPreparation : Preparation {
     return {};
   }
 
-  // The kernel makes these itself.
+  // Routes that the kernel adds by itself.
   static bool is_networks_own(const Route& route) {
     return route.family() == IpFamily::kV6 && !route.gateway.has_value();
   }

@@ -34,7 +34,7 @@ struct Before {
   bool up = false;
   std::vector<IpPrefix> addresses;
   std::vector<Route> routes;
-  // As they were, of those that are changed.
+  // Previous values of the settings that are changed.
   std::optional<bool> promiscuous;
   std::optional<bool> all_multicast;
   std::optional<int> tx_queue;
@@ -61,7 +61,7 @@ struct LinkGroup {
 
 std::string undo_text(const Wish& wish, const Before& before);
 Result<Before> before_of(const state::Attachment& record);
-// What of the wish can be seen on the interface afterwards.
+// The parts of the wish that are visible on the interface afterwards.
 struct VisibleSettings {
   std::optional<MacAddress> mac;
   int mtu = 0;

@@ -55,7 +55,8 @@ SourceRoutes source_routes(const SourceRouting& wanted, const std::vector<ipam::
                            const std::vector<os::Rule>& rules, const std::vector<Route>& main,
                            const std::vector<Route>& others) {
   SourceRoutes result;
-  // The original only adds rules for a table that the network names: its routes name it too (ipam.routes.table).
+  // Without gateways, the original only adds rules for a table that the network names; its routes name that table, too
+  // (ipam.routes.table).
   if (wanted.table.has_value() && wanted.gateways.empty() && !wanted.source_hints) return result;
   for (const Route& route : main)
     if (!is_link_local(route)) result.remove.push_back(route);
@@ -71,7 +72,8 @@ SourceRoutes source_routes(const SourceRouting& wanted, const std::vector<ipam::
           std::ranges::none_of(result.add, [&](const Route& other) { return same_place(other, route); }))
         mine.push_back(std::move(route));
     };
-    // A gateway that the network names for this wins over a default route, which wins over the address's own.
+    // A gateway from the network's configuration comes before a default route, which comes before the address's own
+    // gateway.
     auto named = named_gateway(wanted, addresses[i].address);
     if (named.has_value()) add(Route::default_by(*named));
     for (const Route& route : all)

@@ -21,12 +21,12 @@ struct SourceRoutes {
 // One rule per address; `tables` has one entry per address.
 std::vector<os::Rule> source_rules(const std::vector<ipam::Assigned>& addresses, const std::vector<int>& tables);
 
-// `main` are the interface's routes in the main table. With `others` of the interface, which are in no table yet.
+// `main` are the interface's routes in the main table; `others` are more routes of it that are in no table yet.
 SourceRoutes source_routes(const SourceRouting& wanted, const std::vector<ipam::Assigned>& addresses,
                            const std::vector<os::Rule>& rules, const std::vector<Route>& main,
                            const std::vector<Route>& others);
 
-// In an order in which the kernel takes them: a gateway must be in a network that has its route.
+// Ordered so that the kernel accepts them: a gateway must be in a network that already has its route.
 std::vector<Route> networks_first(std::vector<Route> routes);
 
 }  // namespace railbed::attach

@@ -17,7 +17,7 @@ namespace railbed::attach {
 
 struct PluginType {
   const api::CniType& row;
-  // Adds to `wish` what the plugin's configuration says.
+  // Adds the plugin's configuration to `wish`.
   Result<void> (*read)(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
   // DEL of what the original plugin of this type attached.
   Result<DetachReport> (*detach_original)(Original& original);
@@ -28,7 +28,7 @@ struct PluginType {
 
 std::span<const PluginType> plugin_types();
 const PluginType* find_plugin_type(std::string_view name);  // null for one that attaching does not do
-// Unsupported, with the names of those that are known.
+// Unsupported for an unknown name, with the known names.
 Result<const PluginType*> plugin_type(const std::string& name, const std::string& network);
 
 #define RAILBED_DECLARE(identifier, ...)                                                       \

@@ -15,8 +15,7 @@ std::optional<IpAddress> gateway_of(IpFamily family, const std::vector<ipam::Ass
   return std::nullopt;
 }
 
-// A route without a gateway of its own goes through that of the address, as the reference plugins have it;
-// without either it is on the link.
+// A route without a gateway uses that of the address, as with the reference plugins; without either it is on the link.
 std::vector<Route> with_gateways(std::vector<Route> routes, const std::vector<ipam::Assigned>& addresses) {
   for (Route& route : routes) {
     if (route.is_default()) route.destination = Route::everywhere(route.family());
@@ -25,7 +24,7 @@ std::vector<Route> with_gateways(std::vector<Route> routes, const std::vector<ip
   return routes;
 }
 
-// The pod's default-route replaces a default route of the network's own.
+// The pod's default-route replaces the network's default route.
 void add_default_routes(const std::vector<IpAddress>& gateways, std::vector<Route>& routes) {
   for (const IpAddress& gateway : gateways) {
     std::erase_if(routes, [&](const Route& route) {

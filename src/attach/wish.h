@@ -55,7 +55,7 @@ struct Wish {
   bool master_in_pod = false;  // of what is made
   bool stands_alone = false;   // what is made has no parent, and is of no use without addresses
 
-  // Known for VFs of a pool; found out for others.
+  // Known for VFs of a pool, looked up for others.
   std::optional<PciAddress> pf;
   std::optional<VfIndex> vf;
 

@@ -18,7 +18,7 @@ InterfaceWanted rail(const std::vector<std::string>& plugins, std::optional<plan
   return one;
 }
 
-// The wish as it is written down; an error as it is told.
+// The wish as text, or the message of its error.
 std::string show(InterfaceWanted one, bool soft = false) {
   Result<api::IpamConfig> ipam = api::read_ipam(one.config, one.network);
   if (!ipam.has_value()) return ipam.error().to_string();

@@ -173,7 +173,7 @@ void drop_what_parts_may_do(const Bundle& bundle, const std::set<std::string>& p
 // what is said of them elsewhere.
 Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const std::set<std::string>& patches) {
   Reading reading;
-  // Everything else that could be told of such a text is a follow-on; it is read again without them.
+  // All other findings about a text with no-break spaces are consequences, so it is repaired and read again first.
   bool again = false;
   for (const doc::SourcePtr& source : sources) again |= tell_no_break_spaces(source, reading.findings);
   if (again) return reading;
@@ -202,7 +202,7 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const std::set
   return reading;
 }
 
-// The same, with the repairs that are found by trying; `bytes` may be read for that.
+// The same, and looks for repairs by trying them; for that, `bytes` may be read.
 Reading read(const std::vector<doc::SourcePtr>& sources, size_t& bytes) {
   Reading reading = read_as_it_is(sources, {});
   const auto try_text = [&reading](const doc::SourcePtr& source) {

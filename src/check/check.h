@@ -56,7 +56,7 @@ doc::Diagnostics rule_findings(const Bundle& bundle, const api::Objects& objects
                                std::span<const graph::Graph> graphs, std::span<const facts::NodeFacts> nodes,
                                const Settings& settings);
 
-// Whether `id` is one that a finding can have.
+// Whether a finding can have this id.
 bool is_known_id(std::string_view id);
 
 }  // namespace railbed::check

@@ -39,10 +39,10 @@ void read_address(Fields& fields, Address& out) {
   read_prefix(fields, "address", out.address);
   fields.read("gateway", out.gateway);
   fields.read("interface", out.interface);
-  if (out.interface && *out.interface < 0) out.interface.reset();  // "none", of plugins before 0.4.0
+  if (out.interface && *out.interface < 0) out.interface.reset();  // plugins before 0.4.0 write -1 for none
 }
 
-// 0 is "not told" for the first three, as the reference library has it; table and scope 0 mean something.
+// 0 means "not given" for the first three, as in the reference library; for table and scope it is a value.
 void forget_zero(std::optional<int>& number) {
   if (number == 0) number.reset();
 }

@@ -44,7 +44,7 @@ void read_valid(Fields& fields, const Value& object, PluginConfig& out) {
     fields.each(key, out.valid, [](Fields& inner, AttachmentId& id) {
       inner.read("containerID", id.container_id);
       inner.read("ifname", id.ifname);
-      // A list that is not understood must not look like one that is short: GC deletes what is not in it.
+      // An entry that cannot be parsed must be an error: GC deletes everything that is not in the list.
       if (!valid_container_id(id.container_id) || !valid_interface_name(id.ifname))
         inner.wrong("", "an attachment has a containerID and an ifname");
     });

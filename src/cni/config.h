@@ -54,8 +54,8 @@ Outcome<ListConfig> read_list_config(const std::string& json);
 // The same of an object that was read already.
 Outcome<ListConfig> list_config_of(doc::Value object);
 
-// What plugin number `index` of the list gets on standard input: its object with cniVersion, name, prevResult, and of
-// `capability_args` those that it declares as runtimeConfig. `cni_args` become "args.cni" where given.
+// The standard input of plugin number `index` of the list: its object with cniVersion, name, prevResult, and as
+// runtimeConfig those of `capability_args` that it declares. `cni_args` become "args.cni" where given.
 std::string plugin_input(const ListConfig& list, size_t index, const std::optional<AddResult>& previous,
                          const std::map<std::string, doc::Value>& capability_args,
                          const doc::Value* cni_args = nullptr);

@@ -89,8 +89,8 @@ struct Diagnostic {
   std::vector<Note> notes;  // other places that explain it
   std::string fix;          // one sentence or a line to write instead; may be empty
   std::vector<Edit> edits;  // `fix` as changes to the text; empty where a person has to decide
-  // The name of the thing that was looked for and is not there. Where that name stands in a text that could
-  // not be read, this finding only follows from that one.
+  // The name that was looked for and not found. If that name occurs in a text that could not be read, this finding is
+  // only a consequence of that one's error.
   std::string missing;
   Subject subject;
   Layer layer = Layer::kMeaning;

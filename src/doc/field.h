@@ -23,7 +23,7 @@ struct Field {
   friend bool operator==(const Field& a, const Field& b) { return a.value == b.value && a.present == b.present; }
 };
 
-// A field that is given: for tests and for objects that are made, not read.
+// A field with a value, for tests and for objects that were not read from a source.
 template <typename T>
 Field<T> given(T value) {
   return Field<T>{.value = std::move(value), .present = true};

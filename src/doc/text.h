@@ -26,7 +26,7 @@ inline bool is_utf8_continuation(char c) {
 
 // The text with U+FFFD for each byte that does not belong to valid UTF-8.
 std::string as_utf8(std::string_view text);
-// Safe to print on a terminal: control characters as "\x1b", bytes that are not UTF-8 as U+FFFD. A tab stays.
+// Safe to print on a terminal: control characters become "\x1b", invalid UTF-8 becomes U+FFFD. Tabs stay.
 std::string printable(std::string_view text);
 
 // Turns byte offsets of one source into spans. Built once per parse; a look-up is a binary search.

@@ -31,7 +31,7 @@ struct Policy {
   bool rdma = false;     // isRdma, or linkType IB with a kernel driver
   DeviceType device_type = DeviceType::kNetdevice;
   bool ignored = false;  // named "default", or without VFs
-  std::string problem;   // why it is ignored, or refused on every node; empty: it is fine
+  std::string problem;   // why it is ignored, or refused on every node; empty when nothing is wrong
 };
 
 struct Network {

@@ -39,9 +39,9 @@ struct PfWanted {
   const Policy* num_vfs_from = nullptr;  // the one that wants most VFs
   const Policy* mtu_from = nullptr;      // the one that asks for the largest MTU; null where none asks for one
   int num_vfs = 0;
-  int mtu = 0;  // 0: as it is
+  int mtu = 0;  // 0: stays as it is
   EswitchMode eswitch_mode = EswitchMode::kLegacy;
-  bool externally_managed = false;  // VFs are there; the PF is not touched
+  bool externally_managed = false;  // others make the VFs; the PF itself stays as it is
   std::vector<VfGroup> groups;      // disjoint, by first VF
 };
 

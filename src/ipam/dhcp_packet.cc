@@ -82,7 +82,7 @@ int classful_length(const IpAddress& address) {
   return address.bytes[0] < 128 ? 8 : address.bytes[0] < 192 ? 16 : 24;
 }
 
-// RFC 3442: length, as many bytes of the destination as it needs, the router.
+// Each route is a prefix length, as many bytes of the destination as it needs, and the router (RFC 3442).
 Result<std::vector<Route>> classless_routes(std::string_view bytes) {
   std::vector<Route> routes;
   for (size_t at = 0; at < bytes.size() && routes.size() < kMostRoutes;) {

@@ -102,7 +102,7 @@ struct DhcpLease {
   std::optional<uint32_t> seconds;  // absent: for ever
   uint32_t renew_after = 0;
   uint32_t rebind_after = 0;
-  std::vector<Route> routes;  // with a default route by the gateway; only the classless ones if any
+  std::vector<Route> routes;  // with a default route by the gateway; classless routes replace the others
   std::vector<IpAddress> nameservers;
   std::string domain;
   std::vector<std::string> search;

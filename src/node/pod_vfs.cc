@@ -98,7 +98,7 @@ class VfChooser {
                       .hint = "`railbed status` shows who has them; a larger numVfs makes more"});
   }
 
-  // Whether its interface is in this namespace, or it needs none.
+  // Whether the VF's interface is in this namespace, or the VF needs none.
   bool is_here(const plan::PoolVf& vf) const {
     return vf.device_type == DeviceType::kVfioPci ||
            kernel_.files().list(fmt::format("/sys/bus/pci/devices/{}/net", vf.address)).has_value();
@@ -122,7 +122,7 @@ Result<plan::PoolVf> free_vf(os::Kernel& kernel, const Resolved& now, const std:
 
 namespace {
 
-// A network that sets an MTU of its own has its reasons.
+// A network may set its own MTU on purpose; then the policy's does not apply.
 bool sets_mtu(const Resolved& now, const std::string& network) {
   auto found = now.catalog().networks.find(network);
   if (found == now.catalog().networks.end()) return true;

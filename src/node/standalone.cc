@@ -99,7 +99,7 @@ Result<UpReport> up(os::Kernel& kernel, state::Store& store, std::unique_ptr<Res
   if (report.pods.did_anything()) TRY(look_again());
   TRY(release_unwanted(kernel, store, *now, settings, progress, report.pods));
   TRY(release_disturbed(kernel, store, now->plan, settings, progress, report.pods));
-  if (!report.pods.detached.empty()) TRY(look_again());  // VFs are free that were not
+  if (!report.pods.detached.empty()) TRY(look_again());  // detaching has freed VFs
   report.diagnostics = now->diagnostics;
   note_other_pods(*now, report);
   TRY(forget_old_failures(store, now->plan));

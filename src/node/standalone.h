@@ -46,7 +46,7 @@ struct PodsReport {
   std::vector<std::string> detached;
   std::vector<std::string> notes;  // what could not be restored exactly
   std::vector<PodFailure> failures;
-  bool canceled = false;  // asked to stop before all were done
+  bool canceled = false;  // a stop was requested before everything was done
 
   bool complete() const { return failures.empty() && !canceled; }
   bool did_anything() const;  // also: tried to

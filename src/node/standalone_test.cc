@@ -144,7 +144,7 @@ class CountedKernel : public os::FakeKernel {
   CountedFiles counted{os::FakeKernel::files()};
 };
 
-// A machine with a store that dies with it.
+// A machine with a store; a kill ends both at once.
 struct Node {
   os::FakeKernel kernel;
   std::unique_ptr<state::Store> kept = state::memory_store();

@@ -12,7 +12,7 @@
 namespace railbed::perf {
 
 Result<LocalNetwork> read_local_network(os::Kernel& kernel);
-// The interface that has `address`; null when none of this namespace does.
+// The interface that has `address`; null when none in this namespace has it.
 const LocalInterface* interface_of(const LocalNetwork& network, const IpAddress& address);
 
 }  // namespace railbed::perf

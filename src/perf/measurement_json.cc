@@ -17,7 +17,7 @@ constexpr int64_t kMaxTotal = 1'000'000'000'000'000;
 constexpr int64_t kMaxDuration_s = 1'000'000'000;
 constexpr int64_t kMaxCount = int64_t{1} << 53;
 
-// What `read` makes of the object in `field`.
+// Applies `read` to the object in `field`.
 template <typename T, typename Read>
 void need_inner(Fields& fields, std::string_view field, T& out, const Read& read) {
   fields.require(field);

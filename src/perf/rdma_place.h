@@ -28,11 +28,11 @@ struct RdmaPlace {
   Endpoint endpoint;
 };
 
-// `toward`: the local address of the control connection.
+// `toward` is the local address of the control connection.
 Result<RdmaPlace> find_place(os::Kernel& kernel, const PlaceWish& wish, const IpAddress& toward);
 
-// Pure. Does this port belong to the interface? By a GID's interface and address, or, for InfiniBand, by the
-// port GID at the end of the interface's 20-byte IPoIB address.
+// Pure. Whether this port belongs to the interface: by a GID's interface and address, or, on InfiniBand, by the port
+// GID at the end of the interface's 20-byte IPoIB address.
 bool port_belongs_to(const PortFacts& port, const LocalInterface& interface, const LocalNetwork& network);
 
 }  // namespace railbed::perf

@@ -33,10 +33,10 @@ class ThroughputMeter {
     total_bytes_ += bytes;
     ++events_;
   }
-  void merge(const ThroughputMeter& other);  // streams that started at one time
+  void merge(const ThroughputMeter& other);  // of another stream that started at the same time
   uint64_t last_ns() const { return last_ns_; }
-  // Slots widen until an average one holds eight events (or ten slots are left), because with fewer the count
-  // of events in a slot, not the link, would make the peak.
+  // Slots widen until an average one holds eight events (or ten slots are left), because with fewer events the peak
+  // would depend on their count per slot, not on the link.
   ThroughputSeries series() const;
 
  private:

@@ -29,7 +29,7 @@ class Session {
   Session(os::Kernel& kernel, Socket socket, const SessionOptions& options, const TickClock& clock)
       : kernel_(kernel), channel_(std::move(socket)), options_(options), clock_(clock) {}
 
-  // Returns the number of tests that were carried through.
+  // Returns the number of completed tests.
   Result<int> run();
   void interrupt() const { channel_.socket().shut_down(); }
 

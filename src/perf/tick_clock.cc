@@ -7,8 +7,8 @@
 namespace railbed::perf {
 namespace {
 
-// constant_tsc: the counter's rate does not follow the core's. Virtual machines often hide the flag although
-// their counter derives from the host's.
+// constant_tsc: the counter's rate is independent of the core's clock. Virtual machines often hide the flag although
+// their counter follows the host's.
 bool tsc_is_steady([[maybe_unused]] const os::FileTree& files) {
 #ifdef __x86_64__
   const std::string cpus = files.read("/proc/cpuinfo").value_or("");

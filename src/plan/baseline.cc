@@ -23,7 +23,7 @@ PfTarget target_of(const PfBaseline& baseline, const facts::Nic& nic, const Why&
   target.vfs.resize(static_cast<size_t>(std::max(baseline.num_vfs, 0)));
   const bool remade = baseline.num_vfs != nic.num_vfs;
   for (VfTarget& vf : target.vfs) {
-    // VFs that are made again get a driver where the kernel would have given them one.
+    // Recreated VFs get a driver where the kernel would have bound one by itself.
     if (remade && baseline.autoprobe && baseline.vfs.empty()) vf.device_type = DeviceType::kNetdevice;
     vf.why = &why;
   }

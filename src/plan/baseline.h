@@ -31,11 +31,11 @@ struct PfBaseline {
   int mtu = 0;  // 0: unknown, so it stays as it is
   bool up = true;
   std::optional<EswitchMode> eswitch_mode;  // absent: none
-  std::vector<VfBaseline> vfs;  // may be empty although num_vfs is not: then VFs' drivers are left as they are
+  std::vector<VfBaseline> vfs;              // may be empty even with num_vfs > 0: then the VFs keep their drivers
   friend bool operator==(const PfBaseline&, const PfBaseline&) = default;
 };
 
-// Steps back to the baselines; PFs without one are not touched. No policies, resources or pods in the result.
+// Steps back to the baselines; a PF without one is left alone. The result has no policies, resources or pods.
 NodePlan plan_to_baseline(const std::vector<PfBaseline>& baselines, const facts::NodeFacts& facts, const InUse& in_use,
                           const Options& options = {});
 

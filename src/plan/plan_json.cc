@@ -8,7 +8,7 @@ namespace {
 
 using doc::Value;
 
-// The action's name and fields as members of the step.
+// Adds the action's name and fields to the step's JSON object.
 struct Fields {
   Value& out;
 

@@ -22,7 +22,7 @@ std::string disturbed(const Step& step) {
   return fmt::format("{}{}", step.disturbs == Disturbs::kDrain ? "drain: " : "", fmt::join(step.pods, ", "));
 }
 
-// What is done to a VF without what differs from VF to VF (its address).
+// What happens to a VF, without the part (its address) that differs between VFs.
 struct Treatment {
   std::string operator()(const SetVfMac&) const { return "MAC"; }
   std::string operator()(const SetVfGuids&) const { return "GUID"; }

@@ -11,7 +11,7 @@
 namespace railbed::plan {
 namespace {
 
-// A GUID that nobody gave: zero, or all ones, which some tools write to reset one.
+// Whether nobody set the GUID: it is zero, or all ones, which some tools write to reset it.
 bool is_unset(const std::optional<Guid>& guid) {
   return guid && (guid->is_zero() || guid->value == ~uint64_t{0});
 }
@@ -172,7 +172,7 @@ class StepMaker {
       change.identity = is_unset(now->port_guid) || is_unset(now->node_guid) || (change.bind && !now->port_guid);
     else
       change.identity = change.bind && (!now->admin_mac || now->admin_mac->is_zero());
-    // A GUID reaches a VF whose driver runs only through a new bind; a leftover VF is let alone.
+    // A VF with a running driver takes a new GUID only by another bind. kLeave means that no policy names the VF.
     if (!wanted.device_type) change.identity = false;
     if (change.identity && wanted.guid) change.bind = true;
     if (kernel && mtu_wanted)

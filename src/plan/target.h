@@ -22,8 +22,8 @@ struct Why {
 
 struct VfTarget {
   std::optional<DeviceType> device_type;  // absent: its driver is left as it is
-  int mtu = 0;                            // 0: as it is
-  // Given to the VF when it is made, or bound and has none.
+  int mtu = 0;                            // 0: stays as it is
+  // Set when the VF is made, or is bound again and has none.
   std::optional<MacAddress> mac;
   std::optional<Guid> guid;
   const Why* why = nullptr;
@@ -37,7 +37,7 @@ struct PfTarget {
   std::optional<int> mtu;
   std::optional<bool> up;
   std::optional<EswitchMode> eswitch_mode;
-  std::optional<bool> autoprobe;  // at the end
+  std::optional<bool> autoprobe;  // the value after the last step
   Why count_why, mtu_why, eswitch_why, why;
   std::vector<VfTarget> vfs;  // num_vfs of them
 };

@@ -11,7 +11,7 @@ constexpr size_t kMaxFile_bytes = size_t{64} << 20;
 constexpr size_t kMaxEntries = 8192;
 constexpr doc::Limits kText{.bytes = 1024};
 
-// Only what is there and fits counts: the status comes from another version, perhaps.
+// Absent fields are fine, because the status may come from another version.
 void read_interface(Fields& fields, NodeStatus::Interface& interface) {
   fields.read("name", interface.name, kText);
   fields.read("network", interface.network, kText);

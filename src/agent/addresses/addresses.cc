@@ -20,7 +20,7 @@ bool has_ranges(const doc::Value& ipam) {
   return member(ipam, "subnet") != nullptr || member(ipam, "ranges") != nullptr;
 }
 
-// runtimeConfig.ipRanges, where there are some and the block is host-local's; else null.
+// A non-empty runtimeConfig.ipRanges for a block of host-local; otherwise null.
 const doc::Value* runtime_ranges(const doc::Value& ipam, const doc::Value& runtime) {
   const doc::Value* ranges = member(runtime, "ipRanges");
   if (ranges == nullptr || (ranges->is_array() && ranges->as_array()->empty())) return nullptr;

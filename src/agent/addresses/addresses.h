@@ -47,16 +47,16 @@ struct Addresses {
   // by the caller (attach_pod does, given these as InterfaceWanted::addresses).
   std::vector<ipam::Assigned> assigned;
   cni::AddResult result;                        // addresses without `interface`, routes, dns
-  bool dhcp = false;                            // ask Dhcp::acquire once the interface is there and up
+  bool dhcp = false;                            // call Dhcp::acquire once the interface exists and is up
   std::optional<HostLocal::Reservation> files;  // of host-local: until finish_addresses(), which fills in `assigned`
 };
 
-// In two steps, as HostLocal's, so that all networks of a pod share one transaction: begin_addresses() inside of it,
-// finish_addresses() after its commit. When it is not committed, release_addresses() forgets what was chosen.
+// In two steps, like HostLocal's, so that all networks of a pod share one transaction: begin_addresses() inside it,
+// finish_addresses() after its commit. Without a commit, release_addresses() forgets what was chosen.
 Result<Addresses> begin_addresses(Engine::Turn& turn, HostLocal& host_local, HostLocal::Locks& locks,
                                   const AddressRequest& request);
 Result<void> finish_addresses(Engine::Turn& turn, HostLocal& host_local, Addresses& addresses);
-// Both, for one interface.
+// Both steps, for one interface.
 Result<Addresses> addresses_for(Engine::Turn& turn, HostLocal& host_local, const AddressRequest& request);
 
 // A "dns" in the plugin's own configuration replaces that of its IPAM.

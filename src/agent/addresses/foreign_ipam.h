@@ -27,7 +27,7 @@ struct ForeignIpam {
 };
 struct ForeignAddresses {
   Addresses addresses;
-  state::Attachment record;  // concluded; the caller puts it once the interface is there
+  state::Attachment record;  // complete; the caller puts it once the interface exists
 };
 // An interface that already has addresses keeps them. After a failure DEL has been run; if that failed too, the record
 // stays for the pod's DEL.

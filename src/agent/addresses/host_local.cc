@@ -117,7 +117,7 @@ Result<void> HostLocal::look(Engine::Turn& turn, const std::string& directory, c
   return {};
 }
 
-// What the original gave this very interface is its own: it was attached before the machine was switched over.
+// An address that the original plugin gave to this very interface before the node was switched over belongs to it.
 void HostLocal::look_for_own(Engine::Turn& turn, const Reservation& reservation) {
   const std::string pool = pool_of_network(reservation.claim.network);
   const ipam::Owner by_container =
@@ -129,7 +129,7 @@ void HostLocal::look_for_own(Engine::Turn& turn, const Reservation& reservation)
   }
 }
 
-// Leases and notes; inside a transaction.
+// Stores leases and notes; needs a transaction.
 Result<void> HostLocal::choose(Engine::Turn& turn, Reservation& reservation) {
   reservation.chosen = TRY(turn.addresses().allocate(reservation.claim.config, reservation.claim.network,
                                                      reservation.claim.requested, reservation.claim.owner));
@@ -144,7 +144,7 @@ Result<void> HostLocal::choose(Engine::Turn& turn, Reservation& reservation) {
   return {};
 }
 
-// False when somebody who does not hold the lock was faster.
+// False when a process that ignores the lock was faster.
 Result<bool> HostLocal::write_files(const Reservation& reservation) {
   const std::vector<ipam::Assigned>& chosen = reservation.chosen;
   const HostLocal::Holder mine{.container_id = container_of(reservation.claim.owner),
@@ -213,8 +213,8 @@ Result<std::vector<ipam::Assigned>> HostLocal::finish(Engine::Turn& turn, Reserv
       remember(reservation.directory);
       return reservation.chosen;
     }
-    seen_[reservation.directory].stamp = {};  // look again
-    // What the interface had before stays; of what is new, nothing does.
+    seen_[reservation.directory].stamp = {};  // forces the next look() to read the directory
+    // The interface keeps the addresses that it had before; new ones are all given back.
     if (!reservation.had) {
       TRY(remove_files(turn, reservation.claim.owner, true));
       TRY(forget(turn, {reservation.claim.owner}));

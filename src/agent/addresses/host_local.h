@@ -45,13 +45,13 @@ class HostLocal {
   struct Reservation {
     ipam::AddressClaim claim;
     std::string directory;
-    bool had = false;  // a lease, before
+    bool had = false;  // whether the owner had a lease before
     std::vector<ipam::Assigned> chosen;
   };
   Result<Reservation> begin(Engine::Turn& turn, Locks& locks, const std::string& data_dir, ipam::AddressClaim claim);
   Result<std::vector<ipam::Assigned>> finish(Engine::Turn& turn, Reservation& reservation);
 
-  // Gives back files, leases and addresses of the owners. Nothing there is success.
+  // Releases files, leases and addresses of the owners. Nothing to release is success.
   Result<void> release(Engine::Turn& turn, const std::vector<ipam::Owner>& owners);
 
   // Removes files that the original plugin wrote for this attachment. None is success.

@@ -37,7 +37,7 @@ Result<std::vector<ipam::Assigned>> allocate(HostLocal& host_local, Engine::Turn
   return host_local.finish(turn, reservation);
 }
 
-// An agent that can be started again over what the last one left.
+// An agent that can be restarted on the state that the last one left.
 struct Rig {
   Rig() { restart(); }
   void restart() {

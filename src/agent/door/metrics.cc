@@ -80,7 +80,7 @@ std::string why_not_listening(int sys_errno, uint16_t port) {
   }
 }
 
-// Gauges that are asked for, as a collectable of their own.
+// Gauges whose values are collected at each reading.
 class OnDemand : public prometheus::Collectable {
  public:
   void ask_with(std::function<Standing()> ask) {
@@ -179,7 +179,7 @@ void Metrics::standing(std::function<Standing()> ask) {
 Reply Metrics::metered(const cni::Request& request, const std::function<Reply(const cni::Request&)>& handle) {
   const auto began = std::chrono::steady_clock::now();
   impl_->in_flight.Increment();
-  // Also when the handler throws.
+  // The destructor counts the request out even when the handler throws.
   const auto landed = [](prometheus::Gauge* in_flight) { in_flight->Decrement(); };
   const std::unique_ptr<prometheus::Gauge, decltype(landed)> flight(&impl_->in_flight, landed);
   const Reply reply = handle(request);

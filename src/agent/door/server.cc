@@ -23,12 +23,12 @@ constexpr uint64_t kWakerKey = 1;
 constexpr uint64_t kNobody = 2;
 constexpr uint64_t kFirstClient = 3;
 constexpr size_t kReadBytes = 64 << 10;
-// A request that is refused because all together are too large is one that is large itself.
+// When all requests together are too large, only those beyond this size are refused.
 constexpr size_t kSmallBytes = 64 << 10;
 constexpr milliseconds kIdle{60'000};
-// When descriptors or memory run out, accepting rests for so long.
+// How long to stop accepting when descriptors or memory have run out.
 constexpr milliseconds kRest{100};
-// Then those that are there already are read again: clients that only connect and go must not count as served.
+// After so many new clients the existing ones are read again, so that a flood of connections cannot starve them.
 constexpr int kAcceptAtOnce = 32;
 constexpr size_t kMostQuestions = 32;
 
@@ -57,7 +57,7 @@ struct Client {
   Clock::time_point deadline;
   std::shared_ptr<std::atomic<bool>> gone = std::make_shared<std::atomic<bool>>(false);
   std::optional<Job> undo;  // of an ADD that is done: the DEL for the case that the answer does not arrive
-  std::string in;           // the frame, as far as it is there
+  std::string in;           // the received part of the frame
   std::string out;
   size_t written = 0;
 };
@@ -76,7 +76,7 @@ struct Server::Loop {
   std::unordered_map<std::string, std::deque<Job>> orders;
   std::vector<char> buffer = std::vector<char>(kReadBytes);
   uint64_t next_key = kFirstClient;
-  size_t bytes = 0;  // of all `in`
+  size_t bytes = 0;  // of all `in` together
   bool accepting = true;
   Clock::time_point rest_until{};
   size_t at_work = 0;               // jobs of the crews
@@ -183,7 +183,7 @@ void Server::Loop::accept_some() {
   }
 }
 
-// Reads what is there, at most one buffer: the others come in between.
+// Reads at most one buffer, so that other clients get their share.
 void Server::Loop::read(uint64_t key, Client& client) {
   auto got = client.connection.read_some(buffer);
   if (got && !*got) return;
@@ -195,7 +195,7 @@ void Server::Loop::read(uint64_t key, Client& client) {
     answer(key, client, failure_frame(cni::kTryAgainLater, "too many large requests are being read"));
 }
 
-// True when the client needs no further reading.
+// True when nothing more needs to be read from the client.
 bool Server::Loop::take_frame(uint64_t key, Client& client) {
   if (client.in.size() < cni::kFrameHeadBytes && std::string_view("RBC1").starts_with(client.in.substr(0, 4)))
     return false;

@@ -31,12 +31,12 @@ namespace railbed::agent {
 using Handler = std::function<Reply(const cni::Request&)>;
 
 struct ServerOptions {
-  uint32_t uid = 0;   // who may ask
+  uint32_t uid = 0;   // the user who may send requests
   int workers = 256;  // at once, of pods; as many for addresses
   size_t most_connections = 512;
   size_t most_payload_bytes = 1 << 20;             // of one request
-  size_t most_bytes = 64 << 20;                    // of all requests that are being read
-  std::chrono::milliseconds request_time{10'000};  // for a request to arrive, and for its answer to be taken
+  size_t most_bytes = 64 << 20;                    // of all requests that are being received
+  std::chrono::milliseconds request_time{10'000};  // to receive a request, and to deliver its answer
   std::chrono::milliseconds time_to_end{1'500};    // between `stop` and the end of run()
 };
 

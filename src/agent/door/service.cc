@@ -54,8 +54,8 @@ Reply Service::handle(const cni::Request& request) {
                    .message = "an earlier agent, which is gone, executed the plugin that asks",
                    .details = "the runtime tries the pod again"},
                   version);
-  // A runtime's mistake, or /proc/PID/ns/net of a process number that has another owner by now: what is done
-  // to a pod must not be done to the host. A namespace that is not there is the handlers' matter.
+  // A runtime's mistake, or /proc/PID/ns/net of a process id that was reused: changes meant for a pod must never reach
+  // the host. The handlers deal with namespaces that do not exist.
   if (is_of_a_pod(request) && backends_.engine.kernel().netns().is_own(request.netns).value_or(false))
     return failed(
         {.code = cni::kInvalidNetns,

@@ -28,7 +28,7 @@ struct Reply {
   std::string output;
 };
 
-// What the handlers work with; all owned by whoever runs the agent.
+// Everything that the handlers need; the caller that runs the agent owns it.
 struct Backends {
   Engine& engine;
   Meta& meta;

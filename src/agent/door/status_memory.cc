@@ -29,7 +29,7 @@ cni::Outcome<void> StatusMemory::answer(os::Clock& clock, const std::string& of,
     std::lock_guard lock(mutex_);
     if (auto known = known_.find(of); known != known_.end()) {
       if (clock.now() - known->second.looked_up > kAge && !refreshing_.exchange(true)) {
-        if (refresher_.joinable()) refresher_.join();  // it has ended: refreshing_ was false
+        if (refresher_.joinable()) refresher_.join();  // does not block: refreshing_ was false, so it has ended
         refresher_ = std::thread([this, &clock, of, look_up] {
           [[maybe_unused]] auto ignored = look(clock, of, look_up);
           refreshing_ = false;

@@ -7,7 +7,7 @@
 namespace railbed::agent {
 
 namespace {
-constexpr std::string_view kSuffix = ".del";  // the shim's files; others (".new", ".broken") are not ours
+constexpr std::string_view kSuffix = ".del";  // the shim's finished files; ".new" and ".broken" are others
 }
 
 Result<cni::Request> read_pending(const std::string& frame) {
@@ -62,13 +62,13 @@ void Replay::repeat(const std::string& name, const std::string* container_id, Ta
   // Whose it is must be known before anybody is waited for.
   auto frame = disk_.read(path);
   if (!frame) {
-    // Another pass did it meanwhile, or the disk has a bad day; then it stays.
+    // NotFound: another pass has repeated it meanwhile. Any other failure of the disk leaves the file for later.
     if (frame.error().code != Code::kNotFound) ++tally.failed;
     return;
   }
   auto request = read_pending(*frame);
   if (!request) {
-    if (container_id != nullptr) return;  // nobody knows whose it is; all() sets it aside
+    if (container_id != nullptr) return;  // its container is unknown; all() sets it aside
     ++tally.broken;
     return set_aside(name, *frame, request.error().story());
   }
@@ -111,7 +111,7 @@ void Replay::carry_out(const std::string& name, const cni::Request& request, Tal
     std::lock_guard lock(mutex_);
     told_.erase(name);
   }
-  // When this fails the DEL is repeated once more, which is harmless.
+  // If this fails the DEL runs once more later, which is harmless.
   if (auto removed = disk_.remove(path); !removed) note_(removed.error().to_string());
   ++tally.done;
 }

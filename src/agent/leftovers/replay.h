@@ -26,7 +26,7 @@ namespace railbed::agent {
 
 class Replay {
  public:
-  // `note` gets a line for the log.
+  // `note` receives lines for the log.
   Replay(os::Disk& disk, std::string folder, Handler handler, std::function<void(const std::string&)> note);
 
   struct Tally {
@@ -35,11 +35,11 @@ class Replay {
     size_t broken = 0;
     friend bool operator==(const Tally&, const Tally&) = default;
   };
-  // Everything that is in the folder, oldest first, until `stop`.
+  // Repeats everything in the folder, oldest first, until `stop`.
   Tally all(const std::stop_token& stop = {});
-  // What is there for this container, before it gets something new. True when nothing (more) is there.
+  // Repeats the DELs of this container before it gets anything new. True when none is left.
   bool settle(const std::string& container_id);
-  // How many files wait.
+  // The number of files that wait.
   size_t pending() const;
 
  private:
@@ -56,10 +56,10 @@ class Replay {
   std::mutex mutex_;
   std::condition_variable free_;
   std::set<std::string> at_work_;            // files
-  std::map<std::string, std::string> told_;  // file → the last failure
+  std::map<std::string, std::string> told_;  // file → its last failure that was logged
 };
 
-// The request of a file as the shim writes it; what is wrong otherwise.
+// The request in a file written by the shim; fails for anything else.
 Result<cni::Request> read_pending(const std::string& frame);
 
 }  // namespace railbed::agent

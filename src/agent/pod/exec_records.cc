@@ -84,7 +84,7 @@ Result<Execution> execution_of(const Attachment& record, cni::Command command) {
       if (directory.is_string()) execution.path.push_back(*directory.as_string());
   std::optional<cni::AddResult> result = TRY(result_of_program(record));
   if (!result.has_value()) return execution;
-  // CHECK and DEL get the result of the whole chain.
+  // CHECK and DEL need the result of the whole chain.
   Value config = TRY(parsed(execution.config, record));
   config.set("prevResult", cni::to_value(*result, version_or_latest(text_in(undo, "version"))));
   execution.config = doc::to_json(config);

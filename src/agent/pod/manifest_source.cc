@@ -67,7 +67,7 @@ struct ManifestSource::Snapshot {
   std::map<std::string, PodInfo> pods;
   std::map<std::string, Result<NetworkInfo>> networks;
   std::shared_ptr<const AddressClaims> claims;
-  // Made when first needed, in a turn.
+  // Computed at the first use, in a turn.
   std::unique_ptr<node::Resolved> resolved;
 
   void read(const graph::Options& options) {
@@ -113,7 +113,7 @@ struct ManifestSource::Snapshot {
     return NetworkInfo{ns, name, TRY(parse_network_config(config).context("network {}/{}", ns, name)), resource};
   }
 
-  // SriovNetworks become definitions; one that is written out counts more.
+  // Turns SriovNetworks into definitions; a definition in the manifests has precedence.
   void render(const std::string& prefix) {
     for (const api::SriovNetwork& one : objects.networks) {
       api::NetworkAttachmentDefinition made = api::render(one, prefix);

@@ -28,7 +28,7 @@ constexpr std::chrono::seconds kReadyWait{45};
 constexpr milliseconds kReadyStep{100};
 constexpr cni::Version kStatusSince{1, 1, 0};
 
-// Not the lock of the container itself: plugins that are executed ask the agent for addresses in its name.
+// Not the lock of the container itself: executed plugins ask the agent for addresses in its name, which takes that one.
 std::string lock_name(const cni::Request& request) {
   return "meta/" + request.container_id;
 }
@@ -38,7 +38,7 @@ cni::Version version_of(const std::string& text) {
   return version.has_value() ? *version : cni::Version{0, 1, 0};
 }
 
-// The program that a plugin of a network needs: the plugin itself, or below one of ours its IPAM type.
+// The program that a plugin of a network needs: the plugin itself, or the IPAM type of one of railbed's plugins.
 std::optional<std::string> executed_type(const doc::Value& plugin) {
   std::string type = text_in(plugin, "type");
   if (!is_native(type)) return type;
@@ -124,7 +124,7 @@ Outcome<void> Meta::del(Backends& backends, const cni::Request& request, const c
   {
     Engine::Turn turn = TRY_CNI(backends.engine.turn(kTurnWait));
     for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request))) keys.insert(key);
-    // Without interfaces there may still be a note, under another name of the pod.
+    // Even without interfaces there may be a note, under another name of the pod.
     if (keys.size() != 1 || TRY_CNI(turn.store().attachments_of(*keys.begin())).empty())
       for (const SandboxNote& note : TRY_CNI(sandbox_notes(turn.store())))
         if (state::Sandbox::of_key(note.key).container == request.container_id) keys.insert(note.key);
@@ -164,7 +164,7 @@ Outcome<void> Meta::gc(Backends& backends, const cni::Request& request, const cn
   }
   if (auto done = gc_adopted(backends.engine, config.valid); !done.has_value())
     failures.add("", cni::failure_of(done.error()));
-  // Plugins of the default network that are not ours clean up after themselves.
+  // Only executed plugins of the default network get GC; railbed's own were cleaned up above.
   auto network = TRY_CNI(default_network(backends.engine.kernel(), pods_, meta_config, config, ""));
   if (network.has_value() && !network->list.disable_gc && version_of(network->list.version) >= kStatusSince)
     for (size_t i = 0; i < network->list.plugins.size(); ++i) {

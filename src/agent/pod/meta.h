@@ -38,7 +38,7 @@ class Meta {
   cni::Outcome<void> del(Backends& backends, const cni::Request& request, const cni::PluginConfig& config);
   cni::Outcome<void> check(Backends& backends, const cni::Request& request);
   cni::Outcome<void> gc(Backends& backends, const cni::Request& request, const cni::PluginConfig& config);
-  // From memory (status_memory.h).
+  // Answered from memory (status_memory.h).
   cni::Outcome<void> status(Backends& backends, const cni::Request& request, const cni::PluginConfig& config);
 
   // Whereabouts' allocations of before this machine was switched over (adopt.h): picked up now, and read
@@ -55,7 +55,7 @@ class Meta {
   DeviceInfo& device_info() { return device_info_; }
   // In a turn.
   Reservations& reservations() { return reservations_; }
-  // Also for single plugins of ours with an IPAM type that is not.
+  // Also used for single plugins of railbed whose IPAM type railbed does not implement.
   StatusMemory& statuses() { return statuses_; }
 
  private:

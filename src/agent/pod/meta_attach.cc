@@ -52,8 +52,7 @@ class SandboxAttacher {
   }
 
  private:
-  // The sandbox is known from here on, with the files that are made for it; devices of executed plugins are
-  // chosen.
+  // Records the sandbox with the files that are made for it, and chooses the devices of executed plugins.
   Outcome<void> begin() {
     Engine::Turn turn = TRY_CNI(backends_.engine.turn(kTurnWait));
     bool foreign_device = std::ranges::any_of(
@@ -80,7 +79,7 @@ class SandboxAttacher {
     SandboxAttachment wanted{.request = add_.request,
                              .interfaces = {},
                              .soft_rdma = meta_.pods().soft_rdma(),
-                             // What `up` asks for is all that the pod of a manifest has.
+                             // For a pod from manifests, `up` passes all interfaces that it has.
                              .others_stay = !state::Sandbox::of_key(place_.key).container.empty(),
                              .after_failure = AfterFailure::kToCaller};
     bool needs_device = false;

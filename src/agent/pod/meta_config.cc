@@ -72,7 +72,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// A key with a typing error would silently do nothing.
+// A misspelt key would silently have no effect.
 void refuse_unknown(const Fields& fields, const Value& object) {
   for (const Value::Member& member : *object.as_object()) {
     if (member.key.starts_with("cni.dev/") || std::ranges::find(kKnown, member.key) != std::end(kKnown) ||

@@ -27,7 +27,7 @@ bool declares(const Value& plugin, std::string_view capability) {
   return one != nullptr && one->as_bool() != nullptr && *one->as_bool();
 }
 
-// A configuration with the definition's name where it has none of its own.
+// The list in `text`; it gets the definition's name if it has none.
 Outcome<cni::ListConfig> named(Outcome<cni::ListConfig> read, const std::string& name) {
   cni::ListConfig list = TRY_CNI(std::move(read));
   if (list.name.empty()) list.name = name;
@@ -102,7 +102,7 @@ class PodReader {
     return std::unexpected(std::move(why));
   }
 
-  // A delegate that is written into the configuration.
+  // A delegate written directly in the configuration.
   Outcome<Delegate> inline_network(const Value& object) {
     Delegate network;
     network.list = TRY_CNI(named(cni::list_config_of(object), plugin_.network));
@@ -110,8 +110,8 @@ class PodReader {
     return network;
   }
 
-  // clusterNetwork and defaultNetworks: a definition, a configuration of the node by its name, a directory, a
-  // file; the first that is there.
+  // clusterNetwork and defaultNetworks name a definition, a configuration of the node, a directory or a file; the first
+  // that exists counts.
   Outcome<Delegate> named_network(const std::string& name) {
     if (api::is_dns_label(name)) {
       Result<NetworkInfo> found = source_.network(config_.multus_namespace, name);
@@ -208,7 +208,7 @@ class PodReader {
     return std::ranges::find(config_.global_namespaces, ns) != config_.global_namespaces.end();
   }
 
-  // Networks that every pod gets, beside those of the system's own namespaces.
+  // Networks that every pod gets, except pods in the system's own namespaces.
   Outcome<void> add_default_networks(PodNetworks& pod) {
     for (size_t i = 1; i < config_.delegates.size(); ++i)
       pod.networks.push_back(TRY_CNI(inline_network(config_.delegates[i])));
@@ -235,7 +235,7 @@ class PodReader {
     return {};
   }
 
-  // net1, net2, … by position among all networks but the default one.
+  // net1, net2, … by position among all networks except the default one.
   static Outcome<void> name_interfaces(PodNetworks& pod, const std::string& default_name) {
     std::set<std::string> names;
     size_t position = 0;
@@ -253,7 +253,7 @@ class PodReader {
     return {};
   }
 
-  // One network per family may have the pod's default route; the others lose theirs.
+  // One network per family may have the pod's default route; the others lose it.
   static Outcome<void> share_default_routes(PodNetworks& pod) {
     for (IpFamily family : {IpFamily::kV4, IpFamily::kV6}) {
       const Delegate* owner = nullptr;
@@ -273,14 +273,14 @@ class PodReader {
     return {};
   }
 
-  // What the runtime tells (port mappings, bandwidth, …) is for the default network.
+  // The runtime's arguments (port mappings, bandwidth, …) belong to the default network.
   void give_runtime_config(Delegate& network) const {
     if (!plugin_.runtime.is_object()) return;
     for (const Value::Member& one : *plugin_.runtime.as_object()) network.capability_args[one.key] = one.value;
   }
 
-  // What the pod asks of this network, as arguments of capabilities. Something that no plugin of the chain
-  // takes must not be dropped without a word.
+  // Passes the pod's requests for this network as arguments of capabilities. A request that no plugin of the chain
+  // supports must not be dropped silently.
   static Outcome<void> give_arguments(Delegate& network) {
     const api::NetworkSelection& selection = network.selection;
     std::map<std::string, Value> args;

@@ -49,10 +49,10 @@ struct PodNetworks {
 
 // Of a plugin's configuration; empty where it says none.
 std::string type_of(const doc::Value& plugin);
-// Plugins that are ours: they make or change interfaces without being executed.
+// Whether the plugin is railbed's own: it works without being executed.
 bool is_native(const std::string& type);
 
-// The default network alone: for CHECK, STATUS and GC, which come without a pod.
+// Only the default network: for CHECK, STATUS and GC, which do not name a pod.
 cni::Outcome<std::optional<Delegate>> default_network(os::Kernel& kernel, PodSource& source, const MetaConfig& config,
                                                       const cni::PluginConfig& plugin, const std::string& ifname);
 

@@ -20,7 +20,7 @@ struct NetworkStatus {
   doc::Value device_info;  // an object, or null
 };
 
-// An element per interface in the pod.
+// One element per interface in the pod.
 doc::Value to_value(const NetworkStatus& network);
 // Those of all networks, in one array.
 doc::Value to_value(const std::vector<NetworkStatus>& networks);

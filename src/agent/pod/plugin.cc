@@ -148,8 +148,8 @@ class PluginRequest {
     std::vector<std::string> programs;  // of these sandboxes, the IPAM plugin has to be executed
   };
 
-  // All that is recorded of the interface, under whichever pod, in one turn: DEL of 200 pods at once waits
-  // for 200 turns, not for 600.
+  // Detaches all records of the interface, for whatever pod, in one turn: DEL of 200 pods at once then waits for 200
+  // turns, not for 600.
   Outcome<GivenBack> give_back_all() {
     auto lock = backends_.engine.container(request_.container_id);
     HeldTurn held(backends_.engine);
@@ -173,7 +173,7 @@ class PluginRequest {
     return gone;
   }
 
-  // Attached by the original plugin, before this machine was switched over; or never.
+  // Attached by the original plugin before this machine was switched over, or never.
   Outcome<void> give_back_foreign(Engine::Turn& turn) {
     IfName name = TRY_CNI(IfName::parse(request_.ifname));
     TRY_CNI(attach::detach_foreign(turn.kernel(),

@@ -33,12 +33,12 @@ cni::AddResult result_of(const attach::InterfaceResult& made, const std::string&
 // The result that a chained plugin passes on: `previous` with its changes of the interface.
 cni::AddResult merged(cni::AddResult previous, const attach::InterfaceResult& changed, const std::string& ifname);
 
-// Puts addresses and routes that were learned after the interface was made (dhcp) on it and into its record.
-// They go with the interface: there is nothing to undo.
+// Adds addresses and routes that are known only after the interface was made (dhcp) to the interface and its record.
+// They vanish with the interface, so there is nothing to undo.
 Result<void> add_addresses(Engine::Turn& turn, const ipam::Owner& owner, const std::string& netns,
                            const cni::AddResult& learned, attach::InterfaceResult& made);
 
-// Where a configuration's host-local keeps its files; nothing for another type.
+// Where a configuration's host-local keeps its files; nullopt for another type.
 struct HostLocalPlace {
   std::string data_dir;  // empty: the usual one
 };

@@ -57,7 +57,7 @@ class PodSource {
   virtual Result<std::shared_ptr<const AddressClaims>> address_claims() {
     return std::shared_ptr<const AddressClaims>();
   }
-  // RDMA-marked VFs of pods get a soft RDMA device where they have none.
+  // Whether RDMA-marked VFs of pods get a soft RDMA device where they have none.
   virtual bool soft_rdma() { return false; }
   // The pod's k8s.v1.cni.cncf.io/network-status, an array; null: it has no networks any more. Called in a turn, in the
   // transaction that records the networks: must not wait for anything.

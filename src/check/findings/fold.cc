@@ -42,7 +42,7 @@ void drop_twins(std::vector<Diagnostic>& findings) {
   std::erase_if(findings, [&](const Diagnostic&) { return dropped[at++]; });
 }
 
-// Whether an object with this finding is left out of what the rules see.
+// Whether an object with this finding is hidden from the rules.
 bool breaks_its_object(const Diagnostic& finding) {
   if (!finding.span.known()) return false;
   if (finding.says == doc::Says::kUnknownKind) return true;

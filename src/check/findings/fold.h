@@ -13,7 +13,7 @@ namespace railbed::check {
 // kept the text with that thing from being read.
 void fold(doc::Diagnostics& findings);
 
-// A placeholder that YAML could not read is not told again by who finds it in the value.
+// Drops the finding about a placeholder in a value when YAML has already failed at that placeholder.
 void drop_second_placeholders(doc::Diagnostics& findings);
 
 // Whether a field that has to be there is not, or is there without a value.

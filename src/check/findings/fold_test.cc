@@ -32,7 +32,7 @@ TEST_F(FoldTest, WhatMissesABrokenObjectBecomesANoteThere) {
   EXPECT_EQ(findings_.all()[1].id, "RB-POD-001");
 }
 
-// A pod with a mistake of its own that also asks for a network which is nowhere.
+// A pod with its own mistake that also asks for a network that does not exist.
 TEST_F(FoldTest, WhatTheBrokenObjectItselfMissesStays) {
   findings_.error("RB-API-004", index_.at(at("many"), 4), "spec.numVfs must be an integer").of(doc::Layer::kObject);
   findings_.error("RB-POD-001", index_.at(at("rail0"), 5), "no network ai/rail0").looks_for("ai/rail0");

@@ -108,7 +108,7 @@ bool is_about_places(const Diagnostic& finding) {
   return std::ranges::find(kOfPlaces, finding.says) != std::end(kOfPlaces);
 }
 
-// All findings of one part: lines that were shifted together are told one by one, and one way mends them all.
+// All findings of one part: lines that were shifted together give a finding each, and one shift repairs them all.
 class Realigner {
  public:
   Realigner(std::vector<Diagnostic*> findings, Part part, const TryText& read, size_t& bytes)

@@ -7,7 +7,7 @@
 namespace railbed::check {
 namespace {
 
-// Kinds that become an attachment definition by the Network Operator; the graph does not read them.
+// Kinds that the Network Operator turns into attachment definitions; the graph does not read them.
 bool is_read_by_graph(const NetworkView& network) {
   static constexpr std::string_view kKinds[] = {"NetworkAttachmentDefinition", "SriovNetwork", "SriovIBNetwork"};
   return std::ranges::find(kKinds, network.document->kind) != std::end(kKinds);

@@ -403,7 +403,7 @@ void placeholder_left(const Input& in, Findings& out) {
   const auto tell = [&](const Value* value, std::string_view what) {
     const std::string* text = value == nullptr ? nullptr : value->as_string();
     if (text == nullptr || !api::has_placeholder(*text)) return;
-    if (what == "image" && text->find("$(") != std::string::npos) return;  // of a pipeline
+    if (what == "image" && text->find("$(") != std::string::npos) return;  // the parameter of a pipeline
     out.error(value->span, fmt::format("{} \"{}\" still has a placeholder", what, *text))
         .with_fix("fill it in")
         .that_says(doc::Says::kPlaceholder);

@@ -318,7 +318,7 @@ class Book {
     }
   }
 
-  // Each variant has the common fields too. `.typesOf: plugin` takes the types of another definition.
+  // Each variant also has the common fields. `.typesOf: plugin` uses the types of another definition.
   void fill_variants(Schema& schema, const Value& node) {
     const Value* from = &node;
     if (const Value* of = node.find(".typesOf"); of != nullptr && of->as_string() != nullptr)

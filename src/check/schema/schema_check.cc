@@ -110,7 +110,7 @@ std::string way_to(const Schema& schema, std::string_view key, int depth, std::s
 
 // An object with more mistakes is another kind of file, or an attack; nobody reads all of them.
 constexpr size_t kMaxFindings = 1'000;
-// A larger object is no manifest; looking for a field among its members takes too long to do it often.
+// A larger object is no manifest, and repeated searches among its members would take too long.
 constexpr size_t kMaxMembers = 10'000;
 
 // The family of findings about the objects themselves; others are of texts in them.
@@ -661,8 +661,8 @@ class Checker {
   doc::Diagnostics& out_;
   size_t limit_;
   std::string family_ = kOfObjects;
-  bool no_quotes_ = false;            // where lines slipped in from elsewhere
-  bool in_quotes_ = false;            // in a text between double quotes, where another quote would end it
+  bool no_quotes_ = false;            // lines slipped in from elsewhere
+  bool in_quotes_ = false;            // inside a double-quoted text, where another quote would end it
   const Schema* variants_ = nullptr;  // the group of the next object to check
   std::vector<const Value::Member*> none_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// vfork() and not posix_spawn(), which cannot tie the child's life to ours. The child shares our memory until
-// it has become the program: it calls system calls only, all it needs was made before.
+// vfork() and not posix_spawn(), which cannot tie the child's life to ours. The child shares our memory until it has
+// become the program, so it makes system calls only; everything it needs is prepared before.
 #include "os/real/run_program.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kTimeToEnd{1};     // between SIGTERM and SIGKILL
 constexpr milliseconds kTimeToEndWithUs{500};     // the same, when this process ends, too
-constexpr std::chrono::seconds kBusyPatience{2};  // an executable that is being replaced
+constexpr std::chrono::seconds kBusyPatience{2};  // for an executable that is being replaced
 constexpr milliseconds kBusyStep{20};
 constexpr size_t kChunkBytes = 1 << 16;
 
@@ -50,8 +50,8 @@ struct Pipe {
   }
 };
 
-// Standard input as a file in memory: nobody has to feed a pipe, and a program that does not read it does not
-// hurt.
+// Standard input as a file in memory: nobody has to feed a pipe, and a program that does not read its input causes no
+// SIGPIPE.
 Result<Descriptor> as_file(const std::string& text) {
   Descriptor file(::memfd_create("input", MFD_CLOEXEC));
   if (!file) return fail(system_error(errno, "memfd_create"));
@@ -65,18 +65,18 @@ Result<Descriptor> as_file(const std::string& text) {
   return file;
 }
 
-// What the child needs, all made before it exists.
+// What the child needs, prepared before it exists.
 struct Child {
   const char* program;
   char* const* arguments;
   char* const* environment;
   int files[3];
   pid_t parent;
-  volatile int failure = 0;  // errno of what went wrong in the child
+  volatile int failure = 0;  // errno of the call that failed in the child
 };
 
-// In the child. dup3() refuses equal descriptors; ours are never 0 to 2 where those are open, which main()
-// sees to.
+// Runs in the child. dup2() to itself would leave a descriptor close-on-exec; files[] are never 0 to 2 as long as
+// railbed itself was started with those open.
 [[noreturn]] void become(Child& child) {
   auto give_up = [&child] {
     child.failure = errno;
@@ -90,7 +90,7 @@ struct Child {
   if (::getppid() != child.parent) ::_exit(127);
   for (int number = 0; number < 3; ++number)
     if (::dup2(child.files[number], number) < 0) give_up();
-  ::syscall(SYS_close_range, 3u, ~0u, 0u);  // before 5.9: those that are not close-on-exec stay
+  ::syscall(SYS_close_range, 3u, ~0u, 0u);  // before 5.9 descriptors without close-on-exec stay open
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -99,7 +99,8 @@ struct Child {
   ::_exit(127);
 }
 
-// Its process id, or -errno. No signal handler of ours may run in the child, so all are held back meanwhile.
+// Returns the process id, or -errno. All signals are blocked meanwhile, because no handler of ours may run in the
+// child.
 [[gnu::noinline]] pid_t start(Child& child) {
   sigset_t all;
   sigset_t before;
@@ -131,11 +132,11 @@ class Running {
       ::kill(-pid_, SIGTERM);
       ending_ = -1;
       wait(steady_clock::now() + (canceled ? kTimeToEndWithUs : milliseconds(kTimeToEnd)));
-      ::kill(-pid_, SIGKILL);  // what it started may outlive it
+      ::kill(-pid_, SIGKILL);  // its descendants may outlive it
     }
     int status = 0;
     reap(pid_, status);
-    // What it wrote before it ended is in the pipes; what still holds them open is not waited for.
+    // The pipes still have what it wrote before it ended. Other processes may keep them open; those are not waited for.
     drain(output_, result_.output);
     drain(errors_, result_.errors);
     if (canceled) return fail(Code::kCanceled, "{}: ended, since the agent is stopping", request_.program);
@@ -168,7 +169,7 @@ class Running {
     }
   }
 
-  // Reads what is there; closes the pipe at its end.
+  // Reads what is available; closes the pipe at its end.
   void drain(Descriptor& pipe, std::string& text) const {
     char chunk[kChunkBytes];
     while (pipe) {
@@ -181,7 +182,7 @@ class Running {
       }
       size_t room = request_.most_output - std::min(text.size(), request_.most_output);
       text.append(chunk, std::min(static_cast<size_t>(count), room));
-      // A program that writes without end is not read without end.
+      // One pass is bounded, or a program that writes without end would keep us here for ever.
       if (static_cast<size_t>(count) < sizeof chunk) return;
     }
   }

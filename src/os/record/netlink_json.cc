@@ -215,7 +215,7 @@ void read_port(Fields& fields, RdmaLinkPort& port) {
   fields.read("physicalState", port.physical_state);
   fields.read("lid", port.lid);
   fields.read("smLid", port.sm_lid);
-  std::optional<Guid> prefix;  // the same spellings
+  std::optional<Guid> prefix;  // a subnet prefix has the same spellings
   fields.read("subnetPrefix", prefix);
   if (prefix) port.subnet_prefix = prefix->value;
 }
