@@ -110,7 +110,7 @@ class Bench {
       moves_.push_back({link.index.value, link.name.value, inside});
       doc::Value config = doc::Value::object();
       config.set("type", "host-device");
-      attach::InterfaceWanted one{.name = IfName{inside}, .network = "bench/" + inside};
+      attach::InterfaceRequest one{.name = IfName{inside}, .network = "bench/" + inside};
       if (device)
         one.device = pool_vf(link.parent_device);
       else
@@ -179,7 +179,7 @@ class Bench {
   std::unique_ptr<os::Netns> pod_;
   std::unique_ptr<os::Netns> own_;
   std::vector<BareMove> moves_;
-  attach::PodWanted wanted_;
+  attach::PodRequest wanted_;
   int host_socket_ = -1;
   int pod_socket_ = -1;
   Times ours_attach_, ours_detach_, bare_attach_, bare_detach_;

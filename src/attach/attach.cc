@@ -39,30 +39,30 @@ Error joined(const std::vector<RecoveryReport::Failure>& failures) {
   return error;
 }
 
-class PodAttacher {
+class PodTransaction {
  public:
-  PodAttacher(os::Kernel& kernel, state::Store& store, const PodWanted& wanted, os::Deadline deadline)
-      : kernel_(kernel), store_(store), wanted_(wanted), deadline_(deadline), host_(kernel) {}
+  PodTransaction(os::Kernel& kernel, state::Store& store, const PodRequest& request, os::Deadline deadline)
+      : kernel_(kernel), store_(store), request_(request), deadline_(deadline), host_(kernel) {}
 
   Result<PodReport> run() {
     TRY(check_names());
     netns_ = TRY(kernel_.netns()
-                     .open(wanted_.netns_path)
+                     .open(request_.netns_path)
                      .hint("the pod's network namespace is gone: was the pod deleted meanwhile?"));
     inside_ = TRY(kernel_.netns().links(*netns_));
     pod_.emplace(*netns_, *inside_);
     TRY(settle_unfinished());
-    std::vector<Wish> wishes = TRY(read_wishes());
-    TRY(compare(wishes));
+    std::vector<InterfaceSpec> specs = TRY(read_specs());
+    TRY(compare(specs));
     TRY(detach_changed());
     if (!new_.empty()) TRY(attach_new());
-    return report(wishes);
+    return report(specs);
   }
 
  private:
   Result<void> check_names() {
     std::set<std::string> names;
-    for (const InterfaceWanted& one : wanted_.interfaces)
+    for (const InterfaceRequest& one : request_.interfaces)
       if (!names.insert(one.record_name()).second)
         return fail(Code::kInvalid, "two networks of the pod want to be interface {}", one.name);
     return {};
@@ -70,17 +70,17 @@ class PodAttacher {
 
   // Cleans up after a killed process that worked on this pod.
   Result<void> settle_unfinished() {
-    std::vector<Attachment> unfinished = TRY(attachments_of(store_, wanted_.pod));
+    std::vector<Attachment> unfinished = TRY(attachments_of(store_, request_.pod));
     std::erase_if(unfinished, [&](const Attachment& one) {
-      return one.status == AttachmentStatus::kAttached || (wanted_.others_stay && !concerns(one));
+      return one.status == AttachmentStatus::kAttached || (request_.others_stay && !concerns(one));
     });
     return take_away(unfinished);
   }
 
   // Whether the record belongs to a wanted interface.
   bool concerns(const Attachment& record) const {
-    return std::ranges::any_of(wanted_.interfaces,
-                               [&](const InterfaceWanted& one) { return is_of(record.interface, one.record_name()); });
+    return std::ranges::any_of(request_.interfaces,
+                               [&](const InterfaceRequest& one) { return is_of(record.interface, one.record_name()); });
   }
 
   Result<void> take_away(const std::vector<Attachment>& records) {
@@ -90,7 +90,7 @@ class PodAttacher {
       std::ranges::copy_if(records, std::back_inserter(there),
                            [&](const Attachment& one) { return one.netns == path; });
       GivenBack given =
-          TRY(give_back(host_, store_, there, path == wanted_.netns_path ? netns_.get() : nullptr, deadline_));
+          TRY(give_back(host_, store_, there, path == request_.netns_path ? netns_.get() : nullptr, deadline_));
       notes_.insert(notes_.end(), given.notes.begin(), given.notes.end());
       if (!given.failures.empty()) return fail(joined(given.failures));
     }
@@ -103,27 +103,28 @@ class PodAttacher {
     return paths;
   }
 
-  Result<std::vector<Wish>> read_wishes() {
-    leases_before_ = TRY(store_.leases_of(wanted_.pod));
-    std::vector<Wish> wishes;
-    for (const InterfaceWanted& one : wanted_.interfaces)
-      wishes.push_back(TRY(read_wish(one, wanted_.soft_rdma).context("interface {}", one.name)));
-    return wishes;
+  Result<std::vector<InterfaceSpec>> read_specs() {
+    leases_before_ = TRY(store_.leases_of(request_.pod));
+    std::vector<InterfaceSpec> specs;
+    for (const InterfaceRequest& one : request_.interfaces)
+      specs.push_back(TRY(read_spec(one, request_.soft_rdma).context("interface {}", one.name)));
+    return specs;
   }
 
   // Decides which interfaces stay, go and come.
-  Result<void> compare(const std::vector<Wish>& wishes) {
-    for (const Attachment& record : TRY(attachments_of(store_, wanted_.pod))) {
-      if (wanted_.others_stay && !concerns(record)) continue;
-      auto wish = std::ranges::find_if(wishes, [&](const Wish& one) { return one.record_name() == record.interface; });
-      if (wish == wishes.end() && wanted_.others_stay) continue;  // a change of an interface that stays
-      bool stays = wish != wishes.end() && record.netns == wanted_.netns_path && same_wish(record, *wish) &&
-                   TRY(is_there(record, wish->interface));
+  Result<void> compare(const std::vector<InterfaceSpec>& specs) {
+    for (const Attachment& record : TRY(attachments_of(store_, request_.pod))) {
+      if (request_.others_stay && !concerns(record)) continue;
+      auto spec =
+          std::ranges::find_if(specs, [&](const InterfaceSpec& one) { return one.record_name() == record.interface; });
+      if (spec == specs.end() && request_.others_stay) continue;  // a change of an interface that stays
+      bool stays = spec != specs.end() && record.netns == request_.netns_path && same_spec(record, *spec) &&
+                   TRY(is_there(record, spec->interface));
       (stays ? kept_ : changed_).push_back(record);
     }
     take_changes_along();
-    for (const Wish& wish : wishes)
-      if (std::ranges::find(kept_, wish.record_name(), &Attachment::interface) == kept_.end()) new_.push_back(wish);
+    for (const InterfaceSpec& spec : specs)
+      if (std::ranges::find(kept_, spec.record_name(), &Attachment::interface) == kept_.end()) new_.push_back(spec);
     return {};
   }
 
@@ -155,9 +156,9 @@ class PodAttacher {
   Result<void> attach_new() {
     host_.forget();
     if (!changed_.empty()) pod_->forget();
-    Place place{wanted_.pod, wanted_.netns_path, *pod_, LinkGroup::of_pod(wanted_.pod)};
+    Place place{request_.pod, request_.netns_path, *pod_, LinkGroup::of_pod(request_.pod)};
     std::vector<Prepared> interfaces;
-    for (const Wish& wish : new_) interfaces.push_back(TRY(prepare(host_, store_, wish, place, interfaces)));
+    for (const InterfaceSpec& spec : new_) interfaces.push_back(TRY(prepare(host_, store_, spec, place, interfaces)));
     TRY(write_down(interfaces));
     Result<void> brought = bring(host_, store_, *pod_, interfaces, deadline_);
     if (brought.has_value()) brought = still_there();
@@ -171,9 +172,9 @@ class PodAttacher {
     auto transaction = TRY(state::Transaction::begin(store_));
     for (const Prepared& one : interfaces) {
       TRY(store_.put_attachment(one.record));
-      for (const ipam::Assigned& address : one.wish.addresses)
+      for (const ipam::Assigned& address : one.spec.addresses)
         if (!address.pool.empty())
-          TRY(store_.put_lease({address.pool, address.address.address, wanted_.pod, one.wish.interface}));
+          TRY(store_.put_lease({address.pool, address.address.address, request_.pod, one.spec.interface}));
     }
     return transaction.commit();
   }
@@ -181,11 +182,11 @@ class PodAttacher {
   // This process holds the namespace open, so it still exists. But if its path is gone nobody can find it, and the
   // device would vanish with it, without a record.
   Result<void> still_there() {
-    auto again = kernel_.netns().open(wanted_.netns_path);
+    auto again = kernel_.netns().open(request_.netns_path);
     if (again.has_value()) return {};
     if (again.error().code != Code::kNotFound) return fail(std::move(again.error()));
     return fail(Code::kNotFound, "network namespace {} vanished while its interfaces were attached",
-                wanted_.netns_path);
+                request_.netns_path);
   }
 
   Result<void> conclude(std::vector<Prepared>& interfaces) {
@@ -222,21 +223,21 @@ class PodAttacher {
     return {};
   }
 
-  Result<PodReport> report(const std::vector<Wish>& wishes) {
+  Result<PodReport> report(const std::vector<InterfaceSpec>& specs) {
     for (const Attachment& record : kept_) results_.emplace(record.interface, TRY(result_from_json(record.result)));
     PodReport report{.kept = static_cast<int>(kept_.size()),
                      .attached = static_cast<int>(new_.size()),
                      .detached = static_cast<int>(changed_.size()),
                      .notes = std::move(notes_)};
-    for (const Wish& wish : wishes)
-      if (auto found = results_.find(wish.record_name()); found != results_.end())
+    for (const InterfaceSpec& spec : specs)
+      if (auto found = results_.find(spec.record_name()); found != results_.end())
         report.interfaces.push_back(found->second);
     return report;
   }
 
   os::Kernel& kernel_;
   state::Store& store_;
-  const PodWanted& wanted_;
+  const PodRequest& request_;
   os::Deadline deadline_;
   Host host_;
   std::unique_ptr<os::Netns> netns_;
@@ -245,7 +246,7 @@ class PodAttacher {
   std::vector<state::AddressLease> leases_before_;  // the pod's
   std::vector<Attachment> kept_;
   std::vector<Attachment> changed_;
-  std::vector<Wish> new_;
+  std::vector<InterfaceSpec> new_;
   std::map<std::string, InterfaceResult> results_;  // by record name
   std::vector<std::string> notes_;
 };
@@ -267,13 +268,14 @@ bool is_gone(const Attachment& record, const std::optional<uint64_t>& now) {
 
 }  // namespace
 
-std::string InterfaceWanted::record_name() const {
+std::string InterfaceRequest::record_name() const {
   if (!chained || config.plugins.empty()) return name.value;
   return name.value + "/" + config.plugins.front().type;
 }
 
-Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodWanted& wanted, os::Deadline deadline) {
-  return PodAttacher(kernel, store, wanted, deadline).run().context("pod {}", wanted.pod);
+Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodRequest& request,
+                             os::Deadline deadline) {
+  return PodTransaction(kernel, store, request, deadline).run().context("pod {}", request.pod);
 }
 
 namespace {

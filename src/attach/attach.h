@@ -38,7 +38,7 @@ namespace railbed::attach {
 // Records of executed plugins have types that begin with this; the functions here leave them alone.
 inline constexpr std::string_view kProgramPrefix = "exec:";
 
-struct InterfaceWanted {
+struct InterfaceRequest {
   IfName name;          // inside the pod
   std::string network;  // "namespace/name"
   api::NetworkConfig config;
@@ -58,10 +58,10 @@ struct InterfaceWanted {
   std::string record_name() const;
 };
 
-struct PodWanted {
+struct PodRequest {
   std::string pod;         // state::Sandbox::key()
   std::string netns_path;  // exists
-  std::vector<InterfaceWanted> interfaces;
+  std::vector<InterfaceRequest> interfaces;
   bool soft_rdma = false;  // RDMA-marked VFs without an RDMA device get a soft one
   // Leaves interfaces of the pod alone that are not in `interfaces`, because a CNI request concerns only one.
   bool others_stay = false;
@@ -76,7 +76,7 @@ struct PodReport {
 };
 
 // Brings the pod's interfaces to the wanted state. Interfaces that are already right are not touched.
-Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodWanted& wanted, os::Deadline deadline);
+Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodRequest& request, os::Deadline deadline);
 
 struct DetachReport {
   int detached = 0;

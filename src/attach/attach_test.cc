@@ -118,9 +118,9 @@ constexpr const char* kRange = R"("ipam":{"type":"whereabouts","range":"10.9.0.0
 // What to attach: a machine, and a pod's interfaces.
 struct Scenario {
   os::FakeMachine machine;
-  std::vector<InterfaceWanted> interfaces;
+  std::vector<InterfaceRequest> interfaces;
   bool soft_rdma = false;
-  std::vector<InterfaceWanted> later;  // separate requests, after the others
+  std::vector<InterfaceRequest> later;  // separate requests, after the others
 };
 
 Scenario sriov_lab() {
@@ -236,7 +236,7 @@ class Rig {
   os::Deadline soon() { return kernel.clock().now() + std::chrono::seconds(10); }
   Result<PodReport> attach() {
     Result<PodReport> all = attach(scenario_.interfaces, !scenario_.later.empty());
-    for (const InterfaceWanted& one : scenario_.later) {
+    for (const InterfaceRequest& one : scenario_.later) {
       if (!all.has_value()) return all;
       Result<PodReport> next = attach({one}, true);
       if (!next.has_value()) {
@@ -250,7 +250,7 @@ class Rig {
     }
     return all;
   }
-  Result<PodReport> attach(const std::vector<InterfaceWanted>& interfaces, bool others_stay = false) {
+  Result<PodReport> attach(const std::vector<InterfaceRequest>& interfaces, bool others_stay = false) {
     return attach_with_addresses(kernel, store,
                                  {.pod = "default/a",
                                   .netns_path = "/run/netns/pod",
@@ -587,7 +587,7 @@ TEST_F(AttachFaults, AVfOfAnotherPodIsNotTaken) {
 
 TEST_F(AttachFaults, SaysWhatIsNotThere) {
   struct Case {
-    InterfaceWanted wanted;
+    InterfaceRequest wanted;
     const char* message;
   };
   plan::PoolVf no_vf = vf(kPf0, 6);

@@ -19,11 +19,11 @@ class Bringer {
   Result<void> bring_in(Prepared& one) {
     os::LinkPort* links = TRY(host_.links());
     if (!one.vf_change.empty())
-      TRY(links->change_vf(one.pf_link, *one.wish.vf, one.vf_change)
-              .context("setting VF {} of {}", *one.wish.vf, one.result.pf)
+      TRY(links->change_vf(one.pf_link, *one.spec.vf, one.vf_change)
+              .context("setting VF {} of {}", *one.spec.vf, one.result.pf)
               .hint("a driver that does not know a setting refuses it: leave it out of the network"));
     if (!one.before.rebind.empty()) TRY(rebind_vf(one));
-    switch (one.wish.way) {
+    switch (one.spec.way) {
       case Way::kVfio:
       case Way::kExisting:
         return {};
@@ -33,8 +33,8 @@ class Bringer {
         break;
     }
     TRY(move_rdma(one));
-    return links->change(one.host_link, {.name = IfName{one.wish.interface}, .netns = &pod_.netns()})
-        .hint(fmt::format("is there another {} in the pod?", one.wish.interface));
+    return links->change(one.host_link, {.name = IfName{one.spec.interface}, .netns = &pod_.netns()})
+        .hint(fmt::format("is there another {} in the pod?", one.spec.interface));
   }
 
   // Sets the sysctls that interfaces need before they have addresses, in one visit of the namespace. set_up() reports
@@ -43,8 +43,8 @@ class Bringer {
     os::Sysctls all;
     std::vector<const Prepared*> whose;  // the interface of each entry of `all`
     for (const Prepared& one : interfaces) {
-      bool comes = one.wish.way == Way::kMove || one.wish.way == Way::kMake;
-      if (!comes || find(inside, one.wish.interface) == nullptr) continue;
+      bool comes = one.spec.way == Way::kMove || one.spec.way == Way::kMake;
+      if (!comes || find(inside, one.spec.interface) == nullptr) continue;
       std::ranges::move(sysctls_for(one), std::back_inserter(all));
       whose.resize(all.size(), &one);
     }
@@ -55,18 +55,18 @@ class Bringer {
   }
 
   Result<void> set_up(Prepared& one, const std::vector<os::Link>& inside) {
-    if (one.wish.way == Way::kVfio) return {};
-    const os::Link* link = find(inside, one.wish.interface);
+    if (one.spec.way == Way::kVfio) return {};
+    const os::Link* link = find(inside, one.spec.interface);
     if (link == nullptr)
-      return fail(Code::kNotFound, "interface {} did not arrive in {}", one.wish.interface, pod_.netns().path());
-    if (one.wish.way == Way::kExisting) return change_existing(one, *link);
+      return fail(Code::kNotFound, "interface {} did not arrive in {}", one.spec.interface, pod_.netns().path());
+    if (one.spec.way == Way::kExisting) return change_existing(one, *link);
     TRY(addresses_and_up(one, *link));
     TRY(routes(one, *link));
-    one.result.mtu = one.wish.mtu.value_or(link->mtu);
+    one.result.mtu = one.spec.mtu.value_or(link->mtu);
     // A created interface reports its own MAC: a macvlan in mode passthru has that of its master, whatever was
     // requested.
-    const bool asked = one.wish.mac.has_value() && one.wish.way != Way::kMake;
-    one.result.mac = asked ? one.wish.mac->to_string() : hw_text(*link);
+    const bool asked = one.spec.mac.has_value() && one.spec.way != Way::kMake;
+    one.result.mac = asked ? one.spec.mac->to_string() : hw_text(*link);
     if (one.before.rdma_undo == RdmaUndo::kRemoveSoft) TRY(make_soft_rdma(one));
     return check_rdma(one);
   }
@@ -88,13 +88,13 @@ class Bringer {
   }
 
   Result<void> rebind_vf(Prepared& one) {
-    TRY(rebind(host_, *one.wish.device, one.before.rebind, deadline_));
-    const os::Link* link = TRY(host_.by_pci(*one.wish.device));
-    if (link == nullptr) return fail(Code::kNotFound, "VF {} has no interface any more", *one.wish.device);
+    TRY(rebind(host_, *one.spec.device, one.before.rebind, deadline_));
+    const os::Link* link = TRY(host_.by_pci(*one.spec.device));
+    if (link == nullptr) return fail(Code::kNotFound, "VF {} has no interface any more", *one.spec.device);
     one.host_link = link->index;
     // The rebind also made the RDMA device again, possibly under another name.
     const os::FileTree& files = host_.kernel().files();
-    std::vector<std::string> names = rdma_devices(files, device_path(*one.wish.device));
+    std::vector<std::string> names = rdma_devices(files, device_path(*one.spec.device));
     std::string first = names.empty() ? "" : names.front();
     if (first == one.result.rdma) return {};
     one.result.rdma = first;
@@ -105,30 +105,30 @@ class Bringer {
   }
 
   Result<void> make(os::LinkPort& host_links, const Prepared& one) {
-    os::LinkPort& links = one.wish.master_in_pod ? pod_.links() : host_links;
-    os::NewLink link{.kind = one.wish.type,
-                     .name = IfName{one.wish.interface},
+    os::LinkPort& links = one.spec.master_in_pod ? pod_.links() : host_links;
+    os::NewLink link{.kind = one.spec.type,
+                     .name = IfName{one.spec.interface},
                      .netns = &pod_.netns(),
                      .parent = one.host_link,
-                     .mtu = one.wish.mtu,
-                     .mac = one.wish.mac,
+                     .mtu = one.spec.mtu,
+                     .mac = one.spec.mac,
                      .group = one.before.group,
-                     .macvlan_mode = one.wish.macvlan_mode,
-                     .ipvlan_mode = one.wish.ipvlan_mode,
-                     .broadcast_queue = one.wish.broadcast_queue};
+                     .macvlan_mode = one.spec.macvlan_mode,
+                     .ipvlan_mode = one.spec.ipvlan_mode,
+                     .broadcast_queue = one.spec.broadcast_queue};
     Result<void> made = links.create(link);
-    return one.wish.stands_alone ? made : std::move(made).context("on {}", one.before.name);
+    return one.spec.stands_alone ? made : std::move(made).context("on {}", one.before.name);
   }
 
   // Sysctls that the interface needs before it has addresses, because the kernel announces them when it comes up.
   static os::Sysctls sysctls_for(const Prepared& one) {
     auto has = [&](IpFamily family) {
       return std::ranges::any_of(
-          one.wish.addresses, [&](const ipam::Assigned& address) { return address.address.address.family == family; });
+          one.spec.addresses, [&](const ipam::Assigned& address) { return address.address.address.family == family; });
     };
     os::Sysctls all;
     auto add = [&](const char* family, const char* key, const char* value = "1") {
-      all.emplace_back(fmt::format("net/{}/conf/{}/{}", family, one.wish.interface, key), value);
+      all.emplace_back(fmt::format("net/{}/conf/{}/{}", family, one.spec.interface, key), value);
     };
     if (has(IpFamily::kV4)) add("ipv4", "arp_notify");
     if (has(IpFamily::kV6)) {
@@ -136,36 +136,36 @@ class Bringer {
       add("ipv6", "keep_addr_on_down");
       add("ipv6", "ndisc_notify");
     }
-    all.insert(all.end(), one.wish.sysctls.begin(), one.wish.sysctls.end());
+    all.insert(all.end(), one.spec.sysctls.begin(), one.spec.sysctls.end());
     return all;
   }
 
   Result<void> addresses_and_up(Prepared& one, const os::Link& link) {
-    if (one.wish.way == Way::kMove && one.wish.mac.has_value() && link.mac() != one.wish.mac)
+    if (one.spec.way == Way::kMove && one.spec.mac.has_value() && link.mac() != one.spec.mac)
       TRY(change_mac(one, link));
-    if (one.wish.vrf.has_value()) TRY(make_port(one, link.index));
-    for (const ipam::Assigned& one_address : one.wish.addresses)
+    if (one.spec.vrf.has_value()) TRY(make_port(one, link.index));
+    for (const ipam::Assigned& one_address : one.spec.addresses)
       TRY(pod_.links().add_address({link.index, one_address.address}));
     os::LinkChange change = settings(one, link);
     change.up = true;
-    if (one.wish.way == Way::kMake) change.mtu.reset();  // it was made with it
+    if (one.spec.way == Way::kMake) change.mtu.reset();  // it was made with it
     return pod_.links().change(link.index, change);
   }
 
   Result<void> change_mac(Prepared& one, const os::Link& link) {
-    return set_mac(host_, pod_.links(), link.index, *one.wish.mac, one.before.pf, one.before.vf,
+    return set_mac(host_, pod_.links(), link.index, *one.spec.mac, one.before.pf, one.before.vf,
                    [&](bool trusted) { return note_trust(one, trusted); });
   }
 
   // Only the settings that differ.
   static os::LinkChange settings(const Prepared& one, const os::Link& link) {
     os::LinkChange change;
-    if (one.wish.mtu.has_value() && link.mtu != *one.wish.mtu) change.mtu = one.wish.mtu;
-    if (one.wish.promiscuous.has_value() && link.promiscuous != *one.wish.promiscuous)
-      change.promiscuous = one.wish.promiscuous;
-    if (one.wish.all_multicast.has_value() && link.all_multicast != *one.wish.all_multicast)
-      change.all_multicast = one.wish.all_multicast;
-    if (one.wish.tx_queue.has_value() && link.tx_queue != *one.wish.tx_queue) change.tx_queue = one.wish.tx_queue;
+    if (one.spec.mtu.has_value() && link.mtu != *one.spec.mtu) change.mtu = one.spec.mtu;
+    if (one.spec.promiscuous.has_value() && link.promiscuous != *one.spec.promiscuous)
+      change.promiscuous = one.spec.promiscuous;
+    if (one.spec.all_multicast.has_value() && link.all_multicast != *one.spec.all_multicast)
+      change.all_multicast = one.spec.all_multicast;
+    if (one.spec.tx_queue.has_value() && link.tx_queue != *one.spec.tx_queue) change.tx_queue = one.spec.tx_queue;
     return change;
   }
 
@@ -186,16 +186,16 @@ class Bringer {
   Result<void> routes(Prepared& one, const os::Link& link) {
     for (Route& route : one.result.routes) {
       route.link = link.index;
-      if (!route.table.has_value() && one.wish.vrf.has_value()) route.table = one.before.vrf_table;
-      if (one.wish.source_routing.has_value() && !route.table.has_value()) continue;
+      if (!route.table.has_value() && one.spec.vrf.has_value()) route.table = one.before.vrf_table;
+      if (one.spec.source_routing.has_value() && !route.table.has_value()) continue;
       TRY(pod_.links().add_route(route).hint(route_hint(route)));
     }
-    if (!one.wish.source_routing.has_value()) return {};
+    if (!one.spec.source_routing.has_value()) return {};
     std::vector<Route> main;
     for (const Route& route : TRY(pod_.links().routes()))
       if (route.link == link.index) main.push_back(route);
     SourceRoutes source =
-        source_routes(*one.wish.source_routing, one.wish.addresses, one.before.rules, main, one.result.routes);
+        source_routes(*one.spec.source_routing, one.spec.addresses, one.before.rules, main, one.result.routes);
     for (Route& route : source.add) route.link = link.index;
     return by_source(one.before.rules, source.add, source.remove);
   }
@@ -209,20 +209,20 @@ class Bringer {
   }
 
   Result<void> change_existing(Prepared& one, const os::Link& link) {
-    TRY(host_.kernel().netns().set_sysctls(pod_.netns(), one.wish.sysctls));
-    if (one.wish.mac.has_value() && link.mac() != one.wish.mac)
+    TRY(host_.kernel().netns().set_sysctls(pod_.netns(), one.spec.sysctls));
+    if (one.spec.mac.has_value() && link.mac() != one.spec.mac)
       TRY(change_mac(one, link).hint("does its driver take another address while it is up?"));
     os::LinkChange change = settings(one, link);
     if (change != os::LinkChange{}) TRY(pod_.links().change(link.index, change));
-    if (one.wish.source_routing.has_value())
+    if (one.spec.source_routing.has_value())
       TRY(by_source(one.before.rules, one.before.table_routes, one.before.routes));
-    if (one.wish.vrf.has_value()) {
+    if (one.spec.vrf.has_value()) {
       TRY(make_port(one, link.index));
       TRY(put_back_as_port(one, link.index));
     }
     TRY(move_rdma(one));
-    one.result.mtu = one.wish.mtu.value_or(link.mtu);
-    one.result.mac = one.wish.mac.has_value() ? one.wish.mac->to_string() : hw_text(link);
+    one.result.mtu = one.spec.mtu.value_or(link.mtu);
+    one.result.mac = one.spec.mac.has_value() ? one.spec.mac->to_string() : hw_text(link);
     return check_rdma(one);
   }
 
@@ -253,7 +253,7 @@ class Bringer {
 
   // A pod that needs RDMA must be able to open the device.
   Result<void> check_rdma(const Prepared& one) {
-    if (!one.wish.rdma_required) return {};
+    if (!one.spec.rdma_required) return {};
     std::string why = cannot_open(host_.kernel().files(), one.result.rdma, one.result.char_devices);
     if (!why.empty()) return fail(Code::kNotFound, "the pod asked for RDMA, but cannot open it: {}", why);
     if (one.result.soft) return {};  // visible wherever its interface is
@@ -277,19 +277,19 @@ class Bringer {
 
   // Stores what was learned during the attachment and is needed to undo it.
   Result<void> write_down(Prepared& one) {
-    one.record.undo = undo_text(one.asked, one.before);
+    one.record.undo = undo_text(one.recorded_spec, one.before);
     return store_.put_attachment(one.record);
   }
 
   Result<void> make_soft_rdma(Prepared& one) {
     auto port = host_.kernel().netns().rdma(pod_.netns());
     Result<void> made = port.has_value()
-                            ? (*port)->create_soft("rxe", one.before.rdma.front(), IfName{one.wish.interface})
+                            ? (*port)->create_soft("rxe", one.before.rdma.front(), IfName{one.spec.interface})
                             : Result<void>(fail(port.error()));
     if (!made.has_value() && made.error().code != Code::kCanceled) {
       TRY(host_.kernel().processes().load_module("rdma_rxe"));
       port = host_.kernel().netns().rdma(pod_.netns());
-      made = TRY(std::move(port))->create_soft("rxe", one.before.rdma.front(), IfName{one.wish.interface});
+      made = TRY(std::move(port))->create_soft("rxe", one.before.rdma.front(), IfName{one.spec.interface});
     }
     TRY(std::move(made));
     one.result.char_devices = char_devices(host_.kernel().files(), one.before.rdma.front());

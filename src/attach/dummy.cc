@@ -7,9 +7,9 @@
 
 namespace railbed::attach {
 
-Result<void> read_dummy(const Keys&, const InterfaceWanted&, Wish& wish) {
-  wish.way = Way::kMake;
-  wish.stands_alone = true;
+Result<void> read_dummy(const Keys&, const InterfaceRequest&, InterfaceSpec& spec) {
+  spec.way = Way::kMake;
+  spec.stands_alone = true;
   return {};
 }
 

@@ -8,18 +8,18 @@
 
 namespace railbed::attach {
 
-Result<void> read_host_device(const Keys& keys, const InterfaceWanted& wanted, Wish& wish) {
+Result<void> read_host_device(const Keys& keys, const InterfaceRequest& request, InterfaceSpec& spec) {
   std::optional<std::string> name = TRY(keys.text("device"));
   std::optional<std::string> path = TRY(keys.text("kernelpath"));
-  wish.host_mac = TRY(keys.mac("hwaddr"));
-  bool by_address = wanted.device.has_value() || wanted.selection.device_id.present ||
+  spec.host_mac = TRY(keys.mac("hwaddr"));
+  bool by_address = request.device.has_value() || request.selection.device_id.present ||
                     TRY(keys.text("pciBusID")).has_value() || TRY(keys.text("deviceID")).has_value();
-  if (int{name.has_value()} + int{path.has_value()} + int{wish.host_mac.has_value()} + int{by_address} != 1)
+  if (int{name.has_value()} + int{path.has_value()} + int{spec.host_mac.has_value()} + int{by_address} != 1)
     return fail(
         keys.invalid("name the interface by exactly one of device, hwaddr, kernelpath, pciBusID or a resource"));
-  if (by_address) return read_vf(keys, wanted, wish);
-  wish.kernel_path = path.value_or("");
-  wish.host_link = name.value_or("");
+  if (by_address) return read_vf(keys, request, spec);
+  spec.kernel_path = path.value_or("");
+  spec.host_link = name.value_or("");
   return {};
 }
 

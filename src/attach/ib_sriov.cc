@@ -11,11 +11,11 @@
 namespace railbed::attach {
 namespace {
 
-Result<std::optional<Guid>> wanted_guid(const Keys& keys, const InterfaceWanted& wanted) {
-  if (wanted.selection.infiniband_guid.present) return std::optional(wanted.selection.infiniband_guid.value);
+Result<std::optional<Guid>> wanted_guid(const Keys& keys, const InterfaceRequest& request) {
+  if (request.selection.infiniband_guid.present) return std::optional(request.selection.infiniband_guid.value);
   std::optional<std::string> text;
-  if (wanted.selection.cni_args.present)
-    if (const doc::Value* guid = wanted.selection.cni_args->find("guid"); guid != nullptr && guid->is_string())
+  if (request.selection.cni_args.present)
+    if (const doc::Value* guid = request.selection.cni_args->find("guid"); guid != nullptr && guid->is_string())
       text = *guid->as_string();
   if (!text.has_value()) text = TRY(keys.text("guid"));
   if (!text.has_value()) return std::optional<Guid>{};
@@ -23,9 +23,9 @@ Result<std::optional<Guid>> wanted_guid(const Keys& keys, const InterfaceWanted&
 }
 
 // With ib-kubernetes an attachment must wait until it has given the pod a GUID and configured the subnet manager.
-Result<void> check_configured(const Keys& keys, const InterfaceWanted& wanted, const std::optional<Guid>& guid) {
+Result<void> check_configured(const Keys& keys, const InterfaceRequest& request, const std::optional<Guid>& guid) {
   const doc::Value* said = nullptr;
-  if (wanted.selection.cni_args.present) said = wanted.selection.cni_args.value.find("mellanox.infiniband.app");
+  if (request.selection.cni_args.present) said = request.selection.cni_args.value.find("mellanox.infiniband.app");
   bool configured = said != nullptr && said->is_string() && *said->as_string() == "configured";
   if (configured && guid.has_value()) return {};
   return fail(Error{.code = Code::kBusy,
@@ -38,20 +38,20 @@ Result<void> check_configured(const Keys& keys, const InterfaceWanted& wanted, c
 
 }  // namespace
 
-Result<void> read_ib_sriov(const Keys& keys, const InterfaceWanted& wanted, Wish& wish) {
-  TRY(read_vf(keys, wanted, wish));
-  if (wanted.selection.mac.present)
+Result<void> read_ib_sriov(const Keys& keys, const InterfaceRequest& request, InterfaceSpec& spec) {
+  TRY(read_vf(keys, request, spec));
+  if (request.selection.mac.present)
     return fail(keys.invalid("an InfiniBand interface has no MAC address to set; ask for an infiniband-guid"));
-  if (!wish.auxiliary.empty()) return fail(keys.invalid(fmt::format("{} is no VF", wish.auxiliary)));
-  wish.rdma_isolated = TRY(keys.boolean("rdmaIsolation")).value_or(false);
-  if (wish.rdma_isolated) wish.rdma = wish.rdma_required = true;
-  wish.vf_settings.link_state = TRY(read_link_state(keys));
-  std::optional<Guid> guid = TRY(wanted_guid(keys, wanted));
-  if (TRY(keys.boolean("ibKubernetesEnabled")).value_or(false)) TRY(check_configured(keys, wanted, guid));
+  if (!spec.auxiliary.empty()) return fail(keys.invalid(fmt::format("{} is no VF", spec.auxiliary)));
+  spec.rdma_isolated = TRY(keys.boolean("rdmaIsolation")).value_or(false);
+  if (spec.rdma_isolated) spec.rdma = spec.rdma_required = true;
+  spec.vf_settings.link_state = TRY(read_link_state(keys));
+  std::optional<Guid> guid = TRY(wanted_guid(keys, request));
+  if (TRY(keys.boolean("ibKubernetesEnabled")).value_or(false)) TRY(check_configured(keys, request, guid));
   if (guid.has_value() && (guid->value == 0 || guid->value == UINT64_MAX))
     return fail(keys.invalid(fmt::format("{} is no GUID for a port", guid->to_pairs())));
-  wish.vf_settings.node_guid = guid;
-  wish.vf_settings.port_guid = guid;
+  spec.vf_settings.node_guid = guid;
+  spec.vf_settings.port_guid = guid;
   return {};
 }
 

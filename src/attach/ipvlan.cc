@@ -7,17 +7,17 @@
 
 namespace railbed::attach {
 
-Result<void> read_ipvlan(const Keys& keys, const InterfaceWanted& wanted, Wish& wish) {
-  wish.way = Way::kMake;
-  wish.master_in_pod = TRY(keys.boolean("linkInContainer")).value_or(false);
-  if (wanted.selection.mac.present)
+Result<void> read_ipvlan(const Keys& keys, const InterfaceRequest& request, InterfaceSpec& spec) {
+  spec.way = Way::kMake;
+  spec.master_in_pod = TRY(keys.boolean("linkInContainer")).value_or(false);
+  if (request.selection.mac.present)
     return fail(keys.invalid("an ipvlan interface has the MAC address of its master; use macvlan"));
-  wish.host_link = TRY(keys.text("master")).value_or("");
-  if (wish.host_link.empty() && wanted.previous.has_value() && !wanted.previous->interfaces.empty())
-    wish.host_link = wanted.previous->interfaces.front().name;
-  wish.mtu = TRY(keys.number("mtu"));
+  spec.host_link = TRY(keys.text("master")).value_or("");
+  if (spec.host_link.empty() && request.previous.has_value() && !request.previous->interfaces.empty())
+    spec.host_link = request.previous->interfaces.front().name;
+  spec.mtu = TRY(keys.number("mtu"));
   size_t mode = TRY(keys.choice("mode")).value_or(0);
-  wish.ipvlan_mode = static_cast<os::IpvlanMode>(mode);
+  spec.ipvlan_mode = static_cast<os::IpvlanMode>(mode);
   return {};
 }
 

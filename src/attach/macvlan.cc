@@ -7,16 +7,16 @@
 
 namespace railbed::attach {
 
-Result<void> read_macvlan(const Keys& keys, const InterfaceWanted&, Wish& wish) {
-  wish.way = Way::kMake;
-  wish.master_in_pod = TRY(keys.boolean("linkInContainer")).value_or(false);
-  wish.host_link = TRY(keys.text("master")).value_or("");
-  wish.mtu = TRY(keys.number("mtu"));
-  wish.mac = TRY(keys.mac("mac"));
-  wish.broadcast_queue = TRY(keys.number("bcqueuelen"));
-  if (wish.broadcast_queue == 0) wish.broadcast_queue.reset();
+Result<void> read_macvlan(const Keys& keys, const InterfaceRequest&, InterfaceSpec& spec) {
+  spec.way = Way::kMake;
+  spec.master_in_pod = TRY(keys.boolean("linkInContainer")).value_or(false);
+  spec.host_link = TRY(keys.text("master")).value_or("");
+  spec.mtu = TRY(keys.number("mtu"));
+  spec.mac = TRY(keys.mac("mac"));
+  spec.broadcast_queue = TRY(keys.number("bcqueuelen"));
+  if (spec.broadcast_queue == 0) spec.broadcast_queue.reset();
   size_t mode = TRY(keys.choice("mode")).value_or(0);
-  wish.macvlan_mode = static_cast<os::MacvlanMode>(mode);
+  spec.macvlan_mode = static_cast<os::MacvlanMode>(mode);
   return {};
 }
 

@@ -105,7 +105,7 @@ Result<DetachReport> Original::give(const Before& before, const std::string& dev
                            .type = interface_.type,
                            .status = state::AttachmentStatus::kDetaching,
                            .device = device,
-                           .undo = undo_text(Wish{}, before)};
+                           .undo = undo_text(InterfaceSpec{}, before)};
   TRY(store->put_attachment(record));
   GivenBack given = TRY(give_back(host_, *store, {record}, netns_.get(), deadline_));
   if (!given.failures.empty()) return fail(std::move(given.failures.front().error));

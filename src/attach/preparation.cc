@@ -15,26 +15,26 @@ void Preparation::remember(const os::Link& link) {
   before_.hw_address = link.hw_address;
   before_.mtu = link.mtu;
   before_.up = link.up;
-  if (wish_.mac.has_value() && link.mac() != wish_.mac) before_.new_mac = wish_.mac;
-  if (wish_.promiscuous.has_value()) before_.promiscuous = link.promiscuous;
-  if (wish_.all_multicast.has_value()) before_.all_multicast = link.all_multicast;
-  if (wish_.tx_queue.has_value()) before_.tx_queue = link.tx_queue;
+  if (spec_.mac.has_value() && link.mac() != spec_.mac) before_.new_mac = spec_.mac;
+  if (spec_.promiscuous.has_value()) before_.promiscuous = link.promiscuous;
+  if (spec_.all_multicast.has_value()) before_.all_multicast = link.all_multicast;
+  if (spec_.tx_queue.has_value()) before_.tx_queue = link.tx_queue;
   out_.result.mtu = link.mtu;
   out_.result.mac = fmt::format("{:02x}", fmt::join(link.hw_address, ":"));
 }
 
 Result<std::vector<int>> Preparation::tables() {
   std::vector<int> all;
-  for (size_t i = 0; i < wish_.addresses.size(); ++i)
-    all.push_back(wish_.source_routing->table.has_value() ? *wish_.source_routing->table : TRY(pod_.free_table()));
+  for (size_t i = 0; i < spec_.addresses.size(); ++i)
+    all.push_back(spec_.source_routing->table.has_value() ? *spec_.source_routing->table : TRY(pod_.free_table()));
   return all;
 }
 
 Result<void> Preparation::pod_routing() {
-  if (wish_.source_routing.has_value()) before_.rules = source_rules(wish_.addresses, TRY(tables()));
-  if (!wish_.vrf.has_value()) return {};
-  before_.vrf = wish_.vrf->name;
-  before_.vrf_table = TRY(pod_.vrf_table(wish_.vrf->name, wish_.vrf->table));
+  if (spec_.source_routing.has_value()) before_.rules = source_rules(spec_.addresses, TRY(tables()));
+  if (!spec_.vrf.has_value()) return {};
+  before_.vrf = spec_.vrf->name;
+  before_.vrf_table = TRY(pod_.vrf_table(spec_.vrf->name, spec_.vrf->table));
   return {};
 }
 
@@ -43,7 +43,7 @@ Result<void> Preparation::hardware_rdma(const std::vector<std::string>& names) {
   out_.result.char_devices = char_devices(host_.kernel().files(), names);
   auto port = TRY(host_.kernel().rdma());
   if (TRY(port->netns_mode()) == os::RdmaNetnsMode::kShared) {
-    if (wish_.rdma_isolated)
+    if (spec_.rdma_isolated)
       return fail(Error{.code = Code::kInvalid,
                         .message = "rdmaIsolation, but this node's namespaces share RDMA devices",
                         .hint = "rdma system set netns exclusive, before any pod has one"});

@@ -15,7 +15,7 @@ namespace railbed::attach {
 class Preparation {
  protected:
   Preparation(Host& host, state::Store& store, PodView& pod, Prepared& prepared)
-      : host_(host), store_(store), pod_(pod), wish_(prepared.wish), before_(prepared.before), out_(prepared) {}
+      : host_(host), store_(store), pod_(pod), spec_(prepared.spec), before_(prepared.before), out_(prepared) {}
 
   // Records the interface's present state.
   void remember(const os::Link& link);
@@ -29,7 +29,7 @@ class Preparation {
   Host& host_;
   state::Store& store_;
   PodView& pod_;
-  Wish& wish_;
+  InterfaceSpec& spec_;
   Before& before_;
   Prepared& out_;
 };

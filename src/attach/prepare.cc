@@ -41,18 +41,18 @@ class NewPreparation : Preparation {
       : Preparation(host, store, place.view, prepared), earlier_(earlier) {}
 
   Result<void> run() {
-    if (wish_.way == Way::kMake) {
+    if (spec_.way == Way::kMake) {
       TRY(make());
     } else {
-      if (wish_.device.has_value()) TRY(place_vf());
-      if (wish_.way == Way::kMove) TRY(move());
+      if (spec_.device.has_value()) TRY(place_vf());
+      if (spec_.way == Way::kMove) TRY(move());
       TRY(not_taken());
       TRY(settings());
-      if (wish_.way == Way::kVfio) TRY(vfio());
-      if (wish_.way == Way::kMove) TRY(rdma());
+      if (spec_.way == Way::kVfio) TRY(vfio());
+      if (spec_.way == Way::kMove) TRY(rdma());
     }
-    before_.way = wish_.way;
-    if (wish_.way == Way::kVfio) return {};
+    before_.way = spec_.way;
+    if (spec_.way == Way::kVfio) return {};
     TRY(name_is_free());
     return pod_routing();
   }
@@ -60,8 +60,8 @@ class NewPreparation : Preparation {
  private:
   // Checked before any change, because the kernel would refuse the name halfway.
   Result<void> name_is_free() {
-    std::vector<std::string> names = {wish_.interface};
-    if (wish_.way == Way::kMove)
+    std::vector<std::string> names = {spec_.interface};
+    if (spec_.way == Way::kMove)
       if (const os::Link* link = TRY(host_.by_index(out_.host_link)))
         names.insert(names.end(), link->alt_names.begin(), link->alt_names.end());
     for (const std::string& name : names) {
@@ -72,34 +72,34 @@ class NewPreparation : Preparation {
                                        ? fmt::format("there is an interface {} in the pod already", name)
                                        : fmt::format("interface {} of the pod has the alternative name {} already",
                                                      there->name, name),
-                        .hint = name == wish_.interface ? "" : fmt::format("{} has it too", before_.name)});
+                        .hint = name == spec_.interface ? "" : fmt::format("{} has it too", before_.name)});
     }
     return {};
   }
 
   // The interface below a macvlan or ipvlan; a dummy has none.
   Result<void> make() {
-    before_.kind = wish_.type;
-    if (wish_.stands_alone) return {};
+    before_.kind = spec_.type;
+    if (spec_.stands_alone) return {};
     const os::Link* parent = nullptr;
-    if (wish_.host_link.empty() && wish_.master_in_pod) {
+    if (spec_.host_link.empty() && spec_.master_in_pod) {
       parent = TRY(pod_.of_default_route());
       if (parent == nullptr)
         return fail(Code::kNotFound, "it names no master, and the pod has no default route whose interface would do");
-    } else if (wish_.host_link.empty()) {
+    } else if (spec_.host_link.empty()) {
       parent = TRY(default_route_link());
-    } else if (wish_.master_in_pod) {
-      parent = TRY(pod_.named(wish_.host_link));
-      if (parent == nullptr) return fail(Code::kNotFound, "its master {} is not in the pod", wish_.host_link);
+    } else if (spec_.master_in_pod) {
+      parent = TRY(pod_.named(spec_.host_link));
+      if (parent == nullptr) return fail(Code::kNotFound, "its master {} is not in the pod", spec_.host_link);
     } else {
-      parent = TRY(host_.by_name(wish_.host_link));
+      parent = TRY(host_.by_name(spec_.host_link));
       if (parent == nullptr)
         return fail(Error{.code = Code::kNotFound,
-                          .message = fmt::format("its master {} is not there", wish_.host_link),
+                          .message = fmt::format("its master {} is not there", spec_.host_link),
                           .hint = "interfaces here: " + TRY(host_.names())});
     }
-    if (wish_.mtu.has_value() && *wish_.mtu > parent->mtu)
-      return fail(Code::kInvalid, "its MTU {} is more than the {} of its master {}", *wish_.mtu, parent->mtu,
+    if (spec_.mtu.has_value() && *spec_.mtu > parent->mtu)
+      return fail(Code::kInvalid, "its MTU {} is more than the {} of its master {}", *spec_.mtu, parent->mtu,
                   parent->name);
     out_.host_link = parent->index;
     out_.result.host_name = parent->name.value;
@@ -120,37 +120,37 @@ class NewPreparation : Preparation {
   }
 
   Result<void> place_vf() {
-    before_.device = wish_.device;
-    if (!device_exists(host_.kernel().files(), *wish_.device))
+    before_.device = spec_.device;
+    if (!device_exists(host_.kernel().files(), *spec_.device))
       return fail(Error{.code = Code::kNotFound,
-                        .message = fmt::format("there is no PCI device {}", *wish_.device),
+                        .message = fmt::format("there is no PCI device {}", *spec_.device),
                         .hint = "were the VFs removed? `railbed discover` shows what is there"});
-    if (!wish_.pf.has_value())
-      if (auto place = TRY(vf_place(host_.kernel().files(), *wish_.device))) {
-        wish_.pf = place->pf;
-        wish_.vf = place->index;
-        if (wish_.mac.has_value()) wish_.vf_settings.mac = wish_.mac;
+    if (!spec_.pf.has_value())
+      if (auto place = TRY(vf_place(host_.kernel().files(), *spec_.device))) {
+        spec_.pf = place->pf;
+        spec_.vf = place->index;
+        if (spec_.mac.has_value()) spec_.vf_settings.mac = spec_.mac;
       }
-    if (!wish_.pf.has_value() && !wish_.vf_settings.empty())
-      return fail(Code::kInvalid, "{} is no VF: it has no VF settings", *wish_.device);
-    before_.pf = wish_.pf;
-    before_.vf = wish_.vf;
-    out_.result.device = wish_.device;
-    out_.result.vf = wish_.vf;
-    std::string driver = driver_of(host_.kernel().files(), *wish_.device);
+    if (!spec_.pf.has_value() && !spec_.vf_settings.empty())
+      return fail(Code::kInvalid, "{} is no VF: it has no VF settings", *spec_.device);
+    before_.pf = spec_.pf;
+    before_.vf = spec_.vf;
+    out_.result.device = spec_.device;
+    out_.result.vf = spec_.vf;
+    std::string driver = driver_of(host_.kernel().files(), *spec_.device);
     if (!is_user_space_driver(driver)) return {};
-    wish_.way = Way::kVfio;
-    if (needs_interface(wish_))
-      return fail(Code::kInvalid, "{} is bound to {}: there is no interface to tune", *wish_.device, driver);
+    spec_.way = Way::kVfio;
+    if (needs_interface(spec_))
+      return fail(Code::kInvalid, "{} is bound to {}: there is no interface to tune", *spec_.device, driver);
     return {};
   }
 
   Result<const os::Link*> moving_link() {
-    if (wish_.device.has_value()) return link_of(*wish_.device);
-    if (!wish_.auxiliary.empty()) return host_.by_auxiliary(wish_.auxiliary);
-    if (!wish_.kernel_path.empty()) return link_below(wish_.kernel_path);
-    if (wish_.host_mac.has_value()) return host_.by_mac(*wish_.host_mac);
-    return host_.by_name(wish_.host_link);
+    if (spec_.device.has_value()) return link_of(*spec_.device);
+    if (!spec_.auxiliary.empty()) return host_.by_auxiliary(spec_.auxiliary);
+    if (!spec_.kernel_path.empty()) return link_below(spec_.kernel_path);
+    if (spec_.host_mac.has_value()) return host_.by_mac(*spec_.host_mac);
+    return host_.by_name(spec_.host_link);
   }
 
   Result<const os::Link*> link_of(PciAddress device) {
@@ -173,11 +173,11 @@ class NewPreparation : Preparation {
   }
 
   std::string what() const {
-    if (!wish_.auxiliary.empty()) return "device " + wish_.auxiliary;
-    if (!wish_.kernel_path.empty()) return "an interface of " + wish_.kernel_path;
-    if (wish_.device.has_value()) return fmt::format("device {}", *wish_.device);
-    if (wish_.host_mac.has_value()) return fmt::format("an interface with address {}", *wish_.host_mac);
-    return "interface " + wish_.host_link;
+    if (!spec_.auxiliary.empty()) return "device " + spec_.auxiliary;
+    if (!spec_.kernel_path.empty()) return "an interface of " + spec_.kernel_path;
+    if (spec_.device.has_value()) return fmt::format("device {}", *spec_.device);
+    if (spec_.host_mac.has_value()) return fmt::format("an interface with address {}", *spec_.host_mac);
+    return "interface " + spec_.host_link;
   }
 
   Result<void> move() {
@@ -185,10 +185,10 @@ class NewPreparation : Preparation {
     if (link == nullptr) {
       TRY(not_taken());
       std::string driver = "no driver";
-      if (wish_.device.has_value())
-        driver = os::link_name(host_.kernel().files(), fmt::format("/sys/bus/pci/devices/{}/driver", *wish_.device))
+      if (spec_.device.has_value())
+        driver = os::link_name(host_.kernel().files(), fmt::format("/sys/bus/pci/devices/{}/driver", *spec_.device))
                      .value_or(driver);
-      if (wish_.device.has_value())
+      if (spec_.device.has_value())
         return fail(Error{.code = Code::kNotFound,
                           .message = fmt::format("{} has no interface in the host's namespace", what()),
                           .hint = fmt::format("it has {}; is it in another namespace?", driver)});
@@ -222,7 +222,7 @@ class NewPreparation : Preparation {
 
   // The last eight bytes of an IPoIB address are the port's GUID; without one the port gets no LID.
   Result<void> check_guid(const os::Link& link) {
-    if (wish_.vf_settings.port_guid.has_value() || link.hw_address.size() != 20) return {};
+    if (spec_.vf_settings.port_guid.has_value() || link.hw_address.size() != 20) return {};
     auto guid = std::span(link.hw_address).last(8);
     bool zero = std::ranges::all_of(guid, [](uint8_t byte) { return byte == 0; });
     bool ones = std::ranges::all_of(guid, [](uint8_t byte) { return byte == 0xff; });
@@ -239,44 +239,44 @@ class NewPreparation : Preparation {
     for (const Prepared& one : earlier_)
       if (one.record.device == device) others.push_back(one.record);
     for (const state::Attachment& other : others)
-      if (other.pod != out_.record.pod || other.interface != wish_.interface)
+      if (other.pod != out_.record.pod || other.interface != spec_.interface)
         return fail(Code::kConflict, "{} belongs to pod {}, interface {}", what(), other.pod, other.interface);
     return {};
   }
 
   std::string device_text() const {
-    if (wish_.device.has_value()) return wish_.device->to_string();
-    if (!wish_.auxiliary.empty()) return wish_.auxiliary;
-    return before_.name.empty() ? wish_.host_link : before_.name;
+    if (spec_.device.has_value()) return spec_.device->to_string();
+    if (!spec_.auxiliary.empty()) return spec_.auxiliary;
+    return before_.name.empty() ? spec_.host_link : before_.name;
   }
 
   Result<void> settings() {
-    if (!wish_.pf.has_value()) return {};
-    const os::Link* pf = TRY(host_.by_pci(*wish_.pf));
+    if (!spec_.pf.has_value()) return {};
+    const os::Link* pf = TRY(host_.by_pci(*spec_.pf));
     if (pf != nullptr) {
       out_.pf_link = pf->index;
       out_.result.pf = pf->name.value;
     }
-    if (wish_.vf_settings.empty() && wish_.way == Way::kMove) return {};
-    os::VfInfo now = TRY(host_.vf(*wish_.pf, *wish_.vf));
-    out_.vf_change = differing(wish_.vf_settings, now);
+    if (spec_.vf_settings.empty() && spec_.way == Way::kMove) return {};
+    os::VfInfo now = TRY(host_.vf(*spec_.pf, *spec_.vf));
+    out_.vf_change = differing(spec_.vf_settings, now);
     before_.vf_settings = present(out_.vf_change, now);
     if (out_.vf_change.node_guid.has_value() || out_.vf_change.port_guid.has_value())
       before_.rebind =
-          TRY(os::link_name(host_.kernel().files(), fmt::format("/sys/bus/pci/devices/{}/driver", *wish_.device)));
-    if (auto mac = wish_.mac.has_value() ? wish_.mac : now.mac) out_.result.mac = mac->to_string();
+          TRY(os::link_name(host_.kernel().files(), fmt::format("/sys/bus/pci/devices/{}/driver", *spec_.device)));
+    if (auto mac = spec_.mac.has_value() ? spec_.mac : now.mac) out_.result.mac = mac->to_string();
     return {};
   }
 
   Result<void> vfio() {
     const os::FileTree& files = host_.kernel().files();
-    std::string path = device_path(*wish_.device);
+    std::string path = device_path(*spec_.device);
     if (auto uio = files.list(path + "/uio"); uio.has_value() && !uio->empty()) {
       out_.result.char_devices = {"/dev/" + uio->front()};
       return {};
     }
     std::string group =
-        TRY(os::link_name(host_.kernel().files(), fmt::format("/sys/bus/pci/devices/{}/iommu_group", *wish_.device))
+        TRY(os::link_name(host_.kernel().files(), fmt::format("/sys/bus/pci/devices/{}/iommu_group", *spec_.device))
                 .hint("vfio-pci needs the IOMMU: boot with intel_iommu=on iommu=pt"));
     out_.result.char_devices = {"/dev/vfio/vfio", "/dev/vfio/" + group};
     return {};
@@ -284,12 +284,12 @@ class NewPreparation : Preparation {
 
   Result<void> rdma() {
     std::string path;
-    if (wish_.device.has_value()) path = device_path(*wish_.device);
-    if (!wish_.auxiliary.empty()) path = "/sys/bus/auxiliary/devices/" + wish_.auxiliary;
+    if (spec_.device.has_value()) path = device_path(*spec_.device);
+    if (!spec_.auxiliary.empty()) path = "/sys/bus/auxiliary/devices/" + spec_.auxiliary;
     if (path.empty()) return {};
     std::vector<std::string> names = rdma_devices(host_.kernel().files(), path);
     if (!names.empty()) return hardware_rdma(names);
-    if (wish_.soft_rdma && wish_.pf.has_value()) {
+    if (spec_.soft_rdma && spec_.pf.has_value()) {
       if (!shares_rdma())
         return without_rdma(
             {.code = Code::kInvalid,
@@ -297,7 +297,7 @@ class NewPreparation : Preparation {
                                     "namespaces do not share RDMA devices",
                                     what()),
              .hint = "rdma system set netns shared, before any pod is there"});
-      before_.rdma = {soft_rdma_name(*wish_.pf, *wish_.vf)};
+      before_.rdma = {soft_rdma_name(*spec_.pf, *spec_.vf)};
       before_.rdma_undo = RdmaUndo::kRemoveSoft;
       out_.result.rdma = before_.rdma.front();
       out_.result.soft = true;
@@ -311,8 +311,8 @@ class NewPreparation : Preparation {
   }
 
   Result<void> without_rdma(Error why) {
-    if (wish_.rdma_required) return fail(std::move(why));
-    if (wish_.rdma) out_.result.notes.push_back(why.message + ", although its policy says isRdma");
+    if (spec_.rdma_required) return fail(std::move(why));
+    if (spec_.rdma) out_.result.notes.push_back(why.message + ", although its policy says isRdma");
     return {};
   }
 
@@ -327,15 +327,15 @@ class NewPreparation : Preparation {
 };
 
 // Applies the administrator's list of regular expressions; without it everything is allowed.
-Result<void> allowed(const os::FileTree& files, const Wish& wish) {
+Result<void> allowed(const os::FileTree& files, const InterfaceSpec& spec) {
   constexpr const char* kList = "/etc/cni/tuning/allowlist.conf";
-  for (const std::string& name : wish.sysctl_names)
+  for (const std::string& name : spec.sysctl_names)
     if (name.size() > kMaxSysctlBytes)
       return fail(Code::kInvalid, "a sysctl's name of {} bytes: {} are the most; it begins with {}", name.size(),
                   kMaxSysctlBytes, name.substr(0, 40));
-  if (wish.sysctl_names.empty() || !files.exists(kList)) return {};
+  if (spec.sysctl_names.empty() || !files.exists(kList)) return {};
   std::string text = TRY(files.read(kList));
-  for (const std::string& name : wish.sysctl_names)
+  for (const std::string& name : spec.sysctl_names)
     if (!TRY(matches_a_line(text, name).context("{}", kList)))
       return fail(Code::kDenied, "sysctl {} is not allowed: no line of {} matches it", name, kList);
   return {};
@@ -344,40 +344,40 @@ Result<void> allowed(const os::FileTree& files, const Wish& wish) {
 }  // namespace
 
 std::string Prepared::title() const {
-  return fmt::format("interface {} (network {})", wish.interface, wish.network);
+  return fmt::format("interface {} (network {})", spec.interface, spec.network);
 }
 
-Result<Prepared> prepare(Host& host, state::Store& store, const Wish& wish, const Place& place,
+Result<Prepared> prepare(Host& host, state::Store& store, const InterfaceSpec& spec, const Place& place,
                          const std::vector<Prepared>& earlier) {
-  Prepared prepared{.wish = wish, .asked = wish};
+  Prepared prepared{.spec = spec, .recorded_spec = spec};
   prepared.record = {.pod = place.pod,
-                     .interface = wish.record_name(),
+                     .interface = spec.record_name(),
                      .netns = place.netns,
-                     .network = wish.network,
-                     .type = wish.type,
-                     .resource = wish.resource};
-  if (wish.way == Way::kMake) prepared.before.group = place.group;
+                     .network = spec.network,
+                     .type = spec.type,
+                     .resource = spec.resource};
+  if (spec.way == Way::kMake) prepared.before.group = place.group;
   prepared.before.netns = place.view.cookie();
-  Result<void> possible = allowed(host.kernel().files(), wish);
+  Result<void> possible = allowed(host.kernel().files(), spec);
   if (possible.has_value())
-    possible = wish.way == Way::kExisting ? prepare_existing(host, store, place.view, prepared)
+    possible = spec.way == Way::kExisting ? prepare_existing(host, store, place.view, prepared)
                                           : NewPreparation(host, store, place, earlier, prepared).run();
   TRY(std::move(possible).context("{}", prepared.title()));
-  if (wish.way != Way::kExisting && wish.device.has_value())
-    prepared.record.device = wish.device->to_string();
-  else if (wish.way == Way::kMove)
-    prepared.record.device = wish.auxiliary.empty() ? prepared.before.name : wish.auxiliary;
-  prepared.record.undo = undo_text(wish, prepared.before);
+  if (spec.way != Way::kExisting && spec.device.has_value())
+    prepared.record.device = spec.device->to_string();
+  else if (spec.way == Way::kMove)
+    prepared.record.device = spec.auxiliary.empty() ? prepared.before.name : spec.auxiliary;
+  prepared.record.undo = undo_text(spec, prepared.before);
 
   InterfaceResult& result = prepared.result;
-  result.interface = wish.interface;
-  result.network = wish.network;
-  result.type = wish.type;
-  for (const ipam::Assigned& one : wish.addresses) {
+  result.interface = spec.interface;
+  result.network = spec.network;
+  result.type = spec.type;
+  for (const ipam::Assigned& one : spec.addresses) {
     result.addresses.push_back(one.address);
     if (!result.gateway.has_value()) result.gateway = one.gateway;
   }
-  result.routes = wish.routes;
+  result.routes = spec.routes;
   return prepared;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a wish to what will be done, by looking only.
+// From a spec to what will be done, by looking only.
 //
 // Why: whatever can be refused is refused here, before anything is written or changed. Threading: one thread.
 // Failure: NotFound, Conflict, Invalid, Unsupported, with interface and network.
@@ -11,13 +11,13 @@
 namespace railbed::attach {
 
 struct Prepared {
-  Wish wish;   // with the PF found out
-  Wish asked;  // as it was asked for: what is written down and compared
+  InterfaceSpec spec;           // with the PF found out
+  InterfaceSpec recorded_spec;  // as it was asked for: what is written down and compared
   Before before;
   state::Attachment record;  // kBegun
   IfIndex host_link;         // what moves, or the parent of what is made
   IfIndex pf_link;
-  os::VfChange vf_change;  // of wish.vf_settings, those that differ
+  os::VfChange vf_change;  // of spec.vf_settings, those that differ
   InterfaceResult result;  // as far as it is known
 
   std::string title() const;  // for errors: "interface net1 (network default/rail-1)"
@@ -32,7 +32,7 @@ struct Place {
 };
 
 // `earlier` are those that the same request has prepared so far.
-Result<Prepared> prepare(Host& host, state::Store& store, const Wish& wish, const Place& place,
+Result<Prepared> prepare(Host& host, state::Store& store, const InterfaceSpec& spec, const Place& place,
                          const std::vector<Prepared>& earlier);
 
 }  // namespace railbed::attach

@@ -15,21 +15,21 @@ class ExistingPreparation : Preparation {
 
   Result<void> run() {
     before_.way = Way::kExisting;
-    const os::Link* link = TRY(pod_.named(wish_.interface));
+    const os::Link* link = TRY(pod_.named(spec_.interface));
     if (link == nullptr)
       return fail(Error{.code = Code::kNotFound,
-                        .message = fmt::format("there is no interface {} in the pod", wish_.interface),
-                        .hint = fmt::format("{} changes what a plugin before it in the list has made", wish_.type)});
+                        .message = fmt::format("there is no interface {} in the pod", spec_.interface),
+                        .hint = fmt::format("{} changes what a plugin before it in the list has made", spec_.type)});
     remember(*link);
-    if (wish_.mtu == link->mtu) wish_.mtu.reset();
-    if (wish_.mac == link->mac()) wish_.mac.reset();
+    if (spec_.mtu == link->mtu) spec_.mtu.reset();
+    if (spec_.mac == link->mac()) spec_.mac.reset();
     if (link->parent_bus == "pci") TRY(place_parent(*link));
-    for (auto& [key, value] : wish_.sysctls)
+    for (auto& [key, value] : spec_.sysctls)
       before_.sysctls.emplace_back(
           key, TRY(host_.kernel().netns().sysctl(pod_.netns(), key).hint("does this kernel have that sysctl?")));
-    if (wish_.source_routing.has_value()) TRY(source_routes_of(*link));
-    if (wish_.vrf.has_value()) TRY(become_port(*link));
-    return wish_.rdma_required ? rdma(*link) : Result<void>{};
+    if (spec_.source_routing.has_value()) TRY(source_routes_of(*link));
+    if (spec_.vrf.has_value()) TRY(become_port(*link));
+    return spec_.rdma_required ? rdma(*link) : Result<void>{};
   }
 
  private:
@@ -43,10 +43,10 @@ class ExistingPreparation : Preparation {
   }
 
   Result<void> source_routes_of(const os::Link& link) {
-    before_.rules = source_rules(wish_.addresses, TRY(tables()));
+    before_.rules = source_rules(spec_.addresses, TRY(tables()));
     std::vector<Route> main = TRY(pod_.routes_of(link.index));
     std::erase_if(main, [](const Route& route) { return route.table.has_value(); });
-    SourceRoutes routes = source_routes(*wish_.source_routing, wish_.addresses, before_.rules, main, {});
+    SourceRoutes routes = source_routes(*spec_.source_routing, spec_.addresses, before_.rules, main, {});
     for (Route& route : routes.add) route.link = link.index;
     before_.routes = routes.remove;
     before_.table_routes = routes.add;
@@ -55,9 +55,9 @@ class ExistingPreparation : Preparation {
 
   Result<void> become_port(const os::Link& link) {
     if (link.master) {
-      const os::Link* vrf = TRY(pod_.named(wish_.vrf->name));
+      const os::Link* vrf = TRY(pod_.named(spec_.vrf->name));
       if (vrf == nullptr || vrf->index != link.master)
-        return fail(Code::kConflict, "{} is a port of another interface already", wish_.interface);
+        return fail(Code::kConflict, "{} is a port of another interface already", spec_.interface);
     }
     TRY(pod_routing());
     // Records the addresses that the interface loses when it becomes a port.
@@ -79,22 +79,22 @@ class ExistingPreparation : Preparation {
 
   Result<void> rdma(const os::Link& link) {
     std::string path;
-    if (wish_.device.has_value())
-      path = device_path(*wish_.device);
-    else if (!wish_.auxiliary.empty())
-      path = "/sys/bus/auxiliary/devices/" + wish_.auxiliary;
+    if (spec_.device.has_value())
+      path = device_path(*spec_.device);
+    else if (!spec_.auxiliary.empty())
+      path = "/sys/bus/auxiliary/devices/" + spec_.auxiliary;
     else if (!link.parent_device.empty())
       path = fmt::format("/sys/bus/{}/devices/{}", link.parent_bus, link.parent_device);
     std::string device = path.substr(path.rfind('/') + 1);
     // The plugin before may have brought an RDMA device already, possibly a soft one.
     if (!device.empty())
       for (const state::Attachment& other : TRY(store_.attachments_with(device)))
-        if (other.pod == out_.record.pod && other.interface == wish_.interface && TRY(brought_by(other))) return {};
+        if (other.pod == out_.record.pod && other.interface == spec_.interface && TRY(brought_by(other))) return {};
     std::vector<std::string> names;
     if (!path.empty()) names = rdma_devices(host_.kernel().files(), path);
     if (!names.empty()) return hardware_rdma(names);
     return fail(Error{.code = Code::kNotFound,
-                      .message = fmt::format("{} has no RDMA device", device.empty() ? wish_.interface : device),
+                      .message = fmt::format("{} has no RDMA device", device.empty() ? spec_.interface : device),
                       .hint = "is its RDMA driver loaded?"});
   }
 

@@ -10,20 +10,20 @@
 
 namespace railbed::attach {
 
-Result<void> read_rdma(const Keys& keys, const InterfaceWanted& wanted, Wish& wish) {
-  if (wish.way == Way::kMake)
+Result<void> read_rdma(const Keys& keys, const InterfaceRequest& request, InterfaceSpec& spec) {
+  if (spec.way == Way::kMake)
     return fail(keys.invalid("a virtual interface has no RDMA device; chain it after sriov, ib-sriov or host-device"));
-  wish.rdma = true;
-  wish.rdma_required = true;
-  if (wish.way != Way::kExisting) return {};
-  if (wanted.device.has_value()) {
-    wish.device = wanted.device->address;
+  spec.rdma = true;
+  spec.rdma_required = true;
+  if (spec.way != Way::kExisting) return {};
+  if (request.device.has_value()) {
+    spec.device = request.device->address;
     return {};
   }
   std::optional<std::string> id;
-  if (wanted.selection.device_id.present) id = wanted.selection.device_id.value;
+  if (request.selection.device_id.present) id = request.selection.device_id.value;
   if (!id.has_value()) id = TRY(keys.text("deviceID"));
-  return id.has_value() ? read_device_id(keys, *id, wish) : Result<void>{};
+  return id.has_value() ? read_device_id(keys, *id, spec) : Result<void>{};
 }
 
 Result<DetachReport> detach_original_rdma(Original& original) {

@@ -61,41 +61,41 @@ doc::Value routing_value(const SourceRouting& routing) {
   return object;
 }
 
-doc::Value wish_value(const Wish& wish) {
+doc::Value spec_value(const InterfaceSpec& spec) {
   doc::Value object = doc::Value::object();
-  put_text(object, "interface", wish.interface);
-  put_text(object, "network", wish.network);
-  put_text(object, "type", wish.type);
-  put_text(object, "resource", wish.resource);
-  put_number(object, "way", static_cast<int>(wish.way));
-  put_parsed(object, "device", wish.device);
-  put_text(object, "hostLink", wish.host_link);
-  put_parsed(object, "hostMac", wish.host_mac);
-  put_number(object, "macvlanMode", static_cast<int>(wish.macvlan_mode));
-  put_number(object, "ipvlanMode", static_cast<int>(wish.ipvlan_mode));
-  put_vf_settings(object, "vfSettings", wish.vf_settings);
-  put_parsed(object, "mac", wish.mac);
-  put_number(object, "mtu", wish.mtu.value_or(0));
-  put_text(object, "kernelPath", wish.kernel_path);
-  put_text(object, "auxiliary", wish.auxiliary);
-  put_flag(object, "masterInPod", wish.master_in_pod);
-  put_flag(object, "standsAlone", wish.stands_alone);
-  put_optional(object, "broadcastQueue", wish.broadcast_queue);
-  put_optional(object, "promisc", wish.promiscuous);
-  put_optional(object, "allmulti", wish.all_multicast);
-  put_optional(object, "txQueue", wish.tx_queue);
-  put_texts(object, "sysctls", pairs(wish.sysctls));
-  if (wish.source_routing.has_value()) object.set("sourceRouting", routing_value(*wish.source_routing));
-  if (wish.vrf.has_value()) {
-    put_text(object, "vrf", wish.vrf->name);
-    put_number(object, "vrfTable", wish.vrf->table);
+  put_text(object, "interface", spec.interface);
+  put_text(object, "network", spec.network);
+  put_text(object, "type", spec.type);
+  put_text(object, "resource", spec.resource);
+  put_number(object, "way", static_cast<int>(spec.way));
+  put_parsed(object, "device", spec.device);
+  put_text(object, "hostLink", spec.host_link);
+  put_parsed(object, "hostMac", spec.host_mac);
+  put_number(object, "macvlanMode", static_cast<int>(spec.macvlan_mode));
+  put_number(object, "ipvlanMode", static_cast<int>(spec.ipvlan_mode));
+  put_vf_settings(object, "vfSettings", spec.vf_settings);
+  put_parsed(object, "mac", spec.mac);
+  put_number(object, "mtu", spec.mtu.value_or(0));
+  put_text(object, "kernelPath", spec.kernel_path);
+  put_text(object, "auxiliary", spec.auxiliary);
+  put_flag(object, "masterInPod", spec.master_in_pod);
+  put_flag(object, "standsAlone", spec.stands_alone);
+  put_optional(object, "broadcastQueue", spec.broadcast_queue);
+  put_optional(object, "promisc", spec.promiscuous);
+  put_optional(object, "allmulti", spec.all_multicast);
+  put_optional(object, "txQueue", spec.tx_queue);
+  put_texts(object, "sysctls", pairs(spec.sysctls));
+  if (spec.source_routing.has_value()) object.set("sourceRouting", routing_value(*spec.source_routing));
+  if (spec.vrf.has_value()) {
+    put_text(object, "vrf", spec.vrf->name);
+    put_number(object, "vrfTable", spec.vrf->table);
   }
-  put_flag(object, "rdmaIsolated", wish.rdma_isolated);
-  put_flag(object, "rdma", wish.rdma);
-  put_flag(object, "rdmaRequired", wish.rdma_required);
-  put_flag(object, "softRdma", wish.soft_rdma);
-  if (!wish.addresses.empty()) object.set("addresses", addresses_value(wish.addresses));
-  put_routes(object, "routes", wish.routes);
+  put_flag(object, "rdmaIsolated", spec.rdma_isolated);
+  put_flag(object, "rdma", spec.rdma);
+  put_flag(object, "rdmaRequired", spec.rdma_required);
+  put_flag(object, "softRdma", spec.soft_rdma);
+  if (!spec.addresses.empty()) object.set("addresses", addresses_value(spec.addresses));
+  put_routes(object, "routes", spec.routes);
   return object;
 }
 
@@ -147,8 +147,8 @@ bool LinkGroup::is_of_a_pod(uint32_t group) {
   return (group & ~kNumberBits) == kGroupsOfPods;
 }
 
-std::string undo_text(const Wish& wish, const Before& before) {
-  return doc::to_json(before_value(before)) + "\n" + doc::to_json(wish_value(wish));
+std::string undo_text(const InterfaceSpec& spec, const Before& before) {
+  return doc::to_json(before_value(before)) + "\n" + doc::to_json(spec_value(spec));
 }
 
 Result<Before> before_of(const state::Attachment& record) {
@@ -197,9 +197,9 @@ Result<VisibleSettings> visible_settings_of(const state::Attachment& record) {
                          .rdma_required = flag_in(object, "rdmaRequired")};
 }
 
-bool same_wish(const state::Attachment& record, const Wish& wish) {
+bool same_spec(const state::Attachment& record, const InterfaceSpec& spec) {
   size_t end = record.undo.find('\n');
-  return end != std::string::npos && std::string_view(record.undo).substr(end + 1) == doc::to_json(wish_value(wish));
+  return end != std::string::npos && std::string_view(record.undo).substr(end + 1) == doc::to_json(spec_value(spec));
 }
 
 }  // namespace railbed::attach

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is written down about an interface before it is touched: state::Attachment::undo.
 //
-// Two lines of JSON: how things were before, read back to undo, and the wish, only ever compared as text.
+// Two lines of JSON: how things were before, read back to undo, and the spec, only ever compared as text.
 // Threading: plain values. Failure: Invalid for a text that is no such record.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "attach/wish.h"
+#include "attach/interface_spec.h"
 
 namespace railbed::attach {
 
@@ -59,9 +59,9 @@ struct LinkGroup {
   static bool is_of_a_pod(uint32_t group);
 };
 
-std::string undo_text(const Wish& wish, const Before& before);
+std::string undo_text(const InterfaceSpec& spec, const Before& before);
 Result<Before> before_of(const state::Attachment& record);
-// The parts of the wish that are visible on the interface afterwards.
+// The parts of the spec that are visible on the interface afterwards.
 struct VisibleSettings {
   std::optional<MacAddress> mac;
   int mtu = 0;
@@ -72,7 +72,7 @@ struct VisibleSettings {
   bool rdma_required = false;
 };
 Result<VisibleSettings> visible_settings_of(const state::Attachment& record);
-// Whether the record's wish is this one.
-bool same_wish(const state::Attachment& record, const Wish& wish);
+// Whether the record's spec is this one.
+bool same_spec(const state::Attachment& record, const InterfaceSpec& spec);
 
 }  // namespace railbed::attach

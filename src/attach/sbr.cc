@@ -6,12 +6,12 @@
 
 namespace railbed::attach {
 
-Result<void> read_sbr(const Keys& keys, const InterfaceWanted&, Wish& wish) {
+Result<void> read_sbr(const Keys& keys, const InterfaceRequest&, InterfaceSpec& spec) {
   SourceRouting routing;
   routing.table = TRY(keys.number("table"));
   routing.source_hints = TRY(keys.boolean("addSourceHints")).value_or(false);
   for (const std::string& one : TRY(keys.texts("gateways"))) routing.gateways.push_back(TRY(IpAddress::parse(one)));
-  wish.source_routing = routing;
+  spec.source_routing = routing;
   return {};
 }
 

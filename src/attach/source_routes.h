@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "attach/wish.h"
+#include "attach/interface_spec.h"
 
 namespace railbed::attach {
 

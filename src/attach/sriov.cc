@@ -38,18 +38,18 @@ Result<std::optional<os::VfLinkState>> read_link_state(const Keys& keys) {
   return std::optional(static_cast<os::VfLinkState>(*state));
 }
 
-Result<void> read_vf(const Keys& keys, const InterfaceWanted& wanted, Wish& wish) {
-  if (wanted.device.has_value()) {
-    const plan::PoolVf& vf = *wanted.device;
-    wish.device = vf.address;
-    wish.pf = vf.pf;
-    wish.vf = vf.index;
-    wish.rdma = vf.rdma;
-    wish.way = vf.device_type == DeviceType::kVfioPci ? Way::kVfio : Way::kMove;
+Result<void> read_vf(const Keys& keys, const InterfaceRequest& request, InterfaceSpec& spec) {
+  if (request.device.has_value()) {
+    const plan::PoolVf& vf = *request.device;
+    spec.device = vf.address;
+    spec.pf = vf.pf;
+    spec.vf = vf.index;
+    spec.rdma = vf.rdma;
+    spec.way = vf.device_type == DeviceType::kVfioPci ? Way::kVfio : Way::kMove;
     return {};
   }
   std::optional<std::string> text;
-  if (wanted.selection.device_id.present) text = wanted.selection.device_id.value;
+  if (request.selection.device_id.present) text = request.selection.device_id.value;
   for (const char* key : {"deviceID", "pciBusID"})
     if (!text.has_value()) text = TRY(keys.text(key));
   if (!text.has_value())
@@ -57,10 +57,10 @@ Result<void> read_vf(const Keys& keys, const InterfaceWanted& wanted, Wish& wish
                       .message = keys.invalid("there is no VF for it").message,
                       .hint = "annotate the network with k8s.v1.cni.cncf.io/resourceName and have a policy make VFs of "
                               "that resource, or name the VF in deviceID"});
-  return read_device_id(keys, *text, wish);
+  return read_device_id(keys, *text, spec);
 }
 
-Result<void> read_device_id(const Keys& keys, const std::string& id, Wish& wish) {
+Result<void> read_device_id(const Keys& keys, const std::string& id, InterfaceSpec& spec) {
   // The names of the auxiliary bus: module, device, number.
   auto is_word = [](std::string_view part) {
     return !part.empty() &&
@@ -75,24 +75,24 @@ Result<void> read_device_id(const Keys& keys, const std::string& id, Wish& wish)
                 is_word(all.substr(last + 1));
   }
   if (auxiliary) {
-    wish.auxiliary = id;
+    spec.auxiliary = id;
     return {};
   }
-  wish.device = TRY(PciAddress::parse(id).context("{}", keys.invalid("deviceID").message));
+  spec.device = TRY(PciAddress::parse(id).context("{}", keys.invalid("deviceID").message));
   return {};
 }
 
-Result<void> read_sriov(const Keys& keys, const InterfaceWanted& wanted, Wish& wish) {
-  TRY(read_vf(keys, wanted, wish));
-  if (!wish.auxiliary.empty())
+Result<void> read_sriov(const Keys& keys, const InterfaceRequest& request, InterfaceSpec& spec) {
+  TRY(read_vf(keys, request, spec));
+  if (!spec.auxiliary.empty())
     return fail(
-        keys.invalid(fmt::format("{} is no VF; host-device takes devices of the auxiliary bus", wish.auxiliary)));
-  wish.mac = TRY(keys.mac("mac"));
-  wish.vf_settings.vlan = TRY(read_vlan(keys));
-  wish.vf_settings.spoof_check = TRY(keys.boolean("spoofchk"));
-  wish.vf_settings.trust = TRY(keys.boolean("trust"));
-  wish.vf_settings.link_state = TRY(read_link_state(keys));
-  wish.vf_settings.rate = TRY(read_rate(keys));
+        keys.invalid(fmt::format("{} is no VF; host-device takes devices of the auxiliary bus", spec.auxiliary)));
+  spec.mac = TRY(keys.mac("mac"));
+  spec.vf_settings.vlan = TRY(read_vlan(keys));
+  spec.vf_settings.spoof_check = TRY(keys.boolean("spoofchk"));
+  spec.vf_settings.trust = TRY(keys.boolean("trust"));
+  spec.vf_settings.link_state = TRY(read_link_state(keys));
+  spec.vf_settings.rate = TRY(read_rate(keys));
   return {};
 }
 

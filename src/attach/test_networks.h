@@ -22,9 +22,9 @@ inline doc::Value json(const std::string& text) {
 }
 
 // Interface `name` on the network default/<name>.
-inline InterfaceWanted wanted(const std::string& name, const std::vector<std::string>& plugins,
-                              std::optional<plan::PoolVf> vf = std::nullopt) {
-  InterfaceWanted one{.name = IfName{name}, .network = "default/" + name, .device = vf};
+inline InterfaceRequest wanted(const std::string& name, const std::vector<std::string>& plugins,
+                               std::optional<plan::PoolVf> vf = std::nullopt) {
+  InterfaceRequest one{.name = IfName{name}, .network = "default/" + name, .device = vf};
   for (const std::string& text : plugins) {
     doc::Value config = json(text);
     one.config.plugins.push_back({*config.find("type")->as_string(), config});
@@ -33,16 +33,16 @@ inline InterfaceWanted wanted(const std::string& name, const std::vector<std::st
 }
 
 // A change of an interface that is there, by one plugin.
-inline InterfaceWanted chained(const std::string& name, const std::string& plugin) {
-  InterfaceWanted one = wanted(name, {plugin});
+inline InterfaceRequest chained(const std::string& name, const std::string& plugin) {
+  InterfaceRequest one = wanted(name, {plugin});
   one.chained = true;
   return one;
 }
 
 // As callers do it: each interface's addresses, the lowest that nobody in the store has, and its routes.
-inline Result<void> give_addresses(state::Store& store, PodWanted& pod) {
+inline Result<void> give_addresses(state::Store& store, PodRequest& pod) {
   ipam::Taken taken = ipam::taken_by(TRY(store.all_leases()));
-  for (InterfaceWanted& one : pod.interfaces) {
+  for (InterfaceRequest& one : pod.interfaces) {
     if (one.chained) continue;
     api::IpamConfig config = TRY(api::read_ipam(one.config, one.network));
     const ipam::Owner owner{pod.pod, one.name.value};
@@ -54,7 +54,7 @@ inline Result<void> give_addresses(state::Store& store, PodWanted& pod) {
   return {};
 }
 
-inline Result<PodReport> attach_with_addresses(os::Kernel& kernel, state::Store& store, PodWanted pod,
+inline Result<PodReport> attach_with_addresses(os::Kernel& kernel, state::Store& store, PodRequest pod,
                                                os::Deadline deadline) {
   TRY(give_addresses(store, pod));
   return attach_pod(kernel, store, pod, deadline);

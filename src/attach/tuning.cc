@@ -30,38 +30,38 @@ bool is_safe(const std::string& path) {
   return path.find('\0') == std::string::npos;
 }
 
-Result<void> read_sysctls(const Keys& keys, Wish& wish) {
+Result<void> read_sysctls(const Keys& keys, InterfaceSpec& spec) {
   const doc::Value* sysctls = TRY(keys.object("sysctl"));
   if (sysctls == nullptr) return {};
   for (const doc::Value::Member& member : *sysctls->as_object()) {
-    std::string path = sysctl_path(member.key, wish.interface);
+    std::string path = sysctl_path(member.key, spec.interface);
     const std::string* value = member.value.as_string();
     if (value == nullptr) return fail(keys.invalid(fmt::format("sysctl {} must be a string", member.key)));
     if (!is_safe(path))
       return fail(keys.invalid(fmt::format("sysctl {} is none of a network namespace (net.…)", member.key)));
-    std::erase_if(wish.sysctls, [&](const auto& other) { return other.first == path; });
-    wish.sysctls.emplace_back(path, *value);
-    wish.sysctl_names.push_back(member.key);
+    std::erase_if(spec.sysctls, [&](const auto& other) { return other.first == path; });
+    spec.sysctls.emplace_back(path, *value);
+    spec.sysctl_names.push_back(member.key);
   }
   return {};
 }
 
-Result<void> read_settings(const Keys& keys, Wish& wish) {
-  if (auto mac = TRY(keys.mac("mac"))) wish.mac = mac;
-  if (auto mtu = TRY(keys.number("mtu")); mtu.value_or(0) != 0) wish.mtu = mtu;
-  if (auto on = TRY(keys.boolean("promisc")); on.value_or(false)) wish.promiscuous = true;
-  if (auto on = TRY(keys.boolean("allmulti"))) wish.all_multicast = on;
-  if (auto length = TRY(keys.number("txQLen"))) wish.tx_queue = length;
-  return read_sysctls(keys, wish);
+Result<void> read_settings(const Keys& keys, InterfaceSpec& spec) {
+  if (auto mac = TRY(keys.mac("mac"))) spec.mac = mac;
+  if (auto mtu = TRY(keys.number("mtu")); mtu.value_or(0) != 0) spec.mtu = mtu;
+  if (auto on = TRY(keys.boolean("promisc")); on.value_or(false)) spec.promiscuous = true;
+  if (auto on = TRY(keys.boolean("allmulti"))) spec.all_multicast = on;
+  if (auto length = TRY(keys.number("txQLen"))) spec.tx_queue = length;
+  return read_sysctls(keys, spec);
 }
 
 }  // namespace
 
-Result<void> read_tuning(const Keys& keys, const InterfaceWanted& wanted, Wish& wish) {
-  TRY(read_settings(keys, wish));
-  if (!wanted.selection.cni_args.present || !wanted.selection.cni_args.value.is_object()) return {};
-  api::Plugin arguments{"tuning (cni-args)", wanted.selection.cni_args.value};
-  return read_settings(Keys(*api::find_cni_type("tuning"), arguments, wanted.network), wish);
+Result<void> read_tuning(const Keys& keys, const InterfaceRequest& request, InterfaceSpec& spec) {
+  TRY(read_settings(keys, spec));
+  if (!request.selection.cni_args.present || !request.selection.cni_args.value.is_object()) return {};
+  api::Plugin arguments{"tuning (cni-args)", request.selection.cni_args.value};
+  return read_settings(Keys(*api::find_cni_type("tuning"), arguments, request.network), spec);
 }
 
 Result<DetachReport> detach_original_tuning(Original& original) {

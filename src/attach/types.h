@@ -9,16 +9,16 @@
 #include <string_view>
 
 #include "api/cni_table.h"
+#include "attach/interface_spec.h"
 #include "attach/keys.h"
 #include "attach/original.h"
-#include "attach/wish.h"
 
 namespace railbed::attach {
 
 struct PluginType {
   const api::CniType& row;
-  // Adds the plugin's configuration to `wish`.
-  Result<void> (*read)(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
+  // Adds the plugin's configuration to `spec`.
+  Result<void> (*read)(const Keys& keys, const InterfaceRequest& request, InterfaceSpec& spec);
   // DEL of what the original plugin of this type attached.
   Result<DetachReport> (*detach_original)(Original& original);
 
@@ -31,16 +31,16 @@ const PluginType* find_plugin_type(std::string_view name);  // null for one that
 // Unsupported for an unknown name, with the known names.
 Result<const PluginType*> plugin_type(const std::string& name, const std::string& network);
 
-#define RAILBED_DECLARE(identifier, ...)                                                       \
-  Result<void> read_##identifier(const Keys& keys, const InterfaceWanted& wanted, Wish& wish); \
+#define RAILBED_DECLARE(identifier, ...)                                                                  \
+  Result<void> read_##identifier(const Keys& keys, const InterfaceRequest& request, InterfaceSpec& spec); \
   Result<DetachReport> detach_original_##identifier(Original& original);
 RAILBED_ATTACHED_TYPES(RAILBED_DECLARE)
 #undef RAILBED_DECLARE
 
 // For sriov and ib-sriov: the VF that the pool gave, or that the configuration names.
-Result<void> read_vf(const Keys& keys, const InterfaceWanted& wanted, Wish& wish);
+Result<void> read_vf(const Keys& keys, const InterfaceRequest& request, InterfaceSpec& spec);
 // A PCI address, or a device of the auxiliary bus ("mlx5_core.sf.4").
-Result<void> read_device_id(const Keys& keys, const std::string& id, Wish& wish);
+Result<void> read_device_id(const Keys& keys, const std::string& id, InterfaceSpec& spec);
 Result<std::optional<os::VfLinkState>> read_link_state(const Keys& keys);
 
 }  // namespace railbed::attach

@@ -49,7 +49,7 @@ class Pod {
     return std::regex_replace(kernel.snapshot(), std::regex("rdma mlx5_[0-9]+"), "rdma mlx5_N");
   }
   Result<PodReport> attach(const std::vector<doc::Value>& plugins) {
-    InterfaceWanted one{.name = IfName{"net1"}, .network = "default/net1"};
+    InterfaceRequest one{.name = IfName{"net1"}, .network = "default/net1"};
     for (const doc::Value& plugin : plugins) one.config.plugins.push_back({text_in(plugin, "type"), plugin});
     return attach_with_addresses(kernel, *store, {.pod = "a/b", .netns_path = "/run/netns/pod", .interfaces = {one}},
                                  soon());
@@ -228,7 +228,7 @@ TEST_P(EveryType, WhatIsRefusedIsFoundByCheck) {
 // Whatever assigned them.
 TEST(Dummy, IsOfNoUseWithoutAddresses) {
   Pod pod;
-  InterfaceWanted one = wanted("net1", {R"({"type":"dummy","ipam":{"type":"host-local","subnet":"10.1.0.0/24"}})"});
+  InterfaceRequest one = wanted("net1", {R"({"type":"dummy","ipam":{"type":"host-local","subnet":"10.1.0.0/24"}})"});
   auto report = attach_pod(pod.kernel, *pod.store, {.pod = "a/b", .netns_path = "/run/netns/pod", .interfaces = {one}},
                            pod.soon());
   EXPECT_THAT(message(report), testing::EndsWith("network default/net1, plugin dummy: its ipam gives it no address"));

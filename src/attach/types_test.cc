@@ -31,7 +31,7 @@ class Types : public testing::Test {
     return machine;
   }
   os::Deadline soon() { return kernel_.clock().now() + std::chrono::seconds(10); }
-  Result<PodReport> attach(InterfaceWanted interface) {
+  Result<PodReport> attach(InterfaceRequest interface) {
     return attach_with_addresses(
         kernel_, *store_,
         {.pod = "a/b@c1", .netns_path = "/run/netns/pod", .interfaces = {std::move(interface)}, .others_stay = true},
@@ -76,9 +76,9 @@ TEST_F(Types, ADeviceOfAUserspaceDriverIsNotMoved) {
   os::FakeKernel kernel(machine);
   ASSERT_EQ(message(kernel.netns().create("pod")), "");
   for (const char* type : {"host-device", "sriov"}) {
-    PodWanted pod{.pod = "a/b",
-                  .netns_path = "/run/netns/pod",
-                  .interfaces = {wanted("net1", {fmt::format(R"({{"type":"{}","pciBusID":"0000:01:10.2"}})", type)})}};
+    PodRequest pod{.pod = "a/b",
+                   .netns_path = "/run/netns/pod",
+                   .interfaces = {wanted("net1", {fmt::format(R"({{"type":"{}","pciBusID":"0000:01:10.2"}})", type)})}};
     auto report = attach_with_addresses(kernel, *store_, pod, soon());
     ASSERT_EQ(message(report), "") << type;
     EXPECT_THAT(report->interfaces.at(0).char_devices, ElementsAre("/dev/vfio/vfio", HasSubstr("/dev/vfio/")));
@@ -241,10 +241,11 @@ TEST_F(Types, ASoftRdmaDeviceNeedsNamespacesThatShare) {
   os::FakeKernel exclusive(machine);
   ASSERT_EQ(message(exclusive.netns().create("pod")), "");
   std::string before = exclusive.snapshot();
-  PodWanted pod{.pod = "a/b",
-                .netns_path = "/run/netns/pod",
-                .interfaces = {wanted("net1", {R"({"type":"sriov","deviceID":"0000:01:10.0"})", R"({"type":"rdma"})"})},
-                .soft_rdma = true};
+  PodRequest pod{
+      .pod = "a/b",
+      .netns_path = "/run/netns/pod",
+      .interfaces = {wanted("net1", {R"({"type":"sriov","deviceID":"0000:01:10.0"})", R"({"type":"rdma"})"})},
+      .soft_rdma = true};
   EXPECT_EQ(message(attach_with_addresses(exclusive, *store_, pod, soon())),
             "pod a/b: interface net1 (network default/net1): device 0000:01:10.0 would get a soft RDMA device, but "
             "soft ones cannot go into a pod where namespaces do not share RDMA devices\n  rdma system set netns "
@@ -269,9 +270,9 @@ TEST_F(RdmaTypes, WhoCannotOpenRdmaIsToldWhy) {
 TEST_F(RdmaTypes, IsolationNeedsNamespacesThatDoNotShare) {
   os::FakeKernel shared(machine(os::RdmaNetnsMode::kShared));
   ASSERT_EQ(message(shared.netns().create("pod")), "");
-  PodWanted pod{.pod = "a/b",
-                .netns_path = "/run/netns/pod",
-                .interfaces = {wanted("net1", {R"({"type":"ib-sriov","deviceID":"0000:02:00.3",
+  PodRequest pod{.pod = "a/b",
+                 .netns_path = "/run/netns/pod",
+                 .interfaces = {wanted("net1", {R"({"type":"ib-sriov","deviceID":"0000:02:00.3",
                     "rdmaIsolation":true})"})}};
   EXPECT_THAT(message(attach_with_addresses(shared, *store_, pod, soon())),
               HasSubstr("rdmaIsolation, but this node's namespaces share RDMA devices"));
@@ -279,7 +280,8 @@ TEST_F(RdmaTypes, IsolationNeedsNamespacesThatDoNotShare) {
 }
 
 TEST_F(RdmaTypes, IbKubernetesHasTheFirstWord) {
-  InterfaceWanted one = wanted("net1", {R"({"type":"ib-sriov","deviceID":"0000:02:00.3","ibKubernetesEnabled":true})"});
+  InterfaceRequest one =
+      wanted("net1", {R"({"type":"ib-sriov","deviceID":"0000:02:00.3","ibKubernetesEnabled":true})"});
   auto early = attach(one);
   ASSERT_FALSE(early.has_value());
   EXPECT_EQ(early.error().code, Code::kBusy);

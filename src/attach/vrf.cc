@@ -9,11 +9,11 @@
 
 namespace railbed::attach {
 
-Result<void> read_vrf(const Keys& keys, const InterfaceWanted&, Wish& wish) {
+Result<void> read_vrf(const Keys& keys, const InterfaceRequest&, InterfaceSpec& spec) {
   const std::optional<std::string> name = TRY(keys.text("vrfname"));
-  if (*name == wish.interface)
+  if (*name == spec.interface)
     return fail(keys.invalid(fmt::format("vrfname {} is the name of the interface itself", *name)));
-  wish.vrf = VrfWanted{*name, TRY(keys.number("table")).value_or(0)};
+  spec.vrf = VrfSpec{*name, TRY(keys.number("table")).value_or(0)};
   return {};
 }
 

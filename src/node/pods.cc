@@ -150,7 +150,7 @@ class PodAttacher {
   Result<void> attach(const graph::PodOnNode& pod) {
     std::string key = pod.pod->key();
     if (server_ != nullptr) return attach_by_server(key);
-    attach::PodWanted wanted{.pod = key, .soft_rdma = now_.graph().soft_rdma};
+    attach::PodRequest wanted{.pod = key, .soft_rdma = now_.graph().soft_rdma};
     wanted.interfaces = TRY(interfaces_of(pod));
     wanted.netns_path = TRY(namespace_of(key));
     attach::PodReport done = TRY(attach::attach_pod(kernel_, store_, wanted, pod_deadline(kernel_)));
@@ -190,16 +190,16 @@ class PodAttacher {
     return text;
   }
 
-  Result<std::vector<attach::InterfaceWanted>> interfaces_of(const graph::PodOnNode& pod) {
+  Result<std::vector<attach::InterfaceRequest>> interfaces_of(const graph::PodOnNode& pod) {
     std::string key = pod.pod->key();
-    std::vector<attach::InterfaceWanted> wanted;
+    std::vector<attach::InterfaceRequest> wanted;
     for (const graph::PodNetwork& network : pod.networks) {
       if (network.network == nullptr) return fail(Code::kNotFound, "there is no network {}", network.key);
-      attach::InterfaceWanted one{.name = TRY(IfName::parse(network.interface)),
-                                  .network = network.key,
-                                  .config = network.network->definition.config,
-                                  .selection = *network.selection,
-                                  .resource = network.network->resource};
+      attach::InterfaceRequest one{.name = TRY(IfName::parse(network.interface)),
+                                   .network = network.key,
+                                   .config = network.network->definition.config,
+                                   .selection = *network.selection,
+                                   .resource = network.network->resource};
       if (!one.resource.empty()) {
         const Result<plan::PoolVf>& vf = vfs_.at({key, network.interface});
         if (!vf) return fail(vf.error());

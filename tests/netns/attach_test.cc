@@ -24,7 +24,7 @@ using testing::HasSubstr;
 class AttachTest : public ContractTest {
  protected:
   os::Deadline soon() { return kernel_->clock().now() + std::chrono::seconds(10); }
-  Result<PodReport> attach(std::vector<InterfaceWanted> interfaces) {
+  Result<PodReport> attach(std::vector<InterfaceRequest> interfaces) {
     return attach_with_addresses(
         *kernel_, *store_, {.pod = "default/a", .netns_path = "/run/netns/pod", .interfaces = std::move(interfaces)},
         soon());
@@ -118,7 +118,7 @@ TEST_P(AttachTest, PutsBackTheHostsOwnAddressesAndRoutes) {
 
 TEST_P(AttachTest, MakesMacvlansInThePodAndRemovesThemTogether) {
   make_veth("v0", "v1");
-  std::vector<InterfaceWanted> three;
+  std::vector<InterfaceRequest> three;
   for (int i = 1; i <= 3; ++i)
     three.push_back(wanted(fmt::format("net{}", i), {fmt::format(R"({{"type":"macvlan","master":"v0","mtu":1300,
         "ipam":{{"type":"host-local","ranges":[[{{"subnet":"10.{0}.0.0/24"}}],[{{"subnet":"fd0{0}::/64"}}]]}}}})",

@@ -19,7 +19,7 @@ using testing::IsSupersetOf;
 class ChangesTest : public ContractTest {
  protected:
   os::Deadline soon() { return kernel_->clock().now() + std::chrono::seconds(10); }
-  Result<PodReport> attach(InterfaceWanted interface) {
+  Result<PodReport> attach(InterfaceRequest interface) {
     return attach_with_addresses(*kernel_, *store_,
                                  {.pod = "default/a@c1",
                                   .netns_path = "/run/netns/pod",
@@ -122,7 +122,7 @@ TEST_P(ChangesTest, SourceRoutingAsARequestOfItsOwn) {
   make_master();
   ASSERT_EQ(message(attach(wanted("net1", {kMacvlan}))), "");
   std::vector<std::string> before = pod_state();
-  InterfaceWanted sbr = chained("net1", R"({"type":"sbr"})");
+  InterfaceRequest sbr = chained("net1", R"({"type":"sbr"})");
   sbr.previous = previous();
   auto report = attach(sbr);
   if (!report.has_value() && report.error().code == Code::kUnsupported) GTEST_SKIP() << message(report);
@@ -142,7 +142,7 @@ TEST_P(ChangesTest, SourceRoutingAsARequestOfItsOwn) {
 TEST_P(ChangesTest, SourceRoutingOfAPodThatHasLostItsAddresses) {
   make_master();
   ASSERT_EQ(message(attach(wanted("net1", {kMacvlan}))), "");
-  InterfaceWanted sbr = chained("net1", R"({"type":"sbr"})");
+  InterfaceRequest sbr = chained("net1", R"({"type":"sbr"})");
   sbr.previous = previous();
   auto report = attach(sbr);
   if (!report.has_value() && report.error().code == Code::kUnsupported) GTEST_SKIP() << message(report);

@@ -44,7 +44,7 @@ AddressRequest address_request(const cni::Request& request, const cni::PluginCon
 
 struct Addresses {
   // They are taken in the allocator. For host-local they also have files and a lease in the store; other leases are put
-  // by the caller (attach_pod does, given these as InterfaceWanted::addresses).
+  // by the caller (attach_pod does, given these as InterfaceRequest::addresses).
   std::vector<ipam::Assigned> assigned;
   cni::AddResult result;                        // addresses without `interface`, routes, dns
   bool dhcp = false;                            // call Dhcp::acquire once the interface exists and is up

@@ -164,7 +164,7 @@ class InterfaceAttacher {
             .soft_rdma = wanted_.soft_rdma,
             .others_stay = wanted_.others_stay};
     for (size_t i = 0; i < interfaces_.size(); ++i) {
-      attach::InterfaceWanted& one = pod_.interfaces.emplace_back(std::move(interfaces_[i].interface));
+      attach::InterfaceRequest& one = pod_.interfaces.emplace_back(std::move(interfaces_[i].interface));
       one.addresses = addresses_[i].assigned;
       one.addresses_later = addresses_[i].dhcp;
       one.routes = addresses_[i].result.routes;
@@ -208,7 +208,7 @@ class InterfaceAttacher {
   }
 
   cni::AddResult answer_of(size_t i) const {
-    const attach::InterfaceWanted& one = pod_.interfaces[i];
+    const attach::InterfaceRequest& one = pod_.interfaces[i];
     const attach::InterfaceResult& made = attached_[i].interface;
     if (one.chained) return merged(*one.previous, made, one.name.value);
     cni::AddResult answer = result_of(made, request_.netns, addresses_[i].result);
@@ -221,7 +221,7 @@ class InterfaceAttacher {
   void take_away() {
     HeldTurn turn(backends_.engine);
     InterfacesToGiveBack gone{.key = key_, .records = {}, .owners = owners_};
-    for (const attach::InterfaceWanted& one : pod_.interfaces)
+    for (const attach::InterfaceRequest& one : pod_.interfaces)
       gone.records.insert(gone.records.begin(), one.record_name());
     (void)give_back_interfaces(backends_, turn, gone);
     if (Result<Engine::Turn*> held = turn.get(); held.has_value()) (void)forget_pod_if_empty((*held)->store(), key_);
@@ -235,7 +235,7 @@ class InterfaceAttacher {
   std::vector<SandboxInterface>& interfaces_;
   std::vector<ipam::Owner> owners_;          // of their addresses
   std::vector<Addresses> addresses_;         // by interface
-  attach::PodWanted pod_;                    // as attach was asked
+  attach::PodRequest pod_;                   // as attach was asked
   std::vector<AttachedInterface> attached_;  // by interface, once they are made
   std::vector<state::Attachment> programs_;  // of IPAM plugins that were executed
 };

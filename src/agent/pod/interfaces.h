@@ -38,7 +38,7 @@ namespace railbed::agent {
 inline constexpr std::chrono::seconds kAttachTime{60};
 
 struct SandboxInterface {
-  attach::InterfaceWanted interface;   // but for addresses and routes, which are found here
+  attach::InterfaceRequest interface;  // but for addresses and routes, which are found here
   AddressRequest addresses;            // not for a chained one
   std::optional<ForeignIpam> program;  // the addresses come from an IPAM plugin that is not ours
   DroppedDefaults dropped;

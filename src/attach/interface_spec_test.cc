@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "attach/wish.h"
+#include "attach/interface_spec.h"
 
 #include "attach/record.h"
 #include "attach/test_networks.h"
@@ -11,29 +11,29 @@ namespace {
 const plan::PoolVf kVf{
     .pf = {0, 1, 0, 0}, .pf_name = "ens1f0", .index = VfIndex{2}, .address = {0, 1, 0x10, 4}, .rdma = true};
 
-InterfaceWanted rail(const std::vector<std::string>& plugins, std::optional<plan::PoolVf> vf = kVf) {
-  InterfaceWanted one = wanted("net1", plugins, vf);
+InterfaceRequest rail(const std::vector<std::string>& plugins, std::optional<plan::PoolVf> vf = kVf) {
+  InterfaceRequest one = wanted("net1", plugins, vf);
   one.network = "default/rail";
   one.resource = "o/r";
   return one;
 }
 
-// The wish as text, or the message of its error.
-std::string show(InterfaceWanted one, bool soft = false) {
+// The spec as text, or the message of its error.
+std::string show(InterfaceRequest one, bool soft = false) {
   Result<api::IpamConfig> ipam = api::read_ipam(one.config, one.network);
   if (!ipam.has_value()) return ipam.error().to_string();
   auto addresses = ipam::assign(*ipam, one.network, {}, {}, {"default/a", "net1"});
   if (!addresses.has_value()) return addresses.error().to_string();
   one.addresses = *addresses;
   one.routes = ipam->routes;
-  Result<Wish> wish = read_wish(one, soft);
-  if (!wish.has_value()) return wish.error().to_string();
-  std::string text = undo_text(*wish, Before{});
+  Result<InterfaceSpec> spec = read_spec(one, soft);
+  if (!spec.has_value()) return spec.error().to_string();
+  std::string text = undo_text(*spec, Before{});
   size_t start = text.find("\"type\"");
   return text.substr(start, text.size() - start - 1);
 }
 
-TEST(Wish, UnderstandsEachType) {
+TEST(InterfaceSpec, UnderstandsEachType) {
   EXPECT_EQ(show(rail({R"({"type":"sriov","vlan":100,"vlanQoS":3,"vlanProto":"802.1ad","mac":"02:00:00:00:00:01",
       "spoofchk":"off","trust":"on","link_state":"enable","min_tx_rate":10,"max_tx_rate":100})"})),
             R"("type":"sriov","resource":"o/r","device":"0000:01:10.4","vfSettings":{"mac":"02:00:00:00:00:01",)"
@@ -72,7 +72,7 @@ TEST(Wish, UnderstandsEachType) {
             R"("sysctls":["net/ipv4/conf/net1/arp_filter=1","net/core/somaxconn=500"])");
 }
 
-TEST(Wish, RoutesGoThroughTheGatewayOfTheAddress) {
+TEST(InterfaceSpec, RoutesGoThroughTheGatewayOfTheAddress) {
   EXPECT_EQ(show(rail({R"({"type":"macvlan","ipam":{"type":"static",
       "addresses":[{"address":"10.0.0.2/24","gateway":"10.0.0.1"},{"address":"fd00::2/64"}],
       "routes":[{"dst":"0.0.0.0/0"},{"dst":"10.5.0.0/16","gw":"10.0.0.9"},{"dst":"fd01::/64"}]}})"},
@@ -82,8 +82,8 @@ TEST(Wish, RoutesGoThroughTheGatewayOfTheAddress) {
             R"({"dst":"10.5.0.0/16","gw":"10.0.0.9"},{"dst":"fd01::/64"}])");
 }
 
-TEST(Wish, ThePodsOwnWordsWin) {
-  InterfaceWanted one = rail({R"({"type":"sriov","mac":"02:00:00:00:00:01","ipam":{"type":"static",
+TEST(InterfaceSpec, ThePodsOwnWordsWin) {
+  InterfaceRequest one = rail({R"({"type":"sriov","mac":"02:00:00:00:00:01","ipam":{"type":"static",
       "addresses":[{"address":"10.0.0.2/24","gateway":"10.0.0.1"}],"routes":[{"dst":"0.0.0.0/0"}]}})"});
   one.selection.mac = api::given(*MacAddress::parse("02:00:00:00:00:99"));
   one.selection.default_route = {*IpAddress::parse("10.0.0.254")};
@@ -91,20 +91,20 @@ TEST(Wish, ThePodsOwnWordsWin) {
             R"("type":"sriov","resource":"o/r","device":"0000:01:10.4","vfSettings":{"mac":"02:00:00:00:00:99"},)"
             R"("mac":"02:00:00:00:00:99","rdma":true,"addresses":[{"address":"10.0.0.2/24",)"
             R"("gateway":"10.0.0.1"}],"routes":[{"dst":"0.0.0.0/0","gw":"10.0.0.254"}])");
-  InterfaceWanted ib = rail({R"({"type":"ib-sriov","guid":"02:00:00:00:00:00:00:09"})"});
+  InterfaceRequest ib = rail({R"({"type":"ib-sriov","guid":"02:00:00:00:00:00:00:09"})"});
   ib.selection.infiniband_guid = api::given(Guid{0x0200000000000011});
   EXPECT_THAT(show(ib), testing::HasSubstr(R"("port_guid":"0200:0000:0000:0011")"));
 }
 
-TEST(Wish, SaysWhatIsWrong) {
+TEST(InterfaceSpec, SaysWhatIsWrong) {
   struct Case {
-    InterfaceWanted wanted;
+    InterfaceRequest wanted;
     const char* message;
   };
   const std::optional<plan::PoolVf> none;
-  InterfaceWanted ib_mac = rail({R"({"type":"ib-sriov"})"});
+  InterfaceRequest ib_mac = rail({R"({"type":"ib-sriov"})"});
   ib_mac.selection.mac = api::given(*MacAddress::parse("02:00:00:00:00:99"));
-  InterfaceWanted ipvlan_mac = rail({R"({"type":"ipvlan"})"}, none);
+  InterfaceRequest ipvlan_mac = rail({R"({"type":"ipvlan"})"}, none);
   ipvlan_mac.selection.mac = ib_mac.selection.mac;
   const Case cases[] = {
       {rail({}), "network default/rail: its configuration has no plugin"},
@@ -191,12 +191,12 @@ TEST(Record, GoesBothWays) {
                 .group = 0x7fffffff,
                 .rdma = {"mlx5_3"},
                 .rdma_undo = RdmaUndo::kMoveBack};
-  Wish wish{.interface = "net1"};
-  state::Attachment record{.undo = undo_text(wish, before)};
+  InterfaceSpec spec{.interface = "net1"};
+  state::Attachment record{.undo = undo_text(spec, before)};
   EXPECT_EQ(*before_of(record), before);
-  EXPECT_TRUE(same_wish(record, wish));
-  wish.mtu = 1400;
-  EXPECT_FALSE(same_wish(record, wish));
+  EXPECT_TRUE(same_spec(record, spec));
+  spec.mtu = 1400;
+  EXPECT_FALSE(same_spec(record, spec));
   EXPECT_EQ(before_of({.undo = "no"}).error().message, "the state has a record that is no JSON object: \"no\"");
 }
 

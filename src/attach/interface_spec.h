@@ -2,8 +2,8 @@
 // What one interface of a pod shall be: a plugin chain's configuration, a pod's selection and assigned
 // addresses, all understood and typed.
 //
-// Why: everything after this is carrying out. Two wishes that are equal mean the same interface, so an
-// attached one is left alone; the wish is stored as JSON with the attachment and compared.
+// Why: everything after this is carrying out. Two specs that are equal mean the same interface, so an
+// attached one is left alone; the spec is stored as JSON with the attachment and compared.
 // Threading: plain values, pure functions. Failure: Invalid and Unsupported name network, plugin and key.
 #pragma once
 
@@ -32,13 +32,13 @@ struct SourceRouting {
   friend bool operator==(const SourceRouting&, const SourceRouting&) = default;
 };
 
-struct VrfWanted {
+struct VrfSpec {
   std::string name;
   int table = 0;  // 0: the lowest that no VRF of the pod has
-  friend bool operator==(const VrfWanted&, const VrfWanted&) = default;
+  friend bool operator==(const VrfSpec&, const VrfSpec&) = default;
 };
 
-struct Wish {
+struct InterfaceSpec {
   std::string interface;
   std::string network;
   std::string type;
@@ -73,7 +73,7 @@ struct Wish {
   std::optional<bool> all_multicast;
   std::optional<int> tx_queue;
   std::optional<SourceRouting> source_routing;
-  std::optional<VrfWanted> vrf;
+  std::optional<VrfSpec> vrf;
   bool rdma_isolated = false;  // must not be shared with other pods
   bool rdma = false;           // the pool promises RDMA
   bool rdma_required = false;  // the network does not work without
@@ -84,12 +84,12 @@ struct Wish {
 
   // "net1", or "net1/tuning" for a change of an interface that is there.
   std::string record_name() const { return way == Way::kExisting ? interface + "/" + type : interface; }
-  friend bool operator==(const Wish&, const Wish&) = default;
+  friend bool operator==(const InterfaceSpec&, const InterfaceSpec&) = default;
 };
 
-// Whether the wish has something that only an interface can have.
-bool needs_interface(const Wish& wish);
+// Whether the spec has something that only an interface can have.
+bool needs_interface(const InterfaceSpec& spec);
 
-Result<Wish> read_wish(const InterfaceWanted& wanted, bool soft_rdma);
+Result<InterfaceSpec> read_spec(const InterfaceRequest& request, bool soft_rdma);
 
 }  // namespace railbed::attach
