@@ -117,7 +117,7 @@ TEST_F(ApplyTest, BindsEachVfOnce) {
 }
 
 TEST_F(ApplyTest, StoresTheBaselineBeforeTheFirstChange) {
-  std::optional<state::PfBaseline> seen;
+  std::optional<PfBaseline> seen;
   kernel.before("", [&] { seen = store->baseline(kPf0).value(); });
   ASSERT_TRUE(carry_out(one_pf()).complete());
   ASSERT_TRUE(seen);

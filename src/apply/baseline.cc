@@ -17,9 +17,9 @@ std::optional<EswitchMode> eswitch_mode(os::Kernel& kernel, PciAddress pf) {
   return *mode;
 }
 
-state::VfBaseline read_vf(const os::FileTree& files, os::LinkPort& links, const VfDevice& vf,
-                          const std::vector<os::VfInfo>& infos) {
-  state::VfBaseline baseline{.index = vf.index, .driver = driver_of(files, vf.address)};
+VfBaseline read_vf(const os::FileTree& files, os::LinkPort& links, const VfDevice& vf,
+                   const std::vector<os::VfInfo>& infos) {
+  VfBaseline baseline{.index = vf.index, .driver = driver_of(files, vf.address)};
   for (const Netdev& netdev : netdevs_of(files, vf.address))
     if (auto link = links.find(netdev.index, os::WithVfs::kNo)) baseline.mtu = link->mtu;
   auto info = std::ranges::find(infos, vf.index, &os::VfInfo::index);
@@ -29,10 +29,9 @@ state::VfBaseline read_vf(const os::FileTree& files, os::LinkPort& links, const 
 
 }  // namespace
 
-Result<state::PfBaseline> read_baseline(os::Kernel& kernel, os::LinkPort& links, PciAddress pf,
-                                        const std::string& pf_name) {
+Result<PfBaseline> read_baseline(os::Kernel& kernel, os::LinkPort& links, PciAddress pf, const std::string& pf_name) {
   const os::FileTree& files = kernel.files();
-  state::PfBaseline baseline{.pf = pf, .pf_name = pf_name};
+  PfBaseline baseline{.pf = pf, .pf_name = pf_name};
   baseline.num_vfs = TRY(read_number(files, attribute(pf, "sriov_numvfs")));
   // Kernels before 4.12 lack this attribute and always probe.
   baseline.autoprobe = os::read_line(files, attribute(pf, "sriov_drivers_autoprobe")).value_or("1") != "0";

@@ -10,7 +10,6 @@
 
 namespace railbed::apply {
 
-Result<state::PfBaseline> read_baseline(os::Kernel& kernel, os::LinkPort& links, PciAddress pf,
-                                        const std::string& pf_name);
+Result<PfBaseline> read_baseline(os::Kernel& kernel, os::LinkPort& links, PciAddress pf, const std::string& pf_name);
 
 }  // namespace railbed::apply

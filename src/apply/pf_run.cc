@@ -25,8 +25,7 @@ state::StepRecord record(const plan::PfPlan& pf, const plan::Step& step, Status 
 Result<void> prepare(os::Kernel& kernel, os::LinkPort& links, state::Store& store, const plan::PfPlan& pf) {
   TRY(store.forget_steps(pf.pf));
   if (TRY(store.baseline(pf.pf))) return {};
-  state::PfBaseline baseline =
-      TRY(read_baseline(kernel, links, pf.pf, pf.pf_name).context("storing how {} was", pf.pf_name));
+  PfBaseline baseline = TRY(read_baseline(kernel, links, pf.pf, pf.pf_name).context("storing how {} was", pf.pf_name));
   return store.put_baseline(baseline);
 }
 

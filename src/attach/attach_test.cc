@@ -59,9 +59,9 @@ class MortalStore : public state::Store {
   Result<std::unique_ptr<state::Hold>> hold(std::chrono::milliseconds wait) override { return store_->hold(wait); }
 
   // Not used by attach.
-  Result<std::optional<state::PfBaseline>> baseline(PciAddress pf) override { return store_->baseline(pf); }
-  Result<std::vector<state::PfBaseline>> baselines() override { return store_->baselines(); }
-  Result<void> put_baseline(const state::PfBaseline& b) override { return store_->put_baseline(b); }
+  Result<std::optional<PfBaseline>> baseline(PciAddress pf) override { return store_->baseline(pf); }
+  Result<std::vector<PfBaseline>> baselines() override { return store_->baselines(); }
+  Result<void> put_baseline(const PfBaseline& b) override { return store_->put_baseline(b); }
   Result<void> forget_baseline(PciAddress pf) override { return store_->forget_baseline(pf); }
   Result<void> put_step(const state::StepRecord& step) override { return store_->put_step(step); }
   Result<void> forget_steps(PciAddress pf) override { return store_->forget_steps(pf); }

@@ -50,18 +50,6 @@ Result<void> remember(state::Store& store, const UpReport& report) {
   return store.put_note(kPlanNote, to_json(note));
 }
 
-plan::PfBaseline for_plan(const state::PfBaseline& baseline) {
-  plan::PfBaseline converted{.pf = baseline.pf,
-                             .pf_name = baseline.pf_name,
-                             .num_vfs = baseline.num_vfs,
-                             .autoprobe = baseline.autoprobe,
-                             .mtu = baseline.mtu,
-                             .up = baseline.up,
-                             .eswitch_mode = baseline.eswitch_mode};
-  for (const state::VfBaseline& vf : baseline.vfs) converted.vfs.push_back({vf.index, vf.driver, vf.mtu, vf.admin_mac});
-  return converted;
-}
-
 }  // namespace
 
 bool PodsReport::did_anything() const {
@@ -123,12 +111,10 @@ Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings&
   DownReport report;
   TRY(recover_pods(kernel, store, report.pods).context("finishing what an earlier run left"));
   TRY(release_all(kernel, store, settings, progress, report.pods));
-  std::vector<state::PfBaseline> baselines = TRY(store.baselines());
-  std::vector<plan::PfBaseline> wanted;
-  for (const state::PfBaseline& baseline : baselines) wanted.push_back(for_plan(baseline));
+  const std::vector<PfBaseline> baselines = TRY(store.baselines());
   progress.says("reading what this machine is");
   facts::NodeFacts facts = facts::collect(kernel, {.node = settings.node});
-  plan::NodePlan plan = plan::plan_to_baseline(wanted, facts, TRY(in_use_by(store)), {.disrupt = settings.disrupt});
+  plan::NodePlan plan = plan::plan_to_baseline(baselines, facts, TRY(in_use_by(store)), {.disrupt = settings.disrupt});
   for (const plan::HeldBack& held : plan.held_back) report.held_back.push_back(held.to_string());
   report.applied = apply::carry_out(kernel, store, plan, settings.apply, progress);
 
@@ -138,7 +124,7 @@ Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings&
   for (const plan::HeldBack& held : plan.held_back) kept.insert(held.pf);
   if (report.applied.canceled)
     for (const plan::PfPlan& pf : plan.pfs) kept.insert(pf.pf);
-  for (const state::PfBaseline& baseline : baselines) {
+  for (const PfBaseline& baseline : baselines) {
     if (kept.contains(baseline.pf)) continue;
     TRY(store.forget_steps(baseline.pf));
     TRY(store.forget_baseline(baseline.pf));

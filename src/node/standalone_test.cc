@@ -167,7 +167,7 @@ struct Node {
     for (const state::PodRecord& pod : got(kept->pods())) text += fmt::format("pod {} {}\n", pod.pod, pod.netns);
     for (const state::AddressLease& lease : got(kept->all_leases()))
       text += fmt::format("lease {} {} {} {}\n", lease.pool, lease.address, lease.pod, lease.interface);
-    for (const state::PfBaseline& pf : got(kept->baselines()))
+    for (const PfBaseline& pf : got(kept->baselines()))
       text += fmt::format("baseline {} {} {} {} {}\n", pf.pf, pf.num_vfs, pf.mtu, pf.up, pf.autoprobe);
     for (const state::StepRecord& step : got(kept->steps())) text += fmt::format("step {}\n", step.id);
     return text;

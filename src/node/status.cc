@@ -15,7 +15,7 @@ namespace {
 
 // The contents of the state, read once.
 struct Snapshot {
-  std::vector<state::PfBaseline> baselines;
+  std::vector<PfBaseline> baselines;
   std::vector<state::StepRecord> steps;
   std::vector<state::PodRecord> pods;
   std::vector<state::Attachment> attachments;
@@ -146,8 +146,7 @@ std::vector<PfStatus> pfs_of(const Snapshot& snapshot, const facts::NodeFacts& f
     if (!nic.total_vfs) continue;
     PfStatus pf{
         .pci = nic.pci.address.to_string(), .name = name_of(nic), .num_vfs = nic.num_vfs, .total_vfs = *nic.total_vfs};
-    pf.ours =
-        std::ranges::find(snapshot.baselines, nic.pci.address, &state::PfBaseline::pf) != snapshot.baselines.end();
+    pf.ours = std::ranges::find(snapshot.baselines, nic.pci.address, &PfBaseline::pf) != snapshot.baselines.end();
     for (const facts::Vf& vf : nic.vfs)
       pf.vfs.push_back({.index = vf.index.value,
                         .pci = vf.pci.address.to_string(),

@@ -26,9 +26,9 @@ class MortalStore : public state::Store {
   }
   int writes() const { return writes_; }
 
-  Result<std::optional<state::PfBaseline>> baseline(PciAddress pf) override { return kept_.baseline(pf); }
-  Result<std::vector<state::PfBaseline>> baselines() override { return kept_.baselines(); }
-  Result<void> put_baseline(const state::PfBaseline& baseline) override {
+  Result<std::optional<PfBaseline>> baseline(PciAddress pf) override { return kept_.baseline(pf); }
+  Result<std::vector<PfBaseline>> baselines() override { return kept_.baselines(); }
+  Result<void> put_baseline(const PfBaseline& baseline) override {
     return write([&] { return kept_.put_baseline(baseline); });
   }
   Result<void> forget_baseline(PciAddress pf) override {

@@ -21,33 +21,11 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/eswitch_mode.h"
 #include "base/ip.h"
+#include "base/pf_baseline.h"
 #include "base/types.h"
 
 namespace railbed::state {
-
-// The state of a VF before railbed first touched its PF.
-struct VfBaseline {
-  VfIndex index;
-  std::string driver;  // empty: none
-  int mtu = 0;         // 0: its interface was not in this namespace
-  std::optional<MacAddress> admin_mac;
-  friend bool operator==(const VfBaseline&, const VfBaseline&) = default;
-};
-
-// The state of a PF before railbed first touched it.
-struct PfBaseline {
-  PciAddress pf;
-  std::string pf_name;
-  int num_vfs = 0;
-  bool autoprobe = true;
-  int mtu = 0;
-  bool up = false;
-  std::optional<EswitchMode> eswitch_mode;  // absent: none
-  std::vector<VfBaseline> vfs;              // as many as num_vfs, by index
-  friend bool operator==(const PfBaseline&, const PfBaseline&) = default;
-};
 
 // The last attempt at a step. A run that ends well forgets its steps.
 struct StepRecord {
