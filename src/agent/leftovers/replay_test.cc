@@ -4,6 +4,7 @@
 
 #include <future>
 #include <map>
+#include <mutex>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -18,6 +19,7 @@ class MemoryDisk : public os::Disk {
 
   Result<void> make_directories(const std::string&, unsigned) override { return {}; }
   Result<std::vector<std::string>> list(const std::string& path) override {
+    std::lock_guard lock(mutex_);
     std::vector<std::string> names;
     for (const auto& [file, content] : files)
       if (file.starts_with(path + "/")) names.push_back(file.substr(path.size() + 1));
@@ -25,6 +27,7 @@ class MemoryDisk : public os::Disk {
   }
   Result<os::FileStamp> stamp(const std::string&) override { return os::FileStamp{}; }
   Result<std::string> read(const std::string& path) override {
+    std::lock_guard lock(mutex_);
     if (broken) return fail(Code::kIo, "read {}: EIO", path);
     const auto found = files.find(path);
     if (found == files.end()) return fail(Code::kNotFound, "read {}: ENOENT", path);
@@ -39,12 +42,16 @@ class MemoryDisk : public os::Disk {
     return {};
   }
   Result<void> remove(const std::string& path) override {
+    std::lock_guard lock(mutex_);
     files.erase(path);
     return {};
   }
   Result<std::unique_ptr<os::DiskLock>> lock(const std::string&, std::chrono::milliseconds) override {
     return std::make_unique<os::DiskLock>();
   }
+
+ private:
+  std::mutex mutex_;
 };
 
 std::string del_frame(const std::string& id, const std::string& command = "DEL") {
@@ -138,7 +145,6 @@ TEST(Replay, OneThatHangsKeepsNoOtherContainerWaiting) {
   disk.files = {{"/d/1.del", del_frame("slow")}, {"/d/2.del", del_frame("other")}};
   std::promise<void> begun;
   std::promise<void> go_on;
-  std::mutex one;  // the disk is for one thread at a time
   Replay replay(
       disk, "/d",
       [&](const cni::Request& request) {
