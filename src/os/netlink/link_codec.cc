@@ -2,6 +2,7 @@
 #include "os/netlink/link_codec.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include <arpa/inet.h>
 #include <linux/if.h>
@@ -16,6 +17,14 @@
 
 namespace railbed::os {
 namespace {
+
+// ifla_vf_guid with its gap named: what the compiler leaves there must not go to the kernel.
+struct VfGuid {
+  uint32_t vf;
+  uint32_t gap = 0;
+  uint64_t guid;
+};
+static_assert(sizeof(VfGuid) == sizeof(ifla_vf_guid) && offsetof(VfGuid, guid) == offsetof(ifla_vf_guid, guid));
 
 ifinfomsg link_header(IfIndex index = {}) {
   ifinfomsg header{};
@@ -127,10 +136,8 @@ NetlinkRequest encode_change_vf(IfIndex pf, VfIndex index, const VfChange& chang
     request.put_value(IFLA_VF_LINK_STATE,
                       ifla_vf_link_state{.vf = vf, .link_state = static_cast<uint32_t>(*change.link_state)});
   }
-  if (change.node_guid)
-    request.put_value(IFLA_VF_IB_NODE_GUID, ifla_vf_guid{.vf = vf, .guid = change.node_guid->value});
-  if (change.port_guid)
-    request.put_value(IFLA_VF_IB_PORT_GUID, ifla_vf_guid{.vf = vf, .guid = change.port_guid->value});
+  if (change.node_guid) request.put_value(IFLA_VF_IB_NODE_GUID, VfGuid{.vf = vf, .guid = change.node_guid->value});
+  if (change.port_guid) request.put_value(IFLA_VF_IB_PORT_GUID, VfGuid{.vf = vf, .guid = change.port_guid->value});
   request.end(info);
   request.end(list);
   return request;
