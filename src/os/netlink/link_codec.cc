@@ -18,12 +18,20 @@
 namespace railbed::os {
 namespace {
 
-// ifla_vf_guid with its gap named: what the compiler leaves there must not go to the kernel.
+// ifla_vf_guid and ifla_vf_vlan_info with their gaps named: what the compiler leaves there must not go to the kernel.
 struct VfGuid {
   uint32_t vf;
   uint32_t gap = 0;
   uint64_t guid;
 };
+struct VfVlan {
+  uint32_t vf;
+  uint32_t vlan;
+  uint32_t qos;
+  uint16_t vlan_proto;
+  uint16_t gap = 0;
+};
+static_assert(sizeof(VfVlan) == sizeof(ifla_vf_vlan_info));
 static_assert(sizeof(VfGuid) == sizeof(ifla_vf_guid) && offsetof(VfGuid, guid) == offsetof(ifla_vf_guid, guid));
 
 ifinfomsg link_header(IfIndex index = {}) {
@@ -105,8 +113,7 @@ void put_vlan(NetlinkRequest& request, uint32_t vf, const VfChange::Vlan& vlan) 
     return;
   }
   size_t list = request.begin(IFLA_VF_VLAN_LIST);
-  request.put_value(IFLA_VF_VLAN_INFO,
-                    ifla_vf_vlan_info{.vf = vf, .vlan = id, .qos = qos, .vlan_proto = htons(ETH_P_8021AD)});
+  request.put_value(IFLA_VF_VLAN_INFO, VfVlan{.vf = vf, .vlan = id, .qos = qos, .vlan_proto = htons(ETH_P_8021AD)});
   request.end(list);
 }
 
