@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed agent: serves CNI requests until it is stopped.
 //
-//   railbed-cni ─► Server ─► a thread each ─► metered ─► (ADD: journaled DELs first) ─► Service ─► kernel, state
+//   railbed-cni ─► Server ─► its crews ─► metered ─► (ADD: journaled DELs first) ─► Service ─► kernel, state
 //                                                                    ▲
 //   pending-del/*.del ─► repeater: at the start, then every 5 s ─────┘        Prometheus ─► metrics' endpoint
 //

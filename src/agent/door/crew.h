@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that work on jobs: as many as there are jobs, up to a limit.
+// Threads that work on jobs: a few, and more where those are stuck.
 //
 // Why not a few workers: nearly all that a job does is wait, for its turn, for a plugin that is executed, for a DHCP
-// server. Sixteen that wait must not keep the seventeenth from being begun. A thread that found nothing to do for a
-// while ends, one always stays.
-// Threading: any thread. Failure: where the machine has no thread left, jobs wait for those that are there.
+// server. Sixteen that hang must not keep the seventeenth from being begun. But a burst of two hundred that get on one
+// after another needs no two hundred threads, whose stacks stay in memory: so whoever owns the crew calls grow() now
+// and then, and threads are added where jobs wait and none has been begun for a while. Extra threads that found nothing
+// to do end again. Threading: any thread. Failure: where the machine has no thread left, jobs wait for those that are
+// there.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -21,8 +25,14 @@ namespace railbed::agent {
 template <typename T>
 class Crew {
  public:
+  static constexpr size_t kUsual = 16;
+  // No job begun for so long, with jobs waiting: all threads are stuck.
+  static constexpr std::chrono::milliseconds kStuck{20};
+
   // At most `most` jobs are worked on at once; the others wait in the order in which they came.
-  Crew(size_t most, std::function<void(T)> work) : most_(most), work_(std::move(work)) { add_thread(); }
+  Crew(size_t most, std::function<void(T)> work) : most_(most), usual_(std::min(most, kUsual)), work_(std::move(work)) {
+    add_thread();
+  }
   // Waits for the jobs that were begun; those that wait are dropped.
   ~Crew() {
     std::unique_lock lock(mutex_);
@@ -39,10 +49,31 @@ class Crew {
     {
       std::lock_guard lock(mutex_);
       waiting_.push_back(std::move(job));
-      more = waiting_.size() > idle_ && threads_ < most_;
+      more = waiting_.size() > idle_ && threads_ < usual_;
+      if (waiting_.size() == 1) begun_ = Clock::now();  // it has waited for nobody yet
     }
     changed_.notify_one();
     if (more) add_thread();
+  }
+
+  // Adds threads where all are stuck, twice as many each time that nothing has moved since. When to call it again;
+  // nothing where no job waits.
+  std::optional<std::chrono::steady_clock::time_point> grow() {
+    size_t more = 0;
+    std::chrono::steady_clock::time_point again;
+    {
+      std::lock_guard lock(mutex_);
+      if (waiting_.size() <= idle_) return std::nullopt;
+      again = begun_ + kStuck;
+      if (again <= Clock::now()) {
+        more = std::min({step_, waiting_.size(), most_ - threads_});
+        step_ *= 2;
+        begun_ = Clock::now();
+        again = begun_ + kStuck;
+      }
+    }
+    for (size_t i = 0; i < more; ++i) add_thread();
+    return again;
   }
 
   // The jobs that nobody has begun; nobody will.
@@ -52,6 +83,7 @@ class Crew {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kIdle{10};
 
   void add_thread() {
@@ -75,11 +107,13 @@ class Crew {
         ++idle_;
         const bool woken = changed_.wait_for(lock, kIdle, [this] { return closed_ || !waiting_.empty(); });
         --idle_;
-        if (!woken && threads_ > 1) break;
+        if (!woken && threads_ > usual_) break;
         continue;
       }
       T job = std::move(waiting_.front());
       waiting_.pop_front();
+      begun_ = Clock::now();
+      step_ = 1;
       lock.unlock();
       work_(std::move(job));
       lock.lock();
@@ -90,6 +124,7 @@ class Crew {
   }
 
   const size_t most_;
+  const size_t usual_;
   const std::function<void(T)> work_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -97,6 +132,8 @@ class Crew {
   std::deque<T> waiting_;
   size_t threads_ = 0;
   size_t idle_ = 0;
+  Clock::time_point begun_ = Clock::now();  // when a job was last begun, or came to be the first that waits
+  size_t step_ = 1;                         // how many threads to add when they are stuck
   bool closed_ = false;
 };
 

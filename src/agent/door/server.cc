@@ -99,6 +99,7 @@ struct Server::Loop {
   void take_answers();
   void drop_late(Clock::time_point now);
   milliseconds until_next(Clock::time_point now) const;
+  milliseconds grow_crews();
   void begin_stop();
   void serve(milliseconds most);
 };
@@ -320,6 +321,15 @@ milliseconds Server::Loop::until_next(Clock::time_point now) const {
   return std::max(std::chrono::ceil<milliseconds>(next - now), milliseconds(0));
 }
 
+// Threads where requests wait for stuck ones; when to look again.
+milliseconds Server::Loop::grow_crews() {
+  milliseconds next = kIdle;
+  for (auto& [lane, crew] : crews)
+    if (const auto again = crew.grow())
+      next = std::min(next, std::max(std::chrono::ceil<milliseconds>(*again - Clock::now()), milliseconds(1)));
+  return next;
+}
+
 // Whatever is ready, for at most so long.
 void Server::Loop::serve(milliseconds most) {
   for (uint64_t key : poller.wait(most)) {
@@ -387,7 +397,7 @@ Result<Server::End> Server::run(std::stop_token stop) {
     }
     const auto left = std::chrono::ceil<milliseconds>(std::min(end, Clock::now() + kIdle) - Clock::now());
     if (left <= milliseconds(0)) return End::kCutOff;
-    loop.serve(std::min(left, loop.until_next(Clock::now())));
+    loop.serve(std::min({left, loop.until_next(Clock::now()), loop.grow_crews()}));
     const auto now = Clock::now();
     loop.drop_late(now);
     if (loop.rest_until != Clock::time_point{} && loop.rest_until <= now && loop.accepting) {

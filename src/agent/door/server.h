@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent's socket: takes CNI requests of many clients, has them handled, answers.
 //
-//   clients ──► reader (the thread of run(): one epoll) ──► crews, a thread per request ──► handler
+//   clients ──► reader (the thread of run(): one epoll) ──► crews of threads ──► handler
 //       ▲                                                                                      │
 //       └────────────────────────────── answers, by the reader ◄───────────────────────────────┘
 //
