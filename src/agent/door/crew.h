@@ -27,7 +27,7 @@ class Crew {
  public:
   static constexpr size_t kUsual = 16;
   // No job begun for so long, with jobs waiting: all threads are stuck.
-  static constexpr std::chrono::milliseconds kStuck{20};
+  static constexpr std::chrono::milliseconds kStuck{100};
 
   // At most `most` jobs are worked on at once; the others wait in the order in which they came.
   Crew(size_t most, std::function<void(T)> work) : most_(most), usual_(std::min(most, kUsual)), work_(std::move(work)) {
