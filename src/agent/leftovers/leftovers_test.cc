@@ -187,6 +187,13 @@ TEST_F(LeftoversTest, SandboxesAreForgottenWithTheirFiles) {
   EXPECT_THAT(found(), IsEmpty());
 }
 
+TEST_F(LeftoversTest, AFileOfAKnownContainerHidesNoOther) {
+  disk.put("/var/lib/cni/multus/alive", "[]");
+  put_file(kOurFile, "alive", true);
+  put_file(kTheirFile, "old", false);
+  EXPECT_THAT(found(), ElementsAre(std::string("file ") + kTheirFile));
+}
+
 TEST_F(LeftoversTest, FilesOfUnknownContainersAreRemovedWhereTheyAreOurs) {
   put_file(kOurFile, "dead", true);
   put_file(kTheirFile, "old", false);
