@@ -156,6 +156,9 @@ TEST(Json, EveryMistakeHasItsPlaceAndItsFix) {
       {"\"\\x\"",
        "a.json:1:2: error: unknown escape; JSON has \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX [RB-JSON-001]\n     1 "
        "| \"\\x\"\n       |  ^~\n"},
+      {"\"\\u12G4\"",
+       "a.json:1:6: error: \\u is followed by four hexadecimal digits [RB-JSON-001]\n"
+       "     1 | \"\\u12G4\"\n       |      ^\n"},
       {"\"\\ud800\"",
        "a.json:1:2: error: half of a surrogate pair without the other half [RB-JSON-001]\n"
        "     1 | \"\\ud800\"\n       |  ^~~~~~\n"},

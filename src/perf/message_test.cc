@@ -93,6 +93,7 @@ TEST(Message, NamesTheFieldThatIsWrong) {
       {R"({"type":"start","sequence":1,"size_bytes":18446744073709551615})",
        "message start: size_bytes must be an integer, found a number 18446744073709551615"},
       {R"({"type":"hello","protocol":1,"version":"1","hostname":null})", "message hello: hostname is empty"},
+      {R"({"type":"offer"})", "message offer: endpoint is missing"},
       {R"({"type":"offer","endpoint":[]})",
        "message offer: endpoint must be an object (keys with values), found a list"},
       {R"({"type":"outcome","sequence":1,"bytes":1,"duration_s":-1})",
