@@ -231,6 +231,18 @@ TEST_F(StandaloneTest, UpReadsTheMachineOnce) {
   EXPECT_EQ(read_by(no_pods), 2);
 }
 
+TEST_F(StandaloneTest, PendingInterfacesAreThoseToMakeAndThoseToTakeAway) {
+  const auto pending = [&](state::Store* store, const api::Objects& objects) {
+    return got(pending_interfaces(store, *got(look(node.kernel, store, objects, settings()))));
+  };
+  EXPECT_EQ(pending(nullptr, all), 4U);
+  EXPECT_EQ(pending(&node.store, all), 4U);
+  ASSERT_TRUE(up(all).complete());
+  EXPECT_EQ(pending(nullptr, all), 4U);
+  EXPECT_EQ(pending(&node.store, all), 0U);
+  EXPECT_EQ(pending(&node.store, no_pods), 4U);
+}
+
 TEST_F(StandaloneTest, SecondUpAndSecondDownMakeNoCall) {
   ASSERT_TRUE(up(all).complete());
   node.kernel.clear_journal();
