@@ -95,6 +95,7 @@ struct Server::Loop {
   void start_job(uint64_t key, Client& client, cni::WireRequest wire);
   void answer(uint64_t key, Client& client, std::string frame);
   void write(uint64_t key, Client& client);
+  void lose(uint64_t key, Client& client);
   void drop(uint64_t key);
   void take_answers();
   void drop_late(Clock::time_point now);
@@ -254,13 +255,16 @@ void Server::Loop::answer(uint64_t key, Client& client, std::string frame) {
 
 void Server::Loop::write(uint64_t key, Client& client) {
   const auto put = client.connection.write_some(std::string_view(client.out).substr(client.written));
-  if (!put) {
-    if (client.undo.has_value()) undo(std::move(*client.undo));
-    return drop(key);
-  }
+  if (!put) return lose(key, client);
   client.written += *put;
   if (client.written == client.out.size()) return drop(key);
   if (!poller.add(client.connection.fd(), key, os::Await::kWrite)) drop(key);
+}
+
+// Drops a client that does not take its answer: what an ADD did for it is undone.
+void Server::Loop::lose(uint64_t key, Client& client) {
+  if (client.undo.has_value()) undo(std::move(*client.undo));
+  drop(key);
 }
 
 void Server::Loop::drop(uint64_t key) {
@@ -307,7 +311,7 @@ void Server::Loop::drop_late(Clock::time_point now) {
   for (uint64_t key : late) {
     Client& client = clients.at(key);
     if (client.state == Client::State::kWriting || client.in.empty())
-      drop(key);
+      lose(key, client);
     else
       answer(key, client, failure_frame(cni::kDecode, "the request did not arrive in time"));
   }

@@ -377,6 +377,19 @@ TEST(Server, UndoesAnAddWhoseClientWentMeanwhileBeforeAnythingElse) {
   EXPECT_THAT(book.await(4), testing::ElementsAre("ADD c", "ADD d", "DEL c", "ADD c"));
 }
 
+TEST(Server, UndoesAnAddWhoseAnswerNobodyTakes) {
+  Book book;
+  Agent agent(
+      [&](const cni::Request& request) {
+        book.write(request);
+        return Reply{0, std::string(2 << 20, 'y')};
+      },
+      {.request_time = milliseconds(100)});
+  Client deaf(agent.path());
+  deaf.send(frame("ADD", "c"));
+  EXPECT_THAT(book.await(2), testing::ElementsAre("ADD c", "DEL c"));
+}
+
 TEST(Server, CutsOffWhatIsNotDoneInTime) {
   Gate gate;
   Folder folder;
