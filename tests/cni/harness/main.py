@@ -10,7 +10,7 @@ import traceback
 from report import Report
 from sides import Railbed, Reference
 
-PARTS = ("conformance", "differential", "races", "hostile", "switching")
+PARTS = ("conformance", "differential", "races", "hostile", "switching", "churn")
 BENCH = "bench"  # by name only: bench/cni.sh
 
 
@@ -22,6 +22,7 @@ def options():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", type=int)
     parser.add_argument("--pods", type=int, default=200)
+    parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--twice", action="store_true")
     parser.add_argument("--share", default="0/1")

@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pods that live and die while everything around them fails: the agent is killed, ended, stopped and run out of space, clients
+vanish in the middle of a request, namespaces go before their DEL. Afterwards nothing may be lost, left or there twice.
+
+A life is what a runtime does with a pod: ADD, sometimes CHECK, DEL until it succeeds. What is said by an ADD that succeeded is
+compared with what all others that still live were told. `tests/cni/run churn --seconds N --seed N`; bench/churn.sh runs it for half an hour.
+"""
+import collections
+import json
+import os
+import pathlib
+import random
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+
+import machine
+
+LIVES = 8  # at once
+DEVICES = 3  # lives 0 to 2 may have a device of their own
+EXTRA = 3  # macvlan networks of an annotated pod
+PENDING = pathlib.Path("/var/lib/railbed/pending-del")
+MANIFESTS = pathlib.Path("/etc/railbed/churn.json")
+STATE = "/run/railbed/state.db"
+VERSION = "1.0.0"
+END_MS = 2000  # of an agent that was told to end
+REASONS = ("no railbed agent answers", "went away before it answered", "is stopping", "No space left on device", "disk is full")  # that a fault has
+PATIENCE_S = 60  # of a runtime whose DEL fails
+
+
+def host_local(network):
+    return {"type": "host-local", "ranges": [[{"subnet": f"10.{80 + network}.0.0/16"}]]}
+
+
+BRIDGE = {"cniVersion": VERSION, "name": "churn-bridge", "type": "bridge", "bridge": "churn0", "isGateway": True, "ipam": host_local(0)}
+MACVLAN = {"cniVersion": VERSION, "name": "churn-direct", "type": "macvlan", "master": "p0", "ipam": host_local(9)}
+META = {"cniVersion": VERSION, "name": "churn-meta", "type": "railbed", "delegates": [BRIDGE]}
+
+
+def device(life):
+    return {"cniVersion": VERSION, "name": "churn-device", "type": "host-device", "device": f"d{life}", "ipam": host_local(8)}
+
+
+def write_manifests():
+    """One annotated pod for each life: what every runtime tells by K8S_POD_NAME."""
+    objects = []
+    for network in range(1, EXTRA + 1):
+        conf = {"cniVersion": VERSION, "name": f"extra{network}", "plugins": [
+            {"type": "macvlan", "master": "p0", "mode": "bridge", "ipam": host_local(network)}]}
+        objects.append({"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition",
+                        "metadata": {"name": conf["name"], "namespace": "default"}, "spec": {"config": json.dumps(conf)}})
+    networks = ", ".join(f"extra{network}" for network in range(1, EXTRA + 1))
+    for life in range(LIVES):
+        objects.append({"apiVersion": "v1", "kind": "Pod", "metadata": {
+            "name": f"life{life}", "namespace": "default", "annotations": {"k8s.v1.cni.cncf.io/networks": networks}},
+            "spec": {"containers": [{"name": "c", "image": "none"}]}})
+    MANIFESTS.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+
+
+class Ledger:
+    """What all lives know together: who holds which address, when a fault was on, what went wrong."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.holders = {}
+        self.wrong = []
+        self.counts = collections.Counter()
+        self.fault_until = 0.0
+
+    def count(self, what):
+        with self.lock:
+            self.counts[what] += 1
+
+    def blame(self, text):
+        with self.lock:
+            self.wrong.append(text[:600])
+
+    def fault(self, seconds):
+        """A failed ADD is right while a fault is on, and a little after it."""
+        with self.lock:
+            self.fault_until = max(self.fault_until, time.monotonic() + seconds)
+
+    def may_fail(self, begun, text):
+        return begun < self.fault_until and any(reason in text for reason in REASONS)
+
+    def took(self, addresses, pod):
+        with self.lock:
+            for one in addresses:
+                if one in self.holders:
+                    self.wrong.append(f"{pod} and {self.holders[one]} both have {one}")
+                self.holders[one] = pod
+
+    def gives(self, pod):
+        with self.lock:
+            self.holders = {one: holder for one, holder in self.holders.items() if holder != pod}
+
+
+class Life(threading.Thread):
+    """One pod after another."""
+
+    def __init__(self, side, number, ledger, ending, seed):
+        super().__init__(name=f"life{number}")
+        self.side, self.number, self.ledger, self.ending = side, number, ledger, ending
+        self.rng = random.Random(f"{seed}.{number}")
+
+    def run(self):
+        turn = 0
+        while not self.ending.is_set():
+            turn += 1
+            pod = f"churn{self.number}x{turn}"
+            try:
+                self.live(pod)
+            except (RuntimeError, OSError) as error:
+                self.ledger.blame(f"{pod}: {error!r}")
+            finally:
+                machine.del_netns(pod)
+
+    def kind(self):
+        kinds = [(MACVLAN, "net1", False), (META, "eth0", False), (META, "eth0", True)]
+        if self.number < DEVICES:
+            kinds.append((device(self.number), "net1", False))
+        return self.rng.choice(kinds)
+
+    def call(self, verb, pod, kind, killed_after_s=None):
+        """As a runtime starts a plugin; (status, text), or None where the client was killed."""
+        conf, interface, named = kind
+        arguments = f"IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=life{self.number}" if named else ""
+        environment = {"CNI_COMMAND": verb, "CNI_CONTAINERID": pod, "CNI_NETNS": machine.netns_path(pod), "CNI_IFNAME": interface,
+                       "CNI_PATH": self.side.folder, "CNI_ARGS": arguments}
+        plugin = os.path.join(self.side.folder, conf["type"])
+        process = subprocess.Popen([plugin], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, text=True)
+        if killed_after_s is not None:
+            timer = threading.Timer(killed_after_s, process.kill)
+            timer.start()
+        try:
+            text, _ = process.communicate(json.dumps(conf), timeout=180)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            self.ledger.blame(f"{verb} of {pod} ({conf['type']}) hung for 180 s")
+            return 1, "hung"
+        finally:
+            if killed_after_s is not None:
+                timer.cancel()
+        return None if process.returncode == -signal.SIGKILL else (process.returncode, text)
+
+    def live(self, pod):
+        kind = self.kind()
+        machine.run("ip", "netns", "add", pod)
+        begun = time.monotonic()
+        vanishes = self.rng.random() < 0.15
+        answer = self.call("ADD", pod, kind, self.rng.random() * 0.05 if vanishes else None)
+        if answer is None:
+            self.ledger.count("clients that vanished")
+        elif answer[0] == 0:
+            self.attached(pod, kind, json.loads(answer[1]))
+        elif self.ledger.may_fail(begun, answer[1]):
+            self.ledger.count("ADDs refused during a fault")
+        else:
+            self.ledger.blame(f"ADD of {pod} failed without a fault that explains it: {answer[1]}")
+        self.ledger.gives(pod)
+        if kind[0]["type"] != "host-device" and self.rng.random() < 0.1:  # a veth, which our devices are, ends with its namespace
+            machine.del_netns(pod)
+            self.ledger.count("namespaces that went before DEL")
+        self.detach(pod, kind)
+
+    def attached(self, pod, kind, result):
+        self.ledger.count("pods attached")
+        self.ledger.took([one["address"] for one in result.get("ips", [])], pod)
+        links = machine.see(pod)["links"]
+        names = [kind[1]] + [f"net{n}" for n in range(1, EXTRA + 1) if kind[2]]
+        missing = [name for name in names if name not in links]
+        if missing:
+            self.ledger.blame(f"ADD of {pod} succeeded, and {', '.join(missing)} is missing: {sorted(links)}")
+        for name in names[1:]:
+            found = [json.loads(one)["local"] for one in links.get(name, {}).get("addresses", [])]
+            self.ledger.took([f"{one}/16" for one in found if ":" not in one], pod)
+        time.sleep(self.rng.random() * 0.3)
+        if self.rng.random() < 0.2:
+            begun = time.monotonic()
+            answer = self.call("CHECK", pod, ({**kind[0], "prevResult": result}, *kind[1:]))
+            if answer and answer[0] != 0 and not self.ledger.may_fail(begun, answer[1]):
+                self.ledger.blame(f"CHECK of {pod} failed without a fault that explains it: {answer[1]}")
+
+    def detach(self, pod, kind):
+        """Until it succeeds, as a runtime does."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            begun = time.monotonic()
+            vanishes = self.rng.random() < 0.1
+            answer = self.call("DEL", pod, kind, self.rng.random() * 0.05 if vanishes else None)
+            if answer and answer[0] == 0:
+                if kind[0]["type"] == "host-device":
+                    self.wait_for_device(pod)
+                return
+            if answer and not self.ledger.may_fail(begun, answer[1]):
+                self.ledger.count("DELs refused without a fault")
+                if time.monotonic() > end:
+                    self.ledger.blame(f"DEL of {pod} ({kind[0]['type']}) is still refused after {PATIENCE_S} s: {answer[1]}")
+                    return
+            if answer:
+                time.sleep(0.2)
+
+
+    def wait_for_device(self, pod):
+        """A DEL without an agent is kept for the next one. A NIC comes home when its namespace goes; a veth, which our devices are, would end with it."""
+        if settle(lambda: f"d{self.number}" not in machine.see()["links"], 30):
+            self.ledger.blame(f"DEL of {pod} succeeded, and d{self.number} did not come back")
+
+
+class Faults:
+    """One after another, at random; each is over when its function returns."""
+
+    def __init__(self, side, ledger, rng):
+        self.side, self.ledger, self.rng = side, ledger, rng
+        self.end_ms = []
+
+    def one(self):
+        name, fault = self.rng.choice((("kills of the agent", self.kill), ("ends of the agent", self.end), ("ends of the agent", self.end),
+                                       ("times without space", self.full_disk), ("stops of the agent", self.stop)))
+        self.ledger.count(name)
+        fault()
+
+    def again(self):
+        self.side.begin_agent()
+        begun = time.monotonic()
+        while not self.side.ready():
+            if time.monotonic() > begun + 30 or self.side.agent.poll() is not None:
+                self.ledger.blame(f"the agent does not answer after its start: {self.side.log_tail(3)}")
+                return
+            time.sleep(0.01)
+        self.ledger.fault(3)  # an ADD that the agent before had begun
+
+    def kill(self):
+        self.ledger.fault(30)
+        self.side.agent.kill()
+        self.side.agent.wait()
+        self.back()
+
+    def end(self):
+        self.ledger.fault(30)
+        begun = time.monotonic()
+        self.side.agent.send_signal(signal.SIGTERM)
+        try:
+            self.side.agent.wait(30)
+        except subprocess.TimeoutExpired:
+            self.ledger.blame("the agent did not end within 30 s of SIGTERM")
+            self.side.agent.kill()
+            self.side.agent.wait()
+        self.end_ms.append((time.monotonic() - begun) * 1000)
+        self.back()
+
+    def back(self):
+        time.sleep(self.rng.choice((0, 0.2, 2.5)))  # shorter and longer than the shim waits for it
+        self.again()
+        with self.ledger.lock:
+            self.ledger.fault_until = time.monotonic() + 3
+
+    def stop(self):
+        self.side.agent.send_signal(signal.SIGSTOP)
+        time.sleep(self.rng.random() * 2)
+        self.side.agent.send_signal(signal.SIGCONT)
+
+    def full_disk(self):
+        """The file systems of the state and of the DELs that wait: each is of a file system of its own (see main)."""
+        folder = self.rng.choice(("/run/railbed", "/var/lib/railbed", "/var/lib/cni"))
+        self.ledger.fault(30)
+        filler = pathlib.Path(folder, ".filler-of-test")
+        try:
+            with open(filler, "wb", buffering=0) as file:
+                while True:
+                    file.write(b"\0" * 4096)
+        except OSError:
+            pass
+        time.sleep(0.5 + self.rng.random())
+        filler.unlink()
+        with self.ledger.lock:
+            self.ledger.fault_until = time.monotonic() + 3
+
+
+def rows(table, where="1"):
+    with sqlite3.connect(f"file:{STATE}?mode=ro", uri=True) as state:
+        return state.execute(f"SELECT * FROM {table} WHERE {where}").fetchall()
+
+
+def others(side):
+    """Processes of this pid namespace that an executed plugin left behind."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                status = entry.joinpath("status").read_text()
+                words = entry.joinpath("cmdline").read_text().split("\0")
+            except OSError:
+                continue
+            if words[0].startswith(side.folder + "/") and "State:\tZ" not in status:
+                found.append(" ".join(words))
+    return found
+
+
+def settle(test, seconds):
+    end = time.monotonic() + seconds
+    while (found := test()) and time.monotonic() < end:
+        time.sleep(0.2)
+    return found
+
+
+def leftovers(side, parents):
+    """What must not be there when all pods have gone."""
+    wrong = [f"{path.name} is still to be detached" for path in settle(lambda: list(PENDING.glob("*")), 60)]
+    expected = {"lo", "churn0", *parents, *(f"{name}p" for name in parents)}
+    wrong += [f"{name} is left on the host" for name in settle(lambda: sorted(set(machine.see()["links"]) - expected), 20)]
+    wrong += [f"{name} is gone from the host" for name in sorted(expected - {"churn0"} - set(machine.see()["links"]))]
+    if left := machine.reserved_addresses():
+        wrong.append(f"{len(left)} addresses are still reserved: {left[:4]}")
+    for table in ("attachment", "lease", "pod"):
+        if left := rows(table):
+            wrong.append(f"{len(left)} rows of {table} are left: {left[:2]}")
+    if left := others(side):
+        wrong.append(f"{len(left)} processes are left: {left[:3]}")
+    return wrong
+
+
+def churn(side, ledger, options):
+    ending = threading.Event()
+    lives = [Life(side, number, ledger, ending, options.seed) for number in range(LIVES)]
+    faults = Faults(side, ledger, random.Random(options.seed))
+    for life in lives:
+        life.start()
+    end = time.monotonic() + options.seconds
+    while time.monotonic() < end and not ledger.wrong:
+        time.sleep(0.2 + faults.rng.random())
+        faults.one()
+    ending.set()
+    for life in lives:
+        life.join()
+    return faults
+
+
+def main(report, sides, options, folder):
+    side = sides[-1]
+    if side.name != "railbed":
+        return
+    names = ["p0"] + [f"d{i}" for i in range(DEVICES)]
+    parents = machine.Parents(names)
+    side.end_agent()
+    for place in ("/run/railbed", "/var/lib/railbed", "/var/lib/cni"):
+        pathlib.Path(place).mkdir(exist_ok=True)
+        machine.run("mount", "-t", "tmpfs", "-o", "mode=700,size=24m", "railbed-churn", place)
+    write_manifests()
+    side.begin_agent()
+    ledger = Ledger()
+    try:
+        settle(lambda: not side.ready(), 20)
+        faults = churn(side, ledger, options)
+        wrong = ledger.wrong[:10] + leftovers(side, names)
+    finally:
+        MANIFESTS.unlink()
+        side.end_agent()
+        for place in ("/run/railbed", "/var/lib/railbed", "/var/lib/cni"):
+            machine.run("umount", "--lazy", place)
+        parents.remove()
+        machine.run("ip", "link", "del", "churn0", check=False)
+        side.begin_agent()
+        settle(lambda: not side.ready(), 20)
+    counts = ledger.counts
+    report.note(", ".join(f"{number} {what}" for what, number in sorted(counts.items())) + f"; seed {options.seed}")
+    ends = sorted(faults.end_ms)
+    if ends:
+        report.note(f"SIGTERM to exit: median {ends[len(ends) // 2]:.0f} ms, longest {ends[-1]:.0f} ms of {len(ends)}")
+        if ends[-1] > END_MS + 2000:  # other work on a small machine is no fault of the agent
+            wrong.append(f"an agent ended only {ends[-1]:.0f} ms after SIGTERM")
+    if counts["pods attached"] < options.seconds:
+        wrong.append(f"only {counts['pods attached']} pods were attached in {options.seconds} s: this tests nothing")
+    print(f"    churn: {counts['pods attached']} pods {len(wrong)} wrong {ends[-1] if ends else 0:.0f} ms")
+    report.check(f"churn: pods come and go for {options.seconds} s while everything fails", not wrong, wrong)
