@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import time
 
+import bench_beside
 import machine
 import wire
 
@@ -211,6 +212,8 @@ def main(report, sides, options, folder):
         status(railbed)
         processes(railbed)
         burst(railbed)
+        bench_beside.executed(railbed, figure, must)
+        bench_beside.beside_hung(railbed, figure)
     finally:
         machine.del_netns("bench")
         parents.remove()

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of the agent beside others: many pods whose default network is an executed plugin that calls us back, pods beside plugins
+that hang, and how long the agent takes to end while they run."""
+import json
+import pathlib
+import signal
+import threading
+import time
+
+import machine
+import wire
+
+EXECUTED_PODS = 50
+HUNG = 16
+SAMPLES = 300
+VERSION = "1.0.0"
+
+
+def bridge():
+    delegate = {"cniVersion": VERSION, "name": "beside-bridge", "type": "bridge", "bridge": "beside0", "isGateway": True,
+                "ipam": {"type": "host-local", "ranges": [[{"subnet": "10.120.0.0/16"}]]}}
+    return {"cniVersion": VERSION, "name": "beside", "plugins": [{"type": "railbed", "delegates": [delegate]}]}
+
+
+def percentile(times, share):
+    return sorted(times)[min(len(times) - 1, int(len(times) * share))]
+
+
+def executed(railbed, figure, must):
+    """50 pods at once; each executes `bridge`, which asks this agent for the pod's address."""
+    pods = [f"executed{i}" for i in range(EXECUTED_PODS)]
+    machine.ip_batch([f"netns add {name}" for name in pods])
+    jobs = [{"conf": bridge(), "netns": machine.netns_path(name), "containerID": name, "ifname": "eth0"} for name in pods]
+    added = railbed.drive.ask(parallel=EXECUTED_PODS, jobs=[{"op": "add", **job} for job in jobs])
+    failed = [one["error"] for one in added["answers"] if not one["ok"]]
+    times = [one["ms"] for one in added["answers"]]
+    must(railbed.drive.ask(parallel=EXECUTED_PODS, jobs=[{"op": "del", **job} for job in jobs]))
+    machine.ip_batch([f"netns del {name}" for name in pods] + ["link del beside0"], check=False)
+    figure("cni_executed_50_p50", percentile(times, 0.5), "ms")
+    figure("cni_executed_50_p99", percentile(times, 0.99), "ms", 10000)
+    figure("cni_executed_50_failed", len(failed), "pods", 0)
+
+
+class Hung:
+    """Pods whose default network is a program that does nothing for a minute."""
+
+    def __init__(self, railbed):
+        program = pathlib.Path(railbed.folder, "hangs")
+        program.write_text("#!/bin/sh\nexec sleep 60\n")
+        program.chmod(0o755)
+        self.names = [f"hung{i}" for i in range(HUNG)]
+        machine.ip_batch([f"netns add {name}" for name in self.names])
+        conf = {"cniVersion": VERSION, "name": "hung", "plugins": [
+            {"type": "railbed", "delegates": [{"cniVersion": VERSION, "name": "hangs", "type": "hangs"}]}]}
+        path = wire.sockets()[0]
+        self.threads = [threading.Thread(target=self.one, args=(path, conf, name), daemon=True) for name in self.names]
+        for thread in self.threads:
+            thread.start()
+        end = time.monotonic() + 10
+        while self.running() < HUNG and time.monotonic() < end:
+            time.sleep(0.05)
+        if self.running() < HUNG:
+            raise RuntimeError(f"only {self.running()} of {HUNG} plugins hang")
+
+    @staticmethod
+    def one(path, conf, name):
+        try:
+            wire.call(path, "add", conf, machine.netns_path(name), name, "eth0")
+        except (OSError, RuntimeError):
+            pass  # the agent ended
+
+    @staticmethod
+    def running():
+        return sum(path.read_bytes() == b"sleep\x0060\x00" for path in pathlib.Path("/proc").glob("[0-9]*/cmdline") if path.exists())
+
+    def drop(self):
+        for thread in self.threads:
+            thread.join(30)
+        machine.del_netns(*self.names)
+
+
+def adds(conf, name):
+    """Milliseconds of ADD of one macvlan, one after another."""
+    path, times = wire.sockets()[0], []
+    for turn in range(SAMPLES):
+        start = time.perf_counter()
+        status, output = wire.call(path, "add", conf, machine.netns_path(name), f"beside{turn}", "net1")
+        times.append((time.perf_counter() - start) * 1000)
+        if status != 0:
+            raise RuntimeError(output)
+        wire.call(path, "del", conf, machine.netns_path(name), f"beside{turn}", "net1")
+    return times
+
+
+def beside_hung(railbed, figure):
+    """Without, with, and without 16 plugins that hang; then SIGTERM while they do."""
+    conf = {"cniVersion": VERSION, "name": "beside-direct", "plugins": [
+        {"type": "macvlan", "master": "p0", "ipam": {"type": "host-local", "ranges": [[{"subnet": "10.121.0.0/16"}]]}}]}
+    machine.add_netns("beside")
+    alone = adds(conf, "beside")
+    hung = Hung(railbed)
+    beside = adds(conf, "beside")
+    start = time.monotonic()
+    railbed.agent.send_signal(signal.SIGTERM)
+    railbed.agent.wait(60)
+    figure("cni_sigterm_to_exit", (time.monotonic() - start) * 1000, "ms", 2000)
+    hung.drop()
+    railbed.start_agent()
+    alone += adds(conf, "beside")
+    machine.del_netns("beside")
+    for name, share in (("p50", 0.5), ("p99", 0.99)):
+        print(f"ADD {name}, ms: {percentile(alone, share):.2f} alone, {percentile(beside, share):.2f} beside {HUNG} that hang")
+    figure("cni_beside_16_hung_p99_ratio", percentile(beside, 0.99) / percentile(alone, 0.99), "x", 1.2)
