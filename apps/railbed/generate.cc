@@ -23,7 +23,7 @@ using generate::Rail;
 struct Options {
   std::vector<std::string> facts;
   std::string profile;
-  generate::Wish wish;
+  generate::DesignRequest request;
   std::string output = "text";
 };
 
@@ -38,16 +38,16 @@ void add_options(CommandLine& line, Options& options) {
       .required()
       .one_of({"infiniband", "roce", "host-device"})
       .in_any_case();
-  line.option("--vfs", &options.wish.vfs, "VFs per PF").between(1, 128).show_default();
-  line.option("--pods-per-node", &options.wish.pods_per_node, "pods that run on a node at once")
+  line.option("--vfs", &options.request.vfs, "VFs per PF").between(1, 128).show_default();
+  line.option("--pods-per-node", &options.request.pods_per_node, "pods that run on a node at once")
       .between(1, 128)
       .show_default();
-  line.option("--mtu", &options.wish.mtu, "of PFs and VFs (default: 9000 for RoCE in hardware)").between(1280, 9978);
-  line.option("--addresses", &options.wish.addresses, "the rails' ranges are cut out of it").show_default();
-  line.option("--soft-rdma", &options.wish.soft_rdma, "take ports without RDMA too: soft-RoCE, for trying it out");
-  line.option("--namespace", &options.wish.pod_namespace, "of the pods").show_default();
-  line.option("--image", &options.wish.image, "of the test pods").show_default();
-  line.option("--resource-prefix", &options.wish.resource_prefix, "of resource names").show_default();
+  line.option("--mtu", &options.request.mtu, "of PFs and VFs (default: 9000 for RoCE in hardware)").between(1280, 9978);
+  line.option("--addresses", &options.request.addresses, "the rails' ranges are cut out of it").show_default();
+  line.option("--soft-rdma", &options.request.soft_rdma, "take ports without RDMA too: soft-RoCE, for trying it out");
+  line.option("--namespace", &options.request.pod_namespace, "of the pods").show_default();
+  line.option("--image", &options.request.image, "of the test pods").show_default();
+  line.option("--resource-prefix", &options.request.resource_prefix, "of resource names").show_default();
 }
 
 // The nodes in the given files, or this machine.
@@ -89,7 +89,7 @@ report::Table size_table(const generate::Design& design) {
 
 Result<int> run(const Options& options, bool only_size) {
   const std::vector<facts::NodeFacts> nodes = TRY(read_nodes(options));
-  const generate::Design design = TRY(generate::design(nodes, options.wish));
+  const generate::Design design = TRY(generate::design(nodes, options.request));
   if (!only_size) {
     fmt::print("{}", generate::to_yaml(design));
     return kExitOk;
@@ -110,7 +110,7 @@ Result<int> run(const Options& options, bool only_size) {
 
 int run_verb(CommandLine& line, Options& options, bool only_size) {
   if (auto status = line.parse()) return *status;
-  options.wish.profile = kProfiles.at(options.profile);
+  options.request.profile = kProfiles.at(options.profile);
   Result<int> done = run(options, only_size);
   if (done) return *done;
   return give_up(done.error());

@@ -126,10 +126,10 @@ class Loader {
         keep(objects_.policies, parse_policy(document, out_));
         break;
       case Reading::kNetwork:
-        keep(objects_.networks, parse_network(document, false, out_));
+        keep(objects_.networks, parse_sriov_network(document, out_));
         break;
       case Reading::kIbNetwork:
-        keep(objects_.networks, parse_network(document, true, out_));
+        keep(objects_.networks, parse_sriov_ib_network(document, out_));
         break;
       case Reading::kAttachment:
         keep(objects_.attachments, parse_attachment(document, out_));

@@ -16,11 +16,14 @@ using doc::Value;
 
 namespace {
 
+constexpr std::string_view kSriovNetwork = "SriovNetwork";
+constexpr std::string_view kSriovIbNetwork = "SriovIBNetwork";
+
 class NetworkReader {
  public:
-  NetworkReader(const Value& object, bool infiniband, doc::Diagnostics& out)
-      : object_(object), kind_(infiniband ? "SriovIBNetwork" : "SriovNetwork"), out_(out) {
-    network_.infiniband = infiniband;
+  NetworkReader(const Value& object, std::string_view kind, doc::Diagnostics& out)
+      : object_(object), kind_(kind), out_(out) {
+    network_.infiniband = kind == kSriovIbNetwork;
   }
 
   SriovNetwork read() {
@@ -155,15 +158,23 @@ class NetworkReader {
   SriovNetwork network_;
 };
 
-}  // namespace
-
-std::optional<SriovNetwork> parse_network(const Value& object, bool infiniband, doc::Diagnostics& diagnostics) {
+std::optional<SriovNetwork> parse_network(const Value& object, std::string_view kind, doc::Diagnostics& diagnostics) {
   doc::Diagnostics found;
-  SriovNetwork network = NetworkReader(object, infiniband, found).read();
+  SriovNetwork network = NetworkReader(object, kind, found).read();
   const bool right = !found.has_errors();
   diagnostics.append(std::move(found));
   if (!right) return std::nullopt;
   return network;
+}
+
+}  // namespace
+
+std::optional<SriovNetwork> parse_sriov_network(const Value& object, doc::Diagnostics& diagnostics) {
+  return parse_network(object, kSriovNetwork, diagnostics);
+}
+
+std::optional<SriovNetwork> parse_sriov_ib_network(const Value& object, doc::Diagnostics& diagnostics) {
+  return parse_network(object, kSriovIbNetwork, diagnostics);
 }
 
 bool operator==(const SriovNetwork& a, const SriovNetwork& b) {

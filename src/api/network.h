@@ -10,6 +10,7 @@
 namespace railbed::api {
 
 // Nothing when the network has errors.
-std::optional<SriovNetwork> parse_network(const doc::Value& object, bool infiniband, doc::Diagnostics& diagnostics);
+std::optional<SriovNetwork> parse_sriov_network(const doc::Value& object, doc::Diagnostics& diagnostics);
+std::optional<SriovNetwork> parse_sriov_ib_network(const doc::Value& object, doc::Diagnostics& diagnostics);
 
 }  // namespace railbed::api

@@ -77,10 +77,11 @@ Result<void> Actions::wait_for_driver(const plan::BindVf& step) {
   if (bound) return {};
   // Cleared, because the next bind of this VF may come from somebody who expects no override.
   if (!driver.empty()) (void)files().write(attribute(step.address, "driver_override"), "\n");
-  Error error{.code = Code::kNotFound,
-              .message = driver.empty() ? fmt::format("no driver bound to VF {} ({})", step.vf, step.address)
-                                        : fmt::format("{} did not bind to VF {} ({})", driver, step.vf, step.address),
-              .hint = no_driver_hint(step.device_type, loaded, has_group)};
+  Error error{
+      .code = Code::kNotFound,
+      .message = driver.empty() ? fmt::format("no driver bound to VF {} ({})", step.vf, step.address)
+                                : fmt::format("{} did not bind to VF {} ({})", driver, step.vf, step.address),
+      .hint = no_driver_hint({.type = step.device_type, .driver_loaded = loaded, .has_iommu_group = has_group})};
   return fail(std::move(error));
 }
 

@@ -36,13 +36,13 @@ std::string vf_count_hint(const Error& error, int wanted, std::optional<int> tot
   }
 }
 
-std::string no_driver_hint(DeviceType type, bool driver_loaded, bool has_iommu_group) {
-  const std::string_view driver = driver_for(type);
-  if (type == DeviceType::kNetdevice)
+std::string no_driver_hint(const DriverConditions& found) {
+  const std::string_view driver = driver_for(found.type);
+  if (found.type == DeviceType::kNetdevice)
     return "no loaded driver takes this VF: load the module of its vendor (`modinfo -F alias`, dmesg), "
            "or its probe failed (dmesg)";
-  if (!driver_loaded) return fmt::format("the driver {} is not loaded: `modprobe {}`", driver, driver);
-  if (!has_iommu_group)
+  if (!found.driver_loaded) return fmt::format("the driver {} is not loaded: `modprobe {}`", driver, driver);
+  if (!found.has_iommu_group)
     return "the VF is in no IOMMU group: enable VT-d or AMD-Vi in the BIOS and boot with "
            "intel_iommu=on (Intel) or iommu=pt";
   return fmt::format("{} refused the VF: the kernel's log (dmesg) has the reason", driver);

@@ -15,7 +15,12 @@ namespace railbed::apply {
 // For a write to sriov_numvfs that refused `wanted` VFs; `total` is sriov_totalvfs.
 std::string vf_count_hint(const Error& error, int wanted, std::optional<int> total);
 // No driver is bound although drivers_probe took the address. `type` is what the VF was to become.
-std::string no_driver_hint(DeviceType type, bool driver_loaded, bool has_iommu_group);
+struct DriverConditions {  // what the driver of a VF needs
+  DeviceType type = DeviceType::kNetdevice;
+  bool driver_loaded = false;
+  bool has_iommu_group = false;
+};
+std::string no_driver_hint(const DriverConditions& found);
 std::string mtu_hint(const Error& error, int wanted, std::optional<int> pf_mtu);
 
 }  // namespace railbed::apply

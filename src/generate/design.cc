@@ -26,12 +26,12 @@ std::string label(const NodeFacts& node, const Nic& nic) {
 }
 
 // The reason to skip a port of the right kind; empty when there is none.
-std::string why_not(const NodeFacts& node, const Nic& nic, const Wish& wish) {
-  if (wish.profile != Profile::kHostDevice && nic.total_vfs.value_or(0) <= 0)
+std::string why_not(const NodeFacts& node, const Nic& nic, const DesignRequest& request) {
+  if (request.profile != Profile::kHostDevice && nic.total_vfs.value_or(0) <= 0)
     return "it makes no VFs (sriov_totalvfs is 0 or absent: enable SR-IOV in the card's firmware)";
   if (const std::string use = graph::host_use(nic, node); !use.empty()) return "the host uses it: " + use;
   const facts::RdmaPort* port = rdma_port(nic);
-  if (port == nullptr && !wish.soft_rdma) return "it has no RDMA device";
+  if (port == nullptr && !request.soft_rdma) return "it has no RDMA device";
   if (port != nullptr && !port->state.empty() && port->state != "ACTIVE")
     return fmt::format("its port is {}", port->state);
   return "";
@@ -47,8 +47,8 @@ std::vector<Port> usable_ports(const std::vector<NodeFacts>& nodes, Design& desi
   std::vector<Port> ports;
   for (const NodeFacts& node : nodes)
     for (const Nic& nic : node.nics) {
-      if (!is_of_profile(nic, design.wish.profile)) continue;
-      const std::string reason = why_not(node, nic, design.wish);
+      if (!is_of_profile(nic, design.request.profile)) continue;
+      const std::string reason = why_not(node, nic, design.request);
       if (reason.empty())
         ports.push_back({&node, &nic});
       else
@@ -84,10 +84,11 @@ void make_rails(const std::vector<Port>& ports, Design& design) {
     const auto number = static_cast<size_t>(
         std::ranges::count_if(design.rails, [&](const Rail& rail) { return rail.ports.back().node == port.node; }));
     if (number == design.rails.size())
-      design.rails.push_back({.name = fmt::format("rail{}", number), .ports = {}, .vfs = design.wish.vfs, .range = {}});
+      design.rails.push_back(
+          {.name = fmt::format("rail{}", number), .ports = {}, .vfs = design.request.vfs, .range = {}});
     Rail& rail = design.rails[number];
     rail.ports.push_back(port);
-    if (design.wish.profile == Profile::kHostDevice)
+    if (design.request.profile == Profile::kHostDevice)
       rail.vfs = 1;
     else
       rail.vfs = std::min(rail.vfs, *port.nic->total_vfs);
@@ -96,14 +97,14 @@ void make_rails(const std::vector<Port>& ports, Design& design) {
     if (rail.ports.size() < design.nodes.size())
       design.notes.push_back(
           fmt::format("{} exists on {} of {} nodes only", rail.name, rail.ports.size(), design.nodes.size()));
-    if (rail.vfs < design.wish.vfs && design.wish.profile != Profile::kHostDevice)
+    if (rail.vfs < design.request.vfs && design.request.profile != Profile::kHostDevice)
       design.notes.push_back(
-          fmt::format("{}: {} VFs instead of {}: a card of it makes no more", rail.name, rail.vfs, design.wish.vfs));
+          fmt::format("{}: {} VFs instead of {}: a card of it makes no more", rail.name, rail.vfs, design.request.vfs));
   }
 }
 
 Result<void> give_ranges(Design& design) {
-  const IpPrefix all = TRY(IpPrefix::parse(design.wish.addresses).context("the rails' addresses"));
+  const IpPrefix all = TRY(IpPrefix::parse(design.request.addresses).context("the rails' addresses"));
   IpAddress next = all.network();
   for (Rail& rail : design.rails) {
     // The network address and the broadcast address cannot be assigned.
@@ -112,7 +113,7 @@ Result<void> give_ranges(Design& design) {
     rail.range = {next, next.bits() - host_bits};
     const auto after = next.plus(uint64_t{1} << host_bits);
     if (rail.range.length < all.length || !all.contains(rail.range.last()) || !after)
-      return fail(Code::kExhausted, "{} is too small for {} rails of {} addresses each", design.wish.addresses,
+      return fail(Code::kExhausted, "{} is too small for {} rails of {} addresses each", design.request.addresses,
                   design.rails.size(), wanted);
     next = *after;
   }
@@ -123,7 +124,7 @@ Result<void> check_pool(const Design& design) {
   for (const Rail& rail : design.rails)
     if (rail.vfs < vfs_needed(design))
       return fail(Code::kExhausted, "{} pods per node need {} VFs of {} per node, there are {}",
-                  design.wish.pods_per_node, vfs_needed(design), rail.name, rail.vfs);
+                  design.request.pods_per_node, vfs_needed(design), rail.name, rail.vfs);
   return {};
 }
 
@@ -134,11 +135,11 @@ int addresses_needed(const Rail& rail) {
 }
 
 int vfs_needed(const Design& design) {
-  return design.wish.pods_per_node;
+  return design.request.pods_per_node;
 }
 
-Result<Design> design(const std::vector<NodeFacts>& nodes, const Wish& wish) {
-  Design made{.wish = wish, .nodes = {}, .rails = {}, .notes = {}};
+Result<Design> design(const std::vector<NodeFacts>& nodes, const DesignRequest& request) {
+  Design made{.request = request, .nodes = {}, .rails = {}, .notes = {}};
   std::vector<Port> ports = usable_ports(nodes, made);
   keep_one_fabric(ports, made);
   if (ports.empty()) {

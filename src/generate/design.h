@@ -23,7 +23,7 @@ enum class Profile : uint8_t {
   kHostDevice,  // whole ports, one pod per node
 };
 
-struct Wish {
+struct DesignRequest {
   Profile profile = Profile::kInfiniband;
   int vfs = 8;                             // per PF; fewer where the card has fewer
   int pods_per_node = 1;                   // pods that run at once, each with a VF on every rail
@@ -49,13 +49,13 @@ struct Rail {
 };
 
 struct Design {
-  Wish wish;
+  DesignRequest request;
   std::vector<const facts::NodeFacts*> nodes;  // nodes that have rails
   std::vector<Rail> rails;
   std::vector<std::string> notes;
 };
 
-Result<Design> design(const std::vector<facts::NodeFacts>& nodes, const Wish& wish);
+Result<Design> design(const std::vector<facts::NodeFacts>& nodes, const DesignRequest& request);
 
 // The number of addresses that a rail needs: one per VF of every node.
 int addresses_needed(const Rail& rail);

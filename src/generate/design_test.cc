@@ -32,8 +32,8 @@ NodeFacts node(const std::string& name, std::vector<Nic> nics) {
   return {.node = name, .nics = std::move(nics)};
 }
 
-std::string notes(const NodeFacts& facts, Wish wish) {
-  const auto made = design({facts}, wish);
+std::string notes(const NodeFacts& facts, DesignRequest request) {
+  const auto made = design({facts}, request);
   if (!made) return made.error().message;
   std::string out = fmt::format("{} rails", made->rails.size());
   for (const std::string& note : made->notes) out += "\n" + note;
@@ -132,8 +132,8 @@ TEST(Manifests, OnePolicyForAllNodesOrOneForEach) {
   a.gpus.resize(1);
   for (Nic& nic : a.nics) nic.gpus = {{.gpu = nic.pci.address, .kind = "PIX"}};
   b.nics[0].gpus = {{.gpu = b.nics[0].pci.address, .kind = "SYS"}};
-  const Wish wish{.profile = Profile::kRoce, .vfs = 4};
-  expect_golden(testdata() / "generate/roce-alike.yaml", to_yaml(*design({a, b}, wish)));
+  const DesignRequest request{.profile = Profile::kRoce, .vfs = 4};
+  expect_golden(testdata() / "generate/roce-alike.yaml", to_yaml(*design({a, b}, request)));
   b.nics[1].pci.device = "101e";
   b.nics[0].rdma.clear();
   expect_golden(testdata() / "generate/roce-different.yaml",

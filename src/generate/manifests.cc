@@ -34,7 +34,7 @@ bool hardware_rdma(const Rail& rail) {
 
 // 0: the MTU stays as it is.
 int mtu_of(const Design& design, const Rail& rail) {
-  if (design.wish.mtu > 0) return design.wish.mtu;
+  if (design.request.mtu > 0) return design.request.mtu;
   if (!infiniband(rail)) return hardware_rdma(rail) ? 9000 : 0;
   std::set<int> now;
   for (const Port& port : rail.ports)
@@ -59,7 +59,7 @@ bool one_policy_is_enough(const Design& design) {
 
 Value policy(const Design& design, const Rail& rail, const Port& port, bool for_all) {
   const std::string name = for_all ? rail.name : fmt::format("{}-{}", rail.name, port.node->node);
-  Value out = object("sriovnetwork.openshift.io/v1", "SriovNetworkNodePolicy", name, design.wish.operator_namespace);
+  Value out = object("sriovnetwork.openshift.io/v1", "SriovNetworkNodePolicy", name, design.request.operator_namespace);
   Value& spec = out.set("spec", Value::object());
   spec.set("resourceName", rail.name);
   Value& selector = spec.set("nodeSelector", Value::object());
@@ -89,10 +89,10 @@ Value ipam(const Rail& rail) {
 
 Value vf_network(const Design& design, const Rail& rail) {
   Value out = object("sriovnetwork.openshift.io/v1", infiniband(rail) ? "SriovIBNetwork" : "SriovNetwork", rail.name,
-                     design.wish.operator_namespace);
+                     design.request.operator_namespace);
   Value& spec = out.set("spec", Value::object());
   spec.set("resourceName", rail.name);
-  spec.set("networkNamespace", design.wish.pod_namespace);
+  spec.set("networkNamespace", design.request.pod_namespace);
   if (infiniband(rail)) spec.set("linkState", "enable");
   spec.set("ipam", doc::to_json(ipam(rail), 2) + "\n");
   return out;
@@ -101,7 +101,7 @@ Value vf_network(const Design& design, const Rail& rail) {
 // The network of a whole port: the device by its PCI address, together with its RDMA device.
 Value port_network(const Design& design, const Rail& rail, const Port& port, bool for_all) {
   const std::string name = for_all ? rail.name : fmt::format("{}-{}", rail.name, port.node->node);
-  Value out = object("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", name, design.wish.pod_namespace);
+  Value out = object("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", name, design.request.pod_namespace);
   Value config = Value::object();
   config.set("cniVersion", "1.0.0");
   config.set("name", name);
@@ -151,7 +151,7 @@ size_t gpus_for(const facts::NodeFacts& node, const std::vector<const Rail*>& ra
 Value container(const Design& design, const facts::NodeFacts& node, const std::vector<const Rail*>& rails) {
   Value out = Value::object();
   out.set("name", "rdma");
-  out.set("image", design.wish.image);
+  out.set("image", design.request.image);
   Value& command = out.set("command", Value::array());
   command.push("sleep");
   command.push("infinity");
@@ -170,8 +170,8 @@ Value container(const Design& design, const facts::NodeFacts& node, const std::v
   limits.set("cpu", "8");
   limits.set("memory", "64Gi");
   if (const size_t gpus = gpus_for(node, rails); gpus > 0) limits.set("nvidia.com/gpu", fmt::format("{}", gpus));
-  if (design.wish.profile != Profile::kHostDevice)
-    for (const Rail* rail : rails) limits.set(fmt::format("{}/{}", design.wish.resource_prefix, rail->name), "1");
+  if (design.request.profile != Profile::kHostDevice)
+    for (const Rail* rail : rails) limits.set(fmt::format("{}/{}", design.request.resource_prefix, rail->name), "1");
   Value& resources = out.set("resources", Value::object());
   resources.set("requests", limits);
   resources.set("limits", std::move(limits));
@@ -188,10 +188,10 @@ Value test_pod(const Design& design, const facts::NodeFacts& node, bool for_all)
   for (const Rail& rail : design.rails) {
     if (std::ranges::none_of(rail.ports, [&](const Port& port) { return port.node == &node; })) continue;
     rails.push_back(&rail);
-    const bool own = design.wish.profile == Profile::kHostDevice && !for_all;
+    const bool own = design.request.profile == Profile::kHostDevice && !for_all;
     networks += fmt::format("{}{}{}", networks.empty() ? "" : ", ", rail.name, own ? "-" + node.node : "");
   }
-  Value out = object("v1", "Pod", "rdma-test-" + node.node, design.wish.pod_namespace);
+  Value out = object("v1", "Pod", "rdma-test-" + node.node, design.request.pod_namespace);
   out.find("metadata")->set("annotations", Value::object()).set("k8s.v1.cni.cncf.io/networks", networks);
   Value& spec = out.set("spec", Value::object());
   spec.set("nodeSelector", Value::object()).set("kubernetes.io/hostname", node.node);
@@ -220,13 +220,13 @@ std::vector<Value> manifests(const Design& design) {
     for (const facts::NodeFacts* node : design.nodes) out.push_back(soft_node(*node));
   for (const Rail& rail : design.rails)
     for (const Port& port : rail.ports) {
-      if (design.wish.profile == Profile::kHostDevice)
+      if (design.request.profile == Profile::kHostDevice)
         out.push_back(port_network(design, rail, port, for_all));
       else
         out.push_back(policy(design, rail, port, for_all));
       if (for_all) break;
     }
-  if (design.wish.profile != Profile::kHostDevice)
+  if (design.request.profile != Profile::kHostDevice)
     for (const Rail& rail : design.rails) out.push_back(vf_network(design, rail));
   for (const facts::NodeFacts* node : design.nodes) out.push_back(test_pod(design, *node, for_all));
   return out;

@@ -165,7 +165,8 @@ class Test {
       if (started.sequence != start.sequence)
         return fail(Code::kInvalid, "the server starts round {} in round {}", started.sequence, start.sequence);
       // In a latency test the pings keep the server informed, so it gets no heartbeats.
-      Watch watch(channel_, clock_, options_.limits, spec_.kind == TestKind::kBandwidth);
+      Watch watch(channel_, clock_, options_.limits,
+                  spec_.kind == TestKind::kBandwidth ? Watch::Heartbeats::kSent : Watch::Heartbeats::kNone);
       TRY(one(start, round_of(spec_, size), watch).context("measuring {}", size_text(size)));
       if (options_.on_progress)
         options_.on_progress(fmt::format("{} over {}: {} done ({}/{})", name_of(spec_.kind), name_of(spec_.transport),

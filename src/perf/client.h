@@ -16,7 +16,7 @@ namespace railbed::perf {
 struct ClientOptions {
   std::string host;  // address or name of the server
   uint16_t port = 18600;
-  PlaceWish place;
+  PlaceRequest place;
   Limits limits;
   std::string label;
   std::string command;

@@ -42,10 +42,10 @@ JsonWriter& JsonWriter::end_object() {
   return *this;
 }
 
-JsonWriter& JsonWriter::begin_array(std::string_view field, bool on_one_line) {
+JsonWriter& JsonWriter::begin_array(std::string_view field, Array array) {
   key(field);
   out_ += '[';
-  levels_.push_back({.empty = true, .on_one_line = on_one_line});
+  levels_.push_back({.empty = true, .on_one_line = array == Array::kOnOneLine});
   return *this;
 }
 

@@ -16,10 +16,13 @@ namespace railbed::perf {
 // become null. Numbers are the shortest that read back as the same double.
 class JsonWriter {
  public:
-  explicit JsonWriter(bool pretty = false) : pretty_(pretty) {}
+  enum class Style : uint8_t { kCompact, kPretty };
+  enum class Array : uint8_t { kItemPerLine, kOnOneLine };  // of a pretty text
+
+  explicit JsonWriter(Style style = Style::kCompact) : pretty_(style == Style::kPretty) {}
   JsonWriter& begin_object(std::string_view field = {});
   JsonWriter& end_object();
-  JsonWriter& begin_array(std::string_view field = {}, bool on_one_line = false);
+  JsonWriter& begin_array(std::string_view field = {}, Array array = Array::kItemPerLine);
   JsonWriter& end_array();
   JsonWriter& text(std::string_view field, std::string_view value);
   JsonWriter& integer(std::string_view field, int64_t value);

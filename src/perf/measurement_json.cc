@@ -82,13 +82,13 @@ void write_latency(JsonWriter& writer, const LatencyPoint& point) {
   writer.integer("min_ns", static_cast<int64_t>(compact.min_ns))
       .integer("max_ns", static_cast<int64_t>(compact.max_ns));
   writer.number("mean_ns", compact.mean_ns).number("stddev_ns", compact.stddev_ns);
-  writer.begin_array("steps", true);
+  writer.begin_array("steps", JsonWriter::Array::kOnOneLine);
   for (uint64_t step : compact.steps) writer.integer({}, static_cast<int64_t>(step));
   writer.end_array().end_object();
   // Column by column, which takes a tenth of the space of an object per slot.
   writer.begin_object("series");
   const auto column = [&](std::string_view name, auto value) {
-    writer.begin_array(name, true);
+    writer.begin_array(name, JsonWriter::Array::kOnOneLine);
     for (const LatencySlot& slot : point.slots) writer.number({}, value(slot));
     writer.end_array();
   };
@@ -175,7 +175,7 @@ void need_named(Fields& fields, std::string_view key, T& out, Result<T> (*from)(
 
 void write_spec(JsonWriter& writer, const TestSpec& spec) {
   writer.text("kind", name_of(spec.kind)).text("transport", name_of(spec.transport));
-  writer.begin_array("sizes_bytes", true);
+  writer.begin_array("sizes_bytes", JsonWriter::Array::kOnOneLine);
   for (int64_t size : spec.sizes_bytes) writer.integer({}, size);
   writer.end_array();
   writer.integer("qps", spec.qps).integer("tx_depth", spec.tx_depth).integer("iterations", spec.iterations);
@@ -224,7 +224,7 @@ Endpoint read_endpoint(Fields& fields) {
 
 void write_throughput(JsonWriter& writer, const ThroughputSeries& series) {
   writer.number("slot_ms", series.slot_ms).number("peak_gbps", series.peak_gbps);
-  writer.begin_array("gbps", true);
+  writer.begin_array("gbps", JsonWriter::Array::kOnOneLine);
   for (double gbps : series.gbps) writer.number({}, gbps);
   writer.end_array();
 }
@@ -238,7 +238,7 @@ ThroughputSeries read_throughput(Fields& fields, size_t max_slots) {
 }
 
 std::string to_json(const std::vector<Measurement>& measurements) {
-  JsonWriter writer(true);
+  JsonWriter writer(JsonWriter::Style::kPretty);
   writer.begin_object().text("schema", kSchema).begin_array("measurements");
   for (const Measurement& m : measurements) {
     writer.begin_object();

@@ -13,24 +13,24 @@ struct Candidate {
   PortFacts port;
 };
 
-std::string device_of(const std::string& wish) {
-  return wish.substr(0, wish.find(':'));
+std::string device_of(const std::string& wanted) {
+  return wanted.substr(0, wanted.find(':'));
 }
 
-Result<int> port_of(const std::string& wish, int port_count) {
-  const size_t colon = wish.find(':');
+Result<int> port_of(const std::string& wanted, int port_count) {
+  const size_t colon = wanted.find(':');
   if (colon == std::string::npos) return 0;
-  const std::string text = wish.substr(colon + 1);
+  const std::string text = wanted.substr(colon + 1);
   const int port = text.size() == 1 && text[0] >= '1' && text[0] <= '9' ? text[0] - '0' : 0;
   if (port < 1 || port > port_count)
-    return fail(Code::kInvalid, "--device {}: the device has {} port(s), counted from 1", wish, port_count);
+    return fail(Code::kInvalid, "--device {}: the device has {} port(s), counted from 1", wanted, port_count);
   return port;
 }
 
 // The device with the given name: its given port, otherwise the first active one, otherwise the first.
-Result<Candidate> named(const PlaceWish& wish) {
-  RdmaDevice device = TRY(RdmaDevice::open(device_of(wish.device)));
-  const int wanted = TRY(port_of(wish.device, device.port_count()));
+Result<Candidate> named(const PlaceRequest& request) {
+  RdmaDevice device = TRY(RdmaDevice::open(device_of(request.device)));
+  const int wanted = TRY(port_of(request.device, device.port_count()));
   PortFacts port = TRY(device.port(wanted == 0 ? 1 : wanted));
   for (int n = 2; wanted == 0 && port.state != IBV_PORT_ACTIVE && n <= device.port_count(); ++n) {
     PortFacts other = TRY(device.port(n));
@@ -76,15 +76,14 @@ bool port_belongs_to(const PortFacts& port, const LocalInterface& interface, con
   });
 }
 
-Result<RdmaPlace> find_place(os::Kernel& kernel, const PlaceWish& wish, const IpAddress& toward) {
+Result<RdmaPlace> find_place(os::Kernel& kernel, const PlaceRequest& request, const IpAddress& toward) {
   const LocalNetwork network = TRY(read_local_network(kernel));
-  auto candidate = wish.device.empty() ? by_address(network, toward) : named(wish);
+  auto candidate = request.device.empty() ? by_address(network, toward) : named(request);
   if (!candidate) return fail(std::move(candidate.error()));
   RdmaPlace place{
       .device = std::move(candidate->device), .port = std::move(candidate->port), .gid = {}, .endpoint = {}};
-  if (place.port.state != IBV_PORT_ACTIVE)
-    return fail(port_down(place.device.name(), place.port.number, place.port.state, place.port.is_infiniband));
-  place.gid = TRY(choose_gid(place.port.gids, network, wish.gid_rule, toward)
+  if (place.port.state != IBV_PORT_ACTIVE) return fail(port_down(place.device.name(), place.port));
+  place.gid = TRY(choose_gid(place.port.gids, network, request.gid_rule, toward)
                       .context("{} port {}", place.device.name(), place.port.number));
   Endpoint& end = place.endpoint;
   end.hostname = kernel.host_name();

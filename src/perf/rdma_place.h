@@ -16,7 +16,7 @@
 
 namespace railbed::perf {
 
-struct PlaceWish {
+struct PlaceRequest {
   std::string device;  // "mlx5_0", "mlx5_0:2"; "": chosen by address
   GidRule gid_rule;
 };
@@ -29,7 +29,7 @@ struct RdmaPlace {
 };
 
 // `toward` is the local address of the control connection.
-Result<RdmaPlace> find_place(os::Kernel& kernel, const PlaceWish& wish, const IpAddress& toward);
+Result<RdmaPlace> find_place(os::Kernel& kernel, const PlaceRequest& request, const IpAddress& toward);
 
 // Pure. Whether this port belongs to the interface: by a GID's interface and address, or, on InfiniBand, by the port
 // GID at the end of the interface's 20-byte IPoIB address.

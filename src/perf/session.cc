@@ -72,10 +72,10 @@ Result<Outcome> Session::await_done(const Start& start, Outcome outcome) {
 }
 
 Result<void> Session::serve_rdma(const TestSpec& spec) {
-  PlaceWish wish = options_.place;
-  if (!spec.remote_device.empty()) wish.device = spec.remote_device;
+  PlaceRequest request = options_.place;
+  if (!spec.remote_device.empty()) request.device = spec.remote_device;
   const IpAddress toward = TRY(channel_.socket().local_address());
-  RdmaPlace place = TRY(find_place(kernel_, wish, toward));
+  RdmaPlace place = TRY(find_place(kernel_, request, toward));
   RdmaLink link = TRY(RdmaLink::open(std::move(place), spec));
   TRY(send(Offer{.endpoint = link.endpoint(), .rdma = link.address(), .tcp = {}}));
   const Connect client = TRY(channel_.expect<Connect>(options_.limits.answer));
@@ -83,7 +83,7 @@ Result<void> Session::serve_rdma(const TestSpec& spec) {
   TRY(link.connect(*client.rdma));
   TRY(send(Ready{}));
   return rounds(spec, [&](const Start& start) -> Result<Outcome> {
-    Watch watch(channel_, clock_, options_.limits, false);
+    Watch watch(channel_, clock_, options_.limits, Watch::Heartbeats::kNone);
     Outcome outcome;
     if (spec.kind == TestKind::kLatency) {
       link.prepare_pings(start.size_bytes);
@@ -110,7 +110,7 @@ Result<void> Session::serve_tcp(const TestSpec& spec) {
   TRY(link.accept(Deadline::after(options_.limits.connect)));
   TRY(send(Ready{}));
   return rounds(spec, [&](const Start& start) -> Result<Outcome> {
-    Watch watch(channel_, clock_, options_.limits, false);
+    Watch watch(channel_, clock_, options_.limits, Watch::Heartbeats::kNone);
     TRY(send(Started{start.sequence}));
     if (spec.kind == TestKind::kBandwidth) return link.receive(start, channel_, watch);
     const int64_t answered = TRY(link.pong(start.size_bytes, watch));

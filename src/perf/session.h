@@ -18,7 +18,7 @@
 namespace railbed::perf {
 
 struct SessionOptions {
-  PlaceWish place;
+  PlaceRequest place;
   Limits limits;
   // "10.1.0.6: bw over rdma, 22 sizes, 1 queue pair(s), rxe0"; called before each test.
   std::function<void(const std::string& line)> on_test;

@@ -74,10 +74,11 @@ Result<TcpLink> TcpLink::connect(os::Kernel& kernel, const Channel& channel, con
 }
 
 // Moves all bytes. Runs the watch whenever the patience ends, and once per interval.
-Result<void> TcpLink::exchange(std::span<std::byte> bytes, bool sending, uint64_t& next_check, Watch& watch) {
+Result<void> TcpLink::exchange(std::span<std::byte> bytes, Direction direction, uint64_t& next_check, Watch& watch) {
   uint64_t last_progress = watch.clock().now();
   while (!bytes.empty()) {
-    const size_t count = TRY(sending ? streams_[0].write_now(bytes) : streams_[0].read_now(bytes));
+    const size_t count =
+        TRY(direction == Direction::kSend ? streams_[0].write_now(bytes) : streams_[0].read_now(bytes));
     bytes = bytes.subspan(count);
     if (count > 0 && bytes.empty()) break;
     const uint64_t now = watch.clock().now();
@@ -97,8 +98,8 @@ Result<PingResult> TcpLink::ping(const Round& round, Watch& watch) {
   uint64_t next_check = clock.now() + watch.interval_ticks();
   for (int warm_up = 0; warm_up < 4; ++warm_up) {
     buffer[0] = std::byte{1};
-    TRY(exchange(buffer, true, next_check, watch));
-    TRY(exchange(buffer, false, next_check, watch));
+    TRY(exchange(buffer, Direction::kSend, next_check, watch));
+    TRY(exchange(buffer, Direction::kReceive, next_check, watch));
   }
   const uint64_t start = clock.now();
   const uint64_t end = round.messages > 0 ? UINT64_MAX : start + clock.to_ticks(round.duration_ns);
@@ -107,8 +108,8 @@ Result<PingResult> TcpLink::ping(const Round& round, Watch& watch) {
     const bool last = round.messages > 0 ? sent >= round.messages : now >= end;
     buffer[0] = std::byte{last ? kLastPing : uint8_t{1}};
     const uint64_t before = clock.now();
-    TRY(exchange(buffer, true, next_check, watch));
-    TRY(exchange(buffer, false, next_check, watch));
+    TRY(exchange(buffer, Direction::kSend, next_check, watch));
+    TRY(exchange(buffer, Direction::kReceive, next_check, watch));
     now = clock.now();
     result.meter.add(clock.between_ns(start, before), clock.between_ns(before, now) / 2);
     if (last) break;
@@ -125,9 +126,9 @@ Result<int64_t> TcpLink::pong(int64_t size_bytes, Watch& watch) {
   std::vector<std::byte> buffer(static_cast<size_t>(size_bytes));
   uint64_t next_check = watch.clock().now() + watch.interval_ticks();
   for (int64_t answered = 1;; ++answered) {
-    TRY(exchange(buffer, false, next_check, watch));
+    TRY(exchange(buffer, Direction::kReceive, next_check, watch));
     const bool last = buffer[0] == std::byte{kLastPing};
-    TRY(exchange(buffer, true, next_check, watch));
+    TRY(exchange(buffer, Direction::kSend, next_check, watch));
     if (last) return answered;
   }
 }

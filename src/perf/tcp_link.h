@@ -36,9 +36,11 @@ class TcpLink {
   Result<int64_t> pong(int64_t size_bytes, Watch& watch);
 
  private:
+  enum class Direction : uint8_t { kSend, kReceive };
+
   TcpLink() = default;
   Result<void> describe(os::Kernel& kernel, const Channel& channel);
-  Result<void> exchange(std::span<std::byte> bytes, bool sending, uint64_t& next_check, Watch& watch);
+  Result<void> exchange(std::span<std::byte> bytes, Direction direction, uint64_t& next_check, Watch& watch);
 
   Endpoint endpoint_;
   int64_t wanted_streams_ = 1;

@@ -96,7 +96,7 @@ Result<void> initialise(ibv_qp* qp, int port, const std::string& device);
 Result<void> connect(ibv_qp* qp, const QueuePairPath& path, const std::string& device);
 
 // The explanations of failures, pure.
-Error port_down(const std::string& device, int port, ibv_port_state state, bool is_infiniband);
+Error port_down(const std::string& device, const PortFacts& port);
 Error registration_failed(int sys_errno, size_t bytes, uint64_t memlock_bytes, const std::string& device);
 Error connect_failed(int sys_errno, std::string_view to_state, const QueuePairPath& path, const std::string& device);
 Error completion_failed(ibv_wc_status status, std::string_view operation, const std::string& device);

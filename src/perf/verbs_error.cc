@@ -13,18 +13,18 @@ ibv_mtu mtu_code(int bytes) {
   return code;
 }
 
-Error port_down(const std::string& device, int port, ibv_port_state state, bool is_infiniband) {
+Error port_down(const std::string& device, const PortFacts& port) {
   constexpr std::string_view kNames[] = {"NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER"};
-  const auto number = static_cast<size_t>(state);
+  const auto number = static_cast<size_t>(port.state);
   Error error{.code = Code::kIo,
               .sys_errno = 0,
-              .message = fmt::format("{} port {} is {}, not ACTIVE", device, port,
+              .message = fmt::format("{} port {} is {}, not ACTIVE", device, port.number,
                                      number < std::size(kNames) ? kNames[number] : "in an unknown state"),
               .context = {},
               .hint = ""};
-  if (!is_infiniband)
+  if (!port.is_infiniband)
     error.hint = "bring its network interface up (`ip link set NAME up`) and check the cable and the switch port";
-  else if (state == IBV_PORT_INIT || state == IBV_PORT_ARMED)
+  else if (port.state == IBV_PORT_INIT || port.state == IBV_PORT_ARMED)
     error.hint =
         "the link is up but no subnet manager has configured it: check `sminfo`, and the VF's GUID and link state";
   else

@@ -23,15 +23,19 @@ TEST(VerbsErrors, NameTheLimitOfLockedMemory) {
   EXPECT_EQ(registration_failed(EFAULT, 131072, 65536, "mlx5_0").hint, "");
 }
 
+PortFacts port(int number, ibv_port_state state, bool is_infiniband) {
+  return {.number = number, .state = state, .is_infiniband = is_infiniband, .lid = 0, .mtu_bytes = 0, .gids = {}};
+}
+
 TEST(VerbsErrors, TellAPortWithoutLinkFromOneWithoutSubnetManager) {
-  EXPECT_EQ(port_down("rxe0", 1, IBV_PORT_DOWN, false).to_string(),
+  EXPECT_EQ(port_down("rxe0", port(1, IBV_PORT_DOWN, false)).to_string(),
             "rxe0 port 1 is DOWN, not ACTIVE\n"
             "  bring its network interface up (`ip link set NAME up`) and check the cable and the switch port");
-  EXPECT_EQ(port_down("mlx5_0", 1, IBV_PORT_INIT, true).to_string(),
+  EXPECT_EQ(port_down("mlx5_0", port(1, IBV_PORT_INIT, true)).to_string(),
             "mlx5_0 port 1 is INIT, not ACTIVE\n"
             "  the link is up but no subnet manager has configured it: check `sminfo`, and the VF's GUID and "
             "link state");
-  EXPECT_EQ(port_down("mlx5_0", 2, IBV_PORT_DOWN, true).hint,
+  EXPECT_EQ(port_down("mlx5_0", port(2, IBV_PORT_DOWN, true)).hint,
             "check the cable, and for a VF its link state (`ip link set PF vf N state enable`)");
 }
 

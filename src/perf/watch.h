@@ -26,10 +26,12 @@ struct Limits {
 
 class Watch {
  public:
-  Watch(Channel& channel, const TickClock& clock, const Limits& limits, bool sends_heartbeats)
+  enum class Heartbeats : uint8_t { kNone, kSent };
+
+  Watch(Channel& channel, const TickClock& clock, const Limits& limits, Heartbeats heartbeats)
       : channel_(channel),
         clock_(clock),
-        sends_heartbeats_(sends_heartbeats),
+        sends_heartbeats_(heartbeats == Heartbeats::kSent),
         stall_ticks_(clock.to_ticks(static_cast<uint64_t>(limits.stall.count()) * 1'000'000)),
         interval_ticks_(clock.to_ticks(static_cast<uint64_t>(limits.check.count()) * 1'000'000)) {}
 

@@ -98,7 +98,7 @@ class Reader {
         read_commands(whole, ShellText::kFile);
         break;
       case Form::kProse:
-        read_text(whole, false);
+        read_text(whole, ProseOf::kPlainText);
         break;
     }
   }
@@ -124,7 +124,7 @@ class Reader {
     for (const Block& block : split_page(source_->text)) {
       const doc::Region region{block.begin, block.end, block.indent};
       if (!block.fence) {
-        read_text(region, true);
+        read_text(region, ProseOf::kPage);
         continue;
       }
       if (!block.closed)
@@ -190,9 +190,9 @@ class Reader {
     read_shell(source_, *index_, region, kind, bundle_, here_document, where);
   }
 
-  void read_text(doc::Region region, bool page) {
+  void read_text(doc::Region region, ProseOf kind) {
     std::vector<Document> documents;
-    read_prose(source_, *index_, region, page, bundle_, documents, out_);
+    read_prose(source_, *index_, region, kind, bundle_, documents, out_);
     for (Document& document : documents) keep(std::move(document));
   }
 

@@ -53,13 +53,13 @@ size_t glue(std::string_view text) {
 
 class ProseReader {
  public:
-  ProseReader(const doc::SourcePtr& source, const doc::LineIndex& index, doc::Region region, bool page, Bundle& bundle,
-              std::vector<Document>& documents, doc::Diagnostics& out)
+  ProseReader(const doc::SourcePtr& source, const doc::LineIndex& index, doc::Region region, ProseOf kind,
+              Bundle& bundle, std::vector<Document>& documents, doc::Diagnostics& out)
       : source_(source),
         text_(source->text),
         index_(index),
         region_(region),
-        page_(page),
+        kind_(kind),
         bundle_(bundle),
         documents_(documents),
         out_(out) {}
@@ -151,7 +151,7 @@ class ProseReader {
   void plain(const PageLine& line) {
     const size_t first = indent_of(line.text);
     if (first == line.text.size()) return;
-    if (!page_ || first >= 4) {
+    if (kind_ == ProseOf::kPlainText || first >= 4) {
       if (commands(line)) return;
     } else {
       where_.clear();
@@ -235,7 +235,7 @@ class ProseReader {
   std::string_view text_;
   const doc::LineIndex& index_;
   doc::Region region_;
-  bool page_;
+  ProseOf kind_;
   Bundle& bundle_;
   std::vector<Document>& documents_;
   doc::Diagnostics& out_;
@@ -244,9 +244,9 @@ class ProseReader {
 
 }  // namespace
 
-void read_prose(const doc::SourcePtr& source, const doc::LineIndex& index, doc::Region region, bool page,
+void read_prose(const doc::SourcePtr& source, const doc::LineIndex& index, doc::Region region, ProseOf kind,
                 Bundle& bundle, std::vector<Document>& documents, doc::Diagnostics& out) {
-  ProseReader(source, index, region, page, bundle, documents, out).read();
+  ProseReader(source, index, region, kind, bundle, documents, out).read();
 }
 
 }  // namespace railbed::check

@@ -13,9 +13,13 @@
 
 namespace railbed::check {
 
-// Adds commands and prose of a part of a source to `bundle` and its objects to `documents`. With `page` the part is
-// text between fences, where '#' begins a heading and commands are in `code spans`.
-void read_prose(const doc::SourcePtr& source, const doc::LineIndex& index, doc::Region region, bool page,
+enum class ProseOf : uint8_t {
+  kPage,       // text between the fences of a page: '#' begins a heading, commands are in `code spans`
+  kPlainText,  // text without markup: commands stand on lines of their own, '#' begins a comment
+};
+
+// Adds commands and prose of a part of a source to `bundle` and its objects to `documents`.
+void read_prose(const doc::SourcePtr& source, const doc::LineIndex& index, doc::Region region, ProseOf kind,
                 Bundle& bundle, std::vector<Document>& documents, doc::Diagnostics& out);
 
 }  // namespace railbed::check

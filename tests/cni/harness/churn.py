@@ -216,6 +216,7 @@ class Faults:
     def __init__(self, side, ledger, rng):
         self.side, self.ledger, self.rng = side, ledger, rng
         self.end_ms = []
+        self.slow_ends = []
 
     def one(self):
         name, fault = self.rng.choice((("kills of the agent", self.kill), ("ends of the agent", self.end), ("ends of the agent", self.end),
@@ -250,6 +251,8 @@ class Faults:
             self.side.agent.kill()
             self.side.agent.wait()
         self.end_ms.append((time.monotonic() - begun) * 1000)
+        if self.end_ms[-1] > END_MS:
+            self.slow_ends.append(f"{self.end_ms[-1]:.0f} ms from SIGTERM to exit; the agent's log: {self.side.log_tail(3)}")
         self.back()
 
     def back(self):
@@ -371,7 +374,7 @@ def main(report, sides, options, folder):
     if ends:
         report.note(f"SIGTERM to exit: median {ends[len(ends) // 2]:.0f} ms, longest {ends[-1]:.0f} ms of {len(ends)}")
         if ends[-1] > END_MS + 2000:  # other work on a small machine is no fault of the agent
-            wrong.append(f"an agent ended only {ends[-1]:.0f} ms after SIGTERM")
+            wrong += faults.slow_ends
     if counts["pods attached"] < options.seconds:
         wrong.append(f"only {counts['pods attached']} pods were attached in {options.seconds} s: this tests nothing")
     print(f"    churn: {counts['pods attached']} pods {len(wrong)} wrong {ends[-1] if ends else 0:.0f} ms")
