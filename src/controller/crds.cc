@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/crds.h"
+
+#include <string_view>
+
+#include "check/schema/schema.h"
+#include "controller/structural_schema.h"
+
+namespace railbed::controller {
+
+using doc::Value;
+
+namespace {
+
+constexpr std::string_view kSriov = "sriovnetwork.openshift.io";
+constexpr std::string_view kNpwg = "k8s.cni.cncf.io";
+
+struct Column {  // of `kubectl get`
+  std::string_view name;
+  std::string_view type;
+  std::string_view path;
+  int priority = 0;  // above 0: with `-o wide` only
+};
+
+// What an absent field means to every reader. isRdma has none: absent, it follows from linkType.
+struct Default {
+  std::string_view path;
+  Value value;
+};
+
+// A rule of check about one object alone, as a CEL expression.
+struct Rule {
+  std::string_view path;  // of the object that is `self`
+  std::string_view expression;
+  std::string_view message;
+};
+
+struct Pattern {
+  std::string_view path;
+  std::string_view pattern;
+  int max_length;
+};
+
+// What a kind has beyond the fields that check knows.
+struct Definition {
+  std::string_view group;
+  std::string_view kind;
+  std::string_view plural;
+  std::vector<std::string_view> short_names;
+  std::vector<Column> columns;
+  std::vector<Default> defaults;
+  std::vector<Rule> rules;
+  std::vector<Pattern> patterns;
+  std::vector<std::string_view> kept_whole;  // objects of which other programs may store more than check knows
+};
+
+constexpr Column kWhere{"Nodes", "string", ".status.summary"};
+constexpr Column kReady{"Ready", "string", R"(.status.conditions[?(@.type=="Ready")].status)"};
+constexpr Column kWhy{"Why", "string", R"(.status.conditions[?(@.type=="Ready")].message)"};
+constexpr Column kAge{"Age", "date", ".metadata.creationTimestamp"};
+constexpr Column kResource{"Resource", "string", ".spec.resourceName"};
+
+Definition policy() {
+  return {
+      .group = kSriov,
+      .kind = "SriovNetworkNodePolicy",
+      .plural = "sriovnetworknodepolicies",
+      .columns = {kResource,
+                  {"VFs", "integer", ".spec.numVfs"},
+                  {"Priority", "integer", ".spec.priority", 1},
+                  kWhere,
+                  kReady,
+                  kWhy,
+                  kAge},
+      .defaults = {{"spec.deviceType", "netdevice"}, {"spec.priority", 99}},
+      .rules =
+          {{"spec.nicSelector",
+            "has(self.vendor) || has(self.deviceID) || has(self.rootDevices) || has(self.pfNames) || has(self.netFilter)",
+            "an empty nicSelector matches no NIC: give vendor, deviceID, rootDevices, pfNames or netFilter"},
+           {"spec", "!(has(self.isRdma) && self.isRdma && self.deviceType == 'vfio-pci')",
+            "isRdma needs deviceType netdevice: a VF of vfio-pci has no RDMA device on the node"},
+           {"spec",
+            "!has(self.vdpaType) || (self.deviceType == 'netdevice' && has(self.eSwitchMode) && self.eSwitchMode == 'switchdev')",
+            "vdpaType needs deviceType netdevice and eSwitchMode switchdev"}},
+      .patterns = {{"spec.resourceName", "^[a-zA-Z0-9]([a-zA-Z0-9_-]*[a-zA-Z0-9])?$", 63}},
+      .kept_whole = {},
+  };
+}
+
+std::vector<Rule> network_rules() {
+  return {
+      {"spec",
+       "!has(self.minTxRate) || !has(self.maxTxRate) || self.maxTxRate == 0 || self.minTxRate <= self.maxTxRate",
+       "minTxRate is above maxTxRate"},
+      {"spec", "!has(self.vlanQoS) || self.vlanQoS == 0 || (has(self.vlan) && self.vlan > 0)", "vlanQoS needs a vlan"}};
+}
+
+Definition network(std::string_view kind, std::string_view plural, std::vector<Rule> rules) {
+  return {.group = kSriov,
+          .kind = kind,
+          .plural = plural,
+          .columns = {kResource, {"Namespace", "string", ".spec.networkNamespace"}, kReady, kWhy, kAge},
+          .defaults = {},
+          .rules = std::move(rules),
+          .patterns = {},
+          .kept_whole = {}};
+}
+
+Definition node_state() {
+  return {.group = kSriov,
+          .kind = "SriovNetworkNodeState",
+          .plural = "sriovnetworknodestates",
+          .columns = {{"Sync", "string", ".status.syncStatus"}, {"Why", "string", ".status.lastSyncError"}, kAge},
+          .defaults = {},
+          .rules = {},
+          .patterns = {},
+          // Written by programs, of several versions; who wrote a field that this version does not know wants it back.
+          .kept_whole = {"spec", "status"}};
+}
+
+Definition attachment() {
+  return {.group = kNpwg,
+          .kind = "NetworkAttachmentDefinition",
+          .plural = "network-attachment-definitions",
+          .short_names = {"net-attach-def"},
+          .columns = {kAge},
+          .defaults = {},
+          .rules = {},
+          .patterns = {},
+          .kept_whole = {}};
+}
+
+std::vector<Definition> definitions() {
+  return {policy(), network("SriovNetwork", "sriovnetworks", network_rules()),
+          network("SriovIBNetwork", "sriovibnetworks", {}), node_state(), attachment()};
+}
+
+void add_rules(Value& schema, const std::vector<Rule>& rules) {
+  for (const Rule& rule : rules) {
+    Value& at = *schema_at(schema, rule.path);
+    Value* list = at.find("x-kubernetes-validations");
+    if (!list) list = &at.set("x-kubernetes-validations", Value::array());
+    Value one = Value::object();
+    one.set("rule", rule.expression);
+    one.set("message", rule.message);
+    list->push(std::move(one));
+  }
+}
+
+Value schema_of(const Definition& of) {
+  Value schema = structural_schema(*check::find_schema(std::string(of.group) + "/v1", of.kind));
+  Value& properties = *schema.find("properties");
+  // The API server has its own rules for these three.
+  for (std::string_view name : {"apiVersion", "kind"}) properties.set(name, Value::object()).set("type", "string");
+  properties.set("metadata", Value::object()).set("type", "object");
+  for (const Default& one : of.defaults) schema_at(schema, one.path)->set("default", one.value);
+  for (const Pattern& one : of.patterns) {
+    schema_at(schema, one.path)->set("pattern", one.pattern);
+    schema_at(schema, one.path)->set("maxLength", one.max_length);
+  }
+  for (std::string_view path : of.kept_whole)
+    schema_at(schema, path)->set("x-kubernetes-preserve-unknown-fields", true);
+  add_rules(schema, of.rules);
+  if (Value* conditions = schema_at(schema, "status.conditions")) {
+    conditions->set("x-kubernetes-list-type", "map");
+    conditions->set("x-kubernetes-list-map-keys", Value::array()).push("type");
+  }
+  // A node state has no spec before its node has told what it has, and the operator's own definitions require none of
+  // any kind.
+  Value::Object& members = *schema.as_object();
+  std::erase_if(members, [](const Value::Member& member) { return member.key == "required"; });
+  return schema;
+}
+
+Value names_of(const Definition& of) {
+  Value names = Value::object();
+  names.set("kind", of.kind);
+  names.set("listKind", std::string(of.kind) + "List");
+  names.set("plural", of.plural);
+  std::string singular(of.kind);
+  for (char& c : singular) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  names.set("singular",
+            of.kind == "NetworkAttachmentDefinition" ? std::string("network-attachment-definition") : singular);
+  if (!of.short_names.empty()) {
+    Value& list = names.set("shortNames", Value::array());
+    for (std::string_view one : of.short_names) list.push(one);
+  }
+  return names;
+}
+
+Value version_of(const Definition& of) {
+  Value version = Value::object();
+  version.set("name", "v1");
+  version.set("served", true);
+  version.set("storage", true);
+  version.set("schema", Value::object()).set("openAPIV3Schema", schema_of(of));
+  if (of.group == kSriov) version.set("subresources", Value::object()).set("status", Value::object());
+  Value& columns = version.set("additionalPrinterColumns", Value::array());
+  for (const Column& column : of.columns) {
+    Value one = Value::object();
+    one.set("name", column.name);
+    one.set("type", column.type);
+    one.set("jsonPath", column.path);
+    if (column.priority > 0) one.set("priority", column.priority);
+    columns.push(std::move(one));
+  }
+  return version;
+}
+
+CustomResource make(const Definition& of) {
+  CustomResource out{.group = std::string(of.group),
+                     .kind = std::string(of.kind),
+                     .plural = std::string(of.plural),
+                     .definition = Value::object()};
+  Value& definition = out.definition;
+  definition.set("apiVersion", "apiextensions.k8s.io/v1");
+  definition.set("kind", "CustomResourceDefinition");
+  definition.set("metadata", Value::object()).set("name", out.name());
+  Value& spec = definition.set("spec", Value::object());
+  spec.set("group", of.group);
+  spec.set("names", names_of(of));
+  spec.set("scope", "Namespaced");
+  spec.set("versions", Value::array()).push(version_of(of));
+  return out;
+}
+
+}  // namespace
+
+std::vector<CustomResource> custom_resources() {
+  std::vector<CustomResource> out;
+  for (const Definition& one : definitions()) out.push_back(make(one));
+  return out;
+}
+
+}  // namespace railbed::controller

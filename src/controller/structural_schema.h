@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What check knows of a kind's fields, as the OpenAPI schema of a CustomResourceDefinition.
+//
+// Why: the API server refuses what check refuses by itself, and keeps every field that check knows: both read the same
+// data (src/check/data/schema). Spec: apiextensions.k8s.io/v1 JSONSchemaProps, "structural schemas": every level has a
+// type, unless it keeps what it does not know (x-kubernetes-preserve-unknown-fields). Threading: pure. Failure: none.
+#pragma once
+
+#include "check/schema/schema.h"
+#include "doc/value.h"
+
+namespace railbed::controller {
+
+// {type, properties, required, enum, minimum, …}; texts that hold JSON stay texts, which check alone looks into.
+doc::Value structural_schema(const check::Schema& schema);
+
+// The schema of a field below `schema`, such as "spec.nicSelector"; null where there is none.
+doc::Value* schema_at(doc::Value& schema, std::string_view path);
+
+}  // namespace railbed::controller
