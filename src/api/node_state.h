@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// SriovNetworkNodeState: what one node shall be (spec, written by the operator) and what it is (status, written by its
+// agent).
+//
+// Why: it is how policies reach a node, and how people and other tools see what became of them; keys and meaning are
+// those of sriovnetwork.openshift.io/v1. Two keys of a VF group are railbed's own (needVhostNet, excludeTopology): the
+// original tells them its device plugin in another way. Spec: the kind's published definition,
+// src/check/data/schema/sriov.yaml. Threading: plain values. Failure: parse_node_state complains about values of wrong
+// types; keys that it does not know are left to those who wrote them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/objects.h"
+#include "doc/diagnostic.h"
+
+namespace railbed::api {
+
+inline constexpr std::string_view kNodeStateKind = "SriovNetworkNodeState";
+
+// VFs of one PF that belong to one policy.
+struct NodeStateVfGroup {
+  std::string policy_name;
+  std::string resource_name;  // without prefix
+  DeviceType device_type = DeviceType::kNetdevice;
+  PfName::Range vfs;
+  int mtu = 0;  // 0: stays as it is
+  bool is_rdma = false;
+  std::string vdpa_type;
+  bool need_vhost_net = false;
+  bool exclude_topology = false;
+  friend bool operator==(const NodeStateVfGroup&, const NodeStateVfGroup&) = default;
+};
+
+struct NodeStatePf {
+  PciAddress address;
+  std::string name;
+  int num_vfs = 0;
+  int mtu = 0;  // 0: stays as it is
+  WantedLinkType link_type = WantedLinkType::kAny;
+  EswitchMode eswitch_mode = EswitchMode::kLegacy;
+  bool externally_managed = false;
+  std::vector<NodeStateVfGroup> groups;  // by first VF
+  friend bool operator==(const NodeStatePf&, const NodeStatePf&) = default;
+};
+
+struct FoundVf {
+  int index = 0;
+  PciAddress address;
+  std::string vendor, device_id, driver;
+  std::string name, mac, guid;  // empty where it has none here
+  int mtu = 0;
+  int vlan = 0;
+  friend bool operator==(const FoundVf&, const FoundVf&) = default;
+};
+
+struct FoundNic {
+  PciAddress address;
+  std::string vendor, device_id, driver;
+  std::string name;
+  std::vector<std::string> alt_names;
+  std::string mac;
+  int mtu = 0;
+  int num_vfs = 0;
+  int total_vfs = 0;             // 0: no SR-IOV
+  std::string link_type;         // "ETH", "IB"; empty: unknown
+  std::string link_speed;        // "100000 Mb/s"
+  std::string link_admin_state;  // "up", "down"
+  std::string eswitch_mode;      // empty: no eswitch
+  std::vector<FoundVf> vfs;
+  friend bool operator==(const FoundNic&, const FoundNic&) = default;
+};
+
+struct SriovNetworkNodeState {
+  Metadata meta;
+  std::vector<NodeStatePf> pfs;
+  std::vector<FoundNic> nics;  // of the status
+  std::string sync_status;     // "Succeeded", "InProgress", "Failed"; empty before the agent has told
+  std::string last_sync_error;
+  friend bool operator==(const SriovNetworkNodeState&, const SriovNetworkNodeState&) = default;
+};
+
+// Nothing when the object has errors.
+std::optional<SriovNetworkNodeState> parse_node_state(const doc::Value& object, doc::Diagnostics& diagnostics);
+
+// {interfaces: […]}, as the operator writes `spec`.
+doc::Value node_state_spec(const std::vector<NodeStatePf>& pfs);
+// {interfaces: […], syncStatus, lastSyncError}, as an agent writes `status`.
+doc::Value node_state_status(const SriovNetworkNodeState& state);
+
+}  // namespace railbed::api

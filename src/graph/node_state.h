@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph as the spec of the node's SriovNetworkNodeState and back, and a node's facts as its status and back.
+//
+// Why: in a cluster the operator resolves policies against what a node's status tells, and the node carries out what
+// its spec says. Both must come to what `up` would do there with the same policies: the property test compares the
+// plans. What a status does not tell (the host's own addresses, whether there is an IOMMU) the node looks at itself:
+// its graph refuses on its own facts what the operator could not know. Threading: pure functions; a WantedState stays
+// where it was made. Failure: findings and refusals, as in graph.h.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "api/node_state.h"
+#include "graph/graph.h"
+
+namespace railbed::graph {
+
+// On a node state: PCI addresses, with commas between them, of PFs that may change although the host uses them
+// (kAllowHostPf).
+inline constexpr std::string_view kHostPfsAllowed = "railbed.dev/allow-host-pfs";
+
+// spec.interfaces: the PFs with something in effect, by address.
+std::vector<api::NodeStatePf> state_of(const Graph& graph);
+// The annotation's value; empty: the node state has none.
+std::string host_pfs_allowed(const Graph& graph);
+
+// status.interfaces: all NICs, by address.
+std::vector<api::FoundNic> found_nics(const facts::NodeFacts& facts);
+// What policies can be resolved against. `labels` are those of the Node object.
+facts::NodeFacts facts_of(const api::SriovNetworkNodeState& state, std::map<std::string, std::string> labels);
+
+// The graph of a node by its node state instead of policies. Resource names get `options.resource_prefix`.
+struct WantedState {
+  // `state` and `facts` must outlive this.
+  WantedState(const api::SriovNetworkNodeState& state, const facts::NodeFacts& facts, const Options& options,
+              doc::Diagnostics& diagnostics);
+  WantedState(const WantedState&) = delete;
+  WantedState& operator=(const WantedState&) = delete;
+
+  std::deque<api::SriovNetworkNodePolicy> objects;  // a policy of the state on one PF each; Policy::object points here
+  std::deque<Policy> policies;
+  Catalog catalog;
+  Graph graph;
+};
+
+}  // namespace railbed::graph
