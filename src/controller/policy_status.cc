@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/policy_status.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+
+namespace railbed::controller {
+
+using doc::Value;
+using State = graph::PolicyOutcome::State;
+
+namespace {
+
+// What one node adds to the status.
+struct Line {
+  std::string_view state;  // of `nodes`; empty: the policy has nothing to do there
+  std::string message;
+};
+
+Line line_of(const NodeOutcome& node) {
+  const graph::PolicyOutcome& outcome = node.outcome;
+  switch (outcome.state) {
+    case State::kOtherNode:
+    case State::kIgnored:
+    case State::kNoMatch:
+      return {};
+    case State::kShadowed:
+      return {"Shadowed", fmt::format("{} took its VFs", fmt::join(outcome.shadowed_by, ", "))};
+    case State::kRefused:
+      return {"Failed", outcome.detail};
+    case State::kApplied:
+    case State::kPartly:
+      break;
+  }
+  if (node.progress == NodeProgress::kFailed) return {"Failed", node.error};
+  if (node.progress == NodeProgress::kNotYet) return {"Pending", "the node has not carried it out yet"};
+  if (outcome.state == State::kApplied) return {"Applied", ""};
+  std::string why = outcome.detail;
+  if (!outcome.shadowed_by.empty())
+    why += fmt::format("{}{} took VFs", why.empty() ? "" : "; ", fmt::join(outcome.shadowed_by, ", "));
+  return {"Held", why};
+}
+
+struct Sums {
+  int matched = 0, applied = 0, failed = 0, pending = 0, other = 0;
+  std::string first;     // "gpu-2: what is wrong", of the first node with something wrong
+  std::string no_match;  // the same of the first node that the nodeSelector takes and the nicSelector does not
+  std::string ignored;   // why the policy counts nowhere
+};
+
+Value node_value(const NodeOutcome& node, const Line& line) {
+  Value out = Value::object();
+  if (!line.message.empty()) out.set("message", line.message);
+  out.set("name", node.node);
+  if (!node.outcome.pfs.empty()) {
+    Value& pfs = out.set("pfs", Value::array());
+    for (const std::string& pf : node.outcome.pfs) pfs.push(pf);
+  }
+  out.set("state", line.state);
+  return out;
+}
+
+Sums sum_up(const std::vector<NodeOutcome>& nodes, Value& listed) {
+  Sums sums;
+  for (const NodeOutcome& node : nodes) {
+    if (node.outcome.state == State::kIgnored && sums.ignored.empty()) sums.ignored = node.outcome.detail;
+    if (node.outcome.state == State::kNoMatch && sums.no_match.empty())
+      sums.no_match = fmt::format("node {}: {}", node.node, node.outcome.detail);
+    const Line line = line_of(node);
+    if (line.state.empty()) continue;
+    ++sums.matched;
+    if (line.state == "Applied") {
+      ++sums.applied;
+      continue;
+    }
+    ++(line.state == "Failed" ? sums.failed : line.state == "Pending" ? sums.pending : sums.other);
+    if (line.state != "Pending" && sums.first.empty()) sums.first = fmt::format("node {}: {}", node.node, line.message);
+    if (listed.as_array()->size() < kListedNodes) listed.push(node_value(node, line));
+  }
+  return sums;
+}
+
+struct Verdict {
+  std::string_view status, reason;
+  std::string message;
+};
+
+std::string more(int count) {
+  return count > 1 ? fmt::format(" (and {} more)", count - 1) : "";
+}
+
+Verdict verdict(const Sums& sums) {
+  if (!sums.ignored.empty()) return {"False", "Ignored", sums.ignored};
+  if (sums.matched == 0 && !sums.no_match.empty()) return {"False", "NoNicMatches", sums.no_match};
+  if (sums.matched == 0) return {"False", "NoNodeMatches", "no node has the labels of its nodeSelector"};
+  if (sums.failed > 0) return {"False", "Failed", sums.first + more(sums.failed)};
+  if (sums.other > 0) return {"False", "NotOnAllPfs", sums.first + more(sums.other)};
+  if (sums.pending > 0)
+    return {"Unknown", "Pending", fmt::format("{} of its nodes have not carried it out yet", sums.pending)};
+  return {"True", "Applied", ""};
+}
+
+// The stored condition of this type, for the time of its last change; null where there is none.
+const Value* stored_condition(const Value& status, std::string_view type) {
+  const Value* list = status.find("conditions");
+  if (list == nullptr || !list->is_array()) return nullptr;
+  for (const Value& one : *list->as_array())
+    if (const Value* name = one.find("type"); name && name->as_string() && *name->as_string() == type) return &one;
+  return nullptr;
+}
+
+Value ready_condition(const PolicyView& view, const Verdict& of) {
+  Value out = Value::object();
+  const Value* before = stored_condition(view.status, "Ready");
+  const Value* was = before ? before->find("status") : nullptr;
+  const Value* since = before ? before->find("lastTransitionTime") : nullptr;
+  const bool same = was && was->as_string() && *was->as_string() == of.status && since && since->as_string();
+  out.set("lastTransitionTime", same ? *since->as_string() : std::string(view.now));
+  out.set("message", of.message);
+  out.set("observedGeneration", view.generation);
+  out.set("reason", of.reason);
+  out.set("status", of.status);
+  out.set("type", "Ready");
+  return out;
+}
+
+}  // namespace
+
+Value policy_status(const PolicyView& view) {
+  Value listed = Value::array();
+  const Sums sums = sum_up(view.nodes, listed);
+  Value out = Value::object();
+  out.set("applied", sums.applied);
+  out.set("conditions", Value::array()).push(ready_condition(view, verdict(sums)));
+  out.set("failed", sums.failed);
+  out.set("matched", sums.matched);
+  if (!listed.as_array()->empty()) out.set("nodes", std::move(listed));
+  out.set("observedGeneration", view.generation);
+  out.set("summary", fmt::format("{} of {}", sums.applied, sums.matched));
+  return out;
+}
+
+}  // namespace railbed::controller

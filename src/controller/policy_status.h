@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What became of a policy over all nodes, as its status: where it applies, and why not.
+//
+// Why: the SR-IOV operator leaves a policy's status empty, so that nobody learns that it matched nothing, was shadowed
+// by another, or failed at a step. Spec: status of SriovNetworkNodePolicy in src/check/data/schema/sriov.yaml;
+// conditions as metav1.Condition. A cluster with a thousand nodes must not store a thousand lines: only nodes that are
+// not done are listed, at most kListedNodes. Threading: pure. Failure: none.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "doc/value.h"
+#include "graph/outcome.h"
+
+namespace railbed::controller {
+
+inline constexpr size_t kListedNodes = 50;
+
+// What a node tells about its node state.
+enum class NodeProgress : uint8_t {
+  kNotYet,  // its agent has not carried out the spec that the operator wrote last
+  kDone,
+  kFailed,
+};
+
+struct NodeOutcome {
+  std::string node;
+  graph::PolicyOutcome outcome;  // by the operator's resolution, or the node's own where that refused more
+  NodeProgress progress = NodeProgress::kNotYet;
+  std::string error;  // of kFailed: the step, and errno where there is one
+};
+
+struct PolicyView {
+  int64_t generation = 0;          // metadata.generation of the policy
+  doc::Value status;               // as stored; null where there is none
+  std::string_view now;            // RFC 3339, for a condition that changes
+  std::vector<NodeOutcome> nodes;  // by name
+};
+
+// The whole status. Equal to `view.status` where there is nothing to write.
+doc::Value policy_status(const PolicyView& view);
+
+}  // namespace railbed::controller
