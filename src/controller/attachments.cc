@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/attachments.h"
+
+#include <map>
+#include <utility>
+
+#include "api/attachment.h"
+#include "api/load.h"
+#include "base/format.h"
+
+namespace railbed::controller {
+
+using doc::Value;
+using Key = std::pair<std::string, std::string>;  // namespace, name
+
+namespace {
+
+constexpr std::string_view kOwnerAnnotation = "sriovnetwork.openshift.io/owner-ref";
+
+std::string annotation_of(const api::NetworkAttachmentDefinition& definition, std::string_view key) {
+  const auto found = definition.meta.annotations.find(std::string(key));
+  const std::string* text = found == definition.meta.annotations.end() ? nullptr : found->second->as_string();
+  return text ? *text : "";
+}
+
+Value owner_reference(const StoredNetwork& stored) {
+  Value owner = Value::object();
+  owner.set("apiVersion", "sriovnetwork.openshift.io/v1");
+  owner.set("kind", stored.network.infiniband ? "SriovIBNetwork" : "SriovNetwork");
+  owner.set("name", *stored.network.meta.name);
+  owner.set("uid", stored.uid);
+  owner.set("controller", true);
+  return owner;
+}
+
+Value object_of(const StoredNetwork& stored, const api::NetworkAttachmentDefinition& definition) {
+  Value object = api::to_value(definition);
+  Value& meta = *object.find("metadata");
+  meta.set("labels", Value::object()).set(kNetworkUidLabel, stored.uid);
+  if (*definition.meta.ns == *stored.network.meta.ns)
+    meta.set("ownerReferences", Value::array()).push(owner_reference(stored));
+  return object;
+}
+
+class Writer {
+ public:
+  Writer(const std::vector<StoredAttachment>& attachments, const std::set<std::string>& namespaces,
+         std::string_view resource_prefix)
+      : namespaces_(namespaces), resource_prefix_(resource_prefix) {
+    for (const StoredAttachment& one : attachments) stored_[{one.ns, one.name}] = &one;
+  }
+
+  void write(const StoredNetwork& network) {
+    const api::NetworkAttachmentDefinition definition = api::render(network.network, resource_prefix_);
+    const Key key{*definition.meta.ns, *definition.meta.name};
+    if (!namespaces_.contains(key.first))
+      return tell(network, "NamespaceNotFound", fmt::format("there is no namespace {}", key.first));
+    if (const auto [other, is_first] = taken_.insert({key, &network}); !is_first)
+      return tell(network, "NameTaken",
+                  fmt::format("network {}/{} makes the definition {}/{} already", *other->second->network.meta.ns,
+                              *other->second->network.meta.name, key.first, key.second));
+    const auto found = stored_.find(key);
+    const StoredAttachment* stored = found == stored_.end() ? nullptr : found->second;
+    if (stored && !is_of(*stored, network, definition)) {
+      taken_.erase(key);
+      return tell(
+          network, "NameTaken",
+          fmt::format("{}/{} is there and was not made from this network: rename one of them, or delete the definition",
+                      key.first, key.second));
+    }
+    if (!stored || !is_equal(*stored, network, definition)) out_.applies.push_back(object_of(network, definition));
+    tell(network, "NetworkReady", "");
+  }
+
+  AttachmentWrites finish(const std::vector<StoredAttachment>& attachments) {
+    for (const StoredAttachment& one : attachments) {
+      if (one.network_uid.empty()) continue;
+      const auto wanted = taken_.find({one.ns, one.name});
+      if (wanted == taken_.end()) out_.deletions.push_back({one.ns, one.name, one.uid, one.resource_version});
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // Ours, or the SR-IOV operator's for the same network: taken over without a change for pods. After a network was
+  // deleted and made again under its name, the definition of the former one is this one's.
+  static bool is_of(const StoredAttachment& stored, const StoredNetwork& network,
+                    const api::NetworkAttachmentDefinition& definition) {
+    return stored.network_uid == network.uid ||
+           (!stored.owner_ref.empty() && stored.owner_ref == annotation_of(definition, kOwnerAnnotation));
+  }
+
+  static bool is_equal(const StoredAttachment& stored, const StoredNetwork& network,
+                       const api::NetworkAttachmentDefinition& definition) {
+    return stored.network_uid == network.uid && stored.owner_ref == annotation_of(definition, kOwnerAnnotation) &&
+           stored.resource == *definition.resource_name && stored.config == api::config_text(definition.config);
+  }
+
+  void tell(const StoredNetwork& network, std::string_view reason, std::string message) {
+    out_.outcomes.push_back({network.uid, std::string(reason), std::move(message)});
+  }
+
+  const std::set<std::string>& namespaces_;
+  std::string_view resource_prefix_;
+  std::map<Key, const StoredAttachment*> stored_;
+  std::map<Key, const StoredNetwork*> taken_;
+  AttachmentWrites out_;
+};
+
+}  // namespace
+
+AttachmentWrites attachment_writes(const std::vector<StoredNetwork>& networks,
+                                   const std::vector<StoredAttachment>& attachments,
+                                   const std::set<std::string>& namespaces, std::string_view resource_prefix) {
+  Writer writer(attachments, namespaces, resource_prefix);
+  for (const StoredNetwork& network : networks) writer.write(network);
+  return writer.finish(attachments);
+}
+
+}  // namespace railbed::controller

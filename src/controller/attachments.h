@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// NetworkAttachmentDefinitions from SriovNetworks and SriovIBNetworks: which to write, which to delete.
+//
+// Why: a definition usually stands in another namespace than its network. Kubernetes' garbage collector deletes objects
+// whose owner is in another namespace, and a finalizer on the network makes it hang when the operator is gone. So a
+// definition in the network's namespace has an ownerReference, one elsewhere a label with the network's UID, and what
+// bears the UID of no network is swept. The rendered JSON is the SR-IOV operator's (api::render). Definitions that
+// somebody else wrote under the same name are left alone, and the network says so. Threading: pure. Failure: none.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/objects.h"
+#include "doc/value.h"
+
+namespace railbed::controller {
+
+inline constexpr std::string_view kNetworkUidLabel = "railbed.dev/network-uid";
+
+// A SriovNetwork or SriovIBNetwork as stored.
+struct StoredNetwork {
+  std::string uid;
+  api::SriovNetwork network;
+};
+
+// A NetworkAttachmentDefinition as stored.
+struct StoredAttachment {
+  std::string ns, name, uid, resource_version;
+  std::string network_uid;  // the label; empty: not ours
+  std::string owner_ref;    // annotation sriovnetwork.openshift.io/owner-ref
+  std::string resource;     // annotation k8s.v1.cni.cncf.io/resourceName
+  std::string config;       // spec.config
+};
+
+struct AttachmentWrites {
+  struct Deletion {  // with these as preconditions: whoever changed it since is asked again
+    std::string ns, name, uid, resource_version;
+    friend bool operator==(const Deletion&, const Deletion&) = default;
+  };
+  struct NetworkOutcome {  // as a network's condition Ready
+    std::string uid;
+    std::string reason;   // "NetworkReady", "NamespaceNotFound", "NameTaken"
+    std::string message;  // empty when it is ready
+    friend bool operator==(const NetworkOutcome&, const NetworkOutcome&) = default;
+  };
+  std::vector<doc::Value> applies;  // whole objects, for server-side apply
+  std::vector<Deletion> deletions;
+  std::vector<NetworkOutcome> outcomes;  // as `networks`
+};
+
+// `networks`, `attachments` and `namespaces` are all that there are: with a list that is not complete, the sweep would
+// delete what it does not know.
+AttachmentWrites attachment_writes(const std::vector<StoredNetwork>& networks,
+                                   const std::vector<StoredAttachment>& attachments,
+                                   const std::set<std::string>& namespaces, std::string_view resource_prefix);
+
+}  // namespace railbed::controller
