@@ -5,10 +5,9 @@
 #include <cstdio>
 #include <memory>
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <unistd.h>
 
+#include "os/record/archive_library.h"
 #include "os/record/recorded.h"
 
 namespace railbed::os {
@@ -17,18 +16,23 @@ namespace {
 constexpr size_t kBlockBytes = 1 << 16;
 constexpr size_t kMaxPathBytes = 4096;
 
+// Loaded: read_tar and write_tar ask for it first.
+const ArchiveLibrary& library() {
+  return **archive_library();
+}
+
 struct FreeReader {
-  void operator()(archive* reader) const { archive_read_free(reader); }
+  void operator()(archive* reader) const { library().archive_read_free(reader); }
 };
 struct FreeWriter {
-  void operator()(archive* writer) const { archive_write_free(writer); }
+  void operator()(archive* writer) const { library().archive_write_free(writer); }
 };
 struct FreeEntry {
-  void operator()(archive_entry* entry) const { archive_entry_free(entry); }
+  void operator()(archive_entry* entry) const { library().archive_entry_free(entry); }
 };
 
 std::string reason(archive* of) {
-  const char* text = archive_error_string(of);
+  const char* text = library().archive_error_string(of);
   return text == nullptr ? "unknown" : text;
 }
 
@@ -56,7 +60,7 @@ class TarReader {
   Result<void> read() {
     archive_entry* entry = nullptr;
     while (true) {
-      int status = archive_read_next_header(reader_, &entry);
+      int status = library().archive_read_next_header(reader_, &entry);
       if (status == ARCHIVE_EOF) break;
       if (status == ARCHIVE_RETRY) continue;
       if (status < ARCHIVE_WARN) return fail(Code::kInvalid, "{}: {}", name_, reason(reader_));
@@ -70,25 +74,25 @@ class TarReader {
 
  private:
   Result<void> take(archive_entry* entry) {
-    const char* raw = archive_entry_pathname(entry);
+    const char* raw = library().archive_entry_pathname(entry);
     if (raw == nullptr) return fail(Code::kInvalid, "{}: an entry without a name", name_);
     auto path = inside_path(raw);
     if (!path) return fail(Code::kInvalid, "{}: {} leads out of the recording", name_, shown(raw));
     if (path->empty()) return {};
     bool fits = true;
-    if (const char* target = archive_entry_hardlink(entry)) {
+    if (const char* target = library().archive_entry_hardlink(entry)) {
       auto other = inside_path(target);
       auto content = other ? files_.read(*other) : Result<std::string>(fail(Code::kInvalid, "outside"));
       if (!content) return fail(Code::kInvalid, "{}: {} is a second name of what is not there", name_, shown(raw));
       bytes_ += content->size();
       TRY(check_size());
       fits = files_.put_file(*path, std::move(*content));
-    } else if (archive_entry_filetype(entry) == AE_IFLNK) {
-      const char* link = archive_entry_symlink(entry);
+    } else if (library().archive_entry_filetype(entry) == AE_IFLNK) {
+      const char* link = library().archive_entry_symlink(entry);
       fits = files_.put_link(*path, link == nullptr ? "" : link);
-    } else if (archive_entry_filetype(entry) == AE_IFDIR) {
+    } else if (library().archive_entry_filetype(entry) == AE_IFDIR) {
       fits = files_.put_directory(*path);
-    } else if (archive_entry_filetype(entry) == AE_IFREG) {
+    } else if (library().archive_entry_filetype(entry) == AE_IFREG) {
       fits = files_.put_file(*path, TRY(content(*path)));
     }
     if (!fits) return fail(Code::kInvalid, "{}: {} lies below something that is no directory", name_, shown(raw));
@@ -99,7 +103,7 @@ class TarReader {
     std::string text;
     char block[kBlockBytes];
     while (true) {
-      la_ssize_t count = archive_read_data(reader_, block, sizeof block);
+      la_ssize_t count = library().archive_read_data(reader_, block, sizeof block);
       if (count == 0) return text;
       if (count < 0) return fail(Code::kInvalid, "{}: {}: {}", name_, path, reason(reader_));
       text.append(block, static_cast<size_t>(count));
@@ -149,30 +153,31 @@ class TarReader {
 };
 
 std::unique_ptr<archive, FreeReader> new_reader() {
-  std::unique_ptr<archive, FreeReader> reader(archive_read_new());
-  archive_read_support_format_tar(reader.get());
-  archive_read_support_filter_gzip(reader.get());
-  archive_read_support_filter_bzip2(reader.get());
-  archive_read_support_filter_xz(reader.get());
-  archive_read_support_filter_zstd(reader.get());
-  archive_read_set_options(reader.get(), "hdrcharset=BINARY");  // names are bytes in every locale
+  std::unique_ptr<archive, FreeReader> reader(library().archive_read_new());
+  library().archive_read_support_format_tar(reader.get());
+  library().archive_read_support_filter_gzip(reader.get());
+  library().archive_read_support_filter_bzip2(reader.get());
+  library().archive_read_support_filter_xz(reader.get());
+  library().archive_read_support_filter_zstd(reader.get());
+  library().archive_read_set_options(reader.get(), "hdrcharset=BINARY");  // names are bytes in every locale
   return reader;
 }
 
 Result<void> put_entry(archive* writer, const MemoryFiles::Entry& entry) {
-  std::unique_ptr<archive_entry, FreeEntry> header(archive_entry_new());
-  archive_entry_set_pathname(header.get(), entry.path.c_str() + 1);
-  archive_entry_set_mtime(header.get(), 0, 0);
+  std::unique_ptr<archive_entry, FreeEntry> header(library().archive_entry_new());
+  library().archive_entry_set_pathname(header.get(), entry.path.c_str() + 1);
+  library().archive_entry_set_mtime(header.get(), 0, 0);
   using Kind = MemoryFiles::Entry::Kind;
-  archive_entry_set_perm(header.get(), entry.kind == Kind::kDirectory ? 0755 : 0644);
-  archive_entry_set_filetype(header.get(), entry.kind == Kind::kDirectory ? AE_IFDIR
-                                           : entry.kind == Kind::kFile    ? AE_IFREG
-                                                                          : AE_IFLNK);
-  if (entry.kind == Kind::kLink) archive_entry_set_symlink(header.get(), entry.text.c_str());
-  if (entry.kind == Kind::kFile) archive_entry_set_size(header.get(), static_cast<la_int64_t>(entry.text.size()));
-  if (archive_write_header(writer, header.get()) != ARCHIVE_OK ||
-      (entry.kind == Kind::kFile &&
-       archive_write_data(writer, entry.text.data(), entry.text.size()) != static_cast<la_ssize_t>(entry.text.size())))
+  library().archive_entry_set_perm(header.get(), entry.kind == Kind::kDirectory ? 0755 : 0644);
+  library().archive_entry_set_filetype(header.get(), entry.kind == Kind::kDirectory ? AE_IFDIR
+                                                     : entry.kind == Kind::kFile    ? AE_IFREG
+                                                                                    : AE_IFLNK);
+  if (entry.kind == Kind::kLink) library().archive_entry_set_symlink(header.get(), entry.text.c_str());
+  if (entry.kind == Kind::kFile)
+    library().archive_entry_set_size(header.get(), static_cast<la_int64_t>(entry.text.size()));
+  if (library().archive_write_header(writer, header.get()) != ARCHIVE_OK ||
+      (entry.kind == Kind::kFile && library().archive_write_data(writer, entry.text.data(), entry.text.size()) !=
+                                        static_cast<la_ssize_t>(entry.text.size())))
     return fail(Code::kIo, "write {}: {}", entry.path, reason(writer));
   return {};
 }
@@ -180,24 +185,27 @@ Result<void> put_entry(archive* writer, const MemoryFiles::Entry& entry) {
 }  // namespace
 
 Result<void> read_tar(const std::string& tar_file, MemoryFiles& files) {
+  TRY(archive_library());
   auto reader = new_reader();
   if (::access(tar_file.c_str(), R_OK) != 0) return fail(system_error(errno, "open " + tar_file));
-  if (archive_read_open_filename(reader.get(), tar_file.c_str(), kBlockBytes) != ARCHIVE_OK)
+  if (library().archive_read_open_filename(reader.get(), tar_file.c_str(), kBlockBytes) != ARCHIVE_OK)
     return fail(Code::kInvalid, "{} is no tar file: {}", tar_file, reason(reader.get()));
   return TarReader(reader.get(), tar_file, files).read();
 }
 
 Result<void> read_tar_bytes(std::string_view bytes, const std::string& name, MemoryFiles& files) {
+  TRY(archive_library());
   auto reader = new_reader();
-  if (archive_read_open_memory(reader.get(), bytes.data(), bytes.size()) != ARCHIVE_OK)
+  if (library().archive_read_open_memory(reader.get(), bytes.data(), bytes.size()) != ARCHIVE_OK)
     return fail(Code::kInvalid, "{} is no tar file: {}", name, reason(reader.get()));
   return TarReader(reader.get(), name, files).read();
 }
 
 Result<void> write_tar(const MemoryFiles& files, const std::string& tar_file) {
+  TRY(archive_library());
   std::string temporary = tar_file + ".part";
-  std::unique_ptr<archive, FreeWriter> writer(archive_write_new());
-  archive_write_set_format_pax_restricted(writer.get());
+  std::unique_ptr<archive, FreeWriter> writer(library().archive_write_new());
+  library().archive_write_set_format_pax_restricted(writer.get());
   // GNU tar warns about this header at every entry, so it is used only where a name needs it.
   bool plain_names = true;
   files.each([&](const MemoryFiles::Entry& entry) {
@@ -205,16 +213,16 @@ Result<void> write_tar(const MemoryFiles& files, const std::string& tar_file) {
     if (entry.kind != MemoryFiles::Entry::Kind::kLink) return;
     for (char c : entry.text) plain_names = plain_names && static_cast<unsigned char>(c) < 0x80;
   });
-  if (!plain_names) archive_write_set_options(writer.get(), "hdrcharset=BINARY");
-  if (tar_file.ends_with("gz")) archive_write_add_filter_gzip(writer.get());
+  if (!plain_names) library().archive_write_set_options(writer.get(), "hdrcharset=BINARY");
+  if (tar_file.ends_with("gz")) library().archive_write_add_filter_gzip(writer.get());
   Result<void> written;
-  if (archive_write_open_filename(writer.get(), temporary.c_str()) != ARCHIVE_OK) {
+  if (library().archive_write_open_filename(writer.get(), temporary.c_str()) != ARCHIVE_OK) {
     written = fail(Code::kIo, "create {}: {}", temporary, reason(writer.get()));
   } else {
     files.each([&](const MemoryFiles::Entry& entry) {
       if (written) written = put_entry(writer.get(), entry);
     });
-    if (archive_write_close(writer.get()) != ARCHIVE_OK && written)
+    if (library().archive_write_close(writer.get()) != ARCHIVE_OK && written)
       written = fail(Code::kIo, "write {}: {}", temporary, reason(writer.get()));
   }
   if (written && std::rename(temporary.c_str(), tar_file.c_str()) != 0)
