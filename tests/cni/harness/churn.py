@@ -252,7 +252,7 @@ class Faults:
             self.side.agent.wait()
         self.end_ms.append((time.monotonic() - begun) * 1000)
         if self.end_ms[-1] > END_MS:
-            self.slow_ends.append(f"{self.end_ms[-1]:.0f} ms from SIGTERM to exit; the agent's log: {self.side.log_tail(3)}")
+            self.slow_ends.append(f"{self.end_ms[-1]:.0f} ms from SIGTERM to exit; the agent's log: {self.side.log_tail(6)}")
         self.back()
 
     def back(self):
@@ -373,6 +373,8 @@ def main(report, sides, options, folder):
     ends = sorted(faults.end_ms)
     if ends:
         report.note(f"SIGTERM to exit: median {ends[len(ends) // 2]:.0f} ms, longest {ends[-1]:.0f} ms of {len(ends)}")
+        for slow in faults.slow_ends:
+            report.note(slow)
         if ends[-1] > END_MS + 2000:  # other work on a small machine is no fault of the agent
             wrong += faults.slow_ends
     if counts["pods attached"] < options.seconds:
