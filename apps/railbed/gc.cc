@@ -43,11 +43,16 @@ Result<int> run(const StateOptions& options, const std::string& pending, const s
                 bool json) {
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   std::unique_ptr<os::Disk> disk = os::real_disk();
-  // Removing changes the state, which an agent shares, so it needs the lock for the whole run.
-  std::unique_ptr<state::Store> store = yes ? TRY(options.open(*kernel)) : TRY(options.look(*kernel));
+  // Beside an agent, which plugins that are executed may ask.
+  std::unique_ptr<state::Store> store = yes ? TRY(options.share(*kernel, "railbed gc")) : TRY(options.look(*kernel));
   agent::DurableRecords durable(*disk, records, kernel->boot_id());
-  if (yes) TRY(agent::restore_records(*store, durable));
-  std::vector<agent::Leftover> leftovers = TRY(agent::find_leftovers(*kernel, store.get(), *disk, pending, durable));
+  std::vector<agent::Leftover> leftovers;
+  {
+    std::unique_ptr<state::Hold> hold;
+    if (yes) hold = TRY(store->hold(std::chrono::milliseconds(static_cast<int64_t>(options.wait_s * 1000))));
+    if (yes) TRY(agent::restore_records(*store, durable));
+    leftovers = TRY(agent::find_leftovers(*kernel, store.get(), *disk, pending, durable));
+  }
   if (yes) TRY(agent::remove_leftovers(*kernel, *store, *disk, durable, leftovers));
   if (json)
     fmt::print("{}\n", doc::to_json(agent::to_value(leftovers), 2));

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "agent/addresses/address_notes.h"
+#include "agent/engine.h"
 #include "agent/leftovers/in_use.h"
 #include "agent/leftovers/leftover_files.h"
 #include "agent/leftovers/restore_records.h"
@@ -233,7 +234,11 @@ class Remover {
       : kernel_(kernel), store_(store), disk_(disk), durable_(durable), leftovers_(leftovers) {}
 
   Result<void> run() {
-    TRY(remove_records());
+    TRY(recover_interfaces());
+    const ProgramsUndone undone = TRY(undo_all());
+    // Whatever follows is quick.
+    auto hold = TRY(store_.hold(kTurnWait));
+    TRY(forget_programs(undone));
     for (Leftover& one : leftovers_) {
       if (!one.removable) continue;
       Result<void> done;
@@ -260,33 +265,50 @@ class Remover {
   }
 
  private:
-  Result<void> remove_records() {
+  Result<void> recover_interfaces() {
+    if (std::ranges::find(leftovers_, LeftoverKind::kInterface, &Leftover::kind) == leftovers_.end()) return {};
+    auto hold = TRY(store_.hold(kTurnWait));
+    const attach::RecoveryReport recovery = TRY(attach::recover(kernel_, store_, kernel_.clock().now() + kWorkTime));
+    const std::vector<Attachment> left = TRY(store_.attachments());
+    for (Leftover& one : leftovers_) {
+      if (one.kind != LeftoverKind::kInterface) continue;
+      one.removed = is_gone(one, left);
+      one.note = note_of(one, recovery.notes);
+      for (const auto& failure : recovery.failures)
+        if (failure.pod == one.pod && failure.interface == one.what) one.error = failure.error.story();
+    }
+    return {};
+  }
+
+  static bool is_gone(const Leftover& one, const std::vector<Attachment>& left) {
+    return std::ranges::none_of(
+        left, [&](const Attachment& record) { return record.pod == one.pod && record.interface == one.what; });
+  }
+
+  // Without the state's lock: a plugin may ask the agent for addresses, or to give some back.
+  Result<ProgramsUndone> undo_all() {
     std::vector<Attachment> programs;
-    bool interfaces = false;
     for (const Leftover& one : leftovers_) {
-      interfaces = interfaces || one.kind == LeftoverKind::kInterface;
       if (one.kind != LeftoverKind::kProgram) continue;
       for (const Attachment& record : TRY(store_.attachments_of(one.pod)))
         if (record.interface == one.what) programs.push_back(record);
     }
-    attach::RecoveryReport recovery;
-    if (interfaces) recovery = TRY(attach::recover(kernel_, store_, kernel_.clock().now() + kWorkTime));
     ProgramsUndone undone = undo_programs(kernel_, programs);
     TRY(durable_.forget_programs(undone.done));
+    return undone;
+  }
+
+  Result<void> forget_programs(const ProgramsUndone& undone) {
     for (const Attachment& record : undone.done) {
       TRY(store_.forget_attachment(record.pod, record.interface));
       // Of an earlier boot, nothing else is left.
       if (is_of_earlier_boot(record) && TRY(store_.attachments_of(record.pod)).empty()) TRY(forget_sandbox(record.pod));
     }
     TRY(store_.scrub());
-    std::vector<Attachment> left = TRY(store_.attachments());
+    const std::vector<Attachment> left = TRY(store_.attachments());
     for (Leftover& one : leftovers_) {
-      if (one.kind != LeftoverKind::kInterface && one.kind != LeftoverKind::kProgram) continue;
-      one.removed = std::ranges::none_of(
-          left, [&](const Attachment& record) { return record.pod == one.pod && record.interface == one.what; });
-      if (one.kind == LeftoverKind::kInterface) one.note = note_of(one, recovery.notes);
-      for (const auto& failure : recovery.failures)
-        if (failure.pod == one.pod && failure.interface == one.what) one.error = failure.error.story();
+      if (one.kind != LeftoverKind::kProgram) continue;
+      one.removed = is_gone(one, left);
       for (const auto& failure : undone.failures)
         if (failure.record.pod == one.pod && failure.record.interface == one.what) one.error = failure.why.message;
     }

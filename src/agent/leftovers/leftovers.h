@@ -3,8 +3,8 @@
 //
 // Why beside recover(): the agent undoes at its start what killed processes left; `railbed gc` shows, on any
 // machine and at any time, what is still there and why, and takes it away without an agent. Looking changes
-// nothing and needs no lock. Threading: one thread; removing wants the state's lock. Failure: NotFound and
-// the like per leftover, in its `error`; an Error where the state cannot be read.
+// nothing and needs no lock. Threading: one thread; a shared store is held for as long as something of ours is removed.
+// Failure: NotFound and the like per leftover, in its `error`; an Error where the state cannot be read.
 #pragma once
 
 #include <string>
@@ -51,7 +51,7 @@ struct Leftover {
 Result<std::vector<Leftover>> find_leftovers(os::Kernel& kernel, state::Store* store, os::Disk& disk,
                                              const std::string& pending_dir, DurableRecords& durable);
 // Removes what can be removed, and records the outcome in each leftover. What is on disk must be in the store
-// (restore_records.h).
+// (restore_records.h). Not while the state is held: plugins that are executed may ask the agent, which needs it.
 Result<void> remove_leftovers(os::Kernel& kernel, state::Store& store, os::Disk& disk, DurableRecords& durable,
                               std::vector<Leftover>& leftovers);
 
