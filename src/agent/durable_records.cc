@@ -99,6 +99,22 @@ Error with_advice(Error error, const std::string& directory) {
 
 }  // namespace
 
+Result<DurableRecord> read_durable_record(const std::string& text) {
+  doc::Diagnostics unread;
+  auto value = doc::parse_json(std::make_shared<doc::Source>(doc::Source{"record", text}), unread);
+  if (!value || !value->is_object()) return fail(Code::kInvalid, "it is damaged");
+  if (doc::number_in(*value, "minReader") > kVersion) return fail(Code::kInvalid, "a newer railbed wrote it");
+  DurableRecord record{.program = std::nullopt,
+                       .directory = doc::text_in(*value, "hostLocal"),
+                       .network = doc::text_in(*value, "network")};
+  if (!record.directory.empty()) return record;
+  record.program = program_in(*value);
+  const Attachment& program = record.program->record;
+  if (program.pod.empty() || program.interface.empty() || !program.type.starts_with(attach::kProgramPrefix))
+    return fail(Code::kInvalid, "it is damaged");
+  return record;
+}
+
 DurableRecords::DurableRecords(os::Disk& disk, std::string directory, std::string boot_id)
     : disk_(disk), directory_(std::move(directory)), boot_id_(std::move(boot_id)) {}
 
@@ -116,21 +132,15 @@ Result<DurableRecords::Content> DurableRecords::read_locked() {
     Result<std::string> text = disk_.read(path);
     if (!text.has_value() && text.error().code == Code::kNotFound) continue;  // undone meanwhile
     if (!text.has_value()) return fail(std::move(text.error()));
-    doc::Diagnostics unread;
-    auto value = doc::parse_json(std::make_shared<doc::Source>(doc::Source{path, *text}), unread);
-    if (!value || !value->is_object()) {
-      content.unread.push_back(path + ": it is damaged");
-    } else if (doc::number_in(*value, "minReader") > kVersion) {
-      content.unread.push_back(path + ": a newer railbed wrote it");
-    } else if (const std::string directory = doc::text_in(*value, "hostLocal"); !directory.empty()) {
-      numbers[{"", directory}] = *number;
-      content.directories.emplace_back(directory, doc::text_in(*value, "network"));
-    } else if (doc::text_in(*value, "pod").empty() ||
-               !doc::text_in(*value, "type").starts_with(attach::kProgramPrefix)) {
-      content.unread.push_back(path + ": it is damaged");
+    Result<DurableRecord> record = read_durable_record(*text);
+    if (!record.has_value()) {
+      content.unread.push_back(path + ": " + record.error().message);
+    } else if (record->program.has_value()) {
+      numbers[{record->program->record.pod, record->program->record.interface}] = *number;
+      content.programs.push_back(*std::move(record->program));
     } else {
-      content.programs.push_back(program_in(*value));
-      numbers[{content.programs.back().record.pod, content.programs.back().record.interface}] = *number;
+      numbers[{"", record->directory}] = *number;
+      content.directories.emplace_back(std::move(record->directory), std::move(record->network));
     }
   }
   numbers_ = std::move(numbers);

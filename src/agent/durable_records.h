@@ -49,6 +49,15 @@ struct DurableProgram {
   friend bool operator==(const DurableProgram&, const DurableProgram&) = default;
 };
 
+// One of the files: a program, or else a directory of host-local's.
+struct DurableRecord {
+  std::optional<DurableProgram> program;
+  std::string directory;
+  std::string network;  // of the directory
+};
+// Invalid for anything else, and for a file that only a newer railbed can read.
+Result<DurableRecord> read_durable_record(const std::string& text);
+
 class DurableRecords {
  public:
   // `disk` must outlive this. Nothing is made before the first record.
