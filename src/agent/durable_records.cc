@@ -131,7 +131,10 @@ Result<DurableRecords::Content> DurableRecords::read_locked() {
     const std::string path = directory_ + "/" + name;
     Result<std::string> text = disk_.read(path);
     if (!text.has_value() && text.error().code == Code::kNotFound) continue;  // undone meanwhile
-    if (!text.has_value()) return fail(std::move(text.error()));
+    if (!text.has_value()) {
+      content.unread.push_back(text.error().story());
+      continue;
+    }
     Result<DurableRecord> record = read_durable_record(*text);
     if (!record.has_value()) {
       content.unread.push_back(path + ": " + record.error().message);
@@ -161,12 +164,14 @@ Result<void> DurableRecords::learn() {
 
 Result<void> DurableRecords::put(const Key& key, const std::string& content) {
   uint64_t number = 0;
+  bool is_new = false;
   {
     std::lock_guard lock(mutex_);
     TRY(learn());
-    auto [place, is_new] = numbers_.emplace(key, last_ + 1);
-    if (is_new) ++last_;
+    auto [place, added] = numbers_.emplace(key, last_ + 1);
+    if (added) ++last_;
     number = place->second;
+    is_new = added;
   }
   const std::string path = path_of(directory_, number);
   Result<void> done = disk_.replace_durably(path, content, kFileMode);
@@ -175,6 +180,8 @@ Result<void> DurableRecords::put(const Key& key, const std::string& content) {
     TRY(disk_.sync_directory(directory_.substr(0, directory_.rfind('/'))));
     done = disk_.replace_durably(path, content, kFileMode);
   }
+  // It may be there all the same, and nothing that it could undo is going to happen.
+  if (!done.has_value() && is_new) (void)disk_.remove(path);
   return done;
 }
 

@@ -319,6 +319,23 @@ TEST_F(RebootTest, NoPluginIsExecutedThatCouldNotBeUndoneAfterAReboot) {
   EXPECT_TRUE(boot.ask(cni::Command::kDel, "/run/netns/a").has_value());
 }
 
+// The disk fills up while the first plugin runs: its result cannot be kept, so its ADD is undone.
+TEST_F(RebootTest, AnAddWhoseResultCannotBeKeptIsUndone) {
+  Boot boot("boot-1", outside);
+  boot.kernel.put_program("/opt/cni/bin/portmap", [&](const os::RunRequest& request) {
+    boot.disk.refuse(ENOSPC);
+    return boot.run(outside, "portmap", request);
+  });
+  auto refused = boot.add();
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, 5);
+  EXPECT_EQ(refused.error().details,
+            "a plugin is executed only when that is on disk: make /var/lib/railbed/records writable, with free space");
+  EXPECT_THAT(outside, IsEmpty());
+  EXPECT_THAT(boot.files(), IsEmpty());
+  EXPECT_THAT(boot.interfaces(), IsEmpty());
+}
+
 // The state was lost, the namespaces are still there.
 TEST_F(RebootTest, InTheSameBootTheProgramsKeepTheirNamespaces) {
   Boot boot("boot-1", outside);

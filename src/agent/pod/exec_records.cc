@@ -59,8 +59,10 @@ bool is_of_earlier_boot(const Attachment& record) {
 
 Result<void> begin_program(Engine& engine, const Attachment& record, const std::optional<MetaSandbox>& sandbox) {
   TRY(engine.records().put_program(record, sandbox));
-  Engine::Turn turn = TRY(engine.turn(kTurnWait));
-  return turn.store().put_attachment(record);
+  Result<Engine::Turn> turn = engine.turn(kTurnWait);
+  Result<void> put = turn.has_value() ? turn->store().put_attachment(record) : fail(std::move(turn.error()));
+  if (!put.has_value()) (void)engine.records().forget_programs({record});  // it is not going to run
+  return put;
 }
 
 void conclude(Attachment& record, const cni::AddResult& result) {

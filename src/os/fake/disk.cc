@@ -55,13 +55,14 @@ void FakeDisk::put(const std::string& path, const std::string& content, std::opt
   if (written.has_value()) written_[path] = *written;
 }
 
-Result<void> FakeDisk::change(const std::string& path) {
+Result<void> FakeDisk::change(const std::string& path, Change what) {
   if (left_ == 0 && !killed_) {
     killed_ = true;
     if (die_) die_();
   }
   if (killed_) return dead();
-  if (refused_ != 0) return fail(system_error(refused_, "create " + path));
+  if (refused_ != 0 && (what == Change::kAdds || refused_ != ENOSPC))
+    return fail(system_error(refused_, "create " + path));
   if (left_ > 0) --left_;
   ++changes_;
   if (!directories_.contains(parent(path))) return fail(system_error(ENOENT, "create " + path));
@@ -128,7 +129,7 @@ Result<void> FakeDisk::remove(const std::string& path) {
   std::lock_guard lock(mutex_);
   if (killed_) return dead();
   if (!files_.contains(path)) return {};
-  TRY(change(path));
+  TRY(change(path, Change::kRemoves));
   files_.erase(path);
   touch(path);
   return {};
@@ -142,7 +143,7 @@ Result<void> FakeDisk::replace_durably(const std::string& path, std::string_view
 
 Result<void> FakeDisk::sync_directory(const std::string& path) {
   std::lock_guard lock(mutex_);
-  TRY(change(path + "/"));
+  TRY(change(path + "/", Change::kRemoves));
   ++syncs_;
   std::erase_if(synced_, [&](const auto& file) { return parent(file.first) == path && !files_.contains(file.first); });
   for (const auto& [file, content] : files_)

@@ -24,7 +24,7 @@ class FakeDisk : public Disk {
   // extremes. A name that was removed without a sync may be there again.
   enum class Unsynced : bool { kLost, kKept };
   void lose_power(Unsynced unsynced);
-  // All changes fail with this errno (ENOSPC, EROFS) until it is 0 again.
+  // Changes fail with this errno until it is 0 again: those that need space with ENOSPC, all with EROFS.
   void refuse(int sys_errno) { refused_ = sys_errno; }
   bool killed() const { return killed_; }
   int changes() const { return changes_; }
@@ -49,7 +49,8 @@ class FakeDisk : public Disk {
   Result<std::unique_ptr<DiskLock>> lock(const std::string& path, std::chrono::milliseconds wait) override;
 
  private:
-  Result<void> change(const std::string& path);
+  enum class Change : bool { kAdds, kRemoves };
+  Result<void> change(const std::string& path, Change what = Change::kAdds);
   void touch(const std::string& path);  // a file that came, changed or went
 
   mutable std::mutex mutex_;
