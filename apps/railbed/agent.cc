@@ -25,10 +25,13 @@
 #include "agent/door/standing.h"
 #include "agent/engine.h"
 #include "agent/leftovers/adopt.h"
+#include "agent/leftovers/in_use.h"
 #include "agent/leftovers/replay.h"
+#include "agent/leftovers/restore_records.h"
 #include "agent/pod/kubelet_checkpoint.h"
 #include "agent/pod/manifest_source.h"
 #include "agent/pod/meta.h"
+#include "agent/pod/records.h"
 #include "agent_client.h"
 #include "attach/attach.h"
 #include "base/log.h"
@@ -56,6 +59,7 @@ struct Options {
   std::string socket = kAgentSocket;
   std::string metrics = "127.0.0.1:9470";
   std::string pending = "/var/lib/railbed/pending-del";
+  std::string records = agent::kDurableRecords;
   std::string manifests = "/etc/railbed/manifests";
   std::string adopt;  // a directory of IPPool objects; empty: none
   StateOptions state;
@@ -81,7 +85,9 @@ struct Parts {
   std::unique_ptr<os::Disk> disk = os::real_disk();
   std::unique_ptr<os::PacketPort> packets = os::real_packets();
   ipam::StoredBlocks blocks{store, ipam::WithoutBlocks::kWholeRange};
-  agent::Engine engine{kernel, store, blocks};
+  agent::DurableRecords records;
+  agent::Engine engine{kernel, store, blocks, records};
+  agent::InUse in_use{engine};
   agent::HostLocal host_local{*disk};
   agent::Dhcp dhcp{engine, *packets};
   agent::ManifestSource manifests;
@@ -91,7 +97,10 @@ struct Parts {
   agent::Service service{{engine, meta, dhcp, host_local, metrics}};
 
   Parts(os::Kernel& machine, state::Store& state, const Options& options)
-      : kernel(machine), store(state), manifests(machine, state, options.manifests, options.settings) {}
+      : kernel(machine),
+        store(state),
+        records(*disk, options.records, machine.boot_id()),
+        manifests(machine, state, options.manifests, options.settings) {}
 };
 
 // Takes over addresses that whereabouts gave before this machine was switched over.
@@ -101,6 +110,18 @@ Result<void> adopt_pools(Parts& parts, agent::Engine::Turn& turn, const std::str
   log::info(fmt::format("{} allocations of whereabouts picked up from {}, {} that ended are free again", adopted.taken,
                         directory, adopted.freed));
   for (const std::string& conflict : adopted.conflicts) log::warn("not picked up: " + conflict);
+  return {};
+}
+
+// What executed plugins did before a reboot, or before the state was lost.
+Result<void> restore_programs(agent::Engine::Turn& turn, agent::DurableRecords& records) {
+  const agent::RestoredRecords restored =
+      TRY(agent::restore_records(turn.store(), records).context("reading what executed plugins have to undo"));
+  if (restored.of_earlier_boots > 0)
+    log::info(fmt::format("{} executed plugins of before the reboot wait for their DEL", restored.of_earlier_boots));
+  if (restored.of_this_boot > 0)
+    log::info(fmt::format("{} executed plugins that the state did not know", restored.of_this_boot));
+  for (const std::string& line : restored.warnings) log::warn(line);
   return {};
 }
 
@@ -116,10 +137,17 @@ Result<void> recover(Parts& parts, const Options& options) {
     for (const std::string& line : report.notes) log::info(line);
     for (const auto& failure : report.failures)
       log::warn(fmt::format("{} {}: {}", failure.pod, failure.interface, failure.error.to_string()));
+    TRY(restore_programs(turn, parts.records));
+    if (const int pods = TRY(agent::forget_empty_pods(turn.store())); pods > 0)
+      log::info(fmt::format("{} pods without interfaces forgotten", pods));
     TRY(turn.read_addresses());
     TRY(parts.host_local.recover(turn).context("reading host-local's files"));
     if (!options.adopt.empty()) TRY(adopt_pools(parts, turn, options.adopt));
   }
+  if (Result<size_t> in_use = parts.in_use.start(); !in_use.has_value())
+    log::warn("no addresses are given out until all namespaces can be looked at: " + in_use.error().story());
+  else if (*in_use > 0)
+    log::info(fmt::format("{} addresses of interfaces that railbed has no record of are set aside", *in_use));
   return parts.dhcp.start();
 }
 
@@ -140,12 +168,20 @@ class Repeater {
     else
       log::warn(lines.error().to_string());
     do {
+      if (auto fresh = parts_.in_use.refresh(); !fresh.has_value()) tell(fresh.error().story());
       const auto tally = replay_.all(stop);
       if (tally.done > 0) log::info(fmt::format("{} DELs of the time without an agent are done", tally.done));
     } while (!stopped.wait_for(lock, stop, kRepeat, [&] { return stop.stop_requested(); }));
   }
+  // Once, not every few seconds.
+  void tell(const std::string& problem) {
+    if (problem != told_) log::warn(problem);
+    told_ = problem;
+  }
+
   agent::Replay& replay_;
   Parts& parts_;
+  std::string told_;
   std::jthread thread_;  // last member, because the thread uses the others
 };
 
@@ -226,6 +262,7 @@ int agent_verb(CommandLine& line) {
   line.option("--pending", &options.pending, "where railbed-cni keeps DELs while no agent runs")
       .show_default()
       .directory();
+  line.option("--records", &options.records, "what DELs have to undo even after a reboot").show_default().directory();
   line.option("--manifests", &options.manifests, "a directory of manifests: networks, policies, pods")
       .show_default()
       .directory();

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/leftovers/leftovers.h"
+#include "agent/leftovers/restore_records.h"
 #include "doc/json.h"
 #include "report/table.h"
 #include "state_options.h"
@@ -38,13 +39,21 @@ void print(const std::vector<agent::Leftover>& leftovers, bool removed) {
   if (!removed && removable) fmt::print("\nrailbed gc --yes removes them\n");
 }
 
-Result<int> run(const StateOptions& options, const std::string& pending, bool yes, bool json) {
+Result<int> run(const StateOptions& options, const std::string& pending, const std::string& records, bool yes,
+                bool json) {
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   std::unique_ptr<os::Disk> disk = os::real_disk();
-  // Removing changes the state, which an agent shares, so it needs the lock for the whole run.
-  std::unique_ptr<state::Store> store = yes ? TRY(options.open(*kernel)) : TRY(options.look(*kernel));
-  std::vector<agent::Leftover> leftovers = TRY(agent::find_leftovers(*kernel, store.get(), *disk, pending));
-  if (yes && store != nullptr) TRY(agent::remove_leftovers(*kernel, *store, *disk, leftovers));
+  // Beside an agent, which plugins that are executed may ask.
+  std::unique_ptr<state::Store> store = yes ? TRY(options.share(*kernel, "railbed gc")) : TRY(options.look(*kernel));
+  agent::DurableRecords durable(*disk, records, kernel->boot_id());
+  std::vector<agent::Leftover> leftovers;
+  {
+    std::unique_ptr<state::Hold> hold;
+    if (yes) hold = TRY(store->hold(std::chrono::milliseconds(static_cast<int64_t>(options.wait_s * 1000))));
+    if (yes) TRY(agent::restore_records(*store, durable));
+    leftovers = TRY(agent::find_leftovers(*kernel, store.get(), *disk, pending, durable));
+  }
+  if (yes) TRY(agent::remove_leftovers(*kernel, *store, *disk, durable, leftovers));
   if (json)
     fmt::print("{}\n", doc::to_json(agent::to_value(leftovers), 2));
   else
@@ -59,6 +68,7 @@ int gc_verb(CommandLine& line) {
   StateOptions state;
   std::string output = "table";
   std::string pending = "/var/lib/railbed/pending-del";
+  std::string records = agent::kDurableRecords;
   bool yes = false;
   bool dry_run = false;
   line.about("What no namespace owns: records, addresses, interfaces, sandboxes, files; --yes removes it.");
@@ -67,9 +77,10 @@ int gc_verb(CommandLine& line) {
   line.option("--dry-run", &dry_run, "only show it (this is the default)").excludes(remove);
   line.option("--state-dir", &state.directory, "where the state is").show_default().directory();
   line.option("--pending-dir", &pending, "where the shim keeps DELs that no agent answered").show_default().directory();
+  line.option("--records", &records, "what DELs have to undo even after a reboot").show_default().directory();
   line.option("--wait", &state.wait_s, "seconds to wait for another railbed that is at work");
   if (auto status = line.parse()) return *status;
-  return status_of(run(state, pending, yes, output == "json"));
+  return status_of(run(state, pending, records, yes, output == "json"));
 }
 
 }  // namespace railbed

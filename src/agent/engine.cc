@@ -9,8 +9,8 @@ namespace {
 constexpr std::chrono::milliseconds kTurnsAfterStop{500};
 }
 
-Engine::Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks)
-    : kernel_(kernel), store_(store), addresses_(blocks) {}
+Engine::Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks, DurableRecords& records)
+    : kernel_(kernel), store_(store), addresses_(blocks), records_(records) {}
 
 Result<Engine::Turn> Engine::turn(std::chrono::milliseconds wait) {
   {

@@ -16,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "agent/durable_records.h"
 #include "ipam/allocator.h"
 #include "os/ports/kernel.h"
 #include "state/store.h"
@@ -28,13 +29,14 @@ inline constexpr std::chrono::milliseconds kTurnWait{60'000};
 class Engine {
  public:
   // All arguments must outlive the engine. The store must have been opened with `shared`.
-  Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks);
+  Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks, DurableRecords& records);
 
   class Turn {
    public:
     os::Kernel& kernel() { return engine_->kernel_; }
     state::Store& store() { return engine_->store_; }
     ipam::Allocator& addresses() { return engine_->addresses_; }
+    DurableRecords& records() { return engine_->records_; }
     // Reads the leases again, after a call that writes them only to the store, such as attach::recover().
     Result<void> read_addresses();
     Turn(Turn&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)), hold_(std::move(other.hold_)) {}
@@ -59,11 +61,14 @@ class Engine {
 
   // For work that needs no turn: opening namespaces, running programs, reading files.
   os::Kernel& kernel() { return kernel_; }
+  // They wait for the disk, so outside of turns.
+  DurableRecords& records() { return records_; }
 
  private:
   os::Kernel& kernel_;
   state::Store& store_;
   ipam::Allocator addresses_;
+  DurableRecords& records_;
   // Whether a thread has the turn. Not a std::timed_mutex: g++ 12's ThreadSanitizer does not see it being locked.
   std::mutex turn_mutex_;
   std::condition_variable turn_free_;

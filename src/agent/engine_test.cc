@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "os/fake/disk.h"
 #include "os/fake/kernel.h"
 
 namespace railbed::agent {
@@ -35,7 +36,9 @@ struct Rig {
   std::unique_ptr<os::FakeKernel> kernel = std::make_unique<os::FakeKernel>();
   std::unique_ptr<state::Store> store = *state::open_store(directory.options(true, "railbed agent"));
   std::unique_ptr<ipam::BlockSource> blocks = ipam::whole_ranges();
-  Engine engine{*kernel, *store, *blocks};
+  os::FakeDisk disk;
+  DurableRecords records{disk, kDurableRecords, "boot"};
+  Engine engine{*kernel, *store, *blocks, records};
 };
 
 TEST(Engine, OneTurnAtATimeWithADeadline) {

@@ -61,6 +61,9 @@ struct ProgramAnswer {
 };
 
 struct RequestRig {
+  RequestRig() : RequestRig("boot-1") {}
+  explicit RequestRig(const std::string& boot_id) : durable(disk, kDurableRecords, boot_id) {}
+
   // Installs a program whose runs are recorded.
   void install(const std::string& type, ProgramAnswer answer) {
     kernel.put_program("/opt/cni/bin/" + type,
@@ -99,8 +102,9 @@ struct RequestRig {
   os::FakeKernel kernel;
   std::unique_ptr<state::Store> store = state::memory_store();
   std::unique_ptr<ipam::BlockSource> blocks = ipam::whole_ranges();
-  Engine engine{kernel, *store, *blocks};
   os::FakeDisk disk;
+  DurableRecords durable;
+  Engine engine{kernel, *store, *blocks, durable};
   os::FakePackets packets{kernel.clock()};
   Dhcp dhcp{engine, packets};
   HostLocal host_local{disk};

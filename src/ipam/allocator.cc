@@ -40,8 +40,19 @@ struct Allocator::Impl {
       }
   }
 
+  // Takes what is in use in the pool's ranges. An address with a lease there belongs to that lease.
+  void take_in_use(const std::string& pool, const api::IpamConfig& config) {
+    if (in_use.empty()) return;
+    for (const auto& set : config.range_sets)
+      for (const api::IpamRange& range : set)
+        for (auto one = in_use.lower_bound(range.addresses.first);
+             one != in_use.end() && one->first <= range.addresses.last; ++one)
+          if (index.pool(pool).holder(one->first) == nullptr) index.take(pool, one->first, one->second);
+  }
+
   BlockSource& blocks;
   AddressIndex index;
+  std::map<IpAddress, Owner> in_use;
   std::map<RangeKey, SeenRange> seen;
 };
 
@@ -58,11 +69,21 @@ void Allocator::load(const std::vector<state::AddressLease>& leases) {
 Result<std::vector<Assigned>> Allocator::allocate(const api::IpamConfig& config, const std::string& network,
                                                   const std::vector<std::string>& requested, const Owner& owner) {
   std::string pool = pool_of(config, network);
-  if (!pool.empty()) impl_->remember(pool, config);
+  if (!pool.empty()) {
+    if (refused_.has_value()) return fail(*refused_);
+    impl_->remember(pool, config);
+    impl_->take_in_use(pool, config);
+  }
   std::vector<Assigned> chosen = TRY(choose(config, network, impl_->index.pool(pool), impl_->blocks, requested, owner));
   for (const Assigned& one : chosen)
     if (!one.pool.empty()) impl_->index.take(one.pool, one.address.address, owner);
   return chosen;
+}
+
+void Allocator::set_in_use(std::map<IpAddress, Owner> in_use) {
+  for (const auto& [address, owner] : impl_->in_use)
+    if (auto still = in_use.find(address); still == in_use.end() || still->second != owner) impl_->index.release(owner);
+  impl_->in_use = std::move(in_use);
 }
 
 void Allocator::release(const Owner& owner) {

@@ -13,7 +13,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +55,11 @@ class Allocator {
   void take(const std::string& pool, const IpAddress& address, const Owner& owner);
   // Frees the address, whoever had it.
   void give_back(const std::string& pool, const IpAddress& address);
+  // Addresses that interfaces of this machine have without a lease, in whichever pool: nobody else gets them. Replaces
+  // those of an earlier call.
+  void set_in_use(std::map<IpAddress, Owner> in_use);
+  // Until the next call, no address of a pool is given out: the error says why. nullopt: they are again.
+  void refuse(std::optional<Error> why) { refused_ = std::move(why); }
   // The owner of the address.
   std::optional<Owner> holder(const std::string& pool, const IpAddress& address) const;
 
@@ -67,6 +74,7 @@ class Allocator {
   struct Impl;
   std::unique_ptr<Impl> impl_;
   uint64_t loads_ = 0;
+  std::optional<Error> refused_;
 };
 
 }  // namespace railbed::ipam

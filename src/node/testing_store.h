@@ -96,6 +96,7 @@ class MortalStore : public state::Store {
     return kept_.commit();
   }
   void rollback() override { kept_.rollback(); }
+  Result<void> scrub() override { return kept_.scrub(); }
 
  private:
   bool is_dead() const { return killed_ || dead_(); }

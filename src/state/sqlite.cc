@@ -33,6 +33,16 @@ Result<void> make_private(const std::string& path) {
 
 }  // namespace
 
+std::string advice_after_damage(const std::string& path) {
+  const std::string directory = path.substr(0, path.rfind('/'));
+  return fmt::format(
+      "stop the agent, move the file and its log away (mkdir {0}/damaged && mv {0}/state.db* {0}/damaged/) and start it "
+      "again: it sets aside the addresses that interfaces in pods have, and reads from disk what executed plugins have to "
+      "undo. Devices in pods come home with their network namespaces. How PFs were before railbed is lost: `railbed down` "
+      "leaves them as they are",
+      directory);
+}
+
 std::string Row::text(int column) const {
   const unsigned char* text = sqlite3_column_text(statement_, column);
   if (text == nullptr) return {};
@@ -50,10 +60,7 @@ Error Database::error(int code, std::string_view doing) const {
   switch (code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      error.hint = fmt::format(
-          "the file is damaged: move it away (mv {0} {0}.damaged) and run `railbed up` again; what an earlier `up` "
-          "left in pods goes back when their network namespaces are deleted, or at reboot",
-          path_);
+      error.hint = advice_after_damage(path_);
       break;
     case SQLITE_BUSY:
       error.code = Code::kBusy;
@@ -102,6 +109,15 @@ Result<void> Database::script(const char* sql) {
 
 Result<void> Database::run(const char* sql, const std::vector<Bound>& values) {
   return each(sql, values, [](const Row&) { return Result<void>{}; });
+}
+
+Result<void> Database::empty_log() {
+  // Whoever reads is not waited for.
+  sqlite3_busy_timeout(db_, 0);
+  const int code = sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  sqlite3_busy_timeout(db_, kBusyTimeoutMs);
+  if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY) return fail(error(code, "emptying its log"));
+  return {};
 }
 
 int64_t Database::last_row() const {

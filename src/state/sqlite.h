@@ -44,6 +44,9 @@ class Bound {
   int64_t number_ = 0;
 };
 
+// What to do with a damaged file, so that nothing of it leads to an address that a running pod has.
+std::string advice_after_damage(const std::string& path);
+
 class Database {
  public:
   static Result<std::unique_ptr<Database>> open(const std::string& path, bool read_only);
@@ -56,6 +59,8 @@ class Database {
   // Runs one statement. `sql` must live as long as the database (a literal): its text is the key of the cache. The
   // texts of `values` are not copied.
   Result<void> run(const char* sql, const std::vector<Bound>& values = {});
+  // Writes the log into the file and empties it, unless somebody reads.
+  Result<void> empty_log();
   int64_t last_row() const;  // the key of the last inserted row
   // Calls `row` for each row; stops at its first error.
   template <typename OnRow>

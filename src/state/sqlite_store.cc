@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <filesystem>
 #include <mutex>
 #include <sstream>
@@ -17,10 +18,20 @@
 namespace railbed::state {
 namespace {
 
-constexpr int kSchemaVersion = 3;  // 2: attachment.undo has two lines; 3: block
+// Which version reads which file, so that an update of railbed and its return keep what pods have (docs/state.md):
+//   - meta's `schema` is the highest version that has written the file; where it is missing, `PRAGMA user_version` is;
+//   - `PRAGMA user_version` is the lowest version that can read it;
+//   - a version reads what it knows and leaves everything else alone.
+// So a change that only adds (a table, a column with a default, a kind of note) raises kSchema. What an older version
+// would read wrongly raises kMinReader, too, and not before a version that copes with both has been released. A column
+// may be added to a table from 4 on: the statements of version 3 insert by position.
+//   2: attachment.undo has two lines; 3: block; 4: meta's schema, what programs did is also on disk
+constexpr int64_t kSchema = 4;
+constexpr int64_t kMinReader = 3;
+constexpr int64_t kOldestRead = 3;  // of an older one, tables are missing
 
 // No IN in the checks: for each row that is written, SQLite would fill a temporary table with its list.
-constexpr const char* kSchema = R"(
+constexpr const char* kTables = R"(
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE baseline (pf TEXT PRIMARY KEY, pf_name TEXT NOT NULL, num_vfs INTEGER NOT NULL,
   autoprobe INTEGER NOT NULL, mtu INTEGER NOT NULL, up INTEGER NOT NULL, eswitch_mode TEXT NOT NULL,
@@ -174,9 +185,11 @@ class SqliteStore : public Store {
   }
   Result<void> put_baseline(const PfBaseline& b) override {
     std::lock_guard lock(mutex_);
-    return db_->run("INSERT INTO baseline VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                    {b.pf.to_string(), b.pf_name, b.num_vfs, b.autoprobe, b.mtu, b.up,
-                     std::string(eswitch_mode_name(b.eswitch_mode)), vfs_text(b.vfs)});
+    return db_->run(
+        "INSERT INTO baseline (pf, pf_name, num_vfs, autoprobe, mtu, up, eswitch_mode, vfs) VALUES (?, ?, ?, ?, ?, ?, ?, "
+        "?) ON CONFLICT DO NOTHING",
+        {b.pf.to_string(), b.pf_name, b.num_vfs, b.autoprobe, b.mtu, b.up,
+         std::string(eswitch_mode_name(b.eswitch_mode)), vfs_text(b.vfs)});
   }
   Result<void> forget_baseline(PciAddress pf) override {
     std::lock_guard lock(mutex_);
@@ -209,7 +222,7 @@ class SqliteStore : public Store {
 
   Result<void> put_pod(const PodRecord& pod) override {
     std::lock_guard lock(mutex_);
-    return db_->run("INSERT OR REPLACE INTO pod VALUES (?, ?, ?, ?)",
+    return db_->run("INSERT OR REPLACE INTO pod (pod, netns, netns_name, netns_ours) VALUES (?, ?, ?, ?)",
                     {pod.pod, pod.netns, pod.netns_name, pod.netns_ours});
   }
   Result<void> forget_pod(const std::string& pod) override {
@@ -280,7 +293,7 @@ class SqliteStore : public Store {
     const AddressLease* found = kept->lease(lease.pool, lease.address);
     if (found != nullptr && *found == lease) return {};
     if (found != nullptr) return fail(lease_taken(*found));
-    TRY(db_->run("INSERT INTO lease VALUES (?, ?, ?, ?)",
+    TRY(db_->run("INSERT INTO lease (pool, address, pod, interface) VALUES (?, ?, ?, ?)",
                  {lease.pool, lease.address.to_string(), lease.pod, lease.interface}));
     kept->put(lease);
     return {};
@@ -333,7 +346,7 @@ class SqliteStore : public Store {
 
   Result<void> put_note(const std::string& key, const std::string& value) override {
     std::lock_guard lock(mutex_);
-    return db_->run("INSERT OR REPLACE INTO note VALUES (?, ?)", {key, value});
+    return db_->run("INSERT OR REPLACE INTO note (key, value) VALUES (?, ?)", {key, value});
   }
   Result<std::optional<std::string>> note(const std::string& key) override {
     std::vector<std::string> found = TRY(query<std::string>("SELECT value FROM note WHERE key = ?", {key}, read_text));
@@ -348,6 +361,12 @@ class SqliteStore : public Store {
     ++end.back();
     return query<Note>("SELECT key, value FROM note WHERE key >= ? AND key < ? ORDER BY key", {prefix, end},
                        [](const Row& row) -> Result<Note> { return Note(row.text(0), row.text(1)); });
+  }
+
+  // What is deleted is overwritten (secure_delete), but the log still has the pages as they were.
+  Result<void> scrub() override {
+    std::lock_guard lock(mutex_);
+    return db_->empty_log();
   }
 
   Result<void> begin() override {
@@ -420,7 +439,7 @@ bool in_memory(const std::string& directory) {
   return statfs(directory.c_str(), &about) == 0 && (about.f_type == TMPFS_MAGIC || about.f_type == RAMFS_MAGIC);
 }
 
-Result<int64_t> schema_version(Database& db) {
+Result<int64_t> user_version(Database& db) {
   return TRY(query_all<int64_t>(db, "PRAGMA user_version", {}, read_integer)).front();
 }
 
@@ -430,13 +449,38 @@ Result<std::string> boot_id_of(Database& db) {
   return found.empty() ? "" : found.front();
 }
 
-Result<void> check_version(int64_t version, const std::string& path) {
-  if (version == kSchemaVersion) return {};
-  return fail(Error{.code = Code::kConflict,
-                    .message = fmt::format("state file {} is of another version of railbed "
-                                           "(schema {}, this one knows {})",
-                                           path, version, kSchemaVersion),
-                    .hint = "run `railbed down` with that version first"});
+// The version that wrote the file, of which `min_reader` is in its header.
+Result<int64_t> written_by(Database& db, int64_t min_reader) {
+  auto found = TRY(query_all<std::string>(db, "SELECT value FROM meta WHERE key = 'schema'", {}, read_text));
+  int64_t schema = min_reader;
+  if (!found.empty()) std::from_chars(found.front().data(), found.front().data() + found.front().size(), schema);
+  return schema;
+}
+
+Result<void> check_version(Database& db, int64_t min_reader, const std::string& path) {
+  constexpr const char* kWayOut = "or drain this node and reboot it: the state ends with the boot";
+  if (min_reader > kSchema)
+    return fail(
+        Error{.code = Code::kConflict,
+              .message = fmt::format("state file {} was written by a newer railbed, and only schema {} or newer "
+                                     "can read it (this one knows {})",
+                                     path, min_reader, kSchema),
+              .hint = fmt::format("install that version again, {}", kWayOut)});
+  if (const int64_t schema = TRY(written_by(db, min_reader)); schema < kOldestRead)
+    return fail(Error{.code = Code::kConflict,
+                      .message = fmt::format("state file {} was written by a railbed that is too old (schema {}, this "
+                                             "one reads {} and newer)",
+                                             path, schema, kOldestRead),
+                      .hint = fmt::format("start a version in between first, {}", kWayOut)});
+  return {};
+}
+
+// The file as this version writes it. A newer version's stays as it is.
+Result<void> migrate(Database& db, int64_t min_reader) {
+  if (TRY(written_by(db, min_reader)) >= kSchema) return {};
+  // From 3 to 4 there is nothing to change in the tables.
+  TRY(db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('schema', ?)", {std::to_string(kSchema)}));
+  return db.script(fmt::format("PRAGMA user_version = {}", kMinReader).c_str());
 }
 
 Result<void> set_up(Database& db, const std::string& path, const OpenOptions& options) {
@@ -444,25 +488,33 @@ Result<void> set_up(Database& db, const std::string& path, const OpenOptions& op
   // A killed process loses nothing in either mode. Only a power cut can, and the state is void after a boot; but
   // outside of memory the file survives the boot and must stay readable.
   TRY(db.script(in_memory(options.directory) ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = NORMAL"));
+  TRY(db.script("PRAGMA secure_delete = ON"));
   std::string damage = TRY(query_all<std::string>(db, "PRAGMA quick_check(1)", {}, read_text)).front();
   if (damage != "ok")
     return fail(Error{.code = Code::kIo,
                       .message = fmt::format("state file {} is damaged: {}", path, damage),
-                      .hint = fmt::format("move it away (mv {0} {0}.damaged) and run `railbed up` again", path)});
+                      .hint = advice_after_damage(path)});
 
   TRY(db.run("BEGIN IMMEDIATE"));
-  int64_t version = TRY(schema_version(db));
-  if (version == 0) {
-    TRY(db.script(kSchema));
-    TRY(db.script(fmt::format("PRAGMA user_version = {}", kSchemaVersion).c_str()));
-  } else {
-    TRY(check_version(version, path));
-  }
+  int64_t min_reader = TRY(user_version(db));
+  if (min_reader == 0) TRY(db.script(kTables));
+  if (min_reader != 0) TRY(check_version(db, min_reader, path));
+  TRY(migrate(db, min_reader));
   if (TRY(boot_id_of(db)) != options.boot_id) {
     TRY(db.script(kDropContent));
-    TRY(db.run("INSERT OR REPLACE INTO meta VALUES ('boot_id', ?)", {options.boot_id}));
+    TRY(db.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot_id', ?)", {options.boot_id}));
   }
   return db.run("COMMIT");
+}
+
+// A log without its file is of a file that was moved away: SQLite would write it into the new one.
+Result<void> remove_log_of_none(const std::string& path) {
+  std::error_code problem;
+  if (std::filesystem::exists(path, problem) || problem) return {};
+  for (const char* beside : {"-wal", "-shm", "-journal"})
+    if (std::filesystem::remove(path + beside, problem); problem)
+      return fail(system_error(problem.value(), "remove " + path + beside));
+  return {};
 }
 
 Result<std::unique_ptr<Store>> open_read_only(const std::string& path, const OpenOptions& options) {
@@ -473,9 +525,9 @@ Result<std::unique_ptr<Store>> open_read_only(const std::string& path, const Ope
   if (!there)
     return fail(Code::kNotFound, "no state in {}: railbed has done nothing here since boot", options.directory);
   std::unique_ptr<Database> db = TRY(Database::open(path, true));
-  int64_t version = TRY(schema_version(*db));
-  if (version != 0) TRY(check_version(version, path));
-  if (version == 0 || TRY(boot_id_of(*db)) != options.boot_id)
+  int64_t min_reader = TRY(user_version(*db));
+  if (min_reader != 0) TRY(check_version(*db, min_reader, path));
+  if (min_reader == 0 || TRY(boot_id_of(*db)) != options.boot_id)
     return fail(Code::kNotFound, "no state of this boot in {}: railbed has done nothing here since boot",
                 options.directory);
   return std::make_unique<SqliteStore>(Access::kReadOnly, std::nullopt, std::move(db), options);
@@ -493,6 +545,7 @@ Result<std::unique_ptr<Store>> open_store(const OpenOptions& options) {
     std::filesystem::permissions(options.directory, std::filesystem::perms::owner_all, failure);
   if (failure) return fail(system_error(failure.value(), "mkdir " + options.directory));
   FileLock lock = TRY(FileLock::take(options.directory + "/lock", options.command, options.lock_wait));
+  TRY(remove_log_of_none(path));
   std::unique_ptr<Database> db = TRY(Database::open(path, false));
   TRY(set_up(*db, path, options));
   if (options.shared)  // the lock is needed for the setup only

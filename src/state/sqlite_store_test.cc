@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/testdata.h"
+#include "state/sqlite.h"
 #include "state/store.h"
 
 namespace railbed::state {
@@ -143,12 +145,61 @@ TEST_F(SqliteStore, SaysWhatToDoWithADamagedFile) {
   }
   auto store = open();
   ASSERT_FALSE(store.has_value());
-  EXPECT_EQ(store.error().to_string(),
-            fmt::format("state file {0}: PRAGMA journal_mode = WAL: file is not a database\n"
-                        "  the file is damaged: move it away (mv {0} {0}.damaged) and run `railbed up` again; "
-                        "what an earlier `up` left in pods goes back when their network namespaces are "
-                        "deleted, or at reboot",
-                        path));
+  EXPECT_EQ(
+      store.error().to_string(),
+      fmt::format("state file {0}/state.db: PRAGMA journal_mode = WAL: file is not a database\n"
+                  "  stop the agent, move the file and its log away (mkdir {0}/damaged && mv {0}/state.db* "
+                  "{0}/damaged/) and start it again: it sets aside the addresses that interfaces in pods have, and "
+                  "reads from disk what executed plugins have to undo. Devices in pods come home with their network "
+                  "namespaces. How PFs were before railbed is lost: `railbed down` leaves them as they are",
+                  directory_));
+}
+
+// Whoever moves only the file away leaves its log: its pages must not come back in the new file.
+TEST_F(SqliteStore, DoesNotTakeTheLogOfAnotherFile) {
+  {
+    auto store = open();
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE((*store)->put_pod({.pod = fmt::format("p{}", i)}).has_value());
+  }
+  ASSERT_GT(std::filesystem::file_size(directory_ + "/state.db-wal"), 0u);
+  std::filesystem::rename(directory_ + "/state.db", directory_ + "/state.db.damaged");
+  auto store = open();
+  ASSERT_TRUE(store.has_value()) << store.error().to_string();
+  EXPECT_TRUE((*store)->pods()->empty());
+  ASSERT_TRUE((*store)->put_pod({.pod = "new"}).has_value());
+  store->reset();
+  EXPECT_EQ((*open())->pods()->size(), 1u);
+}
+
+// Configurations have secrets, which must not stay longer than the record does: neither in a page nor in the log.
+TEST_F(SqliteStore, KeepsNothingOfWhatWasForgotten) {
+  const std::string secret = "eyJhbGciOi.SECRET";
+  const auto files_with_it = [&] {
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
+      std::ifstream file(entry.path(), std::ios::binary);
+      count += std::string(std::istreambuf_iterator<char>(file), {}).find(secret) != std::string::npos;
+    }
+    return count;
+  };
+  auto store = open();
+  Attachment record{.pod = "p", .interface = "exec:eth0#0", .type = "exec:calico"};
+  record.undo = std::string(20'000, '-') + secret;  // longer than a page
+  ASSERT_TRUE((*store)->put_attachment(record).has_value());
+  record.status = AttachmentStatus::kAttached;
+  ASSERT_TRUE((*store)->put_attachment(record).has_value());
+  record.interface = "exec:eth0#1";
+  record.undo = secret;
+  ASSERT_TRUE((*store)->put_attachment(record).has_value());
+  EXPECT_GT(files_with_it(), 0);
+  ASSERT_TRUE((*store)->forget_attachment("p", "exec:eth0#0").has_value());
+  ASSERT_TRUE((*store)->forget_attachment("p", "exec:eth0#1").has_value());
+  ASSERT_TRUE((*store)->scrub().has_value());
+  EXPECT_EQ(files_with_it(), 0);
+  // Beside a reader nothing waits and nothing is wrong.
+  auto reader = open("boot-1", true);
+  ASSERT_TRUE((*reader)->pods().has_value());
+  EXPECT_TRUE((*store)->scrub().has_value());
 }
 
 TEST_F(SqliteStore, NoticesDamageInside) {
@@ -168,25 +219,140 @@ TEST_F(SqliteStore, NoticesDamageInside) {
   auto store = open();
   ASSERT_FALSE(store.has_value());
   EXPECT_THAT(store.error().to_string(), testing::HasSubstr("damaged"));
-  EXPECT_THAT(store.error().hint, testing::HasSubstr("state.db.damaged"));
+  EXPECT_THAT(store.error().hint, testing::HasSubstr("/damaged/) and start it again"));
 }
 
-TEST_F(SqliteStore, RefusesAFileOfAnotherVersion) {
+// --- versions: an update of railbed and its return keep what pods have
+
+constexpr int64_t kThisSchema = 4;
+
+class SqliteVersions : public SqliteStore {
+ protected:
+  // The file of the fixture, as the version before this one left it.
+  void put_schema_3() {
+    std::filesystem::create_directories(directory_);
+    std::ifstream file(testdata() / "state" / "schema-3.sql");
+    const std::string sql(std::istreambuf_iterator<char>(file), {});
+    ASSERT_FALSE(sql.empty());
+    sql_on_file(sql);
+  }
+  void sql_on_file(const std::string& sql) {
+    auto db = Database::open(directory_ + "/state.db", false);
+    ASSERT_TRUE(db.has_value());
+    auto done = (*db)->script(sql.c_str());
+    ASSERT_TRUE(done.has_value()) << done.error().to_string();
+  }
+  static std::vector<std::string> lines_of(Database& db, const char* sql) {
+    std::vector<std::string> all;
+    EXPECT_TRUE(db.each(sql, {}, [&](const Row& row) -> Result<void> {
+                    all.push_back(row.text(0));
+                    return {};
+                  }).has_value());
+    return all;
+  }
+  std::vector<std::string> lines(const char* sql) {
+    auto db = Database::open(directory_ + "/state.db", false);
+    return lines_of(**db, sql);
+  }
+  void expect_the_pod() {
+    auto store = open();
+    ASSERT_TRUE(store.has_value()) << store.error().to_string();
+    auto records = *(*store)->attachments_of("default/p@c1");
+    ASSERT_EQ(records.size(), 2u);
+    EXPECT_EQ(records[0].interface, "exec:eth0#0");
+    EXPECT_THAT(records[0].undo, testing::HasSubstr("k8s-pod-network"));
+    EXPECT_EQ(records[1].interface, "net1");
+    EXPECT_EQ(records[1].status, AttachmentStatus::kAttached);
+    EXPECT_EQ((*store)->all_leases()->size(), 1u);
+    EXPECT_EQ((*store)->pods()->size(), 1u);
+    EXPECT_EQ((*store)->notes("meta/")->size(), 1u);
+  }
+};
+
+TEST_F(SqliteVersions, ReadsWhatTheVersionBeforeWrote) {
+  put_schema_3();
+  ASSERT_TRUE(open("boot-1", true).has_value());
+  expect_the_pod();
+  EXPECT_THAT(lines("SELECT value FROM meta WHERE key = 'schema'"), testing::ElementsAre("4"));
+}
+
+// The version before reads a file whose `user_version` is its own, and inserts into its tables by position: they must
+// have its columns, in its order, and no other.
+TEST_F(SqliteVersions, WritesWhatTheVersionBeforeReads) {
+  put_schema_3();
+  const std::vector<std::string> tables = lines("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
+  ASSERT_EQ(tables.size(), 8u);
+  const char* columns =
+      "SELECT m.name || ' ' || c.cid || ' ' || c.name || ' ' || c.type || ' ' || c.\"notnull\" FROM sqlite_master m "
+      "JOIN pragma_table_info(m.name) c WHERE m.type = 'table' ORDER BY m.name, c.cid";
+  const std::vector<std::string> before = lines(columns);
   {
     ASSERT_TRUE(open().has_value());
   }
-  std::fstream file(directory_ + "/state.db", std::ios::in | std::ios::out | std::ios::binary);
-  file.seekp(60);  // user_version: four bytes, most significant first
-  file.write("\0\0\0\x07", 4);
-  file.close();
-  std::filesystem::remove(directory_ + "/state.db-wal");
-  std::filesystem::remove(directory_ + "/state.db-shm");
-  std::string message = fmt::format(
-      "state file {}/state.db is of another version of railbed (schema 7, this one knows 3)\n"
-      "  run `railbed down` with that version first",
-      directory_);
-  EXPECT_EQ(open().error().to_string(), message);
-  EXPECT_EQ(open("boot-1", true).error().to_string(), message);
+  EXPECT_THAT(lines("PRAGMA user_version"), testing::ElementsAre("3"));
+  EXPECT_EQ(lines(columns), before);
+  std::filesystem::remove_all(directory_);
+  {
+    ASSERT_TRUE(open().has_value());  // a new file is the same
+  }
+  EXPECT_THAT(lines("PRAGMA user_version"), testing::ElementsAre("3"));
+  EXPECT_EQ(lines(columns), before);
+}
+
+// A version after this one that only adds: it raises `schema`, and the lowest reader stays.
+TEST_F(SqliteVersions, ReadsAndWritesWhatANewerVersionAddedTo) {
+  put_schema_3();
+  {
+    ASSERT_TRUE(open().has_value());
+  }
+  sql_on_file(
+      "BEGIN; UPDATE meta SET value = '5' WHERE key = 'schema';"
+      "CREATE TABLE tomorrow (key TEXT PRIMARY KEY) STRICT; INSERT INTO tomorrow VALUES ('kept');"
+      "ALTER TABLE attachment ADD COLUMN since INTEGER NOT NULL DEFAULT 0;"
+      "ALTER TABLE lease ADD COLUMN since INTEGER NOT NULL DEFAULT 0;"
+      "ALTER TABLE pod ADD COLUMN since INTEGER NOT NULL DEFAULT 0;"
+      "ALTER TABLE baseline ADD COLUMN since INTEGER NOT NULL DEFAULT 0;"
+      "ALTER TABLE note ADD COLUMN since INTEGER NOT NULL DEFAULT 0;"
+      "ALTER TABLE meta ADD COLUMN since INTEGER NOT NULL DEFAULT 0;"
+      "PRAGMA user_version = 4; COMMIT;");
+  expect_the_pod();
+  {
+    auto store = open();
+    ASSERT_TRUE((*store)->put_attachment({.pod = "q", .interface = "net1"}).has_value());
+    ASSERT_TRUE((*store)->put_lease({"pool", *IpAddress::parse("10.0.0.9"), "q", "net1"}).has_value());
+    ASSERT_TRUE((*store)->put_pod({.pod = "q"}).has_value());
+    ASSERT_TRUE((*store)->put_baseline({.pf = PciAddress{0, 1, 0, 0}}).has_value());
+    ASSERT_TRUE((*store)->put_note("key", "value").has_value());
+  }
+  {
+    ASSERT_TRUE(open("boot-2").has_value());
+  }
+  EXPECT_THAT(lines("SELECT key FROM tomorrow"), testing::ElementsAre("kept"));
+  EXPECT_THAT(lines("SELECT value FROM meta WHERE key = 'schema'"), testing::ElementsAre("5"));
+  EXPECT_THAT(lines("PRAGMA user_version"), testing::ElementsAre("4"));
+}
+
+TEST_F(SqliteVersions, RefusesWhatItCannotRead) {
+  struct Case {
+    std::string sql;
+    std::string message;
+  };
+  const Case cases[] = {
+      {fmt::format("PRAGMA user_version = {}", kThisSchema + 1),
+       "state file {}/state.db was written by a newer railbed, and only schema 5 or newer can read it (this one knows 4)\n"
+       "  install that version again, or drain this node and reboot it: the state ends with the boot"},
+      {"PRAGMA user_version = 2",
+       "state file {}/state.db was written by a railbed that is too old (schema 2, this one reads 3 and newer)\n"
+       "  start a version in between first, or drain this node and reboot it: the state ends with the boot"},
+  };
+  for (const Case& one : cases) {
+    std::filesystem::remove_all(directory_);
+    put_schema_3();
+    sql_on_file(one.sql);
+    const std::string message = fmt::format(fmt::runtime(one.message), directory_);
+    EXPECT_EQ(open().error().to_string(), message);
+    EXPECT_EQ(open("boot-1", true).error().to_string(), message);
+  }
 }
 
 // A child writes an attachment and its lease in one transaction, again and again, and reports each commit through a

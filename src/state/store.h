@@ -138,6 +138,10 @@ class Store {
   using Note = std::pair<std::string, std::string>;
   virtual Result<std::vector<Note>> notes(const std::string& prefix) = 0;  // by key; `prefix` is not empty
 
+  // Leaves nothing in the files of what was forgotten: configurations have secrets. Not inside begin(). A process that
+  // reads meanwhile puts the rest of it off to the next call.
+  virtual Result<void> scrub() { return {}; }
+
   // Several writes as one; see Transaction. A second begin() before the end is Internal.
   virtual Result<void> begin() = 0;
   virtual Result<void> commit() = 0;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "agent/addresses/dhcp_lease.h"
+#include "os/ports/disk.h"
 #include "scratch.h"
 
 namespace railbed {
@@ -118,7 +119,9 @@ TEST_F(DhcpTest, LeasesAreTakenRenewedAndGivenBack) {
   auto store = state::memory_store();
   auto blocks = ipam::whole_ranges();
   auto packets = os::real_packets();
-  agent::Engine engine(*kernel_, *store, *blocks);
+  auto disk = os::real_disk();
+  agent::DurableRecords records(*disk, testing::TempDir() + "records", "boot");
+  agent::Engine engine(*kernel_, *store, *blocks, records);
   auto dhcp = std::make_unique<agent::Dhcp>(engine, *packets);
   ASSERT_TRUE(dhcp->start().has_value());
   doc::Value ipam = doc::Value::object();
@@ -167,7 +170,9 @@ TEST_F(DhcpTest, TenInterfacesAtOnceGetTenAddresses) {
   auto store = state::memory_store();
   auto blocks = ipam::whole_ranges();
   auto packets = os::real_packets();
-  agent::Engine engine(*kernel_, *store, *blocks);
+  auto disk = os::real_disk();
+  agent::DurableRecords records(*disk, testing::TempDir() + "records", "boot");
+  agent::Engine engine(*kernel_, *store, *blocks, records);
   agent::Dhcp dhcp(engine, *packets);
   std::vector<std::string> given(10);
   std::vector<std::thread> threads;

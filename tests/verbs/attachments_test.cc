@@ -92,7 +92,8 @@ class StateVerbs : public testing::Test {
 
   os::RunResult run(const std::string& verb, std::vector<std::string> options) const {
     std::vector<std::string> arguments = {verb, "--state-dir", state()};
-    if (verb == "gc") arguments.insert(arguments.end(), {"--pending-dir", folder_ / "pending"});
+    if (verb == "gc")
+      arguments.insert(arguments.end(), {"--pending-dir", folder_ / "pending", "--records", folder_ / "records"});
     arguments.insert(arguments.end(), options.begin(), options.end());
     return run_verb(arguments);
   }

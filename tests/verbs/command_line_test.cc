@@ -25,6 +25,8 @@ Options:
                               where the state is
   --pending-dir TEXT=/var/lib/railbed/pending-del
                               where the shim keeps DELs that no agent answered
+  --records TEXT=/var/lib/railbed/records
+                              what DELs have to undo even after a reboot
   --wait FLOAT                seconds to wait for another railbed that is at work
 
 )";

@@ -55,8 +55,8 @@ TEST(Completion, OffersVerbsAndSubcommands) {
 }
 
 TEST(Completion, OffersOptionsOfTheCommandAlone) {
-  EXPECT_THAT(completed("railbed gc --"),
-              ElementsAre("--help", "--output", "--yes", "--dry-run", "--state-dir", "--pending-dir", "--wait"));
+  EXPECT_THAT(completed("railbed gc --"), ElementsAre("--help", "--output", "--yes", "--dry-run", "--state-dir",
+                                                      "--pending-dir", "--records", "--wait"));
   EXPECT_THAT(completed("railbed perf bw --tx"), ElementsAre("--tx-depth"));
   EXPECT_THAT(completed("railbed perf lat --tx"), ElementsAre(""));
   EXPECT_THAT(completed("railbed exec pod -- --st"), ElementsAre("")) << "it is the command's";

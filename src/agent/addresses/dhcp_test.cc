@@ -4,6 +4,7 @@
 
 #include "agent/addresses/dhcp_lease.h"
 #include "ipam/dhcp_packet.h"
+#include "os/fake/disk.h"
 #include "os/fake/kernel.h"
 #include "os/fake/packets.h"
 
@@ -83,7 +84,7 @@ struct Rig {
     restart();
   }
   void restart() {
-    engine = std::make_unique<Engine>(kernel, *store, *blocks);
+    engine = std::make_unique<Engine>(kernel, *store, *blocks, records);
     dhcp = std::make_unique<Dhcp>(*engine, packets);
     EXPECT_TRUE(dhcp->restore().has_value());
   }
@@ -107,6 +108,8 @@ struct Rig {
   std::unique_ptr<os::Netns> pod;
   std::unique_ptr<state::Store> store = state::memory_store();
   std::unique_ptr<ipam::BlockSource> blocks = ipam::whole_ranges();
+  os::FakeDisk disk;
+  DurableRecords records{disk, kDurableRecords, kernel.boot_id()};
   os::FakePackets packets{kernel.clock()};
   Server server;
   ipam::Owner owner{"default/a@c1", "net1"};

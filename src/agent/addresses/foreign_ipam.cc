@@ -16,8 +16,10 @@ using doc::Value;
 using state::Attachment;
 using state::AttachmentStatus;
 
+constexpr std::string_view kIpamSuffix = "#ipam";
+
 std::string record_name(const std::string& ifname) {
-  return fmt::format("{}{}#ipam", attach::kProgramPrefix, ifname);
+  return fmt::format("{}{}{}", attach::kProgramPrefix, ifname, kIpamSuffix);
 }
 
 Result<std::optional<Attachment>> recorded(Engine& engine, const std::string& key, const std::string& ifname) {
@@ -35,16 +37,14 @@ ForeignAddresses given(const cni::AddResult& answer, Attachment record) {
   }
   given.addresses.result.routes = answer.routes;
   given.addresses.result.dns = answer.dns;
-  conclude(record, given.addresses.result);
   given.record = std::move(record);
   return given;
 }
 
 Outcome<void> undo(Engine& engine, const Attachment& record) {
-  ProgramsUndone undone = undo_programs(engine.kernel(), {record});
+  ProgramsUndone undone = TRY_CNI(give_back_programs(engine, {record}));
   if (!undone.failures.empty()) return std::unexpected(std::move(undone.failures.front().why));
   Engine::Turn turn = TRY_CNI(engine.turn(kTurnWait));
-  TRY_CNI(turn.store().forget_attachment(record.pod, record.interface));
   TRY_CNI(forget_pod_if_empty(turn.store(), record.pod));
   return {};
 }
@@ -54,6 +54,12 @@ Outcome<cni::AddResult> ask(Engine& engine, const ForeignIpam& wanted) {
   if (!answer.addresses.empty()) return answer;
   return std::unexpected(
       cni::Failure{cni::kDecode, fmt::format("plugin {}: its answer has no address", wanted.call.type)});
+}
+
+Outcome<ForeignAddresses> concluded(Engine& engine, const ForeignIpam& wanted, const Attachment& record) {
+  ForeignAddresses done = given(TRY_CNI(ask(engine, wanted)), record);
+  TRY_CNI(conclude(engine, done.record, done.addresses.result, wanted.sandbox));
+  return done;
 }
 
 }  // namespace
@@ -70,6 +76,14 @@ bool is_foreign_ipam(const Attachment& record, const std::string& ifname) {
   return record.interface == record_name(ifname);
 }
 
+std::optional<std::string> interface_of_foreign_ipam(const Attachment& record) {
+  std::string_view name = record.interface;
+  if (!name.starts_with(attach::kProgramPrefix) || !name.ends_with(kIpamSuffix)) return std::nullopt;
+  name.remove_prefix(attach::kProgramPrefix.size());
+  name.remove_suffix(kIpamSuffix.size());
+  return std::string(name);
+}
+
 std::unique_ptr<Engine::ContainerLock> ipam_lock(Engine& engine, const std::string& container) {
   return engine.container("ipam/" + container);
 }
@@ -77,20 +91,18 @@ std::unique_ptr<Engine::ContainerLock> ipam_lock(Engine& engine, const std::stri
 Outcome<ForeignAddresses> acquire_foreign(Engine& engine, const ForeignIpam& wanted) {
   if (std::optional<Attachment> before = TRY_CNI(recorded(engine, wanted.key, wanted.call.ifname))) {
     std::optional<cni::AddResult> answer = TRY_CNI(result_of_program(*before));
-    if (answer.has_value() && before->status == AttachmentStatus::kAttached) return given(*answer, std::move(*before));
+    if (answer.has_value() && before->status == AttachmentStatus::kAttached && !is_of_earlier_boot(*before))
+      return given(*answer, std::move(*before));
     TRY_CNI(undo(engine, *before));
   }
   // A plugin that cannot be run leaves nothing to undo, so this check comes before the record.
   TRY_CNI(find_plugin(engine.kernel(), wanted.call.type, wanted.call.path));
   Attachment record = program_record(wanted.key, wanted.network, 0, wanted.call, wanted.version);
   record.interface = record_name(wanted.call.ifname);
-  {
-    Engine::Turn turn = TRY_CNI(engine.turn(kTurnWait));
-    TRY_CNI(turn.store().put_attachment(record));
-  }
-  Outcome<cni::AddResult> answer = ask(engine, wanted);
-  if (answer.has_value()) return given(*answer, std::move(record));
-  cni::Failure why = std::move(answer.error());
+  TRY_CNI(begin_program(engine, record, wanted.sandbox));
+  Outcome<ForeignAddresses> done = concluded(engine, wanted, record);
+  if (done.has_value()) return done;
+  cni::Failure why = std::move(done.error());
   if (Outcome<void> undone = undo(engine, record); !undone.has_value())
     why.details += fmt::format("{}its DEL failed too ({}): the DEL of the pod tries again",
                                why.details.empty() ? "" : "; ", undone.error().message);

@@ -20,10 +20,11 @@ std::optional<std::string> foreign_ipam(const doc::Value& plugin);
 std::unique_ptr<Engine::ContainerLock> ipam_lock(Engine& engine, const std::string& container);
 
 struct ForeignIpam {
-  std::string key;      // state::Sandbox::key()
-  std::string network;  // for the interface's record
-  Execution call;       // ADD of the IPAM type, with the whole configuration of the main plugin
-  std::string version;  // of the configuration
+  std::string key;                     // state::Sandbox::key()
+  std::string network;                 // for the interface's record
+  Execution call;                      // ADD of the IPAM type, with the whole configuration of the main plugin
+  std::string version;                 // of the configuration
+  std::optional<MetaSandbox> sandbox;  // absent: the runtime itself called the main plugin
 };
 struct ForeignAddresses {
   Addresses addresses;
@@ -35,6 +36,9 @@ cni::Outcome<ForeignAddresses> acquire_foreign(Engine& engine, const ForeignIpam
 
 // Whether acquire_foreign() wrote this record for that interface.
 bool is_foreign_ipam(const state::Attachment& record, const std::string& ifname);
+
+// Its interface; nullopt for other records.
+std::optional<std::string> interface_of_foreign_ipam(const state::Attachment& record);
 
 // Runs DEL for what acquire_foreign() recorded of this interface. No record is success.
 cni::Outcome<void> release_foreign_ipam(Engine& engine, const std::string& key, const std::string& ifname);

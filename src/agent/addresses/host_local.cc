@@ -187,7 +187,11 @@ Result<HostLocal::Reservation> HostLocal::begin(Engine::Turn& turn, Locks& locks
   TRY(hold(directory, locks).context("network {}", network));
   reservation.had = TRY(has_lease(turn.store(), reservation.claim.owner));
   TRY(look(turn, directory, network));
-  if (!seen_[directory].noted) TRY(turn.store().put_note(kDirectoryNotes + directory, network));
+  if (!seen_[directory].noted) {
+    TRY(turn.store().put_note(kDirectoryNotes + directory, network));
+    // After a reboot, the usual directory is found by its place.
+    if (parent(directory) != kHostLocalDirectory) TRY(turn.records().put_directory(directory, network));
+  }
   look_for_own(turn, reservation);
   Result<void> chosen = choose(turn, reservation);
   if (chosen.has_value()) return reservation;
@@ -272,23 +276,40 @@ Result<void> HostLocal::release(Engine::Turn& turn, const std::vector<ipam::Owne
 
 Result<void> HostLocal::release_foreign(Engine::Turn& turn, const std::string& data_dir, const std::string& network,
                                         const std::string& container_id, const std::string& ifname) {
-  const std::string directory = TRY(directory_of(data_dir, network));
+  return release_those(turn, TRY(directory_of(data_dir, network)), network, [&](const Holder& holder) {
+    return holder.container_id == container_id && (holder.ifname == ifname || holder.ifname.empty());
+  });
+}
+
+Result<void> HostLocal::release_container(Engine::Turn& turn, const std::string& container_id) {
+  std::map<std::string, std::string> directories;  // and the network
+  for (const auto& [key, network] : TRY(turn.store().notes(kDirectoryNotes)))
+    directories.emplace(key.substr(std::string_view(kDirectoryNotes).size()), network);
+  if (auto names = disk_.list(kHostLocalDirectory); names.has_value())
+    for (const std::string& name : *names) directories.emplace(fmt::format("{}/{}", kHostLocalDirectory, name), name);
+  for (const auto& [directory, network] : directories)
+    TRY(release_those(turn, directory, network,
+                      [&](const Holder& holder) { return holder.container_id == container_id; }));
+  return {};
+}
+
+Result<void> HostLocal::release_those(Engine::Turn& turn, const std::string& directory, const std::string& network,
+                                      const IsTheirs& theirs) {
   if (!disk_.stamp(directory).has_value()) return {};
   auto lock = TRY(disk_.lock(directory + "/lock", kLockWait).context("network {}", network));
   TRY(look(turn, directory, network));
   const std::string pool = pool_of_network(network);
-  std::vector<Holder> theirs;
+  std::vector<Holder> found;
   for (const auto& [address, holder] : seen_[directory].files)
-    if (holder.container_id == container_id && (holder.ifname == ifname || holder.ifname.empty()))
-      theirs.push_back(holder);
-  for (const Holder& one : theirs) {
+    if (theirs(holder)) found.push_back(holder);
+  for (const Holder& one : found) {
     // A file with a lease of ours is removed together with the lease, not here.
     if (turn.addresses().holder(pool, one.address) != owner_of(one)) continue;
     TRY(disk_.remove(path_of(directory, one.address)));
     turn.addresses().give_back(pool, one.address);
     seen_[directory].files.erase(one.address);
   }
-  if (!theirs.empty()) remember(directory);
+  if (!found.empty()) remember(directory);
   return {};
 }
 

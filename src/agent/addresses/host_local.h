@@ -15,6 +15,7 @@
 // process keeps the lock.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -58,6 +59,10 @@ class HostLocal {
   Result<void> release_foreign(Engine::Turn& turn, const std::string& data_dir, const std::string& network,
                                const std::string& container_id, const std::string& ifname);
 
+  // Removes the files of a container of which nothing is recorded, for whichever interfaces: in all directories that
+  // are known, and in those below the usual one.
+  Result<void> release_container(Engine::Turn& turn, const std::string& container_id);
+
   // The owner of a file in the network's directory.
   struct Holder {
     IpAddress address;
@@ -82,6 +87,9 @@ class HostLocal {
   Result<bool> write_files(const Reservation& reservation);
   Result<void> remove_files(Engine::Turn& turn, const ipam::Owner& owner, bool locked);
   Result<void> forget(Engine::Turn& turn, const std::vector<ipam::Owner>& owners);
+  using IsTheirs = std::function<bool(const Holder&)>;
+  Result<void> release_those(Engine::Turn& turn, const std::string& directory, const std::string& network,
+                             const IsTheirs& theirs);
   Result<void> finish_file(Engine::Turn& turn, const std::string& key, const std::string& content);
   void remember(const std::string& directory);
 

@@ -44,7 +44,7 @@ struct Rig {
     disk.restart();
     mortal.restart();
     host_local = std::make_unique<HostLocal>(disk);
-    engine = std::make_unique<Engine>(*kernel, mortal, *blocks);
+    engine = std::make_unique<Engine>(*kernel, mortal, *blocks, records);
   }
   Engine::Turn turn() { return std::move(*engine->turn(milliseconds(0))); }
 
@@ -71,6 +71,7 @@ struct Rig {
   std::unique_ptr<state::Store> store = state::memory_store();
   node::MortalStore mortal{*store, [this] { return disk.killed(); }};
   std::unique_ptr<ipam::BlockSource> blocks = ipam::whole_ranges();
+  DurableRecords records{disk, kDurableRecords, kernel->boot_id()};
   std::unique_ptr<HostLocal> host_local;
   std::unique_ptr<Engine> engine;
 };
@@ -139,7 +140,7 @@ TEST(HostLocal, ReadsTheDirectoryOnlyWhenSomethingChanged) {
   rig.allocate({"default/x@x", "net1"}, config);
   EXPECT_EQ(rig.disk.lists(), 2);
   // Reading the leases anew from the state does not free the addresses of other plugins.
-  rig.engine = std::make_unique<Engine>(*rig.kernel, rig.mortal, *rig.blocks);
+  rig.engine = std::make_unique<Engine>(*rig.kernel, rig.mortal, *rig.blocks, rig.records);
   EXPECT_EQ(rig.allocate({"default/y@y", "net1"}, config, {"10.0.9.9"}).substr(0, 57),
             "network mynet: the requested address 10.0.9.9 belongs to ");
 }
@@ -162,7 +163,8 @@ TEST(HostLocal, AFileThatAppearsMeanwhileIsRespected) {
   os::FakeKernel kernel;
   auto store = state::memory_store();
   auto blocks = ipam::whole_ranges();
-  Engine engine(kernel, *store, *blocks);
+  DurableRecords records(disk, kDurableRecords, kernel.boot_id());
+  Engine engine(kernel, *store, *blocks, records);
   HostLocal host_local(disk);
   Engine::Turn turn = std::move(*engine.turn(milliseconds(0)));
   auto given = allocate(host_local, turn, {{"default/a@c1", "net1"}, "mynet", config_of({"10.0.0.0/29"}), {}});

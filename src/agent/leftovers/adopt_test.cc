@@ -93,7 +93,8 @@ class AdoptTest : public testing::Test {
   HostLocal host_local{disk};
   std::unique_ptr<state::Store> store = state::memory_store();
   std::unique_ptr<ipam::BlockSource> blocks = ipam::whole_ranges();
-  Engine engine{kernel, *store, *blocks};
+  DurableRecords records{disk, kDurableRecords, kernel.boot_id()};
+  Engine engine{kernel, *store, *blocks, records};
   std::unique_ptr<ForeignAllocations> pools = pools_in_directory(files, "/pools");
   std::optional<Engine::Turn> turn_;
 };

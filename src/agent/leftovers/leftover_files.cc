@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/leftovers/leftover_files.h"
 
+#include <algorithm>
+#include <charconv>
 #include <map>
 #include <set>
 
 #include "agent/addresses/address_notes.h"
 #include "agent/addresses/host_local.h"
+#include "agent/leftovers/in_use.h"
 #include "agent/leftovers/runtime_containers.h"
 #include "agent/pod/meta_records.h"
 #include "state/sandbox.h"
@@ -31,10 +34,12 @@ std::vector<std::string> names_in(os::Disk& disk, const std::string& directory) 
 
 class FileFinder {
  public:
-  FileFinder(state::Store& store, os::Disk& disk)
-      : store_(store), disk_(disk), of_runtime_(RuntimeContainers::look(disk)) {}
+  FileFinder(os::Kernel& kernel, state::Store& store, os::Disk& disk)
+      : kernel_(kernel), store_(store), disk_(disk), of_runtime_(RuntimeContainers::look(disk)) {}
 
   Result<std::vector<Leftover>> find() {
+    if (auto looked = TRY(store_.note(kLooked)); looked.has_value())
+      std::from_chars(looked->data(), looked->data() + looked->size(), state_began_);
     TRY(learn_containers());
     for (const auto& [key, content] : TRY(store_.notes(kFileNotes)))
       if (auto note = file_note(key)) ours_.emplace(note->path, note->owner);
@@ -50,9 +55,12 @@ class FileFinder {
 
  private:
   Result<void> learn_containers() {
-    for (const state::Attachment& one : TRY(store_.attachments())) known_.insert(container_of(one.pod));
+    // What waits since an earlier boot has no namespace: its containers are those that the runtime has.
+    for (const state::Attachment& one : TRY(store_.attachments()))
+      if (!one.netns.empty()) known_.insert(container_of(one.pod));
     for (const state::PodRecord& one : TRY(store_.pods())) known_.insert(container_of(one.pod));
-    for (const SandboxNote& one : TRY(sandbox_notes(store_))) known_.insert(container_of(one.key));
+    for (const SandboxNote& one : TRY(sandbox_notes(store_)))
+      if (!one.netns.empty()) known_.insert(container_of(one.key));
     for (const auto& [key, pod] : TRY(store_.notes(kRequestNotes)))
       if (auto note = request_note(key)) known_.insert(note->container_id);
     return {};
@@ -77,6 +85,9 @@ class FileFinder {
                    .why = fmt::format("nothing is known of its container {}", container)};
       if (owner != ours_.end()) {
         one.pod = owner->second.pod;
+      } else if (is_of_before(path, *IpAddress::parse(name))) {
+        one.why += ", it was there before railbed's state began, and no interface of this machine has the address";
+        one.container = container;
       } else {
         one.removable = false;
         one.hint = "the original wrote it: remove it if that container is gone";
@@ -85,21 +96,46 @@ class FileFinder {
     }
   }
 
+  // Whether the file is of a container that has ended: see the header.
+  bool is_of_before(const std::string& path, const IpAddress& address) {
+    Result<os::FileStamp> stamp = disk_.stamp(path);
+    if (!stamp.has_value() || stamp->seconds > state_began_) return false;
+    if (!in_use_.has_value()) {
+      Result<NodeAddresses> found = node_addresses(kernel_);
+      if (!found.has_value()) state_began_ = -1;  // of no file it can be said
+      in_use_ = found.has_value() ? std::move(found->all) : std::vector<NodeAddress>{};
+    }
+    return state_began_ >= 0 && std::ranges::find(*in_use_, address, &NodeAddress::address) == in_use_->end();
+  }
+
+  os::Kernel& kernel_;
   state::Store& store_;
   os::Disk& disk_;
+  int64_t state_began_ = -1;  // in seconds since 1970; -1: not known
+  std::optional<std::vector<NodeAddress>> in_use_;
   std::set<std::string> known_;
   RuntimeContainers of_runtime_;
   std::map<std::string, ipam::Owner> ours_;  // by path
 };
 
+Result<void> remove_of_before(os::Disk& disk, const std::string& directory, const Leftover& leftover) {
+  auto lock = TRY(disk.lock(directory + "/lock", kLockWait));
+  Result<std::string> there = disk.read(leftover.what);
+  if (!there.has_value() && there.error().code == Code::kNotFound) return {};
+  if (first_line(TRY(std::move(there))) != leftover.container)
+    return fail(Code::kConflict, "{} is somebody else's by now", leftover.what);
+  return disk.remove(leftover.what);
+}
+
 }  // namespace
 
-Result<std::vector<Leftover>> find_leftover_files(state::Store& store, os::Disk& disk) {
-  return FileFinder(store, disk).find();
+Result<std::vector<Leftover>> find_leftover_files(os::Kernel& kernel, state::Store& store, os::Disk& disk) {
+  return FileFinder(kernel, store, disk).find();
 }
 
 Result<void> remove_leftover_file(state::Store& store, os::Disk& disk, const Leftover& leftover) {
   const std::string directory = leftover.what.substr(0, leftover.what.rfind('/'));
+  if (!leftover.container.empty()) return remove_of_before(disk, directory, leftover);
   for (const auto& [key, content] : TRY(store.notes(kFileNotes))) {
     std::optional<FileNote> note = file_note(key);
     if (!note.has_value() || note->path != leftover.what) continue;

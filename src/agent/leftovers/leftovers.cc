@@ -6,7 +6,10 @@
 #include <set>
 
 #include "agent/addresses/address_notes.h"
+#include "agent/engine.h"
+#include "agent/leftovers/in_use.h"
 #include "agent/leftovers/leftover_files.h"
+#include "agent/leftovers/restore_records.h"
 #include "agent/leftovers/runtime_containers.h"
 #include "agent/pod/exec_records.h"
 #include "agent/pod/meta_records.h"
@@ -32,11 +35,14 @@ std::string status_reason(AttachmentStatus status) {
 
 class Finder {
  public:
-  Finder(os::Kernel& kernel, state::Store& store, os::Disk& disk)
-      : kernel_(kernel), store_(store), of_runtime_(RuntimeContainers::look(disk)) {}
+  Finder(os::Kernel& kernel, state::Store& store, os::Disk& disk, DurableRecords& durable)
+      : kernel_(kernel), store_(store), durable_(durable), of_runtime_(RuntimeContainers::look(disk)) {}
 
   Result<std::vector<Leftover>> find() {
+    // Looking needs no lock: what an ADD adds meanwhile has records by the time that they are read.
+    pods_ = TRY(store_.pods());
     records_ = TRY(store_.attachments());
+    for (DurableProgram& one : TRY(programs_to_restore(store_, durable_))) records_.push_back(std::move(one.record));
     find_records();
     TRY(find_leases());
     TRY(find_sandboxes());
@@ -75,6 +81,10 @@ class Finder {
 
   void find_records() {
     for (const Attachment& record : records_) {
+      if (is_of_earlier_boot(record)) {
+        find_of_earlier_boot(record);
+        continue;
+      }
       bool gone = is_gone(record.netns) || is_replaced(record);
       if (!gone && record.status == AttachmentStatus::kAttached) continue;
       found_.push_back(
@@ -84,6 +94,17 @@ class Finder {
            .why = gone ? fmt::format("its namespace {} is gone", record.netns) : status_reason(record.status),
            .netns = record.netns});
     }
+  }
+
+  // After a reboot the runtime sends DEL for what it still has.
+  void find_of_earlier_boot(const Attachment& record) {
+    const std::string container = state::Sandbox::of_key(record.pod).container;
+    if (of_runtime_.knows(container)) return;
+    found_.push_back(
+        {.kind = LeftoverKind::kProgram,
+         .pod = record.pod,
+         .what = record.interface,
+         .why = fmt::format("the machine has booted since, and nothing is known of container {}", container)});
   }
 
   // Leases of the manifests' pods are plans and may have no interface yet; leases of a sandbox need one.
@@ -122,22 +143,38 @@ class Finder {
   }
 
   Result<void> find_sandboxes() {
+    std::set<std::string> noted;
     for (const SandboxNote& note : TRY(sandbox_notes(store_))) {
-      bool used = std::ranges::any_of(records_, [&](const Attachment& one) { return one.pod == note.key; });
-      if (used || note.netns.empty() || !is_gone(note.netns)) continue;
+      noted.insert(note.key);
+      if (has_records(note.key)) continue;
+      const bool dead =
+          note.netns.empty() ? !of_runtime_.knows(state::Sandbox::of_key(note.key).container) : is_gone(note.netns);
+      if (!dead) continue;
       found_.push_back({.kind = LeftoverKind::kSandbox,
                         .pod = note.key,
                         .what = note.ifname,
-                        .why = fmt::format("its namespace {} is gone", note.netns)});
+                        .why = note.netns.empty() ? "the machine has booted since"
+                                                  : fmt::format("its namespace {} is gone", note.netns)});
     }
+    for (const state::PodRecord& pod : pods_)
+      if (!state::Sandbox::of_key(pod.pod).container.empty() && !noted.contains(pod.pod) && !has_records(pod.pod))
+        found_.push_back({.kind = LeftoverKind::kSandbox,
+                          .pod = pod.pod,
+                          .what = pod.netns,
+                          .why = "it has no interface that railbed knows"});
     return {};
+  }
+
+  bool has_records(const std::string& key) const {
+    return std::ranges::find(records_, key, &Attachment::pod) != records_.end();
   }
 
   // Looks in the namespaces of known pods.
   Result<void> find_links() {
+    const std::set<uint64_t> of_before = TRY(namespaces_of_before(store_));
     std::map<std::string, std::string> namespaces;  // path → pod
     for (const Attachment& record : records_) namespaces.emplace(record.netns, record.pod);
-    for (const state::PodRecord& pod : TRY(store_.pods())) namespaces.emplace(pod.netns, pod.pod);
+    for (const state::PodRecord& pod : pods_) namespaces.emplace(pod.netns, pod.pod);
     for (const auto& [path, pod] : namespaces) {
       auto netns = kernel_.netns().open(path);
       if (!netns.has_value()) continue;
@@ -148,12 +185,16 @@ class Finder {
         bool known = std::ranges::any_of(records_, [&](const Attachment& record) {
           return record.netns == path && record.interface == link.name.value;
         });
-        if (!known)
-          found_.push_back({.kind = LeftoverKind::kLink,
-                            .pod = pod,
-                            .what = link.name.value,
-                            .why = fmt::format("railbed made it in {} and has no record of it", path),
-                            .netns = path});
+        if (known) continue;
+        found_.push_back({.kind = LeftoverKind::kLink,
+                          .pod = pod,
+                          .what = link.name.value,
+                          .why = fmt::format("railbed made it in {} and has no record of it", path),
+                          .netns = path});
+        if (!of_before.contains((*links)->cookie())) continue;
+        found_.back().removable = false;
+        found_.back().hint =
+            "the pod may use it, since it was there before this state began; it goes with the namespace";
       }
     }
     return {};
@@ -177,6 +218,8 @@ class Finder {
 
   os::Kernel& kernel_;
   state::Store& store_;
+  DurableRecords& durable_;
+  std::vector<state::PodRecord> pods_;
   std::vector<Attachment> records_;
   RuntimeContainers of_runtime_;
   std::map<std::string, bool> gone_;  // by path
@@ -186,11 +229,16 @@ class Finder {
 
 class Remover {
  public:
-  Remover(os::Kernel& kernel, state::Store& store, os::Disk& disk, std::vector<Leftover>& leftovers)
-      : kernel_(kernel), store_(store), disk_(disk), leftovers_(leftovers) {}
+  Remover(os::Kernel& kernel, state::Store& store, os::Disk& disk, DurableRecords& durable,
+          std::vector<Leftover>& leftovers)
+      : kernel_(kernel), store_(store), disk_(disk), durable_(durable), leftovers_(leftovers) {}
 
   Result<void> run() {
-    TRY(remove_records());
+    TRY(recover_interfaces());
+    const ProgramsUndone undone = TRY(undo_all());
+    // Whatever follows is quick.
+    auto hold = TRY(store_.hold(kTurnWait));
+    TRY(forget_programs(undone));
     for (Leftover& one : leftovers_) {
       if (!one.removable) continue;
       Result<void> done;
@@ -217,27 +265,50 @@ class Remover {
   }
 
  private:
-  Result<void> remove_records() {
+  Result<void> recover_interfaces() {
+    if (std::ranges::find(leftovers_, LeftoverKind::kInterface, &Leftover::kind) == leftovers_.end()) return {};
+    auto hold = TRY(store_.hold(kTurnWait));
+    const attach::RecoveryReport recovery = TRY(attach::recover(kernel_, store_, kernel_.clock().now() + kWorkTime));
+    const std::vector<Attachment> left = TRY(store_.attachments());
+    for (Leftover& one : leftovers_) {
+      if (one.kind != LeftoverKind::kInterface) continue;
+      one.removed = is_gone(one, left);
+      one.note = note_of(one, recovery.notes);
+      for (const auto& failure : recovery.failures)
+        if (failure.pod == one.pod && failure.interface == one.what) one.error = failure.error.story();
+    }
+    return {};
+  }
+
+  static bool is_gone(const Leftover& one, const std::vector<Attachment>& left) {
+    return std::ranges::none_of(
+        left, [&](const Attachment& record) { return record.pod == one.pod && record.interface == one.what; });
+  }
+
+  // Without the state's lock: a plugin may ask the agent for addresses, or to give some back.
+  Result<ProgramsUndone> undo_all() {
     std::vector<Attachment> programs;
-    bool interfaces = false;
     for (const Leftover& one : leftovers_) {
-      interfaces = interfaces || one.kind == LeftoverKind::kInterface;
       if (one.kind != LeftoverKind::kProgram) continue;
       for (const Attachment& record : TRY(store_.attachments_of(one.pod)))
         if (record.interface == one.what) programs.push_back(record);
     }
-    attach::RecoveryReport recovery;
-    if (interfaces) recovery = TRY(attach::recover(kernel_, store_, kernel_.clock().now() + kWorkTime));
     ProgramsUndone undone = undo_programs(kernel_, programs);
-    for (const Attachment& record : undone.done) TRY(store_.forget_attachment(record.pod, record.interface));
-    std::vector<Attachment> left = TRY(store_.attachments());
+    TRY(durable_.forget_programs(undone.done));
+    return undone;
+  }
+
+  Result<void> forget_programs(const ProgramsUndone& undone) {
+    for (const Attachment& record : undone.done) {
+      TRY(store_.forget_attachment(record.pod, record.interface));
+      // Of an earlier boot, nothing else is left.
+      if (is_of_earlier_boot(record) && TRY(store_.attachments_of(record.pod)).empty()) TRY(forget_sandbox(record.pod));
+    }
+    TRY(store_.scrub());
+    const std::vector<Attachment> left = TRY(store_.attachments());
     for (Leftover& one : leftovers_) {
-      if (one.kind != LeftoverKind::kInterface && one.kind != LeftoverKind::kProgram) continue;
-      one.removed = std::ranges::none_of(
-          left, [&](const Attachment& record) { return record.pod == one.pod && record.interface == one.what; });
-      if (one.kind == LeftoverKind::kInterface) one.note = note_of(one, recovery.notes);
-      for (const auto& failure : recovery.failures)
-        if (failure.pod == one.pod && failure.interface == one.what) one.error = failure.error.story();
+      if (one.kind != LeftoverKind::kProgram) continue;
+      one.removed = is_gone(one, left);
       for (const auto& failure : undone.failures)
         if (failure.record.pod == one.pod && failure.record.interface == one.what) one.error = failure.why.message;
     }
@@ -279,6 +350,7 @@ class Remover {
   os::Kernel& kernel_;
   state::Store& store_;
   os::Disk& disk_;
+  DurableRecords& durable_;
   std::vector<Leftover>& leftovers_;
 };
 
@@ -289,12 +361,13 @@ std::string_view kind_name(LeftoverKind kind) {
 }
 
 Result<std::vector<Leftover>> find_leftovers(os::Kernel& kernel, state::Store* store, os::Disk& disk,
-                                             const std::string& pending_dir) {
+                                             const std::string& pending_dir, DurableRecords& durable) {
   std::vector<Leftover> found;
-  if (store != nullptr) {
-    found = TRY(Finder(kernel, *store, disk).find());
-    for (Leftover& one : TRY(find_leftover_files(*store, disk))) found.push_back(std::move(one));
-  }
+  // Without a state there are records on disk and host-local's files all the same.
+  std::unique_ptr<state::Store> none = store == nullptr ? state::memory_store() : nullptr;
+  state::Store& known = store == nullptr ? *none : *store;
+  found = TRY(Finder(kernel, known, disk, durable).find());
+  for (Leftover& one : TRY(find_leftover_files(kernel, known, disk))) found.push_back(std::move(one));
   Result<std::vector<std::string>> pending = disk.list(pending_dir);
   if (!pending.has_value() && pending.error().code != Code::kNotFound) return fail(std::move(pending.error()));
   if (pending.has_value())
@@ -308,9 +381,9 @@ Result<std::vector<Leftover>> find_leftovers(os::Kernel& kernel, state::Store* s
   return found;
 }
 
-Result<void> remove_leftovers(os::Kernel& kernel, state::Store& store, os::Disk& disk,
+Result<void> remove_leftovers(os::Kernel& kernel, state::Store& store, os::Disk& disk, DurableRecords& durable,
                               std::vector<Leftover>& leftovers) {
-  return Remover(kernel, store, disk, leftovers).run();
+  return Remover(kernel, store, disk, durable, leftovers).run();
 }
 
 doc::Value to_value(const std::vector<Leftover>& leftovers) {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/addresses/address_notes.h"
+#include "agent/leftovers/in_use.h"
 #include "agent/pod/exec_records.h"
 #include "agent/pod/meta_records.h"
 #include "attach/record.h"
@@ -65,17 +66,18 @@ class LeftoversTest : public testing::Test {
   }
 
   std::vector<std::string> found() {
-    auto all = find_leftovers(kernel, store.get(), disk, kPending);
+    auto all = find_leftovers(kernel, store.get(), disk, kPending, durable);
     EXPECT_TRUE(all.has_value());
     leftovers = all.has_value() ? *all : std::vector<Leftover>{};
     std::vector<std::string> lines;
     for (const Leftover& one : leftovers) lines.push_back(fmt::format("{} {}", kind_name(one.kind), one.what));
     return lines;
   }
-  void remove() { ASSERT_TRUE(remove_leftovers(kernel, *store, disk, leftovers)); }
+  void remove() { ASSERT_TRUE(remove_leftovers(kernel, *store, disk, durable, leftovers)); }
 
   os::FakeKernel kernel;
   os::FakeDisk disk;
+  DurableRecords durable{disk, kDurableRecords, kernel.boot_id()};
   std::unique_ptr<state::Store> store = state::memory_store();
   std::vector<Leftover> leftovers;
   int status = 0;
@@ -87,7 +89,7 @@ TEST_F(LeftoversTest, NothingIsFoundWherePodsAreAsTheyAreRecorded) {
   ASSERT_TRUE(store->put_lease({"pool", ip("10.0.0.9"), "ns/p", "net1"}));  // a plan
   put_file(kOurFile, "c1", true);
   EXPECT_THAT(found(), IsEmpty());
-  EXPECT_THAT(*find_leftovers(kernel, nullptr, disk, kPending), IsEmpty());
+  EXPECT_THAT(*find_leftovers(kernel, nullptr, disk, kPending, durable), IsEmpty());
 }
 
 TEST_F(LeftoversTest, ProgramsAreUndoneThatLostTheirNamespaceOrNeverEnded) {
@@ -185,6 +187,49 @@ TEST_F(LeftoversTest, SandboxesAreForgottenWithTheirFiles) {
   remove();
   EXPECT_TRUE(disk.files().empty());
   EXPECT_THAT(found(), IsEmpty());
+}
+
+// As a killed agent leaves it: its last interface went, its name did not.
+TEST_F(LeftoversTest, APodWithoutInterfacesIsForgotten) {
+  ASSERT_TRUE(store->put_pod({.pod = "ns/p@c1", .netns = "/run/netns/a", .netns_name = "", .netns_ours = false}));
+  ASSERT_TRUE(store->put_pod({.pod = "ns/p", .netns = "/run/netns/a", .netns_name = "", .netns_ours = false}));
+  EXPECT_THAT(found(), ElementsAre("sandbox /run/netns/a"));
+  remove();
+  ASSERT_EQ(store->pods()->size(), 1u);
+  EXPECT_EQ(store->pods()->front().pod, "ns/p");  // of the manifests
+  EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(LeftoversTest, FilesOfBeforeTheStateGoWhereNobodyHasTheirAddress) {
+  ASSERT_TRUE(store->put_note(kLooked, "1000"));
+  put_file(kTheirFile, "old", false);
+  disk.put(kTheirFile, "old\r\neth0", 1001);
+  ASSERT_THAT(found(), ElementsAre(std::string("file ") + kTheirFile));
+  EXPECT_FALSE(leftovers[0].removable) << "it was written later";
+  disk.put(kTheirFile, "old\r\neth0", 1000);
+  {
+    auto netns = kernel.netns().open("/run/netns/a");
+    auto links = kernel.netns().links(**netns);
+    ASSERT_TRUE((*links)->create({.kind = "dummy", .name = IfName{"eth0"}, .netns = netns->get()}));
+    const IfIndex index = (*links)->find(IfName{"eth0"}, os::WithVfs::kNo)->index;
+    ASSERT_TRUE((*links)->add_address({index, *IpPrefix::parse("10.0.0.3/24")}));
+    ASSERT_THAT(found(), ElementsAre(std::string("file ") + kTheirFile));
+    EXPECT_FALSE(leftovers[0].removable) << "an interface has the address";
+    ASSERT_TRUE((*links)->remove(index));
+  }
+  ASSERT_THAT(found(), ElementsAre(std::string("file ") + kTheirFile));
+  ASSERT_TRUE(leftovers[0].removable);
+  EXPECT_EQ(
+      leftovers[0].why,
+      "nothing is known of its container old, it was there before railbed's state began, and no interface of this "
+      "machine has the address");
+  disk.put(kTheirFile, "new\r\neth0", 1000);
+  remove();
+  EXPECT_EQ(leftovers[0].error, std::string(kTheirFile) + " is somebody else's by now");
+  disk.put(kTheirFile, "old\r\neth0", 1000);
+  remove();
+  EXPECT_THAT(found(), IsEmpty());
+  EXPECT_FALSE(disk.files().contains(kTheirFile));
 }
 
 TEST_F(LeftoversTest, AFileOfAKnownContainerHidesNoOther) {

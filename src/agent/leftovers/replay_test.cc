@@ -46,6 +46,10 @@ class MemoryDisk : public os::Disk {
     files.erase(path);
     return {};
   }
+  Result<void> replace_durably(const std::string& path, std::string_view content, unsigned mode) override {
+    return replace(path, content, mode);
+  }
+  Result<void> sync_directory(const std::string&) override { return {}; }
   Result<std::unique_ptr<os::DiskLock>> lock(const std::string&, std::chrono::milliseconds) override {
     return std::make_unique<os::DiskLock>();
   }

@@ -53,9 +53,27 @@ Attachment program_record(const std::string& sandbox, const std::string& network
           .result = ""};
 }
 
+bool is_of_earlier_boot(const Attachment& record) {
+  return is_of_program(record) && record.netns.empty();
+}
+
+Result<void> begin_program(Engine& engine, const Attachment& record, const std::optional<MetaSandbox>& sandbox) {
+  TRY(engine.records().put_program(record, sandbox));
+  Result<Engine::Turn> turn = engine.turn(kTurnWait);
+  Result<void> put = turn.has_value() ? turn->store().put_attachment(record) : fail(std::move(turn.error()));
+  if (!put.has_value()) (void)engine.records().forget_programs({record});  // it is not going to run
+  return put;
+}
+
 void conclude(Attachment& record, const cni::AddResult& result) {
   record.status = AttachmentStatus::kAttached;
   record.result = cni::to_json(result, cni::kLatest);
+}
+
+Result<void> conclude(Engine& engine, Attachment& record, const cni::AddResult& result,
+                      const std::optional<MetaSandbox>& sandbox) {
+  conclude(record, result);
+  return engine.records().put_program(record, sandbox);
 }
 
 Result<std::optional<cni::AddResult>> result_of_program(const Attachment& record) {
@@ -108,6 +126,15 @@ ProgramsUndone undo_programs(os::Kernel& kernel, const std::vector<Attachment>& 
     else
       undone.failures.push_back({*record, std::move(done.error())});
   }
+  return undone;
+}
+
+cni::Outcome<ProgramsUndone> give_back_programs(Engine& engine, const std::vector<Attachment>& records) {
+  ProgramsUndone undone = undo_programs(engine.kernel(), records);
+  TRY_CNI(engine.records().forget_programs(undone.done));
+  Engine::Turn turn = TRY_CNI(engine.turn(kTurnWait));
+  for (const Attachment& one : undone.done) TRY_CNI(turn.store().forget_attachment(one.pod, one.interface));
+  TRY_CNI(turn.store().scrub());
   return undone;
 }
 

@@ -2,11 +2,14 @@
 // Records of plugins that are executed: what to run to undo them.
 //
 // Why: such a plugin's work is undone by its DEL only, and that may have to be after a crash, after the
-// manifests have changed, or when the pod is long gone; so all that DEL needs is in the store before ADD
-// runs. attach leaves these records alone (attach::kProgramPrefix). Threading: plain values. Failure: Invalid
-// for a record that cannot be read.
+// manifests have changed, when the pod is long gone or the machine has booted; so all that DEL needs is on disk
+// (durable_records.h) and in the store before ADD runs. attach leaves these records alone (attach::kProgramPrefix).
+//
+// After a boot, a record has no namespace. Threading: what takes an Engine: not in a turn; the rest are plain values.
+// Failure: Invalid for a record that cannot be read; as DurableRecords.
 #pragma once
 
+#include "agent/engine.h"
 #include "agent/pod/exec.h"
 #include "state/store.h"
 
@@ -17,8 +20,18 @@ bool is_of_program(const state::Attachment& record);
 // Plugin number `position` of the chain of interface `execution.ifname`; kBegun. `version` is the configuration's.
 state::Attachment program_record(const std::string& sandbox, const std::string& network, size_t position,
                                  const Execution& execution, const std::string& version);
+// Whether its ADD was in an earlier boot: the namespace is gone, and DEL waits for the runtime, which knows the
+// container.
+bool is_of_earlier_boot(const state::Attachment& record);
+
+// Before the program runs: its record, on disk first.
+Result<void> begin_program(Engine& engine, const state::Attachment& record, const std::optional<MetaSandbox>& sandbox);
 // To be called when the chain has ended well: DEL and CHECK need its result.
 void conclude(state::Attachment& record, const cni::AddResult& result);
+// The same, and on disk. The caller puts the record into the store
+// once all else is made, too.
+Result<void> conclude(Engine& engine, state::Attachment& record, const cni::AddResult& result,
+                      const std::optional<MetaSandbox>& sandbox);
 // The result of the chain; nullopt before it has ended.
 Result<std::optional<cni::AddResult>> result_of_program(const state::Attachment& record);
 
@@ -36,5 +49,7 @@ struct ProgramsUndone {
   std::vector<Failure> failures;
 };
 ProgramsUndone undo_programs(os::Kernel& kernel, const std::vector<state::Attachment>& records);
+// The same, and forgets those that are done, on disk first: of their configurations nothing is left in any file.
+cni::Outcome<ProgramsUndone> give_back_programs(Engine& engine, const std::vector<state::Attachment>& records);
 
 }  // namespace railbed::agent

@@ -7,6 +7,7 @@
 #include "agent/addresses/foreign_ipam.h"
 #include "agent/door/metrics.h"
 #include "agent/failures.h"
+#include "agent/leftovers/leftover_files.h"
 #include "agent/pod/exec_records.h"
 #include "agent/pod/interfaces.h"
 #include "agent/pod/meta_attach.h"
@@ -76,7 +77,7 @@ Result<std::vector<Attachment>> programs_left(Engine& engine, const std::string&
   std::vector<Attachment> records =
       key.empty() ? TRY(turn.store().attachments()) : TRY(turn.store().attachments_of(key));
   std::erase_if(records, [&](const Attachment& record) {
-    return !is_of_program(record) ||
+    return !is_of_program(record) || is_of_earlier_boot(record) ||
            (record.status == AttachmentStatus::kAttached && turn.kernel().netns().open(record.netns).has_value());
   });
   return records;
@@ -121,6 +122,7 @@ Outcome<void> Meta::del(Backends& backends, const cni::Request& request, const c
   auto lock = backends.engine.container(lock_name(request));
   std::set<std::string> keys;
   bool known = false;
+  bool earlier = false;  // what host-local gave in an earlier boot has no record
   {
     Engine::Turn turn = TRY_CNI(backends.engine.turn(kTurnWait));
     for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request))) keys.insert(key);
@@ -128,12 +130,18 @@ Outcome<void> Meta::del(Backends& backends, const cni::Request& request, const c
     if (keys.size() != 1 || TRY_CNI(turn.store().attachments_of(*keys.begin())).empty())
       for (const SandboxNote& note : TRY_CNI(sandbox_notes(turn.store())))
         if (state::Sandbox::of_key(note.key).container == request.container_id) keys.insert(note.key);
-    for (const std::string& key : keys)
-      known = known || TRY_CNI(sandbox_note(turn.store(), key)).has_value() ||
-              !TRY_CNI(turn.store().attachments_of(key)).empty();
+    for (const std::string& key : keys) {
+      const std::vector<Attachment> records = TRY_CNI(turn.store().attachments_of(key));
+      known = known || TRY_CNI(sandbox_note(turn.store(), key)).has_value() || !records.empty();
+      earlier = earlier || std::ranges::any_of(records, is_of_earlier_boot);
+    }
   }
-  if (!known) return give_back_multus(backends, disk_, request, meta_config);
-  for (const std::string& key : keys) TRY_CNI(give_back_sandbox(backends, *this, key));
+  if (!known) TRY_CNI(give_back_multus(backends, disk_, request, meta_config));
+  for (const std::string& key : keys)
+    if (known) TRY_CNI(give_back_sandbox(backends, *this, key));
+  if (known && !earlier) return {};
+  Engine::Turn turn = TRY_CNI(backends.engine.turn(kTurnWait));
+  TRY_CNI(backends.host_local.release_container(turn, request.container_id));
   return {};
 }
 
@@ -162,6 +170,8 @@ Outcome<void> Meta::gc(Backends& backends, const cni::Request& request, const cn
     Outcome<void> gone = give_back_sandbox(backends, *this, note.key);
     if (!gone.has_value()) failures.add(note.key, std::move(gone.error()));
   }
+  if (auto done = gc_files(backends.engine, config.valid); !done.has_value())
+    failures.add("", cni::failure_of(done.error()));
   if (auto done = gc_adopted(backends.engine, config.valid); !done.has_value())
     failures.add("", cni::failure_of(done.error()));
   // Only executed plugins of the default network get GC; railbed's own were cleaned up above.
@@ -194,6 +204,15 @@ Result<void> Meta::gc_adopted(Engine& engine, const std::vector<cni::AttachmentI
     return std::ranges::find(valid, container, &cni::AttachmentId::container_id) != valid.end();
   }));
   if (adopted_ != nullptr) TRY(agent::adopt(turn, *adopted_, disk_).context("--adopt"));
+  return {};
+}
+
+// host-local's files of before the state began, whose containers nobody knows any more.
+Result<void> Meta::gc_files(Engine& engine, const std::vector<cni::AttachmentId>& valid) {
+  Engine::Turn turn = TRY(engine.turn(kTurnWait));
+  for (const Leftover& one : TRY(find_leftover_files(turn.kernel(), turn.store(), disk_)))
+    if (one.removable && std::ranges::find(valid, one.container, &cni::AttachmentId::container_id) == valid.end())
+      TRY(remove_leftover_file(turn.store(), disk_, one));
   return {};
 }
 
@@ -238,13 +257,14 @@ Result<void> Meta::recover_programs(Engine& engine, const std::string& key, std:
   auto ipam = ipam_lock(engine, container);
   std::vector<Attachment> left = TRY(programs_left(engine, key));
   if (left.empty()) return {};
-  ProgramsUndone undone = undo_programs(engine.kernel(), left);
-  Engine::Turn turn = TRY(engine.turn(kTurnWait));
-  for (const Attachment& record : undone.done) {
-    TRY(turn.store().forget_attachment(record.pod, record.interface));
-    lines.push_back(fmt::format("{} {}: undone", record.pod, record.interface));
+  Outcome<ProgramsUndone> undone = give_back_programs(engine, left);
+  if (!undone.has_value()) {
+    lines.push_back(fmt::format("{}: {}", key, undone.error().message));
+    return {};
   }
-  for (const ProgramsUndone::Failure& one : undone.failures)
+  for (const Attachment& record : undone->done)
+    lines.push_back(fmt::format("{} {}: undone", record.pod, record.interface));
+  for (const ProgramsUndone::Failure& one : undone->failures)
     lines.push_back(fmt::format("{} {}: {}", one.record.pod, one.record.interface, one.why.message));
   return {};
 }

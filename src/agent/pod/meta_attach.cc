@@ -32,7 +32,10 @@ class SandboxAttacher {
         meta_(meta),
         add_(add),
         networks_(add.pod.networks),
-        place_{add.request, sandbox_of(add.request).key(), program_path(add.meta_config, add.request)},
+        place_{.request = add.request,
+               .key = sandbox_of(add.request).key(),
+               .path = program_path(add.meta_config, add.request),
+               .sandbox = {.network = add.config.network, .ifname = add.request.ifname, .pod_uid = add.pod.pod.uid}},
         devices_(meta, place_.key, add.pod),
         results_(networks_.size()),
         device_infos_(networks_.size()) {}
@@ -120,7 +123,8 @@ class SandboxAttacher {
       one.program = ForeignIpam{.key = place_.key,
                                 .network = network.name,
                                 .call = chain_execution(place_, network, 0, *type, std::nullopt),
-                                .version = network.list.version};
+                                .version = network.list.version,
+                                .sandbox = place_.sandbox};
     give_device(network, one);
     return one;
   }

@@ -70,12 +70,9 @@ class SandboxGiver {
 
   void undo(const std::vector<Attachment>& group) {
     turn_.end();  // programs take their time
-    ProgramsUndone undone = undo_programs(backends_.engine.kernel(), group);
-    for (ProgramsUndone::Failure& one : undone.failures) failures_.add("", std::move(one.why));
-    Engine::Turn* turn = this->turn();
-    if (turn == nullptr) return;
-    for (const Attachment& one : undone.done)
-      told(turn->store().forget_attachment(one.pod, one.interface), one.interface);
+    Outcome<ProgramsUndone> undone = give_back_programs(backends_.engine, group);
+    if (!undone.has_value()) return failures_.add("", std::move(undone.error()));
+    for (ProgramsUndone::Failure& one : undone->failures) failures_.add("", std::move(one.why));
   }
 
   void forget() {

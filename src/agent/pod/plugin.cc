@@ -2,6 +2,7 @@
 #include "agent/pod/plugin.h"
 
 #include <algorithm>
+#include <set>
 
 #include "agent/addresses/foreign_ipam.h"
 #include "agent/door/metrics.h"
@@ -67,18 +68,22 @@ class PluginRequest {
       records = TRY_CNI(turn.store().attachments());
     }
     Failures failures;
+    std::set<cni::AttachmentId> stale;
     for (const state::Attachment& record : records) {
+      std::optional<std::string> ifname = interface_of(record);
       state::Sandbox sandbox = state::Sandbox::of_key(record.pod);
-      std::string ifname = record.interface.substr(0, record.interface.find('/'));
-      if (sandbox.container.empty() || record.type != config_.type || record.network != config_.network) continue;
-      cni::AttachmentId id{sandbox.container, ifname};
-      if (std::ranges::find(config_.valid, id) != config_.valid.end()) continue;
+      if (sandbox.container.empty() || !ifname.has_value() || record.network != config_.network) continue;
+      cni::AttachmentId id{sandbox.container, *std::move(ifname)};
+      if (std::ranges::find(config_.valid, id) == config_.valid.end()) stale.insert(std::move(id));
+    }
+    for (const cni::AttachmentId& id : stale) {
       cni::Request one = request_;
-      one.container_id = sandbox.container;
-      one.ifname = ifname;
+      one.container_id = id.container_id;
+      one.ifname = id.ifname;
       Outcome<std::string> gone = PluginRequest(backends_, one, config_, chained_).del();
       if (!gone.has_value()) failures.add("", std::move(gone.error()));
     }
+    if (Result<void> done = gc_files(); !done.has_value()) failures.add("", cni::failure_of(done.error()));
     if (std::optional<std::string> foreign = executed_since_1_1())
       if (auto done = execute(backends_.engine.kernel(), foreign_call(cni::Command::kGc, *foreign)); !done)
         failures.add("", std::move(done.error()));
@@ -98,6 +103,29 @@ class PluginRequest {
   }
 
  private:
+  // --- GC
+
+  // The interface of a record that this plugin made. After a reboot, that of its executed IPAM plugin is all there is.
+  std::optional<std::string> interface_of(const state::Attachment& record) const {
+    if (record.type == config_.type) return record.interface.substr(0, record.interface.find('/'));
+    const std::optional<std::string> foreign = own_foreign_ipam();
+    if (!foreign.has_value() || record.type != fmt::format("{}{}", attach::kProgramPrefix, *foreign))
+      return std::nullopt;
+    return interface_of_foreign_ipam(record);
+  }
+
+  // host-local's files of which nothing is recorded, as after a reboot. Another plugin may share the network's name, so
+  // those of containers that the runtime has stay.
+  Result<void> gc_files() {
+    const std::optional<HostLocalPlace> place = chained_ ? std::nullopt : host_local_place(config_);
+    if (!place.has_value()) return {};
+    Engine::Turn turn = TRY(backends_.engine.turn(kTurnWait));
+    for (const HostLocal::Holder& one : TRY(backends_.host_local.holders(turn, place->data_dir, config_.network)))
+      if (std::ranges::find(config_.valid, one.container_id, &cni::AttachmentId::container_id) == config_.valid.end())
+        TRY(backends_.host_local.release_foreign(turn, place->data_dir, config_.network, one.container_id, one.ifname));
+    return {};
+  }
+
   // --- an IPAM type that is not ours
 
   std::optional<std::string> own_foreign_ipam() const { return chained_ ? std::nullopt : foreign_ipam(config_.object); }

@@ -39,10 +39,7 @@ class ChainRun {
       state::Attachment record = program_record(place_.key, network_.name, i, execution, network_.list.version);
       record.resource = network_.resource;
       if (i == 0 && all_foreign && network_.device.has_value()) record.device = network_.device->id;
-      {
-        Engine::Turn turn = TRY_CNI(backends_.engine.turn(kTurnWait));
-        TRY_CNI(turn.store().put_attachment(record));
-      }
+      TRY_CNI(begin_program(backends_.engine, record, place_.sandbox));
       done.records.push_back(std::move(record));
       execution = chain_execution(place_, network_, i, type, previous);
       PhaseTimer timer(backends_.metrics, place_.request.type, Phase::kExec);
@@ -50,7 +47,8 @@ class ChainRun {
     }
     done.result = *std::move(previous);
     TRY_CNI(set_default_routes(done.result));
-    for (state::Attachment& record : done.records) conclude(record, done.result);
+    for (state::Attachment& record : done.records)
+      TRY_CNI(conclude(backends_.engine, record, done.result, place_.sandbox));
     return done;
   }
 

@@ -23,6 +23,7 @@ struct ChainPlace {
   const cni::Request& request;
   std::string key;                // state::Sandbox::key()
   std::vector<std::string> path;  // where programs are
+  MetaSandbox sandbox;
 };
 
 // ADD of the program `type` with the configuration of plugin number `position` of the network's chain.

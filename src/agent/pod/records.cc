@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/pod/records.h"
 
+#include "agent/pod/meta_records.h"
 #include "attach/json_fields.h"
 #include "node/netns_name.h"
 
@@ -78,6 +79,18 @@ Result<void> remember_pod(state::Store& store, const state::Sandbox& sandbox, co
 Result<void> forget_pod_if_empty(state::Store& store, const std::string& key) {
   if (state::Sandbox::of_key(key).container.empty() || !TRY(store.attachments_of(key)).empty()) return {};
   return store.forget_pod(key);
+}
+
+Result<int> forget_empty_pods(state::Store& store) {
+  int forgotten = 0;
+  for (const state::PodRecord& pod : TRY(store.pods())) {
+    if (state::Sandbox::of_key(pod.pod).container.empty() || !TRY(store.attachments_of(pod.pod)).empty() ||
+        TRY(sandbox_note(store, pod.pod)).has_value())
+      continue;
+    TRY(store.forget_pod(pod.pod));
+    ++forgotten;
+  }
+  return forgotten;
 }
 
 }  // namespace railbed::agent

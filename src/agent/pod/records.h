@@ -48,5 +48,7 @@ std::optional<HostLocalPlace> host_local_place(const cni::PluginConfig& config);
 Result<void> remember_pod(state::Store& store, const state::Sandbox& sandbox, const std::string& netns);
 // To be called when its last attachment may be gone.
 Result<void> forget_pod_if_empty(state::Store& store, const std::string& key);
+// At the agent's start: those whose last attachment went just before the agent was killed. Returns how many.
+Result<int> forget_empty_pods(state::Store& store);
 
 }  // namespace railbed::agent

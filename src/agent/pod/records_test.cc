@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/pod/meta_records.h"
 #include "node/netns_name.h"
 
 namespace railbed::agent {
@@ -18,6 +19,18 @@ TEST(Sandbox, ContainersArePartOfTheKeyUnlessUpMadeTheNamespace) {
   EXPECT_EQ(sandbox_of(request_for("4f3a", "worker-0")).key(), "llm/worker-0@4f3a");
   EXPECT_EQ(sandbox_of(request_for("4f3a", "")).key(), "@4f3a");
   EXPECT_EQ(sandbox_of(request_for(node::netns_name("llm/worker-0"), "worker-0")).key(), "llm/worker-0");
+}
+
+TEST(Pods, ThoseOfSandboxesWithoutAnythingAreForgotten) {
+  auto store = state::memory_store();
+  for (const char* pod : {"llm/a@c1", "llm/b@c2", "llm/c@c3", "llm/d"}) ASSERT_TRUE(store->put_pod({.pod = pod}));
+  ASSERT_TRUE(store->put_attachment({.pod = "llm/b@c2", .interface = "net1"}));
+  ASSERT_TRUE(put_sandbox_note(*store, {.key = "llm/c@c3"}));
+  EXPECT_EQ(*forget_empty_pods(*store), 1);
+  std::vector<std::string> left;
+  const auto pods = store->pods();
+  for (const state::PodRecord& pod : *pods) left.push_back(pod.pod);
+  EXPECT_EQ(left, (std::vector<std::string>{"llm/b@c2", "llm/c@c3", "llm/d"}));
 }
 
 TEST(KeysOfContainer, FindsTheRecordsOfADelWithoutArguments) {

@@ -196,6 +196,11 @@ void FakeKernel::fail_call(int nth, int sys_errno) {
   auto lock = state_->look();
   state_->faults.push_back({.call = state_->calls + nth, .sys_errno = sys_errno});
 }
+void FakeKernel::refuse_netns(const std::string& path, int sys_errno) {
+  auto lock = state_->look();
+  state_->refused_netns[path] = sys_errno;
+}
+
 void FakeKernel::fail_when(std::string part, int sys_errno, int times) {
   auto lock = state_->look();
   state_->faults.push_back({.part = std::move(part), .sys_errno = sys_errno, .times = times});

@@ -109,6 +109,8 @@ class FakeNetnsPort : public NetnsPort {
 
   Result<std::unique_ptr<Netns>> open(const std::string& path) override {
     auto lock = state_->look();
+    if (auto refused = state_->refused_netns.find(path); refused != state_->refused_netns.end() && refused->second != 0)
+      return fail(system_error(refused->second, "open network namespace " + path));
     constexpr std::string_view kFolder = "/run/netns/";
     FakeNs* ns = path.starts_with(kFolder) ? state_->ns_by_name(path.substr(kFolder.size())) : nullptr;
     if (ns == nullptr || ns->name.empty()) return fail(system_error(ENOENT, "open network namespace " + path));

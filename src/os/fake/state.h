@@ -166,7 +166,8 @@ class FakeState {
   std::set<std::string> drivers;
   std::map<NetdevId, FakeNetdev> netdevs;
   std::map<NsId, FakeNs> namespaces;
-  std::map<int, NsId> open_netns;  // descriptor → namespace
+  std::map<int, NsId> open_netns;            // descriptor → namespace
+  std::map<std::string, int> refused_netns;  // path → errno
   std::vector<FakeRdma> rdma;
   std::chrono::milliseconds vf_delay{0};
   std::chrono::milliseconds driver_delay{0};

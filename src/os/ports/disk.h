@@ -18,7 +18,8 @@
 
 namespace railbed::os {
 
-// Changes whenever a name is added to or removed from the directory (within the resolution of the file system's clock).
+// Of a directory: changes whenever a name is added to it or removed from it (within the resolution of the file system's
+// clock). Of a file: when its content was written.
 struct FileStamp {
   int64_t seconds = 0;
   int64_t nanoseconds = 0;
@@ -47,6 +48,12 @@ class Disk {
   // The same, but replaces an existing file.
   virtual Result<void> replace(const std::string& path, std::string_view content, unsigned mode) = 0;
   virtual Result<void> remove(const std::string& path) = 0;  // a missing file is fine
+
+  // For what must outlive a power failure; each waits for the disk. replace_durably(): after a power failure at any
+  // moment there is the old file or the new one, and the new one once this has returned. sync_directory(): names that
+  // were added to the directory or removed from it before are so after a power failure, too.
+  virtual Result<void> replace_durably(const std::string& path, std::string_view content, unsigned mode) = 0;
+  virtual Result<void> sync_directory(const std::string& path) = 0;
 
   // flock(2), exclusive, on a file that is created if it is missing.
   virtual Result<std::unique_ptr<DiskLock>> lock(const std::string& path, std::chrono::milliseconds wait) = 0;

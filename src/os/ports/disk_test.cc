@@ -47,6 +47,19 @@ TEST_P(DiskContract, MakesWholeFilesOnce) {
   EXPECT_EQ(disk_->create(root_ + "/c/x", "", 0600).error().code, Code::kNotFound);
 }
 
+TEST_P(DiskContract, ReplacesDurably) {
+  const std::string path = root_ + "/a/b/1.json";
+  ASSERT_TRUE(disk_->replace_durably(path, "one", 0600).has_value());
+  ASSERT_TRUE(disk_->replace_durably(path, "two", 0600).has_value());
+  EXPECT_EQ(*disk_->read(path), "two");
+  EXPECT_EQ(*disk_->list(root_ + "/a/b"), std::vector<std::string>{"1.json"});
+  EXPECT_EQ(*disk_->list(root_ + "/a"), std::vector<std::string>{"b"});
+  ASSERT_TRUE(disk_->remove(path).has_value());
+  EXPECT_TRUE(disk_->sync_directory(root_ + "/a/b").has_value());
+  EXPECT_EQ(disk_->replace_durably(root_ + "/c/x", "", 0600).error().code, Code::kNotFound);
+  EXPECT_EQ(disk_->sync_directory(root_ + "/c").error().code, Code::kNotFound);
+}
+
 INSTANTIATE_TEST_SUITE_P(Both, DiskContract, testing::Values("real", "fake"),
                          [](const auto& instance) { return instance.param; });
 

@@ -103,6 +103,20 @@ class RealDisk : public Disk {
     return {};
   }
 
+  Result<void> replace_durably(const std::string& path, std::string_view content, unsigned mode) override {
+    TRY(write_beside(path, content, mode, Flush::kYes));
+    if (::rename((path + kHalfDone).c_str(), path.c_str()) != 0) return fail(system_error(errno, "rename to " + path));
+    return sync_directory(path.substr(0, path.rfind('/')));
+  }
+
+  Result<void> sync_directory(const std::string& path) override {
+    Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!directory) return fail(system_error(errno, "open " + path));
+    // File systems without a disk have nothing to sync, and say so.
+    if (::fsync(directory.get()) != 0 && errno != EINVAL) return fail(system_error(errno, "fsync " + path));
+    return {};
+  }
+
   Result<void> remove(const std::string& path) override {
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) return fail(system_error(errno, "unlink " + path));
     return {};
@@ -125,8 +139,11 @@ class RealDisk : public Disk {
   }
 
  private:
-  // Replaces what a killed process left behind.
-  static Result<void> write_beside(const std::string& path, std::string_view content, unsigned mode) {
+  enum class Flush : bool { kNo, kYes };
+
+  // Replaces what a killed process left behind. After a failure (a full disk) nothing is left.
+  static Result<void> write_beside(const std::string& path, std::string_view content, unsigned mode,
+                                   Flush flush = Flush::kNo) {
     std::string beside = path + kHalfDone;
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
     Descriptor file(::open(beside.c_str(), kFlags, mode));
@@ -135,7 +152,11 @@ class RealDisk : public Disk {
       file = Descriptor(::open(beside.c_str(), kFlags, mode));
     }
     if (!file) return fail(system_error(errno, "create " + beside));
-    return write_all(file.get(), content, beside);
+    Result<void> written = write_all(file.get(), content, beside);
+    if (written.has_value() && flush == Flush::kYes && ::fsync(file.get()) != 0)
+      written = fail(system_error(errno, "fsync " + beside));
+    if (!written.has_value()) ::unlink(beside.c_str());
+    return written;
   }
 };
 

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only a DEL can give back, on disk: it outlives the state, which ends with the boot.
+//
+// Why: what railbed itself makes ends with its namespace, at a reboot at the latest. A plugin that was executed may
+// have reserved something elsewhere (an address of a cluster's IPAM), which only its own DEL gives back, with the
+// configuration and the result of its ADD. The runtime sends that DEL after the reboot, too, to an agent whose state is
+// new. So each executed plugin has a file here from before its ADD begins until after its DEL has ended, and the agent
+// takes what it finds here into its state when it starts (restore_records.h). Interfaces and addresses of railbed's own
+// have none: their ADD never waits for the disk. host-local's files are found in their directories; of those, only
+// places outside of the usual one are noted here, once each.
+//
+//   <directory>/00000000000000000042.json   in the order in which they were made
+//
+// The directory is for root alone: configurations have secrets. A file is removed with its DEL, and nothing else keeps
+// it.
+//
+// Threading: any thread; each change waits for the disk, so not in a Turn where that can be helped. One process adds
+// records, others (`railbed gc`) may read and remove. Failure: Io with what to do; nothing was recorded then. A power
+// failure leaves each file whole or absent.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "os/ports/disk.h"
+#include "state/store.h"
+
+namespace railbed::agent {
+
+inline constexpr const char* kDurableRecords = "/var/lib/railbed/records";
+
+// The meta plugin's sandbox that a record belongs to: what GC needs to know of it.
+struct MetaSandbox {
+  std::string network;  // the meta plugin's configuration
+  std::string ifname;   // of the default network
+  std::string pod_uid;
+  friend bool operator==(const MetaSandbox&, const MetaSandbox&) = default;
+};
+
+struct DurableProgram {
+  state::Attachment record;            // exec_records.h
+  std::optional<MetaSandbox> sandbox;  // absent: its plugin was called by the runtime itself
+  std::string boot_id;                 // of the boot in which its ADD began
+  friend bool operator==(const DurableProgram&, const DurableProgram&) = default;
+};
+
+// One of the files: a program, or else a directory of host-local's.
+struct DurableRecord {
+  std::optional<DurableProgram> program;
+  std::string directory;
+  std::string network;  // of the directory
+};
+// Invalid for anything else, and for a file that only a newer railbed can read.
+Result<DurableRecord> read_durable_record(const std::string& text);
+
+class DurableRecords {
+ public:
+  // `disk` must outlive this. Nothing is made before the first record.
+  DurableRecords(os::Disk& disk, std::string directory, std::string boot_id);
+
+  // By pod and interface of the record.
+  Result<void> put_program(const state::Attachment& record, const std::optional<MetaSandbox>& sandbox);
+  Result<void> forget_programs(const std::vector<state::Attachment>& records);
+
+  // A directory of host-local's files, and its network.
+  Result<void> put_directory(const std::string& path, const std::string& network);
+
+  struct Content {
+    std::vector<DurableProgram> programs;                          // as they were made
+    std::vector<std::pair<std::string, std::string>> directories;  // path, network
+    std::vector<std::string> unread;  // one line per file that cannot be read, or is of a newer version: it stays there
+  };
+  Result<Content> read();
+
+  const std::string& directory() const { return directory_; }
+  const std::string& boot_id() const { return boot_id_; }
+
+ private:
+  using Key = std::pair<std::string, std::string>;  // pod and interface; "" and a directory
+  Result<void> put(const Key& key, const std::string& content);
+  Result<Content> read_locked();
+  Result<void> learn();
+
+  os::Disk& disk_;
+  std::string directory_;
+  std::string boot_id_;
+  std::mutex mutex_;
+  bool known_ = false;  // whether the files have been read
+  std::map<Key, uint64_t> numbers_;
+  uint64_t last_ = 0;
+};
+
+}  // namespace railbed::agent

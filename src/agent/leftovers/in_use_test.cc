@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// A state that was lost: addresses that pods have go to nobody else, for as long as the pods have them.
+#include "agent/leftovers/in_use.h"
+
+#include <cerrno>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/pod/plugin.h"
+#include "agent/test_requests.h"
+
+namespace railbed::agent {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kWhereabouts = R"({"type":"whereabouts","range":"10.0.0.0/29"})";
+constexpr const char* kHostLocal = R"({"type":"host-local","subnet":"10.0.0.0/29"})";
+
+class InUseTest : public RequestTest {
+ protected:
+  void SetUp() override {}
+
+  cni::Outcome<std::string> ask(cni::Command command, const std::string& container,
+                                const std::string& ipam = kWhereabouts, const std::string& network = "n") {
+    cni::Request request{.command = command,
+                         .type = "macvlan",
+                         .container_id = container,
+                         .netns = "/run/netns/" + container,
+                         .ifname = "net1",
+                         .path = {"/opt/cni/bin"},
+                         .config = fmt::format(R"({{"cniVersion":"1.0.0","name":"{}","type":"macvlan",)"
+                                               R"("master":"eth1","ipam":{}}})",
+                                               network, ipam)};
+    auto config = cni::read_plugin_config(request.config);
+    if (!config.has_value()) return std::unexpected(config.error());
+    return plugin_request(backends, request, *config);
+  }
+  std::string add(const std::string& container, const std::string& ipam = kWhereabouts,
+                  const std::string& network = "n") {
+    if (!kernel.netns().open("/run/netns/" + container).has_value()) {
+      EXPECT_TRUE(kernel.netns().create(container));
+    }
+    auto answer = ask(cni::Command::kAdd, container, ipam, network);
+    if (!answer.has_value()) return answer.error().message;
+    const size_t at = answer->find(R"("address": ")") + 12;
+    return answer->substr(at, answer->find('"', at) - at);
+  }
+
+  // The file was moved away; pods and their interfaces go on.
+  void lose_state() {
+    auto records = store->attachments();
+    for (const state::Attachment& one : *records) {
+      ASSERT_TRUE(store->forget_attachment(one.pod, one.interface).has_value());
+      ASSERT_TRUE(store->forget_leases(one.pod, one.interface).has_value());
+    }
+    Engine::Turn turn = std::move(*engine.turn(std::chrono::milliseconds(0)));
+    ASSERT_TRUE(turn.read_addresses().has_value());
+  }
+
+  InUse in_use{engine};
+};
+
+TEST_F(InUseTest, WhatPodsHaveIsGivenToNobody) {
+  EXPECT_EQ(add("c1"), "10.0.0.1/29");
+  EXPECT_EQ(add("c2"), "10.0.0.2/29");
+  lose_state();
+  ASSERT_EQ(*in_use.start(), 2u);
+  EXPECT_EQ(add("c3"), "10.0.0.3/29");
+  // In every pool: nothing says which network the interfaces belong to.
+  EXPECT_EQ(add("c4", kHostLocal, "other"), "10.0.0.3/29");
+  EXPECT_THAT(add("c5", R"({"type":"whereabouts","range":"10.0.0.0/29","range_start":"10.0.0.1",)"
+                        R"("range_end":"10.0.0.2"})"),
+              HasSubstr("in namespace /run/netns/c1"));
+
+  // A restart with the same state does not look again, and keeps what was set aside.
+  InUse again(engine);
+  EXPECT_EQ(*again.start(), 2u);
+  // One namespace ends; the DEL of the other pod takes the interface away.
+  kernel.vanish_netns("c1");
+  ASSERT_TRUE(ask(cni::Command::kDel, "c2").has_value());
+  ASSERT_TRUE(again.refresh().has_value());
+  EXPECT_EQ(add("c6"), "10.0.0.1/29");
+  EXPECT_EQ(add("c7"), "10.0.0.2/29");
+  EXPECT_TRUE(store->notes("in use 1")->empty());
+}
+
+TEST_F(InUseTest, WhatHasALeaseIsNotSetAside) {
+  EXPECT_EQ(add("c1"), "10.0.0.1/29");
+  ASSERT_EQ(*in_use.start(), 0u);
+  ASSERT_TRUE(ask(cni::Command::kDel, "c1").has_value());
+  EXPECT_EQ(add("c2"), "10.0.0.1/29");
+}
+
+TEST_F(InUseTest, NoAddressIsGivenOutUntilAllNamespacesCouldBeLookedAt) {
+  EXPECT_EQ(add("c1"), "10.0.0.1/29");
+  lose_state();
+  kernel.refuse_netns("/run/netns/c1", EMFILE);
+  ASSERT_FALSE(in_use.start().has_value());
+  EXPECT_EQ(add("c2"),
+            "no addresses are given out, since those that pods have are not known: looking into "
+            "/run/netns/c1: open network namespace /run/netns/c1: EMFILE (Too many open files)");
+  ASSERT_FALSE(in_use.refresh().has_value());
+  kernel.refuse_netns("/run/netns/c1", 0);
+  ASSERT_TRUE(in_use.refresh().has_value());
+  EXPECT_EQ(add("c2"), "10.0.0.2/29");
+}
+
+}  // namespace
+}  // namespace railbed::agent
