@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "check/case_files.h"
 #include "check/read/bundle.h"
+#include "check/schema/schema.h"
 #include "doc/edits.h"
 #include "doc/json.h"
 #include "doc/yaml.h"
@@ -196,6 +198,76 @@ spec:
   std::string joined = flat;
   std::ranges::replace(joined, '\n', ' ');
   EXPECT_EQ(json(read(joined)), doc::to_json(whole));
+}
+
+// The manifests of a bundle whose kinds have schemas, without comments.
+std::vector<std::string> manifests_of(const std::string& text) {
+  std::vector<std::string> out(1);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t first = line.find_first_not_of(' ');
+    if (line == "---")
+      out.emplace_back();
+    else if (first != std::string::npos && line[first] != '#')
+      out.back() += line + "\n";
+  }
+  return out;
+}
+
+// Blanks and line ends in texts are lost with the indentation.
+std::string without_blanks(std::string text) {
+  for (const std::string_view blank : {" ", "\\n"})
+    for (size_t at = text.find(blank); at != std::string::npos; at = text.find(blank, at)) text.erase(at, blank.size());
+  return text;
+}
+
+// A value of several words without quotes ends, in one line, behind the first; texts of several lines and embedded YAML
+// come back with other words or another style.
+TEST(Rebuild, GivesBackTheManifestsOfTheBundles) {
+  std::vector<std::string> different;
+  int manifests = 0;
+  for (const auto& path : testing_cases::files_in(testdata() / "bundles")) {
+    if (path.extension() != ".yaml") continue;
+    for (const std::string& manifest : manifests_of(content(path))) {
+      doc::Diagnostics none;
+      const auto values = doc::parse_yaml(std::make_shared<const doc::Source>(doc::Source{"a.yaml", manifest}), none);
+      if (values.size() != 1 || !values[0].find("apiVersion") || !values[0].find("kind")) continue;
+      const std::string kind = *values[0].find("kind")->as_string();
+      if (find_schema(*values[0].find("apiVersion")->as_string(), kind) == nullptr) continue;
+      ++manifests;
+      std::string flat;
+      std::istringstream lines(manifest);
+      for (std::string line; std::getline(lines, line);) flat += line.substr(line.find_first_not_of(' ')) + "\n";
+      const std::string wanted = without_blanks(doc::to_json(values[0]));
+      const std::string what = path.stem().string() + " " + kind;
+      if (without_blanks(json(read(flat))) != wanted) different.push_back(what);
+      std::ranges::replace(flat, '\n', ' ');
+      if (without_blanks(json(read(flat))) != wanted) different.push_back(what + " in one line");
+    }
+  }
+  EXPECT_GT(manifests, 100);
+  const std::vector<std::string> known = {
+      "dual-stack-workers CronJob",
+      "gpu-operator NodeFeatureDiscovery",
+      "gpu-operator NodeFeatureDiscovery in one line",
+      "gpu-operator NodeFeatureRule in one line",
+      "host-device-eight Pod in one line",
+      "ib-eight-rails Pod in one line",
+      "ib-openshift-one-rail NodeFeatureDiscovery",
+      "ib-openshift-one-rail NodeFeatureDiscovery in one line",
+      "jobset-two-rails JobSet in one line",
+      "llm-inference-service LLMInferenceService in one line",
+      "lws-eight-rails LeaderWorkerSet in one line",
+      "mpijob-nccl MPIJob",
+      "mpijob-nccl MPIJob in one line",
+      "nic-configuration SriovNetwork",
+      "nic-configuration SriovNetwork in one line",
+      "pytorchjob-master-worker PyTorchJob",
+      "pytorchjob-master-worker PyTorchJob in one line",
+      "roce-kubernetes-sriov-operator NodeFeatureRule in one line",
+      "roce-openshift Pod in one line",
+  };
+  EXPECT_EQ(different, known);
 }
 
 }  // namespace
