@@ -148,6 +148,57 @@ TEST(Rebuild, CountsKindsThatHaveNoSchema) {
   EXPECT_EQ(r.findings, "");
 }
 
+// What comes of the lines below a pod's metadata, and of the text behind them.
+TEST(Rebuild, EndsValuesWhereTheyEnd) {
+  const std::string pod = "apiVersion: v1\nkind: Pod\nmetadata:\nname: a\n";
+  const std::string flat_pod = "apiVersion: v1 kind: Pod metadata: name: a ";
+  const std::string policy = "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\nspec:\n";
+  const std::string flat_policy = "apiVersion: sriovnetwork.openshift.io/v1 kind: SriovNetworkNodePolicy spec: ";
+  struct Case {
+    std::string text, part, json;
+  };
+  const Case cases[] = {
+      {pod + "labels:\nb: 'it''s' # why\n", "metadata", R"({"name":"a","labels":{"b":"it's"}})"},
+      {pod + "labels:\nb: \"q\\\"q\"\n", "metadata", R"({"name":"a","labels":{"b":"q\"q"}})"},
+      {pod + "labels:\nb: \"open\nc: d\n", "metadata", R"({"name":"a","labels":{"b":"\"open","c":"d"}})"},
+      {pod + "labels:\nb: one two #three\nc: x#y\n", "metadata", R"({"name":"a","labels":{"b":"one two","c":"x#y"}})"},
+      {pod + "labels: {b: c, d: \"}\"}\n", "metadata", R"({"name":"a","labels":{"b":"c","d":"}"}})"},
+      {pod + "labels: {b: c\n", "metadata", R"({"name":"a","labels":"{b: c"})"},
+      {pod + "name: b\n", "metadata", R"({"name":"b"})"},
+      {pod + "\"labels\":\n'b': c\n", "metadata", R"({"name":"a","labels":{"b":"c"}})"},
+      {pod + "spec:\ncontainers:\n- name: m\nargs: [\"x\", z]\n- name: k\n", "spec",
+       R"({"containers":[{"name":"m","args":["x","z"]},{"name":"k"}]})"},
+      {pod + "spec:\ncontainers:\n- name: m\ncommand:\n- a\n- b c\nargs:\n- d\n- name: k\n", "spec",
+       R"({"containers":[{"name":"m","command":["a","b c"],"args":["d"]},{"name":"k"}]})"},
+      {pod + "spec:\n# a comment\ncontainers: # another\n- name: m\n", "spec", R"({"containers":[{"name":"m"}]})"},
+      {pod + "spec:\nnodeName: k\nThat is all: you see it.\nhostNetwork: true\n", "spec", R"({"nodeName":"k"})"},
+      {pod + "spec:\nnodeName: k\nfrobnicate: \"x\"\nhostNetwork: true\n", "spec",
+       R"({"nodeName":"k","frobnicate":"x","hostNetwork":true})"},
+      {pod + "spec:\nnodeName: k\nfrobnicate: it does much more here\n", "spec", R"({"nodeName":"k"})"},
+      {flat_pod + "spec: nodeName: k hostNetwork: trueThen", "spec", R"({"nodeName":"k","hostNetwork":true})"},
+      {flat_pod + "spec: nodeName: k hostNetwork: falsely containers: []", "spec",
+       R"({"nodeName":"k","hostNetwork":false})"},
+      {flat_pod + "spec: containers: - name: m command: [\"a\"]Then", "spec",
+       R"({"containers":[{"name":"m","command":["a"]}]})"},
+      {flat_pod + "spec: # the rest nodeName: k", "spec", R"({"nodeName":"k"})"},
+      {flat_pod + "spec: # the rest is a sentence", "spec", "null"},
+      {flat_policy + "numVfs: 8Then priority: 9", "spec", R"({"numVfs":8})"},
+      {flat_policy + "numVfs: 8 priority: 9", "spec", R"({"numVfs":8,"priority":9})"},
+      {flat_policy + "numVfs: eight priority: 9", "spec", R"({"numVfs":"eight","priority":9})"},
+      {flat_policy + "deviceType: netdeviceThen mtu: 1", "spec", R"({"deviceType":"netdevice"})"},
+      {flat_policy + "deviceType: netdevice mtu: 1500", "spec", R"({"deviceType":"netdevice","mtu":1500})"},
+      {flat_policy + "deviceType: netdevice2 mtu: 1500", "spec", R"({"deviceType":"netdevice2","mtu":1500})"},
+      {policy + "numVfs: 8\nnicSelector:\npfNames:\n- a\n- b\nmtu: 1500\n", "spec",
+       R"({"numVfs":8,"nicSelector":{"pfNames":["a","b"]},"mtu":1500})"},
+  };
+  for (const Case& c : cases) {
+    const Read r = read(c.text);
+    ASSERT_FALSE(r.bundle.documents.empty()) << c.text;
+    const doc::Value* part = r.bundle.documents[0].value.find(c.part);
+    EXPECT_EQ(part == nullptr ? "none" : doc::to_json(*part), c.json) << c.text;
+  }
+}
+
 // Removing the indentation of any manifest and rebuilding it gives the same object.
 TEST(Rebuild, GivesBackWhatTheIndentationSaid) {
   constexpr std::string_view kManifest = R"(apiVersion: mellanox.com/v1alpha1
