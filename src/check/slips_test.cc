@@ -3,6 +3,7 @@
 // is told, by id and place, and whether --fix has a repair, is compared with testdata/slips: a line for each slip.
 // RAILBED_UPDATE=1 writes the files anew; read the difference before you commit it: a slip that was told well must not
 // be told worse.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "check/case_files.h"

@@ -2,6 +2,7 @@
 // A manifest and a configuration damaged by one slip at many places: what is told, by id and place, and what would be
 // changed. testdata/damage holds it: a line for each slip. RAILBED_UPDATE=1 writes the files anew; read the difference
 // before you commit it: a slip that was told well must not be told worse.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "base/testdata.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/read/shell_words.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 namespace railbed::check {
