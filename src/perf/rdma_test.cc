@@ -166,8 +166,10 @@ TEST_F(RdmaTest, PostsInBatches) {
   EXPECT_EQ(by_pair[1], (std::vector<Write>{{3 * area, true, true}}));
   EXPECT_EQ(fake().completion_queues, (std::vector<int>{18, 18}));
   ASSERT_EQ(fake().queue_pairs.size(), 4u);
-  EXPECT_EQ(fake().queue_pairs[0].cap.max_send_wr, 9u);
-  EXPECT_EQ(fake().queue_pairs[0].cap.max_inline_data, 0u);
+  const ibv_qp_cap& cap = fake().queue_pairs[0].cap;
+  EXPECT_EQ((std::vector<uint32_t>{cap.max_send_wr, cap.max_recv_wr, cap.max_send_sge, cap.max_recv_sge,
+                                   cap.max_inline_data}),
+            (std::vector<uint32_t>{9, 1, 1, 1, 0}));
   EXPECT_EQ(fake().queue_pairs[0].qp_type, IBV_QPT_RC);
 }
 
