@@ -49,9 +49,16 @@ class RdmaTest : public testing::Test {
   void TearDown() override {
     server_->stop();
     thread_.join();
+    server_.reset();  // with the sessions
     EXPECT_EQ(fake().open_objects, 0) << "left open";
     reset();
-    fake().devices.clear();
+    change([](FakeVerbs& verbs) { verbs.devices.clear(); });
+  }
+  // Sessions of the server may still be at their end.
+  template <typename Change>
+  static void change(const Change& how) {
+    const std::lock_guard lock(fake().mutex);
+    how(fake());
   }
   static void reset() {
     const std::lock_guard lock(fake().mutex);
@@ -249,7 +256,7 @@ TEST_F(RdmaTest, AsksForAsMuchInlineAsTheDeviceTakes) {
                         Case{TestKind::kLatency, 0, 1000, 0}, Case{TestKind::kBandwidth, -1, 1000, 0},
                         Case{TestKind::kBandwidth, 64, 64, 64}}) {
     reset();
-    fake().devices[0].most_inline = c.most;
+    change([&](FakeVerbs& verbs) { verbs.devices[0].most_inline = c.most; });
     TestSpec wanted = spec(c.kind);
     wanted.inline_bytes = c.asked;
     ASSERT_EQ(why_not(wanted), "measured");
@@ -258,7 +265,7 @@ TEST_F(RdmaTest, AsksForAsMuchInlineAsTheDeviceTakes) {
     EXPECT_EQ(std::ranges::any_of(fake().posted, sent_inline), c.got > 0) << c.asked << " of " << c.most;
   }
   reset();
-  fake().devices[0].most_inline = 60;
+  change([&](FakeVerbs& verbs) { verbs.devices[0].most_inline = 60; });
   TestSpec wanted = spec(TestKind::kLatency);
   wanted.inline_bytes = 64;
   EXPECT_EQ(why_not(wanted),
@@ -298,7 +305,7 @@ TEST_F(RdmaTest, QueuePairsGetThePathThatWasAgreed) {
 TEST_F(RdmaTest, InfiniBandGoesByLid) {
   FakeDevice device{.name = "mlx5_0", .gids = {gid_entry("fe80::1:2", 0, GidType::kInfiniBand, 0)}};
   device.ports = {FakePort{.is_infiniband = true, .lid = 7, .mtu = IBV_MTU_4096}};
-  fake().devices = {device};
+  change([&](FakeVerbs& verbs) { verbs.devices = {device}; });
   const auto result = measured(
       {.kind = TestKind::kBandwidth, .sizes_bytes = {64}, .iterations = 1, .remote_device = "mlx5_0"}, "mlx5_0");
   ASSERT_TRUE(result) << result.error().to_string();
@@ -319,7 +326,7 @@ TEST_F(RdmaTest, ThePortIsTheOneThatIsNamedOrTheFirstActiveOne) {
   FakeDevice device = on_loopback("rxe_lo");
   device.ports = {FakePort{.state = IBV_PORT_DOWN}, FakePort{}, FakePort{}};
   for (uint32_t port : {2u, 3u}) device.gids.push_back(gid_entry("127.0.0.1", 10 * port, GidType::kRoceV2, 1, port));
-  fake().devices = {device};
+  change([&](FakeVerbs& verbs) { verbs.devices = {device}; });
   TestSpec wanted = spec(TestKind::kBandwidth);
   wanted.remote_device = "rxe_lo:2";
   const auto port_of = [&](const std::string& name) {
@@ -345,24 +352,24 @@ TEST_F(RdmaTest, TheDeviceIsThatOfTheInterfaceTowardThePeer) {
   FakeDevice second = on_loopback("mlx5_1");
   second.ports = {FakePort{}, FakePort{}};
   for (auto& entry : second.gids) entry.port_num = 2;
-  fake().devices = {elsewhere, second};
+  change([&](FakeVerbs& verbs) { verbs.devices = {elsewhere, second}; });
   const auto result = measured(spec(TestKind::kBandwidth));
   ASSERT_TRUE(result) << result.error().to_string();
   EXPECT_EQ(result->client.device, "mlx5_1");
   EXPECT_EQ(result->client.port, 2);
-  fake().devices = {elsewhere, {.name = "mlx5_2"}};
+  change([&](FakeVerbs& verbs) { verbs.devices = {elsewhere, {.name = "mlx5_2"}}; });
   EXPECT_EQ(
       why_not(spec(TestKind::kBandwidth)),
       "perf bw with 127.0.0.1: no RDMA device belongs to lo (127.0.0.1), the interface toward the peer; there are: "
       "mlx5_0, mlx5_2\n  name one with --device, measure plain sockets with --tcp, or make a soft one: `rdma link "
       "add rxe_lo type rxe netdev lo`");
-  fake().faults["ibv_open_device"] = {EACCES, 0};
+  change([&](FakeVerbs& verbs) { verbs.faults["ibv_open_device"] = {EACCES, 0}; });
   EXPECT_EQ(
       why_not(spec(TestKind::kBandwidth)),
       "perf bw with 127.0.0.1: no RDMA device belongs to lo (127.0.0.1), the interface toward the peer; there are: "
       "mlx5_0 (cannot be opened), mlx5_2 (cannot be opened)\n  name one with --device, measure plain sockets with "
       "--tcp, or make a soft one: `rdma link add rxe_lo type rxe netdev lo`");
-  fake().devices.clear();
+  change([&](FakeVerbs& verbs) { verbs.devices.clear(); });
   EXPECT_EQ(why_not(spec(TestKind::kBandwidth)),
             "perf bw with 127.0.0.1: no RDMA device belongs to lo (127.0.0.1), the interface toward the peer; there is "
             "no RDMA device at all\n  name one with --device, measure plain sockets with --tcp, or make a soft one: "
@@ -404,35 +411,35 @@ TEST_F(RdmaTest, SaysWhichCallFailed) {
   };
   for (const Case& c : cases) {
     reset();
-    fake().faults[c.function] = c.fault;
+    change([&](FakeVerbs& verbs) { verbs.faults[c.function] = c.fault; });
     TestSpec wanted = spec(TestKind::kBandwidth);
     wanted.sizes_bytes = {2};
     wanted.qps = 2;
     EXPECT_EQ(why_not(wanted), "perf bw with 127.0.0.1: " + c.said) << c.function;
   }
   reset();
-  fake().faults["ibv_query_device"] = {EIO, 0};
+  change([&](FakeVerbs& verbs) { verbs.faults["ibv_query_device"] = {EIO, 0}; });
   EXPECT_EQ(why_not(spec(TestKind::kBandwidth), "rxe_lo"),
             "perf bw with 127.0.0.1: querying RDMA device rxe_lo: EIO (Input/output error)");
   reset();
-  fake().faults["ibv_open_device"] = {EACCES, 0};
+  change([&](FakeVerbs& verbs) { verbs.faults["ibv_open_device"] = {EACCES, 0}; });
   EXPECT_EQ(why_not(spec(TestKind::kBandwidth), "rxe_lo"),
             "perf bw with 127.0.0.1: opening RDMA device rxe_lo: EACCES (Permission denied)\n  is "
             "/dev/infiniband/uverbs* there and readable? In a pod it comes with the RDMA resource");
-  fake().devices.clear();
+  change([&](FakeVerbs& verbs) { verbs.devices.clear(); });
   EXPECT_TRUE(why_not(spec(TestKind::kBandwidth), "rxe_lo")
                   .starts_with("perf bw with 127.0.0.1: this machine has no RDMA device\n  `rdma link` lists them; "));
 }
 
 TEST_F(RdmaTest, AWriteThatFailsOrNeverEndsIsTold) {
-  fake().completes = false;
+  change([&](FakeVerbs& verbs) { verbs.completes = false; });
   stall_ = milliseconds(100);
   const std::string stalled = why_not(spec(TestKind::kBandwidth));
   EXPECT_TRUE(stalled.starts_with("perf bw with 127.0.0.1: measuring 2 B: first write of 2 B: no traffic for "))
       << stalled;
   stall_ = milliseconds(5000);
   reset();
-  fake().completes_with = IBV_WC_RETRY_EXC_ERR;
+  change([&](FakeVerbs& verbs) { verbs.completes_with = IBV_WC_RETRY_EXC_ERR; });
   EXPECT_TRUE(why_not(spec(TestKind::kBandwidth))
                   .starts_with("perf bw with 127.0.0.1: measuring 2 B: first write of 2 B: RDMA write on rxe_lo: "
                                "transport retry counter exceeded\n"));
@@ -442,7 +449,7 @@ TEST_F(RdmaTest, AWriteThatFailsOrNeverEndsIsTold) {
   for (const auto& [function, said] : {std::pair("post_send", "posting a write on rxe_lo: EIO (Input/output error)"),
                                        {"poll_cq", "polling the completion queue of rxe_lo failed"}}) {
     reset();
-    fake().faults[function] = {EIO, 0};
+    change([&](FakeVerbs& verbs) { verbs.faults[function] = {EIO, 0}; });
     EXPECT_EQ(why_not(pings), fmt::format("perf lat with 127.0.0.1: measuring 2 B: {}", said)) << function;
   }
 }
