@@ -5,13 +5,15 @@
 
 #include "api/kinds.h"
 #include "api/policy.h"
+#include "doc/text.h"
 
 namespace railbed::api {
 namespace {
 
 TEST(Names, LabelsAndSubdomains) {
-  for (const char* right : {"a", "a-b", "0", "my-net-1"}) EXPECT_TRUE(is_dns_label(right)) << right;
-  for (const char* wrong : {"", "-a", "a-", "A", "a.b", "a_b", "a b", "ä"}) EXPECT_FALSE(is_dns_label(wrong)) << wrong;
+  for (const char* right : {"a", "z", "a-b", "0", "9", "a-z", "my-net-1"}) EXPECT_TRUE(is_dns_label(right)) << right;
+  for (const char* wrong : {"", "-a", "a-", "A", "a.b", "a_b", "a b", "ä", "`", "{", "/", ":"})
+    EXPECT_FALSE(is_dns_label(wrong)) << wrong;
   EXPECT_TRUE(is_dns_label(std::string(63, 'a')));
   EXPECT_FALSE(is_dns_label(std::string(64, 'a')));
   for (const char* right : {"a", "a.b", "net-1.rail"}) EXPECT_TRUE(is_dns_subdomain(right)) << right;
@@ -23,6 +25,44 @@ TEST(Names, LabelsAndSubdomains) {
 TEST(Names, PlaceholdersAreSeen) {
   for (const char* yes : {"<your-namespace>", "{REGISTRY}/x", "a-${NAME}"}) EXPECT_TRUE(has_placeholder(yes)) << yes;
   for (const char* no : {"a", "<>", "{}", "a>b<c", "registry/x:1"}) EXPECT_FALSE(has_placeholder(no)) << no;
+}
+
+TEST(Names, WhatIsWrongIsToldAtItsPlace) {
+  const auto told = [](auto check, const std::string& text) {
+    const auto source = std::make_shared<const doc::Source>(doc::Source{"a", text});
+    Field<std::string> name;
+    name.value = text;
+    name.present = true;
+    name.span = doc::LineIndex(source).at(0, text.size());
+    doc::Diagnostics out;
+    check(name, "x", out);
+    std::string all;
+    for (const doc::Diagnostic& one : out.all())
+      all += one.id + " " + one.message + (one.fix.empty() ? "" : " / " + one.fix);
+    return all;
+  };
+  const std::string label =
+      "is not a name: lower-case letters, digits and '-', at most 63, with a letter or digit at both ends";
+  const std::string resource =
+      "is not a resource name: letters, digits, '-' and '_', at most 63, with a letter or digit at both ends";
+  EXPECT_EQ(told(check_label, "a"), "");
+  EXPECT_EQ(told(check_label, "a.b"), "RB-API-007 x: \"a.b\" " + label);
+  EXPECT_EQ(told(check_label, "<a>"), "RB-API-008 x: \"<a>\" is a placeholder / write the real name");
+  EXPECT_EQ(told(check_subdomain, "a.b"), "");
+  EXPECT_EQ(
+      told(check_subdomain, "a..b"),
+      "RB-API-007 x: \"a..b\" is not a name: lower-case letters, digits, '-' and '.', at most 253, with a letter or "
+      "digit at both ends");
+  EXPECT_EQ(told(check_subdomain, "{a}"), "RB-API-008 x: \"{a}\" is a placeholder / write the real name");
+  for (const std::string& right : {std::string("a"), std::string("A-b_9"), std::string("Z"), std::string(63, 'a')})
+    EXPECT_EQ(told(check_resource_name, right), "");
+  for (const std::string& wrong : {std::string(), std::string("a-"), std::string("_a"), std::string("a.b"),
+                                   std::string("@"), std::string("["), std::string(64, 'a')})
+    EXPECT_EQ(told(check_resource_name, wrong), "RB-API-007 x: \"" + wrong + "\" " + resource);
+  EXPECT_EQ(
+      told(check_resource_name, "p/a"),
+      "RB-API-007 x: \"p/a\" " + resource + " / write it without the prefix; the operator adds \"openshift.io/\"");
+  EXPECT_EQ(told(check_resource_name, "<a>"), "RB-API-008 x: \"<a>\" is a placeholder / write the real name");
 }
 
 TEST(Kinds, AreFoundAlsoWhenMisspelt) {

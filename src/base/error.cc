@@ -102,9 +102,12 @@ Code code_of_errno(int sys_errno) {
 }  // namespace
 
 Error system_error(int sys_errno, std::string what) {
+  // Drivers pass on numbers that only the kernel knows, such as ENOTSUPP (524).
+  const char* meaning = strerrordesc_np(sys_errno);
   return Error{.code = code_of_errno(sys_errno),
                .sys_errno = sys_errno,
-               .message = fmt::format("{}: {} ({})", what, errno_name(sys_errno), strerrordesc_np(sys_errno))};
+               .message = fmt::format("{}: {} ({})", what, errno_name(sys_errno),
+                                      meaning != nullptr ? meaning : "no name is known for this number")};
 }
 
 }  // namespace railbed

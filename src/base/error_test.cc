@@ -34,6 +34,33 @@ TEST(Error, SystemErrorsNameTheErrnoAndMapToACode) {
   EXPECT_EQ(error.sys_errno, EBUSY);
   EXPECT_EQ(system_error(EPERM, "x").code, Code::kDenied);
   EXPECT_EQ(errno_name(4711), "errno 4711");
+  EXPECT_EQ(system_error(524, "write /sys/x").to_string(),
+            "write /sys/x: errno 524 (no name is known for this number)");
+}
+
+TEST(Error, EveryErrnoHasItsCodeAndEveryCodeItsName) {
+  struct Row {
+    Code code;
+    const char* name;
+    std::vector<int> numbers;
+  };
+  const Row rows[] = {
+      {Code::kNotFound, "not found", {ENOENT, ENODEV, ENXIO, ESRCH, EADDRNOTAVAIL}},
+      {Code::kInvalid, "invalid", {EINVAL, ERANGE, E2BIG, ENAMETOOLONG, ENOTDIR, EISDIR}},
+      {Code::kConflict, "conflict", {EEXIST, EADDRINUSE}},
+      {Code::kBusy, "busy", {EBUSY, EAGAIN, ETXTBSY}},
+      {Code::kDenied, "denied", {EPERM, EACCES, EROFS}},
+      {Code::kExhausted, "exhausted", {ENOMEM, ENOSPC, EMFILE, ENFILE, ENOBUFS}},
+      {Code::kTimeout, "timeout", {ETIMEDOUT, ETIME}},
+      {Code::kCanceled, "canceled", {ECANCELED, EINTR}},
+      {Code::kUnsupported, "unsupported", {EOPNOTSUPP, ENOSYS, EAFNOSUPPORT, EPROTONOSUPPORT}},
+      {Code::kIo, "input/output", {EIO, EPIPE, 4711}},
+      {Code::kInternal, "internal", {}},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EQ(code_name(row.code), row.name);
+    for (const int number : row.numbers) EXPECT_EQ(system_error(number, "x").code, row.code) << errno_name(number);
+  }
 }
 
 }  // namespace

@@ -94,5 +94,50 @@ TEST(Nearest, FindsWhatWasMeant) {
   EXPECT_EQ(nearest("vlan", names), "");
 }
 
+// One change for words of up to four letters, two for longer ones: a letter more, less or another, or two that swapped.
+TEST(Nearest, CountsChanges) {
+  struct Case {
+    const char *wrong, *known;
+    bool near;
+  };
+  const Case cases[] = {
+      {"abcd", "abcd", true},
+      {"abcd", "ABCD", true},
+      {"abcd", "abce", true},
+      {"abcd", "abc", true},
+      {"abcd", "abcde", true},
+      {"abcd", "xabcd", true},
+      {"abcd", "acbd", true},
+      {"abcd", "bacd", true},
+      {"abcd", "abdc", true},
+      {"abcd", "abxy", false},
+      {"abcd", "xabcdx", false},
+      {"abcd", "ab", false},
+      {"abcd", "badc", false},
+      {"abcde", "abxye", true},
+      {"abcde", "badce", true},
+      {"abcde", "xyzde", false},
+      {"abcde", "abcdexy", true},
+      {"abcde", "xyabcde", true},
+      {"abcde", "abcdexyz", false},
+      {"abcde", "abc", true},
+      {"abcde", "ab", false},
+      {"abcdef", "xyabcdeq", false},
+      {"abcdef", "abcdxyef", true},
+      {"abcdef", "fbcdea", true},
+      {"abcdef", "cabdef", true},
+      {"abcdef", "efabcd", false},
+      {"abcdef", "bcdefa", true},
+      {"", "a", true},
+      {"", "ab", false},
+      {"a", "", true},
+      {"@bcd", "`bcd", true},
+      {"zbcd", "Zbcd", true},
+  };
+  for (const Case& c : cases)
+    EXPECT_EQ(nearest(c.wrong, {c.known}), c.near ? c.known : "") << c.wrong << " " << c.known;
+  EXPECT_EQ(nearest("abcde", {"abxye", "abcdx", "abcdy"}), "abcdx") << "the nearest, and of two the first";
+}
+
 }  // namespace
 }  // namespace railbed::doc

@@ -189,5 +189,119 @@ TEST(ToYaml, IsWhatAPersonWouldWrite) {
   EXPECT_EQ(to_yaml(parse(text).documents[0]), text);
 }
 
+TEST(Yaml, OddKeysTagsAndMergesAreToldOrRead) {
+  struct Case {
+    std::string text, told, json;
+  };
+  const Case cases[] = {
+      {"a: &k name\n*k : 1\n", "", R"({"a":"name","name":1})"},
+      {"? [a]\n: 1\n", "RB-YAML-010 1:3 a key must be a text, not a map or a list (put the key in double quotes)", ""},
+      {"&m {a: 1}: 2\n", "RB-YAML-010 1:1 a key must be a text, not a map or a list (put the key in double quotes)",
+       ""},
+      {"a: &k [1]\n*k : 1\n",
+       "RB-YAML-010 2:1 a key must be a text, not a map or a list (put the key in double quotes)", ""},
+      {"a: {{ .Values.x }}\n",
+       "RB-YAML-010 1:5 a key must be a text, not a map or a list ('{{' is a template: render it first (helm template, "
+       "kustomize build), or put the value in quotes)",
+       ""},
+      {"a: !!seq [1]\nb: !!map {c: 1}\nd: ! [2]\n", "", R"({"a":[1],"b":{"c":1},"d":[2]})"},
+      {"a: !!map [1]\n", "RB-YAML-011 1:4 tag 'tag:yaml.org,2002:map' does not fit this value or is not known ()", ""},
+      {"a: !mine {b: 1}\n", "RB-YAML-011 1:4 tag '!mine' does not fit this value or is not known ()", ""},
+      {"a: &x {b: 1, c: 2}\nd: {<<: *x, c: 3}\n", "", R"({"a":{"b":1,"c":2},"d":{"c":3,"b":1}})"},
+      {"a: {<<: [{b: 1}, {b: 2, c: 3}], d: 4}\n", "", R"({"a":{"d":4,"b":1,"c":3}})"},
+      {"a: {<<: [{b: 1}, [2]]}\n", "RB-YAML-009 1:18 '<<' takes maps, found a list ()", ""},
+      {"a: {<<: [{b: 1}, 2]}\n", "RB-YAML-009 1:18 '<<' takes maps, found an integer ()", ""},
+      {"a: {<<: x}\n", "RB-YAML-009 1:9 '<<' takes maps, found a string ()", ""},
+      {"a: {\"<<\": x}\n", "", R"({"a":{"<<":"x"}})"},
+      {"a: 1\nb: 2\na: 3\n", "RB-YAML-003 3:1 key 'a' stands here twice ()", R"({"a":1,"b":2})"},
+      {"a: *b\n",
+       "RB-YAML-008 1:4 '*b' refers to an anchor that is not there (mark the value it means with '&b', or put the text in quotes)",
+       ""},
+      {"a: \x01\n",
+       "RB-YAML-004 1:4 character U+0001 is not allowed in YAML (remove it, or write it as an escape in "
+       "double quotes)",
+       ""},
+  };
+  for (const Case& c : cases) {
+    Diagnostics found;
+    const auto values = parse_yaml(std::make_shared<const Source>(Source{"a.yaml", c.text}), found);
+    std::string told;
+    for (const Diagnostic& one : found.all())
+      told += fmt::format("{}{} {}:{} {} ({})", told.empty() ? "" : "\n", one.id, one.span.line, one.span.column,
+                          one.message, one.fix);
+    EXPECT_EQ(told, c.told) << c.text;
+    EXPECT_EQ(values.empty() ? "" : to_json(values[0]), c.json) << c.text;
+  }
+}
+
+TEST(Yaml, ATextOfTheGreatestSizeIsRead) {
+  std::string text = "a: 1\n#";
+  text.resize(kMaxSourceBytes, ' ');
+  Diagnostics found;
+  EXPECT_EQ(parse_yaml(std::make_shared<const Source>(Source{"a.yaml", text}), found).size(), 1u);
+  EXPECT_TRUE(found.all().empty());
+  text += ' ';
+  EXPECT_TRUE(parse_yaml(std::make_shared<const Source>(Source{"a.yaml", text}), found).empty());
+  ASSERT_EQ(found.all().size(), 1u);
+  EXPECT_EQ(found.all()[0].id, "RB-YAML-004");
+  EXPECT_EQ(found.all()[0].message,
+            fmt::format("{} bytes are too many; the limit is {}", kMaxSourceBytes + 1, kMaxSourceBytes));
+}
+
+TEST(ToYaml, EscapesWhatYamlDoesNotTakeAndQuotesWhatItWouldRead) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"\xC2\x85", "\"\\u0085\""},
+      {"\xC2\x9F", "\"\\u009f\""},
+      {"\xC2\xA0", "\xC2\xA0"},
+      {"a\xE2\x80\xA8"
+       "b\xE2\x80\xA9"
+       "c",
+       "\"a\\u2028b\\u2029c\""},
+      {"\xEF\xBB\xBF"
+       "x",
+       "\"\\ufeffx\""},
+      {"\xEF\xBF\xBE"
+       "x\xEF\xBF\xBF"
+       "y",
+       "\"\\ufffex\\uffffy\""},
+      {"", "\"\""},
+      {"<<", "\"<<\""},
+      {"=", "\"=\""},
+      {"==", "=="},
+      {"...", "\"...\""},
+      {"..", ".."},
+      {" a", "\" a\""},
+      {"a ", "\"a \""},
+      {"a: b", "\"a: b\""},
+      {"a:b", "a:b"},
+      {"a:", "\"a:\""},
+      {"a #b", "\"a #b\""},
+      {"a#b", "a#b"},
+      {"-", "\"-\""},
+      {"- a", "\"- a\""},
+      {"--a", "\"--a\""},
+      {"-a", "-a"},
+      {"?", "\"?\""},
+      {"12:30", "\"12:30\""},
+      {"yes", "\"yes\""},
+      {"0x10", "\"0x10\""},
+      {"1_000", "\"1_000\""},
+      {"a\nb\n", "|\n  a\n  b"},
+      {"a\nb", "|-\n  a\n  b"},
+      {"a\nb\n\n", "\"a\\nb\\n\\n\""},
+      {" a\nb", "\" a\\nb\""},
+      {"\na", "\"\\na\""},
+      {"a \nb", "\"a \\nb\""},
+      {"a\nb ", "\"a\\nb \""},
+      {"\n", "\"\\n\""},
+  };
+  for (const auto& [text, written] : cases)
+    EXPECT_EQ(to_yaml(Value(Value::Object{{"k", {}, Value(text)}})), "k: " + written + "\n")
+        << testing::PrintToString(text);
+  const std::string key(1001, 'k');
+  EXPECT_EQ(to_yaml(Value(Value::Object{{key, {}, Value(1)}})), "? " + key + "\n: 1\n");
+  EXPECT_EQ(to_yaml(Value(Value::Object{{key.substr(1), {}, Value(1)}})), key.substr(1) + ": 1\n");
+}
+
 }  // namespace
 }  // namespace railbed::doc

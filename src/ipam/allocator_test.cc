@@ -211,5 +211,16 @@ TEST(Allocator, CountsWhatIsTakenAndFree) {
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"b", "net1"})), "10.0.0.2/29@10.0.0.1[whereabouts] ");
 }
 
+TEST(Allocator, CountsAnAddressOfTwoRangesOnce) {
+  std::unique_ptr<BlockSource> whole = whole_ranges();
+  Allocator allocator(*whole);
+  ASSERT_TRUE(allocator.allocate(whereabouts({{range("10.0.0.0/28")}}), "n", {}, {"a", "net1"}).has_value());
+  ASSERT_TRUE(allocator.allocate(whereabouts({{range("10.0.0.8/29")}}), "n", {}, {"b", "net1"}).has_value());
+  const std::vector<Allocator::Usage> usage = allocator.usage();
+  ASSERT_EQ(usage.size(), 1u);
+  EXPECT_EQ(usage[0].taken, 2u);
+  EXPECT_EQ(usage[0].free, 12u);  // .1 to .14, less two
+}
+
 }  // namespace
 }  // namespace railbed::ipam

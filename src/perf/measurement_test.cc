@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testdata.h"
+#include "doc/limits_of.h"
+
 namespace railbed::perf {
 namespace {
 
@@ -55,6 +58,25 @@ TEST(Measurement, ComesBackFromJson) {
   EXPECT_EQ((*back)[0].latency[0].slots, latency().latency[0].slots);
   EXPECT_EQ((*back)[0].latency[0].histogram.buckets(), latency().latency[0].histogram.buckets());
   EXPECT_TRUE((*back)[1].soft());
+}
+
+// What each field of a file may be. RAILBED_UPDATE=1 writes it anew.
+TEST(Measurement, EveryFieldHasItsLimits) {
+  const auto limits = [](const Measurement& measurement) {
+    doc::Diagnostics none;
+    const auto text = std::make_shared<const doc::Source>(doc::Source{"x", to_json({measurement})});
+    return doc::LimitsOf(*doc::parse_json(text, none),
+                         [](const std::string& json) { return measurements_from_json(json).has_value(); })
+        .text();
+  };
+  Measurement pings = latency();
+  LatencyMeter meter(10'000'000);
+  meter.add(0, 1000);
+  meter.add(0, 1000);
+  pings.latency[0].histogram = meter.histogram();
+  pings.latency[0].slots = meter.slots();
+  expect_golden(testdata() / "perf/latency.limits", limits(pings));
+  expect_golden(testdata() / "perf/bandwidth.limits", limits(bandwidth()));
 }
 
 TEST(Measurement, RefusesOtherAndDamagedFiles) {

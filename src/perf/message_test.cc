@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/ip.h"
+#include "base/testdata.h"
+#include "doc/limits_of.h"
 #include "perf/frame.h"
 #include "perf/json_writer.h"
 
@@ -135,6 +137,22 @@ TEST(Message, RefusesATestBeyondTheLimits) {
             "memory, at most 1 GiB is allowed");
   EXPECT_EQ(refusal(with(good, "\"bw\"", "\"lat\"")),
             "message open-test: qps: latency is measured on one queue pair, not 4");
+}
+
+doc::Value value_of(const std::string& json) {
+  doc::Diagnostics none;
+  return *doc::parse_json(std::make_shared<const doc::Source>(doc::Source{"x", json}), none);
+}
+
+// What each field of each message may be. RAILBED_UPDATE=1 writes it anew.
+TEST(Message, EveryFieldHasItsLimits) {
+  std::string limits;
+  for (const Message& message : one_of_each())
+    limits +=
+        fmt::format("{}\n", name_of(message)) + doc::LimitsOf(value_of(encode(message)), [](const std::string& body) {
+                                                  return decode(body).has_value();
+                                                }).text();
+  expect_golden(testdata() / "perf/message.limits", limits);
 }
 
 std::vector<std::string> bodies(std::string_view bytes, size_t step) {

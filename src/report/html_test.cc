@@ -132,6 +132,36 @@ TEST(Verdict, CountsRailsWithoutRdma) {
   EXPECT_EQ(verdict_for({}).headline, "Nothing was measured.");
 }
 
+// A rail is told as slow below nine tenths of the middle one, and as late above three times the middle of three.
+TEST(Verdict, TellsWhichRailDiffers) {
+  const auto remarks = [](TestKind kind, const std::vector<double>& figures) {
+    std::vector<Measurement> all;
+    for (const double figure : figures)
+      all.push_back(measured(kind, Transport::kRdma, fmt::format("rail{}", all.size()), figure));
+    std::string out = verdict_for(all).headline;
+    for (const std::string& one : verdict_for(all).remarks) out += "\n" + one;
+    return out;
+  };
+  EXPECT_EQ(remarks(TestKind::kBandwidth, {100, 90}),
+            "RDMA works on 2 rails and carries 90.0 Gb/s to 100 Gb/s on each.");
+  EXPECT_EQ(remarks(TestKind::kBandwidth, {100, 100, 90}),
+            "RDMA works on 3 rails and carries 90.0 Gb/s to 100 Gb/s on each.");
+  EXPECT_EQ(remarks(TestKind::kBandwidth, {100, 100, 89}),
+            "RDMA works on 3 rails and carries 89.0 Gb/s to 100 Gb/s on each.\n"
+            "rail2 is 11 % slower than the middle of the rails.");
+  EXPECT_EQ(remarks(TestKind::kBandwidth, {100, 60}),
+            "RDMA works on 2 rails and carries 60.0 Gb/s to 100 Gb/s on each.\n"
+            "rail1 is 25 % slower than the middle of the rails.");
+  const std::string late = "A small message typically takes ";
+  EXPECT_EQ(remarks(TestKind::kLatency, {1, 9}).find("long tail"), std::string::npos) << "of two nobody knows which";
+  EXPECT_EQ(remarks(TestKind::kLatency, {1, 1, 2.9}).find("long tail"), std::string::npos);
+  EXPECT_NE(remarks(TestKind::kLatency, {1, 1, 3.2}).find("rail2 has a long tail: 1 message in 1000 takes "),
+            std::string::npos)
+      << remarks(TestKind::kLatency, {1, 1, 3.2});
+  EXPECT_TRUE(remarks(TestKind::kLatency, {1}).starts_with("RDMA works on 1 rail.\n" + late))
+      << remarks(TestKind::kLatency, {1});
+}
+
 constexpr std::string_view kStatus = R"({"node":"gpu-a","pods":[{"name":"p","namespace":"llm","interfaces":[
   {"name":"net1","network":"llm/a","vf":"0000:01:10.2","pf":"0000:01:00.0","rail":"ens1f0","rdma":"mlx5_7","soft":false,
    "addresses":["10.1.0.6/24"]}]}],

@@ -7,6 +7,7 @@
 
 #include "base/testdata.h"
 #include "doc/json.h"
+#include "doc/text.h"
 
 namespace railbed::check {
 namespace {
@@ -24,6 +25,38 @@ TEST(OutputTest, EveryForm) {
   expect_golden(folder / "report.sarif", to_sarif(report));
   expect_golden(folder / "report.xml", to_junit(report));
   expect_golden(folder / "report.github", to_github(report));
+}
+
+// What no bundle brings about at once: every severity, notes with and without a place, an edit of a later text, two
+// sources, characters that the forms escape, and every number of the last line.
+TEST(OutputTest, EveryFormOfWhatIsSeldom) {
+  const auto first = std::make_shared<doc::Source>(doc::Source{"a,b:<1>%.yaml", "kind: \"<a> & b\"\nspec: 1\n"});
+  const auto second = std::make_shared<doc::Source>(doc::Source{"second.yaml", "x\n"});
+  const auto later = std::make_shared<doc::Source>(doc::Source{"second.yaml", "y\n"});
+  const doc::LineIndex lines(first);
+  Report report;
+  report.sources = {first->name, second->name, "third.yaml"};
+  doc::Diagnostics& findings = report.findings;
+  findings.error("RB-API-002", lines.at(6, 9), "100 % of \"<a> & b\" is 'wrong'")
+      .note(lines.at(16, 4), "because of <this>")
+      .note({}, "and of nothing")
+      .with_fix("write one\nor two")
+      .with_edit(lines.at(6, 9), "c");
+  findings.warning("RB-API-003", lines.at(16, 4), "a warning");
+  findings.note("RB-XYZ-999", {second}, "a note about the whole text").with_edit(doc::LineIndex(later).at(0, 1), "z");
+  findings.error("RB-API-002", doc::LineIndex(second).at(0, 1), "again");
+  findings.warning("RB-API-003", {}, "without a place");
+  report.kinds = {{"Pod", 1}, {"Node", 2}};
+  report.unknown_kinds = {{"Gizmo", 1}};
+  report.commands = 1;
+  report.nodes = 2;
+  report.suppressed = 3;
+  const auto folder = testdata() / "check-output";
+  expect_golden(folder / "seldom.txt", to_text(report));
+  expect_golden(folder / "seldom.json", to_json(report));
+  expect_golden(folder / "seldom.sarif", to_sarif(report));
+  expect_golden(folder / "seldom.xml", to_junit(report));
+  expect_golden(folder / "seldom.github", to_github(report));
 }
 
 // The JSON for continuous integration is valid whatever names and messages contain.

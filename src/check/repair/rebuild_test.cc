@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "check/case_files.h"
 #include "check/read/bundle.h"
+#include "check/schema/schema.h"
 #include "doc/edits.h"
 #include "doc/json.h"
 #include "doc/yaml.h"
@@ -146,6 +148,57 @@ TEST(Rebuild, CountsKindsThatHaveNoSchema) {
   EXPECT_EQ(r.findings, "");
 }
 
+// What comes of the lines below a pod's metadata, and of the text behind them.
+TEST(Rebuild, EndsValuesWhereTheyEnd) {
+  const std::string pod = "apiVersion: v1\nkind: Pod\nmetadata:\nname: a\n";
+  const std::string flat_pod = "apiVersion: v1 kind: Pod metadata: name: a ";
+  const std::string policy = "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\nspec:\n";
+  const std::string flat_policy = "apiVersion: sriovnetwork.openshift.io/v1 kind: SriovNetworkNodePolicy spec: ";
+  struct Case {
+    std::string text, part, json;
+  };
+  const Case cases[] = {
+      {pod + "labels:\nb: 'it''s' # why\n", "metadata", R"({"name":"a","labels":{"b":"it's"}})"},
+      {pod + "labels:\nb: \"q\\\"q\"\n", "metadata", R"({"name":"a","labels":{"b":"q\"q"}})"},
+      {pod + "labels:\nb: \"open\nc: d\n", "metadata", R"({"name":"a","labels":{"b":"\"open","c":"d"}})"},
+      {pod + "labels:\nb: one two #three\nc: x#y\n", "metadata", R"({"name":"a","labels":{"b":"one two","c":"x#y"}})"},
+      {pod + "labels: {b: c, d: \"}\"}\n", "metadata", R"({"name":"a","labels":{"b":"c","d":"}"}})"},
+      {pod + "labels: {b: c\n", "metadata", R"({"name":"a","labels":"{b: c"})"},
+      {pod + "name: b\n", "metadata", R"({"name":"b"})"},
+      {pod + "\"labels\":\n'b': c\n", "metadata", R"({"name":"a","labels":{"b":"c"}})"},
+      {pod + "spec:\ncontainers:\n- name: m\nargs: [\"x\", z]\n- name: k\n", "spec",
+       R"({"containers":[{"name":"m","args":["x","z"]},{"name":"k"}]})"},
+      {pod + "spec:\ncontainers:\n- name: m\ncommand:\n- a\n- b c\nargs:\n- d\n- name: k\n", "spec",
+       R"({"containers":[{"name":"m","command":["a","b c"],"args":["d"]},{"name":"k"}]})"},
+      {pod + "spec:\n# a comment\ncontainers: # another\n- name: m\n", "spec", R"({"containers":[{"name":"m"}]})"},
+      {pod + "spec:\nnodeName: k\nThat is all: you see it.\nhostNetwork: true\n", "spec", R"({"nodeName":"k"})"},
+      {pod + "spec:\nnodeName: k\nfrobnicate: \"x\"\nhostNetwork: true\n", "spec",
+       R"({"nodeName":"k","frobnicate":"x","hostNetwork":true})"},
+      {pod + "spec:\nnodeName: k\nfrobnicate: it does much more here\n", "spec", R"({"nodeName":"k"})"},
+      {flat_pod + "spec: nodeName: k hostNetwork: trueThen", "spec", R"({"nodeName":"k","hostNetwork":true})"},
+      {flat_pod + "spec: nodeName: k hostNetwork: falsely containers: []", "spec",
+       R"({"nodeName":"k","hostNetwork":false})"},
+      {flat_pod + "spec: containers: - name: m command: [\"a\"]Then", "spec",
+       R"({"containers":[{"name":"m","command":["a"]}]})"},
+      {flat_pod + "spec: # the rest nodeName: k", "spec", R"({"nodeName":"k"})"},
+      {flat_pod + "spec: # the rest is a sentence", "spec", "null"},
+      {flat_policy + "numVfs: 8Then priority: 9", "spec", R"({"numVfs":8})"},
+      {flat_policy + "numVfs: 8 priority: 9", "spec", R"({"numVfs":8,"priority":9})"},
+      {flat_policy + "numVfs: eight priority: 9", "spec", R"({"numVfs":"eight","priority":9})"},
+      {flat_policy + "deviceType: netdeviceThen mtu: 1", "spec", R"({"deviceType":"netdevice"})"},
+      {flat_policy + "deviceType: netdevice mtu: 1500", "spec", R"({"deviceType":"netdevice","mtu":1500})"},
+      {flat_policy + "deviceType: netdevice2 mtu: 1500", "spec", R"({"deviceType":"netdevice2","mtu":1500})"},
+      {policy + "numVfs: 8\nnicSelector:\npfNames:\n- a\n- b\nmtu: 1500\n", "spec",
+       R"({"numVfs":8,"nicSelector":{"pfNames":["a","b"]},"mtu":1500})"},
+  };
+  for (const Case& c : cases) {
+    const Read r = read(c.text);
+    ASSERT_FALSE(r.bundle.documents.empty()) << c.text;
+    const doc::Value* part = r.bundle.documents[0].value.find(c.part);
+    EXPECT_EQ(part == nullptr ? "none" : doc::to_json(*part), c.json) << c.text;
+  }
+}
+
 // Removing the indentation of any manifest and rebuilding it gives the same object.
 TEST(Rebuild, GivesBackWhatTheIndentationSaid) {
   constexpr std::string_view kManifest = R"(apiVersion: mellanox.com/v1alpha1
@@ -196,6 +249,76 @@ spec:
   std::string joined = flat;
   std::ranges::replace(joined, '\n', ' ');
   EXPECT_EQ(json(read(joined)), doc::to_json(whole));
+}
+
+// The manifests of a bundle whose kinds have schemas, without comments.
+std::vector<std::string> manifests_of(const std::string& text) {
+  std::vector<std::string> out(1);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t first = line.find_first_not_of(' ');
+    if (line == "---")
+      out.emplace_back();
+    else if (first != std::string::npos && line[first] != '#')
+      out.back() += line + "\n";
+  }
+  return out;
+}
+
+// Blanks and line ends in texts are lost with the indentation.
+std::string without_blanks(std::string text) {
+  for (const std::string_view blank : {" ", "\\n"})
+    for (size_t at = text.find(blank); at != std::string::npos; at = text.find(blank, at)) text.erase(at, blank.size());
+  return text;
+}
+
+// A value of several words without quotes ends, in one line, behind the first; texts of several lines and embedded YAML
+// come back with other words or another style.
+TEST(Rebuild, GivesBackTheManifestsOfTheBundles) {
+  std::vector<std::string> different;
+  int manifests = 0;
+  for (const auto& path : testing_cases::files_in(testdata() / "bundles")) {
+    if (path.extension() != ".yaml") continue;
+    for (const std::string& manifest : manifests_of(content(path))) {
+      doc::Diagnostics none;
+      const auto values = doc::parse_yaml(std::make_shared<const doc::Source>(doc::Source{"a.yaml", manifest}), none);
+      if (values.size() != 1 || !values[0].find("apiVersion") || !values[0].find("kind")) continue;
+      const std::string kind = *values[0].find("kind")->as_string();
+      if (find_schema(*values[0].find("apiVersion")->as_string(), kind) == nullptr) continue;
+      ++manifests;
+      std::string flat;
+      std::istringstream lines(manifest);
+      for (std::string line; std::getline(lines, line);) flat += line.substr(line.find_first_not_of(' ')) + "\n";
+      const std::string wanted = without_blanks(doc::to_json(values[0]));
+      const std::string what = path.stem().string() + " " + kind;
+      if (without_blanks(json(read(flat))) != wanted) different.push_back(what);
+      std::ranges::replace(flat, '\n', ' ');
+      if (without_blanks(json(read(flat))) != wanted) different.push_back(what + " in one line");
+    }
+  }
+  EXPECT_GT(manifests, 100);
+  const std::vector<std::string> known = {
+      "dual-stack-workers CronJob",
+      "gpu-operator NodeFeatureDiscovery",
+      "gpu-operator NodeFeatureDiscovery in one line",
+      "gpu-operator NodeFeatureRule in one line",
+      "host-device-eight Pod in one line",
+      "ib-eight-rails Pod in one line",
+      "ib-openshift-one-rail NodeFeatureDiscovery",
+      "ib-openshift-one-rail NodeFeatureDiscovery in one line",
+      "jobset-two-rails JobSet in one line",
+      "llm-inference-service LLMInferenceService in one line",
+      "lws-eight-rails LeaderWorkerSet in one line",
+      "mpijob-nccl MPIJob",
+      "mpijob-nccl MPIJob in one line",
+      "nic-configuration SriovNetwork",
+      "nic-configuration SriovNetwork in one line",
+      "pytorchjob-master-worker PyTorchJob",
+      "pytorchjob-master-worker PyTorchJob in one line",
+      "roce-kubernetes-sriov-operator NodeFeatureRule in one line",
+      "roce-openshift Pod in one line",
+  };
+  EXPECT_EQ(different, known);
 }
 
 }  // namespace

@@ -6,6 +6,10 @@
 // A shift changes blanks only, so a right repair does no more than that: any other change is a mistake here, without
 // exceptions. The unit test takes a sample of every bundle; RAILBED_SHIFTS=all takes all cases (minutes),
 // RAILBED_SHIFTS=<n> every n-th. RAILBED_SHIFTS_SHOW=<kind of outcome> prints the first cases of that kind.
+//
+// What became of each case of the sample, and what was told where, is compared with testdata/shifts: one more that is
+// "told, not repaired" is a repair less. RAILBED_UPDATE=1 writes these files anew; read the difference before you
+// commit it.
 #include "check/repair/repairs.h"
 
 #include <cstdlib>
@@ -124,12 +128,16 @@ constexpr const char* kBreaking[] = {kLost, kSilent, kAgain};
 struct Outcome {
   std::string kind;
   std::string before, after;
+  std::string told;  // "RB-YAML-002 at 7:3" of each finding
 };
 
 Outcome outcome_of(const std::string& name, const std::string& original_meaning, std::string before) {
   const Report report = testing_cases::report_of(name, before);
   const std::string after = report.repairs.empty() ? before : report.repairs[0].after->text;
-  const auto is = [&](const char* kind) { return Outcome{kind, before, after}; };
+  std::string told;
+  for (const doc::Diagnostic& finding : report.findings.all())
+    told += fmt::format(", {} at {}:{}", finding.id, finding.span.line, finding.span.column);
+  const auto is = [&](const char* kind) { return Outcome{kind, before, after, told}; };
   if (contents_of(before) != contents_of(after)) return is(kLost);
   const bool same = meaning(name, after) == original_meaning;
   if (after == before) {
@@ -234,10 +242,12 @@ TEST_P(Shifts, NothingIsLostOrTurnedIntoSomethingElse) {
   std::map<std::string, int> shown;
   const std::vector<Case> cases = cases_of(lines);
   const size_t step = stride(cases.size(), kSample);
+  std::string outcomes;
   for (size_t i = 0; i < cases.size(); i += step) {
     const Case& one = cases[i];
     const Outcome outcome = outcome_of(GetParam(), original, *shifted(lines, one));
     ++counts[outcome.kind];
+    outcomes += fmt::format("{}+{} {:+}: {}{}\n", one.line + 1, one.count, one.shift, outcome.kind, outcome.told);
     const bool breaks = std::ranges::find(kBreaking, outcome.kind) != std::end(kBreaking);
     const bool wanted = show != nullptr && outcome.kind.find(show) != std::string::npos;
     if ((!breaks && !wanted) || shown[outcome.kind]++ >= (wanted ? 400 : 3)) continue;
@@ -250,6 +260,10 @@ TEST_P(Shifts, NothingIsLostOrTurnedIntoSomethingElse) {
     else
       std::cout << what;
   }
+#ifndef RAILBED_SANITIZED
+  if (std::getenv("RAILBED_SHIFTS") == nullptr)
+    expect_golden(testdata() / "shifts" / (GetParam() + ".expected"), outcomes);
+#endif
   for (const auto& [kind, count] : counts) RecordProperty(kind.substr(0, kind.find(' ')), count);
   if (std::getenv("RAILBED_SHIFTS") != nullptr)
     for (const auto& [kind, count] : counts) std::cout << GetParam() << "\t" << kind << "\t" << count << "\n";

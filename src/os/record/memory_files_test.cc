@@ -27,6 +27,19 @@ TEST(MemoryFiles, BehavesAsFiles) {
   EXPECT_EQ(files.list("/sys"), (std::vector<std::string>{"class", "devices"}));
   EXPECT_EQ(files.write("/sys/devices/pci/vendor", "1").error().message,
             "write /sys/devices/pci/vendor: EROFS (Read-only file system)");
+  EXPECT_EQ(files.write("/sys/devices/pci/nothing", "1").error().message,
+            "write /sys/devices/pci/nothing: ENOENT (No such file or directory)");
+  EXPECT_EQ(files.write("/sys/devices/pci", "1").error().message, "write /sys/devices/pci: EISDIR (Is a directory)");
+  EXPECT_EQ(files.read("/sys/devices/pci").error().message, "read /sys/devices/pci: EISDIR (Is a directory)");
+  EXPECT_EQ(files.read("").error().message, "read \"\": not a path");
+  EXPECT_EQ(files.read("/sys/devices/pci/vendor/").error().message,
+            "read /sys/devices/pci/vendor/: ENOTDIR (Not a directory)");
+  EXPECT_EQ(files.list("/sys/devices/pci/vendor").error().message,
+            "list /sys/devices/pci/vendor: ENOTDIR (Not a directory)");
+  EXPECT_EQ(files.read_link("/sys/devices/pci/vendor").error().message,
+            "readlink /sys/devices/pci/vendor: EINVAL (Invalid argument)");
+  EXPECT_EQ(files.real_path("/sys/x").error().message, "resolve /sys/x: ENOENT (No such file or directory)");
+  EXPECT_EQ(files.read("/sys/../../sys/./devices/pci/vendor"), "0x15b3\n");
   files.on_write([&](const std::string& path, std::string_view content) -> Result<void> {
     files.put_file(path, "wrote " + std::string(content));
     return {};
@@ -37,6 +50,15 @@ TEST(MemoryFiles, BehavesAsFiles) {
   EXPECT_FALSE(files.exists("/sys/class/net/eth0"));
   EXPECT_EQ(files.read("/sys/class/net/eth0").error().message,
             "read /sys/class/net/eth0: ENOENT (No such file or directory)");
+}
+
+// As many links as the kernel follows (MAXSYMLINKS), and one more.
+TEST(MemoryFiles, FollowsFortyLinks) {
+  MemoryFiles files;
+  EXPECT_TRUE(files.put_file("/l0", "end"));
+  for (int i = 1; i <= 41; ++i) EXPECT_TRUE(files.put_link(fmt::format("/l{}", i), fmt::format("l{}", i - 1)));
+  EXPECT_EQ(files.read("/l40"), "end");
+  EXPECT_EQ(files.read("/l41").error().message, "read /l41: ELOOP (Too many levels of symbolic links)");
 }
 
 // The result of a call as one text.

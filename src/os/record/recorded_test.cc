@@ -8,7 +8,9 @@
 #include <archive_entry.h>
 #include <gtest/gtest.h>
 
+#include "base/testdata.h"
 #include "doc/json.h"
+#include "doc/limits_of.h"
 #include "os/record/netlink_json.h"
 #include "os/record/tar.h"
 
@@ -103,6 +105,26 @@ TEST(NetlinkJson, GoesBothWays) {
   EXPECT_EQ(read_rdma(reread(to_value(sample_rdma()))), sample_rdma());
   EXPECT_EQ(read_host(reread(to_value(sample_host()))), sample_host());
   EXPECT_EQ(read_links(reread(to_value(RecordedLinks{}))), RecordedLinks{});
+}
+
+// What each field may be. RAILBED_UPDATE=1 writes it anew.
+TEST(NetlinkJson, EveryFieldHasItsLimits) {
+  const auto limits = [](const doc::Value& good, const auto& read) {
+    return doc::LimitsOf(reread(good),
+                         [&](const std::string& json) {
+                           doc::Diagnostics none;
+                           const auto value =
+                               doc::parse_json(std::make_shared<doc::Source>(doc::Source{"x", json}), none);
+                           return value && read(*value).has_value();
+                         })
+        .text();
+  };
+  expect_golden(testdata() / "os/links.limits",
+                limits(to_value(sample_links()), [](const doc::Value& value) { return read_links(value); }));
+  expect_golden(testdata() / "os/rdma.limits",
+                limits(to_value(sample_rdma()), [](const doc::Value& value) { return read_rdma(value); }));
+  expect_golden(testdata() / "os/host.limits",
+                limits(to_value(sample_host()), [](const doc::Value& value) { return read_host(value); }));
 }
 
 TEST(NetlinkJson, TextThatIsNoUtf8CanBeReadBack) {

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/log.h"
+
+#include <regex>
+
+#include <gtest/gtest.h>
+
+namespace railbed {
+namespace {
+
+// The lines of a level and those above it, each with its time and level.
+TEST(Log, SaysWhatTheLevelAsksForOnStandardError) {
+  const auto told = [](log::Level level) {
+    log::set_level(level);
+    testing::internal::CaptureStderr();
+    log::debug("one {}");
+    log::info("two");
+    log::warn("three");
+    log::error("four");
+    const std::string text = testing::internal::GetCapturedStderr();
+    static const std::regex kTime(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3} )");
+    return std::regex_replace(text, kTime, "at ");
+  };
+  EXPECT_EQ(told(log::Level::kDebug), "at debug one {}\nat info two\nat warning three\nat error four\n");
+  EXPECT_EQ(told(log::Level::kWarn), "at warning three\nat error four\n");
+  EXPECT_EQ(told(log::Level::kError), "at error four\n");
+  EXPECT_EQ(told(log::Level::kInfo), "at info two\nat warning three\nat error four\n");
+}
+
+}  // namespace
+}  // namespace railbed

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: RDMA devices in memory.
+//
+// Why: rdma_link.cc, rdma_ping.cc and rdma_stream.cc move bytes by verbs, and a machine without an RDMA device has
+// nothing to move them with. fake_verbs_test.cc defines the functions of libibverbs that the room calls, so that they
+// are taken instead of the library's: a write is carried out at once between two queue pairs of this process.
+// Threading: all functions from any thread, under the mutex.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <infiniband/verbs.h>
+
+namespace railbed::perf {
+
+struct FakePort {
+  ibv_port_state state = IBV_PORT_ACTIVE;
+  bool is_infiniband = false;
+  uint16_t lid = 0;
+  ibv_mtu mtu = IBV_MTU_1024;
+};
+struct FakeDevice {
+  std::string name;
+  std::vector<FakePort> ports{FakePort{}};
+  std::vector<ibv_gid_entry> gids;
+  uint32_t most_inline = UINT32_MAX;
+};
+
+// A function fails from its `after`-th call on, counted from 0.
+struct Fault {
+  int sys_errno = 0;
+  int after = 0;
+};
+
+struct FakeVerbs {
+  std::recursive_mutex mutex;
+  std::vector<FakeDevice> devices;
+  std::map<std::string, Fault> faults;  // by function
+  ibv_wc_status completes_with = IBV_WC_SUCCESS;
+  bool completes = true;  // false: no write ever ends
+  // What was asked.
+  struct Modified {
+    uint32_t qp = 0;
+    ibv_qp_attr attributes{};
+    int mask = 0;
+  };
+  std::vector<Modified> modified;
+  struct Posted {
+    uint32_t qp = 0;
+    uint64_t offset = 0;  // in the region of the peer
+    uint32_t bytes = 0;
+    unsigned flags = 0;
+    bool first = false;  // of a chain
+    friend bool operator==(const Posted&, const Posted&) = default;
+  };
+  std::vector<Posted> posted;
+  std::vector<ibv_qp_init_attr> queue_pairs;
+  std::vector<int> completion_queues;  // entries
+  int open_objects = 0;
+};
+
+FakeVerbs& fake();
+
+}  // namespace railbed::perf

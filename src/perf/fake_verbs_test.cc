@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/fake_verbs.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+
+// These are macros for inline functions, which end at the functions of the same names below.
+#undef ibv_query_port
+#undef ibv_reg_mr
+
+namespace railbed::perf {
+
+FakeVerbs& fake() {
+  static FakeVerbs verbs;
+  return verbs;
+}
+
+namespace {
+
+struct FakeContext : ibv_context {
+  size_t device = 0;
+};
+struct FakeQueue : ibv_cq {
+  std::deque<ibv_wc> done;
+};
+struct FakePair : ibv_qp {
+  uint32_t peer = 0;
+};
+
+std::map<uint32_t, FakePair*>& pairs() {
+  static std::map<uint32_t, FakePair*> all;
+  return all;
+}
+std::map<uint32_t, ibv_mr*>& regions() {
+  static std::map<uint32_t, ibv_mr*> all;
+  return all;
+}
+uint32_t next_number() {
+  static std::atomic<uint32_t> number{16};
+  return ++number;
+}
+
+// The errno with which this call fails; 0: it does not.
+int fault(const std::string& function) {
+  const std::lock_guard lock(fake().mutex);
+  const auto found = fake().faults.find(function);
+  if (found == fake().faults.end() || found->second.after-- > 0) return 0;
+  found->second.after = 0;
+  return found->second.sys_errno;
+}
+
+template <typename T>
+T* made(const char* function) {
+  if (const int error = fault(function); error != 0) {
+    errno = error;
+    return nullptr;
+  }
+  const std::lock_guard lock(fake().mutex);
+  ++fake().open_objects;
+  return new T();
+}
+template <typename T>
+int closed(void* object) {
+  const std::lock_guard lock(fake().mutex);
+  --fake().open_objects;
+  delete static_cast<T*>(object);
+  return 0;
+}
+
+// As a NIC writes: no program sees it happen, and the last byte comes last.
+__attribute__((no_sanitize("thread"))) void copy(void* to, const void* from, size_t bytes) {
+  auto* target = static_cast<volatile uint8_t*>(to);
+  const auto* source = static_cast<const volatile uint8_t*>(from);
+  for (size_t i = 0; i < bytes; ++i) target[i] = source[i];
+}
+
+int post_send(ibv_qp* qp, ibv_send_wr* first, ibv_send_wr** refused) {
+  if (const int error = fault("post_send"); error != 0) {
+    *refused = first;
+    return error;
+  }
+  const std::lock_guard lock(fake().mutex);
+  for (const ibv_send_wr* one = first; one != nullptr; one = one->next) {
+    const auto region = regions().find(one->wr.rdma.rkey);
+    const auto peer = pairs().find(static_cast<FakePair*>(qp)->peer);
+    if (region == regions().end() || peer == pairs().end()) return EINVAL;
+    const auto begin = reinterpret_cast<uint64_t>(region->second->addr);
+    const uint64_t offset = one->wr.rdma.remote_addr - begin;
+    if (one->num_sge != 1 || offset + one->sg_list->length > region->second->length) return EFAULT;
+    copy(static_cast<char*>(region->second->addr) + offset, reinterpret_cast<const void*>(one->sg_list->addr),
+         one->sg_list->length);
+    fake().posted.push_back({qp->qp_num, offset, one->sg_list->length, one->send_flags, one == first});
+    if ((one->send_flags & IBV_SEND_SIGNALED) == 0 || !fake().completes) continue;
+    ibv_wc completion{};
+    completion.wr_id = one->wr_id;
+    completion.status = fake().completes_with;
+    static_cast<FakeQueue*>(qp->send_cq)->done.push_back(completion);
+  }
+  return 0;
+}
+
+int poll_cq(ibv_cq* queue, int most, ibv_wc* out) {
+  if (fault("poll_cq") != 0) return -1;
+  const std::lock_guard lock(fake().mutex);
+  auto& done = static_cast<FakeQueue*>(queue)->done;
+  int count = 0;
+  for (; count < most && !done.empty(); ++count) {
+    out[count] = done.front();
+    done.pop_front();
+  }
+  return count;
+}
+
+}  // namespace
+}  // namespace railbed::perf
+
+using railbed::perf::fake;
+using railbed::perf::fault;
+
+extern "C" {
+
+struct ibv_device** ibv_get_device_list(int* count) {
+  const std::lock_guard lock(fake().mutex);
+  if (const int error = fault("ibv_get_device_list"); error != 0) {
+    errno = error;
+    return nullptr;
+  }
+  auto** list = new ibv_device*[fake().devices.size() + 1];
+  for (size_t i = 0; i < fake().devices.size(); ++i) {
+    list[i] = new ibv_device();
+    std::strncpy(list[i]->name, fake().devices[i].name.c_str(), sizeof list[i]->name - 1);
+    std::strncpy(list[i]->ibdev_path, "/nowhere", sizeof list[i]->ibdev_path - 1);
+  }
+  list[fake().devices.size()] = nullptr;
+  *count = static_cast<int>(fake().devices.size());
+  return list;
+}
+void ibv_free_device_list(struct ibv_device** list) {
+  for (ibv_device** one = list; *one != nullptr; ++one) delete *one;
+  delete[] list;
+}
+const char* ibv_get_device_name(struct ibv_device* device) {
+  return device->name;
+}
+struct ibv_context* ibv_open_device(struct ibv_device* device) {
+  const std::lock_guard lock(fake().mutex);
+  auto* context = railbed::perf::made<railbed::perf::FakeContext>("ibv_open_device");
+  if (context == nullptr) return nullptr;
+  while (fake().devices[context->device].name != device->name) ++context->device;
+  context->ops.post_send = railbed::perf::post_send;
+  context->ops.poll_cq = railbed::perf::poll_cq;
+  return context;
+}
+int ibv_close_device(struct ibv_context* context) {
+  const std::lock_guard lock(fake().mutex);
+  return railbed::perf::closed<railbed::perf::FakeContext>(context);
+}
+int ibv_query_device(struct ibv_context* context, struct ibv_device_attr* out) {
+  const std::lock_guard lock(fake().mutex);
+  if (const int error = fault("ibv_query_device"); error != 0) return error;
+  const auto& device = fake().devices[static_cast<railbed::perf::FakeContext*>(context)->device];
+  out->phys_port_cnt = static_cast<uint8_t>(device.ports.size());
+  return 0;
+}
+int ibv_query_port(struct ibv_context* context, uint8_t number, struct _compat_ibv_port_attr* old) {
+  const std::lock_guard lock(fake().mutex);
+  if (const int error = fault("ibv_query_port"); error != 0) return error;
+  const auto& port = fake().devices[static_cast<railbed::perf::FakeContext*>(context)->device].ports[number - 1u];
+  auto* out = reinterpret_cast<ibv_port_attr*>(old);
+  out->state = port.state;
+  out->link_layer = port.is_infiniband ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
+  out->lid = port.lid;
+  out->active_mtu = port.mtu;
+  return 0;
+}
+ssize_t _ibv_query_gid_table(struct ibv_context* context, struct ibv_gid_entry* out, size_t most, uint32_t, size_t) {
+  const std::lock_guard lock(fake().mutex);
+  if (const int error = fault("ibv_query_gid_table"); error != 0) return -error;
+  const auto& gids = fake().devices[static_cast<railbed::perf::FakeContext*>(context)->device].gids;
+  std::copy_n(gids.begin(), std::min(most, gids.size()), out);
+  return static_cast<ssize_t>(gids.size());
+}
+struct ibv_pd* ibv_alloc_pd(struct ibv_context* context) {
+  const std::lock_guard lock(fake().mutex);
+  auto* domain = railbed::perf::made<ibv_pd>("ibv_alloc_pd");
+  if (domain != nullptr) domain->context = context;
+  return domain;
+}
+int ibv_dealloc_pd(struct ibv_pd* domain) {
+  const std::lock_guard lock(fake().mutex);
+  return railbed::perf::closed<ibv_pd>(domain);
+}
+struct ibv_mr* ibv_reg_mr(struct ibv_pd* domain, void* at, size_t bytes, int) {
+  const std::lock_guard lock(fake().mutex);
+  auto* region = railbed::perf::made<ibv_mr>("ibv_reg_mr");
+  if (region == nullptr) return nullptr;
+  *region = {.context = domain->context, .pd = domain, .addr = at, .length = bytes};
+  region->lkey = region->rkey = railbed::perf::next_number();
+  railbed::perf::regions()[region->rkey] = region;
+  return region;
+}
+struct ibv_mr* ibv_reg_mr_iova2(struct ibv_pd* domain, void* at, size_t bytes, uint64_t, unsigned access) {
+  return ibv_reg_mr(domain, at, bytes, static_cast<int>(access));
+}
+int ibv_dereg_mr(struct ibv_mr* region) {
+  const std::lock_guard lock(fake().mutex);
+  railbed::perf::regions().erase(region->rkey);
+  return railbed::perf::closed<ibv_mr>(region);
+}
+struct ibv_cq* ibv_create_cq(struct ibv_context* context, int entries, void*, struct ibv_comp_channel*, int) {
+  const std::lock_guard lock(fake().mutex);
+  auto* queue = railbed::perf::made<railbed::perf::FakeQueue>("ibv_create_cq");
+  if (queue == nullptr) return nullptr;
+  queue->context = context;
+  fake().completion_queues.push_back(entries);
+  return queue;
+}
+int ibv_destroy_cq(struct ibv_cq* queue) {
+  const std::lock_guard lock(fake().mutex);
+  return railbed::perf::closed<railbed::perf::FakeQueue>(queue);
+}
+struct ibv_qp* ibv_create_qp(struct ibv_pd* domain, struct ibv_qp_init_attr* asked) {
+  const std::lock_guard lock(fake().mutex);
+  const auto& device = fake().devices[static_cast<railbed::perf::FakeContext*>(domain->context)->device];
+  if (asked->cap.max_inline_data > device.most_inline) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  auto* qp = railbed::perf::made<railbed::perf::FakePair>("ibv_create_qp");
+  if (qp == nullptr) return nullptr;
+  qp->context = domain->context;
+  qp->send_cq = asked->send_cq;
+  qp->qp_num = railbed::perf::next_number();
+  railbed::perf::pairs()[qp->qp_num] = qp;
+  fake().queue_pairs.push_back(*asked);
+  return qp;
+}
+int ibv_modify_qp(struct ibv_qp* qp, struct ibv_qp_attr* asked, int mask) {
+  const std::lock_guard lock(fake().mutex);
+  if (const int error = fault("ibv_modify_qp"); error != 0) return error;
+  if ((mask & IBV_QP_DEST_QPN) != 0) static_cast<railbed::perf::FakePair*>(qp)->peer = asked->dest_qp_num;
+  fake().modified.push_back({qp->qp_num, *asked, mask});
+  return 0;
+}
+int ibv_destroy_qp(struct ibv_qp* qp) {
+  const std::lock_guard lock(fake().mutex);
+  railbed::perf::pairs().erase(qp->qp_num);
+  return railbed::perf::closed<railbed::perf::FakePair>(qp);
+}
+
+}  // extern "C"
