@@ -21,6 +21,7 @@ import machine
 LIVES = 8  # at once
 DEVICES = 3  # lives 0 to 2 may have a device of their own
 EXTRA = 3  # macvlan networks of an annotated pod
+RECORDS = pathlib.Path("/var/lib/railbed/records")
 PENDING = pathlib.Path("/var/lib/railbed/pending-del")
 MANIFESTS = pathlib.Path("/etc/railbed/churn.json")
 STATE = "/run/railbed/state.db"
@@ -318,6 +319,7 @@ def leftovers(side, parents):
     wrong += [f"{name} is gone from the host" for name in sorted(expected - {"churn0"} - set(machine.see()["links"]))]
     if left := machine.reserved_addresses():
         wrong.append(f"{len(left)} addresses are still reserved: {left[:4]}")
+    wrong += [f"{path.name} is still recorded for a time after a reboot" for path in RECORDS.glob("*") if path.is_file()]
     for table in ("attachment", "lease", "pod"):
         if left := rows(table):
             wrong.append(f"{len(left)} rows of {table} are left: {left[:2]}")
