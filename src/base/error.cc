@@ -107,4 +107,12 @@ Error system_error(int sys_errno, std::string what) {
                .message = fmt::format("{}: {} ({})", what, errno_name(sys_errno), strerrordesc_np(sys_errno))};
 }
 
+Error no_thread_error(const std::string& what) {
+  Error error = system_error(EAGAIN, "start a thread for " + what);
+  error.code = Code::kExhausted;
+  error.hint =
+      "this machine has as many threads as it may (TasksMax of the unit, pids.max, kernel.threads-max), or no memory";
+  return error;
+}
+
 }  // namespace railbed

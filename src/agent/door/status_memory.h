@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "cni/request.h"
 #include "os/ports/clock.h"
@@ -32,6 +33,9 @@ class StatusMemory {
   // answer older than ten seconds is refreshed.
   cni::Outcome<void> answer(os::Clock& clock, const std::string& of, const LookUp& look_up);
 
+  // Why the answers that are not older than a few minutes are no; nothing is looked up.
+  std::vector<std::string> failures(const os::Clock& clock) const;
+
  private:
   struct Known {
     cni::Outcome<void> answer;
@@ -39,7 +43,7 @@ class StatusMemory {
   };
   cni::Outcome<void> look(os::Clock& clock, const std::string& of, const LookUp& look_up);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, Known> known_;
   std::atomic<bool> refreshing_ = false;
   std::thread refresher_;

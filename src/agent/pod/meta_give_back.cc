@@ -70,6 +70,7 @@ class SandboxGiver {
 
   void undo(const std::vector<Attachment>& group) {
     turn_.end();  // programs take their time
+    for (const Attachment& one : group) backends_.tell(one.network, one.device);
     ProgramsUndone undone = undo_programs(backends_.engine.kernel(), group);
     for (ProgramsUndone::Failure& one : undone.failures) failures_.add("", std::move(one.why));
     Engine::Turn* turn = this->turn();
