@@ -60,6 +60,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr seconds kRepeat{5};
+constexpr seconds kAliveWithin{1};
 constexpr seconds kTurnAtStart{30};
 constexpr seconds kRecovery{60};
 constexpr size_t kThreadStack = 512 << 10;
@@ -239,21 +240,24 @@ std::string report(Parts& parts) {
 
 // A wrong address is the caller's mistake. A port in use is only a warning: any user of this machine could take it,
 // and the node's pods are more important.
-Result<void> serve_pages(Parts& parts, agent::Replay& replay, const std::string& address) {
-  if (address == "off") return {};
+Result<void> serve_pages(Parts& parts, agent::Replay& replay, const Options& options) {
+  if (options.metrics == "off") return {};
   parts.metrics.standing([&] {
     agent::Standing now = agent::standing(parts.engine);
     now.pending_dels = replay.pending();
     return now;
   });
   agent::HttpPages pages;
-  // Alive: whatever else is wrong, a restart would not help. That the page is answered says that the process works.
-  pages["/healthz"] = [] { return health_page({}); };
+  // Alive is an agent that answers on its socket; what else is wrong a restart would not mend.
+  pages["/healthz"] = [&] {
+    const auto answer = ask_for_report(options.socket, parts.kernel.clock(), kAliveWithin);
+    return health_page(answer.has_value() ? std::vector<std::string>() : std::vector{answer.error().story()});
+  };
   pages["/readyz"] = [&] { return health_page(not_ready_because(parts)); };
-  auto served = parts.metrics.expose(address, std::move(pages));
+  auto served = parts.metrics.expose(options.metrics, std::move(pages));
   if (served.has_value()) return {};
   if (served.error().code == Code::kInvalid) return fail(std::move(served).error());
-  trouble(parts, "metrics", address, served.error().story() + "; the agent works without its metrics and health pages");
+  trouble(parts, "metrics", options.metrics, served.error().story() + "; the agent works without its metrics and health pages");
   return {};
 }
 
@@ -275,7 +279,7 @@ Result<int> run(Options& options) {
   agent::Replay replay(
       *parts.disk, options.pending, [&](const cni::Request& request) { return repeat(parts, request); },
       [](const std::string& line) { log::warn(line); }, parts.events);
-  TRY(serve_pages(parts, replay, options.metrics));
+  TRY(serve_pages(parts, replay, options));
   (void)parts.readiness.reasons();  // looked at before anybody asks, so that nobody waits for the first look
   options.server.trouble = [&](agent::Trouble what, const std::string& story) {
     const bool starved = what == agent::Trouble::kThreads || what == agent::Trouble::kAccept;

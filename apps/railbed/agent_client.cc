@@ -18,7 +18,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kAnswerTime{120'000};
 constexpr milliseconds kLockTime{60'000};
-constexpr milliseconds kReportTime{5'000};
 // No default network: a pod from manifests has its own namespace and only the networks that it asks for.
 constexpr const char* kConfig =
     R"({"cniVersion": "1.1.0", "name": "railbed", "type": "railbed", "unknownPod": "fail"})";
@@ -101,10 +100,10 @@ bool agent_listens(const std::string& socket) {
   return os::Connection::connect(socket).has_value();
 }
 
-Result<doc::Value> ask_for_report(const std::string& socket, os::Clock& clock) {
+Result<doc::Value> ask_for_report(const std::string& socket, os::Clock& clock, milliseconds time) {
   os::Connection connection = TRY(os::Connection::connect(socket));
   const cni::WireAnswer answer =
-      TRY(Conversation(std::move(connection), clock, socket, kReportTime)
+      TRY(Conversation(std::move(connection), clock, socket, time)
               .run({.type = std::string(cni::kAgentReport), .environment = {}, .config = {}}));
   if (answer.status != 0) return fail(error_of(answer.output, socket));
   doc::Diagnostics unread;

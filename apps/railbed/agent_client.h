@@ -23,7 +23,8 @@ inline constexpr const char* kAgentSocket = "/run/railbed/agent.sock";
 bool agent_listens(const std::string& socket);
 
 // How the agent is, in its own words: {"version", "pid", "notReady": […], "events": […]}. NotFound where none listens.
-Result<doc::Value> ask_for_report(const std::string& socket, os::Clock& clock);
+Result<doc::Value> ask_for_report(const std::string& socket, os::Clock& clock,
+                                  std::chrono::milliseconds time = std::chrono::seconds(5));
 
 class AgentClient : public node::PodServer {
  public:

@@ -28,17 +28,8 @@ cni::Outcome<void> Readiness::look() {
   return {};
 }
 
-void Readiness::recovering(std::string why) {
-  std::lock_guard lock(mutex_);
-  recovering_ = std::move(why);
-}
-
 std::vector<std::string> Readiness::reasons() {
   std::vector<std::string> all;
-  {
-    std::lock_guard lock(mutex_);
-    if (!recovering_.empty()) all.push_back(recovering_);
-  }
   if (auto writable = memory_.answer(engine_.kernel().clock(), "state", [this] { return look(); }); !writable)
     all.push_back(writable.error().message);
   return all;

@@ -7,7 +7,6 @@
 // what stands against it, each in a sentence.
 #pragma once
 
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -25,8 +24,6 @@ class Readiness {
 
   // Empty: ready.
   std::vector<std::string> reasons();
-  // What was begun by an earlier agent, executed plugins, is undone or not yet: `why` is empty once it is.
-  void recovering(std::string why);
 
  private:
   cni::Outcome<void> look();
@@ -34,8 +31,6 @@ class Readiness {
   Engine& engine_;
   os::Disk& disk_;
   std::string probe_;
-  std::mutex mutex_;
-  std::string recovering_;
   StatusMemory memory_;  // last: its thread uses the others
 };
 

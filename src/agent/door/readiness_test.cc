@@ -36,9 +36,6 @@ TEST_F(ReadinessTest, WhatAnAddNeedsIsTheSameForAll) {
   Readiness readiness(engine, state_disk, "/run/railbed");
   const std::string full = "no room beside the state: write /run/railbed/.probe: ENOSPC (No space left on device)";
   EXPECT_THAT(readiness.reasons(), testing::ElementsAre(full));
-  readiness.recovering("executed plugins of an earlier agent are not undone yet");
-  EXPECT_EQ(readiness.reasons().size(), 2U);
-  readiness.recovering("");
   backends.readiness = &readiness;
   RequestStory story;
   const Reply reply =

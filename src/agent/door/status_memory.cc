@@ -7,9 +7,14 @@ namespace railbed::agent {
 namespace {
 
 constexpr std::chrono::seconds kAge{10};
+constexpr std::chrono::seconds kAgeOfNo{1};  // what is mended is to be told soon
 constexpr std::chrono::minutes kForgotten{5};  // nobody asks any more
 // A node has a handful of networks. When there are more than this, all answers are dropped and looked up anew.
 constexpr size_t kMost = 64;
+
+std::chrono::seconds age_of(const cni::Outcome<void>& answer) {
+  return answer.has_value() ? kAge : kAgeOfNo;
+}
 
 }  // namespace
 
@@ -31,7 +36,7 @@ cni::Outcome<void> StatusMemory::answer(os::Clock& clock, const std::string& of,
   {
     std::lock_guard lock(mutex_);
     if (auto known = known_.find(of); known != known_.end()) {
-      if (clock.now() - known->second.looked_up > kAge && !refreshing_.exchange(true)) {
+      if (clock.now() - known->second.looked_up > age_of(known->second.answer) && !refreshing_.exchange(true)) {
         if (refresher_.joinable()) refresher_.join();  // does not block: refreshing_ was false, so it has ended
         try {
           refresher_ = std::thread([this, &clock, of, look_up] {

@@ -30,7 +30,7 @@ class StatusMemory {
   StatusMemory& operator=(const StatusMemory&) = delete;
 
   // `of` is the key: everything that the answer depends on. `look_up` may run later in another thread, because an
-  // answer older than ten seconds is refreshed.
+  // answer older than ten seconds is refreshed, one that says no after a second.
   cni::Outcome<void> answer(os::Clock& clock, const std::string& of, const LookUp& look_up);
 
   // Why the answers that are not older than a few minutes are no; nothing is looked up.
