@@ -257,7 +257,8 @@ Result<void> serve_pages(Parts& parts, agent::Replay& replay, const Options& opt
   auto served = parts.metrics.expose(options.metrics, std::move(pages));
   if (served.has_value()) return {};
   if (served.error().code == Code::kInvalid) return fail(std::move(served).error());
-  trouble(parts, "metrics", options.metrics, served.error().story() + "; the agent works without its metrics and health pages");
+  trouble(parts, "metrics", options.metrics,
+          served.error().story() + "; the agent works without its metrics and health pages");
   return {};
 }
 
