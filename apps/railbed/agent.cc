@@ -308,8 +308,8 @@ Result<int> run(Options& options) {
   }
   parts.dhcp.stop();
   log::info("stopped");
-  // Everything is written, and railbed-cni waits for the next agent. The library of the metrics endpoint would need up
-  // to 2 s to end its threads.
+  // Everything is written, and railbed-cni waits for the next agent: whoever still looks something up in the background
+  // (a program's STATUS) is not waited for.
   std::fflush(nullptr);
   std::quick_exit(kExitOk);
 }
