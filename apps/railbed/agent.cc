@@ -8,18 +8,25 @@
 // Threads: the reader (main), those of requests, the repeater, dhcp's, the endpoint's. SIGTERM ends executed programs
 // and waits for turns at once; then server (drained), repeater, dhcp. Whatever is still not done two seconds later is
 // cut off: all that it began is recorded, and the next agent ends or undoes it.
+#include <algorithm>
+#include <bit>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
 #include <thread>
 
 #include <malloc.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include "agent/addresses/dhcp.h"
 #include "agent/addresses/host_local.h"
+#include "agent/door/events.h"
 #include "agent/door/metrics.h"
+#include "agent/door/readiness.h"
+#include "agent/door/request_log.h"
 #include "agent/door/server.h"
 #include "agent/door/service.h"
 #include "agent/door/standing.h"
@@ -33,11 +40,16 @@
 #include "agent/pod/meta.h"
 #include "agent/pod/records.h"
 #include "agent_client.h"
+#include "agent_log.h"
 #include "attach/attach.h"
 #include "base/log.h"
+#include "doc/json.h"
+#include "doc/text.h"
 #include "ipam/stored_blocks.h"
 #include "os/ports/disk.h"
 #include "os/ports/packets.h"
+#include "os/real/run_program.h"
+#include "os/real/service_manager.h"
 #include "run_options.h"
 #include "state_options.h"
 #include "stop_signal.h"
@@ -51,9 +63,11 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr seconds kRepeat{5};
+constexpr seconds kAliveWithin{1};
 constexpr seconds kTurnAtStart{30};
 constexpr seconds kRecovery{60};
 constexpr size_t kThreadStack = 512 << 10;
+constexpr uint64_t kOpenFiles = 65536;
 
 struct Options {
   std::string socket = kAgentSocket;
@@ -65,7 +79,13 @@ struct Options {
   StateOptions state;
   node::Settings settings;
   agent::ServerOptions server;
+  log::Level level = log::Level::kInfo;
 };
+
+void tell_manager(std::string_view state) {
+  const char* socket = std::getenv("NOTIFY_SOCKET");
+  if (socket != nullptr) (void)os::notify_manager(socket, state);
+}
 
 // The threads of this long-lived process mostly wait: two heaps and small stacks are enough.
 void limit_memory() {
@@ -94,13 +114,16 @@ struct Parts {
   agent::KubeletDevices kubelet{kernel.files()};
   agent::Meta meta{*disk, manifests, {&kubelet, &manifests}};
   agent::Metrics metrics;
-  agent::Service service{{engine, meta, dhcp, host_local, metrics}};
+  agent::Events events;
+  agent::Readiness readiness;
+  agent::Service service{{engine, meta, dhcp, host_local, metrics, &readiness}};
 
   Parts(os::Kernel& machine, state::Store& state, const Options& options)
       : kernel(machine),
         store(state),
         records(*disk, options.records, machine.boot_id()),
-        manifests(machine, state, options.manifests, options.settings) {}
+        manifests(machine, state, options.manifests, options.settings),
+        readiness(engine, *disk, options.state.directory) {}
 };
 
 // Takes over addresses that whereabouts gave before this machine was switched over.
@@ -125,6 +148,14 @@ Result<void> restore_programs(agent::Engine::Turn& turn, agent::DurableRecords& 
   return {};
 }
 
+// For `railbed status` and for the log, there at the first, second, fourth, eighth time: a flood of requests must not
+// become one of lines.
+void trouble(Parts& parts, std::string_view kind, const std::string& about, const std::string& story) {
+  const uint64_t count = parts.events.happened(kind, about, story);
+  if (std::has_single_bit(count))
+    log::warn(fmt::format("{}: {}{}", about, story, count > 1 ? fmt::format(" ({} times)", count) : ""));
+}
+
 // Finishes or undoes what a killed agent left, before the first request. Interfaces come first, then their addresses;
 // allocations of whereabouts come last, so that in a conflict railbed's own address wins.
 Result<void> recover(Parts& parts, const Options& options) {
@@ -136,7 +167,7 @@ Result<void> recover(Parts& parts, const Options& options) {
     for (const std::string& line : report.finished) log::info("finished: " + line);
     for (const std::string& line : report.notes) log::info(line);
     for (const auto& failure : report.failures)
-      log::warn(fmt::format("{} {}: {}", failure.pod, failure.interface, failure.error.to_string()));
+      trouble(parts, "recovery", failure.pod + " " + failure.interface, failure.error.story());
     TRY(restore_programs(turn, parts.records));
     if (const int pods = TRY(agent::forget_empty_pods(turn.store())); pods > 0)
       log::info(fmt::format("{} pods without interfaces forgotten", pods));
@@ -166,7 +197,7 @@ class Repeater {
     if (auto lines = parts_.meta.recover(parts_.engine))
       for (const std::string& line : *lines) log::info(line);
     else
-      log::warn(lines.error().to_string());
+      trouble(parts_, "recovery", "executed plugins", lines.error().story());
     do {
       if (auto fresh = parts_.in_use.refresh(); !fresh.has_value()) tell(fresh.error().story());
       const auto tally = replay_.all(stop);
@@ -185,20 +216,92 @@ class Repeater {
   std::jthread thread_;  // last member, because the thread uses the others
 };
 
+// Counted, told in the log, and its failure among the events.
+agent::Reply told(Parts& parts, const cni::Request& request,
+                  const std::function<agent::Reply(const cni::Request&, agent::RequestStory&)>& handle) {
+  agent::RequestStory story;
+  agent::Reply reply =
+      parts.metrics.metered(request, story, [&](const cni::Request& one) { return handle(one, story); });
+  log_request(agent::request_line(request, reply, story));
+  if (reply.status != 0 && request.command != cni::Command::kStatus)
+    if (const auto failure = cni::read_failure(reply.output)) parts.events.failed(request, *failure);
+  return reply;
+}
+
 agent::Reply handle(Parts& parts, agent::Replay& replay, const cni::Request& request) {
-  return parts.metrics.metered(request, [&](const cni::Request& one) -> agent::Reply {
+  return told(parts, request, [&](const cni::Request& one, agent::RequestStory& story) -> agent::Reply {
     if (one.command == cni::Command::kAdd && !replay.settle(one.container_id))
       return {1, cni::to_json(cni::Failure{cni::kTryAgainLater, "an earlier DEL of this container is not done yet",
                                            "the agent's log tells why; it is repeated every few seconds"},
                               "")};
-    return parts.service.handle(one);
+    return parts.service.handle(one, story);
   });
 }
 
+// A DEL from the disk fails again and again: Replay tells each reason once, and how often it was.
+agent::Reply repeat(Parts& parts, const cni::Request& request) {
+  agent::RequestStory story;
+  agent::Reply reply =
+      parts.metrics.metered(request, story, [&](const cni::Request& one) { return parts.service.handle(one, story); });
+  if (reply.status == 0) log_request(agent::request_line(request, reply, story));
+  return reply;
+}
+
+std::vector<std::string> not_ready_because(Parts& parts) {
+  std::vector<std::string> reasons = parts.readiness.reasons();
+  std::ranges::move(parts.meta.statuses().failures(parts.kernel.clock()), std::back_inserter(reasons));
+  return reasons;
+}
+
+agent::HttpReply health_page(const std::vector<std::string>& reasons) {
+  if (reasons.empty()) return {.body = "ok\n"};
+  std::string body;
+  for (const std::string& reason : reasons) body += doc::printable(reason) + "\n";
+  return {.status = 503, .body = std::move(body)};
+}
+
+// What `railbed status` asks. Nothing here waits: the thread that serves the socket answers.
+std::string report(Parts& parts) {
+  doc::Value value = doc::Value::object();
+  value.set("version", RAILBED_VERSION);
+  value.set("pid", static_cast<int64_t>(getpid()));
+  doc::Value& reasons = value.set("notReady", doc::Value::array());
+  for (const std::string& reason : not_ready_because(parts)) reasons.push(reason);
+  doc::Value& events = value.set("events", doc::Value::array());
+  for (const agent::Event& event : parts.events.all()) events.push(agent::to_value(event));
+  return doc::to_json(value);
+}
+
+// A wrong address is the caller's mistake. A port in use is only a warning: any user of this machine could take it,
+// and the node's pods are more important.
+Result<void> serve_pages(Parts& parts, agent::Replay& replay, const Options& options) {
+  if (options.metrics == "off") return {};
+  parts.metrics.standing([&] {
+    agent::Standing now = agent::standing(parts.engine);
+    now.pending_dels = replay.pending();
+    return now;
+  });
+  agent::HttpPages pages;
+  // Alive is an agent that answers on its socket; what else is wrong a restart would not mend.
+  pages["/healthz"] = [&] {
+    const auto answer = ask_for_report(options.socket, parts.kernel.clock(), kAliveWithin);
+    return health_page(answer.has_value() ? std::vector<std::string>() : std::vector{answer.error().story()});
+  };
+  pages["/readyz"] = [&] { return health_page(not_ready_because(parts)); };
+  auto served = parts.metrics.expose(options.metrics, std::move(pages));
+  if (served.has_value()) return {};
+  if (served.error().code == Code::kInvalid) return fail(std::move(served).error());
+  trouble(parts, "metrics", options.metrics,
+          served.error().story() + "; the agent works without its metrics and health pages");
+  return {};
+}
+
 Result<int> run(Options& options) {
+  log_without_waiting(options.level);
   limit_memory();
   StopSignal stop;
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
+  os::allow_open_files(kOpenFiles);  // behind the kernel, which remembers what executed programs get
   if (const auto missing = missing_capabilities(*kernel); !missing.empty())
     return fail(Error{.code = Code::kDenied,
                       .message = fmt::format("the agent needs {}", fmt::join(missing, ", ")),
@@ -209,33 +312,27 @@ Result<int> run(Options& options) {
   TRY(recover(parts, options));
 
   agent::Replay replay(
-      *parts.disk, options.pending,
-      [&](const cni::Request& request) {
-        return parts.metrics.metered(request, [&](const cni::Request& one) { return parts.service.handle(one); });
-      },
-      [](const std::string& line) { log::warn(line); });
-  parts.metrics.standing([&] {
-    agent::Standing now = agent::standing(parts.engine);
-    now.pending_dels = replay.pending();
-    return now;
-  });
-  // A wrong address is the caller's mistake. A port in use is only a warning: any user of this machine could take it,
-  // and the node's pods are more important.
-  if (options.metrics != "off")
-    if (auto served = parts.metrics.expose(options.metrics); !served.has_value()) {
-      if (served.error().code == Code::kInvalid) return fail(std::move(served).error());
-      log::warn(served.error().story() + "; the agent works without its metrics endpoint");
-    }
+      *parts.disk, options.pending, [&](const cni::Request& request) { return repeat(parts, request); },
+      [](const std::string& line) { log::warn(line); }, parts.events);
+  TRY(serve_pages(parts, replay, options));
+  (void)parts.readiness.reasons();  // looked at before anybody asks, so that nobody waits for the first look
+  options.server.trouble = [&](agent::Trouble what, const std::string& story) {
+    const bool starved = what == agent::Trouble::kThreads || what == agent::Trouble::kAccept;
+    trouble(parts, starved ? "starved" : "limit", std::string(agent::trouble_name(what)), story);
+  };
+  options.server.report = [&] { return report(parts); };
   {
     agent::Server server(
         std::move(listener), [&](const cni::Request& request) { return handle(parts, replay, request); },
         options.server);
     const Repeater repeater(replay, parts);
     const std::stop_callback hurry(stop.token(), [&] {
+      tell_manager("STOPPING=1");
       kernel->processes().end_all();
       parts.engine.stop();
     });
     log::info(fmt::format("railbed {} answers on {}", RAILBED_VERSION, options.socket));
+    tell_manager("READY=1");
     if (TRY(server.run(stop.token())) == agent::Server::End::kCutOff) {
       log::warn(
           "stopped; requests that were being worked on are cut off, the next agent ends or undoes what they began");
@@ -245,8 +342,8 @@ Result<int> run(Options& options) {
   }
   parts.dhcp.stop();
   log::info("stopped");
-  // Everything is written, and railbed-cni waits for the next agent. The library of the metrics endpoint would need up
-  // to 2 s to end its threads.
+  // Everything is written, and railbed-cni waits for the next agent: whoever still looks something up in the background
+  // (a program's STATUS) is not waited for.
   std::fflush(nullptr);
   std::quick_exit(kExitOk);
 }
@@ -273,7 +370,14 @@ int agent_verb(CommandLine& line) {
   line.option("--workers", &options.server.workers, "how many requests are worked on at once")
       .show_default()
       .between(1, 256);
+  std::string level = "info";
+  line.option("--log-level", &level, "the least that is logged; every ADD and DEL is at info")
+      .show_default()
+      .one_of({"debug", "info", "warning", "error"});
   if (auto status = line.parse()) return *status;
+  if (level == "debug") options.level = log::Level::kDebug;
+  if (level == "warning") options.level = log::Level::kWarn;
+  if (level == "error") options.level = log::Level::kError;
   return status_of(run(options));
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cni/failure.h"
 #include "cni/wire.h"
 #include "doc/json.h"
 #include "node/netns_name.h"
@@ -24,8 +25,8 @@ constexpr const char* kConfig =
 // One request and its answer over one connection.
 class Conversation {
  public:
-  Conversation(os::Connection connection, os::Clock& clock, const std::string& socket)
-      : connection_(std::move(connection)), clock_(clock), socket_(socket), end_(clock.now() + kAnswerTime) {}
+  Conversation(os::Connection connection, os::Clock& clock, const std::string& socket, milliseconds time)
+      : connection_(std::move(connection)), clock_(clock), socket_(socket), time_(time), end_(clock.now() + time) {}
 
   Result<cni::WireAnswer> run(const cni::WireRequest& request) {
     TRY(send(cni::to_frame(request)));
@@ -67,7 +68,7 @@ class Conversation {
   Result<void> wait(os::Await what) {
     auto left = std::chrono::duration_cast<milliseconds>(end_ - clock_.now());
     if (left.count() <= 0)
-      return fail(Code::kTimeout, "the agent at {} did not answer for {} s", socket_, kAnswerTime.count() / 1000);
+      return fail(Code::kTimeout, "the agent at {} did not answer for {} s", socket_, time_.count() / 1000);
     os::Poller poller;
     TRY(poller.add(connection_.fd(), 0, what));
     poller.wait(left);
@@ -77,29 +78,39 @@ class Conversation {
   os::Connection connection_;
   os::Clock& clock_;
   const std::string& socket_;
+  milliseconds time_;
   os::Deadline end_;
   std::string got_;
 };
 
 // The error in a failed answer.
 Error error_of(const std::string& output, const std::string& socket) {
-  doc::Diagnostics diagnostics;
-  auto answer = doc::parse_json(std::make_shared<const doc::Source>(doc::Source{socket, output}), diagnostics);
-  auto text = [&](std::string_view key) {
-    const doc::Value* value = answer.has_value() && answer->is_object() ? answer->find(key) : nullptr;
-    const std::string* found = value != nullptr ? value->as_string() : nullptr;
-    return found != nullptr ? *found : std::string();
-  };
-  std::string message = text("msg");
-  if (message.empty()) message = fmt::format("the agent at {} refused without a reason", socket);
-  return Error{
-      .code = Code::kConflict, .message = std::move(message), .context = {"the agent"}, .hint = text("details")};
+  auto failure = cni::read_failure(output);
+  if (!failure.has_value())
+    failure = cni::Failure{cni::kInternal, fmt::format("the agent at {} refused without a reason", socket), {}};
+  return Error{.code = Code::kConflict,
+               .message = std::move(failure->message),
+               .context = {"the agent"},
+               .hint = std::move(failure->details)};
 }
 
 }  // namespace
 
 bool agent_listens(const std::string& socket) {
   return os::Connection::connect(socket).has_value();
+}
+
+Result<doc::Value> ask_for_report(const std::string& socket, os::Clock& clock, milliseconds time) {
+  os::Connection connection = TRY(os::Connection::connect(socket));
+  const cni::WireAnswer answer =
+      TRY(Conversation(std::move(connection), clock, socket, time)
+              .run({.type = std::string(cni::kAgentReport), .environment = {}, .config = {}}));
+  if (answer.status != 0) return fail(error_of(answer.output, socket));
+  doc::Diagnostics unread;
+  auto report = doc::parse_json(std::make_shared<const doc::Source>(doc::Source{socket, answer.output}), unread);
+  if (!report.has_value() || !report->is_object())
+    return fail(Code::kIo, "the answer of the agent at {} is no report", socket);
+  return std::move(*report);
 }
 
 Result<std::unique_ptr<AgentClient>> AgentClient::open(const std::string& socket, state::Store& store, os::Clock& clock,
@@ -129,7 +140,7 @@ Result<void> AgentClient::ask(const std::string& command, const std::string& pod
                                      slash == std::string::npos ? "" : pod.substr(slash + 1))};
   os::Connection connection = TRY(os::Connection::connect(socket_));
   hold_.reset();
-  Result<cni::WireAnswer> answer = Conversation(std::move(connection), clock_, socket_).run(request);
+  Result<cni::WireAnswer> answer = Conversation(std::move(connection), clock_, socket_, kAnswerTime).run(request);
   hold_ = TRY(store_.hold(kLockTime));
   if (!answer.has_value()) return fail(std::move(answer.error()));
   if (answer->status != 0) return fail(error_of(answer->output, socket_));

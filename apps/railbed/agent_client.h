@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "doc/value.h"
 #include "node/pod_server.h"
 #include "os/ports/clock.h"
 #include "state/store.h"
@@ -20,6 +21,10 @@ inline constexpr const char* kAgentSocket = "/run/railbed/agent.sock";
 
 // Whether an agent accepts connections on this socket.
 bool agent_listens(const std::string& socket);
+
+// How the agent is, in its own words: {"version", "pid", "notReady": […], "events": […]}. NotFound where none listens.
+Result<doc::Value> ask_for_report(const std::string& socket, os::Clock& clock,
+                                  std::chrono::milliseconds time = std::chrono::seconds(5));
 
 class AgentClient : public node::PodServer {
  public:

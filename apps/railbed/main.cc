@@ -12,6 +12,7 @@
 
 #include <fmt/core.h>
 
+#include "os/real/service_manager.h"
 #include "verb.h"
 
 namespace railbed {
@@ -92,5 +93,7 @@ std::span<const Verb> all_verbs() {
 }  // namespace railbed
 
 int main(int argc, char** argv) {
+  // A file that is opened as 0 to 2 would get what is printed, and be lost to programs that are started.
+  railbed::os::open_standard_descriptors();
   return railbed::run(std::span(argv, static_cast<size_t>(argc)));
 }

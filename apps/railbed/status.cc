@@ -7,7 +7,9 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include "agent_client.h"
 #include "doc/json.h"
+#include "doc/text.h"
 #include "facts/collect.h"
 #include "report/table.h"
 #include "state_options.h"
@@ -89,13 +91,48 @@ void print_rest(const node::Status& status) {
     fmt::print("  {}  {} {}\n", lease.address, lease.pod, lease.interface);
 }
 
-Result<void> run(const StateOptions& options, const std::string& node, bool json) {
+std::string text_of(const doc::Value& object, std::string_view key) {
+  const doc::Value* value = object.find(key);
+  if (value == nullptr) return "";
+  if (const std::string* text = value->as_string()) return doc::printable(*text);
+  const int64_t* number = value->as_int();
+  return number == nullptr ? "" : std::to_string(*number);
+}
+
+// The elements of an array; none where there is no such array.
+std::vector<doc::Value> list_of(const doc::Value& object, std::string_view key) {
+  const doc::Value* value = object.find(key);
+  const doc::Value::Array* all = value == nullptr ? nullptr : value->as_array();
+  return all == nullptr ? std::vector<doc::Value>() : std::vector<doc::Value>(all->begin(), all->end());
+}
+
+void print_agent(const Result<doc::Value>& agent, report::Colour colour) {
+  if (!agent.has_value()) {
+    fmt::print("no agent tells what happened: {}\n\n", agent.error().story());
+    return;
+  }
+  const std::vector<doc::Value> reasons = list_of(*agent, "notReady");
+  fmt::print("agent {}, process {}: {}\n\n", text_of(*agent, "version"), text_of(*agent, "pid"),
+             reasons.empty() ? "ready" : "not ready");
+  for (const doc::Value& reason : reasons)
+    if (const std::string* text = reason.as_string()) fmt::print("not ready: {}\n\n", doc::printable(*text));
+  report::Table table({{"EVENT"}, {"ABOUT"}, {"TIMES"}, {"FIRST"}, {"LAST"}, {"LAST ERROR"}});
+  for (const doc::Value& event : list_of(*agent, "events"))
+    table.row({Cell(text_of(event, "kind"), Paint::kWarning), text_of(event, "about"), text_of(event, "count"),
+               text_of(event, "first"), text_of(event, "last"), text_of(event, "lastError")});
+  if (!table.empty()) fmt::print("{}\n", table.to_text(colour));
+}
+
+Result<void> run(const StateOptions& options, const std::string& node, const std::string& socket, bool json) {
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   std::unique_ptr<state::Store> store = TRY(options.look(*kernel));
   facts::NodeFacts facts = facts::collect(*kernel, {.node = node});
   node::Status status = TRY(node::read_status(facts, store.get()));
+  const Result<doc::Value> agent = ask_for_report(socket, kernel->clock());
   if (json) {
-    fmt::print("{}\n", doc::to_json(node::to_value(status), 2));
+    doc::Value value = node::to_value(status);
+    value.set("agent", agent.has_value() ? *agent : doc::Value());
+    fmt::print("{}\n", doc::to_json(value, 2));
     return {};
   }
   report::Colour colour{isatty(STDOUT_FILENO) == 1};
@@ -104,6 +141,7 @@ Result<void> run(const StateOptions& options, const std::string& node, bool json
   print_vfs(status, colour);
   print_pods(status, colour);
   print_rest(status);
+  print_agent(agent, colour);
   return {};
 }
 
@@ -113,12 +151,14 @@ int status_verb(CommandLine& line) {
   StateOptions state;
   std::string output = "table";
   std::string node;
+  std::string socket = kAgentSocket;
   line.about("Policies, VFs by owner, pods with their interfaces, and what failed.");
   line.option("-o,--output", &output, "table or json").one_of({"table", "json"});
   line.option("--node", &node, "this machine's node name (the one of the last up, or its host name)");
   line.option("--state-dir", &state.directory, "where the state is").show_default().directory();
+  line.option("--socket", &socket, "where the agent answers, which tells its events to root").show_default().file();
   if (auto status = line.parse()) return *status;
-  auto done = run(state, node, output == "json");
+  auto done = run(state, node, socket, output == "json");
   if (done) return kExitOk;
   return give_up(done.error());
 }

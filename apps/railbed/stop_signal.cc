@@ -4,11 +4,12 @@
 #include <csignal>
 #include <cstdint>
 
-#include <fmt/core.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+#include "os/real/service_manager.h"
 
 namespace railbed {
 
@@ -37,7 +38,8 @@ void watch(std::stop_source source, int wake) {
       raise(static_cast<int>(info.ssi_signo));
     }
     source.request_stop();
-    fmt::print(stderr, "\nrailbed: stopping after the step at work (again: at once)\n");
+    // Nobody may have to read this for the process to stop, and a full disk below it must not end this thread.
+    (void)os::write_without_waiting(STDERR_FILENO, "\nrailbed: stopping after the step at work (again: at once)\n");
   }
   if (signals >= 0) close(signals);
 }

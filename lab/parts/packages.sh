@@ -22,7 +22,7 @@ GUEST_PACKAGES=(
   # for tests that bring their own scripts (lab/lab packages): not in the image
   python3.11-minimal libpython3.11-minimal libpython3.11-stdlib libexpat1 libffi8
   # libraries of the product
-  libfmt9 libspdlog1.10 libyaml-0-2 libsqlite3-0 libprometheus-cpp-core1.0 libprometheus-cpp-pull1.0 libcivetweb1 libarchive13 libre2-9 libbz2-1.0 libnettle8 libxml2 libicu72
+  libfmt9 libspdlog1.10 libyaml-0-2 libsqlite3-0 libprometheus-cpp-core1.0 libarchive13 libre2-9 libbz2-1.0 libnettle8 libxml2 libicu72
 )
 
 # Debian's busybox shell prefers its own applets ("ip" would silently be busybox's), so dash is the shell, and the
@@ -37,7 +37,7 @@ GUEST_TOOLS=(
 GUEST_LIBRARIES=(
   libc.so.6 libm.so.6 libpthread.so.0 libdl.so.2 librt.so.1 libstdc++.so.6 libgcc_s.so.1
   libfmt.so.9 libspdlog.so.1.10 libyaml-0.so.2 libmnl.so.0 libsqlite3.so.0 libarchive.so.13 libre2.so.9
-  libibverbs.so.1 librdmacm.so.1 libibumad.so.3 libprometheus-cpp-core.so.1.0 libprometheus-cpp-pull.so.1.0
+  libibverbs.so.1 librdmacm.so.1 libibumad.so.3 libprometheus-cpp-core.so.1.0
 )
 
 # Modules, each with those it depends on.

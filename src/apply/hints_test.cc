@@ -42,15 +42,15 @@ TEST(Hints, OfAVfCountThatIsRefused) {
 }
 
 TEST(Hints, OfAVfThatNoDriverTakes) {
-  EXPECT_EQ(no_driver_hint(DeviceType::kNetdevice, false, false),
+  EXPECT_EQ(no_driver_hint({.type = DeviceType::kNetdevice, .driver_loaded = false, .has_iommu_group = false}),
             "no loaded driver takes this VF: load the module of its vendor (`modinfo -F alias`, dmesg), or its probe "
             "failed (dmesg)");
-  EXPECT_EQ(no_driver_hint(DeviceType::kVfioPci, false, true),
+  EXPECT_EQ(no_driver_hint({.type = DeviceType::kVfioPci, .driver_loaded = false, .has_iommu_group = true}),
             "the driver vfio-pci is not loaded: `modprobe vfio-pci`");
-  EXPECT_EQ(no_driver_hint(DeviceType::kVfioPci, true, false),
+  EXPECT_EQ(no_driver_hint({.type = DeviceType::kVfioPci, .driver_loaded = true, .has_iommu_group = false}),
             "the VF is in no IOMMU group: enable VT-d or AMD-Vi in the BIOS and boot with intel_iommu=on (Intel) or "
             "iommu=pt");
-  EXPECT_EQ(no_driver_hint(DeviceType::kVfioPci, true, true),
+  EXPECT_EQ(no_driver_hint({.type = DeviceType::kVfioPci, .driver_loaded = true, .has_iommu_group = true}),
             "vfio-pci refused the VF: the kernel's log (dmesg) has the reason");
 }
 

@@ -110,4 +110,12 @@ Error system_error(int sys_errno, std::string what) {
                                       meaning != nullptr ? meaning : "no name is known for this number")};
 }
 
+Error no_thread_error(const std::string& what) {
+  Error error = system_error(EAGAIN, "start a thread for " + what);
+  error.code = Code::kExhausted;
+  error.hint =
+      "this machine has as many threads as it may (TasksMax of the unit, pids.max, kernel.threads-max), or no memory";
+  return error;
+}
+
 }  // namespace railbed

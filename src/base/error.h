@@ -59,6 +59,9 @@ struct Error {
 // "<what>: EBUSY (Device or resource busy)".
 Error system_error(int sys_errno, std::string what);
 
+// No thread could be started for `what`: Exhausted, since EAGAIN of a thread is no reason to try again at once.
+Error no_thread_error(const std::string& what);
+
 // "EBUSY" for 16; "errno 4711" for a number without a name.
 std::string errno_name(int sys_errno);
 

@@ -2,10 +2,14 @@
 // The program's log, on spdlog: one line per event on stderr.
 //
 // Why: the loop that gives up on something says so once, with the whole story of the Error. Library folders
-// (doc, os, graph, plan, …) never log; only apps, agent loops and verbs do. Threading: any thread. The level
-// is the one global of the program, beside the metric registry.
+// (doc, os, graph, plan, …) never log; only apps, agent loops and verbs do. A process that must not wait for whoever
+// reads its log gives outlets of its own. Threading: any thread; set_outlets() before other threads log. The level and
+// the outlets are the globals of the program, beside the metric registry.
 #pragma once
 
+#include <functional>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "base/format.h"
@@ -15,9 +19,33 @@ namespace railbed::log {
 enum class Level { kDebug, kInfo, kWarn, kError };
 void set_level(Level level);
 
-void debug(std::string_view line);
-void info(std::string_view line);
-void warn(std::string_view line);
-void error(std::string_view line);
+// What a line is about, for logs that can be searched by it. Names are capital letters, digits and underscores.
+struct Field {
+  std::string_view name;
+  std::string value;
+  friend bool operator==(const Field&, const Field&) = default;
+};
+
+// Neither may block. `entry` is asked first; where it is empty or false, `text` gets the line with time and level, and
+// its end.
+struct Outlets {
+  std::function<bool(Level, std::string_view line, std::span<const Field>)> entry;
+  std::function<void(std::string_view text)> text;
+};
+void set_outlets(Outlets outlets);
+
+void write(Level level, std::string_view line, std::span<const Field> fields = {});
+inline void debug(std::string_view line) {
+  write(Level::kDebug, line);
+}
+inline void info(std::string_view line) {
+  write(Level::kInfo, line);
+}
+inline void warn(std::string_view line) {
+  write(Level::kWarn, line);
+}
+inline void error(std::string_view line) {
+  write(Level::kError, line);
+}
 
 }  // namespace railbed::log

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests, configurations and the wire, by tables; results in every version's spelling against testdata/cni.
+#include <cerrno>
+#include <new>
+#include <stdexcept>
+
 #include <gtest/gtest.h>
 
 #include "base/testdata.h"
@@ -113,6 +117,17 @@ TEST(CniFailure, IsJsonWithTheCodeOfTheSpecification) {
             "{\n    \"cniVersion\": \"0.4.0\",\n    \"code\": 102,\n    \"msg\": \"pool a: no address\",\n"
             "    \"details\": \"widen it\"\n}");
   EXPECT_EQ(failure_of({.code = Code::kBusy}).code, kTryAgainLater);
+  // What the kernel has no more of is no address and no VF.
+  const std::pair<int, int> starved[] = {
+      {EMFILE, kStarved}, {ENFILE, kStarved}, {ENOMEM, kStarved}, {ENOBUFS, kStarved}, {ENOSPC, kIo}};
+  for (const auto& [number, code] : starved) {
+    const Failure failure = failure_of(system_error(number, "open /x"));
+    EXPECT_EQ(failure.code, code) << number;
+    EXPECT_FALSE(failure.details.empty()) << number;
+  }
+  EXPECT_EQ(failure_of(no_thread_error("a pod")).code, kStarved);
+  EXPECT_EQ(failure_of(std::bad_alloc()).code, kStarved);
+  EXPECT_EQ(failure_of(std::runtime_error("a defect")), (Failure{kInternal, "a defect", {}}));
   EXPECT_EQ(failure_of({.code = Code::kTimeout}).code, kTryAgainLater);
   EXPECT_EQ(failure_of({.code = Code::kNotFound}).code, kGone);
   EXPECT_EQ(failure_of({.code = Code::kConflict}).code, kTaken);
@@ -295,6 +310,13 @@ TEST(CniWire, SaysWhatIsWrongWithAFrame) {
   EXPECT_EQ(why, "the request ends within the environment");
   EXPECT_FALSE(read_wire_answer("", why));
   EXPECT_EQ(why, "the answer has no exit status");
+}
+
+TEST(Failure, IsReadBackAsItWasWritten) {
+  const Failure failure{kTaken, "it is \"taken\"\n", "give it back"};
+  EXPECT_EQ(read_failure(to_json(failure, "")), failure);
+  for (const char* text : {"", "no json", "[]", "{}", R"({"code":7})", R"({"msg":"x"})", R"({"code":"7","msg":"x"})"})
+    EXPECT_FALSE(read_failure(text).has_value()) << text;
 }
 
 }  // namespace

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cni/failure.h"
 
+#include <cerrno>
+#include <new>
+#include <system_error>
+
 #include "cni/version.h"
 #include "doc/json.h"
 
@@ -31,10 +35,53 @@ int code_of(Code code) {
   }
   return kInternal;
 }
+
+Failure starved(int sys_errno, const Error& error) {
+  Failure failure{kStarved, error.story(), error.hint};
+  std::string& hint = failure.details;
+  switch (sys_errno) {
+    case ENOSPC:
+      failure.code = kIo;
+      if (hint.empty()) hint = "the file system or a table of the device is full: make room there";
+      break;
+    case EMFILE:
+      if (hint.empty()) hint = "the agent has as many open files as it may; railbed status tells what it does";
+      break;
+    case ENFILE:
+      if (hint.empty()) hint = "this machine has as many open files as it may (fs.file-max)";
+      break;
+    default:
+      if (hint.empty()) hint = "this machine has no memory or threads left for it; the runtime tries again";
+  }
+  return failure;
+}
 }  // namespace
 
 Failure failure_of(const Error& error) {
+  // Where the kernel says that something is used up, it is never an address or a VF.
+  if (error.code == Code::kExhausted && error.sys_errno != 0) return starved(error.sys_errno, error);
   return {code_of(error.code), error.story(), error.hint};
+}
+
+Failure failure_of(const std::exception& thrown) {
+  if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr)
+    return failure_of(system_error(ENOMEM, "allocate memory in the agent"));
+  const auto* system = dynamic_cast<const std::system_error*>(&thrown);
+  if (system != nullptr && system->code() == std::errc::resource_unavailable_try_again)
+    return failure_of(no_thread_error("a part of the request"));
+  return {kInternal, thrown.what(), {}};
+}
+
+std::optional<Failure> read_failure(const std::string& json) {
+  doc::Diagnostics ignored;
+  const auto value = doc::parse_json(std::make_shared<const doc::Source>(doc::Source{"", json}), ignored);
+  if (!value.has_value() || !value->is_object()) return std::nullopt;
+  const doc::Value* code = value->find("code");
+  const doc::Value* message = value->find("msg");
+  const doc::Value* details = value->find("details");
+  if (code == nullptr || code->as_int() == nullptr || message == nullptr || !message->is_string()) return std::nullopt;
+  return Failure{static_cast<int>(*code->as_int()), *message->as_string(),
+                 details != nullptr && details->is_string() ? *details->as_string() : ""};
 }
 
 std::string to_json(const Failure& failure, const std::string& cni_version) {

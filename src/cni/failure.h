@@ -6,7 +6,9 @@
 // Source: CNI specification 1.1.0, "Error".
 #pragma once
 
+#include <exception>
 #include <expected>
+#include <optional>
 #include <string>
 
 #include "base/error.h"
@@ -30,6 +32,7 @@ inline constexpr int kTaken = 101;      // a device, name or address belongs to 
 inline constexpr int kExhausted = 102;  // no address or VF is left
 inline constexpr int kKernel = 103;     // the kernel or the driver refused
 inline constexpr int kInternal = 104;
+inline constexpr int kStarved = 105;  // the machine or the agent has no memory, open files or threads left
 
 struct Failure {
   int code = kInternal;
@@ -43,6 +46,12 @@ using Outcome = std::expected<T, Failure>;
 
 // The code that fits the error; its message with context as message, its hint as details.
 Failure failure_of(const Error& error);
+
+// Of what the standard library throws: memory, threads, or a defect of railbed.
+Failure failure_of(const std::exception& thrown);
+
+// The failure in an answer; nothing where the text is none: it has no "code" or no "msg".
+std::optional<Failure> read_failure(const std::string& json);
 
 // {"cniVersion": …, "code": …, "msg": …, "details": …}, indented as the reference library prints it.
 std::string to_json(const Failure& failure, const std::string& cni_version);

@@ -39,6 +39,9 @@ struct WireRequest {
 // once. (EX_TEMPFAIL of sysexits.h.)
 inline constexpr uint8_t kAskAgain = 75;
 
+// A request of this type asks the agent how it is, not for a pod; no program can have a name with a slash.
+inline constexpr std::string_view kAgentReport = "agent/report";
+
 struct WireAnswer {
   uint8_t status = 0;
   std::string output;

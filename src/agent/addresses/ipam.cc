@@ -57,7 +57,7 @@ class IpamRequest {
 
   Result<Engine::Turn> turn() { return backends_.engine.turn(kShortWait); }
   Result<Engine::Turn> waited_turn() {
-    PhaseTimer timer(backends_.metrics, request_.type, Phase::kWait);
+    PhaseTimer timer(backends_, request_.type, Phase::kWait);
     return turn();
   }
   std::string data_dir() const { return doc::text_in(ipam_, "dataDir"); }
@@ -79,7 +79,7 @@ class IpamRequest {
   }
 
   Result<Addresses> given(Engine::Turn& turn, const ipam::Owner& owner) {
-    PhaseTimer timer(backends_.metrics, request_.type, Phase::kAddresses);
+    PhaseTimer timer(backends_, request_.type, Phase::kAddresses);
     Addresses addresses = TRY(addresses_for(turn, backends_.host_local, address_request(request_, config_, owner)));
     auto transaction = TRY(state::Transaction::begin(turn.store()));
     for (const ipam::Assigned& one : addresses.assigned)
@@ -93,7 +93,7 @@ class IpamRequest {
       Engine::Turn turn = TRY_CNI(waited_turn());
       TRY_CNI(turn.store().put_note(key_of(note_), owner.pod));
     }
-    PhaseTimer timer(backends_.metrics, request_.type, Phase::kLease);
+    PhaseTimer timer(backends_, request_.type, Phase::kLease);
     Result<cni::AddResult> result = backends_.dhcp.acquire({.owner = owner,
                                                             .container_id = request_.container_id,
                                                             .network = config_.network,

@@ -6,7 +6,7 @@
 // after another needs no two hundred threads, whose stacks stay in memory: so whoever owns the crew calls grow() now
 // and then, and threads are added where jobs wait and none has been begun for a while. Extra threads that found nothing
 // to do end again. Threading: any thread. Failure: where the machine has no thread left, jobs wait for those that are
-// there.
+// there, and `no_thread` is told.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,10 @@ class Crew {
   static constexpr std::chrono::milliseconds kStuck{100};
 
   // At most `most` jobs are worked on at once; the others wait in the order in which they came.
-  Crew(size_t most, std::function<void(T)> work) : most_(most), usual_(std::min(most, kUsual)), work_(std::move(work)) {
+  // `no_thread` is called, in the thread of give() or grow(), each time that a thread was needed and could not be had;
+  // with how many jobs wait for how many threads.
+  Crew(size_t most, std::function<void(T)> work, std::function<void(size_t jobs, size_t threads)> no_thread = {})
+      : most_(most), usual_(std::min(most, kUsual)), work_(std::move(work)), no_thread_(std::move(no_thread)) {
     add_thread();
   }
   // Waits for the jobs that were begun; those that wait are dropped.
@@ -94,9 +97,16 @@ class Crew {
     try {
       std::thread([this] { run(); }).detach();
     } catch (const std::system_error&) {
-      std::lock_guard lock(mutex_);
-      --threads_;
-      if (threads_ == 0) throw;  // the first one: nothing can be served
+      size_t jobs = 0;
+      size_t threads = 0;
+      {
+        std::lock_guard lock(mutex_);
+        --threads_;
+        if (threads_ == 0) throw;  // the first one: nothing can be served
+        jobs = waiting_.size();
+        threads = threads_;
+      }
+      if (no_thread_) no_thread_(jobs, threads);
     }
   }
 
@@ -126,6 +136,7 @@ class Crew {
   const size_t most_;
   const size_t usual_;
   const std::function<void(T)> work_;
+  const std::function<void(size_t, size_t)> no_thread_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::condition_variable ended_;

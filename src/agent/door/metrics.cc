@@ -7,7 +7,6 @@
 #include <mutex>
 
 #include <prometheus/counter.h>
-#include <prometheus/exposer.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
@@ -15,8 +14,6 @@
 
 #include "api/cni_types.h"
 #include "base/ip.h"
-#include "doc/json.h"
-#include "os/real/tcp_port.h"
 
 namespace railbed::agent {
 
@@ -25,17 +22,10 @@ namespace {
 const prometheus::Histogram::BucketBoundaries kSeconds{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05,
                                                        0.1,    0.2,   0.5,   1,     2,    5,    20};
 
+constexpr const char* kTextFormat = "text/plain; version=0.0.4; charset=utf-8";
+
 std::string known_type(std::string_view type) {
   return std::string(api::find_cni_type(type) != nullptr ? type : "other");
-}
-
-// The error code in the answer to the client. Failures are rare, so parsing the answer again costs little.
-int code_in(const std::string& output) {
-  doc::Diagnostics ignored;
-  const auto value = doc::parse_json(std::make_shared<const doc::Source>(doc::Source{"", output}), ignored);
-  const doc::Value* code = value ? value->find("code") : nullptr;
-  const int64_t* number = code == nullptr ? nullptr : code->as_int();
-  return number == nullptr ? cni::kInternal : static_cast<int>(*number);
 }
 
 struct Endpoint {
@@ -131,11 +121,6 @@ class OnDemand : public prometheus::Collectable {
 };
 }  // namespace
 
-std::string_view phase_name(Phase phase) {
-  constexpr std::string_view names[] = {"prepare", "wait", "addresses", "kernel", "lease", "exec", "total"};
-  return names[static_cast<size_t>(phase)];
-}
-
 struct Metrics::Impl {
   std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
   std::shared_ptr<OnDemand> on_demand = std::make_shared<OnDemand>();
@@ -157,7 +142,7 @@ struct Metrics::Impl {
                                      .Help("CNI requests that are being worked on")
                                      .Register(*registry)
                                      .Add({});
-  std::unique_ptr<prometheus::Exposer> exposer;  // last member, so its threads end first
+  std::unique_ptr<HttpServer> server;  // last member, so its thread ends first
 };
 
 Metrics::Metrics() : impl_(std::make_unique<Impl>()) {}
@@ -176,7 +161,8 @@ void Metrics::standing(std::function<Standing()> ask) {
   impl_->on_demand->ask_with(std::move(ask));
 }
 
-Reply Metrics::metered(const cni::Request& request, const std::function<Reply(const cni::Request&)>& handle) {
+Reply Metrics::metered(const cni::Request& request, RequestStory& story,
+                       const std::function<Reply(const cni::Request&)>& handle) {
   const auto began = std::chrono::steady_clock::now();
   impl_->in_flight.Increment();
   // The destructor counts the request out even when the handler throws.
@@ -186,28 +172,23 @@ Reply Metrics::metered(const cni::Request& request, const std::function<Reply(co
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   impl_->requests.Add({{"command", std::string(command_name(request.command))}}, kSeconds).Observe(seconds);
   if (request.command == cni::Command::kAdd) took(request.type, Phase::kTotal, seconds);
-  if (reply.status != 0) failed(request.type, code_in(reply.output));
+  story.took(Phase::kTotal, seconds);
+  // Failures are rare, so parsing the answer again costs little.
+  if (reply.status != 0)
+    failed(request.type, cni::read_failure(reply.output).value_or(cni::Failure{cni::kInternal, {}, {}}).code);
   return reply;
 }
 
-Result<int> Metrics::expose(const std::string& address) {
+Result<int> Metrics::expose(const std::string& address, HttpPages pages) {
   const Endpoint endpoint = TRY(endpoint_of(address).context("--metrics {}", address));
-  if (auto free = os::can_listen(endpoint.address, endpoint.port); !free.has_value()) {
-    free.error().hint = why_not_listening(free.error().sys_errno, endpoint.port);
-    return fail(std::move(free).context("--metrics {}", address).error());
+  pages["/metrics"] = [this] { return HttpReply{.body = text(), .content_type = kTextFormat}; };
+  auto server = HttpServer::open(endpoint.address, endpoint.port, std::move(pages));
+  if (!server.has_value()) {
+    server.error().hint = why_not_listening(server.error().sys_errno, endpoint.port);
+    return fail(std::move(server).context("--metrics {}", address).error());
   }
-  try {
-    impl_->exposer = std::make_unique<prometheus::Exposer>(address, 1);
-    impl_->exposer->RegisterCollectable(impl_->registry);
-    impl_->exposer->RegisterCollectable(impl_->on_demand);
-    const auto ports = impl_->exposer->GetListeningPorts();
-    return ports.empty() ? 0 : ports.front();
-  } catch (const std::exception& problem) {
-    return fail(
-        Error{.code = Code::kConflict,
-              .message = fmt::format("--metrics {}: the library that serves them refused: {}", address, problem.what()),
-              .hint = "the address is free; --metrics off does without"});
-  }
+  impl_->server = *std::move(server);
+  return impl_->server->port();
 }
 
 std::string Metrics::text() const {

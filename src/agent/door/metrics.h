@@ -15,23 +15,12 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/door/http.h"
 #include "agent/door/service.h"
+#include "agent/door/story.h"
 #include "cni/request.h"
 
 namespace railbed::agent {
-
-// The phases of an attachment; a request counts only for the phases that it has.
-//   prepare    reads its configuration and chooses pod, networks and devices
-//   wait       waits for its turn
-//   addresses  chooses addresses and writes host-local's files
-//   kernel     runs attach's transaction: look, journal, make, check, commit
-//   lease      asks a DHCP server
-//   exec       executes a plugin; counted for each one
-//   total      the whole request, as the client sees it
-enum class Phase : uint8_t { kPrepare, kWait, kAddresses, kKernel, kLease, kExec, kTotal };
-inline constexpr Phase kPhases[] = {Phase::kPrepare, Phase::kWait, Phase::kAddresses, Phase::kKernel,
-                                    Phase::kLease,   Phase::kExec, Phase::kTotal};
-std::string_view phase_name(Phase phase);
 
 // The state of the node, collected at each reading.
 struct Standing {
@@ -59,10 +48,12 @@ class Metrics {
   void standing(std::function<Standing()> ask);
 
   // Handles one request and counts it, its duration, its failure, and that it is in flight.
-  Reply metered(const cni::Request& request, const std::function<Reply(const cni::Request&)>& handle);
+  Reply metered(const cni::Request& request, RequestStory& story,
+                const std::function<Reply(const cni::Request&)>& handle);
 
-  // "127.0.0.1:9470": GET /metrics answers in Prometheus' text format. Port 0 takes a free one; returns the port.
-  Result<int> expose(const std::string& address);
+  // "127.0.0.1:9470": GET /metrics answers in Prometheus' text format, beside other `pages`. Port 0 takes a free one;
+  // returns the port.
+  Result<int> expose(const std::string& address, HttpPages pages = {});
   std::string text() const;
 
  private:
@@ -70,19 +61,26 @@ class Metrics {
   std::unique_ptr<Impl> impl_;
 };
 
-// Reports how long a phase took, from the constructor to the destructor.
+// Reports how long a phase took, from the constructor to the destructor: to the metrics and the request's story.
 class PhaseTimer {
  public:
-  PhaseTimer(Metrics& metrics, std::string_view type, Phase phase)
-      : metrics_(metrics), type_(type), phase_(phase), began_(std::chrono::steady_clock::now()) {}
+  PhaseTimer(const Backends& backends, std::string_view type, Phase phase)
+      : metrics_(backends.metrics),
+        story_(backends.story),
+        type_(type),
+        phase_(phase),
+        began_(std::chrono::steady_clock::now()) {}
   ~PhaseTimer() {
-    metrics_.took(type_, phase_, std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count());
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+    metrics_.took(type_, phase_, seconds);
+    if (story_ != nullptr) story_->took(phase_, seconds);
   }
   PhaseTimer(const PhaseTimer&) = delete;
   PhaseTimer& operator=(const PhaseTimer&) = delete;
 
  private:
   Metrics& metrics_;
+  RequestStory* story_;
   std::string_view type_;
   Phase phase_;
   std::chrono::steady_clock::time_point began_;

@@ -15,19 +15,22 @@ cni::Request add() {
 
 TEST(Metrics, CountRequestsFailuresAndWhatIsInFlight) {
   Metrics metrics;
+  RequestStory story;
   const std::function<Reply(const cni::Request&)> good = [&](const cni::Request&) {
     EXPECT_NE(metrics.text().find("railbed_requests_in_flight 1"), std::string::npos);
     return Reply{0, "{}"};
   };
-  metrics.metered(add(), good);
-  metrics.metered(add(), [](const cni::Request&) {
+  metrics.metered(add(), story, good);
+  EXPECT_GT(story.seconds[static_cast<size_t>(Phase::kTotal)], 0);
+  metrics.metered(add(), story, [](const cni::Request&) {
     return Reply{1, cni::to_json(cni::Failure{cni::kExhausted, "full", ""}, "1.0.0")};
   });
   cni::Request odd = add();
   odd.type = "made-up-by-a-client";
-  metrics.metered(odd, [](const cni::Request&) { return Reply{1, "no json"}; });
-  EXPECT_THROW(metrics.metered(add(), [](const cni::Request&) -> Reply { throw std::runtime_error("a defect"); }),
-               std::runtime_error);
+  metrics.metered(odd, story, [](const cni::Request&) { return Reply{1, "no json"}; });
+  EXPECT_THROW(
+      metrics.metered(add(), story, [](const cni::Request&) -> Reply { throw std::runtime_error("a defect"); }),
+      std::runtime_error);
   metrics.took("sriov", Phase::kKernel, 0.0015);
   const std::string text = metrics.text();
   for (const char* line : {"railbed_requests_in_flight 0\n", "railbed_request_seconds_count{command=\"ADD\"} 3\n",

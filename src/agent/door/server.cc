@@ -57,6 +57,7 @@ struct Client {
   Clock::time_point deadline;
   std::shared_ptr<std::atomic<bool>> gone = std::make_shared<std::atomic<bool>>(false);
   std::optional<Job> undo;  // of an ADD that is done: the DEL for the case that the answer does not arrive
+  bool is_counted = false;  // among `of_runtimes`
   std::string in;           // the received part of the frame
   std::string out;
   size_t written = 0;
@@ -76,7 +77,8 @@ struct Server::Loop {
   std::unordered_map<std::string, std::deque<Job>> orders;
   std::vector<char> buffer = std::vector<char>(kReadBytes);
   uint64_t next_key = kFirstClient;
-  size_t bytes = 0;  // of all `in` together
+  size_t bytes = 0;        // of all `in` together
+  size_t of_runtimes = 0;  // clients with a request that no plugin of ours asks
   bool accepting = true;
   Clock::time_point rest_until{};
   size_t at_work = 0;               // jobs of the crews
@@ -86,6 +88,8 @@ struct Server::Loop {
   void accept_some();
   void read(uint64_t key, Client& client);
   bool take_frame(uint64_t key, Client& client);
+  void refuse_too_many(uint64_t key, Client& client, size_t most);
+  void trouble(Trouble what, const std::string& story) const;
   void begin(Job job);
   void hand_out(Job job);
   void next_of(const std::string& order);
@@ -112,7 +116,7 @@ void Server::Loop::work(Job job) {
     try {
       reply = handler(job.request);
     } catch (const std::exception& problem) {
-      reply = {1, cni::to_json(cni::Failure{cni::kInternal, problem.what(), {}}, "")};
+      reply = {1, cni::to_json(cni::failure_of(problem), "")};
     }
   } else {
     reply = {1, cni::to_json(cni::Failure{cni::kTryAgainLater, "whoever asked has gone", {}}, "")};
@@ -162,6 +166,7 @@ void Server::Loop::accept_some() {
   for (int i = 0; accepting && i < kAcceptAtOnce; ++i) {
     auto next = listener.accept();
     if (!next) {
+      trouble(Trouble::kAccept, next.error().story());
       poller.remove(listener.fd());
       rest_until = Clock::now() + kRest;
       return;
@@ -175,14 +180,22 @@ void Server::Loop::accept_some() {
       answer(key, client,
              failure_frame(cni::kInvalidEnvironment, fmt::format("the agent answers user {} only", options.uid),
                            "CNI plugins are run by the container runtime, as root"));
-    } else if (clients.size() > options.most_connections) {
-      answer(key, client,
-             failure_frame(cni::kTryAgainLater,
-                           fmt::format("{} requests are being served already", options.most_connections)));
+    } else if (clients.size() > 2 * options.most_connections) {
+      refuse_too_many(key, client, 2 * options.most_connections);
     } else if (!poller.add(client.connection.fd(), key, os::Await::kRead)) {
       drop(key);
     }
   }
+}
+
+void Server::Loop::refuse_too_many(uint64_t key, Client& client, size_t most) {
+  const std::string story = fmt::format("{} requests are being served already", most);
+  trouble(Trouble::kConnections, story);
+  answer(key, client, failure_frame(cni::kTryAgainLater, story));
+}
+
+void Server::Loop::trouble(Trouble what, const std::string& story) const {
+  if (options.trouble) options.trouble(what, story);
 }
 
 // Reads at most one buffer, so that other clients get their share.
@@ -193,8 +206,10 @@ void Server::Loop::read(uint64_t key, Client& client) {
   client.in.append(buffer.data(), **got);
   bytes += **got;
   if (take_frame(key, client)) return;
-  if (bytes > options.most_bytes && client.in.size() > kSmallBytes)
-    answer(key, client, failure_frame(cni::kTryAgainLater, "too many large requests are being read"));
+  if (bytes <= options.most_bytes || client.in.size() <= kSmallBytes) return;
+  const std::string story = "too many large requests are being read";
+  trouble(Trouble::kBytes, story);
+  answer(key, client, failure_frame(cni::kTryAgainLater, story));
 }
 
 // True when nothing more needs to be read from the client.
@@ -221,8 +236,16 @@ bool Server::Loop::take_frame(uint64_t key, Client& client) {
 }
 
 void Server::Loop::start_job(uint64_t key, Client& client, cni::WireRequest wire) {
+  if (wire.type == cni::kAgentReport && options.report) return answer(key, client, answer_frame({0, options.report()}));
   auto request = cni::read_request(wire.type, wire.environment, std::move(wire.config));
   if (!request) return answer(key, client, answer_frame({1, cni::to_json(request.error(), "")}));
+  // Whoever waits for a plugin that asks us in turn holds a connection already: the plugin's is counted apart, or a
+  // full house could not empty itself.
+  if (request->executed_by.empty()) {
+    if (of_runtimes >= options.most_connections) return refuse_too_many(key, client, options.most_connections);
+    client.is_counted = true;
+    ++of_runtimes;
+  }
   bytes -= client.in.size();
   std::string().swap(client.in);
   client.state = Client::State::kWorking;
@@ -271,6 +294,7 @@ void Server::Loop::drop(uint64_t key) {
   const auto found = clients.find(key);
   if (found == clients.end()) return;
   bytes -= found->second.in.size();
+  if (found->second.is_counted) --of_runtimes;
   poller.remove(found->second.connection.fd());
   clients.erase(found);
 }
@@ -377,13 +401,22 @@ void Server::Loop::begin_stop() {
   for (uint64_t key : reading) drop(key);
 }
 
+std::string_view trouble_name(Trouble trouble) {
+  constexpr std::string_view names[] = {"threads", "connections", "bytes", "accept"};
+  return names[static_cast<size_t>(trouble)];
+}
+
 Server::Server(os::UnixListener listener, Handler handler, ServerOptions options)
-    : loop_(std::make_unique<Loop>(std::move(listener), std::move(handler), options)) {
-  const auto most = static_cast<size_t>(options.workers);
+    : loop_(std::make_unique<Loop>(std::move(listener), std::move(handler), std::move(options))) {
+  const auto most = static_cast<size_t>(loop_->options.workers);
   const auto work = [loop = loop_.get()](Job job) { loop->work(std::move(job)); };
-  loop_->crews.try_emplace(Lane::kPods, most, work);
-  loop_->crews.try_emplace(Lane::kAddresses, most, work);
-  loop_->crews.try_emplace(Lane::kQuestions, kMostQuestions, work);
+  const auto no_thread = [loop = loop_.get()](size_t jobs, size_t threads) {
+    loop->trouble(Trouble::kThreads,
+                  fmt::format("no thread can be started: {} requests wait for {} threads", jobs, threads));
+  };
+  loop_->crews.try_emplace(Lane::kPods, most, work, no_thread);
+  loop_->crews.try_emplace(Lane::kAddresses, most, work, no_thread);
+  loop_->crews.try_emplace(Lane::kQuestions, kMostQuestions, work, no_thread);
 }
 Server::~Server() = default;
 

@@ -30,14 +30,22 @@ namespace railbed::agent {
 
 using Handler = std::function<Reply(const cni::Request&)>;
 
+// What somebody must be told who asks why pods do not start: threads that cannot be had, requests that are refused.
+enum class Trouble : uint8_t { kThreads, kConnections, kBytes, kAccept };
+std::string_view trouble_name(Trouble trouble);
+
 struct ServerOptions {
-  uint32_t uid = 0;   // the user who may send requests
-  int workers = 256;  // at once, of pods; as many for addresses
-  size_t most_connections = 512;
+  uint32_t uid = 0;               // the user who may send requests
+  int workers = 256;              // at once, of pods; as many for addresses
+  size_t most_connections = 512;  // of runtimes; as many again for plugins that we execute and that ask us in turn
   size_t most_payload_bytes = 1 << 20;             // of one request
   size_t most_bytes = 64 << 20;                    // of all requests that are being received
   std::chrono::milliseconds request_time{10'000};  // to receive a request, and to deliver its answer
   std::chrono::milliseconds time_to_end{1'500};    // between `stop` and the end of run()
+  // Called in the thread of run(); must not block.
+  std::function<void(Trouble, const std::string&)> trouble;
+  // Answers whoever asks for cni::kAgentReport, in the thread of run(), so that a full house cannot keep it waiting.
+  std::function<std::string()> report;
 };
 
 class Server {

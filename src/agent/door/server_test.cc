@@ -65,7 +65,7 @@ class Agent {
     if (options.uid == 0) options.uid = getuid();
     auto listener = os::UnixListener::open(path_);
     EXPECT_TRUE(listener.has_value()) << listener.error().to_string();
-    server_ = std::make_unique<Server>(std::move(*listener), std::move(handler), options);
+    server_ = std::make_unique<Server>(std::move(*listener), std::move(handler), std::move(options));
     thread_ = std::jthread([this](std::stop_token stop) { EXPECT_TRUE(server_->run(stop).has_value()); });
   }
   void stop() { thread_.request_stop(); }
@@ -243,11 +243,85 @@ TEST(Server, RefusesOneTooMany) {
   second.send(frame("ADD", "b"));
   gate.await_waiting(2);
   Client third(agent.path());
+  third.send(frame("ADD", "c"));
   const auto refused = third.answer();
   EXPECT_NE(refused.output.find("\"code\": 11"), std::string::npos) << refused.output;
   gate.open();
   EXPECT_EQ(first.answer().output, "a:{}");
   EXPECT_EQ(second.answer().output, "b:{}");
+}
+
+// Whoever waits for a plugin that asks in turn holds a connection: counted together, a full house could not empty
+// itself.
+TEST(Server, CountsWhatExecutedPluginsAskApart) {
+  Gate gate;
+  std::mutex mutex;
+  std::vector<std::string> troubles;
+  Agent agent(
+      [&](const cni::Request& request) {
+        if (request.executed_by.empty()) gate.pass();
+        return echo(request);
+      },
+      {.workers = 8, .most_connections = 2, .trouble = [&](Trouble what, const std::string& story) {
+         std::lock_guard lock(mutex);
+         troubles.push_back(fmt::format("{}: {}", trouble_name(what), story));
+       }});
+  Client first(agent.path());
+  Client second(agent.path());
+  first.send(frame("ADD", "a"));
+  second.send(frame("ADD", "b"));
+  gate.await_waiting(2);
+  Client nested(agent.path());
+  nested.send(cni::to_frame(cni::WireRequest{
+      "host-local",
+      {"CNI_COMMAND=ADD", "CNI_CONTAINERID=a", "CNI_NETNS=/n", "CNI_IFNAME=e", "CNI_PATH=/p", "CNI_RAILBED_AGENT=1-2"},
+      "nested"}));
+  EXPECT_EQ(nested.answer().output, "a:nested");
+  Client third(agent.path());
+  third.send(frame("ADD", "c"));
+  EXPECT_NE(third.answer().output.find("2 requests are being served already"), std::string::npos);
+  {
+    std::lock_guard lock(mutex);
+    EXPECT_EQ(troubles, (std::vector<std::string>{"connections: 2 requests are being served already"}));
+  }
+  gate.open();
+  EXPECT_EQ(first.answer().output, "a:{}");
+  EXPECT_EQ(second.answer().output, "b:{}");
+  Client fourth(agent.path());
+  fourth.send(frame("ADD", "d"));
+  EXPECT_EQ(fourth.answer().output, "d:{}");
+}
+
+TEST(Server, ReportsWhileEverythingIsFull) {
+  Gate gate;
+  Agent agent(
+      [&](const cni::Request& request) {
+        gate.pass();
+        return echo(request);
+      },
+      {.workers = 1, .most_connections = 1, .report = [] { return std::string("how it is"); }});
+  Client first(agent.path());
+  first.send(frame("ADD", "a"));
+  gate.await_waiting(1);
+  Client asks(agent.path());
+  asks.send(cni::to_frame(cni::WireRequest{std::string(cni::kAgentReport), {}, ""}));
+  EXPECT_EQ(asks.answer(), (cni::WireAnswer{0, "how it is"}));
+  gate.open();
+  EXPECT_EQ(first.answer().output, "a:{}");
+}
+
+TEST(Server, ThrownExhaustionHasItsOwnCode) {
+  Agent agent([](const cni::Request& request) -> Reply {
+    if (request.container_id == "memory") throw std::bad_alloc();
+    if (request.container_id == "thread")
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    throw std::runtime_error("a defect");
+  });
+  for (const auto& [container, code] : {std::pair("memory", 105), std::pair("thread", 105), std::pair("other", 104)}) {
+    Client client(agent.path());
+    client.send(frame("ADD", container));
+    EXPECT_EQ(cni::read_failure(client.answer().output).value_or(cni::Failure{}).code, code) << container;
+  }
 }
 
 TEST(Server, RefusesWhatIsTooLargeTogether) {

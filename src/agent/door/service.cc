@@ -2,6 +2,7 @@
 #include "agent/door/service.h"
 
 #include "agent/addresses/ipam.h"
+#include "agent/door/readiness.h"
 #include "agent/pod/meta.h"
 #include "agent/pod/plugin.h"
 #include "api/cni_types.h"
@@ -34,7 +35,17 @@ Reply failed(const cni::Failure& failure, const std::string& version) {
 
 }  // namespace
 
-Reply Service::handle(const cni::Request& request) {
+Reply Service::handle(const cni::Request& request, RequestStory& story) {
+  Backends backends = backends_;
+  backends.story = &story;
+  try {
+    return answer(backends, request);
+  } catch (const std::exception& thrown) {  // no memory, no thread
+    return failed(cni::failure_of(thrown), cni::kLatest.to_string());
+  }
+}
+
+Reply Service::answer(Backends& backends, const cni::Request& request) {
   const std::string latest = cni::kLatest.to_string();
   if (request.command == cni::Command::kVersion) return {0, std::string(cni::version_answer())};
   cni::Outcome<cni::PluginConfig> config = cni::read_plugin_config(request.config);
@@ -49,25 +60,28 @@ Reply Service::handle(const cni::Request& request) {
                     version);
   // A plugin whose agent was killed may live on for a moment, and ask this agent for what nobody would give back.
   if (request.command == cni::Command::kAdd && !request.executed_by.empty() &&
-      request.executed_by != backends_.engine.kernel().processes().identity())
+      request.executed_by != backends.engine.kernel().processes().identity())
     return failed({.code = cni::kTryAgainLater,
                    .message = "an earlier agent, which is gone, executed the plugin that asks",
                    .details = "the runtime tries the pod again"},
                   version);
   // A runtime's mistake, or /proc/PID/ns/net of a process id that was reused: changes meant for a pod must never reach
   // the host. The handlers deal with namespaces that do not exist.
-  if (is_of_a_pod(request) && backends_.engine.kernel().netns().is_own(request.netns).value_or(false))
+  if (is_of_a_pod(request) && backends.engine.kernel().netns().is_own(request.netns).value_or(false))
     return failed(
         {.code = cni::kInvalidNetns,
          .message = fmt::format("CNI_NETNS {} is the host's own network namespace; nothing was changed", request.netns),
          .details = "the runtime must give the namespace of the pod"},
         version);
+  if (request.command == cni::Command::kStatus && backends.readiness != nullptr)
+    if (const auto reasons = backends.readiness->reasons(); !reasons.empty())
+      return failed(not_ready(reasons), version);
   cni::Outcome<std::string> answer = [&]() -> cni::Outcome<std::string> {
     const api::CniType* type = api::find_cni_type(request.type);
     const bool ours = type != nullptr && type->ours;
-    if (ours && type->role == api::CniRole::kMeta) return meta_request(backends_, request, *config);
-    if (ours && type->role == api::CniRole::kIpam) return ipam_request(backends_, request, *config);
-    return plugin_request(backends_, request, *config);
+    if (ours && type->role == api::CniRole::kMeta) return meta_request(backends, request, *config);
+    if (ours && type->role == api::CniRole::kIpam) return ipam_request(backends, request, *config);
+    return plugin_request(backends, request, *config);
   }();
   if (!answer.has_value()) return failed(answer.error(), version);
   return {0, std::move(*answer)};

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <string>
 
+#include "agent/door/story.h"
 #include "agent/engine.h"
 #include "cni/config.h"
 #include "cni/request.h"
@@ -22,6 +23,7 @@ class Meta;       // meta.h
 class Dhcp;       // dhcp.h
 class HostLocal;  // host_local.h
 class Metrics;    // metrics.h
+class Readiness;  // readiness.h
 
 struct Reply {
   int status = 0;  // the shim's exit status
@@ -35,14 +37,25 @@ struct Backends {
   Dhcp& dhcp;
   HostLocal& host_local;
   Metrics& metrics;
+  Readiness* readiness = nullptr;  // what STATUS says; null: always ready
+  RequestStory* story = nullptr;   // of the request that is handled
+
+  void tell(const std::string& network, const std::string& device) const {
+    if (story == nullptr) return;
+    story->has_network(network);
+    story->has_device(device);
+  }
 };
 
 class Service {
  public:
   explicit Service(Backends backends) : backends_(backends) {}
-  Reply handle(const cni::Request& request);
+  // What is learned on the way about the request goes into `story`.
+  Reply handle(const cni::Request& request, RequestStory& story);
 
  private:
+  Reply answer(Backends& backends, const cni::Request& request);
+
   Backends backends_;
 };
 

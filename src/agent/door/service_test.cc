@@ -17,6 +17,8 @@ using testing::IsEmpty;
 
 class ServiceTest : public RequestTest {
  protected:
+  RequestStory story;  // of the last request
+
   Reply ask(cni::Command command, const std::string& type, const std::string& members, const std::string& ifname = "") {
     cni::Request request{.command = command, .type = type, .args_text = "", .path = {"/opt/cni/bin"}};
     if (!ifname.empty()) {
@@ -26,7 +28,8 @@ class ServiceTest : public RequestTest {
     }
     request.config = fmt::format(R"({{"cniVersion":"1.1.0","name":"n","type":"{}"{}{}}})", type,
                                  members.empty() ? "" : ",", members);
-    return Service(backends).handle(request);
+    story = {};
+    return Service(backends).handle(request, story);
   }
 };
 
@@ -52,6 +55,8 @@ TEST_F(ServiceTest, ADummyLivesAndGoes) {
   ASSERT_EQ(added.status, 0) << added.output;
   EXPECT_THAT(added.output, HasSubstr(R"("address": "10.1.0.2/24")"));
   EXPECT_THAT(added.output, HasSubstr(R"("name": "net1")"));
+  EXPECT_THAT(story.networks, testing::ElementsAre("n"));
+  EXPECT_GT(story.seconds[static_cast<size_t>(Phase::kKernel)], 0);
   EXPECT_THAT(kernel.snapshot(), HasSubstr("dummy"));
   const std::string attached = kernel.snapshot();
   const Reply again = ask(cni::Command::kAdd, "dummy", kIpam, "net1");
@@ -68,6 +73,7 @@ TEST_F(ServiceTest, ADummyLivesAndGoes) {
   EXPECT_NE(ask(cni::Command::kCheck, "dummy", kIpam, "net1").status, 0);
   ASSERT_EQ(ask(cni::Command::kAdd, "dummy", kIpam, "net1").status, 0);
   EXPECT_EQ(ask(cni::Command::kDel, "dummy", kIpam, "net1").status, 0);
+  EXPECT_THAT(story.networks, testing::ElementsAre("n"));
   EXPECT_EQ(ask(cni::Command::kDel, "dummy", kIpam, "net1").status, 0);
   EXPECT_EQ(kernel.snapshot(), before);
   EXPECT_THAT(interfaces(), IsEmpty());

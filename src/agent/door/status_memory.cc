@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/door/status_memory.h"
 
+#include <system_error>
+
 namespace railbed::agent {
 namespace {
 
 constexpr std::chrono::seconds kAge{10};
+constexpr std::chrono::seconds kAgeOfNo{1};    // what is mended is to be told soon
+constexpr std::chrono::minutes kForgotten{5};  // nobody asks any more
 // A node has a handful of networks. When there are more than this, all answers are dropped and looked up anew.
 constexpr size_t kMost = 64;
+
+std::chrono::seconds age_of(const cni::Outcome<void>& answer) {
+  return answer.has_value() ? kAge : kAgeOfNo;
+}
 
 }  // namespace
 
@@ -28,17 +36,30 @@ cni::Outcome<void> StatusMemory::answer(os::Clock& clock, const std::string& of,
   {
     std::lock_guard lock(mutex_);
     if (auto known = known_.find(of); known != known_.end()) {
-      if (clock.now() - known->second.looked_up > kAge && !refreshing_.exchange(true)) {
+      if (clock.now() - known->second.looked_up > age_of(known->second.answer) && !refreshing_.exchange(true)) {
         if (refresher_.joinable()) refresher_.join();  // does not block: refreshing_ was false, so it has ended
-        refresher_ = std::thread([this, &clock, of, look_up] {
-          [[maybe_unused]] auto ignored = look(clock, of, look_up);
-          refreshing_ = false;
-        });
+        try {
+          refresher_ = std::thread([this, &clock, of, look_up] {
+            [[maybe_unused]] auto ignored = look(clock, of, look_up);
+            refreshing_ = false;
+          });
+        } catch (const std::system_error&) {
+          refreshing_ = false;  // no thread is left: the next question tries again
+        }
       }
       return known->second.answer;
     }
   }
   return look(clock, of, look_up);
+}
+
+std::vector<std::string> StatusMemory::failures(const os::Clock& clock) const {
+  std::vector<std::string> all;
+  std::lock_guard lock(mutex_);
+  for (const auto& [of, known] : known_)
+    if (!known.answer.has_value() && clock.now() - known.looked_up < kForgotten)
+      all.push_back(known.answer.error().message);
+  return all;
 }
 
 }  // namespace railbed::agent

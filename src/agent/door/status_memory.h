@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "cni/request.h"
 #include "os/ports/clock.h"
@@ -29,8 +30,11 @@ class StatusMemory {
   StatusMemory& operator=(const StatusMemory&) = delete;
 
   // `of` is the key: everything that the answer depends on. `look_up` may run later in another thread, because an
-  // answer older than ten seconds is refreshed.
+  // answer older than ten seconds is refreshed, one that says no after a second.
   cni::Outcome<void> answer(os::Clock& clock, const std::string& of, const LookUp& look_up);
+
+  // Why the answers that are not older than a few minutes are no; nothing is looked up.
+  std::vector<std::string> failures(const os::Clock& clock) const;
 
  private:
   struct Known {
@@ -39,7 +43,7 @@ class StatusMemory {
   };
   cni::Outcome<void> look(os::Clock& clock, const std::string& of, const LookUp& look_up);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, Known> known_;
   std::atomic<bool> refreshing_ = false;
   std::thread refresher_;

@@ -7,8 +7,9 @@
 namespace railbed::agent {
 
 namespace {
+constexpr std::string_view kPendingDel = "pending-del";
 constexpr std::string_view kSuffix = ".del";  // the shim's finished files; ".new" and ".broken" are others
-}
+}  // namespace
 
 Result<cni::Request> read_pending(const std::string& frame) {
   std::string why;
@@ -26,8 +27,9 @@ Result<cni::Request> read_pending(const std::string& frame) {
   return std::move(*request);
 }
 
-Replay::Replay(os::Disk& disk, std::string folder, Handler handler, std::function<void(const std::string&)> note)
-    : disk_(disk), folder_(std::move(folder)), handler_(std::move(handler)), note_(std::move(note)) {}
+Replay::Replay(os::Disk& disk, std::string folder, Handler handler, std::function<void(const std::string&)> note,
+               Events& events)
+    : disk_(disk), folder_(std::move(folder)), handler_(std::move(handler)), note_(std::move(note)), events_(events) {}
 
 std::vector<std::string> Replay::names() const {
   auto found = disk_.list(folder_);
@@ -63,7 +65,10 @@ void Replay::repeat(const std::string& name, const std::string* container_id, Ta
   auto frame = disk_.read(path);
   if (!frame) {
     // NotFound: another pass has repeated it meanwhile. Any other failure of the disk leaves the file for later.
-    if (frame.error().code != Code::kNotFound) ++tally.failed;
+    if (frame.error().code != Code::kNotFound) {
+      ++tally.failed;
+      (void)events_.happened("disk", name, frame.error().story());
+    }
     return;
   }
   auto request = read_pending(*frame);
@@ -104,13 +109,17 @@ void Replay::carry_out(const std::string& name, const cni::Request& request, Tal
       std::lock_guard lock(mutex_);
       return std::exchange(told_[name], reply.output) != reply.output;
     }();
-    if (is_new) note_(fmt::format("the DEL in {} fails and will be repeated: {}", path, reply.output));
+    const auto failure = cni::read_failure(reply.output);
+    const std::string why = failure.has_value() ? failure->message : reply.output;
+    (void)events_.happened(kPendingDel, name, fmt::format("{}: {}", request.container_id, why));
+    if (is_new) note_(fmt::format("the DEL in {} fails and will be repeated: {}", path, why));
     return;
   }
   {
     std::lock_guard lock(mutex_);
     told_.erase(name);
   }
+  events_.over(kPendingDel, name);
   // If this fails the DEL runs once more later, which is harmless.
   if (auto removed = disk_.remove(path); !removed) note_(removed.error().to_string());
   ++tally.done;
@@ -120,6 +129,7 @@ void Replay::set_aside(const std::string& name, const std::string& content, cons
   const std::string path = folder_ + "/" + name;
   auto kept = disk_.replace(path + ".broken", content, 0600);
   if (kept) kept = disk_.remove(path);
+  (void)events_.happened(kPendingDel, name + ".broken", why);
   note_(fmt::format("{} is no DEL request ({}); {}", path, why,
                     kept ? "it is kept as " + name + ".broken" : kept.error().story()));
 }

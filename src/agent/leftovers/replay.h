@@ -18,6 +18,7 @@
 #include <stop_token>
 #include <string>
 
+#include "agent/door/events.h"
 #include "agent/door/server.h"
 #include "cni/wire.h"
 #include "os/ports/disk.h"
@@ -26,8 +27,9 @@ namespace railbed::agent {
 
 class Replay {
  public:
-  // `note` receives lines for the log.
-  Replay(os::Disk& disk, std::string folder, Handler handler, std::function<void(const std::string&)> note);
+  // `note` receives lines for the log, `events` every DEL that failed and how often.
+  Replay(os::Disk& disk, std::string folder, Handler handler, std::function<void(const std::string&)> note,
+         Events& events);
 
   struct Tally {
     size_t done = 0;
@@ -53,6 +55,7 @@ class Replay {
   std::string folder_;
   Handler handler_;
   std::function<void(const std::string&)> note_;
+  Events& events_;
   std::mutex mutex_;
   std::condition_variable free_;
   std::set<std::string> at_work_;            // files

@@ -70,12 +70,13 @@ struct World {
   std::vector<std::string> handled;
   std::vector<std::string> notes;
   int status = 0;
+  Events events;
   Replay replay{disk, "/d",
                 [this](const cni::Request& request) {
                   handled.push_back(request.container_id);
                   return Reply{status, status == 0 ? "" : "busy"};
                 },
-                [this](const std::string& line) { notes.push_back(line); }};
+                [this](const std::string& line) { notes.push_back(line); }, events};
 };
 
 TEST(Replay, DoesTheOldestFirstAndRemovesWhatSucceeded) {
@@ -96,8 +97,14 @@ TEST(Replay, KeepsWhatFailedAndTellsItOnce) {
   EXPECT_EQ(world.replay.all(), (Replay::Tally{.failed = 1}));
   ASSERT_EQ(world.notes.size(), 1U);
   EXPECT_EQ(world.notes[0], "the DEL in /d/1.del fails and will be repeated: busy");
+  ASSERT_EQ(world.events.all().size(), 1U);
+  EXPECT_EQ(world.events.all()[0].kind, "pending-del");
+  EXPECT_EQ(world.events.all()[0].about, "1.del");
+  EXPECT_EQ(world.events.all()[0].count, 2U);
+  EXPECT_EQ(world.events.all()[0].last_error, "a: busy");
   world.status = 0;
   EXPECT_EQ(world.replay.all(), (Replay::Tally{.done = 1}));
+  EXPECT_TRUE(world.events.all().empty());
   EXPECT_TRUE(world.disk.files.empty());
 }
 
@@ -105,13 +112,14 @@ TEST(Replay, StopsBetweenTwo) {
   World world;
   world.disk.files = {{"/d/1.del", del_frame("a")}, {"/d/2.del", del_frame("b")}};
   std::stop_source stop;
+  Events events;
   Replay replay(
       world.disk, "/d",
       [&](const cni::Request&) {
         stop.request_stop();
         return Reply{};
       },
-      [](const std::string&) {});
+      [](const std::string&) {}, events);
   EXPECT_EQ(replay.all(stop.get_token()), (Replay::Tally{.done = 1}));
   EXPECT_TRUE(world.disk.files.contains("/d/2.del"));
 }
@@ -149,6 +157,7 @@ TEST(Replay, OneThatHangsKeepsNoOtherContainerWaiting) {
   disk.files = {{"/d/1.del", del_frame("slow")}, {"/d/2.del", del_frame("other")}};
   std::promise<void> begun;
   std::promise<void> go_on;
+  Events events;
   Replay replay(
       disk, "/d",
       [&](const cni::Request& request) {
@@ -158,7 +167,7 @@ TEST(Replay, OneThatHangsKeepsNoOtherContainerWaiting) {
         }
         return Reply{0, ""};
       },
-      [](const std::string&) {});
+      [](const std::string&) {}, events);
   std::jthread all([&] { replay.all(); });
   begun.get_future().wait();
   EXPECT_TRUE(replay.settle("a third"));

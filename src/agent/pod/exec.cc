@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/pod/exec.h"
 
-#include "doc/json.h"
-
 namespace railbed::agent {
 namespace {
 
@@ -48,17 +46,8 @@ std::vector<std::string> environment(const std::string& agent, const Execution& 
 
 // The failure of a plugin: JSON on standard output, otherwise text on standard error.
 cni::Failure told(const std::string& type, const os::RunResult& run) {
-  doc::Diagnostics unread;
-  auto source = std::make_shared<doc::Source>(doc::Source{"stdout", run.output});
-  if (auto answer = doc::parse_json(source, unread); answer && answer->is_object()) {
-    const doc::Value* code = answer->find("code");
-    const doc::Value* message = answer->find("msg");
-    const doc::Value* details = answer->find("details");
-    if (code != nullptr && code->as_int() != nullptr && message != nullptr && message->is_string())
-      return failure(static_cast<int>(*code->as_int()),
-                     fmt::format("plugin {}: {}", type, shown(*message->as_string())),
-                     details != nullptr && details->is_string() ? shown(*details->as_string()) : "");
-  }
+  if (auto answer = cni::read_failure(run.output))
+    return failure(answer->code, fmt::format("plugin {}: {}", type, shown(answer->message)), shown(answer->details));
   std::string how =
       run.signal != 0 ? fmt::format("ended by signal {}", run.signal) : fmt::format("exit status {}", run.exit_status);
   std::string text = shown(run.errors.empty() ? run.output : run.errors);

@@ -27,8 +27,10 @@ class InterfaceAttacher {
         key_(sandbox_.key()),
         interfaces_(wanted.interfaces),
         addresses_(interfaces_.size()) {
-    for (const SandboxInterface& one : interfaces_)
+    for (const SandboxInterface& one : interfaces_) {
       if (!one.interface.chained) owners_.push_back(one.addresses.owner);
+      backends_.tell(one.interface.network, "");
+    }
   }
 
   Outcome<std::vector<AttachedInterface>> run() {
@@ -55,7 +57,7 @@ class InterfaceAttacher {
   Outcome<void> ask_programs() {
     for (size_t i = 0; i < interfaces_.size(); ++i) {
       if (!interfaces_[i].program.has_value()) continue;
-      PhaseTimer timer(backends_.metrics, request_.type, Phase::kExec);
+      PhaseTimer timer(backends_, request_.type, Phase::kExec);
       Outcome<ForeignAddresses> given = acquire_foreign(backends_.engine, *interfaces_[i].program);
       if (!given.has_value()) return in(interfaces_[i], std::move(given.error()));
       drop_defaults(interfaces_[i].dropped, given->addresses.result.routes);
@@ -80,7 +82,7 @@ class InterfaceAttacher {
     auto one_at_a_time = backends_.engine.container(request_.container_id);
     std::optional<Engine::Turn> turn;
     {
-      PhaseTimer timer(backends_.metrics, request_.type, Phase::kWait);
+      PhaseTimer timer(backends_, request_.type, Phase::kWait);
       turn.emplace(TRY_CNI(backends_.engine.turn(kTurnWait)));
     }
     if (!interfaces_.empty()) TRY_CNI(reserve_and_attach(*turn));
@@ -107,7 +109,7 @@ class InterfaceAttacher {
 
   Outcome<void> reserve_and_attach(Engine::Turn& turn) {
     if (wanted_.choose_devices) {
-      PhaseTimer timer(backends_.metrics, request_.type, Phase::kPrepare);
+      PhaseTimer timer(backends_, request_.type, Phase::kPrepare);
       TRY_CNI(wanted_.choose_devices(turn, interfaces_));
     }
     Outcome<void> done = reserve(turn);
@@ -125,7 +127,7 @@ class InterfaceAttacher {
 
   Outcome<void> reserve(Engine::Turn& turn) {
     if (std::ranges::none_of(interfaces_, is_reserved_here)) return {};
-    PhaseTimer timer(backends_.metrics, request_.type, Phase::kAddresses);
+    PhaseTimer timer(backends_, request_.type, Phase::kAddresses);
     HostLocal::Locks locks;
     auto transaction = TRY_CNI(state::Transaction::begin(turn.store()));
     Outcome<void> chosen = choose_addresses(turn, locks);
@@ -157,7 +159,7 @@ class InterfaceAttacher {
   }
 
   Outcome<void> attach(Engine::Turn& turn) {
-    PhaseTimer timer(backends_.metrics, request_.type, Phase::kKernel);
+    PhaseTimer timer(backends_, request_.type, Phase::kKernel);
     pod_ = {.pod = key_,
             .netns_path = request_.netns,
             .interfaces = {},
@@ -168,16 +170,20 @@ class InterfaceAttacher {
       one.addresses = addresses_[i].assigned;
       one.addresses_later = addresses_[i].dhcp;
       one.routes = addresses_[i].result.routes;
+      if (one.device.has_value()) backends_.tell(one.network, fmt::format("{}", one.device->address));
     }
     attach::PodReport report = TRY_CNI(attach::attach_pod(turn.kernel(), turn.store(), pod_, deadline()));
-    for (attach::InterfaceResult& one : report.interfaces) attached_.push_back({std::move(one), {}});
+    for (attach::InterfaceResult& one : report.interfaces) {
+      backends_.tell(one.network, one.device.has_value() ? fmt::format("{}", *one.device) : "");
+      attached_.push_back({std::move(one), {}});
+    }
     return {};
   }
 
   // --- outside of a turn, once the interfaces are there
 
   Outcome<void> lease(size_t i) {
-    PhaseTimer timer(backends_.metrics, request_.type, Phase::kLease);
+    PhaseTimer timer(backends_, request_.type, Phase::kLease);
     const AddressRequest& request = interfaces_[i].addresses;
     addresses_[i].result = TRY_CNI(backends_.dhcp.acquire({.owner = request.owner,
                                                            .container_id = request_.container_id,
@@ -278,6 +284,9 @@ class Leaver {
     const os::Deadline deadline = backends_.engine.kernel().clock().now() + kAttachTime;
     auto records = turn.store().attachments_of(gone_.key);
     if (!records.has_value()) return note(std::move(records), "");
+    for (const state::Attachment& one : *records)
+      if (std::ranges::find(gone_.records, one.interface) != gone_.records.end())
+        backends_.tell(one.network, one.device);
     if (is_all(*records, gone_.records))
       return note(attach::detach_pod(turn.kernel(), turn.store(), gone_.key, deadline), "");
     for (const std::string& one : gone_.records)

@@ -90,7 +90,7 @@ Meta::Meta(os::Disk& disk, PodSource& pods, std::vector<DeviceSource*> devices)
 
 Outcome<PodNetworks> Meta::networks_of(Backends& backends, const MetaConfig& meta_config, const cni::Request& request,
                                        const cni::PluginConfig& config) {
-  PhaseTimer timer(backends.metrics, request.type, Phase::kPrepare);
+  PhaseTimer timer(backends, request.type, Phase::kPrepare);
   return read_pod_networks(backends.engine.kernel(), pods_, meta_config, config, request);
 }
 

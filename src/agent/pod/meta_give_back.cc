@@ -70,6 +70,7 @@ class SandboxGiver {
 
   void undo(const std::vector<Attachment>& group) {
     turn_.end();  // programs take their time
+    for (const Attachment& one : group) backends_.tell(one.network, one.device);
     Outcome<ProgramsUndone> undone = give_back_programs(backends_.engine, group);
     if (!undone.has_value()) return failures_.add("", std::move(undone.error()));
     for (ProgramsUndone::Failure& one : undone->failures) failures_.add("", std::move(one.why));

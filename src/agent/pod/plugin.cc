@@ -35,7 +35,7 @@ class PluginRequest {
                        .details = "put it behind the plugin that makes the interface"});
     SandboxAttachment wanted{.request = request_, .interfaces = {}};
     {
-      PhaseTimer timer(backends_.metrics, request_.type, Phase::kPrepare);
+      PhaseTimer timer(backends_, request_.type, Phase::kPrepare);
       wanted.interfaces.push_back(TRY_CNI(interface()));
     }
     std::vector<AttachedInterface> made = TRY_CNI(attach_interfaces(backends_, std::move(wanted)));

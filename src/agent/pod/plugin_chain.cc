@@ -23,6 +23,7 @@ class ChainRun {
       : backends_(backends), place_(place), network_(network) {}
 
   Outcome<ChainDone> run() {
+    backends_.tell(network_.name, network_.device.has_value() ? network_.device->id : "");
     std::optional<cni::AddResult> previous;
     ChainDone done;
     const std::vector<Value>& plugins = network_.list.plugins;
@@ -42,7 +43,7 @@ class ChainRun {
       TRY_CNI(begin_program(backends_.engine, record, place_.sandbox));
       done.records.push_back(std::move(record));
       execution = chain_execution(place_, network_, i, type, previous);
-      PhaseTimer timer(backends_.metrics, place_.request.type, Phase::kExec);
+      PhaseTimer timer(backends_, place_.request.type, Phase::kExec);
       previous = TRY_CNI(execute_add(backends_.engine.kernel(), execution, network_.list.version));
     }
     done.result = *std::move(previous);

@@ -96,8 +96,9 @@ class RealNetns : public NetnsPort {
     std::pair<int, const char*> failure{0, ""};
     try {
       std::thread([&] { failure = make_namespace_at(path); }).join();
-    } catch (const std::system_error& error) {
-      failure = {error.code().value(), "thread"};
+    } catch (const std::system_error&) {
+      ::unlink(path.c_str());
+      return fail(no_thread_error("network namespace " + path));
     }
     if (failure.first != 0) {
       ::unlink(path.c_str());

@@ -18,8 +18,8 @@ Result<void> run_inside(const Netns& netns, const std::function<void()>& body) {
       else
         body();
     }).join();
-  } catch (const std::system_error& error) {  // no thread can be created
-    failure = error.code().value();
+  } catch (const std::system_error&) {
+    return fail(no_thread_error("network namespace " + netns.path()));
   }
   if (failure != 0) return fail(system_error(failure, "setns " + netns.path()));
   return {};

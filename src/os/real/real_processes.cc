@@ -149,7 +149,7 @@ class RealProcesses : public ProcessPort {
     return fail(system_error(errno, "exec " + request.command[0]));
   }
 
-  Result<RunResult> run(const RunRequest& request) override { return run_program(request, ending_.fd()); }
+  Result<RunResult> run(const RunRequest& request) override { return run_program(request, ending_.fd(), limits_); }
   void end_all() override { ending_.wake(); }
 
   std::string identity() const override { return identity_; }
@@ -177,6 +177,7 @@ class RealProcesses : public ProcessPort {
 
  private:
   const std::string identity_ = own_identity();
+  const ProgramLimits limits_ = ProgramLimits::of_this_process();
   Waker ending_;  // readable from end_all() on, for all who wait
 
   static Result<void> run_modprobe(const std::string& name) {

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -72,11 +73,13 @@ struct Child {
   char* const* environment;
   int files[3];
   pid_t parent;
+  rlimit open_files;
+  bool oom_score;
   volatile int failure = 0;  // errno of the call that failed in the child
 };
 
-// Runs in the child. dup2() to itself would leave a descriptor close-on-exec; files[] are never 0 to 2 as long as
-// railbed itself was started with those open.
+// Runs in the child. dup2() to itself would leave a descriptor close-on-exec; files[] are never 0 to 2, since
+// main() opens those that railbed was started without.
 [[noreturn]] void become(Child& child) {
   auto give_up = [&child] {
     child.failure = errno;
@@ -88,6 +91,12 @@ struct Child {
   if (::setpgid(0, 0) != 0) give_up();
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up();
   if (::getppid() != child.parent) ::_exit(127);
+  if (child.oom_score) {
+    // Where /proc is read-only it stays as it is: no reason not to run the program.
+    const int score = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (score >= 0) (void)!::write(score, "0", 1);
+  }
+  if (::setrlimit(RLIMIT_NOFILE, &child.open_files) != 0) give_up();
   for (int number = 0; number < 3; ++number)
     if (::dup2(child.files[number], number) < 0) give_up();
   ::syscall(SYS_close_range, 3u, ~0u, 0u);  // before 5.9 descriptors without close-on-exec stay open
@@ -97,6 +106,12 @@ struct Child {
   ::execve(child.program, child.arguments, child.environment);
   give_up();
   ::_exit(127);
+}
+
+rlimit open_files_now() {
+  rlimit limit{};
+  (void)::getrlimit(RLIMIT_NOFILE, &limit);
+  return limit;
 }
 
 // Returns the process id, or -errno. All signals are blocked meanwhile, because no handler of ours may run in the
@@ -198,7 +213,21 @@ class Running {
 
 }  // namespace
 
-Result<RunResult> run_program(const RunRequest& request, int ending) {
+ProgramLimits ProgramLimits::of_this_process() {
+  ProgramLimits limits{.open_files = open_files_now().rlim_cur, .oom_score = false};
+  const Descriptor file(::open("/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC));
+  char first = 0;
+  if (file && ::read(file.get(), &first, 1) == 1) limits.oom_score = first == '-';
+  return limits;
+}
+
+void allow_open_files(uint64_t most) {
+  rlimit limit = open_files_now();
+  limit.rlim_cur = std::max<rlim_t>(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, most));
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+Result<RunResult> run_program(const RunRequest& request, int ending, const ProgramLimits& limits) {
   std::string what = "run " + request.program;
   if (pollfd stop{ending, POLLIN, 0}; ::poll(&stop, 1, 0) > 0)
     return fail(Code::kCanceled, "{}: not started, since the agent is stopping", what);
@@ -209,15 +238,24 @@ Result<RunResult> run_program(const RunRequest& request, int ending) {
   arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
   std::vector<char*> argument_pointers = pointers(arguments);
   std::vector<char*> environment_pointers = pointers(request.environment);
+  rlimit open_files = open_files_now();
+  if (limits.open_files != 0) open_files.rlim_cur = std::min<rlim_t>(limits.open_files, open_files.rlim_max);
   auto patience = std::min(request.deadline, steady_clock::now() + kBusyPatience);
   while (true) {
     Child child{.program = request.program.c_str(),
                 .arguments = argument_pointers.data(),
                 .environment = environment_pointers.data(),
                 .files = {input.get(), output.theirs.get(), errors.theirs.get()},
-                .parent = ::getpid()};
+                .parent = ::getpid(),
+                .open_files = open_files,
+                .oom_score = limits.oom_score};
     pid_t pid = start(child);
-    if (pid < 0) return fail(system_error(-pid, what));
+    if (pid < 0) {
+      Error failure = system_error(-pid, what);
+      // No process can be started: more of the same would not help.
+      if (failure.sys_errno == EAGAIN) failure.code = Code::kExhausted;
+      return fail(std::move(failure));
+    }
     if (child.failure == 0) {
       output.theirs = Descriptor();
       errors.theirs = Descriptor();

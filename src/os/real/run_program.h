@@ -3,10 +3,24 @@
 // Threading: any thread. Failure: as there.
 #pragma once
 
+#include <cstdint>
+
 #include "os/ports/processes.h"
 
 namespace railbed::os {
 
-Result<RunResult> run_program(const RunRequest& request, int ending = -1);
+// What this process has for itself and programs of others must not get: it may be protected from the kernel's memory
+// killer, and may open more files than a program expects that still uses select(2).
+struct ProgramLimits {
+  uint64_t open_files = 0;  // soft limit; 0: as this process has it
+  bool oom_score = false;   // back to 0
+  // As this process was started.
+  static ProgramLimits of_this_process();
+};
+
+// Raises the soft limit of this process to at most `most`.
+void allow_open_files(uint64_t most);
+
+Result<RunResult> run_program(const RunRequest& request, int ending = -1, const ProgramLimits& limits = {});
 
 }  // namespace railbed::os

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,6 +86,41 @@ TEST(RunProgram, TellsTheSignalThatEndedIt) {
   auto result = run_program(shell("kill -9 $$"));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->signal, SIGKILL);
+}
+
+// Programs of others get what the runtime would have given them, not what the agent has for itself.
+TEST(RunProgram, GivesNeitherOurOpenFilesNorOurProtectionFromTheMemoryKiller) {
+  const ProgramLimits before = ProgramLimits::of_this_process();
+  EXPECT_GT(before.open_files, 100U);
+  const std::string script = "ulimit -Sn; ulimit -Hn; cat /proc/self/oom_score_adj";
+  RunRequest request = shell(script);
+  request.environment = {"PATH=/usr/bin:/bin"};
+  rlimit ours{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &ours), 0);
+  rlimit fewer = ours;
+  fewer.rlim_cur = 200;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &fewer), 0);
+  const ProgramLimits limits = ProgramLimits::of_this_process();
+  allow_open_files(300);
+  auto result = run_program(request, -1, {.open_files = limits.open_files, .oom_score = true});
+  rlimit raised{};
+  EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &raised), 0);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &ours), 0);
+  EXPECT_EQ(raised.rlim_cur, 300U);
+  ASSERT_TRUE(result) << result.error().to_string();
+  const std::string hard = ours.rlim_max == RLIM_INFINITY ? "unlimited" : std::to_string(ours.rlim_max);
+  EXPECT_EQ(result->output, fmt::format("200\n{}\n0\n", hard));
+}
+
+TEST(RunProgram, SaysThatNoProcessIsLeft) {
+  EXPECT_EXIT(
+      {
+        const rlimit none = {};
+        if (::setrlimit(RLIMIT_NPROC, &none) != 0 || (::getuid() == 0 && ::setuid(65534) != 0)) std::_Exit(3);
+        auto result = run_program(shell("true"));
+        std::_Exit(!result && result.error().code == Code::kExhausted && result.error().sys_errno == EAGAIN ? 42 : 4);
+      },
+      testing::ExitedWithCode(42), "");
 }
 
 // A failed start is reported through memory that vfork() shares. ThreadSanitizer replaces vfork() by fork(), so these

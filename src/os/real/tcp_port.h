@@ -1,18 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a TCP address can be listened on, with the kernel's own reason where it cannot.
+// A listening TCP socket that never blocks.
 //
-// Why: the library that serves metrics says nothing but that it failed. What is found out here may have changed a
-// moment later; it makes an error message right, not a port ours. Threading: any thread. Failure: kConflict when
-// somebody listens there, kNotFound for an address that is not this machine's, else the errno's code.
+// Threading: one thread per object. Failure: kConflict when somebody listens there, kNotFound for an address that is
+// not this machine's, kDenied for a port that takes a privilege, else the errno's code.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "base/error.h"
 #include "base/ip.h"
+#include "os/real/descriptor.h"
+#include "os/real/unix_socket.h"
 
 namespace railbed::os {
 
-Result<void> can_listen(const IpAddress& address, uint16_t port);
+class TcpListener {
+ public:
+  // Port 0 takes a free one.
+  static Result<TcpListener> open(const IpAddress& address, uint16_t port);
+
+  // nullopt when no client is waiting (any more).
+  Result<std::optional<Connection>> accept();
+  int fd() const { return socket_.get(); }
+  uint16_t port() const { return port_; }
+
+ private:
+  TcpListener(Descriptor socket, uint16_t port) : socket_(std::move(socket)), port_(port) {}
+  Descriptor socket_;
+  uint16_t port_;
+};
 
 }  // namespace railbed::os

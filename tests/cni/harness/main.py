@@ -10,7 +10,7 @@ import traceback
 from report import Report
 from sides import Railbed, Reference
 
-PARTS = ("conformance", "differential", "races", "hostile", "switching", "reboot", "churn")
+PARTS = ("conformance", "differential", "races", "hostile", "telling", "switching", "reboot", "churn")
 BENCH = "bench"  # by name only: bench/cni.sh
 
 

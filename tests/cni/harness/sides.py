@@ -12,6 +12,14 @@ TYPES = ("host-device", "macvlan", "ipvlan", "dummy", "tuning", "sbr", "vrf", "s
          "whereabouts", "dhcp", "railbed")
 
 
+UNIT = pathlib.Path(__file__).resolve().parents[3] / "deploy/systemd/railbed-agent.service"
+
+
+def unit_values(key):
+    """The words of a setting of the agent's unit, which may stand on several lines."""
+    return [word for line in UNIT.read_text().split("\n") if line.startswith(key + "=") for word in line.split("=", 1)[1].split()]
+
+
 class Driver:
     """cnidrive, kept running: one JSON line per request and answer."""
 
@@ -117,9 +125,16 @@ class Railbed(Side):
         self.start_agent()
         super().start()
 
+    def command(self, *options):
+        """The agent with the unit's capabilities, which all that it does here has to do with."""
+        capabilities = unit_values("CapabilityBoundingSet")
+        kept = ",".join("+" + name.removeprefix("CAP_").lower() for name in capabilities)
+        return ["setpriv", "--bounding-set", f"-all,{kept}", "--inh-caps=-all", "--no-new-privs",
+                self.program, "agent", "--manifests", "/etc/railbed", *options]
+
     def begin_agent(self, *options):
-        self.agent = subprocess.Popen([self.program, "agent", "--manifests", "/etc/railbed", *options], stdout=open(self.log, "a"),
-                                      stderr=subprocess.STDOUT)
+        with open(self.log, "a") as log:
+            self.agent = subprocess.Popen(self.command(*options), stdout=log, stderr=subprocess.STDOUT)
 
     def end_agent(self, how=signal.SIGTERM):
         self.agent.send_signal(how)

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/door/readiness.h"
+
+namespace railbed::agent {
+namespace {
+
+// As long as a turn that attaches eight VFs; a burst of pods must not make the node unready.
+constexpr std::chrono::seconds kPatience{10};
+constexpr const char* kProbe = "probe/writable";
+constexpr size_t kProbeBytes = 64 << 10;
+
+Result<void> write_state(Engine& engine) {
+  Engine::Turn turn = TRY(engine.turn(kPatience));
+  // Written and gone again: a page of the journal is needed all the same.
+  auto transaction = TRY(state::Transaction::begin(turn.store()));
+  TRY(turn.store().put_note(kProbe, "1"));
+  TRY(turn.store().forget_note(kProbe));
+  return transaction.commit();
+}
+
+}  // namespace
+
+cni::Outcome<void> Readiness::look() {
+  TRY_CNI(write_state(engine_).context("the state cannot be written"));
+  Result<void> room = disk_.replace(probe_, std::string(kProbeBytes, '.'), 0600);
+  if (room.has_value()) room = disk_.remove(probe_);
+  TRY_CNI(std::move(room).context("no room beside the state"));
+  return {};
+}
+
+std::vector<std::string> Readiness::reasons() {
+  std::vector<std::string> all;
+  if (auto writable = memory_.answer(engine_.kernel().clock(), "state", [this] { return look(); }); !writable)
+    all.push_back(writable.error().message);
+  return all;
+}
+
+cni::Failure not_ready(const std::vector<std::string>& reasons) {
+  return {.code = cni::kUnavailable,
+          .message = fmt::format("{}", fmt::join(reasons, "; ")),
+          .details = "`railbed status` tells what happened since when"};
+}
+
+}  // namespace railbed::agent

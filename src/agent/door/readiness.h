@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether an ADD could succeed now: for /readyz, for STATUS, for `railbed status`. One place, so that they agree.
+//
+// It looks at what an ADD needs before anything else: a turn, a state that can be written, and room beside it, since
+// the state's journal has some of its own and would tell of a full disk only pods later. Looked at every ten seconds at
+// most, in the background, so that nobody who asks waits or makes the machine work. Threading: any thread. Failure:
+// what stands against it, each in a sentence.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/door/status_memory.h"
+#include "agent/engine.h"
+#include "os/ports/disk.h"
+
+namespace railbed::agent {
+
+class Readiness {
+ public:
+  // `folder` is the state's.
+  Readiness(Engine& engine, os::Disk& disk, std::string folder)
+      : engine_(engine), disk_(disk), probe_(std::move(folder) + "/.probe") {}
+
+  // Empty: ready.
+  std::vector<std::string> reasons();
+
+ private:
+  cni::Outcome<void> look();
+
+  Engine& engine_;
+  os::Disk& disk_;
+  std::string probe_;
+  StatusMemory memory_;  // last: its thread uses the others
+};
+
+// As STATUS fails for it.
+cni::Failure not_ready(const std::vector<std::string>& reasons);
+
+}  // namespace railbed::agent

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/door/request_log.h"
+
+#include "doc/text.h"
+
+namespace railbed::agent {
+namespace {
+
+// A plugin's error may be a whole trace.
+constexpr size_t kMostText = 2000;
+
+std::string clean(std::string_view text) {
+  if (text.size() <= kMostText) return doc::printable(text);
+  return doc::printable(text.substr(0, kMostText)) + " …";
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  return clean(fmt::format("{}", fmt::join(names, ",")));
+}
+
+double seconds_of(const RequestStory& story, Phase phase) {
+  return story.seconds[static_cast<size_t>(phase)];
+}
+
+std::string phases(const RequestStory& story) {
+  std::vector<std::string> parts;
+  for (Phase phase : kPhases)
+    if (phase != Phase::kTotal && seconds_of(story, phase) > 0)
+      parts.push_back(fmt::format("{} {:.1f}", phase_name(phase), seconds_of(story, phase) * 1000));
+  return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", "));
+}
+
+log::Level level_of(const cni::Request& request, const std::optional<cni::Failure>& failure) {
+  using cni::Command;
+  if (failure.has_value()) {
+    // Runtimes ask every few seconds whether the node works; what is wrong is told by readiness, too.
+    if (request.command == Command::kStatus) return log::Level::kDebug;
+    const int code = failure->code;
+    const bool ours = code == cni::kIo || code == cni::kKernel || code == cni::kInternal || code == cni::kStarved;
+    return ours ? log::Level::kError : log::Level::kWarn;
+  }
+  const bool changes = request.command == Command::kAdd || request.command == Command::kDel;
+  return changes && request.executed_by.empty() ? log::Level::kInfo : log::Level::kDebug;
+}
+
+void add(std::vector<log::Field>& fields, std::string_view name, std::string value) {
+  if (!value.empty()) fields.push_back({name, std::move(value)});
+}
+
+std::vector<log::Field> fields_of(const cni::Request& request, const std::optional<cni::Failure>& failure,
+                                  const RequestStory& story) {
+  std::vector<log::Field> fields;
+  add(fields, "VERB", std::string(command_name(request.command)));
+  add(fields, "TYPE", clean(request.type));
+  add(fields, "POD", clean(request.pod()));
+  add(fields, "CONTAINER_ID", clean(request.container_id));
+  add(fields, "INTERFACE", clean(request.ifname));
+  // A field may be there several times: each is found by itself.
+  for (const std::string& network : story.networks) add(fields, "NETWORK", clean(network));
+  for (const std::string& device : story.devices) add(fields, "DEVICE", clean(device));
+  add(fields, "CODE", std::to_string(failure.has_value() ? failure->code : 0));
+  if (failure.has_value()) add(fields, "ERROR", clean(failure->message));
+  constexpr std::string_view kNames[] = {"PREPARE_MS", "WAIT_MS", "ADDRESSES_MS", "KERNEL_MS",
+                                         "LEASE_MS",   "EXEC_MS", "TOTAL_MS"};
+  for (Phase phase : kPhases)
+    if (seconds_of(story, phase) > 0)
+      add(fields, kNames[static_cast<size_t>(phase)], fmt::format("{:.1f}", seconds_of(story, phase) * 1000));
+  return fields;
+}
+
+}  // namespace
+
+std::string_view phase_name(Phase phase) {
+  constexpr std::string_view names[] = {"prepare", "wait", "addresses", "kernel", "lease", "exec", "total"};
+  return names[static_cast<size_t>(phase)];
+}
+
+RequestLine request_line(const cni::Request& request, const Reply& reply, const RequestStory& story) {
+  std::optional<cni::Failure> failure;
+  if (reply.status != 0)
+    failure = cni::read_failure(reply.output).value_or(cni::Failure{cni::kInternal, "without a reason", {}});
+  std::string text(command_name(request.command));
+  const auto say = [&](std::string_view what, const std::string& value) {
+    if (!value.empty()) text += fmt::format(" {}{}", what, value);
+  };
+  say("", clean(request.pod()));
+  say("container=", clean(request.container_id));
+  say("as ", clean(request.type));
+  say("interface=", clean(request.ifname));
+  say("networks=", joined(story.networks));
+  say("devices=", joined(story.devices));
+  text += fmt::format("{} {:.1f} ms{}", failure.has_value() ? " failed after" : " in",
+                      seconds_of(story, Phase::kTotal) * 1000, phases(story));
+  if (failure.has_value()) {
+    text += fmt::format(": code {}: {}", failure->code, clean(failure->message));
+    if (!failure->details.empty()) text += fmt::format(" ({})", clean(failure->details));
+  }
+  return {level_of(request, failure), std::move(text), fields_of(request, failure, story)};
+}
+
+}  // namespace railbed::agent
