@@ -49,7 +49,7 @@ using std::chrono::seconds;
 
 constexpr seconds kRepeat{5};
 constexpr seconds kTurnAtStart{30};
-constexpr seconds kRecovery{60};
+constexpr seconds kRecovery{5};  // requests wait meanwhile; a device that is held longer is left to its DEL
 constexpr size_t kThreadStack = 512 << 10;
 
 struct Options {

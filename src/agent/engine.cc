@@ -42,6 +42,7 @@ void Engine::stop() {
     last_turn_ = std::chrono::steady_clock::now() + kTurnsAfterStop;
   }
   turn_free_.notify_all();
+  stopping_.request_stop();
 }
 
 Engine::Turn::~Turn() {

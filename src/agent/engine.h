@@ -4,8 +4,8 @@
 // Why turns: the kernel takes interface moves one at a time anyway, and an attachment's records, addresses
 // and messages belong together. A turn holds the agent's mutex and the lock of the state, so that `railbed
 // up` and `down` can run beside the agent; what another process wrote meanwhile is read anew when the turn
-// begins. What waits long (plugins that are executed, dhcp) is done outside a turn. Threading: turn() from
-// any thread; a Turn belongs to its thread. Failure: Busy with the holder of the lock.
+// begins. What waits long (plugins that are executed, dhcp, a device that is not there yet) is done outside a
+// turn. Threading: turn() from any thread; a Turn belongs to its thread. Failure: Busy with the holder of the lock.
 #pragma once
 
 #include <chrono>
@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -52,6 +53,8 @@ class Engine {
   // The agent is about to end: from now on nobody waits long for a turn. Those who have one, or get one soon, end what
   // they began; the others fail with Busy. From any thread.
   void stop();
+  // For whatever waits outside of turns.
+  std::stop_token stopping() const { return stopping_.get_token(); }
 
   // Requests for one container run one after another, in any order.
   class ContainerLock;
@@ -69,6 +72,7 @@ class Engine {
   std::condition_variable turn_free_;
   bool taken_ = false;
   std::chrono::steady_clock::time_point last_turn_ = std::chrono::steady_clock::time_point::max();  // after stop()
+  std::stop_source stopping_;
   bool loaded_ = false;  // whether addresses_ has been read from the store
   std::mutex containers_mutex_;
   std::condition_variable container_free_;

@@ -87,19 +87,20 @@ class GiveBack {
       TRY(remove_made(record, before));
       return remove_empty_vrf(before);
     }
-    if (auto next = TRY(next_holder(record))) {
-      note(record, fmt::format("{} belongs to pod {} now and is left alone", record.device, next->pod));
-      return {};
-    }
+    if (TRY(has_next_holder(record))) return {};
     bool careful = record.status != AttachmentStatus::kAttached;
-    if (!before.rebind.empty()) TRY(ensure_bound(host_, *before.device, before.rebind, deadline_));
+    if (!before.rebind.empty()) {
+      TRY(ensure_bound(host_, *before.device, before.rebind, deadline_));
+      if (TRY(has_next_holder(record))) return {};
+    }
     if (before.way == Way::kVfio) return restore_settings(record, before, careful);
     if (before.rdma_undo == RdmaUndo::kRemoveSoft) TRY(remove_soft_rdma(before));
-    bool at_home = TRY(bring_home(record, before));
+    const Home home = TRY(bring_home(record, before));
+    if (home == Home::kNextHolder) return {};
     TRY(bring_rdma_home(before));
     TRY(remove_empty_vrf(before));
     TRY(restore_settings(record, before, careful));
-    if (!at_home) return {};
+    if (home == Home::kGone) return {};
     TRY(restore_mac(record, before));
     return restore_addresses(record, before);
   }
@@ -109,12 +110,15 @@ class GiveBack {
     out_.notes.push_back(fmt::format("interface {}: {}", record.interface, text));
   }
 
-  Result<std::optional<Attachment>> next_holder(const Attachment& record) {
-    if (record.device.empty()) return std::optional<Attachment>{};
-    for (Attachment& other : TRY(store_.attachments_with(record.device)))
-      if (other.pod != record.pod || other.interface != record.interface)
-        return std::optional<Attachment>(std::move(other));
-    return std::optional<Attachment>{};
+  // Whether another pod has the device by now, which is noted. It can get it while this one waits for the device.
+  Result<bool> has_next_holder(const Attachment& record) {
+    if (record.device.empty()) return false;
+    for (const Attachment& other : TRY(store_.attachments_with(record.device))) {
+      if (other.pod == record.pod && other.interface == record.interface) continue;
+      note(record, fmt::format("{} belongs to pod {} now and is left alone", record.device, other.pod));
+      return true;
+    }
+    return false;
   }
 
   Result<void> remove_rules(const Before& before) {
@@ -222,30 +226,36 @@ class GiveBack {
     return {};
   }
 
-  // False when there is no interface left to bring home.
-  Result<bool> bring_home(const Attachment& record, const Before& before) {
+  enum class Home : uint8_t {
+    kThere,
+    kGone,        // no interface is left to bring home
+    kNextHolder,  // another pod's by now
+  };
+  Result<Home> bring_home(const Attachment& record, const Before& before) {
     auto here =
         std::ranges::find_if(inside_, [&](const os::Link& link) { return is_that(link, before, record.interface); });
     if (here != inside_.end()) TRY(move_home(record, before, *here));
-    if (here != inside_.end() && !look_again_) return true;
+    if (here != inside_.end() && !look_again_) return Home::kThere;
     const os::Link* link = TRY(host_.that_of(before, record.interface));
     if (link == nullptr && !before.device.has_value() && !before.kind.empty()) {
       note(record, fmt::format("{} ({}) ended with the pod's network namespace", before.name, before.kind));
-      return false;
+      return Home::kGone;
     }
-    if (link == nullptr)
+    if (link == nullptr) {
       link = TRY(wait_for_link(host_, before, record.interface, deadline_)
                      .context("waiting for {} to come back from network namespace {}", record.device, record.netns)
                      .hint("it comes when the last process in that namespace has ended; "
                            "then run `railbed down` again"));
+      if (TRY(has_next_holder(record))) return Home::kNextHolder;
+    }
     if (link == nullptr) {
       const char* why =
           device_is_there(host_.kernel().files(), before) ? "has no interface any more" : "is gone from this machine";
       note(record, fmt::format("{} {}: nothing to put back", record.device, why));
-      return false;
+      return Home::kGone;
     }
     TRY(put_right(record, before, *link));
-    return true;
+    return Home::kThere;
   }
 
   Result<void> move_home(const Attachment& record, const Before& before, const os::Link& link) {
@@ -324,7 +334,7 @@ class GiveBack {
   // Even if the GUIDs are restored already, because a killed process may have stopped right after that.
   Result<void> rebind_at_home(const Attachment& record, const Before& before) {
     TRY(rebind(host_, *before.device, before.rebind, deadline_));
-    if (before.way == Way::kVfio) return {};
+    if (before.way == Way::kVfio || TRY(has_next_holder(record))) return {};
     const os::Link* link = TRY(host_.by_pci(*before.device));
     return link == nullptr ? Result<void>{} : put_right(record, before, *link);
   }
@@ -419,19 +429,21 @@ Result<GivenBack> give_back(Host& host, state::Store& store, const std::vector<A
     else
       (work.is_elsewhere(*before) ? elsewhere : here).emplace_back(*record, std::move(*before));
   }
-  auto give = [&](const std::vector<std::pair<Attachment, Before>>& some) {
+  auto give = [&](const std::vector<std::pair<Attachment, Before>>& some) -> Result<void> {
     work.remove_made_together(some);
     for (const auto& [record, before] : some) {
       Result<void> done = work.back(record, before);
+      if (!done.has_value() && host.turn_is_lost()) return done;
       if (done.has_value())
         out.done.push_back(record);
       else
         failed(record, std::move(done.error()));
     }
+    return {};
   };
-  give(here);
+  TRY(give(here));
   work.look_away();
-  give(elsewhere);
+  TRY(give(elsewhere));
   TRY(forget(store, out.done));
   return out;
 }

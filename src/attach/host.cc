@@ -18,6 +18,15 @@ std::string driver_of(const os::FileTree& files, PciAddress device) {
   return os::link_name(files, device_path(device) + "/driver").value_or("");
 }
 
+Result<void> Host::aside(const std::function<Result<void>()>& work) {
+  Result<void> done;
+  Result<void> again = policy_.aside([&] { done = work(); });
+  forget();
+  pf_indexes_.clear();
+  turn_is_lost_ = !again.has_value();
+  return again.has_value() ? done : again;
+}
+
 Result<os::LinkPort*> Host::links() {
   if (links_ == nullptr) links_ = TRY(kernel_.links());
   return links_.get();

@@ -11,15 +11,21 @@
 #include <vector>
 
 #include "attach/record.h"
+#include "attach/wait_policy.h"
 #include "os/ports/kernel.h"
 
 namespace railbed::attach {
 
 class Host {
  public:
-  explicit Host(os::Kernel& kernel) : kernel_(kernel) {}
+  Host(os::Kernel& kernel, WaitPolicy policy) : kernel_(kernel), policy_(std::move(policy)) {}
 
   os::Kernel& kernel() { return kernel_; }
+  // Does what takes long, as the policy says; afterwards everything is looked at anew.
+  Result<void> aside(const std::function<Result<void>()>& work);
+  // Whether the last aside() ended without the turn: then nothing may be read or changed any more, here or in the store.
+  bool turn_is_lost() const { return turn_is_lost_; }
+  const std::stop_token& stop() const { return policy_.stop; }
   Result<os::LinkPort*> links();
   Result<const os::Netns*> own_netns();
   // Valid until forget(); null where there is none.
@@ -47,6 +53,8 @@ class Host {
   Result<const os::Link*> first(Match match);
 
   os::Kernel& kernel_;
+  WaitPolicy policy_;
+  bool turn_is_lost_ = false;
   std::unique_ptr<os::LinkPort> links_;
   std::unique_ptr<os::Netns> own_;
   std::optional<std::vector<os::Link>> all_;

@@ -56,8 +56,9 @@ doc::Value attachments_value(const std::vector<cni::AttachmentId>& attachments) 
   return all;
 }
 
-Outcome<void> wait_until_ready(os::Kernel& kernel, const MetaConfig& config) {
+Outcome<void> wait_until_ready(Engine& engine, const MetaConfig& config) {
   if (config.readiness_file.empty()) return {};
+  os::Kernel& kernel = engine.kernel();
   const os::Deadline deadline = kernel.clock().now() + kReadyWait;
   while (!kernel.files().exists(config.readiness_file)) {
     if (kernel.clock().now() >= deadline)
@@ -65,6 +66,9 @@ Outcome<void> wait_until_ready(os::Kernel& kernel, const MetaConfig& config) {
                                           fmt::format("the default network is not ready: there is no {} after {} s",
                                                       config.readiness_file, kReadyWait.count()),
                                           "it is written by the default network's own daemon: see that daemon's log"});
+    if (engine.stopping().stop_requested())
+      return std::unexpected(cni::Failure{cni::kTryAgainLater, "the agent is stopping",
+                                          "the default network is not ready yet; the next agent waits for it"});
     kernel.clock().wait_until(kernel.clock().now() + kReadyStep);
   }
   return {};
@@ -96,8 +100,7 @@ Outcome<PodNetworks> Meta::networks_of(Backends& backends, const MetaConfig& met
 Outcome<std::string> Meta::add(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
   MetaConfig meta_config = TRY_CNI(read_meta_config(config));
   auto lock = backends.engine.container(lock_name(request));
-  os::Kernel& kernel = backends.engine.kernel();
-  TRY_CNI(wait_until_ready(kernel, meta_config));
+  TRY_CNI(wait_until_ready(backends.engine, meta_config));
   PodNetworks pod = TRY_CNI(networks_of(backends, meta_config, request, config));
   const std::string key = sandbox_of(request).key();
   bool left = false;  // executed plugins of an ADD that never ended

@@ -169,12 +169,13 @@ class PluginRequest {
       TRY_CNI(forget_pod_if_empty(turn->store(), key));
     }
     TRY_CNI(failures.outcome());
-    if (!gone.known) TRY_CNI(give_back_foreign(*turn));
+    if (!gone.known) TRY_CNI(give_back_foreign(held));
     return gone;
   }
 
   // Attached by the original plugin before this machine was switched over, or never.
-  Outcome<void> give_back_foreign(Engine::Turn& turn) {
+  Outcome<void> give_back_foreign(HeldTurn& held) {
+    Engine::Turn& turn = *TRY_CNI(held.get());
     IfName name = TRY_CNI(IfName::parse(request_.ifname));
     TRY_CNI(attach::detach_foreign(turn.kernel(),
                                    {.type = config_.type,
@@ -183,7 +184,7 @@ class PluginRequest {
                                     .netns_path = request_.netns,
                                     .config = config_.object,
                                     .previous = config_.previous},
-                                   backends_.engine.kernel().clock().now() + kAttachTime, &turn.store()));
+                                   held.wait_policy(), &turn.store()));
     if (chained_) return {};
     TRY_CNI(release_adopted(turn, {request_.container_id, request_.pod(), request_.ifname}));
     if (auto place = host_local_place(config_))
