@@ -6,6 +6,7 @@
 
 #include "attach/bring.h"
 #include "attach/give_back.h"
+#include "attach/identity.h"
 #include "attach/prepare.h"
 
 namespace railbed::attach {
@@ -145,9 +146,7 @@ class PodTransaction {
     if (before->netns != 0 && pod_->cookie() != 0 && before->netns != pod_->cookie()) return false;
     if (before->way == Way::kVfio) return device_exists(kernel_.files(), *before->device);
     return std::ranges::any_of(*TRY(pod_->list()), [&](const os::Link& link) {
-      if (link.name.value != name) return false;
-      if (before->way == Way::kMake) return link.kind == before->kind && link.group == before->group;
-      return is_that(link, *before, name);
+      return link.name.value == name && is_that_in_pod(link, *before, name);
     });
   }
 
@@ -195,6 +194,7 @@ class PodTransaction {
     for (Prepared& one : interfaces) {
       one.record.status = AttachmentStatus::kAttached;
       one.record.result = to_json(one.result);
+      one.record.undo = undo_text(one.recorded_spec, one.before);  // with what proves which interface it is
       TRY(store_.put_attachment(one.record));
     }
     return transaction.commit();

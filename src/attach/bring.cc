@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "attach/identity.h"
 #include "attach/rdma.h"
 #include "attach/rebind.h"
 #include "attach/source_routes.h"
@@ -59,6 +60,7 @@ class Bringer {
     const os::Link* link = find(inside, one.spec.interface);
     if (link == nullptr)
       return fail(Code::kNotFound, "interface {} did not arrive in {}", one.spec.interface, pod_.netns().path());
+    one.before.in_pod = seen_in_pod(*link);
     if (one.spec.way == Way::kExisting) return change_existing(one, *link);
     TRY(addresses_and_up(one, *link));
     TRY(routes(one, *link));

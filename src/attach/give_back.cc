@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "attach/identity.h"
 #include "attach/rebind.h"
 #include "attach/source_routes.h"
 #include "attach/vf_mac.h"
@@ -71,7 +72,7 @@ class GiveBack {
       if (link.group != group) continue;
       ++in_group;
       if (std::ranges::none_of(records, [&](const auto& one) {
-            return one.first.interface == link.name.value && one.second.kind == link.kind;
+            return one.second.way == Way::kMake && is_that_in_pod(link, one.second, one.first.interface);
           }))
         return;
     }
@@ -142,9 +143,10 @@ class GiveBack {
   Result<void> undo_change(const Attachment& record, const Before& before) {
     bool careful = record.status != AttachmentStatus::kAttached;
     auto here = std::ranges::find_if(inside_, [&](const os::Link& link) {
-      return link.name.value == before.name && is_that(link, before, before.name);
+      if (!before.in_pod.has_value() && link.name.value != before.name) return false;
+      return is_that_in_pod(link, before, before.name);
     });
-    TRY(undo_sysctls(before, here != inside_.end()));
+    TRY(undo_sysctls(before, here != inside_.end() && here->name.value == before.name));
     if (here != inside_.end()) TRY(undo_on(record, *here, before));
     TRY(bring_rdma_home(before));
     TRY(remove_empty_vrf(before));
@@ -206,7 +208,7 @@ class GiveBack {
 
   Result<void> remove_made(const Attachment& record, const Before& before) {
     for (const os::Link& link : inside_)
-      if (link.group == before.group && link.kind == before.kind && link.name.value == record.interface)
+      if (is_that_in_pod(link, before, record.interface))
         return unless_gone(links_->remove(link.index));
     return {};
   }
@@ -226,17 +228,30 @@ class GiveBack {
     return {};
   }
 
+  // A veth whose peer is here still exists: it is in a namespace that the pod has made.
+  Result<void> not_hidden(const Before& before) {
+    if (netns_ == nullptr || before.kind != "veth" || before.parent_index == 0) return {};
+    const os::Link* peer = TRY(host_.by_index(IfIndex{before.parent_index}));
+    if (peer == nullptr || peer->kind != "veth" || !peer->parent_elsewhere) return {};
+    return fail(Error{.code = Code::kBusy,
+                      .message = fmt::format("{} is not in the pod's network namespace any more, but in another one: "
+                                             "its peer {} is still here",
+                                             before.name, peer->name),
+                      .hint = "it ends with the last process of the pod; then ask again"});
+  }
+
   enum class Home : uint8_t {
     kThere,
     kGone,        // no interface is left to bring home
     kNextHolder,  // another pod's by now
   };
   Result<Home> bring_home(const Attachment& record, const Before& before) {
-    auto here =
-        std::ranges::find_if(inside_, [&](const os::Link& link) { return is_that(link, before, record.interface); });
+    auto here = std::ranges::find_if(
+        inside_, [&](const os::Link& link) { return is_that_in_pod(link, before, record.interface); });
     if (here != inside_.end()) TRY(move_home(record, before, *here));
     if (here != inside_.end() && !look_again_) return Home::kThere;
     const os::Link* link = TRY(host_.that_of(before, record.interface));
+    if (link == nullptr) TRY(not_hidden(before));
     if (link == nullptr && !before.device.has_value() && !before.kind.empty()) {
       note(record, fmt::format("{} ({}) ended with the pod's network namespace", before.name, before.kind));
       return Home::kGone;
@@ -342,7 +357,7 @@ class GiveBack {
   // The pod may have set another address than requested, so the interface inside decides.
   bool pod_kept_mac(const Attachment& record, const Before& before) const {
     return std::ranges::any_of(inside_, [&](const os::Link& link) {
-      return is_that(link, before, record.interface) && link.hw_address == before.hw_address;
+      return is_that_in_pod(link, before, record.interface) && link.hw_address == before.hw_address;
     });
   }
 

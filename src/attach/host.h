@@ -64,10 +64,6 @@ class Host {
   std::optional<std::vector<Route>> routes_;
 };
 
-// Whether `link` is the interface in `before`: hardware by its PCI address, anything else by its kind and hardware
-// address, or by its index under one of its two names.
-bool is_that(const os::Link& link, const Before& before, const std::string& interface);
-
 // The VF's PF and number, from sysfs; nullopt when the device is no VF.
 struct VfPlace {
   PciAddress pf;

@@ -23,8 +23,8 @@ Result<void> appears(Host& host, const Before& before, const std::string& interf
   const auto look = [&]() -> Result<bool> {
     if (makes_no_interface(files, before)) return true;
     // Sysfs shows only the interfaces of this namespace, and asking it takes no lock that others need.
-    const std::string path = bus_path(before);
-    if (!path.empty()) return !files.list(path + "/net").value_or(std::vector<std::string>{}).empty();
+    if (before.device.has_value())
+      return !files.list(bus_path(before) + "/net").value_or(std::vector<std::string>{}).empty();
     host.forget();
     return TRY(host.that_of(before, interface)) != nullptr;
   };
