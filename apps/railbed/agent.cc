@@ -59,6 +59,7 @@ struct Options {
   std::string manifests = "/etc/railbed/manifests";
   std::string adopt;  // a directory of IPPool objects; empty: none
   StateOptions state;
+  bool alone = false;  // no other node gives addresses of whereabouts' ranges
   node::Settings settings;
   agent::ServerOptions server;
 };
@@ -81,7 +82,7 @@ struct Parts {
   std::unique_ptr<os::Disk> disk = os::real_disk();
   std::unique_ptr<os::PacketPort> packets = os::real_packets();
   ipam::StoredBlocks blocks{store, ipam::WithoutBlocks::kWholeRange};
-  agent::Engine engine{kernel, store, blocks};
+  agent::Engine engine;
   agent::HostLocal host_local{*disk};
   agent::Dhcp dhcp{engine, *packets};
   agent::ManifestSource manifests;
@@ -91,7 +92,10 @@ struct Parts {
   agent::Service service{{engine, meta, dhcp, host_local, metrics}};
 
   Parts(os::Kernel& machine, state::Store& state, const Options& options)
-      : kernel(machine), store(state), manifests(machine, state, options.manifests, options.settings) {}
+      : kernel(machine),
+        store(state),
+        engine(machine, state, blocks, options.alone ? agent::OtherNodes::kNone : agent::OtherNodes::kAsFound),
+        manifests(machine, state, options.manifests, options.settings) {}
 };
 
 // Takes over addresses that whereabouts gave before this machine was switched over.
@@ -231,6 +235,7 @@ int agent_verb(CommandLine& line) {
       .directory();
   line.option("--adopt", &options.adopt, "a directory with whereabouts' IPPool objects: their addresses are taken")
       .directory();
+  line.option("--alone", &options.alone, "no other node gives addresses of the whereabouts ranges of this one");
   line.option("--node", &options.settings.node, "this machine's node name (its host name)");
   line.option("--soft-rdma", &options.settings.soft_rdma, "soft-RoCE devices on RDMA-marked VFs without RDMA");
   line.option("--workers", &options.server.workers, "how many requests are worked on at once")

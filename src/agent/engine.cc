@@ -9,8 +9,8 @@ namespace {
 constexpr std::chrono::milliseconds kTurnsAfterStop{500};
 }
 
-Engine::Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks)
-    : kernel_(kernel), store_(store), addresses_(blocks) {}
+Engine::Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks, OtherNodes other_nodes)
+    : kernel_(kernel), store_(store), addresses_(blocks), other_nodes_(other_nodes) {}
 
 Result<Engine::Turn> Engine::turn(std::chrono::milliseconds wait) {
   {

@@ -26,16 +26,24 @@ namespace railbed::agent {
 // How long a request waits for its turn; the runtime gives a sandbox two minutes.
 inline constexpr std::chrono::milliseconds kTurnWait{60'000};
 
+// Who else gives addresses of the ranges that nodes share (addresses/shared_ranges.h).
+enum class OtherNodes : uint8_t {
+  kAsFound,  // those of a cluster, where something says that this machine is of one
+  kNone,     // nobody: `--alone`
+};
+
 class Engine {
  public:
-  // All arguments must outlive the engine. The store must have been opened with `shared`.
-  Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks);
+  // All references must outlive the engine. The store must have been opened with `shared`.
+  Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks,
+         OtherNodes other_nodes = OtherNodes::kAsFound);
 
   class Turn {
    public:
     os::Kernel& kernel() { return engine_->kernel_; }
     state::Store& store() { return engine_->store_; }
     ipam::Allocator& addresses() { return engine_->addresses_; }
+    OtherNodes other_nodes() const { return engine_->other_nodes_; }
     // Reads the leases again, after a call that writes them only to the store, such as attach::recover().
     Result<void> read_addresses();
     Turn(Turn&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)), hold_(std::move(other.hold_)) {}
@@ -67,6 +75,7 @@ class Engine {
   os::Kernel& kernel_;
   state::Store& store_;
   ipam::Allocator addresses_;
+  const OtherNodes other_nodes_;
   // Whether a thread has the turn. Not a std::timed_mutex: g++ 12's ThreadSanitizer does not see it being locked.
   std::mutex turn_mutex_;
   std::condition_variable turn_free_;

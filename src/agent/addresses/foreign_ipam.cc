@@ -16,8 +16,10 @@ using doc::Value;
 using state::Attachment;
 using state::AttachmentStatus;
 
+constexpr std::string_view kEnding = "#ipam";
+
 std::string record_name(const std::string& ifname) {
-  return fmt::format("{}{}#ipam", attach::kProgramPrefix, ifname);
+  return fmt::format("{}{}{}", attach::kProgramPrefix, ifname, kEnding);
 }
 
 Result<std::optional<Attachment>> recorded(Engine& engine, const std::string& key, const std::string& ifname) {
@@ -68,6 +70,13 @@ std::optional<std::string> foreign_ipam(const Value& plugin) {
 
 bool is_foreign_ipam(const Attachment& record, const std::string& ifname) {
   return record.interface == record_name(ifname);
+}
+
+std::optional<std::string> interface_of_foreign_ipam(const Attachment& record) {
+  const std::string& name = record.interface;
+  const size_t prefix = attach::kProgramPrefix.size();
+  if (!name.starts_with(attach::kProgramPrefix) || !name.ends_with(kEnding)) return std::nullopt;
+  return name.substr(prefix, name.size() - prefix - kEnding.size());
 }
 
 std::unique_ptr<Engine::ContainerLock> ipam_lock(Engine& engine, const std::string& container) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "agent/addresses/foreign_ipam.h"
+#include "agent/addresses/shared_ranges.h"
 #include "agent/door/metrics.h"
 #include "agent/failures.h"
 #include "agent/pod/exec_records.h"
@@ -200,7 +201,8 @@ Result<void> Meta::gc_adopted(Engine& engine, const std::vector<cni::AttachmentI
   return {};
 }
 
-Outcome<void> Meta::look_up_status(os::Kernel& kernel, const cni::Request& request, const cni::PluginConfig& config) {
+Outcome<void> Meta::look_up_status(Engine& engine, const cni::Request& request, const cni::PluginConfig& config) {
+  os::Kernel& kernel = engine.kernel();
   MetaConfig meta_config = TRY_CNI(read_meta_config(config));
   if (!meta_config.readiness_file.empty() && !kernel.files().exists(meta_config.readiness_file))
     return std::unexpected(cni::Failure{
@@ -214,6 +216,8 @@ Outcome<void> Meta::look_up_status(os::Kernel& kernel, const cni::Request& reque
   auto network = TRY_CNI(default_network(kernel, pods_, meta_config, config, "eth0"));
   if (!network.has_value()) return {};
   const std::vector<std::string> path = program_path(meta_config, request);
+  const doc::Value* ipam = doc::object_in(network->list.plugins.front(), "ipam");
+  TRY_CNI(ranges_ready(engine, ipam, network->name));
   for (size_t i = 0; i < network->list.plugins.size(); ++i) {
     std::optional<std::string> type = executed_type(network->list.plugins[i]);
     if (!type.has_value()) continue;
@@ -228,9 +232,9 @@ Outcome<void> Meta::look_up_status(os::Kernel& kernel, const cni::Request& reque
 }
 
 Outcome<void> Meta::status(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
-  os::Kernel& kernel = backends.engine.kernel();
-  return statuses_.answer(kernel.clock(), request.config,
-                          [this, &kernel, request, config] { return look_up_status(kernel, request, config); });
+  Engine& engine = backends.engine;
+  return statuses_.answer(engine.kernel().clock(), request.config,
+                          [this, &engine, request, config] { return look_up_status(engine, request, config); });
 }
 
 // Requests are answered meanwhile, and an ADD in progress has records that look unfinished, too. So a container's

@@ -2,8 +2,10 @@
 #include "agent/pod/plugin.h"
 
 #include <algorithm>
+#include <set>
 
 #include "agent/addresses/foreign_ipam.h"
+#include "agent/addresses/shared_ranges.h"
 #include "agent/door/metrics.h"
 #include "agent/failures.h"
 #include "agent/leftovers/adopt.h"
@@ -12,6 +14,7 @@
 #include "agent/pod/records.h"
 #include "agent/pod/selection.h"
 #include "attach/types.h"
+#include "doc/members.h"
 
 namespace railbed::agent {
 namespace {
@@ -66,16 +69,19 @@ class PluginRequest {
       Engine::Turn turn = TRY_CNI(backends_.engine.turn(kTurnWait));
       records = TRY_CNI(turn.store().attachments());
     }
-    Failures failures;
+    std::set<cni::AttachmentId> invalid;
     for (const state::Attachment& record : records) {
-      state::Sandbox sandbox = state::Sandbox::of_key(record.pod);
-      std::string ifname = record.interface.substr(0, record.interface.find('/'));
-      if (sandbox.container.empty() || record.type != config_.type || record.network != config_.network) continue;
-      cni::AttachmentId id{sandbox.container, ifname};
-      if (std::ranges::find(config_.valid, id) != config_.valid.end()) continue;
+      const std::string container = state::Sandbox::of_key(record.pod).container;
+      const std::string ifname = interface_of(record, records);
+      if (container.empty() || ifname.empty() || record.network != config_.network) continue;
+      const cni::AttachmentId id{container, ifname};
+      if (std::ranges::find(config_.valid, id) == config_.valid.end()) invalid.insert(id);
+    }
+    Failures failures;
+    for (const cni::AttachmentId& id : invalid) {
       cni::Request one = request_;
-      one.container_id = sandbox.container;
-      one.ifname = ifname;
+      one.container_id = id.container_id;
+      one.ifname = id.ifname;
       Outcome<std::string> gone = PluginRequest(backends_, one, config_, chained_).del();
       if (!gone.has_value()) failures.add("", std::move(gone.error()));
     }
@@ -86,8 +92,10 @@ class PluginRequest {
     return "";
   }
 
-  // railbed's plugins are always ready; for a foreign IPAM type that program answers.
+  // railbed's plugins are ready unless other nodes use the network's range; for a foreign IPAM type that program answers.
   Outcome<std::string> status() {
+    const doc::Value* ipam = chained_ ? nullptr : doc::object_in(config_.object, "ipam");
+    TRY_CNI(ranges_ready(backends_.engine, ipam, config_.network));
     std::optional<std::string> foreign = executed_since_1_1();
     if (!foreign.has_value()) return "";
     os::Kernel& kernel = backends_.engine.kernel();
@@ -98,6 +106,18 @@ class PluginRequest {
   }
 
  private:
+  // The interface of a record that this plugin's DEL gives back: of what it made, or of its IPAM plugin's answer alone,
+  // where an earlier DEL could not give the addresses back. Empty for another record.
+  std::string interface_of(const state::Attachment& record, const std::vector<state::Attachment>& all) const {
+    if (record.type == config_.type) return record.interface.substr(0, record.interface.find('/'));
+    const std::optional<std::string> ifname = chained_ ? std::nullopt : interface_of_foreign_ipam(record);
+    if (!ifname.has_value()) return "";
+    const bool has_interface = std::ranges::any_of(all, [&](const state::Attachment& other) {
+      return other.pod == record.pod && other.interface == *ifname;
+    });
+    return has_interface ? "" : *ifname;
+  }
+
   // --- an IPAM type that is not ours
 
   std::optional<std::string> own_foreign_ipam() const { return chained_ ? std::nullopt : foreign_ipam(config_.object); }
