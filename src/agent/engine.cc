@@ -7,6 +7,7 @@ namespace railbed::agent {
 
 namespace {
 constexpr std::chrono::milliseconds kTurnsAfterStop{500};
+constexpr int kRemovalsAtOnce = 8;
 }
 
 Engine::Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks, OtherNodes other_nodes)
@@ -65,6 +66,21 @@ std::unique_ptr<Engine::ContainerLock> Engine::container(const std::string& id) 
   container_free_.wait(lock, [&] { return !containers_.contains(id); });
   containers_.insert(id);
   return std::make_unique<ContainerLock>(*this, id);
+}
+
+std::unique_ptr<Engine::Removal> Engine::removal() {
+  std::unique_lock lock(removals_mutex_);
+  removal_free_.wait(lock, [&] { return removals_ < kRemovalsAtOnce; });
+  ++removals_;
+  return std::make_unique<Removal>(*this);
+}
+
+Engine::Removal::~Removal() {
+  {
+    std::lock_guard lock(engine_.removals_mutex_);
+    --engine_.removals_;
+  }
+  engine_.removal_free_.notify_one();
 }
 
 Engine::ContainerLock::~ContainerLock() {

@@ -68,6 +68,11 @@ class Engine {
   class ContainerLock;
   std::unique_ptr<ContainerLock> container(const std::string& id);
 
+  // Interfaces of several pods can be removed at once, outside of turns; more than a few would keep a pod waiting whose
+  // interfaces are made meanwhile.
+  class Removal;
+  std::unique_ptr<Removal> removal();
+
   // For work that needs no turn: opening namespaces, running programs, reading files.
   os::Kernel& kernel() { return kernel_; }
 
@@ -86,6 +91,9 @@ class Engine {
   std::mutex containers_mutex_;
   std::condition_variable container_free_;
   std::set<std::string> containers_;
+  std::mutex removals_mutex_;
+  std::condition_variable removal_free_;
+  int removals_ = 0;
 };
 
 class Engine::ContainerLock {
@@ -98,6 +106,17 @@ class Engine::ContainerLock {
  private:
   Engine& engine_;
   std::string id_;
+};
+
+class Engine::Removal {
+ public:
+  explicit Removal(Engine& engine) : engine_(engine) {}
+  ~Removal();
+  Removal(const Removal&) = delete;
+  Removal& operator=(const Removal&) = delete;
+
+ private:
+  Engine& engine_;
 };
 
 }  // namespace railbed::agent

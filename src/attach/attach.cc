@@ -207,6 +207,7 @@ class PodTransaction {
       records.back().status = AttachmentStatus::kBegun;
     }
     Result<GivenBack> given = give_back(host_, store_, records, netns_.get(), deadline_);
+    if (host_.turn_is_lost()) return why;
     Result<void> kept = put_leases_back();
     std::string trouble;
     if (!given.has_value()) trouble = given.error().story();

@@ -669,8 +669,8 @@ TEST_F(AttachFaults, ADeviceThatDoesNotComeBackStaysRecorded) {
 // How the agent stands aside, and what happens on its machine meanwhile.
 WaitPolicy standing_aside(os::Kernel& kernel, const std::function<void()>& meanwhile) {
   WaitPolicy wait(kernel.clock().now() + std::chrono::minutes(1));
-  wait.aside = [meanwhile](const std::function<void()>& work) -> Result<void> {
-    meanwhile();
+  wait.aside = [meanwhile](Aside kind, const WaitPolicy::Work& work) -> Result<void> {
+    if (kind == Aside::kWait) meanwhile();
     work();
     return {};
   };
@@ -705,7 +705,7 @@ TEST_F(AttachFaults, NothingIsTouchedOnceTheTurnIsLost) {
   rig.kernel.delay_netns_end(std::chrono::seconds(3));
   ASSERT_EQ(message(rig.kernel.netns().remove("pod")), "");
   WaitPolicy wait = rig.soon();
-  wait.aside = [&](const std::function<void()>& work) -> Result<void> {
+  wait.aside = [&](Aside, const WaitPolicy::Work& work) -> Result<void> {
     work();
     rig.kernel.clear_journal();
     return fail(Code::kBusy, "the agent is stopping, and other requests had the turn");

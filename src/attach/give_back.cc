@@ -58,7 +58,7 @@ class GiveBack {
   }
 
   // Removes links that were made for the pod with one message if nothing else is in their group.
-  void remove_made_together(const std::vector<std::pair<Attachment, Before>>& records) {
+  Result<void> remove_made_together(const std::vector<std::pair<Attachment, Before>>& records) {
     uint32_t group = 0;
     size_t count = 0;
     for (const auto& [record, before] : records)
@@ -66,7 +66,7 @@ class GiveBack {
         group = before.group;
         ++count;
       }
-    if (netns_ == nullptr || count < 2 || group == 0) return;
+    if (netns_ == nullptr || count < 2 || group == 0) return {};
     size_t in_group = 0;
     for (const os::Link& link : inside_) {
       if (link.group != group) continue;
@@ -74,11 +74,14 @@ class GiveBack {
       if (std::ranges::none_of(records, [&](const auto& one) {
             return one.second.way == Way::kMake && is_that_in_pod(link, one.second, one.first.interface);
           }))
-        return;
+        return {};
     }
     // A failure does not matter: the links are then removed one by one, which reports errors.
-    if (in_group >= 2 && links_->remove_group(group).has_value())
-      std::erase_if(inside_, [&](const os::Link& link) { return link.group == group; });
+    if (in_group < 2) return {};
+    const Result<void> removed = host_.aside(Aside::kRemoval, [&] { return links_->remove_group(group); });
+    if (host_.turn_is_lost()) return removed;
+    if (removed.has_value()) std::erase_if(inside_, [&](const os::Link& link) { return link.group == group; });
+    return {};
   }
 
   Result<void> back(const Attachment& record, Before before) {
@@ -209,7 +212,7 @@ class GiveBack {
   Result<void> remove_made(const Attachment& record, const Before& before) {
     for (const os::Link& link : inside_)
       if (is_that_in_pod(link, before, record.interface))
-        return unless_gone(links_->remove(link.index));
+        return unless_gone(host_.aside(Aside::kRemoval, [&] { return links_->remove(link.index); }));
     return {};
   }
 
@@ -445,7 +448,7 @@ Result<GivenBack> give_back(Host& host, state::Store& store, const std::vector<A
       (work.is_elsewhere(*before) ? elsewhere : here).emplace_back(*record, std::move(*before));
   }
   auto give = [&](const std::vector<std::pair<Attachment, Before>>& some) -> Result<void> {
-    work.remove_made_together(some);
+    TRY(work.remove_made_together(some));
     for (const auto& [record, before] : some) {
       Result<void> done = work.back(record, before);
       if (!done.has_value() && host.turn_is_lost()) return done;

@@ -20,9 +20,9 @@ std::string driver_of(const os::FileTree& files, PciAddress device) {
   return os::link_name(files, device_path(device) + "/driver").value_or("");
 }
 
-Result<void> Host::aside(const std::function<Result<void>()>& work) {
+Result<void> Host::aside(Aside kind, const std::function<Result<void>()>& work) {
   Result<void> done;
-  Result<void> again = policy_.aside([&] { done = work(); });
+  Result<void> again = policy_.aside(kind, [&] { done = work(); });
   forget();
   pf_indexes_.clear();
   turn_is_lost_ = !again.has_value();

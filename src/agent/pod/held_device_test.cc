@@ -62,6 +62,21 @@ TEST_F(HeldDevice, CostsOtherPodsNothing) {
   EXPECT_THAT(kernel.snapshot(), testing::HasSubstr("eth1 "));
 }
 
+// The kernel takes tens of milliseconds to remove interfaces, nearly all of it without its lock.
+TEST_F(HeldDevice, RemovesInterfacesWithoutTheTurn) {
+  ASSERT_EQ(text_of(ask(cni::Command::kAdd, "a", other_)), "");
+  std::string added = "not asked";
+  kernel.before("remove eth0 ", [&] {
+    if (engine.turn(milliseconds(0)).has_value()) added = text_of(ask(cni::Command::kAdd, "b", other_));
+  });
+  EXPECT_EQ(text_of(ask(cni::Command::kDel, "a", other_)), "");
+  EXPECT_EQ(added, "");
+  const auto leases = store->all_leases();
+  ASSERT_EQ(leases->size(), 1U);
+  // Its address was not given to another pod before its interface had gone.
+  EXPECT_EQ(leases->front().address.to_string(), "10.5.0.3");
+}
+
 TEST_F(HeldDevice, WaitsNoLongerThanTheAgentLives) {
   ASSERT_EQ(text_of(ask(cni::Command::kAdd, "a", device_)), "");
   kernel.delay_netns_end(std::chrono::minutes(3));

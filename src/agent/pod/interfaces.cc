@@ -321,9 +321,13 @@ Result<Engine::Turn*> HeldTurn::get() {
 attach::WaitPolicy HeldTurn::wait_policy() {
   attach::WaitPolicy wait(engine_.kernel().clock().now() + kAttachTime);
   wait.stop = engine_.stopping();
-  wait.aside = [this](const std::function<void()>& work) -> Result<void> {
+  wait.aside = [this](attach::Aside kind, const attach::WaitPolicy::Work& work) -> Result<void> {
     end();
-    work();
+    {
+      std::unique_ptr<Engine::Removal> removal;
+      if (kind == attach::Aside::kRemoval) removal = engine_.removal();
+      work();
+    }
     TRY(get());
     return {};
   };

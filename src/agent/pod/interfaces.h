@@ -81,7 +81,7 @@ class HeldTurn {
   Result<Engine::Turn*> get();
   bool held() const { return turn_.has_value(); }
   void end() { turn_.reset(); }
-  // Waits for devices without the turn. This must outlive the policy.
+  // Waits for devices and removes interfaces without the turn. This must outlive the policy.
   attach::WaitPolicy wait_policy();
 
  private:

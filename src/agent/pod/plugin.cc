@@ -168,8 +168,7 @@ class PluginRequest {
     std::vector<std::string> programs;  // of these sandboxes, the IPAM plugin has to be executed
   };
 
-  // Detaches all records of the interface, for whatever pod, in one turn: DEL of 200 pods at once then waits for 200
-  // turns, not for 600.
+  // Detaches all records of the interface, for whatever pod, in one turn but for what the kernel takes long for.
   Outcome<GivenBack> give_back_all() {
     auto lock = backends_.engine.container(request_.container_id);
     HeldTurn held(backends_.engine);
