@@ -8,7 +8,7 @@ namespace railbed::agent {
 namespace {
 constexpr std::chrono::milliseconds kTurnsAfterStop{500};
 constexpr int kRemovalsAtOnce = 8;
-}
+}  // namespace
 
 Engine::Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks, OtherNodes other_nodes)
     : kernel_(kernel), store_(store), addresses_(blocks), other_nodes_(other_nodes) {}

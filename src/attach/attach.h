@@ -78,7 +78,8 @@ struct PodReport {
 };
 
 // Brings the pod's interfaces to the wanted state. Interfaces that are already right are not touched.
-Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodRequest& request, const WaitPolicy& wait);
+Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodRequest& request,
+                             const WaitPolicy& wait);
 
 struct DetachReport {
   int detached = 0;
@@ -87,7 +88,8 @@ struct DetachReport {
 
 // Returns everything that the pod has; nothing to do is success. Fails when an interface could not be returned; the
 // others are, and that one stays recorded.
-Result<DetachReport> detach_pod(os::Kernel& kernel, state::Store& store, const std::string& pod, const WaitPolicy& wait);
+Result<DetachReport> detach_pod(os::Kernel& kernel, state::Store& store, const std::string& pod,
+                                const WaitPolicy& wait);
 
 // Detaches one record of the pod: "net1", or "net1/tuning". Nothing to do is success.
 Result<DetachReport> detach_interface(os::Kernel& kernel, state::Store& store, const std::string& pod,

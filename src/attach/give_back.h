@@ -3,8 +3,8 @@
 //
 // A device may be in the pod, at home (the pod's namespace ended, or it never left), on its way home, or
 // gone; only what is not as it was is changed. What was given back is forgotten, with its addresses; what
-// could not be stays in the store and is told. Waiting for a device is done outside of the turn (host.h). Threading: one
-// thread. Failure: per interface, in the answer.
+// could not be stays in the store and is told. Waiting for a device is done outside of the turn (host.h). Threading:
+// one thread. Failure: per interface, in the answer.
 #pragma once
 
 #include "attach/host.h"

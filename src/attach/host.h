@@ -23,7 +23,8 @@ class Host {
   os::Kernel& kernel() { return kernel_; }
   // Does what takes long, as the policy says; afterwards everything is looked at anew.
   Result<void> aside(Aside kind, const std::function<Result<void>()>& work);
-  // Whether the last aside() ended without the turn: then nothing may be read or changed any more, here or in the store.
+  // Whether the last aside() ended without the turn: then nothing may be read or changed any more, here or in the
+  // store.
   bool turn_is_lost() const { return turn_is_lost_; }
   const std::stop_token& stop() const { return policy_.stop; }
   Result<os::LinkPort*> links();

@@ -132,10 +132,8 @@ TEST_F(Decoys, InTheGroupOfThePodAreNotRemovedWithIt) {
 
 // A port of the host's bridge, as the original bridge plugin makes it, with a change behind it.
 TEST_F(Decoys, AreNotSetBackAndTheRealOneIs) {
-  ASSERT_EQ(message(host->create({.kind = "veth",
-                                  .name = IfName{"net1"},
-                                  .netns = pod_netns.get(),
-                                  .peer_name = IfName{"br-port"}})),
+  ASSERT_EQ(message(host->create(
+                {.kind = "veth", .name = IfName{"net1"}, .netns = pod_netns.get(), .peer_name = IfName{"br-port"}})),
             "");
   ASSERT_EQ(message(attach(chained("net1", R"({"type":"tuning","mtu":1400,"promisc":true})"))), "");
   replace_by_a_decoy("veth");

@@ -38,8 +38,8 @@ struct Before {
   std::string parent;  // the device of hardware that was not asked for by its PCI address: "auxiliary/devices/…"
   std::vector<uint8_t> hw_address;
   std::vector<uint8_t> permanent_address;
-  int parent_index = 0;         // IFLA_LINK of a virtual one whose peer or lower interface was at home, too
-  std::optional<InPod> in_pod;  // once it is there
+  int parent_index = 0;               // IFLA_LINK of a virtual one whose peer or lower interface was at home, too
+  std::optional<InPod> in_pod;        // once it is there
   std::optional<MacAddress> new_mac;  // what it gets in the pod, if another
   int mtu = 0;
   bool up = false;

@@ -262,8 +262,7 @@ TEST(IpamRequest, RefusesARangeThatOtherNodesMayUse) {
            Case{R"(,"node_slice_size":"/26")", "", "node_slice_size divides it among the nodes of a cluster"},
            Case{R"(,"kubernetes":{"kubeconfig":"/etc/cni/net.d/w.kubeconfig"})", "",
                 "its configuration names a kubeconfig (/etc/cni/net.d/w.kubeconfig)"},
-           Case{"", "/var/lib/kubelet/pods/x",
-                "this machine is a node of a cluster (/var/lib/kubelet/pods is there)"},
+           Case{"", "/var/lib/kubelet/pods/x", "this machine is a node of a cluster (/var/lib/kubelet/pods is there)"},
            Case{"", "/var/lib/kubelet/config.yaml",
                 "this machine is a node of a cluster (/var/lib/kubelet/config.yaml is there)"},
            Case{"", "/etc/kubernetes/kubelet.conf",
@@ -271,8 +270,7 @@ TEST(IpamRequest, RefusesARangeThatOtherNodesMayUse) {
        }) {
     SCOPED_TRACE(one.sign);
     const IpRange own{*IpAddress::parse("10.2.0.4"), *IpAddress::parse("10.2.0.5")};
-    const std::string config =
-        with(fmt::format(R"({{"type":"whereabouts","range":"10.2.0.0/29"{}}})", one.members));
+    const std::string config = with(fmt::format(R"({{"type":"whereabouts","range":"10.2.0.0/29"{}}})", one.members));
     Rig rig;
     if (*one.file != 0) rig.kernel.put_file(one.file, "");
     const std::string refused = fmt::format(fmt::runtime(kRefused), one.sign);

@@ -92,7 +92,8 @@ class PluginRequest {
     return "";
   }
 
-  // railbed's plugins are ready unless other nodes use the network's range; for a foreign IPAM type that program answers.
+  // railbed's plugins are ready unless other nodes use the network's range; for a foreign IPAM type that program
+  // answers.
   Outcome<std::string> status() {
     const doc::Value* ipam = chained_ ? nullptr : doc::object_in(config_.object, "ipam");
     TRY_CNI(ranges_ready(backends_.engine, ipam, config_.network));
@@ -112,9 +113,8 @@ class PluginRequest {
     if (record.type == config_.type) return record.interface.substr(0, record.interface.find('/'));
     const std::optional<std::string> ifname = chained_ ? std::nullopt : interface_of_foreign_ipam(record);
     if (!ifname.has_value()) return "";
-    const bool has_interface = std::ranges::any_of(all, [&](const state::Attachment& other) {
-      return other.pod == record.pod && other.interface == *ifname;
-    });
+    const bool has_interface = std::ranges::any_of(
+        all, [&](const state::Attachment& other) { return other.pod == record.pod && other.interface == *ifname; });
     return has_interface ? "" : *ifname;
   }
 

@@ -139,7 +139,7 @@ class RealLinks : public LinkPort {
     // Before Linux 5.14: the namespace's file. Its number may be used again once the namespace has ended, so that a
     // difference proves another namespace, while the same number proves little.
     const Descriptor own(::ioctl(socket_.fd(), SIOCGSKNS));
-    struct stat file {};
+    struct stat file{};
     return own && ::fstat(own.get(), &file) == 0 ? file.st_ino : 0;
   }
 

@@ -27,8 +27,7 @@ Result<bool> Waits::for_link(std::chrono::milliseconds limit, const Look& look) 
   return wait(deadline, look, [this](Deadline until) { return links_->next(until); });
 }
 
-Result<bool> Waits::wait(Deadline deadline, const Look& look,
-                         const std::function<Result<void>(Deadline)>& next) {
+Result<bool> Waits::wait(Deadline deadline, const Look& look, const std::function<Result<void>(Deadline)>& next) {
   bool changed = true;
   while (true) {
     if (changed && TRY(look())) return true;
