@@ -55,7 +55,7 @@ figure() { # NAME VALUE UNIT BOUND
 }
 
 "$RAILBED" cni install --bin-dir /opt/cni/bin >"$LOGS/install.log" 2>&1 || { cat "$LOGS/install.log"; exit 1; }
-start agent "$RAILBED" agent --manifests $manifests
+start agent "$RAILBED" agent --alone --manifests $manifests
 until_true 10 test -S /run/railbed/agent.sock || { cat "$LOGS/agent.log"; exit 1; }
 for ((turn = 0; turn < turns; ++turn)); do
   for kind in "${kinds[@]}"; do one_pod "$kind" "$turn" || exit 1; done

@@ -65,7 +65,7 @@ using std::chrono::seconds;
 constexpr seconds kRepeat{5};
 constexpr seconds kAliveWithin{1};
 constexpr seconds kTurnAtStart{30};
-constexpr seconds kRecovery{60};
+constexpr seconds kRecovery{5};  // requests wait meanwhile; a device that is held longer is left to its DEL
 constexpr size_t kThreadStack = 512 << 10;
 constexpr uint64_t kOpenFiles = 65536;
 
@@ -77,6 +77,7 @@ struct Options {
   std::string manifests = "/etc/railbed/manifests";
   std::string adopt;  // a directory of IPPool objects; empty: none
   StateOptions state;
+  bool alone = false;  // no other node gives addresses of whereabouts' ranges
   node::Settings settings;
   agent::ServerOptions server;
   log::Level level = log::Level::kInfo;
@@ -106,7 +107,7 @@ struct Parts {
   std::unique_ptr<os::PacketPort> packets = os::real_packets();
   ipam::StoredBlocks blocks{store, ipam::WithoutBlocks::kWholeRange};
   agent::DurableRecords records;
-  agent::Engine engine{kernel, store, blocks, records};
+  agent::Engine engine;
   agent::InUse in_use{engine};
   agent::HostLocal host_local{*disk};
   agent::Dhcp dhcp{engine, *packets};
@@ -122,6 +123,7 @@ struct Parts {
       : kernel(machine),
         store(state),
         records(*disk, options.records, machine.boot_id()),
+        engine(machine, state, blocks, records, options.alone ? agent::OtherNodes::kNone : agent::OtherNodes::kAsFound),
         manifests(machine, state, options.manifests, options.settings),
         readiness(engine, *disk, options.state.directory) {}
 };
@@ -365,6 +367,7 @@ int agent_verb(CommandLine& line) {
       .directory();
   line.option("--adopt", &options.adopt, "a directory with whereabouts' IPPool objects: their addresses are taken")
       .directory();
+  line.option("--alone", &options.alone, "no other node gives addresses of the whereabouts ranges of this one");
   line.option("--node", &options.settings.node, "this machine's node name (its host name)");
   line.option("--soft-rdma", &options.settings.soft_rdma, "soft-RoCE devices on RDMA-marked VFs without RDMA");
   line.option("--workers", &options.server.workers, "how many requests are worked on at once")

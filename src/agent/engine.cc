@@ -7,10 +7,12 @@ namespace railbed::agent {
 
 namespace {
 constexpr std::chrono::milliseconds kTurnsAfterStop{500};
-}
+constexpr int kRemovalsAtOnce = 8;
+}  // namespace
 
-Engine::Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks, DurableRecords& records)
-    : kernel_(kernel), store_(store), addresses_(blocks), records_(records) {}
+Engine::Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks, DurableRecords& records,
+               OtherNodes other_nodes)
+    : kernel_(kernel), store_(store), addresses_(blocks), records_(records), other_nodes_(other_nodes) {}
 
 Result<Engine::Turn> Engine::turn(std::chrono::milliseconds wait) {
   {
@@ -42,6 +44,7 @@ void Engine::stop() {
     last_turn_ = std::chrono::steady_clock::now() + kTurnsAfterStop;
   }
   turn_free_.notify_all();
+  stopping_.request_stop();
 }
 
 Engine::Turn::~Turn() {
@@ -64,6 +67,21 @@ std::unique_ptr<Engine::ContainerLock> Engine::container(const std::string& id) 
   container_free_.wait(lock, [&] { return !containers_.contains(id); });
   containers_.insert(id);
   return std::make_unique<ContainerLock>(*this, id);
+}
+
+std::unique_ptr<Engine::Removal> Engine::removal() {
+  std::unique_lock lock(removals_mutex_);
+  removal_free_.wait(lock, [&] { return removals_ < kRemovalsAtOnce; });
+  ++removals_;
+  return std::make_unique<Removal>(*this);
+}
+
+Engine::Removal::~Removal() {
+  {
+    std::lock_guard lock(engine_.removals_mutex_);
+    --engine_.removals_;
+  }
+  engine_.removal_free_.notify_one();
 }
 
 Engine::ContainerLock::~ContainerLock() {

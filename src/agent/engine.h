@@ -4,8 +4,8 @@
 // Why turns: the kernel takes interface moves one at a time anyway, and an attachment's records, addresses
 // and messages belong together. A turn holds the agent's mutex and the lock of the state, so that `railbed
 // up` and `down` can run beside the agent; what another process wrote meanwhile is read anew when the turn
-// begins. What waits long (plugins that are executed, dhcp) is done outside a turn. Threading: turn() from
-// any thread; a Turn belongs to its thread. Failure: Busy with the holder of the lock.
+// begins. What waits long (plugins that are executed, dhcp, a device that is not there yet) is done outside a
+// turn. Threading: turn() from any thread; a Turn belongs to its thread. Failure: Busy with the holder of the lock.
 #pragma once
 
 #include <chrono>
@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -26,10 +27,17 @@ namespace railbed::agent {
 // How long a request waits for its turn; the runtime gives a sandbox two minutes.
 inline constexpr std::chrono::milliseconds kTurnWait{60'000};
 
+// Who else gives addresses of the ranges that nodes share (addresses/shared_ranges.h).
+enum class OtherNodes : uint8_t {
+  kAsFound,  // those of a cluster, where something says that this machine is of one
+  kNone,     // nobody: `--alone`
+};
+
 class Engine {
  public:
-  // All arguments must outlive the engine. The store must have been opened with `shared`.
-  Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks, DurableRecords& records);
+  // All references must outlive the engine. The store must have been opened with `shared`.
+  Engine(os::Kernel& kernel, state::Store& store, ipam::BlockSource& blocks, DurableRecords& records,
+         OtherNodes other_nodes = OtherNodes::kAsFound);
 
   class Turn {
    public:
@@ -37,6 +45,7 @@ class Engine {
     state::Store& store() { return engine_->store_; }
     ipam::Allocator& addresses() { return engine_->addresses_; }
     DurableRecords& records() { return engine_->records_; }
+    OtherNodes other_nodes() const { return engine_->other_nodes_; }
     // Reads the leases again, after a call that writes them only to the store, such as attach::recover().
     Result<void> read_addresses();
     Turn(Turn&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)), hold_(std::move(other.hold_)) {}
@@ -54,10 +63,17 @@ class Engine {
   // The agent is about to end: from now on nobody waits long for a turn. Those who have one, or get one soon, end what
   // they began; the others fail with Busy. From any thread.
   void stop();
+  // For whatever waits outside of turns.
+  std::stop_token stopping() const { return stopping_.get_token(); }
 
   // Requests for one container run one after another, in any order.
   class ContainerLock;
   std::unique_ptr<ContainerLock> container(const std::string& id);
+
+  // Interfaces of several pods can be removed at once, outside of turns; more than a few would keep a pod waiting whose
+  // interfaces are made meanwhile.
+  class Removal;
+  std::unique_ptr<Removal> removal();
 
   // For work that needs no turn: opening namespaces, running programs, reading files.
   os::Kernel& kernel() { return kernel_; }
@@ -69,15 +85,20 @@ class Engine {
   state::Store& store_;
   ipam::Allocator addresses_;
   DurableRecords& records_;
+  const OtherNodes other_nodes_;
   // Whether a thread has the turn. Not a std::timed_mutex: g++ 12's ThreadSanitizer does not see it being locked.
   std::mutex turn_mutex_;
   std::condition_variable turn_free_;
   bool taken_ = false;
   std::chrono::steady_clock::time_point last_turn_ = std::chrono::steady_clock::time_point::max();  // after stop()
+  std::stop_source stopping_;
   bool loaded_ = false;  // whether addresses_ has been read from the store
   std::mutex containers_mutex_;
   std::condition_variable container_free_;
   std::set<std::string> containers_;
+  std::mutex removals_mutex_;
+  std::condition_variable removal_free_;
+  int removals_ = 0;
 };
 
 class Engine::ContainerLock {
@@ -90,6 +111,17 @@ class Engine::ContainerLock {
  private:
   Engine& engine_;
   std::string id_;
+};
+
+class Engine::Removal {
+ public:
+  explicit Removal(Engine& engine) : engine_(engine) {}
+  ~Removal();
+  Removal(const Removal&) = delete;
+  Removal& operator=(const Removal&) = delete;
+
+ private:
+  Engine& engine_;
 };
 
 }  // namespace railbed::agent

@@ -9,7 +9,7 @@
 
 #include "apply/apply.h"
 #include "apply/pci_device.h"
-#include "apply/waits.h"
+#include "os/ports/waits.h"
 
 namespace railbed::apply {
 
@@ -49,7 +49,7 @@ class Actions {
   os::LinkPort& links_;
   const plan::PfPlan& pf_;
   const Options& options_;
-  Waits waits_;
+  os::Waits waits_;
   std::optional<IfIndex> pf_index_;
   bool no_carrier_ = false;
   std::vector<std::string> notes_;

@@ -6,6 +6,7 @@
 
 #include "attach/bring.h"
 #include "attach/give_back.h"
+#include "attach/identity.h"
 #include "attach/prepare.h"
 
 namespace railbed::attach {
@@ -41,8 +42,8 @@ Error joined(const std::vector<RecoveryReport::Failure>& failures) {
 
 class PodTransaction {
  public:
-  PodTransaction(os::Kernel& kernel, state::Store& store, const PodRequest& request, os::Deadline deadline)
-      : kernel_(kernel), store_(store), request_(request), deadline_(deadline), host_(kernel) {}
+  PodTransaction(os::Kernel& kernel, state::Store& store, const PodRequest& request, const WaitPolicy& wait)
+      : kernel_(kernel), store_(store), request_(request), deadline_(wait.deadline), host_(kernel, wait) {}
 
   Result<PodReport> run() {
     TRY(check_names());
@@ -145,9 +146,7 @@ class PodTransaction {
     if (before->netns != 0 && pod_->cookie() != 0 && before->netns != pod_->cookie()) return false;
     if (before->way == Way::kVfio) return device_exists(kernel_.files(), *before->device);
     return std::ranges::any_of(*TRY(pod_->list()), [&](const os::Link& link) {
-      if (link.name.value != name) return false;
-      if (before->way == Way::kMake) return link.kind == before->kind && link.group == before->group;
-      return is_that(link, *before, name);
+      return link.name.value == name && is_that_in_pod(link, *before, name);
     });
   }
 
@@ -163,6 +162,7 @@ class PodTransaction {
     Result<void> brought = bring(host_, store_, *pod_, interfaces, deadline_);
     if (brought.has_value()) brought = still_there();
     if (brought.has_value()) brought = conclude(interfaces);
+    if (!brought.has_value() && host_.turn_is_lost()) return fail(std::move(brought.error()));
     if (!brought.has_value()) return fail(undo(interfaces, std::move(brought.error())));
     for (Prepared& one : interfaces) results_.emplace(one.record.interface, std::move(one.result));
     return {};
@@ -194,6 +194,7 @@ class PodTransaction {
     for (Prepared& one : interfaces) {
       one.record.status = AttachmentStatus::kAttached;
       one.record.result = to_json(one.result);
+      one.record.undo = undo_text(one.recorded_spec, one.before);  // with what proves which interface it is
       TRY(store_.put_attachment(one.record));
     }
     return transaction.commit();
@@ -206,6 +207,7 @@ class PodTransaction {
       records.back().status = AttachmentStatus::kBegun;
     }
     Result<GivenBack> given = give_back(host_, store_, records, netns_.get(), deadline_);
+    if (host_.turn_is_lost()) return why;
     Result<void> kept = put_leases_back();
     std::string trouble;
     if (!given.has_value()) trouble = given.error().story();
@@ -274,24 +276,24 @@ std::string InterfaceRequest::record_name() const {
 }
 
 Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodRequest& request,
-                             os::Deadline deadline) {
-  return PodTransaction(kernel, store, request, deadline).run().context("pod {}", request.pod);
+                             const WaitPolicy& wait) {
+  return PodTransaction(kernel, store, request, wait).run().context("pod {}", request.pod);
 }
 
 namespace {
 
 Result<DetachReport> detach(os::Kernel& kernel, state::Store& store, std::vector<Attachment> records,
-                            os::Deadline deadline) {
+                            const WaitPolicy& wait) {
   DetachReport report;
   std::vector<RecoveryReport::Failure> failures;
-  Host host(kernel);
+  Host host(kernel, wait);
   while (!records.empty()) {
     std::string path = records.front().netns;
     std::vector<Attachment> there;
     for (const Attachment& record : records)
       if (record.netns == path) there.push_back(record);
     std::erase_if(records, [&](const Attachment& record) { return record.netns == path; });
-    GivenBack given = TRY(give_back(host, store, there, nullptr, deadline));
+    GivenBack given = TRY(give_back(host, store, there, nullptr, wait.deadline));
     report.detached += static_cast<int>(given.done.size());
     std::ranges::move(given.notes, std::back_inserter(report.notes));
     std::ranges::move(given.failures, std::back_inserter(failures));
@@ -303,19 +305,19 @@ Result<DetachReport> detach(os::Kernel& kernel, state::Store& store, std::vector
 }  // namespace
 
 Result<DetachReport> detach_pod(os::Kernel& kernel, state::Store& store, const std::string& pod,
-                                os::Deadline deadline) {
+                                const WaitPolicy& wait) {
   std::vector<Attachment> records = TRY(attachments_of(store, pod));
-  return detach(kernel, store, std::move(records), deadline).context("pod {}", pod);
+  return detach(kernel, store, std::move(records), wait).context("pod {}", pod);
 }
 
 Result<DetachReport> detach_interface(os::Kernel& kernel, state::Store& store, const std::string& pod,
-                                      const std::string& record_name, os::Deadline deadline) {
+                                      const std::string& record_name, const WaitPolicy& wait) {
   std::vector<Attachment> records = TRY(attachments_of(store, pod));
   std::erase_if(records, [&](const Attachment& one) { return !is_of(one.interface, record_name); });
-  return detach(kernel, store, std::move(records), deadline).context("pod {}", pod);
+  return detach(kernel, store, std::move(records), wait).context("pod {}", pod);
 }
 
-Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, os::Deadline deadline) {
+Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, const WaitPolicy& wait) {
   RecoveryReport report;
   std::map<std::pair<std::string, std::string>, std::vector<Attachment>> todo;
   std::map<std::string, std::optional<uint64_t>> now;
@@ -325,9 +327,9 @@ Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, os::Dead
     if (record.status != AttachmentStatus::kAttached || is_gone(record, now[record.netns]))
       todo[{record.pod, record.netns}].push_back(record);
   }
-  Host host(kernel);
+  Host host(kernel, wait);
   for (const auto& [pod, records] : todo) {
-    GivenBack given = TRY(give_back(host, store, records, nullptr, deadline));
+    GivenBack given = TRY(give_back(host, store, records, nullptr, wait.deadline));
     for (const Attachment& record : given.done)
       (record.status == AttachmentStatus::kBegun ? report.undone : report.finished)
           .push_back(record.pod + " " + record.interface);

@@ -14,7 +14,8 @@
 // its hardware goes back to the initial namespace under its last name.
 //
 // Threading: one call at a time per store (two at once could choose the same address; the kernel takes moves
-// one at a time anyway). Failure: NotFound when the namespace or the device is
+// one at a time anyway); while one stands aside to wait for a device (wait_policy.h), another may run, for another pod.
+// Failure: NotFound when the namespace or the device is
 // gone, Conflict when a device or name is taken, Invalid for a configuration that cannot be, Unsupported for
 // plugin types and settings that are not known, Exhausted without addresses, Timeout when a device has not
 // come back; the messages name pod, interface and network.
@@ -27,6 +28,7 @@
 
 #include "api/objects.h"
 #include "attach/result.h"
+#include "attach/wait_policy.h"
 #include "cni/add_result.h"
 #include "ipam/assign.h"
 #include "os/ports/kernel.h"
@@ -76,7 +78,8 @@ struct PodReport {
 };
 
 // Brings the pod's interfaces to the wanted state. Interfaces that are already right are not touched.
-Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodRequest& request, os::Deadline deadline);
+Result<PodReport> attach_pod(os::Kernel& kernel, state::Store& store, const PodRequest& request,
+                             const WaitPolicy& wait);
 
 struct DetachReport {
   int detached = 0;
@@ -85,11 +88,12 @@ struct DetachReport {
 
 // Returns everything that the pod has; nothing to do is success. Fails when an interface could not be returned; the
 // others are, and that one stays recorded.
-Result<DetachReport> detach_pod(os::Kernel& kernel, state::Store& store, const std::string& pod, os::Deadline deadline);
+Result<DetachReport> detach_pod(os::Kernel& kernel, state::Store& store, const std::string& pod,
+                                const WaitPolicy& wait);
 
 // Detaches one record of the pod: "net1", or "net1/tuning". Nothing to do is success.
 Result<DetachReport> detach_interface(os::Kernel& kernel, state::Store& store, const std::string& pod,
-                                      const std::string& record_name, os::Deadline deadline);
+                                      const std::string& record_name, const WaitPolicy& wait);
 
 // Whether the interface is still as it was made: it exists with its MAC, MTU, addresses and routes, its chained
 // settings and its RDMA device. NotFound without a record; Conflict names the first difference.
@@ -107,7 +111,7 @@ struct ForeignInterface {
 };
 // Undoes it like the original's own DEL, from the files that the original left, which stay. If nothing is left, that is
 // success. A device that is recorded in `ours` now belongs to another pod and is never touched.
-Result<DetachReport> detach_foreign(os::Kernel& kernel, const ForeignInterface& interface, os::Deadline deadline,
+Result<DetachReport> detach_foreign(os::Kernel& kernel, const ForeignInterface& interface, const WaitPolicy& wait,
                                     state::Store* ours = nullptr);
 
 struct RecoveryReport {
@@ -124,7 +128,7 @@ struct RecoveryReport {
 };
 
 // Undoes or finishes what killed processes and vanished namespaces left, in all pods.
-Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, os::Deadline deadline);
+Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, const WaitPolicy& wait);
 
 // The known plugin types, main ones first.
 std::vector<std::string> supported_types();

@@ -666,6 +666,96 @@ TEST_F(AttachFaults, ADeviceThatDoesNotComeBackStaysRecorded) {
   EXPECT_EQ(rig.store.attachments()->size(), 2u);
 }
 
+// How the agent stands aside, and what happens on its machine meanwhile.
+WaitPolicy standing_aside(os::Kernel& kernel, const std::function<void()>& meanwhile) {
+  WaitPolicy wait(kernel.clock().now() + std::chrono::minutes(1));
+  wait.aside = [meanwhile](Aside kind, const WaitPolicy::Work& work) -> Result<void> {
+    if (kind == Aside::kWait) meanwhile();
+    work();
+    return {};
+  };
+  return wait;
+}
+
+TEST_F(AttachFaults, ADeviceThatAnotherPodHasByTheTimeItComesBackIsLeftAlone) {
+  Rig rig(lab_);
+  ASSERT_EQ(message(rig.attach()), "");
+  rig.kernel.delay_netns_end(std::chrono::seconds(3));
+  ASSERT_EQ(message(rig.kernel.netns().remove("pod")), "");
+  int times = 0;
+  const WaitPolicy wait = standing_aside(rig.kernel, [&] {
+    ++times;
+    auto records = rig.store.attachments();
+    for (state::Attachment other : *records) {
+      other.pod = "default/next";
+      ASSERT_EQ(message(rig.store.put_attachment(other)), "");
+    }
+  });
+  auto report = detach_pod(rig.kernel, rig.store, "default/a", wait);
+  ASSERT_EQ(message(report), "");
+  EXPECT_EQ(times, 1);
+  EXPECT_THAT(report->notes,
+              ElementsAre("interface net2: 0000:02:10.0 belongs to pod default/next now and is left alone",
+                          "interface net1: 0000:01:10.2 belongs to pod default/next now and is left alone"));
+}
+
+TEST_F(AttachFaults, NothingIsTouchedOnceTheTurnIsLost) {
+  Rig rig(lab_);
+  ASSERT_EQ(message(rig.attach()), "");
+  rig.kernel.delay_netns_end(std::chrono::seconds(3));
+  ASSERT_EQ(message(rig.kernel.netns().remove("pod")), "");
+  WaitPolicy wait = rig.soon();
+  wait.aside = [&](Aside, const WaitPolicy::Work& work) -> Result<void> {
+    work();
+    rig.kernel.clear_journal();
+    return fail(Code::kBusy, "the agent is stopping, and other requests had the turn");
+  };
+  EXPECT_EQ(message(detach_pod(rig.kernel, rig.store, "default/a", wait)),
+            "pod default/a: waiting for 0000:02:10.0 to come back from network namespace /run/netns/pod: the agent is "
+            "stopping, and other requests had the turn\n  it comes when the last process in that namespace has ended; "
+            "then run `railbed down` again");
+  EXPECT_THAT(rig.kernel.journal(), ElementsAre());
+  EXPECT_EQ(rig.store.attachments()->size(), 2u);
+  EXPECT_EQ(message(rig.detach()), "");
+  EXPECT_TRUE(rig.store.attachments()->empty());
+  EXPECT_TRUE(rig.store.all_leases()->empty());
+}
+
+TEST_F(AttachFaults, AStopEndsTheWaitForADevice) {
+  Rig rig(lab_);
+  ASSERT_EQ(message(rig.attach()), "");
+  rig.kernel.delay_netns_end(std::chrono::minutes(3));
+  ASSERT_EQ(message(rig.kernel.netns().remove("pod")), "");
+  std::stop_source stopping;
+  WaitPolicy wait = rig.soon();
+  wait.stop = stopping.get_token();
+  const os::Deadline begin = rig.kernel.clock().now();
+  rig.kernel.before("wait for uevent", [&] { stopping.request_stop(); });
+  auto report = detach_pod(rig.kernel, rig.store, "default/a", wait);
+  ASSERT_FALSE(report.has_value());
+  EXPECT_EQ(report.error().code, Code::kCanceled);
+  EXPECT_LE(rig.kernel.clock().now() - begin, std::chrono::milliseconds(200));
+  EXPECT_EQ(rig.store.attachments()->size(), 2u);
+}
+
+// A driver may take seconds for a VF, so that it is bound anew while others work; another process may undo what it
+// takes for a killed one's meanwhile.
+TEST_F(AttachFaults, AnAddWhoseRecordsWereUndoneWhileItBoundADriverFails) {
+  Scenario with_guid = infiniband();
+  Rig rig(with_guid);
+  int times = 0;
+  PodRequest request{.pod = "default/a", .netns_path = "/run/netns/pod", .interfaces = with_guid.interfaces};
+  auto report = attach_pod(rig.kernel, rig.store, request, standing_aside(rig.kernel, [&] {
+                             if (++times > 1) return;
+                             ASSERT_EQ(rig.store.attachments()->size(), with_guid.interfaces.size());
+                             auto recovered = recover(rig.kernel, rig.store, rig.soon());
+                             ASSERT_EQ(recovered->undone.size(), with_guid.interfaces.size());
+                           }));
+  EXPECT_THAT(message(report), HasSubstr("another railbed process undid what this one had begun"));
+  EXPECT_GE(times, 1);
+  rig.expect_nothing_left("undone by another process");
+}
+
 TEST_F(AttachFaults, AVfThatWasRemovedIsNoReasonToFail) {
   Rig rig(lab_);
   ASSERT_EQ(message(rig.attach()), "");

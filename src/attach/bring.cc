@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "attach/identity.h"
 #include "attach/rdma.h"
 #include "attach/rebind.h"
 #include "attach/source_routes.h"
@@ -59,6 +60,7 @@ class Bringer {
     const os::Link* link = find(inside, one.spec.interface);
     if (link == nullptr)
       return fail(Code::kNotFound, "interface {} did not arrive in {}", one.spec.interface, pod_.netns().path());
+    one.before.in_pod = seen_in_pod(*link);
     if (one.spec.way == Way::kExisting) return change_existing(one, *link);
     TRY(addresses_and_up(one, *link));
     TRY(routes(one, *link));
@@ -89,6 +91,7 @@ class Bringer {
 
   Result<void> rebind_vf(Prepared& one) {
     TRY(rebind(host_, *one.spec.device, one.before.rebind, deadline_));
+    TRY(still_begun(one));
     const os::Link* link = TRY(host_.by_pci(*one.spec.device));
     if (link == nullptr) return fail(Code::kNotFound, "VF {} has no interface any more", *one.spec.device);
     one.host_link = link->index;
@@ -102,6 +105,15 @@ class Bringer {
     if (one.before.rdma_undo != RdmaUndo::kMoveBack) return {};
     one.before.rdma = names;
     return write_down(one);
+  }
+
+  // While this stood aside, another process that cleans up may have taken the records for a killed one's.
+  Result<void> still_begun(const Prepared& one) {
+    for (const state::Attachment& record : TRY(store_.attachments_of(one.record.pod)))
+      if (record.interface == one.record.interface && record.status == state::AttachmentStatus::kBegun) return {};
+    return fail(Error{.code = Code::kBusy,
+                      .message = "another railbed process undid what this one had begun",
+                      .hint = "`railbed up`, `down` or `gc` ran meanwhile; ask again"});
   }
 
   Result<void> make(os::LinkPort& host_links, const Prepared& one) {
@@ -287,7 +299,8 @@ class Bringer {
                             ? (*port)->create_soft("rxe", one.before.rdma.front(), IfName{one.spec.interface})
                             : Result<void>(fail(port.error()));
     if (!made.has_value() && made.error().code != Code::kCanceled) {
-      TRY(host_.kernel().processes().load_module("rdma_rxe"));
+      TRY(host_.aside(Aside::kWait, [this] { return host_.kernel().processes().load_module("rdma_rxe"); }));
+      TRY(still_begun(one));
       port = host_.kernel().netns().rdma(pod_.netns());
       made = TRY(std::move(port))->create_soft("rxe", one.before.rdma.front(), IfName{one.spec.interface});
     }

@@ -4,6 +4,7 @@
 
 #include "attach/attach.h"
 #include "attach/host.h"
+#include "attach/identity.h"
 #include "attach/pod_view.h"
 #include "attach/rdma.h"
 
@@ -80,9 +81,7 @@ class Check {
   }
 
   Result<void> settings(const os::Link& link) {
-    if (before_.way == Way::kMake && (link.kind != before_.kind || link.group != before_.group))
-      return fail(Code::kConflict, "interface {} is another one", result_.interface);
-    if (before_.way == Way::kMove && !is_that(link, before_, result_.interface))
+    if (!is_that_in_pod(link, before_, result_.interface))
       return fail(Code::kConflict, "interface {} is another one", result_.interface);
     std::string mac = fmt::format("{:02x}", fmt::join(link.hw_address, ":"));
     bool mac_matters = before_.way != Way::kExisting || settings_.mac.has_value();

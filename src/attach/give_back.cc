@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "attach/identity.h"
 #include "attach/rebind.h"
 #include "attach/source_routes.h"
 #include "attach/vf_mac.h"
@@ -57,7 +58,7 @@ class GiveBack {
   }
 
   // Removes links that were made for the pod with one message if nothing else is in their group.
-  void remove_made_together(const std::vector<std::pair<Attachment, Before>>& records) {
+  Result<void> remove_made_together(const std::vector<std::pair<Attachment, Before>>& records) {
     uint32_t group = 0;
     size_t count = 0;
     for (const auto& [record, before] : records)
@@ -65,19 +66,22 @@ class GiveBack {
         group = before.group;
         ++count;
       }
-    if (netns_ == nullptr || count < 2 || group == 0) return;
+    if (netns_ == nullptr || count < 2 || group == 0) return {};
     size_t in_group = 0;
     for (const os::Link& link : inside_) {
       if (link.group != group) continue;
       ++in_group;
       if (std::ranges::none_of(records, [&](const auto& one) {
-            return one.first.interface == link.name.value && one.second.kind == link.kind;
+            return one.second.way == Way::kMake && is_that_in_pod(link, one.second, one.first.interface);
           }))
-        return;
+        return {};
     }
     // A failure does not matter: the links are then removed one by one, which reports errors.
-    if (in_group >= 2 && links_->remove_group(group).has_value())
-      std::erase_if(inside_, [&](const os::Link& link) { return link.group == group; });
+    if (in_group < 2) return {};
+    const Result<void> removed = host_.aside(Aside::kRemoval, [&] { return links_->remove_group(group); });
+    if (host_.turn_is_lost()) return removed;
+    if (removed.has_value()) std::erase_if(inside_, [&](const os::Link& link) { return link.group == group; });
+    return {};
   }
 
   Result<void> back(const Attachment& record, Before before) {
@@ -87,19 +91,20 @@ class GiveBack {
       TRY(remove_made(record, before));
       return remove_empty_vrf(before);
     }
-    if (auto next = TRY(next_holder(record))) {
-      note(record, fmt::format("{} belongs to pod {} now and is left alone", record.device, next->pod));
-      return {};
-    }
+    if (TRY(has_next_holder(record))) return {};
     bool careful = record.status != AttachmentStatus::kAttached;
-    if (!before.rebind.empty()) TRY(ensure_bound(host_, *before.device, before.rebind, deadline_));
+    if (!before.rebind.empty()) {
+      TRY(ensure_bound(host_, *before.device, before.rebind, deadline_));
+      if (TRY(has_next_holder(record))) return {};
+    }
     if (before.way == Way::kVfio) return restore_settings(record, before, careful);
     if (before.rdma_undo == RdmaUndo::kRemoveSoft) TRY(remove_soft_rdma(before));
-    bool at_home = TRY(bring_home(record, before));
+    const Home home = TRY(bring_home(record, before));
+    if (home == Home::kNextHolder) return {};
     TRY(bring_rdma_home(before));
     TRY(remove_empty_vrf(before));
     TRY(restore_settings(record, before, careful));
-    if (!at_home) return {};
+    if (home == Home::kGone) return {};
     TRY(restore_mac(record, before));
     return restore_addresses(record, before);
   }
@@ -109,12 +114,15 @@ class GiveBack {
     out_.notes.push_back(fmt::format("interface {}: {}", record.interface, text));
   }
 
-  Result<std::optional<Attachment>> next_holder(const Attachment& record) {
-    if (record.device.empty()) return std::optional<Attachment>{};
-    for (Attachment& other : TRY(store_.attachments_with(record.device)))
-      if (other.pod != record.pod || other.interface != record.interface)
-        return std::optional<Attachment>(std::move(other));
-    return std::optional<Attachment>{};
+  // Whether another pod has the device by now, which is noted. It can get it while this one waits for the device.
+  Result<bool> has_next_holder(const Attachment& record) {
+    if (record.device.empty()) return false;
+    for (const Attachment& other : TRY(store_.attachments_with(record.device))) {
+      if (other.pod == record.pod && other.interface == record.interface) continue;
+      note(record, fmt::format("{} belongs to pod {} now and is left alone", record.device, other.pod));
+      return true;
+    }
+    return false;
   }
 
   Result<void> remove_rules(const Before& before) {
@@ -138,9 +146,10 @@ class GiveBack {
   Result<void> undo_change(const Attachment& record, const Before& before) {
     bool careful = record.status != AttachmentStatus::kAttached;
     auto here = std::ranges::find_if(inside_, [&](const os::Link& link) {
-      return link.name.value == before.name && is_that(link, before, before.name);
+      if (!before.in_pod.has_value() && link.name.value != before.name) return false;
+      return is_that_in_pod(link, before, before.name);
     });
-    TRY(undo_sysctls(before, here != inside_.end()));
+    TRY(undo_sysctls(before, here != inside_.end() && here->name.value == before.name));
     if (here != inside_.end()) TRY(undo_on(record, *here, before));
     TRY(bring_rdma_home(before));
     TRY(remove_empty_vrf(before));
@@ -202,8 +211,8 @@ class GiveBack {
 
   Result<void> remove_made(const Attachment& record, const Before& before) {
     for (const os::Link& link : inside_)
-      if (link.group == before.group && link.kind == before.kind && link.name.value == record.interface)
-        return unless_gone(links_->remove(link.index));
+      if (is_that_in_pod(link, before, record.interface))
+        return unless_gone(host_.aside(Aside::kRemoval, [&] { return links_->remove(link.index); }));
     return {};
   }
 
@@ -222,30 +231,49 @@ class GiveBack {
     return {};
   }
 
-  // False when there is no interface left to bring home.
-  Result<bool> bring_home(const Attachment& record, const Before& before) {
-    auto here =
-        std::ranges::find_if(inside_, [&](const os::Link& link) { return is_that(link, before, record.interface); });
+  // A veth whose peer is here still exists: it is in a namespace that the pod has made.
+  Result<void> not_hidden(const Before& before) {
+    if (netns_ == nullptr || before.kind != "veth" || before.parent_index == 0) return {};
+    const os::Link* peer = TRY(host_.by_index(IfIndex{before.parent_index}));
+    if (peer == nullptr || peer->kind != "veth" || !peer->parent_elsewhere) return {};
+    return fail(Error{.code = Code::kBusy,
+                      .message = fmt::format("{} is not in the pod's network namespace any more, but in another one: "
+                                             "its peer {} is still here",
+                                             before.name, peer->name),
+                      .hint = "it ends with the last process of the pod; then ask again"});
+  }
+
+  enum class Home : uint8_t {
+    kThere,
+    kGone,        // no interface is left to bring home
+    kNextHolder,  // another pod's by now
+  };
+  Result<Home> bring_home(const Attachment& record, const Before& before) {
+    auto here = std::ranges::find_if(
+        inside_, [&](const os::Link& link) { return is_that_in_pod(link, before, record.interface); });
     if (here != inside_.end()) TRY(move_home(record, before, *here));
-    if (here != inside_.end() && !look_again_) return true;
+    if (here != inside_.end() && !look_again_) return Home::kThere;
     const os::Link* link = TRY(host_.that_of(before, record.interface));
+    if (link == nullptr) TRY(not_hidden(before));
     if (link == nullptr && !before.device.has_value() && !before.kind.empty()) {
       note(record, fmt::format("{} ({}) ended with the pod's network namespace", before.name, before.kind));
-      return false;
+      return Home::kGone;
     }
-    if (link == nullptr)
+    if (link == nullptr) {
       link = TRY(wait_for_link(host_, before, record.interface, deadline_)
                      .context("waiting for {} to come back from network namespace {}", record.device, record.netns)
                      .hint("it comes when the last process in that namespace has ended; "
                            "then run `railbed down` again"));
+      if (TRY(has_next_holder(record))) return Home::kNextHolder;
+    }
     if (link == nullptr) {
       const char* why =
           device_is_there(host_.kernel().files(), before) ? "has no interface any more" : "is gone from this machine";
       note(record, fmt::format("{} {}: nothing to put back", record.device, why));
-      return false;
+      return Home::kGone;
     }
     TRY(put_right(record, before, *link));
-    return true;
+    return Home::kThere;
   }
 
   Result<void> move_home(const Attachment& record, const Before& before, const os::Link& link) {
@@ -324,7 +352,7 @@ class GiveBack {
   // Even if the GUIDs are restored already, because a killed process may have stopped right after that.
   Result<void> rebind_at_home(const Attachment& record, const Before& before) {
     TRY(rebind(host_, *before.device, before.rebind, deadline_));
-    if (before.way == Way::kVfio) return {};
+    if (before.way == Way::kVfio || TRY(has_next_holder(record))) return {};
     const os::Link* link = TRY(host_.by_pci(*before.device));
     return link == nullptr ? Result<void>{} : put_right(record, before, *link);
   }
@@ -332,7 +360,7 @@ class GiveBack {
   // The pod may have set another address than requested, so the interface inside decides.
   bool pod_kept_mac(const Attachment& record, const Before& before) const {
     return std::ranges::any_of(inside_, [&](const os::Link& link) {
-      return is_that(link, before, record.interface) && link.hw_address == before.hw_address;
+      return is_that_in_pod(link, before, record.interface) && link.hw_address == before.hw_address;
     });
   }
 
@@ -419,19 +447,21 @@ Result<GivenBack> give_back(Host& host, state::Store& store, const std::vector<A
     else
       (work.is_elsewhere(*before) ? elsewhere : here).emplace_back(*record, std::move(*before));
   }
-  auto give = [&](const std::vector<std::pair<Attachment, Before>>& some) {
-    work.remove_made_together(some);
+  auto give = [&](const std::vector<std::pair<Attachment, Before>>& some) -> Result<void> {
+    TRY(work.remove_made_together(some));
     for (const auto& [record, before] : some) {
       Result<void> done = work.back(record, before);
+      if (!done.has_value() && host.turn_is_lost()) return done;
       if (done.has_value())
         out.done.push_back(record);
       else
         failed(record, std::move(done.error()));
     }
+    return {};
   };
-  give(here);
+  TRY(give(here));
   work.look_away();
-  give(elsewhere);
+  TRY(give(elsewhere));
   TRY(forget(store, out.done));
   return out;
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "attach/identity.h"
+
 namespace railbed::attach {
 namespace {
 
@@ -16,6 +18,15 @@ std::string device_path(PciAddress device) {
 
 std::string driver_of(const os::FileTree& files, PciAddress device) {
   return os::link_name(files, device_path(device) + "/driver").value_or("");
+}
+
+Result<void> Host::aside(Aside kind, const std::function<Result<void>()>& work) {
+  Result<void> done;
+  Result<void> again = policy_.aside(kind, [&] { done = work(); });
+  forget();
+  pf_indexes_.clear();
+  turn_is_lost_ = !again.has_value();
+  return again.has_value() ? done : again;
 }
 
 Result<os::LinkPort*> Host::links() {
@@ -61,7 +72,7 @@ Result<const os::Link*> Host::by_mac(const MacAddress& mac) {
 }
 
 Result<const os::Link*> Host::that_of(const Before& before, const std::string& interface) {
-  return first([&](const os::Link& link) { return is_that(link, before, interface); });
+  return first([&](const os::Link& link) { return is_that_at_home(link, before, interface); });
 }
 
 Result<std::string> Host::names() {
@@ -123,14 +134,6 @@ void Host::forget() {
   vfs_.clear();
   addresses_.reset();
   routes_.reset();
-}
-
-bool is_that(const os::Link& link, const Before& before, const std::string& interface) {
-  if (before.device.has_value()) return link.parent_bus == "pci" && link.parent_device == before.device->to_string();
-  if (link.kind != before.kind) return false;
-  if (link.hw_address == before.hw_address) return true;
-  if (before.new_mac.has_value() && link.mac() == before.new_mac) return true;
-  return link.index.value == before.index && (link.name.value == before.name || link.name.value == interface);
 }
 
 Result<std::optional<VfPlace>> vf_place(const os::FileTree& files, PciAddress device) {

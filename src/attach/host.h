@@ -11,15 +11,22 @@
 #include <vector>
 
 #include "attach/record.h"
+#include "attach/wait_policy.h"
 #include "os/ports/kernel.h"
 
 namespace railbed::attach {
 
 class Host {
  public:
-  explicit Host(os::Kernel& kernel) : kernel_(kernel) {}
+  Host(os::Kernel& kernel, WaitPolicy policy) : kernel_(kernel), policy_(std::move(policy)) {}
 
   os::Kernel& kernel() { return kernel_; }
+  // Does what takes long, as the policy says; afterwards everything is looked at anew.
+  Result<void> aside(Aside kind, const std::function<Result<void>()>& work);
+  // Whether the last aside() ended without the turn: then nothing may be read or changed any more, here or in the
+  // store.
+  bool turn_is_lost() const { return turn_is_lost_; }
+  const std::stop_token& stop() const { return policy_.stop; }
   Result<os::LinkPort*> links();
   Result<const os::Netns*> own_netns();
   // Valid until forget(); null where there is none.
@@ -47,6 +54,8 @@ class Host {
   Result<const os::Link*> first(Match match);
 
   os::Kernel& kernel_;
+  WaitPolicy policy_;
+  bool turn_is_lost_ = false;
   std::unique_ptr<os::LinkPort> links_;
   std::unique_ptr<os::Netns> own_;
   std::optional<std::vector<os::Link>> all_;
@@ -55,10 +64,6 @@ class Host {
   std::optional<std::vector<os::LinkAddress>> addresses_;
   std::optional<std::vector<Route>> routes_;
 };
-
-// Whether `link` is the interface in `before`: hardware by its PCI address, anything else by its kind and hardware
-// address, or by its index under one of its two names.
-bool is_that(const os::Link& link, const Before& before, const std::string& interface);
 
 // The VF's PF and number, from sysfs; nullopt when the device is no VF.
 struct VfPlace {

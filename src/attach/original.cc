@@ -120,11 +120,11 @@ Result<DetachReport> Original::remove_made(std::string_view kind) {
   return DetachReport{.detached = 1};
 }
 
-Result<DetachReport> detach_foreign(os::Kernel& kernel, const ForeignInterface& interface, os::Deadline deadline,
+Result<DetachReport> detach_foreign(os::Kernel& kernel, const ForeignInterface& interface, const WaitPolicy& wait,
                                     state::Store* ours) {
   const PluginType* type = find_plugin_type(interface.type);
   if (type == nullptr) return DetachReport{};
-  Original original(kernel, ours, interface, deadline);
+  Original original(kernel, ours, interface, wait);
   const auto detach = [&]() -> Result<DetachReport> {
     TRY(original.look_inside());
     return type->detach_original(original);

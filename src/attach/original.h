@@ -19,8 +19,8 @@ namespace railbed::attach {
 class Original {
  public:
   // All must outlive this; `ours` may be null.
-  Original(os::Kernel& kernel, state::Store* ours, const ForeignInterface& interface, os::Deadline deadline)
-      : kernel_(kernel), ours_(ours), interface_(interface), deadline_(deadline), host_(kernel) {}
+  Original(os::Kernel& kernel, state::Store* ours, const ForeignInterface& interface, const WaitPolicy& wait)
+      : kernel_(kernel), ours_(ours), interface_(interface), deadline_(wait.deadline), host_(kernel, wait) {}
 
   // Lists the interfaces of the pod; a namespace that has ended has none.
   Result<void> look_inside();

@@ -10,9 +10,11 @@ void Preparation::remember(const os::Link& link) {
   before_.name = link.name.value;
   before_.index = link.index.value;
   before_.kind = link.kind;
-  if (!link.parent_bus.empty() && link.parent_bus != "pci")
+  if (!link.parent_bus.empty() && !before_.device.has_value())
     before_.parent = fmt::format("{}/devices/{}", link.parent_bus, link.parent_device);
   before_.hw_address = link.hw_address;
+  before_.permanent_address = link.permanent_address;
+  if (!link.parent_elsewhere) before_.parent_index = link.parent.value;
   before_.mtu = link.mtu;
   before_.up = link.up;
   if (spec_.mac.has_value() && link.mac() != spec_.mac) before_.new_mac = spec_.mac;

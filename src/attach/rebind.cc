@@ -2,6 +2,7 @@
 #include "attach/rebind.h"
 
 #include "base/pci_driver.h"
+#include "os/ports/waits.h"
 
 namespace railbed::attach {
 namespace {
@@ -14,41 +15,62 @@ bool makes_no_interface(const os::FileTree& files, const Before& before) {
   return !driver.has_value() || is_user_space_driver(*driver);
 }
 
+// Waits outside of the turn until the interface is there, or cannot come.
+Result<void> appears(Host& host, const Before& before, const std::string& interface, os::Deadline deadline) {
+  const os::FileTree& files = host.kernel().files();
+  os::Waits waits(host.kernel(), host.stop());
+  const auto limit = std::chrono::ceil<std::chrono::milliseconds>(deadline - host.kernel().clock().now());
+  const auto look = [&]() -> Result<bool> {
+    if (makes_no_interface(files, before)) return true;
+    // Sysfs shows only the interfaces of this namespace, and asking it takes no lock that others need.
+    if (before.device.has_value())
+      return !files.list(bus_path(before) + "/net").value_or(std::vector<std::string>{}).empty();
+    host.forget();
+    return TRY(host.that_of(before, interface)) != nullptr;
+  };
+  const bool done = TRY(waits.for_device(limit, look));
+  if (!done) return fail(Code::kTimeout, "no uevent before the deadline");
+  return {};
+}
+
+// Outside of the turn: a driver may take seconds to take a device.
+Result<void> bind(Host& host, PciAddress device, const std::string& driver, os::Deadline deadline) {
+  os::FileTree& files = host.kernel().files();
+  TRY(files.write(fmt::format("/sys/bus/pci/drivers/{}/bind", driver), device.to_string()));
+  const Before bound{.device = device};
+  TRY(appears(host, bound, "", deadline)
+          .context("waiting for the interface of {} after binding {} anew", device, driver));
+  if (makes_no_interface(files, bound)) return fail(Code::kIo, "{} did not take {} back", driver, device);
+  return {};
+}
+
+bool is_bound(const os::FileTree& files, PciAddress device) {
+  return os::link_name(files, fmt::format("/sys/bus/pci/devices/{}/driver", device)).has_value();
+}
+
 }  // namespace
 
 Result<const os::Link*> wait_for_link(Host& host, const Before& before, const std::string& interface,
                                       os::Deadline deadline) {
-  auto events = TRY(host.kernel().uevents().open());
-  for (;;) {
-    host.forget();
-    const os::Link* link = TRY(host.that_of(before, interface));
-    if (link != nullptr) return link;
-    if (makes_no_interface(host.kernel().files(), before)) return nullptr;
-    auto event = events->next(deadline);
-    if (!event.has_value() && event.error().code == Code::kTimeout) {
-      const os::Link* last = TRY(host.that_of(before, interface));
-      if (last != nullptr) return last;
-    }
-    TRY(std::move(event));
-  }
+  TRY(host.aside(Aside::kWait, [&] { return appears(host, before, interface, deadline); }));
+  const os::Link* link = TRY(host.that_of(before, interface));
+  if (link != nullptr || makes_no_interface(host.kernel().files(), before)) return link;
+  return fail(Code::kTimeout, "its interface came and left again");
 }
 
 Result<void> ensure_bound(Host& host, PciAddress device, const std::string& driver, os::Deadline deadline) {
-  os::FileTree& files = host.kernel().files();
-  if (!device_exists(files, device)) return {};
-  if (os::link_name(files, fmt::format("/sys/bus/pci/devices/{}/driver", device)).has_value()) return {};
-  TRY(files.write(fmt::format("/sys/bus/pci/drivers/{}/bind", driver), device.to_string()));
-  const os::Link* link = TRY(wait_for_link(host, Before{.device = device}, "", deadline)
-                                 .context("waiting for the interface of {} after binding {} anew", device, driver));
-  if (link == nullptr) return fail(Code::kIo, "{} did not take {} back", driver, device);
-  return {};
+  const os::FileTree& files = host.kernel().files();
+  if (!device_exists(files, device) || is_bound(files, device)) return {};
+  return host.aside(Aside::kWait, [&] { return bind(host, device, driver, deadline); });
 }
 
 Result<void> rebind(Host& host, PciAddress device, const std::string& driver, os::Deadline deadline) {
-  os::FileTree& files = host.kernel().files();
-  std::string path = fmt::format("/sys/bus/pci/devices/{}/driver", device);
-  if (os::link_name(files, path).has_value()) TRY(files.write(path + "/unbind", device.to_string()));
-  return ensure_bound(host, device, driver, deadline);
+  return host.aside(Aside::kWait, [&]() -> Result<void> {
+    os::FileTree& files = host.kernel().files();
+    const std::string path = fmt::format("/sys/bus/pci/devices/{}/driver", device);
+    if (is_bound(files, device)) TRY(files.write(path + "/unbind", device.to_string()));
+    return device_exists(files, device) ? bind(host, device, driver, deadline) : Result<void>{};
+  });
 }
 
 }  // namespace railbed::attach

@@ -2,7 +2,8 @@
 // Waiting for a device's interface, and binding a VF's driver anew.
 //
 // Why: interfaces come back from a namespace that ended, and come up after a driver was bound, in the
-// kernel's own time; it announces both. Threading: one thread. Failure: Timeout at the deadline.
+// kernel's own time; it announces both. All of it is done outside of the turn (Host::aside): callers look again at
+// whatever they knew. Threading: one thread. Failure: Timeout at the deadline, Canceled when the agent stops.
 #pragma once
 
 #include "attach/host.h"

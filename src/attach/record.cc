@@ -99,6 +99,20 @@ doc::Value spec_value(const InterfaceSpec& spec) {
   return object;
 }
 
+doc::Value in_pod_value(const InPod& in_pod) {
+  doc::Value object = doc::Value::object();
+  put_number(object, "index", in_pod.index);
+  put_number(object, "parent", in_pod.parent);
+  put_optional(object, "parentNetnsId", in_pod.parent_netns_id);
+  return object;
+}
+
+InPod in_pod_of(const doc::Value& object) {
+  return {.index = number_in(object, "index"),
+          .parent = number_in(object, "parent"),
+          .parent_netns_id = optional_number(object, "parentNetnsId")};
+}
+
 doc::Value before_value(const Before& before) {
   doc::Value object = doc::Value::object();
   put_number(object, "way", static_cast<int>(before.way));
@@ -112,6 +126,9 @@ doc::Value before_value(const Before& before) {
   put_text(object, "kind", before.kind);
   put_text(object, "parent", before.parent);
   put_text(object, "hwAddress", hex(before.hw_address));
+  put_text(object, "permanentAddress", hex(before.permanent_address));
+  put_number(object, "parentIndex", before.parent_index);
+  if (before.in_pod.has_value()) object.set("inPod", in_pod_value(*before.in_pod));
   put_parsed(object, "newMac", before.new_mac);
   put_number(object, "mtu", before.mtu);
   put_flag(object, "up", before.up);
@@ -164,6 +181,9 @@ Result<Before> before_of(const state::Attachment& record) {
   before.kind = text_in(object, "kind");
   before.parent = text_in(object, "parent");
   before.hw_address = TRY(bytes_of(text_in(object, "hwAddress")));
+  before.permanent_address = TRY(bytes_of(text_in(object, "permanentAddress")));
+  before.parent_index = number_in(object, "parentIndex");
+  if (const doc::Value* in_pod = object_in(object, "inPod")) before.in_pod = in_pod_of(*in_pod);
   before.new_mac = TRY(parsed_in<MacAddress>(object, "newMac"));
   before.mtu = number_in(object, "mtu");
   before.up = flag_in(object, "up");

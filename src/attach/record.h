@@ -14,6 +14,14 @@ namespace railbed::attach {
 
 enum class RdmaUndo : uint8_t { kNone, kMoveBack, kRemoveSoft };
 
+// What proves which interface it is, as the pod's namespace showed it when the interface had arrived (identity.h).
+struct InPod {
+  int index = 0;
+  int parent = 0;                      // IFLA_LINK: a veth's peer, the interface below a macvlan
+  std::optional<int> parent_netns_id;  // IFLA_LINK_NETNSID: absent where that one is in the pod, too
+  friend bool operator==(const InPod&, const InPod&) = default;
+};
+
 // Enough to find the device anywhere and to restore it.
 struct Before {
   Way way = Way::kMove;
@@ -27,8 +35,11 @@ struct Before {
   std::string name;
   int index = 0;
   std::string kind;
-  std::string parent;  // the device of another bus than PCI: "auxiliary/devices/mlx5_core.sf.4"
+  std::string parent;  // the device of hardware that was not asked for by its PCI address: "auxiliary/devices/…"
   std::vector<uint8_t> hw_address;
+  std::vector<uint8_t> permanent_address;
+  int parent_index = 0;               // IFLA_LINK of a virtual one whose peer or lower interface was at home, too
+  std::optional<InPod> in_pod;        // once it is there
   std::optional<MacAddress> new_mac;  // what it gets in the pod, if another
   int mtu = 0;
   bool up = false;

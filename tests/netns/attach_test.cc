@@ -257,6 +257,46 @@ TEST_P(AttachTest, FindsAnotherNameWhenItsOwnIsTaken) {
   EXPECT_EQ(link(*host_, "v0_1").mac(), mac);
 }
 
+// What a pod can do to its interfaces: another name, another address, and one of its own in their place.
+TEST_P(AttachTest, ADecoyIsNotBroughtHomeAndTheVethIs) {
+  make_veth("up0", "up1");
+  const std::string before = host_state();
+  ASSERT_EQ(message(attach({wanted("net1", {R"({"type":"host-device","device":"up0"})"})})), "");
+  const os::Link real = link(*inside_, "net1");
+  const MacAddress other = MacAddress::parse("02:00:00:00:00:99").value();
+  ASSERT_EQ(message(inside_->change(real.index, {.up = false})), "");
+  ASSERT_EQ(message(inside_->change(real.index, {.name = IfName{"hidden"}, .mac = other})), "");
+  ASSERT_EQ(message(inside_->create(
+                {.kind = "veth", .name = IfName{"net1"}, .mac = real.mac(), .peer_name = IfName{"decoy-peer"}})),
+            "");
+  EXPECT_EQ(message(check_interface(*kernel_, *store_, "default/a", "net1", soon())),
+            "pod default/a: interface net1: interface net1 is another one");
+  EXPECT_EQ(message(detach_pod(*kernel_, *store_, "default/a", soon())), "");
+  EXPECT_EQ(host_state(), before);
+  EXPECT_TRUE(has(*inside_, "net1"));
+  EXPECT_FALSE(has(*inside_, "hidden"));
+}
+
+TEST_P(AttachTest, ADecoyIsNotRemovedAndTheMacvlanIs) {
+  make_veth("up0", "up1");
+  auto report = attach({wanted("net1", {R"({"type":"macvlan","master":"up0"})"})});
+  if (!report.has_value() && report.error().code == Code::kUnsupported) GTEST_SKIP() << message(report);
+  ASSERT_EQ(message(report), "");
+  const os::Link real = link(*inside_, "net1");
+  ASSERT_EQ(message(inside_->change(real.index, {.up = false})), "");
+  ASSERT_EQ(message(inside_->change(real.index, {.name = IfName{"hidden"}})), "");
+  ASSERT_EQ(message(inside_->create({.kind = "veth", .name = IfName{"below"}, .peer_name = IfName{"below-peer"}})), "");
+  ASSERT_EQ(message(inside_->create({.kind = "macvlan",
+                                     .name = IfName{"net1"},
+                                     .parent = link(*inside_, "below").index,
+                                     .mac = real.mac(),
+                                     .group = real.group})),
+            "");
+  EXPECT_EQ(message(detach_pod(*kernel_, *store_, "default/a", soon())), "");
+  EXPECT_TRUE(has(*inside_, "net1"));
+  EXPECT_FALSE(has(*inside_, "hidden"));
+}
+
 TEST_P(AttachTest, CopesWithANamespaceThatIsGone) {
   make_veth("v0", "v1");
   ASSERT_EQ(message(attach({wanted("net1", {R"({"type":"host-device","device":"v0"})"}),

@@ -5,6 +5,7 @@
 
 #include "agent/addresses/address_notes.h"
 #include "agent/addresses/resolv_conf.h"
+#include "agent/addresses/shared_ranges.h"
 #include "attach/json_fields.h"
 #include "state/sandbox.h"
 
@@ -163,8 +164,10 @@ Result<Addresses> begin_addresses(Engine::Turn& turn, HostLocal& host_local, Hos
     return addresses;
   }
   std::vector<std::string> requested;
-  if (!request.planned.has_value())
+  if (!request.planned.has_value()) {
+    TRY(may_give_ranges(turn, config, request.ipam, request.network));
     requested = TRY(requested_in(request, config).context("network {}", request.network));
+  }
   addresses.result.dns = TRY(dns_of(turn, config, request.ipam).context("network {}", request.network));
   addresses.result.routes = config.routes;
   if (request.planned.has_value())

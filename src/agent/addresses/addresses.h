@@ -12,7 +12,8 @@
 //   dhcp         nothing here: the interface must exist first, see dhcp.h
 //
 // Asking again for the same owner gives the same addresses. Threading: a Turn's thread. Failure: as
-// ipam::assign()'s; Invalid with the place in the configuration; Io from host-local's files.
+// ipam::assign()'s; Conflict for a range that other nodes may use (shared_ranges.h); Invalid with the place in the
+// configuration; Io from host-local's files.
 #pragma once
 
 #include <map>

@@ -36,6 +36,8 @@ cni::Outcome<ForeignAddresses> acquire_foreign(Engine& engine, const ForeignIpam
 
 // Whether acquire_foreign() wrote this record for that interface.
 bool is_foreign_ipam(const state::Attachment& record, const std::string& ifname);
+// The interface whose executed IPAM plugin the record is about; nullopt for another record.
+std::optional<std::string> interface_of_foreign_ipam(const state::Attachment& record);
 
 // Its interface; nullopt for other records.
 std::optional<std::string> interface_of_foreign_ipam(const state::Attachment& record);

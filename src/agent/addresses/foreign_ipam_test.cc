@@ -173,9 +173,15 @@ TEST_F(ForeignIpamTest, GcLeavesTheValidAloneAndTellsWhatCouldNotGo) {
   ASSERT_FALSE(failed.has_value());
   EXPECT_EQ(failed.error().message, "plugin nv-ipam: no pool");
   EXPECT_THAT(interfaces(), ElementsAre("exec:net1#ipam"));
+  // The interface is gone, its addresses are not: the next GC tries again, as long as it takes.
+  failed = ask(cni::Command::kGc, "eth1", R"(,"cni.dev/valid-attachments":[])");
+  ASSERT_FALSE(failed.has_value());
+  EXPECT_EQ(failed.error().message, "plugin nv-ipam: no pool");
+  EXPECT_THAT(interfaces(), ElementsAre("exec:net1#ipam"));
   install("nv-ipam", kAnswer);
-  ASSERT_TRUE(ask(cni::Command::kDel).has_value());
+  ASSERT_TRUE(ask(cni::Command::kGc, "eth1", R"(,"cni.dev/valid-attachments":[])").has_value());
   EXPECT_TRUE(interfaces().empty());
+  EXPECT_EQ(std::ranges::count(runs, "nv-ipam DEL"), 3);
 }
 
 }  // namespace

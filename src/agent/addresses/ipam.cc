@@ -7,6 +7,7 @@
 #include "agent/addresses/addresses.h"
 #include "agent/addresses/dhcp.h"
 #include "agent/addresses/host_local.h"
+#include "agent/addresses/shared_ranges.h"
 #include "agent/door/metrics.h"
 #include "agent/door/service.h"
 #include "agent/leftovers/adopt.h"
@@ -30,7 +31,7 @@ class IpamRequest {
   }
 
   cni::Outcome<std::string> run() {
-    if (request_.command == cni::Command::kStatus) return "";
+    if (request_.command == cni::Command::kStatus) return status();
     TRY_CNI(check_type());
     if (request_.command == cni::Command::kGc) return gc();
     auto one_at_a_time = backends_.engine.container(request_.container_id);
@@ -53,6 +54,11 @@ class IpamRequest {
     return std::unexpected(cni::Failure{.code = cni::kInvalidConfig,
                                         .message = fmt::format("network {} has ipam type \"{}\", and \"{}\" was called",
                                                                config_.network, told, request_.type)});
+  }
+
+  cni::Outcome<std::string> status() {
+    TRY_CNI(ranges_ready(backends_.engine, &ipam_, config_.network));
+    return "";
   }
 
   Result<Engine::Turn> turn() { return backends_.engine.turn(kShortWait); }

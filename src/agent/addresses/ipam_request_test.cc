@@ -247,5 +247,60 @@ TEST(ResolvConf, IsReadAsTheOriginalReadsIt) {
   EXPECT_TRUE(read_resolv_conf("").empty());
 }
 
+constexpr const char* kRefused =
+    "101: network lan: other nodes may give the addresses of its whereabouts range, too: {}, and this agent does not "
+    "ask the API server what they gave";
+
+// What would say that other nodes use the range, in the configuration or on the machine.
+TEST(IpamRequest, RefusesARangeThatOtherNodesMayUse) {
+  struct Case {
+    const char* members;
+    const char* file;
+    const char* sign;
+  };
+  for (const Case& one : {
+           Case{R"(,"node_slice_size":"/26")", "", "node_slice_size divides it among the nodes of a cluster"},
+           Case{R"(,"kubernetes":{"kubeconfig":"/etc/cni/net.d/w.kubeconfig"})", "",
+                "its configuration names a kubeconfig (/etc/cni/net.d/w.kubeconfig)"},
+           Case{"", "/var/lib/kubelet/pods/x", "this machine is a node of a cluster (/var/lib/kubelet/pods is there)"},
+           Case{"", "/var/lib/kubelet/config.yaml",
+                "this machine is a node of a cluster (/var/lib/kubelet/config.yaml is there)"},
+           Case{"", "/etc/kubernetes/kubelet.conf",
+                "this machine is a node of a cluster (/etc/kubernetes/kubelet.conf is there)"},
+       }) {
+    SCOPED_TRACE(one.sign);
+    const IpRange own{*IpAddress::parse("10.2.0.4"), *IpAddress::parse("10.2.0.5")};
+    const std::string config = with(fmt::format(R"({{"type":"whereabouts","range":"10.2.0.0/29"{}}})", one.members));
+    Rig rig;
+    if (*one.file != 0) rig.kernel.put_file(one.file, "");
+    const std::string refused = fmt::format(fmt::runtime(kRefused), one.sign);
+    EXPECT_EQ(rig.add("whereabouts", config), refused);
+    EXPECT_EQ(rig.ask(cni::Command::kStatus, "whereabouts", config), "50" + refused.substr(3));
+    EXPECT_EQ(rig.leases(), 0U);
+    // What is each node's own is given as ever.
+    EXPECT_EQ(rig.add("host-local", kHostLocal).substr(0, 11), "10.1.0.2/29");
+    EXPECT_EQ(rig.ask(cni::Command::kStatus, "host-local", kHostLocal), "done");
+    // The table of blocks says which part of the range is this node's.
+    ASSERT_TRUE(rig.store->put_block({"whereabouts", own}).has_value());
+    EXPECT_THAT(rig.add("whereabouts", config), testing::HasSubstr("/29@"));
+    EXPECT_EQ(rig.ask(cni::Command::kStatus, "whereabouts", config), "done");
+  }
+}
+
+TEST(IpamRequest, GivesAWholeRangeWhereNoOtherNodeUsesIt) {
+  const std::string config = with(R"({"type":"whereabouts","range":"10.2.0.0/29","node_slice_size":"/30"})");
+  Rig rig;
+  rig.kernel.put_file("/var/lib/kubelet/config.yaml", "");
+  Engine alone(rig.kernel, *rig.store, *rig.blocks, rig.durable, OtherNodes::kNone);
+  Dhcp dhcp(alone, rig.packets);
+  Backends backends{alone, rig.meta, dhcp, rig.host_local, rig.metrics};
+  cni::Request request{
+      .command = cni::Command::kAdd, .type = "whereabouts", .container_id = "c1", .ifname = "eth0", .config = config};
+  auto parsed = cni::read_plugin_config(config);
+  auto answer = ipam_request(backends, request, *parsed);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_THAT(*answer, testing::HasSubstr("10.2.0.1/29"));
+}
+
 }  // namespace
 }  // namespace railbed::agent

@@ -25,6 +25,7 @@ class InterfaceAttacher {
         request_(wanted.request),
         sandbox_(sandbox_of(wanted.request)),
         key_(sandbox_.key()),
+        held_(backends.engine),
         interfaces_(wanted.interfaces),
         addresses_(interfaces_.size()) {
     for (const SandboxInterface& one : interfaces_) {
@@ -39,6 +40,7 @@ class InterfaceAttacher {
       one_at_a_time = ipam_lock(backends_.engine, request_.container_id);
     TRY_CNI(ask_programs());
     Outcome<void> made = make();
+    held_.end();
     if (made.has_value()) return std::move(attached_);
     if (wanted_.after_failure == AfterFailure::kUndo) undo_programs(made.error());
     return std::unexpected(std::move(made.error()));
@@ -80,34 +82,34 @@ class InterfaceAttacher {
 
   Outcome<void> make() {
     auto one_at_a_time = backends_.engine.container(request_.container_id);
-    std::optional<Engine::Turn> turn;
     {
       PhaseTimer timer(backends_, request_.type, Phase::kWait);
-      turn.emplace(TRY_CNI(backends_.engine.turn(kTurnWait)));
+      TRY_CNI(held_.get());
     }
-    if (!interfaces_.empty()) TRY_CNI(reserve_and_attach(*turn));
-    Outcome<void> done = finish(turn);
+    if (!interfaces_.empty()) TRY_CNI(reserve_and_attach());
+    Outcome<void> done = finish();
     if (done.has_value() || wanted_.after_failure == AfterFailure::kToCaller) return done;
-    turn.reset();
+    held_.end();
     take_away();
     return done;
   }
 
-  Outcome<void> finish(std::optional<Engine::Turn>& turn) {
-    if (std::ranges::none_of(addresses_, &Addresses::dhcp)) return conclude(*turn, Last::kYes);
-    TRY_CNI(conclude(*turn, Last::kNo));
-    turn.reset();  // a server may take its time
+  Outcome<void> finish() {
+    if (std::ranges::none_of(addresses_, &Addresses::dhcp)) return conclude(Last::kYes);
+    TRY_CNI(conclude(Last::kNo));
+    held_.end();  // a server may take its time
     for (size_t i = 0; i < interfaces_.size(); ++i)
       if (addresses_[i].dhcp) TRY_CNI(lease(i));
-    turn.emplace(TRY_CNI(backends_.engine.turn(kTurnWait)));
+    Engine::Turn& turn = *TRY_CNI(held_.get());
     for (size_t i = 0; i < interfaces_.size(); ++i)
       if (addresses_[i].dhcp)
-        TRY_CNI(add_addresses(*turn, interfaces_[i].addresses.owner, request_.netns, addresses_[i].result,
+        TRY_CNI(add_addresses(turn, interfaces_[i].addresses.owner, request_.netns, addresses_[i].result,
                               attached_[i].interface));
-    return conclude(*turn, Last::kYes);
+    return conclude(Last::kYes);
   }
 
-  Outcome<void> reserve_and_attach(Engine::Turn& turn) {
+  Outcome<void> reserve_and_attach() {
+    Engine::Turn& turn = *TRY_CNI(held_.get());
     if (wanted_.choose_devices) {
       PhaseTimer timer(backends_, request_.type, Phase::kPrepare);
       TRY_CNI(wanted_.choose_devices(turn, interfaces_));
@@ -115,6 +117,10 @@ class InterfaceAttacher {
     Outcome<void> done = reserve(turn);
     if (done.has_value()) done = attach(turn);
     if (done.has_value()) return {};
+    if (!held_.held()) {
+      add_detail(done.error(), "what was begun is recorded, and undone by the DEL");
+      return done;
+    }
     // Addresses that no interface has come to have.
     if (Result<void> freed = release_addresses(turn, backends_.host_local, owners_); !freed.has_value())
       add_detail(done.error(), "its addresses could not be given back: " + freed.error().story());
@@ -172,7 +178,7 @@ class InterfaceAttacher {
       one.routes = addresses_[i].result.routes;
       if (one.device.has_value()) backends_.tell(one.network, fmt::format("{}", one.device->address));
     }
-    attach::PodReport report = TRY_CNI(attach::attach_pod(turn.kernel(), turn.store(), pod_, deadline()));
+    attach::PodReport report = TRY_CNI(attach::attach_pod(turn.kernel(), turn.store(), pod_, held_.wait_policy()));
     for (attach::InterfaceResult& one : report.interfaces) {
       backends_.tell(one.network, one.device.has_value() ? fmt::format("{}", *one.device) : "");
       attached_.push_back({std::move(one), {}});
@@ -200,7 +206,8 @@ class InterfaceAttacher {
 
   enum class Last : bool { kNo, kYes };
 
-  Outcome<void> conclude(Engine::Turn& turn, Last last) {
+  Outcome<void> conclude(Last last) {
+    Engine::Turn& turn = *TRY_CNI(held_.get());
     auto transaction = TRY_CNI(state::Transaction::begin(turn.store()));
     for (const state::Attachment& record : programs_) TRY_CNI(turn.store().put_attachment(record));
     programs_.clear();
@@ -238,6 +245,7 @@ class InterfaceAttacher {
   const cni::Request& request_;
   state::Sandbox sandbox_;
   std::string key_;
+  HeldTurn held_;
   std::vector<SandboxInterface>& interfaces_;
   std::vector<ipam::Owner> owners_;          // of their addresses
   std::vector<Addresses> addresses_;         // by interface
@@ -267,10 +275,12 @@ class Leaver {
     Result<Engine::Turn*> turn = turn_.get();
     if (turn.has_value()) {
       detach(**turn);
-      note(release_addresses(**turn, backends_.host_local, gone_.owners), "");
-    } else {
-      note(std::move(turn), "");
+      turn = turn_.get();  // waiting for a device lets it go
     }
+    if (turn.has_value())
+      note(release_addresses(**turn, backends_.host_local, gone_.owners), "");
+    else
+      note(std::move(turn), "");
     return std::move(failures_);
   }
 
@@ -281,16 +291,16 @@ class Leaver {
   }
 
   void detach(Engine::Turn& turn) {
-    const os::Deadline deadline = backends_.engine.kernel().clock().now() + kAttachTime;
     auto records = turn.store().attachments_of(gone_.key);
     if (!records.has_value()) return note(std::move(records), "");
     for (const state::Attachment& one : *records)
       if (std::ranges::find(gone_.records, one.interface) != gone_.records.end())
         backends_.tell(one.network, one.device);
     if (is_all(*records, gone_.records))
-      return note(attach::detach_pod(turn.kernel(), turn.store(), gone_.key, deadline), "");
+      return note(attach::detach_pod(turn.kernel(), turn.store(), gone_.key, turn_.wait_policy()), "");
+    const attach::WaitPolicy wait = turn_.wait_policy();
     for (const std::string& one : gone_.records)
-      note(attach::detach_interface(turn.kernel(), turn.store(), gone_.key, one, deadline), "");
+      if (turn_.held()) note(attach::detach_interface(turn.kernel(), turn.store(), gone_.key, one, wait), "");
   }
 
   Backends& backends_;
@@ -315,6 +325,22 @@ Outcome<std::vector<AttachedInterface>> attach_interfaces(Backends& backends, Sa
 Result<Engine::Turn*> HeldTurn::get() {
   if (!turn_.has_value()) turn_.emplace(TRY(engine_.turn(kTurnWait)));
   return &*turn_;
+}
+
+attach::WaitPolicy HeldTurn::wait_policy() {
+  attach::WaitPolicy wait(engine_.kernel().clock().now() + kAttachTime);
+  wait.stop = engine_.stopping();
+  wait.aside = [this](attach::Aside kind, const attach::WaitPolicy::Work& work) -> Result<void> {
+    end();
+    {
+      std::unique_ptr<Engine::Removal> removal;
+      if (kind == attach::Aside::kRemoval) removal = engine_.removal();
+      work();
+    }
+    TRY(get());
+    return {};
+  };
+  return wait;
 }
 
 std::vector<NotGivenBack> give_back_interfaces(Backends& backends, HeldTurn& turn, const InterfacesToGiveBack& gone) {

@@ -79,7 +79,10 @@ class HeldTurn {
  public:
   explicit HeldTurn(Engine& engine) : engine_(engine) {}
   Result<Engine::Turn*> get();
+  bool held() const { return turn_.has_value(); }
   void end() { turn_.reset(); }
+  // Waits for devices and removes interfaces without the turn. This must outlive the policy.
+  attach::WaitPolicy wait_policy();
 
  private:
   Engine& engine_;

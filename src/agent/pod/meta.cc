@@ -5,6 +5,7 @@
 #include <set>
 
 #include "agent/addresses/foreign_ipam.h"
+#include "agent/addresses/shared_ranges.h"
 #include "agent/door/metrics.h"
 #include "agent/failures.h"
 #include "agent/leftovers/leftover_files.h"
@@ -57,8 +58,9 @@ doc::Value attachments_value(const std::vector<cni::AttachmentId>& attachments) 
   return all;
 }
 
-Outcome<void> wait_until_ready(os::Kernel& kernel, const MetaConfig& config) {
+Outcome<void> wait_until_ready(Engine& engine, const MetaConfig& config) {
   if (config.readiness_file.empty()) return {};
+  os::Kernel& kernel = engine.kernel();
   const os::Deadline deadline = kernel.clock().now() + kReadyWait;
   while (!kernel.files().exists(config.readiness_file)) {
     if (kernel.clock().now() >= deadline)
@@ -66,6 +68,9 @@ Outcome<void> wait_until_ready(os::Kernel& kernel, const MetaConfig& config) {
                                           fmt::format("the default network is not ready: there is no {} after {} s",
                                                       config.readiness_file, kReadyWait.count()),
                                           "it is written by the default network's own daemon: see that daemon's log"});
+    if (engine.stopping().stop_requested())
+      return std::unexpected(cni::Failure{cni::kTryAgainLater, "the agent is stopping",
+                                          "the default network is not ready yet; the next agent waits for it"});
     kernel.clock().wait_until(kernel.clock().now() + kReadyStep);
   }
   return {};
@@ -97,8 +102,7 @@ Outcome<PodNetworks> Meta::networks_of(Backends& backends, const MetaConfig& met
 Outcome<std::string> Meta::add(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
   MetaConfig meta_config = TRY_CNI(read_meta_config(config));
   auto lock = backends.engine.container(lock_name(request));
-  os::Kernel& kernel = backends.engine.kernel();
-  TRY_CNI(wait_until_ready(kernel, meta_config));
+  TRY_CNI(wait_until_ready(backends.engine, meta_config));
   PodNetworks pod = TRY_CNI(networks_of(backends, meta_config, request, config));
   const std::string key = sandbox_of(request).key();
   bool left = false;  // executed plugins of an ADD that never ended
@@ -216,7 +220,8 @@ Result<void> Meta::gc_files(Engine& engine, const std::vector<cni::AttachmentId>
   return {};
 }
 
-Outcome<void> Meta::look_up_status(os::Kernel& kernel, const cni::Request& request, const cni::PluginConfig& config) {
+Outcome<void> Meta::look_up_status(Engine& engine, const cni::Request& request, const cni::PluginConfig& config) {
+  os::Kernel& kernel = engine.kernel();
   MetaConfig meta_config = TRY_CNI(read_meta_config(config));
   if (!meta_config.readiness_file.empty() && !kernel.files().exists(meta_config.readiness_file))
     return std::unexpected(cni::Failure{
@@ -230,6 +235,8 @@ Outcome<void> Meta::look_up_status(os::Kernel& kernel, const cni::Request& reque
   auto network = TRY_CNI(default_network(kernel, pods_, meta_config, config, "eth0"));
   if (!network.has_value()) return {};
   const std::vector<std::string> path = program_path(meta_config, request);
+  const doc::Value* ipam = doc::object_in(network->list.plugins.front(), "ipam");
+  TRY_CNI(ranges_ready(engine, ipam, network->name));
   for (size_t i = 0; i < network->list.plugins.size(); ++i) {
     std::optional<std::string> type = executed_type(network->list.plugins[i]);
     if (!type.has_value()) continue;
@@ -244,9 +251,9 @@ Outcome<void> Meta::look_up_status(os::Kernel& kernel, const cni::Request& reque
 }
 
 Outcome<void> Meta::status(Backends& backends, const cni::Request& request, const cni::PluginConfig& config) {
-  os::Kernel& kernel = backends.engine.kernel();
-  return statuses_.answer(kernel.clock(), request.config,
-                          [this, &kernel, request, config] { return look_up_status(kernel, request, config); });
+  Engine& engine = backends.engine;
+  return statuses_.answer(engine.kernel().clock(), request.config,
+                          [this, &engine, request, config] { return look_up_status(engine, request, config); });
 }
 
 // Requests are answered meanwhile, and an ADD in progress has records that look unfinished, too. So a container's

@@ -63,7 +63,7 @@ class Meta {
                                         const cni::PluginConfig& config);
   Result<void> gc_files(Engine& engine, const std::vector<cni::AttachmentId>& valid);
   Result<void> gc_adopted(Engine& engine, const std::vector<cni::AttachmentId>& valid);
-  cni::Outcome<void> look_up_status(os::Kernel& kernel, const cni::Request& request, const cni::PluginConfig& config);
+  cni::Outcome<void> look_up_status(Engine& engine, const cni::Request& request, const cni::PluginConfig& config);
   Result<void> recover_programs(Engine& engine, const std::string& key, std::vector<std::string>& lines);
 
   os::Disk& disk_;

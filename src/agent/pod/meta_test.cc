@@ -290,6 +290,16 @@ TEST_F(MetaTest, AnswersStatusForTheDefaultNetwork) {
   EXPECT_EQ(add.error().code, cni::kTryAgainLater);
 }
 
+TEST_F(MetaTest, DoesNotWaitForTheDefaultNetworkOnceTheAgentStops) {
+  const os::Deadline begin = kernel.clock().now();
+  kernel.before("wait for wait", [&] { engine.stop(); });
+  auto add = ask(cni::Command::kAdd, R"(,"readinessindicatorfile":"/run/ready")");
+  ASSERT_FALSE(add.has_value());
+  EXPECT_EQ(add.error().code, cni::kTryAgainLater);
+  EXPECT_EQ(add.error().message, "the agent is stopping");
+  EXPECT_LE(kernel.clock().now() - begin, std::chrono::milliseconds(200));
+}
+
 TEST_F(MetaTest, TellsWhichDeviceIsMissing) {
   pods.add_network("vf", R"({"cniVersion":"1.0.0","type":"sriov"})", "openshift.io/rail0");
   pods.add_pod("vf");

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "agent/addresses/foreign_ipam.h"
+#include "agent/addresses/shared_ranges.h"
 #include "agent/door/metrics.h"
 #include "agent/failures.h"
 #include "agent/leftovers/adopt.h"
@@ -13,6 +14,7 @@
 #include "agent/pod/records.h"
 #include "agent/pod/selection.h"
 #include "attach/types.h"
+#include "doc/members.h"
 
 namespace railbed::agent {
 namespace {
@@ -70,7 +72,7 @@ class PluginRequest {
     Failures failures;
     std::set<cni::AttachmentId> stale;
     for (const state::Attachment& record : records) {
-      std::optional<std::string> ifname = interface_of(record);
+      std::optional<std::string> ifname = interface_of(record, records);
       state::Sandbox sandbox = state::Sandbox::of_key(record.pod);
       if (sandbox.container.empty() || !ifname.has_value() || record.network != config_.network) continue;
       cni::AttachmentId id{sandbox.container, *std::move(ifname)};
@@ -91,8 +93,11 @@ class PluginRequest {
     return "";
   }
 
-  // railbed's plugins are always ready; for a foreign IPAM type that program answers.
+  // railbed's plugins are ready unless other nodes use the network's range; for a foreign IPAM type that program
+  // answers.
   Outcome<std::string> status() {
+    const doc::Value* ipam = chained_ ? nullptr : doc::object_in(config_.object, "ipam");
+    TRY_CNI(ranges_ready(backends_.engine, ipam, config_.network));
     std::optional<std::string> foreign = executed_since_1_1();
     if (!foreign.has_value()) return "";
     os::Kernel& kernel = backends_.engine.kernel();
@@ -105,13 +110,21 @@ class PluginRequest {
  private:
   // --- GC
 
-  // The interface of a record that this plugin made. After a reboot, that of its executed IPAM plugin is all there is.
-  std::optional<std::string> interface_of(const state::Attachment& record) const {
+  // The interface of a record that this plugin's DEL gives back: of what it made, or of its executed IPAM plugin alone,
+  // which is all there is after a reboot, and where an earlier DEL could not give the addresses back.
+  std::optional<std::string> interface_of(const state::Attachment& record,
+                                          const std::vector<state::Attachment>& all) const {
     if (record.type == config_.type) return record.interface.substr(0, record.interface.find('/'));
     const std::optional<std::string> foreign = own_foreign_ipam();
     if (!foreign.has_value() || record.type != fmt::format("{}{}", attach::kProgramPrefix, *foreign))
       return std::nullopt;
-    return interface_of_foreign_ipam(record);
+    std::optional<std::string> ifname = interface_of_foreign_ipam(record);
+    const bool is_of_another =
+        ifname.has_value() && std::ranges::any_of(all, [&](const state::Attachment& other) {
+          return other.pod == record.pod && other.interface == *ifname && other.type != config_.type;
+        });
+    if (is_of_another) return std::nullopt;
+    return ifname;
   }
 
   // host-local's files of which nothing is recorded, as after a reboot. Another plugin may share the network's name, so
@@ -176,8 +189,7 @@ class PluginRequest {
     std::vector<std::string> programs;  // of these sandboxes, the IPAM plugin has to be executed
   };
 
-  // Detaches all records of the interface, for whatever pod, in one turn: DEL of 200 pods at once then waits for 200
-  // turns, not for 600.
+  // Detaches all records of the interface, for whatever pod, in one turn but for what the kernel takes long for.
   Outcome<GivenBack> give_back_all() {
     auto lock = backends_.engine.container(request_.container_id);
     HeldTurn held(backends_.engine);
@@ -197,12 +209,13 @@ class PluginRequest {
       TRY_CNI(forget_pod_if_empty(turn->store(), key));
     }
     TRY_CNI(failures.outcome());
-    if (!gone.known) TRY_CNI(give_back_foreign(*turn));
+    if (!gone.known) TRY_CNI(give_back_foreign(held));
     return gone;
   }
 
   // Attached by the original plugin before this machine was switched over, or never.
-  Outcome<void> give_back_foreign(Engine::Turn& turn) {
+  Outcome<void> give_back_foreign(HeldTurn& held) {
+    Engine::Turn& turn = *TRY_CNI(held.get());
     IfName name = TRY_CNI(IfName::parse(request_.ifname));
     TRY_CNI(attach::detach_foreign(turn.kernel(),
                                    {.type = config_.type,
@@ -211,7 +224,7 @@ class PluginRequest {
                                     .netns_path = request_.netns,
                                     .config = config_.object,
                                     .previous = config_.previous},
-                                   backends_.engine.kernel().clock().now() + kAttachTime, &turn.store()));
+                                   held.wait_policy(), &turn.store()));
     if (chained_) return {};
     TRY_CNI(release_adopted(turn, {request_.container_id, request_.pod(), request_.ifname}));
     if (auto place = host_local_place(config_))

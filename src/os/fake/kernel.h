@@ -46,7 +46,8 @@ class FakeKernel : public Kernel {
   void kill_after(int calls, Kill kill = Kill::kBetween);
   bool killed() const;
   void restart();  // as a new process: everything works again on the same machine
-  // Runs `action` once, before the first call whose journal line contains `part`.
+  // Runs `action` once, before the first call whose journal line contains `part`, or the first wait with it: "wait for
+  // uevent", "wait for announcement of an interface".
   void before(std::string part, std::function<void()> action);
 
   // --- What takes time, on this clock; negative means for ever.

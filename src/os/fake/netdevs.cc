@@ -219,6 +219,7 @@ Link FakeState::tell(const FakeNetdev& told, WithVfs vfs) {
   if (const FakeNetdev* parent = netdev(told.lower != 0 ? told.lower : told.peer)) {
     link.parent = parent->link.index;
     link.parent_elsewhere = parent->ns != told.ns;
+    if (link.parent_elsewhere) link.parent_netns_id = parent->ns;
   }
   if (const FakeNetdev* master = netdev(told.master)) link.master = master->link.index;
   const FakeDevice* owner = told.pci ? device(*told.pci) : nullptr;

@@ -99,6 +99,7 @@ std::unique_lock<std::recursive_mutex> FakeState::look() {
 }
 
 Result<void> FakeState::wait(Deadline deadline, const std::string& what, const std::function<bool()>& ready) {
+  if (auto action = take_hook("wait for " + what)) action();
   auto lock = look();
   while (true) {
     if (killed) return fail(Code::kCanceled, "killed while waiting for an {}", what);

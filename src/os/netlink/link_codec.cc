@@ -344,6 +344,7 @@ void read_link_attribute(const Attribute& attribute, Link& link) {
       break;
     case IFLA_LINK_NETNSID:
       link.parent_elsewhere = true;
+      link.parent_netns_id = static_cast<int>(attribute.u32().value_or(UINT32_MAX));
       break;
     case IFLA_MASTER:
       link.master = index_of(attribute);

@@ -142,6 +142,8 @@ NetlinkRequest sample_link(uint16_t arp_type) {
   sample.put_u32(IFLA_MASTER, 9);
   sample.put_u32(IFLA_NUM_VF, 2);
   sample.put_u32(IFLA_GROUP, 12);
+  sample.put_u32(IFLA_LINK, 3);
+  sample.put_u32(IFLA_LINK_NETNSID, 0);
   sample.put_text(IFLA_IFALIAS, "rail 0");
   sample.put_value(IFLA_ADDRESS, MacAddress{{2, 0, 0, 0, 0, 1}}.bytes);
   sample.put_value(IFLA_PERM_ADDRESS, MacAddress{{2, 0, 0, 0, 0, 2}}.bytes);
@@ -173,6 +175,9 @@ TEST(LinkCodec, ReadsALink) {
   EXPECT_EQ(link->name.value, "ens1f0np0");
   EXPECT_EQ(link->alt_names, (std::vector<std::string>{"enp60s0f0np0", "rail0"}));
   EXPECT_EQ(link->alias, "rail 0");
+  EXPECT_EQ(link->parent, IfIndex{3});
+  EXPECT_TRUE(link->parent_elsewhere);
+  EXPECT_EQ(link->parent_netns_id, 0);
   EXPECT_EQ(link->kind, "bond");
   EXPECT_EQ(link->mac()->to_string(), "02:00:00:00:00:01");
   EXPECT_EQ(link->permanent_address, (std::vector<uint8_t>{2, 0, 0, 0, 0, 2}));

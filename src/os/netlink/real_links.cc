@@ -8,6 +8,7 @@
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "os/netlink/address_codec.h"
 #include "os/netlink/link_codec.h"
@@ -134,7 +135,12 @@ class RealLinks : public LinkPort {
   uint64_t cookie() override {
     uint64_t value = 0;
     socklen_t size = sizeof value;
-    return ::getsockopt(socket_.fd(), SOL_SOCKET, SO_NETNS_COOKIE, &value, &size) == 0 ? value : 0;
+    if (::getsockopt(socket_.fd(), SOL_SOCKET, SO_NETNS_COOKIE, &value, &size) == 0) return value;
+    // Before Linux 5.14: the namespace's file. Its number may be used again once the namespace has ended, so that a
+    // difference proves another namespace, while the same number proves little.
+    const Descriptor own(::ioctl(socket_.fd(), SIOCGSKNS));
+    struct stat file{};
+    return own && ::fstat(own.get(), &file) == 0 ? file.st_ino : 0;
   }
 
  private:

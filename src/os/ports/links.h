@@ -81,7 +81,8 @@ struct Link {
   bool lower_up = false;          // IFF_LOWER_UP: the carrier is there
   std::string oper_state;         // "up", "down", "dormant", "unknown", …
   IfIndex parent;                 // IFLA_LINK: the lower interface of a macvlan, the peer of a veth
-  bool parent_elsewhere = false;  // that index belongs to another namespace (IFLA_LINK_NETNSID)
+  bool parent_elsewhere = false;  // that index belongs to another namespace (IFLA_LINK_NETNSID is there)
+  int parent_netns_id = -1;       // what this namespace calls that one; the kernel never gives a number twice
   IfIndex master;                 // the bond or bridge it is a port of
   std::string parent_bus;         // IFLA_PARENT_DEV_BUS_NAME: "pci"
   std::string parent_device;      // IFLA_PARENT_DEV_NAME: "0000:3c:00.0"

@@ -11,6 +11,7 @@ import pathlib
 import re
 import statistics
 import subprocess
+import threading
 import time
 
 import bench_beside
@@ -20,6 +21,7 @@ import wire
 NETWORKS = 8
 ROUNDS = int(os.environ.get("ROUNDS", "9"))
 PODS = int(os.environ.get("PODS", "200"))
+MOST_NETWORKS = 64  # that a pod may have
 MANIFESTS = pathlib.Path("/etc/railbed")
 VERSION = "1.0.0"
 
@@ -52,6 +54,8 @@ def write_manifests(pods):
                             "metadata": {"name": conf["name"], "namespace": "default"}, "spec": {"config": json.dumps(conf)}})
     for name, prefix in pods:
         networks = ", ".join(f"{prefix}{network}" for network in range(1, NETWORKS))
+        if name == "wide":
+            networks = ", ".join(["mac1"] * (MOST_NETWORKS - 1))  # and the cluster's own
         objects.append({"apiVersion": "v1", "kind": "Pod", "metadata": {
             "name": name, "namespace": "default", "annotations": {"k8s.v1.cni.cncf.io/networks": networks}},
             "spec": {"containers": [{"name": "c", "image": "none"}]}})
@@ -164,6 +168,48 @@ def burst(railbed):
     machine.ip_batch([f"netns del {name}" for name in pods], check=False)
 
 
+def beside_many_networks(railbed):
+    """What a pod with as many networks as are allowed costs another one, whose ADD and DEL begin a little later."""
+    path = wire.sockets()[0]
+    for name in ("wide", "narrow"):
+        machine.add_netns(name)
+
+    def narrow(container):
+        start = time.perf_counter()
+        for op in ("add", "del"):
+            code, output = wire.call(path, op, macvlan_list(0), machine.netns_path("narrow"), container, "eth0",
+                                     pod_args("narrow"))
+            if code != 0:
+                raise RuntimeError(output)
+            if op == "add":
+                took = (time.perf_counter() - start) * 1000
+        return took
+
+    alone = [narrow(f"alone{i}") for i in range(ROUNDS)]
+    beside = {"add": [], "del": []}
+    for i in range(ROUNDS):
+        for op in ("add", "del"):
+            failed = []
+
+            def wide():
+                code, output = wire.call(path, op, meta_list("macvlan"), machine.netns_path("wide"), "wide", "eth0", pod_args("wide"))
+                if code != 0:
+                    failed.append(output)
+
+            thread = threading.Thread(target=wide)
+            thread.start()
+            time.sleep(0.002)
+            beside[op].append(narrow(f"beside-{op}{i}"))
+            thread.join()
+            if failed:
+                raise RuntimeError(failed[0])
+    for op in ("add", "del"):
+        cost = statistics.median(beside[op]) - statistics.median(alone)
+        figure(f"cni_add_beside_{op}_of_{MOST_NETWORKS}_networks", cost, "ms", 50)
+    for name in ("wide", "narrow"):
+        machine.del_netns(name)
+
+
 def status(railbed):
     path, times = wire.sockets()[0], []
     conf = json.dumps({"cniVersion": "1.1.0", "name": "status", "type": "railbed"})
@@ -211,6 +257,7 @@ def main(report, sides, options, folder):
         compare(reference, railbed, "macvlan", 5)
         status(railbed)
         processes(railbed)
+        beside_many_networks(railbed)
         burst(railbed)
         bench_beside.executed(railbed, figure, must)
         bench_beside.beside_hung(railbed, figure)
@@ -221,4 +268,5 @@ def main(report, sides, options, folder):
 
 def prepare():
     """Before the agent starts."""
-    write_manifests([(kind, {"hostdev": "dev", "macvlan": "mac"}[kind]) for kind in KINDS] + [(f"burst{i}", "mac") for i in range(PODS)])
+    write_manifests([(kind, {"hostdev": "dev", "macvlan": "mac"}[kind]) for kind in KINDS] + [(f"burst{i}", "mac") for i in range(PODS)] +
+                    [("wide", "mac")])

@@ -14,25 +14,25 @@
 #include "os/ports/kernel.h"
 #include "os/ports/link_watch.h"
 
-namespace railbed::apply {
+namespace railbed::os {
 
 class Waits {
  public:
   using Look = std::function<Result<bool>()>;
 
-  Waits(os::Kernel& kernel, std::stop_token stop) : kernel_(kernel), stop_(std::move(stop)) {}
+  Waits(Kernel& kernel, std::stop_token stop) : kernel_(kernel), stop_(std::move(stop)) {}
 
   // True as soon as `look` says so, false when it has not within `limit`.
   Result<bool> for_device(std::chrono::milliseconds limit, const Look& look);  // on uevents
   Result<bool> for_link(std::chrono::milliseconds limit, const Look& look);    // on link announcements
 
  private:
-  Result<bool> wait(os::Deadline deadline, const Look& look, const std::function<Result<void>(os::Deadline)>& next);
+  Result<bool> wait(Deadline deadline, const Look& look, const std::function<Result<void>(Deadline)>& next);
 
-  os::Kernel& kernel_;
+  Kernel& kernel_;
   std::stop_token stop_;
-  std::unique_ptr<os::UeventStream> uevents_;
-  std::unique_ptr<os::LinkWatch> links_;
+  std::unique_ptr<UeventStream> uevents_;
+  std::unique_ptr<LinkWatch> links_;
 };
 
-}  // namespace railbed::apply
+}  // namespace railbed::os

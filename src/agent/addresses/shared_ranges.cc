@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/addresses/shared_ranges.h"
+
+#include "doc/members.h"
+#include "ipam/assign.h"
+
+namespace railbed::agent {
+namespace {
+
+constexpr std::chrono::milliseconds kStatusWait{1'000};
+
+// What kubelet makes when it runs for the first time, and what kubeadm makes for it.
+constexpr const char* kFilesOfKubelet[] = {"/var/lib/kubelet/pods", "/var/lib/kubelet/config.yaml",
+                                           "/etc/kubernetes/kubelet.conf"};
+
+// What says that other nodes use the range, too; empty: nothing does.
+std::string sign_of_a_cluster(const os::FileTree& files, const doc::Value& ipam) {
+  const doc::Value* slice = ipam.find("node_slice_size");
+  const bool empty = slice == nullptr || slice->is_null() || (slice->is_string() && slice->as_string()->empty());
+  if (!empty) return "node_slice_size divides it among the nodes of a cluster";
+  const doc::Value* kubernetes = doc::object_in(ipam, "kubernetes");
+  if (kubernetes != nullptr && !doc::text_in(*kubernetes, "kubeconfig").empty())
+    return fmt::format("its configuration names a kubeconfig ({})", doc::text_in(*kubernetes, "kubeconfig"));
+  for (const char* path : kFilesOfKubelet)
+    if (files.exists(path)) return fmt::format("this machine is a node of a cluster ({} is there)", path);
+  return "";
+}
+
+}  // namespace
+
+Result<void> may_give_ranges(Engine::Turn& turn, const api::IpamConfig& config, const doc::Value& ipam,
+                             const std::string& network) {
+  if (config.type != api::IpamType::kWhereabouts || config.range_sets.empty()) return {};
+  if (turn.other_nodes() == OtherNodes::kNone) return {};
+  const std::string sign = sign_of_a_cluster(turn.kernel().files(), ipam);
+  if (sign.empty() || !TRY(turn.store().blocks(ipam::pool_of(config, network))).empty()) return {};
+  return fail(Error{.code = Code::kConflict,
+                    .message = fmt::format("network {}: other nodes may give the addresses of its whereabouts range, "
+                                           "too: {}, and this agent does not ask the API server what they gave",
+                                           network, sign),
+                    .hint = "give each node a range of its own, with host-local; where no other node uses this one, "
+                            "start the agent with --alone"});
+}
+
+cni::Outcome<void> ranges_ready(Engine& engine, const doc::Value* ipam, const std::string& network) {
+  if (ipam == nullptr || doc::text_in(*ipam, "type") != "whereabouts") return {};
+  Result<api::IpamConfig> config = api::read_ipam(ipam, network);
+  if (!config.has_value()) return {};
+  Result<Engine::Turn> turn = engine.turn(kStatusWait);
+  if (!turn.has_value()) return {};
+  Result<void> may = may_give_ranges(*turn, *config, *ipam, network);
+  if (may.has_value()) return {};
+  cni::Failure why = cni::failure_of(may.error());
+  why.code = cni::kUnavailable;
+  return std::unexpected(std::move(why));
+}
+
+}  // namespace railbed::agent

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether this agent may give addresses of whereabouts' ranges.
+//
+// Why: such a range belongs to all nodes of a cluster, and the original asks the API server what the others gave. This
+// agent knows only what it gave itself. On a machine of a cluster it would give a second pod an address that another
+// node's pod has, so that it refuses, unless the node has blocks of the pool (the table `block` of the state) or
+// `railbed agent --alone` says that no other node uses its ranges. host-local's ranges are each node's own.
+// Threading: as the arguments'. Failure: Conflict with the sign that was found, and what to do.
+#pragma once
+
+#include "agent/engine.h"
+#include "api/ipam.h"
+#include "cni/failure.h"
+#include "doc/value.h"
+
+namespace railbed::agent {
+
+// `ipam` is the block that `config` was read from.
+Result<void> may_give_ranges(Engine::Turn& turn, const api::IpamConfig& config, const doc::Value& ipam,
+                             const std::string& network);
+
+// The answer of STATUS, for a plugin's "ipam" (null: none): 50 where an ADD would be refused. Ready while the engine is
+// busy, and for an "ipam" that cannot be read.
+cni::Outcome<void> ranges_ready(Engine& engine, const doc::Value* ipam, const std::string& network);
+
+}  // namespace railbed::agent

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which interface is the one that a record is about.
+//
+// Why: names and hardware addresses prove nothing. A pod with CAP_NET_ADMIN changes both, also on an interface that it
+// made itself, and what is taken for ours is moved into the host's namespace, set or removed. What a pod cannot forge
+// is what the kernel decides. In the namespace whose cookie is recorded these are:
+//
+//   hardware            the PCI device; on other buses the device there, and the permanent address
+//   veth                its peer: the number of that (IFLA_LINK) and of that one's namespace (IFLA_LINK_NETNSID). An
+//                       interface has one peer, so there is no second one with the same
+//   macvlan, ipvlan, …  its own number, and the interface below it with that one's namespace
+//   dummy, bridge, …    its own number; nothing ties it to anything outside
+//
+// They are recorded as the pod's namespace showed them when the interface had arrived (InPod). Records without them,
+// begun ones and those of earlier versions, are compared by kind and hardware address, or number and name.
+// Threading: pure. Failure: none.
+#pragma once
+
+#include <string>
+
+#include "attach/record.h"
+
+namespace railbed::attach {
+
+InPod seen_in_pod(const os::Link& link);
+
+// Whether `link`, in the pod's namespace, is the recorded interface, which is called `interface` there.
+bool is_that_in_pod(const os::Link& link, const Before& before, const std::string& interface);
+
+// The same in the host's namespace, where nobody forges anything: what came back may have got another number.
+bool is_that_at_home(const os::Link& link, const Before& before, const std::string& interface);
+
+}  // namespace railbed::attach
