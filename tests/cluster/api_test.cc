@@ -182,11 +182,12 @@ TEST(Lists, TwelveHundredObjectsInPages) {
       }
     });
   makers.clear();
-  const uint64_t before = api->client.counters().requests[{Verb::kList, 200}];
+  const auto pages = [&] { return api->client.counters().requests[std::pair(Verb::kList, 200)]; };
+  const uint64_t before = pages();
   const auto all = api->client.list(kMaps, {.ns = ns});
   ASSERT_TRUE(all) << all.error().to_string();
   EXPECT_EQ(std::ranges::count_if(all->objects, [](const Value& each) { return key_of(each).name[0] == 'm'; }), 1200);
-  EXPECT_EQ(api->client.counters().requests[{Verb::kList, 200}] - before, 5u);
+  EXPECT_EQ(pages() - before, 5u);
   EXPECT_EQ(doc::text_in(all->objects[0], "kind"), "ConfigMap");
   const auto one = api->client.list(kMaps, {.ns = ns, .fields = "metadata.name=m7"});
   ASSERT_TRUE(one) << one.error().to_string();
@@ -262,9 +263,10 @@ TEST(Watches, AnswerBookmarks) {
   const auto api = admin();
   const std::string ns = new_namespace();
   const auto all = api->client.list(kMaps, {.ns = ns});
-  // The last bookmark comes shortly before the watch's time is over.
-  auto stream = api->client.watch(kMaps, {.ns = ns}, all->resource_version, seconds(4));
+  // The last bookmark comes shortly before the watch's time is over, where there is a newer version to tell.
+  auto stream = api->client.watch(kMaps, {.ns = ns}, all->resource_version, seconds(6));
   ASSERT_TRUE(stream) << stream.error().to_string();
+  shell("kubectl -n default create configmap elsewhere");
   bool bookmarked = false;
   while (true) {
     auto event = stream->next({});
@@ -369,9 +371,11 @@ TEST(Rights, ACaMayBeRotatedAndAServerNamed) {
 TEST(Rights, ATokenThatEndedIsReadAgain) {
   const std::string ns = new_namespace();
   const std::string pod = cluster::folder() + "/pod";
+  // The roles that come with Kubernetes are put together by a controller, which does not run here.
+  shell("kubectl create clusterrole reader --verb get,list --resource configmaps");
   const auto write_token = [&](const std::string& account) {
     shell(fmt::format("mkdir -p {0} && kubectl -n {1} create serviceaccount {2} && "
-                      "kubectl -n {1} create rolebinding {2} --clusterrole view --serviceaccount {1}:{2} && "
+                      "kubectl -n {1} create rolebinding {2} --clusterrole reader --serviceaccount {1}:{2} && "
                       "kubectl -n {1} create token {2} > {0}/token && cp {3}/pki/ca.crt {0}/ca.crt && printf {1} > {0}/namespace",
                       pod, ns, account, cluster::folder()));
   };
@@ -394,7 +398,7 @@ TEST(Rights, ATokenThatEndedIsReadAgain) {
 TEST(Overload, A429IsWaitedOut) {
   control_plane("user", "limited");
   const std::string ns = new_namespace();
-  shell(fmt::format(R"(kubectl create clusterrolebinding limited --clusterrole view --user limited
+  shell(fmt::format(R"(kubectl create clusterrolebinding limited --clusterrole cluster-admin --user limited
 kubectl apply -f - <<APF
 apiVersion: flowcontrol.apiserver.k8s.io/v1
 kind: PriorityLevelConfiguration
@@ -405,7 +409,7 @@ apiVersion: flowcontrol.apiserver.k8s.io/v1
 kind: FlowSchema
 metadata: {{name: limited}}
 spec:
-  matchingPrecedence: 1
+  matchingPrecedence: 2
   priorityLevelConfiguration: {{name: nothing}}
   rules:
     - subjects: [{{kind: User, user: {{name: limited}}}}]

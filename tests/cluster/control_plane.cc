@@ -18,7 +18,7 @@ std::string folder() {
 
 std::string shell(const std::string& command) {
   const std::string whole = fmt::format(
-      "kubectl() {{ \"$TOOLS_API_SERVER/kubectl\" --kubeconfig '{}/admin.conf' \"$@\"; }}; {{ {}; }} 2>&1", folder(), command);
+      "kubectl() {{ \"$TOOLS_API_SERVER/kubectl\" --kubeconfig '{}/admin.conf' \"$@\"; }}; {{ {}\n}} 2>&1", folder(), command);
   FILE* pipe = popen(whole.c_str(), "r");
   std::string out;
   char piece[4096];
