@@ -41,7 +41,8 @@ std::string pod_json(int number) {
         number, 1000 + number, number / 64, fields, number / 8, containers, number / 250, number % 250);
   };
   for (int i = 0; build().size() < kPodBytes; ++i)
-    fields += fmt::format(R"(,"f:spec{}":{{"f:containers":{{"k:{{\"name\":\"c{}\"}}":{{".":{{}},"f:image":{{}}}}}}}})", i, i);
+    fields +=
+        fmt::format(R"(,"f:spec{}":{{"f:containers":{{"k:{{\"name\":\"c{}\"}}":{{".":{{}},"f:image":{{}}}}}}}})", i, i);
   return build();
 }
 
@@ -56,7 +57,11 @@ size_t heap_bytes() {
 
 void figure(const char* name, double value, const char* unit, double bound, bool least) {
   const bool ok = bound == 0 || (least ? value >= bound : value <= bound);
-  std::printf("figure %s %.0f %s %s%.0f %s\n", name, value, unit, bound == 0 ? "" : least ? ">=" : "<=", bound, ok ? "ok" : "short");
+  std::printf("figure %s %.0f %s %s%.0f %s\n", name, value, unit,
+              bound == 0 ? ""
+              : least    ? ">="
+                         : "<=",
+              bound, ok ? "ok" : "short");
 }
 
 struct Kept {
@@ -84,7 +89,8 @@ Kept by_watch(const std::vector<std::string>& pods) {
   }
   const double seconds = seconds_since(began);
   if (cache.objects().size() != pods.size()) std::abort();
-  return {static_cast<double>(pods.size()) / seconds, static_cast<double>(heap_bytes() - before) / static_cast<double>(pods.size())};
+  return {static_cast<double>(pods.size()) / seconds,
+          static_cast<double>(heap_bytes() - before) / static_cast<double>(pods.size())};
 }
 
 // A page of a list at a time, without the network.
@@ -100,7 +106,9 @@ class Pages : public Transport {
       pages_.push_back(page + "]}");
     }
   }
-  Answer<Response> send(const Request&, std::stop_token) override { return Response{200, pages_[next_++ % pages_.size()]}; }
+  Answer<Response> send(const Request&, std::stop_token) override {
+    return Response{200, pages_[next_++ % pages_.size()]};
+  }
   Answer<std::unique_ptr<ByteStream>> open(const Request&, std::stop_token) override {
     return std::unexpected(unanswered(Code::kUnsupported, Delivery::kNotSent, "no watches here"));
   }

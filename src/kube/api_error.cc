@@ -41,7 +41,8 @@ Code code_of(int status) {
 }
 
 std::string hint_of(int status) {
-  if (status == 401) return "the API server does not know this client: its token or client certificate is wrong or too old";
+  if (status == 401)
+    return "the API server does not know this client: its token or client certificate is wrong or too old";
   if (status == 403) return "grant it with a Role or ClusterRole and a binding to this user";
   return "";
 }
@@ -59,7 +60,8 @@ ApiError refusal(std::string_view what, int status, std::string reason, std::str
 }  // namespace
 
 ApiError refused(std::string_view what, const doc::Value& status) {
-  ApiError error = refusal(what, doc::number_in(status, "code"), doc::text_in(status, "reason"), doc::text_in(status, "message"));
+  ApiError error =
+      refusal(what, doc::number_in(status, "code"), doc::text_in(status, "reason"), doc::text_in(status, "message"));
   const doc::Value* details = doc::object_in(status, "details");
   if (details == nullptr) return error;
   // A day is longer than anybody waits, and keeps a hostile number from overflowing.

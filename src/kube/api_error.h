@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an API server, or the way to it, had against a request.
 //
-// Why: an Error's code says what a caller can do. Retries need more: whether the request may have been carried out, how long
-// the server wants to be left alone, and the status that it gave. So calls of the API client return an Answer, whose
-// error is an Error with those facts beside it; result() is the same as a plain Result, for TRY.
-// Codes: 400, 405, 413, 415, 422 Invalid; 401, 403 Denied; 404 NotFound; 409, 410 Conflict (look again); 429, 503 Busy;
-// 408, 504 Timeout; all others Io.
-// Threading: plain values. Failure: none. Source: metav1.Status, Kubernetes API conventions.
+// Why: an Error's code says what a caller can do. Retries need more: whether the request may have been carried out, how
+// long the server wants to be left alone, and the status that it gave. So calls of the API client return an Answer,
+// whose error is an Error with those facts beside it; result() is the same as a plain Result, for TRY. Codes: 400, 405,
+// 413, 415, 422 Invalid; 401, 403 Denied; 404 NotFound; 409, 410 Conflict (look again); 429, 503 Busy; 408, 504
+// Timeout; all others Io. Threading: plain values. Failure: none. Source: metav1.Status, Kubernetes API conventions.
 #pragma once
 
 #include <chrono>
@@ -50,8 +49,8 @@ class [[nodiscard]] Answer : public std::expected<T, ApiError> {
   }
 };
 
-// The error of an answer with this HTTP status; `body` is a Status object, or any text that a proxy wrote. `what` is the
-// request ("GET /api/v1/pods").
+// The error of an answer with this HTTP status; `body` is a Status object, or any text that a proxy wrote. `what` is
+// the request ("GET /api/v1/pods").
 ApiError refused(std::string_view what, int status, std::string_view body);
 // The error that an ERROR event of a watch holds.
 ApiError refused(std::string_view what, const doc::Value& status);

@@ -124,7 +124,8 @@ Answer<ObjectList> Client::list_pages(const Resource& resource, const std::strin
     response->body = {};  // it is as large as what is made of it
     out.resource_version = list_field(*page, "resourceVersion");
     if (out.resource_version.empty())
-      return failed(unanswered(Code::kInvalid, Delivery::kUnknown, request.to_string() + ": the list has no resourceVersion"));
+      return failed(
+          unanswered(Code::kInvalid, Delivery::kUnknown, request.to_string() + ": the list has no resourceVersion"));
     token = list_field(*page, "continue");
     Value* items = page->find("items");
     if (items == nullptr || !items->is_array()) continue;
@@ -151,7 +152,8 @@ Answer<ObjectList> Client::list(const Resource& resource, const Selection& selec
 }
 
 Answer<WatchStream> Client::watch(const Resource& resource, const Selection& selection,
-                                  const std::string& resource_version, std::chrono::seconds period, std::stop_token stop) {
+                                  const std::string& resource_version, std::chrono::seconds period,
+                                  std::stop_token stop) {
   const Result<std::string> path = resource.collection_path(selection.ns);
   if (!path) return failed(not_sent(path.error()));
   Request request{.target = fmt::format("{}watch=true&allowWatchBookmarks=true&resourceVersion={}&timeoutSeconds={}",
@@ -169,7 +171,8 @@ Answer<WatchStream> Client::watch(const Resource& resource, const Selection& sel
 Answer<Value> Client::create(const Resource& resource, const Value& object, std::stop_token stop) {
   const Result<std::string> path = resource.collection_path(key_of(object).ns);
   if (!path) return failed(not_sent(path.error()));
-  const Request request{.method = Method::kPost, .target = *path, .content_type = std::string(kJson), .body = to_json(object)};
+  const Request request{
+      .method = Method::kPost, .target = *path, .content_type = std::string(kJson), .body = to_json(object)};
   Answer<Response> response = send({Verb::kCreate, Repeat::kUnsafe, stop}, request);
   if (!response) return failed(std::move(response.error()));
   Answer<Value> created = object_of(request, *response);
@@ -179,9 +182,10 @@ Answer<Value> Client::create(const Resource& resource, const Value& object, std:
 
 Answer<Value> Client::update(const Resource& resource, const Value& object, Part part, std::stop_token stop) {
   if (resource_version(object).empty())
-    return failed(not_sent(Error{.code = Code::kInvalid,
-                                 .message = describe(object) + " has no resourceVersion: an update would undo what others changed",
-                                 .hint = "read the object first, or apply it"}));
+    return failed(not_sent(
+        Error{.code = Code::kInvalid,
+              .message = describe(object) + " has no resourceVersion: an update would undo what others changed",
+              .hint = "read the object first, or apply it"}));
   // Done twice, the second would be refused as a conflict, and the caller would think that it had not been done.
   return object_from({Verb::kUpdate, Repeat::kUnsafe, stop}, resource, key_of(object), part,
                      {.method = Method::kPut, .content_type = std::string(kJson), .body = to_json(object)});
@@ -197,8 +201,8 @@ Answer<Value> Client::apply(const Resource& resource, Value object, const ApplyO
   return object_from({Verb::kApply, Repeat::kSafe, stop}, resource, key_of(object), options.part, std::move(request));
 }
 
-Answer<Value> Client::patch(const Resource& resource, const ObjectKey& key, PatchType type, const Value& patch, Part part,
-                            std::stop_token stop) {
+Answer<Value> Client::patch(const Resource& resource, const ObjectKey& key, PatchType type, const Value& patch,
+                            Part part, std::stop_token stop) {
   const bool merge = type == PatchType::kMerge;
   return object_from({Verb::kPatch, merge ? Repeat::kSafe : Repeat::kUnsafe, stop}, resource, key, part,
                      {.method = Method::kPatch,

@@ -27,8 +27,8 @@
 namespace railbed::kube {
 
 struct ClientSettings {
-  milliseconds timeout{30000};      // of a call, with all its tries
-  milliseconds try_timeout{10000};  // of one try
+  milliseconds timeout{30000};        // of a call, with all its tries
+  milliseconds try_timeout{10000};    // of one try
   milliseconds watch_silence{90000};  // longer than the minute between bookmarks
   RetrySettings retry;
   int page = 500;  // objects per answer of a list
@@ -95,7 +95,8 @@ class Client {
   Answer<doc::Value> update(const Resource& resource, const doc::Value& object, Part part = Part::kObject,
                             std::stop_token stop = {});
   // Server-side apply. Conflict names the fields that others own.
-  Answer<doc::Value> apply(const Resource& resource, doc::Value object, const ApplyOptions& options, std::stop_token stop = {});
+  Answer<doc::Value> apply(const Resource& resource, doc::Value object, const ApplyOptions& options,
+                           std::stop_token stop = {});
   Answer<doc::Value> patch(const Resource& resource, const ObjectKey& key, PatchType type, const doc::Value& patch,
                            Part part = Part::kObject, std::stop_token stop = {});
   // NotFound where it is gone; Conflict where the preconditions do not hold.
@@ -114,7 +115,8 @@ class Client {
   template <typename Try>
   auto repeatedly(const Call& call, Request request, const Try& once) -> decltype(once(request));
   Answer<Response> send(const Call& call, Request request);
-  Answer<doc::Value> object_from(const Call& call, const Resource& resource, const ObjectKey& key, Part part, Request request);
+  Answer<doc::Value> object_from(const Call& call, const Resource& resource, const ObjectKey& key, Part part,
+                                 Request request);
   Answer<ObjectList> list_pages(const Resource& resource, const std::string& target, int limit, const Trim& trim,
                                 std::stop_token stop);
 

@@ -39,7 +39,8 @@ TEST_F(ClientTest, ReadsAndChangesObjects) {
   patch.set("data", doc::Value::Object{{"k", {}, doc::Value("v")}});
   EXPECT_EQ(*client.patch(kMaps, {"ai", "a"}, PatchType::kMerge, patch)->find("data"), *patch.find("data"));
   EXPECT_EQ(client.remove(kMaps, {"ai", "a"}, {.uid = "another"}).error().code, Code::kConflict);
-  EXPECT_EQ(client.remove(kMaps, {"ai", "a"}, {.uid = uid_of(*made), .resource_version = "1"}).error().code, Code::kConflict);
+  EXPECT_EQ(client.remove(kMaps, {"ai", "a"}, {.uid = uid_of(*made), .resource_version = "1"}).error().code,
+            Code::kConflict);
   EXPECT_TRUE(client.remove(kMaps, {"ai", "a"}, {.uid = uid_of(*made)}));
   EXPECT_EQ(client.get(kMaps, {"ai", "a"}).error().code, Code::kNotFound);
   EXPECT_EQ(client.counters().requests.at({Verb::kCreate, 201}), 1u);
@@ -53,7 +54,9 @@ TEST_F(ClientTest, AnUpdateNeedsAResourceVersion) {
 }
 
 TEST_F(ClientTest, ListsInPagesWithKinds) {
-  for (int i = 0; i < 8; ++i) server.put(fmt::format("/api/v1/namespaces/ai/configmaps/m{}", i), object("ConfigMap", "ai", fmt::format("m{}", i)));
+  for (int i = 0; i < 8; ++i)
+    server.put(fmt::format("/api/v1/namespaces/ai/configmaps/m{}", i),
+               object("ConfigMap", "ai", fmt::format("m{}", i)));
   server.put("/api/v1/namespaces/b/configmaps/x", object("ConfigMap", "b", "x"));
   const auto in_one = client.list(kMaps, {.ns = "ai"});
   ASSERT_TRUE(in_one) << in_one.error().to_string();
@@ -64,7 +67,9 @@ TEST_F(ClientTest, ListsInPagesWithKinds) {
 }
 
 TEST_F(ClientTest, AListWhoseTokenExpiresBeginsAgainAndEndsInOneAnswer) {
-  for (int i = 0; i < 8; ++i) server.put(fmt::format("/api/v1/namespaces/ai/configmaps/m{}", i), object("ConfigMap", "ai", fmt::format("m{}", i)));
+  for (int i = 0; i < 8; ++i)
+    server.put(fmt::format("/api/v1/namespaces/ai/configmaps/m{}", i),
+               object("ConfigMap", "ai", fmt::format("m{}", i)));
   server.before = [&](const Request& request) -> std::optional<ApiError> {
     if (request.target.find("continue") != std::string::npos) server.compact();
     return std::nullopt;
@@ -101,7 +106,8 @@ TEST_F(ClientTest, ACreateWhoseAnswerIsLostIsNotRepeated) {
   EXPECT_EQ(client.create(kMaps, object("ConfigMap", "ai", "a")).error().delivery, Delivery::kUnknown);
   EXPECT_EQ(server.requests().size(), 1u);
   refuse(1, unanswered(Code::kIo, Delivery::kNotSent, "connection refused"));
-  EXPECT_EQ(client.create(kMaps, object("ConfigMap", "ai", "b")).error().delivery, Delivery::kUnknown) << "repeated once";
+  EXPECT_EQ(client.create(kMaps, object("ConfigMap", "ai", "b")).error().delivery, Delivery::kUnknown)
+      << "repeated once";
 }
 
 TEST_F(ClientTest, IsStoppedWhileItWaits) {

@@ -50,8 +50,9 @@ std::string micro_time(WallTime time) {
   const time_t since_epoch = system_clock::to_time_t(whole);
   tm parts{};
   gmtime_r(&since_epoch, &parts);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
-                     parts.tm_hour, parts.tm_min, parts.tm_sec, duration_cast<microseconds>(time - whole).count());
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                     duration_cast<microseconds>(time - whole).count());
 }
 
 }  // namespace railbed::kube

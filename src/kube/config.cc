@@ -32,7 +32,8 @@ class Kubeconfig {
 
   // visit(Fields&) with the object `key` of the entry that is called `name` in the list; false where there is none.
   template <typename Visit>
-  static bool entry(Fields& top, std::string_view list, std::string_view key, std::string_view name, const Visit& visit) {
+  static bool entry(Fields& top, std::string_view list, std::string_view key, std::string_view name,
+                    const Visit& visit) {
     bool found = false;
     top.each(list, [&](Fields& one) {
       const Field<std::string> its_name = one.text("name");
@@ -80,11 +81,19 @@ class Kubeconfig {
 
  private:
   enum class Encoding : uint8_t { kPlain, kBase64 };
+  static constexpr std::string_view kImpersonation =
+      "asks to act as another user, which railbed does not do. Use credentials of that user";
   static constexpr std::pair<std::string_view, std::string_view> kRefused[] = {
-      {"exec", "asks for a program that makes credentials; railbed runs none. Use a client certificate, token or tokenFile"},
-      {"auth-provider", "is a plugin of kubectl that Kubernetes 1.26 removed. Use a client certificate, token or tokenFile"},
-      {"username", "is basic authentication, which Kubernetes 1.19 removed. Use a client certificate, token or tokenFile"},
-      {"as", "asks to act as another user, which railbed does not do. Use credentials of that user"},
+      {"exec",
+       "asks for a program that makes credentials; railbed runs none. Use a client certificate, token or tokenFile"},
+      {"auth-provider",
+       "is a plugin of kubectl that Kubernetes 1.26 removed. Use a client certificate, token or tokenFile"},
+      {"username",
+       "is basic authentication, which Kubernetes 1.19 removed. Use a client certificate, token or tokenFile"},
+      {"as", kImpersonation},
+      {"as-groups", kImpersonation},
+      {"as-uid", kImpersonation},
+      {"as-user-extra", kImpersonation},
   };
 
   // Text in the file has precedence, as client-go has it.
@@ -133,7 +142,8 @@ Result<ClusterAccess> read_kubeconfig(const std::string& name, std::string text,
   const std::vector<Value> documents =
       doc::parse_yaml(std::make_shared<const doc::Source>(doc::Source{name, std::move(text)}), found);
   TRY(doc::first_error(found));
-  if (documents.size() != 1) return fail(Code::kInvalid, "{} is no kubeconfig: it has {} documents", name, documents.size());
+  if (documents.size() != 1)
+    return fail(Code::kInvalid, "{} is no kubeconfig: it has {} documents", name, documents.size());
   Fields top(documents[0], "", doc::kNoFamily, found);
   TRY(doc::first_error(found));
   ClusterAccess out;
@@ -171,7 +181,8 @@ Result<std::string> decode_base64(std::string_view text) {
   int count = 0;
   for (const char c : text.substr(0, text.size() - padding)) {
     const size_t value = kAlphabet.find(c);
-    if (value == std::string_view::npos) return fail(Code::kInvalid, "is no base64: it has a character that base64 has not");
+    if (value == std::string_view::npos)
+      return fail(Code::kInvalid, "is no base64: it has a character that base64 has not");
     bits = bits << 6 | static_cast<uint32_t>(value);
     count += 6;
     if (count < 8) continue;

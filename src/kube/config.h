@@ -46,7 +46,7 @@ struct ClusterAccess {
 };
 
 struct KubeconfigChoice {
-  std::string context;                          // current-context where empty
+  std::string context;                           // current-context where empty
   TlsCheck least_tls_check = TlsCheck::kVerify;  // kNone allows insecure-skip-tls-verify
 };
 

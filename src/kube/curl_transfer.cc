@@ -53,7 +53,8 @@ std::string hint_of(CURLcode result) {
   if (result == CURLE_PEER_FAILED_VERIFICATION)
     return "the server's certificate does not fit: is the CA (certificate-authority) that of this cluster, and the address in the certificate?";
   if (result == CURLE_SSL_CERTPROBLEM) return "the client certificate or its key cannot be used";
-  if (result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST) return "is the API server running, and its address right?";
+  if (result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST)
+    return "is the API server running, and its address right?";
   return "";
 }
 
@@ -127,7 +128,8 @@ Result<void> Transfer::set_headers(const Credentials::Now& credentials) {
   return {};
 }
 
-Result<void> Transfer::prepare(const ClusterAccess& access, const Credentials::Now& credentials, bool fresh_connection) {
+Result<void> Transfer::prepare(const ClusterAccess& access, const Credentials::Now& credentials,
+                               bool fresh_connection) {
   easy_ = curl_easy_init();
   if (easy_ == nullptr) return fail(Code::kExhausted, "libcurl has no memory");
   std::string server = access.server;
@@ -136,7 +138,8 @@ Result<void> Transfer::prepare(const ClusterAccess& access, const Credentials::N
     const std::string to = authority(server);
     server = fmt::format("https://{}:{}{}", access.tls_server_name, port_of(to),
                          server.substr(server.find("://") + 3 + to.size()));
-    connect_to_ = curl_slist_append(nullptr, fmt::format("::{}{}", to, to.ends_with(port_of(to)) ? "" : ":443").c_str());
+    connect_to_ =
+        curl_slist_append(nullptr, fmt::format("::{}{}", to, to.ends_with(port_of(to)) ? "" : ":443").c_str());
     set(CURLOPT_CONNECT_TO, connect_to_);
   }
   set(CURLOPT_URL, (server + request_.target).c_str());
@@ -258,7 +261,8 @@ Answer<void> Transfer::wait_begun(std::stop_token stop) {
   std::unique_lock lock(mutex_);
   // A refusal is read to its end, for its reason.
   const auto begun = [&] { return finished_ || status_ / 100 == 2; };
-  if (!changed_.wait_for(lock, stop, request_.timeout, begun)) return failed(stop.stop_requested() ? stopped() : late());
+  if (!changed_.wait_for(lock, stop, request_.timeout, begun))
+    return failed(stop.stop_requested() ? stopped() : late());
   if (status_ / 100 == 2 && (!finished_ || result_ == CURLE_OK)) return {};
   return failed(error_of(result_, status_, bytes_));
 }
@@ -267,12 +271,14 @@ Answer<std::string> Transfer::next_bytes(std::stop_token stop) {
   std::unique_lock lock(mutex_);
   if (!changed_.wait_for(lock, stop, request_.silence, [&] { return finished_ || !bytes_.empty(); })) {
     if (stop.stop_requested()) return failed(stopped());
-    return failed(unanswered(Code::kTimeout, Delivery::kUnknown,
-                             fmt::format("{}: the server said nothing for {} ms", request_.to_string(), request_.silence.count())));
+    return failed(unanswered(
+        Code::kTimeout, Delivery::kUnknown,
+        fmt::format("{}: the server said nothing for {} ms", request_.to_string(), request_.silence.count())));
   }
   if (overflowed_)
-    return failed(unanswered(Code::kIo, Delivery::kUnknown,
-                             fmt::format("{}: {} bytes have come that nobody has read", request_.to_string(), bytes_.size())));
+    return failed(
+        unanswered(Code::kIo, Delivery::kUnknown,
+                   fmt::format("{}: {} bytes have come that nobody has read", request_.to_string(), bytes_.size())));
   if (!bytes_.empty()) return std::exchange(bytes_, {});
   if (result_ != CURLE_OK) return failed(error_of(result_, status_, ""));
   return std::string();

@@ -5,14 +5,14 @@
 // whole(), wait_begun() and next_bytes() in the one that asks. Failure: as Transport says. Source: curl_easy_setopt(3).
 #pragma once
 
-#include <curl/curl.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
+
+#include <curl/curl.h>
 
 #include "kube/credentials.h"
 #include "kube/curl_transport.h"

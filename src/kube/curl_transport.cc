@@ -53,7 +53,8 @@ class Mover {
       int left = 0;
       while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
         if (message->msg != CURLMSG_DONE) continue;
-        const auto which = std::ranges::find(moving, message->easy_handle, [](const auto& each) { return each->handle(); });
+        const auto which =
+            std::ranges::find(moving, message->easy_handle, [](const auto& each) { return each->handle(); });
         if (which != moving.end()) leave(moving, which, message->data.result);
       }
       curl_multi_poll(multi_, nullptr, 0, 1000, nullptr);

@@ -160,8 +160,9 @@ void EventRecorder::handle(const Occurrence& what, std::stop_token stop) {
 
 void EventRecorder::send(const EventBook::Send& request, std::stop_token stop) {
   const bool creates = request.type == EventBook::Send::Type::kCreate;
-  const Answer<Value> answer = creates ? client_.create(kEvents, request.body, stop)
-                                       : client_.patch(kEvents, request.key, PatchType::kMerge, request.body, Part::kObject, stop);
+  const Answer<Value> answer =
+      creates ? client_.create(kEvents, request.body, stop)
+              : client_.patch(kEvents, request.key, PatchType::kMerge, request.body, Part::kObject, stop);
   // Without the Event there is no series: one that was refused, or that the API server forgot after its hour.
   if (!answer) book_.forget(request.what);
   const std::lock_guard lock(mutex_);

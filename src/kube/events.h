@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events that users see with `kubectl get events` and `kubectl describe`.
 //
-// Why: what railbed refuses or repairs must be visible where people look, at the object. Telling it never costs the one who
-// tells: a bounded queue, and what does not fit is dropped and counted. What repeats becomes a series of one Event
+// Why: what railbed refuses or repairs must be visible where people look, at the object. Telling it never costs the one
+// who tells: a bounded queue, and what does not fit is dropped and counted. What repeats becomes a series of one Event
 // (same controller, reason, action, type and object, whatever the note says), so that a pod which fails every second
 // makes one object and two requests a minute.
-// Threading: record() and counters() from any thread, run() in one of its own. Failure: none is told to the caller; counted.
-// Source: events.k8s.io/v1; client-go's tools/events, whose series end after 6 minutes without a repeat, too.
+// Threading: record() and counters() from any thread, run() in one of its own. Failure: none is told to the caller;
+// counted. Source: events.k8s.io/v1; client-go's tools/events, whose series end after 6 minutes without a repeat, too.
 #pragma once
 
 #include <condition_variable>
@@ -107,7 +107,8 @@ class EventRecorder {
   // Never blocks.
   void record(Occurrence what);
   void run(std::stop_token stop);
-  // Until everything that was recorded is sent or has failed; false after `timeout`. For the end of a program, before `stop`.
+  // Until everything that was recorded is sent or has failed; false after `timeout`. For the end of a program, before
+  // `stop`.
   bool flush(milliseconds timeout);
   EventCounters counters() const;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/events.h"
 
-#include <gtest/gtest.h>
-
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "doc/json.h"
 #include "kube/fake/api_server.h"
@@ -12,7 +12,8 @@
 namespace railbed::kube {
 namespace {
 
-const Occurrence kRefused{EventType::kWarning, "VfRefused", "Attach", "no VF is free", {"v1", "Pod", {"ai", "p"}, "u1"}};
+const Occurrence kRefused{
+    EventType::kWarning, "VfRefused", "Attach", "no VF is free", {"v1", "Pod", {"ai", "p"}, "u1"}};
 const EventSettings kSettings{.controller = "railbed.dev/agent", .instance = "node1"};
 
 struct BookTest : testing::Test {
@@ -29,11 +30,12 @@ struct BookTest : testing::Test {
 TEST_F(BookTest, AnEventSaysWhatTheApiAsksFor) {
   const auto send = after(milliseconds(0));
   ASSERT_TRUE(send);
-  EXPECT_EQ(doc::to_json(send->body),
-            R"({"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"p.18822631fba80000","namespace":"ai"},)"
-            R"("eventTime":"2025-12-18T00:00:00.000000Z","reportingController":"railbed.dev/agent",)"
-            R"("reportingInstance":"node1","reason":"VfRefused","action":"Attach","type":"Warning","note":"no VF is free",)"
-            R"("regarding":{"apiVersion":"v1","kind":"Pod","namespace":"ai","name":"p","uid":"u1"}})");
+  EXPECT_EQ(
+      doc::to_json(send->body),
+      R"({"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"p.18822631fba80000","namespace":"ai"},)"
+      R"("eventTime":"2025-12-18T00:00:00.000000Z","reportingController":"railbed.dev/agent",)"
+      R"("reportingInstance":"node1","reason":"VfRefused","action":"Attach","type":"Warning","note":"no VF is free",)"
+      R"("regarding":{"apiVersion":"v1","kind":"Pod","namespace":"ai","name":"p","uid":"u1"}})");
 }
 
 TEST_F(BookTest, RepeatsAreASeriesAndCostLittle) {

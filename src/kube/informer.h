@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the objects of one kind known here as the API server has them: lists once, then watches.
 //
-// Why: everything that reacts to a cluster reads such a cache and is told of changes; asking the server instead would load
-// it with every pod. While the server is away the cache stays as it was and says since when it is not fed.
-// The way: list in pages; watch from the list's resourceVersion with bookmarks; when a watch ends, watch again from the
+// Why: everything that reacts to a cluster reads such a cache and is told of changes; asking the server instead would
+// load it with every pod. While the server is away the cache stays as it was and says since when it is not fed. The
+// way: list in pages; watch from the list's resourceVersion with bookmarks; when a watch ends, watch again from the
 // last resourceVersion that was heard; when that is too old (410), list again, and what was missed comes as changes.
 // Errors make pauses that double, with chance in them. A state on disk that survives a restart would be given to the
 // cache before run() begins, as the list is; there is none yet.
-// Threading: run() belongs to one thread, in which the observer is called too, without a lock held; everything else is for
-// any thread. Failure: run() has none, it tries until it is stopped; standing() tells what is wrong.
+// Threading: run() belongs to one thread, in which the observer is called too, without a lock held; everything else is
+// for any thread. Failure: run() has none, it tries until it is stopped; standing() tells what is wrong.
 #pragma once
 
 #include <condition_variable>

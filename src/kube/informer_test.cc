@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/informer.h"
 
+#include <thread>
+
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
-
-#include <thread>
 
 #include "kube/fake/api_server.h"
 #include "kube/fake/clock.h"
@@ -80,7 +80,12 @@ using Idle = fake::ApiServer::Idle;
 
 TEST_F(InformerTest, ListsThenFollows) {
   for (const char* name : {"a", "b", "c"}) put(server, name);
-  run({[&] { put(server, "b", 1); server.erase(path_of("c")); put(server, "d"); return Idle::kAgain; }});
+  run({[&] {
+    put(server, "b", 1);
+    server.erase(path_of("c"));
+    put(server, "d");
+    return Idle::kAgain;
+  }});
   EXPECT_EQ(story.told, (std::vector<std::string>{"+a", "+b", "+c", "~b", "-c", "+d"}));
   EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
   EXPECT_TRUE(informer.standing().synced);
@@ -91,7 +96,15 @@ TEST_F(InformerTest, ListsThenFollows) {
 
 TEST_F(InformerTest, ResumesWhereItWasCut) {
   put(server, "a");
-  run({[&] { put(server, "b"); return Idle::kAgain; }, [&] { return Idle::kCut; }, [&] { put(server, "c"); return Idle::kEnd; },
+  run({[&] {
+         put(server, "b");
+         return Idle::kAgain;
+       },
+       [&] { return Idle::kCut; },
+       [&] {
+         put(server, "c");
+         return Idle::kEnd;
+       },
        [] { return Idle::kAgain; }});
   EXPECT_EQ(informer.standing().lists, 1u) << "a cut is no reason to list again";
   EXPECT_EQ(informer.standing().watches, 3u);
@@ -126,7 +139,10 @@ TEST_F(InformerTest, BookmarksMoveTheVersion) {
          server.bookmark();
          return Idle::kAgain;
        },
-       [&] { server.compact(); return Idle::kAgain; }});
+       [&] {
+         server.compact();
+         return Idle::kAgain;
+       }});
   EXPECT_EQ(informer.standing().resource_version, "3");
 }
 
@@ -171,15 +187,23 @@ TEST_F(InformerTest, IsStoppedAtOnceWhileAStreamIsSilent) {
 
 TEST_F(InformerTest, AnErrorEventOrGarbageIsListedAgain) {
   put(server, "a");
-  run({[&] { server.fail_streams(500, "InternalError"); return Idle::kAgain; },
-       [&] { put(server, "b"); server.garble_streams(); return Idle::kAgain; }});
+  run({[&] {
+         server.fail_streams(500, "InternalError");
+         return Idle::kAgain;
+       },
+       [&] {
+         put(server, "b");
+         server.garble_streams();
+         return Idle::kAgain;
+       }});
   EXPECT_EQ(informer.standing().lists, 3u);
   EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
 }
 
-// Any interleaving of changes, cuts in the bytes, ended and cut streams, 410s, errors and lost answers: once the server is
-// left alone, cache and observer are equal to it.
-void follow_everything(const std::vector<uint8_t>& steps, const std::vector<uint8_t>& pieces, const std::vector<uint8_t>& refusals) {
+// Any interleaving of changes, cuts in the bytes, ended and cut streams, 410s, errors and lost answers: once the server
+// is left alone, cache and observer are equal to it.
+void follow_everything(const std::vector<uint8_t>& steps, const std::vector<uint8_t>& pieces,
+                       const std::vector<uint8_t>& refusals) {
   fake::ApiServer server;
   fake::FakeClock clock;
   Client client(server, clock, {.page = 2});

@@ -19,7 +19,8 @@ ClientSettings client_settings(const LeaderSettings& settings) {
 Value spec_of(const LeaseRecord& record) {
   Value spec;
   spec.set("holderIdentity", record.holder);
-  spec.set("leaseDurationSeconds", std::max<int64_t>(1, std::chrono::ceil<std::chrono::seconds>(record.duration).count()));
+  spec.set("leaseDurationSeconds",
+           std::max<int64_t>(1, std::chrono::ceil<std::chrono::seconds>(record.duration).count()));
   spec.set("acquireTime", record.acquired);
   spec.set("renewTime", record.renewed);
   spec.set("leaseTransitions", record.transitions);
@@ -72,8 +73,8 @@ void LeaderElection::look(const LeaseRecord& record) {
 
 Answer<void> LeaderElection::write(Value lease, const LeaseRecord& record, Instant began, std::stop_token stop) {
   lease.set("spec", spec_of(record));
-  const Answer<Value> written =
-      resource_version(lease).empty() ? client_.create(kLeases, lease, stop) : client_.update(kLeases, lease, Part::kObject, stop);
+  const Answer<Value> written = resource_version(lease).empty() ? client_.create(kLeases, lease, stop)
+                                                                : client_.update(kLeases, lease, Part::kObject, stop);
   if (!written) return std::unexpected(written.error());
   look(record);
   leads_until_ = (began + settings_.renew_deadline).time_since_epoch().count();
@@ -137,7 +138,8 @@ void LeaderElection::run(std::stop_token stop) {
     milliseconds pause = settings_.retry_period;
     if (led) {
       // Never past the deadline: losing is told at that moment, not at the next renewal.
-      const auto left = std::chrono::ceil<milliseconds>(Instant::duration(leads_until_.load()) - clock_.now().time_since_epoch());
+      const auto left =
+          std::chrono::ceil<milliseconds>(Instant::duration(leads_until_.load()) - clock_.now().time_since_epoch());
       pause = std::min(pause, std::max(left, milliseconds(1)));
     } else {
       pause += std::chrono::duration_cast<milliseconds>(pause * clock_.random() / 5);  // candidates spread

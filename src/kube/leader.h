@@ -54,7 +54,8 @@ class LeaderElection {
   using Observer = std::function<void()>;
 
   // `transport` and `clock` outlive it.
-  LeaderElection(Transport& transport, Clock& clock, LeaderSettings settings, Observer on_lead = {}, Observer on_lost = {});
+  LeaderElection(Transport& transport, Clock& clock, LeaderSettings settings, Observer on_lead = {},
+                 Observer on_lost = {});
   // Until it is stopped; then the Lease is given back, so that another one need not wait. Whoever was leader and lost
   // the Lease becomes a candidate again.
   void run(std::stop_token stop);

@@ -34,8 +34,11 @@ struct LeaderTest : testing::Test {
   WorldClock clock;
   std::stop_source stop;
   std::vector<std::string> told;
-  LeaderElection election{server, clock, {.lease = {"ai", "railbed"}, .identity = "me"},
-                          [this] { told.emplace_back("leads"); }, [this] { told.emplace_back("lost"); }};
+  LeaderElection election{server,
+                          clock,
+                          {.lease = {"ai", "railbed"}, .identity = "me"},
+                          [this] { told.emplace_back("leads"); },
+                          [this] { told.emplace_back("lost"); }};
   Instant began = clock.now();
 
   double at() const { return std::chrono::duration<double>(clock.now() - began).count(); }
@@ -71,7 +74,8 @@ TEST_F(LeaderTest, WaitsForAnothersLeaseToRunOutByItsOwnClock) {
   put_lease("other", "2001-01-01T00:00:00.000000Z");  // a clock that is wrong by decades
   double led_at = 0;
   clock.meanwhile = [&] {
-    if (at() < 8 && at() > 5 && on_server(server).renewed.starts_with("2001")) put_lease("other", "2002-01-01T00:00:00.000000Z");
+    if (at() < 8 && at() > 5 && on_server(server).renewed.starts_with("2001"))
+      put_lease("other", "2002-01-01T00:00:00.000000Z");
     if (led_at == 0 && election.leads()) led_at = at();
     stop_after(seconds(60));
   };

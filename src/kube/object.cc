@@ -41,7 +41,8 @@ Result<Value> parse_object(std::string_view json) {
   doc::Diagnostics found;
   std::optional<Value> value = doc::read_json(json, nowhere, found);
   if (!value) return fail(std::move(doc::first_error(found).error()));
-  if (!value->is_object()) return fail(Code::kInvalid, "expected a JSON object, found {}", doc::kind_name(value->kind()));
+  if (!value->is_object())
+    return fail(Code::kInvalid, "expected a JSON object, found {}", doc::kind_name(value->kind()));
   return std::move(*value);
 }
 
@@ -79,9 +80,10 @@ Trim keep_fields(std::vector<std::string> paths) {
 }
 
 Trim pod_trim() {
-  return keep_fields({"spec.nodeName", "spec.nodeSelector", "spec.hostNetwork", "spec.resourceClaims", "spec.containers.name",
-                      "spec.containers.resources", "spec.initContainers.name", "spec.initContainers.resources",
-                      "status.phase", "status.podIP", "status.podIPs", "status.resourceClaimStatuses"});
+  return keep_fields({"spec.nodeName", "spec.nodeSelector", "spec.hostNetwork", "spec.resourceClaims",
+                      "spec.containers.name", "spec.containers.resources", "spec.initContainers.name",
+                      "spec.initContainers.resources", "status.phase", "status.podIP", "status.podIPs",
+                      "status.resourceClaimStatuses"});
 }
 
 }  // namespace railbed::kube

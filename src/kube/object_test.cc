@@ -52,7 +52,8 @@ TEST(Trim, DropsManagedFieldsAndTheCopyOfKubectl) {
 }
 
 TEST(Trim, KeepsOnlyTheNamedFieldsAlsoInLists) {
-  doc::Value object = parsed(R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{"nodeName":"n","nodeNames":1,
+  doc::Value object =
+      parsed(R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{"nodeName":"n","nodeNames":1,
     "containers":[{"name":"c","image":"i","resources":{"limits":{"x":"1"}}}]},"status":{"phase":"Running","conditions":[]}})");
   pod_trim()(object);
   EXPECT_EQ(doc::to_json(object),
@@ -61,7 +62,8 @@ TEST(Trim, KeepsOnlyTheNamedFieldsAlsoInLists) {
 }
 
 TEST(ApiError, TellsWhatTheServerSaid) {
-  const ApiError error = refused("GET /x", 403, R"({"kind":"Status","code":403,"reason":"Forbidden","message":"no\u001b[31m"})");
+  const ApiError error =
+      refused("GET /x", 403, R"({"kind":"Status","code":403,"reason":"Forbidden","message":"no\u001b[31m"})");
   EXPECT_EQ(error.to_string(),
             "GET /x: 403 Forbidden: no\\x1b[31m\n  grant it with a Role or ClusterRole and a binding to this user");
   EXPECT_EQ(error.code, Code::kDenied);
@@ -83,10 +85,12 @@ TEST(Retry, RepeatsOnlyWhatIsSurelyNotDoneOrMayBeDoneTwice) {
     bool safe;
     bool unsafe;
   } cases[] = {
-      {with_status(429), true, true},  {with_status(503), true, false}, {with_status(502), true, false},
-      {with_status(504), true, false}, {with_status(500), false, false}, {with_status(404), false, false},
-      {with_status(409), false, false}, {with_status(401), false, false}, {with_status(410), false, false},
-      {cut, true, false},              {refused_connection, true, true}, {wrong_ca, false, false},
+      {with_status(429), true, true},   {with_status(503), true, false},
+      {with_status(502), true, false},  {with_status(504), true, false},
+      {with_status(500), false, false}, {with_status(404), false, false},
+      {with_status(409), false, false}, {with_status(401), false, false},
+      {with_status(410), false, false}, {cut, true, false},
+      {refused_connection, true, true}, {wrong_ca, false, false},
       {stopped, false, false},
   };
   for (const auto& each : cases) {

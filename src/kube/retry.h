@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether and when a request that failed is made again.
 //
-// Why: an API server that restarts or is overloaded is normal; a thousand clients that ask again at the same moment keep it
-// down. So pauses double, are spread by chance, and are never shorter than what the server asked for. What must not be
-// done twice is made again only where it was surely not done: no server saw it, or one said 429, with which API
+// Why: an API server that restarts or is overloaded is normal; a thousand clients that ask again at the same moment
+// keep it down. So pauses double, are spread by chance, and are never shorter than what the server asked for. What must
+// not be done twice is made again only where it was surely not done: no server saw it, or one said 429, with which API
 // priority and fairness turns requests away before they are worked on.
 // Threading: pure. Failure: none.
 #pragma once

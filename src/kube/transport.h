@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way of requests to an API server and of answers back.
 //
-// Why: everything above it (retries, watches, caches, leases) is tested against an API server in memory (fake/), and the
-// HTTP library has one user (curl_transport.h). Addresses, certificates and tokens are the transport's business: a
+// Why: everything above it (retries, watches, caches, leases) is tested against an API server in memory (fake/), and
+// the HTTP library has one user (curl_transport.h). Addresses, certificates and tokens are the transport's business: a
 // request has only its path.
 // Threading: any thread; a call blocks its caller until the answer, the deadline or `stop`, whatever the server does.
 // Failure: an answer of another status than 2xx is an ApiError with that status; without an answer its status is 0 and

@@ -18,7 +18,8 @@ Result<WatchEvent> read_event(std::string_view line) {
   if (known == std::end(kTypes))
     return fail(Code::kInvalid, "a watch has an event of the type \"{}\"", doc::printable(type.substr(0, 40)));
   doc::Value* object = event.find("object");
-  if (object == nullptr || !object->is_object()) return fail(Code::kInvalid, "a watch has an event {} without an object", type);
+  if (object == nullptr || !object->is_object())
+    return fail(Code::kInvalid, "a watch has an event {} without an object", type);
   return WatchEvent{static_cast<WatchType>(known - std::begin(kTypes)), std::move(*object)};
 }
 

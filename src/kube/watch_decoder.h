@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The events of a watch out of its bytes.
 //
-// Why: a watch is one JSON object per line, and the bytes come cut anywhere. One event is held at a time, and a line has
-// a bound, so that no server can fill the memory.
-// Threading: one thread. Failure: Invalid for a line that is no event, Exhausted for one that is too long; nothing
-// can be read after that. Source: metav1.WatchEvent.
+// Why: a watch is one JSON object per line, and the bytes come cut anywhere. One event is held at a time, and a line
+// has a bound, so that no server can fill the memory. Threading: one thread. Failure: Invalid for a line that is no
+// event, Exhausted for one that is too long; nothing can be read after that. Source: metav1.WatchEvent.
 #pragma once
 
 #include <optional>

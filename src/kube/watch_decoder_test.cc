@@ -24,8 +24,8 @@ std::vector<std::string> names_of(std::string_view bytes, size_t cut) {
 }
 
 TEST(WatchDecoder, ReadsEventsCutAnywhere) {
-  const std::string bytes = event("ADDED", "a") + "\n" + event("MODIFIED", "b") + "\r\n\n" + event("DELETED", "c") + "\n" +
-                            event("BOOKMARK", "d") + "\n" + event("ERROR", "e") + "\n";
+  const std::string bytes = event("ADDED", "a") + "\n" + event("MODIFIED", "b") + "\r\n\n" + event("DELETED", "c") +
+                            "\n" + event("BOOKMARK", "d") + "\n" + event("ERROR", "e") + "\n";
   const std::vector<std::string> wanted = {"0a", "1b", "2c", "3d", "4e"};
   for (size_t cut = 1; cut <= bytes.size(); ++cut) EXPECT_EQ(names_of(bytes, cut), wanted) << cut;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control_plane.h"
 
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-
 #include <cstdio>
 #include <cstdlib>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include "os/ports/file_tree.h"
 
@@ -17,8 +17,9 @@ std::string folder() {
 }
 
 std::string shell(const std::string& command) {
-  const std::string whole = fmt::format(
-      "kubectl() {{ \"$TOOLS_API_SERVER/kubectl\" --kubeconfig '{}/admin.conf' \"$@\"; }}; {{ {}\n}} 2>&1", folder(), command);
+  const std::string whole =
+      fmt::format("kubectl() {{ \"$TOOLS_API_SERVER/kubectl\" --kubeconfig '{}/admin.conf' \"$@\"; }}; {{ {}\n}} 2>&1",
+                  folder(), command);
   FILE* pipe = popen(whole.c_str(), "r");
   std::string out;
   char piece[4096];

@@ -90,7 +90,8 @@ class FakeStream : public ByteStream {
 
   Answer<std::string> next(std::stop_token stop) override {
     while (true) {
-      if (stop.stop_requested()) return std::unexpected(unanswered(Code::kCanceled, Delivery::kUnknown, "asked to stop"));
+      if (stop.stop_requested())
+        return std::unexpected(unanswered(Code::kCanceled, Delivery::kUnknown, "asked to stop"));
       collect();
       if (!waiting_.empty()) return some();
       switch (server_.on_idle ? server_.on_idle() : ApiServer::Idle::kWait) {
@@ -205,7 +206,8 @@ Answer<Response> ApiServer::list(const Request& request, const std::string& path
     items.push(std::move(item));
     metadata.set("last", at);
   }
-  if (metadata.find("continue") != nullptr) metadata.set("continue", fmt::format("{}~{}", first, *metadata.find("last")->as_string()));
+  if (metadata.find("continue") != nullptr)
+    metadata.set("continue", fmt::format("{}~{}", first, *metadata.find("last")->as_string()));
   metadata.set("resourceVersion", std::to_string(first));
   Value out;
   out.set("kind", "List");
@@ -231,7 +233,8 @@ Answer<Response> ApiServer::replace(const Request& request, const std::string& p
   Result<Value> object = parse_object(request.body);
   if (!object) return refuse(request, 400, "BadRequest", object.error().message);
   if (resource_version(*object) != resource_version(found->second))
-    return refuse(request, 409, "Conflict", "the object has been modified; please apply your changes to the latest version");
+    return refuse(request, 409, "Conflict",
+                  "the object has been modified; please apply your changes to the latest version");
   Value next = status ? found->second : std::move(*object);
   if (status) next.set("status", object->find("status") != nullptr ? *object->find("status") : Value());
   store(at, std::move(next));
@@ -241,7 +244,8 @@ Answer<Response> ApiServer::replace(const Request& request, const std::string& p
 Answer<Response> ApiServer::patch(const Request& request, const std::string& path) {
   const auto found = objects_.find(path);
   const bool applies = request.content_type == "application/apply-patch+yaml";
-  if (found == objects_.end() && !applies) return refuse(request, 404, "NotFound", fmt::format("\"{}\" not found", path));
+  if (found == objects_.end() && !applies)
+    return refuse(request, 404, "NotFound", fmt::format("\"{}\" not found", path));
   Result<Value> body = parse_object(request.body);
   if (!body) return refuse(request, 400, "BadRequest", body.error().message);
   Value next = found != objects_.end() ? found->second : Value::object();
@@ -258,7 +262,8 @@ Answer<Response> ApiServer::remove(const Request& request, const std::string& pa
   if (conditions != nullptr) {
     const std::string uid = doc::text_in(*conditions, "uid");
     const std::string version = doc::text_in(*conditions, "resourceVersion");
-    if ((!uid.empty() && uid != uid_of(found->second)) || (!version.empty() && version != resource_version(found->second)))
+    if ((!uid.empty() && uid != uid_of(found->second)) ||
+        (!version.empty() && version != resource_version(found->second)))
       return refuse(request, 409, "Conflict", "the precondition does not hold");
   }
   drop(path);
