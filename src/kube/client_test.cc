@@ -110,6 +110,17 @@ TEST_F(ClientTest, ACreateWhoseAnswerIsLostIsNotRepeated) {
       << "repeated once";
 }
 
+TEST_F(ClientTest, ADeleteWhoseAnswerIsLostIsRepeatedOnlyForTheSameObject) {
+  const auto made = client.create(kMaps, object("ConfigMap", "ai", "a"));
+  int lost = 1;
+  server.lose_answer = [&](const Request& request) { return request.method == Method::kDelete && lost-- > 0; };
+  EXPECT_EQ(client.remove(kMaps, {"ai", "a"}).error().delivery, Delivery::kUnknown)
+      << "a new object of that name may be there by now";
+  const auto again = client.create(kMaps, object("ConfigMap", "ai", "a"));
+  lost = 1;
+  EXPECT_EQ(client.remove(kMaps, {"ai", "a"}, {.uid = uid_of(*again)}).error().code, Code::kNotFound) << "it was done";
+}
+
 TEST_F(ClientTest, IsStoppedWhileItWaits) {
   std::stop_source stop;
   server.before = [&](const Request&) -> std::optional<ApiError> {

@@ -130,7 +130,7 @@ TEST(CurlTransport, EndsByItsDeadlineAndWhenAsked) {
 }
 
 TEST(CurlTransport, StreamsAsBytesCome) {
-  const std::string begin = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string begin = "HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n";
   Server server({begin + "5\r\nhello\r\n", begin + "5\r\nhello\r\n0\r\n\r\n", begin});
   Way way(server.url);
   const Request request{.target = "/x?watch=true", .timeout = seconds(10), .silence = milliseconds(200)};

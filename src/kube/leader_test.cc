@@ -116,6 +116,27 @@ TEST_F(LeaderTest, LeadsNoMoreBeforeAnotherMayTakeIt) {
   EXPECT_EQ(election.error()->message, "no answer");
 }
 
+TEST_F(LeaderTest, TheDeadlineCountsFromBeforeTheRequest) {
+  Instant asked{};
+  server.before = [&](const Request& request) -> std::optional<ApiError> {
+    if (request.method == Method::kGet && asked == Instant{}) {
+      asked = clock.now();
+      clock.advance(seconds(3));  // a server that is slow to answer
+      return std::nullopt;
+    }
+    if (request.method == Method::kPost) return std::nullopt;
+    return unanswered(Code::kIo, Delivery::kUnknown, "cut");
+  };
+  Instant led_until{};
+  clock.meanwhile = [&] {
+    if (election.leads()) led_until = clock.now();
+    stop_after(seconds(20));
+  };
+  election.run(stop.get_token());
+  EXPECT_NE(led_until, Instant{});
+  EXPECT_LT(led_until - asked, seconds(10));
+}
+
 TEST_F(LeaderTest, AProcessThatWasStoppedFindsThatItLeadsNoMore) {
   clock.meanwhile = [&] {
     if (at() > 10) return stop.request_stop(), void();
