@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/informer.h"
 
+#include <algorithm>
 #include <thread>
 
 #include <gtest/gtest.h>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // src/kube against a real kube-apiserver 1.36 and etcd. Run by tests/cluster/api, in a network namespace of its own.
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <thread>
 
