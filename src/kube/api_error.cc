@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/api_error.h"
+
+#include <algorithm>
+
+#include "doc/members.h"
+#include "doc/text.h"
+#include "kube/object.h"
+
+namespace railbed::kube {
+namespace {
+
+constexpr size_t kMaxTextBytes = 300;  // of an answer that is no Status
+
+Code code_of(int status) {
+  switch (status) {
+    case 400:
+    case 405:
+    case 406:
+    case 413:
+    case 415:
+    case 422:
+      return Code::kInvalid;
+    case 401:
+    case 403:
+      return Code::kDenied;
+    case 404:
+      return Code::kNotFound;
+    case 409:
+    case 410:
+      return Code::kConflict;
+    case 429:
+    case 503:
+      return Code::kBusy;
+    case 408:
+    case 504:
+      return Code::kTimeout;
+    default:
+      return Code::kIo;
+  }
+}
+
+std::string hint_of(int status) {
+  if (status == 401)
+    return "the API server does not know this client: its token or client certificate is wrong or too old";
+  if (status == 403) return "grant it with a Role or ClusterRole and a binding to this user";
+  return "";
+}
+
+ApiError refusal(std::string_view what, int status, std::string reason, std::string_view message) {
+  ApiError error{Error{.code = code_of(status), .hint = hint_of(status)}};
+  error.message = fmt::format("{}: {}{}{}{}{}", what, status, reason.empty() ? "" : " ", reason,
+                              message.empty() ? "" : ": ", doc::printable(message));
+  error.status = status;
+  error.reason = std::move(reason);
+  error.delivery = Delivery::kAnswered;
+  return error;
+}
+
+}  // namespace
+
+ApiError refused(std::string_view what, const doc::Value& status) {
+  ApiError error =
+      refusal(what, doc::number_in(status, "code"), doc::text_in(status, "reason"), doc::text_in(status, "message"));
+  const doc::Value* details = doc::object_in(status, "details");
+  if (details == nullptr) return error;
+  // A day is longer than anybody waits, and keeps a hostile number from overflowing.
+  const int seconds = std::clamp(doc::number_in(*details, "retryAfterSeconds"), 0, 86400);
+  if (seconds > 0) error.retry_after = std::chrono::seconds(seconds);
+  return error;
+}
+
+ApiError refused(std::string_view what, int status, std::string_view body) {
+  const Result<doc::Value> object = parse_object(body);
+  if (!object || doc::text_in(*object, "kind") != "Status") {
+    const std::string_view begin = body.substr(0, kMaxTextBytes);
+    return refusal(what, status, "", begin.substr(0, begin.find_last_not_of(" \r\n\t") + 1));
+  }
+  ApiError error = refused(what, *object);
+  if (error.status != status) {
+    const std::optional<milliseconds> retry_after = error.retry_after;
+    error = refusal(what, status, error.reason, doc::text_in(*object, "message"));
+    error.retry_after = retry_after;
+  }
+  return error;
+}
+
+ApiError unanswered(Code code, Delivery delivery, std::string message) {
+  ApiError error{Error{.code = code, .message = std::move(message)}};
+  error.delivery = delivery;
+  return error;
+}
+
+ApiError not_sent(Error error) {
+  return ApiError{std::move(error)};
+}
+
+}  // namespace railbed::kube

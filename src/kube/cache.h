@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objects of one kind as far as they are known here, and how they came to differ from what was known before.
+//
+// Why: after a gap (an expired resourceVersion, a server that was away) the whole list comes again. What was missed is
+// told as changes all the same, so that an observer sees one unbroken story, deletions included.
+// An object that was deleted and made again is another one (its uid differs): told as removed, then as added.
+// Threading: a value; whoever owns it locks. Failure: none.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "kube/object.h"
+#include "kube/watch_decoder.h"
+
+namespace railbed::kube {
+
+using ObjectPtr = std::shared_ptr<const doc::Value>;
+using Objects = std::map<ObjectKey, ObjectPtr>;
+
+struct Change {
+  enum class Type : uint8_t { kAdded, kChanged, kRemoved };
+  Type type = Type::kAdded;
+  ObjectKey key;
+  ObjectPtr before;  // null when it was added
+  ObjectPtr after;   // null when it was removed
+};
+
+class ObjectCache {
+ public:
+  const Objects& objects() const { return objects_; }
+  // Everything there is. Changes in the order of keys, removals first: a name that moves is free before it is taken.
+  std::vector<Change> replace(std::vector<doc::Value> all);
+  // An event of the type added, modified or deleted.
+  std::vector<Change> take(WatchType type, doc::Value object);
+
+ private:
+  void put(doc::Value object, std::vector<Change>& changes);
+  void drop(const ObjectKey& key, std::vector<Change>& changes);
+
+  Objects objects_;
+};
+
+}  // namespace railbed::kube

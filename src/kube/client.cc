@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/client.h"
+
+#include <algorithm>
+
+#include "doc/json.h"
+#include "doc/members.h"
+
+namespace railbed::kube {
+namespace {
+
+using doc::Value;
+
+constexpr std::string_view kJson = "application/json";
+
+std::unexpected<ApiError> failed(ApiError error) {
+  return std::unexpected(std::move(error));
+}
+
+// A body that is no object although the status says that all is well.
+Answer<Value> object_of(const Request& request, const Response& response) {
+  Result<Value> object = parse_object(response.body).context("reading the answer to {}", request.to_string());
+  if (object) return std::move(*object);
+  return failed(unanswered(Code::kInvalid, Delivery::kUnknown, object.error().story()));
+}
+
+std::string collection_target(const std::string& path, const Selection& selection) {
+  std::string target = path + "?";
+  if (!selection.labels.empty()) target += "labelSelector=" + percent_encoded(selection.labels) + "&";
+  if (!selection.fields.empty()) target += "fieldSelector=" + percent_encoded(selection.fields) + "&";
+  return target;
+}
+
+void name_kind(const Resource& resource, Value& object) {
+  object.set("kind", std::string(resource.kind));
+  object.set("apiVersion", resource.api_version());
+}
+
+std::string list_field(const Value& list, std::string_view key) {
+  const Value* metadata = doc::object_in(list, "metadata");
+  return metadata != nullptr ? doc::text_in(*metadata, key) : "";
+}
+
+}  // namespace
+
+WatchStream::WatchStream(std::unique_ptr<ByteStream> bytes, std::string what)
+    : bytes_(std::move(bytes)), what_(std::move(what)) {}
+
+Answer<std::optional<WatchEvent>> WatchStream::next(std::stop_token stop) {
+  while (true) {
+    Result<std::optional<WatchEvent>> event = decoder_.next();
+    if (!event) return failed(unanswered(event.error().code, Delivery::kUnknown, what_ + ": " + event.error().story()));
+    if (*event && (*event)->type == WatchType::kError) return failed(refused(what_, (*event)->object));
+    if (*event) return std::move(*event);
+    Answer<std::string> more = bytes_->next(stop);
+    if (!more) return failed(std::move(more.error()));
+    if (more->empty() && decoder_.in_line())
+      return failed(unanswered(Code::kIo, Delivery::kUnknown, what_ + ": the stream was cut within an event"));
+    if (more->empty()) return std::nullopt;
+    decoder_.push(*more);
+  }
+}
+
+Client::Client(Transport& transport, Clock& clock, ClientSettings settings)
+    : transport_(transport), clock_(clock), settings_(settings) {}
+
+template <typename Try>
+auto Client::repeatedly(const Call& call, Request request, const Try& once) -> decltype(once(request)) {
+  const Instant end = clock_.now() + settings_.timeout;
+  for (int tried = 1;; ++tried) {
+    const auto left = std::chrono::ceil<milliseconds>(end - clock_.now());
+    request.timeout = std::clamp(left, milliseconds(1), settings_.try_timeout);
+    auto answer = once(request);
+    if (answer) return answer;
+    ApiError& error = answer.error();
+    counting_.asked(call.verb, error.status);
+    const std::optional<milliseconds> pause =
+        pause_before_retry(error, call.repeat, tried, clock_.random(), settings_.retry);
+    if (!pause || clock_.now() + *pause >= end) {
+      if (tried > 1) error.context.push_back(fmt::format("gave up after {} tries", tried));
+      return answer;
+    }
+    if (!clock_.wait(*pause, call.stop))
+      return failed(unanswered(Code::kCanceled, error.delivery, request.to_string() + ": asked to stop"));
+    counting_.retried();
+  }
+}
+
+Answer<Response> Client::send(const Call& call, Request request) {
+  return repeatedly(call, std::move(request), [&](const Request& one) {
+    Answer<Response> answer = transport_.send(one, call.stop);
+    if (answer) counting_.asked(call.verb, answer->status);
+    return answer;
+  });
+}
+
+Answer<Value> Client::object_from(const Call& call, const Resource& resource, const ObjectKey& key, Part part,
+                                  Request request) {
+  Result<std::string> path = object_path(resource, key, part);
+  if (!path) return failed(not_sent(std::move(path.error())));
+  request.target = *path + request.target;
+  Answer<Response> response = send(call, request);
+  if (!response) return failed(std::move(response.error()));
+  Answer<Value> object = object_of(request, *response);
+  if (object) trim_metadata(*object);
+  return object;
+}
+
+Answer<Value> Client::get(const Resource& resource, const ObjectKey& key, std::stop_token stop) {
+  return object_from({Verb::kGet, Repeat::kSafe, stop}, resource, key, Part::kObject, {});
+}
+
+Answer<ObjectList> Client::list_pages(const Resource& resource, const std::string& target, int limit, const Trim& trim,
+                                      std::stop_token stop) {
+  ObjectList out;
+  std::string token;
+  do {
+    Request request{.target = fmt::format("{}limit={}", target, limit)};
+    if (!token.empty()) request.target += "&continue=" + percent_encoded(token);
+    Answer<Response> response = send({Verb::kList, Repeat::kSafe, stop}, request);
+    if (!response) return failed(std::move(response.error()));
+    Answer<Value> page = object_of(request, *response);
+    if (!page) return failed(std::move(page.error()));
+    response->body = {};  // it is as large as what is made of it
+    out.resource_version = list_field(*page, "resourceVersion");
+    if (out.resource_version.empty())
+      return failed(
+          unanswered(Code::kInvalid, Delivery::kUnknown, request.to_string() + ": the list has no resourceVersion"));
+    token = list_field(*page, "continue");
+    Value* items = page->find("items");
+    if (items == nullptr || !items->is_array()) continue;
+    for (Value& item : *items->as_array()) {
+      name_kind(resource, item);
+      trim(item);
+      out.objects.push_back(std::move(item));
+    }
+  } while (!token.empty());
+  return out;
+}
+
+Answer<ObjectList> Client::list(const Resource& resource, const Selection& selection, const Trim& trim,
+                                std::stop_token stop) {
+  const Result<std::string> path = resource.collection_path(selection.ns);
+  if (!path) return failed(not_sent(path.error()));
+  const std::string target = collection_target(*path, selection);
+  Answer<ObjectList> list = list_pages(resource, target, settings_.page, trim, stop);
+  if (list || !list.error().expired()) return list;
+  list = list_pages(resource, target, settings_.page, trim, stop);
+  if (list || !list.error().expired()) return list;
+  // The pages take longer than the server remembers: everything in one answer.
+  return list_pages(resource, target, 0, trim, stop);
+}
+
+Answer<WatchStream> Client::watch(const Resource& resource, const Selection& selection,
+                                  const std::string& resource_version, std::chrono::seconds period,
+                                  std::stop_token stop) {
+  const Result<std::string> path = resource.collection_path(selection.ns);
+  if (!path) return failed(not_sent(path.error()));
+  Request request{.target = fmt::format("{}watch=true&allowWatchBookmarks=true&resourceVersion={}&timeoutSeconds={}",
+                                        collection_target(*path, selection), percent_encoded(resource_version),
+                                        period.count())};
+  // Not repeated here: who watches has a pause and a resourceVersion of its own.
+  request.timeout = settings_.try_timeout;
+  request.silence = settings_.watch_silence;
+  Answer<std::unique_ptr<ByteStream>> stream = transport_.open(request, stop);
+  counting_.asked(Verb::kWatch, stream ? 200 : stream.error().status);
+  if (!stream) return failed(std::move(stream.error()));
+  return WatchStream(std::move(*stream), "WATCH" + request.to_string().substr(3));
+}
+
+Answer<Value> Client::create(const Resource& resource, const Value& object, std::stop_token stop) {
+  const Result<std::string> path = resource.collection_path(key_of(object).ns);
+  if (!path) return failed(not_sent(path.error()));
+  const Request request{
+      .method = Method::kPost, .target = *path, .content_type = std::string(kJson), .body = to_json(object)};
+  Answer<Response> response = send({Verb::kCreate, Repeat::kUnsafe, stop}, request);
+  if (!response) return failed(std::move(response.error()));
+  Answer<Value> created = object_of(request, *response);
+  if (created) trim_metadata(*created);
+  return created;
+}
+
+Answer<Value> Client::update(const Resource& resource, const Value& object, Part part, std::stop_token stop) {
+  if (resource_version(object).empty())
+    return failed(not_sent(
+        Error{.code = Code::kInvalid,
+              .message = describe(object) + " has no resourceVersion: an update would undo what others changed",
+              .hint = "read the object first, or apply it"}));
+  // Done twice, the second would be refused as a conflict, and the caller would think that it had not been done.
+  return object_from({Verb::kUpdate, Repeat::kUnsafe, stop}, resource, key_of(object), part,
+                     {.method = Method::kPut, .content_type = std::string(kJson), .body = to_json(object)});
+}
+
+Answer<Value> Client::apply(const Resource& resource, Value object, const ApplyOptions& options, std::stop_token stop) {
+  name_kind(resource, object);
+  Request request{.method = Method::kPatch,
+                  .target = fmt::format("?fieldManager={}&force={}", percent_encoded(options.manager),
+                                        options.conflicts == ApplyOptions::Conflicts::kTakeOver),
+                  .content_type = "application/apply-patch+yaml",
+                  .body = to_json(object)};
+  return object_from({Verb::kApply, Repeat::kSafe, stop}, resource, key_of(object), options.part, std::move(request));
+}
+
+Answer<Value> Client::patch(const Resource& resource, const ObjectKey& key, PatchType type, const Value& patch,
+                            Part part, std::stop_token stop) {
+  const bool merge = type == PatchType::kMerge;
+  return object_from({Verb::kPatch, merge ? Repeat::kSafe : Repeat::kUnsafe, stop}, resource, key, part,
+                     {.method = Method::kPatch,
+                      .content_type = merge ? "application/merge-patch+json" : "application/json-patch+json",
+                      .body = to_json(patch)});
+}
+
+Answer<void> Client::remove(const Resource& resource, const ObjectKey& key, const Preconditions& preconditions,
+                            std::stop_token stop) {
+  Result<std::string> path = object_path(resource, key);
+  if (!path) return failed(not_sent(std::move(path.error())));
+  Value options;
+  options.set("apiVersion", "v1");
+  options.set("kind", "DeleteOptions");
+  Value conditions = Value::object();
+  doc::put_text(conditions, "uid", preconditions.uid);
+  doc::put_text(conditions, "resourceVersion", preconditions.resource_version);
+  if (!conditions.as_object()->empty()) options.set("preconditions", std::move(conditions));
+  if (preconditions.grace_seconds) options.set("gracePeriodSeconds", *preconditions.grace_seconds);
+  const Request request{
+      .method = Method::kDelete, .target = *path, .content_type = std::string(kJson), .body = to_json(options)};
+  // With the uid, a repeat can only meet the same object or none; by the name alone it could meet the next one.
+  const Repeat repeat = preconditions.uid.empty() ? Repeat::kUnsafe : Repeat::kSafe;
+  const Answer<Response> response = send({Verb::kDelete, repeat, stop}, request);
+  if (!response) return failed(response.error());
+  return {};
+}
+
+}  // namespace railbed::kube

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of the Kubernetes API: get, list, watch, create, update, apply, patch, delete.
+//
+// Why: one place knows paths, content types, what may be repeated, and that every answer is trimmed before it is kept.
+// Each call ends within ClientSettings::timeout, whatever happens on the way; repeats (retry.h) are within it.
+// What a call changes is safe against others in the way that the API has for it: update() sends the resourceVersion of
+// the object that was read, apply() owns fields, remove() takes preconditions.
+// Threading: any thread; a call blocks its caller. Failure: ApiError (api_error.h).
+// Source: Kubernetes API concepts; "Server-Side Apply".
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "kube/clock.h"
+#include "kube/counters.h"
+#include "kube/object.h"
+#include "kube/resource.h"
+#include "kube/retry.h"
+#include "kube/transport.h"
+#include "kube/watch_decoder.h"
+
+namespace railbed::kube {
+
+struct ClientSettings {
+  milliseconds timeout{30000};        // of a call, with all its tries
+  milliseconds try_timeout{10000};    // of one try
+  milliseconds watch_silence{90000};  // longer than the minute between bookmarks
+  RetrySettings retry;
+  int page = 500;  // objects per answer of a list
+};
+
+// Which objects of a kind.
+struct Selection {
+  std::string ns;  // empty: all
+  std::string labels;
+  std::string fields;
+};
+
+struct ObjectList {
+  std::vector<doc::Value> objects;
+  std::string resource_version;  // to watch from
+};
+
+struct ApplyOptions {
+  enum class Conflicts : uint8_t { kRefuse, kTakeOver };
+  std::string manager;
+  Conflicts conflicts = Conflicts::kRefuse;
+  Part part = Part::kObject;
+};
+
+enum class PatchType : uint8_t { kMerge, kJson };
+
+// Delete only this object: not a new one of the same name, not one that was changed since.
+struct Preconditions {
+  std::string uid;
+  std::string resource_version;
+  std::optional<int> grace_seconds;
+};
+
+// The events of one watch. Ends orderly after some minutes, as the server or the client wanted.
+class WatchStream {
+ public:
+  WatchStream(std::unique_ptr<ByteStream> bytes, std::string what);
+  // Nothing at the orderly end. An event of the type kError is an error here.
+  Answer<std::optional<WatchEvent>> next(std::stop_token stop);
+
+ private:
+  std::unique_ptr<ByteStream> bytes_;
+  std::string what_;
+  WatchDecoder decoder_;
+};
+
+class Client {
+ public:
+  // Both outlive the client.
+  Client(Transport& transport, Clock& clock, ClientSettings settings = {});
+
+  Answer<doc::Value> get(const Resource& resource, const ObjectKey& key, std::stop_token stop = {});
+  // In pages; where the server has forgotten the state that the pages are of, from the beginning. Kind and apiVersion,
+  // which items of a list lack, are there.
+  Answer<ObjectList> list(const Resource& resource, const Selection& selection, const Trim& trim = trim_metadata,
+                          std::stop_token stop = {});
+  // From `resource_version` on, with bookmarks, for `period`.
+  Answer<WatchStream> watch(const Resource& resource, const Selection& selection, const std::string& resource_version,
+                            std::chrono::seconds period, std::stop_token stop = {});
+
+  // The object names itself: metadata.name and metadata.namespace. All answer with what the server made of it.
+  Answer<doc::Value> create(const Resource& resource, const doc::Value& object, std::stop_token stop = {});
+  // Conflict where the object was changed since it was read; Invalid where it has no resourceVersion.
+  Answer<doc::Value> update(const Resource& resource, const doc::Value& object, Part part = Part::kObject,
+                            std::stop_token stop = {});
+  // Server-side apply. Conflict names the fields that others own.
+  Answer<doc::Value> apply(const Resource& resource, doc::Value object, const ApplyOptions& options,
+                           std::stop_token stop = {});
+  Answer<doc::Value> patch(const Resource& resource, const ObjectKey& key, PatchType type, const doc::Value& patch,
+                           Part part = Part::kObject, std::stop_token stop = {});
+  // NotFound where it is gone; Conflict where the preconditions do not hold.
+  Answer<void> remove(const Resource& resource, const ObjectKey& key, const Preconditions& preconditions = {},
+                      std::stop_token stop = {});
+
+  ClientCounters counters() const { return counting_.read(); }
+  Clock& clock() { return clock_; }
+
+ private:
+  struct Call {
+    Verb verb = Verb::kGet;
+    Repeat repeat = Repeat::kSafe;
+    std::stop_token stop;
+  };
+  template <typename Try>
+  auto repeatedly(const Call& call, Request request, const Try& once) -> decltype(once(request));
+  Answer<Response> send(const Call& call, Request request);
+  Answer<doc::Value> object_from(const Call& call, const Resource& resource, const ObjectKey& key, Part part,
+                                 Request request);
+  Answer<ObjectList> list_pages(const Resource& resource, const std::string& target, int limit, const Trim& trim,
+                                std::stop_token stop);
+
+  Transport& transport_;
+  Clock& clock_;
+  const ClientSettings settings_;
+  Counting counting_;
+};
+
+}  // namespace railbed::kube

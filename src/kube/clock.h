@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time, chance and waits that can be stopped, as the API client needs them.
+//
+// Why: retries, leases and watches wait for seconds to minutes, must end at once when their owner stops, and must be
+// tested without waiting. os::Clock cannot be stopped and has no wall time. Periods are measured since boot, also while
+// the machine was suspended: a leader that slept through its lease must find that out when it wakes up.
+// Threading: any thread. Failure: none.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+namespace railbed::kube {
+
+using std::chrono::milliseconds;
+
+// CLOCK_BOOTTIME.
+struct BootClock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<BootClock>;
+  static constexpr bool is_steady = true;
+  static time_point now();
+};
+using Instant = BootClock::time_point;
+using WallTime = std::chrono::system_clock::time_point;
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual Instant now() const = 0;
+  virtual WallTime wall() const = 0;
+  // Evenly distributed from 0 to below 1.
+  virtual double random() = 0;
+  // False when `stop` ended the wait.
+  virtual bool wait(milliseconds period, std::stop_token stop) = 0;
+};
+
+std::unique_ptr<Clock> real_clock();
+
+// metav1.MicroTime, "2026-01-31T12:00:00.000000Z".
+std::string micro_time(WallTime time);
+
+}  // namespace railbed::kube

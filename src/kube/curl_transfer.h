@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// One request on its way: libcurl's handle, and what has come back so far.
+//
+// Threading: prepare() before it is handed to the thread that moves it, finish() and curl's callbacks in that thread,
+// whole(), wait_begun() and next_bytes() in the one that asks. Failure: as Transport says. Source: curl_easy_setopt(3).
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <curl/curl.h>
+
+#include "kube/credentials.h"
+#include "kube/curl_transport.h"
+#include "kube/transport.h"
+
+namespace railbed::kube {
+
+class Transfer {
+ public:
+  enum class Kind : uint8_t { kWhole, kStream };
+
+  Transfer(const Request& request, Kind kind, const CurlSettings& settings);
+  ~Transfer();
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+
+  CURL* handle() { return easy_; }
+  Result<void> prepare(const ClusterAccess& access, const Credentials::Now& credentials, bool fresh_connection);
+  void finish(CURLcode result);
+
+  Answer<Response> whole(std::stop_token stop);
+  Answer<void> wait_begun(std::stop_token stop);
+  Answer<std::string> next_bytes(std::stop_token stop);
+
+ private:
+  template <typename T>
+  void set(CURLoption option, T value);
+  void set_blob(CURLoption option, const std::string& data);
+  void set_tls(const ClusterAccess& access, const Credentials::Now& credentials);
+  void set_times();
+  Result<void> set_headers(const Credentials::Now& credentials);
+  size_t take(std::string_view bytes);
+  void note_status();
+  ApiError error_of(CURLcode result, int status, const std::string& body) const;
+  ApiError stopped() const;
+  ApiError late() const;
+
+  static size_t on_header(char* data, size_t size, size_t count, void* self);
+  static size_t on_bytes(char* data, size_t size, size_t count, void* self);
+  static int on_socket(void* self, curl_socket_t socket, curlsocktype purpose);
+
+  const Request request_;
+  const Kind kind_;
+  const CurlSettings settings_;
+  CURL* easy_ = nullptr;
+  curl_slist* headers_ = nullptr;
+  curl_slist* connect_to_ = nullptr;
+  CURLcode set_result_ = CURLE_OK;
+  char message_[CURL_ERROR_SIZE] = {};
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  int status_ = 0;  // once the headers are there
+  std::string bytes_;
+  bool overflowed_ = false;
+  bool finished_ = false;
+  CURLcode result_ = CURLE_OK;
+  std::optional<milliseconds> retry_after_;
+};
+
+}  // namespace railbed::kube

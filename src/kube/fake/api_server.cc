@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/fake/api_server.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "doc/json.h"
+#include "doc/members.h"
+#include "kube/object.h"
+
+namespace railbed::kube::fake {
+
+using doc::Value;
+
+namespace {
+
+// A value of the query; empty where it is not there.
+std::string query(const std::string& target, const std::string& key) {
+  const size_t begin = target.find('?');
+  if (begin == std::string::npos) return "";
+  std::string_view rest = std::string_view(target).substr(begin + 1);
+  while (!rest.empty()) {
+    const std::string_view one = rest.substr(0, rest.find('&'));
+    if (one.starts_with(key + "=")) return std::string(one.substr(key.size() + 1));
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+  }
+  return "";
+}
+
+int64_t number(const std::string& text) {
+  int64_t out = 0;
+  std::from_chars(text.data(), text.data() + text.size(), out);
+  return out;
+}
+
+// Whether the object at `path` is in the collection, of one namespace or of all ("/api/v1/pods").
+bool in_collection(const std::string& path, const std::string& collection) {
+  const size_t name = path.rfind('/');
+  if (path.substr(0, name) == collection) return true;
+  const size_t plural = path.rfind('/', name - 1);
+  const size_t ns = path.find("/namespaces/");
+  return ns != std::string::npos && path.substr(0, ns) + path.substr(plural, name - plural) == collection;
+}
+
+void merge(Value& into, const Value& patch) {
+  for (const Value::Member& member : *patch.as_object()) {
+    if (member.value.is_null()) {
+      if (into.is_object()) std::erase_if(*into.as_object(), [&](const auto& each) { return each.key == member.key; });
+    } else if (member.value.is_object()) {
+      Value* inner = into.find(member.key);
+      if (inner == nullptr || !inner->is_object()) inner = &into.set(member.key, Value::object());
+      merge(*inner, member.value);
+    } else {
+      into.set(member.key, member.value);
+    }
+  }
+}
+
+Answer<Response> refuse(const Request& request, int status, std::string reason, std::string message) {
+  Value body = Value::object();
+  body.set("kind", "Status");
+  body.set("code", status);
+  body.set("reason", std::move(reason));
+  body.set("message", std::move(message));
+  return std::unexpected(refused(request.to_string(), status, to_json(body)));
+}
+
+Answer<Response> answer_with(int status, const Value& body) {
+  return Response{status, to_json(body)};
+}
+
+}  // namespace
+
+Value object(const std::string& kind, const std::string& ns, const std::string& name) {
+  Value metadata;
+  metadata.set("name", name);
+  if (!ns.empty()) metadata.set("namespace", ns);
+  Value out;
+  out.set("apiVersion", "v1");
+  out.set("kind", kind);
+  out.set("metadata", std::move(metadata));
+  return out;
+}
+
+// One watch: the events after a version, for a collection.
+class FakeStream : public ByteStream {
+ public:
+  FakeStream(ApiServer& server, std::string collection, size_t next)
+      : server_(server), collection_(std::move(collection)), next_(next) {}
+
+  Answer<std::string> next(std::stop_token stop) override {
+    while (true) {
+      if (stop.stop_requested())
+        return std::unexpected(unanswered(Code::kCanceled, Delivery::kUnknown, "asked to stop"));
+      collect();
+      if (!waiting_.empty()) return some();
+      switch (server_.on_idle ? server_.on_idle() : ApiServer::Idle::kWait) {
+        case ApiServer::Idle::kWait: {
+          std::unique_lock lock(server_.mutex_);
+          server_.changed_.wait(lock, stop, [&] { return server_.events_.size() > next_; });
+          break;
+        }
+        case ApiServer::Idle::kAgain:
+          break;
+        case ApiServer::Idle::kEnd:
+          return std::string();
+        case ApiServer::Idle::kCut:
+          return std::unexpected(unanswered(Code::kIo, Delivery::kUnknown, "the connection was cut"));
+        case ApiServer::Idle::kSilence:
+          return std::unexpected(unanswered(Code::kTimeout, Delivery::kUnknown, "the server said nothing for 90 s"));
+      }
+    }
+  }
+
+ private:
+  void collect() {
+    const std::lock_guard lock(server_.mutex_);
+    for (; next_ < server_.events_.size(); ++next_) {
+      const ApiServer::Event& event = server_.events_[next_];
+      if (event.path.empty() || in_collection(event.path, collection_)) waiting_ += event.line + "\n";
+    }
+  }
+  std::string some() {
+    const size_t count = server_.piece ? std::clamp<size_t>(server_.piece(), 1, waiting_.size()) : waiting_.size();
+    std::string out = waiting_.substr(0, count);
+    waiting_.erase(0, count);
+    return out;
+  }
+
+  ApiServer& server_;
+  const std::string collection_;
+  size_t next_;
+  std::string waiting_;
+};
+
+Answer<Response> ApiServer::send(const Request& request, std::stop_token stop) {
+  if (stop.stop_requested()) return std::unexpected(unanswered(Code::kCanceled, Delivery::kNotSent, "asked to stop"));
+  if (before)
+    if (std::optional<ApiError> error = before(request)) return std::unexpected(std::move(*error));
+  Answer<Response> out = answer(request);
+  if (lose_answer && lose_answer(request))
+    return std::unexpected(unanswered(Code::kIo, Delivery::kUnknown, request.to_string() + ": the connection was cut"));
+  return out;
+}
+
+Answer<std::unique_ptr<ByteStream>> ApiServer::open(const Request& request, std::stop_token /*stop*/) {
+  if (before)
+    if (std::optional<ApiError> error = before(request)) return std::unexpected(std::move(*error));
+  const std::lock_guard lock(mutex_);
+  requests_.push_back(fmt::format("WATCH {}", request.target));
+  const int64_t from = number(query(request.target, "resourceVersion"));
+  if (from < compacted_) {
+    // As the real one: the answer is 200, and the first event an error.
+    auto out = refuse(request, 410, "Expired", "too old resource version");
+    return std::unexpected(std::move(out.error()));
+  }
+  size_t next = 0;
+  while (next < events_.size() && events_[next].version <= from) ++next;
+  return std::make_unique<FakeStream>(*this, request.target.substr(0, request.target.find('?')), next);
+}
+
+Answer<Response> ApiServer::answer(const Request& request) {
+  const std::lock_guard lock(mutex_);
+  requests_.push_back(fmt::format("{} {}", method_name(request.method), request.target));
+  const std::string path = request.target.substr(0, request.target.find('?'));
+  switch (request.method) {
+    case Method::kGet:
+      return query(request.target, "limit").empty() ? get(request, path) : list(request, path);
+    case Method::kPost:
+      return create(request, path);
+    case Method::kPut:
+      return replace(request, path);
+    case Method::kPatch:
+      return patch(request, path);
+    case Method::kDelete:
+      return remove(request, path);
+  }
+  return refuse(request, 405, "MethodNotAllowed", "no such method");
+}
+
+Answer<Response> ApiServer::get(const Request& request, const std::string& path) {
+  const auto found = objects_.find(path);
+  if (found == objects_.end()) return refuse(request, 404, "NotFound", fmt::format("\"{}\" not found", path));
+  return answer_with(200, found->second);
+}
+
+// A continue token is the version of the first page and the last name; pages after a compaction are refused. Unlike the
+// real one's, later pages have what was changed since.
+Answer<Response> ApiServer::list(const Request& request, const std::string& path) {
+  const auto limit = static_cast<size_t>(number(query(request.target, "limit")));
+  std::string token = query(request.target, "continue");
+  for (size_t at = 0; (at = token.find("%2F", at)) != std::string::npos;) token.replace(at, 3, "/");
+  const int64_t first = token.empty() ? version_ : number(token);
+  const std::string after = token.empty() ? "" : token.substr(token.find('~') + 1);
+  if (first < compacted_) return refuse(request, 410, "Expired", "the provided continue parameter is too old");
+  Value items = Value::array();
+  Value metadata;
+  for (const auto& [at, object] : objects_) {
+    if (!in_collection(at, path) || (!after.empty() && at <= after)) continue;
+    if (limit > 0 && items.as_array()->size() == limit) {
+      metadata.set("continue", fmt::format("{}~{}", first, key_of(items.as_array()->back()).name));
+      break;
+    }
+    Value item = object;
+    std::erase_if(*item.as_object(), [](const auto& each) { return each.key == "kind" || each.key == "apiVersion"; });
+    items.push(std::move(item));
+    metadata.set("last", at);
+  }
+  if (metadata.find("continue") != nullptr)
+    metadata.set("continue", fmt::format("{}~{}", first, *metadata.find("last")->as_string()));
+  metadata.set("resourceVersion", std::to_string(first));
+  Value out;
+  out.set("kind", "List");
+  out.set("metadata", std::move(metadata));
+  out.set("items", std::move(items));
+  return answer_with(200, out);
+}
+
+Answer<Response> ApiServer::create(const Request& request, const std::string& path) {
+  Result<Value> object = parse_object(request.body);
+  if (!object) return refuse(request, 400, "BadRequest", object.error().message);
+  const std::string at = path + "/" + key_of(*object).name;
+  if (objects_.contains(at)) return refuse(request, 409, "AlreadyExists", fmt::format("\"{}\" already exists", at));
+  store(at, std::move(*object));
+  return answer_with(201, objects_.at(at));
+}
+
+Answer<Response> ApiServer::replace(const Request& request, const std::string& path) {
+  const bool status = path.ends_with("/status");
+  const std::string at = status ? path.substr(0, path.size() - 7) : path;
+  const auto found = objects_.find(at);
+  if (found == objects_.end()) return refuse(request, 404, "NotFound", fmt::format("\"{}\" not found", at));
+  Result<Value> object = parse_object(request.body);
+  if (!object) return refuse(request, 400, "BadRequest", object.error().message);
+  if (resource_version(*object) != resource_version(found->second))
+    return refuse(request, 409, "Conflict",
+                  "the object has been modified; please apply your changes to the latest version");
+  Value next = status ? found->second : std::move(*object);
+  if (status) next.set("status", object->find("status") != nullptr ? *object->find("status") : Value());
+  store(at, std::move(next));
+  return answer_with(200, objects_.at(at));
+}
+
+Answer<Response> ApiServer::patch(const Request& request, const std::string& path) {
+  const auto found = objects_.find(path);
+  const bool applies = request.content_type == "application/apply-patch+yaml";
+  if (found == objects_.end() && !applies)
+    return refuse(request, 404, "NotFound", fmt::format("\"{}\" not found", path));
+  Result<Value> body = parse_object(request.body);
+  if (!body) return refuse(request, 400, "BadRequest", body.error().message);
+  Value next = found != objects_.end() ? found->second : Value::object();
+  merge(next, *body);
+  store(path, std::move(next));
+  return answer_with(200, objects_.at(path));
+}
+
+Answer<Response> ApiServer::remove(const Request& request, const std::string& path) {
+  const auto found = objects_.find(path);
+  if (found == objects_.end()) return refuse(request, 404, "NotFound", fmt::format("\"{}\" not found", path));
+  const Result<Value> options = parse_object(request.body);
+  const Value* conditions = options ? doc::object_in(*options, "preconditions") : nullptr;
+  if (conditions != nullptr) {
+    const std::string uid = doc::text_in(*conditions, "uid");
+    const std::string version = doc::text_in(*conditions, "resourceVersion");
+    if ((!uid.empty() && uid != uid_of(found->second)) ||
+        (!version.empty() && version != resource_version(found->second)))
+      return refuse(request, 409, "Conflict", "the precondition does not hold");
+  }
+  drop(path);
+  return answer_with(200, Value::object());
+}
+
+void ApiServer::tell(std::string path, std::string line) {
+  events_.push_back({version_, std::move(path), std::move(line)});
+  changed_.notify_all();
+}
+
+std::string ApiServer::store(const std::string& path, Value object) {
+  const auto known = objects_.find(path);
+  const bool is_new = known == objects_.end();
+  Value* metadata = object.find("metadata");
+  metadata->set("uid", is_new ? fmt::format("uid-{}", ++uids_) : uid_of(known->second));
+  metadata->set("resourceVersion", std::to_string(++version_));
+  Value event;
+  event.set("type", is_new ? "ADDED" : "MODIFIED");
+  event.set("object", object);
+  objects_[path] = std::move(object);
+  tell(path, to_json(event));
+  return std::to_string(version_);
+}
+
+void ApiServer::drop(const std::string& path) {
+  const auto known = objects_.find(path);
+  if (known == objects_.end()) return;
+  ++version_;
+  known->second.find("metadata")->set("resourceVersion", std::to_string(version_));
+  Value event;
+  event.set("type", "DELETED");
+  event.set("object", known->second);
+  objects_.erase(known);
+  tell(path, to_json(event));
+}
+
+void ApiServer::put(const std::string& path, Value object) {
+  const std::lock_guard lock(mutex_);
+  store(path, std::move(object));
+}
+
+void ApiServer::erase(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  drop(path);
+}
+
+void ApiServer::compact() {
+  const std::lock_guard lock(mutex_);
+  compacted_ = ++version_;
+}
+
+void ApiServer::bookmark() {
+  const std::lock_guard lock(mutex_);
+  tell("", fmt::format(R"({{"type":"BOOKMARK","object":{{"metadata":{{"resourceVersion":"{}"}}}}}})", version_));
+}
+
+void ApiServer::fail_streams(int status, const std::string& reason) {
+  const std::lock_guard lock(mutex_);
+  tell("", fmt::format(R"({{"type":"ERROR","object":{{"kind":"Status","code":{},"reason":"{}"}}}})", status, reason));
+}
+
+void ApiServer::garble_streams() {
+  const std::lock_guard lock(mutex_);
+  tell("", "{\"type\":\"ADDED\",\"object\":");
+}
+
+std::map<std::string, Value> ApiServer::objects() const {
+  const std::lock_guard lock(mutex_);
+  return objects_;
+}
+
+std::vector<std::string> ApiServer::requests() const {
+  const std::lock_guard lock(mutex_);
+  return requests_;
+}
+
+}  // namespace railbed::kube::fake

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/informer.h"
+
+namespace railbed::kube {
+namespace {
+
+// Whether a watch from the same place cannot get on.
+bool needs_list(const ApiError& error, int failures) {
+  // Too old, or an event that nobody can read.
+  if (error.expired() || error.code == Code::kInvalid || error.code == Code::kExhausted) return true;
+  // 504 is also the answer to a resourceVersion that is not there yet: etcd was restored from an older copy.
+  return error.status == 504 && failures > 2;
+}
+
+}  // namespace
+
+Informer::Informer(Client& client, InformerSettings settings, Observer observer)
+    : client_(client), settings_(std::move(settings)), observer_(std::move(observer)) {}
+
+void Informer::run(std::stop_token stop) {
+  int failures = 0;
+  while (!stop.stop_requested()) {
+    const bool watching = !resource_version_.empty();
+    heard_in_watch_ = 0;
+    const Answer<void> done = watching ? watch(stop) : list(stop);
+    if (stop.stop_requested()) return;
+    // A watch that told something was a good one, however it ended.
+    if (heard_in_watch_ > 0) failures = 0;
+    if (done && (!watching || heard_in_watch_ > 0)) continue;
+    ++failures;
+    milliseconds pause = backoff(failures, client_.clock().random(), settings_.first_pause, settings_.longest_pause);
+    if (!done) {
+      const ApiError& error = done.error();
+      const std::lock_guard lock(mutex_);
+      standing_.error = error;
+      if (watching && needs_list(error, failures)) resource_version_.clear();
+      if (error.expired() && failures == 1) pause = milliseconds(0);
+      if (error.retry_after) pause = std::max(pause, *error.retry_after);
+    }
+    if (!client_.clock().wait(pause, stop)) return;
+  }
+}
+
+Answer<void> Informer::list(std::stop_token stop) {
+  Answer<ObjectList> all = client_.list(settings_.resource, settings_.selection, settings_.trim, stop);
+  if (!all) return std::unexpected(std::move(all.error()));
+  resource_version_ = all->resource_version;
+  std::vector<Change> changes;
+  {
+    const std::lock_guard lock(mutex_);
+    changes = cache_.replace(std::move(all->objects));
+    ++standing_.lists;
+  }
+  tell(changes);
+  // Only now: who waits until it is synced finds that the observer knows everything, too.
+  const std::lock_guard lock(mutex_);
+  standing_.synced = true;
+  standing_.error.reset();
+  standing_.heard = client_.clock().now();
+  standing_.resource_version = resource_version_;
+  changed_.notify_all();
+  return {};
+}
+
+Answer<void> Informer::watch(std::stop_token stop) {
+  const double stretch = 1 + client_.clock().random();
+  const auto period = std::chrono::duration_cast<std::chrono::seconds>(settings_.watch_period * stretch);
+  Answer<WatchStream> stream = client_.watch(settings_.resource, settings_.selection, resource_version_, period, stop);
+  if (!stream) return std::unexpected(std::move(stream.error()));
+  {
+    const std::lock_guard lock(mutex_);
+    ++standing_.watches;
+    standing_.error.reset();
+    standing_.heard = client_.clock().now();
+  }
+  while (true) {
+    Answer<std::optional<WatchEvent>> event = stream->next(stop);
+    if (!event && event.error().status != 0) resource_version_.clear();  // the server gave this watch up
+    if (!event) return std::unexpected(std::move(event.error()));
+    if (!*event) return {};
+    take(std::move(**event));
+  }
+}
+
+void Informer::take(WatchEvent event) {
+  ++heard_in_watch_;
+  const std::string version = resource_version(event.object);
+  std::vector<Change> changes;
+  if (event.type != WatchType::kBookmark) {
+    settings_.trim(event.object);
+    const std::lock_guard lock(mutex_);
+    changes = cache_.take(event.type, std::move(event.object));
+  }
+  tell(changes);
+  heard(version);
+}
+
+void Informer::heard(const std::string& resource_version) {
+  if (!resource_version.empty()) resource_version_ = resource_version;
+  const std::lock_guard lock(mutex_);
+  ++standing_.events;
+  standing_.heard = client_.clock().now();
+  standing_.resource_version = resource_version_;
+}
+
+void Informer::tell(const std::vector<Change>& changes) {
+  if (!observer_) return;
+  for (const Change& change : changes) observer_(change);
+}
+
+bool Informer::wait_synced(milliseconds timeout, std::stop_token stop) const {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, stop, timeout, [&] { return standing_.synced; });
+}
+
+ObjectPtr Informer::find(const ObjectKey& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = cache_.objects().find(key);
+  return found != cache_.objects().end() ? found->second : nullptr;
+}
+
+Objects Informer::objects() const {
+  const std::lock_guard lock(mutex_);
+  return cache_.objects();
+}
+
+Standing Informer::standing() const {
+  const std::lock_guard lock(mutex_);
+  Standing out = standing_;
+  out.objects = cache_.objects().size();
+  return out;
+}
+
+}  // namespace railbed::kube

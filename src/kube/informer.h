@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the objects of one kind known here as the API server has them: lists once, then watches.
+//
+// Why: everything that reacts to a cluster reads such a cache and is told of changes; asking the server instead would
+// load it with every pod. While the server is away the cache stays as it was and says since when it is not fed. The
+// way: list in pages; watch from the list's resourceVersion with bookmarks; when a watch ends, watch again from the
+// last resourceVersion that was heard; when that is too old (410), list again, and what was missed comes as changes.
+// Errors make pauses that double, with chance in them. A state on disk that survives a restart would be given to the
+// cache before run() begins, as the list is; there is none yet.
+// Threading: run() belongs to one thread, in which the observer is called too, without a lock held; everything else is
+// for any thread. Failure: run() has none, it tries until it is stopped; standing() tells what is wrong.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "kube/cache.h"
+#include "kube/client.h"
+
+namespace railbed::kube {
+
+struct InformerSettings {
+  Resource resource;
+  Selection selection;
+  Trim trim = trim_metadata;
+  milliseconds first_pause{500};
+  milliseconds longest_pause{30000};
+  // Watches end by themselves after this time or up to twice as long, so that not all of them begin anew together.
+  std::chrono::seconds watch_period{300};
+};
+
+// How up to date an informer is.
+struct Standing {
+  bool synced = false;  // the cache has been complete once
+  size_t objects = 0;
+  std::string resource_version;
+  std::optional<Error> error;  // why it is not fed now
+  Instant heard{};             // the last answer, event or bookmark; what is known is at most this old
+  uint64_t lists = 0;
+  uint64_t watches = 0;
+  uint64_t events = 0;
+};
+
+class Informer {
+ public:
+  // In the order in which the server made them. The cache has the change already.
+  using Observer = std::function<void(const Change&)>;
+
+  // `client` outlives it.
+  Informer(Client& client, InformerSettings settings, Observer observer = {});
+  void run(std::stop_token stop);
+
+  // False where `stop` came or the time was over first.
+  bool wait_synced(milliseconds timeout, std::stop_token stop) const;
+  ObjectPtr find(const ObjectKey& key) const;  // null where it is not there
+  Objects objects() const;
+  Standing standing() const;
+
+ private:
+  Answer<void> list(std::stop_token stop);
+  Answer<void> watch(std::stop_token stop);
+  void take(WatchEvent event);
+  void tell(const std::vector<Change>& changes);
+  void heard(const std::string& resource_version);
+
+  Client& client_;
+  const InformerSettings settings_;
+  const Observer observer_;
+  std::string resource_version_;  // of run()'s thread; empty: list
+  uint64_t heard_in_watch_ = 0;
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable_any changed_;
+  ObjectCache cache_;
+  Standing standing_;
+};
+
+}  // namespace railbed::kube

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/object.h"
+
+#include <algorithm>
+
+#include "doc/fields.h"
+#include "doc/json_reader.h"
+#include "doc/members.h"
+
+namespace railbed::kube {
+namespace {
+
+using doc::Value;
+
+bool inside(std::string_view path, std::string_view prefix) {
+  return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '.');
+}
+
+// Keeps what `paths` name below `path`, which is on the way to one of them.
+void keep(Value& value, const std::string& path, const std::vector<std::string>& paths) {
+  if (Value::Array* items = value.as_array()) {
+    for (Value& item : *items) keep(item, path, paths);
+    return;
+  }
+  Value::Object* members = value.as_object();
+  if (members == nullptr) return;
+  std::erase_if(*members, [&](Value::Member& member) {
+    const std::string at = fmt::format("{}.{}", path, member.key);
+    if (std::ranges::any_of(paths, [&](const std::string& each) { return inside(at, each); })) return false;
+    const bool on_the_way = std::ranges::any_of(paths, [&](const std::string& each) { return inside(each, at); });
+    if (on_the_way) keep(member.value, at, paths);
+    return !on_the_way;
+  });
+  members->shrink_to_fit();
+}
+
+}  // namespace
+
+Result<Value> parse_object(std::string_view json) {
+  static const doc::PlaceOf nowhere = [](size_t, size_t) { return doc::Span{}; };
+  doc::Diagnostics found;
+  std::optional<Value> value = doc::read_json(json, nowhere, found);
+  if (!value) return fail(std::move(doc::first_error(found).error()));
+  if (!value->is_object())
+    return fail(Code::kInvalid, "expected a JSON object, found {}", doc::kind_name(value->kind()));
+  return std::move(*value);
+}
+
+std::string metadata_text(const Value& object, std::string_view field) {
+  const Value* metadata = doc::object_in(object, "metadata");
+  return metadata != nullptr ? doc::text_in(*metadata, field) : "";
+}
+
+ObjectKey key_of(const Value& object) {
+  return {.ns = metadata_text(object, "namespace"), .name = metadata_text(object, "name")};
+}
+
+std::string describe(const Value& object) {
+  return fmt::format("{} {}", doc::text_in(object, "kind"), key_of(object).to_string());
+}
+
+void trim_metadata(Value& object) {
+  Value* metadata = object.find("metadata");
+  Value::Object* members = metadata != nullptr ? metadata->as_object() : nullptr;
+  if (members == nullptr) return;
+  std::erase_if(*members, [](const Value::Member& member) { return member.key == "managedFields"; });
+  if (Value* annotations = metadata->find("annotations"); annotations != nullptr && annotations->is_object())
+    std::erase_if(*annotations->as_object(), [](const Value::Member& member) {
+      return member.key == "kubectl.kubernetes.io/last-applied-configuration";
+    });
+}
+
+Trim keep_fields(std::vector<std::string> paths) {
+  for (std::string& path : paths) path = fmt::format(".{}", path);
+  paths.insert(paths.end(), {".apiVersion", ".kind", ".metadata"});
+  return [paths = std::move(paths)](Value& object) {
+    trim_metadata(object);
+    keep(object, "", paths);
+  };
+}
+
+Trim pod_trim() {
+  return keep_fields({"spec.nodeName", "spec.nodeSelector", "spec.hostNetwork", "spec.resourceClaims",
+                      "spec.containers.name", "spec.containers.resources", "spec.initContainers.name",
+                      "spec.initContainers.resources", "status.phase", "status.podIP", "status.podIPs",
+                      "status.resourceClaimStatuses"});
+}
+
+}  // namespace railbed::kube

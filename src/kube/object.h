@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects of the API as values: reading them out of answers, their metadata, and what is not worth keeping of them.
+//
+// Why: half of an object from an API server is managedFields, and of a pod railbed needs a tenth. What is cut off as it
+// arrives is never held. Objects have no places: there is no file to point at.
+// Threading: pure. Failure: parse_object, Invalid for what is no JSON object.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "doc/value.h"
+#include "kube/resource.h"
+
+namespace railbed::kube {
+
+Result<doc::Value> parse_object(std::string_view json);
+
+// A field of metadata; empty where it is absent.
+std::string metadata_text(const doc::Value& object, std::string_view field);
+inline std::string resource_version(const doc::Value& object) {
+  return metadata_text(object, "resourceVersion");
+}
+inline std::string uid_of(const doc::Value& object) {
+  return metadata_text(object, "uid");
+}
+ObjectKey key_of(const doc::Value& object);
+// "Secret ai/credentials", for messages.
+std::string describe(const doc::Value& object);
+
+// Cuts an object down as it arrives.
+using Trim = std::function<void(doc::Value&)>;
+// Without managedFields and kubectl's copy of what was applied. What all kinds begin with.
+void trim_metadata(doc::Value& object);
+// trim_metadata, and of everything but apiVersion, kind and metadata only these fields ("spec.nodeName",
+// "spec.containers.resources"; lists are gone through).
+Trim keep_fields(std::vector<std::string> paths);
+// What railbed reads of a pod: its node, its devices and claims, its addresses and phase.
+Trim pod_trim();
+
+}  // namespace railbed::kube
