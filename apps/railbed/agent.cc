@@ -140,6 +140,7 @@ Result<void> adopt_pools(Parts& parts, agent::Engine::Turn& turn, const std::str
 
 // What executed plugins did before a reboot, or before the state was lost.
 Result<void> restore_programs(agent::Engine::Turn& turn, agent::DurableRecords& records) {
+  if (const Result<void> gone = records.remove_unfinished(); !gone.has_value()) log::warn(gone.error().story());
   const agent::RestoredRecords restored =
       TRY(agent::restore_records(turn.store(), records).context("reading what executed plugins have to undo"));
   if (restored.of_earlier_boots > 0)

@@ -27,7 +27,7 @@ std::string path_of(const std::string& directory, uint64_t number) {
   return fmt::format("{}/{:020}{}", directory, number, kSuffix);
 }
 
-// nullopt for other files: those of writes that a killed process did not end.
+// nullopt for other files.
 std::optional<uint64_t> number_of(std::string_view name) {
   if (!name.ends_with(kSuffix)) return std::nullopt;
   name.remove_suffix(kSuffix.size());
@@ -150,6 +150,15 @@ Result<DurableRecords::Content> DurableRecords::read_locked() {
   last_ = last;
   known_ = true;
   return content;
+}
+
+Result<void> DurableRecords::remove_unfinished() {
+  const std::lock_guard lock(mutex_);
+  const Result<std::vector<std::string>> names = disk_.list(directory_);
+  if (!names.has_value() && names.error().code == Code::kNotFound) return {};
+  for (const std::string& name : TRY(Result(names)))
+    if (name.ends_with(os::kHalfDone)) TRY(disk_.remove(directory_ + "/" + name));
+  return {};
 }
 
 Result<DurableRecords::Content> DurableRecords::read() {

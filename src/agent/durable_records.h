@@ -77,6 +77,10 @@ class DurableRecords {
   };
   Result<Content> read();
 
+  // What a killed agent had not written to its end. Only for the agent, before its first record: nobody else writes
+  // then.
+  Result<void> remove_unfinished();
+
   const std::string& directory() const { return directory_; }
   const std::string& boot_id() const { return boot_id_; }
 

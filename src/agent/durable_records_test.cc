@@ -142,6 +142,18 @@ TEST_F(DurableRecordsTest, WhatCannotBeWrittenIsRefusedWithTheReason) {
   EXPECT_TRUE(records.put_program(record_of("c1", "eth0"), std::nullopt).has_value());
 }
 
+// It may hold a token, and nobody would ever take it away.
+TEST_F(DurableRecordsTest, WhatAKilledAgentHadBegunToWriteGoes) {
+  ASSERT_TRUE(DurableRecords(disk, kDurableRecords, "boot-1").remove_unfinished().has_value()) << "no directory yet";
+  ASSERT_TRUE(records.put_program(record_of("c1", "eth0"), std::nullopt).has_value());
+  const std::string folder = kDurableRecords;
+  ASSERT_TRUE(disk.create(folder + "/00000000000000000002.json.railbed-new", "{\"token\":", 0600).has_value());
+  ASSERT_TRUE(disk.create(folder + "/somebody's", "", 0600).has_value());
+  ASSERT_TRUE(records.remove_unfinished().has_value());
+  EXPECT_THAT(*disk.list(folder), ElementsAre("00000000000000000001.json", "somebody's"));
+  EXPECT_THAT(names(), testing::SizeIs(1));
+}
+
 TEST_F(DurableRecordsTest, AFileThatCannotBeReadIsToldAndStays) {
   ASSERT_TRUE(records.put_program(record_of("c1", "eth0"), std::nullopt).has_value());
   const std::string directory = std::string(kDurableRecords) + "/";

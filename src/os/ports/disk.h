@@ -33,6 +33,10 @@ class DiskLock {
   virtual ~DiskLock() = default;
 };
 
+// What the name of a file that is being written ends with, until it is whole. A killed process leaves such files
+// behind.
+inline constexpr std::string_view kHalfDone = ".railbed-new";
+
 class Disk {
  public:
   virtual ~Disk() = default;

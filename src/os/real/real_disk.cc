@@ -19,7 +19,10 @@ namespace {
 
 constexpr size_t kMostBytes = 4 << 20;
 constexpr std::chrono::milliseconds kLookAgain{2};  // flock(2) has no deadline
-constexpr const char* kHalfDone = ".railbed-new";
+
+std::string half_done(const std::string& path) {
+  return path + std::string(kHalfDone);
+}
 
 class FileDiskLock : public DiskLock {
  public:
@@ -90,7 +93,7 @@ class RealDisk : public Disk {
 
   Result<void> create(const std::string& path, std::string_view content, unsigned mode) override {
     TRY(write_beside(path, content, mode));
-    std::string beside = path + kHalfDone;
+    std::string beside = half_done(path);
     int failure = ::link(beside.c_str(), path.c_str()) == 0 ? 0 : errno;
     ::unlink(beside.c_str());
     if (failure != 0) return fail(system_error(failure, "create " + path));
@@ -99,13 +102,13 @@ class RealDisk : public Disk {
 
   Result<void> replace(const std::string& path, std::string_view content, unsigned mode) override {
     TRY(write_beside(path, content, mode));
-    if (::rename((path + kHalfDone).c_str(), path.c_str()) != 0) return fail(system_error(errno, "rename to " + path));
+    if (::rename(half_done(path).c_str(), path.c_str()) != 0) return fail(system_error(errno, "rename to " + path));
     return {};
   }
 
   Result<void> replace_durably(const std::string& path, std::string_view content, unsigned mode) override {
     TRY(write_beside(path, content, mode, Flush::kYes));
-    if (::rename((path + kHalfDone).c_str(), path.c_str()) != 0) return fail(system_error(errno, "rename to " + path));
+    if (::rename(half_done(path).c_str(), path.c_str()) != 0) return fail(system_error(errno, "rename to " + path));
     return sync_directory(path.substr(0, path.rfind('/')));
   }
 
@@ -144,7 +147,7 @@ class RealDisk : public Disk {
   // Replaces what a killed process left behind. After a failure (a full disk) nothing is left.
   static Result<void> write_beside(const std::string& path, std::string_view content, unsigned mode,
                                    Flush flush = Flush::kNo) {
-    std::string beside = path + kHalfDone;
+    std::string beside = half_done(path);
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
     Descriptor file(::open(beside.c_str(), kFlags, mode));
     if (!file && errno == EEXIST) {
