@@ -136,7 +136,8 @@ Outcome<void> Meta::del(Backends& backends, const cni::Request& request, const c
         if (state::Sandbox::of_key(note.key).container == request.container_id) keys.insert(note.key);
     for (const std::string& key : keys) {
       const std::vector<Attachment> records = TRY_CNI(turn.store().attachments_of(key));
-      known = known || TRY_CNI(sandbox_note(turn.store(), key)).has_value() || !records.empty();
+      known = known || TRY_CNI(sandbox_note(turn.store(), key)).has_value() || !records.empty() ||
+              !TRY_CNI(turn.store().leases_of(key)).empty();
       earlier = earlier || std::ranges::any_of(records, is_of_earlier_boot);
     }
   }

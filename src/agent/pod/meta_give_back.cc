@@ -40,6 +40,7 @@ class SandboxGiver {
         detach(group);
       end = begin;
     }
+    if (!failures_.any()) release_rest();
     if (!failures_.any()) forget();
     return failures_.outcome();
   }
@@ -74,6 +75,17 @@ class SandboxGiver {
     Outcome<ProgramsUndone> undone = give_back_programs(backends_.engine, group);
     if (!undone.has_value()) return failures_.add("", std::move(undone.error()));
     for (ProgramsUndone::Failure& one : undone->failures) failures_.add("", std::move(one.why));
+  }
+
+  // An earlier DEL may have forgotten an interface and not come to its addresses.
+  void release_rest() {
+    Engine::Turn* turn = this->turn();
+    if (turn == nullptr) return;
+    Result<std::vector<state::AddressLease>> leases = turn->store().leases_of(key_);
+    if (told(leases)) return;
+    std::vector<ipam::Owner> owners;
+    for (const state::AddressLease& one : *leases) owners.push_back({one.pod, one.interface});
+    told(release_addresses(*turn, backends_.host_local, owners));
   }
 
   void forget() {

@@ -9,6 +9,7 @@
 
 #include "agent/pod/manifest_source.h"
 #include "agent/test_requests.h"
+#include "attach/attach.h"
 #include "doc/json.h"
 
 namespace railbed::agent {
@@ -111,6 +112,21 @@ TEST_F(MetaTest, CountsThePhasesOfAnAttachment) {
   pods.add_pod("leased");
   EXPECT_FALSE(ask(cni::Command::kAdd).has_value());  // there is no DHCP server
   EXPECT_EQ(counted(Phase::kLease, "railbed"), 1);
+}
+
+// The state's file system was full when an ADD that failed, or an earlier DEL, came to the addresses.
+TEST_F(MetaTest, DelReleasesAddressesThatNoInterfaceHas) {
+  const state::AddressLease lease{"host-local:rail", *IpAddress::parse("10.9.0.7"), "ns/a@c1", "net1"};
+  ASSERT_TRUE(store->put_lease(lease).has_value());
+  ASSERT_TRUE(ask(cni::Command::kDel).has_value());
+  expect_nothing_left();
+
+  ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
+  ASSERT_TRUE(
+      attach::detach_pod(kernel, *store, "ns/a@c1", kernel.clock().now() + std::chrono::seconds(5)).has_value());
+  ASSERT_TRUE(store->put_lease(lease).has_value());
+  ASSERT_TRUE(ask(cni::Command::kDel).has_value());
+  expect_nothing_left();
 }
 
 TEST_F(MetaTest, DelKnowsTheContainerWithoutThePodAndItsNamespace) {
