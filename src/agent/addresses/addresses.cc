@@ -208,4 +208,11 @@ Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local, const 
   return host_local.release(turn, gone);
 }
 
+Result<void> release_addresses_of(Engine::Turn& turn, HostLocal& host_local, const std::string& sandbox) {
+  std::vector<ipam::Owner> owners;
+  for (const state::AddressLease& one : TRY(turn.store().leases_of(sandbox)))
+    owners.push_back({one.pod, one.interface});
+  return release_addresses(turn, host_local, owners);
+}
+
 }  // namespace railbed::agent

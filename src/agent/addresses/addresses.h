@@ -66,5 +66,7 @@ void prefer_own_dns(cni::AddResult& result, const doc::Value& plugin);
 // Called after an ADD that failed and after a DEL: releases the addresses of the owners, unless the store has an
 // attachment of the interface (which could not be undone, so it keeps its addresses). Nothing to release is success.
 Result<void> release_addresses(Engine::Turn& turn, HostLocal& host_local, const std::vector<ipam::Owner>& owners);
+// All of a sandbox, whatever interfaces had them: an earlier DEL or an ADD that failed may have been kept from it.
+Result<void> release_addresses_of(Engine::Turn& turn, HostLocal& host_local, const std::string& sandbox);
 
 }  // namespace railbed::agent

@@ -136,8 +136,7 @@ Outcome<void> Meta::del(Backends& backends, const cni::Request& request, const c
         if (state::Sandbox::of_key(note.key).container == request.container_id) keys.insert(note.key);
     for (const std::string& key : keys) {
       const std::vector<Attachment> records = TRY_CNI(turn.store().attachments_of(key));
-      known = known || TRY_CNI(sandbox_note(turn.store(), key)).has_value() || !records.empty() ||
-              !TRY_CNI(turn.store().leases_of(key)).empty();
+      known = known || TRY_CNI(sandbox_note(turn.store(), key)).has_value() || !records.empty();
       earlier = earlier || std::ranges::any_of(records, is_of_earlier_boot);
     }
   }
@@ -146,6 +145,8 @@ Outcome<void> Meta::del(Backends& backends, const cni::Request& request, const c
     if (known) TRY_CNI(give_back_sandbox(backends, *this, key));
   if (known && !earlier) return {};
   Engine::Turn turn = TRY_CNI(backends.engine.turn(kTurnWait));
+  // Of an ADD that failed, and could not give them back.
+  for (const std::string& key : keys) TRY_CNI(release_addresses_of(turn, backends.host_local, key));
   TRY_CNI(backends.host_local.release_container(turn, request.container_id));
   return {};
 }

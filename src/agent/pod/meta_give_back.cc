@@ -81,11 +81,7 @@ class SandboxGiver {
   void release_rest() {
     Engine::Turn* turn = this->turn();
     if (turn == nullptr) return;
-    Result<std::vector<state::AddressLease>> leases = turn->store().leases_of(key_);
-    if (told(leases)) return;
-    std::vector<ipam::Owner> owners;
-    for (const state::AddressLease& one : *leases) owners.push_back({one.pod, one.interface});
-    told(release_addresses(*turn, backends_.host_local, owners));
+    told(release_addresses_of(*turn, backends_.host_local, key_));
   }
 
   void forget() {
