@@ -45,6 +45,7 @@ constexpr int kTryAgainLater = 11;
 constexpr int kUnavailable = 50;
 constexpr int kInvalidEnvironment = 4;
 constexpr int kIo = 5;
+constexpr int kUndecodable = 6;
 constexpr size_t kMostConfigBytes = 900 << 10;  // together with the environment less than the agent's 1 MiB
 constexpr int64_t kDefaultTimeoutMs = 110'000;  // runtimes give a sandbox 120 s or more
 constexpr int64_t kDefaultRetryMs = 2'000;
@@ -230,14 +231,40 @@ Attempt ask(std::string_view command, const Deadline& until, std::string_view fr
   return attempt;
 }
 
+// Whether this is a JSON object from its first to its last brace. A plugin that is killed while it starts this one
+// leaves a part of the configuration on standard input, or none.
+bool is_whole(std::string_view config) {
+  int depth = 0;
+  bool in_text = false;
+  size_t last = std::string_view::npos;  // of the closing brace
+  for (size_t i = 0; i < config.size(); ++i) {
+    const char c = config[i];
+    if (in_text && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      in_text = !in_text;
+    } else if (!in_text && c == '{') {
+      ++depth;
+    } else if (!in_text && c == '}' && --depth == 0) {
+      last = i;
+      break;
+    }
+  }
+  return last != std::string_view::npos && config.find_first_not_of(" \t\r\n", last + 1) == std::string_view::npos &&
+         config[config.find_first_not_of(" \t\r\n")] == '{';
+}
+
 // Handles a command that no agent answered.
-int without_agent(std::string_view command, const std::string& frame, const std::string& why) {
+int without_agent(const cni::WireRequest& request, std::string_view command, const std::string& frame,
+                  const std::string& why) {
   const std::string hint = "is the railbed agent running? systemctl status railbed-agent";
   if (command == "CHECK" || command == "STATUS") return failed(kUnavailable, why, hint);
   if (command != "DEL") return failed(kTryAgainLater, why, hint);
   for (const char* name : {"CNI_CONTAINERID", "CNI_IFNAME"})
     if (*environment(name, "") == '\0')
       return failed(kInvalidEnvironment, std::string("required env variables [") + name + "] missing", "");
+  // Kept, it would fail for ever.
+  if (!is_whole(request.config)) return failed(kUndecodable, "standard input has no whole configuration", "");
   std::string problem;
   if (keep(environment("RAILBED_PENDING", "/var/lib/railbed/pending-del"), frame, problem)) return 0;
   return failed(kIo, why + "; and the DEL could not be kept for later: " + problem, hint);
@@ -267,7 +294,7 @@ int run(const char* program) {
   if (!read_input(until, request.config, why)) return failed(kIo, why, "");
   const std::string frame = cni::to_frame(request);
   const Attempt attempt = ask(command, until, frame);
-  if (!attempt.answer) return without_agent(command, frame, attempt.why);
+  if (!attempt.answer) return without_agent(request, command, frame, attempt.why);
   put(STDOUT_FILENO, attempt.answer->output);
   return attempt.answer->status;
 }

@@ -446,12 +446,15 @@ TEST_F(RdmaTest, AWriteThatFailsOrNeverEndsIsTold) {
   TestSpec pings = spec(TestKind::kLatency);
   EXPECT_TRUE(why_not(pings).starts_with(
       "perf lat with 127.0.0.1: measuring 2 B: RDMA write on rxe_lo: transport retry counter exceeded\n"));
-  for (const auto& [function, said] : {std::pair("post_send", "posting a write on rxe_lo: EIO (Input/output error)"),
-                                       {"poll_cq", "polling the completion queue of rxe_lo failed"}}) {
-    reset();
-    change([&](FakeVerbs& verbs) { verbs.faults[function] = {EIO, 0}; });
-    EXPECT_EQ(why_not(pings), fmt::format("perf lat with 127.0.0.1: measuring 2 B: {}", said)) << function;
-  }
+  const std::string measuring = "perf lat with 127.0.0.1: measuring 2 B: ";
+  reset();
+  change([&](FakeVerbs& verbs) { verbs.faults["post_send"] = {EIO, 0}; });
+  EXPECT_EQ(why_not(pings), measuring + "posting a write on rxe_lo: EIO (Input/output error)");
+  reset();
+  change([&](FakeVerbs& verbs) { verbs.faults["poll_cq"] = {EIO, 0}; });
+  // Both sides poll. Where the server's fails first, its queue pair goes, and the client's next write with it.
+  EXPECT_THAT(why_not(pings), testing::AnyOf(measuring + "polling the completion queue of rxe_lo failed",
+                                             measuring + "posting a write on rxe_lo: EINVAL (Invalid argument)"));
 }
 
 }  // namespace

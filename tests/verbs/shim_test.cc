@@ -152,6 +152,21 @@ TEST_F(Shim, KeepsADelForTheAgentThatComes) {
   EXPECT_EQ(request->args.at("K8S_POD_NAME"), "p");
 }
 
+// What a plugin leaves on standard input that is killed while it starts this one.
+TEST_F(Shim, RefusesADelWithoutAWholeConfiguration) {
+  for (const char* config : {"", "  ", "{", "{\"name\": \"n\", \"ipam\": {}", "{\"name\": \"}", "{\"name\": \"\\\"}",
+                             "{} {}", "[{}]", "null"}) {
+    const auto done = run(environment("DEL"), config);
+    EXPECT_EQ(done.exit_status, 1) << config;
+    EXPECT_THAT(done.output, HasSubstr("\"code\": 6"));
+    EXPECT_THAT(done.output, HasSubstr("standard input has no whole configuration"));
+    EXPECT_TRUE(kept().empty()) << config;
+  }
+  for (const char* config : {"{}", " {\"a\": {\"b\": \"}\\\"{\"}}\n"})
+    EXPECT_EQ(run(environment("DEL"), config).exit_status, 0) << config;
+  EXPECT_EQ(kept().size(), 2U);
+}
+
 TEST_F(Shim, RefusesADelThatNobodyCouldRepeat) {
   auto ran = run({"CNI_COMMAND=DEL", "CNI_IFNAME=e", "RAILBED_SOCKET=" + socket(), "RAILBED_PENDING=" + pending()});
   EXPECT_EQ(ran.exit_status, 1);

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
+
+#include "doc/json.h"
 
 namespace railbed::agent {
 
@@ -24,6 +27,10 @@ Result<cni::Request> read_pending(const std::string& frame) {
   if (!request) return fail(Code::kInvalid, "{}", request.error().message);
   if (request->command != cni::Command::kDel)
     return fail(Code::kInvalid, "it holds {}, only DEL is repeated", command_name(request->command));
+  doc::Diagnostics found;
+  const auto config =
+      doc::parse_json(std::make_shared<const doc::Source>(doc::Source{"its configuration", request->config}), found);
+  if (!config || !config->is_object()) return fail(Code::kInvalid, "its configuration is no JSON object");
   return std::move(*request);
 }
 

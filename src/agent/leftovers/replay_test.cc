@@ -58,11 +58,11 @@ class MemoryDisk : public os::Disk {
   std::mutex mutex_;
 };
 
-std::string del_frame(const std::string& id, const std::string& command = "DEL") {
+std::string del_frame(const std::string& id, const std::string& command = "DEL", const std::string& config = "{}") {
   return cni::to_frame(cni::WireRequest{
       "macvlan",
       {"CNI_COMMAND=" + command, "CNI_CONTAINERID=" + id, "CNI_NETNS=/n", "CNI_IFNAME=e", "CNI_PATH=/p"},
-      "{}"});
+      config});
 }
 
 struct World {
@@ -138,6 +138,19 @@ TEST(Replay, SetsAsideWhatIsNoRequest) {
   ASSERT_EQ(world.notes.size(), 4U);
   EXPECT_NE(world.notes[2].find("it holds ADD, only DEL is repeated"), std::string::npos) << world.notes[2];
   EXPECT_EQ(world.replay.all(), Replay::Tally{});
+}
+
+// A plugin that was killed while it started the shim had written no configuration, or a part of it.
+TEST(Replay, SetsAsideWhatCanNeverSucceed) {
+  World world;
+  world.disk.files = {{"/d/1.del", del_frame("a", "DEL", "")},
+                      {"/d/2.del", del_frame("a", "DEL", "{\"name\":")},
+                      {"/d/3.del", del_frame("a", "DEL", "7")}};
+  EXPECT_EQ(world.replay.all(), (Replay::Tally{.broken = 3}));
+  EXPECT_TRUE(world.handled.empty());
+  ASSERT_EQ(world.notes.size(), 3U);
+  for (const std::string& note : world.notes)
+    EXPECT_NE(note.find("its configuration is no JSON object"), std::string::npos) << note;
 }
 
 TEST(Replay, SettlesOneContainerBeforeItGetsSomethingNew) {

@@ -76,7 +76,7 @@ class Ledger:
 
     def blame(self, text):
         with self.lock:
-            self.wrong.append(text[:600])
+            self.wrong.append(text[:1500])
 
     def fault(self, seconds):
         """A failed ADD is right while a fault is on, and a little after it."""
@@ -313,7 +313,8 @@ def settle(test, seconds):
 
 def leftovers(side, parents):
     """What must not be there when all pods have gone."""
-    wrong = [f"{path.name} is still to be detached" for path in settle(lambda: list(PENDING.glob("*")), 60)]
+    wrong = [f"{path.name} is still to be detached: {path.read_bytes()[:300]}; the agent's log: {side.log_tail(6)}"
+             for path in settle(lambda: list(PENDING.glob("*")), 60)]
     expected = {"lo", "churn0", *parents, *(f"{name}p" for name in parents)}
     wrong += [f"{name} is left on the host" for name in settle(lambda: sorted(set(machine.see()["links"]) - expected), 20)]
     wrong += [f"{name} is gone from the host" for name in sorted(expected - {"churn0"} - set(machine.see()["links"]))]

@@ -18,7 +18,7 @@ class Report:
         self.failed += 1
         print(f"FAIL {name}", flush=True)
         for line in details:
-            print(f"    {line}"[:1000], flush=True)
+            print(f"    {line}"[:3000], flush=True)
 
     def skip(self, name, why):
         print(f"SKIP {name}: {why}", flush=True)
