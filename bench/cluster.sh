@@ -62,7 +62,7 @@ for ((turn = 0; turn < turns; ++turn)); do
 done
 for kind in "${kinds[@]}"; do
   mean[$kind]=$(awk "BEGIN { printf \"%.1f\", ${sum[$kind]} / ${count[$kind]} }")
-  error[$kind]=$(awk -v n="${count[$kind]}" -v sum="${sum[$kind]}" -v squares="${squares[$kind]}" 'BEGIN { printf "%.1f", n > 1 ? sqrt((squares / n - (sum / n) ^ 2) / (n - 1)) : 0 }')
+  error[$kind]=$(awk -v n="${count[$kind]}" -v sum="${sum[$kind]}" -v squares="${squares[$kind]}" 'BEGIN { printf "%.1f", (n > 1 ? sqrt((squares / n - (sum / n) ^ 2) / (n - 1)) : 0) }')
   echo "$kind: ${mean[$kind]} ms ± ${error[$kind]} (standard error), mean of ${count[$kind]}"
 done
 both_errors() { awk -v a="${error[plain]}" -v b="${error[$1]}" 'BEGIN { printf "%.1f", sqrt(a * a + b * b) }'; }
