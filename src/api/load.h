@@ -18,6 +18,9 @@ Objects load(const std::vector<doc::SourcePtr>& sources, doc::Diagnostics& diagn
 // The same for documents that are already parsed.
 Objects load_documents(std::span<const doc::Value* const> documents, doc::Diagnostics& diagnostics);
 
+// On a definition: the network that it was made of, "SriovNetwork.sriovnetwork.openshift.io/NAMESPACE/NAME".
+inline constexpr std::string_view kOwnerAnnotation = "sriovnetwork.openshift.io/owner-ref";
+
 // The NetworkAttachmentDefinition that the SR-IOV operator makes of a SriovNetwork or SriovIBNetwork: same
 // keys, same order. `resource_prefix` is "openshift.io" unless the operator was told otherwise.
 NetworkAttachmentDefinition render(const SriovNetwork& network, std::string_view resource_prefix = "openshift.io");

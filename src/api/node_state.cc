@@ -18,11 +18,6 @@ namespace {
 constexpr std::array<std::string_view, 2> kDeviceTypes = {"netdevice", kVfioPciDriver};  // as DeviceType
 constexpr int kMaxVfs = 65535;
 
-WantedLinkType link_type_of(std::string_view text) {
-  if (text == "ib" || text == "IB") return WantedLinkType::kInfiniband;
-  return text == "eth" || text == "ETH" ? WantedLinkType::kEthernet : WantedLinkType::kAny;
-}
-
 void read_group(Fields& fields, NodeStateVfGroup& group) {
   fields.read("policyName", group.policy_name);
   fields.read("resourceName", group.resource_name);
@@ -47,7 +42,7 @@ void read_pf(Fields& fields, NodeStatePf& pf) {
   fields.read("mtu", pf.mtu, {.min = 0, .max = kMaxVfs});
   std::string link_type, mode;
   fields.read("linkType", link_type);
-  pf.link_type = link_type_of(link_type);
+  pf.link_type = parse_link_type(link_type);
   fields.read("eSwitchMode", mode);
   pf.eswitch_mode = parse_eswitch_mode(mode).value_or(EswitchMode::kLegacy);
   fields.read("externallyManaged", pf.externally_managed);

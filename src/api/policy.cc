@@ -103,9 +103,7 @@ class PolicyReader {
                            .present = type.present,
                            .span = type.span};
     const auto link = spec.choice("linkType", {"eth", "ETH", "ib", "IB"});
-    WantedLinkType wanted = WantedLinkType::kAny;
-    if (lower(link.value) == "ib") wanted = WantedLinkType::kInfiniband;
-    if (lower(link.value) == "eth") wanted = WantedLinkType::kEthernet;
+    const WantedLinkType wanted = parse_link_type(link.value);
     policy_.link_type = {.value = wanted, .present = link.present, .span = link.span};
     const auto mode = spec.choice("eSwitchMode", {"legacy", "switchdev"});
     policy_.eswitch_mode = {.value = parse_eswitch_mode(mode.value).value_or(EswitchMode::kLegacy),
@@ -232,6 +230,12 @@ Result<int> parse_vf(std::string_view text) {
 }
 
 }  // namespace
+
+WantedLinkType parse_link_type(std::string_view text) {
+  const std::string small = lower(std::string(text));
+  if (small == "ib") return WantedLinkType::kInfiniband;
+  return small == "eth" ? WantedLinkType::kEthernet : WantedLinkType::kAny;
+}
 
 Result<PfName> parse_pf_name(std::string_view text) {
   const size_t hash = text.find('#');

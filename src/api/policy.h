@@ -13,6 +13,9 @@ namespace railbed::api {
 // "ens1f0" or "ens1f0#2-7".
 Result<PfName> parse_pf_name(std::string_view text);
 
+// "eth" or "ib" in any case; anything else is kAny.
+WantedLinkType parse_link_type(std::string_view text);
+
 // Nothing when the policy has errors.
 std::optional<SriovNetworkNodePolicy> parse_policy(const doc::Value& object, doc::Diagnostics& diagnostics);
 

@@ -55,7 +55,7 @@ NetworkAttachmentDefinition render(const SriovNetwork& network, std::string_view
   const std::string resource = fmt::format("{}/{}", resource_prefix, *network.resource_name);
   out.resource_name = {.value = resource, .present = true, .span = network.resource_name.span};
   out.meta.annotations["k8s.v1.cni.cncf.io/resourceName"] = annotation(resource);
-  out.meta.annotations["sriovnetwork.openshift.io/owner-ref"] = annotation(
+  out.meta.annotations[std::string(kOwnerAnnotation)] = annotation(
       fmt::format("{}.sriovnetwork.openshift.io/{}/{}", network.infiniband ? "SriovIBNetwork" : "SriovNetwork",
                   *network.meta.ns, *network.meta.name));
   out.config.cni_version = "1.0.0";

@@ -15,8 +15,6 @@ using Key = std::pair<std::string, std::string>;  // namespace, name
 
 namespace {
 
-constexpr std::string_view kOwnerAnnotation = "sriovnetwork.openshift.io/owner-ref";
-
 std::string annotation_of(const api::NetworkAttachmentDefinition& definition, std::string_view key) {
   const auto found = definition.meta.annotations.find(std::string(key));
   const std::string* text = found == definition.meta.annotations.end() ? nullptr : found->second->as_string();
@@ -87,12 +85,12 @@ class Writer {
   static bool is_of(const StoredAttachment& stored, const StoredNetwork& network,
                     const api::NetworkAttachmentDefinition& definition) {
     return stored.network_uid == network.uid ||
-           (!stored.owner_ref.empty() && stored.owner_ref == annotation_of(definition, kOwnerAnnotation));
+           (!stored.owner_ref.empty() && stored.owner_ref == annotation_of(definition, api::kOwnerAnnotation));
   }
 
   static bool is_equal(const StoredAttachment& stored, const StoredNetwork& network,
                        const api::NetworkAttachmentDefinition& definition) {
-    return stored.network_uid == network.uid && stored.owner_ref == annotation_of(definition, kOwnerAnnotation) &&
+    return stored.network_uid == network.uid && stored.owner_ref == annotation_of(definition, api::kOwnerAnnotation) &&
            stored.resource == *definition.resource_name && stored.config == api::config_text(definition.config);
   }
 

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "base/format.h"
 #include "check/schema/schema.h"
 #include "controller/structural_schema.h"
 
@@ -31,8 +32,8 @@ struct Default {
 // A rule of check about one object alone, as a CEL expression.
 struct Rule {
   std::string_view path;  // of the object that is `self`
-  std::string_view expression;
-  std::string_view message;
+  std::string expression;
+  std::string message;
 };
 
 struct Pattern {
@@ -60,7 +61,16 @@ constexpr Column kWhy{"Why", "string", R"(.status.conditions[?(@.type=="Ready")]
 constexpr Column kAge{"Age", "date", ".metadata.creationTimestamp"};
 constexpr Column kResource{"Resource", "string", ".spec.resourceName"};
 
+// That one of these fields is there.
+std::string has_one_of(const std::vector<std::string>& fields) {
+  std::string rule;
+  for (const std::string& field : fields) rule += fmt::format("{}has(self.{})", rule.empty() ? "" : " || ", field);
+  return rule;
+}
+
 Definition policy() {
+  const check::Schema& spec =
+      *check::find_schema("sriovnetwork.openshift.io/v1", "SriovNetworkNodePolicy")->fields.at("spec");
   return {
       .group = kSriov,
       .kind = "SriovNetworkNodePolicy",
@@ -74,8 +84,7 @@ Definition policy() {
                   kAge},
       .defaults = {{"spec.deviceType", "netdevice"}, {"spec.priority", 99}},
       .rules =
-          {{"spec.nicSelector",
-            "has(self.vendor) || has(self.deviceID) || has(self.rootDevices) || has(self.pfNames) || has(self.netFilter)",
+          {{"spec.nicSelector", has_one_of(spec.fields.at("nicSelector")->one_of.front()),
             "an empty nicSelector matches no NIC: give vendor, deviceID, rootDevices, pfNames or netFilter"},
            {"spec", "!(has(self.isRdma) && self.isRdma && self.deviceType == 'vfio-pci')",
             "isRdma needs deviceType netdevice: a VF of vfio-pci has no RDMA device on the node"},

@@ -25,12 +25,6 @@ facts::LinkType link_type_of(std::string_view name) {
   return name == "IB" ? facts::LinkType::kInfiniband : facts::LinkType::kEthernet;
 }
 
-bool is_allowed(const VfGroup& group) {
-  const auto found = group.policy->object->meta.annotations.find(std::string(kAllowHostPf));
-  return found != group.policy->object->meta.annotations.end() && found->second->as_string() &&
-         *found->second->as_string() == "true";
-}
-
 void add_groups(const VfGroup& group, std::vector<api::NodeStateVfGroup>& out) {
   const api::SriovNetworkNodePolicy& object = *group.policy->object;
   for (const VfRange& range : group.vfs)
@@ -107,7 +101,7 @@ std::vector<api::NodeStatePf> state_of(const Graph& graph) {
 std::string host_pfs_allowed(const Graph& graph) {
   std::string out;
   for (const PfWanted& wanted : graph.pfs)
-    if (std::ranges::any_of(wanted.groups, is_allowed))
+    if (std::ranges::any_of(wanted.groups, [](const VfGroup& group) { return allows_host_pf(*group.policy); }))
       out += (out.empty() ? "" : ",") + wanted.nic->pci.address.to_string();
   return out;
 }

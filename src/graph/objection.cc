@@ -124,14 +124,16 @@ bool changes_pf(const PfWanted& wanted) {
       nic.netdevs, [&](const facts::NetInterface& netdev) { return netdev.mtu < wanted.mtu || !netdev.admin_up; });
 }
 
+bool allows_host_pf(const Policy& policy) {
+  const auto& annotations = policy.object->meta.annotations;
+  auto found = annotations.find(std::string(kAllowHostPf));
+  return found != annotations.end() && found->second->as_string() && *found->second->as_string() == "true";
+}
+
 namespace {
 
 bool host_pf_allowed(const PfWanted& wanted) {
-  return std::ranges::any_of(wanted.groups, [](const VfGroup& group) {
-    const auto& annotations = group.policy->object->meta.annotations;
-    auto found = annotations.find(std::string(kAllowHostPf));
-    return found != annotations.end() && found->second->as_string() && *found->second->as_string() == "true";
-  });
+  return std::ranges::any_of(wanted.groups, [](const VfGroup& group) { return allows_host_pf(*group.policy); });
 }
 
 std::optional<Objection> foreign_vfs(const PfWanted& wanted, const facts::NodeFacts& node) {

@@ -27,6 +27,8 @@ struct Objection {
   doc::Says explains = doc::Says::kOther;
 };
 
+bool allows_host_pf(const Policy& policy);
+
 // Why this NIC cannot give what the policy asks for.
 std::optional<Objection> objection(const Policy& policy, const facts::Nic& nic, const facts::NodeFacts& node);
 // Why the PF cannot take the merged policies: the host uses it, or VFs made by others do not fit.
