@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the node's own loop and the device plugin agree on: which VFs the kubelet may give to pods, and which it has
+// given.
+//
+// Why: whoever changes VFs must first take them from what the kubelet can allocate, and must know which of them pods
+// hold without an attachment: a vfio VF, or a pod between its admission and its ADD. The device plugin (src/kubelet)
+// implements this over gRPC; the loop over node states and its tests see only values. Threading: any thread. Failure:
+// Timeout where the kubelet was not told in time, Io where it cannot be asked: a caller that would take VFs away then
+// leaves them as they are.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "facts/node_facts.h"
+#include "plan/plan.h"
+
+namespace railbed::kubelet {
+
+// What pods can get, as it is now.
+struct NodeDevices {
+  std::map<std::string, std::vector<plan::PoolVf>> resources;  // as NodePlan::resources
+  std::set<std::string> without_topology;                      // resources whose devices give no NUMA hint
+  std::set<std::string> with_vhost_net;  // resources whose pods get /dev/vhost-net and /dev/net/tun
+  std::set<PciAddress> unfinished;       // their steps failed or were not tried: not healthy
+  facts::NodeFacts facts;                // for health, NUMA nodes and character devices
+};
+
+class DeviceOffers {
+ public:
+  virtual ~DeviceOffers() = default;
+  // From now on the kubelet may give pods these and no others. Ends a withdrawal.
+  virtual Result<void> offer(NodeDevices devices) = 0;
+  // The kubelet gives these VFs to no new pod any more: it has been told when this returns. Holds until the next
+  // offer().
+  virtual Result<void> withdraw(const std::set<PciAddress>& vfs) = 0;
+  // The VFs that the kubelet has given to pods that have not ended.
+  virtual Result<plan::InUse> allocated() = 0;
+};
+
+}  // namespace railbed::kubelet
