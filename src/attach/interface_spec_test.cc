@@ -107,7 +107,8 @@ TEST(InterfaceSpec, SaysWhatIsWrong) {
   InterfaceRequest ipvlan_mac = rail({R"({"type":"ipvlan"})"}, none);
   ipvlan_mac.selection.mac = ib_mac.selection.mac;
   const Case cases[] = {
-      {rail({}), "network default/rail: its configuration has no plugin"},
+      {rail({}),
+       "network default/rail: its definition has no spec.config, and files of the node are read by railbed agent only"},
       {rail({R"({"type":"bridge"})"}),
        "network default/rail: plugin type \"bridge\" is not supported\n  supported are sriov, ib-sriov, host-device, "
        "macvlan, ipvlan, dummy, tuning, rdma, sbr, vrf"},
