@@ -36,7 +36,6 @@ using doc::Diagnostics;
 
 // A repair can uncover the next mistake. A text that still changes after this many rounds stays as it is.
 constexpr int kMaxRounds = 16;
-constexpr std::string_view kFilledIn = "RB-DOC-006";
 // How much is read to find out which lines were shifted: some seconds at most.
 constexpr size_t kMaxTriedBytes = 64 << 20;
 
@@ -147,11 +146,12 @@ void drop_what_is_filled_in(const Bundle& bundle, Diagnostics& findings) {
   for (auto& [source, places] : in_files) {
     if (places.empty()) continue;
     const bool told = std::ranges::any_of(findings.all(), [source = source](const Diagnostic& finding) {
-      return finding.id == kFilledIn && finding.span.source.get() == source;
+      return finding.says == doc::Says::kFilledIn && finding.span.source.get() == source;
     });
     if (told) continue;
     const auto first = std::ranges::min(places, {}, &doc::Span::offset);
-    findings.note(kFilledIn, first, "values from here on are filled in later, and are not checked")
+    findings.note("RB-DOC-006", first, "values from here on are filled in later, and are not checked")
+        .that_says(doc::Says::kFilledIn)
         .with_fix("check what comes out: envsubst < FILE | railbed check -");
   }
 }

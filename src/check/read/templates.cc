@@ -86,11 +86,7 @@ std::string why_not_read(const doc::Source& source, const doc::Diagnostics& foun
   if (has(text, "AWSTemplateFormatVersion") || has(text, "AWS::"))
     return "a template of CloudFormation, not of Kubernetes";
   if (text.starts_with("#cloud-config") || text.starts_with("## template: jinja")) return "a file of cloud-init";
-  const bool only_syntax = std::ranges::all_of(found.all(), [](const doc::Diagnostic& one) {
-    return one.severity != doc::Severity::kError || one.id == "RB-YAML-001" || one.id == "RB-YAML-002" ||
-           one.id == "RB-YAML-010" || one.id == "RB-YAML-011";
-  });
-  if (only_syntax && !is_meant_as_manifest(text)) return "no manifest, and not YAML or JSON that is understood here";
+  if (!is_meant_as_manifest(text)) return "no manifest, and not YAML or JSON that is understood here";
   return "";
 }
 
