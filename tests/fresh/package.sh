@@ -100,7 +100,7 @@ check_programs() {
 
 # The agent is another program, which railbed finds where the package put it; it ends in order when it is told to.
 check_agent() {
-  expect "railbed agent serves until SIGTERM" 0 "answers on /tmp/railbed-test/socket" "mkdir manifests && timeout --preserve-status 3 \
+  expect "railbed agent serves until SIGTERM" 0 "answers on /tmp/railbed-test/socket" "mkdir manifests && timeout --foreground --preserve-status 3 \
     railbed agent --socket /tmp/railbed-test/socket --state-dir state --pending pending --records records --manifests manifests --metrics off"
 }
 
