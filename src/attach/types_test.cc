@@ -159,6 +159,31 @@ TEST_F(Types, AChangeNeedsItsInterface) {
   EXPECT_EQ(kernel_.snapshot(), start_);
 }
 
+// linkInContainer without a master: of all routes of the pod, the default one of IPv4 in the main table decides.
+TEST_F(Types, AMasterInThePodIsTheInterfaceOfItsDefaultRoute) {
+  constexpr const char* kOnTop = R"({"type":"macvlan","linkInContainer":true})";
+  const auto address = [](const char* range) {
+    return fmt::format(R"({{"type":"macvlan","master":"eth9","ipam":{{"type":"static","addresses":[{}]}}}})", range);
+  };
+  ASSERT_EQ(message(attach(wanted("net1", {address(R"({"address":"10.1.0.2/24"},{"address":"fd00:1::2/64"})")}))), "");
+  ASSERT_EQ(message(attach(wanted("net2", {address(R"({"address":"10.2.0.2/24"})")}))), "");
+  const IfIndex net1 = inside_->find(IfName{"net1"}, os::WithVfs::kNo)->index;
+  const IfIndex net2 = inside_->find(IfName{"net2"}, os::WithVfs::kNo)->index;
+  const auto route = [&](Route one) { ASSERT_EQ(message(inside_->add_route(one)), ""); };
+  route({.destination = *IpPrefix::parse("10.7.0.0/16"), .gateway = *IpAddress::parse("10.1.0.1"), .link = net1});
+  route({.destination = *IpPrefix::parse("0.0.0.0/0"),
+         .gateway = *IpAddress::parse("10.1.0.1"),
+         .link = net1,
+         .table = 100});
+  route({.destination = *IpPrefix::parse("::/0"), .gateway = *IpAddress::parse("fd00:1::1"), .link = net1});
+  EXPECT_THAT(message(attach(wanted("net3", {kOnTop}))),
+              HasSubstr("it names no master, and the pod has no default route whose interface would do"));
+  route({.destination = *IpPrefix::parse("0.0.0.0/0"), .gateway = *IpAddress::parse("10.2.0.1"), .link = net2});
+  auto made = attach(wanted("net3", {kOnTop}));
+  ASSERT_EQ(message(made), "");
+  EXPECT_EQ(made->interfaces.at(0).host_name, "net2");
+}
+
 TEST_F(Types, CheckSaysWhatDiffers) {
   ASSERT_EQ(message(attach(wanted("net1", {R"({"type":"host-device","device":"eth9","ipam":{"type":"static",
       "addresses":[{"address":"10.1.0.2/24","gateway":"10.1.0.1"}],"routes":[{"dst":"10.7.0.0/16"}]}})"}))),
