@@ -127,6 +127,10 @@ TEST(InterfaceSpec, SaysWhatIsWrong) {
       {rail({R"({"type":"sriov","vlan":3,"vlanProto":"qinq"})"}),
        "network default/rail, plugin sriov: vlanProto must be \"802.1q\", \"802.1Q\", \"802.1ad\" or "
        "\"802.1AD\", found \"qinq\""},
+      {rail({R"({"type":"sriov","mac":"01:00:5e:00:00:01"})"}),
+       "network default/rail: 01:00:5e:00:00:01 is a multicast MAC address"},
+      {rail({R"({"type":"sriov","mac":"00:00:00:00:00:00"})"}),
+       "network default/rail: 00:00:00:00:00:00 is no MAC address for an interface"},
       {rail({R"({"type":"sriov","trust":"yes"})"}),
        "network default/rail, plugin sriov: trust must be \"on\" or \"off\", found \"yes\""},
       {rail({R"({"type":"sriov","link_state":1})"}),

@@ -238,6 +238,20 @@ TEST_F(RdmaTypes, ASeparateRdmaPluginFindsWhatTheFirstOneBrought) {
   EXPECT_EQ(kernel_.snapshot(), start_);
 }
 
+// Where another plugin moved the interface, nobody has said whose RDMA device it is: the kernel does.
+TEST_F(RdmaTypes, AnRdmaPluginFindsTheDeviceOfAnInterfaceThatAnotherPluginBrought) {
+  const IfIndex vf = host_->find(IfName{"eth0v1"}, os::WithVfs::kNo)->index;
+  ASSERT_EQ(message(host_->change(vf, {.name = IfName{"net1"}, .netns = pod_.get()})), "");
+  ASSERT_EQ(message(inside_->change(inside_->find(IfName{"net1"}, os::WithVfs::kNo)->index, {.up = true})), "");
+  const std::string before = kernel_.snapshot();
+  auto report = attach(chained("net1", R"({"type":"rdma"})"));
+  ASSERT_EQ(message(report), "");
+  EXPECT_THAT(report->interfaces.at(0).rdma, HasSubstr("mlx5_"));
+  EXPECT_EQ(check("net1/rdma"), "");
+  ASSERT_EQ(message(detach_interface(kernel_, *store_, "a/b@c1", "net1/rdma", soon())), "");
+  EXPECT_EQ(kernel_.snapshot(), before);
+}
+
 // The kernel gives a device's files new numbers when it enters another namespace.
 TEST_F(RdmaTypes, TheFilesAreThoseThatTheDeviceHasInThePod) {
   ASSERT_EQ(message(kernel_.files().write("/sys/bus/pci/devices/0000:01:00.0/sriov_numvfs", "0")), "");

@@ -286,6 +286,12 @@ TEST(MultusCache, IsReadFromTheLibrarysFiles) {
   EXPECT_EQ(attachment->result->addresses.at(0).address.to_string(), "10.0.0.5/24");
   EXPECT_FALSE(read_library_cache(text, "c2"));
   EXPECT_FALSE(read_library_cache("{}", ""));
+  for (const auto& [good, bad] : {std::pair{"net1", "../net1"}, std::pair{"cniCacheV1", "cniCacheV2"},
+                                  std::pair{kMacvlanBase64, "no base64"}, std::pair{kMacvlanBase64, "e30="}}) {
+    std::string other = text;
+    other.replace(other.find(good), std::string_view(good).size(), bad);
+    EXPECT_FALSE(read_library_cache(other, "c1")) << bad;
+  }
 }
 
 TEST(MultusCache, IsReadFromItsDelegates) {
