@@ -74,7 +74,7 @@ start_agent() { # NODE OPTION...
   node_script "$1" agent --soft-rdma "${@:2}"
 }
 kill_agent() { # NODE [SIGNAL]
-  on "$1" "pkill -${2:-TERM} -x '$AGENT_PROGRAM' && sh /mnt/programs/node wait-gone '$AGENT_PROGRAM'"
+  on "$1" "pkill -${2:-TERM} -x 'railbedd?' && sh /mnt/programs/node wait-gone 'railbedd?'"
 }
 
 # What nodes and control plane have logged.
