@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent_cluster.h"
+
+#include <cstdlib>
+
+namespace railbed {
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+}  // namespace
+
+void declare(CommandLine& line, ClusterOptions& options) {
+  Option& kubeconfig =
+      line.option("--kubeconfig", &options.kubeconfig, "a node of the cluster of this file: pods and networks are its")
+          .file();
+  line.option("--context", &options.context, "of the kubeconfig (its current-context)");
+  line.option("--in-cluster", &options.in_cluster, "a node of the cluster in which this is a pod, by its service account")
+      .excludes(kubeconfig);
+  line.option("--namespace", &options.ns, "of the SR-IOV operator's objects").show_default();
+  line.option("--cache", &options.cache, "what the API server said, for a start while it is away")
+      .show_default()
+      .directory();
+}
+
+Result<std::unique_ptr<kube::Connection>> connect_cluster(const ClusterOptions& options, os::Kernel& kernel) {
+  if (!options.given()) {
+    if (!options.context.empty())
+      return fail(Code::kInvalid, "--context names a context of a kubeconfig, and there is no --kubeconfig");
+    return std::unique_ptr<kube::Connection>();
+  }
+  const kube::ConnectionChoice choice{
+      .kubeconfig = options.kubeconfig,
+      .context = options.context,
+      .pod = {.host = environment("KUBERNETES_SERVICE_HOST"), .port = environment("KUBERNETES_SERVICE_PORT")}};
+  return kube::connect(choice, [&kernel](const std::string& path) { return kernel.files().read(path); });
+}
+
+}  // namespace railbed
