@@ -15,6 +15,7 @@ void AgentOptions::declare(CommandLine& line) {
       .directory();
   line.option("--adopt", &adopt, "a directory with whereabouts' IPPool objects: their addresses are taken").directory();
   line.option("--alone", &alone, "no other node gives addresses of the whereabouts ranges of this one");
+  cluster.declare(line);
   line.option("--node", &settings.node, "this machine's node name (its host name)");
   line.option("--soft-rdma", &settings.soft_rdma, "soft-RoCE devices on RDMA-marked VFs without RDMA");
   line.option("--workers", &server.workers, "how many requests are worked on at once").show_default().between(1, 256);

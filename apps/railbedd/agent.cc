@@ -39,6 +39,7 @@
 #include "agent/pod/manifest_source.h"
 #include "agent/pod/meta.h"
 #include "agent/pod/records.h"
+#include "agent_cluster.h"
 #include "agent_log.h"
 #include "attach/attach.h"
 #include "base/log.h"
@@ -85,6 +86,11 @@ void limit_memory() {
   pthread_attr_destroy(&attributes);
 }
 
+agent::OtherNodes other_nodes(const AgentOptions& options) {
+  if (options.alone) return agent::OtherNodes::kNone;
+  return options.cluster.given() ? agent::OtherNodes::kOfCluster : agent::OtherNodes::kAsFound;
+}
+
 // Everything that handles requests; members are constructed in this order.
 struct Parts {
   os::Kernel& kernel;
@@ -99,19 +105,46 @@ struct Parts {
   agent::Dhcp dhcp{engine, *packets};
   agent::ManifestSource manifests;
   agent::KubeletDevices kubelet{kernel.files()};
-  agent::Meta meta{*disk, manifests, {&kubelet, &manifests}};
   agent::Metrics metrics;
   agent::Events events;
+  std::unique_ptr<agent::ClusterSide> cluster;  // null: a machine of its own
+  agent::Meta meta{*disk, pods(), devices()};
   agent::Readiness readiness;
   agent::Service service{{engine, meta, dhcp, host_local, metrics, &readiness}};
 
-  Parts(os::Kernel& machine, state::Store& state, const AgentOptions& options)
+  Parts(os::Kernel& machine, state::Store& state, const AgentOptions& options, kube::Connection* api)
       : kernel(machine),
         store(state),
         records(*disk, options.records, machine.boot_id()),
-        engine(machine, state, blocks, records, options.alone ? agent::OtherNodes::kNone : agent::OtherNodes::kAsFound),
+        engine(machine, state, blocks, records, other_nodes(options)),
         manifests(machine, state, options.manifests, options.settings),
-        readiness(engine, *disk, options.state.directory) {}
+        cluster(api != nullptr ? side_of(*api, options) : nullptr),
+        readiness(engine, *disk, options.state.directory) {
+    if (cluster == nullptr) return;
+    readiness.also([this] { return cluster->not_ready(); });
+    metrics.readings([this] { return cluster->readings(); });
+  }
+
+  agent::PodSource& pods() {
+    if (cluster != nullptr) return cluster->source();
+    return manifests;
+  }
+  // In a cluster kubelet alone gives devices.
+  std::vector<agent::DeviceSource*> devices() {
+    if (cluster != nullptr) return {&kubelet};
+    return {&kubelet, &manifests};
+  }
+
+ private:
+  std::unique_ptr<agent::ClusterSide> side_of(kube::Connection& api, const AgentOptions& options) {
+    return std::make_unique<agent::ClusterSide>(
+        agent::ClusterSide::World{api.client(), api.transport(), *disk, store, events},
+        agent::ClusterSide::Settings{
+            .node = options.settings.node.empty() ? kernel.host_name() : options.settings.node,
+            .soft_rdma = options.settings.soft_rdma,
+            .server = api.server(),
+            .folder = options.cluster.cache});
+  }
 };
 
 // Takes over addresses that whereabouts gave before this machine was switched over.
@@ -213,7 +246,10 @@ agent::Reply told(Parts& parts, const cni::Request& request,
       parts.metrics.metered(request, story, [&](const cni::Request& one) { return handle(one, story); });
   log_request(agent::request_line(request, reply, story));
   if (reply.status != 0 && request.command != cni::Command::kStatus)
-    if (const auto failure = cni::read_failure(reply.output)) parts.events.failed(request, *failure);
+    if (const auto failure = cni::read_failure(reply.output)) {
+      parts.events.failed(request, *failure);
+      if (parts.cluster != nullptr) parts.cluster->failed(request, *failure);
+    }
   return reply;
 }
 
@@ -256,6 +292,7 @@ std::string report(Parts& parts) {
   value.set("pid", static_cast<int64_t>(getpid()));
   doc::Value& reasons = value.set("notReady", doc::Value::array());
   for (const std::string& reason : not_ready_because(parts)) reasons.push(reason);
+  if (parts.cluster != nullptr) value.set("cluster", parts.cluster->report());
   doc::Value& events = value.set("events", doc::Value::array());
   for (const agent::Event& event : parts.events.all()) events.push(agent::to_value(event));
   return doc::to_json(value);
@@ -297,8 +334,11 @@ Result<int> run(AgentOptions& options) {
                       .hint = "run it as root, in the host's namespaces"});
   os::UnixListener listener = TRY(os::UnixListener::open(options.socket));
   const std::unique_ptr<state::Store> store = TRY(options.state.share(*kernel, "railbed agent"));
-  Parts parts(*kernel, *store, options);
+  const std::unique_ptr<kube::Connection> api = TRY(connect_cluster(options.cluster, *kernel));
+  Parts parts(*kernel, *store, options, api.get());
+  if (parts.cluster != nullptr) parts.cluster->restore();
   TRY(recover(parts, options));
+  if (parts.cluster != nullptr) parts.cluster->start(parts.engine);
 
   agent::Replay replay(
       *parts.disk, options.pending, [&](const cni::Request& request) { return repeat(parts, request); },
@@ -319,6 +359,7 @@ Result<int> run(AgentOptions& options) {
       tell_manager("STOPPING=1");
       kernel->processes().end_all();
       parts.engine.stop();
+      if (parts.cluster != nullptr) parts.cluster->hurry();
     });
     log::info(fmt::format("railbed {} answers on {}", RAILBED_VERSION, options.socket));
     tell_manager("READY=1");
@@ -330,6 +371,7 @@ Result<int> run(AgentOptions& options) {
     }
   }
   parts.dhcp.stop();
+  if (parts.cluster != nullptr) parts.cluster->stop();
   log::info("stopped");
   // Everything is written, and railbed-cni waits for the next agent: whoever still looks something up in the background
   // (a program's STATUS) is not waited for.

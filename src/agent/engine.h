@@ -29,8 +29,9 @@ inline constexpr std::chrono::milliseconds kTurnWait{60'000};
 
 // Who else gives addresses of the ranges that nodes share (addresses/shared_ranges.h).
 enum class OtherNodes : uint8_t {
-  kAsFound,  // those of a cluster, where something says that this machine is of one
-  kNone,     // nobody: `--alone`
+  kAsFound,    // those of a cluster, where something says that this machine is of one
+  kOfCluster,  // this agent serves a node of a cluster
+  kNone,       // nobody: `--alone`
 };
 
 class Engine {

@@ -77,15 +77,27 @@ class OnDemand : public prometheus::Collectable {
     std::lock_guard lock(mutex_);
     ask_ = std::move(ask);
   }
+  void read_with(std::function<std::vector<Reading>()> ask) {
+    std::lock_guard lock(mutex_);
+    readings_ = std::move(ask);
+  }
 
   std::vector<prometheus::MetricFamily> Collect() const override {
     std::function<Standing()> ask;
+    std::function<std::vector<Reading>()> readings;
     {
       std::lock_guard lock(mutex_);
       ask = ask_;
+      readings = readings_;
     }
-    if (!ask) return {};
-    const Standing now = ask();
+    std::vector<prometheus::MetricFamily> out;
+    if (ask) add_standing(ask(), out);
+    if (readings) add_readings(readings(), out);
+    return out;
+  }
+
+ private:
+  static void add_standing(const Standing& now, std::vector<prometheus::MetricFamily>& out) {
     auto addresses = gauge("railbed_addresses", "addresses of a pool, by state");
     for (const Standing::Pool& pool : now.pools) {
       add(addresses, {{"pool", pool.name}, {"state", "free"}}, pool.free);
@@ -99,13 +111,21 @@ class OnDemand : public prometheus::Collectable {
     add(attachments, {}, static_cast<double>(now.attachments));
     auto pending = gauge("railbed_pending_dels", "DEL requests on disk that wait to be repeated");
     add(pending, {}, static_cast<double>(now.pending_dels));
-    std::vector<prometheus::MetricFamily> out;
     for (auto* family : {&addresses, &vfs, &attachments, &pending})
       if (!family->metric.empty()) out.push_back(std::move(*family));
-    return out;
   }
-
- private:
+  static void add_readings(const std::vector<Reading>& readings, std::vector<prometheus::MetricFamily>& out) {
+    for (const Reading& one : readings) {
+      const bool counts = one.kind == Reading::Kind::kCounter;
+      if (out.empty() || out.back().name != one.name)
+        out.push_back({std::string(one.name), std::string(one.help),
+                       counts ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge, {}});
+      prometheus::ClientMetric metric;
+      for (const auto& [name, text] : one.labels) metric.label.push_back({name, text});
+      (counts ? metric.counter.value : metric.gauge.value) = one.value;
+      out.back().metric.push_back(std::move(metric));
+    }
+  }
   static prometheus::MetricFamily gauge(const char* name, const char* help) {
     return {name, help, prometheus::MetricType::Gauge, {}};
   }
@@ -118,6 +138,7 @@ class OnDemand : public prometheus::Collectable {
 
   mutable std::mutex mutex_;
   std::function<Standing()> ask_;
+  std::function<std::vector<Reading>()> readings_;
 };
 }  // namespace
 
@@ -159,6 +180,10 @@ void Metrics::failed(std::string_view type, int code) {
 
 void Metrics::standing(std::function<Standing()> ask) {
   impl_->on_demand->ask_with(std::move(ask));
+}
+
+void Metrics::readings(std::function<std::vector<Reading>()> ask) {
+  impl_->on_demand->read_with(std::move(ask));
 }
 
 Reply Metrics::metered(const cni::Request& request, RequestStory& story,

@@ -30,6 +30,8 @@ class SandboxDevices {
  private:
   cni::Outcome<std::vector<Device>> devices_of(const std::string& resource, size_t count, const plan::InUse& in_use);
 
+  std::string without_device(const std::string& resource) const;
+
   Meta& meta_;
   const std::string& key_;  // state::Sandbox::key()
   PodNetworks& pod_;

@@ -41,7 +41,7 @@ TEST(MetaConfig, HasTheDefaultsOfMultus) {
   EXPECT_EQ(config->conf_dir, "/etc/cni/multus/net.d");
   EXPECT_EQ(config->cache_dir, "/var/lib/cni/multus");
   EXPECT_THAT(config->system_namespaces, ElementsAre("kube-system"));
-  EXPECT_FALSE(config->unknown_pod_fails);
+  EXPECT_EQ(config->unknown_pod, MetaConfig::UnknownPod::kAsSourceSays);
 }
 
 TEST(MetaConfig, ReadsItsKeysAndPassesOverThoseWithoutMeaning) {
@@ -54,7 +54,7 @@ TEST(MetaConfig, ReadsItsKeysAndPassesOverThoseWithoutMeaning) {
   EXPECT_TRUE(config->namespace_isolation);
   EXPECT_THAT(config->global_namespaces, ElementsAre("default", "net"));
   EXPECT_TRUE(config->system_namespaces.empty());
-  EXPECT_TRUE(config->unknown_pod_fails);
+  EXPECT_EQ(config->unknown_pod, MetaConfig::UnknownPod::kFails);
 }
 
 TEST(MetaConfig, RefusesWhatCannotBeMeant) {
