@@ -2,8 +2,8 @@
 // What the operator does about all SriovNetworks and SriovIBNetworks: attachments.h over objects as they are stored.
 //
 // Why: beside definitions to write and to sweep there are networks that cannot be read, networks in other people's
-// namespaces, and networks that wait for the SR-IOV operator's finalizer, which nobody takes off any more. What was made
-// of a network that cannot be read now stays. Threading: pure. Failure: a network's outcome.
+// namespaces, and networks that wait for the SR-IOV operator's finalizer, which nobody takes off any more. What was
+// made of a network that cannot be read now stays. Threading: pure. Failure: a network's outcome.
 #pragma once
 
 #include <set>

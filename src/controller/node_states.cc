@@ -111,10 +111,10 @@ class Decider {
   NodeDecision run() {
     const std::string managed = label(*view_.node, api::kManagedLabel);
     if (std::string why = api::why_not_managed({.managed = managed,
-                                           .has_state = view_.state != nullptr,
-                                           .is_ours = view_.state != nullptr && is_ours(*view_.state),
-                                           .upstream_daemon = view_.upstream_daemon,
-                                           .upstream_operator = view_.upstream_operator});
+                                                .has_state = view_.state != nullptr,
+                                                .is_ours = view_.state != nullptr && is_ours(*view_.state),
+                                                .upstream_daemon = view_.upstream_daemon,
+                                                .upstream_operator = view_.upstream_operator});
         !why.empty())
       return hold(std::move(why));
     if (view_.state == nullptr)
@@ -204,8 +204,8 @@ NodeDecision decide(const NodeView& view, const PolicySet& policies) {
 }
 
 kube::Trim node_state_trim() {
-  std::vector<std::string> kept{"spec.interfaces",    "status.syncStatus",         "status.lastSyncError",
-                                "status.policies", "status.observedGeneration"};
+  std::vector<std::string> kept{"spec.interfaces", "status.syncStatus", "status.lastSyncError", "status.policies",
+                                "status.observedGeneration"};
   for (const char* key : {"pciAddress", "vendor", "deviceID", "driver", "name", "altNames", "mac", "mtu", "numVfs",
                           "totalvfs", "linkType", "linkAdminState", "eSwitchMode"})
     kept.push_back(fmt::format("status.interfaces.{}", key));

@@ -32,13 +32,13 @@ enum class WithoutPolicies : uint8_t { kKeepSpecs, kEmptySpecs };
 
 struct NodeView {
   std::string name;
-  std::string ns;                      // of node states
-  const doc::Value* node = nullptr;    // null: there is none, or its labels are not those that the operator looks after
-  const doc::Value* state = nullptr;   // as it is stored; null: there is none
-  bool upstream_operator = false;      // the SR-IOV operator runs
-  bool upstream_daemon = false;        // and its config daemon on this node
+  std::string ns;                     // of node states
+  const doc::Value* node = nullptr;   // null: there is none, or its labels are not those that the operator looks after
+  const doc::Value* state = nullptr;  // as it is stored; null: there is none
+  bool upstream_operator = false;     // the SR-IOV operator runs
+  bool upstream_daemon = false;       // and its config daemon on this node
   WithoutPolicies without_policies = WithoutPolicies::kKeepSpecs;
-  std::chrono::seconds keep{1800};     // a state without its node
+  std::chrono::seconds keep{1800};  // a state without its node
   kube::WallTime now{};
 };
 
@@ -51,8 +51,8 @@ struct NodeDecision {
   };
   Action action = Action::kNone;
   doc::Value body;
-  std::string what;  // of the action, for the log: "its spec, 2 PFs"
-  std::string held;  // why nothing is written although the spec is not known to be right
+  std::string what;                           // of the action, for the log: "its spec, 2 PFs"
+  std::string held;                           // why nothing is written although the spec is not known to be right
   std::optional<std::chrono::seconds> again;  // time alone will change the decision
   std::vector<NodeOutcome> outcomes;          // of the policies that select this node, by policy
 };

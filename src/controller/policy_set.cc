@@ -24,9 +24,8 @@ PolicySet::PolicySet(const kube::Objects& stored, const graph::Options& options,
 }
 
 bool PolicySet::empty() const {
-  return unreadable_.empty() && std::ranges::none_of(objects_.policies, [](const auto& policy) {
-           return *policy.meta.name != "default";
-         });
+  return unreadable_.empty() &&
+         std::ranges::none_of(objects_.policies, [](const auto& policy) { return *policy.meta.name != "default"; });
 }
 
 graph::Labels node_selector_of(const Value& policy) {

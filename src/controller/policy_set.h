@@ -3,7 +3,8 @@
 //
 // Why: what does not depend on a node is found once; a node then asks for what concerns it. A stored policy that
 // cannot be read is no order to take its VFs away: it is kept here, by its nodeSelector, and the nodes that it selects
-// are left as they are until it is mended or deleted. Threading: immutable after the constructor. Failure: unreadable().
+// are left as they are until it is mended or deleted. Threading: immutable after the constructor. Failure:
+// unreadable().
 #pragma once
 
 #include <map>

@@ -21,9 +21,9 @@ namespace railbed::controller {
 
 struct Task {
   enum class Type : uint8_t {
-    kLook,      // whether it may write now, and what time alone changes
-    kPolicies,  // policies have come or gone, and no more do
-    kNode,      // `name`: a node
+    kLook,    // whether it may write now, and what time alone changes
+    kSettle,  // policies have come or gone, and no more do
+    kNode,    // `name`: a node
     kNetworks,
     kPolicy,  // `name`: the status of a policy
   };
