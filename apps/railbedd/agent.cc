@@ -33,7 +33,7 @@
 #include "agent/leftovers/in_use.h"
 #include "agent/leftovers/replay.h"
 #include "agent/leftovers/restore_records.h"
-#include "agent/pod/kubelet_checkpoint.h"
+#include "agent/pod/kubelet_devices.h"
 #include "agent/pod/manifest_source.h"
 #include "agent/pod/meta.h"
 #include "agent/pod/records.h"

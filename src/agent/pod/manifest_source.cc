@@ -176,8 +176,9 @@ bool ManifestSource::soft_rdma() {
   });
 }
 
-Result<std::vector<Device>> ManifestSource::devices(const PodInfo& pod, const std::string& resource, size_t count,
+Result<std::vector<Device>> ManifestSource::devices(const DeviceRequest& request, const kubelet::GivenDevices&,
                                                     const plan::InUse& in_use) {
+  const auto& [pod, resource, count] = request;
   auto now = TRY(last());
   for (bool fresh : {false, true}) {
     if (fresh || now->resolved == nullptr) {

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/pod/meta_devices.h"
 
+#include <algorithm>
+
 #include "node/resolved.h"
 #include "state/sandbox.h"
 
 namespace railbed::agent {
 
 using cni::Outcome;
+
+void SandboxDevices::ask() {
+  if (std::ranges::all_of(pod_.networks, [](const Delegate& network) { return network.resource.empty(); })) return;
+  for (DeviceSource* source : meta_.devices()) given_.push_back(source->given_to(pod_.pod));
+}
 
 Outcome<void> SandboxDevices::choose(Engine::Turn& turn) {
   plan::InUse in_use = TRY_CNI(node::in_use_by(turn.store()));
@@ -32,8 +39,8 @@ Outcome<void> SandboxDevices::choose(Engine::Turn& turn) {
 Outcome<std::vector<Device>> SandboxDevices::devices_of(const std::string& resource, size_t count,
                                                         const plan::InUse& in_use) {
   std::string unknown;
-  for (DeviceSource* source : meta_.devices()) {
-    Result<std::vector<Device>> devices = source->devices(pod_.pod, resource, count, in_use);
+  for (size_t i = 0; i < meta_.devices().size(); ++i) {
+    Result<std::vector<Device>> devices = devices_from(i, {pod_.pod, resource, count}, in_use);
     if (devices.has_value()) return *std::move(devices);
     if (devices.error().code != Code::kNotFound) return std::unexpected(cni::failure_of(devices.error()));
     unknown += (unknown.empty() ? "" : "; ") + devices.error().story();
@@ -53,6 +60,13 @@ std::string SandboxDevices::without_device(const std::string& resource) const {
   return fmt::format("no container of the pod asks for it: add {} to the limits of one, as many as networks want it. "
                      "Where an injector of the SR-IOV operator does that, it has not seen this pod",
                      resource);
+}
+
+Result<std::vector<Device>> SandboxDevices::devices_from(size_t source, const DeviceRequest& request,
+                                                         const plan::InUse& in_use) {
+  const Result<kubelet::GivenDevices>& given = given_.at(source);
+  if (!given.has_value()) return fail(given.error());
+  return meta_.devices()[source]->devices(request, *given, in_use);
 }
 
 Outcome<void> SandboxDevices::describe() {

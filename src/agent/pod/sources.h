@@ -2,8 +2,8 @@
 // Where the meta plugin learns what a pod wants: the pod, its networks, its devices, and where its status
 // goes.
 //
-// Why interfaces: on a machine of its own this comes from files (manifest_source.h), from kubelet's checkpoint
-// (kubelet_checkpoint.h), in a cluster from a cache of the API server. A source gives and takes values; it knows
+// Why interfaces: on a machine of its own this comes from files (manifest_source.h), from the kubelet
+// (kubelet_devices.h), in a cluster from a cache of the API server. A source gives and takes values; it knows
 // nothing of turns, and JSON is parsed where it comes in. Threading: any thread, several at once, unless a function
 // says that it is called in a turn. Failure: NotFound where there is no such pod, network or resource; anything else
 // fails the ADD.
@@ -18,6 +18,7 @@
 
 #include "doc/value.h"
 #include "ipam/assign.h"
+#include "kubelet/checkpoint.h"
 #include "plan/plan.h"
 
 namespace railbed::agent {
@@ -84,12 +85,22 @@ struct Device {
   std::optional<plan::PoolVf> vf;  // what is known of it beyond its id
 };
 
+// What a pod's networks want of one resource.
+struct DeviceRequest {
+  const PodInfo& pod;
+  const std::string& resource;
+  size_t count = 0;  // of networks that refer to it
+};
+
 class DeviceSource {
  public:
   virtual ~DeviceSource() = default;
-  // The devices for the pod's networks that refer to `resource`, `count` of them, in order. `in_use` has the devices of
-  // all sandboxes. Called in a turn. NotFound when this source does not know the resource for this pod.
-  virtual Result<std::vector<Device>> devices(const PodInfo& pod, const std::string& resource, size_t count,
+  // What others must be asked for first, about all devices of the pod; devices() is then given the answer. Called
+  // before the turn, so it may wait, to a deadline of its own.
+  virtual Result<kubelet::GivenDevices> given_to(const PodInfo&) { return kubelet::GivenDevices{}; }
+  // The devices for the pod's networks that refer to a resource, in order. `in_use` has the devices of all sandboxes.
+  // Called in a turn: must not wait. NotFound when this source does not know the resource for this pod.
+  virtual Result<std::vector<Device>> devices(const DeviceRequest& request, const kubelet::GivenDevices& given,
                                               const plan::InUse& in_use) = 0;
 };
 
