@@ -241,17 +241,23 @@ Answer<Response> ApiServer::replace(const Request& request, const std::string& p
   return answer_with(200, objects_.at(at));
 }
 
+// Of a status, apply makes no object. A metadata.uid that is given is a precondition.
 Answer<Response> ApiServer::patch(const Request& request, const std::string& path) {
-  const auto found = objects_.find(path);
+  const bool status = path.ends_with("/status");
+  const std::string at = status ? path.substr(0, path.size() - 7) : path;
+  const auto found = objects_.find(at);
   const bool applies = request.content_type == "application/apply-patch+yaml";
-  if (found == objects_.end() && !applies)
-    return refuse(request, 404, "NotFound", fmt::format("\"{}\" not found", path));
+  if (found == objects_.end() && (!applies || status))
+    return refuse(request, 404, "NotFound", fmt::format("\"{}\" not found", at));
   Result<Value> body = parse_object(request.body);
   if (!body) return refuse(request, 400, "BadRequest", body.error().message);
   Value next = found != objects_.end() ? found->second : Value::object();
+  if (const std::string uid = uid_of(*body); found != objects_.end() && !uid.empty() && uid != uid_of(next))
+    return refuse(request, 409, "Conflict",
+                  fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, uid_of(next)));
   merge(next, *body);
-  store(path, std::move(next));
-  return answer_with(200, objects_.at(path));
+  store(at, std::move(next));
+  return answer_with(200, objects_.at(at));
 }
 
 Answer<Response> ApiServer::remove(const Request& request, const std::string& path) {
