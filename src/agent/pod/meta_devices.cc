@@ -33,6 +33,16 @@ Outcome<void> SandboxDevices::choose(Engine::Turn& turn) {
       // One that an executed plugin was given before stays with it.
       if (!networks[i]->device.has_value() || networks[i]->native()) networks[i]->set_device(devices[i]);
   }
+  // An executed plugin would take one that is being changed; our own refuse it themselves.
+  for (const Delegate& network : pod_.networks) {
+    const auto address = PciAddress::parse(network.device.has_value() ? network.device->id : "");
+    if (address.has_value() && turn.is_changing(*address))
+      return std::unexpected(
+          cni::Failure{cni::kTryAgainLater,
+                       fmt::format("network {}: device {} is being changed, as this node's SriovNetworkNodeState wants it",
+                                   network.name, *address),
+                       "the runtime asks again; the node state tells when it is done"});
+  }
   return {};
 }
 
