@@ -39,6 +39,7 @@
 #include "agent/pod/records.h"
 #include "agent_cluster.h"
 #include "agent_log.h"
+#include "agent_node_state.h"
 #include "attach/attach.h"
 #include "base/log.h"
 #include "command/agent_client.h"
@@ -48,6 +49,7 @@
 #include "doc/json.h"
 #include "doc/text.h"
 #include "ipam/stored_blocks.h"
+#include "kubelet/grpc/pod_resources_client.h"
 #include "memory.h"
 #include "os/ports/disk.h"
 #include "os/ports/packets.h"
@@ -78,6 +80,16 @@ agent::OtherNodes other_nodes(const AgentOptions& options) {
   return options.cluster.given() ? agent::OtherNodes::kOfCluster : agent::OtherNodes::kAsFound;
 }
 
+std::string node_name(const AgentOptions& options, os::Kernel& kernel) {
+  return options.settings.node.empty() ? kernel.host_name() : options.settings.node;
+}
+
+agent::NodeKeeperSettings keeper_settings(const AgentOptions& options, os::Kernel& kernel) {
+  return {.node = node_name(options, kernel),
+          .options = {.resource_prefix = options.settings.resource_prefix, .soft_rdma = options.settings.soft_rdma},
+          .apply = options.settings.apply};
+}
+
 // Everything that handles requests; members are constructed in this order.
 struct Parts {
   os::Kernel& kernel;
@@ -91,10 +103,12 @@ struct Parts {
   agent::HostLocal host_local{*disk};
   agent::Dhcp dhcp{engine, *packets};
   agent::ManifestSource manifests;
-  agent::KubeletDevices kubelet{kernel.files()};
+  kubelet::PodResourcesClient pod_resources;
+  agent::KubeletDevices kubelet{kernel.files(), &pod_resources};
   agent::Metrics metrics;
   agent::Events events;
   std::unique_ptr<agent::ClusterSide> cluster;  // null: a machine of its own
+  std::unique_ptr<NodeVfs> vfs;                  // null likewise
   agent::Meta meta{*disk, pods(), devices()};
   agent::Readiness readiness;
   agent::Service service{{engine, meta, dhcp, host_local, metrics, &readiness}};
@@ -108,7 +122,11 @@ struct Parts {
         cluster(api != nullptr ? side_of(*api, options) : nullptr),
         readiness(engine, *disk, options.state.directory) {
     if (cluster == nullptr) return;
-    readiness.also([this] { return cluster->not_ready(); });
+    readiness.also([this] {
+      std::vector<std::string> reasons = cluster->not_ready();
+      if (vfs != nullptr) std::ranges::move(vfs->reasons(), std::back_inserter(reasons));
+      return reasons;
+    });
     metrics.readings([this] { return cluster->readings(); });
   }
 
@@ -127,7 +145,7 @@ struct Parts {
     return std::make_unique<agent::ClusterSide>(
         agent::ClusterSide::World{api.client(), api.transport(), *disk, store, events},
         agent::ClusterSide::Settings{
-            .node = options.settings.node.empty() ? kernel.host_name() : options.settings.node,
+            .node = node_name(options, kernel),
             .soft_rdma = options.settings.soft_rdma,
             .server = api.server(),
             .folder = options.cluster.cache});
@@ -237,6 +255,7 @@ agent::Reply told(Parts& parts, const cni::Request& request,
       parts.events.failed(request, *failure);
       if (parts.cluster != nullptr) parts.cluster->failed(request, *failure);
     }
+  if (request.command == cni::Command::kDel && parts.vfs != nullptr) parts.vfs->wake();
   return reply;
 }
 
@@ -325,7 +344,11 @@ Result<int> run(AgentOptions& options) {
   Parts parts(*kernel, *store, options, api.get());
   if (parts.cluster != nullptr) parts.cluster->restore();
   TRY(recover(parts, options));
-  if (parts.cluster != nullptr) parts.cluster->start(parts.engine);
+  if (parts.cluster != nullptr) {
+    parts.cluster->start(parts.engine);
+    parts.vfs = TRY(NodeVfs::start({*kernel, *parts.disk, parts.pod_resources, parts.engine, api->client()},
+                                   {.ns = options.cluster.ns, .keeper = keeper_settings(options, *kernel)}));
+  }
 
   agent::Replay replay(
       *parts.disk, options.pending, [&](const cni::Request& request) { return repeat(parts, request); },
@@ -358,6 +381,7 @@ Result<int> run(AgentOptions& options) {
     }
   }
   parts.dhcp.stop();
+  if (parts.vfs != nullptr) parts.vfs->stop();
   if (parts.cluster != nullptr) parts.cluster->stop();
   log::info("stopped");
   // Everything is written, and railbed-cni waits for the next agent: whoever still looks something up in the background
