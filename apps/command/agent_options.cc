@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/agent_options.h"
 
+#include "command/log_level.h"
+
 namespace railbed {
 
 void AgentOptions::declare(CommandLine& line) {
@@ -15,19 +17,17 @@ void AgentOptions::declare(CommandLine& line) {
       .directory();
   line.option("--adopt", &adopt, "a directory with whereabouts' IPPool objects: their addresses are taken").directory();
   line.option("--alone", &alone, "no other node gives addresses of the whereabouts ranges of this one");
+  cluster.declare(line);
   line.option("--node", &settings.node, "this machine's node name (its host name)");
   line.option("--soft-rdma", &settings.soft_rdma, "soft-RoCE devices on RDMA-marked VFs without RDMA");
   line.option("--workers", &server.workers, "how many requests are worked on at once").show_default().between(1, 256);
   line.option("--log-level", &log_level, "the least that is logged; every ADD and DEL is at info")
       .show_default()
-      .one_of({"debug", "info", "warning", "error"});
+      .one_of(kLogLevels);
 }
 
 log::Level AgentOptions::least_logged() const {
-  if (log_level == "debug") return log::Level::kDebug;
-  if (log_level == "warning") return log::Level::kWarn;
-  if (log_level == "error") return log::Level::kError;
-  return log::Level::kInfo;
+  return level_named(log_level);
 }
 
 }  // namespace railbed

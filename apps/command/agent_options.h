@@ -11,6 +11,7 @@
 #include "agent/durable_records.h"
 #include "base/log.h"
 #include "command/agent_client.h"
+#include "command/cluster_options.h"
 #include "command/command_line.h"
 #include "command/state_options.h"
 #include "node/standalone.h"
@@ -25,6 +26,7 @@ struct AgentOptions {
   std::string manifests = "/etc/railbed/manifests";
   std::string adopt;  // a directory of IPPool objects; empty: none
   StateOptions state;
+  ClusterOptions cluster;
   bool alone = false;  // no other node gives addresses of whereabouts' ranges
   node::Settings settings;
   agent::ServerOptions server;

@@ -17,8 +17,6 @@
 #include <mutex>
 #include <thread>
 
-#include <malloc.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include "agent/addresses/dhcp.h"
@@ -35,11 +33,13 @@
 #include "agent/leftovers/in_use.h"
 #include "agent/leftovers/replay.h"
 #include "agent/leftovers/restore_records.h"
-#include "agent/pod/kubelet_checkpoint.h"
+#include "agent/pod/kubelet_devices.h"
 #include "agent/pod/manifest_source.h"
 #include "agent/pod/meta.h"
 #include "agent/pod/records.h"
+#include "agent_cluster.h"
 #include "agent_log.h"
+#include "agent_node_state.h"
 #include "attach/attach.h"
 #include "base/log.h"
 #include "command/agent_client.h"
@@ -49,6 +49,8 @@
 #include "doc/json.h"
 #include "doc/text.h"
 #include "ipam/stored_blocks.h"
+#include "kubelet/grpc/pod_resources_client.h"
+#include "memory.h"
 #include "os/ports/disk.h"
 #include "os/ports/packets.h"
 #include "os/real/run_program.h"
@@ -66,7 +68,6 @@ constexpr seconds kRepeat{5};
 constexpr seconds kAliveWithin{1};
 constexpr seconds kTurnAtStart{30};
 constexpr seconds kRecovery{5};  // requests wait meanwhile; a device that is held longer is left to its DEL
-constexpr size_t kThreadStack = 512 << 10;
 constexpr uint64_t kOpenFiles = 65536;
 
 void tell_manager(std::string_view state) {
@@ -74,15 +75,19 @@ void tell_manager(std::string_view state) {
   if (socket != nullptr) (void)os::notify_manager(socket, state);
 }
 
-// The threads of this long-lived process mostly wait: two heaps and small stacks are enough.
-void limit_memory() {
-  mallopt(M_ARENA_MAX, 2);
-  mallopt(M_TRIM_THRESHOLD, 256 << 10);
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kThreadStack);
-  pthread_setattr_default_np(&attributes);
-  pthread_attr_destroy(&attributes);
+agent::OtherNodes other_nodes(const AgentOptions& options) {
+  if (options.alone) return agent::OtherNodes::kNone;
+  return options.cluster.given() ? agent::OtherNodes::kOfCluster : agent::OtherNodes::kAsFound;
+}
+
+std::string node_name(const AgentOptions& options, os::Kernel& kernel) {
+  return options.settings.node.empty() ? kernel.host_name() : options.settings.node;
+}
+
+agent::NodeKeeperSettings keeper_settings(const AgentOptions& options, os::Kernel& kernel) {
+  return {.node = node_name(options, kernel),
+          .options = {.resource_prefix = options.settings.resource_prefix, .soft_rdma = options.settings.soft_rdma},
+          .apply = options.settings.apply};
 }
 
 // Everything that handles requests; members are constructed in this order.
@@ -98,20 +103,53 @@ struct Parts {
   agent::HostLocal host_local{*disk};
   agent::Dhcp dhcp{engine, *packets};
   agent::ManifestSource manifests;
-  agent::KubeletDevices kubelet{kernel.files()};
-  agent::Meta meta{*disk, manifests, {&kubelet, &manifests}};
+  kubelet::PodResourcesClient pod_resources;
+  agent::KubeletDevices kubelet{kernel.files(), &pod_resources};
   agent::Metrics metrics;
   agent::Events events;
+  std::unique_ptr<agent::ClusterSide> cluster;  // null: a machine of its own
+  std::unique_ptr<NodeVfs> vfs;                  // null likewise
+  agent::Meta meta{*disk, pods(), devices()};
   agent::Readiness readiness;
   agent::Service service{{engine, meta, dhcp, host_local, metrics, &readiness}};
 
-  Parts(os::Kernel& machine, state::Store& state, const AgentOptions& options)
+  Parts(os::Kernel& machine, state::Store& state, const AgentOptions& options, kube::Connection* api)
       : kernel(machine),
         store(state),
         records(*disk, options.records, machine.boot_id()),
-        engine(machine, state, blocks, records, options.alone ? agent::OtherNodes::kNone : agent::OtherNodes::kAsFound),
+        engine(machine, state, blocks, records, other_nodes(options)),
         manifests(machine, state, options.manifests, options.settings),
-        readiness(engine, *disk, options.state.directory) {}
+        cluster(api != nullptr ? side_of(*api, options) : nullptr),
+        readiness(engine, *disk, options.state.directory) {
+    if (cluster == nullptr) return;
+    readiness.also([this] {
+      std::vector<std::string> reasons = cluster->not_ready();
+      if (vfs != nullptr) std::ranges::move(vfs->reasons(), std::back_inserter(reasons));
+      return reasons;
+    });
+    metrics.readings([this] { return cluster->readings(); });
+  }
+
+  agent::PodSource& pods() {
+    if (cluster != nullptr) return cluster->source();
+    return manifests;
+  }
+  // In a cluster kubelet alone gives devices.
+  std::vector<agent::DeviceSource*> devices() {
+    if (cluster != nullptr) return {&kubelet};
+    return {&kubelet, &manifests};
+  }
+
+ private:
+  std::unique_ptr<agent::ClusterSide> side_of(kube::Connection& api, const AgentOptions& options) {
+    return std::make_unique<agent::ClusterSide>(
+        agent::ClusterSide::World{api.client(), api.transport(), *disk, store, events},
+        agent::ClusterSide::Settings{
+            .node = node_name(options, kernel),
+            .soft_rdma = options.settings.soft_rdma,
+            .server = api.server(),
+            .folder = options.cluster.cache});
+  }
 };
 
 // Takes over addresses that whereabouts gave before this machine was switched over.
@@ -213,7 +251,11 @@ agent::Reply told(Parts& parts, const cni::Request& request,
       parts.metrics.metered(request, story, [&](const cni::Request& one) { return handle(one, story); });
   log_request(agent::request_line(request, reply, story));
   if (reply.status != 0 && request.command != cni::Command::kStatus)
-    if (const auto failure = cni::read_failure(reply.output)) parts.events.failed(request, *failure);
+    if (const auto failure = cni::read_failure(reply.output)) {
+      parts.events.failed(request, *failure);
+      if (parts.cluster != nullptr) parts.cluster->failed(request, *failure);
+    }
+  if (request.command == cni::Command::kDel && parts.vfs != nullptr) parts.vfs->wake();
   return reply;
 }
 
@@ -256,6 +298,7 @@ std::string report(Parts& parts) {
   value.set("pid", static_cast<int64_t>(getpid()));
   doc::Value& reasons = value.set("notReady", doc::Value::array());
   for (const std::string& reason : not_ready_because(parts)) reasons.push(reason);
+  if (parts.cluster != nullptr) value.set("cluster", parts.cluster->report());
   doc::Value& events = value.set("events", doc::Value::array());
   for (const agent::Event& event : parts.events.all()) events.push(agent::to_value(event));
   return doc::to_json(value);
@@ -297,8 +340,15 @@ Result<int> run(AgentOptions& options) {
                       .hint = "run it as root, in the host's namespaces"});
   os::UnixListener listener = TRY(os::UnixListener::open(options.socket));
   const std::unique_ptr<state::Store> store = TRY(options.state.share(*kernel, "railbed agent"));
-  Parts parts(*kernel, *store, options);
+  const std::unique_ptr<kube::Connection> api = TRY(connect_cluster(options.cluster, *kernel));
+  Parts parts(*kernel, *store, options, api.get());
+  if (parts.cluster != nullptr) parts.cluster->restore();
   TRY(recover(parts, options));
+  if (parts.cluster != nullptr) {
+    parts.cluster->start(parts.engine);
+    parts.vfs = TRY(NodeVfs::start({*kernel, *parts.disk, parts.pod_resources, parts.engine, api->client()},
+                                   {.ns = options.cluster.ns, .keeper = keeper_settings(options, *kernel)}));
+  }
 
   agent::Replay replay(
       *parts.disk, options.pending, [&](const cni::Request& request) { return repeat(parts, request); },
@@ -319,6 +369,7 @@ Result<int> run(AgentOptions& options) {
       tell_manager("STOPPING=1");
       kernel->processes().end_all();
       parts.engine.stop();
+      if (parts.cluster != nullptr) parts.cluster->hurry();
     });
     log::info(fmt::format("railbed {} answers on {}", RAILBED_VERSION, options.socket));
     tell_manager("READY=1");
@@ -330,6 +381,8 @@ Result<int> run(AgentOptions& options) {
     }
   }
   parts.dhcp.stop();
+  if (parts.vfs != nullptr) parts.vfs->stop();
+  if (parts.cluster != nullptr) parts.cluster->stop();
   log::info("stopped");
   // Everything is written, and railbed-cni waits for the next agent: whoever still looks something up in the background
   // (a program's STATUS) is not waited for.

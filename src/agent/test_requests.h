@@ -14,7 +14,7 @@
 #include "agent/addresses/dhcp.h"
 #include "agent/addresses/host_local.h"
 #include "agent/door/metrics.h"
-#include "agent/pod/kubelet_checkpoint.h"
+#include "agent/pod/kubelet_devices.h"
 #include "agent/pod/meta.h"
 #include "agent/pod/network_status.h"
 #include "os/fake/disk.h"

@@ -97,7 +97,7 @@ class Bringer {
     one.host_link = link->index;
     // The rebind also made the RDMA device again, possibly under another name.
     const os::FileTree& files = host_.kernel().files();
-    std::vector<std::string> names = rdma_devices(files, device_path(*one.spec.device));
+    std::vector<std::string> names = os::rdma_devices(files, device_path(*one.spec.device));
     std::string first = names.empty() ? "" : names.front();
     if (first == one.result.rdma) return {};
     one.result.rdma = first;
@@ -305,7 +305,7 @@ class Bringer {
       made = TRY(std::move(port))->create_soft("rxe", one.before.rdma.front(), IfName{one.spec.interface});
     }
     TRY(std::move(made));
-    one.result.char_devices = char_devices(host_.kernel().files(), one.before.rdma.front());
+    one.result.char_devices = os::char_devices(host_.kernel().files(), one.before.rdma.front());
     return {};
   }
 

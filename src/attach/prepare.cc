@@ -287,7 +287,7 @@ class NewPreparation : Preparation {
     if (spec_.device.has_value()) path = device_path(*spec_.device);
     if (!spec_.auxiliary.empty()) path = "/sys/bus/auxiliary/devices/" + spec_.auxiliary;
     if (path.empty()) return {};
-    std::vector<std::string> names = rdma_devices(host_.kernel().files(), path);
+    std::vector<std::string> names = os::rdma_devices(host_.kernel().files(), path);
     if (!names.empty()) return hardware_rdma(names);
     if (spec_.soft_rdma && spec_.pf.has_value()) {
       if (!shares_rdma())

@@ -91,7 +91,7 @@ class ExistingPreparation : Preparation {
       for (const state::Attachment& other : TRY(store_.attachments_with(device)))
         if (other.pod == out_.record.pod && other.interface == spec_.interface && TRY(brought_by(other))) return {};
     std::vector<std::string> names;
-    if (!path.empty()) names = rdma_devices(host_.kernel().files(), path);
+    if (!path.empty()) names = os::rdma_devices(host_.kernel().files(), path);
     if (!names.empty()) return hardware_rdma(names);
     return fail(Error{.code = Code::kNotFound,
                       .message = fmt::format("{} has no RDMA device", device.empty() ? spec_.interface : device),

@@ -7,16 +7,11 @@
 #include <vector>
 
 #include "base/types.h"
-#include "os/ports/file_tree.h"
+#include "os/ports/rdma_files.h"
 
 namespace railbed::attach {
 
-// The RDMA devices of a device; `path` is its folder in sysfs.
-std::vector<std::string> rdma_devices(const os::FileTree& files, const std::string& path);
-
-// "/dev/infiniband/uverbs0", "/dev/infiniband/umad0", "/dev/infiniband/issm0" of an RDMA device.
-std::vector<std::string> char_devices(const os::FileTree& files, const std::string& rdma);
-// The same of several devices.
+// The files of several RDMA devices, as os::char_devices() tells those of one.
 std::vector<std::string> char_devices(const os::FileTree& files, const std::vector<std::string>& rdma);
 
 // The reason why these cannot be opened: their files or those of the connection manager are missing. Empty: they can.

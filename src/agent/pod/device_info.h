@@ -12,16 +12,15 @@
 
 #include "attach/result.h"
 #include "doc/value.h"
+#include "kubelet/device_info.h"
 #include "os/ports/disk.h"
 
 namespace railbed::agent {
 
-inline constexpr const char* kDeviceInfoDirectory = "/var/run/k8s.cni.cncf.io/devinfo";
-
 class DeviceInfo {
  public:
   // `disk` must outlive this.
-  explicit DeviceInfo(os::Disk& disk, std::string directory = kDeviceInfoDirectory)
+  explicit DeviceInfo(os::Disk& disk, std::string directory = kubelet::kDeviceInfoDirectory)
       : disk_(disk), directory_(std::move(directory)) {}
 
   // The file in which plugins of this attachment find or write the information. Unique for (network, container,

@@ -29,7 +29,7 @@ class ManifestSource : public PodSource, public DeviceSource {
   bool soft_rdma() override;
   // Kept in the store as note "network-status/<sandbox>".
   Result<void> publish_status(const PodInfo& pod, const std::string& sandbox, const doc::Value& status) override;
-  Result<std::vector<Device>> devices(const PodInfo& pod, const std::string& resource, size_t count,
+  Result<std::vector<Device>> devices(const DeviceRequest& request, const kubelet::GivenDevices& given,
                                       const plan::InUse& in_use) override;
 
   // One parsed state of the directory.

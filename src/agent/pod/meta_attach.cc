@@ -41,6 +41,7 @@ class SandboxAttacher {
         device_infos_(networks_.size()) {}
 
   Outcome<cni::AddResult> run() {
+    devices_.ask();
     TRY_CNI(begin());
     for (size_t i = 0; i < networks_.size(); ++i) {
       if (networks_[i].native()) continue;

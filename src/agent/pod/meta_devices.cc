@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/pod/meta_devices.h"
 
+#include <algorithm>
+
 #include "node/resolved.h"
 #include "state/sandbox.h"
 
 namespace railbed::agent {
 
 using cni::Outcome;
+
+void SandboxDevices::ask() {
+  if (std::ranges::all_of(pod_.networks, [](const Delegate& network) { return network.resource.empty(); })) return;
+  for (DeviceSource* source : meta_.devices()) given_.push_back(source->given_to(pod_.pod));
+}
 
 Outcome<void> SandboxDevices::choose(Engine::Turn& turn) {
   plan::InUse in_use = TRY_CNI(node::in_use_by(turn.store()));
@@ -26,21 +33,50 @@ Outcome<void> SandboxDevices::choose(Engine::Turn& turn) {
       // One that an executed plugin was given before stays with it.
       if (!networks[i]->device.has_value() || networks[i]->native()) networks[i]->set_device(devices[i]);
   }
+  // An executed plugin would take one that is being changed; our own refuse it themselves.
+  for (const Delegate& network : pod_.networks) {
+    const auto address = PciAddress::parse(network.device.has_value() ? network.device->id : "");
+    if (address.has_value() && turn.is_changing(*address))
+      return std::unexpected(
+          cni::Failure{cni::kTryAgainLater,
+                       fmt::format("network {}: device {} is being changed, as this node's SriovNetworkNodeState wants it",
+                                   network.name, *address),
+                       "the runtime asks again; the node state tells when it is done"});
+  }
   return {};
 }
 
 Outcome<std::vector<Device>> SandboxDevices::devices_of(const std::string& resource, size_t count,
                                                         const plan::InUse& in_use) {
   std::string unknown;
-  for (DeviceSource* source : meta_.devices()) {
-    Result<std::vector<Device>> devices = source->devices(pod_.pod, resource, count, in_use);
+  for (size_t i = 0; i < meta_.devices().size(); ++i) {
+    Result<std::vector<Device>> devices = devices_from(i, {pod_.pod, resource, count}, in_use);
     if (devices.has_value()) return *std::move(devices);
     if (devices.error().code != Code::kNotFound) return std::unexpected(cni::failure_of(devices.error()));
     unknown += (unknown.empty() ? "" : "; ") + devices.error().story();
   }
   return std::unexpected(cni::Failure{cni::kExhausted,
                                       fmt::format("pod {} has no device of {}: {}", pod_.pod.key(), resource, unknown),
-                                      "ask for it in the pod's resources, or have a policy make VFs of it"});
+                                      without_device(resource)});
+}
+
+// What to do for a device that no source has.
+std::string SandboxDevices::without_device(const std::string& resource) const {
+  if (!pod_.pod.requested.has_value()) return "ask for it in the pod's resources, or have a policy make VFs of it";
+  if (pod_.pod.requested->contains(resource))
+    return fmt::format("its containers ask for {}, and kubelet's record has none for it: the device plugin's log and "
+                       "kubelet's tell why",
+                       resource);
+  return fmt::format("no container of the pod asks for it: add {} to the limits of one, as many as networks want it. "
+                     "Where an injector of the SR-IOV operator does that, it has not seen this pod",
+                     resource);
+}
+
+Result<std::vector<Device>> SandboxDevices::devices_from(size_t source, const DeviceRequest& request,
+                                                         const plan::InUse& in_use) {
+  const Result<kubelet::GivenDevices>& given = given_.at(source);
+  if (!given.has_value()) return fail(given.error());
+  return meta_.devices()[source]->devices(request, *given, in_use);
 }
 
 Outcome<void> SandboxDevices::describe() {

@@ -2,8 +2,9 @@
 // The devices of a pod's networks: chosen, and described where plugins and the pod's status look for it.
 //
 // Why in one place: devices are chosen twice in an ADD, before plugins that are not ours are executed and, in the turn
-// in which they are attached, for our own; both must come to the same. Threading: a Turn's thread for choose(), any
-// thread for the others. Failure: Exhausted where no source has the resource; the sources' own.
+// in which they are attached, for our own; both must come to the same. The kubelet is asked before the turns, once.
+// Threading: a Turn's thread for choose(), any thread for the others. Failure: Exhausted where no source has the
+// resource; the sources' own.
 #pragma once
 
 #include <string>
@@ -19,6 +20,9 @@ class SandboxDevices {
   // All must outlive this.
   SandboxDevices(Meta& meta, const std::string& key, PodNetworks& pod) : meta_(meta), key_(key), pod_(pod) {}
 
+  // Asks the sources what must be asked; does nothing where no network refers to a resource. Before choose(), and not
+  // in a turn.
+  void ask();
   // For every network that refers to a resource. What the sandbox has already counts as free for it: an ADD that is
   // asked again gets the same.
   cni::Outcome<void> choose(Engine::Turn& turn);
@@ -29,10 +33,14 @@ class SandboxDevices {
 
  private:
   cni::Outcome<std::vector<Device>> devices_of(const std::string& resource, size_t count, const plan::InUse& in_use);
+  Result<std::vector<Device>> devices_from(size_t source, const DeviceRequest& request, const plan::InUse& in_use);
+
+  std::string without_device(const std::string& resource) const;
 
   Meta& meta_;
   const std::string& key_;  // state::Sandbox::key()
   PodNetworks& pod_;
+  std::vector<Result<kubelet::GivenDevices>> given_;  // by source
 };
 
 }  // namespace railbed::agent

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the meta plugin reads from outside: its configuration, Multus' files, kubelet's checkpoint, device
-// information, answers of plugins. The first byte says which.
+// What the meta plugin reads from outside: its configuration, Multus' files, device information, answers of plugins.
+// The first byte says which.
 #include <cstdint>
 #include <cstdlib>
 
 #include "agent/pod/device_info.h"
 #include "agent/pod/exec_records.h"
-#include "agent/pod/kubelet_checkpoint.h"
 #include "agent/pod/meta_config.h"
 #include "agent/pod/meta_multus.h"
 #include "agent/pod/network_status.h"
@@ -44,7 +43,7 @@ void answer(const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   std::string text(reinterpret_cast<const char*>(data + 1), size - 1);
-  switch (data[0] % 5) {
+  switch (data[0] % 4) {
     case 0:
       configuration(text);
       break;
@@ -52,9 +51,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       multus(text);
       break;
     case 2:
-      (void)agent::read_kubelet_checkpoint(text);
-      break;
-    case 3:
       (void)agent::read_device_info(text);
       break;
     default:

@@ -8,7 +8,7 @@
 
 #include "agent/pod/device_info.h"
 #include "agent/pod/exec_records.h"
-#include "agent/pod/kubelet_checkpoint.h"
+#include "agent/pod/kubelet_devices.h"
 #include "agent/pod/meta_config.h"
 #include "agent/pod/meta_multus.h"
 #include "agent/pod/meta_pod.h"
@@ -42,7 +42,7 @@ TEST(MetaConfig, HasTheDefaultsOfMultus) {
   EXPECT_EQ(config->conf_dir, "/etc/cni/multus/net.d");
   EXPECT_EQ(config->cache_dir, "/var/lib/cni/multus");
   EXPECT_THAT(config->system_namespaces, ElementsAre("kube-system"));
-  EXPECT_FALSE(config->unknown_pod_fails);
+  EXPECT_EQ(config->unknown_pod, MetaConfig::UnknownPod::kAsSourceSays);
 }
 
 TEST(MetaConfig, ReadsItsKeysAndPassesOverThoseWithoutMeaning) {
@@ -55,7 +55,7 @@ TEST(MetaConfig, ReadsItsKeysAndPassesOverThoseWithoutMeaning) {
   EXPECT_TRUE(config->namespace_isolation);
   EXPECT_THAT(config->global_namespaces, ElementsAre("default", "net"));
   EXPECT_TRUE(config->system_namespaces.empty());
-  EXPECT_TRUE(config->unknown_pod_fails);
+  EXPECT_EQ(config->unknown_pod, MetaConfig::UnknownPod::kFails);
 }
 
 TEST(MetaConfig, RefusesWhatCannotBeMeant) {
@@ -245,27 +245,27 @@ constexpr const char* kCheckpoint = R"({"Data":{"PodDeviceEntries":[
   {"PodUID":"u2","ContainerName":"a","ResourceName":"o/r","DeviceIDs":{"-1":["x"]}}],
   "RegisteredDevices":{}},"Checksum":1})";
 
-TEST(KubeletCheckpoint, GivesAPodsDevicesInOrder) {
+Result<std::vector<Device>> from_kubelet(KubeletDevices& source, const std::string& uid, size_t count) {
+  const PodInfo pod{.ns = "d", .name = "a", .uid = uid, .annotations = {}};
+  const kubelet::GivenDevices given = TRY(source.given_to(pod));
+  return source.devices({pod, "o/r", count}, given, {});
+}
+
+TEST(KubeletDevices, GivesAPodsDevicesInOrder) {
   os::FakeKernel kernel;
-  kernel.put_file(kKubeletCheckpoint, kCheckpoint);
   KubeletDevices source(kernel.files());
-  auto devices = source.devices({.ns = "d", .name = "a", .uid = "u1"}, "o/r", 2, {});
+  EXPECT_EQ(from_kubelet(source, "u1", 2).error().code, Code::kNotFound);  // no kubelet here: others may know
+  kernel.put_file(kubelet::kCheckpoint, kCheckpoint);
+  auto devices = from_kubelet(source, "u1", 2);
   ASSERT_TRUE(devices) << devices.error().to_string();
   EXPECT_EQ(devices->at(0).id, "0000:02:00.0");
   EXPECT_EQ(devices->at(1).id, "0000:02:00.1");
-  auto more = source.devices({.ns = "d", .name = "a", .uid = "u1"}, "o/r", 4, {});
+  auto more = from_kubelet(source, "u1", 4);
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().code, Code::kExhausted);
-  EXPECT_EQ(source.devices({.ns = "d", .name = "a", .uid = "u3"}, "o/r", 1, {}).error().code, Code::kNotFound);
-  EXPECT_EQ(source.devices({.ns = "d", .name = "a"}, "o/r", 1, {}).error().code, Code::kNotFound);
-}
-
-TEST(KubeletCheckpoint, IsReadOrRefused) {
-  EXPECT_FALSE(read_kubelet_checkpoint("[]"));
-  EXPECT_FALSE(read_kubelet_checkpoint("{"));
-  auto none = read_kubelet_checkpoint(R"({"Data":{"PodDeviceEntries":null}})");
-  ASSERT_TRUE(none);
-  EXPECT_TRUE(none->empty());
+  EXPECT_EQ(more.error().message, "pod d/a has 3 device(s) of o/r, and its networks ask for 4");
+  EXPECT_EQ(from_kubelet(source, "u3", 1).error().message, "kubelet gave pod d/a no device of o/r");
+  EXPECT_EQ(from_kubelet(source, "", 1).error().code, Code::kNotFound);
 }
 
 // {"cniVersion":"0.3.1","name":"n","type":"macvlan"}

@@ -2,8 +2,8 @@
 // Where the meta plugin learns what a pod wants: the pod, its networks, its devices, and where its status
 // goes.
 //
-// Why interfaces: on a machine of its own this comes from files (manifest_source.h), from kubelet's checkpoint
-// (kubelet_checkpoint.h), in a cluster from a cache of the API server. A source gives and takes values; it knows
+// Why interfaces: on a machine of its own this comes from files (manifest_source.h), from the kubelet
+// (kubelet_devices.h), in a cluster from a cache of the API server. A source gives and takes values; it knows
 // nothing of turns, and JSON is parsed where it comes in. Threading: any thread, several at once, unless a function
 // says that it is called in a turn. Failure: NotFound where there is no such pod, network or resource; anything else
 // fails the ADD.
@@ -12,11 +12,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "doc/value.h"
 #include "ipam/assign.h"
+#include "kubelet/checkpoint.h"
 #include "plan/plan.h"
 
 namespace railbed::agent {
@@ -24,8 +26,10 @@ namespace railbed::agent {
 struct PodInfo {
   std::string ns;
   std::string name;
-  std::string uid;  // may be empty
+  std::string uid;  // that the runtime and kubelet know; may be empty
   std::map<std::string, std::string> annotations;
+  std::string api_uid;  // of its object in the API server, which differs for static pods; empty: there is none
+  std::optional<std::set<std::string>> requested;  // resources that its containers ask for; nullopt: not known
   std::string key() const { return ns + "/" + name; }
 };
 
@@ -42,6 +46,11 @@ struct NetworkInfo {
 // object.
 Result<doc::Value> parse_network_config(const std::string& text);
 
+// The annotations of an object; what is no text is passed over.
+std::map<std::string, std::string> annotations_of(const doc::Value& object);
+// A NetworkAttachmentDefinition. Invalid as parse_network_config.
+Result<NetworkInfo> read_network(const std::string& ns, const std::string& name, const doc::Value& definition);
+
 // What interfaces of pods anywhere want of the networks' address ranges, in the order in which they are served.
 using AddressClaims = std::vector<ipam::AddressClaim>;
 
@@ -51,6 +60,13 @@ class PodSource {
   // A `uid` that is not empty must match the pod's.
   virtual Result<PodInfo> pod(const std::string& ns, const std::string& name, const std::string& uid) = 0;
   virtual Result<NetworkInfo> network(const std::string& ns, const std::string& name) = 0;
+  // The same for a name that need not be a network's: a file of the node may have it.
+  virtual Result<NetworkInfo> network_if_known(const std::string& ns, const std::string& name) {
+    return network(ns, name);
+  }
+  // Whether all pods of a cluster are known here: one that is not found must not start with fewer networks than its
+  // annotation names, unless the configuration says so.
+  virtual bool of_cluster() const { return false; }
 
   // For addresses that must be planned over all pods that the source knows: the same pointer as long as nothing has
   // changed. Null where the agent decides for one pod at a time.
@@ -69,12 +85,22 @@ struct Device {
   std::optional<plan::PoolVf> vf;  // what is known of it beyond its id
 };
 
+// What a pod's networks want of one resource.
+struct DeviceRequest {
+  const PodInfo& pod;
+  const std::string& resource;
+  size_t count = 0;  // of networks that refer to it
+};
+
 class DeviceSource {
  public:
   virtual ~DeviceSource() = default;
-  // The devices for the pod's networks that refer to `resource`, `count` of them, in order. `in_use` has the devices of
-  // all sandboxes. Called in a turn. NotFound when this source does not know the resource for this pod.
-  virtual Result<std::vector<Device>> devices(const PodInfo& pod, const std::string& resource, size_t count,
+  // What others must be asked for first, about all devices of the pod; devices() is then given the answer. Called
+  // before the turn, so it may wait, to a deadline of its own.
+  virtual Result<kubelet::GivenDevices> given_to(const PodInfo&) { return kubelet::GivenDevices{}; }
+  // The devices for the pod's networks that refer to a resource, in order. `in_use` has the devices of all sandboxes.
+  // Called in a turn: must not wait. NotFound when this source does not know the resource for this pod.
+  virtual Result<std::vector<Device>> devices(const DeviceRequest& request, const kubelet::GivenDevices& given,
                                               const plan::InUse& in_use) = 0;
 };
 

@@ -76,6 +76,7 @@ class ApiServer : public Transport {
   int64_t compacted_ = 0;
   int64_t uids_ = 0;
   std::map<std::string, doc::Value> objects_;
+  std::map<std::string, doc::Value> applied_;  // by path and manager, for server-side apply
   std::vector<Event> events_;
   std::vector<std::string> requests_;
 };

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The devices that the kubelet gave to a pod, for its networks.
+//
+// The kubelet allocates per container and knows nothing of networks: the pod's devices are those of all its containers
+// together, and each network that refers to a resource gets the next of them, sorted. Threading: any thread. Failure:
+// NotFound where the kubelet gave this pod nothing of the resource; Exhausted where it gave fewer than the networks ask
+// for; Timeout and Io where nobody can be asked.
+#pragma once
+
+#include "agent/pod/sources.h"
+#include "kubelet/pod_resources.h"
+
+namespace railbed::agent {
+
+class KubeletDevices : public DeviceSource {
+ public:
+  // All must outlive this. Without a `service` the checkpoint alone tells.
+  explicit KubeletDevices(const os::FileTree& files, kubelet::PodResources* service = nullptr)
+      : devices_(files, service) {}
+  Result<kubelet::GivenDevices> given_to(const PodInfo& pod) override;
+  Result<std::vector<Device>> devices(const DeviceRequest& request, const kubelet::GivenDevices& given,
+                                      const plan::InUse& in_use) override;
+
+ private:
+  kubelet::PodDevices devices_;
+};
+
+}  // namespace railbed::agent

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which VFs the kubelet may give to pods, and what it is told of each.
+#include "kubelet/devices.h"
+
+#include <gtest/gtest.h>
+
+#include "kubelet/test_devices.h"
+
+namespace railbed::kubelet {
+namespace {
+
+TEST(Devices, AreTheVfsOfAResourceByPfAndIndex) {
+  NodeDevices node = node_of(2, 2);
+  std::swap(node.resources[kRail].front(), node.resources[kRail].back());
+  const Resources all = resources_of(node, {});
+  ASSERT_EQ(all.size(), 1u);
+  std::vector<std::string> ids;
+  for (const Device& one : all.at(kRail).devices) {
+    ids.push_back(one.id());
+    EXPECT_EQ(one.unhealthy, "");
+    EXPECT_EQ(one.numa_node, one.vf.pf.bus % 2);
+  }
+  EXPECT_EQ(ids, (std::vector<std::string>{"0000:01:01.0", "0000:01:01.1", "0000:02:01.0", "0000:02:01.1"}));
+}
+
+TEST(Devices, GiveNoHintWhereThePolicySaysSo) {
+  NodeDevices node = node_of(1, 1);
+  node.without_topology = {kRail};
+  EXPECT_EQ(resources_of(node, {}).at(kRail).devices.at(0).numa_node, std::nullopt);
+}
+
+TEST(Devices, AVfWhoseAddressIsNotKnownIsNone) {
+  NodeDevices node = node_of(1, 1);
+  node.resources[kRail].at(0).address = {};
+  EXPECT_TRUE(resources_of(node, {}).at(kRail).devices.empty());
+}
+
+// Each case makes VF 0 of PF 1 something else; the message is what the kubelet shows.
+TEST(Devices, ThatCannotBeUsedAreNotHealthy) {
+  struct Case {
+    const char* name;
+    std::function<void(NodeDevices&, facts::Nic&, facts::Vf&, plan::PoolVf&)> change;
+    std::string unhealthy;
+  };
+  const std::vector<Case> cases = {
+      {"as it should be", [](auto&, auto&, auto&, auto&) {}, ""},
+      {"unfinished", [](auto& node, auto&, auto&, auto& vf) { node.unfinished.insert(vf.address); },
+       "the steps that make it ready are not finished"},
+      {"another index", [](auto&, auto&, auto& vf, auto&) { vf.index = {5}; }, "it is not there"},
+      {"another PF", [](auto&, auto& pf, auto&, auto&) { pf.pci.address.bus = 9; }, "it is not there"},
+      {"no driver", [](auto&, auto&, auto& vf, auto&) { vf.pci.driver = ""; }, "it has no driver"},
+      {"vfio instead", [](auto&, auto&, auto& vf, auto&) { vf.pci.driver = "vfio-pci"; },
+       "its driver is vfio-pci, and its policy asks for the kernel's network driver"},
+      {"kernel's driver instead", [](auto&, auto&, auto&, auto& vf) { vf.device_type = DeviceType::kVfioPci; },
+       "its driver is mlx5_core, and its policy asks for vfio-pci"},
+      {"vfio as wanted",
+       [](auto&, auto&, auto& vf, auto& wanted) {
+         vf.pci.driver = "vfio-pci";
+         wanted.device_type = DeviceType::kVfioPci;
+       },
+       ""},
+      {"no link", [](auto&, auto& pf, auto&, auto&) { pf.netdevs[0].carrier = false; }, "its PF eth1 has no link"},
+      {"one of two ports has a link",
+       [](auto&, auto& pf, auto&, auto&) {
+         pf.netdevs[0].carrier = false;
+         pf.netdevs.push_back({.name = "second", .carrier = true});
+       },
+       ""},
+      {"InfiniBand without a subnet manager",
+       [](auto&, auto& pf, auto&, auto&) {
+         pf.netdevs.clear();
+         pf.rdma.push_back({.name = "mlx5_0", .ports = {{.state = "DOWN", .physical_state = "Polling"}}});
+       },
+       "its PF eth1 has no link"},
+      {"InfiniBand with a link",
+       [](auto&, auto& pf, auto&, auto&) {
+         pf.netdevs[0].carrier = false;
+         pf.rdma.push_back({.name = "mlx5_0", .ports = {{.state = "ACTIVE", .physical_state = "LinkUp"}}});
+       },
+       ""},
+      {"a PF that is not visible", [](auto&, auto& pf, auto&, auto&) { pf.netdevs.clear(); }, ""},
+      {"RDMA is there", [](auto&, auto&, auto&, auto& wanted) { wanted.rdma = true; }, ""},
+      {"RDMA is missing",
+       [](auto&, auto&, auto& vf, auto& wanted) {
+         wanted.rdma = true;
+         vf.rdma.reset();
+       },
+       "it has no RDMA device"},
+      {"RDMA comes with the ADD",
+       [](auto& node, auto&, auto& vf, auto& wanted) {
+         node.soft_rdma = true;
+         wanted.rdma = true;
+         vf.rdma.reset();
+       },
+       ""},
+      {"in a pod, with its interface and its RDMA device",
+       [](auto&, auto&, auto& vf, auto& wanted) {
+         wanted.rdma = true;
+         vf.rdma.reset();
+         vf.netdev.reset();
+       },
+       ""},
+  };
+  for (const Case& one : cases) {
+    NodeDevices node = node_of(1, 1);
+    one.change(node, node.facts.nics[0], node.facts.nics[0].vfs[0], node.resources[kRail][0]);
+    EXPECT_EQ(resources_of(node, {}).at(kRail).devices.at(0).unhealthy, one.unhealthy) << one.name;
+  }
+}
+
+TEST(Devices, WithdrawnOnesAreNotHealthy) {
+  const Resources all = resources_of(node_of(1, 2), {vf_address(1, 1)});
+  EXPECT_EQ(all.at(kRail).devices.at(0).unhealthy, "");
+  EXPECT_EQ(all.at(kRail).devices.at(1).unhealthy, "it is about to be changed");
+}
+
+}  // namespace
+}  // namespace railbed::kubelet

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of a resource's devices as the kubelet has been told, and the kubelet's streams that follow it.
+//
+// Why: a change must reach the kubelet at once, and whoever takes a VF away must know that it has. A stream that does
+// not read holds up nobody: it is given the newest list when it reads again, not each list in between.
+// Threading: any thread; gRPC's threads call the streams. Nothing of gRPC is called while the lock is held. Failure:
+// none; delivered() says no at its deadline.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include <deviceplugin/v1beta1/api.grpc.pb.h>
+#include <grpcpp/grpcpp.h>
+
+#include "os/ports/clock.h"
+
+namespace railbed::kubelet {
+
+class DeviceList {
+ public:
+  using List = v1beta1::ListAndWatchResponse;
+  using Version = uint64_t;
+
+  // `changed` is called when a stream has come or gone.
+  explicit DeviceList(std::function<void()> changed) : changed_(std::move(changed)) {}
+  // All streams have ended when gRPC's server has shut down.
+  ~DeviceList() = default;
+  DeviceList(const DeviceList&) = delete;
+  DeviceList& operator=(const DeviceList&) = delete;
+
+  // Sends the list, unless it is the one that was sent last.
+  Version set(List list);
+  // Sends it again.
+  Version repeat();
+  // Whether every open stream has been handed this version, or a later one, by the deadline.
+  bool delivered(Version version, os::Deadline deadline);
+
+  grpc::ServerWriteReactor<List>* follow();
+  bool has_streams() const;
+  // Ends all streams, and those that come later; until reopen().
+  void end_streams();
+  void reopen();
+
+ private:
+  class Stream;
+
+  void poke_all();
+  void gone(const std::shared_ptr<Stream>& stream);
+
+  std::function<void()> changed_;
+  mutable std::mutex mutex_;
+  std::condition_variable told_;
+  std::shared_ptr<const List> list_ = std::make_shared<List>();
+  Version version_ = 1;
+  bool ending_ = false;
+  std::set<std::shared_ptr<Stream>> streams_;
+};
+
+}  // namespace railbed::kubelet

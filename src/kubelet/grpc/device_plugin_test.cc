@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device plugin against a kubelet in this process, over real sockets in a folder of the test.
+#include "kubelet/grpc/device_plugin.h"
+
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "kubelet/grpc/pod_resources_client.h"
+#include "kubelet/grpc/resource_server.h"
+#include "kubelet/grpc/test_kubelet.h"
+#include "kubelet/test_devices.h"
+#include "os/record/memory_files.h"
+
+namespace railbed::kubelet {
+namespace {
+
+using std::chrono::steady_clock;
+
+const std::string kFirst = vf_address(1, 0).to_string();
+const std::string kSecond = vf_address(1, 1).to_string();
+const TestKubelet::Health kBoth{{kFirst, "Healthy"}, {kSecond, "Healthy"}};
+
+os::Deadline in(std::chrono::milliseconds time) {
+  return steady_clock::now() + time;
+}
+
+// A socket that takes connections and says nothing: a kubelet that was stopped.
+class SilentSocket {
+ public:
+  explicit SilentSocket(const std::string& path) : path_(path) {
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    socket_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT_EQ(::bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::listen(socket_, 16), 0);
+  }
+  ~SilentSocket() {
+    ::close(socket_);
+    std::filesystem::remove(path_);
+  }
+
+ private:
+  std::string path_;
+  int socket_ = -1;
+};
+
+class DevicePluginTest : public testing::Test {
+ protected:
+  DevicePluginTest() {
+    for (int i : {0, 1, 2}) {
+      const std::string device = fmt::format("/sys/bus/pci/devices/{}", vf_address(1, i));
+      files.put_link(device + "/driver", "../../drivers/mlx5_core");
+      files.put_directory(device);
+    }
+  }
+
+  std::unique_ptr<DevicePlugin> start_plugin() {
+    auto started = DevicePlugin::start({*disk, files, client}, {.directory = folder.path(),
+                                                                .checkpoint = folder / "kubelet_internal_checkpoint",
+                                                                .device_info = folder / "devinfo",
+                                                                .call = std::chrono::milliseconds(1000),
+                                                                .notice = std::chrono::milliseconds(1000)});
+    EXPECT_TRUE(started.has_value());
+    return *std::move(started);
+  }
+  // As the kubelet writes it, with what an init container has.
+  void write_checkpoint(const std::string& entries) {
+    const std::string path = folder / "kubelet_internal_checkpoint";
+    const std::string text = "{\"Data\":{\"PodDeviceEntries\":[" + entries + "]}}";
+    files.put_file(path, text);
+    std::ofstream(path + ".new") << text;
+    std::filesystem::rename(path + ".new", path);
+  }
+  static std::string text_of(const std::string& path) {
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+
+  TemporaryFolder folder;
+  std::unique_ptr<os::Disk> disk = os::real_disk();
+  os::MemoryFiles files;
+  PodResourcesClient client{folder / "kubelet.sock"};
+};
+
+TEST_F(DevicePluginTest, IsRegisteredAndListed) {
+  TestKubelet kubelet(folder.path());
+  const auto plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node_of(1, 2)));
+  EXPECT_TRUE(kubelet.has(kRail, kBoth));
+  EXPECT_EQ(kubelet.registrations(), (std::map<std::string, int>{{kRail, 1}}));
+  EXPECT_EQ(kubelet.devices(kRail).devices(0).topology().nodes(0).id(), 1);
+  EXPECT_TRUE(plugin->problems().empty());
+}
+
+TEST_F(DevicePluginTest, SendsAChangeAtOnceAndNothingWithoutOne) {
+  TestKubelet kubelet(folder.path());
+  const auto plugin = start_plugin();
+  NodeDevices node = node_of(1, 2);
+  ASSERT_TRUE(plugin->offer(node));
+  ASSERT_TRUE(kubelet.has(kRail, kBoth));
+  ASSERT_TRUE(plugin->offer(node));
+  node.facts.nics[0].netdevs[0].carrier = false;
+  const auto begun = steady_clock::now();
+  ASSERT_TRUE(plugin->offer(node));
+  EXPECT_TRUE(kubelet.has(kRail, {{kFirst, "Unhealthy"}, {kSecond, "Unhealthy"}}));
+  EXPECT_LT(steady_clock::now() - begun, std::chrono::seconds(1));
+  EXPECT_EQ(kubelet.lists_taken(kRail), 2);
+}
+
+TEST_F(DevicePluginTest, AllocateGivesVariablesAndDescribesTheVf) {
+  TestKubelet kubelet(folder.path());
+  const auto plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node_of(1, 2)));
+  ASSERT_TRUE(kubelet.has(kRail, kBoth));
+  v1beta1::AllocateResponse answer;
+  const grpc::Status status = kubelet.allocate(kRail, {kFirst}, answer);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(answer.container_responses(0).envs().at("PCIDEVICE_OPENSHIFT_IO_RAIL0"), kFirst);
+  const std::string described = folder / ("devinfo/dp/openshift.io-rail0-" + kFirst + "-device.json");
+  EXPECT_EQ(text_of(described), R"({"type":"pci","version":"1.1.0","pci":{"pci-address":"0000:01:01.0"}})");
+  EXPECT_EQ(kubelet.preferred(kRail, {kSecond, kFirst}, 1), std::vector<std::string>{kFirst});
+}
+
+TEST_F(DevicePluginTest, AllocateRefusesWithTheReason) {
+  TestKubelet kubelet(folder.path());
+  const auto plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node_of(1, 2)));
+  ASSERT_TRUE(kubelet.has(kRail, kBoth));
+  v1beta1::AllocateResponse answer;
+  EXPECT_EQ(kubelet.allocate(kRail, {"0000:09:00.0"}, answer).error_message(),
+            "railbed: 0000:09:00.0 is no device of openshift.io/rail0");
+  ASSERT_TRUE(plugin->withdraw({vf_address(1, 0)}));
+  EXPECT_EQ(kubelet.allocate(kRail, {kFirst}, answer).error_message(),
+            "railbed: VF 0000:01:01.0 of openshift.io/rail0 cannot be given to a pod now: it is about to be changed");
+}
+
+TEST_F(DevicePluginTest, WithdrawHasToldTheKubeletWhenItReturns) {
+  TestKubelet kubelet(folder.path());
+  const auto plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node_of(1, 2)));
+  ASSERT_TRUE(kubelet.has(kRail, kBoth));
+  ASSERT_TRUE(plugin->withdraw({vf_address(1, 0)}));
+  EXPECT_TRUE(kubelet.has(kRail, {{kFirst, "Unhealthy"}, {kSecond, "Healthy"}}, 1));
+  ASSERT_TRUE(plugin->withdraw({vf_address(1, 1)}));  // the first stays withdrawn
+  EXPECT_TRUE(kubelet.has(kRail, {{kFirst, "Unhealthy"}, {kSecond, "Unhealthy"}}, 1));
+  ASSERT_TRUE(plugin->offer(node_of(1, 2)));
+  EXPECT_TRUE(kubelet.has(kRail, kBoth));
+}
+
+TEST_F(DevicePluginTest, WithdrawWithoutAKubeletHoldsNobodyUp) {
+  const auto plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node_of(1, 2)));
+  EXPECT_TRUE(plugin->withdraw({vf_address(1, 0)}));
+}
+
+TEST_F(DevicePluginTest, IsThereAgainWhenTheKubeletStartsAgain) {
+  TestKubelet kubelet(folder.path());
+  const auto plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node_of(1, 2)));
+  ASSERT_TRUE(kubelet.has(kRail, kBoth));
+  for (int i = 0; i < 3; ++i) {
+    kubelet.kill();
+    const auto begun = steady_clock::now();
+    kubelet.start();  // removes the plugin's socket
+    ASSERT_TRUE(kubelet.has(kRail, kBoth, 2)) << i;
+    EXPECT_LT(steady_clock::now() - begun, std::chrono::seconds(2));
+  }
+}
+
+TEST_F(DevicePluginTest, WaitsForAKubeletThatComesLater) {
+  const auto plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node_of(1, 2)));
+  const os::Deadline end = in(std::chrono::seconds(5));
+  while (plugin->problems() !=
+         std::vector<std::string>{kRail + ": there is no " + folder.path() + "/kubelet.sock: does the kubelet run?"})
+    ASSERT_LT(steady_clock::now(), end);
+  TestKubelet kubelet(folder.path());
+  EXPECT_TRUE(kubelet.has(kRail, kBoth, 2));
+}
+
+TEST_F(DevicePluginTest, IsThereAgainWhenItIsStartedAgain) {
+  TestKubelet kubelet(folder.path());
+  auto plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node_of(1, 2)));
+  ASSERT_TRUE(kubelet.has(kRail, kBoth));
+  plugin.reset();
+  std::ofstream(folder / socket_name(kRail)) << "left by another";
+  plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node_of(1, 3)));
+  TestKubelet::Health three = kBoth;
+  three[vf_address(1, 2).to_string()] = "Healthy";
+  EXPECT_TRUE(kubelet.has(kRail, three, 2));
+}
+
+// Nobody but a kubelet that starts should, but a socket that is gone while nobody follows must come again.
+TEST_F(DevicePluginTest, ServesASocketAgainThatWasRemoved) {
+  const auto plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node_of(1, 1)));
+  const std::string socket = folder / socket_name(kRail);
+  const os::Deadline end = in(std::chrono::seconds(5));
+  for (int i = 0; i < 2; ++i) {
+    while (!std::filesystem::exists(socket)) ASSERT_LT(steady_clock::now(), end);
+    std::filesystem::remove(socket);
+  }
+  while (!std::filesystem::exists(socket)) ASSERT_LT(steady_clock::now(), end);
+}
+
+TEST_F(DevicePluginTest, AResourceThatGoesIsEmptyAndThenNotServed) {
+  TestKubelet kubelet(folder.path());
+  const auto plugin = start_plugin();
+  NodeDevices both = node_of(1, 2);
+  both.resources["openshift.io/other"] = {pool_vf(1, 2)};
+  ASSERT_TRUE(plugin->offer(both));
+  ASSERT_TRUE(kubelet.has("openshift.io/other", {{vf_address(1, 2).to_string(), "Unhealthy"}}));  // it is not there
+  ASSERT_TRUE(kubelet.has(kRail, kBoth));
+  ASSERT_TRUE(plugin->offer(node_of(1, 2)));
+  EXPECT_TRUE(kubelet.has("openshift.io/other", {}));
+  EXPECT_TRUE(kubelet.lost("openshift.io/other"));
+  EXPECT_FALSE(std::filesystem::exists(folder / socket_name("openshift.io/other")));
+  EXPECT_EQ(kubelet.list(kRail), kBoth);
+  ASSERT_TRUE(plugin->offer(both));  // and comes again
+  EXPECT_TRUE(kubelet.has("openshift.io/other", {{vf_address(1, 2).to_string(), "Unhealthy"}}));
+}
+
+TEST_F(DevicePluginTest, ServesFiftyResources) {
+  NodeDevices node = node_of(1, 2);
+  for (int i = 0; i < 50; ++i) node.resources[fmt::format("example.com/r{}", i)] = node.resources[kRail];
+  TestKubelet kubelet(folder.path());
+  const auto plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node));
+  for (const auto& [name, vfs] : node.resources) ASSERT_TRUE(kubelet.has(name, kBoth)) << name;
+  kubelet.kill();
+  const auto begun = steady_clock::now();
+  kubelet.start();
+  for (const auto& [name, vfs] : node.resources) ASSERT_TRUE(kubelet.has(name, kBoth)) << name;
+  EXPECT_LT(steady_clock::now() - begun, std::chrono::seconds(5));
+}
+
+TEST_F(DevicePluginTest, AKubeletThatHangsHoldsUpNobody) {
+  NodeDevices node = node_of(1, 2);
+  for (int i = 0; i < 10; ++i) node.resources[fmt::format("example.com/r{}", i)] = node.resources[kRail];
+  auto silent = std::make_unique<SilentSocket>(folder / "kubelet.sock");
+  auto plugin = start_plugin();
+  auto begun = steady_clock::now();
+  ASSERT_TRUE(plugin->offer(node));
+  ASSERT_TRUE(plugin->withdraw({vf_address(1, 0)}));  // it follows nothing, so nothing can be given away
+  EXPECT_LT(steady_clock::now() - begun, std::chrono::milliseconds(500));
+  const os::Deadline end = in(std::chrono::seconds(10));
+  while (!plugin->problems().at(0).contains("Deadline Exceeded")) ASSERT_LT(steady_clock::now(), end);
+  EXPECT_EQ(plugin->allocated().error().code, Code::kTimeout);
+  begun = steady_clock::now();
+  plugin.reset();  // does not wait for the call
+  EXPECT_LT(steady_clock::now() - begun, std::chrono::milliseconds(800));
+  plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node));
+  silent.reset();
+  TestKubelet kubelet(folder.path());
+  for (const auto& [name, vfs] : node.resources) EXPECT_TRUE(kubelet.has(name, kBoth, 3)) << name;
+}
+
+TEST_F(DevicePluginTest, TellsWhyTheKubeletRefuses) {
+  TestKubelet kubelet(folder.path());
+  kubelet.refuse_registration = {grpc::UNKNOWN, "the ResourceName \"x\" is invalid"};
+  const auto plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node_of(1, 2)));
+  const os::Deadline end = in(std::chrono::seconds(5));
+  while (plugin->problems() != std::vector<std::string>{kRail + ": registering " + kRail +
+                                                        " with the kubelet: the ResourceName \"x\" is invalid"})
+    ASSERT_LT(steady_clock::now(), end) << testing::PrintToString(plugin->problems());
+}
+
+TEST_F(DevicePluginTest, AllocatedIsWhatTheKubeletSaysAndWhatItIsAboutToSay) {
+  TestKubelet kubelet(folder.path());
+  kubelet.add_pod("d", "a", "main", kRail, kFirst);
+  kubelet.add_pod("d", "a", "main", "gpu", "GPU-1");
+  const auto plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node_of(1, 3)));
+  TestKubelet::Health three = kBoth;
+  three[vf_address(1, 2).to_string()] = "Healthy";
+  ASSERT_TRUE(kubelet.has(kRail, three));
+  EXPECT_EQ(plugin->allocated().value(), (plan::InUse{{vf_address(1, 0), "d/a"}}));
+  v1beta1::AllocateResponse answer;
+  ASSERT_TRUE(kubelet.allocate(kRail, {kSecond}, answer).ok());
+  write_checkpoint(R"({"PodUID":"u9","ContainerName":"init","ResourceName":"openshift.io/rail0","DeviceIDs":{"1":[")" +
+                   vf_address(1, 2).to_string() + R"("]}})");
+  EXPECT_EQ(plugin->allocated().value(), (plan::InUse{{vf_address(1, 0), "d/a"},
+                                                      {vf_address(1, 1), "(a pod that is being admitted)"},
+                                                      {vf_address(1, 2), "(pod u9)"}}));
+}
+
+// A pod that has ended stands in the checkpoint until it is written again, which a list of devices makes happen.
+TEST_F(DevicePluginTest, AllocatedForgetsPodsThatHaveEnded) {
+  TestKubelet kubelet(folder.path());
+  const auto plugin = start_plugin();
+  ASSERT_TRUE(plugin->offer(node_of(1, 2)));
+  ASSERT_TRUE(kubelet.has(kRail, kBoth));
+  write_checkpoint(R"({"PodUID":"u9","ContainerName":"a","ResourceName":"openshift.io/rail0","DeviceIDs":[")" + kFirst +
+                   R"("]})");
+  const int taken = kubelet.lists_taken(kRail);
+  std::jthread device_manager([&] {
+    while (kubelet.lists_taken(kRail) == taken) std::this_thread::yield();
+    write_checkpoint("");
+  });
+  EXPECT_EQ(plugin->allocated().value(), plan::InUse{});
+}
+
+TEST_F(DevicePluginTest, AllocatedFailsWhereNobodyCanBeAsked) {
+  const auto plugin = start_plugin();
+  EXPECT_EQ(plugin->allocated().error().code, Code::kNotFound);
+}
+
+TEST_F(DevicePluginTest, PodResourcesAnswerForOnePodAndForAll) {
+  TestKubelet kubelet(folder.path());
+  kubelet.add_pod("d", "a", "main", kRail, kFirst);
+  kubelet.add_pod("d", "a", "sidecar", kRail, kSecond);
+  kubelet.add_pod("d", "b", "main", "gpu", "GPU-1");
+  const GivenDevices of_a{{kRail, {kFirst, kSecond}}};
+  EXPECT_EQ(client.get({"d", "a", ""}, in(std::chrono::seconds(2))).value(), of_a);
+  EXPECT_EQ(client.list(in(std::chrono::seconds(2))).value(),
+            (std::map<std::string, GivenDevices>{{"d/a", of_a}, {"d/b", {{"gpu", {"GPU-1"}}}}}));
+  PodDevices devices(files, &client, folder / "kubelet_internal_checkpoint");
+  kubelet.has_get = false;  // before Kubernetes 1.34
+  EXPECT_EQ(devices.of({"d", "a", "u1"}, in(std::chrono::seconds(2))).value(), of_a);
+  EXPECT_EQ(kubelet.gets, 2);
+  EXPECT_EQ(kubelet.lists, 2);
+  kubelet.kill();
+  EXPECT_EQ(client.get({"d", "a", ""}, in(std::chrono::seconds(2))).error().code, Code::kIo);
+  std::filesystem::remove(folder / "kubelet.sock");
+  EXPECT_EQ(client.list(in(std::chrono::seconds(2))).error().code, Code::kNotFound);
+}
+
+TEST(SocketName, IsShortSafeAndOnesOwn) {
+  const std::string longest = std::string(253, 'a') + ".example/" + std::string(63, 'b');
+  EXPECT_LT(("/var/lib/kubelet/device-plugins/" + socket_name(longest)).size(), 108u);
+  EXPECT_EQ(socket_name("openshift.io/rail0").substr(0, 14), "railbed-rail0-");
+  EXPECT_EQ(socket_name("a/../x y").find_first_of("/ "), std::string::npos);
+  EXPECT_NE(socket_name("a/rail0"), socket_name("b/rail0"));
+}
+
+}  // namespace
+}  // namespace railbed::kubelet

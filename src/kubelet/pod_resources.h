@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kubelet's answer to who has which devices: its PodResources service, and its checkpoint beside it.
+//
+// Why both: Get (Kubernetes 1.34 and later) asks for one pod, List before that for all of them; neither tells what a
+// plain init container has, and neither answers while the kubelet is away or hangs. Their union is what the pod holds:
+// the kubelet writes the checkpoint when it gives a device, before it makes the pod's sandbox. A device that several
+// containers of a pod have is one device.
+// Threading: any thread; the calls wait, until their deadline. Failure: NotFound where nobody knows the pod; Timeout
+// and Io where no source answers. Source: kubernetes/pkg/kubelet/apis/podresources/server_v1.go.
+#pragma once
+
+#include <functional>
+
+#include "kubelet/checkpoint.h"
+#include "os/ports/clock.h"
+#include "os/ports/file_tree.h"
+#include "plan/plan.h"
+
+namespace railbed::kubelet {
+
+inline constexpr const char* kPodResourcesSocket = "/var/lib/kubelet/pod-resources/kubelet.sock";
+
+struct PodRef {
+  std::string ns;
+  std::string name;
+  std::string uid;  // may be empty: then the checkpoint tells nothing
+  std::string key() const { return ns + "/" + name; }
+};
+
+// The service, which grpc/pod_resources_client.h asks.
+class PodResources {
+ public:
+  virtual ~PodResources() = default;
+  // Unsupported where the kubelet has no Get.
+  virtual Result<GivenDevices> get(const PodRef& pod, os::Deadline deadline) = 0;
+  // By "namespace/name".
+  virtual Result<std::map<std::string, GivenDevices>> list(os::Deadline deadline) = 0;
+};
+
+class PodDevices {
+ public:
+  // All must outlive this. `service` may be null: the checkpoint alone is read.
+  PodDevices(const os::FileTree& files, PodResources* service, std::string checkpoint = kCheckpoint)
+      : files_(files), service_(service), checkpoint_(std::move(checkpoint)) {}
+
+  // What one pod has. Empty: nothing.
+  Result<GivenDevices> of(const PodRef& pod, os::Deadline deadline);
+  // The VFs of all pods that have not ended, by the pod. Others than PCI devices are left out. `refresh` is called once
+  // the kubelet has listed its pods, and is to make it write its checkpoint anew: in the one that is there, pods that
+  // have ended may still stand.
+  Result<plan::InUse> all(os::Deadline deadline, const std::function<void()>& refresh);
+
+ private:
+  Result<GivenDevices> ask(const PodRef& pod, os::Deadline deadline);
+
+  const os::FileTree& files_;
+  PodResources* service_;
+  std::string checkpoint_;
+};
+
+}  // namespace railbed::kubelet

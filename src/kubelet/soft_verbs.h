@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which verbs device a VF's soft RDMA device will be: reserved when the kubelet allocates the VF.
+//
+// Why: the kubelet wants a container's device files before CNI's ADD, and a soft device is made in ADD. The kernel
+// numbers verbs devices by the lowest number that is free (ib_uverbs_add_one), so that is what is reserved; VFs of one
+// pod may take each other's numbers, since the pod has all their files. Limit: of two pods whose ADDs overtake each
+// other, each gets the other's file and cannot open its device. Where that matters, VFs with RDMA of their own are
+// used: soft RDMA is for development. Threading: any thread. Failure: Exhausted when all numbers are taken.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <mutex>
+
+#include "base/types.h"
+#include "os/ports/file_tree.h"
+
+namespace railbed::kubelet {
+
+class SoftVerbs {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  // A pod that was admitted makes its devices within this time, or it has been given up.
+  static constexpr std::chrono::minutes kKept{2};
+
+  // The path "/dev/infiniband/uverbs3". A VF that is asked for again keeps its number while that is still free.
+  Result<std::string> reserve(const os::FileTree& files, PciAddress vf, Time now);
+
+ private:
+  struct Reservation {
+    int number = 0;
+    Time until{};
+  };
+  std::mutex mutex_;
+  std::map<PciAddress, Reservation> reserved_;
+};
+
+}  // namespace railbed::kubelet

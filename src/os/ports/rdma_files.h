@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What sysfs says about the RDMA devices of one device, and which files programs open for them.
+//
+// Why here: a pod's VF is looked up one at a time, both when the kubelet allocates it and when it is attached; facts
+// of a whole machine would be much to read for that. Threading: any thread. Failure: none; what is not there is empty.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "os/ports/file_tree.h"
+
+namespace railbed::os {
+
+// The RDMA devices of a device; `path` is its folder in sysfs.
+std::vector<std::string> rdma_devices(const FileTree& files, const std::string& path);
+
+// "/dev/infiniband/uverbs0", "/dev/infiniband/umad0", "/dev/infiniband/issm0" of an RDMA device.
+std::vector<std::string> char_devices(const FileTree& files, const std::string& rdma);
+
+inline constexpr const char* kConnectionManager = "/dev/infiniband/rdma_cm";
+
+}  // namespace railbed::os
