@@ -268,9 +268,9 @@ Answer<Response> ApiServer::patch(const Request& request, const std::string& pat
     return refuse(request, 409, "Conflict", "uid or resourceVersion is not that of the object");
   if (status) std::erase_if(*body->as_object(), [](const auto& each) { return each.key != "status"; });
   if (applies) {
-    Value& before = applied_[at + query(request.target, "fieldManager") + (status ? "/status" : "")];
-    drop_given_up(next, before, *body);
-    before = *body;
+    Value& applied = applied_[at + query(request.target, "fieldManager") + (status ? "/status" : "")];
+    drop_given_up(next, applied, *body);
+    applied = *body;
   }
   merge(next, *body);
   store(at, std::move(next));
@@ -299,6 +299,7 @@ void ApiServer::tell(std::string path, std::string line) {
 }
 
 std::string ApiServer::store(const std::string& path, Value object) {
+  if (prune) prune(path, object);
   const auto known = objects_.find(path);
   const bool is_new = known == objects_.end();
   Value* metadata = object.find("metadata");
