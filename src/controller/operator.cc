@@ -135,14 +135,14 @@ void Operator::look() {
     opened = closed.empty() && !closed_.empty();
     closed_is_new = closed != closed_;
     closed_ = closed;
-    upstream_is_new = upstream != upstream_;
-    upstream_ = upstream;
+    upstream_is_new = closed.empty() && upstream != upstream_;
+    if (closed.empty()) upstream_ = upstream;
     looked_ = clock_.now();
   }
   if (closed_is_new && !closed.empty()) tell_(Importance::kWarning, "writes nothing: " + closed);
   if (opened) tell_(Importance::kInfo, "everything is known, writes");
   if (closed.empty() && (missed_.exchange(false) || opened || upstream_is_new)) add_everything();
-  if (closed.empty() && upstream_is_new)
+  if (upstream_is_new)
     tell_of_namespace(upstream ? "SriovOperatorRuns" : "SriovOperatorGone",
                       upstream
                           ? "the SR-IOV operator runs in this cluster: railbed writes nothing but for nodes that are "
@@ -169,7 +169,10 @@ bool Operator::kinds_are_there(std::initializer_list<kube::Resource> kinds, std:
 bool Operator::settle(std::stop_token stop) {
   {
     const std::lock_guard lock(mutex_);
-    if (clock_.now() < settled_at_) return true;  // a later task is there
+    if (const auto left = settled_at_ - clock_.now(); left > kube::Instant::duration{}) {
+      queue_.add({Task::Type::kSettle, ""}, std::chrono::ceil<milliseconds>(left));
+      return true;
+    }
   }
   const bool doubtful = namespace_is_going() || !kinds_are_there({kPolicies}, stop);
   const bool none_left = policies()->empty();
