@@ -83,6 +83,7 @@ struct NodeKeeper::Look {
   facts::NodeFacts facts;
   std::set<PciAddress> held;  // by pods
   StatePlan planned;
+  std::set<PciAddress> listed;  // what Kept::listed should be now
   bool stale = false;  // records of what is done already: an agent was killed before it could forget them
 
   bool has_work() const { return planned.plan.changes() || stale; }
@@ -127,16 +128,6 @@ Result<void> NodeKeeper::keep(Kept kept) {
   return {};
 }
 
-// The PFs of this order, and those of earlier ones that were changed and not given back yet.
-Result<std::set<PciAddress>> NodeKeeper::listed_by(const api::SriovNetworkNodeState& state) {
-  std::set<PciAddress> listed;
-  Engine::Turn turn = TRY(parts_.engine.turn(kTurnWait));
-  for (const PfBaseline& baseline : TRY(turn.store().baselines()))
-    if (kept_->listed.contains(baseline.pf)) listed.insert(baseline.pf);
-  for (const api::NodeStatePf& pf : state.pfs) listed.insert(pf.address);
-  return listed;
-}
-
 Result<NodeKeeper::Going> NodeKeeper::take(const NodeOrder& order) {
   TRY(load().context("reading the order that was kept"));
   uid_.clear();
@@ -158,8 +149,9 @@ Result<NodeKeeper::Going> NodeKeeper::take(const NodeOrder& order) {
   if (told_.empty()) told_ = state->nics;
   if (!state->decided) return Going::kNo;
   if (Value object = order_of(*order.state); object != kept_->object) {
-    std::set<PciAddress> listed = TRY(listed_by(*state));
-    TRY(keep({.aside = false, .object = std::move(object), .listed = std::move(listed)}).context("keeping the order"));
+    Kept taken{.aside = false, .object = std::move(object), .listed = kept_->listed};
+    for (const api::NodeStatePf& pf : state->pfs) taken.listed.insert(pf.address);
+    TRY(keep(std::move(taken)).context("keeping the order"));
     tries_ = 0;
     next_try_ = {};
     failures_.clear();
@@ -192,6 +184,11 @@ Result<NodeKeeper::Look> NodeKeeper::look(std::optional<Engine::Turn>& turn) {
                             .baselines = baselines,
                             .listed = kept_->listed,
                             .options = settings_.options});
+  // Those of the order, and those of earlier ones that were changed and are not given back yet.
+  for (const PfBaseline& baseline : baselines)
+    if (kept_->listed.contains(baseline.pf)) now.listed.insert(baseline.pf);
+  if (orders_)
+    for (const api::NodeStatePf& pf : orders_->pfs) now.listed.insert(pf.address);
   now.stale = is_stale(now.planned, TRY(turn->store().steps()));
   return now;
 }
@@ -252,10 +249,7 @@ Result<void> NodeKeeper::carry_out(Engine::Change& change, const StatePlan& plan
     parts_.listener.event(kube::EventType::kNormal, "VfsChanged",
                           fmt::format("generation {}: {} steps carried out in {} ms", generation_, report.steps_done,
                                       report.took.count()));
-  if (carried.restored.empty()) return {};
-  Kept kept = *kept_;
-  for (PciAddress pf : carried.restored) kept.listed.erase(pf);
-  return keep(std::move(kept));
+  return {};
 }
 
 // --- telling
@@ -372,6 +366,11 @@ Result<milliseconds> NodeKeeper::try_pass(const NodeOrder& order) {
     tries_ = now.planned.plan.changes() ? tries_ + 1 : 0;
     next_try_ = parts_.clock.now() + std::min(settings_.longest, settings_.look * (1 << std::min(tries_, 10)));
     if (tries_ == 0) next_try_ = {};
+  }
+  if (going == Going::kYes && now.listed != kept_->listed) {
+    Kept kept = *kept_;
+    kept.listed = now.listed;
+    TRY(keep(std::move(kept)));
   }
   if (!now.planned.plan.changes()) failures_.clear();
   if (order.current) tell(now, SyncPhase::kEnded);

@@ -98,7 +98,6 @@ class NodeKeeper {
 
   Result<void> load();
   Result<void> keep(Kept kept);
-  Result<std::set<PciAddress>> listed_by(const api::SriovNetworkNodeState& state);
   Result<Going> take(const NodeOrder& order);
   Result<Look> look();
   Result<Look> look(std::optional<Engine::Turn>& turn);
