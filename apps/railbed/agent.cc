@@ -154,11 +154,10 @@ struct Parts {
   std::unique_ptr<agent::ClusterSide> side_of(kube::Connection& api, const Options& options) {
     return std::make_unique<agent::ClusterSide>(
         agent::ClusterSide::World{api.client(), api.transport(), *disk, store, events},
-        agent::ClusterSide::Settings{
-            .node = options.settings.node.empty() ? kernel.host_name() : options.settings.node,
-            .soft_rdma = options.settings.soft_rdma,
-            .server = api.server(),
-            .folder = options.cluster.cache});
+        agent::ClusterSide::Settings{.node = options.settings.node.empty() ? kernel.host_name() : options.settings.node,
+                                     .soft_rdma = options.settings.soft_rdma,
+                                     .server = api.server(),
+                                     .folder = options.cluster.cache});
   }
 };
 

@@ -18,7 +18,8 @@ void declare(CommandLine& line, ClusterOptions& options) {
       line.option("--kubeconfig", &options.kubeconfig, "a node of the cluster of this file: pods and networks are its")
           .file();
   line.option("--context", &options.context, "of the kubeconfig (its current-context)");
-  line.option("--in-cluster", &options.in_cluster, "a node of the cluster in which this is a pod, by its service account")
+  line.option("--in-cluster", &options.in_cluster,
+              "a node of the cluster in which this is a pod, by its service account")
       .excludes(kubeconfig);
   line.option("--namespace", &options.ns, "of the SR-IOV operator's objects").show_default();
   line.option("--cache", &options.cache, "what the API server said, for a start while it is away")

@@ -16,7 +16,8 @@ using std::chrono::seconds;
 struct AskOnceTest : testing::Test {
   kube::fake::ApiServer server;
   std::unique_ptr<kube::Clock> clock = kube::real_clock();
-  kube::Client client{server, *clock, {.timeout = milliseconds(300), .try_timeout = milliseconds(300), .retry = {.tries = 1}}};
+  kube::Client client{
+      server, *clock, {.timeout = milliseconds(300), .try_timeout = milliseconds(300), .retry = {.tries = 1}}};
   std::stop_source stop;
   AskOnce asks{client, stop.get_token(), {.at_once = 3, .wait = seconds(20)}};
 
@@ -93,10 +94,10 @@ TEST_F(AskOnceTest, OnlyTheServerSaysThatSomethingIsMissing) {
     kube::ApiError answer;
     Code code;
   };
-  for (const auto& [answer, code] : {Case{away(), Code::kBusy}, Case{kube::refused("GET x", 503, ""), Code::kBusy},
-                                     Case{kube::refused("GET x", 429, ""), Code::kBusy},
-                                     Case{kube::refused("GET x", 403, ""), Code::kDenied},
-                                     Case{kube::unanswered(Code::kTimeout, kube::Delivery::kUnknown, "silence"), Code::kBusy}}) {
+  for (const auto& [answer, code] :
+       {Case{away(), Code::kBusy}, Case{kube::refused("GET x", 503, ""), Code::kBusy},
+        Case{kube::refused("GET x", 429, ""), Code::kBusy}, Case{kube::refused("GET x", 403, ""), Code::kDenied},
+        Case{kube::unanswered(Code::kTimeout, kube::Delivery::kUnknown, "silence"), Code::kBusy}}) {
     server.before = [&](const kube::Request&) { return std::optional(answer); };
     const auto asked = asks.get(kPods, {.ns = "ai", .name = "p"});
     ASSERT_FALSE(asked.has_value());
@@ -116,8 +117,9 @@ TEST_F(AskOnceTest, NobodyWaitsLongerThanSaid) {
     const auto asked = impatient.get(kPods, {.ns = "ai", .name = name});
     ASSERT_FALSE(asked.has_value());
     EXPECT_EQ(asked.error().code, Code::kBusy);
-    EXPECT_EQ(asked.error().message,
-              fmt::format("GET {}: the API server did not answer within 0 s, or others wait for it too", pod_path(name)));
+    EXPECT_EQ(
+        asked.error().message,
+        fmt::format("GET {}: the API server did not answer within 0 s, or others wait for it too", pod_path(name)));
   }
   let_go();
 }

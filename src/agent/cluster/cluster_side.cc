@@ -63,11 +63,10 @@ void add_requests(const kube::ClientCounters& first, const kube::ClientCounters&
   std::map<std::pair<kube::Verb, int>, uint64_t> all = first.requests;
   for (const auto& [what, count] : second.requests) all[what] += count;
   for (const auto& [what, count] : all)
-    out.push_back(reading(
-        "railbed_api_requests_total", "requests to the API server, by verb and HTTP status (0: no answer)",
-        Reading::Kind::kCounter,
-        {{"verb", std::string(kube::verb_name(what.first))}, {"code", std::to_string(what.second)}},
-        static_cast<double>(count)));
+    out.push_back(reading("railbed_api_requests_total",
+                          "requests to the API server, by verb and HTTP status (0: no answer)", Reading::Kind::kCounter,
+                          {{"verb", std::string(kube::verb_name(what.first))}, {"code", std::to_string(what.second)}},
+                          static_cast<double>(count)));
   out.push_back(reading("railbed_api_retries_total", "requests to the API server that were made again",
                         Reading::Kind::kCounter, {}, static_cast<double>(first.retries + second.retries)));
 }
@@ -97,8 +96,8 @@ void ClusterSide::restore() {
       log::info(fmt::format("{} {} known from {}, {} s old", *restored, cache->plural(), cache->path(),
                             cache->standing().age->count()));
     else if (restored.error().code != Code::kNotFound)
-      log::warn(fmt::format("no {} known before the API server tells them: {}", cache->plural(),
-                            restored.error().story()));
+      log::warn(
+          fmt::format("no {} known before the API server tells them: {}", cache->plural(), restored.error().story()));
   }
 }
 
@@ -165,8 +164,8 @@ void ClusterSide::failed(const cni::Request& request, const cni::Failure& failur
   if (!is_told_at_pod(request, failure)) return;
   const std::string pod = request.pod();
   const size_t slash = pod.find('/');
-  recorder_.record(occurrence_of(request, failure,
-                                 source_.api_uid(pod.substr(0, slash), pod.substr(slash + 1), request.pod_uid())));
+  recorder_.record(
+      occurrence_of(request, failure, source_.api_uid(pod.substr(0, slash), pod.substr(slash + 1), request.pod_uid())));
 }
 
 std::vector<std::string> ClusterSide::not_ready() const {

@@ -22,7 +22,8 @@ struct ClusterSideTest : testing::Test {
   Switch api;
   kube::fake::ApiServer server;
   std::unique_ptr<kube::Clock> clock = kube::real_clock();
-  kube::Client client{server, *clock, {.timeout = milliseconds(300), .try_timeout = milliseconds(300), .retry = {.tries = 1}}};
+  kube::Client client{
+      server, *clock, {.timeout = milliseconds(300), .try_timeout = milliseconds(300), .retry = {.tries = 1}}};
   os::FakeDisk disk;
   std::unique_ptr<state::Store> store = state::memory_store();
   Events events;
@@ -37,14 +38,15 @@ struct ClusterSideTest : testing::Test {
   std::unique_ptr<ClusterSide> start() {
     auto side = std::make_unique<ClusterSide>(
         ClusterSide::World{client, server, disk, *store, events},
-        ClusterSide::Settings{.node = "node1",
-                              .server = "https://10.0.0.1:6443",
-                              .folder = "/var/lib/railbed/cache",
-                              .asking = {.timeout = milliseconds(300), .try_timeout = milliseconds(300), .retry = {.tries = 1}},
-                              .asks = {.at_once = 4, .wait = milliseconds(500)},
-                              .statuses = {.first_pause = milliseconds(1), .longest_pause = milliseconds(4)},
-                              .longest_pause = milliseconds(5),
-                              .save_pause = milliseconds(0)});
+        ClusterSide::Settings{
+            .node = "node1",
+            .server = "https://10.0.0.1:6443",
+            .folder = "/var/lib/railbed/cache",
+            .asking = {.timeout = milliseconds(300), .try_timeout = milliseconds(300), .retry = {.tries = 1}},
+            .asks = {.at_once = 4, .wait = milliseconds(500)},
+            .statuses = {.first_pause = milliseconds(1), .longest_pause = milliseconds(4)},
+            .longest_pause = milliseconds(5),
+            .save_pause = milliseconds(0)});
     side->restore();
     side->start(engine);
     return side;

@@ -116,8 +116,8 @@ TEST_F(ClusterSourceTest, ThePodMadeAgainUnderTheSameNameIsAnotherOne) {
 
 TEST_F(ClusterSourceTest, AStaticPodIsFoundByItsHash) {
   server.put(pod_path("a-node1"), pod_object("a-node1", {{kNetworks, "rail"},
-                                                        {"kubernetes.io/config.hash", kHash},
-                                                        {"kubernetes.io/config.mirror", kHash}}));
+                                                         {"kubernetes.io/config.hash", kHash},
+                                                         {"kubernetes.io/config.mirror", kHash}}));
   // No mirror pod, whatever its owner writes.
   server.put(pod_path("b"), pod_object("b", {{"kubernetes.io/config.hash", kHash}}));
   follow();
@@ -178,9 +178,10 @@ TEST_F(ClusterSourceTest, AnAgentThatStartsWhileTheServerIsAwayWorksWithTheFile)
   EXPECT_EQ(later.pod("ai", "a", pod_uid)->annotations.at(kNetworks), "rail");
   EXPECT_TRUE(later.network("ai", "rail").has_value());
   EXPECT_EQ(later.network_if_known("kube-system", "pods").error().code, Code::kNotFound) << "a file of the node has it";
-  EXPECT_EQ(later.pod("ai", "b", "u").error().story(),
-            "pod ai/b with the uid u: it is not among the 1 pods that are known here, 0 s old and from an earlier agent's "
-            "file, and the API server cannot be asked: connection refused");
+  EXPECT_EQ(
+      later.pod("ai", "b", "u").error().story(),
+      "pod ai/b with the uid u: it is not among the 1 pods that are known here, 0 s old and from an earlier agent's "
+      "file, and the API server cannot be asked: connection refused");
 }
 
 // 410 and cut watches are the informer's; what ADDs see of them is nothing.
@@ -296,8 +297,8 @@ TEST_F(ClusterSourceTest, WhatAnEarlierAgentDidNotWriteIsWritten) {
     server.put(pod_path(name), pod_object(name, {{kNetworks, "rail"}}));
   server.put(pod_path("plain"), pod_object("plain"));
   server.put(pod_path("s-node1"), pod_object("s-node1", {{kNetworks, "rail"},
-                                                        {"kubernetes.io/config.hash", kHash},
-                                                        {"kubernetes.io/config.mirror", kHash}}));
+                                                         {"kubernetes.io/config.hash", kHash},
+                                                         {"kubernetes.io/config.mirror", kHash}}));
   doc::Value done = pod_object("written", {{kNetworks, "rail"}, {kNetworkStatusAnnotation, annotation_text(status)}});
   server.put(pod_path("written"), done);
   done = pod_object("twice", {{kNetworks, "rail"}, {kNetworkStatusAnnotation, annotation_text(status)}});

@@ -31,7 +31,7 @@ class KeptCache {
   // How far it can be relied on.
   struct Standing {
     kube::Standing informer;
-    std::optional<kube::WallTime> restored;  // what is known is from a file, and of that time
+    std::optional<kube::WallTime> restored;   // what is known is from a file, and of that time
     std::optional<std::chrono::seconds> age;  // what is known is at most this old; nullopt: nothing is known
   };
 

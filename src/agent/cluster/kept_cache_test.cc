@@ -77,9 +77,10 @@ TEST_F(KeptCacheTest, AnotherClustersFileOrADamagedOneIsNone) {
   KeptCache elsewhere(client, disk, settings("https://10.0.0.2:6443"));
   const auto taken = elsewhere.restore();
   ASSERT_FALSE(taken.has_value());
-  EXPECT_EQ(taken.error().story(),
-            "/var/lib/railbed/cache/pods.json: it has objects of pods of https://10.0.0.1:6443, spec.nodeName=node1, not "
-            "of pods of https://10.0.0.2:6443, spec.nodeName=node1");
+  EXPECT_EQ(
+      taken.error().story(),
+      "/var/lib/railbed/cache/pods.json: it has objects of pods of https://10.0.0.1:6443, spec.nodeName=node1, not "
+      "of pods of https://10.0.0.2:6443, spec.nodeName=node1");
   EXPECT_FALSE(elsewhere.is_known());
 
   disk.put(kFile, disk.files().at(kFile).substr(0, 40));

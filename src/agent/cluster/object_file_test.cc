@@ -11,7 +11,8 @@ namespace {
 
 TEST(ObjectFile, ComesBackAsItWasWritten) {
   rc::check([](const std::vector<std::string>& names, uint32_t seconds) {
-    KeptObjects kept{.of = "pods of https://a", .as_of = std::chrono::system_clock::time_point(std::chrono::seconds(seconds))};
+    KeptObjects kept{.of = "pods of https://a",
+                     .as_of = std::chrono::system_clock::time_point(std::chrono::seconds(seconds))};
     for (size_t i = 0; i < names.size(); ++i) {
       doc::Value pod = kube::fake::object("Pod", "ai", fmt::format("p{}", i));
       std::string plain;

@@ -23,12 +23,9 @@ TEST(PodEvents, TellsTheCauseCleaned) {
 }
 
 TEST(PodEvents, HasAWordForEachKindOfCause) {
-  const std::pair<int, const char*> cases[] = {{cni::kInvalidConfig, "InvalidNetworks"},
-                                               {cni::kGone, "NetworkNotFound"},
-                                               {cni::kTaken, "NetworkConflict"},
-                                               {cni::kExhausted, "NoDeviceOrAddress"},
-                                               {cni::kKernel, "AttachFailed"},
-                                               {cni::kIo, "AttachFailed"}};
+  const std::pair<int, const char*> cases[] = {
+      {cni::kInvalidConfig, "InvalidNetworks"}, {cni::kGone, "NetworkNotFound"}, {cni::kTaken, "NetworkConflict"},
+      {cni::kExhausted, "NoDeviceOrAddress"},   {cni::kKernel, "AttachFailed"},  {cni::kIo, "AttachFailed"}};
   for (const auto& [code, reason] : cases)
     EXPECT_EQ(occurrence_of(add_of_a_pod(), {code, "x", ""}, "").reason, reason) << code;
 }

@@ -13,7 +13,8 @@ using std::chrono::milliseconds;
 struct StatusWriterTest : testing::Test {
   kube::fake::ApiServer server;
   std::unique_ptr<kube::Clock> clock = kube::real_clock();
-  kube::Client client{server, *clock, {.timeout = milliseconds(300), .try_timeout = milliseconds(300), .retry = {.tries = 1}}};
+  kube::Client client{
+      server, *clock, {.timeout = milliseconds(300), .try_timeout = milliseconds(300), .retry = {.tries = 1}}};
   StatusWriter writer{client, {.most = 3, .first_pause = milliseconds(1), .longest_pause = milliseconds(4)}};
   std::vector<std::jthread> threads;
 
@@ -48,9 +49,8 @@ TEST_F(StatusWriterTest, OneRequestWritesOneAnnotationAndNothingElse) {
   EXPECT_EQ(annotations_of(server.objects().at(pod_path("a")))["mine"], "stays");
   EXPECT_EQ(server.requests(),
             std::vector<std::string>{"PATCH /api/v1/namespaces/ai/pods/a/status?fieldManager=railbed&force=true"});
-  EXPECT_EQ(body,
-            R"({"metadata":{"namespace":"ai","name":"a","uid":"uid-1","annotations":)"
-            R"({"k8s.v1.cni.cncf.io/network-status":"[1]"}},"kind":"Pod","apiVersion":"v1"})");
+  EXPECT_EQ(body, R"({"metadata":{"namespace":"ai","name":"a","uid":"uid-1","annotations":)"
+                  R"({"k8s.v1.cni.cncf.io/network-status":"[1]"}},"kind":"Pod","apiVersion":"v1"})");
 }
 
 TEST_F(StatusWriterTest, TheLatestOfAPodWinsHoweverLongTheServerIsAway) {

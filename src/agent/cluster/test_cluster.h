@@ -87,16 +87,16 @@ struct Switch {
 struct ClusterRig {
   kube::fake::ApiServer server;
   std::unique_ptr<kube::Clock> clock = kube::real_clock();
-  kube::ClientSettings quick{.timeout = std::chrono::milliseconds(300),
-                             .try_timeout = std::chrono::milliseconds(300),
-                             .retry = {.tries = 1}};
+  kube::ClientSettings quick{
+      .timeout = std::chrono::milliseconds(300), .try_timeout = std::chrono::milliseconds(300), .retry = {.tries = 1}};
   kube::Client client{server, *clock, quick};
   os::FakeDisk disk;
   std::stop_source asking;
   KeptCache pods{client, disk, cache(kPods, pod_kept())};
   KeptCache networks{client, disk, cache(kNetworkDefinitions, network_kept())};
   AskOnce asks{client, asking.get_token(), {.at_once = 4, .wait = std::chrono::milliseconds(500)}};
-  StatusWriter writer{client, {.first_pause = std::chrono::milliseconds(1), .longest_pause = std::chrono::milliseconds(4)}};
+  StatusWriter writer{client,
+                      {.first_pause = std::chrono::milliseconds(1), .longest_pause = std::chrono::milliseconds(4)}};
   std::unique_ptr<state::Store> store = state::memory_store();
   ClusterSource source{pods, networks, asks, writer, *store, {.node = "node1"}};
   std::vector<std::jthread> threads;
