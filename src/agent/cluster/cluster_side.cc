@@ -31,14 +31,15 @@ KeptCache::Settings cache_of(const kube::Resource& resource, kube::Trim trim, co
 }
 
 // Why an ADD may not find what it needs; empty: it will.
-std::string why_not_ready(const KeptCache& cache) {
+std::string why_not_ready(const KeptCache& cache, std::chrono::seconds denied_patience) {
   const KeptCache::Standing now = cache.standing();
   const std::optional<Error>& error = now.informer.error;
-  const bool denied = error && error->code == Code::kDenied;
+  const bool denied = error && error->code == Code::kDenied && now.age > denied_patience;
   if (now.age && !denied) return "";
   // A cluster without the definition of NetworkAttachmentDefinition has none.
   if (error && error->code == Code::kNotFound) return "";
-  return fmt::format("{} of the API server are {}: {}", cache.plural(), now.age ? "not heard of any more" : "not known",
+  const std::string since = now.age ? fmt::format("not heard of for {} s", now.age->count()) : std::string("not known");
+  return fmt::format("{} of the API server are {}: {}", cache.plural(), since,
                      error ? error->story() : "the first list has not come yet");
 }
 
@@ -171,7 +172,8 @@ void ClusterSide::failed(const cni::Request& request, const cni::Failure& failur
 std::vector<std::string> ClusterSide::not_ready() const {
   std::vector<std::string> reasons;
   for (const KeptCache* cache : {&pods_, &networks_})
-    if (std::string why = why_not_ready(*cache); !why.empty()) reasons.push_back(std::move(why));
+    if (std::string why = why_not_ready(*cache, settings_.denied_patience); !why.empty())
+      reasons.push_back(std::move(why));
   return reasons;
 }
 
