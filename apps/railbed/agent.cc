@@ -66,7 +66,8 @@ using std::chrono::seconds;
 constexpr seconds kRepeat{5};
 constexpr seconds kAliveWithin{1};
 constexpr seconds kTurnAtStart{30};
-constexpr seconds kRecovery{5};  // requests wait meanwhile; a device that is held longer is left to its DEL
+constexpr seconds kRecovery{5};          // requests wait meanwhile; a device that is held longer is left to its DEL
+constexpr milliseconds kFirstList{500};  // of a cluster's pods and networks; requests wait meanwhile
 constexpr size_t kThreadStack = 512 << 10;
 constexpr uint64_t kOpenFiles = 65536;
 
@@ -352,7 +353,10 @@ Result<int> run(Options& options) {
   Parts parts(*kernel, *store, options, api.get());
   if (parts.cluster != nullptr) parts.cluster->restore();
   TRY(recover(parts, options));
-  if (parts.cluster != nullptr) parts.cluster->start(parts.engine);
+  if (parts.cluster != nullptr) {
+    parts.cluster->start(parts.engine);
+    parts.cluster->wait_known(kFirstList);
+  }
 
   agent::Replay replay(
       *parts.disk, options.pending, [&](const cni::Request& request) { return repeat(parts, request); },

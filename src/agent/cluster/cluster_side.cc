@@ -110,6 +110,13 @@ void ClusterSide::start(Engine& engine) {
   threads_.emplace_back([this](std::stop_token stop) { recorder_.run(stop); });
 }
 
+void ClusterSide::wait_known(milliseconds timeout) const {
+  const kube::Instant end = world_.client.clock().now() + timeout;
+  for (const KeptCache* cache : {&pods_, &networks_})
+    (void)cache->wait_known(
+        std::max(milliseconds(0), std::chrono::floor<milliseconds>(end - world_.client.clock().now())));
+}
+
 void ClusterSide::stop() {
   hurry();
   if (threads_.empty()) return;

@@ -52,6 +52,8 @@ class ClusterSide {
   // Reads the caches of an earlier agent; before start().
   void restore();
   void start(Engine& engine);
+  // Until pods and networks are known, so that the first ADD asks for nothing; no longer than `timeout`.
+  void wait_known(std::chrono::milliseconds timeout) const;
   // Whoever waits for the API server is let go, and nobody waits any more.
   void hurry() { asking_ends_.request_stop(); }
   void stop();

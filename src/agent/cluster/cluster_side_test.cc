@@ -79,6 +79,21 @@ TEST_F(ClusterSideTest, IsReadyOnceItKnowsPodsAndNetworks) {
   EXPECT_THAT(doc::to_json(side->report()), HasSubstr(R"({"kind":"pods","objects":1,"synced":true,"ageSeconds":0)"));
 }
 
+TEST_F(ClusterSideTest, TheFirstAddWaitsForTheFirstListAndNotForEver) {
+  server.put(pod_path("a"), pod_object("a"));
+  auto side = start();
+  side->wait_known(std::chrono::seconds(10));
+  EXPECT_THAT(side->not_ready(), IsEmpty());
+  side.reset();
+  disk.put("/var/lib/railbed/cache/pods.json", "damaged");
+  api.away = true;
+  side = start();
+  const auto began = std::chrono::steady_clock::now();
+  side->wait_known(milliseconds(30));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+  EXPECT_EQ(side->not_ready().size(), 1u) << "the other file is whole";
+}
+
 TEST_F(ClusterSideTest, SaysWhyItIsNotReady) {
   api.away = true;
   auto side = start();

@@ -68,6 +68,10 @@ bool KeptCache::is_known() const {
   return restored_.has_value() || informer_.standing().synced;
 }
 
+bool KeptCache::wait_known(std::chrono::milliseconds timeout) const {
+  return restored_.has_value() || informer_.wait_synced(timeout, {});
+}
+
 KeptCache::Standing KeptCache::standing() const {
   Standing out{.informer = informer_.standing(), .restored = {}, .age = {}};
   using std::chrono::seconds;

@@ -48,6 +48,8 @@ class KeptCache {
   kube::ObjectPtr find(const kube::ObjectKey& key) const { return informer_.find(key); }
   // Whether the cache has been complete, here or in the agent that wrote the file.
   bool is_known() const;
+  // The same, waiting for the first list.
+  bool wait_known(std::chrono::milliseconds timeout) const;
   Standing standing() const;
   std::string_view plural() const { return settings_.informer.resource.plural; }
   const std::string& path() const { return path_; }
