@@ -70,6 +70,23 @@ TEST_F(StatusWriterTest, TheLatestOfAPodWinsHoweverLongTheServerIsAway) {
   EXPECT_FALSE(writer.counters().last_error.has_value()) << "it answers again";
 }
 
+TEST_F(StatusWriterTest, LeavesAServerAloneForAsLongAsItAsks) {
+  server.put(pod_path("a"), pod_object("a"));
+  std::atomic<bool> busy = true;
+  server.before = [&](const kube::Request&) -> std::optional<kube::ApiError> {
+    if (!busy.exchange(false)) return std::nullopt;
+    kube::ApiError error = kube::refused("PATCH x", 429, "");
+    error.retry_after = milliseconds(400);  // more than the client itself waits for
+    return error;
+  };
+  const auto began = std::chrono::steady_clock::now();
+  writer.put(status("a", "[1]"));
+  run(2);
+  ASSERT_TRUE(eventually([&] { return pending() == 0; }));
+  EXPECT_GE(std::chrono::steady_clock::now() - began, milliseconds(400));
+  EXPECT_EQ(written("a"), "[1]");
+}
+
 TEST_F(StatusWriterTest, APodThatIsGoneOrAnotherOneNeedsNone) {
   server.put(pod_path("a"), pod_object("a"));
   StatusToWrite old = status("a", "[old]");
