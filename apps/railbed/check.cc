@@ -12,6 +12,7 @@
 
 #include "check/findings/explain.h"
 #include "check/findings/output.h"
+#include "check/read/folders.h"
 #include "doc/edits.h"
 #include "machine.h"
 #include "manifests.h"
@@ -28,6 +29,8 @@ struct Options {
   bool fix = false;
   bool strict = false;
   bool each = false;
+  bool together = false;
+  std::vector<std::string> excluded;
   check::Settings settings;
 };
 
@@ -65,7 +68,16 @@ Result<void> repair(const check::Report& report) {
 
 check::Report check_all(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
                         const Options& options) {
-  if (!options.each) return check::check(sources, nodes, options.settings);
+  if (!options.each) {
+    const check::FileGroups folders =
+        options.together ? check::FileGroups{{sources}, ""} : check::group_by_folder(sources);
+    if (folders.groups.size() == 1) return check::check(folders.groups.front(), nodes, options.settings);
+    check::Report all;
+    for (const auto& group : folders.groups) all.add(check::check(group, nodes, options.settings));
+    all.grouped = fmt::format("{}; so each of {} folders was checked by itself (--together checks all as one bundle)",
+                              folders.why, folders.groups.size());
+    return all;
+  }
   check::Report all;
   for (const doc::SourcePtr& source : sources) all.add(check::check({source}, nodes, options.settings));
   return all;
@@ -74,8 +86,9 @@ check::Report check_all(const std::vector<doc::SourcePtr>& sources, const std::v
 Result<int> run(Options& options) {
   for (const std::string& network : options.cluster_networks)
     options.settings.cluster_networks.push_back(TRY(IpPrefix::parse(network)));
-  const std::vector<doc::SourcePtr> sources =
-      TRY(read_sources(options.files, {".yaml", ".yml", ".json", ".md", ".markdown"}));
+  const std::vector<doc::SourcePtr> sources = TRY(read_sources(
+      options.files, {.endings = {".yaml", ".yml", ".json", ".md", ".markdown", ".adoc", ".asciidoc", ".rst", ".txt"},
+                      .excluded = options.excluded}));
   doc::Diagnostics about_facts;
   const std::vector<facts::NodeFacts> nodes = TRY(read_nodes_of(options.facts, about_facts));
   print_diagnostics(about_facts);
@@ -116,6 +129,10 @@ int check_verb(CommandLine& line) {
       .one_of({"text", "json", "sarif", "junit", "github", "markdown"});
   line.option("--fix", &options.fix, "apply the fixes that are safe, print them as a diff, and check again");
   line.option("--each", &options.each, "each file is a bundle of its own");
+  line.option("--together", &options.together, "all folders are one bundle, also where they contradict each other");
+  line.option("--exclude", &options.excluded,
+              "files and folders of this name or path are left out (*.tmpl.yaml); may be repeated")
+      .one_value_each();
   line.option("--strict", &options.strict, "warnings fail, too");
   line.option("--cluster-network", &options.cluster_networks,
               "a pod, service or machine network of the cluster, as CIDR; may be repeated")

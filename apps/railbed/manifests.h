@@ -23,10 +23,14 @@ struct Manifests {
 // The content of one file; "-" is standard input.
 Result<doc::SourcePtr> read_source(const std::string& path);
 
-// The content of all files in `paths`. A directory means the files below it with one of these endings (".yaml"), in the
-// order of paths.
-Result<std::vector<doc::SourcePtr>> read_sources(const std::vector<std::string>& paths,
-                                                 const std::set<std::string>& endings);
+// Which files of a directory are read.
+struct FileChoice {
+  std::set<std::string> endings;      // ".yaml"
+  std::vector<std::string> excluded;  // patterns of the shell, for names and for paths below the directory
+};
+
+// The content of all files in `paths`; of a directory those that are chosen, in the order of paths.
+Result<std::vector<doc::SourcePtr>> read_sources(const std::vector<std::string>& paths, const FileChoice& choice);
 
 // "-" is standard input; a directory means the *.yaml, *.yml and *.json files below it, in the order of paths. A
 // directory without any is an error, because it is more often a typing mistake than intended.

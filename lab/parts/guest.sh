@@ -40,7 +40,7 @@ mac_of() {            # NAME PF
 
 # "start" parses into these; boot reads them.
 declare -a pfs=() files=() kernel_args=()
-name='' smp=1 mem=640 iommu='' share='' virtio=0
+name='' smp=1 mem=640 iommu='' share='' programs='' uplink='' virtio=0
 
 guest_start() {
   name=${1:-}; shift || true
@@ -49,13 +49,15 @@ guest_start() {
     case $1 in
       --iommu) iommu=1; shift; continue ;;
       --virtio) virtio=$((virtio + 1)); shift; continue ;;
-      --smp | --mem | --pf | --share | --file | --kernel-arg) (( $# >= 2 )) || die "$1 wants a value" ;;
+      --smp | --mem | --pf | --uplink | --share | --programs | --file | --kernel-arg) (( $# >= 2 )) || die "$1 wants a value" ;;
       *) die "unknown option of start: $1" ;;
     esac
     case $1 in
       --smp) smp=$2 ;;
       --mem) mem=$2 ;;
       --pf) [[ $2 =~ ^[A-Za-z0-9_.-]+$ ]] || die "not a rail's name: '$2'"; pfs+=("$2") ;;
+      --uplink) [[ $2 =~ ^10\.0\.2\.[0-9]+(:[0-9]+)?$ ]] || die "--uplink wants an address of 10.0.2.0/24, or that and a port: '$2'"; uplink=$2 ;;
+      --programs) [ -d "$2" ] || die "--programs: no folder $2"; programs=$(realpath "$2") ;;
       --share) [ -d "$2" ] || die "--share: no folder $2"; share=$(realpath "$2") ;;
       --file) [ -e "${2%%:*}" ] || die "--file: no file ${2%%:*}"; [[ $2 == *:/* ]] || die "--file wants SRC:/DST"; files+=("$2") ;;
       --kernel-arg) kernel_args+=("$2") ;;
@@ -100,6 +102,10 @@ boot() {
     devices+=(-netdev "hubport,id=spare$i,hubid=$i"
               -device "virtio-net-pci,netdev=spare$i,addr=$(printf %x $((i + 16))),mac=52:54:00:00:ff:$(printf %02x "$i")")
   done
+  if [ -n "$uplink" ]; then
+    devices+=(-netdev "user,id=uplink,net=10.0.2.0/24$([[ $uplink != *:* ]] || echo ",hostfwd=tcp:$uplink-$uplink")"
+              -device virtio-net-pci,netdev=uplink,addr=18,mac=52:54:00:00:fe:00)
+  fi
   mkdir -p "$dir/folder"
   (( ! ${#pfs[@]} )) || printf '%s\n' "${pfs[@]}" >"$dir/rails"
   devices+=(-device virtio-serial-pci,max_ports=16 -chardev "pipe,id=shell,path=$folder/shell" -device virtconsole,chardev=shell)
@@ -114,6 +120,10 @@ boot() {
   if [ -n "$share" ]; then
     devices+=(-virtfs "local,path=${share//,/,,},mount_tag=share,security_model=none,id=share")
     arguments+=' LAB_SHARE=1'
+  fi
+  if [ -n "$programs" ]; then
+    devices+=(-virtfs "local,path=${programs//,/,,},mount_tag=programs,security_model=none,readonly=on,id=programs")
+    arguments+=' LAB_PROGRAMS=1'
   fi
   initrd=$image/initramfs
   (( ! ${#files[@]} )) || { initrd=$dir/initramfs; append_files "$image/initramfs" "$initrd"; }

@@ -29,7 +29,7 @@ build_image() {   # FINAL_DIR
   packages=$(packages_dir)
   temporary=$(mktemp -d "$CACHE/tmp.XXXXXX")
   local source=$packages/root root=$temporary/root
-  mkdir -p "$root"/{proc,sys,dev,run,tmp,root,mnt/{lab,share},etc,lab,usr/{bin,sbin,lib/modules,lib64,share}}
+  mkdir -p "$root"/{proc,sys,dev,run,tmp,root,mnt/{lab,share,programs},etc,lab,usr/{bin,sbin,lib/modules,lib64,share}}
   local dir
   for dir in bin sbin lib lib64; do ln -s "usr/$dir" "$root/$dir"; done
   add_tools

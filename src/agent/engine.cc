@@ -62,6 +62,27 @@ Result<void> Engine::Turn::read_addresses() {
   return {};
 }
 
+bool Engine::is_changing(PciAddress device) const {
+  std::lock_guard lock(changes_mutex_);
+  return changing_.contains(device);
+}
+
+// Turns of this process take the same lock while it is held here.
+Result<std::unique_ptr<Engine::Change>> Engine::change(Turn&, std::set<PciAddress> devices) {
+  return std::make_unique<Change>(*this, std::move(devices), TRY(store_.hold(std::chrono::milliseconds(0))));
+}
+
+Engine::Change::Change(Engine& engine, std::set<PciAddress> devices, std::unique_ptr<state::Hold> hold)
+    : engine_(engine), devices_(std::move(devices)), hold_(std::move(hold)) {
+  std::lock_guard lock(engine_.changes_mutex_);
+  engine_.changing_.insert(devices_.begin(), devices_.end());
+}
+
+Engine::Change::~Change() {
+  std::lock_guard lock(engine_.changes_mutex_);
+  for (PciAddress device : devices_) engine_.changing_.erase(engine_.changing_.find(device));
+}
+
 std::unique_ptr<Engine::ContainerLock> Engine::container(const std::string& id) {
   std::unique_lock lock(containers_mutex_);
   container_free_.wait(lock, [&] { return !containers_.contains(id); });

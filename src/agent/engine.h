@@ -29,8 +29,9 @@ inline constexpr std::chrono::milliseconds kTurnWait{60'000};
 
 // Who else gives addresses of the ranges that nodes share (addresses/shared_ranges.h).
 enum class OtherNodes : uint8_t {
-  kAsFound,  // those of a cluster, where something says that this machine is of one
-  kNone,     // nobody: `--alone`
+  kAsFound,    // those of a cluster, where something says that this machine is of one
+  kOfCluster,  // this agent serves a node of a cluster
+  kNone,       // nobody: `--alone`
 };
 
 class Engine {
@@ -46,6 +47,7 @@ class Engine {
     ipam::Allocator& addresses() { return engine_->addresses_; }
     DurableRecords& records() { return engine_->records_; }
     OtherNodes other_nodes() const { return engine_->other_nodes_; }
+    bool is_changing(PciAddress device) const { return engine_->is_changing(device); }
     // Reads the leases again, after a call that writes them only to the store, such as attach::recover().
     Result<void> read_addresses();
     Turn(Turn&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)), hold_(std::move(other.hold_)) {}
@@ -75,6 +77,14 @@ class Engine {
   class Removal;
   std::unique_ptr<Removal> removal();
 
+  // VFs that are made, removed or bound anew, which takes seconds: no turn is held meanwhile, so that other pods are
+  // attached; nobody attaches these devices, and no other process changes this machine. Begins within a turn, in which
+  // the caller has seen what pods hold. From its end on they are as free as all others.
+  class Change;
+  Result<std::unique_ptr<Change>> change(Turn& turn, std::set<PciAddress> devices);
+  // Any thread. Within a turn, what is not being changed stays so until the turn's end.
+  bool is_changing(PciAddress device) const;
+
   // For work that needs no turn: opening namespaces, running programs, reading files.
   os::Kernel& kernel() { return kernel_; }
   // They wait for the disk, so outside of turns.
@@ -99,6 +109,8 @@ class Engine {
   std::mutex removals_mutex_;
   std::condition_variable removal_free_;
   int removals_ = 0;
+  mutable std::mutex changes_mutex_;
+  std::multiset<PciAddress> changing_;
 };
 
 class Engine::ContainerLock {
@@ -111,6 +123,22 @@ class Engine::ContainerLock {
  private:
   Engine& engine_;
   std::string id_;
+};
+
+class Engine::Change {
+ public:
+  Change(Engine& engine, std::set<PciAddress> devices, std::unique_ptr<state::Hold> hold);
+  ~Change();
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+  os::Kernel& kernel() { return engine_.kernel_; }
+  // Writes of turns and of this come one after another.
+  state::Store& store() { return engine_.store_; }
+
+ private:
+  Engine& engine_;
+  const std::set<PciAddress> devices_;
+  const std::unique_ptr<state::Hold> hold_;
 };
 
 class Engine::Removal {

@@ -89,6 +89,10 @@ class ConfigReader {
   NetworkConfig read_;
 };
 
+bool is_blank(const Value& text) {
+  return text.is_string() && text.as_string()->find_first_not_of(" \t\r\n") == std::string::npos;
+}
+
 }  // namespace
 
 Value to_value(const NetworkConfig& config) {
@@ -142,11 +146,10 @@ std::optional<NetworkAttachmentDefinition> parse_attachment(const Value& object,
                    {"resourceName", "is an annotation (k8s.v1.cni.cncf.io/resourceName)", ""}});
   }
   top.finish(top_level({{"config", "is a field of spec", "indent it below 'spec:'"}}));
-  if (text == nullptr)
-    top.error(6, spec ? spec->span : object.span,
-              "spec.config is missing; configurations in files of the node are not read");
-  else if (auto config = parse_network_config(*text, *definition.meta.name, found))
-    definition.config = *std::move(config);
+  // Without it the configuration is a file of the node that has the definition's name.
+  if (text != nullptr && !text->is_null() && !is_blank(*text)) {
+    if (auto config = parse_network_config(*text, *definition.meta.name, found)) definition.config = *std::move(config);
+  }
   const bool right = !found.has_errors();
   diagnostics.append(std::move(found));
   if (!right) return std::nullopt;

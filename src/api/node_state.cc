@@ -7,6 +7,7 @@
 #include "api/policy.h"
 #include "base/format.h"
 #include "doc/fields.h"
+#include "doc/members.h"
 
 namespace railbed::api {
 
@@ -15,7 +16,8 @@ using doc::Value;
 
 namespace {
 
-constexpr std::array<std::string_view, 2> kDeviceTypes = {"netdevice", kVfioPciDriver};  // as DeviceType
+constexpr std::array<std::string_view, 2> kDeviceTypes = {"netdevice", kVfioPciDriver};   // as DeviceType
+constexpr std::array<std::string_view, 3> kPolicyStates = {"Applied", "Held", "Failed"};  // as NodeStatePolicy::State
 constexpr int kMaxVfs = 65535;
 
 void read_group(Fields& fields, NodeStateVfGroup& group) {
@@ -78,6 +80,12 @@ void read_nic(Fields& fields, FoundNic& nic) {
   fields.read("linkAdminState", nic.link_admin_state);
   fields.read("eSwitchMode", nic.eswitch_mode);
   fields.each("Vfs", nic.vfs, read_vf);
+}
+
+void read_policy(Fields& fields, NodeStatePolicy& policy) {
+  fields.need("name", policy.name);
+  fields.choose("state", kPolicyStates, policy.state);
+  fields.read("message", policy.message);
 }
 
 // Members that say something only: an absent one and an empty one mean the same, and a node has thousands.
@@ -161,6 +169,14 @@ Value value_of(const FoundNic& nic) {
   return out;
 }
 
+Value value_of(const NodeStatePolicy& policy) {
+  Value out = Value::object();
+  put(out, "message", policy.message);
+  out.set("name", policy.name);
+  out.set("state", kPolicyStates[static_cast<size_t>(policy.state)]);
+  return out;
+}
+
 }  // namespace
 
 std::optional<SriovNetworkNodeState> parse_node_state(const Value& object, doc::Diagnostics& diagnostics) {
@@ -168,11 +184,17 @@ std::optional<SriovNetworkNodeState> parse_node_state(const Value& object, doc::
   SriovNetworkNodeState state;
   Fields top(object, "", "RB-API", found);
   state.meta = read_metadata(top, found);
-  top.inside("spec", [&](Fields& spec) { spec.each("interfaces", state.pfs, read_pf); });
+  if (const Value* meta = doc::object_in(object, "metadata")) state.generation = doc::number_in(*meta, "generation");
+  top.inside("spec", [&](Fields& spec) {
+    state.decided = spec.take("interfaces") != nullptr;
+    spec.each("interfaces", state.pfs, read_pf);
+  });
   top.inside("status", [&](Fields& status) {
     status.each("interfaces", state.nics, read_nic);
     status.read("syncStatus", state.sync_status);
     status.read("lastSyncError", state.last_sync_error);
+    status.read("observedGeneration", state.observed_generation);
+    status.each("policies", state.policies, read_policy);
   });
   const bool right = !found.has_errors();
   diagnostics.append(std::move(found));
@@ -192,6 +214,11 @@ Value node_state_status(const SriovNetworkNodeState& state) {
   Value& list = out.set("interfaces", Value::array());
   for (const FoundNic& nic : state.nics) list.push(value_of(nic));
   put(out, "lastSyncError", state.last_sync_error);
+  put(out, "observedGeneration", state.observed_generation);
+  if (!state.policies.empty()) {
+    Value& policies = out.set("policies", Value::array());
+    for (const NodeStatePolicy& policy : state.policies) policies.push(value_of(policy));
+  }
   put(out, "syncStatus", state.sync_status);
   return out;
 }

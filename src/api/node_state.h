@@ -4,9 +4,10 @@
 //
 // Why: it is how policies reach a node, and how people and other tools see what became of them; keys and meaning are
 // those of sriovnetwork.openshift.io/v1. Two keys of a VF group are railbed's own (needVhostNet, excludeTopology): the
-// original tells them its device plugin in another way. Spec: the kind's published definition,
-// src/check/data/schema/sriov.yaml. Threading: plain values. Failure: parse_node_state complains about values of wrong
-// types; keys that it does not know are left to those who wrote them.
+// original tells them its device plugin in another way. Two keys of the status are, too (observedGeneration, policies):
+// definitions that the SR-IOV operator installed prune them, and readers go by syncStatus then. Spec: the kind's
+// published definition, src/check/data/schema/sriov.yaml. Threading: plain values. Failure: parse_node_state complains
+// about values of wrong types; keys that it does not know are left to those who wrote them.
 #pragma once
 
 #include <optional>
@@ -74,21 +75,38 @@ struct FoundNic {
   friend bool operator==(const FoundNic&, const FoundNic&) = default;
 };
 
+// What became of a policy on this node, as its agent tells.
+struct NodeStatePolicy {
+  enum class State : uint8_t {
+    kApplied,
+    kHeld,  // part of it waits: pods have VFs that would change
+    kFailed,
+  };
+  std::string name;
+  State state = State::kApplied;
+  std::string message;  // of kFailed: the step, and errno where there is one
+  friend bool operator==(const NodeStatePolicy&, const NodeStatePolicy&) = default;
+};
+
 struct SriovNetworkNodeState {
   Metadata meta;
-  std::vector<NodeStatePf> pfs;
-  std::vector<FoundNic> nics;  // of the status
-  std::string sync_status;     // "Succeeded", "InProgress", "Failed"; empty before the agent has told
+  int generation = 0;            // metadata.generation, which counts the changes of the spec
+  bool decided = false;          // spec.interfaces is there, may it be empty; without it nothing is to be changed
+  std::vector<NodeStatePf> pfs;  // spec.interfaces
+  std::vector<FoundNic> nics;    // of the status
+  std::string sync_status;       // "Succeeded", "InProgress", "Failed"; empty before the agent has told
   std::string last_sync_error;
+  int observed_generation = 0;            // of the spec that the status speaks about; 0: not told
+  std::vector<NodeStatePolicy> policies;  // of the status; railbed's own key, as observedGeneration
   friend bool operator==(const SriovNetworkNodeState&, const SriovNetworkNodeState&) = default;
 };
 
 // Nothing when the object has errors.
 std::optional<SriovNetworkNodeState> parse_node_state(const doc::Value& object, doc::Diagnostics& diagnostics);
 
-// {interfaces: […]}, as the operator writes `spec`.
+// {interfaces: […]}, as the operator writes a decided `spec`.
 doc::Value node_state_spec(const std::vector<NodeStatePf>& pfs);
-// {interfaces: […], syncStatus, lastSyncError}, as an agent writes `status`.
+// {interfaces: […], syncStatus, lastSyncError, observedGeneration, policies: […]}, as an agent writes `status`.
 doc::Value node_state_status(const SriovNetworkNodeState& state);
 
 }  // namespace railbed::api

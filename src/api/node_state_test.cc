@@ -34,7 +34,8 @@ constexpr const char* kRecorded = R"("spec": {"interfaces": [{
   "altNames": ["ibp59s0"], "deviceID": "1021", "driver": "mlx5_core", "eSwitchMode": "legacy", "linkAdminState": "up", "linkSpeed": "400000 Mb/s",
   "linkType": "IB", "mac": "00:00:10:49", "mtu": 4092, "name": "ib0", "numVfs": 8, "pciAddress": "0000:3b:00.0", "totalvfs": 16, "vendor": "15b3",
   "aFieldOfTomorrow": {"a": 1}}],
- "lastSyncError": "what failed", "syncStatus": "InProgress", "bridges": {}})";
+ "lastSyncError": "what failed", "observedGeneration": 3, "policies": [{"name": "rail0", "state": "Failed", "message": "ENOMEM"}],
+ "syncStatus": "InProgress", "bridges": {}})";
 
 TEST(NodeState, IsReadWhole) {
   const Read got = read(kRecorded);
@@ -81,6 +82,23 @@ TEST(NodeState, IsReadWhole) {
   EXPECT_EQ(got.state->nics, std::vector{nic});
   EXPECT_EQ(got.state->sync_status, "InProgress");
   EXPECT_EQ(got.state->last_sync_error, "what failed");
+  EXPECT_EQ(got.state->observed_generation, 3);
+  EXPECT_EQ(got.state->policies, (std::vector<NodeStatePolicy>{{"rail0", NodeStatePolicy::State::kFailed, "ENOMEM"}}));
+}
+
+// A spec without interfaces orders nothing; an empty list of them orders that there are no VFs.
+TEST(NodeState, TellsNoOrderFromAnEmptyOne) {
+  EXPECT_FALSE(read(R"("spec": {})").state->decided);
+  EXPECT_FALSE(read(R"("spec": {"interfaces": null})").state->decided);
+  EXPECT_FALSE(read(R"("status": {"interfaces": []})").state->decided);
+  EXPECT_TRUE(read(R"("spec": {"interfaces": []})").state->decided);
+}
+
+TEST(NodeState, KnowsItsGeneration) {
+  doc::Diagnostics found;
+  const auto object = doc::parse_json(
+      std::make_shared<const doc::Source>(doc::Source{"s", R"({"metadata": {"name": "n", "generation": 7}})"}), found);
+  EXPECT_EQ(parse_node_state(*object, found)->generation, 7);
 }
 
 TEST(NodeState, IsWrittenAsItIsRead) {
@@ -122,6 +140,9 @@ TEST(NodeState, SaysWhatIsWrong) {
       {R"("spec": {"interfaces": [{"pciAddress": "0000:3b:00.0", "numVfs": -1}]})",
        "spec.interfaces[0].numVfs must be 0 to 65535, found -1"},
       {R"("status": {"interfaces": [{}]})", "status.interfaces[0].pciAddress is missing"},
+      {R"("spec": {"interfaces": {}})", "spec.interfaces must be a list, found an object"},
+      {R"("status": {"policies": [{"name": "a", "state": "Fine"}]})",
+       R"(status.policies[0].state must be "Applied", "Held" or "Failed", found "Fine")"},
       {R"("status": {"syncStatus": 3})", "status.syncStatus must be a string, found an integer 3"},
   };
   for (const auto& [members, complaint] : rows) {

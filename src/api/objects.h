@@ -126,7 +126,7 @@ struct NetworkConfig {
 struct NetworkAttachmentDefinition {
   Metadata meta;
   Field<std::string> resource_name;  // annotation k8s.v1.cni.cncf.io/resourceName, with prefix
-  NetworkConfig config;
+  NetworkConfig config;              // without plugins where it is a file of the node that has the definition's name
   friend bool operator==(const NetworkAttachmentDefinition&, const NetworkAttachmentDefinition&) = default;
 };
 

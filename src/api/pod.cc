@@ -2,11 +2,11 @@
 #include "api/pod.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "api/load.h"
 #include "api/metadata.h"
 #include "api/names.h"
+#include "api/quantity.h"
 #include "doc/fields.h"
 
 namespace railbed::api {
@@ -14,6 +14,8 @@ namespace railbed::api {
 using doc::Value;
 
 namespace {
+
+constexpr int64_t kMostDevices = 1'000'000'000;  // of one container; more is as good as this, and sums stay numbers
 
 class PodReader {
  public:
@@ -132,28 +134,20 @@ class PodReader {
     resources.finish();
   }
 
-  // Adds the extended resources (names with a '/') of one map, except those that `counted` has, which are counted
-  // there.
+  // Those that are counted in whole devices; Kubernetes' own (kubernetes.io/batch-cpu) may be fractions.
+  static bool is_extended_resource(std::string_view name) {
+    return name.find('/') != std::string_view::npos && name.find("kubernetes.io/") == std::string_view::npos;
+  }
+
+  // Adds the extended resources of one map, except those that `counted` has, which are counted there.
   void add(doc::Fields& reader, const Value& map, const std::string& path, const Value* counted) {
     for (const Value::Member& member : *map.as_object()) {
-      const bool extended = member.key.find('/') != std::string::npos;
-      if (!extended || (counted != nullptr && counted->find(member.key) != nullptr)) continue;
-      if (const auto number = whole_number(member.value))
-        pod_.resources[member.key] += *number;
+      if (!is_extended_resource(member.key) || (counted != nullptr && counted->find(member.key) != nullptr)) continue;
+      if (const auto number = whole_quantity(member.value))
+        pod_.resources[member.key] += std::min(*number, kMostDevices);
       else
         reader.error(5, member.value.span, fmt::format("{}[{}] must be a whole number of devices", path, member.key));
     }
-  }
-
-  static std::optional<int64_t> whole_number(const Value& value) {
-    if (const int64_t* number = value.as_int())
-      return *number >= 0 && *number < 1'000'000 ? std::optional(*number) : std::nullopt;
-    const std::string* text = value.as_string();
-    int64_t number = 0;
-    if (text == nullptr || text->empty()) return std::nullopt;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-    const bool right = error == std::errc{} && end == text->data() + text->size() && number >= 0;
-    return right && number < 1'000'000 ? std::optional(number) : std::nullopt;
   }
 
   const Value& object_;

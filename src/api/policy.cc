@@ -90,7 +90,8 @@ class PolicyReader {
     policy_.externally_managed = spec.boolean("externallyManaged");
     policy_.vdpa_type = spec.choice("vdpaType", {"virtio", "vhost"});
     read_modes(spec);
-    if (const doc::Value* bridge = spec.object("bridge"))
+    // Go's serialisation writes a bridge that was never set as {}.
+    if (const doc::Value* bridge = spec.object("bridge"); bridge != nullptr && bridge->find("ovs") != nullptr)
       policy_.bridge = {.value = *bridge, .present = true, .span = bridge->span};
     if (const doc::Value* selector = spec.object("nicSelector")) read_nic_selector(*selector);
     check_together(spec);

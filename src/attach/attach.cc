@@ -157,7 +157,12 @@ class PodTransaction {
     if (!changed_.empty()) pod_->forget();
     Place place{request_.pod, request_.netns_path, *pod_, LinkGroup::of_pod(request_.pod)};
     std::vector<Prepared> interfaces;
-    for (const InterfaceSpec& spec : new_) interfaces.push_back(TRY(prepare(host_, store_, spec, place, interfaces)));
+    for (const InterfaceSpec& spec : new_) {
+      TRY(refuse_changing(spec.device));
+      const Prepared& one = interfaces.emplace_back(TRY(prepare(host_, store_, spec, place, interfaces)));
+      TRY(refuse_changing(one.spec.pf));
+      TRY(refuse_changing(one.before.device));
+    }
     TRY(write_down(interfaces));
     Result<void> brought = bring(host_, store_, *pod_, interfaces, deadline_);
     if (brought.has_value()) brought = still_there();
@@ -166,6 +171,13 @@ class PodTransaction {
     if (!brought.has_value()) return fail(undo(interfaces, std::move(brought.error())));
     for (Prepared& one : interfaces) results_.emplace(one.record.interface, std::move(one.result));
     return {};
+  }
+
+  Result<void> refuse_changing(const std::optional<PciAddress>& device) const {
+    if (!device.has_value() || !request_.is_changing || !request_.is_changing(*device)) return {};
+    return fail(Error{.code = Code::kBusy,
+                      .message = fmt::format("device {} is being changed, as this node's SriovNetworkNodeState wants it", *device),
+                      .hint = "the runtime asks again; the node state tells when it is done"});
   }
 
   Result<void> write_down(const std::vector<Prepared>& interfaces) {

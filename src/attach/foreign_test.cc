@@ -193,6 +193,11 @@ TEST_F(Foreign, NothingLeftIsSuccess) {
   EXPECT_EQ(kernel_.journal().size(), 1u);  // the namespace, made by this test
 }
 
+TEST_F(Foreign, ATypeThatIsNoneOfOursIsLeftToItsPlugin) {
+  EXPECT_EQ(detach("bridge")->detached, 0);
+  EXPECT_EQ(kernel_.snapshot(), start_);
+}
+
 class ForeignInfiniband : public Foreign {
  protected:
   ForeignInfiniband() : Foreign(machine()) {}

@@ -117,7 +117,9 @@ Result<InterfaceSpec> read_change(const InterfaceRequest& request) {
 
 Result<InterfaceSpec> read_spec(const InterfaceRequest& request, bool soft_rdma) {
   if (request.config.plugins.empty())
-    return fail(Code::kInvalid, "network {}: its configuration has no plugin", request.network);
+    return fail(Code::kInvalid,
+                "network {}: its definition has no spec.config, and files of the node are read by railbed agent only",
+                request.network);
   if (request.chained) return read_change(request);
   InterfaceSpec spec{.interface = request.name.value, .network = request.network, .resource = request.resource};
   spec.type = request.config.plugins.front().type;

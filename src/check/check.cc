@@ -18,6 +18,7 @@
 #include "check/read/jinja.h"
 #include "check/read/objects.h"
 #include "check/read/patches.h"
+#include "check/read/templates.h"
 #include "check/repair/moves.h"
 #include "check/repair/realign.h"
 #include "check/repair/repairs.h"
@@ -128,20 +129,38 @@ void drop_alternatives(const Bundle& bundle, const std::set<std::string>& patche
   });
 }
 
-// Values that Ansible or the shell will insert cannot be checked.
+// Values that Ansible, the shell, envsubst or Helm will insert cannot be checked. In manifest files that is said once:
+// elsewhere everybody sees that they are code.
 void drop_what_is_filled_in(const Bundle& bundle, Diagnostics& findings) {
-  std::set<const doc::Source*> plays;
-  std::set<const doc::Source*> scripts;
-  for (const Document& document : bundle.documents) {
-    if (document.origin == Origin::kAnsible) plays.insert(document.value.span.source.get());
-    if (document.origin == Origin::kScript) scripts.insert(document.value.span.source.get());
-  }
-  if (plays.empty() && scripts.empty()) return;
+  std::map<const doc::Source*, std::vector<doc::Span>> in_files;
+  for (const Document& document : bundle.documents)
+    if (document.origin == Origin::kFile) in_files[document.value.span.source.get()];
   std::erase_if(findings.mutable_all(), [&](const Diagnostic& finding) {
-    const doc::Source* source = finding.span.source.get();
-    return (plays.contains(source) && is_jinja(finding.span)) ||
-           (scripts.contains(source) && is_shell_variable(finding.span));
+    const bool of_a_key = finding.says == doc::Says::kUnknownField || finding.says == doc::Says::kMisplacedField;
+    const bool of_the_text = finding.layer == doc::Layer::kText;
+    if (of_a_key || of_the_text || !is_filled_in(finding.span)) return false;
+    const auto file = in_files.find(finding.span.source.get());
+    if (file != in_files.end()) file->second.push_back(finding.span);
+    return true;
   });
+  for (auto& [source, places] : in_files) {
+    if (places.empty()) continue;
+    const bool told = std::ranges::any_of(findings.all(), [source = source](const Diagnostic& finding) {
+      return finding.says == doc::Says::kFilledIn && finding.span.source.get() == source;
+    });
+    if (told) continue;
+    const auto first = std::ranges::min(places, {}, &doc::Span::offset);
+    findings.note("RB-DOC-006", first, "values from here on are filled in later, and are not checked")
+        .that_says(doc::Says::kFilledIn)
+        .with_fix("check what comes out: envsubst < FILE | railbed check -");
+  }
+}
+
+// What was changed for reading only (callouts of AsciiDoc) is no text to repair.
+void drop_edits_of_others(const std::vector<doc::SourcePtr>& sources, Diagnostics& findings) {
+  for (Diagnostic& finding : findings.mutable_all())
+    std::erase_if(finding.edits,
+                  [&](const doc::Edit& edit) { return std::ranges::find(sources, edit.source) == sources.end(); });
 }
 
 // A patch of kustomize is a part of an object, and a page may show one: nothing is missing in it, and directives say
@@ -198,6 +217,7 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const std::set
   drop_what_is_filled_in(reading.bundle, reading.findings);
   drop_what_parts_may_do(reading.bundle, reading.patches, reading.findings);
   add_moves(reading.bundle.documents, reading.findings);
+  drop_edits_of_others(sources, reading.findings);
   fold(reading.findings);
   return reading;
 }
@@ -349,6 +369,7 @@ Report check(const std::vector<doc::SourcePtr>& all_sources, const std::vector<f
   fold(found);
   fold_follow_ons(reading.bundle, found);
   name_subjects(reading.bundle, found);
+  drop_edits_of_others(texts.current(), found);
   Texts fixed = texts;
   fixed.apply(found);
   report.repairs = fixed.repairs();

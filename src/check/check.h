@@ -32,6 +32,7 @@ struct Report {
   std::vector<std::string> sources;  // names, in order
   std::map<std::string, int> kinds;  // objects by kind, known kinds only
   std::map<std::string, int> unknown_kinds;
+  std::string grouped;  // why the files were checked in several groups, and how; empty: together
   int commands = 0;
   int nodes = 0;
   int suppressed = 0;

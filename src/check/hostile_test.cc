@@ -53,7 +53,7 @@ TEST(HostileTest, EveryOneIsAnswered) {
 
 // An object that expands a bomb of aliases is refused.
 TEST(HostileTest, ABombOfAliasesIsRefused) {
-  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  std::string bomb = "kind: Pod\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 30; ++i)
     bomb += fmt::format("a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", i, i - 1);
   const Report report = report_of("bomb.yaml", bomb);

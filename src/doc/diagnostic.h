@@ -57,6 +57,7 @@ enum class Says : uint8_t {
   kMatchesNoNic,       // the policy's nicSelector matches nothing
   kSelectsNoNode,      // the policy's nodeSelector matches nothing
   kAboveWebhookLimit,  // the operator's webhook refuses so many VFs
+  kFilledIn,           // values that are filled in later are not judged
 };
 
 // Whom a finding is for.

@@ -17,6 +17,11 @@ bool needs_list(const ApiError& error, int failures) {
 Informer::Informer(Client& client, InformerSettings settings, Observer observer)
     : client_(client), settings_(std::move(settings)), observer_(std::move(observer)) {}
 
+void Informer::seed(std::vector<doc::Value> objects) {
+  const std::lock_guard lock(mutex_);
+  (void)cache_.replace(std::move(objects));
+}
+
 void Informer::run(std::stop_token stop) {
   int failures = 0;
   while (!stop.stop_requested()) {
@@ -49,6 +54,7 @@ Answer<void> Informer::list(std::stop_token stop) {
   {
     const std::lock_guard lock(mutex_);
     changes = cache_.replace(std::move(all->objects));
+    standing_.changes += changes.size();
     ++standing_.lists;
   }
   tell(changes);
@@ -90,6 +96,7 @@ void Informer::take(WatchEvent event) {
     settings_.trim(event.object);
     const std::lock_guard lock(mutex_);
     changes = cache_.take(event.type, std::move(event.object));
+    standing_.changes += changes.size();
   }
   tell(changes);
   heard(version);

@@ -5,8 +5,8 @@
 // load it with every pod. While the server is away the cache stays as it was and says since when it is not fed. The
 // way: list in pages; watch from the list's resourceVersion with bookmarks; when a watch ends, watch again from the
 // last resourceVersion that was heard; when that is too old (410), list again, and what was missed comes as changes.
-// Errors make pauses that double, with chance in them. A state on disk that survives a restart would be given to the
-// cache before run() begins, as the list is; there is none yet.
+// Errors make pauses that double, with chance in them. What an earlier process knew (a file) can be
+// given to it before run() begins: it is there until the first list, which tells how the world differs from it.
 // Threading: run() belongs to one thread, in which the observer is called too, without a lock held; everything else is
 // for any thread. Failure: run() has none, it tries until it is stopped; standing() tells what is wrong.
 #pragma once
@@ -43,6 +43,7 @@ struct Standing {
   uint64_t lists = 0;
   uint64_t watches = 0;
   uint64_t events = 0;
+  uint64_t changes = 0;  // of the cache
 };
 
 class Informer {
@@ -52,6 +53,8 @@ class Informer {
 
   // `client` outlives it.
   Informer(Client& client, InformerSettings settings, Observer observer = {});
+  // What an earlier process knew; before run(). No observer is told.
+  void seed(std::vector<doc::Value> objects);
   void run(std::stop_token stop);
 
   // False where `stop` came or the time was over first.

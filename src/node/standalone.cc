@@ -5,6 +5,7 @@
 #include <set>
 
 #include "facts/collect.h"
+#include "node/carry_out.h"
 #include "node/plan_note.h"
 #include "node/pod_vfs.h"
 #include "node/pods.h"
@@ -17,15 +18,6 @@ namespace {
 
 apply::milliseconds since(os::Kernel& kernel, std::chrono::steady_clock::time_point start) {
   return std::chrono::duration_cast<apply::milliseconds>(kernel.clock().now() - start);
-}
-
-// Failed steps belong to the last plan: records of PFs that it does not touch any more are obsolete.
-Result<void> forget_old_failures(state::Store& store, const plan::NodePlan& plan) {
-  std::set<PciAddress> old;
-  for (const state::StepRecord& step : TRY(store.steps())) old.insert(step.pf);
-  for (const plan::PfPlan& pf : plan.pfs) old.erase(pf.pf);
-  for (PciAddress pf : old) TRY(store.forget_steps(pf));
-  return {};
 }
 
 // The manifests also have pods of other nodes; a note tells users who look for one here where it is.
@@ -90,8 +82,7 @@ Result<UpReport> up(os::Kernel& kernel, state::Store& store, std::unique_ptr<Res
   if (!report.pods.detached.empty()) TRY(look_again());  // detaching has freed VFs
   report.diagnostics = now->diagnostics;
   note_other_pods(*now, report);
-  TRY(forget_old_failures(store, now->plan));
-  report.applied = apply::carry_out(kernel, store, now->plan, settings.apply, progress);
+  report.applied = TRY(carry_out(kernel, store, now->plan, {}, settings.apply, progress)).applied;
   now->unfinished = unfinished_vfs(now->plan, report.applied);
   if (!report.applied.canceled) TRY(attach_wanted(kernel, store, *now, settings, progress, report.pods));
   for (plan::HeldBack& held : TRY(held_mtus(store, *now))) now->plan.held_back.push_back(std::move(held));
@@ -116,20 +107,9 @@ Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings&
   facts::NodeFacts facts = facts::collect(kernel, {.node = settings.node});
   plan::NodePlan plan = plan::plan_to_baseline(baselines, facts, TRY(in_use_by(store)), {.disrupt = settings.disrupt});
   for (const plan::HeldBack& held : plan.held_back) report.held_back.push_back(held.to_string());
-  report.applied = apply::carry_out(kernel, store, plan, settings.apply, progress);
-
-  // Forgets the PFs that are restored; the others are kept for the next attempt.
-  std::set<PciAddress> kept;
-  for (const apply::StepFailure& failure : report.applied.failures) kept.insert(failure.pf);
-  for (const plan::HeldBack& held : plan.held_back) kept.insert(held.pf);
-  if (report.applied.canceled)
-    for (const plan::PfPlan& pf : plan.pfs) kept.insert(pf.pf);
-  for (const PfBaseline& baseline : baselines) {
-    if (kept.contains(baseline.pf)) continue;
-    TRY(store.forget_steps(baseline.pf));
-    TRY(store.forget_baseline(baseline.pf));
-    ++report.pfs;
-  }
+  Carried carried = TRY(carry_out(kernel, store, plan, baselines, settings.apply, progress));
+  report.applied = std::move(carried.applied);
+  report.pfs = carried.restored.size();
   if (report.complete()) {
     for (const state::AddressLease& lease : TRY(store.all_leases()))
       if (state::Sandbox::of_key(lease.pod).container.empty()) TRY(store.forget_leases(lease.pod, lease.interface));

@@ -140,11 +140,11 @@ Result<AddressBlock> read_block(const Row& row) {
 // The lock of a shared store, and whether other processes wrote before it was taken.
 class FileHold : public Hold {
  public:
-  FileHold(FileLock lock, bool changed) : lock_(std::move(lock)), changed_(changed) {}
+  FileHold(std::shared_ptr<FileLock> lock, bool changed) : lock_(std::move(lock)), changed_(changed) {}
   bool changed() const override { return changed_; }
 
  private:
-  FileLock lock_;
+  std::shared_ptr<FileLock> lock_;
   bool changed_;
 };
 class NoHold : public Hold {
@@ -161,10 +161,17 @@ class SqliteStore : public Store {
 
   Result<std::unique_ptr<Hold>> hold(std::chrono::milliseconds wait) override {
     if (access_ != Access::kShared) return std::unique_ptr<Hold>(new NoHold);
-    FileLock lock = TRY(FileLock::take(options_.directory + "/lock", options_.command, wait));
+    std::shared_ptr<FileLock> lock;
+    {
+      std::lock_guard mutex(mutex_);
+      lock = held_.lock();
+    }
+    if (lock == nullptr)
+      lock = std::make_shared<FileLock>(TRY(FileLock::take(options_.directory + "/lock", options_.command, wait)));
     int64_t version =
         TRY(query<int64_t>("PRAGMA data_version", {}, read_integer)).front();  // counts only others' commits
     std::lock_guard mutex(mutex_);
+    held_ = lock;
     bool changed = version != data_version_;
     data_version_ = version;
     if (changed) kept_.reset();
@@ -429,6 +436,7 @@ class SqliteStore : public Store {
   std::unique_ptr<Database> db_;
   OpenOptions options_;
   int64_t data_version_ = -1;
+  std::weak_ptr<FileLock> held_;  // while a Hold is there
   std::recursive_mutex mutex_;  // held from begin() to commit() or rollback()
   bool in_transaction_ = false;
   std::optional<KeptRows> kept_;

@@ -81,7 +81,8 @@ struct PodRecord {
 // The error of put_lease() when `holder` has the address.
 Error lease_taken(const AddressLease& holder);
 
-// The lock of a shared store; the destructor releases it.
+// The lock of a shared store; released with the last Hold of this process: one that is taken while another is there
+// has the same lock.
 class Hold {
  public:
   virtual ~Hold() = default;

@@ -98,6 +98,12 @@ check_programs() {
   expect "railbed-cni runs" 0 '"supportedVersions"' "echo '{}' | CNI_COMMAND=VERSION railbed-cni"
 }
 
+# The agent is another program, which railbed finds where the package put it; it ends in order when it is told to.
+check_agent() {
+  expect "railbed agent serves until SIGTERM" 0 "answers on /tmp/railbed-test/socket" "mkdir manifests && timeout --foreground --preserve-status 3 \
+    railbed agent --socket /tmp/railbed-test/socket --state-dir state --pending pending --records records --manifests manifests --metrics off"
+}
+
 # Shims whose agent goes would let no pod start: the package stays.
 check_refusal() {
   inside 'mkdir -p /opt/cni/bin && echo original >/opt/cni/bin/macvlan &&
@@ -140,6 +146,7 @@ write_manifests
 if inside "command -v railbed" && [ "$status" = 0 ]; then
   check_programs
   check_files
+  check_agent
   check_refusal
   check_removal
 else

@@ -32,7 +32,9 @@ Result<void> may_give_ranges(Engine::Turn& turn, const api::IpamConfig& config, 
                              const std::string& network) {
   if (config.type != api::IpamType::kWhereabouts || config.range_sets.empty()) return {};
   if (turn.other_nodes() == OtherNodes::kNone) return {};
-  const std::string sign = sign_of_a_cluster(turn.kernel().files(), ipam);
+  const std::string sign = turn.other_nodes() == OtherNodes::kOfCluster
+                               ? "this machine is a node of a cluster, as the agent's options say"
+                               : sign_of_a_cluster(turn.kernel().files(), ipam);
   if (sign.empty() || !TRY(turn.store().blocks(ipam::pool_of(config, network))).empty()) return {};
   return fail(Error{.code = Code::kConflict,
                     .message = fmt::format("network {}: other nodes may give the addresses of its whereabouts range, "

@@ -37,6 +37,16 @@ struct Standing {
   size_t pending_dels = 0;
 };
 
+// One value of somebody else's, of a fixed list of names and labels.
+struct Reading {
+  enum class Kind : uint8_t { kGauge, kCounter };
+  std::string_view name;  // a literal, as `help`
+  std::string_view help;
+  Kind kind = Kind::kGauge;
+  std::vector<std::pair<std::string, std::string>> labels;
+  double value = 0;
+};
+
 class Metrics {
  public:
   Metrics();
@@ -46,6 +56,8 @@ class Metrics {
   void failed(std::string_view type, int code);
   // `ask` runs at each reading, in the endpoint's thread; set it before expose().
   void standing(std::function<Standing()> ask);
+  // The same for values of others; those of one name beside each other.
+  void readings(std::function<std::vector<Reading>()> ask);
 
   // Handles one request and counts it, its duration, its failure, and that it is in flight.
   Reply metered(const cni::Request& request, RequestStory& story,

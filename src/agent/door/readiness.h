@@ -7,6 +7,7 @@
 // what stands against it, each in a sentence.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ class Readiness {
   Readiness(Engine& engine, os::Disk& disk, std::string folder)
       : engine_(engine), disk_(disk), probe_(std::move(folder) + "/.probe") {}
 
+  // More to look at, which does not wait. To be set before anybody asks.
+  void also(std::function<std::vector<std::string>()> others) { others_ = std::move(others); }
   // Empty: ready.
   std::vector<std::string> reasons();
 
@@ -31,6 +34,7 @@ class Readiness {
   Engine& engine_;
   os::Disk& disk_;
   std::string probe_;
+  std::function<std::vector<std::string>()> others_;
   StatusMemory memory_;  // last: its thread uses the others
 };
 

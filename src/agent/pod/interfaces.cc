@@ -170,7 +170,8 @@ class InterfaceAttacher {
             .netns_path = request_.netns,
             .interfaces = {},
             .soft_rdma = wanted_.soft_rdma,
-            .others_stay = wanted_.others_stay};
+            .others_stay = wanted_.others_stay,
+            .is_changing = [&engine = backends_.engine](PciAddress device) { return engine.is_changing(device); }};
     for (size_t i = 0; i < interfaces_.size(); ++i) {
       attach::InterfaceRequest& one = pod_.interfaces.emplace_back(std::move(interfaces_[i].interface));
       one.addresses = addresses_[i].assigned;

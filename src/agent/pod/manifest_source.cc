@@ -17,7 +17,6 @@ namespace {
 using doc::Value;
 
 constexpr int kMostFolders = 8;  // one in another
-constexpr std::string_view kResourceName = "k8s.v1.cni.cncf.io/resourceName";
 
 using Texts = std::map<std::string, std::string>;
 
@@ -46,15 +45,6 @@ Result<void> read_folder(const os::FileTree& files, const std::string& folder, i
 std::string text_of(const Value* object, std::string_view key) {
   const Value* value = object != nullptr && object->is_object() ? object->find(key) : nullptr;
   return value != nullptr && value->is_string() ? *value->as_string() : "";
-}
-
-std::map<std::string, std::string> annotations_of(const Value* metadata) {
-  std::map<std::string, std::string> out;
-  const Value* annotations = metadata != nullptr ? metadata->find("annotations") : nullptr;
-  if (annotations == nullptr || !annotations->is_object()) return out;
-  for (const Value::Member& one : *annotations->as_object())
-    if (one.value.is_string()) out[one.key] = *one.value.as_string();
-  return out;
 }
 
 }  // namespace
@@ -100,17 +90,11 @@ struct ManifestSource::Snapshot {
     std::string ns = text_of(metadata, "namespace");
     if (ns.empty()) ns = "default";
     if (name.empty()) return;
-    if (kind == "Pod") pods[ns + "/" + name] = {ns, name, text_of(metadata, "uid"), annotations_of(metadata)};
-    if (kind == "NetworkAttachmentDefinition") {
-      std::string resource = annotations_of(metadata)[std::string(kResourceName)];
-      networks.insert_or_assign(ns + "/" + name,
-                                network_of(ns, name, text_of(object.find("spec"), "config"), resource));
-    }
-  }
-
-  static Result<NetworkInfo> network_of(const std::string& ns, const std::string& name, const std::string& config,
-                                        const std::string& resource) {
-    return NetworkInfo{ns, name, TRY(parse_network_config(config).context("network {}/{}", ns, name)), resource};
+    if (kind == "Pod")
+      pods[ns + "/" + name] = {
+          .ns = ns, .name = name, .uid = text_of(metadata, "uid"), .annotations = annotations_of(object)};
+    if (kind == "NetworkAttachmentDefinition")
+      networks.insert_or_assign(ns + "/" + name, read_network(ns, name, object));
   }
 
   // Turns SriovNetworks into definitions; a definition in the manifests has precedence.

@@ -228,11 +228,11 @@ Outcome<void> Meta::look_up_status(Engine& engine, const cni::Request& request, 
   if (!meta_config.readiness_file.empty() && !kernel.files().exists(meta_config.readiness_file))
     return std::unexpected(cni::Failure{
         cni::kUnavailable, fmt::format("the default network is not ready: no {}", meta_config.readiness_file)});
-  if (!meta_config.kubeconfig.empty())
+  if (const std::string kubeconfig = unserved_kubeconfig(meta_config, pods_); !kubeconfig.empty())
     return std::unexpected(cni::Failure{cni::kUnavailable,
                                         fmt::format("the configuration names a kubeconfig ({}), and this agent does "
                                                     "not ask the API server: the networks of its pods cannot be known",
-                                                    meta_config.kubeconfig),
+                                                    kubeconfig),
                                         kUnknownPodHint});
   auto network = TRY_CNI(default_network(kernel, pods_, meta_config, config, "eth0"));
   if (!network.has_value()) return {};

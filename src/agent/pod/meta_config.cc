@@ -118,10 +118,21 @@ cni::Outcome<MetaConfig> read_meta_config(const cni::PluginConfig& config) {
   if (unknown != "" && unknown != "default-network-only" && unknown != "fail")
     fields.wrong("unknownPod", "is \"default-network-only\" or \"fail\"");
   if (unknown.empty()) fields.read("kubeconfig", out.kubeconfig);
-  out.unknown_pod_fails = unknown == "fail" || !out.kubeconfig.empty();
+  if (unknown == "fail") out.unknown_pod = MetaConfig::UnknownPod::kFails;
+  if (unknown == "default-network-only") out.unknown_pod = MetaConfig::UnknownPod::kDefaultNetworkOnly;
   fields.read("maxNetworks", out.max_networks, {.min = 1, .max = kMostNetworks});
   TRY_CNI(cni::understood(found, cni::kInvalidConfig));
   return out;
+}
+
+bool unknown_pod_fails(const MetaConfig& config, const PodSource& source) {
+  if (config.unknown_pod != MetaConfig::UnknownPod::kAsSourceSays)
+    return config.unknown_pod == MetaConfig::UnknownPod::kFails;
+  return source.of_cluster() || !config.kubeconfig.empty();
+}
+
+std::string unserved_kubeconfig(const MetaConfig& config, const PodSource& source) {
+  return source.of_cluster() ? "" : config.kubeconfig;
 }
 
 std::vector<std::string> program_path(const MetaConfig& config, const cni::Request& request) {

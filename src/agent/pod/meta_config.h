@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/pod/sources.h"
 #include "cni/config.h"
 #include "cni/request.h"
 
@@ -30,15 +31,21 @@ struct MetaConfig {
   std::string multus_namespace = "kube-system";
   bool retry_delete_on_error = false;
   std::string readiness_file;
-  // What ADD does for a pod that no source of the agent knows. A configuration with a `kubeconfig` belongs to a cluster
-  // whose pods only its API server knows, and the agent does not ask that. By default such a pod must not start with
-  // fewer networks than its annotation names.
-  bool unknown_pod_fails = false;
-  std::string kubeconfig;    // whose pods nobody here knows; empty where there is none, or `unknownPod` decides
+  // What ADD does for a pod that no source of the agent knows. In a cluster such a pod must not start with fewer
+  // networks than its annotation names, unless "unknownPod" says so. A configuration with a `kubeconfig` belongs to a
+  // cluster, whose pods nobody here knows where the agent does not ask the API server.
+  enum class UnknownPod : uint8_t { kAsSourceSays, kFails, kDefaultNetworkOnly };
+  UnknownPod unknown_pod = UnknownPod::kAsSourceSays;
+  std::string kubeconfig;    // empty where there is none, or `unknownPod` decides
   size_t max_networks = 64;  // of one pod: all are made in one turn, for which other pods wait
 };
 
 cni::Outcome<MetaConfig> read_meta_config(const cni::PluginConfig& config);
+
+// Whether a pod that `source` does not know fails its ADD.
+bool unknown_pod_fails(const MetaConfig& config, const PodSource& source);
+// The kubeconfig of a cluster whose pods `source` does not know; empty: there is none.
+std::string unserved_kubeconfig(const MetaConfig& config, const PodSource& source);
 
 // Directories with plugins' programs.
 std::vector<std::string> program_path(const MetaConfig& config, const cni::Request& request);

@@ -33,6 +33,16 @@ Outcome<void> SandboxDevices::choose(Engine::Turn& turn) {
       // One that an executed plugin was given before stays with it.
       if (!networks[i]->device.has_value() || networks[i]->native()) networks[i]->set_device(devices[i]);
   }
+  // An executed plugin would take one that is being changed; our own refuse it themselves.
+  for (const Delegate& network : pod_.networks) {
+    const auto address = PciAddress::parse(network.device.has_value() ? network.device->id : "");
+    if (address.has_value() && turn.is_changing(*address))
+      return std::unexpected(
+          cni::Failure{cni::kTryAgainLater,
+                       fmt::format("network {}: device {} is being changed, as this node's SriovNetworkNodeState wants it",
+                                   network.name, *address),
+                       "the runtime asks again; the node state tells when it is done"});
+  }
   return {};
 }
 
@@ -47,7 +57,21 @@ Outcome<std::vector<Device>> SandboxDevices::devices_of(const std::string& resou
   }
   return std::unexpected(cni::Failure{cni::kExhausted,
                                       fmt::format("pod {} has no device of {}: {}", pod_.pod.key(), resource, unknown),
-                                      "ask for it in the pod's resources, or have a policy make VFs of it"});
+                                      without_device(resource)});
+}
+
+// What to do for a device that no source has.
+std::string SandboxDevices::without_device(const std::string& resource) const {
+  if (!pod_.pod.requested.has_value()) return "ask for it in the pod's resources, or have a policy make VFs of it";
+  if (pod_.pod.requested->contains(resource))
+    return fmt::format(
+        "its containers ask for {}, and kubelet's record has none for it: the device plugin's log and "
+        "kubelet's tell why",
+        resource);
+  return fmt::format(
+      "no container of the pod asks for it: add {} to the limits of one, as many as networks want it. "
+      "Where an injector of the SR-IOV operator does that, it has not seen this pod",
+      resource);
 }
 
 Result<std::vector<Device>> SandboxDevices::devices_from(size_t source, const DeviceRequest& request,

@@ -35,6 +35,8 @@ class SandboxDevices {
   cni::Outcome<std::vector<Device>> devices_of(const std::string& resource, size_t count, const plan::InUse& in_use);
   Result<std::vector<Device>> devices_from(size_t source, const DeviceRequest& request, const plan::InUse& in_use);
 
+  std::string without_device(const std::string& resource) const;
+
   Meta& meta_;
   const std::string& key_;  // state::Sandbox::key()
   PodNetworks& pod_;

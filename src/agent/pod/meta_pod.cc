@@ -79,7 +79,7 @@ class PodReader {
     std::string key = request.pod();
     size_t slash = key.find('/');
     if (slash == std::string::npos) {
-      if (!config_.unknown_pod_fails) return {};
+      if (!unknown_pod_fails(config_, source_)) return {};
       return std::unexpected(
           cni::Failure{cni::kInvalidEnvironment, "CNI_ARGS name no pod: K8S_POD_NAMESPACE and K8S_POD_NAME"});
     }
@@ -91,12 +91,12 @@ class PodReader {
       return {};
     }
     // As in Multus: a pod that was deleted meanwhile gets only the default network.
-    if (found.error().code == Code::kNotFound && !config_.unknown_pod_fails) return {};
+    if (found.error().code == Code::kNotFound && !unknown_pod_fails(config_, source_)) return {};
     cni::Failure why = cni::failure_of(found.error());
-    if (!config_.kubeconfig.empty()) {
+    if (const std::string kubeconfig = unserved_kubeconfig(config_, source_); !kubeconfig.empty()) {
       why.message =
           fmt::format("{}; the configuration names a kubeconfig ({}), and this agent does not ask the API server",
-                      why.message, config_.kubeconfig);
+                      why.message, kubeconfig);
       why.details = kUnknownPodHint;
     }
     return std::unexpected(std::move(why));
@@ -114,7 +114,7 @@ class PodReader {
   // that exists counts.
   Outcome<Delegate> named_network(const std::string& name) {
     if (api::is_dns_label(name)) {
-      Result<NetworkInfo> found = source_.network(config_.multus_namespace, name);
+      Result<NetworkInfo> found = source_.network_if_known(config_.multus_namespace, name);
       if (found.has_value()) return of_definition(*found);
       if (found.error().code != Code::kNotFound) return std::unexpected(cni::failure_of(found.error()));
     }

@@ -143,6 +143,43 @@ TEST_F(MetaTest, AsksTheKubeletOnceAndBeforeTheTurn) {
   EXPECT_THAT(kernel.snapshot(), HasSubstr("net1"));
 }
 
+// A node says which network all pods have: the first that exists of a definition, a configuration with that name, a
+// directory and a file.
+TEST_F(MetaTest, TheClusterNetworkIsADefinitionANameADirectoryOrAFile) {
+  const auto bridge = [](const std::string& name) {
+    return fmt::format(R"({{"cniVersion":"1.0.0","name":"{}","plugins":[{{"type":"bridge"}}]}})", name);
+  };
+  pods.add_pod("");
+  kernel.put_file("/etc/cni/net.d/00-README", "not a configuration");
+  kernel.put_file("/etc/cni/net.d/10-first.conflist", bridge("first"));
+  kernel.put_file("/etc/cni/net.d/20-second.conflist", bridge("second"));
+  kernel.put_file("/etc/cni/empty/README", "");
+  kernel.put_file("/etc/cni/multus/net.d/README", bridge("lan"));
+  kernel.put_file("/etc/cni/multus/net.d/10-broken.conf", "{");
+  kernel.put_file("/etc/cni/multus/net.d/20-other.conf", bridge("other"));
+  kernel.put_file("/etc/cni/multus/net.d/30-lan.conf", bridge("lan"));
+  const auto network = [&](const std::string& name) {
+    delegates = fmt::format(R"("clusterNetwork":"{}")", name);
+    auto answer = ask(cni::Command::kAdd);
+    if (!answer.has_value()) return answer.error().message;
+    doc::Diagnostics unread;
+    auto status =
+        doc::parse_json(std::make_shared<doc::Source>(doc::Source{"status", pods.published["ns/a@c1"]}), unread);
+    EXPECT_TRUE(ask(cni::Command::kDel).has_value());
+    return *(*status->as_array())[0].find("name")->as_string();
+  };
+  EXPECT_EQ(network("/etc/cni/net.d/20-second.conflist"), "second");
+  EXPECT_EQ(network("/etc/cni/net.d"), "first");
+  EXPECT_EQ(network("/etc/cni/empty"), "there is no network configuration in /etc/cni/empty");
+  EXPECT_THAT(network("/etc/cni/none.conf"), HasSubstr("reading a network's configuration: read /etc/cni/none.conf"));
+  EXPECT_EQ(network("lan"), "lan");
+  EXPECT_EQ(network("wan"),
+            "there is no network wan: neither a definition in namespace kube-system, nor a file with "
+            "that \"name\" in /etc/cni/multus/net.d");
+  pods.networks["kube-system/lan"] = {"kube-system", "lan", parse_network_config(bridge("defined")).value(), ""};
+  EXPECT_EQ(network("lan"), "kube-system/lan");
+}
+
 TEST_F(MetaTest, CountsThePhasesOfAnAttachment) {
   pods.add_network("leased", R"({"cniVersion":"1.0.0","type":"macvlan","master":"eth1","ipam":{"type":"dhcp"}})");
   for (int i = 1; i <= 2; ++i) {
@@ -264,6 +301,36 @@ TEST_F(MetaTest, FailsForAPodThatOnlyAnApiServerKnows) {
   const std::string decided = std::string(kCluster) + R"(,"unknownPod":"default-network-only")";
   EXPECT_TRUE(ask(cni::Command::kAdd, decided, "c2").has_value());
   EXPECT_TRUE(ask(cni::Command::kStatus, decided).has_value());
+}
+
+// Where the source knows all pods of a cluster, the same goes for every configuration.
+TEST_F(MetaTest, FailsForAPodThatItsClusterDoesNotHave) {
+  pods.cluster = true;
+  pod = "unknown";
+  for (const char* kubeconfig : {"", R"(,"kubeconfig":"/etc/cni/net.d/multus.d/multus.kubeconfig")"}) {
+    auto refused = ask(cni::Command::kAdd, kubeconfig);
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().message, "there is no pod ns/unknown") << "it does ask the API server";
+    expect_nothing_left();
+    EXPECT_TRUE(ask(cni::Command::kStatus, kubeconfig).has_value());
+  }
+  EXPECT_TRUE(ask(cni::Command::kAdd, R"(,"unknownPod":"default-network-only")").has_value());
+}
+
+TEST_F(MetaTest, SaysWhatIsMissingForADevice) {
+  pods.add_network("dev", R"({"cniVersion":"1.0.0","type":"host-device","ipam":{}})", "o/r");
+  pods.add_pod("dev");
+  EXPECT_EQ(ask(cni::Command::kAdd).error().details,
+            "ask for it in the pod's resources, or have a policy make VFs of it");
+  pods.pods["ns/a"].requested.emplace();
+  EXPECT_EQ(ask(cni::Command::kAdd).error().details,
+            "no container of the pod asks for it: add o/r to the limits of one, as many as networks want it. Where an "
+            "injector of the SR-IOV operator does that, it has not seen this pod");
+  pods.pods["ns/a"].requested->insert("o/r");
+  EXPECT_EQ(ask(cni::Command::kAdd).error().details,
+            "its containers ask for o/r, and kubelet's record has none for it: the device plugin's log and kubelet's "
+            "tell why");
+  expect_nothing_left();
 }
 
 TEST_F(MetaTest, LimitsTheNetworksOfAPod) {

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,10 @@ namespace railbed::agent {
 struct PodInfo {
   std::string ns;
   std::string name;
-  std::string uid;  // may be empty
+  std::string uid;  // that the runtime and kubelet know; may be empty
   std::map<std::string, std::string> annotations;
+  std::string api_uid;  // of its object in the API server, which differs for static pods; empty: there is none
+  std::optional<std::set<std::string>> requested;  // resources that its containers ask for; nullopt: not known
   std::string key() const { return ns + "/" + name; }
 };
 
@@ -43,6 +46,11 @@ struct NetworkInfo {
 // object.
 Result<doc::Value> parse_network_config(const std::string& text);
 
+// The annotations of an object; what is no text is passed over.
+std::map<std::string, std::string> annotations_of(const doc::Value& object);
+// A NetworkAttachmentDefinition. Invalid as parse_network_config.
+Result<NetworkInfo> read_network(const std::string& ns, const std::string& name, const doc::Value& definition);
+
 // What interfaces of pods anywhere want of the networks' address ranges, in the order in which they are served.
 using AddressClaims = std::vector<ipam::AddressClaim>;
 
@@ -52,6 +60,13 @@ class PodSource {
   // A `uid` that is not empty must match the pod's.
   virtual Result<PodInfo> pod(const std::string& ns, const std::string& name, const std::string& uid) = 0;
   virtual Result<NetworkInfo> network(const std::string& ns, const std::string& name) = 0;
+  // The same for a name that need not be a network's: a file of the node may have it.
+  virtual Result<NetworkInfo> network_if_known(const std::string& ns, const std::string& name) {
+    return network(ns, name);
+  }
+  // Whether all pods of a cluster are known here: one that is not found must not start with fewer networks than its
+  // annotation names, unless the configuration says so.
+  virtual bool of_cluster() const { return false; }
 
   // For addresses that must be planned over all pods that the source knows: the same pointer as long as nothing has
   // changed. Null where the agent decides for one pod at a time.

@@ -58,6 +58,7 @@ std::string to_json(const Report& report) {
   out.set("unknownKinds", numbers(report.unknown_kinds));
   out.set("commands", report.commands);
   out.set("nodes", report.nodes);
+  if (!report.grouped.empty()) out.set("grouped", report.grouped);
   out.set("suppressed", report.suppressed);
   Value& not_checked = out.set("notChecked", Value::array());
   for (const Rule& rule : report.not_checked) not_checked.push(rule.id);

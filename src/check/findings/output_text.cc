@@ -24,6 +24,7 @@ std::string to_text(const Report& report) {
   if (report.left_out > 0) out += fmt::format("and {} more findings, which are not shown\n", report.left_out);
   if (!report.unknown_kinds.empty())
     out += fmt::format("not looked at: {} (kinds that railbed does not know)\n", joined(report.unknown_kinds));
+  if (!report.grouped.empty()) out += report.grouped + "\n";
   if (!report.not_checked.empty()) {
     out += fmt::format("not checked, for want of node facts: {}\n", counted(report.not_checked.size(), "rule"));
     out += "  give them with --facts: `railbed discover -o yaml` on each node (explain --list names the rules)\n";

@@ -11,6 +11,7 @@
 #include "check/read/markdown.h"
 #include "check/read/prose.h"
 #include "check/read/shell.h"
+#include "check/read/templates.h"
 #include "check/schema/schema.h"
 #include "doc/yaml.h"
 
@@ -79,9 +80,10 @@ class Reader {
  public:
   Reader(Bundle& bundle, doc::Diagnostics& out) : bundle_(bundle), out_(out) {}
 
-  void read(const doc::SourcePtr& source) {
+  void read(const doc::SourcePtr& given) {
+    const Form form = form_of(*given);
+    const doc::SourcePtr source = form == Form::kMarkdown ? without_callouts(given) : given;
     bundle_.sources.push_back(source);
-    const Form form = form_of(*source);
     if (form != Form::kManifest && is_unreadable(source)) return;
     const doc::LineIndex index(source);
     source_ = source;
@@ -89,7 +91,7 @@ class Reader {
     const doc::Region whole{0, source->text.size()};
     switch (form) {
       case Form::kManifest:
-        add_all(doc::parse_yaml(source, out_), Origin::kFile);
+        read_manifests();
         break;
       case Form::kMarkdown:
         read_page();
@@ -118,6 +120,17 @@ class Reader {
     if (!text.starts_with("\xFF\xFE") && !text.starts_with("\xFE\xFF")) return false;
     out_.error("RB-DOC-003", {source}, "the file is UTF-16").with_fix("save it as UTF-8");
     return true;
+  }
+
+  void read_manifests() {
+    doc::Diagnostics found;
+    std::vector<Value> values = doc::parse_yaml(source_, found);
+    if (const std::string why = why_not_read(*source_, found); !why.empty()) {
+      out_.note("RB-DOC-005", index_->at(0, 1), "not read: " + why);
+      return;
+    }
+    out_.append(std::move(found));
+    add_all(std::move(values), Origin::kFile);
   }
 
   void read_page() {

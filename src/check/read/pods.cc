@@ -10,6 +10,7 @@
 
 #include "api/load.h"
 #include "api/pod.h"
+#include "api/quantity.h"
 
 namespace railbed::check {
 
@@ -242,7 +243,8 @@ const Value* Container::resource(std::string_view key) const {
 }
 
 int64_t Container::resource_count(std::string_view key) const {
-  return std::max<int64_t>(whole_number(resource(key)).value_or(0), 0);
+  const Value* asked = resource(key);
+  return asked == nullptr ? 0 : api::whole_quantity(*asked).value_or(0);
 }
 
 std::string PodTemplate::label() const {

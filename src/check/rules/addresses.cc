@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses of secondary networks: do they fit the cluster, the nodes and each other.
 #include <algorithm>
+#include <map>
+#include <ranges>
 #include <set>
 
+#include "api/policy.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
 
@@ -159,12 +162,18 @@ void too_few_for_nodes(const Input& in, Findings& out) {
 uint64_t vfs_per_node(const PolicyView& policy) {
   const auto vfs = static_cast<uint64_t>(std::max<int64_t>(integer_at(*policy.spec, "numVfs").value_or(0), 0));
   std::set<std::string> pfs;
+  std::map<std::string, uint64_t> parts;  // VFs of the PFs with a range
   for (const Word& name : texts_at(*policy.spec, "nicSelector.pfNames")) {
-    if (name.text.find('#') != std::string::npos) return 1;
-    pfs.insert(name.text);
+    const auto parsed = api::parse_pf_name(name.text);
+    if (!parsed) return 1;
+    if (parsed->vfs)
+      parts[parsed->name] += static_cast<uint64_t>(std::max(parsed->vfs->last - parsed->vfs->first + 1, 1));
+    pfs.insert(parsed->name);
   }
   const size_t roots = texts_at(*policy.spec, "nicSelector.rootDevices").size();
-  return vfs * std::max<uint64_t>(1, std::max(pfs.size(), roots));
+  // Not every node has all that are named.
+  if (!parts.empty()) return std::ranges::min(parts | std::views::values);
+  return vfs * std::max<uint64_t>(1, pfs.empty() || (roots > 0 && roots < pfs.size()) ? roots : pfs.size());
 }
 
 void full_after_few_nodes(const Input& in, Findings& out) {
@@ -181,8 +190,9 @@ void full_after_few_nodes(const Input& in, Findings& out) {
     if (per_node == 0 || addresses >= per_node * kFewNodes) continue;
     const Value* count = policies[0]->spec->find("numVfs");
     out.note(subnet_span(network, ranges.front()),
-             fmt::format("{} addresses are enough for {} node{}: a node has {} VFs or more of {}", addresses,
-                         addresses / per_node, addresses / per_node == 1 ? "" : "s", per_node, network.resource))
+             fmt::format("{} addresses are enough for {} node{}: a node has {} VF{} or more of {}", addresses,
+                         addresses / per_node, addresses / per_node == 1 ? "" : "s", per_node, per_node == 1 ? "" : "s",
+                         network.resource))
         .note(count == nullptr ? doc::Span() : count->span, "VFs per PF; PFs are named by the nicSelector")
         .with_fix("count VFs × PFs × nodes, also of the nodes to come");
   }

@@ -10,6 +10,7 @@ namespace railbed::check {
 
 std::span<const Rule> address_rules();
 std::span<const Rule> resource_rules();
+std::span<const Rule> policy_rules();
 std::span<const Rule> label_rules();
 std::span<const Rule> rail_rules();
 std::span<const Rule> rdma_rules();

@@ -52,7 +52,7 @@ void tell_missing_networks(const Bundle& bundle, const Views& views, doc::Diagno
   for (const PodView& pod : views.pods) {
     if (pod.pod->document->kind == "Pod") continue;  // the graph reports these
     for (const PodView::Net& net : pod.networks) {
-      if (net.network != nullptr || additional.contains(net.key)) continue;
+      if (views.network(net.key) != nullptr || additional.contains(net.key)) continue;
       const doc::Span& name = net.selection->name.span;
       auto& told = findings.error("RB-POD-001", name.known() ? name : net.selection->span,
                                   fmt::format("{} asks for network {}, which is not there", pod.pod->label(), net.key));

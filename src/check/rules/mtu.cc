@@ -100,7 +100,15 @@ void infiniband_too_large(const Input& in, Findings& out) {
   if (!in.graphs.empty()) return;  // with facts RB-PF-003 covers that
   for (const PolicyView& policy : in.views.policies) {
     const auto mtu = integer_at(*policy.spec, "mtu");
-    if (policy.link_type != "ib" || !mtu || *mtu <= kIpoibMost) continue;
+    if (policy.link_type != "ib" || !mtu) continue;
+    if (*mtu < kIpoibDatagram)
+      out.warning(
+             at(*policy.spec, "mtu")->span,
+             fmt::format("{} is an Ethernet's MTU: IPoIB carries {} at least, and {} where the partition has 4 KiB",
+                         *mtu, kIpoibDatagram, kIpoibMost))
+          .note(policy.spec->find("linkType")->span, "InfiniBand is given here")
+          .with_fix(fmt::format("mtu: {}, or none", kIpoibMost));
+    if (*mtu <= kIpoibMost) continue;
     out.error(at(*policy.spec, "mtu")->span,
               fmt::format("{} is no MTU of InfiniBand: IPoIB allows {} ({} where the partition has 2 KiB)", *mtu,
                           kIpoibMost, kIpoibDatagram))

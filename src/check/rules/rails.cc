@@ -202,13 +202,26 @@ size_t pfs_named(const Input& in, std::string_view resource) {
   for (const PoolPart& part : in.views.pool(resource)) found[part.graph].insert(part.pf->nic);
   for (const auto& [graph, pfs] : found) most = std::max(most, pfs.size());
   if (!in.graphs.empty()) return most;
-  std::set<std::string> names;
+  std::set<std::string> all;
   for (const PolicyView* policy : in.views.policies_of(resource)) {
+    std::set<std::string> names;
+    std::set<std::string> roots;
     for (const Word& name : texts_at(*policy->spec, "nicSelector.pfNames"))
       names.insert(name.text.substr(0, name.text.find('#')));
-    for (const Word& name : texts_at(*policy->spec, "nicSelector.rootDevices")) names.insert(name.text);
+    for (const Word& name : texts_at(*policy->spec, "nicSelector.rootDevices")) roots.insert(name.text);
+    // A PF must be in both lists.
+    const bool by_root = names.empty() || (!roots.empty() && roots.size() < names.size());
+    all.merge(by_root ? roots : names);
   }
-  return names.size();
+  return all.size();
+}
+
+// Whether the pod takes all VFs that there are: the kubelet has no choice then.
+bool takes_all(const Input& in, std::string_view resource, int64_t used) {
+  int64_t vfs = 0;
+  for (const PolicyView* policy : in.views.policies_of(resource))
+    vfs = std::max(vfs, integer_at(*policy->spec, "numVfs").value_or(0));
+  return used >= vfs * static_cast<int64_t>(pfs_named(in, resource));
 }
 
 void rails_from_one_pool(const Input& in, Findings& out) {
@@ -216,7 +229,8 @@ void rails_from_one_pool(const Input& in, Findings& out) {
   for (const PodView& pod : in.views.pods)
     for (const std::string& resource : pod.resources) {
       const int64_t used = pod.networks_with(resource);
-      if (used < 2 || pfs_named(in, resource) < 2 || !told.insert(resource).second) continue;
+      if (used < 2 || pfs_named(in, resource) < 2 || takes_all(in, resource, used) || !told.insert(resource).second)
+        continue;
       const auto policies = in.views.policies_of(resource);
       auto& told_here = out.warning(
           pod.networks.front().selection->name.span,

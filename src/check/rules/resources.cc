@@ -152,6 +152,36 @@ void produced_twice(const Input& in, Findings& out) {
   }
 }
 
+// Resources of containers whose name has no prefix.
+bool is_standard(std::string_view name) {
+  static constexpr std::string_view kNames[] = {"cpu", "memory", "ephemeral-storage", "storage"};
+  return std::ranges::find(kNames, name) != std::end(kNames) || name.starts_with("hugepages-");
+}
+
+void without_prefix(const Input& in, Findings& out) {
+  for (const PodView& pod : in.views.pods)
+    for (const Container& container : pod.pod->containers) {
+      std::set<std::string_view> seen;
+      for (const std::string_view where : {"resources.limits", "resources.requests"}) {
+        const Value* list = at(*container.value, where);
+        if (list == nullptr || !list->is_object()) continue;
+        for (const Value::Member& member : *list->as_object()) {
+          if (!seen.insert(member.key).second) continue;
+          const bool placeholder = member.key.find_first_of("<{$") != std::string::npos;
+          if (member.key.find('/') != std::string::npos || is_standard(member.key) || placeholder) continue;
+          const Producer* meant = same_base(in, member.key);
+          auto& told = out.error(member.key_span,
+                                 fmt::format("{} is no resource of containers: an extended resource has a prefix, and "
+                                             "the API server refuses {} with this one",
+                                             member.key, pod.pod->label()));
+          if (meant != nullptr) told.note(meant->span, fmt::format("this one is {}", meant->resource));
+          told.with_fix(meant != nullptr ? meant->resource
+                                         : fmt::format("{}/{}", resource_prefix(in.bundle, in.settings), member.key));
+        }
+      }
+    }
+}
+
 void other_prefix(const Input& in, Findings& out) {
   for (const Request& request : requests(in)) {
     if (made_by_others(request.resource) || is_placeholder(request.resource)) continue;
@@ -184,7 +214,8 @@ void not_requested(const Input& in, Findings& out) {
   for (const PodView& pod : in.views.pods)
     for (const std::string& resource : pod.resources) {
       if (pod.pod->resource_count(resource) > 0) continue;
-      // RB-RES-001 and -004 report a request under another name.
+      // RB-RES-001, -004 and -011 report a request under another name.
+      if (pod.pod->resource_count(base_name(resource)) > 0) continue;
       const bool asks_other = std::ranges::any_of(
           requests_of(pod), [](const Request& request) { return !is_gpu_resource(request.resource); });
       if (asks_other) continue;
@@ -340,6 +371,45 @@ void name_for_all_validators(const Input& in, Findings& out) {
   }
 }
 
+// Drivers of RDMA and words of other fields: no PCI function is ever bound to one of them.
+constexpr std::pair<std::string_view, std::string_view> kNoPciDrivers[] = {
+    {"mlx5_ib", "mlx5_core"}, {"mlx4_ib", "mlx4_core"}, {"ib_core", "mlx5_core"}, {"netdevice", "mlx5_core, iavf, …"}};
+
+bool is_device_id(std::string_view text) {
+  return text.size() == 4 && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+}
+
+void selectors_of_nothing(const Producer& producer, const Value& selectors, Findings& out) {
+  for (const Word& word : texts_at(selectors, "devices")) {
+    if (is_device_id(word.text) || word.text.find_first_of("<{$") != std::string::npos) continue;
+    const bool address = PciAddress::parse(word.text).has_value();
+    auto& told = out.error(word.span, fmt::format("\"{}\" is no PCI device id, so nothing is selected by it: the pool "
+                                                  "of {} stays empty",
+                                                  word.text, producer.resource));
+    told.with_fix(address ? fmt::format("\"pciAddresses\": [\"{}\"]", word.text)
+                          : "four hexadecimal digits, as \"101e\" (lspci -nn shows them)");
+  }
+  for (const Word& word : texts_at(selectors, "drivers"))
+    for (const auto& [name, meant] : kNoPciDrivers)
+      if (word.text == name)
+        out.error(word.span,
+                  fmt::format("no PCI function has the driver {}: the pool of {} stays empty", name, producer.resource))
+            .with_fix(fmt::format("\"drivers\": [\"{}\"]", meant));
+}
+
+void plugin_selects_nothing(const Input& in, Findings& out) {
+  for (const Producer& producer : in.views.producers) {
+    if (producer.by != Producer::By::kSriovPlugin) continue;
+    const Value* selectors = producer.entry.find("selectors");
+    if (selectors == nullptr) continue;
+    if (!selectors->is_array()) {
+      selectors_of_nothing(producer, *selectors, out);
+      continue;
+    }
+    for (const Value& one : *selectors->as_array()) selectors_of_nothing(producer, one, out);
+  }
+}
+
 constexpr Rule kRules[] = {
     {"RB-RES-001", "a resource that nothing makes", Needs::kNothing, nothing_produces},
     {"RB-RES-002", "a resource with the prefix of an example", Needs::kNothing, placeholder_prefix},
@@ -351,6 +421,8 @@ constexpr Rule kRules[] = {
     {"RB-RES-008", "two policies with ranges of one PF for one resource", Needs::kNothing, one_resource_in_two_parts},
     {"RB-RES-009", "two ranges of one PF in one policy", Needs::kNothing, two_ranges_in_one_policy},
     {"RB-RES-010", "a resourceName that the device plugin refuses", Needs::kNothing, name_for_all_validators},
+    {"RB-RES-011", "a resource of a container without a prefix", Needs::kNothing, without_prefix},
+    {"RB-RES-012", "a device plugin's selector that nothing fits", Needs::kNothing, plugin_selects_nothing},
 };
 
 }  // namespace

@@ -10,8 +10,8 @@ namespace railbed::check {
 
 namespace {
 constexpr std::span<const Rule> (*kFamilies[])() = {
-    address_rules, resource_rules,    infiniband_rules, rail_rules, label_rules,
-    rdma_rules,    environment_rules, operator_rules,   mtu_rules,  command_rules,
+    address_rules, resource_rules,    policy_rules,   infiniband_rules, rail_rules,    label_rules,
+    rdma_rules,    environment_rules, operator_rules, mtu_rules,        command_rules,
 };
 }  // namespace
 

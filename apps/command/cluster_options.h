@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options that name a cluster, of verbs that serve. Threading: one thread. Failure: none.
+#pragma once
+
+#include <string>
+
+#include "command/command_line.h"
+
+namespace railbed {
+
+struct ClusterOptions {
+  std::string kubeconfig;
+  std::string context;
+  bool in_cluster = false;  // as a pod, by its service account
+  std::string ns = "openshift-sriov-network-operator";
+  std::string cache = "/var/lib/railbed/cache";
+  bool given() const { return in_cluster || !kubeconfig.empty(); }
+  // `line` points to the members: this object stays where it is until the line is parsed.
+  void declare(CommandLine& line);
+};
+
+}  // namespace railbed

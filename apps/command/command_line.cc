@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only file that includes CLI11.
+#include "command/command_line.h"
+
+#include <type_traits>
+
+#include <CLI/CLI.hpp>
+
+#include "command/exit_status.h"
+
+namespace railbed {
+namespace {
+
+std::vector<std::string_view> split_names(std::string_view names) {
+  std::vector<std::string_view> all;
+  while (!names.empty()) {
+    const size_t comma = std::min(names.find(','), names.size());
+    all.push_back(names.substr(0, comma));
+    names.remove_prefix(std::min(comma + 1, names.size()));
+  }
+  return all;
+}
+
+std::string text_of(const Destination& destination) {
+  return std::visit(
+      [](const auto* value) {
+        using Value = std::remove_cvref_t<decltype(*value)>;
+        if constexpr (std::is_same_v<Value, std::string>)
+          return *value;
+        else
+          return CLI::detail::checked_to_string<Value, Value>(Value(*value));
+      },
+      destination);
+}
+
+}  // namespace
+
+Option::Option(std::string_view names, Destination destination, std::string_view help)
+    : names_(names), destination_(destination) {
+  declaration_.names = split_names(names);
+  declaration_.help = help;
+  declaration_.takes_value = !std::holds_alternative<bool*>(destination);
+  declaration_.many = std::holds_alternative<std::vector<std::string>*>(destination);
+  declaration_.is_number =
+      declaration_.takes_value && !declaration_.many && !std::holds_alternative<std::string*>(destination);
+}
+
+Option& Option::required() {
+  declaration_.required = true;
+  return *this;
+}
+
+Option& Option::show_default() {
+  declaration_.default_text = text_of(destination_);
+  return *this;
+}
+
+Option& Option::one_of(std::span<const std::string_view> choices) {
+  declaration_.choices.assign(choices.begin(), choices.end());
+  return *this;
+}
+
+Option& Option::one_of(std::initializer_list<std::string_view> choices) {
+  return one_of(std::span(choices.begin(), choices.size()));
+}
+
+Option& Option::in_any_case() {
+  any_case_ = true;
+  return *this;
+}
+
+Option& Option::file() {
+  declaration_.value_names = Names::kFile;
+  return *this;
+}
+
+Option& Option::directory() {
+  declaration_.value_names = Names::kDirectory;
+  return *this;
+}
+
+Option& Option::existing_file() {
+  must_exist_ = true;
+  return file();
+}
+
+Option& Option::existing_directory() {
+  must_exist_ = true;
+  return directory();
+}
+
+Option& Option::between(double low, double high) {
+  limits_ = {low, high};
+  return *this;
+}
+
+Option& Option::positive() {
+  positive_ = true;
+  return *this;
+}
+
+Option& Option::size_in_bytes() {
+  size_ = true;
+  return *this;
+}
+
+Option& Option::one_value_each() {
+  one_each_ = true;
+  return *this;
+}
+
+Option& Option::with_commas() {
+  declaration_.commas = true;
+  return *this;
+}
+
+Option& Option::excludes(const Option& other) {
+  declaration_.excluded.push_back(other.declaration_.names.back());
+  return *this;
+}
+
+CommandLine::CommandLine(std::string_view name, std::span<char* const> arguments)
+    : name_(name), arguments_(arguments) {}
+
+Option& CommandLine::option(std::string_view names, Destination destination, std::string_view help) {
+  return options_.emplace_back(names, destination, help);
+}
+
+CommandLine& CommandLine::subcommand(std::string_view name, std::string_view about) {
+  CommandLine& made = *subcommands_.emplace_back(std::make_unique<CommandLine>(name, std::span<char* const>()));
+  made.about(about);
+  return made;
+}
+
+// Translates declarations to CLI11's objects, which check the arguments and fill the destinations.
+class OptionParser {
+ public:
+  static void declare(CLI::App& app, const CommandLine& line) {
+    for (const Option& one : line.options_) check(*add(app, one), one);
+    for (const Option& one : line.options_)
+      for (const std::string_view other : one.declaration_.excluded)
+        app.get_option(std::string(one.declaration_.names.back()))->excludes(app.get_option(std::string(other)));
+    for (const auto& sub : line.subcommands_)
+      declare(*app.add_subcommand(std::string(sub->name_), std::string(sub->about_)), *sub);
+    if (!line.subcommands_.empty()) app.require_subcommand(1);
+  }
+
+  static void choose(const CLI::App& app, CommandLine& line) {
+    for (const auto& sub : line.subcommands_) sub->chosen_ = app.got_subcommand(std::string(sub->name_));
+  }
+
+ private:
+  static CLI::Option* add(CLI::App& app, const Option& one) {
+    const std::string names(one.names_);
+    const std::string help(one.declaration_.help);
+    CLI::Option* made = std::visit(
+        [&](auto* value) {
+          if constexpr (std::is_same_v<decltype(value), bool*>)
+            return app.add_flag(names, *value, help);
+          else
+            return app.add_option(names, *value, help);
+        },
+        one.destination_);
+    made->required(one.declaration_.required);
+    if (one.declaration_.default_text) made->default_str(*one.declaration_.default_text);
+    if (one.one_each_) made->allow_extra_args(false);
+    if (one.declaration_.commas) made->delimiter(',');
+    return made;
+  }
+
+  static void check(CLI::Option& made, const Option& one) {
+    const std::vector<std::string_view>& choices = one.declaration_.choices;
+    if (!choices.empty()) {
+      const std::vector<std::string> members(choices.begin(), choices.end());
+      if (one.any_case_)
+        made.transform(CLI::IsMember(members, CLI::ignore_case));
+      else
+        made.check(CLI::IsMember(members));
+    }
+    const Names names = one.declaration_.value_names;
+    if (one.must_exist_ && names == Names::kFile) made.check(CLI::ExistingFile);
+    if (one.must_exist_ && names == Names::kDirectory) made.check(CLI::ExistingDirectory);
+    if (one.limits_) {
+      if (std::holds_alternative<double*>(one.destination_))
+        made.check(CLI::Range(one.limits_->low, one.limits_->high));
+      else
+        made.check(CLI::Range(static_cast<int>(one.limits_->low), static_cast<int>(one.limits_->high)));
+    }
+    if (one.positive_) made.check(CLI::PositiveNumber);
+    if (one.size_) made.transform(CLI::AsSizeValue(false));
+  }
+};
+
+std::optional<int> CommandLine::parse() {
+  if (described_only()) return kExitOk;
+  CLI::App app(std::string(about_), "railbed " + std::string(name_));
+  OptionParser::declare(app, *this);
+  try {
+    app.parse(static_cast<int>(arguments_.size()), arguments_.data());
+  } catch (const CLI::ParseError& problem) {
+    // CLI11 has its own exit statuses (109 for an unknown option).
+    return app.exit(problem) == 0 ? kExitOk : kExitError;
+  }
+  OptionParser::choose(app, *this);
+  return std::nullopt;
+}
+
+}  // namespace railbed

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+// railbed agent: serves CNI requests until it is stopped.
+//
+//   railbed-cni ─► Server ─► its crews ─► metered ─► (ADD: journaled DELs first) ─► Service ─► kernel, state
+//                                                                    ▲
+//   pending-del/*.del ─► repeater: at the start, then every 5 s ─────┘        Prometheus ─► metrics' endpoint
+//
+// Threads: the reader (main), those of requests, the repeater, dhcp's, the endpoint's. SIGTERM ends executed programs
+// and waits for turns at once; then server (drained), repeater, dhcp. Whatever is still not done two seconds later is
+// cut off: all that it began is recorded, and the next agent ends or undoes it.
+#include <algorithm>
+#include <bit>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <mutex>
+#include <thread>
+
+#include <unistd.h>
+
+#include "agent/addresses/dhcp.h"
+#include "agent/addresses/host_local.h"
+#include "agent/door/events.h"
+#include "agent/door/metrics.h"
+#include "agent/door/readiness.h"
+#include "agent/door/request_log.h"
+#include "agent/door/server.h"
+#include "agent/door/service.h"
+#include "agent/door/standing.h"
+#include "agent/engine.h"
+#include "agent/leftovers/adopt.h"
+#include "agent/leftovers/in_use.h"
+#include "agent/leftovers/replay.h"
+#include "agent/leftovers/restore_records.h"
+#include "agent/pod/kubelet_devices.h"
+#include "agent/pod/manifest_source.h"
+#include "agent/pod/meta.h"
+#include "agent/pod/records.h"
+#include "agent_cluster.h"
+#include "agent_log.h"
+#include "agent_node_state.h"
+#include "attach/attach.h"
+#include "base/log.h"
+#include "command/agent_client.h"
+#include "command/agent_options.h"
+#include "command/privileges.h"
+#include "command/stop_signal.h"
+#include "doc/json.h"
+#include "doc/text.h"
+#include "ipam/stored_blocks.h"
+#include "kubelet/grpc/pod_resources_client.h"
+#include "memory.h"
+#include "os/ports/disk.h"
+#include "os/ports/packets.h"
+#include "os/real/run_program.h"
+#include "os/real/service_manager.h"
+#include "verbs.h"
+
+namespace railbed {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kRepeat{5};
+constexpr seconds kAliveWithin{1};
+constexpr seconds kTurnAtStart{30};
+constexpr seconds kRecovery{5};          // requests wait meanwhile; a device that is held longer is left to its DEL
+constexpr milliseconds kFirstList{500};  // of a cluster's pods and networks; requests wait meanwhile
+constexpr uint64_t kOpenFiles = 65536;
+
+void tell_manager(std::string_view state) {
+  const char* socket = std::getenv("NOTIFY_SOCKET");
+  if (socket != nullptr) (void)os::notify_manager(socket, state);
+}
+
+agent::OtherNodes other_nodes(const AgentOptions& options) {
+  if (options.alone) return agent::OtherNodes::kNone;
+  return options.cluster.given() ? agent::OtherNodes::kOfCluster : agent::OtherNodes::kAsFound;
+}
+
+std::string node_name(const AgentOptions& options, os::Kernel& kernel) {
+  return options.settings.node.empty() ? kernel.host_name() : options.settings.node;
+}
+
+agent::NodeKeeperSettings keeper_settings(const AgentOptions& options, os::Kernel& kernel) {
+  return {.node = node_name(options, kernel),
+          .options = {.resource_prefix = options.settings.resource_prefix, .soft_rdma = options.settings.soft_rdma},
+          .apply = options.settings.apply};
+}
+
+// Everything that handles requests; members are constructed in this order.
+struct Parts {
+  os::Kernel& kernel;
+  state::Store& store;
+  std::unique_ptr<os::Disk> disk = os::real_disk();
+  std::unique_ptr<os::PacketPort> packets = os::real_packets();
+  ipam::StoredBlocks blocks{store, ipam::WithoutBlocks::kWholeRange};
+  agent::DurableRecords records;
+  agent::Engine engine;
+  agent::InUse in_use{engine};
+  agent::HostLocal host_local{*disk};
+  agent::Dhcp dhcp{engine, *packets};
+  agent::ManifestSource manifests;
+  kubelet::PodResourcesClient pod_resources;
+  agent::KubeletDevices kubelet{kernel.files(), &pod_resources};
+  agent::Metrics metrics;
+  agent::Events events;
+  std::unique_ptr<agent::ClusterSide> cluster;  // null: a machine of its own
+  std::unique_ptr<NodeVfs> vfs;                  // null likewise
+  agent::Meta meta{*disk, pods(), devices()};
+  agent::Readiness readiness;
+  agent::Service service{{engine, meta, dhcp, host_local, metrics, &readiness}};
+
+  Parts(os::Kernel& machine, state::Store& state, const AgentOptions& options, kube::Connection* api)
+      : kernel(machine),
+        store(state),
+        records(*disk, options.records, machine.boot_id()),
+        engine(machine, state, blocks, records, other_nodes(options)),
+        manifests(machine, state, options.manifests, options.settings),
+        cluster(api != nullptr ? side_of(*api, options) : nullptr),
+        readiness(engine, *disk, options.state.directory) {
+    if (cluster == nullptr) return;
+    readiness.also([this] {
+      std::vector<std::string> reasons = cluster->not_ready();
+      if (vfs != nullptr) std::ranges::move(vfs->reasons(), std::back_inserter(reasons));
+      return reasons;
+    });
+    metrics.readings([this] { return cluster->readings(); });
+  }
+
+  agent::PodSource& pods() {
+    if (cluster != nullptr) return cluster->source();
+    return manifests;
+  }
+  // In a cluster kubelet alone gives devices.
+  std::vector<agent::DeviceSource*> devices() {
+    if (cluster != nullptr) return {&kubelet};
+    return {&kubelet, &manifests};
+  }
+
+ private:
+  std::unique_ptr<agent::ClusterSide> side_of(kube::Connection& api, const AgentOptions& options) {
+    return std::make_unique<agent::ClusterSide>(
+        agent::ClusterSide::World{api.client(), api.transport(), *disk, store, events},
+        agent::ClusterSide::Settings{
+            .node = node_name(options, kernel),
+            .soft_rdma = options.settings.soft_rdma,
+            .server = api.server(),
+            .folder = options.cluster.cache});
+  }
+};
+
+// Takes over addresses that whereabouts gave before this machine was switched over.
+Result<void> adopt_pools(Parts& parts, agent::Engine::Turn& turn, const std::string& directory) {
+  auto pools = agent::pools_in_directory(parts.kernel.files(), directory);
+  const agent::Adopted adopted = TRY(parts.meta.adopt_from(turn, std::move(pools)).context("--adopt {}", directory));
+  log::info(fmt::format("{} allocations of whereabouts picked up from {}, {} that ended are free again", adopted.taken,
+                        directory, adopted.freed));
+  for (const std::string& conflict : adopted.conflicts) log::warn("not picked up: " + conflict);
+  return {};
+}
+
+// What executed plugins did before a reboot, or before the state was lost.
+Result<void> restore_programs(agent::Engine::Turn& turn, agent::DurableRecords& records) {
+  if (const Result<void> gone = records.remove_unfinished(); !gone.has_value()) log::warn(gone.error().story());
+  const agent::RestoredRecords restored =
+      TRY(agent::restore_records(turn.store(), records).context("reading what executed plugins have to undo"));
+  if (restored.of_earlier_boots > 0)
+    log::info(fmt::format("{} executed plugins of before the reboot wait for their DEL", restored.of_earlier_boots));
+  if (restored.of_this_boot > 0)
+    log::info(fmt::format("{} executed plugins that the state did not know", restored.of_this_boot));
+  for (const std::string& line : restored.warnings) log::warn(line);
+  return {};
+}
+
+// For `railbed status` and for the log, there at the first, second, fourth, eighth time: a flood of requests must not
+// become one of lines.
+void trouble(Parts& parts, std::string_view kind, const std::string& about, const std::string& story) {
+  const uint64_t count = parts.events.happened(kind, about, story);
+  if (std::has_single_bit(count))
+    log::warn(fmt::format("{}: {}{}", about, story, count > 1 ? fmt::format(" ({} times)", count) : ""));
+}
+
+// Finishes or undoes what a killed agent left, before the first request. Interfaces come first, then their addresses;
+// allocations of whereabouts come last, so that in a conflict railbed's own address wins.
+Result<void> recover(Parts& parts, const AgentOptions& options) {
+  {
+    agent::Engine::Turn turn = TRY(parts.engine.turn(kTurnAtStart).context("waiting for the state"));
+    const auto report = TRY(attach::recover(turn.kernel(), turn.store(), parts.kernel.clock().now() + kRecovery)
+                                .context("finishing what an earlier agent began"));
+    for (const std::string& line : report.undone) log::info("undone, an earlier agent began it: " + line);
+    for (const std::string& line : report.finished) log::info("finished: " + line);
+    for (const std::string& line : report.notes) log::info(line);
+    for (const auto& failure : report.failures)
+      trouble(parts, "recovery", failure.pod + " " + failure.interface, failure.error.story());
+    TRY(restore_programs(turn, parts.records));
+    if (const int pods = TRY(agent::forget_empty_pods(turn.store())); pods > 0)
+      log::info(fmt::format("{} pods without interfaces forgotten", pods));
+    TRY(turn.read_addresses());
+    TRY(parts.host_local.recover(turn).context("reading host-local's files"));
+    if (!options.adopt.empty()) TRY(adopt_pools(parts, turn, options.adopt));
+  }
+  if (Result<size_t> in_use = parts.in_use.start(); !in_use.has_value())
+    log::warn("no addresses are given out until all namespaces can be looked at: " + in_use.error().story());
+  else if (*in_use > 0)
+    log::info(fmt::format("{} addresses of interfaces that railbed has no record of are set aside", *in_use));
+  return parts.dhcp.start();
+}
+
+// Repeats journaled DELs every few seconds, in its own thread.
+class Repeater {
+ public:
+  Repeater(agent::Replay& replay, Parts& parts)
+      : replay_(replay), parts_(parts), thread_([this](std::stop_token stop) { run(stop); }) {}
+
+ private:
+  void run(const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
+    // Plugins run by this recovery may ask this agent for addresses, so it must already answer requests.
+    if (auto lines = parts_.meta.recover(parts_.engine))
+      for (const std::string& line : *lines) log::info(line);
+    else
+      trouble(parts_, "recovery", "executed plugins", lines.error().story());
+    do {
+      if (auto fresh = parts_.in_use.refresh(); !fresh.has_value()) tell(fresh.error().story());
+      const auto tally = replay_.all(stop);
+      if (tally.done > 0) log::info(fmt::format("{} DELs of the time without an agent are done", tally.done));
+    } while (!stopped.wait_for(lock, stop, kRepeat, [&] { return stop.stop_requested(); }));
+  }
+  // Once, not every few seconds.
+  void tell(const std::string& problem) {
+    if (problem != told_) log::warn(problem);
+    told_ = problem;
+  }
+
+  agent::Replay& replay_;
+  Parts& parts_;
+  std::string told_;
+  std::jthread thread_;  // last member, because the thread uses the others
+};
+
+// Counted, told in the log, and its failure among the events.
+agent::Reply told(Parts& parts, const cni::Request& request,
+                  const std::function<agent::Reply(const cni::Request&, agent::RequestStory&)>& handle) {
+  agent::RequestStory story;
+  agent::Reply reply =
+      parts.metrics.metered(request, story, [&](const cni::Request& one) { return handle(one, story); });
+  log_request(agent::request_line(request, reply, story));
+  if (reply.status != 0 && request.command != cni::Command::kStatus)
+    if (const auto failure = cni::read_failure(reply.output)) {
+      parts.events.failed(request, *failure);
+      if (parts.cluster != nullptr) parts.cluster->failed(request, *failure);
+    }
+  if (request.command == cni::Command::kDel && parts.vfs != nullptr) parts.vfs->wake();
+  return reply;
+}
+
+agent::Reply handle(Parts& parts, agent::Replay& replay, const cni::Request& request) {
+  return told(parts, request, [&](const cni::Request& one, agent::RequestStory& story) -> agent::Reply {
+    if (one.command == cni::Command::kAdd && !replay.settle(one.container_id))
+      return {1, cni::to_json(cni::Failure{cni::kTryAgainLater, "an earlier DEL of this container is not done yet",
+                                           "the agent's log tells why; it is repeated every few seconds"},
+                              "")};
+    return parts.service.handle(one, story);
+  });
+}
+
+// A DEL from the disk fails again and again: Replay tells each reason once, and how often it was.
+agent::Reply repeat(Parts& parts, const cni::Request& request) {
+  agent::RequestStory story;
+  agent::Reply reply =
+      parts.metrics.metered(request, story, [&](const cni::Request& one) { return parts.service.handle(one, story); });
+  if (reply.status == 0) log_request(agent::request_line(request, reply, story));
+  return reply;
+}
+
+std::vector<std::string> not_ready_because(Parts& parts) {
+  std::vector<std::string> reasons = parts.readiness.reasons();
+  std::ranges::move(parts.meta.statuses().failures(parts.kernel.clock()), std::back_inserter(reasons));
+  return reasons;
+}
+
+agent::HttpReply health_page(const std::vector<std::string>& reasons) {
+  if (reasons.empty()) return {.body = "ok\n"};
+  std::string body;
+  for (const std::string& reason : reasons) body += doc::printable(reason) + "\n";
+  return {.status = 503, .body = std::move(body)};
+}
+
+// What `railbed status` asks. Nothing here waits: the thread that serves the socket answers.
+std::string report(Parts& parts) {
+  doc::Value value = doc::Value::object();
+  value.set("version", RAILBED_VERSION);
+  value.set("pid", static_cast<int64_t>(getpid()));
+  doc::Value& reasons = value.set("notReady", doc::Value::array());
+  for (const std::string& reason : not_ready_because(parts)) reasons.push(reason);
+  if (parts.cluster != nullptr) value.set("cluster", parts.cluster->report());
+  doc::Value& events = value.set("events", doc::Value::array());
+  for (const agent::Event& event : parts.events.all()) events.push(agent::to_value(event));
+  return doc::to_json(value);
+}
+
+// A wrong address is the caller's mistake. A port in use is only a warning: any user of this machine could take it,
+// and the node's pods are more important.
+Result<void> serve_pages(Parts& parts, agent::Replay& replay, const AgentOptions& options) {
+  if (options.metrics == "off") return {};
+  parts.metrics.standing([&] {
+    agent::Standing now = agent::standing(parts.engine);
+    now.pending_dels = replay.pending();
+    return now;
+  });
+  agent::HttpPages pages;
+  // Alive is an agent that answers on its socket; what else is wrong a restart would not mend.
+  pages["/healthz"] = [&] {
+    const auto answer = ask_for_report(options.socket, parts.kernel.clock(), kAliveWithin);
+    return health_page(answer.has_value() ? std::vector<std::string>() : std::vector{answer.error().story()});
+  };
+  pages["/readyz"] = [&] { return health_page(not_ready_because(parts)); };
+  auto served = parts.metrics.expose(options.metrics, std::move(pages));
+  if (served.has_value()) return {};
+  if (served.error().code == Code::kInvalid) return fail(std::move(served).error());
+  trouble(parts, "metrics", options.metrics,
+          served.error().story() + "; the agent works without its metrics and health pages");
+  return {};
+}
+
+Result<int> run(AgentOptions& options) {
+  log_without_waiting(options.least_logged());
+  limit_memory();
+  StopSignal stop;
+  const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
+  os::allow_open_files(kOpenFiles);  // behind the kernel, which remembers what executed programs get
+  if (const auto missing = missing_capabilities(*kernel); !missing.empty())
+    return fail(Error{.code = Code::kDenied,
+                      .message = fmt::format("the agent needs {}", fmt::join(missing, ", ")),
+                      .hint = "run it as root, in the host's namespaces"});
+  os::UnixListener listener = TRY(os::UnixListener::open(options.socket));
+  const std::unique_ptr<state::Store> store = TRY(options.state.share(*kernel, "railbed agent"));
+  const std::unique_ptr<kube::Connection> api = TRY(connect_cluster(options.cluster, *kernel));
+  Parts parts(*kernel, *store, options, api.get());
+  if (parts.cluster != nullptr) parts.cluster->restore();
+  TRY(recover(parts, options));
+  if (parts.cluster != nullptr) {
+    parts.cluster->start(parts.engine);
+    parts.cluster->wait_known(kFirstList);
+    parts.vfs = TRY(NodeVfs::start({*kernel, *parts.disk, parts.pod_resources, parts.engine, api->client()},
+                                   {.ns = options.cluster.ns, .keeper = keeper_settings(options, *kernel)}));
+  }
+
+  agent::Replay replay(
+      *parts.disk, options.pending, [&](const cni::Request& request) { return repeat(parts, request); },
+      [](const std::string& line) { log::warn(line); }, parts.events);
+  TRY(serve_pages(parts, replay, options));
+  (void)parts.readiness.reasons();  // looked at before anybody asks, so that nobody waits for the first look
+  options.server.trouble = [&](agent::Trouble what, const std::string& story) {
+    const bool starved = what == agent::Trouble::kThreads || what == agent::Trouble::kAccept;
+    trouble(parts, starved ? "starved" : "limit", std::string(agent::trouble_name(what)), story);
+  };
+  options.server.report = [&] { return report(parts); };
+  {
+    agent::Server server(
+        std::move(listener), [&](const cni::Request& request) { return handle(parts, replay, request); },
+        options.server);
+    const Repeater repeater(replay, parts);
+    const std::stop_callback hurry(stop.token(), [&] {
+      tell_manager("STOPPING=1");
+      kernel->processes().end_all();
+      parts.engine.stop();
+      if (parts.cluster != nullptr) parts.cluster->hurry();
+    });
+    log::info(fmt::format("railbed {} answers on {}", RAILBED_VERSION, options.socket));
+    tell_manager("READY=1");
+    if (TRY(server.run(stop.token())) == agent::Server::End::kCutOff) {
+      log::warn(
+          "stopped; requests that were being worked on are cut off, the next agent ends or undoes what they began");
+      std::fflush(nullptr);
+      std::quick_exit(kExitOk);
+    }
+  }
+  parts.dhcp.stop();
+  if (parts.vfs != nullptr) parts.vfs->stop();
+  if (parts.cluster != nullptr) parts.cluster->stop();
+  log::info("stopped");
+  // Everything is written, and railbed-cni waits for the next agent: whoever still looks something up in the background
+  // (a program's STATUS) is not waited for.
+  std::fflush(nullptr);
+  std::quick_exit(kExitOk);
+}
+
+}  // namespace
+
+int agent_verb(CommandLine& line) {
+  AgentOptions options;
+  options.declare(line);
+  if (auto status = line.parse()) return *status;
+  return status_of(run(options));
+}
+
+}  // namespace railbed

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pods and NetworkAttachmentDefinitions as the API server has them, as the values that an ADD needs.
+//
+// A static pod is one that kubelet has from a file. Its object in the API server, the mirror pod, has a uid of its own;
+// the runtime tells the one that kubelet made of the file, which the mirror has in annotations.
+// Threading: pure. Failure: network_of, Invalid where spec.config is no JSON object.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "agent/pod/sources.h"
+#include "kube/object.h"
+
+namespace railbed::agent {
+
+inline constexpr kube::Resource kPods{"", "v1", "pods", "Pod"};
+inline constexpr kube::Resource kNetworkDefinitions{"k8s.cni.cncf.io", "v1", "network-attachment-definitions",
+                                                    "NetworkAttachmentDefinition"};
+
+// What is kept of each: of a pod's metadata only what networks need, and what it asks kubelet for.
+kube::Trim pod_kept();
+kube::Trim network_kept();
+
+// Whether `uid`, which the runtime told, is this pod's; an empty one is any pod's.
+bool is_pod(const doc::Value& pod, const std::string& uid);
+// kubelet's own uids of static pods are hashes.
+bool is_static_uid(std::string_view uid);
+// With `uid` as its uid where that is not empty.
+PodInfo pod_of(const doc::Value& pod, const std::string& uid);
+Result<NetworkInfo> network_of(const doc::Value& definition);
+
+}  // namespace railbed::agent

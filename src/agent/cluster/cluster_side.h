@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's side towards an API server: caches, statuses, Events, their threads, and how all of it is.
+//
+// Threads: one per cache, one that keeps the caches on disk and tells what changed, some that write statuses, one for
+// Events. start() begins them, stop() ends them at once; what a call was doing is given up. Everything else is for any
+// thread and waits for nothing. Failure: none ends it; not_ready(), the agent's Events and the report tell.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agent/cluster/cluster_source.h"
+#include "agent/door/events.h"
+#include "agent/door/metrics.h"
+#include "kube/events.h"
+
+namespace railbed::agent {
+
+class ClusterSide {
+ public:
+  struct Settings {
+    std::string node;
+    bool soft_rdma = false;
+    std::string server;  // its URL
+    std::string folder;  // of the caches on disk
+    kube::ClientSettings asking{.timeout = std::chrono::milliseconds(5000),
+                                .try_timeout = std::chrono::milliseconds(5000),
+                                .retry = {.tries = 2}};  // while an ADD waits
+    AskOnce::Settings asks{};
+    StatusWriter::Settings statuses{};
+    std::chrono::milliseconds longest_pause{10000};  // of a cache whose API server is away
+    std::chrono::milliseconds save_pause{2000};
+    // An API server that has just started refuses what it will allow; after this time it is no such moment any more.
+    std::chrono::seconds denied_patience{60};
+  };
+  // What it works with; all outlive this. `client` is over `transport` too.
+  struct World {
+    kube::Client& client;
+    kube::Transport& transport;
+    os::Disk& disk;
+    state::Store& store;
+    Events& events;
+  };
+  ClusterSide(World world, const Settings& settings);
+  ~ClusterSide();
+  ClusterSide(const ClusterSide&) = delete;
+  ClusterSide& operator=(const ClusterSide&) = delete;
+
+  ClusterSource& source() { return source_; }
+  // Reads the caches of an earlier agent; before start().
+  void restore();
+  void start(Engine& engine);
+  // Until pods and networks are known, so that the first ADD asks for nothing; no longer than `timeout`.
+  void wait_known(std::chrono::milliseconds timeout) const;
+  // Whoever waits for the API server is let go, and nobody waits any more.
+  void hurry() { asking_ends_.request_stop(); }
+  void stop();
+
+  // A request that failed: an Event at the pod, where its owner can do something about it.
+  void failed(const cni::Request& request, const cni::Failure& failure);
+
+  std::vector<std::string> not_ready() const;
+  std::vector<Reading> readings() const;
+  doc::Value report() const;
+
+ private:
+  void keep(Engine& engine, const std::stop_token& stop);
+  void tell_trouble();
+  void tell(const std::string& about, const std::optional<Error>& error, std::string& told);
+
+  World world_;
+  const Settings settings_;
+  std::stop_source asking_ends_;
+  kube::Client asking_;
+  KeptCache pods_;
+  KeptCache networks_;
+  AskOnce asks_;
+  StatusWriter statuses_;
+  ClusterSource source_;
+  kube::EventRecorder recorder_;
+  std::string told_of_pods_;  // of the keeper's thread, as the next two
+  std::string told_of_networks_;
+  std::string told_of_statuses_;
+  std::vector<std::jthread> threads_;  // last: they use the others
+};
+
+}  // namespace railbed::agent

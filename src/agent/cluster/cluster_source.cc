@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/cluster/cluster_source.h"
+
+#include <map>
+#include <set>
+
+#include "agent/cluster/cluster_objects.h"
+#include "agent/pod/manifest_source.h"
+#include "agent/pod/meta_records.h"
+#include "agent/pod/network_status.h"
+#include "doc/members.h"
+#include "state/sandbox.h"
+
+namespace railbed::agent {
+namespace {
+
+using doc::Value;
+using kube::ObjectPtr;
+
+constexpr const char* kSelections[] = {"k8s.v1.cni.cncf.io/networks", "v1.multus-cni.io/default-network"};
+
+// Whether somebody may want to read it: the pod chose its networks, or has more than the default one.
+bool is_wanted(const std::map<std::string, std::string>& annotations, const Value& status) {
+  for (const char* key : kSelections)
+    if (const auto one = annotations.find(key); one != annotations.end() && !one->second.empty()) return true;
+  std::set<std::string> names;
+  if (status.is_array())
+    for (const Value& element : *status.as_array()) names.insert(doc::text_in(element, "name"));
+  return names.size() > 1;
+}
+
+// How old what was looked at is, for errors.
+std::string source_of(const KeptCache& cache) {
+  const KeptCache::Standing now = cache.standing();
+  if (!now.age) return fmt::format("no {} are known here yet", cache.plural());
+  return fmt::format("it is not among the {} {} that are known here, {} s old{}", now.informer.objects, cache.plural(),
+                     now.age->count(), now.restored ? " and from an earlier agent's file" : "");
+}
+
+std::unexpected<Error> unanswered(const KeptCache& cache, const std::string& what, Error error) {
+  error.context.push_back(fmt::format("{}: {}, and the API server cannot be asked", what, source_of(cache)));
+  if (error.hint.empty()) error.hint = "`railbed status` tells since when; the runtime tries the pod again";
+  return fail(std::move(error));
+}
+
+struct Unwritten {
+  kube::ObjectKey pod;
+  std::string uid;  // as the runtime told it
+  std::string sandbox;
+  std::string text;
+};
+
+Result<std::vector<Unwritten>> noted_statuses(Engine& engine) {
+  Engine::Turn turn = TRY(engine.turn(kTurnWait));
+  std::vector<Unwritten> out;
+  for (auto& [key, text] : TRY(turn.store().notes(std::string(kNetworkStatusNote)))) {
+    const std::string sandbox = key.substr(kNetworkStatusNote.size());
+    const std::string pod = state::Sandbox::of_key(sandbox).pod;
+    const size_t slash = pod.find('/');
+    const std::optional<SandboxNote> note = TRY(sandbox_note(turn.store(), sandbox));
+    if (slash == std::string::npos || !note) continue;
+    out.push_back({.pod = {.ns = pod.substr(0, slash), .name = pod.substr(slash + 1)},
+                   .uid = note->pod_uid,
+                   .sandbox = sandbox,
+                   .text = text});
+  }
+  return out;
+}
+
+}  // namespace
+
+ClusterSource::ClusterSource(KeptCache& pods, KeptCache& networks, AskOnce& asks, StatusWriter& writer,
+                             state::Store& store, Settings settings)
+    : pods_(pods), networks_(networks), asks_(asks), writer_(writer), store_(store), settings_(std::move(settings)) {}
+
+Result<PodInfo> ClusterSource::pod(const std::string& ns, const std::string& name, const std::string& uid) {
+  const kube::ObjectKey key{.ns = ns, .name = name};
+  if (const ObjectPtr known = pods_.find(key); known != nullptr && is_pod(*known, uid)) return pod_of(*known, uid);
+  const Result<ObjectPtr> asked = asks_.get(kPods, key);
+  if (asked.has_value() && is_pod(**asked, uid)) return pod_of(**asked, uid);
+  const std::string what = uid.empty() ? fmt::format("pod {}", key.to_string())
+                                       : fmt::format("pod {} with the uid {}", key.to_string(), uid);
+  if (!asked.has_value() && asked.error().code != Code::kNotFound) return unanswered(pods_, what, asked.error());
+  if (is_static_uid(uid))
+    return fail(Error{.code = Code::kNotFound,
+                      .message = fmt::format("the API server has no object for the static pod {} (yet), and only that "
+                                             "says which networks it has",
+                                             key.to_string()),
+                      .hint = "kubelet makes it; where it cannot, its log says why. The runtime tries the pod again"});
+  if (!asked.has_value()) return fail(Code::kNotFound, "the API server has no pod {}", key.to_string());
+  return fail(Code::kNotFound, "pod {} is another one in the API server: its uid is {}, not {}", key.to_string(),
+              kube::uid_of(**asked), uid);
+}
+
+Result<NetworkInfo> ClusterSource::network(const std::string& ns, const std::string& name) {
+  const kube::ObjectKey key{.ns = ns, .name = name};
+  if (const ObjectPtr known = networks_.find(key)) return network_of(*known);
+  const Result<ObjectPtr> asked = asks_.get(kNetworkDefinitions, key);
+  if (asked.has_value()) return network_of(**asked);
+  const std::string what = fmt::format("network {}", key.to_string());
+  if (asked.error().code != Code::kNotFound) return unanswered(networks_, what, asked.error());
+  return fail(Error{.code = Code::kNotFound,
+                    .message = fmt::format("the API server has no NetworkAttachmentDefinition {}", key.to_string()),
+                    .hint = "make it, or correct the pod's annotation"});
+}
+
+Result<NetworkInfo> ClusterSource::network_if_known(const std::string& ns, const std::string& name) {
+  const kube::ObjectKey key{.ns = ns, .name = name};
+  if (const ObjectPtr known = networks_.find(key)) return network_of(*known);
+  if (!networks_.is_known()) return network(ns, name);
+  return fail(Code::kNotFound, "there is no NetworkAttachmentDefinition {}", key.to_string());
+}
+
+Result<void> ClusterSource::publish_status(const PodInfo& pod, const std::string& sandbox, const Value& status) {
+  const std::string key = std::string(kNetworkStatusNote) + sandbox;
+  if (status.is_null()) {
+    writer_.drop(sandbox);
+    return store_.forget_note(key);
+  }
+  const std::string text = annotation_text(status);
+  TRY(store_.put_note(key, text));
+  if (!pod.api_uid.empty() && is_wanted(pod.annotations, status))
+    writer_.put({.pod = {.ns = pod.ns, .name = pod.name}, .uid = pod.api_uid, .sandbox = sandbox, .text = text});
+  return {};
+}
+
+std::string ClusterSource::api_uid(const std::string& ns, const std::string& name, const std::string& uid) const {
+  const ObjectPtr known = pods_.find({.ns = ns, .name = name});
+  if (known != nullptr && is_pod(*known, uid)) return kube::uid_of(*known);
+  return is_static_uid(uid) ? "" : uid;
+}
+
+Result<size_t> ClusterSource::resume_statuses(Engine& engine) {
+  std::map<kube::ObjectKey, StatusToWrite> unwritten;
+  std::set<kube::ObjectKey> written;  // one of two sandboxes of a pod is enough
+  for (Unwritten& one : TRY(noted_statuses(engine))) {
+    const ObjectPtr pod = pods_.find(one.pod);
+    if (pod == nullptr || !is_pod(*pod, one.uid)) continue;
+    const std::map<std::string, std::string> annotations = annotations_of(*pod);
+    const auto there = annotations.find(kNetworkStatusAnnotation);
+    if (there != annotations.end() && there->second == one.text) written.insert(one.pod);
+    const Result<Value> status = kube::parse_object(fmt::format(R"({{"all":{}}})", one.text));
+    const Value* all = status.has_value() ? status->find("all") : nullptr;
+    if (all == nullptr || !is_wanted(annotations, *all)) continue;
+    unwritten[one.pod] = {.pod = one.pod, .uid = kube::uid_of(*pod), .sandbox = one.sandbox, .text = one.text};
+  }
+  size_t count = 0;
+  for (auto& [pod, status] : unwritten) {
+    if (written.contains(pod)) continue;
+    writer_.put(std::move(status));
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace railbed::agent

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The meta plugin's source in a cluster: pods of this node and network definitions from caches of the API server.
+//
+// An ADD reads the caches and asks nobody. What they do not have yet is asked once (ask_once.h): a pod of that name and
+// uid, a definition that a pod names. Where the API server is away, what is known goes on working, and what is not
+// known fails with code 11 and the reason; a thing is told as missing only after the API server said so. A definition
+// whose name may as well be a file's of this node (the default network) is not asked for where the cache has been
+// complete. Statuses: noted in the state in the turn that made them, handed to a StatusWriter, and looked for after a
+// restart. Threading: as sources.h. Failure: as sources.h, and Busy where the API server cannot be asked.
+#pragma once
+
+#include <string>
+
+#include "agent/cluster/ask_once.h"
+#include "agent/cluster/kept_cache.h"
+#include "agent/cluster/status_writer.h"
+#include "agent/engine.h"
+#include "agent/pod/sources.h"
+#include "state/store.h"
+
+namespace railbed::agent {
+
+class ClusterSource : public PodSource {
+ public:
+  struct Settings {
+    std::string node;
+    bool soft_rdma = false;
+  };
+  // All outlive this; `store` is used in turns only.
+  ClusterSource(KeptCache& pods, KeptCache& networks, AskOnce& asks, StatusWriter& writer, state::Store& store,
+                Settings settings);
+
+  Result<PodInfo> pod(const std::string& ns, const std::string& name, const std::string& uid) override;
+  Result<NetworkInfo> network(const std::string& ns, const std::string& name) override;
+  Result<NetworkInfo> network_if_known(const std::string& ns, const std::string& name) override;
+  bool of_cluster() const override { return true; }
+  bool soft_rdma() override { return settings_.soft_rdma; }
+  // Nothing is written for a pod that has no network but the default one.
+  Result<void> publish_status(const PodInfo& pod, const std::string& sandbox, const doc::Value& status) override;
+
+  // The uid that the API server has for the pod; empty where it is not known here. For Events.
+  std::string api_uid(const std::string& ns, const std::string& name, const std::string& uid) const;
+
+  // Once after a start, as soon as the pods are those of the API server: hands over what an earlier agent did not come
+  // to write. How many. Not in a turn.
+  Result<size_t> resume_statuses(Engine& engine);
+
+ private:
+  KeptCache& pods_;
+  KeptCache& networks_;
+  AskOnce& asks_;
+  StatusWriter& writer_;
+  state::Store& store_;
+  const Settings settings_;
+};
+
+}  // namespace railbed::agent

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/cluster/node_keeper.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "doc/json.h"
+#include "doc/members.h"
+#include "facts/collect.h"
+#include "graph/node_state.h"
+#include "kube/object.h"
+#include "node/carry_out.h"
+#include "node/plan_note.h"
+#include "node/resolved.h"
+#include "state/sandbox.h"
+
+namespace railbed::agent {
+
+using doc::Value;
+using std::chrono::milliseconds;
+
+namespace {
+
+// Each round that does not come to a change has withdrawn VFs that the one before did not know of.
+constexpr int kRounds = 4;
+
+// Whether the state has records of what `planned` finds done: baselines of PFs that are as they were, steps of PFs with
+// which nothing is to be done any more.
+bool is_stale(const StatePlan& planned, const std::vector<state::StepRecord>& steps) {
+  const auto has_steps = [&](PciAddress pf) {
+    return std::ranges::find(planned.plan.pfs, pf, &plan::PfPlan::pf) != planned.plan.pfs.end();
+  };
+  const auto is_held = [&](PciAddress pf) {
+    return std::ranges::find(planned.plan.held_back, pf, &plan::HeldBack::pf) != planned.plan.held_back.end();
+  };
+  return std::ranges::any_of(planned.given_back,
+                             [&](const PfBaseline& one) { return !has_steps(one.pf) && !is_held(one.pf); }) ||
+         std::ranges::any_of(steps, [&](const state::StepRecord& step) { return !has_steps(step.pf); });
+}
+
+// What an order is made of: whoever else writes labels or the status gives no new one.
+Value order_of(const Value& object) {
+  Value out = Value::object();
+  Value& metadata = out.set("metadata", Value::object());
+  if (const Value* from = doc::object_in(object, "metadata"))
+    for (const char* key : {"annotations", "generation", "name", "namespace", "uid"})
+      if (const Value* value = from->find(key)) metadata.set(key, *value);
+  if (Value* annotations = metadata.find("annotations"); annotations != nullptr && annotations->is_object())
+    std::erase_if(*annotations->as_object(),
+                  [](const Value::Member& member) { return member.key != graph::kHostPfsAllowed; });
+  if (const Value* spec = object.find("spec")) out.set("spec", *spec);
+  return out;
+}
+
+std::string first_error(const doc::Diagnostics& diagnostics) {
+  for (const doc::Diagnostic& one : diagnostics.all())
+    if (one.severity == doc::Severity::kError) return one.message;
+  return "";
+}
+
+// Pods by their names: which of their sandboxes it is does not matter here.
+plan::InUse by_pod(plan::InUse in_use) {
+  for (auto& [device, holder] : in_use)
+    if (std::string pod = state::Sandbox::of_key(holder).pod; !pod.empty()) holder = std::move(pod);
+  return in_use;
+}
+
+bool same(const kubelet::NodeDevices& a, const kubelet::NodeDevices& b) {
+  return a.resources == b.resources && a.without_topology == b.without_topology &&
+         a.with_vhost_net == b.with_vhost_net && a.unfinished == b.unfinished && a.facts == b.facts;
+}
+
+std::vector<std::string> texts_of(const std::vector<plan::HeldBack>& held) {
+  std::vector<std::string> out;
+  for (const plan::HeldBack& one : held) out.push_back(one.to_string());
+  return out;
+}
+
+}  // namespace
+
+// What a pass works from.
+struct NodeKeeper::Look {
+  facts::NodeFacts facts;
+  std::set<PciAddress> held;  // by pods
+  StatePlan planned;
+  std::set<PciAddress> listed;  // what Kept::listed should be now
+  bool stale = false;  // records of what is done already: an agent was killed before it could forget them
+
+  bool has_work() const { return planned.plan.changes() || stale; }
+};
+
+NodeKeeper::NodeKeeper(Parts parts, NodeKeeperSettings settings) : parts_(parts), settings_(std::move(settings)) {}
+
+// --- the order, kept in the state
+
+Result<void> NodeKeeper::load() {
+  if (kept_) return {};
+  Engine::Turn turn = TRY(parts_.engine.turn(kTurnWait));
+  const std::optional<std::string> note = TRY(turn.store().note(kNodeStateNote));
+  noted_ = TRY(turn.store().note(node::kPlanNote)).value_or("");
+  Kept kept;
+  if (note && !note->empty()) {
+    // One that cannot be read, of another version, is as none.
+    if (const Result<Value> value = kube::parse_object(*note); value && doc::number_in(*value, "version") == 1) {
+      kept.aside = doc::flag_in(*value, "aside");
+      if (const Value* object = doc::object_in(*value, "object")) kept.object = *object;
+      for (const std::string& pf : doc::texts_in(*value, "listed"))
+        if (const auto address = PciAddress::parse(pf)) kept.listed.insert(*address);
+    }
+  }
+  kept_ = std::move(kept);
+  doc::Diagnostics unseen;  // it was told when the order came
+  if (!kept_->object.is_null()) orders_ = api::parse_node_state(kept_->object, unseen);
+  return {};
+}
+
+Result<void> NodeKeeper::keep(Kept kept) {
+  Value note = Value::object();
+  note.set("version", 1);
+  doc::put_flag(note, "aside", kept.aside);
+  if (!kept.object.is_null()) note.set("object", kept.object);
+  std::vector<std::string> listed;
+  for (PciAddress pf : kept.listed) listed.push_back(pf.to_string());
+  doc::put_texts(note, "listed", listed);
+  Engine::Turn turn = TRY(parts_.engine.turn(kTurnWait));
+  TRY(turn.store().put_note(kNodeStateNote, doc::to_json(note)));
+  kept_ = std::move(kept);
+  return {};
+}
+
+Result<NodeKeeper::Going> NodeKeeper::take(const NodeOrder& order) {
+  TRY(load().context("reading the order that was kept"));
+  uid_.clear();
+  if (!order.current) return Going::kNo;
+  if (kept_->aside) {
+    Kept back = *kept_;
+    back.aside = false;
+    TRY(keep(std::move(back)));
+  }
+  if (order.state == nullptr) return Going::kNo;
+  uid_ = kube::uid_of(*order.state);
+  doc::Diagnostics found;
+  std::optional<api::SriovNetworkNodeState> state = api::parse_node_state(*order.state, found);
+  if (!state) {
+    problems_.push_back("the node state cannot be read: " + first_error(found));
+    return Going::kNo;
+  }
+  generation_ = state->generation;
+  if (told_.empty()) told_ = state->nics;
+  if (!state->decided) return Going::kNo;
+  if (Value object = order_of(*order.state); object != kept_->object) {
+    Kept taken{.aside = false, .object = std::move(object), .listed = kept_->listed};
+    for (const api::NodeStatePf& pf : state->pfs) taken.listed.insert(pf.address);
+    TRY(keep(std::move(taken)).context("keeping the order"));
+    tries_ = 0;
+    next_try_ = {};
+    failures_.clear();
+  }
+  orders_ = std::move(state);
+  return Going::kYes;
+}
+
+// --- looking and planning
+
+Result<NodeKeeper::Look> NodeKeeper::look() {
+  std::optional<Engine::Turn> turn;
+  return look(turn);
+}
+
+// Leaves the turn in which pods' devices were seen to the caller.
+Result<NodeKeeper::Look> NodeKeeper::look(std::optional<Engine::Turn>& turn) {
+  Look now;
+  now.facts = facts::collect(parts_.engine.kernel(), {.node = settings_.node});
+  turn.emplace(TRY(parts_.engine.turn(kTurnWait)));
+  plan::InUse in_use = by_pod(TRY(node::in_use_by(turn->store())));
+  for (const auto& [vf, pod] : allocated_) in_use.emplace(vf, pod);
+  if (!silent_.empty()) in_use.merge(all_vfs(now.facts, kUnknownToKubelet));
+  for (const auto& [vf, pod] : in_use) now.held.insert(vf);
+  const std::vector<PfBaseline> baselines = TRY(turn->store().baselines());
+  const api::SriovNetworkNodeState none;
+  now.planned = plan_state({.state = orders_ ? *orders_ : none,
+                            .facts = now.facts,
+                            .in_use = in_use,
+                            .baselines = baselines,
+                            .listed = kept_->listed,
+                            .options = settings_.options});
+  // Those of the order, and those of earlier ones that were changed and are not given back yet.
+  for (const PfBaseline& baseline : baselines)
+    if (kept_->listed.contains(baseline.pf)) now.listed.insert(baseline.pf);
+  if (orders_)
+    for (const api::NodeStatePf& pf : orders_->pfs) now.listed.insert(pf.address);
+  now.stale = is_stale(now.planned, TRY(turn->store().steps()));
+  return now;
+}
+
+// --- changing
+
+void NodeKeeper::ask_kubelet() {
+  Result<plan::InUse> allocated = parts_.offers.allocated();
+  if (allocated)
+    allocated_ = std::move(*allocated);
+  else
+    silent_ = allocated.error().story();
+}
+
+void NodeKeeper::withdraw(const std::set<PciAddress>& vfs) {
+  withdrawn_.insert(vfs.begin(), vfs.end());
+  offered_.reset();  // the next offer ends it
+  if (Result<void> told = parts_.offers.withdraw(withdrawn_); !told) silent_ = told.error().story();
+}
+
+Result<void> NodeKeeper::bring(Look& now) {
+  bool asked = false;
+  for (int round = 0; round < kRounds; ++round) {
+    std::optional<Engine::Turn> turn;
+    now = TRY(look(turn));
+    std::set<PciAddress> open = disturbed_vfs(now.planned.plan, now.facts);
+    std::erase_if(open, [&](PciAddress vf) { return withdrawn_.contains(vf); });
+    if (open.empty()) {
+      if (!now.has_work()) return {};
+      auto change = TRY(parts_.engine.change(*turn, changing_devices(now.planned.plan, now.facts)));
+      turn.reset();
+      if (now.planned.plan.changes()) tell(now, SyncPhase::kCarryingOut);
+      TRY(carry_out(*change, now.planned));
+      change.reset();
+      now = TRY(look());
+      return {};
+    }
+    turn.reset();
+    if (asked) withdraw(open);
+    ask_kubelet();
+    asked = true;
+  }
+  return fail(Code::kBusy, "pods come and go faster than their VFs can be withdrawn");
+}
+
+Result<void> NodeKeeper::carry_out(Engine::Change& change, const StatePlan& planned) {
+  apply::NoProgress quiet;
+  const node::Carried carried = TRY(node::carry_out(change.kernel(), change.store(), planned.plan, planned.given_back,
+                                                    settings_.apply, quiet));
+  const apply::Report& report = carried.applied;
+  failures_ = report.failures;
+  {
+    const std::lock_guard lock(mutex_);
+    counters_.steps += report.steps_done;
+    counters_.failures += report.failures.size();
+  }
+  if (report.steps_done > 0 && report.complete())
+    parts_.listener.event(kube::EventType::kNormal, "VfsChanged",
+                          fmt::format("generation {}: {} steps carried out in {} ms", generation_, report.steps_done,
+                                      report.took.count()));
+  return {};
+}
+
+// --- telling
+
+Result<void> NodeKeeper::offer(const Look& now) {
+  kubelet::NodeDevices devices = devices_now(now.planned, now.facts);
+  if (offered_ ? same(*offered_, devices) : withdrawn_.empty() && devices.resources.empty()) return {};
+  TRY(parts_.offers.offer(devices).context("offering VFs to the kubelet"));
+  offered_ = std::move(devices);
+  withdrawn_.clear();
+  return {};
+}
+
+void NodeKeeper::tell(const Look& now, SyncPhase phase) {
+  if (uid_.empty()) return;
+  told_ = steady_nics(graph::found_nics(now.facts), told_, now.held);
+  std::vector<std::string> waits;
+  if (!silent_.empty())
+    waits.push_back("VFs that are there stay as they are, because the kubelet does not say which of them pods have: " +
+                    silent_);
+  Value status = api::node_state_status(status_of({.phase = phase,
+                                                   .generation = generation_,
+                                                   .nics = told_,
+                                                   .plan = now.planned.plan,
+                                                   .failures = failures_,
+                                                   .problems = problems_,
+                                                   .waits = std::move(waits)}));
+  // Also where it is empty: one that somebody else wrote before would stay.
+  if (status.find("lastSyncError") == nullptr) status.set("lastSyncError", "");
+  parts_.listener.status(uid_, std::move(status));
+}
+
+// The same again only after it was otherwise.
+void NodeKeeper::tell_once(kube::EventType type, std::string reason, std::string note) {
+  std::string& before = told_events_[reason];
+  if (before != note && !note.empty()) parts_.listener.event(type, reason, note);
+  before = std::move(note);
+}
+
+void NodeKeeper::set_reasons(std::vector<std::string> reasons) {
+  const std::lock_guard lock(mutex_);
+  reasons_ = std::move(reasons);
+}
+
+Result<void> NodeKeeper::note_for_status(const Look& now) {
+  const std::string text = node::to_json({.node = now.planned.plan.node,
+                                          .policies = now.planned.plan.policies,
+                                          .held_back = texts_of(now.planned.plan.held_back),
+                                          .pod_errors = {}});
+  if (text == noted_) return {};
+  Engine::Turn turn = TRY(parts_.engine.turn(kTurnWait));
+  TRY(turn.store().put_note(node::kPlanNote, text));
+  noted_ = text;
+  return {};
+}
+
+void NodeKeeper::conclude(const Look& now, Going going) {
+  std::vector<std::string> reasons = problems_;
+  std::vector<std::string> failures;
+  for (const apply::StepFailure& failure : failures_) failures.push_back(failure_text(failure));
+  const std::vector<std::string> held = texts_of(now.planned.plan.held_back);
+  reasons.insert(reasons.end(), failures.begin(), failures.end());
+  reasons.insert(reasons.end(), held.begin(), held.end());
+  tell_once(kube::EventType::kWarning, "NodeStateUnreadable", fmt::format("{}", fmt::join(problems_, "; ")));
+  tell_once(kube::EventType::kWarning, "StepFailed", fmt::format("{}", fmt::join(failures, "; ")));
+  tell_once(kube::EventType::kWarning, "ChangeHeldBack", fmt::format("{}", fmt::join(held, "; ")));
+  const std::lock_guard lock(mutex_);
+  counters_.aside = false;
+  counters_.held_back = held.size();
+  if (going == Going::kYes && reasons.empty() && !now.planned.plan.changes()) counters_.synced = parts_.clock.wall();
+  reasons_ = std::move(reasons);
+}
+
+Result<void> NodeKeeper::stand_aside(const std::string& why) {
+  TRY(load());
+  if (!kept_->aside) {
+    Kept kept = *kept_;
+    kept.aside = true;
+    TRY(keep(std::move(kept)));
+  }
+  tell_once(kube::EventType::kNormal, "StandsAside", why);
+  {
+    const std::lock_guard lock(mutex_);
+    counters_.aside = true;
+    counters_.held_back = 0;
+    reasons_ = {"railbed changes no VF here: " + why};
+  }
+  failures_.clear();
+  told_.clear();
+  // The SR-IOV operator's own device plugin has these resources now.
+  if (offered_ || !withdrawn_.empty()) TRY(parts_.offers.offer({}));
+  offered_.reset();
+  withdrawn_.clear();
+  return {};
+}
+
+Result<milliseconds> NodeKeeper::try_pass(const NodeOrder& order) {
+  if (order.current && !order.aside.empty()) {
+    TRY(stand_aside(order.aside));
+    return settings_.look;
+  }
+  const Going going = TRY(take(order));
+  if (kept_->aside) return settings_.look;  // until the API server says that this has ended
+  if (order.current) tell_once(kube::EventType::kNormal, "StandsAside", "");
+  allocated_.clear();
+  silent_.clear();
+  Look now = TRY(look());
+  if (going == Going::kYes && now.has_work() && parts_.clock.now() >= next_try_) {
+    Result<void> brought = bring(now);
+    if (!brought) {
+      (void)offer(now);  // what was withdrawn
+      return fail(std::move(brought.error()));
+    }
+    tries_ = now.planned.plan.changes() ? tries_ + 1 : 0;
+    next_try_ = parts_.clock.now() + std::min(settings_.longest, settings_.look * (1 << std::min(tries_, 10)));
+    if (tries_ == 0) next_try_ = {};
+  }
+  if (going == Going::kYes && now.listed != kept_->listed) {
+    Kept kept = *kept_;
+    kept.listed = now.listed;
+    TRY(keep(std::move(kept)));
+  }
+  if (!now.planned.plan.changes()) failures_.clear();
+  if (order.current) tell(now, SyncPhase::kEnded);
+  conclude(now, going);
+  TRY(note_for_status(now));
+  TRY(offer(now));
+  const bool waits = !silent_.empty() || !now.planned.plan.held_back.empty();
+  return waits ? settings_.waiting : settings_.look;
+}
+
+milliseconds NodeKeeper::pass(const NodeOrder& order) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++counters_.passes;
+  }
+  problems_.clear();
+  Result<milliseconds> next = try_pass(order);
+  if (next) return *next;
+  set_reasons({next.error().story()});
+  return settings_.waiting;
+}
+
+std::vector<std::string> NodeKeeper::reasons() const {
+  const std::lock_guard lock(mutex_);
+  return reasons_;
+}
+
+NodeCounters NodeKeeper::counters() const {
+  const std::lock_guard lock(mutex_);
+  return counters_;
+}
+
+}  // namespace railbed::agent

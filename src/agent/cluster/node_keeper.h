@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Brings this machine to what its SriovNetworkNodeState wants, one pass after another.
+//
+// Why: the same plan and the same steps as `up`, beside pods that come and go. A pass looks at the machine, plans, and
+// where something is to be changed: asks the kubelet who has VFs; has the VFs that would change withdrawn from what the
+// kubelet gives to pods, and asks again; plans anew, so that what a pod has is held back; carries the plan out without a
+// turn, with the devices reserved (Engine::Change); offers what is there now; tells the status.
+//
+// Nothing is changed unless the node state is there, was decided by an operator, and the API server answers; never while
+// railbed may not act on this node. The last order is kept in the state, so that an agent that starts without an API
+// server offers the node's VFs again at once. A process killed anywhere needs no repair: the next pass starts from what
+// the machine is then.
+//
+// Threading: pass() of one thread; the others of any. Failure: a pass has none; what went wrong is in its result, in the
+// status and in the counters, and is tried again.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/cluster/node_plan.h"
+#include "agent/cluster/node_report.h"
+#include "agent/engine.h"
+#include "kube/cache.h"
+#include "kube/events.h"
+
+namespace railbed::agent {
+
+// The last order that was taken, in the state.
+inline constexpr const char* kNodeStateNote = "node-state";
+
+struct NodeKeeperSettings {
+  std::string node;
+  graph::Options options;
+  apply::Options apply;
+  std::chrono::milliseconds look{30'000};     // between two looks at the machine
+  std::chrono::milliseconds waiting{10'000};  // while something waits for pods or for the kubelet
+  std::chrono::milliseconds longest{600'000};  // between two tries of steps that fail
+};
+
+// What the cluster says about this node.
+struct NodeOrder {
+  kube::ObjectPtr state;  // the node state; null: there is none
+  bool current = false;   // everything here is as the API server has it now
+  std::string aside;      // why railbed may not act on this node; empty: it may
+};
+
+struct NodeCounters {
+  uint64_t passes = 0;
+  uint64_t steps = 0;     // carried out
+  uint64_t failures = 0;  // of steps
+  uint64_t held_back = 0;  // changes that wait for pods now
+  bool aside = false;
+  std::optional<kube::WallTime> synced;  // when the machine was as its node state wants it last
+};
+
+class NodeKeeper {
+ public:
+  // Where a pass tells what it does. Called in pass().
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    // The whole status of the node state with this uid.
+    virtual void status(const std::string& uid, doc::Value status) = 0;
+    // About the node state.
+    virtual void event(kube::EventType type, std::string reason, std::string note) = 0;
+  };
+  struct Parts {
+    Engine& engine;
+    kubelet::DeviceOffers& offers;
+    Listener& listener;
+    kube::Clock& clock;
+  };
+
+  // All parts outlive it.
+  NodeKeeper(Parts parts, NodeKeeperSettings settings);
+
+  // Returns how long to wait for the next one, if nothing is heard before.
+  std::chrono::milliseconds pass(const NodeOrder& order);
+
+  // Why the machine is not as the node state wants it, for `railbed status`.
+  std::vector<std::string> reasons() const;
+  NodeCounters counters() const;
+
+ private:
+  struct Kept {
+    bool aside = false;
+    doc::Value object;           // the order: metadata and spec; null: none yet
+    std::set<PciAddress> listed;  // PFs that had VFs by an order
+  };
+  struct Look;
+  enum class Going : uint8_t { kYes, kNo };
+
+  Result<void> load();
+  Result<void> keep(Kept kept);
+  Result<Going> take(const NodeOrder& order);
+  Result<Look> look();
+  Result<Look> look(std::optional<Engine::Turn>& turn);
+  Result<std::chrono::milliseconds> try_pass(const NodeOrder& order);
+  Result<void> bring(Look& now);
+  void ask_kubelet();
+  void withdraw(const std::set<PciAddress>& vfs);
+  Result<void> carry_out(Engine::Change& change, const StatePlan& planned);
+  Result<void> offer(const Look& now);
+  void conclude(const Look& now, Going going);
+  Result<void> note_for_status(const Look& now);
+  void tell(const Look& now, SyncPhase phase);
+  void tell_once(kube::EventType type, std::string reason, std::string note);
+  Result<void> stand_aside(const std::string& why);
+  void set_reasons(std::vector<std::string> reasons);
+
+  const Parts parts_;
+  const NodeKeeperSettings settings_;
+  std::optional<Kept> kept_;  // nothing before it was read from the state
+  std::optional<api::SriovNetworkNodeState> orders_;  // of kept_.object, with the status as stored
+  std::string uid_;                                   // of the node state that is told about; empty: none can be
+  int generation_ = 0;
+  std::vector<std::string> problems_;
+  std::vector<api::FoundNic> told_;  // in the status
+
+  plan::InUse allocated_;  // by the kubelet, when it was asked last in this pass
+  std::set<PciAddress> withdrawn_;
+  std::string silent_;  // why the kubelet cannot be asked; empty: it can, or nobody had to
+  std::vector<apply::StepFailure> failures_;
+  int tries_ = 0;  // of this order that left something to do
+  kube::Instant next_try_{};
+  std::optional<kubelet::NodeDevices> offered_;
+  std::string noted_;                               // what `railbed status` reads, as written last
+  std::map<std::string, std::string> told_events_;  // by reason: the note
+
+  mutable std::mutex mutex_;
+  std::vector<std::string> reasons_;
+  NodeCounters counters_;
+};
+
+}  // namespace railbed::agent

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/cluster/node_report.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/format.h"
+
+namespace railbed::agent {
+namespace {
+
+using PolicyState = api::NodeStatePolicy::State;
+using Outcome = graph::PolicyOutcome::State;
+
+constexpr size_t kLongestError = 4096;  // bytes of lastSyncError, which kubectl shows in a column
+
+// "a; b", cut between two of them.
+std::string joined(const std::vector<std::string>& texts) {
+  std::string out;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (out.size() + texts[i].size() > kLongestError) return out + fmt::format(" (and {} more)", texts.size() - i);
+    out += (out.empty() ? "" : "; ") + texts[i];
+  }
+  return out;
+}
+
+std::string name_of(const std::string& policy) {
+  return policy.substr(policy.find('/') + 1);
+}
+
+// The policies of the plan, each with the worst that happened to it.
+class Policies {
+ public:
+  explicit Policies(const plan::NodePlan& plan) {
+    for (const graph::PolicyOutcome& outcome : plan.policies) {
+      const bool whole = outcome.state == Outcome::kApplied;
+      told_.push_back({name_of(outcome.policy), whole ? PolicyState::kApplied : PolicyState::kFailed,
+                       whole ? "" : outcome.detail});
+    }
+  }
+  void worse(const std::string& policy, PolicyState state, const std::string& message) {
+    const auto found = std::ranges::find(told_, name_of(policy), &api::NodeStatePolicy::name);
+    if (policy.empty() || found == told_.end()) return;
+    if (found->state == PolicyState::kApplied) found->message.clear();
+    found->state = std::max(found->state, state);
+    found->message += (found->message.empty() ? "" : "; ") + message;
+  }
+  std::vector<api::NodeStatePolicy> take() && { return std::move(told_); }
+
+ private:
+  std::vector<api::NodeStatePolicy> told_;
+};
+
+void keep_netdev(api::FoundNic& nic, const api::FoundNic& told) {
+  nic.name = told.name;
+  nic.alt_names = told.alt_names;
+  nic.mac = told.mac;
+  nic.mtu = told.mtu;
+  nic.link_speed = told.link_speed;
+  nic.link_admin_state = told.link_admin_state;
+}
+
+}  // namespace
+
+std::string failure_text(const apply::StepFailure& failure) {
+  std::string text = failure.error.story();
+  if (!failure.remains.empty()) text += "; " + failure.remains;
+  return text;
+}
+
+api::SriovNetworkNodeState status_of(NodeReport report) {
+  api::SriovNetworkNodeState out;
+  out.nics = std::move(report.nics);
+  if (report.phase == SyncPhase::kCarryingOut) {
+    out.sync_status = "InProgress";
+    return out;
+  }
+  out.observed_generation = report.generation;
+  Policies policies(report.plan);
+  std::vector<std::string> errors = std::move(report.problems);
+  for (const apply::StepFailure& failure : report.failures) {
+    errors.push_back(failure_text(failure));
+    policies.worse(failure.policy, PolicyState::kFailed, errors.back());
+  }
+  for (const graph::PolicyOutcome& outcome : report.plan.policies)
+    if (outcome.state != Outcome::kApplied)
+      errors.push_back(fmt::format("policy {}: {}", name_of(outcome.policy), outcome.detail));
+  const bool failed = !errors.empty();
+  std::ranges::move(report.waits, std::back_inserter(errors));
+  for (const plan::HeldBack& held : report.plan.held_back) {
+    errors.push_back(held.to_string());
+    policies.worse(held.policy, PolicyState::kHeld, held.to_string());
+  }
+  out.policies = std::move(policies).take();
+  const bool done = errors.empty() && !report.plan.changes();
+  out.sync_status = failed ? "Failed" : done ? "Succeeded" : "InProgress";
+  out.last_sync_error = joined(errors);
+  return out;
+}
+
+std::vector<api::FoundNic> steady_nics(std::vector<api::FoundNic> found, const std::vector<api::FoundNic>& told,
+                                       const std::set<PciAddress>& held) {
+  for (api::FoundNic& nic : found) {
+    const auto before = std::ranges::find(told, nic.address, &api::FoundNic::address);
+    if (before == told.end()) continue;
+    if (held.contains(nic.address) && nic.name.empty()) keep_netdev(nic, *before);
+    for (api::FoundVf& vf : nic.vfs) {
+      if (!held.contains(vf.address)) continue;
+      const auto was = std::ranges::find(before->vfs, vf.address, &api::FoundVf::address);
+      if (was != before->vfs.end() && was->index == vf.index) vf = *was;
+    }
+  }
+  return found;
+}
+
+}  // namespace railbed::agent

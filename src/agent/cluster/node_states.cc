@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/cluster/node_states.h"
+
+#include <thread>
+#include <utility>
+
+#include "api/cluster_labels.h"
+#include "base/log.h"
+#include "doc/members.h"
+
+namespace railbed::agent {
+
+using doc::Value;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr kube::Resource kNodeObjects{"", "v1", "nodes", "Node", kube::Scope::kCluster};
+constexpr kube::Resource kDaemonPods{"", "v1", "pods", "Pod"};
+constexpr milliseconds kUntilCurrent{200};  // between two looks whether the watches have begun
+
+const Value* labels_of(const Value& object) {
+  const Value* metadata = doc::object_in(object, "metadata");
+  return metadata != nullptr ? doc::object_in(*metadata, "labels") : nullptr;
+}
+
+std::string label_of(const Value& object, std::string_view key) {
+  const Value* labels = labels_of(object);
+  return labels != nullptr ? doc::text_in(*labels, key) : "";
+}
+
+// Whether what orders something is another one: the status, which is mostly our own, is not.
+bool is_other_order(const kube::Change& change) {
+  if (change.type != kube::Change::Type::kChanged) return true;
+  const auto order = [](const Value& object) {
+    Value out = object;
+    std::erase_if(*out.as_object(), [](const Value::Member& member) { return member.key == "status"; });
+    if (Value* metadata = out.find("metadata"); metadata != nullptr && metadata->is_object())
+      std::erase_if(*metadata->as_object(), [](const Value::Member& member) { return member.key == "resourceVersion"; });
+    return out;
+  };
+  return order(*change.before) != order(*change.after);
+}
+
+bool is_running(const Value& pod) {
+  const Value* status = doc::object_in(pod, "status");
+  const std::string phase = status != nullptr ? doc::text_in(*status, "phase") : "";
+  return phase != "Succeeded" && phase != "Failed";
+}
+
+// For objects of which only names and labels count.
+kube::Trim labels_and(std::vector<std::string> fields) {
+  return [keep = kube::keep_fields(std::move(fields))](Value& object) {
+    keep(object);
+    if (Value* metadata = object.find("metadata"); metadata != nullptr && metadata->is_object())
+      std::erase_if(*metadata->as_object(), [](const Value::Member& member) {
+        return member.key == "annotations" || member.key == "ownerReferences";
+      });
+  };
+}
+
+}  // namespace
+
+NodeStates::NodeStates(Parts parts, NodeStatesSettings settings)
+    : parts_(parts),
+      key_{settings.ns, settings.keeper.node},
+      states_(parts.client,
+              {.resource = kNodeStates, .selection = {.ns = key_.ns, .fields = "metadata.name=" + key_.name}},
+              [this](const kube::Change& change) {
+                if (change.key != key_) return;
+                writer_.wake();
+                if (is_other_order(change)) wake();
+              }),
+      nodes_(parts.client,
+             {.resource = kNodeObjects, .selection = {.fields = "metadata.name=" + key_.name}, .trim = labels_and({})},
+             [this](const kube::Change& change) {
+               if (is_other_order(change)) wake();
+             }),
+      daemons_(parts.client,
+               {.resource = kDaemonPods,
+                .selection = {.labels = std::string(api::kUpstreamDaemonPods), .fields = "spec.nodeName=" + key_.name},
+                .trim = labels_and({"spec.nodeName", "status.phase"})},
+               [this](const kube::Change&) { wake(); }),
+      writer_(parts.client, key_, [this] { return state(); }),
+      events_(parts.client, {.controller = "railbed.dev/agent", .instance = key_.name}),
+      keeper_({parts.engine, parts.offers, *this, parts.client.clock()}, std::move(settings.keeper)) {}
+
+kube::ObjectPtr NodeStates::state() const {
+  return states_.find(key_);
+}
+
+// Why what is known here may not be so any more; nothing where all watches are fed.
+std::optional<Error> NodeStates::silence() const {
+  for (const kube::Informer* one : {&states_, &nodes_, &daemons_}) {
+    kube::Standing standing = one->standing();
+    if (standing.error) return std::move(standing.error);
+    if (!standing.synced) return Error{.code = Code::kBusy, .message = "the API server has not answered yet"};
+  }
+  return std::nullopt;
+}
+
+NodeOrder NodeStates::order() const {
+  NodeOrder order{.state = state(), .current = !silence().has_value(), .aside = ""};
+  if (!order.current) return order;
+  const kube::ObjectPtr node = nodes_.find({"", key_.name});
+  const std::string managed = node != nullptr ? label_of(*node, api::kManagedLabel) : "";
+  api::NodeStanding standing{.managed = managed, .has_state = order.state != nullptr};
+  standing.is_ours = standing.has_state && label_of(*order.state, api::kManagedByLabel) == api::kManagedByRailbed;
+  for (const auto& [key, pod] : daemons_.objects()) {
+    const Value* spec = doc::object_in(*pod, "spec");
+    const bool here = spec != nullptr && doc::text_in(*spec, "nodeName") == key_.name;
+    standing.upstream_daemon = standing.upstream_daemon || (here && is_running(*pod));
+  }
+  order.aside = api::why_not_managed(standing);
+  return order;
+}
+
+void NodeStates::status(const std::string& uid, Value status) {
+  writer_.want(uid, std::move(status));
+}
+
+void NodeStates::event(kube::EventType type, std::string reason, std::string note) {
+  if (type == kube::EventType::kWarning)
+    log::warn(fmt::format("node state {}: {}: {}", key_.name, reason, note));
+  else
+    log::info(fmt::format("node state {}: {}: {}", key_.name, reason, note));
+  const kube::ObjectPtr object = state();
+  if (object == nullptr) return;
+  events_.record({.type = type,
+                  .reason = std::move(reason),
+                  .action = "Configure",
+                  .note = std::move(note),
+                  .object = kube::regarding(*object)});
+}
+
+void NodeStates::wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    awake_ = true;
+  }
+  changed_.notify_all();
+}
+
+bool NodeStates::wait(milliseconds period, std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  const bool woken = changed_.wait_for(lock, stop, period, [&] { return awake_; });
+  if (woken) awake_ = false;
+  return woken;
+}
+
+void NodeStates::work(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    const NodeOrder now = order();
+    milliseconds pause = keeper_.pass(now);
+    if (now.current) {
+      (void)wait(pause, stop);
+      continue;
+    }
+    // Without the API server nothing is ordered; it is not worth a look at the machine more often than else.
+    while (!stop.stop_requested() && pause > milliseconds(0) && silence()) {
+      if (wait(std::min(pause, kUntilCurrent), stop)) break;
+      pause -= std::min(pause, kUntilCurrent);
+    }
+  }
+}
+
+void NodeStates::run(std::stop_token stop) {
+  const auto follow = [&stop](auto& part) {
+    return std::jthread([&part, stop] { part.run(stop); });
+  };
+  const std::jthread states = follow(states_), nodes = follow(nodes_), daemons = follow(daemons_);
+  const std::jthread writer = follow(writer_), events = follow(events_);
+  work(stop);
+}
+
+std::vector<std::string> NodeStates::reasons() const {
+  std::vector<std::string> out = keeper_.reasons();
+  if (const std::optional<Error> error = silence())
+    out.push_back("no VF is changed while the API server does not answer: " + error->story());
+  if (const std::string error = writer_.counters().error; !error.empty())
+    out.push_back("the status of the node state cannot be written: " + error);
+  return out;
+}
+
+NodeStatesCounters NodeStates::counters() const {
+  NodeStatesCounters out{.node = keeper_.counters(), .status = writer_.counters(), .silent = {}};
+  if (silence()) {
+    const kube::Instant heard = states_.standing().heard;
+    const kube::Instant now = parts_.client.clock().now();
+    out.silent = heard == kube::Instant{} ? milliseconds(0) : std::chrono::duration_cast<milliseconds>(now - heard);
+  }
+  return out;
+}
+
+}  // namespace railbed::agent

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the status of a node state is to be written now, later or not at all.
+//
+// Why: a thousand nodes write to one etcd, and everybody who watches node states is told of each write. So a node writes
+// only what differs from what is stored, at most every ten seconds; what people wait for, another syncStatus, goes at
+// once. A definition that the SR-IOV operator installed prunes keys of ours: what came back from our own write is what
+// is compared then, so that nothing is written again and again.
+// Threading: a value of one thread. Failure: none; a write that failed counts as one for the pause.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "doc/value.h"
+#include "kube/clock.h"
+
+namespace railbed::agent {
+
+inline constexpr kube::milliseconds kStatusPause{10'000};
+
+class NodeStatusPace {
+ public:
+  struct Wanted {
+    std::string uid;  // of the node state
+    doc::Value status;
+  };
+  // When `wanted` is to be written; nothing where it is stored already. `stored` is the status as the API server had it
+  // last, which may be older than the last write by less than kStatusPause.
+  std::optional<kube::Instant> due(const Wanted& wanted, const doc::Value& stored, kube::Instant now) const;
+
+  // `answer`: the status that the API server made of it.
+  void wrote(const Wanted& wanted, const doc::Value& answer, kube::Instant now);
+  void failed(kube::Instant now);
+
+ private:
+  std::optional<Wanted> written_;
+  doc::Value answer_;  // of written_, its keys only
+  std::optional<kube::Instant> last_;
+  bool last_failed_ = false;
+};
+
+// What `status` says under the keys of `of`.
+doc::Value same_keys(const doc::Value& status, const doc::Value& of);
+
+}  // namespace railbed::agent

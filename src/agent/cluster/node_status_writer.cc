@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/cluster/node_status_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace railbed::agent {
+
+using doc::Value;
+using kube::milliseconds;
+
+namespace {
+constexpr milliseconds kLook{30'000};  // where nothing is heard
+}
+
+NodeStatusWriter::NodeStatusWriter(kube::Client& client, kube::ObjectKey key, Stored stored)
+    : client_(client), key_(std::move(key)), stored_(std::move(stored)) {}
+
+void NodeStatusWriter::want(std::string uid, Value status) {
+  {
+    const std::lock_guard lock(mutex_);
+    wanted_ = NodeStatusPace::Wanted{std::move(uid), std::move(status)};
+    awake_ = true;
+  }
+  changed_.notify_all();
+}
+
+void NodeStatusWriter::wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    awake_ = true;
+  }
+  changed_.notify_all();
+}
+
+void NodeStatusWriter::write(const NodeStatusPace::Wanted& wanted, std::stop_token stop) {
+  Value object = Value::object();
+  object.set("apiVersion", kNodeStates.api_version());
+  object.set("kind", kNodeStates.kind);
+  Value& metadata = object.set("metadata", Value::object());
+  metadata.set("name", key_.name);
+  metadata.set("namespace", key_.ns);
+  metadata.set("uid", wanted.uid);
+  object.set("status", wanted.status);
+  // The fields may be those of the SR-IOV operator's daemon, which has gone.
+  const kube::Answer<Value> answer = client_.apply(
+      kNodeStates, std::move(object),
+      {.manager = kAgentManager, .conflicts = kube::ApplyOptions::Conflicts::kTakeOver, .part = kube::Part::kStatus},
+      stop);
+  const kube::Instant now = client_.clock().now();
+  if (answer) {
+    const Value* status = answer->find("status");
+    pace_.wrote(wanted, status != nullptr ? *status : Value(), now);
+  } else {
+    pace_.failed(now);
+  }
+  const std::lock_guard lock(mutex_);
+  ++(answer ? counters_.written : counters_.failed);
+  counters_.error = answer ? "" : answer.error().story();
+}
+
+milliseconds NodeStatusWriter::step(std::stop_token stop) {
+  std::optional<NodeStatusPace::Wanted> wanted;
+  {
+    const std::lock_guard lock(mutex_);
+    wanted = wanted_;
+    awake_ = false;
+  }
+  const kube::ObjectPtr object = stored_();
+  // Of an object that is gone, or is another one by now, nothing is to be told.
+  if (!wanted || object == nullptr || kube::uid_of(*object) != wanted->uid) return kLook;
+  const Value* status = object->find("status");
+  const kube::Instant now = client_.clock().now();
+  const std::optional<kube::Instant> due = pace_.due(*wanted, status != nullptr ? *status : Value(), now);
+  if (!due) return std::min(kLook, kStatusPause);
+  if (*due > now) return std::chrono::ceil<milliseconds>(*due - now);
+  write(*wanted, stop);
+  return milliseconds(0);
+}
+
+void NodeStatusWriter::run(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    const milliseconds pause = step(stop);
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, stop, pause, [&] { return awake_; });
+  }
+}
+
+NodeStatusWriter::Counters NodeStatusWriter::counters() const {
+  const std::lock_guard lock(mutex_);
+  return counters_;
+}
+
+}  // namespace railbed::agent

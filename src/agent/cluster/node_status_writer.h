@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the status of this node's SriovNetworkNodeState, as seldom as may be (node_status_pace.h).
+//
+// Why apart from the loop: the machine is looked at and changed also while the API server is slow. One server-side apply
+// on the status subresource, which needs no other right, with the uid: a node state that was made anew never gets the
+// status of the old one. The latest status wins; what is the same as stored is not written.
+// Threading: want(), wake() and counters() from any thread; run() in one of its own. Failure: none is told to the caller;
+// counted, kept, and tried again.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "agent/cluster/node_status_pace.h"
+#include "kube/cache.h"
+#include "kube/client.h"
+
+namespace railbed::agent {
+
+inline constexpr kube::Resource kNodeStates{"sriovnetwork.openshift.io", "v1", "sriovnetworknodestates",
+                                            "SriovNetworkNodeState"};
+inline constexpr const char* kAgentManager = "railbed-agent";  // of the fields that it applies
+
+class NodeStatusWriter {
+ public:
+  struct Counters {
+    uint64_t written = 0;
+    uint64_t failed = 0;
+    std::string error;  // of the last write, where it failed
+  };
+  // The node state as it is known here; null where there is none.
+  using Stored = std::function<kube::ObjectPtr()>;
+
+  // `client` outlives it.
+  NodeStatusWriter(kube::Client& client, kube::ObjectKey key, Stored stored);
+
+  void want(std::string uid, doc::Value status);
+  // The node state has changed: perhaps somebody else wrote its status.
+  void wake();
+  void run(std::stop_token stop);
+  Counters counters() const;
+
+ private:
+  // Returns when to look again.
+  kube::milliseconds step(std::stop_token stop);
+  void write(const NodeStatusPace::Wanted& wanted, std::stop_token stop);
+
+  kube::Client& client_;
+  const kube::ObjectKey key_;
+  const Stored stored_;
+  NodeStatusPace pace_;  // of run()'s thread
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::optional<NodeStatusPace::Wanted> wanted_;
+  bool awake_ = false;
+  Counters counters_;
+};
+
+}  // namespace railbed::agent

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/read/folders.h"
+
+#include <gtest/gtest.h>
+
+namespace railbed::check {
+namespace {
+
+std::string network(int vlan) {
+  return "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetwork\nmetadata: {name: net, namespace: ops}\n"
+         "spec: {resourceName: rail0, vlan: " +
+         std::to_string(vlan) + "}\n";
+}
+std::vector<doc::SourcePtr> sources(const std::vector<std::pair<std::string, std::string>>& files) {
+  std::vector<doc::SourcePtr> out;
+  for (const auto& [name, text] : files) out.push_back(std::make_shared<doc::Source>(doc::Source{name, text}));
+  return out;
+}
+std::vector<std::vector<std::string>> names(const FileGroups& made) {
+  std::vector<std::vector<std::string>> out;
+  for (const auto& group : made.groups) {
+    out.emplace_back();
+    for (const auto& source : group) out.back().push_back(source->name);
+  }
+  return out;
+}
+using Names = std::vector<std::vector<std::string>>;
+
+TEST(Folders, AreOneBundleUntilTheyContradictEachOther) {
+  const std::string pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n";
+  const auto one = group_by_folder(sources({{"m/networks/a.yaml", network(1)}, {"m/pods/p.yaml", pod}}));
+  EXPECT_EQ(names(one), (Names{{"m/networks/a.yaml", "m/pods/p.yaml"}}));
+  EXPECT_EQ(one.why, "");
+  const auto same = group_by_folder(sources({{"a/n.yaml", network(1)}, {"b/n.yaml", network(1)}}));
+  EXPECT_EQ(same.groups.size(), 1u);
+  const auto one_folder = group_by_folder(sources({{"a/n.yaml", network(1)}, {"a/m.yaml", network(2)}}));
+  EXPECT_EQ(one_folder.groups.size(), 1u) << "a mistake, which is told";
+
+  const auto two =
+      group_by_folder(sources({{"x/a/n.yaml", network(1)}, {"x/b/n.yaml", network(2)}, {"x/a/p.yaml", pod}}));
+  EXPECT_EQ(names(two), (Names{{"x/a/n.yaml", "x/a/p.yaml"}, {"x/b/n.yaml"}}));
+  EXPECT_EQ(two.why, "SriovNetwork ops/net is given in x/a and differently in x/b");
+}
+
+TEST(Folders, PatchesAreNoContradiction) {
+  const std::string list =
+      "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [../base]\n"
+      "patches: [{path: vlan.yaml}]\n";
+  const auto made = group_by_folder(
+      sources({{"base/n.yaml", network(1)}, {"overlay/kustomization.yaml", list}, {"overlay/vlan.yaml", network(2)}}));
+  EXPECT_EQ(made.groups.size(), 1u) << made.why;
+}
+
+}  // namespace
+}  // namespace railbed::check

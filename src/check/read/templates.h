@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts that become manifests only when something is filled in, and files that were never meant as manifests.
+//
+// Why: directories of manifests also hold charts, Ansible templates, CloudFormation, compiler settings. Each of them
+// gave a list of errors of which none was true. They get one note that says what they are and how their result is
+// checked. Threading: pure. Failure: none.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "doc/diagnostic.h"
+#include "doc/value.h"
+
+namespace railbed::check {
+
+// What `source` is, from what was found when it was read as YAML: "a Helm template; check what `helm template` makes of
+// it". Empty: a manifest, with mistakes or without.
+std::string why_not_read(const doc::Source& source, const doc::Diagnostics& found);
+
+// The same text, of the same length, without what pages put into code for the reader: AsciiDoc's callouts (" <1>" at
+// the end of a line) and lines that hold "..." only. The source itself where there is none.
+doc::SourcePtr without_callouts(const doc::SourcePtr& source);
+
+// Whether envsubst, Ansible or Helm fills in what is written at this place.
+bool is_filled_in(const doc::Span& span);
+
+}  // namespace railbed::check

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// What policies say about PFs, from their text alone. With facts of nodes the graph tells it exactly.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "api/policy.h"
+#include "check/rules/families.h"
+#include "check/rules/lookups.h"
+#include "graph/vf_range.h"
+
+namespace railbed::check {
+namespace {
+
+using doc::Value;
+
+// What a policy takes of one PF, by the PF's name or its address.
+struct Taken {
+  std::string pf;
+  std::optional<graph::VfRange> vfs;  // nothing: all
+  Word word;
+  enum class By : uint8_t { kName, kAddress } by = By::kName;
+};
+
+std::vector<Taken> taken_by(const PolicyView& policy) {
+  std::vector<Taken> all;
+  bool parts = false;
+  for (const Word& word : texts_at(*policy.spec, "nicSelector.pfNames")) {
+    const auto name = api::parse_pf_name(word.text);
+    if (!name) continue;
+    Taken taken{.pf = name->name, .word = word};
+    if (name->vfs) taken.vfs = graph::VfRange{name->vfs->first, name->vfs->last};
+    parts = parts || name->vfs.has_value();
+    all.push_back(std::move(taken));
+  }
+  if (parts) return all;  // the ranges say more than the addresses beside them
+  for (const Word& word : texts_at(*policy.spec, "nicSelector.rootDevices"))
+    all.push_back({.pf = lower(word.text), .word = word, .by = Taken::By::kAddress});
+  return all;
+}
+
+bool overlap(const Taken& one, const Taken& other) {
+  if (one.by != other.by || one.pf != other.pf) return false;
+  return !one.vfs || !other.vfs || one.vfs->overlaps(*other.vfs);
+}
+
+std::map<std::string, std::string> node_selector(const PolicyView& policy) {
+  std::map<std::string, std::string> labels;
+  const Value* selector = policy.spec->find("nodeSelector");
+  if (selector == nullptr || !selector->is_object()) return labels;
+  for (const Value::Member& member : *selector->as_object())
+    if (const std::string* value = member.value.as_string()) labels[member.key] = *value;
+  return labels;
+}
+
+// Whether every node of one of them is a node of the other, too.
+bool same_nodes(const PolicyView& one, const PolicyView& other) {
+  const auto a = node_selector(one);
+  const auto b = node_selector(other);
+  return std::ranges::includes(a, b) || std::ranges::includes(b, a);
+}
+
+int64_t priority_of(const PolicyView& policy) {
+  constexpr int64_t kDefault = 99;
+  return integer_at(*policy.spec, "priority").value_or(kDefault);
+}
+
+std::string what(const Taken& one, const Taken& other) {
+  if (!one.vfs || !other.vfs) return fmt::format("{}", one.pf);
+  const int first = std::max(one.vfs->first, other.vfs->first);
+  const int last = std::min(one.vfs->last, other.vfs->last);
+  return first == last ? fmt::format("VF {} of {}", first, one.pf)
+                       : fmt::format("VFs {} to {} of {}", first, last, one.pf);
+}
+
+// The first that both take. The webhook looks at ranges and addresses; whole PFs by name it lets pass, and by another
+// priority one policy may be meant to take the place of the other.
+struct Shared {
+  Taken one, other;
+  bool refused = false;  // by the webhook
+};
+std::optional<Shared> shared(const PolicyView& one, const PolicyView& other) {
+  for (const Taken& mine : taken_by(one))
+    for (const Taken& its : taken_by(other)) {
+      if (!overlap(mine, its)) continue;
+      const bool refused = mine.by == Taken::By::kAddress || (mine.vfs && its.vfs);
+      if (refused || priority_of(one) == priority_of(other)) return Shared{mine, its, refused};
+    }
+  return std::nullopt;
+}
+
+void two_policies_take_the_same(const Input& in, Findings& out) {
+  if (!in.graphs.empty()) return;  // with facts RB-POLICY-011 and -012 tell what becomes of it
+  for (size_t i = 0; i < in.views.policies.size(); ++i) {
+    const PolicyView& later = in.views.policies[i];
+    if (later.ignored) continue;
+    for (size_t j = 0; j < i; ++j) {
+      const PolicyView& first = in.views.policies[j];
+      if (first.ignored || first.document->ns != later.document->ns || first.document->name == later.document->name ||
+          !same_nodes(first, later))
+        continue;
+      const auto both = shared(first, later);
+      if (!both) continue;
+      out.warning(both->other.word.span,
+                  fmt::format("{} and {} both take {}: {}", first.document->name, later.document->name,
+                              what(both->one, both->other),
+                              both->refused ? "the operator's webhook refuses the second; without it one of them loses "
+                                              "its VFs"
+                                            : "with one priority the operator keeps the VFs of one of them"))
+          .note(both->one.word.span, "here, too")
+          .with_fix("ranges that do not overlap (pfNames: [\"ens1f0#0-3\"]), or one policy");
+      break;
+    }
+  }
+}
+
+// All functions of one card: addresses that differ in the function only.
+bool one_card(const std::vector<Word>& addresses) {
+  const auto card = [](const Word& word) { return word.text.substr(0, word.text.rfind('.')); };
+  return std::ranges::all_of(addresses, [&](const Word& word) { return card(word) == card(addresses.front()); });
+}
+
+void conditions_exclude_each_other(const Input& in, Findings& out) {
+  if (!in.graphs.empty()) return;
+  for (const PolicyView& policy : in.views.policies) {
+    const std::vector<Word> roots = texts_at(*policy.spec, "nicSelector.rootDevices");
+    std::set<std::string> names;
+    const std::vector<Word> pf_names = texts_at(*policy.spec, "nicSelector.pfNames");
+    for (const Word& word : pf_names) names.insert(word.text.substr(0, word.text.find('#')));
+    if (policy.ignored || names.empty() || roots.size() <= names.size()) continue;
+    const std::string text =
+        fmt::format("pfNames has {} PF{} and rootDevices {}: a PF must be in both, so a node has at most {} of them",
+                    names.size(), names.size() == 1 ? "" : "s", roots.size(), names.size());
+    auto& told = one_card(roots) ? out.warning(roots.front().span, text) : out.note(roots.front().span, text);
+    told.note(pf_names.front().span, "the names").with_fix("leave one of the two lists out, or name all PFs in both");
+  }
+}
+
+constexpr Rule kRules[] = {
+    {"RB-POLICY-015", "two policies that take the same VFs", Needs::kNothing, two_policies_take_the_same},
+    {"RB-POLICY-016", "rootDevices and pfNames that exclude each other", Needs::kNothing,
+     conditions_exclude_each_other},
+};
+
+}  // namespace
+
+std::span<const Rule> policy_rules() {
+  return kRules;
+}
+
+}  // namespace railbed::check
