@@ -191,6 +191,7 @@ bool Operator::settle(std::stop_token stop) {
   const bool doubtful = namespace_is_going() || !kind;
   const bool none_left = policies()->empty();
   int deleted = 0;
+  bool vanished = false;
   {
     const std::lock_guard lock(mutex_);
     if (doubtful) settled_at_ = clock_.now() + settings_.settle;
@@ -201,6 +202,7 @@ bool Operator::settle(std::stop_token stop) {
       const bool is_same_kind = *kind == std::exchange(policy_kind_, *kind);
       if (!none_left || !is_same_kind) without_policies_ = WithoutPolicies::kKeepSpecs;
       if (none_left && deleted == 1 && is_same_kind) without_policies_ = WithoutPolicies::kEmptySpecs;
+      vanished = none_left && deleted > 0 && without_policies_ == WithoutPolicies::kKeepSpecs;
     }
   }
   if (doubtful) {
@@ -208,7 +210,7 @@ bool Operator::settle(std::stop_token stop) {
     queue_.add({Task::Type::kSettle, ""}, settings_.settle);
     return true;
   }
-  if (none_left && deleted > 1)
+  if (vanished)
     tell_of_namespace("AllPoliciesGone",
                       fmt::format("all {} policies vanished at once: node states stay as they are; annotate them "
                                   "{}=true if their VFs may go",
