@@ -277,9 +277,9 @@ Answer<Response> ApiServer::patch(const Request& request, const std::string& pat
       return each.key != "status" && !(annotations && each.key == "metadata");
     });
   if (applies) {
-    Value& before = applied_[at + query(request.target, "fieldManager") + (status ? "/status" : "")];
-    drop_given_up(next, before, *body);
-    before = *body;
+    Value& applied = applied_[at + query(request.target, "fieldManager") + (status ? "/status" : "")];
+    drop_given_up(next, applied, *body);
+    applied = *body;
   }
   merge(next, *body);
   store(at, std::move(next));
@@ -308,6 +308,7 @@ void ApiServer::tell(std::string path, std::string line) {
 }
 
 std::string ApiServer::store(const std::string& path, Value object) {
+  if (prune) prune(path, object);
   const auto known = objects_.find(path);
   const bool is_new = known == objects_.end();
   Value* metadata = object.find("metadata");

@@ -34,6 +34,8 @@ class ApiServer : public Transport {
   std::function<std::optional<ApiError>(const Request&)> before;
   // The request is carried out, and its answer lost.
   std::function<bool(const Request&)> lose_answer;
+  // Cuts off what the definition of a kind does not know, before an object is stored.
+  std::function<void(const std::string& path, doc::Value& object)> prune;
   std::function<Idle()> on_idle;
   // How many bytes of what is there a stream gives next; all where unset.
   std::function<size_t()> piece;
