@@ -274,6 +274,17 @@ TEST_F(MetaTest, LimitsTheNetworksOfAPod) {
   EXPECT_TRUE(ask(cni::Command::kAdd, R"(,"maxNetworks":2)").has_value());
 }
 
+// The node's default networks are no part of the annotation, where this is refused before.
+TEST_F(MetaTest, ADefaultNetworkAndOneOfThePodCannotBeOneInterface) {
+  pods.networks["kube-system/lan"] = {"kube-system", "lan", parse_network_config(kMacvlan).value(), ""};
+  pods.add_pod("rail@net1");
+  delegates = R"("clusterNetwork":"lan","defaultNetworks":["lan"])";
+  auto refused = ask(cni::Command::kAdd);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().message, "pod ns/a: two of its networks want to be interface net1");
+  expect_nothing_left();
+}
+
 TEST_F(MetaTest, GivesThePodOneDefaultRoutePerFamily) {
   std::string config = kMacvlan;
   config.insert(config.find("}}"), R"(,"routes":[{"dst":"0.0.0.0/0","gw":"10.9.0.1"}])");
