@@ -122,6 +122,24 @@ TEST(Engine, RequestsOfOneContainerWaitForEachOther) {
   auto two = rig.engine.container("b");  // another container does not wait
 }
 
+// The kernel removes interfaces one after another: a burst of DELs must not leave all threads waiting in it.
+TEST(Engine, EightInterfacesAreRemovedAtOnceAndTheNinthWaits) {
+  Rig rig;
+  std::vector<std::unique_ptr<Engine::Removal>> eight;
+  for (int i = 0; i < 8; ++i) eight.push_back(rig.engine.removal());
+  std::atomic<bool> removes = false;
+  std::jthread ninth([&] {
+    const auto removal = rig.engine.removal();
+    removes = true;
+  });
+  const auto soon = std::chrono::steady_clock::now() + milliseconds(50);
+  while (!removes && std::chrono::steady_clock::now() < soon) std::this_thread::yield();
+  EXPECT_FALSE(removes);
+  eight.pop_back();
+  ninth.join();
+  EXPECT_TRUE(removes);
+}
+
 TEST(Engine, KeepsNobodyWaitingWhenItStops) {
   Rig rig;
   auto turn = rig.engine.turn(kTurnWait);

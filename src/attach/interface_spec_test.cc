@@ -127,6 +127,10 @@ TEST(InterfaceSpec, SaysWhatIsWrong) {
       {rail({R"({"type":"sriov","vlan":3,"vlanProto":"qinq"})"}),
        "network default/rail, plugin sriov: vlanProto must be \"802.1q\", \"802.1Q\", \"802.1ad\" or "
        "\"802.1AD\", found \"qinq\""},
+      {rail({R"({"type":"sriov","mac":"01:00:5e:00:00:01"})"}),
+       "network default/rail: 01:00:5e:00:00:01 is a multicast MAC address"},
+      {rail({R"({"type":"sriov","mac":"00:00:00:00:00:00"})"}),
+       "network default/rail: 00:00:00:00:00:00 is no MAC address for an interface"},
       {rail({R"({"type":"sriov","trust":"yes"})"}),
        "network default/rail, plugin sriov: trust must be \"on\" or \"off\", found \"yes\""},
       {rail({R"({"type":"sriov","link_state":1})"}),
@@ -194,6 +198,30 @@ TEST(Record, GoesBothWays) {
                 .group = 0x7fffffff,
                 .rdma = {"mlx5_3"},
                 .rdma_undo = RdmaUndo::kMoveBack};
+  const Route whole{.destination = *IpPrefix::parse("10.7.0.0/16"),
+                    .gateway = *IpAddress::parse("10.0.0.9"),
+                    .link = IfIndex{7},
+                    .metric = 5,
+                    .table = 100,
+                    .mtu = 1400,
+                    .advmss = 1360,
+                    .scope = 253,
+                    .source = *IpAddress::parse("10.0.0.1")};
+  before.vf_settings.mac = *MacAddress::parse("02:00:00:00:00:98");
+  before.vf_settings.spoof_check = true;
+  before.vf_settings.port_guid = Guid{2};
+  before.parent = "auxiliary/devices/mlx5_core.sf.4";
+  before.routes.push_back(whole);
+  before.promiscuous = false;
+  before.all_multicast = true;
+  before.tx_queue = 1000;
+  before.sysctls = {{"net/ipv4/conf/net1/arp_filter", "0"}};
+  before.netns = 77;
+  before.rules = {{.source = *IpPrefix::parse("10.0.0.1/32"), .table = 100, .priority = 9},
+                  {.source = *IpPrefix::parse("fd00::1/128"), .table = 101}};
+  before.table_routes = {whole};
+  before.vrf = "blue";
+  before.vrf_table = 3;
   InterfaceSpec spec{.interface = "net1"};
   state::Attachment record{.undo = undo_text(spec, before)};
   EXPECT_EQ(*before_of(record), before);
@@ -201,6 +229,58 @@ TEST(Record, GoesBothWays) {
   spec.mtu = 1400;
   EXPECT_FALSE(same_spec(record, spec));
   EXPECT_EQ(before_of({.undo = "no"}).error().message, "the state has a record that is no JSON object: \"no\"");
+}
+
+// A repeated ADD keeps what is there only where nothing of its configuration has changed.
+TEST(Record, IsOfAnotherSpecWhereAnyPartOfItDiffers) {
+  const std::function<void(InterfaceSpec&)> changes[] = {
+      [](InterfaceSpec& spec) { spec.interface = "net2"; },
+      [](InterfaceSpec& spec) { spec.network = "ai/rail1"; },
+      [](InterfaceSpec& spec) { spec.type = "ipvlan"; },
+      [](InterfaceSpec& spec) { spec.resource = "openshift.io/rails"; },
+      [](InterfaceSpec& spec) { spec.way = Way::kMake; },
+      [](InterfaceSpec& spec) { spec.device = PciAddress{0, 1, 0, 1}; },
+      [](InterfaceSpec& spec) { spec.host_link = "eth1"; },
+      [](InterfaceSpec& spec) { spec.host_mac = MacAddress::parse("02:00:00:00:00:01").value(); },
+      [](InterfaceSpec& spec) { spec.kernel_path = "/sys/devices/x"; },
+      [](InterfaceSpec& spec) { spec.auxiliary = "mlx5_core.sf.4"; },
+      [](InterfaceSpec& spec) { spec.master_in_pod = true; },
+      [](InterfaceSpec& spec) { spec.stands_alone = true; },
+      [](InterfaceSpec& spec) { spec.macvlan_mode = os::MacvlanMode::kPrivate; },
+      [](InterfaceSpec& spec) { spec.ipvlan_mode = os::IpvlanMode::kL3; },
+      [](InterfaceSpec& spec) { spec.broadcast_queue = 2000; },
+      [](InterfaceSpec& spec) { spec.vf_settings.vlan = os::VfChange::Vlan{5, 0, os::VlanProto::k8021q}; },
+      [](InterfaceSpec& spec) { spec.vf_settings.vlan = os::VfChange::Vlan{5, 1, os::VlanProto::k8021q}; },
+      [](InterfaceSpec& spec) { spec.vf_settings.vlan = os::VfChange::Vlan{5, 0, os::VlanProto::k8021ad}; },
+      [](InterfaceSpec& spec) { spec.vf_settings.trust = false; },
+      [](InterfaceSpec& spec) { spec.vf_settings.rate = os::VfChange::Rate{1, 0}; },
+      [](InterfaceSpec& spec) { spec.vf_settings.rate = os::VfChange::Rate{0, 1}; },
+      [](InterfaceSpec& spec) { spec.mac = MacAddress::parse("02:00:00:00:00:02").value(); },
+      [](InterfaceSpec& spec) { spec.mtu = 9000; },
+      [](InterfaceSpec& spec) { spec.sysctls = {{"net/core/somaxconn", "500"}}; },
+      [](InterfaceSpec& spec) { spec.promiscuous = false; },
+      [](InterfaceSpec& spec) { spec.all_multicast = false; },
+      [](InterfaceSpec& spec) { spec.tx_queue = 5; },
+      [](InterfaceSpec& spec) { spec.source_routing.emplace(); },
+      [](InterfaceSpec& spec) { spec.source_routing = {.table = 100}; },
+      [](InterfaceSpec& spec) { spec.source_routing = {.gateways = {*IpAddress::parse("10.0.0.1")}}; },
+      [](InterfaceSpec& spec) { spec.source_routing = {.source_hints = true}; },
+      [](InterfaceSpec& spec) { spec.vrf = {.name = "blue"}; },
+      [](InterfaceSpec& spec) { spec.vrf = {.name = "blue", .table = 5}; },
+      [](InterfaceSpec& spec) { spec.rdma_isolated = true; },
+      [](InterfaceSpec& spec) { spec.rdma = true; },
+      [](InterfaceSpec& spec) { spec.rdma_required = true; },
+      [](InterfaceSpec& spec) { spec.soft_rdma = true; },
+      [](InterfaceSpec& spec) { spec.addresses = {{.address = *IpPrefix::parse("10.0.0.2/24")}}; },
+      [](InterfaceSpec& spec) { spec.addresses = {{*IpPrefix::parse("10.0.0.2/24"), *IpAddress::parse("10.0.0.1")}}; },
+      [](InterfaceSpec& spec) { spec.routes = {{.destination = *IpPrefix::parse("10.7.0.0/16")}}; },
+      [](InterfaceSpec& spec) { spec.routes = {{.destination = *IpPrefix::parse("10.7.0.0/16"), .metric = 5}}; },
+  };
+  std::vector<InterfaceSpec> specs = {{}};
+  for (const auto& change : changes) change(specs.emplace_back());
+  for (size_t a = 0; a < specs.size(); ++a)
+    for (size_t b = 0; b < specs.size(); ++b)
+      EXPECT_EQ(same_spec({.undo = undo_text(specs[a], {})}, specs[b]), a == b) << a << " and " << b;
 }
 
 TEST(VfSettings, OnlyDifferencesAreAskedFor) {

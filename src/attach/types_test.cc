@@ -159,6 +159,31 @@ TEST_F(Types, AChangeNeedsItsInterface) {
   EXPECT_EQ(kernel_.snapshot(), start_);
 }
 
+// linkInContainer without a master: of all routes of the pod, the default one of IPv4 in the main table decides.
+TEST_F(Types, AMasterInThePodIsTheInterfaceOfItsDefaultRoute) {
+  constexpr const char* kOnTop = R"({"type":"macvlan","linkInContainer":true})";
+  const auto address = [](const char* range) {
+    return fmt::format(R"({{"type":"macvlan","master":"eth9","ipam":{{"type":"static","addresses":[{}]}}}})", range);
+  };
+  ASSERT_EQ(message(attach(wanted("net1", {address(R"({"address":"10.1.0.2/24"},{"address":"fd00:1::2/64"})")}))), "");
+  ASSERT_EQ(message(attach(wanted("net2", {address(R"({"address":"10.2.0.2/24"})")}))), "");
+  const IfIndex net1 = inside_->find(IfName{"net1"}, os::WithVfs::kNo)->index;
+  const IfIndex net2 = inside_->find(IfName{"net2"}, os::WithVfs::kNo)->index;
+  const auto route = [&](Route one) { ASSERT_EQ(message(inside_->add_route(one)), ""); };
+  route({.destination = *IpPrefix::parse("10.7.0.0/16"), .gateway = *IpAddress::parse("10.1.0.1"), .link = net1});
+  route({.destination = *IpPrefix::parse("0.0.0.0/0"),
+         .gateway = *IpAddress::parse("10.1.0.1"),
+         .link = net1,
+         .table = 100});
+  route({.destination = *IpPrefix::parse("::/0"), .gateway = *IpAddress::parse("fd00:1::1"), .link = net1});
+  EXPECT_THAT(message(attach(wanted("net3", {kOnTop}))),
+              HasSubstr("it names no master, and the pod has no default route whose interface would do"));
+  route({.destination = *IpPrefix::parse("0.0.0.0/0"), .gateway = *IpAddress::parse("10.2.0.1"), .link = net2});
+  auto made = attach(wanted("net3", {kOnTop}));
+  ASSERT_EQ(message(made), "");
+  EXPECT_EQ(made->interfaces.at(0).host_name, "net2");
+}
+
 TEST_F(Types, CheckSaysWhatDiffers) {
   ASSERT_EQ(message(attach(wanted("net1", {R"({"type":"host-device","device":"eth9","ipam":{"type":"static",
       "addresses":[{"address":"10.1.0.2/24","gateway":"10.1.0.1"}],"routes":[{"dst":"10.7.0.0/16"}]}})"}))),
@@ -211,6 +236,20 @@ TEST_F(RdmaTypes, ASeparateRdmaPluginFindsWhatTheFirstOneBrought) {
   ASSERT_EQ(message(detach_interface(kernel_, *store_, "a/b@c1", "net1/rdma", soon())), "");
   ASSERT_EQ(message(detach_interface(kernel_, *store_, "a/b@c1", "net1", soon())), "");
   EXPECT_EQ(kernel_.snapshot(), start_);
+}
+
+// Where another plugin moved the interface, nobody has said whose RDMA device it is: the kernel does.
+TEST_F(RdmaTypes, AnRdmaPluginFindsTheDeviceOfAnInterfaceThatAnotherPluginBrought) {
+  const IfIndex vf = host_->find(IfName{"eth0v1"}, os::WithVfs::kNo)->index;
+  ASSERT_EQ(message(host_->change(vf, {.name = IfName{"net1"}, .netns = pod_.get()})), "");
+  ASSERT_EQ(message(inside_->change(inside_->find(IfName{"net1"}, os::WithVfs::kNo)->index, {.up = true})), "");
+  const std::string before = kernel_.snapshot();
+  auto report = attach(chained("net1", R"({"type":"rdma"})"));
+  ASSERT_EQ(message(report), "");
+  EXPECT_THAT(report->interfaces.at(0).rdma, HasSubstr("mlx5_"));
+  EXPECT_EQ(check("net1/rdma"), "");
+  ASSERT_EQ(message(detach_interface(kernel_, *store_, "a/b@c1", "net1/rdma", soon())), "");
+  EXPECT_EQ(kernel_.snapshot(), before);
 }
 
 // The kernel gives a device's files new numbers when it enters another namespace.

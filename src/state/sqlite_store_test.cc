@@ -112,6 +112,20 @@ TEST_F(SqliteStore, IsForRootAlone) {
             fmt::format("state file {}/state.db: opening it: unable to open database file\n  run as root", directory_));
 }
 
+// Whoever could make a link there could have the state written over any file.
+TEST_F(SqliteStore, IsNoLink) {
+  std::filesystem::create_directories(directory_);
+  std::ofstream(directory_ + "/elsewhere") << "kept";
+  std::filesystem::permissions(directory_ + "/elsewhere", std::filesystem::perms(0644));
+  std::filesystem::create_symlink(directory_ + "/elsewhere", directory_ + "/state.db");
+  auto store = open();
+  ASSERT_FALSE(store.has_value());
+  EXPECT_EQ(store.error().to_string(),
+            fmt::format("chmod {}/state.db: EOPNOTSUPP (Operation not supported)", directory_));
+  EXPECT_EQ(std::filesystem::file_size(directory_ + "/elsewhere"), 4u);
+  EXPECT_EQ(std::filesystem::status(directory_ + "/elsewhere").permissions(), std::filesystem::perms(0644));
+}
+
 TEST_F(SqliteStore, MakesADirectoryForRootAlone) {
   const std::string fresh = directory_ + "/a/b";
   ASSERT_TRUE(open_store({.directory = fresh, .boot_id = "boot-1"}).has_value());

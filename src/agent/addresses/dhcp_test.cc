@@ -158,6 +158,14 @@ TEST(Dhcp, SendsAndAsksWhatTheConfigurationSays) {
   EXPECT_EQ(rig.server.last_packet.options.at(60), "railbed");
   EXPECT_EQ(rig.server.last_packet.options.at(55), "\x79");
   EXPECT_EQ(result->routes[0].metric, 50);
+  // A server may give another address to a client that says something else of itself, so a later agent says the same.
+  rig.restart();
+  rig.pass(seconds(600));
+  rig.server.last_packet = {};
+  rig.dhcp->work();
+  EXPECT_EQ(rig.server.last_packet.options.at(12), "a");
+  EXPECT_EQ(rig.server.last_packet.options.at(60), "railbed");
+  EXPECT_EQ(rig.server.last_packet.options.at(55), "\x79");
   ipam.set("request", doc::Value::Array{item({{"option", "gateway"}})});
   rig.owner.interface = "net2";
   EXPECT_EQ(rig.acquire(ipam).error().story(),
@@ -267,6 +275,18 @@ TEST(Dhcp, AnAgentThatStartsAgainGoesOnRenewing) {
   rig.dhcp->work();
   EXPECT_EQ(rig.server.last_packet.options.at(61), "\0c1/lan/net1"s);
   EXPECT_EQ(rig.dhcp->work(), rig.kernel.clock().now() + seconds(500));
+}
+
+TEST(Dhcp, StartsWithTheLeasesOfAnEarlierAgentAndStopsWithoutWaitingForTheNextRenewal) {
+  Rig rig;
+  ASSERT_TRUE(rig.acquire().has_value());
+  Dhcp later(*rig.engine, rig.packets);
+  ASSERT_TRUE(later.start().has_value());
+  EXPECT_TRUE(later.check(rig.owner).has_value());
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // for its thread to wait, which nothing tells
+  const auto began = std::chrono::steady_clock::now();
+  later.stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, seconds(10));
 }
 
 TEST(Dhcp, GivesTheLeaseBack) {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/door/readiness.h"
 
+#include <csignal>
+#include <filesystem>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "agent/test_requests.h"
 
@@ -45,6 +49,45 @@ TEST_F(ReadinessTest, WhatAnAddNeedsIsTheSameForAll) {
                                story);
   EXPECT_EQ(cni::read_failure(reply.output),
             (cni::Failure{cni::kUnavailable, full, "`railbed status` tells what happened since when"}));
+}
+
+// Every file of this process is full: what a full disk below the state is, for the length of a test.
+class NoRoomForFiles {
+ public:
+  NoRoomForFiles() {
+    getrlimit(RLIMIT_FSIZE, &was_);
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit none{.rlim_cur = 0, .rlim_max = was_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &none);
+  }
+  ~NoRoomForFiles() {
+    setrlimit(RLIMIT_FSIZE, &was_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit was_{};
+  void (*handler_)(int) = nullptr;
+};
+
+TEST_F(ReadinessTest, AStateThatCannotBeWrittenIsTold) {
+  std::string folder = std::filesystem::temp_directory_path() / "railbed-readiness.XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  ASSERT_TRUE(state_disk.make_directories("/run/railbed", 0700).has_value());
+  {
+    auto file =
+        *state::open_store({.directory = folder, .boot_id = "boot", .command = "railbed agent", .shared = true});
+    Engine on_disk{kernel, *file, *blocks, durable};
+    std::vector<std::string> reasons;
+    {
+      const NoRoomForFiles full;
+      reasons = Readiness(on_disk, state_disk, "/run/railbed").reasons();
+    }
+    EXPECT_THAT(reasons,
+                testing::ElementsAre(testing::StartsWith("the state cannot be written: state file " + folder)));
+    EXPECT_THAT(Readiness(on_disk, state_disk, "/run/railbed").reasons(), testing::IsEmpty());
+  }
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -67,6 +67,17 @@ TEST(RequestLine, NobodyWritesALineOfHisOwn) {
     EXPECT_EQ(field.value.find_first_of("\n\x1b"), std::string::npos) << field.name;
 }
 
+TEST(RequestLine, CutsALongErrorAndSaysSo) {
+  const auto told = [](size_t length) {
+    const Reply reply{1, cni::to_json(cni::Failure{cni::kIo, "begin" + std::string(length - 5, 'x'), ""}, "")};
+    for (const log::Field& field : request_line(request_of(cni::Command::kAdd), reply, {}).fields)
+      if (field.name == "ERROR") return field.value;
+    return std::string();
+  };
+  EXPECT_EQ(told(2000), "begin" + std::string(1995, 'x'));
+  EXPECT_EQ(told(2001), "begin" + std::string(1995, 'x') + " …");
+}
+
 TEST(RequestLine, IsAsLoudAsItMatters) {
   using cni::Command;
   const Reply good{0, ""};

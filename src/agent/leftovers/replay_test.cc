@@ -130,13 +130,16 @@ TEST(Replay, SetsAsideWhatIsNoRequest) {
   world.disk.files = {{"/d/1.del", whole.substr(0, whole.size() - 1)},
                       {"/d/2.del", ""},
                       {"/d/3.del", del_frame("a", "ADD")},
-                      {"/d/4.del", del_frame("../a")}};
-  EXPECT_EQ(world.replay.all(), (Replay::Tally{.broken = 4}));
+                      {"/d/4.del", del_frame("../a")},
+                      {"/d/5.del", "GET / HTTP/1.1"}};
+  EXPECT_EQ(world.replay.all(), (Replay::Tally{.broken = 5}));
   EXPECT_TRUE(world.handled.empty());
-  EXPECT_EQ(world.disk.files.size(), 4U);
+  EXPECT_EQ(world.disk.files.size(), 5U);
   EXPECT_TRUE(world.disk.files.contains("/d/1.del.broken"));
-  ASSERT_EQ(world.notes.size(), 4U);
+  ASSERT_EQ(world.notes.size(), 5U);
+  EXPECT_NE(world.notes[1].find("the frame ends within its head"), std::string::npos) << world.notes[1];
   EXPECT_NE(world.notes[2].find("it holds ADD, only DEL is repeated"), std::string::npos) << world.notes[2];
+  EXPECT_NE(world.notes[4].find("does not begin with RBC1"), std::string::npos) << world.notes[4];
   EXPECT_EQ(world.replay.all(), Replay::Tally{});
 }
 

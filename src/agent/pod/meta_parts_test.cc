@@ -14,6 +14,7 @@
 #include "agent/pod/meta_pod.h"
 #include "agent/pod/network_status.h"
 #include "doc/json.h"
+#include "os/fake/disk.h"
 #include "os/fake/kernel.h"
 
 namespace railbed::agent {
@@ -285,6 +286,12 @@ TEST(MultusCache, IsReadFromTheLibrarysFiles) {
   EXPECT_EQ(attachment->result->addresses.at(0).address.to_string(), "10.0.0.5/24");
   EXPECT_FALSE(read_library_cache(text, "c2"));
   EXPECT_FALSE(read_library_cache("{}", ""));
+  for (const auto& [good, bad] : {std::pair{"net1", "../net1"}, std::pair{"cniCacheV1", "cniCacheV2"},
+                                  std::pair{kMacvlanBase64, "no base64"}, std::pair{kMacvlanBase64, "e30="}}) {
+    std::string other = text;
+    other.replace(other.find(good), std::string_view(good).size(), bad);
+    EXPECT_FALSE(read_library_cache(other, "c1")) << bad;
+  }
 }
 
 TEST(MultusCache, IsReadFromItsDelegates) {
@@ -304,6 +311,37 @@ TEST(DeviceInfo, KnowsAnObjectWithAType) {
   EXPECT_TRUE(read_device_info("{}").is_null());
   EXPECT_TRUE(read_device_info("nonsense").is_null());
   EXPECT_FALSE(read_device_info(R"({"type":"pci","version":"1.1.0","pci":{}})").is_null());
+}
+
+// What a device plugin wrote of a device belongs to the pod's interface as long as it is there.
+TEST(DeviceInfo, IsCopiedFromTheDevicePluginsWhereThereIsOne) {
+  os::FakeDisk disk;
+  DeviceInfo infos(disk, "/devinfo");
+  const std::string path = infos.path("ai/rail0", "c1", "net1");
+  EXPECT_EQ(path, "/devinfo/cni/ai-rail0-c1_net1");
+  ASSERT_TRUE(infos.copy("openshift.io/rails", "0000:3b:00.2", path).has_value());
+  EXPECT_TRUE(disk.files().empty()) << "the device plugin wrote nothing";
+
+  const std::string text = R"({"type":"pci","version":"1.1.0","pci":{"pci-address":"0000:3b:00.2"}})";
+  disk.put("/devinfo/dp/openshift.io-rails-0000:3b:00.2-device.json", text);
+  ASSERT_TRUE(infos.copy("openshift.io/rails", "0000:3b:00.2", path).has_value());
+  EXPECT_EQ(doc::to_json(infos.read(path)), text);
+  ASSERT_TRUE(infos.remove(path).has_value());
+  EXPECT_TRUE(infos.read(path).is_null());
+
+  disk.kill();
+  EXPECT_FALSE(infos.copy("openshift.io/rails", "0000:3b:00.2", path).has_value()) << "it cannot be read";
+}
+
+TEST(DeviceInfo, OfAVfNamesItsAddressAndItsRdmaDevice) {
+  attach::InterfaceResult made;
+  EXPECT_TRUE(DeviceInfo::of(made).is_null());
+  made.device = PciAddress::parse("0000:3b:00.2").value();
+  EXPECT_EQ(doc::to_json(DeviceInfo::of(made)),
+            R"({"type":"pci","version":"1.1.0","pci":{"pci-address":"0000:3b:00.2"}})");
+  made.rdma = "mlx5_4";
+  EXPECT_EQ(doc::to_json(DeviceInfo::of(made)),
+            R"({"type":"pci","version":"1.1.0","pci":{"pci-address":"0000:3b:00.2","rdma-device":"mlx5_4"}})");
 }
 
 }  // namespace
