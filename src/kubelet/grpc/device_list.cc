@@ -108,8 +108,8 @@ grpc::ServerWriteReactor<DeviceList::List>* DeviceList::follow() {
   {
     const std::scoped_lock lock(mutex_);
     streams_.insert(stream);
+    changed_();
   }
-  changed_();
   stream->poke();
   return stream.get();
 }
@@ -127,6 +127,11 @@ void DeviceList::end_streams() {
   poke_all();
 }
 
+void DeviceList::wait_for_end() {
+  std::unique_lock lock(mutex_);
+  told_.wait(lock, [&] { return streams_.empty(); });
+}
+
 void DeviceList::reopen() {
   const std::scoped_lock lock(mutex_);
   ending_ = false;
@@ -142,11 +147,9 @@ void DeviceList::poke_all() {
 }
 
 void DeviceList::gone(const std::shared_ptr<Stream>& stream) {
-  {
-    const std::scoped_lock lock(mutex_);
-    streams_.erase(stream);
-    told_.notify_all();
-  }
+  const std::scoped_lock lock(mutex_);
+  streams_.erase(stream);
+  told_.notify_all();
   changed_();
 }
 

@@ -25,10 +25,8 @@ class DeviceList {
   using List = v1beta1::ListAndWatchResponse;
   using Version = uint64_t;
 
-  // `changed` is called when a stream has come or gone.
+  // `changed` is called when a stream has come or gone, with the lock held: it must only wake somebody.
   explicit DeviceList(std::function<void()> changed) : changed_(std::move(changed)) {}
-  // All streams have ended when gRPC's server has shut down.
-  ~DeviceList() = default;
   DeviceList(const DeviceList&) = delete;
   DeviceList& operator=(const DeviceList&) = delete;
 
@@ -43,6 +41,8 @@ class DeviceList {
   bool has_streams() const;
   // Ends all streams, and those that come later; until reopen().
   void end_streams();
+  // Returns once all have ended, which they do when gRPC's server has shut down.
+  void wait_for_end();
   void reopen();
 
  private:

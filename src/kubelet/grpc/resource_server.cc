@@ -131,6 +131,7 @@ void ResourceServer::stop() {
   list_.end_streams();
   server_->Shutdown(std::chrono::system_clock::now() + kShutdown);
   server_->Wait();
+  list_.wait_for_end();
   server_.reset();
   made_.reset();
 }
