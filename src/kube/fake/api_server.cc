@@ -253,8 +253,9 @@ Answer<Response> ApiServer::patch(const Request& request, const std::string& pat
   if (!body) return refuse(request, 400, "BadRequest", body.error().message);
   Value next = found != objects_.end() ? found->second : Value::object();
   if (const std::string uid = uid_of(*body); found != objects_.end() && !uid.empty() && uid != uid_of(next))
-    return refuse(request, 409, "Conflict",
-                  fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, uid_of(next)));
+    return refuse(
+        request, 409, "Conflict",
+        fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, uid_of(next)));
   merge(next, *body);
   store(at, std::move(next));
   return answer_with(200, objects_.at(at));
