@@ -21,8 +21,25 @@ using std::chrono::milliseconds;
 
 namespace {
 
+// Where the SR-IOV operator's daemon keeps what it made, a file per PF.
+constexpr std::string_view kUpstreamMarkers = "/etc/sriov-operator/pci";
+
 // Each round that does not come to a change has withdrawn VFs that the one before did not know of.
 constexpr int kRounds = 4;
+
+// Whether the state has records of what `planned` finds done: baselines of PFs that are as they were, steps of PFs with
+// which nothing is to be done any more.
+bool is_stale(const StatePlan& planned, const std::vector<state::StepRecord>& steps) {
+  const auto has_steps = [&](PciAddress pf) {
+    return std::ranges::find(planned.plan.pfs, pf, &plan::PfPlan::pf) != planned.plan.pfs.end();
+  };
+  const auto is_held = [&](PciAddress pf) {
+    return std::ranges::find(planned.plan.held_back, pf, &plan::HeldBack::pf) != planned.plan.held_back.end();
+  };
+  return std::ranges::any_of(planned.given_back,
+                             [&](const PfBaseline& one) { return !has_steps(one.pf) && !is_held(one.pf); }) ||
+         std::ranges::any_of(steps, [&](const state::StepRecord& step) { return !has_steps(step.pf); });
+}
 
 // What an order is made of: whoever else writes labels or the status gives no new one.
 Value order_of(const Value& object) {
@@ -69,6 +86,10 @@ struct NodeKeeper::Look {
   facts::NodeFacts facts;
   std::set<PciAddress> held;  // by pods
   StatePlan planned;
+  std::set<PciAddress> listed;  // what Kept::listed should be now
+  bool stale = false;           // records of what is done already: an agent was killed before it could forget them
+
+  bool has_work() const { return planned.plan.changes() || stale; }
 };
 
 NodeKeeper::NodeKeeper(Parts parts, NodeKeeperSettings settings) : parts_(parts), settings_(std::move(settings)) {}
@@ -79,6 +100,7 @@ Result<void> NodeKeeper::load() {
   if (kept_) return {};
   Engine::Turn turn = TRY(parts_.engine.turn(kTurnWait));
   const std::optional<std::string> note = TRY(turn.store().note(kNodeStateNote));
+  noted_ = TRY(turn.store().note(node::kPlanNote)).value_or("");
   Kept kept;
   if (note && !note->empty()) {
     // One that cannot be read, of another version, is as none.
@@ -109,6 +131,21 @@ Result<void> NodeKeeper::keep(Kept kept) {
   return {};
 }
 
+// VFs that the SR-IOV operator's daemon made are given back with the policies that they are for, as it would have done
+// itself: the PF had none before. Everything else stays as it is.
+Result<void> NodeKeeper::take_over(const api::SriovNetworkNodeState& state) {
+  const os::FileTree& files = parts_.engine.kernel().files();
+  for (const api::NodeStatePf& pf : state.pfs) {
+    if (pf.externally_managed || !files.exists(fmt::format("{}/{}", kUpstreamMarkers, pf.address))) continue;
+    const std::string vfs =
+        os::read_line(files, fmt::format("/sys/bus/pci/devices/{}/sriov_numvfs", pf.address)).value_or("0");
+    if (vfs == "0") continue;  // the mark is of an earlier boot
+    Engine::Turn turn = TRY(parts_.engine.turn(kTurnWait));
+    TRY(turn.store().put_baseline({.pf = pf.address, .pf_name = pf.name}));
+  }
+  return {};
+}
+
 Result<NodeKeeper::Going> NodeKeeper::take(const NodeOrder& order) {
   TRY(load().context("reading the order that was kept"));
   uid_.clear();
@@ -132,6 +169,7 @@ Result<NodeKeeper::Going> NodeKeeper::take(const NodeOrder& order) {
   if (Value object = order_of(*order.state); object != kept_->object) {
     Kept taken{.aside = false, .object = std::move(object), .listed = kept_->listed};
     for (const api::NodeStatePf& pf : state->pfs) taken.listed.insert(pf.address);
+    TRY(take_over(*state).context("taking over from the SR-IOV operator"));
     TRY(keep(std::move(taken)).context("keeping the order"));
     tries_ = 0;
     next_try_ = {};
@@ -165,6 +203,12 @@ Result<NodeKeeper::Look> NodeKeeper::look(std::optional<Engine::Turn>& turn) {
                             .baselines = baselines,
                             .listed = kept_->listed,
                             .options = settings_.options});
+  // Those of the order, and those of earlier ones that were changed and are not given back yet.
+  for (const PfBaseline& baseline : baselines)
+    if (kept_->listed.contains(baseline.pf)) now.listed.insert(baseline.pf);
+  if (orders_)
+    for (const api::NodeStatePf& pf : orders_->pfs) now.listed.insert(pf.address);
+  now.stale = is_stale(now.planned, TRY(turn->store().steps()));
   return now;
 }
 
@@ -192,10 +236,10 @@ Result<void> NodeKeeper::bring(Look& now) {
     std::set<PciAddress> open = disturbed_vfs(now.planned.plan, now.facts);
     std::erase_if(open, [&](PciAddress vf) { return withdrawn_.contains(vf); });
     if (open.empty()) {
-      if (!now.planned.plan.changes()) return {};
+      if (!now.has_work()) return {};
       auto change = TRY(parts_.engine.change(*turn, changing_devices(now.planned.plan, now.facts)));
       turn.reset();
-      tell(now, SyncPhase::kCarryingOut);
+      if (now.planned.plan.changes()) tell(now, SyncPhase::kCarryingOut);
       TRY(carry_out(*change, now.planned));
       change.reset();
       now = TRY(look());
@@ -211,8 +255,8 @@ Result<void> NodeKeeper::bring(Look& now) {
 
 Result<void> NodeKeeper::carry_out(Engine::Change& change, const StatePlan& planned) {
   apply::NoProgress quiet;
-  const node::Carried carried = TRY(node::carry_out(change.kernel(), change.store(), planned.plan, planned.given_back,
-                                                    settings_.apply, quiet));
+  const node::Carried carried =
+      TRY(node::carry_out(change.kernel(), change.store(), planned.plan, planned.given_back, settings_.apply, quiet));
   const apply::Report& report = carried.applied;
   failures_ = report.failures;
   {
@@ -224,10 +268,7 @@ Result<void> NodeKeeper::carry_out(Engine::Change& change, const StatePlan& plan
     parts_.listener.event(kube::EventType::kNormal, "VfsChanged",
                           fmt::format("generation {}: {} steps carried out in {} ms", generation_, report.steps_done,
                                       report.took.count()));
-  if (carried.restored.empty()) return {};
-  Kept kept = *kept_;
-  for (PciAddress pf : carried.restored) kept.listed.erase(pf);
-  return keep(std::move(kept));
+  return {};
 }
 
 // --- telling
@@ -243,7 +284,11 @@ Result<void> NodeKeeper::offer(const Look& now) {
 
 void NodeKeeper::tell(const Look& now, SyncPhase phase) {
   if (uid_.empty()) return;
-  told_ = steady_nics(graph::found_nics(now.facts), told_, now.held);
+  // One that a pod had a moment ago may have been on its way back when the machine was looked at.
+  std::set<PciAddress> held = now.held;
+  held.insert(held_before_.begin(), held_before_.end());
+  told_ = steady_nics(graph::found_nics(now.facts), told_, held);
+  held_before_ = now.held;
   std::vector<std::string> waits;
   if (!silent_.empty())
     waits.push_back("VFs that are there stay as they are, because the kubelet does not say which of them pods have: " +
@@ -335,7 +380,7 @@ Result<milliseconds> NodeKeeper::try_pass(const NodeOrder& order) {
   allocated_.clear();
   silent_.clear();
   Look now = TRY(look());
-  if (going == Going::kYes && now.planned.plan.changes() && parts_.clock.now() >= next_try_) {
+  if (going == Going::kYes && now.has_work() && parts_.clock.now() >= next_try_) {
     Result<void> brought = bring(now);
     if (!brought) {
       (void)offer(now);  // what was withdrawn
@@ -344,6 +389,11 @@ Result<milliseconds> NodeKeeper::try_pass(const NodeOrder& order) {
     tries_ = now.planned.plan.changes() ? tries_ + 1 : 0;
     next_try_ = parts_.clock.now() + std::min(settings_.longest, settings_.look * (1 << std::min(tries_, 10)));
     if (tries_ == 0) next_try_ = {};
+  }
+  if (going == Going::kYes && now.listed != kept_->listed) {
+    Kept kept = *kept_;
+    kept.listed = now.listed;
+    TRY(keep(std::move(kept)));
   }
   if (!now.planned.plan.changes()) failures_.clear();
   if (order.current) tell(now, SyncPhase::kEnded);

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node's own loop over a machine in memory: orders, pods that have VFs, what goes wrong, and what is no order.
+#include "agent/cluster/node_keeper.h"
+
+#include <cerrno>
+
+#include <gtest/gtest.h>
+
+#include "agent/cluster/test_node.h"
+#include "doc/json.h"
+#include "doc/members.h"
+
+namespace railbed::agent {
+namespace {
+
+using std::chrono::milliseconds;
+
+class NodeKeeperTest : public testing::Test {
+ protected:
+  void carried_out(const doc::Value& state) {
+    node.pass(state);
+    EXPECT_EQ(node.told("syncStatus"), "Succeeded") << doc::to_json(node.told());
+  }
+  std::string reasons() const { return fmt::format("{}", fmt::join(node.keeper->reasons(), "\n")); }
+
+  TestNode node;
+};
+
+TEST_F(NodeKeeperTest, CarriesOutWhatTheNodeStateWantsAndTellsIt) {
+  carried_out(node.state_of(two_policies(), 7));
+  EXPECT_EQ(doc::text_in(node.heard.statuses.front(), "syncStatus"), "InProgress");
+  EXPECT_EQ(doc::number_in(node.told(), "observedGeneration"), 7);
+  EXPECT_EQ(doc::to_json(*node.told().find("policies")),
+            R"([{"name":"rail0","state":"Applied"},{"name":"rail1","state":"Applied"}])");
+  EXPECT_EQ(node.heard.uids.back(), "uid-1");
+  EXPECT_EQ(node.offers.last(),
+            "openshift.io/rail0: 0000:01:10.0 0000:01:10.2\n"
+            "openshift.io/rail1: 0000:02:10.0 0000:02:10.2 0000:02:10.4\n");
+  ASSERT_EQ(node.heard.events.size(), 1U);
+  EXPECT_EQ(node.heard.events[0].find("VfsChanged: generation 7: "), 0U) << node.heard.events[0];
+  // VFs that nobody can have are made without asking the kubelet.
+  EXPECT_EQ(node.offers.calls, std::vector<std::string>{"offer"});
+  EXPECT_EQ(reasons(), "");
+  EXPECT_TRUE(node.keeper->counters().synced.has_value());
+}
+
+TEST_F(NodeKeeperTest, EndsInTheMachineOfUpWithTheSamePolicies) {
+  carried_out(node.state_of(two_policies()));
+  os::FakeKernel other;
+  auto store = state::memory_store();
+  class Quiet : public node::Progress {
+    void begins(const plan::PfPlan&, const plan::Step&) override {}
+    void ends(const plan::PfPlan&, const plan::Step&, const Error*) override {}
+    void says(const std::string&) override {}
+  } quiet;
+  const api::Objects objects = objects_of(two_policies());
+  ASSERT_TRUE(node::up(other, *store, node::look(other, store.get(), objects, {}).value(), {}, quiet)->complete());
+  EXPECT_EQ(node.kernel.snapshot(), other.snapshot());
+}
+
+TEST_F(NodeKeeperTest, ASecondPassAndAnAgentThatStartsAgainChangeNothing) {
+  const doc::Value state = node.state_of(two_policies());
+  carried_out(state);
+  node.kernel.clear_journal();
+  const int writes = node.store.writes();
+  node.pass(state);
+  node.restart();
+  carried_out(state);
+  EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
+  EXPECT_EQ(node.store.writes(), writes) << "the state needs no write either";
+}
+
+// --- What is no order
+
+TEST_F(NodeKeeperTest, OffersWhatItHadWithoutAnApiServerAndChangesNothing) {
+  carried_out(node.state_of(two_policies()));
+  const std::string before = node.everything();
+  node.restart();
+  node.kernel.clear_journal();
+  const size_t told = node.heard.statuses.size();
+  node.offers.offers.clear();
+  // Somebody has damaged a VF meanwhile: that waits for the API server, too.
+  node.keeper->pass({});
+  EXPECT_EQ(node.offers.last(),
+            "openshift.io/rail0: 0000:01:10.0 0000:01:10.2\n"
+            "openshift.io/rail1: 0000:02:10.0 0000:02:10.2 0000:02:10.4\n");
+  EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
+  EXPECT_EQ(node.everything(), before);
+  EXPECT_EQ(node.heard.statuses.size(), told);
+}
+
+TEST_F(NodeKeeperTest, ChangesNothingWhileTheApiServerIsSilent) {
+  node.keeper->pass(
+      {.state = std::make_shared<doc::Value>(node.state_of(two_policies())), .current = false, .aside = ""});
+  EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
+  EXPECT_EQ(node.offers.last(), "nothing");
+}
+
+TEST_F(NodeKeeperTest, NothingThatIsAbsentIsAnOrder) {
+  carried_out(node.state_of(two_policies()));
+  const std::string before = node.everything();
+  node.kernel.clear_journal();
+  doc::Value spec = doc::Value::object();
+  doc::Value no_spec = node.state_with(spec, 2);
+  std::erase_if(*no_spec.as_object(), [](const doc::Value::Member& member) { return member.key == "spec"; });
+  // Before its agent has told what the node has, no operator can have decided.
+  doc::Value untold = node.state_with(api::node_state_spec({}), 2);
+  untold.set("status", doc::Value::object());
+  const doc::Value rows[] = {no_spec, node.state_with(spec, 2), untold};
+  for (const doc::Value& state : rows) {
+    node.pass(state);
+    EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{}) << doc::to_json(state);
+  }
+  node.keeper->pass({.state = nullptr, .current = true, .aside = ""});
+  EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
+  EXPECT_EQ(node.everything(), before);
+  EXPECT_NE(node.offers.last(), "nothing");
+}
+
+TEST_F(NodeKeeperTest, ASpecThatSaysSoGivesThePfBack) {
+  const std::string start = node.everything();
+  carried_out(node.state_of(two_policies()));
+  carried_out(node.state_of(policy_text("rail0", "eth0", 2, "  isRdma: true\n"), 2));
+  EXPECT_EQ(node.offers.last(), "openshift.io/rail0: 0000:01:10.0 0000:01:10.2\n");
+  carried_out(node.state_with(api::node_state_spec({}), 3));
+  EXPECT_EQ(node.everything(), start);
+  EXPECT_EQ(node.offers.last(), "");
+}
+
+TEST_F(NodeKeeperTest, APfThatIsListedWithoutVfsIsGivenBackToo) {
+  const std::string start = node.everything();
+  carried_out(node.state_of(policy_text("rail0", "eth0", 2)));
+  carried_out(node.state_with(api::node_state_spec({{.address = kPf0, .name = "eth0"}}), 2));
+  EXPECT_EQ(node.everything(), start);
+}
+
+TEST_F(NodeKeeperTest, VfsOfUpAreNoneOfTheNodeStates) {
+  class Quiet : public node::Progress {
+    void begins(const plan::PfPlan&, const plan::Step&) override {}
+    void ends(const plan::PfPlan&, const plan::Step&, const Error*) override {}
+    void says(const std::string&) override {}
+  } quiet;
+  const api::Objects objects = objects_of(two_policies());
+  ASSERT_TRUE(
+      node::up(node.kernel, node.store, node::look(node.kernel, node.kept.get(), objects, {}).value(), {}, quiet)
+          ->complete());
+  const std::string before = node.everything();
+  carried_out(node.state_with(api::node_state_spec({})));
+  EXPECT_EQ(node.everything(), before);
+}
+
+// --- VFs that pods have
+
+TEST_F(NodeKeeperTest, WithdrawsVfsBeforeTheyChangeAndOffersThemAgain) {
+  carried_out(node.state_of(policy_text("rail0", "eth0", 2)));
+  node.offers.calls.clear();
+  node.offers.when_withdrawn = [&] {
+    EXPECT_EQ(node.offers.withdrawn, (std::set{kVf00, kVf01}));
+    EXPECT_EQ(node.kernel.snapshot().find("9000"), std::string::npos) << "nothing has changed yet";
+  };
+  carried_out(node.state_of(policy_text("rail0", "eth0", 2, "  mtu: 9000\n"), 2));
+  EXPECT_EQ(node.offers.calls, (std::vector<std::string>{"allocated", "withdraw 2", "allocated", "offer"}));
+}
+
+TEST_F(NodeKeeperTest, WhatAPodHasIsHeldBackAndToldAndCarriedOutWhenItHasGone) {
+  carried_out(node.state_of(policy_text("rail0", "eth0", 2)));
+  node.attach("ai/vllm-0", kVf00);
+  const doc::Value more = node.state_of(policy_text("rail0", "eth0", 4), 2);
+  node.kernel.clear_journal();
+  EXPECT_EQ(node.pass(more), milliseconds(10'000));
+  EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
+  const std::string held =
+      "eth0: 4 VFs instead of 2: held back, ai/vllm-0 uses it (policy rail0 wants 4 VFs, there are 2)";
+  EXPECT_EQ(node.told("syncStatus"), "InProgress");
+  EXPECT_EQ(node.told("lastSyncError"), held);
+  EXPECT_EQ(doc::to_json(*node.told().find("policies")),
+            fmt::format(R"([{{"message":"{}","name":"rail0","state":"Held"}}])", held));
+  EXPECT_EQ(node.heard.events.back(), "! ChangeHeldBack: " + held);
+  EXPECT_EQ(reasons(), held);
+  EXPECT_EQ(node.keeper->counters().held_back, 1U);
+  // The other VF can be had meanwhile.
+  EXPECT_EQ(node.offers.last(), "openshift.io/rail0: 0000:01:10.0 0000:01:10.2\n");
+  const size_t events = node.heard.events.size();
+  node.pass(more);
+  EXPECT_EQ(node.heard.events.size(), events) << "told once";
+  node.detach("ai/vllm-0");
+  carried_out(more);
+  EXPECT_EQ(node.keeper->counters().held_back, 0U);
+}
+
+TEST_F(NodeKeeperTest, AVfOfAPodWithoutAttachmentIsInUseBecauseTheKubeletSaysSo) {
+  const std::string vfio = policy_text("rail0", "eth0", 2, "  deviceType: vfio-pci\n");
+  carried_out(node.state_of(vfio));
+  node.offers.given = {{kVf01, "ai/dpdk"}};
+  node.offers.calls.clear();
+  node.pass(node.state_of(policy_text("rail0", "eth0", 2), 2));
+  EXPECT_EQ(node.told("lastSyncError"),
+            "eth0: VF 1: bind to the kernel's network driver: held back, ai/dpdk uses it (policy rail0 has VFs 0-1)");
+  // VF 0 is free, and was bound anew.
+  EXPECT_EQ(node.offers.calls, (std::vector<std::string>{"allocated", "withdraw 1", "allocated", "offer"}));
+  EXPECT_EQ(node.kernel.snapshot().find("vfio-pci") != std::string::npos, true);
+  EXPECT_EQ(doc::text_in(node.told().find("policies")->as_array()->front(), "state"), "Held");
+}
+
+TEST_F(NodeKeeperTest, AVfThatAPodGetsWhileItIsWithdrawnIsHeldBack) {
+  carried_out(node.state_of(policy_text("rail0", "eth0", 2)));
+  node.offers.when_withdrawn = [&] { node.offers.given = {{kVf00, "ai/late"}}; };
+  node.kernel.clear_journal();
+  node.pass(node.state_of(policy_text("rail0", "eth0", 4), 2));
+  EXPECT_EQ(node.told("lastSyncError"),
+            "eth0: 4 VFs instead of 2: held back, ai/late uses it (policy rail0 wants 4 VFs, there are 2)");
+  EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
+  EXPECT_EQ(node.offers.calls.back(), "offer") << "what was withdrawn is offered again";
+}
+
+TEST_F(NodeKeeperTest, VfsThatAreThereStayAsTheyAreWhileTheKubeletIsSilent) {
+  carried_out(node.state_of(policy_text("rail0", "eth0", 2)));
+  node.offers.silent = true;
+  node.kernel.clear_journal();
+  EXPECT_EQ(node.pass(node.state_of(policy_text("rail0", "eth0", 4) + policy_text("rail1", "eth1", 1), 2)),
+            milliseconds(10'000));
+  for (const std::string& call : node.kernel.journal()) EXPECT_EQ(call.find("0000:01:"), std::string::npos) << call;
+  EXPECT_NE(node.kernel.snapshot().find("0000:02:10.0"), std::string::npos) << "eth1 had none: its VF is made";
+  EXPECT_EQ(node.told("syncStatus"), "InProgress");
+  EXPECT_EQ(
+      node.told("lastSyncError"),
+      "VFs that are there stay as they are, because the kubelet does not say which of them pods have: the kubelet "
+      "cannot be asked; eth0: 4 VFs instead of 2: held back, (the kubelet does not say who has it) uses it (policy "
+      "rail0 wants 4 VFs, there are 2)");
+  node.offers.silent = false;
+  carried_out(node.state_of(policy_text("rail0", "eth0", 4) + policy_text("rail1", "eth1", 1), 2));
+}
+
+TEST_F(NodeKeeperTest, APodThatComesAndGoesChangesNothingThatIsTold) {
+  const doc::Value state = node.state_of(two_policies());
+  carried_out(state);
+  node.pass(state);
+  const doc::Value before = node.told();
+  node.attach("ai/vllm-0", kVf00);
+  {
+    auto pod = node.kernel.netns().create("x");
+    ASSERT_TRUE(pod.has_value());
+    auto netns = node.kernel.netns().open("/run/netns/x").value();
+    auto links = node.kernel.links().value();
+    const std::vector<os::Link> all = links->list(os::WithVfs::kNo).value();
+    for (const os::Link& link : all) {
+      if (link.parent_device != kVf00.to_string()) continue;
+      ASSERT_TRUE(links->change(link.index, {.name = IfName{"net1"}, .netns = netns.get()}).has_value());
+    }
+  }
+  ASSERT_TRUE(node.facts().nics[0].vfs[0].netdev == std::nullopt);
+  node.pass(state);
+  EXPECT_EQ(node.told(), before);
+  // Its DEL has ended, and the machine was looked at before the interface was back.
+  node.detach("ai/vllm-0");
+  node.pass(state);
+  EXPECT_EQ(node.told(), before);
+}
+
+// While VFs change, the turn is free for pods, and nobody gets what changes.
+TEST_F(NodeKeeperTest, PodsAreAttachedMeanwhileButNotWithWhatIsChanging) {
+  carried_out(node.state_of(policy_text("rail0", "eth0", 2)));
+  int seen = 0;
+  node.kernel.before("0000:01:00.0/sriov_numvfs 4", [&] {
+    auto turn = node.engine->turn(milliseconds(0));
+    ASSERT_TRUE(turn.has_value()) << turn.error().to_string();
+    EXPECT_TRUE(turn->is_changing(kPf0));
+    EXPECT_TRUE(turn->is_changing(kVf00));
+    EXPECT_TRUE(turn->is_changing(*PciAddress::parse("0000:01:10.6"))) << "one that is being made";
+    EXPECT_FALSE(turn->is_changing(kPf1));
+    ++seen;
+  });
+  carried_out(node.state_of(policy_text("rail0", "eth0", 4), 2));
+  EXPECT_EQ(seen, 1);
+  EXPECT_FALSE(node.engine->is_changing(kPf0));
+}
+
+// --- What goes wrong
+
+TEST_F(NodeKeeperTest, AFailedStepIsToldWithItsErrnoAndTriedAgainLessAndLessOften) {
+  node.kernel.fail_when("0000:01:00.0/sriov_numvfs", EBUSY, -1);
+  const doc::Value state = node.state_of(two_policies());
+  node.pass(state);
+  EXPECT_EQ(node.told("syncStatus"), "Failed");
+  EXPECT_NE(node.told("lastSyncError").find("eth0: create 2 VFs: "), std::string::npos) << node.told("lastSyncError");
+  EXPECT_NE(node.told("lastSyncError").find("EBUSY"), std::string::npos) << node.told("lastSyncError");
+  const doc::Value::Array& policies = *node.told().find("policies")->as_array();
+  EXPECT_EQ(doc::text_in(policies[0], "state"), "Failed");
+  EXPECT_EQ(doc::text_in(policies[0], "message"), node.told("lastSyncError"));
+  EXPECT_EQ(doc::text_in(policies[1], "state"), "Applied") << "the other PF is done";
+  EXPECT_EQ(node.heard.events.back(), "! StepFailed: " + node.told("lastSyncError"));
+  EXPECT_EQ(node.offers.last(), "openshift.io/rail0:\nopenshift.io/rail1: 0000:02:10.0 0000:02:10.2 0000:02:10.4\n");
+
+  std::vector<int> tries;
+  int calls = 0;
+  for (int at = 30; at <= 1200; at += 30) {
+    node.clock.advance(milliseconds(30'000));
+    node.kernel.clear_journal();
+    node.pass(state);
+    calls += static_cast<int>(node.kernel.journal().size());
+    if (!node.kernel.journal().empty()) tries.push_back(at);
+  }
+  EXPECT_EQ(tries, (std::vector<int>{60, 180, 420, 900}));
+  EXPECT_EQ(node.told("syncStatus"), "Failed");
+  // Another order is tried at once.
+  node.kernel.clear_journal();
+  node.pass(node.state_of(two_policies(), 2));
+  EXPECT_FALSE(node.kernel.journal().empty());
+}
+
+TEST_F(NodeKeeperTest, ASpecThatCannotBeReadChangesNothingAndSaysWhy) {
+  carried_out(node.state_of(two_policies()));
+  node.kernel.clear_journal();
+  doc::Value spec = api::node_state_spec({});
+  spec.set("interfaces", 5);
+  node.pass(node.state_with(spec, 2));
+  EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
+  EXPECT_EQ(node.told("syncStatus"), "Failed");
+  EXPECT_EQ(node.told("lastSyncError"),
+            "the node state cannot be read: spec.interfaces must be a list, found an integer");
+  EXPECT_EQ(node.heard.events.back(), "! NodeStateUnreadable: " + node.told("lastSyncError"));
+}
+
+TEST_F(NodeKeeperTest, WhatThisNodeRefusesIsFailedWithTheReason) {
+  os::FakeMachine machine = os::FakeMachine::lab();
+  machine.iommu = false;
+  TestNode other(machine);
+  const doc::Value state = node.state_of(policy_text("rail0", "eth0", 2, "  deviceType: vfio-pci\n"));
+  other.pass(state);
+  EXPECT_EQ(other.told("syncStatus"), "Failed");
+  EXPECT_NE(other.told("lastSyncError").find("policy rail0: "), std::string::npos) << other.told("lastSyncError");
+  EXPECT_NE(other.told("lastSyncError").find("IOMMU"), std::string::npos) << other.told("lastSyncError");
+  EXPECT_EQ(doc::text_in(other.told().find("policies")->as_array()->front(), "state"), "Failed");
+}
+
+TEST_F(NodeKeeperTest, ASpecThatIsEditedWhileItIsCarriedOutIsTheNextPassesOrder) {
+  doc::Value first = node.state_of(two_policies());
+  const doc::Value second = node.state_of(policy_text("rail0", "eth0", 1), 2);
+  node.kernel.before("sriov_numvfs", [&] { first = second; });
+  const auto object = std::make_shared<doc::Value>(first);
+  node.keeper->pass({.state = object, .current = true, .aside = ""});
+  node.pass(first);
+  EXPECT_EQ(doc::number_in(node.told(), "observedGeneration"), 2);
+  EXPECT_EQ(node.offers.last(), "openshift.io/rail0: 0000:01:10.0\n");
+}
+
+// --- Beside the SR-IOV operator
+
+TEST_F(NodeKeeperTest, StandsAsideWhileItMayNotActAndSaysWhy) {
+  const auto state = std::make_shared<doc::Value>(node.state_of(two_policies()));
+  node.keeper->pass({.state = state, .current = true, .aside = "the SR-IOV operator's config daemon is on this node"});
+  EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
+  EXPECT_TRUE(node.heard.statuses.empty());
+  EXPECT_EQ(node.offers.calls, std::vector<std::string>{}) << "its device plugin has these resources";
+  EXPECT_EQ(reasons(), "railbed changes no VF here: the SR-IOV operator's config daemon is on this node");
+  EXPECT_EQ(node.heard.events,
+            std::vector<std::string>{"StandsAside: the SR-IOV operator's config daemon is on this node"});
+  EXPECT_TRUE(node.keeper->counters().aside);
+  carried_out(*state);
+  EXPECT_FALSE(node.keeper->counters().aside);
+}
+
+TEST_F(NodeKeeperTest, AnAgentThatStoodAsideDoesSoAfterARestartUntilItKnowsBetter) {
+  carried_out(node.state_of(two_policies()));
+  node.keeper->pass({.state = nullptr, .current = true, .aside = "the daemon is there"});
+  EXPECT_EQ(node.offers.last(), "") << "what was offered is taken back";
+  node.restart();
+  node.offers.calls.clear();
+  node.keeper->pass({});
+  EXPECT_EQ(node.offers.calls, std::vector<std::string>{});
+  carried_out(node.state_of(two_policies()));
+  EXPECT_NE(node.offers.last(), "");
+}
+
+}  // namespace
+}  // namespace railbed::agent

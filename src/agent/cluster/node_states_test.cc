@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole loop over an API server in memory: from an order to the status, and beside the SR-IOV operator.
+#include "agent/cluster/node_states.h"
+
+#include <atomic>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "agent/cluster/test_node.h"
+#include "doc/json.h"
+
+namespace railbed::agent {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr const char* kStatePath = "/apis/sriovnetwork.openshift.io/v1/namespaces/net/sriovnetworknodestates/node1";
+constexpr const char* kDaemonPath = "/api/v1/namespaces/sriov/pods/sriov-network-config-daemon-x";
+
+class NodeStatesTest : public testing::Test {
+ protected:
+  // Labels as our operator writes them.
+  doc::Value ours(doc::Value state) {
+    doc::Value labels;
+    labels.set("app.kubernetes.io/managed-by", "railbed");
+    state.find("metadata")->set("labels", std::move(labels));
+    return state;
+  }
+  doc::Value daemon_pod() {
+    doc::Value pod = kube::fake::object("Pod", "sriov", "sriov-network-config-daemon-x");
+    doc::Value spec;
+    spec.set("nodeName", "node1");
+    pod.set("spec", std::move(spec));
+    return pod;
+  }
+  void start() {
+    states = std::make_unique<NodeStates>(NodeStates::Parts{*node.engine, node.offers, client},
+                                          NodeStatesSettings{.ns = "net",
+                                                             .keeper = {.node = "node1",
+                                                                        .options = {},
+                                                                        .apply = {.parallel = false},
+                                                                        .look = milliseconds(20),
+                                                                        .waiting = milliseconds(20)}});
+    thread = std::jthread([this](std::stop_token stop) { states->run(stop); });
+  }
+  void stop() {
+    thread.request_stop();
+    if (thread.joinable()) thread.join();
+  }
+  void TearDown() override { stop(); }
+
+  bool until(const std::function<bool()>& is_so) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!is_so() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    return is_so();
+  }
+  std::string stored(const std::string& key) {
+    const auto objects = api.objects();
+    const auto found = objects.find(kStatePath);
+    const doc::Value* status = found != objects.end() ? found->second.find("status") : nullptr;
+    return status != nullptr ? doc::text_in(*status, key) : "";
+  }
+  size_t writes() {
+    size_t count = 0;
+    for (const std::string& request : api.requests()) count += request.starts_with("PATCH") ? 1 : 0;
+    return count;
+  }
+  bool has_event(const std::string& reason) {
+    const auto objects = api.objects();
+    return std::ranges::any_of(objects, [&](const auto& one) { return doc::text_in(one.second, "reason") == reason; });
+  }
+
+  TestNode node;
+  kube::fake::ApiServer api;
+  std::unique_ptr<kube::Clock> clock = kube::real_clock();
+  kube::Client client{api, *clock};
+  std::unique_ptr<NodeStates> states;
+  std::jthread thread;
+};
+
+TEST_F(NodeStatesTest, AnOrderIsCarriedOutAndTold) {
+  api.put(kStatePath, ours(node.state_of(two_policies(), 5)));
+  start();
+  ASSERT_TRUE(until([&] { return stored("syncStatus") == "Succeeded"; }))
+      << fmt::format("{}", states->reasons().size());
+  const doc::Value object = api.objects().at(kStatePath);
+  EXPECT_EQ(doc::number_in(*object.find("status"), "observedGeneration"), 5);
+  EXPECT_EQ(object.find("status")->find("interfaces")->as_array()->size(), 2U);
+  ASSERT_TRUE(until([&] { return has_event("VfsChanged"); }));
+  EXPECT_EQ(states->reasons(), std::vector<std::string>{});
+  // Looks at the machine cost no writes.
+  const size_t before = writes();
+  const uint64_t passes = states->counters().node.passes;
+  ASSERT_TRUE(until([&] { return states->counters().node.passes > passes + 5; }));
+  EXPECT_EQ(writes(), before);
+  EXPECT_LE(before, 4U) << "InProgress, Succeeded and an event";
+}
+
+TEST_F(NodeStatesTest, ChangesNothingWhileTheDaemonOfTheOtherOperatorIsHere) {
+  api.put(kStatePath, ours(node.state_of(two_policies())));
+  api.put(kDaemonPath, daemon_pod());
+  start();
+  ASSERT_TRUE(until([&] { return has_event("StandsAside"); }));
+  EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
+  EXPECT_EQ(stored("syncStatus"), "");
+  EXPECT_TRUE(states->counters().node.aside);
+  api.erase(kDaemonPath);
+  ASSERT_TRUE(until([&] { return stored("syncStatus") == "Succeeded"; }));
+}
+
+TEST_F(NodeStatesTest, ANodeStateOfTheOtherOperatorWaitsForTheNodesLabel) {
+  api.put(kStatePath, node.state_of(two_policies()));
+  start();
+  ASSERT_TRUE(until([&] { return states->counters().node.aside; }));
+  EXPECT_EQ(
+      states->reasons(),
+      std::vector<std::string>{"railbed changes no VF here: its node state was written by the SR-IOV operator; label "
+                               "the node railbed.dev/managed=true to take it over"});
+  EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
+  doc::Value labelled = kube::fake::object("Node", "", "node1");
+  doc::Value labels;
+  labels.set("railbed.dev/managed", "true");
+  labelled.find("metadata")->set("labels", std::move(labels));
+  api.put("/api/v1/nodes/node1", labelled);
+  ASSERT_TRUE(until([&] { return stored("syncStatus") == "Succeeded"; }));
+}
+
+TEST_F(NodeStatesTest, WithoutAnApiServerWhatWasThereIsOfferedAndItSaysSo) {
+  node.pass(node.state_of(two_policies()));
+  node.restart();
+  node.offers.offers.clear();
+  node.kernel.clear_journal();
+  api.before = [](const kube::Request&) -> std::optional<kube::ApiError> {
+    return kube::unanswered(Code::kIo, kube::Delivery::kNotSent, "no route to host");
+  };
+  start();
+  ASSERT_TRUE(until([&] { return states->counters().node.passes >= 1 && states->reasons().size() == 1; }));
+  ASSERT_TRUE(until([&] { return states->reasons()[0].ends_with("no route to host"); })) << states->reasons()[0];
+  EXPECT_EQ(states->reasons()[0].find("no VF is changed while the API server does not answer: "), 0U);
+  EXPECT_TRUE(states->counters().silent.has_value());
+  stop();
+  EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
+  EXPECT_EQ(node.offers.last(),
+            "openshift.io/rail0: 0000:01:10.0 0000:01:10.2\n"
+            "openshift.io/rail1: 0000:02:10.0 0000:02:10.2 0000:02:10.4\n");
+}
+
+TEST_F(NodeStatesTest, ADeletedNodeStateRemovesNothingAndOneThatIsMadeAnewGetsItsStatus) {
+  api.put(kStatePath, ours(node.state_of(two_policies())));
+  start();
+  ASSERT_TRUE(until([&] { return stored("syncStatus") == "Succeeded"; }));
+  const std::string before = node.everything();
+  api.erase(kStatePath);
+  const uint64_t passes = states->counters().node.passes;
+  ASSERT_TRUE(until([&] { return states->counters().node.passes > passes + 2; }));
+  EXPECT_EQ(node.everything(), before);
+  // By an operator that has just begun: it knows nothing of the node yet.
+  doc::Value empty = ours(node.state_with(doc::Value::object(), 1));
+  std::erase_if(*empty.as_object(), [](const doc::Value::Member& member) { return member.key == "status"; });
+  api.put(kStatePath, empty);
+  ASSERT_TRUE(until([&] { return stored("syncStatus") == "Succeeded"; }));
+  EXPECT_EQ(node.everything(), before);
+}
+
+}  // namespace
+}  // namespace railbed::agent
