@@ -106,6 +106,25 @@ std::vector<doc::Value> list_of(const doc::Value& object, std::string_view key) 
   return all == nullptr ? std::vector<doc::Value>() : std::vector<doc::Value>(all->begin(), all->end());
 }
 
+// What the agent knows of its API server; nothing on a machine of its own.
+void print_cluster(const doc::Value& agent) {
+  const doc::Value* cluster = agent.find("cluster");
+  if (cluster == nullptr) return;
+  fmt::print("API server {}, node {}\n", text_of(*cluster, "server"), text_of(*cluster, "node"));
+  for (const doc::Value& cache : list_of(*cluster, "caches")) {
+    const std::string age = text_of(cache, "ageSeconds");
+    fmt::print("  {} {} known, {}", text_of(cache, "objects"), text_of(cache, "kind"),
+               age.empty() ? "never heard of" : age + " s old");
+    const doc::Value* from_file = cache.find("fromFile");
+    if (from_file != nullptr && *from_file == doc::Value(true)) fmt::print(", from an earlier agent's file");
+    const std::string error = text_of(cache, "error");
+    fmt::print("{}{}\n", error.empty() ? "" : "; ", error);
+  }
+  const std::string error = text_of(*cluster, "statusError");
+  fmt::print("  {} network-status not written yet{}{}\n\n", text_of(*cluster, "statusesPending"),
+             error.empty() ? "" : "; ", error);
+}
+
 void print_agent(const Result<doc::Value>& agent, report::Colour colour) {
   if (!agent.has_value()) {
     fmt::print("no agent tells what happened: {}\n\n", agent.error().story());
@@ -116,6 +135,7 @@ void print_agent(const Result<doc::Value>& agent, report::Colour colour) {
              reasons.empty() ? "ready" : "not ready");
   for (const doc::Value& reason : reasons)
     if (const std::string* text = reason.as_string()) fmt::print("not ready: {}\n\n", doc::printable(*text));
+  print_cluster(*agent);
   report::Table table({{"EVENT"}, {"ABOUT"}, {"TIMES"}, {"FIRST"}, {"LAST"}, {"LAST ERROR"}});
   for (const doc::Value& event : list_of(*agent, "events"))
     table.row({Cell(text_of(event, "kind"), Paint::kWarning), text_of(event, "about"), text_of(event, "count"),

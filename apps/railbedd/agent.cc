@@ -67,7 +67,8 @@ using std::chrono::seconds;
 constexpr seconds kRepeat{5};
 constexpr seconds kAliveWithin{1};
 constexpr seconds kTurnAtStart{30};
-constexpr seconds kRecovery{5};  // requests wait meanwhile; a device that is held longer is left to its DEL
+constexpr seconds kRecovery{5};          // requests wait meanwhile; a device that is held longer is left to its DEL
+constexpr milliseconds kFirstList{500};  // of a cluster's pods and networks; requests wait meanwhile
 constexpr uint64_t kOpenFiles = 65536;
 
 void tell_manager(std::string_view state) {
@@ -348,6 +349,7 @@ Result<int> run(AgentOptions& options) {
     parts.cluster->start(parts.engine);
     parts.vfs = TRY(NodeVfs::start({*kernel, *parts.disk, parts.pod_resources, parts.engine, api->client()},
                                    {.ns = options.cluster.ns, .keeper = keeper_settings(options, *kernel)}));
+    parts.cluster->wait_known(kFirstList);
   }
 
   agent::Replay replay(

@@ -28,6 +28,7 @@ class Pods : public PodSource {
   std::map<std::string, PodInfo> pods;
   std::map<std::string, NetworkInfo> networks;
   std::map<std::string, std::string> published;  // by the key of the sandbox
+  bool cluster = false;
 
   void add_network(const std::string& name, const std::string& config, const std::string& resource = "") {
     networks["ns/" + name] = {"ns", name, parse_network_config(config).value(), resource};
@@ -45,6 +46,7 @@ class Pods : public PodSource {
     if (found == networks.end()) return fail(Code::kNotFound, "there is no network {}/{}", ns, name);
     return found->second;
   }
+  bool of_cluster() const override { return cluster; }
   Result<void> publish_status(const PodInfo&, const std::string& sandbox, const doc::Value& status) override {
     if (status.is_null())
       published.erase(sandbox);

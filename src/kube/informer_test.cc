@@ -133,6 +133,25 @@ TEST_F(InformerTest, DifferencesAreToldAfterAGap) {
   EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
 }
 
+TEST_F(InformerTest, WhatAnEarlierProcessKnewIsThereAndToldWhereItChanged) {
+  for (const char* name : {"a", "b", "c"}) put(server, name);
+  std::vector<doc::Value> known;
+  for (const auto& [path, object] : server.objects()) known.push_back(object);
+  informer.seed(known);
+  EXPECT_EQ(informer.standing().objects, 3u);
+  EXPECT_FALSE(informer.standing().synced);
+  EXPECT_TRUE(story.told.empty());
+  put(server, "a", 1);
+  server.erase(path_of("b"));
+  put(server, "d");
+  for (const auto& object : known) story.known[key_of(object)] = informer.find(key_of(object));
+  run({});
+  EXPECT_EQ(story.told, (std::vector<std::string>{"-b", "~a", "+d"}));
+  EXPECT_EQ(story.broken, "");
+  EXPECT_EQ(informer.standing().changes, 3u);
+  EXPECT_EQ(summary(informer.objects()), summary(server.objects()));
+}
+
 TEST_F(InformerTest, BookmarksMoveTheVersion) {
   put(server, "a");
   run({[&] {

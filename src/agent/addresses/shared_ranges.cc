@@ -33,7 +33,7 @@ Result<void> may_give_ranges(Engine::Turn& turn, const api::IpamConfig& config, 
   if (config.type != api::IpamType::kWhereabouts || config.range_sets.empty()) return {};
   if (turn.other_nodes() == OtherNodes::kNone) return {};
   const std::string sign = turn.other_nodes() == OtherNodes::kOfCluster
-                               ? "this machine is a node of a cluster, whose API server the agent asks for pods"
+                               ? "this machine is a node of a cluster, as the agent's options say"
                                : sign_of_a_cluster(turn.kernel().files(), ipam);
   if (sign.empty() || !TRY(turn.store().blocks(ipam::pool_of(config, network))).empty()) return {};
   return fail(Error{.code = Code::kConflict,

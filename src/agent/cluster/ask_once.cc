@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/cluster/ask_once.h"
 
+#include <cerrno>
+#include <new>
+
 namespace railbed::agent {
 
 using kube::ObjectPtr;
@@ -14,7 +17,8 @@ std::unexpected<Error> AskOnce::not_answered(const std::string& path) const {
               std::chrono::duration_cast<std::chrono::seconds>(settings_.wait).count());
 }
 
-Result<ObjectPtr> AskOnce::ask(const kube::Resource& resource, const kube::ObjectKey& key) {
+// Does not throw: others wait for the answer.
+Result<ObjectPtr> AskOnce::ask(const kube::Resource& resource, const kube::ObjectKey& key) try {
   kube::Answer<doc::Value> object = client_.get(resource, key, stop_);
   if (object) return std::make_shared<const doc::Value>(std::move(*object));
   kube::ApiError& error = object.error();
@@ -22,6 +26,8 @@ Result<ObjectPtr> AskOnce::ask(const kube::Resource& resource, const kube::Objec
   if (error.code != Code::kNotFound && error.code != Code::kDenied && error.code != Code::kInvalid)
     error.code = Code::kBusy;
   return fail(static_cast<Error&&>(error));
+} catch (const std::bad_alloc&) {
+  return fail(system_error(ENOMEM, "ask the API server"));
 }
 
 Result<ObjectPtr> AskOnce::get(const kube::Resource& resource, const kube::ObjectKey& key) {

@@ -19,9 +19,8 @@ void keep_metadata(Value& object) {
   Value* metadata = object.find("metadata");
   if (metadata == nullptr || !metadata->is_object()) return;
   constexpr std::string_view kept[] = {"name", "namespace", "uid", "resourceVersion", "annotations"};
-  std::erase_if(*metadata->as_object(), [&](const Value::Member& member) {
-    return std::ranges::find(kept, member.key) == std::end(kept);
-  });
+  std::erase_if(*metadata->as_object(),
+                [&](const Value::Member& member) { return std::ranges::find(kept, member.key) == std::end(kept); });
   metadata->as_object()->shrink_to_fit();
   Value* annotations = metadata->find("annotations");
   if (annotations == nullptr || !annotations->is_object()) return;

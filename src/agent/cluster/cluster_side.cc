@@ -31,14 +31,15 @@ KeptCache::Settings cache_of(const kube::Resource& resource, kube::Trim trim, co
 }
 
 // Why an ADD may not find what it needs; empty: it will.
-std::string why_not_ready(const KeptCache& cache) {
+std::string why_not_ready(const KeptCache& cache, std::chrono::seconds denied_patience) {
   const KeptCache::Standing now = cache.standing();
   const std::optional<Error>& error = now.informer.error;
-  const bool denied = error && error->code == Code::kDenied;
+  const bool denied = error && error->code == Code::kDenied && now.age > denied_patience;
   if (now.age && !denied) return "";
   // A cluster without the definition of NetworkAttachmentDefinition has none.
   if (error && error->code == Code::kNotFound) return "";
-  return fmt::format("{} of the API server are {}: {}", cache.plural(), now.age ? "not heard of any more" : "not known",
+  const std::string since = now.age ? fmt::format("not heard of for {} s", now.age->count()) : std::string("not known");
+  return fmt::format("{} of the API server are {}: {}", cache.plural(), since,
                      error ? error->story() : "the first list has not come yet");
 }
 
@@ -63,11 +64,10 @@ void add_requests(const kube::ClientCounters& first, const kube::ClientCounters&
   std::map<std::pair<kube::Verb, int>, uint64_t> all = first.requests;
   for (const auto& [what, count] : second.requests) all[what] += count;
   for (const auto& [what, count] : all)
-    out.push_back(reading(
-        "railbed_api_requests_total", "requests to the API server, by verb and HTTP status (0: no answer)",
-        Reading::Kind::kCounter,
-        {{"verb", std::string(kube::verb_name(what.first))}, {"code", std::to_string(what.second)}},
-        static_cast<double>(count)));
+    out.push_back(reading("railbed_api_requests_total",
+                          "requests to the API server, by verb and HTTP status (0: no answer)", Reading::Kind::kCounter,
+                          {{"verb", std::string(kube::verb_name(what.first))}, {"code", std::to_string(what.second)}},
+                          static_cast<double>(count)));
   out.push_back(reading("railbed_api_retries_total", "requests to the API server that were made again",
                         Reading::Kind::kCounter, {}, static_cast<double>(first.retries + second.retries)));
 }
@@ -97,8 +97,8 @@ void ClusterSide::restore() {
       log::info(fmt::format("{} {} known from {}, {} s old", *restored, cache->plural(), cache->path(),
                             cache->standing().age->count()));
     else if (restored.error().code != Code::kNotFound)
-      log::warn(fmt::format("no {} known before the API server tells them: {}", cache->plural(),
-                            restored.error().story()));
+      log::warn(
+          fmt::format("no {} known before the API server tells them: {}", cache->plural(), restored.error().story()));
   }
 }
 
@@ -108,6 +108,13 @@ void ClusterSide::start(Engine& engine) {
   threads_.emplace_back([this, &engine](const std::stop_token& stop) { keep(engine, stop); });
   for (int i = 0; i < kWriters; ++i) threads_.emplace_back([this](std::stop_token stop) { statuses_.run(stop); });
   threads_.emplace_back([this](std::stop_token stop) { recorder_.run(stop); });
+}
+
+void ClusterSide::wait_known(milliseconds timeout) const {
+  const kube::Instant end = world_.client.clock().now() + timeout;
+  for (const KeptCache* cache : {&pods_, &networks_})
+    (void)cache->wait_known(
+        std::max(milliseconds(0), std::chrono::floor<milliseconds>(end - world_.client.clock().now())));
 }
 
 void ClusterSide::stop() {
@@ -165,14 +172,15 @@ void ClusterSide::failed(const cni::Request& request, const cni::Failure& failur
   if (!is_told_at_pod(request, failure)) return;
   const std::string pod = request.pod();
   const size_t slash = pod.find('/');
-  recorder_.record(occurrence_of(request, failure,
-                                 source_.api_uid(pod.substr(0, slash), pod.substr(slash + 1), request.pod_uid())));
+  recorder_.record(
+      occurrence_of(request, failure, source_.api_uid(pod.substr(0, slash), pod.substr(slash + 1), request.pod_uid())));
 }
 
 std::vector<std::string> ClusterSide::not_ready() const {
   std::vector<std::string> reasons;
   for (const KeptCache* cache : {&pods_, &networks_})
-    if (std::string why = why_not_ready(*cache); !why.empty()) reasons.push_back(std::move(why));
+    if (std::string why = why_not_ready(*cache, settings_.denied_patience); !why.empty())
+      reasons.push_back(std::move(why));
   return reasons;
 }
 

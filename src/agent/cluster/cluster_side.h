@@ -32,6 +32,8 @@ class ClusterSide {
     StatusWriter::Settings statuses{};
     std::chrono::milliseconds longest_pause{10000};  // of a cache whose API server is away
     std::chrono::milliseconds save_pause{2000};
+    // An API server that has just started refuses what it will allow; after this time it is no such moment any more.
+    std::chrono::seconds denied_patience{60};
   };
   // What it works with; all outlive this. `client` is over `transport` too.
   struct World {
@@ -50,6 +52,8 @@ class ClusterSide {
   // Reads the caches of an earlier agent; before start().
   void restore();
   void start(Engine& engine);
+  // Until pods and networks are known, so that the first ADD asks for nothing; no longer than `timeout`.
+  void wait_known(std::chrono::milliseconds timeout) const;
   // Whoever waits for the API server is let go, and nobody waits any more.
   void hurry() { asking_ends_.request_stop(); }
   void stop();

@@ -87,8 +87,7 @@ Result<PodInfo> ClusterSource::pod(const std::string& ns, const std::string& nam
                                              "says which networks it has",
                                              key.to_string()),
                       .hint = "kubelet makes it; where it cannot, its log says why. The runtime tries the pod again"});
-  if (!asked.has_value())
-    return fail(Code::kNotFound, "the API server has no pod {}", key.to_string());
+  if (!asked.has_value()) return fail(Code::kNotFound, "the API server has no pod {}", key.to_string());
   return fail(Code::kNotFound, "pod {} is another one in the API server: its uid is {}, not {}", key.to_string(),
               kube::uid_of(**asked), uid);
 }

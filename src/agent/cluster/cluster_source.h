@@ -2,11 +2,11 @@
 // The meta plugin's source in a cluster: pods of this node and network definitions from caches of the API server.
 //
 // An ADD reads the caches and asks nobody. What they do not have yet is asked once (ask_once.h): a pod of that name and
-// uid, a definition that a pod names. Where the API server is away, what is known goes on working, and what is not known
-// fails with code 11 and the reason; a thing is told as missing only after the API server said so. A definition whose
-// name may as well be a file's of this node (the default network) is not asked for where the cache has been complete.
-// Statuses: noted in the state in the turn that made them, handed to a StatusWriter, and looked for after a restart.
-// Threading: as sources.h. Failure: as sources.h, and Busy where the API server cannot be asked.
+// uid, a definition that a pod names. Where the API server is away, what is known goes on working, and what is not
+// known fails with code 11 and the reason; a thing is told as missing only after the API server said so. A definition
+// whose name may as well be a file's of this node (the default network) is not asked for where the cache has been
+// complete. Statuses: noted in the state in the turn that made them, handed to a StatusWriter, and looked for after a
+// restart. Threading: as sources.h. Failure: as sources.h, and Busy where the API server cannot be asked.
 #pragma once
 
 #include <string>

@@ -46,8 +46,9 @@ Result<void> KeptCache::save(When when) {
   if (!due && !(changed && when == When::kNow)) return {};
   // A disk that refuses is asked again after the pause, too.
   saved_ = time;
-  KeptObjects kept{.of = of_, .as_of = client_.clock().wall() - std::chrono::duration_cast<kube::WallTime::duration>(
-                                                                    time - now.heard)};
+  KeptObjects kept{
+      .of = of_,
+      .as_of = client_.clock().wall() - std::chrono::duration_cast<kube::WallTime::duration>(time - now.heard)};
   for (const auto& [key, object] : informer_.objects()) kept.objects.push_back(*object);
   const std::string text = object_file_text(kept);
   if (text.size() > kMostBytes) {
@@ -65,6 +66,10 @@ Result<void> KeptCache::save(When when) {
 
 bool KeptCache::is_known() const {
   return restored_.has_value() || informer_.standing().synced;
+}
+
+bool KeptCache::wait_known(std::chrono::milliseconds timeout) const {
+  return restored_.has_value() || informer_.wait_synced(timeout, {});
 }
 
 KeptCache::Standing KeptCache::standing() const {

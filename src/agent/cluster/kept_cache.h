@@ -31,7 +31,7 @@ class KeptCache {
   // How far it can be relied on.
   struct Standing {
     kube::Standing informer;
-    std::optional<kube::WallTime> restored;  // what is known is from a file, and of that time
+    std::optional<kube::WallTime> restored;   // what is known is from a file, and of that time
     std::optional<std::chrono::seconds> age;  // what is known is at most this old; nullopt: nothing is known
   };
 
@@ -48,6 +48,8 @@ class KeptCache {
   kube::ObjectPtr find(const kube::ObjectKey& key) const { return informer_.find(key); }
   // Whether the cache has been complete, here or in the agent that wrote the file.
   bool is_known() const;
+  // The same, waiting for the first list.
+  bool wait_known(std::chrono::milliseconds timeout) const;
   Standing standing() const;
   std::string_view plural() const { return settings_.informer.resource.plural; }
   const std::string& path() const { return path_; }

@@ -98,7 +98,8 @@ void StatusWriter::run(std::stop_token stop) {
     lock.unlock();
     const kube::Answer<Value> answer = client_.apply(
         kPods, pod,
-        {.manager = kManager, .conflicts = kube::ApplyOptions::Conflicts::kTakeOver, .part = kube::Part::kStatus}, stop);
+        {.manager = kManager, .conflicts = kube::ApplyOptions::Conflicts::kTakeOver, .part = kube::Part::kStatus},
+        stop);
     lock.lock();
     if (stop.stop_requested() && !answer) return;
     conclude(one, answer);

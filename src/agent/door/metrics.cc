@@ -72,8 +72,10 @@ class OnDemand : public prometheus::Collectable {
     for (const Reading& one : readings) {
       const bool counts = one.kind == Reading::Kind::kCounter;
       if (out.empty() || out.back().name != one.name)
-        out.push_back({std::string(one.name), std::string(one.help),
-                       counts ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge, {}});
+        out.push_back({std::string(one.name),
+                       std::string(one.help),
+                       counts ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge,
+                       {}});
       prometheus::ClientMetric metric;
       for (const auto& [name, text] : one.labels) metric.label.push_back({name, text});
       (counts ? metric.counter.value : metric.gauge.value) = one.value;

@@ -90,5 +90,15 @@ TEST_F(ReadinessTest, AStateThatCannotBeWrittenIsTold) {
   std::filesystem::remove_all(folder);
 }
 
+TEST_F(ReadinessTest, WhatOthersSayCounts) {
+  ASSERT_TRUE(state_disk.make_directories("/run/railbed", 0700).has_value());
+  Readiness readiness(engine, state_disk, "/run/railbed");
+  std::vector<std::string> reasons = {"pods are not known"};
+  readiness.also([&] { return reasons; });
+  EXPECT_THAT(readiness.reasons(), testing::ElementsAre("pods are not known"));
+  reasons.clear();
+  EXPECT_THAT(readiness.reasons(), testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace railbed::agent

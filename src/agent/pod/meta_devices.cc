@@ -64,12 +64,14 @@ Outcome<std::vector<Device>> SandboxDevices::devices_of(const std::string& resou
 std::string SandboxDevices::without_device(const std::string& resource) const {
   if (!pod_.pod.requested.has_value()) return "ask for it in the pod's resources, or have a policy make VFs of it";
   if (pod_.pod.requested->contains(resource))
-    return fmt::format("its containers ask for {}, and kubelet's record has none for it: the device plugin's log and "
-                       "kubelet's tell why",
-                       resource);
-  return fmt::format("no container of the pod asks for it: add {} to the limits of one, as many as networks want it. "
-                     "Where an injector of the SR-IOV operator does that, it has not seen this pod",
-                     resource);
+    return fmt::format(
+        "its containers ask for {}, and kubelet's record has none for it: the device plugin's log and "
+        "kubelet's tell why",
+        resource);
+  return fmt::format(
+      "no container of the pod asks for it: add {} to the limits of one, as many as networks want it. "
+      "Where an injector of the SR-IOV operator does that, it has not seen this pod",
+      resource);
 }
 
 Result<std::vector<Device>> SandboxDevices::devices_from(size_t source, const DeviceRequest& request,

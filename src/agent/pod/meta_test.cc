@@ -303,6 +303,36 @@ TEST_F(MetaTest, FailsForAPodThatOnlyAnApiServerKnows) {
   EXPECT_TRUE(ask(cni::Command::kStatus, decided).has_value());
 }
 
+// Where the source knows all pods of a cluster, the same goes for every configuration.
+TEST_F(MetaTest, FailsForAPodThatItsClusterDoesNotHave) {
+  pods.cluster = true;
+  pod = "unknown";
+  for (const char* kubeconfig : {"", R"(,"kubeconfig":"/etc/cni/net.d/multus.d/multus.kubeconfig")"}) {
+    auto refused = ask(cni::Command::kAdd, kubeconfig);
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().message, "there is no pod ns/unknown") << "it does ask the API server";
+    expect_nothing_left();
+    EXPECT_TRUE(ask(cni::Command::kStatus, kubeconfig).has_value());
+  }
+  EXPECT_TRUE(ask(cni::Command::kAdd, R"(,"unknownPod":"default-network-only")").has_value());
+}
+
+TEST_F(MetaTest, SaysWhatIsMissingForADevice) {
+  pods.add_network("dev", R"({"cniVersion":"1.0.0","type":"host-device","ipam":{}})", "o/r");
+  pods.add_pod("dev");
+  EXPECT_EQ(ask(cni::Command::kAdd).error().details,
+            "ask for it in the pod's resources, or have a policy make VFs of it");
+  pods.pods["ns/a"].requested.emplace();
+  EXPECT_EQ(ask(cni::Command::kAdd).error().details,
+            "no container of the pod asks for it: add o/r to the limits of one, as many as networks want it. Where an "
+            "injector of the SR-IOV operator does that, it has not seen this pod");
+  pods.pods["ns/a"].requested->insert("o/r");
+  EXPECT_EQ(ask(cni::Command::kAdd).error().details,
+            "its containers ask for o/r, and kubelet's record has none for it: the device plugin's log and kubelet's "
+            "tell why");
+  expect_nothing_left();
+}
+
 TEST_F(MetaTest, LimitsTheNetworksOfAPod) {
   std::string many = "rail";
   for (int i = 1; i < 64; ++i) many += ",rail";

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/cluster/ask_once.h"
+
+#include <atomic>
+
+#include <gtest/gtest.h>
+
+#include "agent/cluster/test_cluster.h"
+
+namespace railbed::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+struct AskOnceTest : testing::Test {
+  kube::fake::ApiServer server;
+  std::unique_ptr<kube::Clock> clock = kube::real_clock();
+  kube::Client client{
+      server, *clock, {.timeout = milliseconds(300), .try_timeout = milliseconds(300), .retry = {.tries = 1}}};
+  std::stop_source stop;
+  AskOnce asks{client, stop.get_token(), {.at_once = 3, .wait = seconds(20)}};
+
+  // The server answers only when this is opened.
+  std::mutex mutex;
+  std::condition_variable opened;
+  bool open = false;
+  std::atomic<int> inside = 0;
+  std::atomic<int> most_inside = 0;
+  void hold() {
+    server.before = [this](const kube::Request&) -> std::optional<kube::ApiError> {
+      const int now = ++inside;
+      for (int most = most_inside; now > most && !most_inside.compare_exchange_weak(most, now);) {
+      }
+      std::unique_lock lock(mutex);
+      opened.wait(lock, [&] { return open; });
+      --inside;
+      return std::nullopt;
+    };
+  }
+  void let_go() {
+    const std::lock_guard lock(mutex);
+    open = true;
+    opened.notify_all();
+  }
+};
+
+TEST_F(AskOnceTest, WhoAsksForTheSameSharesOneRequest) {
+  server.put(network_path("rail"), network_object("rail", "{}"));
+  hold();
+  std::atomic<int> asking = 0;
+  std::atomic<int> right = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 50; ++i)
+      threads.emplace_back([&] {
+        ++asking;
+        const auto answer = asks.get(kNetworkDefinitions, {.ns = "ai", .name = "rail"});
+        if (answer.has_value() && kube::key_of(**answer).name == "rail") ++right;
+      });
+    ASSERT_TRUE(eventually([&] { return asking == 50 && inside == 1; }));
+    // The last ones may be between counting and waiting.
+    std::this_thread::yield();
+    let_go();
+  }
+  EXPECT_EQ(right, 50);
+  // Who comes after the answer asks anew: a few of the fifty at most.
+  EXPECT_LE(count_of(server, "GET " + network_path("rail")), 10u);
+}
+
+TEST_F(AskOnceTest, FewAreUnderWayAtOnce) {
+  for (int i = 0; i < 20; ++i) server.put(pod_path(fmt::format("p{}", i)), pod_object(fmt::format("p{}", i)));
+  hold();
+  std::atomic<int> right = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 20; ++i)
+      threads.emplace_back([&, i] {
+        if (asks.get(kPods, {.ns = "ai", .name = fmt::format("p{}", i)}).has_value()) ++right;
+      });
+    ASSERT_TRUE(eventually([&] { return inside == 3; }));
+    let_go();
+  }
+  EXPECT_EQ(right, 20);
+  EXPECT_EQ(most_inside, 3);
+  EXPECT_EQ(server.requests().size(), 20u) << "one for each pod";
+}
+
+TEST_F(AskOnceTest, OnlyTheServerSaysThatSomethingIsMissing) {
+  const auto missing = asks.get(kPods, {.ns = "ai", .name = "p"});
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_EQ(missing.error().code, Code::kNotFound);
+  struct Case {
+    kube::ApiError answer;
+    Code code;
+  };
+  for (const auto& [answer, code] :
+       {Case{away(), Code::kBusy}, Case{kube::refused("GET x", 503, ""), Code::kBusy},
+        Case{kube::refused("GET x", 429, ""), Code::kBusy}, Case{kube::refused("GET x", 403, ""), Code::kDenied},
+        Case{kube::unanswered(Code::kTimeout, kube::Delivery::kUnknown, "silence"), Code::kBusy}}) {
+    server.before = [&](const kube::Request&) { return std::optional(answer); };
+    const auto asked = asks.get(kPods, {.ns = "ai", .name = "p"});
+    ASSERT_FALSE(asked.has_value());
+    EXPECT_EQ(asked.error().code, code) << answer.message;
+    EXPECT_EQ(asked.error().message, answer.message);
+  }
+  server.before = nullptr;
+  EXPECT_EQ(asks.get(kPods, {.ns = "ai", .name = "../x"}).error().code, Code::kInvalid);
+}
+
+TEST_F(AskOnceTest, NobodyWaitsLongerThanSaid) {
+  AskOnce impatient(client, stop.get_token(), {.at_once = 1, .wait = milliseconds(50)});
+  hold();
+  std::jthread first([&] { (void)impatient.get(kPods, {.ns = "ai", .name = "a"}); });
+  ASSERT_TRUE(eventually([&] { return inside == 1; }));
+  for (const char* name : {"a", "b"}) {  // one that shares the request, one that waits for a place
+    const auto asked = impatient.get(kPods, {.ns = "ai", .name = name});
+    ASSERT_FALSE(asked.has_value());
+    EXPECT_EQ(asked.error().code, Code::kBusy);
+    EXPECT_EQ(
+        asked.error().message,
+        fmt::format("GET {}: the API server did not answer within 0 s, or others wait for it too", pod_path(name)));
+  }
+  let_go();
+}
+
+TEST_F(AskOnceTest, AStoppingAgentLetsGo) {
+  hold();
+  std::jthread first([&] { (void)asks.get(kPods, {.ns = "ai", .name = "a"}); });
+  ASSERT_TRUE(eventually([&] { return inside == 1; }));
+  std::optional<Error> error;
+  std::jthread second([&] { error = asks.get(kPods, {.ns = "ai", .name = "a"}).error(); });
+  stop.request_stop();
+  second.join();
+  EXPECT_EQ(error->message, "GET " + pod_path("a") + ": the agent is stopping");
+  let_go();
+}
+
+}  // namespace
+}  // namespace railbed::agent

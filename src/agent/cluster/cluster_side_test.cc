@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole side with its threads over an API server in memory: starts, restarts, health, metrics, Events, its end.
+#include "agent/cluster/cluster_side.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "agent/cluster/test_cluster.h"
+#include "doc/json.h"
+#include "doc/members.h"
+#include "os/fake/kernel.h"
+
+namespace railbed::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct ClusterSideTest : testing::Test {
+  Switch api;
+  kube::fake::ApiServer server;
+  std::unique_ptr<kube::Clock> clock = kube::real_clock();
+  kube::Client client{
+      server, *clock, {.timeout = milliseconds(300), .try_timeout = milliseconds(300), .retry = {.tries = 1}}};
+  os::FakeDisk disk;
+  std::unique_ptr<state::Store> store = state::memory_store();
+  Events events;
+  os::FakeKernel kernel;
+  std::unique_ptr<ipam::BlockSource> blocks = ipam::whole_ranges();
+  DurableRecords records{disk, kDurableRecords, "boot-1"};
+  Engine engine{kernel, *store, *blocks, records};
+  std::chrono::seconds denied_patience{60};
+
+  void SetUp() override {
+    server.before = [this](const kube::Request&) { return api(); };
+  }
+  std::unique_ptr<ClusterSide> start() {
+    auto side = std::make_unique<ClusterSide>(
+        ClusterSide::World{client, server, disk, *store, events},
+        ClusterSide::Settings{
+            .node = "node1",
+            .server = "https://10.0.0.1:6443",
+            .folder = "/var/lib/railbed/cache",
+            .asking = {.timeout = milliseconds(300), .try_timeout = milliseconds(300), .retry = {.tries = 1}},
+            .asks = {.at_once = 4, .wait = milliseconds(500)},
+            .statuses = {.first_pause = milliseconds(1), .longest_pause = milliseconds(4)},
+            .longest_pause = milliseconds(5),
+            .save_pause = milliseconds(0),
+            .denied_patience = denied_patience});
+    side->restore();
+    side->start(engine);
+    return side;
+  }
+  static double value_of(const std::vector<Reading>& readings, const std::string& name, const std::string& label = "") {
+    for (const Reading& one : readings)
+      if (one.name == name && (label.empty() || (!one.labels.empty() && one.labels.front().second == label)))
+        return one.value;
+    return -99;
+  }
+};
+
+TEST_F(ClusterSideTest, IsReadyOnceItKnowsPodsAndNetworks) {
+  server.put(pod_path("a"), pod_object("a"));
+  auto side = start();
+  ASSERT_TRUE(eventually([&] { return side->not_ready().empty(); }));
+  EXPECT_TRUE(side->source().pod("ai", "a", "").has_value());
+  EXPECT_EQ(count_of(server, "GET /api/v1/pods?fieldSelector=spec.nodeName%3Dnode1&limit="), 1u);
+  const std::vector<Reading> now = side->readings();
+  EXPECT_EQ(value_of(now, "railbed_cache_objects", "pods"), 1);
+  EXPECT_EQ(value_of(now, "railbed_cache_synced", "network-attachment-definitions"), 1);
+  EXPECT_EQ(value_of(now, "railbed_api_requests_total", "list"), 2);
+  EXPECT_EQ(value_of(now, "railbed_status_pending"), 0);
+  Metrics metrics;
+  metrics.readings([&] { return side->readings(); });
+  EXPECT_THAT(metrics.text(), HasSubstr("railbed_cache_objects{kind=\"pods\"} 1\n"));
+  EXPECT_THAT(metrics.text(), HasSubstr("# TYPE railbed_api_requests_total counter"));
+  EXPECT_THAT(doc::to_json(side->report()), HasSubstr(R"({"kind":"pods","objects":1,"synced":true,"ageSeconds":0)"));
+}
+
+TEST_F(ClusterSideTest, TheFirstAddWaitsForTheFirstListAndNotForEver) {
+  server.put(pod_path("a"), pod_object("a"));
+  auto side = start();
+  side->wait_known(std::chrono::seconds(10));
+  EXPECT_THAT(side->not_ready(), IsEmpty());
+  side.reset();
+  disk.put("/var/lib/railbed/cache/pods.json", "damaged");
+  api.away = true;
+  side = start();
+  const auto began = std::chrono::steady_clock::now();
+  side->wait_known(milliseconds(30));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+  EXPECT_EQ(side->not_ready().size(), 1u) << "the other file is whole";
+}
+
+TEST_F(ClusterSideTest, SaysWhyItIsNotReady) {
+  api.away = true;
+  auto side = start();
+  ASSERT_TRUE(eventually([&] { return events.all().size() == 2; }));
+  EXPECT_THAT(side->not_ready(),
+              ElementsAre("pods of the API server are not known: connection refused",
+                          "network-attachment-definitions of the API server are not known: connection refused"));
+  EXPECT_EQ(events.all().front().kind, "api-server");
+  EXPECT_EQ(events.all().front().last_error, "connection refused");
+  EXPECT_EQ(value_of(side->readings(), "railbed_cache_age_seconds", "pods"), -1);
+  api.away = false;
+  EXPECT_TRUE(eventually([&] { return side->not_ready().empty() && events.all().empty(); })) << "no trouble any more";
+}
+
+TEST_F(ClusterSideTest, ARestartWhileTheServerIsAwayIsReadyFromTheFiles) {
+  server.put(pod_path("a"), pod_object("a"));
+  auto side = start();
+  ASSERT_TRUE(eventually([&] { return side->not_ready().empty(); }));
+  side.reset();
+  EXPECT_EQ(disk.files().size(), 2u) << "written at the end at the latest";
+  api.away = true;
+  side = start();
+  EXPECT_THAT(side->not_ready(), IsEmpty());
+  EXPECT_TRUE(side->source().pod("ai", "a", "").has_value());
+  EXPECT_THAT(doc::to_json(side->report()), HasSubstr(R"("synced":false,"ageSeconds":0,"fromFile":true)"));
+}
+
+// What was known is not taken for what is for ever: a right that was withdrawn is told by the server's own words. An
+// API server that starts refuses for a moment, and that must not make a node unready.
+TEST_F(ClusterSideTest, ARightThatIsMissingIsNotReadyAfterAWhile) {
+  auto side = start();
+  ASSERT_TRUE(eventually([&] { return side->not_ready().empty(); }));
+  side.reset();
+  server.before = [](const kube::Request& request) {
+    return std::optional(kube::refused("GET " + request.target.substr(0, 12), 403,
+                                       R"({"kind":"Status","message":"pods is forbidden: User \"x\" cannot list"})"));
+  };
+  side = start();
+  ASSERT_TRUE(eventually([&] { return events.all().size() == 2; }));
+  EXPECT_THAT(side->not_ready(), IsEmpty());
+  side.reset();
+  denied_patience = std::chrono::seconds(-1);
+  side = start();
+  ASSERT_TRUE(eventually([&] { return side->not_ready().size() == 2; }));
+  EXPECT_EQ(side->not_ready().front(),
+            "pods of the API server are not heard of for 0 s: GET /api/v1/pods: 403: pods is forbidden: User \"x\" "
+            "cannot list");
+}
+
+TEST_F(ClusterSideTest, AClusterWithoutTheNetworksDefinitionIsReady) {
+  server.before = [](const kube::Request& request) -> std::optional<kube::ApiError> {
+    if (request.target.find("network-attachment-definitions") == std::string::npos) return std::nullopt;
+    return kube::refused("GET x", 404, "");
+  };
+  auto side = start();
+  EXPECT_TRUE(eventually([&] { return side->not_ready().empty(); }));
+}
+
+TEST_F(ClusterSideTest, AFullDiskIsToldAndNothingElseSuffers) {
+  disk.refuse(ENOSPC);
+  server.put(pod_path("a"), pod_object("a"));
+  auto side = start();
+  ASSERT_TRUE(eventually([&] { return events.all().size() == 2; }));
+  EXPECT_EQ(events.all().front().kind, "disk");
+  EXPECT_TRUE(eventually([&] { return side->source().pod("ai", "a", "").has_value(); }));
+  EXPECT_THAT(side->not_ready(), IsEmpty());
+}
+
+TEST_F(ClusterSideTest, AFailedAddBecomesOneEventAtThePod) {
+  server.put(pod_path("a"), pod_object("a"));
+  auto side = start();
+  ASSERT_TRUE(eventually([&] { return side->not_ready().empty(); }));
+  const cni::Request add{.command = cni::Command::kAdd,
+                         .type = "railbed",
+                         .args = {{"K8S_POD_NAMESPACE", "ai"}, {"K8S_POD_NAME", "a"}, {"K8S_POD_UID", "uid-1"}}};
+  side->failed(add, {cni::kTryAgainLater, "busy", ""});
+  for (int i = 0; i < 3; ++i) side->failed(add, {cni::kGone, "no network", ""});
+  ASSERT_TRUE(eventually([&] { return value_of(side->readings(), "railbed_kube_events_total", "repeated") == 2; }));
+  size_t count = 0;
+  for (const auto& [path, object] : server.objects()) {
+    if (!path.starts_with("/apis/events.k8s.io/v1/namespaces/ai/events/")) continue;
+    ++count;
+    EXPECT_EQ(doc::text_in(object, "reason"), "NetworkNotFound");
+    EXPECT_EQ(doc::text_in(*object.find("regarding"), "uid"), "uid-1");
+    EXPECT_EQ(doc::text_in(object, "reportingInstance"), "node1");
+  }
+  EXPECT_EQ(count, 1u);
+}
+
+TEST_F(ClusterSideTest, EndsAtOnceWhileTheServerIsAway) {
+  api.away = true;
+  auto side = start();
+  ASSERT_TRUE(eventually([&] { return !side->not_ready().empty(); }));
+  const auto began = std::chrono::steady_clock::now();
+  side->stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(2));
+}
+
+}  // namespace
+}  // namespace railbed::agent

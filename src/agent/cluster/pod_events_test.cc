@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/cluster/pod_events.h"
+
+#include <gtest/gtest.h>
+
+namespace railbed::agent {
+namespace {
+
+cni::Request add_of_a_pod() {
+  return {.command = cni::Command::kAdd,
+          .type = "railbed",
+          .args = {{"K8S_POD_NAMESPACE", "ai"}, {"K8S_POD_NAME", "a"}, {"K8S_POD_UID", "u"}}};
+}
+
+TEST(PodEvents, TellsTheCauseCleaned) {
+  const kube::Occurrence told = occurrence_of(
+      add_of_a_pod(), {cni::kExhausted, "network ai/rail: no \x1b[31maddress", "widen it"}, "uid-of-the-object");
+  EXPECT_EQ(told.type, kube::EventType::kWarning);
+  EXPECT_EQ(told.reason, "NoDeviceOrAddress");
+  EXPECT_EQ(told.action, "Attach");
+  EXPECT_EQ(told.note, "network ai/rail: no \\x1b[31maddress: widen it");
+  EXPECT_EQ(told.object, (kube::Regarding{"v1", "Pod", {.ns = "ai", .name = "a"}, "uid-of-the-object"}));
+}
+
+TEST(PodEvents, HasAWordForEachKindOfCause) {
+  const std::pair<int, const char*> cases[] = {
+      {cni::kInvalidConfig, "InvalidNetworks"}, {cni::kGone, "NetworkNotFound"}, {cni::kTaken, "NetworkConflict"},
+      {cni::kExhausted, "NoDeviceOrAddress"},   {cni::kKernel, "AttachFailed"},  {cni::kIo, "AttachFailed"}};
+  for (const auto& [code, reason] : cases)
+    EXPECT_EQ(occurrence_of(add_of_a_pod(), {code, "x", ""}, "").reason, reason) << code;
+}
+
+TEST(PodEvents, IsSilentAboutWhatIsNotThePods) {
+  EXPECT_TRUE(is_told_at_pod(add_of_a_pod(), {cni::kGone, "x", ""}));
+  EXPECT_FALSE(is_told_at_pod(add_of_a_pod(), {cni::kTryAgainLater, "x", ""}));
+  cni::Request del = add_of_a_pod();
+  del.command = cni::Command::kDel;
+  EXPECT_FALSE(is_told_at_pod(del, {cni::kGone, "x", ""}));
+  cni::Request without_pod = add_of_a_pod();
+  without_pod.args.clear();
+  EXPECT_FALSE(is_told_at_pod(without_pod, {cni::kGone, "x", ""}));
+  cni::Request of_a_plugin = add_of_a_pod();
+  of_a_plugin.executed_by = "agent-1";
+  EXPECT_FALSE(is_told_at_pod(of_a_plugin, {cni::kGone, "x", ""}));
+}
+
+}  // namespace
+}  // namespace railbed::agent

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of the cluster's side share: an API server in memory with pods of a node and network definitions.
+//
+// Threading: any. Failure: none.
+#pragma once
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agent/cluster/cluster_objects.h"
+#include "agent/cluster/cluster_source.h"
+#include "kube/fake/api_server.h"
+#include "os/fake/disk.h"
+
+namespace railbed::agent {
+
+inline constexpr const char* kHash = "0123456789abcdef0123456789abcdef";
+
+struct Annotation {
+  std::string key;
+  std::string value;
+};
+
+inline doc::Value pod_object(const std::string& name, const std::vector<Annotation>& annotations = {}) {
+  doc::Value pod = kube::fake::object("Pod", "ai", name);
+  doc::Value all = doc::Value::object();
+  for (const Annotation& one : annotations) all.set(one.key, one.value);
+  pod.find("metadata")->set("annotations", std::move(all));
+  doc::Value labels = doc::Value::object();
+  labels.set("app", "x");
+  pod.find("metadata")->set("labels", std::move(labels));
+  doc::Value spec = doc::Value::object();
+  spec.set("nodeName", "node1");
+  pod.set("spec", std::move(spec));
+  return pod;
+}
+inline std::string pod_path(const std::string& name) {
+  return "/api/v1/namespaces/ai/pods/" + name;
+}
+
+inline doc::Value network_object(const std::string& name, const std::string& config) {
+  doc::Value network = kube::fake::object("NetworkAttachmentDefinition", "ai", name);
+  network.set("apiVersion", "k8s.cni.cncf.io/v1");
+  doc::Value spec = doc::Value::object();
+  spec.set("config", config);
+  network.set("spec", std::move(spec));
+  return network;
+}
+inline std::string network_path(const std::string& name) {
+  return "/apis/k8s.cni.cncf.io/v1/namespaces/ai/network-attachment-definitions/" + name;
+}
+
+inline std::string config_of(const std::string& master) {
+  return R"({"cniVersion":"1.0.0","type":"macvlan","master":")" + master + R"("})";
+}
+
+// How many requests begin with this.
+inline size_t count_of(const kube::fake::ApiServer& server, const std::string& begin) {
+  size_t count = 0;
+  for (const std::string& one : server.requests()) count += one.starts_with(begin) ? 1 : 0;
+  return count;
+}
+
+// Until it holds, for at most 10 s.
+template <typename Condition>
+bool eventually(const Condition& condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+inline kube::ApiError away() {
+  return kube::unanswered(Code::kIo, kube::Delivery::kNotSent, "connection refused");
+}
+
+// Whether the API server may be asked: shared with its threads.
+struct Switch {
+  std::atomic<bool> away = false;
+  std::optional<kube::ApiError> operator()() const { return away ? std::optional(agent::away()) : std::nullopt; }
+};
+
+// Caches, asking and writing over one server, with short pauses.
+struct ClusterRig {
+  kube::fake::ApiServer server;
+  std::unique_ptr<kube::Clock> clock = kube::real_clock();
+  kube::ClientSettings quick{
+      .timeout = std::chrono::milliseconds(300), .try_timeout = std::chrono::milliseconds(300), .retry = {.tries = 1}};
+  kube::Client client{server, *clock, quick};
+  os::FakeDisk disk;
+  std::stop_source asking;
+  KeptCache pods{client, disk, cache(kPods, pod_kept())};
+  KeptCache networks{client, disk, cache(kNetworkDefinitions, network_kept())};
+  AskOnce asks{client, asking.get_token(), {.at_once = 4, .wait = std::chrono::milliseconds(500)}};
+  StatusWriter writer{client,
+                      {.first_pause = std::chrono::milliseconds(1), .longest_pause = std::chrono::milliseconds(4)}};
+  std::unique_ptr<state::Store> store = state::memory_store();
+  ClusterSource source{pods, networks, asks, writer, *store, {.node = "node1"}};
+  std::vector<std::jthread> threads;
+
+  static KeptCache::Settings cache(const kube::Resource& resource, kube::Trim trim) {
+    return {.informer = {.resource = resource,
+                         .trim = std::move(trim),
+                         .first_pause = std::chrono::milliseconds(1),
+                         .longest_pause = std::chrono::milliseconds(5)},
+            .folder = "/var/lib/railbed/cache",
+            .server = "https://10.0.0.1:6443",
+            .save_pause = std::chrono::milliseconds(0)};
+  }
+  void follow() {
+    threads.emplace_back([this](std::stop_token stop) { pods.run(stop); });
+    threads.emplace_back([this](std::stop_token stop) { networks.run(stop); });
+    ASSERT_TRUE(eventually([&] { return pods.standing().informer.synced && networks.standing().informer.synced; }));
+  }
+  std::string uid(const std::string& path) const {
+    const auto objects = server.objects();
+    const auto found = objects.find(path);
+    return found != objects.end() ? kube::uid_of(found->second) : "";
+  }
+};
+
+}  // namespace railbed::agent
