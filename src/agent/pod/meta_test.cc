@@ -137,6 +137,49 @@ TEST_F(MetaTest, TheClusterNetworkIsADefinitionANameADirectoryOrAFile) {
   EXPECT_EQ(network("lan"), "kube-system/lan");
 }
 
+// The kubelet may take seconds to answer: nobody else waits for it.
+TEST_F(MetaTest, AsksTheKubeletOnceAndBeforeTheTurn) {
+  struct Source : KubeletDevices {
+    Source(os::FakeKernel& kernel, Engine& turns) : KubeletDevices(kernel.files()), engine(turns) {}
+    Result<kubelet::GivenDevices> given_to(const PodInfo& asked) override {
+      ++times;
+      others_go_on = others_go_on && engine.turn(std::chrono::milliseconds(0)).has_value();
+      return KubeletDevices::given_to(asked);
+    }
+    Engine& engine;
+    int times = 0;
+    bool others_go_on = true;
+  } source(kernel, engine);
+  kernel.put_file(kubelet::kCheckpoint, R"({"Data":{"PodDeviceEntries":[
+    {"PodUID":"u1","ContainerName":"main","ResourceName":"o/one","DeviceIDs":{"0":["0000:02:00.0"]}},
+    {"PodUID":"u1","ContainerName":"sidecar","ResourceName":"o/two","DeviceIDs":{"0":["0000:01:00.0"]}}]}})");
+  Meta with_source(disk, pods, {&source});
+  Backends those{engine, with_source, dhcp, host_local, metrics};
+  pods.add_network("one", R"({"cniVersion":"1.0.0","type":"host-device"})", "o/one");
+  pods.add_network("two", R"({"cniVersion":"1.0.0","type":"host-device"})", "o/two");
+  const auto add = [&](const std::string& networks) {
+    pods.add_pod(networks);
+    cni::Request request{.command = cni::Command::kAdd,
+                         .type = "railbed",
+                         .container_id = "c1",
+                         .netns = "/run/netns/a",
+                         .ifname = "eth0",
+                         .args = {{"K8S_POD_NAMESPACE", "ns"}, {"K8S_POD_NAME", "a"}},
+                         .path = {"/opt/cni/bin"},
+                         .config = R"({"cniVersion":"1.1.0","name":"pods","type":"railbed",)" + delegates + "}"};
+    return meta_request(those, request, cni::read_plugin_config(request.config).value());
+  };
+  ASSERT_TRUE(add("rail").has_value());
+  EXPECT_EQ(source.times, 0);  // no network of it has a device
+  pods.published.clear();
+  const auto answer = add("two, one");
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(source.times, 1);
+  EXPECT_TRUE(source.others_go_on);
+  EXPECT_THAT(pods.published["ns/a@c1"], HasSubstr(R"("pci-address": "0000:02:00.0")"));
+  EXPECT_THAT(kernel.snapshot(), HasSubstr("net1"));
+}
+
 TEST_F(MetaTest, CountsThePhasesOfAnAttachment) {
   pods.add_network("leased", R"({"cniVersion":"1.0.0","type":"macvlan","master":"eth1","ipam":{"type":"dhcp"}})");
   for (int i = 1; i <= 2; ++i) {
@@ -302,6 +345,17 @@ TEST_F(MetaTest, LimitsTheNetworksOfAPod) {
   EXPECT_FALSE(ask(cni::Command::kAdd, R"(,"maxNetworks":2)").has_value());
   pods.add_pod("rail");
   EXPECT_TRUE(ask(cni::Command::kAdd, R"(,"maxNetworks":2)").has_value());
+}
+
+// The node's default networks are no part of the annotation, where this is refused before.
+TEST_F(MetaTest, ADefaultNetworkAndOneOfThePodCannotBeOneInterface) {
+  pods.networks["kube-system/lan"] = {"kube-system", "lan", parse_network_config(kMacvlan).value(), ""};
+  pods.add_pod("rail@net1");
+  delegates = R"("clusterNetwork":"lan","defaultNetworks":["lan"])";
+  auto refused = ask(cni::Command::kAdd);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().message, "pod ns/a: two of its networks want to be interface net1");
+  expect_nothing_left();
 }
 
 TEST_F(MetaTest, GivesThePodOneDefaultRoutePerFamily) {

@@ -153,6 +153,24 @@ TEST_F(DevicePluginTest, WithdrawHasToldTheKubeletWhenItReturns) {
   EXPECT_TRUE(kubelet.has(kRail, kBoth));
 }
 
+// A kubelet that follows the list and does not read: what it was not handed, it may not know.
+TEST_F(DevicePluginTest, WithdrawSaysWhenTheKubeletDoesNotTakeIt) {
+  const auto plugin = start_plugin();
+  NodeDevices many = node_of(10, 250);  // more than gRPC takes for a stream that nobody reads
+  ASSERT_TRUE(plugin->offer(many));
+  const std::string socket = folder / socket_name(kRail);
+  const os::Deadline end = in(std::chrono::seconds(5));
+  while (!std::filesystem::exists(socket)) ASSERT_LT(steady_clock::now(), end);
+  auto stub = v1beta1::DevicePlugin::NewStub(grpc::CreateChannel("unix:" + socket, grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  auto stream = stub->ListAndWatch(&context, {});
+  Result<void> told;
+  for (int i = 0; i < 250 && told.has_value(); ++i) told = plugin->withdraw({vf_address(1, i)});
+  ASSERT_FALSE(told.has_value());
+  EXPECT_EQ(told.error().story(), "the kubelet has not taken within 1000 ms that VFs are withdrawn");
+  context.TryCancel();
+}
+
 TEST_F(DevicePluginTest, WithdrawWithoutAKubeletHoldsNobodyUp) {
   const auto plugin = start_plugin();
   ASSERT_TRUE(plugin->offer(node_of(1, 2)));
