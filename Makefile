@@ -5,7 +5,7 @@
 #   make test     set up, build, run all tests; ends with "N passed, N failed, N skipped"
 #   make bench    the figures with their bounds (ONLY=name for one); exits 1 when one is short
 #   make lab      a shell in a virtual machine with two SR-IOV NICs
-#   make build    the program and the shim: build/railbed, build/railbed-cni; needs no package of the tests
+#   make build    the programs: build/railbed, build/railbedd, build/railbed-cni; needs no package of the tests
 #   make install  the program, its unit, manual pages and completions below PREFIX (/usr/local), or DESTDIR and PREFIX
 #   make package  a .deb, one with its symbols, and a tarball in build/packages/
 #   make format   clang-format over everything
@@ -49,7 +49,7 @@ bench: setup-test setup-lab setup-cluster
 	@bench/run $(ONLY)
 
 lab: build setup-lab
-	@lab/lab start lab --pf rail0 --pf rail1 --file build/railbed:/usr/bin/railbed --file demo/manifests:/etc/railbed
+	@lab/lab start lab --pf rail0 --pf rail1 --file build/railbed:/usr/bin/railbed --file build/railbedd:/usr/libexec/railbed/railbedd --file demo/manifests:/etc/railbed
 	@echo "lab: railbed discover, railbed up /etc/railbed --soft-rdma --node guest-1, …; Ctrl-] leaves"
 	@lab/lab shell lab; lab/lab stop lab
 

@@ -14,7 +14,8 @@ ninja -C build sriov_replay railbed railbed-cni >/dev/null
 LAB_DIR=$(mktemp -d "${TMPDIR:-/tmp}/railbed-bench.XXXXXX")
 export LAB_DIR
 trap 'lab/lab stop --all >/dev/null 2>&1; rm -rf "$LAB_DIR"' EXIT
-lab/lab start bench --pf rail0 --pf rail1 --file build/railbed:/usr/bin/railbed --file build/railbed-cni:/usr/bin/railbed-cni \
+lab/lab start bench --pf rail0 --pf rail1 --file build/railbed:/usr/bin/railbed --file build/railbedd:/usr/libexec/railbed/railbedd \
+  --file build/railbed-cni:/usr/bin/railbed-cni \
   --file build/bench/sriov_replay:/usr/bin/sriov_replay --file "$originals/host-local:/opt/originals/host-local" --file "$originals/host-device:/opt/originals/host-device" \
   --file bench/attach_lab/vfs.sh:/t/vfs.sh --file bench/sriov_lab/rounds.sh:/t/rounds.sh >&2
 lab/lab exec bench -t 60 -- "sh /t/vfs.sh 4 >/tmp/devices" || exit 1

@@ -8,10 +8,10 @@
 
 #include "agent/pod/exec_records.h"
 #include "attach/result.h"
+#include "command/state_options.h"
 #include "doc/json.h"
 #include "report/table.h"
 #include "state/sandbox.h"
-#include "state_options.h"
 #include "verb.h"
 
 namespace railbed {

@@ -2,11 +2,11 @@
 // railbed cni: installs the shim in place of the CNI plugins, keeps the originals, and restores them.
 #include "agent/door/shims.h"
 #include "agent/leftovers/hand_over.h"
+#include "command/state_options.h"
 #include "doc/json.h"
-#include "os/ports/file_tree.h"
 #include "os/ports/kernel.h"
 #include "os/real/program_files.h"
-#include "state_options.h"
+#include "program_folder.h"
 #include "verb.h"
 
 namespace railbed {
@@ -28,8 +28,7 @@ struct Options {
 Result<std::string> read_shim(const os::ProgramFiles& files, const Options& options) {
   std::string path = options.shim;
   if (path.empty()) {
-    path = TRY(os::real_files("")->read_link("/proc/self/exe").context("looking for the shim"));
-    path = path.substr(0, path.rfind('/')) + "/railbed-cni";
+    path = TRY(program_folder().context("looking for the shim")) + "/railbed-cni";
   }
   return files.read(path, kMostShimBytes)
       .context("reading the shim")

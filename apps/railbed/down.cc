@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed down: restores the machine as it was before `up`.
 
+#include "command/privileges.h"
+#include "command/stop_signal.h"
 #include "node/privileges.h"
 #include "node/standalone.h"
 #include "run_options.h"
 #include "run_progress.h"
-#include "stop_signal.h"
 #include "verb.h"
 
 namespace railbed {

@@ -5,8 +5,8 @@
 
 #include <fmt/core.h>
 
+#include "command/state_options.h"
 #include "state/sandbox.h"
-#include "state_options.h"
 #include "verb.h"
 
 namespace railbed {

@@ -8,9 +8,9 @@
 
 #include "agent/leftovers/leftovers.h"
 #include "agent/leftovers/restore_records.h"
+#include "command/state_options.h"
 #include "doc/json.h"
 #include "report/table.h"
-#include "state_options.h"
 #include "verb.h"
 
 namespace railbed {

@@ -12,7 +12,9 @@
 
 #include <fmt/core.h>
 
+#include "command/agent_options.h"
 #include "os/real/service_manager.h"
+#include "railbedd.h"
 #include "verb.h"
 
 namespace railbed {
@@ -31,7 +33,7 @@ constexpr Verb kVerbs[] = {
     {"attachments", "pods with their sandboxes, interfaces, devices, addresses", attachments_verb},
     {"gc", "what no namespace owns any more; --yes removes it", gc_verb},
     {"exec", "run a command inside a pod's network namespace", exec_verb},
-    {"agent", "serve CNI requests of railbed-cni until told to stop", agent_verb},
+    {"agent", "serve CNI requests of railbed-cni until told to stop", railbedd_verb<AgentOptions>},
     {"cni", "put railbed-cni in the place of CNI plugins, keeping the originals, and back", cni_verb},
     {"perf", "measure bandwidth, latency and jitter of a path over RDMA and TCP; the HTML report", perf_verb},
     {"completion", "what bash, zsh or fish complete behind railbed, as a script for them", completion_verb},

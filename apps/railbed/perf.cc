@@ -9,12 +9,12 @@
 
 #include <unistd.h>
 
+#include "command/stop_signal.h"
 #include "perf/client.h"
 #include "perf/server.h"
 #include "report/html.h"
 #include "report/html_summary.h"
 #include "report/rail_table.h"
-#include "stop_signal.h"
 #include "verb.h"
 
 namespace railbed {

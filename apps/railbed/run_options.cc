@@ -49,10 +49,6 @@ Result<Work> begin_work(RunOptions& options, os::Kernel& kernel, const std::stri
   return work;
 }
 
-std::vector<std::string> missing_capabilities(os::Kernel& kernel) {
-  return kernel.processes().missing_capabilities({"CAP_DAC_OVERRIDE", "CAP_NET_ADMIN", "CAP_SYS_ADMIN"});
-}
-
 int tell(const RunOptions& options, const node::UpReport& report) {
   return tell_any(options, report);
 }

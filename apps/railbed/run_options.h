@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `up` and `down` share: options, the capabilities they ask for, and how they end. Threading: the main
-// thread. Failure: none.
+// What `up` and `down` share: options, and how they end. Threading: the main thread. Failure: none.
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "agent_client.h"
-#include "command_line.h"
+#include "command/agent_client.h"
+#include "command/command_line.h"
+#include "command/state_options.h"
 #include "node/standalone.h"
 #include "os/ports/kernel.h"
-#include "state_options.h"
 
 namespace railbed {
 
@@ -29,9 +27,6 @@ struct Work {
   std::unique_ptr<AgentClient> agent;  // null: this process attaches pods itself
 };
 Result<Work> begin_work(RunOptions& options, os::Kernel& kernel, const std::string& command);
-
-// The capabilities for changing a machine that this process lacks.
-std::vector<std::string> missing_capabilities(os::Kernel& kernel);
 
 // Prints failures to standard error and the result to standard output; returns the exit status.
 int tell(const RunOptions& options, const node::UpReport& report);

@@ -7,12 +7,12 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include "agent_client.h"
+#include "command/agent_client.h"
+#include "command/state_options.h"
 #include "doc/json.h"
 #include "doc/text.h"
 #include "facts/collect.h"
 #include "report/table.h"
-#include "state_options.h"
 #include "verb.h"
 
 namespace railbed {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed up: configures this machine as the manifests ask, and attaches this node's pods.
 
+#include "command/privileges.h"
+#include "command/stop_signal.h"
 #include "manifests.h"
 #include "node/privileges.h"
 #include "node/standalone.h"
 #include "run_options.h"
 #include "run_progress.h"
-#include "stop_signal.h"
 #include "verb.h"
 
 namespace railbed {

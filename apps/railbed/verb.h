@@ -3,14 +3,14 @@
 //
 // Why: one file per verb, one row in main.cc's table. A verb declares its options on the command line that it
 // is given, wires the real ports of `os` to pure functions, prints, and returns the exit status. Nothing
-// outside apps/ parses arguments or prints.
+// outside apps/ parses arguments or prints. A verb that serves until it is told to stop is of railbedd (railbedd.h).
 #pragma once
 
 #include <span>
 #include <string_view>
 
-#include "command_line.h"
-#include "exit_status.h"
+#include "command/command_line.h"
+#include "command/exit_status.h"
 
 namespace railbed {
 
@@ -35,7 +35,6 @@ int status_verb(CommandLine& line);
 int attachments_verb(CommandLine& line);
 int gc_verb(CommandLine& line);
 int exec_verb(CommandLine& line);
-int agent_verb(CommandLine& line);
 int cni_verb(CommandLine& line);
 int perf_verb(CommandLine& line);
 int completion_verb(CommandLine& line);

@@ -162,7 +162,7 @@ part_reboot() {
       has "reboot: ADD of a VF" "$(tool add kept a net1)" "status 0"
       has "reboot: ADD of a macvlan" "$(tool add other a net2)" '"10.79.0.1/30"'
       has "reboot: ADD of another" "$(tool add queued a net3)" "status 0"
-      on 'kill -9 $(pgrep -x railbed)'
+      on 'kill -9 $(pgrep -x railbedd)'
       has "reboot: DEL without the agent is kept" "$(tool del queued a net3)" "status 0"
       same "reboot: on disk" "$(on 'ls /var/lib/railbed/pending-del | wc -l')" 1
       on sync

@@ -268,4 +268,11 @@ Result<RunResult> run_program(const RunRequest& request, int ending, const Progr
   }
 }
 
+Error replace_process(const std::string& program, const std::vector<std::string>& arguments) {
+  std::vector<std::string> all = {program};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  ::execv(program.c_str(), pointers(all).data());
+  return system_error(errno, "exec " + program);
+}
+
 }  // namespace railbed::os

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "os/ports/processes.h"
 
@@ -20,6 +22,10 @@ struct ProgramLimits {
 
 // Raises the soft limit of this process to at most `most`.
 void allow_open_files(uint64_t most);
+
+// Replaces this process by the program at `program`, which gets this environment, the open standard files and, behind
+// its name, `arguments`. Returns only on failure.
+Error replace_process(const std::string& program, const std::vector<std::string>& arguments);
 
 Result<RunResult> run_program(const RunRequest& request, int ending = -1, const ProgramLimits& limits = {});
 

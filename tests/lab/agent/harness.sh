@@ -24,7 +24,8 @@ conf() { # NAME VERSION PLUGIN...
 boot() { # GUEST OPTION...
   guest=$1
   shift
-  lab/lab start "$guest" --file "$railbed:/usr/bin/railbed" --file "${railbed}-cni:/usr/bin/railbed-cni" \
+  lab/lab start "$guest" --file "$railbed:/usr/bin/railbed" --file "${railbed}d:/usr/libexec/railbed/railbedd" \
+    --file "${railbed}-cni:/usr/bin/railbed-cni" \
     --mem 1400 $(for p in cnitool host-local static host-device ipvlan dummy vrf sbr; do echo --file "$originals/$p:/opt/originals/$p"; done) \
     --file tests/lab/agent/attach.sh:/t/attach.sh --file bench/attach_lab/vfs.sh:/t/vfs.sh "$@" \
     >"$LAB_DIR/$guest.log" 2>&1 || { fail "guest $guest did not start"; cat "$LAB_DIR/$guest.log"; return 1; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "state_options.h"
+#include "command/state_options.h"
 
 namespace railbed {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exit_status.h"
+#include "command/exit_status.h"
 
 #include <cstdio>
 

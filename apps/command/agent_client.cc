@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent_client.h"
+#include "command/agent_client.h"
 
 #include <algorithm>
 #include <array>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only file that includes CLI11.
-#include "command_line.h"
+#include "command/command_line.h"
 
 #include <type_traits>
 
 #include <CLI/CLI.hpp>
 
-#include "exit_status.h"
+#include "command/exit_status.h"
 
 namespace railbed {
 namespace {

@@ -39,10 +39,13 @@
 #include "agent/pod/manifest_source.h"
 #include "agent/pod/meta.h"
 #include "agent/pod/records.h"
-#include "agent_client.h"
 #include "agent_log.h"
 #include "attach/attach.h"
 #include "base/log.h"
+#include "command/agent_client.h"
+#include "command/agent_options.h"
+#include "command/privileges.h"
+#include "command/stop_signal.h"
 #include "doc/json.h"
 #include "doc/text.h"
 #include "ipam/stored_blocks.h"
@@ -50,10 +53,7 @@
 #include "os/ports/packets.h"
 #include "os/real/run_program.h"
 #include "os/real/service_manager.h"
-#include "run_options.h"
-#include "state_options.h"
-#include "stop_signal.h"
-#include "verb.h"
+#include "verbs.h"
 
 namespace railbed {
 
@@ -68,20 +68,6 @@ constexpr seconds kTurnAtStart{30};
 constexpr seconds kRecovery{5};  // requests wait meanwhile; a device that is held longer is left to its DEL
 constexpr size_t kThreadStack = 512 << 10;
 constexpr uint64_t kOpenFiles = 65536;
-
-struct Options {
-  std::string socket = kAgentSocket;
-  std::string metrics = "127.0.0.1:9470";
-  std::string pending = "/var/lib/railbed/pending-del";
-  std::string records = agent::kDurableRecords;
-  std::string manifests = "/etc/railbed/manifests";
-  std::string adopt;  // a directory of IPPool objects; empty: none
-  StateOptions state;
-  bool alone = false;  // no other node gives addresses of whereabouts' ranges
-  node::Settings settings;
-  agent::ServerOptions server;
-  log::Level level = log::Level::kInfo;
-};
 
 void tell_manager(std::string_view state) {
   const char* socket = std::getenv("NOTIFY_SOCKET");
@@ -119,7 +105,7 @@ struct Parts {
   agent::Readiness readiness;
   agent::Service service{{engine, meta, dhcp, host_local, metrics, &readiness}};
 
-  Parts(os::Kernel& machine, state::Store& state, const Options& options)
+  Parts(os::Kernel& machine, state::Store& state, const AgentOptions& options)
       : kernel(machine),
         store(state),
         records(*disk, options.records, machine.boot_id()),
@@ -161,7 +147,7 @@ void trouble(Parts& parts, std::string_view kind, const std::string& about, cons
 
 // Finishes or undoes what a killed agent left, before the first request. Interfaces come first, then their addresses;
 // allocations of whereabouts come last, so that in a conflict railbed's own address wins.
-Result<void> recover(Parts& parts, const Options& options) {
+Result<void> recover(Parts& parts, const AgentOptions& options) {
   {
     agent::Engine::Turn turn = TRY(parts.engine.turn(kTurnAtStart).context("waiting for the state"));
     const auto report = TRY(attach::recover(turn.kernel(), turn.store(), parts.kernel.clock().now() + kRecovery)
@@ -277,7 +263,7 @@ std::string report(Parts& parts) {
 
 // A wrong address is the caller's mistake. A port in use is only a warning: any user of this machine could take it,
 // and the node's pods are more important.
-Result<void> serve_pages(Parts& parts, agent::Replay& replay, const Options& options) {
+Result<void> serve_pages(Parts& parts, agent::Replay& replay, const AgentOptions& options) {
   if (options.metrics == "off") return {};
   parts.metrics.standing([&] {
     agent::Standing now = agent::standing(parts.engine);
@@ -299,8 +285,8 @@ Result<void> serve_pages(Parts& parts, agent::Replay& replay, const Options& opt
   return {};
 }
 
-Result<int> run(Options& options) {
-  log_without_waiting(options.level);
+Result<int> run(AgentOptions& options) {
+  log_without_waiting(options.least_logged());
   limit_memory();
   StopSignal stop;
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
@@ -354,34 +340,9 @@ Result<int> run(Options& options) {
 }  // namespace
 
 int agent_verb(CommandLine& line) {
-  Options options;
-  line.about("Serves the CNI requests of railbed-cni until it gets SIGTERM.");
-  line.option("--socket", &options.socket, "where railbed-cni asks").show_default().file();
-  line.option("--metrics", &options.metrics, "ADDRESS:PORT of the Prometheus endpoint, or off").show_default();
-  line.option("--state-dir,--state", &options.state.directory, "where the state is").show_default().directory();
-  line.option("--pending", &options.pending, "where railbed-cni keeps DELs while no agent runs")
-      .show_default()
-      .directory();
-  line.option("--records", &options.records, "what DELs have to undo even after a reboot").show_default().directory();
-  line.option("--manifests", &options.manifests, "a directory of manifests: networks, policies, pods")
-      .show_default()
-      .directory();
-  line.option("--adopt", &options.adopt, "a directory with whereabouts' IPPool objects: their addresses are taken")
-      .directory();
-  line.option("--alone", &options.alone, "no other node gives addresses of the whereabouts ranges of this one");
-  line.option("--node", &options.settings.node, "this machine's node name (its host name)");
-  line.option("--soft-rdma", &options.settings.soft_rdma, "soft-RoCE devices on RDMA-marked VFs without RDMA");
-  line.option("--workers", &options.server.workers, "how many requests are worked on at once")
-      .show_default()
-      .between(1, 256);
-  std::string level = "info";
-  line.option("--log-level", &level, "the least that is logged; every ADD and DEL is at info")
-      .show_default()
-      .one_of({"debug", "info", "warning", "error"});
+  AgentOptions options;
+  options.declare(line);
   if (auto status = line.parse()) return *status;
-  if (level == "debug") options.level = log::Level::kDebug;
-  if (level == "warning") options.level = log::Level::kWarn;
-  if (level == "error") options.level = log::Level::kError;
   return status_of(run(options));
 }
 

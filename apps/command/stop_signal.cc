@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stop_signal.h"
+#include "command/stop_signal.h"
 
 #include <csignal>
 #include <cstdint>

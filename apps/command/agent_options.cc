@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/agent_options.h"
+
+namespace railbed {
+
+void AgentOptions::declare(CommandLine& line) {
+  line.about("Serves the CNI requests of railbed-cni until it gets SIGTERM.");
+  line.option("--socket", &socket, "where railbed-cni asks").show_default().file();
+  line.option("--metrics", &metrics, "ADDRESS:PORT of the Prometheus endpoint, or off").show_default();
+  line.option("--state-dir,--state", &state.directory, "where the state is").show_default().directory();
+  line.option("--pending", &pending, "where railbed-cni keeps DELs while no agent runs").show_default().directory();
+  line.option("--records", &records, "what DELs have to undo even after a reboot").show_default().directory();
+  line.option("--manifests", &manifests, "a directory of manifests: networks, policies, pods")
+      .show_default()
+      .directory();
+  line.option("--adopt", &adopt, "a directory with whereabouts' IPPool objects: their addresses are taken").directory();
+  line.option("--alone", &alone, "no other node gives addresses of the whereabouts ranges of this one");
+  line.option("--node", &settings.node, "this machine's node name (its host name)");
+  line.option("--soft-rdma", &settings.soft_rdma, "soft-RoCE devices on RDMA-marked VFs without RDMA");
+  line.option("--workers", &server.workers, "how many requests are worked on at once").show_default().between(1, 256);
+  line.option("--log-level", &log_level, "the least that is logged; every ADD and DEL is at info")
+      .show_default()
+      .one_of({"debug", "info", "warning", "error"});
+}
+
+log::Level AgentOptions::least_logged() const {
+  if (log_level == "debug") return log::Level::kDebug;
+  if (log_level == "warning") return log::Level::kWarn;
+  if (log_level == "error") return log::Level::kError;
+  return log::Level::kInfo;
+}
+
+}  // namespace railbed

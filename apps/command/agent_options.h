@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of `railbed agent`.
+//
+// Why beside the command line: railbed declares them for its help, pages and completions and refuses wrong ones;
+// railbedd, which it becomes then, declares them again and reads them. Threading: one thread. Failure: none.
+#pragma once
+
+#include <string>
+
+#include "agent/door/server.h"
+#include "agent/durable_records.h"
+#include "base/log.h"
+#include "command/agent_client.h"
+#include "command/command_line.h"
+#include "command/state_options.h"
+#include "node/standalone.h"
+
+namespace railbed {
+
+struct AgentOptions {
+  std::string socket = kAgentSocket;
+  std::string metrics = "127.0.0.1:9470";
+  std::string pending = "/var/lib/railbed/pending-del";
+  std::string records = agent::kDurableRecords;
+  std::string manifests = "/etc/railbed/manifests";
+  std::string adopt;  // a directory of IPPool objects; empty: none
+  StateOptions state;
+  bool alone = false;  // no other node gives addresses of whereabouts' ranges
+  node::Settings settings;
+  agent::ServerOptions server;
+  std::string log_level = "info";
+
+  // `line` points to the members: this object stays where it is until the line is parsed.
+  void declare(CommandLine& line);
+  log::Level least_logged() const;
+};
+
+}  // namespace railbed
