@@ -2,6 +2,7 @@
 #include "kube/clock.h"
 
 #include <condition_variable>
+#include <cstring>
 #include <ctime>
 #include <mutex>
 #include <random>
@@ -53,6 +54,24 @@ std::string micro_time(WallTime time) {
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", parts.tm_year + 1900, parts.tm_mon + 1,
                      parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
                      duration_cast<microseconds>(time - whole).count());
+}
+
+std::string second_time(WallTime time) {
+  return micro_time(time).substr(0, std::string_view("2026-01-31T12:00:00").size()) + "Z";
+}
+
+std::optional<WallTime> read_time(const std::string& text) {
+  tm parts{};
+  const char* rest = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
+  if (rest == nullptr) return std::nullopt;
+  if (*rest == '.') rest += 1 + strspn(rest + 1, "0123456789");
+  if (*rest == 'Z' && rest[1] == '\0') return std::chrono::system_clock::from_time_t(timegm(&parts));
+  tm offset{};
+  if (*rest != '+' && *rest != '-') return std::nullopt;
+  const char* end = strptime(rest + 1, "%H:%M", &offset);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  const auto east = std::chrono::minutes(offset.tm_hour * 60 + offset.tm_min);
+  return std::chrono::system_clock::from_time_t(timegm(&parts)) - (*rest == '+' ? east : -east);
 }
 
 }  // namespace railbed::kube

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -43,5 +44,9 @@ std::unique_ptr<Clock> real_clock();
 
 // metav1.MicroTime, "2026-01-31T12:00:00.000000Z".
 std::string micro_time(WallTime time);
+// metav1.Time, "2026-01-31T12:00:00Z".
+std::string second_time(WallTime time);
+// Both of them, and RFC 3339 with an offset; nothing for any other text.
+std::optional<WallTime> read_time(const std::string& text);
 
 }  // namespace railbed::kube

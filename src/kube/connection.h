@@ -37,6 +37,8 @@ class Connection {
   Transport& transport() { return *transport_; }
   Clock& clock() { return *clock_; }
   const std::string& server() const { return credentials_.access().server; }
+  // Of the kubeconfig's context, or the one that the pod is in.
+  const std::string& ns() const { return credentials_.access().ns; }
 
  private:
   std::unique_ptr<Clock> clock_;

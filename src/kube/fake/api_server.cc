@@ -56,6 +56,18 @@ void merge(Value& into, const Value& patch) {
   }
 }
 
+// What a manager applied before and does not apply any more.
+void drop_given_up(Value& from, const Value& before, const Value& now) {
+  if (!from.is_object() || !before.is_object()) return;
+  for (const Value::Member& member : *before.as_object()) {
+    const Value* still = now.find(member.key);
+    if (still == nullptr)
+      std::erase_if(*from.as_object(), [&](const auto& each) { return each.key == member.key; });
+    else if (Value* inner = from.find(member.key); inner != nullptr && still->is_object())
+      drop_given_up(*inner, member.value, *still);
+  }
+}
+
 Answer<Response> refuse(const Request& request, int status, std::string reason, std::string message) {
   Value body = Value::object();
   body.set("kind", "Status");
@@ -242,16 +254,27 @@ Answer<Response> ApiServer::replace(const Request& request, const std::string& p
 }
 
 Answer<Response> ApiServer::patch(const Request& request, const std::string& path) {
-  const auto found = objects_.find(path);
+  const bool status = path.ends_with("/status");
+  const std::string at = status ? path.substr(0, path.size() - 7) : path;
+  const auto found = objects_.find(at);
   const bool applies = request.content_type == "application/apply-patch+yaml";
-  if (found == objects_.end() && !applies)
-    return refuse(request, 404, "NotFound", fmt::format("\"{}\" not found", path));
+  if (found == objects_.end() && (!applies || status))
+    return refuse(request, 404, "NotFound", fmt::format("\"{}\" not found", at));
   Result<Value> body = parse_object(request.body);
   if (!body) return refuse(request, 400, "BadRequest", body.error().message);
   Value next = found != objects_.end() ? found->second : Value::object();
+  const std::string uid = uid_of(*body), version = resource_version(*body);
+  if ((!uid.empty() && uid != uid_of(next)) || (!version.empty() && version != resource_version(next)))
+    return refuse(request, 409, "Conflict", "uid or resourceVersion is not that of the object");
+  if (status) std::erase_if(*body->as_object(), [](const auto& each) { return each.key != "status"; });
+  if (applies) {
+    Value& applied = applied_[at + query(request.target, "fieldManager") + (status ? "/status" : "")];
+    drop_given_up(next, applied, *body);
+    applied = *body;
+  }
   merge(next, *body);
-  store(path, std::move(next));
-  return answer_with(200, objects_.at(path));
+  store(at, std::move(next));
+  return answer_with(200, objects_.at(at));
 }
 
 Answer<Response> ApiServer::remove(const Request& request, const std::string& path) {
@@ -276,6 +299,7 @@ void ApiServer::tell(std::string path, std::string line) {
 }
 
 std::string ApiServer::store(const std::string& path, Value object) {
+  if (prune) prune(path, object);
   const auto known = objects_.find(path);
   const bool is_new = known == objects_.end();
   Value* metadata = object.find("metadata");

@@ -34,6 +34,8 @@ class ApiServer : public Transport {
   std::function<std::optional<ApiError>(const Request&)> before;
   // The request is carried out, and its answer lost.
   std::function<bool(const Request&)> lose_answer;
+  // Cuts off what the definition of a kind does not know, before an object is stored.
+  std::function<void(const std::string& path, doc::Value& object)> prune;
   std::function<Idle()> on_idle;
   // How many bytes of what is there a stream gives next; all where unset.
   std::function<size_t()> piece;
@@ -76,6 +78,7 @@ class ApiServer : public Transport {
   int64_t compacted_ = 0;
   int64_t uids_ = 0;
   std::map<std::string, doc::Value> objects_;
+  std::map<std::string, doc::Value> applied_;  // by path and manager, for server-side apply
   std::vector<Event> events_;
   std::vector<std::string> requests_;
 };
