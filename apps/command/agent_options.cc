@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/agent_options.h"
 
+#include "command/log_level.h"
+
 namespace railbed {
 
 void AgentOptions::declare(CommandLine& line) {
@@ -20,14 +22,11 @@ void AgentOptions::declare(CommandLine& line) {
   line.option("--workers", &server.workers, "how many requests are worked on at once").show_default().between(1, 256);
   line.option("--log-level", &log_level, "the least that is logged; every ADD and DEL is at info")
       .show_default()
-      .one_of({"debug", "info", "warning", "error"});
+      .one_of(kLogLevels);
 }
 
 log::Level AgentOptions::least_logged() const {
-  if (log_level == "debug") return log::Level::kDebug;
-  if (log_level == "warning") return log::Level::kWarn;
-  if (log_level == "error") return log::Level::kError;
-  return log::Level::kInfo;
+  return level_named(log_level);
 }
 
 }  // namespace railbed

@@ -17,8 +17,6 @@
 #include <mutex>
 #include <thread>
 
-#include <malloc.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include "agent/addresses/dhcp.h"
@@ -49,6 +47,7 @@
 #include "doc/json.h"
 #include "doc/text.h"
 #include "ipam/stored_blocks.h"
+#include "memory.h"
 #include "os/ports/disk.h"
 #include "os/ports/packets.h"
 #include "os/real/run_program.h"
@@ -66,23 +65,11 @@ constexpr seconds kRepeat{5};
 constexpr seconds kAliveWithin{1};
 constexpr seconds kTurnAtStart{30};
 constexpr seconds kRecovery{5};  // requests wait meanwhile; a device that is held longer is left to its DEL
-constexpr size_t kThreadStack = 512 << 10;
 constexpr uint64_t kOpenFiles = 65536;
 
 void tell_manager(std::string_view state) {
   const char* socket = std::getenv("NOTIFY_SOCKET");
   if (socket != nullptr) (void)os::notify_manager(socket, state);
-}
-
-// The threads of this long-lived process mostly wait: two heaps and small stacks are enough.
-void limit_memory() {
-  mallopt(M_ARENA_MAX, 2);
-  mallopt(M_TRIM_THRESHOLD, 256 << 10);
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kThreadStack);
-  pthread_setattr_default_np(&attributes);
-  pthread_attr_destroy(&attributes);
 }
 
 // Everything that handles requests; members are constructed in this order.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/door/metrics.h"
 
-#include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <mutex>
 
@@ -12,8 +10,8 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include "agent/door/endpoint.h"
 #include "api/cni_types.h"
-#include "base/ip.h"
 
 namespace railbed::agent {
 
@@ -22,52 +20,8 @@ namespace {
 const prometheus::Histogram::BucketBoundaries kSeconds{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05,
                                                        0.1,    0.2,   0.5,   1,     2,    5,    20};
 
-constexpr const char* kTextFormat = "text/plain; version=0.0.4; charset=utf-8";
-
 std::string known_type(std::string_view type) {
   return std::string(api::find_cni_type(type) != nullptr ? type : "other");
-}
-
-struct Endpoint {
-  IpAddress address;
-  uint16_t port = 0;
-};
-
-// "127.0.0.1:9470", "[::1]:9470".
-Result<Endpoint> endpoint_of(const std::string& text) {
-  const char* form = "it is ADDRESS:PORT, as in 127.0.0.1:9470 or [::1]:9470; off does without";
-  const size_t colon = text.rfind(':');
-  if (colon == std::string::npos)
-    return fail(Error{.code = Code::kInvalid, .message = fmt::format("\"{}\" has no port", text), .hint = form});
-  std::string host = text.substr(0, colon);
-  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
-  if (bracketed) host = host.substr(1, host.size() - 2);
-  auto address = IpAddress::parse(host);
-  if (!address.has_value() || bracketed != (address->family == IpFamily::kV6))
-    return fail(Error{.code = Code::kInvalid,
-                      .message = fmt::format("\"{}\" is no IP address", text.substr(0, colon)),
-                      .hint = form});
-  Endpoint endpoint{.address = *address};
-  const char* end = text.data() + text.size();
-  auto [read_to, failure] = std::from_chars(text.data() + colon + 1, end, endpoint.port);
-  if (failure != std::errc{} || read_to != end)
-    return fail(Error{.code = Code::kInvalid,
-                      .message = fmt::format("\"{}\" is no port: one is a number up to 65535", text.substr(colon + 1)),
-                      .hint = form});
-  return endpoint;
-}
-
-std::string why_not_listening(int sys_errno, uint16_t port) {
-  switch (sys_errno) {
-    case EADDRINUSE:
-      return fmt::format("`ss -ltnp sport = :{}` shows who has it; take another port, or off", port);
-    case EADDRNOTAVAIL:
-      return "no interface of this machine has that address; 127.0.0.1 always works";
-    case EACCES:
-      return "ports below 1024 want CAP_NET_BIND_SERVICE; take another one, or off";
-    default:
-      return "take another address, or off";
-  }
 }
 
 // Gauges whose values are collected at each reading.
@@ -180,14 +134,8 @@ Reply Metrics::metered(const cni::Request& request, RequestStory& story,
 }
 
 Result<int> Metrics::expose(const std::string& address, HttpPages pages) {
-  const Endpoint endpoint = TRY(endpoint_of(address).context("--metrics {}", address));
-  pages["/metrics"] = [this] { return HttpReply{.body = text(), .content_type = kTextFormat}; };
-  auto server = HttpServer::open(endpoint.address, endpoint.port, std::move(pages));
-  if (!server.has_value()) {
-    server.error().hint = why_not_listening(server.error().sys_errno, endpoint.port);
-    return fail(std::move(server).context("--metrics {}", address).error());
-  }
-  impl_->server = *std::move(server);
+  pages["/metrics"] = [this] { return HttpReply{.body = text(), .content_type = std::string(kMetricsFormat)}; };
+  impl_->server = TRY(serve_at(address, std::move(pages)).context("--metrics {}", address));
   return impl_->server->port();
 }
 
