@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "controller/condition.h"
 
 namespace railbed::controller {
 
@@ -81,11 +82,6 @@ Sums sum_up(const std::vector<NodeOutcome>& nodes, Value& listed) {
   return sums;
 }
 
-struct Verdict {
-  std::string_view status, reason;
-  std::string message;
-};
-
 std::string more(int count) {
   return count > 1 ? fmt::format(" (and {} more)", count - 1) : "";
 }
@@ -101,30 +97,6 @@ Verdict verdict(const Sums& sums) {
   return {"True", "Applied", ""};
 }
 
-// The stored condition of this type, for the time of its last change; null where there is none.
-const Value* stored_condition(const Value& status, std::string_view type) {
-  const Value* list = status.find("conditions");
-  if (list == nullptr || !list->is_array()) return nullptr;
-  for (const Value& one : *list->as_array())
-    if (const Value* name = one.find("type"); name && name->as_string() && *name->as_string() == type) return &one;
-  return nullptr;
-}
-
-Value ready_condition(const PolicyView& view, const Verdict& of) {
-  Value out = Value::object();
-  const Value* before = stored_condition(view.status, "Ready");
-  const Value* was = before ? before->find("status") : nullptr;
-  const Value* since = before ? before->find("lastTransitionTime") : nullptr;
-  const bool same = was && was->as_string() && *was->as_string() == of.status && since && since->as_string();
-  out.set("lastTransitionTime", same ? *since->as_string() : std::string(view.now));
-  out.set("message", of.message);
-  out.set("observedGeneration", view.generation);
-  out.set("reason", of.reason);
-  out.set("status", of.status);
-  out.set("type", "Ready");
-  return out;
-}
-
 }  // namespace
 
 Value policy_status(const PolicyView& view) {
@@ -132,7 +104,7 @@ Value policy_status(const PolicyView& view) {
   const Sums sums = sum_up(view.nodes, listed);
   Value out = Value::object();
   out.set("applied", sums.applied);
-  out.set("conditions", Value::array()).push(ready_condition(view, verdict(sums)));
+  out.set("conditions", Value::array()).push(ready_condition(view.status, view.generation, view.now, verdict(sums)));
   out.set("failed", sums.failed);
   out.set("matched", sums.matched);
   if (!listed.as_array()->empty()) out.set("nodes", std::move(listed));

@@ -31,6 +31,7 @@ struct NodeOutcome {
   graph::PolicyOutcome outcome;  // by the operator's resolution, or the node's own where that refused more
   NodeProgress progress = NodeProgress::kNotYet;
   std::string error;  // of kFailed: the step, and errno where there is one
+  friend bool operator==(const NodeOutcome&, const NodeOutcome&) = default;
 };
 
 struct PolicyView {

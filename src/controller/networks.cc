@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/networks.h"
+
+#include <algorithm>
+#include <map>
+
+#include "api/load.h"
+#include "api/network.h"
+#include "base/format.h"
+#include "doc/fields.h"
+#include "doc/members.h"
+#include "kube/object.h"
+
+namespace railbed::controller {
+
+using doc::Value;
+
+namespace {
+
+std::string inner_text(const Value& object, std::string_view map, std::string_view key) {
+  const Value* meta = doc::object_in(object, "metadata");
+  const Value* members = meta != nullptr ? doc::object_in(*meta, map) : nullptr;
+  return members != nullptr ? doc::text_in(*members, key) : "";
+}
+
+StoredAttachment stored_attachment(const Value& object) {
+  const kube::ObjectKey key = kube::key_of(object);
+  const Value* spec = doc::object_in(object, "spec");
+  return {.ns = key.ns,
+          .name = key.name,
+          .uid = kube::uid_of(object),
+          .resource_version = kube::resource_version(object),
+          .network_uid = inner_text(object, "labels", kNetworkUidLabel),
+          .owner_ref = inner_text(object, "annotations", api::kOwnerAnnotation),
+          .resource = inner_text(object, "annotations", "k8s.v1.cni.cncf.io/resourceName"),
+          .config = spec != nullptr ? doc::text_in(*spec, "config") : ""};
+}
+
+std::optional<FinalizerPatch> without_finalizer(const kube::ObjectPtr& network, bool infiniband) {
+  const Value* meta = doc::object_in(*network, "metadata");
+  std::vector<std::string> finalizers = doc::texts_in(*meta, "finalizers");
+  if (std::erase(finalizers, kUpstreamFinalizer) == 0) return std::nullopt;
+  Value patch = Value::object();
+  Value& wanted = patch.set("metadata", Value::object());
+  wanted.set("finalizers", doc::texts(finalizers));
+  wanted.set("resourceVersion", kube::resource_version(*network));
+  return FinalizerPatch{network, infiniband, std::move(patch)};
+}
+
+class Planner {
+ public:
+  explicit Planner(const NetworksView& view) : view_(view) {
+    for (const auto& [key, object] : view.definitions) attachments_.push_back(stored_attachment(*object));
+  }
+
+  NetworksPlan run() {
+    for (const auto& [key, object] : view_.networks) read(object, false);
+    for (const auto& [key, object] : view_.ib_networks) read(object, true);
+    AttachmentWrites writes = attachment_writes(readable_, attachments_, view_.namespaces, view_.resource_prefix);
+    out_.applies = std::move(writes.applies);
+    for (AttachmentWrites::Deletion& one : writes.deletions)
+      if (!kept_.contains(uid_label_of(one))) out_.deletions.push_back(std::move(one));
+    for (AttachmentWrites::NetworkOutcome& one : writes.outcomes) {
+      NetworkOutcome& outcome = by_uid_.at(one.uid);
+      outcome.verdict = {one.message.empty() ? "True" : "False", std::move(one.reason), std::move(one.message)};
+      out_.outcomes.push_back(outcome);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void read(const kube::ObjectPtr& object, bool infiniband) {
+    if (auto patch = without_finalizer(object, infiniband)) out_.finalizers.push_back(std::move(*patch));
+    if (!kube::metadata_text(*object, "deletionTimestamp").empty()) return remove_foreign(*object, infiniband);
+    const std::string uid = kube::uid_of(*object);
+    NetworkOutcome outcome{.network = object, .infiniband = infiniband, .verdict = {}};
+    doc::Diagnostics found;
+    auto network = infiniband ? api::parse_sriov_ib_network(*object, found) : api::parse_sriov_network(*object, found);
+    if (!network) {
+      refuse(outcome, "NetworkAttachmentDefinitionInvalid", doc::first_error(found).error().message);
+      return;
+    }
+    const std::string& own = *network->meta.ns;
+    const std::string& target = *network->network_namespace;
+    // Who may make networks in one namespace must not make definitions in another one.
+    if (own != view_.operator_ns && !target.empty() && target != own) {
+      refuse(outcome, "NamespaceForbidden",
+             fmt::format("networkNamespace {} is for networks in namespace {} only", target, view_.operator_ns));
+      return;
+    }
+    by_uid_.emplace(uid, std::move(outcome));
+    readable_.push_back({.uid = uid, .network = std::move(*network)});
+  }
+
+  void refuse(NetworkOutcome& outcome, std::string reason, std::string message) {
+    kept_.insert(kube::uid_of(*outcome.network));
+    outcome.verdict = {"False", std::move(reason), std::move(message)};
+    out_.outcomes.push_back(std::move(outcome));
+  }
+
+  // What the SR-IOV operator made of a network that is being deleted: its finalizer is there to have it removed.
+  void remove_foreign(const Value& network, bool infiniband) {
+    const kube::ObjectKey key = kube::key_of(network);
+    const std::string owner =
+        fmt::format("{}.sriovnetwork.openshift.io/{}", infiniband ? "SriovIBNetwork" : "SriovNetwork", key.to_string());
+    for (const StoredAttachment& one : attachments_)
+      if (one.owner_ref == owner && one.network_uid.empty())
+        out_.deletions.push_back({one.ns, one.name, one.uid, one.resource_version});
+  }
+
+  std::string uid_label_of(const AttachmentWrites::Deletion& deletion) const {
+    const auto found = std::ranges::find(attachments_, deletion.uid, &StoredAttachment::uid);
+    return found != attachments_.end() ? found->network_uid : "";
+  }
+
+  const NetworksView& view_;
+  std::vector<StoredAttachment> attachments_;
+  std::vector<StoredNetwork> readable_;
+  std::map<std::string, NetworkOutcome> by_uid_;
+  std::set<std::string> kept_;  // UIDs of networks whose definitions stay as they are
+  NetworksPlan out_;
+};
+
+}  // namespace
+
+NetworksPlan plan_networks(const NetworksView& view) {
+  return Planner(view).run();
+}
+
+Value network_status(const NetworkOutcome& outcome, std::string_view now) {
+  const Value* meta = doc::object_in(*outcome.network, "metadata");
+  const Value* stored = doc::object_in(*outcome.network, "status");
+  const Value before = stored != nullptr ? *stored : Value();
+  Value status = Value::object();
+  status.set("conditions", Value::array())
+      .push(ready_condition(before, doc::number_in(*meta, "generation"), now, outcome.verdict));
+  return status == before ? Value() : status;
+}
+
+kube::Trim definition_trim() {
+  return kube::keep_fields({"spec.config"});
+}
+
+}  // namespace railbed::controller

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/node_states.h"
+
+#include <algorithm>
+
+#include "api/cluster_labels.h"
+#include "api/node_state.h"
+#include "base/format.h"
+#include "doc/fields.h"
+#include "doc/members.h"
+#include "facts/node_facts.h"
+#include "graph/node_state.h"
+
+namespace railbed::controller {
+
+using doc::Value;
+using State = graph::PolicyOutcome::State;
+using Action = NodeDecision::Action;
+
+namespace {
+
+std::string label(const Value& object, std::string_view name) {
+  const graph::Labels labels = labels_of(object);
+  const auto found = labels.find(std::string(name));
+  return found != labels.end() ? found->second : "";
+}
+
+std::string annotation(const Value& object, std::string_view name) {
+  const Value* meta = doc::object_in(object, "metadata");
+  const Value* all = meta != nullptr ? doc::object_in(*meta, "annotations") : nullptr;
+  return all != nullptr ? doc::text_in(*all, name) : "";
+}
+
+bool is_ours(const Value& state) {
+  return label(state, api::kManagedByLabel) == api::kManagedByRailbed;
+}
+
+// Our part of a node state, for server-side apply. Without `graph` the spec says nothing.
+Value wanted_object(const NodeView& view, const graph::Graph* graph) {
+  Value object = Value::object();
+  Value& meta = object.set("metadata", Value::object());
+  meta.set("labels", Value::object()).set(api::kManagedByLabel, api::kManagedByRailbed);
+  meta.set("name", view.name);
+  meta.set("namespace", view.ns);
+  // Only this one: a node state that was deleted meanwhile would be made anew with what its predecessor's status said.
+  if (view.state != nullptr) meta.set("uid", kube::uid_of(*view.state));
+  if (graph == nullptr) {
+    object.set("spec", Value::object());
+    return object;
+  }
+  if (const std::string allowed = graph::host_pfs_allowed(*graph); !allowed.empty())
+    meta.set("annotations", Value::object()).set(graph::kHostPfsAllowed, allowed);
+  object.set("spec", api::node_state_spec(graph::state_of(*graph)));
+  return object;
+}
+
+// Sets an annotation, or takes it off where `value` is null, if nobody has changed the object meanwhile.
+NodeDecision patch_annotation(const NodeView& view, std::string_view name, Value value, std::string what) {
+  Value body = Value::object();
+  Value& meta = body.set("metadata", Value::object());
+  meta.set("annotations", Value::object()).set(name, std::move(value));
+  meta.set("resourceVersion", kube::resource_version(*view.state));
+  return {.action = Action::kPatch, .body = std::move(body), .what = std::move(what)};
+}
+
+// A node state whose node is gone: kept until a time that is written on it.
+NodeDecision decide_stale(const NodeView& view) {
+  if (view.state == nullptr || view.upstream_operator || !is_ours(*view.state)) return {};
+  const std::string text = annotation(*view.state, api::kKeepStateUntil);
+  const std::optional<kube::WallTime> until = kube::read_time(text);
+  if (!until)
+    return patch_annotation(view, api::kKeepStateUntil, kube::second_time(view.now + view.keep),
+                            fmt::format("its node is gone; kept for {} min", view.keep.count() / 60));
+  if (view.now < *until)
+    return {.again = std::chrono::ceil<std::chrono::seconds>(*until - view.now) + std::chrono::seconds(1)};
+  return {.action = Action::kDelete, .what = "deleted: its node has been gone since before " + text};
+}
+
+// How far the node is with the spec that is stored.
+NodeProgress progress_of(const api::SriovNetworkNodeState& state) {
+  const bool told = state.observed_generation > 0;
+  if (!state.decided || (told && state.observed_generation < state.generation)) return NodeProgress::kNotYet;
+  if (state.sync_status == "Succeeded") return NodeProgress::kDone;
+  return state.sync_status == "Failed" ? NodeProgress::kFailed : NodeProgress::kNotYet;
+}
+
+// What the node itself tells of a policy goes before what holds for all its policies together.
+void add_progress(NodeOutcome& outcome, const api::SriovNetworkNodeState& state) {
+  outcome.progress = progress_of(state);
+  if (outcome.progress == NodeProgress::kFailed) outcome.error = state.last_sync_error;
+  if (outcome.progress == NodeProgress::kNotYet) return;
+  const auto told = std::ranges::find_if(state.policies, [&](const api::NodeStatePolicy& one) {
+    return outcome.outcome.policy.ends_with("/" + one.name);
+  });
+  if (told == state.policies.end()) return;
+  outcome.progress = NodeProgress::kDone;
+  outcome.error.clear();
+  if (told->state == api::NodeStatePolicy::State::kFailed) {
+    outcome.progress = NodeProgress::kFailed;
+    outcome.error = told->message;
+  } else if (told->state == api::NodeStatePolicy::State::kHeld && outcome.outcome.state == State::kApplied) {
+    outcome.outcome.state = State::kPartly;
+    outcome.outcome.detail = told->message;
+  }
+}
+
+class Decider {
+ public:
+  Decider(const NodeView& view, const PolicySet& policies)
+      : view_(view), policies_(policies), labels_(labels_of(*view.node)) {}
+
+  NodeDecision run() {
+    const std::string managed = label(*view_.node, api::kManagedLabel);
+    if (std::string why = api::why_not_managed({.managed = managed,
+                                                .has_state = view_.state != nullptr,
+                                                .is_ours = view_.state != nullptr && is_ours(*view_.state),
+                                                .upstream_daemon = view_.upstream_daemon,
+                                                .upstream_operator = view_.upstream_operator});
+        !why.empty())
+      return hold(std::move(why));
+    if (view_.state == nullptr)
+      return pending({.action = Action::kApply, .body = wanted_object(view_, nullptr), .what = "created"});
+    doc::Diagnostics found;
+    const auto state = api::parse_node_state(*view_.state, found);
+    if (!state) return hold("its node state cannot be read: " + doc::first_error(found).error().message);
+    if (!annotation(*view_.state, api::kKeepStateUntil).empty())
+      return pending(patch_annotation(view_, api::kKeepStateUntil, {}, "its node is back"));
+    return with(*state);
+  }
+
+ private:
+  NodeDecision with(const api::SriovNetworkNodeState& state) {
+    if (state.nics.empty()) {
+      if (state.decided || is_ours(*view_.state)) return pending({});
+      return pending({.action = Action::kApply, .body = wanted_object(view_, nullptr), .what = "taken over"});
+    }
+    for (const PolicySet::Unreadable& one : policies_.unreadable())
+      if (graph::labels_match(one.node_selector, labels_))
+        return hold(fmt::format("policy {} cannot be read: {}", one.key, one.why));
+    const bool confirmed = annotation(*view_.state, kConfirmEmpty) == "true";
+    if (policies_.empty()) {
+      if (state.pfs.empty()) return confirmed ? confirmation_done() : NodeDecision{};
+      if (!confirmed && view_.without_policies == WithoutPolicies::kKeepSpecs)
+        return hold(fmt::format("there is no policy any more; annotate the node state {}=true if its VFs may go",
+                                kConfirmEmpty));
+    } else if (confirmed) {
+      return confirmation_done();
+    }
+    return resolve(state);
+  }
+
+  NodeDecision resolve(const api::SriovNetworkNodeState& state) {
+    const facts::NodeFacts facts = graph::facts_of(state, labels_);
+    doc::Diagnostics told;  // the same is in the outcomes
+    const graph::Graph graph = graph::resolve(policies_.catalog(), facts, told);
+    const bool same = state.decided && state.pfs == graph::state_of(graph) && is_ours(*view_.state) &&
+                      annotation(*view_.state, graph::kHostPfsAllowed) == graph::host_pfs_allowed(graph);
+    NodeDecision out;
+    if (!same) {
+      out.action = Action::kApply;
+      out.body = wanted_object(view_, &graph);
+      out.what = fmt::format("its spec, {} PFs", graph.pfs.size());
+    }
+    for (const graph::PolicyOutcome& outcome : graph.outcomes) {
+      if (!concerns(outcome)) continue;
+      NodeOutcome& one = out.outcomes.emplace_back(NodeOutcome{.node = view_.name, .outcome = outcome, .error = {}});
+      if (same) add_progress(one, state);
+    }
+    return out;
+  }
+
+  bool concerns(const graph::PolicyOutcome& outcome) const {
+    if (outcome.state == State::kOtherNode) return false;
+    const auto policy = std::ranges::find(policies_.catalog().policies, outcome.policy, &graph::Policy::key);
+    return graph::labels_match(policy->object->node_selector, labels_);
+  }
+
+  // Outcomes of the policies that select this node, where they were not resolved.
+  NodeDecision all_in(NodeDecision out, State state, NodeProgress progress, const std::string& detail) {
+    for (const graph::Policy& policy : policies_.catalog().policies)
+      if (!policy.ignored && graph::labels_match(policy.object->node_selector, labels_))
+        out.outcomes.push_back({.node = view_.name,
+                                .outcome = {.policy = policy.key, .state = state, .detail = detail},
+                                .progress = progress,
+                                .error = {}});
+    return out;
+  }
+  NodeDecision pending(NodeDecision out) { return all_in(std::move(out), State::kApplied, NodeProgress::kNotYet, ""); }
+  NodeDecision hold(std::string why) {
+    NodeDecision out = all_in({}, State::kPartly, NodeProgress::kDone, why);
+    out.held = std::move(why);
+    return out;
+  }
+  NodeDecision confirmation_done() { return patch_annotation(view_, kConfirmEmpty, {}, "its confirmation is used up"); }
+
+  const NodeView& view_;
+  const PolicySet& policies_;
+  const graph::Labels labels_;
+};
+
+}  // namespace
+
+NodeDecision decide(const NodeView& view, const PolicySet& policies) {
+  return view.node == nullptr ? decide_stale(view) : Decider(view, policies).run();
+}
+
+kube::Trim node_state_trim() {
+  std::vector<std::string> kept{"spec.interfaces", "status.syncStatus", "status.lastSyncError", "status.policies",
+                                "status.observedGeneration"};
+  for (const char* key : {"pciAddress", "vendor", "deviceID", "driver", "name", "altNames", "mac", "mtu", "numVfs",
+                          "totalvfs", "linkType", "linkAdminState", "eSwitchMode"})
+    kept.push_back(fmt::format("status.interfaces.{}", key));
+  return kube::keep_fields(std::move(kept));
+}
+
+kube::Trim node_trim() {
+  return [](Value& object) {
+    Value* meta = object.find("metadata");
+    if (meta == nullptr || !meta->is_object()) return;
+    std::erase_if(*object.as_object(), [](const Value::Member& member) { return member.key != "metadata"; });
+    std::erase_if(*meta->as_object(), [](const Value::Member& member) {
+      return member.key != "name" && member.key != "uid" && member.key != "labels" && member.key != "resourceVersion";
+    });
+  };
+}
+
+graph::Labels labels_of(const Value& object) {
+  graph::Labels out;
+  const Value* meta = doc::object_in(object, "metadata");
+  const Value* labels = meta != nullptr ? doc::object_in(*meta, "labels") : nullptr;
+  if (labels == nullptr) return out;
+  for (const Value::Member& member : *labels->as_object())
+    if (const std::string* value = member.value.as_string()) out[member.key] = *value;
+  return out;
+}
+
+}  // namespace railbed::controller

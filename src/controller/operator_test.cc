@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole operator against an API server in memory, with its threads and in real time; periods are milliseconds.
+#include "controller/operator.h"
+
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "controller/test_cluster.h"
+#include "doc/members.h"
+
+namespace railbed::controller {
+namespace {
+
+using namespace testing;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+constexpr const char* kP0 = R"("numVfs": 4, "nicSelector": {"pfNames": ["p0"]}, "nodeSelector": {})";
+constexpr const char* kP1 = R"("numVfs": 2, "nicSelector": {"pfNames": ["p1"]}, "nodeSelector": {})";
+constexpr const char* kOperatorPod = "/api/v1/namespaces/sriov/pods/sriov-network-operator";
+
+bool within(milliseconds period, const std::function<bool()>& holds) {
+  const auto clock = kube::real_clock();
+  for (const auto end = clock->now() + period; clock->now() < end; clock->wait(milliseconds(2), {}))
+    if (holds()) return true;
+  return holds();
+}
+
+// An API server with the definitions and the operator's namespace.
+struct World {
+  kube::fake::ApiServer server;
+  std::unique_ptr<kube::Clock> clock = kube::real_clock();
+  std::mutex mutex;
+  std::vector<std::string> log;
+
+  World() {
+    for (const char* plural : {"sriovnetworknodepolicies", "sriovnetworks", "sriovibnetworks"})
+      server.put(crd_path(plural), object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", plural));
+    server.put("/api/v1/namespaces/op", object("v1", "Namespace", "", "op"));
+    server.put("/api/v1/namespaces/llm", object("v1", "Namespace", "", "llm"));
+  }
+  static std::string crd_path(const std::string& plural) {
+    return "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + plural + ".sriovnetwork.openshift.io";
+  }
+
+  void put(const Value& policy) { server.put(policy_path(kube::key_of(policy).name), policy); }
+  void put_node(const std::string& name, const graph::Labels& labels = {}) {
+    server.put(node_path(name), node(name, labels));
+  }
+  // What the agent of a node tells, once there is a node state.
+  void tell(const std::string& name, std::vector<facts::Nic> nics, const std::string& sync_status = "") {
+    Value state = stored(state_path(name));
+    state.set("status", status_of(name, std::move(nics), sync_status));
+    server.put(state_path(name), std::move(state));
+  }
+  Value stored(const std::string& path) {
+    const auto all = server.objects();
+    const auto found = all.find(path);
+    return found != all.end() ? found->second : Value();
+  }
+  std::string spec(const std::string& name) {
+    const Value* at = stored(state_path(name)).find("spec");
+    const Value state = stored(state_path(name));
+    at = state.find("spec");
+    return at != nullptr ? doc::to_json(*at) : "none";
+  }
+  bool has_vfs(const std::string& name, int count) {
+    return spec(name).find(fmt::format("\"numVfs\":{}", count)) != std::string::npos;
+  }
+  int writes_of(const std::string& path) {
+    int out = 0;
+    for (const std::string& request : server.requests())
+      out += !request.starts_with("GET") && !request.starts_with("WATCH") && request.find(path) != std::string::npos;
+    return out;
+  }
+  std::string events() {
+    std::string out;
+    for (const auto& [path, one] : server.objects())
+      if (path.find("/events/") != std::string::npos)
+        out += doc::text_in(one, "reason") + ": " + doc::text_in(one, "note") + "\n";
+    return out;
+  }
+  std::string told() {
+    const std::lock_guard lock(mutex);
+    std::string out;
+    for (const std::string& line : log) out += line + "\n";
+    return out;
+  }
+};
+
+struct Running {
+  explicit Running(World& world, const std::string& identity = "me", seconds keep = seconds(1800))
+      : work(world.server, *world.clock,
+             {.ns = "op",
+              .identity = identity,
+              .settle = milliseconds(60),
+              .status_pause = milliseconds(20),
+              .look_period = milliseconds(10),
+              .upstream_quiet = milliseconds(100),
+              .keep_states = keep},
+             [&world](Importance, const std::string& line) {
+               const std::lock_guard lock(world.mutex);
+               world.log.push_back(line);
+             }),
+        thread([this](std::stop_token stop) { work.run(stop); }) {}
+  bool settled() const { return work.standing().closed.empty() && work.idle(); }
+  Operator work;
+  std::jthread thread;
+};
+
+struct OperatorTest : ::testing::Test {
+  World world;
+  std::optional<Running> running;
+
+  void start(const std::string& identity = "me") { running.emplace(world, identity); }
+  // A node whose agent has told two NICs.
+  void node_with_nics(const std::string& name, const graph::Labels& labels = {}) {
+    world.put_node(name, labels);
+    ASSERT_TRUE(within(seconds(5), [&] { return !world.stored(state_path(name)).is_null(); })) << world.told();
+    world.tell(name, two_nics());
+  }
+  void expect(const std::string& what, const std::function<bool()>& holds) {
+    EXPECT_TRUE(within(seconds(5), holds)) << what << "\n" << world.told() << world.events();
+  }
+  // For what must not happen.
+  void expect_stays(const std::string& what, const std::function<bool()>& holds) {
+    EXPECT_FALSE(within(milliseconds(300), [&] { return !holds(); })) << what << "\n" << world.told();
+  }
+};
+
+TEST_F(OperatorTest, MakesSpecsOfPolicies) {
+  start();
+  node_with_nics("gpu1");
+  EXPECT_EQ(world.spec("gpu1"), "{}");
+  world.put(policy("rail0", kP0));
+  expect("the spec has the policy", [&] { return world.has_vfs("gpu1", 4); });
+  expect("the status of the policy is pending", [&] {
+    return doc::to_json(world.stored(policy_path("rail0"))).find(R"("reason":"Pending")") != std::string::npos;
+  });
+  world.tell("gpu1", two_nics(), "Succeeded");
+  expect("the status of the policy says that it is done", [&] {
+    return doc::to_json(world.stored(policy_path("rail0"))).find(R"("summary":"1 of 1")") != std::string::npos;
+  });
+  EXPECT_EQ(world.writes_of(state_path("gpu1")), 2) << "created, decided";
+}
+
+TEST_F(OperatorTest, TouchesOnlyTheNodesThatAChangeConcerns) {
+  start();
+  for (const char* name : {"a1", "a2", "b1"}) node_with_nics(name, {{"rack", std::string(1, *name)}});
+  world.put(policy("all", kP1));
+  for (const char* name : {"a1", "a2", "b1"}) expect("all have it", [&] { return world.has_vfs(name, 2); });
+  const int before = world.writes_of(state_path("b1"));
+  world.put(policy("rail0", R"("numVfs": 4, "nicSelector": {"pfNames": ["p0"]}, "nodeSelector": {"rack": "a"})"));
+  expect("a1 has it", [&] { return world.has_vfs("a1", 4); });
+  expect("a2 has it", [&] { return world.has_vfs("a2", 4); });
+  EXPECT_EQ(world.writes_of(state_path("b1")), before);
+  // A label moves the node.
+  world.put_node("b1", {{"rack", "a"}});
+  expect("b1 has it by its label", [&] { return world.has_vfs("b1", 4); });
+}
+
+TEST_F(OperatorTest, WritesNothingBeforeEverythingIsKnown) {
+  world.server.before = [](const kube::Request& request) -> std::optional<kube::ApiError> {
+    if (request.target.find("sriovnetworknodepolicies") == std::string::npos) return std::nullopt;
+    return kube::refused(request.to_string(), 404, R"({"kind":"Status","reason":"NotFound","message":"no such kind"})");
+  };
+  world.put_node("gpu1");
+  Value state = node_state("gpu1");
+  state.set("spec", json(R"({"interfaces": [{"pciAddress": "0000:01:00.0", "numVfs": 4}]})"));
+  state.set("status", status_of("gpu1", two_nics()));
+  world.server.put(state_path("gpu1"), state);
+  start();
+  expect("it says why", [&] { return world.told().find("no such kind") != std::string::npos; });
+  EXPECT_EQ(world.writes_of("sriovnetwork.openshift.io"), 0);
+  EXPECT_TRUE(world.has_vfs("gpu1", 4));
+}
+
+TEST_F(OperatorTest, KeepsSpecsWhenAllPoliciesVanish) {
+  start();
+  node_with_nics("gpu1");
+  world.put(policy("rail0", kP0));
+  world.put(policy("rail1", kP1));
+  expect("both are there", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
+  world.server.erase(policy_path("rail0"));
+  world.server.erase(policy_path("rail1"));
+  expect_stays("specs stay", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
+  EXPECT_THAT(world.events(),
+              HasSubstr("AllPoliciesGone: all 2 policies vanished at once: node states stay as they are"));
+  EXPECT_THAT(world.events(), HasSubstr("Held: there is no policy any more"));
+  EXPECT_EQ(running->work.standing().held.size(), 1u);
+  // Another operator holds as well.
+  running.reset();
+  start("next");
+  expect_stays("specs stay", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
+  Value confirmed = world.stored(state_path("gpu1"));
+  confirmed.find("metadata")->set("annotations", Value::object()).set(kConfirmEmpty, "true");
+  world.server.put(state_path("gpu1"), confirmed);
+  expect("now they go", [&] { return world.spec("gpu1") == R"({"interfaces":[]})"; });
+  expect("and the confirmation with them",
+         [&] { return doc::to_json(world.stored(state_path("gpu1"))).find(kConfirmEmpty) == std::string::npos; });
+}
+
+TEST_F(OperatorTest, FollowsTheLastPolicyThatIsDeletedAlone) {
+  start();
+  node_with_nics("gpu1");
+  world.put(policy("rail0", kP0));
+  expect("it is there", [&] { return world.has_vfs("gpu1", 4); });
+  world.server.erase(policy_path("rail0"));
+  expect("it is gone", [&] { return world.spec("gpu1") == R"({"interfaces":[]})"; });
+}
+
+TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionGoesWithItsPolicies) {
+  start();
+  node_with_nics("gpu1");
+  world.put(policy("rail0", kP0));
+  world.put(policy("rail1", kP1));
+  expect("both are there", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
+  Value crd = world.stored(World::crd_path("sriovnetworknodepolicies"));
+  crd.find("metadata")->set("deletionTimestamp", "2026-11-22T15:00:00Z");
+  world.server.put(World::crd_path("sriovnetworknodepolicies"), crd);
+  world.server.erase(policy_path("rail0"));
+  expect("it says so", [&] { return world.events().find("PoliciesGone: policies go with") != std::string::npos; });
+  expect_stays("the spec stays", [&] { return world.has_vfs("gpu1", 4); });
+  world.server.erase(policy_path("rail1"));
+  expect_stays("specs stay", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
+}
+
+TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionIsInstalledAnewAtOnce) {
+  start();
+  node_with_nics("gpu1");
+  world.put(policy("rail0", kP0));
+  expect("it is there", [&] { return world.has_vfs("gpu1", 4); });
+  const Value crd = world.stored(World::crd_path("sriovnetworknodepolicies"));
+  world.server.erase(policy_path("rail0"));
+  world.server.erase(World::crd_path("sriovnetworknodepolicies"));
+  world.server.put(World::crd_path("sriovnetworknodepolicies"), crd);
+  expect_stays("the spec stays", [&] { return world.has_vfs("gpu1", 4); });
+}
+
+TEST_F(OperatorTest, PutsBackWhatAnotherToolChangesAndDoesNotFight) {
+  start();
+  node_with_nics("gpu1");
+  world.put(policy("rail0", kP0));
+  expect("it is there", [&] { return world.has_vfs("gpu1", 4); });
+  const int before = world.writes_of(state_path("gpu1"));
+  for (int i = 0; i < 20; ++i) {
+    Value state = world.stored(state_path("gpu1"));
+    state.set("spec", json(R"({"interfaces": []})"));
+    world.server.put(state_path("gpu1"), state);
+    world.clock->wait(milliseconds(10), {});
+  }
+  EXPECT_LE(world.writes_of(state_path("gpu1")) - before, 1);
+  expect("it is there again", [&] { return world.has_vfs("gpu1", 4); });
+}
+
+TEST_F(OperatorTest, WritesAgainWhatWasRefusedOrLost) {
+  int conflicts = 0, lost = 0;
+  std::mutex mutex;
+  world.server.before = [&](const kube::Request& request) -> std::optional<kube::ApiError> {
+    const std::lock_guard lock(mutex);
+    if (request.method != kube::Method::kPatch || request.target.find("nodestates/gpu1?") == std::string::npos ||
+        ++conflicts > 2)
+      return std::nullopt;
+    return kube::refused(request.to_string(), 409, R"({"kind":"Status","reason":"Conflict","message":"changed"})");
+  };
+  world.server.lose_answer = [&](const kube::Request& request) {
+    const std::lock_guard lock(mutex);
+    return request.method == kube::Method::kPatch && ++lost % 3 == 0;
+  };
+  start();
+  node_with_nics("gpu1");
+  world.put(policy("rail0", kP0));
+  expect("it is there", [&] { return world.has_vfs("gpu1", 4); });
+  running.reset();  // the server's troubles are this function's
+}
+
+TEST_F(OperatorTest, KeepsOneOfTwoOperatorsSilent) {
+  start("one");
+  expect("the first leads", [&] { return running->work.standing().leads; });
+  Running second(world, "two");
+  node_with_nics("gpu1");
+  world.put(policy("rail0", kP0));
+  expect("it is there", [&] { return world.has_vfs("gpu1", 4); });
+  expect("the second knows everything", [&] { return second.work.standing().closed == "one leads"; });
+  EXPECT_TRUE(second.work.standing().writes.empty());
+  running.reset();  // gives the Lease back
+  world.put(policy("rail1", kP1));
+  expect("the second goes on", [&] { return world.has_vfs("gpu1", 2); });
+  EXPECT_EQ(second.work.standing().held.size(), 0u);
+}
+
+TEST_F(OperatorTest, KeepsTheStateOfANodeThatComesBack) {
+  start();
+  node_with_nics("gpu1");
+  world.put(policy("rail0", kP0));
+  expect("it is there", [&] { return world.has_vfs("gpu1", 4); });
+  world.server.erase(node_path("gpu1"));
+  const auto is_marked = [&] {
+    return doc::to_json(world.stored(state_path("gpu1"))).find("keep-state-until") != std::string::npos;
+  };
+  expect("it is marked", is_marked);
+  EXPECT_TRUE(world.has_vfs("gpu1", 4));
+  world.put_node("gpu1");
+  expect("it is kept", [&] { return !is_marked(); });
+  EXPECT_TRUE(world.has_vfs("gpu1", 4));
+}
+
+TEST_F(OperatorTest, DeletesTheStateOfANodeThatStaysAway) {
+  running.emplace(world, "me", seconds(0));
+  node_with_nics("gpu1");
+  world.server.erase(node_path("gpu1"));
+  expect("it is gone", [&] { return world.stored(state_path("gpu1")).is_null(); });
+  node_with_nics("gpu1");
+  world.put(policy("rail0", kP0));
+  expect("it is there anew", [&] { return world.has_vfs("gpu1", 4); });
+}
+
+TEST_F(OperatorTest, WritesNothingBesideTheSriovOperator) {
+  Value pod = object("v1", "Pod", "sriov", "sriov-network-operator");
+  pod.set("status", json(R"({"phase": "Running"})"));
+  world.server.put(kOperatorPod, pod);
+  world.put_node("gpu1");
+  world.put_node("gpu2", {{"railbed.dev/managed", "true"}});
+  world.put(policy("rail0", kP0));
+  Value network = object("sriovnetwork.openshift.io/v1", "SriovNetwork", "op", "net0");
+  network.set("spec", json(R"({"resourceName": "rail0", "networkNamespace": "llm"})"));
+  network.find("metadata")->set("finalizers", doc::texts({std::string(kUpstreamFinalizer), "other/one"}));
+  const std::string network_path = "/apis/sriovnetwork.openshift.io/v1/namespaces/op/sriovnetworks/net0";
+  const std::string definition_path = "/apis/k8s.cni.cncf.io/v1/namespaces/llm/network-attachment-definitions/net0";
+  world.server.put(network_path, network);
+  start();
+  expect("the node that was taken over has a state", [&] { return !world.stored(state_path("gpu2")).is_null(); });
+  expect("it says so", [&] { return world.events().find("SriovOperatorRuns") != std::string::npos; });
+  expect_stays("nothing else is written", [&] {
+    return world.stored(state_path("gpu1")).is_null() && world.stored(definition_path).is_null() &&
+           doc::to_json(world.stored(network_path)).find("netattdef") != std::string::npos &&
+           world.stored(policy_path("rail0")).find("status") == nullptr;
+  });
+  world.server.erase(kOperatorPod);
+  expect("it goes on alone",
+         [&] { return !world.stored(state_path("gpu1")).is_null() && !world.stored(definition_path).is_null(); });
+  expect("the finalizer is gone, others are not", [&] {
+    return doc::to_json(*world.stored(network_path).find("metadata")).find(R"("finalizers":["other/one"])") !=
+           std::string::npos;
+  });
+  expect("the network says that it is ready", [&] {
+    return doc::to_json(world.stored(network_path)).find(R"("reason":"NetworkReady")") != std::string::npos;
+  });
+}
+
+TEST_F(OperatorTest, TellsByEventsWhereTheStatusIsNotKept) {
+  world.server.prune = [](const std::string& path, Value& stored) {
+    if (path.find("policies/") != std::string::npos || path.find("sriovnetworks/") != std::string::npos)
+      if (stored.find("status") != nullptr) stored.set("status", Value::object());
+  };
+  Value network = object("sriovnetwork.openshift.io/v1", "SriovNetwork", "op", "net0");
+  network.set("spec", json(R"({"resourceName": "rail0", "networkNamespace": "nowhere"})"));
+  world.server.put("/apis/sriovnetwork.openshift.io/v1/namespaces/op/sriovnetworks/net0", network);
+  start();
+  node_with_nics("gpu1");
+  world.put(policy("rail0", R"("numVfs": 99, "nicSelector": {"pfNames": ["p0"]}, "nodeSelector": {})"));
+  expect("an Event says why", [&] { return world.events().find("asks for 99 VFs") != std::string::npos; });
+  expect("also of the network",
+         [&] { return world.events().find("NamespaceNotFound: there is no namespace nowhere") != std::string::npos; });
+  // Once, not with every look.
+  const int writes = world.writes_of("rail0/status");
+  world.tell("gpu1", two_nics(), "InProgress");
+  expect_stays("it is not written again", [&] { return world.writes_of("rail0/status") == writes; });
+}
+
+TEST_F(OperatorTest, SurvivesAForgetfulServer) {
+  start();
+  node_with_nics("gpu1");
+  for (int i = 1; i <= 8; ++i) {
+    world.put(
+        policy("rail0", fmt::format(R"("numVfs": {}, "nicSelector": {{"pfNames": ["p0"]}}, "nodeSelector": {{}})", i)));
+    world.server.compact();
+    world.server.fail_streams(410, "Expired");
+  }
+  expect("the last one counts", [&] { return world.has_vfs("gpu1", 8); });
+}
+
+}  // namespace
+}  // namespace railbed::controller

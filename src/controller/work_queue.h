@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks by key, each at most once in the queue and never worked on by two threads at once.
+//
+// Why: what is to be done about an object is decided from what is known when a worker takes its turn, so ten changes
+// while it waits are one task. A task that comes while it is being worked on is done again afterwards. A task can wait
+// for a time; coming again with an earlier time makes it earlier. As client-go's workqueue.
+// Threading: any thread. Failure: none.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+
+#include "kube/clock.h"
+
+namespace railbed::controller {
+
+struct Task {
+  enum class Type : uint8_t {
+    kLook,    // whether it may write now, and what time alone changes
+    kSettle,  // policies have come or gone, and no more do
+    kNode,    // `name`: a node
+    kNetworks,
+    kPolicy,  // `name`: the status of a policy
+  };
+  Type type = Type::kLook;
+  std::string name;
+  friend auto operator<=>(const Task&, const Task&) = default;
+};
+
+class WorkQueue {
+ public:
+  explicit WorkQueue(kube::Clock& clock) : clock_(clock) {}
+
+  void add(Task task, kube::milliseconds delay = {});
+  // Waits for one; nothing once `stop` came. done() belongs to each that was taken.
+  std::optional<Task> take(std::stop_token stop);
+  void done(const Task& task);
+  // done(), and again after a pause that doubles with each failure in a row.
+  void failed(const Task& task);
+  // Nothing is waiting or being worked on, except what waits for a time.
+  bool idle() const;
+  size_t size() const;
+
+ private:
+  void put(const Task& task, kube::Instant due);
+
+  kube::Clock& clock_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::map<Task, kube::Instant> due_;
+  std::set<std::pair<kube::Instant, Task>> order_;
+  std::map<Task, std::optional<kube::Instant>> working_;  // and when it is to be done again
+  std::map<Task, int> failures_;
+};
+
+}  // namespace railbed::controller
