@@ -13,6 +13,7 @@
 #include <fmt/core.h>
 
 #include "command/agent_options.h"
+#include "command/operator_options.h"
 #include "os/real/service_manager.h"
 #include "railbedd.h"
 #include "verb.h"
@@ -34,6 +35,8 @@ constexpr Verb kVerbs[] = {
     {"gc", "what no namespace owns any more; --yes removes it", gc_verb},
     {"exec", "run a command inside a pod's network namespace", exec_verb},
     {"agent", "serve CNI requests of railbed-cni until told to stop", railbedd_verb<AgentOptions>},
+    {"operator", "make node states of a cluster's policies and definitions of its networks",
+     railbedd_verb<OperatorOptions>},
     {"cni", "put railbed-cni in the place of CNI plugins, keeping the originals, and back", cni_verb},
     {"perf", "measure bandwidth, latency and jitter of a path over RDMA and TCP; the HTML report", perf_verb},
     {"completion", "what bash, zsh or fish complete behind railbed, as a script for them", completion_verb},

@@ -25,6 +25,7 @@ struct Verb {
 
 constexpr Verb kVerbs[] = {
     {"agent", agent_verb},
+    {"operator", operator_verb},
 };
 
 Error called_by_hand() {

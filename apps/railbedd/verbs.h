@@ -8,5 +8,6 @@
 namespace railbed {
 
 int agent_verb(CommandLine& line);
+int operator_verb(CommandLine& line);
 
 }  // namespace railbed

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of `railbed operator`.
+//
+// Why beside the command line: as of the agent (agent_options.h). Threading: one thread. Failure: none.
+#pragma once
+
+#include <string>
+
+#include "command/command_line.h"
+
+namespace railbed {
+
+struct OperatorOptions {
+  std::string kubeconfig;
+  std::string context;
+  std::string ns;
+  std::string identity;
+  std::string metrics = "127.0.0.1:9471";
+  std::string resource_prefix = "openshift.io";
+  std::string node_selector = "kubernetes.io/os=linux";
+  std::string log_level = "info";
+
+  // `line` points to the members: this object stays where it is until the line is parsed.
+  void declare(CommandLine& line);
+};
+
+}  // namespace railbed

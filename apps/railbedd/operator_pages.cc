@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operator_pages.h"
+
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include "base/format.h"
+
+namespace railbed {
+
+namespace {
+
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+void add(MetricFamily& family, const Labels& labels, double value) {
+  prometheus::ClientMetric metric;
+  for (const auto& [name, text] : labels) metric.label.push_back({name, text});
+  (family.type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = value;
+  family.metric.push_back(std::move(metric));
+}
+
+MetricFamily single(const char* name, const char* help, MetricType type, double value) {
+  MetricFamily out{name, help, type, {}};
+  add(out, {}, value);
+  return out;
+}
+
+std::vector<MetricFamily> families_of(const controller::OperatorStanding& standing, kube::Instant now) {
+  MetricFamily requests{"railbed_kube_requests_total",
+                        "tries of calls to the API server, by verb and HTTP status",
+                        MetricType::Counter,
+                        {}};
+  for (const auto& [key, count] : standing.requests.requests)
+    add(requests, {{"verb", std::string(kube::verb_name(key.first))}, {"code", std::to_string(key.second)}},
+        static_cast<double>(count));
+  MetricFamily lag{"railbed_kube_watch_lag_seconds", "how old what is known of a kind can be", MetricType::Gauge, {}};
+  MetricFamily objects{"railbed_kube_objects", "objects of a kind that are known", MetricType::Gauge, {}};
+  for (const auto& [kind, cache] : standing.caches) {
+    if (cache.synced) add(lag, {{"kind", kind}}, std::chrono::duration<double>(now - cache.heard).count());
+    add(objects, {{"kind", kind}}, static_cast<double>(cache.objects));
+  }
+  MetricFamily writes{
+      "railbed_operator_writes_total", "objects written, by kind and whether it worked", MetricType::Counter, {}};
+  for (const auto& [key, count] : standing.writes)
+    add(writes, {{"kind", key.first}, {"result", key.second ? "ok" : "failed"}}, static_cast<double>(count));
+  MetricFamily events{"railbed_kube_events_total", "Events, by what became of them", MetricType::Counter, {}};
+  const std::vector<std::pair<const char*, uint64_t>> fates{{"sent", standing.events.sent},
+                                                            {"repeated", standing.events.repeated},
+                                                            {"dropped", standing.events.dropped},
+                                                            {"failed", standing.events.failed}};
+  for (const auto& [fate, count] : fates) add(events, {{"result", fate}}, static_cast<double>(count));
+  return {
+      std::move(requests),
+      single("railbed_kube_retries_total", "calls to the API server that were made again", MetricType::Counter,
+             static_cast<double>(standing.requests.retries)),
+      std::move(lag),
+      std::move(objects),
+      std::move(writes),
+      std::move(events),
+      single("railbed_operator_leads", "1 where this process has the Lease", MetricType::Gauge, standing.leads),
+      single("railbed_operator_writing", "1 where it leads and everything is known", MetricType::Gauge,
+             standing.closed.empty()),
+      single("railbed_operator_sriov_operator", "1 where the SR-IOV operator runs beside it", MetricType::Gauge,
+             standing.upstream_operator),
+      single("railbed_operator_held_nodes", "node states that stay as they are, for a reason", MetricType::Gauge,
+             static_cast<double>(standing.held.size())),
+      single("railbed_operator_waiting", "tasks that wait", MetricType::Gauge, static_cast<double>(standing.waiting))};
+}
+
+}  // namespace
+
+std::string operator_metrics(const controller::OperatorStanding& standing, kube::Instant now) {
+  return prometheus::TextSerializer().Serialize(families_of(standing, now));
+}
+
+std::vector<std::string> operator_troubles(const controller::OperatorStanding& standing) {
+  std::vector<std::string> out;
+  for (const auto& [kind, cache] : standing.caches)
+    if (!cache.synced || cache.error)
+      out.push_back(fmt::format("{}: {}", kind, cache.error ? cache.error->story() : "not listed yet"));
+  return out;
+}
+
+}  // namespace railbed

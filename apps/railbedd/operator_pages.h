@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operator tells over HTTP: metrics, and whether it is healthy. Threading: pure functions. Failure: none.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "controller/operator.h"
+
+namespace railbed {
+
+// In Prometheus' text format. `now` is when the standing was asked for.
+std::string operator_metrics(const controller::OperatorStanding& standing, kube::Instant now);
+// Why it cannot do its work, a line each; empty: it can. One that does not lead is ready to.
+std::vector<std::string> operator_troubles(const controller::OperatorStanding& standing);
+
+}  // namespace railbed
