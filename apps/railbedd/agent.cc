@@ -347,9 +347,9 @@ Result<int> run(AgentOptions& options) {
   TRY(recover(parts, options));
   if (parts.cluster != nullptr) {
     parts.cluster->start(parts.engine);
-    parts.cluster->wait_known(kFirstList);
     parts.vfs = TRY(NodeVfs::start({*kernel, *parts.disk, parts.pod_resources, parts.engine, api->client()},
                                    {.ns = options.cluster.ns, .keeper = keeper_settings(options, *kernel)}));
+    parts.cluster->wait_known(kFirstList);
   }
 
   agent::Replay replay(

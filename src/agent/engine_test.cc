@@ -53,6 +53,33 @@ TEST(Engine, OneTurnAtATimeWithADeadline) {
   other.join();
 }
 
+// VFs take seconds to change. Pods are attached meanwhile, other processes change nothing, and what changes is known.
+TEST(Engine, AChangeOfVfsLeavesTheTurnToPodsAndKeepsOtherProcessesOut) {
+  Rig rig;
+  auto up = state::open_store(rig.directory.options(true, "railbed up"));
+  ASSERT_TRUE(up.has_value());
+  const PciAddress vf = *PciAddress::parse("0000:01:10.0");
+  std::unique_ptr<Engine::Change> change;
+  {
+    auto turn = rig.engine.turn(milliseconds(0));
+    ASSERT_TRUE(turn.has_value());
+    change = *rig.engine.change(*turn, {vf});
+  }
+  {
+    auto turn = rig.engine.turn(milliseconds(0));
+    ASSERT_TRUE(turn.has_value()) << turn.error().to_string();
+    EXPECT_TRUE(turn->is_changing(vf));
+    EXPECT_TRUE(turn->store().put_note("pod", "attached").has_value());
+  }
+  EXPECT_TRUE(change->store().put_note("step", "done").has_value());
+  auto hold = (*up)->hold(milliseconds(0));
+  ASSERT_FALSE(hold.has_value()) << "the change still has the lock";
+  EXPECT_NE(hold.error().message.find("railbed agent"), std::string::npos) << hold.error().message;
+  change.reset();
+  EXPECT_FALSE(rig.engine.is_changing(vf));
+  EXPECT_TRUE((*up)->hold(milliseconds(0)).has_value());
+}
+
 TEST(Engine, ATurnKeepsOtherProcessesOutAndTellsThemWho) {
   Rig rig;
   {

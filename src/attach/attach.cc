@@ -158,10 +158,10 @@ class PodTransaction {
     Place place{request_.pod, request_.netns_path, *pod_, LinkGroup::of_pod(request_.pod)};
     std::vector<Prepared> interfaces;
     for (const InterfaceSpec& spec : new_) {
-      TRY(refuse_changing(spec.device));
+      TRY(refuse_changing(spec, spec.device));
       const Prepared& one = interfaces.emplace_back(TRY(prepare(host_, store_, spec, place, interfaces)));
-      TRY(refuse_changing(one.spec.pf));
-      TRY(refuse_changing(one.before.device));
+      TRY(refuse_changing(spec, one.spec.pf));
+      TRY(refuse_changing(spec, one.before.device));
     }
     TRY(write_down(interfaces));
     Result<void> brought = bring(host_, store_, *pod_, interfaces, deadline_);
@@ -173,10 +173,13 @@ class PodTransaction {
     return {};
   }
 
-  Result<void> refuse_changing(const std::optional<PciAddress>& device) const {
+  Result<void> refuse_changing(const InterfaceSpec& spec, const std::optional<PciAddress>& device) const {
     if (!device.has_value() || !request_.is_changing || !request_.is_changing(*device)) return {};
     return fail(Error{.code = Code::kBusy,
-                      .message = fmt::format("device {} is being changed, as this node's SriovNetworkNodeState wants it", *device),
+                      .message = fmt::format(
+                          "interface {} (network {}): device {} is being changed, as this node's SriovNetworkNodeState "
+                          "wants it",
+                          spec.interface, spec.network, *device),
                       .hint = "the runtime asks again; the node state tells when it is done"});
   }
 

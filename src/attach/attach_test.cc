@@ -585,6 +585,28 @@ TEST_F(AttachFaults, AVfOfAnotherPodIsNotTaken) {
   EXPECT_EQ(rig.store.attachments()->size(), 2u);
 }
 
+TEST_F(AttachFaults, WhatIsBeingChangedIsNotTaken) {
+  for (const PciAddress changing : {*PciAddress::parse("0000:01:10.2"), kPf0}) {
+    Rig rig(lab_);
+    rig.kernel.clear_journal();
+    auto report = attach_with_addresses(rig.kernel, rig.store,
+                                        {.pod = "default/a",
+                                         .netns_path = "/run/netns/pod",
+                                         .interfaces = lab_.interfaces,
+                                         .is_changing = [&](PciAddress device) { return device == changing; }},
+                                        rig.soon());
+    ASSERT_FALSE(report.has_value());
+    EXPECT_EQ(report.error().code, Code::kBusy);
+    EXPECT_EQ(
+        message(report),
+        fmt::format("pod default/a: interface net1 (network default/net1): device {} is being changed, as this "
+                    "node's SriovNetworkNodeState wants it\n  the runtime asks again; the node state tells when it "
+                    "is done",
+                    changing));
+    EXPECT_EQ(rig.kernel.journal(), std::vector<std::string>{});
+  }
+}
+
 TEST_F(AttachFaults, SaysWhatIsNotThere) {
   struct Case {
     InterfaceRequest wanted;

@@ -211,6 +211,33 @@ class ForeignInfiniband : public Foreign {
   }
 };
 
+// sriov-cni writes down how all settings of the VF were; those that its configuration changed are put back, no others.
+TEST_F(ForeignInfiniband, OnlyTheSettingsThatTheConfigurationChangedArePutBack) {
+  const IfIndex pf = in_host("ib0");
+  const os::VfChange was{.vlan = os::VfChange::Vlan{7, 3, os::VlanProto::k8021ad},
+                         .trust = true,
+                         .link_state = os::VfLinkState::kDisable,
+                         .rate = os::VfChange::Rate{100, 200}};
+  ASSERT_EQ(message(host_->change_vf(pf, VfIndex{1}, was)), "");
+  start_ = kernel_.snapshot();
+  const char* kWas = R"("deviceID":"0000:01:00.3","Master":"ib0","VFID":1,"OrigVfState":{"HostIFName":"ib0v1",
+      "Trust":true,"Vlan":7,"VlanQoS":3,"VlanProto":34984,"MinTxRate":100,"MaxTxRate":200,"LinkState":2})";
+  const auto after = [&](const char* configuration, const os::VfChange& change) {
+    EXPECT_EQ(message(host_->change_vf(pf, VfIndex{1}, change)), "");
+    move_in("ib0v1", "net1");
+    kernel_.put_file("/var/lib/cni/sriov/c1-net1", fmt::format("{{{},{}}}", configuration, kWas));
+    EXPECT_EQ(message(detach("sriov")), "") << configuration;
+    return kernel_.snapshot() == start_;
+  };
+  EXPECT_TRUE(after(R"("vlan":100)", {.vlan = os::VfChange::Vlan{100, 0, os::VlanProto::k8021q}}));
+  EXPECT_TRUE(after(R"("trust":"off")", {.trust = false}));
+  EXPECT_TRUE(after(R"("min_tx_rate":1)", {.rate = os::VfChange::Rate{1, 0}}));
+  EXPECT_TRUE(after(R"("max_tx_rate":1)", {.rate = os::VfChange::Rate{0, 1}}));
+  EXPECT_TRUE(after(R"("link_state":"enable")", {.link_state = os::VfLinkState::kEnable}));
+  // Somebody else changed it while the pod ran.
+  EXPECT_FALSE(after(R"("vlan":null,"trust":"")", {.trust = false}));
+}
+
 TEST_F(ForeignInfiniband, TheRdmaDeviceComesHome) {
   auto rdma = std::move(*kernel_.rdma());
   std::string name = rdma->list()->back().name;

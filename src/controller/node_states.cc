@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "doc/fields.h"
 #include "doc/members.h"
+#include "facts/node_facts.h"
 #include "graph/node_state.h"
 
 namespace railbed::controller {

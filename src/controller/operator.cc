@@ -126,7 +126,7 @@ std::string Operator::why_closed() const {
   return missing.empty() ? missing : "not everything is known: " + missing;
 }
 
-void Operator::look() {
+void Operator::look(std::stop_token stop) {
   std::string closed = why_closed();
   const bool upstream = cluster_.upstream_operator();
   bool opened = false, closed_is_new = false, upstream_is_new = false;
@@ -140,7 +140,12 @@ void Operator::look() {
     looked_ = clock_.now();
   }
   if (closed_is_new && !closed.empty()) tell_(Importance::kWarning, "writes nothing: " + closed);
-  if (opened) tell_(Importance::kInfo, "everything is known, writes");
+  if (opened) {
+    tell_(Importance::kInfo, "everything is known, writes");
+    const Result<std::string> kind = policy_kind(stop);
+    const std::lock_guard lock(mutex_);
+    if (kind && settled_at_ == Instant{}) policy_kind_ = *kind;
+  }
   if (closed.empty() && (missed_.exchange(false) || opened || upstream_is_new)) add_everything();
   if (upstream_is_new)
     tell_of_namespace(upstream ? "SriovOperatorRuns" : "SriovOperatorGone",
@@ -165,6 +170,14 @@ bool Operator::kinds_are_there(std::initializer_list<kube::Resource> kinds, std:
   });
 }
 
+Result<std::string> Operator::policy_kind(std::stop_token stop) {
+  const auto crd = reader_.get(kCrds, {"", fmt::format("{}.{}", kPolicies.plural, kPolicies.group)}, stop);
+  if (!crd && crd.error().code == Code::kDenied) return "";
+  if (!crd) return fail(crd.error());
+  if (is_going(*crd)) return fail(Code::kConflict, "it is being deleted");
+  return kube::uid_of(*crd);
+}
+
 // Whether what is left of the policies is what somebody wants.
 bool Operator::settle(std::stop_token stop) {
   {
@@ -174,17 +187,22 @@ bool Operator::settle(std::stop_token stop) {
       return true;
     }
   }
-  const bool doubtful = namespace_is_going() || !kinds_are_there({kPolicies}, stop);
+  const Result<std::string> kind = policy_kind(stop);
+  const bool doubtful = namespace_is_going() || !kind;
   const bool none_left = policies()->empty();
   int deleted = 0;
+  bool vanished = false;
   {
     const std::lock_guard lock(mutex_);
     if (doubtful) settled_at_ = clock_.now() + settings_.settle;
     if (!doubtful) {
       settled_at_ = {};
       deleted = std::exchange(deleted_together_, 0);
-      if (!none_left) without_policies_ = WithoutPolicies::kKeepSpecs;
-      if (none_left && deleted == 1) without_policies_ = WithoutPolicies::kEmptySpecs;
+      // Installed anew since: they went with the former definition.
+      const bool is_same_kind = *kind == std::exchange(policy_kind_, *kind);
+      if (!none_left || !is_same_kind) without_policies_ = WithoutPolicies::kKeepSpecs;
+      if (none_left && deleted == 1 && is_same_kind) without_policies_ = WithoutPolicies::kEmptySpecs;
+      vanished = none_left && deleted > 0 && without_policies_ == WithoutPolicies::kKeepSpecs;
     }
   }
   if (doubtful) {
@@ -192,7 +210,7 @@ bool Operator::settle(std::stop_token stop) {
     queue_.add({Task::Type::kSettle, ""}, settings_.settle);
     return true;
   }
-  if (none_left && deleted > 1)
+  if (vanished)
     tell_of_namespace("AllPoliciesGone",
                       fmt::format("all {} policies vanished at once: node states stay as they are; annotate them "
                                   "{}=true if their VFs may go",
@@ -212,7 +230,7 @@ void Operator::work(std::stop_token stop) {
 
 bool Operator::carry_out(const Task& task, std::stop_token stop) {
   if (task.type == Task::Type::kLook) {
-    look();
+    look(stop);
     return true;
   }
   if (!may_write()) {

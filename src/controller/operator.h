@@ -92,7 +92,7 @@ class Operator {
 
   void work(std::stop_token stop);
   bool carry_out(const Task& task, std::stop_token stop);  // false: again later
-  void look();
+  void look(std::stop_token stop);
   std::string why_closed() const;
   bool settle(std::stop_token stop);
   bool look_at_node(const std::string& name, std::stop_token stop);
@@ -107,6 +107,8 @@ class Operator {
   std::shared_ptr<const PolicySet> policies();
   // Whether the definitions of these kinds are there and nobody is deleting them.
   bool kinds_are_there(std::initializer_list<kube::Resource> kinds, std::stop_token stop);
+  // The UID of the policies' definition, empty where it cannot be known; Conflict while it is being deleted.
+  Result<std::string> policy_kind(std::stop_token stop);
   bool namespace_is_going() const;
   bool may_write();
   bool wrote(const std::string& kind, const std::string& what, const kube::Answer<doc::Value>& answer);
@@ -133,6 +135,7 @@ class Operator {
   std::shared_ptr<const PolicySet> policies_;
   kube::Instant settled_at_{};
   int deleted_together_ = 0;  // policies, since it was settled last
+  std::string policy_kind_;   // UID of their definition, when it was settled last
   WithoutPolicies without_policies_ = WithoutPolicies::kKeepSpecs;
   std::string closed_ = "it has not looked yet";
   bool upstream_ = false;

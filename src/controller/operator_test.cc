@@ -229,6 +229,18 @@ TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionGoesWithItsPolicies) {
   expect_stays("specs stay", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
 }
 
+TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionIsInstalledAnewAtOnce) {
+  start();
+  node_with_nics("gpu1");
+  world.put(policy("rail0", kP0));
+  expect("it is there", [&] { return world.has_vfs("gpu1", 4); });
+  const Value crd = world.stored(World::crd_path("sriovnetworknodepolicies"));
+  world.server.erase(policy_path("rail0"));
+  world.server.erase(World::crd_path("sriovnetworknodepolicies"));
+  world.server.put(World::crd_path("sriovnetworknodepolicies"), crd);
+  expect_stays("the spec stays", [&] { return world.has_vfs("gpu1", 4); });
+}
+
 TEST_F(OperatorTest, PutsBackWhatAnotherToolChangesAndDoesNotFight) {
   start();
   node_with_nics("gpu1");

@@ -24,10 +24,6 @@ const kube::ApplyOptions kStatus{.manager = std::string(kFieldManager),
                                  .conflicts = kube::ApplyOptions::Conflicts::kTakeOver,
                                  .part = kube::Part::kStatus};
 
-kube::Regarding about(const Value& object, const kube::Resource& resource) {
-  return {resource.api_version(), std::string(resource.kind), kube::key_of(object), kube::uid_of(object)};
-}
-
 Value status_object(const Value& of, Value status) {
   Value out = Value::object();
   Value& meta = out.set("metadata", Value::object());
@@ -184,7 +180,7 @@ void Operator::tell_held(const std::string& name, const kube::ObjectPtr& state, 
   tell_(Importance::kWarning, fmt::format("node state {}: held: {}", name, why));
   // While the SR-IOV operator runs it is so for all of them: one Event at the namespace says so.
   if (state != nullptr && !cluster_.upstream_operator())
-    event(kube::EventType::kWarning, "Held", why, about(*state, kNodeStates));
+    event(kube::EventType::kWarning, "Held", why, kube::regarding(*state));
 }
 
 bool Operator::look_at_networks(std::stop_token stop) {
@@ -267,7 +263,7 @@ bool Operator::write_network_status(const NetworkOutcome& outcome, std::stop_tok
   told_[uid] = text;
   event(outcome.verdict.status == "True" ? kube::EventType::kNormal : kube::EventType::kWarning, outcome.verdict.reason,
         outcome.verdict.message.empty() ? "its definition is there" : outcome.verdict.message,
-        about(*outcome.network, kind));
+        kube::regarding(*outcome.network));
   return true;
 }
 
@@ -311,7 +307,7 @@ bool Operator::write_policy_status(const std::string& key, std::stop_token stop)
   }
   told_[uid] = text;
   event(text.starts_with("Applied") ? kube::EventType::kNormal : kube::EventType::kWarning,
-        text.substr(0, text.find(':')), text, about(*policy, kPolicies));
+        text.substr(0, text.find(':')), text, kube::regarding(*policy));
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "doc/json.h"
 #include "graph/examples.h"
 #include "graph/node_state.h"
+#include "graph/selector.h"
 #include "kube/fake/api_server.h"
 #include "kube/object.h"
 

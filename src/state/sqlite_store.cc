@@ -437,7 +437,7 @@ class SqliteStore : public Store {
   OpenOptions options_;
   int64_t data_version_ = -1;
   std::weak_ptr<FileLock> held_;  // while a Hold is there
-  std::recursive_mutex mutex_;  // held from begin() to commit() or rollback()
+  std::recursive_mutex mutex_;    // held from begin() to commit() or rollback()
   bool in_transaction_ = false;
   std::optional<KeptRows> kept_;
 };

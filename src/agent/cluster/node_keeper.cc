@@ -21,6 +21,9 @@ using std::chrono::milliseconds;
 
 namespace {
 
+// Where the SR-IOV operator's daemon keeps what it made, a file per PF.
+constexpr std::string_view kUpstreamMarkers = "/etc/sriov-operator/pci";
+
 // Each round that does not come to a change has withdrawn VFs that the one before did not know of.
 constexpr int kRounds = 4;
 
@@ -84,7 +87,7 @@ struct NodeKeeper::Look {
   std::set<PciAddress> held;  // by pods
   StatePlan planned;
   std::set<PciAddress> listed;  // what Kept::listed should be now
-  bool stale = false;  // records of what is done already: an agent was killed before it could forget them
+  bool stale = false;           // records of what is done already: an agent was killed before it could forget them
 
   bool has_work() const { return planned.plan.changes() || stale; }
 };
@@ -128,6 +131,21 @@ Result<void> NodeKeeper::keep(Kept kept) {
   return {};
 }
 
+// VFs that the SR-IOV operator's daemon made are given back with the policies that they are for, as it would have done
+// itself: the PF had none before. Everything else stays as it is.
+Result<void> NodeKeeper::take_over(const api::SriovNetworkNodeState& state) {
+  const os::FileTree& files = parts_.engine.kernel().files();
+  for (const api::NodeStatePf& pf : state.pfs) {
+    if (pf.externally_managed || !files.exists(fmt::format("{}/{}", kUpstreamMarkers, pf.address))) continue;
+    const std::string vfs =
+        os::read_line(files, fmt::format("/sys/bus/pci/devices/{}/sriov_numvfs", pf.address)).value_or("0");
+    if (vfs == "0") continue;  // the mark is of an earlier boot
+    Engine::Turn turn = TRY(parts_.engine.turn(kTurnWait));
+    TRY(turn.store().put_baseline({.pf = pf.address, .pf_name = pf.name}));
+  }
+  return {};
+}
+
 Result<NodeKeeper::Going> NodeKeeper::take(const NodeOrder& order) {
   TRY(load().context("reading the order that was kept"));
   uid_.clear();
@@ -151,6 +169,7 @@ Result<NodeKeeper::Going> NodeKeeper::take(const NodeOrder& order) {
   if (Value object = order_of(*order.state); object != kept_->object) {
     Kept taken{.aside = false, .object = std::move(object), .listed = kept_->listed};
     for (const api::NodeStatePf& pf : state->pfs) taken.listed.insert(pf.address);
+    TRY(take_over(*state).context("taking over from the SR-IOV operator"));
     TRY(keep(std::move(taken)).context("keeping the order"));
     tries_ = 0;
     next_try_ = {};
@@ -236,8 +255,8 @@ Result<void> NodeKeeper::bring(Look& now) {
 
 Result<void> NodeKeeper::carry_out(Engine::Change& change, const StatePlan& planned) {
   apply::NoProgress quiet;
-  const node::Carried carried = TRY(node::carry_out(change.kernel(), change.store(), planned.plan, planned.given_back,
-                                                    settings_.apply, quiet));
+  const node::Carried carried =
+      TRY(node::carry_out(change.kernel(), change.store(), planned.plan, planned.given_back, settings_.apply, quiet));
   const apply::Report& report = carried.applied;
   failures_ = report.failures;
   {
@@ -265,7 +284,11 @@ Result<void> NodeKeeper::offer(const Look& now) {
 
 void NodeKeeper::tell(const Look& now, SyncPhase phase) {
   if (uid_.empty()) return;
-  told_ = steady_nics(graph::found_nics(now.facts), told_, now.held);
+  // One that a pod had a moment ago may have been on its way back when the machine was looked at.
+  std::set<PciAddress> held = now.held;
+  held.insert(held_before_.begin(), held_before_.end());
+  told_ = steady_nics(graph::found_nics(now.facts), told_, held);
+  held_before_ = now.held;
   std::vector<std::string> waits;
   if (!silent_.empty())
     waits.push_back("VFs that are there stay as they are, because the kubelet does not say which of them pods have: " +

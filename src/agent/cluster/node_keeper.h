@@ -3,16 +3,16 @@
 //
 // Why: the same plan and the same steps as `up`, beside pods that come and go. A pass looks at the machine, plans, and
 // where something is to be changed: asks the kubelet who has VFs; has the VFs that would change withdrawn from what the
-// kubelet gives to pods, and asks again; plans anew, so that what a pod has is held back; carries the plan out without a
-// turn, with the devices reserved (Engine::Change); offers what is there now; tells the status.
+// kubelet gives to pods, and asks again; plans anew, so that what a pod has is held back; carries the plan out without
+// a turn, with the devices reserved (Engine::Change); offers what is there now; tells the status.
 //
-// Nothing is changed unless the node state is there, was decided by an operator, and the API server answers; never while
-// railbed may not act on this node. The last order is kept in the state, so that an agent that starts without an API
-// server offers the node's VFs again at once. A process killed anywhere needs no repair: the next pass starts from what
-// the machine is then.
+// Nothing is changed unless the node state is there, was decided by an operator, and the API server answers; never
+// while railbed may not act on this node. The last order is kept in the state, so that an agent that starts without an
+// API server offers the node's VFs again at once. A process killed anywhere needs no repair: the next pass starts from
+// what the machine is then.
 //
-// Threading: pass() of one thread; the others of any. Failure: a pass has none; what went wrong is in its result, in the
-// status and in the counters, and is tried again.
+// Threading: pass() of one thread; the others of any. Failure: a pass has none; what went wrong is in its result, in
+// the status and in the counters, and is tried again.
 #pragma once
 
 #include <chrono>
@@ -38,8 +38,8 @@ struct NodeKeeperSettings {
   std::string node;
   graph::Options options;
   apply::Options apply;
-  std::chrono::milliseconds look{30'000};     // between two looks at the machine
-  std::chrono::milliseconds waiting{10'000};  // while something waits for pods or for the kubelet
+  std::chrono::milliseconds look{30'000};      // between two looks at the machine
+  std::chrono::milliseconds waiting{10'000};   // while something waits for pods or for the kubelet
   std::chrono::milliseconds longest{600'000};  // between two tries of steps that fail
 };
 
@@ -52,8 +52,8 @@ struct NodeOrder {
 
 struct NodeCounters {
   uint64_t passes = 0;
-  uint64_t steps = 0;     // carried out
-  uint64_t failures = 0;  // of steps
+  uint64_t steps = 0;      // carried out
+  uint64_t failures = 0;   // of steps
   uint64_t held_back = 0;  // changes that wait for pods now
   bool aside = false;
   std::optional<kube::WallTime> synced;  // when the machine was as its node state wants it last
@@ -90,7 +90,7 @@ class NodeKeeper {
  private:
   struct Kept {
     bool aside = false;
-    doc::Value object;           // the order: metadata and spec; null: none yet
+    doc::Value object;            // the order: metadata and spec; null: none yet
     std::set<PciAddress> listed;  // PFs that had VFs by an order
   };
   struct Look;
@@ -98,6 +98,7 @@ class NodeKeeper {
 
   Result<void> load();
   Result<void> keep(Kept kept);
+  Result<void> take_over(const api::SriovNetworkNodeState& state);
   Result<Going> take(const NodeOrder& order);
   Result<Look> look();
   Result<Look> look(std::optional<Engine::Turn>& turn);
@@ -116,12 +117,13 @@ class NodeKeeper {
 
   const Parts parts_;
   const NodeKeeperSettings settings_;
-  std::optional<Kept> kept_;  // nothing before it was read from the state
+  std::optional<Kept> kept_;                          // nothing before it was read from the state
   std::optional<api::SriovNetworkNodeState> orders_;  // of kept_.object, with the status as stored
   std::string uid_;                                   // of the node state that is told about; empty: none can be
   int generation_ = 0;
   std::vector<std::string> problems_;
-  std::vector<api::FoundNic> told_;  // in the status
+  std::vector<api::FoundNic> told_;   // in the status
+  std::set<PciAddress> held_before_;  // by pods, when that was told
 
   plan::InUse allocated_;  // by the kubelet, when it was asked last in this pass
   std::set<PciAddress> withdrawn_;

@@ -141,8 +141,9 @@ TEST_F(NodeKeeperTest, VfsOfUpAreNoneOfTheNodeStates) {
     void says(const std::string&) override {}
   } quiet;
   const api::Objects objects = objects_of(two_policies());
-  ASSERT_TRUE(node::up(node.kernel, node.store, node::look(node.kernel, node.kept.get(), objects, {}).value(), {}, quiet)
-                  ->complete());
+  ASSERT_TRUE(
+      node::up(node.kernel, node.store, node::look(node.kernel, node.kept.get(), objects, {}).value(), {}, quiet)
+          ->complete());
   const std::string before = node.everything();
   carried_out(node.state_with(api::node_state_spec({})));
   EXPECT_EQ(node.everything(), before);
@@ -221,12 +222,39 @@ TEST_F(NodeKeeperTest, VfsThatAreThereStayAsTheyAreWhileTheKubeletIsSilent) {
   for (const std::string& call : node.kernel.journal()) EXPECT_EQ(call.find("0000:01:"), std::string::npos) << call;
   EXPECT_NE(node.kernel.snapshot().find("0000:02:10.0"), std::string::npos) << "eth1 had none: its VF is made";
   EXPECT_EQ(node.told("syncStatus"), "InProgress");
-  EXPECT_EQ(node.told("lastSyncError"),
-            "VFs that are there stay as they are, because the kubelet does not say which of them pods have: the kubelet "
-            "cannot be asked; eth0: 4 VFs instead of 2: held back, (the kubelet does not say who has it) uses it (policy "
-            "rail0 wants 4 VFs, there are 2)");
+  EXPECT_EQ(
+      node.told("lastSyncError"),
+      "VFs that are there stay as they are, because the kubelet does not say which of them pods have: the kubelet "
+      "cannot be asked; eth0: 4 VFs instead of 2: held back, (the kubelet does not say who has it) uses it (policy "
+      "rail0 wants 4 VFs, there are 2)");
   node.offers.silent = false;
   carried_out(node.state_of(policy_text("rail0", "eth0", 4) + policy_text("rail1", "eth1", 1), 2));
+}
+
+TEST_F(NodeKeeperTest, APodThatComesAndGoesChangesNothingThatIsTold) {
+  const doc::Value state = node.state_of(two_policies());
+  carried_out(state);
+  node.pass(state);
+  const doc::Value before = node.told();
+  node.attach("ai/vllm-0", kVf00);
+  {
+    auto pod = node.kernel.netns().create("x");
+    ASSERT_TRUE(pod.has_value());
+    auto netns = node.kernel.netns().open("/run/netns/x").value();
+    auto links = node.kernel.links().value();
+    const std::vector<os::Link> all = links->list(os::WithVfs::kNo).value();
+    for (const os::Link& link : all) {
+      if (link.parent_device != kVf00.to_string()) continue;
+      ASSERT_TRUE(links->change(link.index, {.name = IfName{"net1"}, .netns = netns.get()}).has_value());
+    }
+  }
+  ASSERT_TRUE(node.facts().nics[0].vfs[0].netdev == std::nullopt);
+  node.pass(state);
+  EXPECT_EQ(node.told(), before);
+  // Its DEL has ended, and the machine was looked at before the interface was back.
+  node.detach("ai/vllm-0");
+  node.pass(state);
+  EXPECT_EQ(node.told(), before);
 }
 
 // While VFs change, the turn is free for pods, and nobody gets what changes.
@@ -288,7 +316,8 @@ TEST_F(NodeKeeperTest, ASpecThatCannotBeReadChangesNothingAndSaysWhy) {
   node.pass(node.state_with(spec, 2));
   EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
   EXPECT_EQ(node.told("syncStatus"), "Failed");
-  EXPECT_EQ(node.told("lastSyncError"), "the node state cannot be read: spec.interfaces must be a list, found an integer");
+  EXPECT_EQ(node.told("lastSyncError"),
+            "the node state cannot be read: spec.interfaces must be a list, found an integer");
   EXPECT_EQ(node.heard.events.back(), "! NodeStateUnreadable: " + node.told("lastSyncError"));
 }
 

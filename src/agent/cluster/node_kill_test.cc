@@ -102,8 +102,9 @@ std::string arbitrary_policies() {
     if (split == 0)
       text += policy_text(fmt::format("all-{}", pf), pf, num_vfs, type + mtu);
     else
-      text += policy_text(fmt::format("low-{}", pf), fmt::format("{}#0-{}", pf, split - 1), num_vfs, mtu) +
-              policy_text(fmt::format("high-{}", pf), fmt::format("{}#{}-{}", pf, split, num_vfs - 1), num_vfs, type + mtu);
+      text +=
+          policy_text(fmt::format("low-{}", pf), fmt::format("{}#0-{}", pf, split - 1), num_vfs, mtu) +
+          policy_text(fmt::format("high-{}", pf), fmt::format("{}#{}-{}", pf, split, num_vfs - 1), num_vfs, type + mtu);
   }
   return text;
 }
@@ -128,8 +129,8 @@ RC_GTEST_PROP(NodeStatePath, EndsInTheMachineOfUp, ()) {
     settings.apply.parallel = false;
     // `up` leaves PFs alone that no policy names any more; a node state gives them back, as `down` does.
     RC_ASSERT(node::down(other, *store, settings, quiet)->complete());
-    RC_ASSERT(
-        node::up(other, *store, node::look(other, store.get(), objects, settings).value(), settings, quiet)->complete());
+    RC_ASSERT(node::up(other, *store, node::look(other, store.get(), objects, settings).value(), settings, quiet)
+                  ->complete());
     const doc::Value state = node.state_of(text, ++generation);
     node.pass(state);
     RC_ASSERT(node.told("syncStatus") == "Succeeded");

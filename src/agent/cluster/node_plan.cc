@@ -15,8 +15,7 @@ using plan::PfPlan;
 using plan::Step;
 
 const facts::Nic* nic_at(const facts::NodeFacts& facts, PciAddress address) {
-  const auto found =
-      std::ranges::find(facts.nics, address, [](const facts::Nic& nic) { return nic.pci.address; });
+  const auto found = std::ranges::find(facts.nics, address, [](const facts::Nic& nic) { return nic.pci.address; });
   return found == facts.nics.end() ? nullptr : &*found;
 }
 

@@ -2,10 +2,10 @@
 // What a node state wants of this machine, as a plan, and what pods can get of it.
 //
 // Why: a node in a cluster does what `up` does, from its node state instead of policies, and one thing more: a PF that
-// the state had and has no longer goes back to how it was before railbed. Absence orders that only where it was decided:
-// spec.interfaces is there, and the status that the operator decided on lists the PF. A state that is new and empty, or
-// was written before the node told what it has, orders nothing.
-// Threading: pure functions. Failure: none; what cannot be done is refused or held back in the plan.
+// the state had and has no longer goes back to how it was before railbed. Absence orders that only where it was
+// decided: spec.interfaces is there, and the status that the operator decided on lists the PF. A state that is new and
+// empty, or was written before the node told what it has, orders nothing. Threading: pure functions. Failure: none;
+// what cannot be done is refused or held back in the plan.
 #pragma once
 
 #include <set>
@@ -33,8 +33,8 @@ struct StateView {
 };
 
 struct StatePlan {
-  plan::NodePlan plan;                 // what is wanted, and the way back of `given_back`
-  std::vector<PfBaseline> given_back;  // of PFs that the state has no longer
+  plan::NodePlan plan;                                     // what is wanted, and the way back of `given_back`
+  std::vector<PfBaseline> given_back;                      // of PFs that the state has no longer
   std::set<std::string> without_topology, with_vhost_net;  // resources
 };
 

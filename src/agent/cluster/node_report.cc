@@ -34,8 +34,8 @@ class Policies {
   explicit Policies(const plan::NodePlan& plan) {
     for (const graph::PolicyOutcome& outcome : plan.policies) {
       const bool whole = outcome.state == Outcome::kApplied;
-      told_.push_back({name_of(outcome.policy), whole ? PolicyState::kApplied : PolicyState::kFailed,
-                       whole ? "" : outcome.detail});
+      told_.push_back(
+          {name_of(outcome.policy), whole ? PolicyState::kApplied : PolicyState::kFailed, whole ? "" : outcome.detail});
     }
   }
   void worse(const std::string& policy, PolicyState state, const std::string& message) {

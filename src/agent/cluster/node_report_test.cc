@@ -25,19 +25,19 @@ TEST(NodeReport, TellsTheWorstOfEachPolicyAndAllOfItInOneLine) {
                                                      .policy = "net/d",
                                                      .error = {.message = "write: EBUSY", .hint = "wait"},
                                                      .remains = "eth0 keeps 2 VFs"}};
-  const auto told = status_of({.generation = 4, .plan = plan, .failures = failures, .problems = {}, .waits = {"later"}});
+  const auto told =
+      status_of({.generation = 4, .plan = plan, .failures = failures, .problems = {}, .waits = {"later"}});
   EXPECT_EQ(told.sync_status, "Failed");
   EXPECT_EQ(told.observed_generation, 4);
   EXPECT_EQ(told.last_sync_error,
             "write: EBUSY; eth0 keeps 2 VFs; policy c: ens2 is gone; later; "
             "eth0: MTU 9000: held back, ai/x uses it (why); eth0: MTU 9000: held back, ai/x uses it (why)");
-  EXPECT_EQ(told.policies,
-            (std::vector<api::NodeStatePolicy>{
-                {"a", PolicyState::kApplied, ""},
-                {"b", PolicyState::kHeld, "eth0: MTU 9000: held back, ai/x uses it (why)"},
-                {"c", PolicyState::kFailed, "ens2 is gone"},
-                {"d", PolicyState::kFailed,
-                 "write: EBUSY; eth0 keeps 2 VFs; eth0: MTU 9000: held back, ai/x uses it (why)"}}));
+  EXPECT_EQ(told.policies, (std::vector<api::NodeStatePolicy>{
+                               {"a", PolicyState::kApplied, ""},
+                               {"b", PolicyState::kHeld, "eth0: MTU 9000: held back, ai/x uses it (why)"},
+                               {"c", PolicyState::kFailed, "ens2 is gone"},
+                               {"d", PolicyState::kFailed,
+                                "write: EBUSY; eth0 keeps 2 VFs; eth0: MTU 9000: held back, ai/x uses it (why)"}}));
 }
 
 TEST(NodeReport, ALongListEndsWithHowManyMore) {
@@ -59,7 +59,8 @@ TEST(NodeReport, VfsOfPodsAreToldAsBefore) {
   const auto vf = [](int index, PciAddress address, std::string name, std::string mac) {
     return api::FoundVf{.index = index, .address = address, .driver = "igbvf", .name = name, .mac = mac, .mtu = 1500};
   };
-  const api::FoundNic before{.address = kPf0, .name = "eth0", .mtu = 1500, .vfs = {vf(0, kVf00, "eth2", "02:00:00:00:00:01")}};
+  const api::FoundNic before{
+      .address = kPf0, .name = "eth0", .mtu = 1500, .vfs = {vf(0, kVf00, "eth2", "02:00:00:00:00:01")}};
   api::FoundNic now = before;
   now.vfs = {{.index = 0, .address = kVf00, .driver = "igbvf", .mac = "0a:00:00:00:00:09", .vlan = 100}};
   EXPECT_EQ(steady_nics({now}, {before}, {kVf00}), std::vector{before});

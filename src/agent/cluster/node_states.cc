@@ -36,7 +36,8 @@ bool is_other_order(const kube::Change& change) {
     Value out = object;
     std::erase_if(*out.as_object(), [](const Value::Member& member) { return member.key == "status"; });
     if (Value* metadata = out.find("metadata"); metadata != nullptr && metadata->is_object())
-      std::erase_if(*metadata->as_object(), [](const Value::Member& member) { return member.key == "resourceVersion"; });
+      std::erase_if(*metadata->as_object(),
+                    [](const Value::Member& member) { return member.key == "resourceVersion"; });
     return out;
   };
   return order(*change.before) != order(*change.after);
@@ -165,9 +166,7 @@ void NodeStates::work(std::stop_token stop) {
 }
 
 void NodeStates::run(std::stop_token stop) {
-  const auto follow = [&stop](auto& part) {
-    return std::jthread([&part, stop] { part.run(stop); });
-  };
+  const auto follow = [&stop](auto& part) { return std::jthread([&part, stop] { part.run(stop); }); };
   const std::jthread states = follow(states_), nodes = follow(nodes_), daemons = follow(daemons_);
   const std::jthread writer = follow(writer_), events = follow(events_);
   work(stop);

@@ -6,8 +6,8 @@
 //                                    └─► NodeStatusWriter, events ─► API server
 //
 // A pass runs when an order changed, and every 30 s for what changed on the machine.
-// Threading: run() in a thread of its own, which starts those of the watches, of the writer and of the events; the others
-// from any thread. Failure: none; reasons() says what is wrong.
+// Threading: run() in a thread of its own, which starts those of the watches, of the writer and of the events; the
+// others from any thread. Failure: none; reasons() says what is wrong.
 #pragma once
 
 #include <condition_variable>

@@ -15,8 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr const char* kStatePath =
-    "/apis/sriovnetwork.openshift.io/v1/namespaces/net/sriovnetworknodestates/node1";
+constexpr const char* kStatePath = "/apis/sriovnetwork.openshift.io/v1/namespaces/net/sriovnetworknodestates/node1";
 constexpr const char* kDaemonPath = "/api/v1/namespaces/sriov/pods/sriov-network-config-daemon-x";
 
 class NodeStatesTest : public testing::Test {
@@ -36,14 +35,13 @@ class NodeStatesTest : public testing::Test {
     return pod;
   }
   void start() {
-    states = std::make_unique<NodeStates>(
-        NodeStates::Parts{*node.engine, node.offers, client},
-        NodeStatesSettings{.ns = "net",
-                           .keeper = {.node = "node1",
-                                      .options = {},
-                                      .apply = {.parallel = false},
-                                      .look = milliseconds(20),
-                                      .waiting = milliseconds(20)}});
+    states = std::make_unique<NodeStates>(NodeStates::Parts{*node.engine, node.offers, client},
+                                          NodeStatesSettings{.ns = "net",
+                                                             .keeper = {.node = "node1",
+                                                                        .options = {},
+                                                                        .apply = {.parallel = false},
+                                                                        .look = milliseconds(20),
+                                                                        .waiting = milliseconds(20)}});
     thread = std::jthread([this](std::stop_token stop) { states->run(stop); });
   }
   void stop() {
@@ -84,7 +82,8 @@ class NodeStatesTest : public testing::Test {
 TEST_F(NodeStatesTest, AnOrderIsCarriedOutAndTold) {
   api.put(kStatePath, ours(node.state_of(two_policies(), 5)));
   start();
-  ASSERT_TRUE(until([&] { return stored("syncStatus") == "Succeeded"; })) << fmt::format("{}", states->reasons().size());
+  ASSERT_TRUE(until([&] { return stored("syncStatus") == "Succeeded"; }))
+      << fmt::format("{}", states->reasons().size());
   const doc::Value object = api.objects().at(kStatePath);
   EXPECT_EQ(doc::number_in(*object.find("status"), "observedGeneration"), 5);
   EXPECT_EQ(object.find("status")->find("interfaces")->as_array()->size(), 2U);
@@ -114,9 +113,10 @@ TEST_F(NodeStatesTest, ANodeStateOfTheOtherOperatorWaitsForTheNodesLabel) {
   api.put(kStatePath, node.state_of(two_policies()));
   start();
   ASSERT_TRUE(until([&] { return states->counters().node.aside; }));
-  EXPECT_EQ(states->reasons(),
-            std::vector<std::string>{"railbed changes no VF here: its node state was written by the SR-IOV operator; label "
-                                     "the node railbed.dev/managed=true to take it over"});
+  EXPECT_EQ(
+      states->reasons(),
+      std::vector<std::string>{"railbed changes no VF here: its node state was written by the SR-IOV operator; label "
+                               "the node railbed.dev/managed=true to take it over"});
   EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
   doc::Value labelled = kube::fake::object("Node", "", "node1");
   doc::Value labels;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether the status of a node state is to be written now, later or not at all.
 //
-// Why: a thousand nodes write to one etcd, and everybody who watches node states is told of each write. So a node writes
-// only what differs from what is stored, at most every ten seconds; what people wait for, another syncStatus, goes at
-// once. A definition that the SR-IOV operator installed prunes keys of ours: what came back from our own write is what
-// is compared then, so that nothing is written again and again.
-// Threading: a value of one thread. Failure: none; a write that failed counts as one for the pause.
+// Why: a thousand nodes write to one etcd, and everybody who watches node states is told of each write. So a node
+// writes only what differs from what is stored, at most every ten seconds; what people wait for, another syncStatus,
+// goes at once. A definition that the SR-IOV operator installed prunes keys of ours: what came back from our own write
+// is what is compared then, so that nothing is written again and again. Threading: a value of one thread. Failure:
+// none; a write that failed counts as one for the pause.
 #pragma once
 
 #include <optional>

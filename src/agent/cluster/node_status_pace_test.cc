@@ -18,8 +18,10 @@ Value json(const std::string& text) {
 }
 
 const Instant kStart{std::chrono::hours(1)};
-const Wanted kDone{"u", json(R"({"interfaces":[],"lastSyncError":"","policies":[{"name":"a"}],"syncStatus":"Succeeded"})")};
-const Wanted kMoved{"u", json(R"({"interfaces":[1],"lastSyncError":"","policies":[{"name":"a"}],"syncStatus":"Succeeded"})")};
+const Wanted kDone{"u",
+                   json(R"({"interfaces":[],"lastSyncError":"","policies":[{"name":"a"}],"syncStatus":"Succeeded"})")};
+const Wanted kMoved{
+    "u", json(R"({"interfaces":[1],"lastSyncError":"","policies":[{"name":"a"}],"syncStatus":"Succeeded"})")};
 const Wanted kBusy{"u", json(R"({"interfaces":[1],"lastSyncError":"","syncStatus":"InProgress"})")};
 
 TEST(NodeStatusPace, WritesNothingThatIsStoredAlready) {

@@ -113,8 +113,9 @@ struct TestNode {
     keeper.reset();
     engine.reset();
     engine = std::make_unique<Engine>(kernel, store, *blocks, records);
-    keeper = std::make_unique<NodeKeeper>(NodeKeeper::Parts{*engine, offers, heard, clock},
-                                          NodeKeeperSettings{.node = "node1", .options = {}, .apply = {.parallel = false}});
+    keeper =
+        std::make_unique<NodeKeeper>(NodeKeeper::Parts{*engine, offers, heard, clock},
+                                     NodeKeeperSettings{.node = "node1", .options = {}, .apply = {.parallel = false}});
   }
 
   facts::NodeFacts facts() { return facts::collect(kernel, {.node = "node1"}); }

@@ -56,8 +56,7 @@ bool head_is_whole(std::string_view text) {
 }  // namespace
 
 std::optional<HttpRequestLine> read_request_line(std::string_view head) {
-  std::string_view line = head.substr(0, head.find('\n'));
-  if (line.ends_with('\r')) line.remove_suffix(1);
+  const std::string_view line = head.substr(0, head.find('\n'));
   const size_t first = line.find(' ');
   const size_t last = line.rfind(' ');
   if (first == std::string_view::npos || first == last || first == 0) return std::nullopt;

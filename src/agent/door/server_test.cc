@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -336,6 +337,40 @@ TEST(Server, RefusesWhatIsTooLargeTogether) {
   small.send(frame("ADD"));
   EXPECT_EQ(small.answer().status, 0);
   EXPECT_NE(one.output.find("too many large requests"), std::string::npos) << one.output.substr(0, 200);
+}
+
+// Why pods start slowly is told where nobody can be started to serve them; one thread does it all meanwhile.
+TEST(Server, TellsThatItGetsNoThreadsAndServesAllTheSame) {
+  EXPECT_EXIT(
+      {
+        Gate told;
+        std::string story;
+        ServerOptions options;
+        options.trouble = [&](Trouble what, const std::string& text) {
+          if (what != Trouble::kThreads || !story.empty()) return;
+          story = text;
+          told.open();
+        };
+        {
+          // One thread is there from the beginning; where it is stuck, others are wanted.
+          const auto stuck = [&](const cni::Request& request) {
+            told.pass();
+            return echo(request);
+          };
+          Agent agent(stuck, std::move(options));
+          std::vector<std::unique_ptr<Client>> clients;  // they connect as who they were
+          for (int i = 0; i < 3; ++i) clients.push_back(std::make_unique<Client>(agent.path()));
+          const std::string folder = std::filesystem::path(agent.path()).parent_path();
+          const rlimit none = {};
+          if (getuid() == 0 && (chown(folder.c_str(), 65534, 65534) != 0 || setuid(65534) != 0)) std::_Exit(3);
+          if (setrlimit(RLIMIT_NPROC, &none) != 0) std::_Exit(3);
+          for (size_t i = 0; i < clients.size(); ++i) clients[i]->send(frame("ADD", fmt::format("c{}", i)));
+          for (auto& client : clients)
+            if (client->answer().status != 0) std::_Exit(4);
+        }
+        std::_Exit(story.starts_with("no thread can be started: ") ? 42 : 5);
+      },
+      testing::ExitedWithCode(42), "");
 }
 
 TEST(Server, NestedRequestsWaitForNobody) {

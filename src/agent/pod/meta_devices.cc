@@ -37,11 +37,11 @@ Outcome<void> SandboxDevices::choose(Engine::Turn& turn) {
   for (const Delegate& network : pod_.networks) {
     const auto address = PciAddress::parse(network.device.has_value() ? network.device->id : "");
     if (address.has_value() && turn.is_changing(*address))
-      return std::unexpected(
-          cni::Failure{cni::kTryAgainLater,
-                       fmt::format("network {}: device {} is being changed, as this node's SriovNetworkNodeState wants it",
-                                   network.name, *address),
-                       "the runtime asks again; the node state tells when it is done"});
+      return std::unexpected(cni::Failure{
+          cni::kTryAgainLater,
+          fmt::format("network {}: device {} is being changed, as this node's SriovNetworkNodeState wants it",
+                      network.name, *address),
+          "the runtime asks again; the node state tells when it is done"});
   }
   return {};
 }

@@ -100,6 +100,43 @@ TEST_F(MetaTest, GivesAPodAllItsNetworksAndTakesThemBack) {
   EXPECT_TRUE(pods.published.empty());
 }
 
+// A node says which network all pods have: the first that exists of a definition, a configuration with that name, a
+// directory and a file.
+TEST_F(MetaTest, TheClusterNetworkIsADefinitionANameADirectoryOrAFile) {
+  const auto bridge = [](const std::string& name) {
+    return fmt::format(R"({{"cniVersion":"1.0.0","name":"{}","plugins":[{{"type":"bridge"}}]}})", name);
+  };
+  pods.add_pod("");
+  kernel.put_file("/etc/cni/net.d/00-README", "not a configuration");
+  kernel.put_file("/etc/cni/net.d/10-first.conflist", bridge("first"));
+  kernel.put_file("/etc/cni/net.d/20-second.conflist", bridge("second"));
+  kernel.put_file("/etc/cni/empty/README", "");
+  kernel.put_file("/etc/cni/multus/net.d/README", bridge("lan"));
+  kernel.put_file("/etc/cni/multus/net.d/10-broken.conf", "{");
+  kernel.put_file("/etc/cni/multus/net.d/20-other.conf", bridge("other"));
+  kernel.put_file("/etc/cni/multus/net.d/30-lan.conf", bridge("lan"));
+  const auto network = [&](const std::string& name) {
+    delegates = fmt::format(R"("clusterNetwork":"{}")", name);
+    auto answer = ask(cni::Command::kAdd);
+    if (!answer.has_value()) return answer.error().message;
+    doc::Diagnostics unread;
+    auto status =
+        doc::parse_json(std::make_shared<doc::Source>(doc::Source{"status", pods.published["ns/a@c1"]}), unread);
+    EXPECT_TRUE(ask(cni::Command::kDel).has_value());
+    return *(*status->as_array())[0].find("name")->as_string();
+  };
+  EXPECT_EQ(network("/etc/cni/net.d/20-second.conflist"), "second");
+  EXPECT_EQ(network("/etc/cni/net.d"), "first");
+  EXPECT_EQ(network("/etc/cni/empty"), "there is no network configuration in /etc/cni/empty");
+  EXPECT_THAT(network("/etc/cni/none.conf"), HasSubstr("reading a network's configuration: read /etc/cni/none.conf"));
+  EXPECT_EQ(network("lan"), "lan");
+  EXPECT_EQ(network("wan"),
+            "there is no network wan: neither a definition in namespace kube-system, nor a file with "
+            "that \"name\" in /etc/cni/multus/net.d");
+  pods.networks["kube-system/lan"] = {"kube-system", "lan", parse_network_config(bridge("defined")).value(), ""};
+  EXPECT_EQ(network("lan"), "kube-system/lan");
+}
+
 // The kubelet may take seconds to answer: nobody else waits for it.
 TEST_F(MetaTest, AsksTheKubeletOnceAndBeforeTheTurn) {
   struct Source : KubeletDevices {
@@ -141,43 +178,6 @@ TEST_F(MetaTest, AsksTheKubeletOnceAndBeforeTheTurn) {
   EXPECT_TRUE(source.others_go_on);
   EXPECT_THAT(pods.published["ns/a@c1"], HasSubstr(R"("pci-address": "0000:02:00.0")"));
   EXPECT_THAT(kernel.snapshot(), HasSubstr("net1"));
-}
-
-// A node says which network all pods have: the first that exists of a definition, a configuration with that name, a
-// directory and a file.
-TEST_F(MetaTest, TheClusterNetworkIsADefinitionANameADirectoryOrAFile) {
-  const auto bridge = [](const std::string& name) {
-    return fmt::format(R"({{"cniVersion":"1.0.0","name":"{}","plugins":[{{"type":"bridge"}}]}})", name);
-  };
-  pods.add_pod("");
-  kernel.put_file("/etc/cni/net.d/00-README", "not a configuration");
-  kernel.put_file("/etc/cni/net.d/10-first.conflist", bridge("first"));
-  kernel.put_file("/etc/cni/net.d/20-second.conflist", bridge("second"));
-  kernel.put_file("/etc/cni/empty/README", "");
-  kernel.put_file("/etc/cni/multus/net.d/README", bridge("lan"));
-  kernel.put_file("/etc/cni/multus/net.d/10-broken.conf", "{");
-  kernel.put_file("/etc/cni/multus/net.d/20-other.conf", bridge("other"));
-  kernel.put_file("/etc/cni/multus/net.d/30-lan.conf", bridge("lan"));
-  const auto network = [&](const std::string& name) {
-    delegates = fmt::format(R"("clusterNetwork":"{}")", name);
-    auto answer = ask(cni::Command::kAdd);
-    if (!answer.has_value()) return answer.error().message;
-    doc::Diagnostics unread;
-    auto status =
-        doc::parse_json(std::make_shared<doc::Source>(doc::Source{"status", pods.published["ns/a@c1"]}), unread);
-    EXPECT_TRUE(ask(cni::Command::kDel).has_value());
-    return *(*status->as_array())[0].find("name")->as_string();
-  };
-  EXPECT_EQ(network("/etc/cni/net.d/20-second.conflist"), "second");
-  EXPECT_EQ(network("/etc/cni/net.d"), "first");
-  EXPECT_EQ(network("/etc/cni/empty"), "there is no network configuration in /etc/cni/empty");
-  EXPECT_THAT(network("/etc/cni/none.conf"), HasSubstr("reading a network's configuration: read /etc/cni/none.conf"));
-  EXPECT_EQ(network("lan"), "lan");
-  EXPECT_EQ(network("wan"),
-            "there is no network wan: neither a definition in namespace kube-system, nor a file with "
-            "that \"name\" in /etc/cni/multus/net.d");
-  pods.networks["kube-system/lan"] = {"kube-system", "lan", parse_network_config(bridge("defined")).value(), ""};
-  EXPECT_EQ(network("lan"), "kube-system/lan");
 }
 
 TEST_F(MetaTest, CountsThePhasesOfAnAttachment) {
@@ -345,6 +345,17 @@ TEST_F(MetaTest, LimitsTheNetworksOfAPod) {
   EXPECT_FALSE(ask(cni::Command::kAdd, R"(,"maxNetworks":2)").has_value());
   pods.add_pod("rail");
   EXPECT_TRUE(ask(cni::Command::kAdd, R"(,"maxNetworks":2)").has_value());
+}
+
+// The node's default networks are no part of the annotation, where this is refused before.
+TEST_F(MetaTest, ADefaultNetworkAndOneOfThePodCannotBeOneInterface) {
+  pods.networks["kube-system/lan"] = {"kube-system", "lan", parse_network_config(kMacvlan).value(), ""};
+  pods.add_pod("rail@net1");
+  delegates = R"("clusterNetwork":"lan","defaultNetworks":["lan"])";
+  auto refused = ask(cni::Command::kAdd);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().message, "pod ns/a: two of its networks want to be interface net1");
+  expect_nothing_left();
 }
 
 TEST_F(MetaTest, GivesThePodOneDefaultRoutePerFamily) {

@@ -242,6 +242,23 @@ TEST(ReadBundle, ReadsHereDocumentsAsManifests) {
   EXPECT_EQ(commands(r.bundle), (Lines{"cat", "kubectl apply -f -", "kubectl get pods"}));
 }
 
+// Standard input has no ending that says what it is.
+TEST(ReadBundle, TellsManifestsFromTextByHowTheyBegin) {
+  const std::string policy(kPolicy);
+  for (const std::string& text :
+       {policy, "\n\n" + policy, "---\n" + policy, "# a comment\n" + policy,
+        std::string("kind: Pod\nmetadata: {name: a}\n"), std::string(R"({"kind": "Pod", "metadata": {"name": "a"}})"),
+        std::string(R"( [{"kind": "Pod", "metadata": {"name": "a"}}])")}) {
+    const Read r = read("standard input", text);
+    EXPECT_TRUE(r.bundle.prose.empty()) << text;
+    EXPECT_EQ(r.findings, "") << text;
+  }
+  for (const std::string& text :
+       {"Create this:\n\n" + policy, std::string("The kind: of page\n"), std::string("kinds\n")})
+    EXPECT_FALSE(read("standard input", text).bundle.prose.empty()) << text;
+  EXPECT_TRUE(read("standard input", "").bundle.prose.empty());
+}
+
 TEST(ReadBundle, FindsCommandsInJoinedText) {
   const Read r =
       read("a.txt",
@@ -250,10 +267,11 @@ TEST(ReadBundle, FindsCommandsInJoinedText) {
            "# On the server $ oc exec <pod-1> -- ib_write_bw -d <dev> # On the client $ oc exec <pod-2> -- "
            "ib_write_bw -d <dev> <ip>The output displays it.\n"
            "ibping -S -C mlx5_0\n"
-           "oc is the client.\n");
+           "oc is the client.\n"
+           "$ ibping -c 3 -L 1A line per answer follows.\n");
   EXPECT_EQ(commands(r.bundle),
             (Lines{"@node/<node> chroot /host", "@node/<node> ls -l /dev/infiniband/", "@<pod-1> ib_write_bw -d <dev>",
-                   "@<pod-2> ib_write_bw -d <dev> <ip>", "ibping -S -C mlx5_0"}));
+                   "@<pod-2> ib_write_bw -d <dev> <ip>", "ibping -S -C mlx5_0", "ibping -c 3 -L 1"}));
 }
 
 TEST(ReadBundle, ReadsCommandsInCodeSpans) {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/networks.h"
+
+#include <gtest/gtest.h>
+
+#include "api/load.h"
+#include "controller/test_cluster.h"
+#include "doc/members.h"
+
+namespace railbed::controller {
+namespace {
+
+using namespace testing;
+
+struct NetworksTest : ::testing::Test {
+  kube::Objects networks, ib_networks, definitions;
+  std::set<std::string> namespaces{"op", "llm", "team"};
+
+  Value& add(const std::string& ns, const std::string& name, const std::string& spec, const std::string& uid = "u1") {
+    Value made = object("sriovnetwork.openshift.io/v1", "SriovNetwork", ns, name);
+    Value& meta = *made.find("metadata");
+    meta.set("uid", uid);
+    meta.set("resourceVersion", "3");
+    made.set("spec", json(spec));
+    auto kept = std::make_shared<Value>(std::move(made));
+    networks[{ns, name}] = kept;
+    return *kept;
+  }
+  void define(const std::string& ns, const std::string& name, const std::string& uid_label, const std::string& owner) {
+    Value made = object("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", ns, name);
+    Value& meta = *made.find("metadata");
+    meta.set("uid", "nad-" + name);
+    meta.set("resourceVersion", "9");
+    if (!uid_label.empty()) meta.set("labels", Value::object()).set(kNetworkUidLabel, uid_label);
+    if (!owner.empty()) meta.set("annotations", Value::object()).set(api::kOwnerAnnotation, owner);
+    definitions[{ns, name}] = std::make_shared<const Value>(std::move(made));
+  }
+  NetworksPlan plan() {
+    return plan_networks({.networks = networks,
+                          .ib_networks = ib_networks,
+                          .definitions = definitions,
+                          .namespaces = namespaces,
+                          .operator_ns = "op",
+                          .resource_prefix = "openshift.io"});
+  }
+  std::string verdict() {
+    const NetworksPlan made = plan();
+    std::string out;
+    for (const NetworkOutcome& one : made.outcomes)
+      out += fmt::format("{} {} {}", one.verdict.status, one.verdict.reason, one.verdict.message);
+    return out;
+  }
+};
+
+TEST_F(NetworksTest, SayWhatBecameOfThem) {
+  add("op", "rail0", R"({"resourceName": "rail0", "networkNamespace": "llm"})");
+  EXPECT_EQ(verdict(), "True NetworkReady ");
+  EXPECT_EQ(plan().applies.size(), 1u);
+  const Value status = network_status(plan().outcomes.front(), "2026-11-22T15:00:00Z");
+  EXPECT_EQ(doc::to_json(status),
+            R"({"conditions":[{"lastTransitionTime":"2026-11-22T15:00:00Z","message":"","observedGeneration":0,)"
+            R"("reason":"NetworkReady","status":"True","type":"Ready"}]})");
+  add("op", "rail0", R"({"resourceName": "rail0", "networkNamespace": "llm"})").set("status", status);
+  EXPECT_TRUE(network_status(plan().outcomes.front(), "2026-11-22T16:00:00Z").is_null());
+  namespaces.erase("llm");
+  EXPECT_EQ(verdict(), "False NamespaceNotFound there is no namespace llm");
+}
+
+// Whoever may make networks in one namespace must not write into another.
+TEST_F(NetworksTest, OfOtherNamespacesStayThere) {
+  add("team", "rail0", R"({"resourceName": "rail0", "networkNamespace": "llm"})");
+  EXPECT_EQ(verdict(), "False NamespaceForbidden networkNamespace llm is for networks in namespace op only");
+  EXPECT_TRUE(plan().applies.empty());
+  for (const char* own : {R"({"resourceName": "rail0", "networkNamespace": "team"})", R"({"resourceName": "rail0"})"}) {
+    add("team", "rail0", own);
+    EXPECT_EQ(kube::key_of(plan().applies.at(0)), (kube::ObjectKey{"team", "rail0"}));
+  }
+}
+
+TEST_F(NetworksTest, ThatCannotBeReadKeepTheirDefinition) {
+  define("llm", "rail0", "u1", "");
+  define("llm", "old", "gone", "");
+  add("op", "rail0", R"({"resourceName": "rail0", "networkNamespace": "llm", "ipam": "{"})");
+  EXPECT_EQ(
+      verdict(),
+      "False NetworkAttachmentDefinitionInvalid expected a key in double quotes, found the end of the text (line 1, "
+      "column 2 of the embedded text)");
+  const NetworksPlan made = plan();
+  EXPECT_TRUE(made.applies.empty());
+  ASSERT_EQ(made.deletions.size(), 1u);
+  EXPECT_EQ(made.deletions.front().name, "old");
+}
+
+TEST_F(NetworksTest, ThatAreBeingDeletedLoseTheirDefinitionAndTheFinalizer) {
+  Value& meta = *add("op", "rail0", R"({"resourceName": "rail0", "networkNamespace": "llm"})").find("metadata");
+  meta.set("finalizers", doc::texts({"other/one", std::string(kUpstreamFinalizer)}));
+  ASSERT_EQ(plan().finalizers.size(), 1u);
+  EXPECT_EQ(doc::to_json(plan().finalizers.front().patch),
+            R"({"metadata":{"finalizers":["other/one"],"resourceVersion":"3"}})");
+  meta.set("deletionTimestamp", "2026-11-22T15:00:00Z");
+  define("llm", "ours", "u1", "");
+  define("llm", "theirs", "", "SriovNetwork.sriovnetwork.openshift.io/op/rail0");
+  define("llm", "anothers", "", "SriovNetwork.sriovnetwork.openshift.io/op/rail1");
+  const NetworksPlan made = plan();
+  EXPECT_TRUE(made.applies.empty());
+  EXPECT_TRUE(made.outcomes.empty());
+  std::set<std::string> gone;
+  for (const auto& one : made.deletions) gone.insert(one.name);
+  EXPECT_EQ(gone, (std::set<std::string>{"ours", "theirs"}));
+}
+
+}  // namespace
+}  // namespace railbed::controller

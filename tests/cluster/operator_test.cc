@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// `railbed operator`, the program, against a real kube-apiserver, with the rights of deploy/rights and kubectl beside
+// it. Nodes are recorded machines of testdata, whose agents are this test.
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "api/node_state.h"
+#include "api/policy.h"
+#include "control_plane.h"
+#include "controller/node_states.h"
+#include "doc/json.h"
+#include "doc/members.h"
+#include "facts/fixture.h"
+#include "graph/node_state.h"
+
+namespace railbed::controller {
+namespace {
+
+using cluster::admin;
+using cluster::control_plane;
+using cluster::shell;
+using doc::Value;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+bool within(seconds period, const std::function<bool()>& holds) {
+  const auto clock = kube::real_clock();
+  for (const auto end = clock->now() + period; clock->now() < end; clock->wait(milliseconds(50), {}))
+    if (holds()) return true;
+  return holds();
+}
+
+// The program, in a process of its own.
+class Program {
+ public:
+  Program(const std::string& ns, std::string identity) : identity_(std::move(identity)), log_(log_of(ns, identity_)) {
+    const char* path = std::getenv("RAILBED") != nullptr ? std::getenv("RAILBED") : "build/railbed";
+    const std::string kubeconfig = fmt::format("{}/{}.conf", cluster::folder(), ns);
+    pid_ = fork();
+    if (pid_ != 0) return;
+    const int out = open(log_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dup2(out, 1);
+    dup2(out, 2);
+    execl(path, path, "operator", "--kubeconfig", kubeconfig.c_str(), "--namespace", ns.c_str(), "--identity",
+          identity_.c_str(), "--metrics", "off", nullptr);
+    _exit(127);
+  }
+  ~Program() { end(SIGKILL); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  int end(int signal) {
+    if (pid_ <= 0) return 0;
+    int status = 0;
+    kill(pid_, signal);
+    waitpid(std::exchange(pid_, -1), &status, 0);
+    return status;
+  }
+  std::string log() const { return shell("cat " + log_ + " 2>/dev/null || true"); }
+
+ private:
+  static std::string log_of(const std::string& ns, const std::string& identity) {
+    return fmt::format("{}/operator-{}-{}.log", cluster::folder(), ns, identity);
+  }
+  std::string identity_, log_;
+  pid_t pid_ = -1;
+};
+
+struct OperatorTest : ::testing::Test {
+  std::unique_ptr<cluster::Connection> api = admin();
+  std::string ns;
+  std::vector<std::string> nodes;
+
+  void SetUp() override {
+    install_kinds();
+    ns = cluster::new_namespace();
+    control_plane("user", ns);  // its name is the namespace's
+    shell(fmt::format(
+        "sed 's/namespace: railbed/namespace: {0}/' {1}/deploy/rights/operator.yaml | kubectl apply -f - && "
+        "kubectl create clusterrolebinding {0} --clusterrole=railbed-operator --user={0} && "
+        "kubectl -n {0} create rolebinding {0} --role=railbed-operator --user={0}",
+        ns, RAILBED_SOURCE_DIR));
+  }
+  void TearDown() override {
+    for (const std::string& node : nodes) shell("kubectl delete node --ignore-not-found " + node);
+    shell("kubectl delete sriovnetworks,sriovibnetworks -A --all --wait=false");
+  }
+  static void install_kinds() {
+    shell(std::string("kubectl apply --server-side -f ") + RAILBED_SOURCE_DIR + "/deploy/crds");
+    shell("kubectl wait --for=condition=Established --timeout=30s crd --all");
+  }
+
+  void apply(const std::string& yaml) { shell("kubectl -n " + ns + " apply -f - <<'YAML'\n" + yaml + "\nYAML"); }
+  void put_policy(const std::string& name, const std::string& spec) {
+    apply(
+        fmt::format("apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\nmetadata: {{name: {0}}}\n"
+                    "spec: {{resourceName: {0}, nodeSelector: {{}}, {1}}}",
+                    name, spec));
+  }
+  std::optional<Value> state(const std::string& node) {
+    const auto found = api->client.get(kNodeStates, {ns, node});
+    if (!found) return std::nullopt;
+    return *found;
+  }
+  std::string spec(const std::string& node) {
+    const auto found = state(node);
+    const Value* spec = found ? found->find("spec") : nullptr;
+    return spec != nullptr ? doc::to_json(*spec) : "none";
+  }
+  bool has(const std::string& node, const std::string& text) { return spec(node).find(text) != std::string::npos; }
+  // The status that the agent of a recorded machine writes.
+  void tell(const std::string& node, const std::string& machine, const std::string& sync_status) {
+    const facts::NodeFacts facts =
+        facts::testing_fixture::facts_of(content(testdata() / "machines" / (machine + ".machine")));
+    for (int i = 0; i < 5; ++i) {
+      auto stored = state(node);
+      ASSERT_TRUE(stored);
+      api::SriovNetworkNodeState told;
+      told.nics = graph::found_nics(facts);
+      told.sync_status = sync_status;
+      if (sync_status == "Failed") told.last_sync_error = "create 4 VFs: ENOSPC";
+      told.observed_generation = doc::number_in(*stored->find("metadata"), "generation");
+      stored->set("status", api::node_state_status(told));
+      if (api->client.update(kNodeStates, *stored, kube::Part::kStatus)) return;
+    }
+    FAIL() << "the status of " << node << " cannot be written";
+  }
+  void put_node(const std::string& name, const std::string& labels = "") {
+    shell(
+        fmt::format("kubectl apply -f - <<'YAML'\napiVersion: v1\nkind: Node\nmetadata: {{name: {}, labels: "
+                    "{{kubernetes.io/os: linux{}}}}}\nYAML",
+                    name, labels));
+    nodes.push_back(name);
+  }
+  void node_of(const std::string& name, const std::string& machine) {
+    put_node(name);
+    ASSERT_TRUE(within(seconds(20), [&] { return state(name).has_value(); })) << "no node state";
+    tell(name, machine, "");
+  }
+  std::string condition(const std::string& policy) {
+    return shell(
+        fmt::format("kubectl -n {} get sriovnetworknodepolicy {} -o "
+                    "jsonpath='{{.status.summary}} {{.status.conditions[0].reason}} {{.status.conditions[0].message}}'",
+                    ns, policy));
+  }
+};
+
+TEST_F(OperatorTest, MakesNodeStatesOfPoliciesAndSaysWhatBecameOfThem) {
+  Program program(ns, "one");
+  node_of("gpu1", "gpu8-ib8");
+  node_of("gpu2", "seed-six-cx7");
+  put_policy("rails", "numVfs: 4, nicSelector: {vendor: 15b3}");
+  put_policy("none", "numVfs: 4, nicSelector: {vendor: abcd}");
+  for (const char* node : {"gpu1", "gpu2"})
+    EXPECT_TRUE(within(seconds(10), [&] { return has(node, R"("policyName":"rails")"); }))
+        << spec(node) << program.log();
+  for (const char* node : {"gpu1", "gpu2"}) {
+    const auto at = state(node);
+    ASSERT_TRUE(at);
+    doc::Diagnostics found;
+    const auto read = api::parse_node_state(*at, found);
+    ASSERT_TRUE(read);
+    EXPECT_TRUE(read->decided);
+    EXPECT_FALSE(read->pfs.empty());
+  }
+  EXPECT_TRUE(within(seconds(10), [&] { return condition("rails").starts_with("0 of 2 Pending"); }))
+      << condition("rails");
+  tell("gpu1", "gpu8-ib8", "Succeeded");
+  tell("gpu2", "seed-six-cx7", "Failed");
+  EXPECT_TRUE(within(seconds(10), [&] { return condition("rails").starts_with("1 of 2 Failed node gpu2"); }))
+      << condition("rails") << program.log();
+  EXPECT_TRUE(within(seconds(10), [&] { return condition("none").starts_with("0 of 0 NoNicMatches node gpu"); }))
+      << condition("none");
+  const std::string table = shell("kubectl -n " + ns + " get sriovnetworknodepolicies --no-headers | sed 's/  */ /g'");
+  EXPECT_THAT(table, HasSubstr("rails rails 4 1 of 2 False node gpu2: create 4 VFs: ENOSPC")) << table;
+  EXPECT_EQ(program.end(SIGTERM), 0) << program.log();
+}
+
+TEST_F(OperatorTest, MakesDefinitionsOfNetworks) {
+  Program program(ns, "one");
+  const std::string target = cluster::new_namespace();
+  apply(
+      fmt::format("apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetwork\nmetadata: {{name: net0, finalizers: "
+                  "[netattdef.finalizers.sriovnetwork.openshift.io]}}\n"
+                  "spec: {{resourceName: rails, networkNamespace: {0}}}\n---\n"
+                  "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovIBNetwork\nmetadata: {{name: net1}}\n"
+                  "spec: {{resourceName: rails}}\n---\n"
+                  "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetwork\nmetadata: {{name: lost}}\n"
+                  "spec: {{resourceName: rails, networkNamespace: nowhere}}",
+                  target));
+  const auto reason = [&](const std::string& kind, const std::string& name) {
+    return shell(fmt::format("kubectl -n {} get {} {} -o jsonpath='{{.status.conditions[0].reason}}'", ns, kind, name));
+  };
+  EXPECT_TRUE(within(seconds(20), [&] { return reason("sriovnetwork", "net0") == "NetworkReady"; })) << program.log();
+  EXPECT_TRUE(within(seconds(10), [&] { return reason("sriovibnetwork", "net1") == "NetworkReady"; }));
+  EXPECT_TRUE(within(seconds(10), [&] { return reason("sriovnetwork", "lost") == "NamespaceNotFound"; }));
+  EXPECT_THAT(shell("kubectl -n " + target + " get net-attach-def net0 -o jsonpath='{.spec.config}'"),
+              HasSubstr(R"("type": "sriov")"));
+  EXPECT_THAT(shell("kubectl -n " + ns + " get net-attach-def net1 -o jsonpath='{.metadata.ownerReferences[0].kind}'"),
+              HasSubstr("SriovIBNetwork"));
+  EXPECT_EQ(shell("kubectl -n " + ns + " get sriovnetwork net0 -o jsonpath='{.metadata.finalizers}'"), "");
+  shell("kubectl -n " + ns + " delete sriovnetwork net0 --timeout=10s");
+  EXPECT_TRUE(within(seconds(10), [&] {
+    return shell("kubectl -n " + target + " get net-attach-def -o name").empty();
+  })) << program.log();
+}
+
+// Killed whenever, it ends where the policies say; and each spec on the way was one that policies said.
+TEST_F(OperatorTest, IsKilledAtRandomWhilePoliciesChange) {
+  std::mt19937 random(4711);
+  auto program = std::make_unique<Program>(ns, "one");
+  node_of("gpu1", "gpu8-ib8");
+  node_of("gpu2", "seed-six-cx7");
+  const auto clock = kube::real_clock();
+  put_policy("keep", "numVfs: 1, priority: 99, nicSelector: {vendor: 15b3}");
+  for (int i = 0; i < 12; ++i) {
+    const int number = static_cast<int>(random() % 3);
+    if (random() % 4 == 0)
+      shell(fmt::format("kubectl -n {} delete sriovnetworknodepolicy --ignore-not-found rail{}", ns, number));
+    else
+      put_policy(fmt::format("rail{}", number), fmt::format("numVfs: {}, priority: {}, nicSelector: {{vendor: 15b3}}",
+                                                            random() % 7 + 1, random() % 5));
+    clock->wait(milliseconds(random() % 700), {});
+    program->end(SIGKILL);
+    program = std::make_unique<Program>(ns, "one");
+  }
+  const std::string wanted = [&] {
+    const auto policies = api->client.list(
+        {"sriovnetwork.openshift.io", "v1", "sriovnetworknodepolicies", "SriovNetworkNodePolicy"}, {.ns = ns});
+    api::Objects objects;
+    doc::Diagnostics found;
+    for (const Value& one : policies->objects) objects.policies.push_back(*api::parse_policy(one, found));
+    const graph::Catalog catalog = graph::index(objects, {}, found);
+    std::string out;
+    for (const char* node : {"gpu1", "gpu2"}) {
+      const auto read = api::parse_node_state(*state(node), found);
+      const facts::NodeFacts facts = graph::facts_of(*read, {});
+      out += doc::to_json(api::node_state_spec(graph::state_of(graph::resolve(catalog, facts, found))));
+    }
+    return out;
+  }();
+  const auto now = [&] {
+    std::string out;
+    for (const char* node : {"gpu1", "gpu2"}) {
+      doc::Diagnostics found;
+      out += doc::to_json(api::node_state_spec(api::parse_node_state(*state(node), found)->pfs));
+    }
+    return out;
+  };
+  EXPECT_TRUE(within(seconds(30), [&] { return now() == wanted; })) << now() << "\n" << wanted << program->log();
+}
+
+TEST_F(OperatorTest, HandsOverToASecondOne) {
+  auto first = std::make_unique<Program>(ns, "first");
+  node_of("gpu1", "gpu8-ib8");
+  Program second(ns, "second");
+  put_policy("rails", "numVfs: 2, nicSelector: {vendor: 15b3}");
+  EXPECT_TRUE(within(seconds(10), [&] { return has("gpu1", R"("numVfs":2)"); }));
+  EXPECT_THAT(second.log(), HasSubstr("writes nothing: first leads"));
+  EXPECT_EQ(first->end(SIGTERM), 0);
+  put_policy("rails", "numVfs: 3, nicSelector: {vendor: 15b3}");
+  EXPECT_TRUE(within(seconds(8), [&] { return has("gpu1", R"("numVfs":3)"); })) << second.log();
+  first = std::make_unique<Program>(ns, "third");
+  second.end(SIGKILL);
+  put_policy("rails", "numVfs: 4, nicSelector: {vendor: 15b3}");
+  EXPECT_TRUE(within(seconds(30), [&] { return has("gpu1", R"("numVfs":4)"); })) << first->log();
+}
+
+TEST_F(OperatorTest, GoesOnAfterTheApiServerWasAway) {
+  Program program(ns, "one");
+  node_of("gpu1", "gpu8-ib8");
+  put_policy("rails", "numVfs: 2, nicSelector: {vendor: 15b3}");
+  EXPECT_TRUE(within(seconds(10), [&] { return has("gpu1", R"("numVfs":2)"); }));
+  control_plane("signal", "KILL");
+  kube::real_clock()->wait(seconds(12), {});  // longer than it may lead without the API server
+  control_plane("start");
+  put_policy("rails", "numVfs: 3, nicSelector: {vendor: 15b3}");
+  EXPECT_TRUE(within(seconds(45), [&] { return has("gpu1", R"("numVfs":3)"); })) << program.log();
+}
+
+TEST_F(OperatorTest, KeepsSpecsWhenAllPoliciesAreDeleted) {
+  Program program(ns, "one");
+  node_of("gpu1", "gpu8-ib8");
+  put_policy("rails", "numVfs: 2, nicSelector: {vendor: 15b3}");
+  put_policy("more", "numVfs: 2, priority: 98, nicSelector: {vendor: \"8086\"}");
+  EXPECT_TRUE(within(seconds(10), [&] { return has("gpu1", R"("numVfs":2)"); }));
+  shell("kubectl -n " + ns + " delete sriovnetworknodepolicies --all");
+  const auto events = [&] { return shell("kubectl get events -A --field-selector reason=AllPoliciesGone"); };
+  EXPECT_TRUE(within(seconds(15), [&] { return events().find(ns) != std::string::npos; })) << program.log();
+  kube::real_clock()->wait(seconds(3), {});
+  EXPECT_TRUE(has("gpu1", R"("numVfs":2)")) << program.log();
+  EXPECT_THAT(shell("kubectl -n " + ns + " describe sriovnetworknodestate gpu1"),
+              HasSubstr("there is no policy any more"));
+  shell("kubectl -n " + ns + " annotate sriovnetworknodestates --all railbed.dev/confirm-no-policies=true");
+  EXPECT_TRUE(within(seconds(10), [&] { return spec("gpu1") == R"({"interfaces":[]})"; }))
+      << spec("gpu1") << program.log();
+}
+
+// The last of these tests: without the definitions no other works.
+TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionOfPoliciesIsDeleted) {
+  Program program(ns, "one");
+  node_of("gpu1", "gpu8-ib8");
+  put_policy("rails", "numVfs: 2, nicSelector: {vendor: 15b3}");
+  EXPECT_TRUE(within(seconds(10), [&] { return has("gpu1", R"("numVfs":2)"); }));
+  shell("kubectl delete crd sriovnetworknodepolicies.sriovnetwork.openshift.io");
+  EXPECT_TRUE(within(seconds(20), [&] {
+    return program.log().find("writes nothing: not everything is known: SriovNetworkNodePolicy") != std::string::npos;
+  })) << program.log();
+  EXPECT_TRUE(has("gpu1", R"("numVfs":2)")) << program.log();
+  install_kinds();
+  kube::real_clock()->wait(seconds(5), {});
+  EXPECT_TRUE(has("gpu1", R"("numVfs":2)")) << "there are no policies now: " << program.log();
+  put_policy("rails", "numVfs: 3, nicSelector: {vendor: 15b3}");
+  EXPECT_TRUE(within(seconds(60), [&] { return has("gpu1", R"("numVfs":3)"); })) << program.log();
+}
+
+}  // namespace
+}  // namespace railbed::controller
