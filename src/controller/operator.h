@@ -38,9 +38,9 @@ struct OperatorSettings {
   std::string identity;  // of this process and no other
   std::string resource_prefix = "openshift.io";
   graph::Labels node_selector{{"kubernetes.io/os", "linux"}};  // the nodes that get a node state
-  int writers = 4;
-  kube::milliseconds settle{3000};        // after a policy was deleted
-  kube::milliseconds status_pause{3000};  // between two writes of one policy's status
+  int writers = 8;                                             // each waits for the API server most of the time
+  kube::milliseconds settle{3000};                             // after a policy was deleted
+  kube::milliseconds status_pause{3000};                       // between two writes of one policy's status
   kube::milliseconds look_period{1000};
   kube::milliseconds upstream_quiet{30000};  // after the last pod of the SR-IOV operator was seen
   std::chrono::seconds keep_states{1800};    // of nodes that are gone
