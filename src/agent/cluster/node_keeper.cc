@@ -275,6 +275,7 @@ Result<void> NodeKeeper::carry_out(Engine::Change& change, const StatePlan& plan
 
 Result<void> NodeKeeper::offer(const Look& now) {
   kubelet::NodeDevices devices = devices_now(now.planned, now.facts);
+  devices.soft_rdma = settings_.options.soft_rdma;
   if (offered_ ? same(*offered_, devices) : withdrawn_.empty() && devices.resources.empty()) return {};
   TRY(parts_.offers.offer(devices).context("offering VFs to the kubelet"));
   offered_ = std::move(devices);
