@@ -5,15 +5,12 @@ namespace railbed {
 
 void ClusterOptions::declare(CommandLine& line) {
   Option& file =
-      line.option("--kubeconfig", &kubeconfig, "a node of the cluster of this file: pods and networks are its")
-          .file();
+      line.option("--kubeconfig", &kubeconfig, "a node of the cluster of this file: pods and networks are its").file();
   line.option("--context", &context, "of the kubeconfig (its current-context)");
   line.option("--in-cluster", &in_cluster, "a node of the cluster in which this is a pod, by its service account")
       .excludes(file);
   line.option("--namespace", &ns, "of the SR-IOV operator's objects").show_default();
-  line.option("--cache", &cache, "what the API server said, for a start while it is away")
-      .show_default()
-      .directory();
+  line.option("--cache", &cache, "what the API server said, for a start while it is away").show_default().directory();
 }
 
 }  // namespace railbed

@@ -109,7 +109,7 @@ struct Parts {
   agent::Metrics metrics;
   agent::Events events;
   std::unique_ptr<agent::ClusterSide> cluster;  // null: a machine of its own
-  std::unique_ptr<NodeVfs> vfs;                  // null likewise
+  std::unique_ptr<NodeVfs> vfs;                 // null likewise
   agent::Meta meta{*disk, pods(), devices()};
   agent::Readiness readiness;
   agent::Service service{{engine, meta, dhcp, host_local, metrics, &readiness}};
@@ -145,11 +145,10 @@ struct Parts {
   std::unique_ptr<agent::ClusterSide> side_of(kube::Connection& api, const AgentOptions& options) {
     return std::make_unique<agent::ClusterSide>(
         agent::ClusterSide::World{api.client(), api.transport(), *disk, store, events},
-        agent::ClusterSide::Settings{
-            .node = node_name(options, kernel),
-            .soft_rdma = options.settings.soft_rdma,
-            .server = api.server(),
-            .folder = options.cluster.cache});
+        agent::ClusterSide::Settings{.node = node_name(options, kernel),
+                                     .soft_rdma = options.settings.soft_rdma,
+                                     .server = api.server(),
+                                     .folder = options.cluster.cache});
   }
 };
 

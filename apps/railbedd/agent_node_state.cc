@@ -12,8 +12,7 @@ Result<std::unique_ptr<NodeVfs>> NodeVfs::start(const Parts& parts, agent::NodeS
   return std::unique_ptr<NodeVfs>(new NodeVfs(parts, std::move(plugin), std::move(settings)));
 }
 
-NodeVfs::NodeVfs(const Parts& parts, std::unique_ptr<kubelet::DevicePlugin> plugin,
-                 agent::NodeStatesSettings settings)
+NodeVfs::NodeVfs(const Parts& parts, std::unique_ptr<kubelet::DevicePlugin> plugin, agent::NodeStatesSettings settings)
     : plugin_(std::move(plugin)),
       states_({parts.engine, *plugin_, parts.client}, std::move(settings)),
       thread_([this](std::stop_token stop) { states_.run(std::move(stop)); }) {}

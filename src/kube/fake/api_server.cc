@@ -266,8 +266,9 @@ Answer<Response> ApiServer::patch(const Request& request, const std::string& pat
   Value next = found != objects_.end() ? found->second : Value::object();
   const std::string uid = uid_of(*body), version = resource_version(*body);
   if (found != objects_.end() && !uid.empty() && uid != uid_of(next))
-    return refuse(request, 409, "Conflict",
-                  fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, uid_of(next)));
+    return refuse(
+        request, 409, "Conflict",
+        fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, uid_of(next)));
   if ((found == objects_.end() && !uid.empty()) || (!version.empty() && version != resource_version(next)))
     return refuse(request, 409, "Conflict", "uid or resourceVersion is not that of the object");
   // Through /status a pod's annotations change too, of other kinds the status alone.
