@@ -348,6 +348,7 @@ Result<int> run(AgentOptions& options) {
     parts.cluster->start(parts.engine);
     parts.vfs = TRY(NodeVfs::start({*kernel, *parts.disk, parts.pod_resources, parts.engine, api->client()},
                                    {.ns = options.cluster.ns, .keeper = keeper_settings(options, *kernel)}));
+    parts.kubelet.known_by([&parts](const std::string& id) { return parts.vfs->offered(id); });
     parts.cluster->wait_known(kFirstList);
   }
 

@@ -14,8 +14,28 @@ Result<std::unique_ptr<NodeVfs>> NodeVfs::start(const Parts& parts, agent::NodeS
 
 NodeVfs::NodeVfs(const Parts& parts, std::unique_ptr<kubelet::DevicePlugin> plugin, agent::NodeStatesSettings settings)
     : plugin_(std::move(plugin)),
-      states_({parts.engine, *plugin_, parts.client}, std::move(settings)),
+      states_({parts.engine, offers_, parts.client}, std::move(settings)),
       thread_([this](std::stop_token stop) { states_.run(std::move(stop)); }) {}
+
+Result<void> NodeVfs::Offers::offer(kubelet::NodeDevices devices) {
+  std::map<std::string, plan::PoolVf> vfs;
+  for (const auto& [resource, all] : devices.resources)
+    for (const plan::PoolVf& vf : all) {
+      plan::PoolVf& known = vfs.insert_or_assign(vf.address.to_string(), vf).first->second;
+      known.held_by.clear();
+    }
+  {
+    const std::lock_guard lock(mutex_);
+    vfs_ = std::move(vfs);
+  }
+  return plugin_.offer(std::move(devices));
+}
+
+std::optional<plan::PoolVf> NodeVfs::Offers::find(const std::string& id) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = vfs_.find(id);
+  return found != vfs_.end() ? std::optional(found->second) : std::nullopt;
+}
 
 void NodeVfs::stop() {
   thread_.request_stop();

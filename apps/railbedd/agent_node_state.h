@@ -6,7 +6,11 @@
 // watched.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -32,13 +36,31 @@ class NodeVfs {
   // A pod has gone: changes may have waited for it.
   void wake() { states_.wake(); }
   void stop();
+  // A VF that is on offer, by its address; for the ADD of the pod that it was given to.
+  std::optional<plan::PoolVf> offered(const std::string& id) const { return offers_.find(id); }
   // Why the machine is not as the cluster wants it.
   std::vector<std::string> reasons() const;
 
  private:
   NodeVfs(const Parts& parts, std::unique_ptr<kubelet::DevicePlugin> plugin, agent::NodeStatesSettings settings);
 
+  // Keeps what was offered last.
+  class Offers : public kubelet::DeviceOffers {
+   public:
+    explicit Offers(kubelet::DeviceOffers& plugin) : plugin_(plugin) {}
+    Result<void> offer(kubelet::NodeDevices devices) override;
+    Result<void> withdraw(const std::set<PciAddress>& vfs) override { return plugin_.withdraw(vfs); }
+    Result<plan::InUse> allocated() override { return plugin_.allocated(); }
+    std::optional<plan::PoolVf> find(const std::string& id) const;
+
+   private:
+    kubelet::DeviceOffers& plugin_;
+    mutable std::mutex mutex_;
+    std::map<std::string, plan::PoolVf> vfs_;
+  };
+
   std::unique_ptr<kubelet::DevicePlugin> plugin_;
+  Offers offers_{*plugin_};
   agent::NodeStates states_;
   std::jthread thread_;  // last: it uses the others
 };

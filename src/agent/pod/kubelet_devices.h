@@ -7,6 +7,9 @@
 // for; Timeout and Io where nobody can be asked.
 #pragma once
 
+#include <functional>
+#include <utility>
+
 #include "agent/pod/sources.h"
 #include "kubelet/pod_resources.h"
 
@@ -17,12 +20,16 @@ class KubeletDevices : public DeviceSource {
   // All must outlive this. Without a `service` the checkpoint alone tells.
   explicit KubeletDevices(const os::FileTree& files, kubelet::PodResources* service = nullptr)
       : devices_(files, service) {}
+  // What is known of a VF beyond its address, by that: the kubelet knows no policies. Before the first request.
+  using Known = std::function<std::optional<plan::PoolVf>(const std::string& id)>;
+  void known_by(Known known) { known_ = std::move(known); }
   Result<kubelet::GivenDevices> given_to(const PodInfo& pod) override;
   Result<std::vector<Device>> devices(const DeviceRequest& request, const kubelet::GivenDevices& given,
                                       const plan::InUse& in_use) override;
 
  private:
   kubelet::PodDevices devices_;
+  Known known_;
 };
 
 }  // namespace railbed::agent
