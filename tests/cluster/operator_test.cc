@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `railbed operator`, the program, against a real kube-apiserver, with the rights of deploy/rights and kubectl beside
+// `railbed operator`, the program, against a real kube-apiserver, with the rights of deploy/rbac and kubectl beside
 // it. Nodes are recorded machines of testdata, whose agents are this test.
 #include <csignal>
 #include <cstdlib>
@@ -84,7 +84,7 @@ struct OperatorTest : ::testing::Test {
     ns = cluster::new_namespace();
     control_plane("user", ns);  // its name is the namespace's
     shell(fmt::format(
-        "sed 's/namespace: railbed/namespace: {0}/' {1}/deploy/rights/operator.yaml | kubectl apply -f - && "
+        "sed 's/namespace: railbed/namespace: {0}/' {1}/deploy/rbac/operator.yaml | kubectl apply -f - && "
         "kubectl create clusterrolebinding {0} --clusterrole=railbed-operator --user={0} && "
         "kubectl -n {0} create rolebinding {0} --role=railbed-operator --user={0}",
         ns, RAILBED_SOURCE_DIR));
