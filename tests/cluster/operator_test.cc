@@ -83,11 +83,11 @@ struct OperatorTest : ::testing::Test {
     install_kinds();
     ns = cluster::new_namespace();
     control_plane("user", ns);  // its name is the namespace's
-    shell(fmt::format(
-        "sed 's/namespace: railbed/namespace: {0}/' {1}/deploy/rbac/operator.yaml | kubectl apply -f - && "
-        "kubectl create clusterrolebinding {0} --clusterrole=railbed-operator --user={0} && "
-        "kubectl -n {0} create rolebinding {0} --role=railbed-operator --user={0}",
-        ns, RAILBED_SOURCE_DIR));
+    shell(
+        fmt::format("sed 's/namespace: railbed/namespace: {0}/' {1}/deploy/rbac/operator.yaml | kubectl apply -f - && "
+                    "kubectl create clusterrolebinding {0} --clusterrole=railbed-operator --user={0} && "
+                    "kubectl -n {0} create rolebinding {0} --role=railbed-operator --user={0}",
+                    ns, RAILBED_SOURCE_DIR));
   }
   void TearDown() override {
     for (const std::string& node : nodes) shell("kubectl delete node --ignore-not-found " + node);
