@@ -37,6 +37,14 @@ std::optional<plan::PoolVf> NodeVfs::Offers::find(const std::string& id) const {
   return found != vfs_.end() ? std::optional(found->second) : std::nullopt;
 }
 
+Result<std::optional<plan::PoolVf>> NodeVfs::offered(const std::string& id) const {
+  std::optional<plan::PoolVf> vf = offers_.find(id);
+  if (!vf && states_.counters().node.ended == 0)
+    return fail(Code::kBusy, "the agent has just started: whether {} is a VF of this node's policies is not known yet",
+                id);
+  return vf;
+}
+
 void NodeVfs::stop() {
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();

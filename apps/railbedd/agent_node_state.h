@@ -36,8 +36,9 @@ class NodeVfs {
   // A pod has gone: changes may have waited for it.
   void wake() { states_.wake(); }
   void stop();
-  // A VF that is on offer, by its address; for the ADD of the pod that it was given to.
-  std::optional<plan::PoolVf> offered(const std::string& id) const { return offers_.find(id); }
+  // A VF that is on offer, by its address; for the ADD of the pod that it was given to. Busy before the first look at
+  // the node: without its policy a VF would come without the RDMA device that the pod is to have.
+  Result<std::optional<plan::PoolVf>> offered(const std::string& id) const;
   // Why the machine is not as the cluster wants it.
   std::vector<std::string> reasons() const;
 

@@ -70,7 +70,8 @@ plan::InUse by_pod(plan::InUse in_use) {
 
 bool same(const kubelet::NodeDevices& a, const kubelet::NodeDevices& b) {
   return a.resources == b.resources && a.without_topology == b.without_topology &&
-         a.with_vhost_net == b.with_vhost_net && a.unfinished == b.unfinished && a.facts == b.facts;
+         a.with_vhost_net == b.with_vhost_net && a.unfinished == b.unfinished && a.soft_rdma == b.soft_rdma &&
+         a.facts == b.facts;
 }
 
 std::vector<std::string> texts_of(const std::vector<plan::HeldBack>& held) {
@@ -275,7 +276,6 @@ Result<void> NodeKeeper::carry_out(Engine::Change& change, const StatePlan& plan
 
 Result<void> NodeKeeper::offer(const Look& now) {
   kubelet::NodeDevices devices = devices_now(now.planned, now.facts);
-  devices.soft_rdma = settings_.options.soft_rdma;
   if (offered_ ? same(*offered_, devices) : withdrawn_.empty() && devices.resources.empty()) return {};
   TRY(parts_.offers.offer(devices).context("offering VFs to the kubelet"));
   offered_ = std::move(devices);
@@ -412,6 +412,10 @@ milliseconds NodeKeeper::pass(const NodeOrder& order) {
   }
   problems_.clear();
   Result<milliseconds> next = try_pass(order);
+  {
+    const std::lock_guard lock(mutex_);
+    ++counters_.ended;
+  }
   if (next) return *next;
   set_reasons({next.error().story()});
   return settings_.waiting;

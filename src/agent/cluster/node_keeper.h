@@ -51,7 +51,8 @@ struct NodeOrder {
 };
 
 struct NodeCounters {
-  uint64_t passes = 0;
+  uint64_t passes = 0;     // begun
+  uint64_t ended = 0;      // of them; after the first one it is known what this node offers
   uint64_t steps = 0;      // carried out
   uint64_t failures = 0;   // of steps
   uint64_t held_back = 0;  // changes that wait for pods now

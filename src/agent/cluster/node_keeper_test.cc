@@ -70,6 +70,20 @@ TEST_F(NodeKeeperTest, ASecondPassAndAnAgentThatStartsAgainChangeNothing) {
   EXPECT_EQ(node.store.writes(), writes) << "the state needs no write either";
 }
 
+// The kubelet's devices would all be without an RDMA device, and unhealthy.
+TEST_F(NodeKeeperTest, SoftRdmaIsKnownToTheDevicePlugin) {
+  node.keeper->pass(
+      {.state = std::make_shared<doc::Value>(node.state_of(two_policies())), .current = true, .aside = ""});
+  ASSERT_FALSE(node.offers.offers.empty());
+  EXPECT_EQ(node.offers.offers.back().soft_rdma, node.settings.options.soft_rdma);
+  node.settings.options.soft_rdma = !node.settings.options.soft_rdma;
+  node.restart();
+  node.keeper->pass(
+      {.state = std::make_shared<doc::Value>(node.state_of(two_policies())), .current = true, .aside = ""});
+  EXPECT_EQ(node.offers.offers.back().soft_rdma, node.settings.options.soft_rdma);
+  EXPECT_EQ(node.keeper->counters().ended, 1u);
+}
+
 // --- What is no order
 
 TEST_F(NodeKeeperTest, OffersWhatItHadWithoutAnApiServerAndChangesNothing) {

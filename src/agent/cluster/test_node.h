@@ -113,9 +113,7 @@ struct TestNode {
     keeper.reset();
     engine.reset();
     engine = std::make_unique<Engine>(kernel, store, *blocks, records);
-    keeper =
-        std::make_unique<NodeKeeper>(NodeKeeper::Parts{*engine, offers, heard, clock},
-                                     NodeKeeperSettings{.node = "node1", .options = {}, .apply = {.parallel = false}});
+    keeper = std::make_unique<NodeKeeper>(NodeKeeper::Parts{*engine, offers, heard, clock}, settings);
   }
 
   facts::NodeFacts facts() { return facts::collect(kernel, {.node = "node1"}); }
@@ -177,6 +175,7 @@ struct TestNode {
   os::FakeDisk disk;
   DurableRecords records{disk, kDurableRecords, "boot"};
   kube::fake::FakeClock clock;
+  NodeKeeperSettings settings{.node = "node1", .options = {}, .apply = {.parallel = false}};  // for the next restart()
   FakeOffers offers;
   HeardStatus heard;
   std::unique_ptr<Engine> engine;

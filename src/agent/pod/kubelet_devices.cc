@@ -22,7 +22,7 @@ Result<std::vector<Device>> KubeletDevices::devices(const DeviceRequest& request
                       .hint = "ask for as many in the pod's resources as it has networks of that resource"});
   std::vector<Device> devices;
   for (const std::string& id : found->second)
-    if (devices.size() < count) devices.push_back({id, known_ ? known_(id) : std::nullopt});
+    if (devices.size() < count) devices.push_back({id, known_ ? TRY(known_(id)) : std::nullopt});
   return devices;
 }
 

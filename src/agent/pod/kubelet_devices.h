@@ -20,8 +20,9 @@ class KubeletDevices : public DeviceSource {
   // All must outlive this. Without a `service` the checkpoint alone tells.
   explicit KubeletDevices(const os::FileTree& files, kubelet::PodResources* service = nullptr)
       : devices_(files, service) {}
-  // What is known of a VF beyond its address, by that: the kubelet knows no policies. Before the first request.
-  using Known = std::function<std::optional<plan::PoolVf>(const std::string& id)>;
+  // What is known of a VF beyond its address, by that: the kubelet knows no policies. Busy where it is not known yet
+  // what this node offers. To be set before the first request.
+  using Known = std::function<Result<std::optional<plan::PoolVf>>(const std::string& id)>;
   void known_by(Known known) { known_ = std::move(known); }
   Result<kubelet::GivenDevices> given_to(const PodInfo& pod) override;
   Result<std::vector<Device>> devices(const DeviceRequest& request, const kubelet::GivenDevices& given,

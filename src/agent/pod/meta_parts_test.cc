@@ -268,6 +268,26 @@ TEST(KubeletDevices, GivesAPodsDevicesInOrder) {
   EXPECT_EQ(from_kubelet(source, "", 1).error().code, Code::kNotFound);
 }
 
+// Without it a VF for RDMA came without its RDMA device.
+TEST(KubeletDevices, TellsWhatThisNodeKnowsOfAVf) {
+  os::FakeKernel kernel;
+  KubeletDevices source(kernel.files());
+  kernel.put_file(kubelet::kCheckpoint, kCheckpoint);
+  source.known_by([](const std::string& id) -> Result<std::optional<plan::PoolVf>> {
+    if (id != "0000:02:00.0") return std::optional<plan::PoolVf>();
+    return plan::PoolVf{.address = *PciAddress::parse(id), .policy = "ops/rail0", .rdma = true};
+  });
+  const auto devices = from_kubelet(source, "u1", 2);
+  ASSERT_TRUE(devices) << devices.error().to_string();
+  ASSERT_TRUE(devices->at(0).vf.has_value());
+  EXPECT_TRUE(devices->at(0).vf->rdma);
+  EXPECT_FALSE(devices->at(1).vf.has_value());
+
+  source.known_by(
+      [](const std::string&) -> Result<std::optional<plan::PoolVf>> { return fail(Code::kBusy, "not yet"); });
+  EXPECT_EQ(from_kubelet(source, "u1", 1).error().code, Code::kBusy);
+}
+
 // {"cniVersion":"0.3.1","name":"n","type":"macvlan"}
 constexpr const char* kMacvlanBase64 = "eyJjbmlWZXJzaW9uIjoiMC4zLjEiLCJuYW1lIjoibiIsInR5cGUiOiJtYWN2bGFuIn0=";
 
