@@ -143,10 +143,11 @@ void drop_what_is_filled_in(const Bundle& bundle, Diagnostics& findings) {
     if (file != in_files.end()) file->second.push_back(finding.span);
     return true;
   });
-  for (auto& [source, places] : in_files) {
+  for (const auto& file : in_files) {
+    const std::vector<doc::Span>& places = file.second;
     if (places.empty()) continue;
-    const bool told = std::ranges::any_of(findings.all(), [source = source](const Diagnostic& finding) {
-      return finding.says == doc::Says::kFilledIn && finding.span.source.get() == source;
+    const bool told = std::ranges::any_of(findings.all(), [&file](const Diagnostic& finding) {
+      return finding.says == doc::Says::kFilledIn && finding.span.source.get() == file.first;
     });
     if (told) continue;
     const auto first = std::ranges::min(places, {}, &doc::Span::offset);
