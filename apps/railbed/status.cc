@@ -123,6 +123,8 @@ void print_cluster(const doc::Value& agent) {
   const std::string error = text_of(*cluster, "statusError");
   fmt::print("  {} network-status not written yet{}{}\n\n", text_of(*cluster, "statusesPending"),
              error.empty() ? "" : "; ", error);
+  for (const doc::Value& reason : list_of(agent, "vfs"))
+    if (const std::string* text = reason.as_string()) fmt::print("VFs: {}\n\n", doc::printable(*text));
 }
 
 void print_agent(const Result<doc::Value>& agent, report::Colour colour) {

@@ -123,11 +123,8 @@ struct Parts {
         cluster(api != nullptr ? side_of(*api, options) : nullptr),
         readiness(engine, *disk, options.state.directory) {
     if (cluster == nullptr) return;
-    readiness.also([this] {
-      std::vector<std::string> reasons = cluster->not_ready();
-      if (vfs != nullptr) std::ranges::move(vfs->reasons(), std::back_inserter(reasons));
-      return reasons;
-    });
+    // What is wrong with VFs is no reason to keep pods without VFs from the node: `railbed status` tells it.
+    readiness.also([this] { return cluster->not_ready(); });
     metrics.readings([this] { return cluster->readings(); });
   }
 
@@ -299,6 +296,10 @@ std::string report(Parts& parts) {
   doc::Value& reasons = value.set("notReady", doc::Value::array());
   for (const std::string& reason : not_ready_because(parts)) reasons.push(reason);
   if (parts.cluster != nullptr) value.set("cluster", parts.cluster->report());
+  if (parts.vfs != nullptr) {
+    doc::Value& vfs = value.set("vfs", doc::Value::array());
+    for (const std::string& reason : parts.vfs->reasons()) vfs.push(doc::printable(reason));
+  }
   doc::Value& events = value.set("events", doc::Value::array());
   for (const agent::Event& event : parts.events.all()) events.push(agent::to_value(event));
   return doc::to_json(value);
