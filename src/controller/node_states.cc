@@ -217,10 +217,11 @@ kube::Trim node_trim() {
   return [](Value& object) {
     Value* meta = object.find("metadata");
     if (meta == nullptr || !meta->is_object()) return;
-    std::erase_if(*object.as_object(), [](const Value::Member& member) { return member.key != "metadata"; });
     std::erase_if(*meta->as_object(), [](const Value::Member& member) {
       return member.key != "name" && member.key != "uid" && member.key != "labels" && member.key != "resourceVersion";
     });
+    // Last: it moves `meta`.
+    std::erase_if(*object.as_object(), [](const Value::Member& member) { return member.key != "metadata"; });
   };
 }
 
