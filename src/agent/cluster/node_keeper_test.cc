@@ -155,9 +155,11 @@ TEST_F(NodeKeeperTest, VfsOfUpAreNoneOfTheNodeStates) {
     void says(const std::string&) override {}
   } quiet;
   const api::Objects objects = objects_of(two_policies());
-  ASSERT_TRUE(
-      node::up(node.kernel, node.store, node::look(node.kernel, node.kept.get(), objects, {}).value(), {}, quiet)
-          ->complete());
+  node::Settings settings;
+  settings.apply.parallel = false;  // the store of the test is for one thread
+  ASSERT_TRUE(node::up(node.kernel, node.store, node::look(node.kernel, node.kept.get(), objects, settings).value(),
+                       settings, quiet)
+                  ->complete());
   const std::string before = node.everything();
   carried_out(node.state_with(api::node_state_spec({})));
   EXPECT_EQ(node.everything(), before);
