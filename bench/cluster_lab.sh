@@ -60,7 +60,9 @@ spec:
       image: localhost/guest:1
       imagePullPolicy: Never
       command: [sh, -c, "trap 'exit 0' TERM; while :; do sleep 3600 & wait; done"]
+      volumeMounts: [{ name: usr, mountPath: /usr, readOnly: true }]
       $([ "$2" = plain ] || echo 'resources: { limits: { openshift.io/rail0: 4, openshift.io/rail1: 4 } }')
+  volumes: [{ name: usr, hostPath: { path: /usr } }]
 M
 }
 declare -A sum squares count mean error

@@ -2,10 +2,10 @@
 # shellcheck shell=bash
 # Sourced by tests/cluster/lab: policies roll out and pods come and go while operator, agents and kubelets are killed, which and when
 # a seed says. Afterwards: no VF in two pods, none made anew that no order asked for, nothing left over, statuses are true.
-#   FAULT_SECONDS (20)  how long; SEED (20779). Steps that began are in LOGS/random.
+#   FAULT_SECONDS (15)  how long; SEED (20779). Steps that began are in LOGS/random.
 #
 # guest-1 has one pod, anchor, with a VF of rail1 all the time: whatever is ordered, that PF may not change there.
-fault_seconds=${FAULT_SECONDS:-20}
+fault_seconds=${FAULT_SECONDS:-15}
 seed=${SEED:-20779}
 steps=0 kills=0 next_pod=0
 pods=()           # that are to be there
@@ -37,6 +37,8 @@ spec:
       imagePullPolicy: Never
       command: [sh, -c, "trap 'exit 0' TERM; while :; do sleep 3600 & wait; done"]
       resources: { limits: { openshift.io/$3: 1 } }
+      volumeMounts: [{ name: usr, mountPath: /usr, readOnly: true }]
+  volumes: [{ name: usr, hostPath: { path: /usr } }]
 M
 }
 # Takes the VFs of rail0's PF on guest-2 before that policy does.
@@ -175,10 +177,11 @@ random_ends() { # ANCHOR MADE-BEFORE
   local node pf before now twice
   same_soon "random: the pod that stays has what it had" "$1" anchor
   same "random: and its PF was not touched" "$(made guest-1 2)" "$(sed -n 's/^guest-1 2 //p' <<<"$2")"
-  twice=$(vfs_of_pods | sort | uniq -d)
+  kubectl delete sriovnetworknodepolicy -n $namespace extra --ignore-not-found >/dev/null
+  [ ${#pods[@]} = 0 ] || within "random: pods run on VFs" 300 eval 'vfs_of_pods | grep 0000:01:'
+  twice=$(vfs_of_pods | grep 0000: | sort | uniq -d)
   same "random: no VF is in two pods" "$twice" ""
   holds "random: the pods end" kubectl delete pod -n llm --all --timeout=600s
-  kubectl delete sriovnetworknodepolicy -n $namespace extra --ignore-not-found >/dev/null
   ordered guest-2 1
   order_vfs rail0 5
   order_vfs rail1 4
