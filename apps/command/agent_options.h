@@ -27,7 +27,10 @@ struct AgentOptions {
   std::string adopt;  // a directory of IPPool objects; empty: none
   StateOptions state;
   ClusterOptions cluster;
-  bool alone = false;  // no other node gives addresses of whereabouts' ranges
+  bool alone = false;      // no other node gives addresses of whereabouts' ranges
+  bool in_host = false;    // in a container: works on the host's files
+  bool standby = false;    // waits for the agent that serves the socket to end, instead of giving up
+  std::string cni_config;  // the runtime's folder of configurations, where railbed's is kept; empty: somebody else does
   node::Settings settings;
   agent::ServerOptions server;
   std::string log_level = "info";

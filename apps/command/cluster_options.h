@@ -13,6 +13,7 @@ struct ClusterOptions {
   std::string context;
   bool in_cluster = false;  // as a pod, by its service account
   std::string ns = "openshift-sriov-network-operator";
+  std::string service_account;  // the folder of the pod's credentials, where it is not at its usual path; no option
   std::string cache = "/var/lib/railbed/cache";
   bool given() const { return in_cluster || !kubeconfig.empty(); }
   // `line` points to the members: this object stays where it is until the line is parsed.

@@ -23,6 +23,7 @@
 #include "agent/addresses/host_local.h"
 #include "agent/door/events.h"
 #include "agent/door/metrics.h"
+#include "agent/door/node_config.h"
 #include "agent/door/readiness.h"
 #include "agent/door/request_log.h"
 #include "agent/door/server.h"
@@ -53,6 +54,7 @@
 #include "memory.h"
 #include "os/ports/disk.h"
 #include "os/ports/packets.h"
+#include "os/real/host_mounts.h"
 #include "os/real/run_program.h"
 #include "os/real/service_manager.h"
 #include "verbs.h"
@@ -67,7 +69,8 @@ using std::chrono::seconds;
 constexpr seconds kRepeat{5};
 constexpr seconds kAliveWithin{1};
 constexpr seconds kTurnAtStart{30};
-constexpr seconds kRecovery{5};          // requests wait meanwhile; a device that is held longer is left to its DEL
+constexpr seconds kRecovery{5};  // requests wait meanwhile; a device that is held longer is left to its DEL
+constexpr milliseconds kStandbyStep{20};
 constexpr milliseconds kFirstList{500};  // of a cluster's pods and networks; requests wait meanwhile
 constexpr uint64_t kOpenFiles = 65536;
 
@@ -209,8 +212,12 @@ Result<void> recover(Parts& parts, const AgentOptions& options) {
 // Repeats journaled DELs every few seconds, in its own thread.
 class Repeater {
  public:
-  Repeater(agent::Replay& replay, Parts& parts)
-      : replay_(replay), parts_(parts), thread_([this](std::stop_token stop) { run(stop); }) {}
+  Repeater(agent::Replay& replay, Parts& parts, const std::string& config_folder)
+      : replay_(replay),
+        parts_(parts),
+        config_(*parts.disk, config_folder),
+        keeps_config_(!config_folder.empty()),
+        thread_([this](std::stop_token stop) { run(stop); }) {}
 
  private:
   void run(const std::stop_token& stop) {
@@ -223,6 +230,8 @@ class Repeater {
     else
       trouble(parts_, "recovery", "executed plugins", lines.error().story());
     do {
+      if (keeps_config_)
+        if (auto kept = config_.keep(); !kept.has_value()) tell(kept.error().story());
       if (auto fresh = parts_.in_use.refresh(); !fresh.has_value()) tell(fresh.error().story());
       const auto tally = replay_.all(stop);
       if (tally.done > 0) log::info(fmt::format("{} DELs of the time without an agent are done", tally.done));
@@ -236,6 +245,8 @@ class Repeater {
 
   agent::Replay& replay_;
   Parts& parts_;
+  agent::NodeConfig config_;
+  bool keeps_config_;
   std::string told_;
   std::jthread thread_;  // last member, because the thread uses the others
 };
@@ -329,7 +340,27 @@ Result<void> serve_pages(Parts& parts, agent::Replay& replay, const AgentOptions
   return {};
 }
 
+// Before anything is opened and before there are threads. The pod's credentials stay where the kubelet renews them.
+Result<void> enter_host(AgentOptions& options) {
+  if (!options.in_host) return {};
+  if (options.cluster.in_cluster) options.cluster.service_account = TRY(os::keep_folder(kube::PodEnvironment{}.folder));
+  TRY(os::continue_in_child());
+  return os::enter_host_mounts();
+}
+
+// The next agent of an upgrade is started while the one before still answers, and takes its place within kStandbyStep.
+Result<os::UnixListener> listen(const AgentOptions& options, const std::stop_token& stop) {
+  for (bool told = false;; told = true) {
+    Result<os::UnixListener> listener = os::UnixListener::open(options.socket);
+    const bool busy = !listener.has_value() && listener.error().code == Code::kBusy;
+    if (!busy || !options.standby || stop.stop_requested()) return listener;
+    if (!told) log::info(fmt::format("stands by: {}", listener.error().message));
+    std::this_thread::sleep_for(kStandbyStep);
+  }
+}
+
 Result<int> run(AgentOptions& options) {
+  TRY(enter_host(options).context("--in-host"));
   log_without_waiting(options.least_logged());
   limit_memory();
   StopSignal stop;
@@ -339,7 +370,7 @@ Result<int> run(AgentOptions& options) {
     return fail(Error{.code = Code::kDenied,
                       .message = fmt::format("the agent needs {}", fmt::join(missing, ", ")),
                       .hint = "run it as root, in the host's namespaces"});
-  os::UnixListener listener = TRY(os::UnixListener::open(options.socket));
+  os::UnixListener listener = TRY(listen(options, stop.token()));
   const std::unique_ptr<state::Store> store = TRY(options.state.share(*kernel, "railbed agent"));
   const std::unique_ptr<kube::Connection> api = TRY(connect_cluster(options.cluster, *kernel));
   Parts parts(*kernel, *store, options, api.get());
@@ -367,7 +398,7 @@ Result<int> run(AgentOptions& options) {
     agent::Server server(
         std::move(listener), [&](const cni::Request& request) { return handle(parts, replay, request); },
         options.server);
-    const Repeater repeater(replay, parts);
+    const Repeater repeater(replay, parts, options.cni_config);
     const std::stop_callback hurry(stop.token(), [&] {
       tell_manager("STOPPING=1");
       kernel->processes().end_all();

@@ -19,10 +19,11 @@ Result<std::unique_ptr<kube::Connection>> connect_cluster(const ClusterOptions& 
       return fail(Code::kInvalid, "--context names a context of a kubeconfig, and there is no --kubeconfig");
     return std::unique_ptr<kube::Connection>();
   }
-  const kube::ConnectionChoice choice{
+  kube::ConnectionChoice choice{
       .kubeconfig = options.kubeconfig,
       .context = options.context,
       .pod = {.host = environment("KUBERNETES_SERVICE_HOST"), .port = environment("KUBERNETES_SERVICE_PORT")}};
+  if (!options.service_account.empty()) choice.pod.folder = options.service_account;
   return kube::connect(choice, [&kernel](const std::string& path) { return kernel.files().read(path); });
 }
 
