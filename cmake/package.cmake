@@ -59,7 +59,8 @@ measures every rail.
 The agent's systemd unit is installed, and neither enabled nor started. The
 CNI shim takes the place of plugins when `railbed cni install` says so.")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "libarchive13 (>= 3.6)") # loaded by name (os/record/archive_library.h)
+# Loaded by name (os/record/archive_library.h, perf/verbs_library.h).
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libarchive13 (>= 3.6), libibverbs1 (>= 32)")
 # The names of PCI devices (numbers without it), and what libibverbs needs to know a NIC.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pci.ids, ibverbs-providers")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "bash-completion, systemd")
