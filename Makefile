@@ -5,7 +5,7 @@
 #   make test     set up, build, run all tests; ends with "N passed, N failed, N skipped"
 #   make bench    the figures with their bounds (ONLY=name for one); exits 1 when one is short
 #   make lab      a shell in a virtual machine with two SR-IOV NICs
-#   make build    the programs: build/railbed, build/railbedd, build/railbed-cni; needs no package of the tests
+#   make build    the programs: build/railbed, railbedd, railbed-cluster, railbed-cni; needs no package of the tests
 #   make install  the program, its unit, manual pages and completions below PREFIX (/usr/local), or DESTDIR and PREFIX
 #   make package  a .deb, one with its symbols, and a tarball in build/packages/
 #   make image    build/railbed-image.tar, a container image of what is built, for deploy/

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that name a cluster, of verbs that serve. Threading: one thread. Failure: none.
+// The options that name a cluster, of verbs that serve. Threading: one thread. Failure: check(), Invalid.
 #pragma once
 
 #include <string>
 
+#include "base/error.h"
 #include "command/command_line.h"
 
 namespace railbed {
@@ -16,6 +17,8 @@ struct ClusterOptions {
   std::string service_account;  // the folder of the pod's credentials, where it is not at its usual path; no option
   std::string cache = "/var/lib/railbed/cache";
   bool given() const { return in_cluster || !kubeconfig.empty(); }
+  // Those that make sense only together are there together.
+  Result<void> check() const;
   // `line` points to the members: this object stays where it is until the line is parsed.
   void declare(CommandLine& line);
 };

@@ -8,6 +8,8 @@
 // Threads: the reader (main), those of requests, the repeater, dhcp's, the endpoint's. SIGTERM ends executed programs
 // and waits for turns at once; then server (drained), repeater, dhcp. Whatever is still not done two seconds later is
 // cut off: all that it began is recorded, and the next agent ends or undoes it.
+#include "agent.h"
+
 #include <algorithm>
 #include <bit>
 #include <condition_variable>
@@ -38,26 +40,24 @@
 #include "agent/pod/manifest_source.h"
 #include "agent/pod/meta.h"
 #include "agent/pod/records.h"
-#include "agent_cluster.h"
 #include "agent_log.h"
-#include "agent_node_state.h"
 #include "attach/attach.h"
 #include "base/log.h"
 #include "command/agent_client.h"
 #include "command/agent_options.h"
 #include "command/privileges.h"
+#include "command/programs.h"
 #include "command/stop_signal.h"
 #include "doc/json.h"
 #include "doc/text.h"
 #include "ipam/stored_blocks.h"
-#include "kubelet/grpc/pod_resources_client.h"
+#include "kube/config.h"
 #include "memory.h"
 #include "os/ports/disk.h"
 #include "os/ports/packets.h"
 #include "os/real/host_mounts.h"
 #include "os/real/run_program.h"
 #include "os/real/service_manager.h"
-#include "verbs.h"
 
 namespace railbed {
 
@@ -71,7 +71,6 @@ constexpr seconds kAliveWithin{1};
 constexpr seconds kTurnAtStart{30};
 constexpr seconds kRecovery{5};  // requests wait meanwhile; a device that is held longer is left to its DEL
 constexpr milliseconds kStandbyStep{20};
-constexpr milliseconds kFirstList{500};  // of a cluster's pods and networks; requests wait meanwhile
 constexpr uint64_t kOpenFiles = 65536;
 
 void tell_manager(std::string_view state) {
@@ -88,67 +87,49 @@ std::string node_name(const AgentOptions& options, os::Kernel& kernel) {
   return options.settings.node.empty() ? kernel.host_name() : options.settings.node;
 }
 
-agent::NodeKeeperSettings keeper_settings(const AgentOptions& options, os::Kernel& kernel) {
-  return {.node = node_name(options, kernel),
-          .options = {.resource_prefix = options.settings.resource_prefix, .soft_rdma = options.settings.soft_rdma},
-          .apply = options.settings.apply};
-}
-
 // Everything that handles requests; members are constructed in this order.
 struct Parts {
   os::Kernel& kernel;
   state::Store& store;
-  std::unique_ptr<os::Disk> disk = os::real_disk();
+  os::Disk& disk;
+  agent::Events& events;
   std::unique_ptr<os::PacketPort> packets = os::real_packets();
   ipam::StoredBlocks blocks{store, ipam::WithoutBlocks::kWholeRange};
   agent::DurableRecords records;
   agent::Engine engine;
   agent::InUse in_use{engine};
-  agent::HostLocal host_local{*disk};
+  agent::HostLocal host_local{disk};
   agent::Dhcp dhcp{engine, *packets};
   agent::ManifestSource manifests;
-  kubelet::PodResourcesClient pod_resources;
-  agent::KubeletDevices kubelet{kernel.files(), &pod_resources};
+  agent::KubeletDevices kubelet{kernel.files()};
   agent::Metrics metrics;
-  agent::Events events;
-  std::unique_ptr<agent::ClusterSide> cluster;  // null: a machine of its own
-  std::unique_ptr<NodeVfs> vfs;                 // null likewise
-  agent::Meta meta{*disk, pods(), devices()};
+  std::unique_ptr<NodeCluster> cluster;  // null: a machine of its own
+  agent::Meta meta{disk, pods(), devices()};
   agent::Readiness readiness;
   agent::Service service{{engine, meta, dhcp, host_local, metrics, &readiness}};
 
-  Parts(os::Kernel& machine, state::Store& state, const AgentOptions& options, kube::Connection* api)
-      : kernel(machine),
-        store(state),
-        records(*disk, options.records, machine.boot_id()),
-        engine(machine, state, blocks, records, other_nodes(options)),
-        manifests(machine, state, options.manifests, options.settings),
-        cluster(api != nullptr ? side_of(*api, options) : nullptr),
-        readiness(engine, *disk, options.state.directory) {
+  Parts(const NodeCluster::World& world, const AgentOptions& options, std::unique_ptr<NodeCluster> joined)
+      : kernel(world.kernel),
+        store(world.store),
+        disk(world.disk),
+        events(world.events),
+        records(disk, options.records, kernel.boot_id()),
+        engine(kernel, store, blocks, records, other_nodes(options)),
+        manifests(kernel, store, options.manifests, options.settings),
+        cluster(std::move(joined)),
+        readiness(engine, disk, options.state.directory) {
     if (cluster == nullptr) return;
-    // What is wrong with VFs is no reason to keep pods without VFs from the node: `railbed status` tells it.
     readiness.also([this] { return cluster->not_ready(); });
     metrics.readings([this] { return cluster->readings(); });
   }
 
   agent::PodSource& pods() {
-    if (cluster != nullptr) return cluster->source();
+    if (cluster != nullptr) return cluster->pods();
     return manifests;
   }
-  // In a cluster kubelet alone gives devices.
   std::vector<agent::DeviceSource*> devices() {
-    if (cluster != nullptr) return {&kubelet};
+    if (cluster != nullptr) return {&cluster->devices()};
     return {&kubelet, &manifests};
-  }
-
- private:
-  std::unique_ptr<agent::ClusterSide> side_of(kube::Connection& api, const AgentOptions& options) {
-    return std::make_unique<agent::ClusterSide>(
-        agent::ClusterSide::World{api.client(), api.transport(), *disk, store, events},
-        agent::ClusterSide::Settings{.node = node_name(options, kernel),
-                                     .soft_rdma = options.settings.soft_rdma,
-                                     .server = api.server(),
-                                     .folder = options.cluster.cache});
   }
 };
 
@@ -263,7 +244,7 @@ agent::Reply told(Parts& parts, const cni::Request& request,
       parts.events.failed(request, *failure);
       if (parts.cluster != nullptr) parts.cluster->failed(request, *failure);
     }
-  if (request.command == cni::Command::kDel && parts.vfs != nullptr) parts.vfs->wake();
+  if (request.command == cni::Command::kDel && parts.cluster != nullptr) parts.cluster->pod_gone();
   return reply;
 }
 
@@ -306,11 +287,7 @@ std::string report(Parts& parts) {
   value.set("pid", static_cast<int64_t>(getpid()));
   doc::Value& reasons = value.set("notReady", doc::Value::array());
   for (const std::string& reason : not_ready_because(parts)) reasons.push(reason);
-  if (parts.cluster != nullptr) value.set("cluster", parts.cluster->report());
-  if (parts.vfs != nullptr) {
-    doc::Value& vfs = value.set("vfs", doc::Value::array());
-    for (const std::string& reason : parts.vfs->reasons()) vfs.push(doc::printable(reason));
-  }
+  if (parts.cluster != nullptr) parts.cluster->report(value);
   doc::Value& events = value.set("events", doc::Value::array());
   for (const agent::Event& event : parts.events.all()) events.push(agent::to_value(event));
   return doc::to_json(value);
@@ -359,7 +336,16 @@ Result<os::UnixListener> listen(const AgentOptions& options, const std::stop_tok
   }
 }
 
-Result<int> run(AgentOptions& options) {
+Result<void> check_program(const AgentOptions& options, JoinCluster join) {
+  TRY(options.cluster.check());
+  if (!options.cluster.given() || join != nullptr) return {};
+  return fail(Error{.code = Code::kUnsupported,
+                    .message = fmt::format("{} serves no node of a cluster, {} does", kAloneProgram, kClusterProgram),
+                    .hint = "use `railbed agent`, which starts the right one"});
+}
+
+Result<int> run(AgentOptions& options, JoinCluster join) {
+  TRY(check_program(options, join));
   TRY(enter_host(options).context("--in-host"));
   log_without_waiting(options.least_logged());
   limit_memory();
@@ -372,20 +358,16 @@ Result<int> run(AgentOptions& options) {
                       .hint = "run it as root, in the host's namespaces"});
   os::UnixListener listener = TRY(listen(options, stop.token()));
   const std::unique_ptr<state::Store> store = TRY(options.state.share(*kernel, "railbed agent"));
-  const std::unique_ptr<kube::Connection> api = TRY(connect_cluster(options.cluster, *kernel));
-  Parts parts(*kernel, *store, options, api.get());
+  const std::unique_ptr<os::Disk> disk = os::real_disk();
+  agent::Events events;
+  const NodeCluster::World world{*kernel, *disk, *store, events, node_name(options, *kernel)};
+  Parts parts(world, options, options.cluster.given() ? TRY(join(options, world)) : nullptr);
   if (parts.cluster != nullptr) parts.cluster->restore();
   TRY(recover(parts, options));
-  if (parts.cluster != nullptr) {
-    parts.cluster->start(parts.engine);
-    parts.vfs = TRY(NodeVfs::start({*kernel, *parts.disk, parts.pod_resources, parts.engine, api->client()},
-                                   {.ns = options.cluster.ns, .keeper = keeper_settings(options, *kernel)}));
-    parts.kubelet.known_by([&parts](const std::string& id) { return parts.vfs->offered(id); });
-    parts.cluster->wait_known(kFirstList);
-  }
+  if (parts.cluster != nullptr) TRY(parts.cluster->start(parts.engine));
 
   agent::Replay replay(
-      *parts.disk, options.pending, [&](const cni::Request& request) { return repeat(parts, request); },
+      *disk, options.pending, [&](const cni::Request& request) { return repeat(parts, request); },
       [](const std::string& line) { log::warn(line); }, parts.events);
   TRY(serve_pages(parts, replay, options));
   (void)parts.readiness.reasons();  // looked at before anybody asks, so that nobody waits for the first look
@@ -415,7 +397,6 @@ Result<int> run(AgentOptions& options) {
     }
   }
   parts.dhcp.stop();
-  if (parts.vfs != nullptr) parts.vfs->stop();
   if (parts.cluster != nullptr) parts.cluster->stop();
   log::info("stopped");
   // Everything is written, and railbed-cni waits for the next agent: whoever still looks something up in the background
@@ -426,11 +407,11 @@ Result<int> run(AgentOptions& options) {
 
 }  // namespace
 
-int agent_verb(CommandLine& line) {
+int serve_agent(CommandLine& line, JoinCluster join) {
   AgentOptions options;
   options.declare(line);
   if (auto status = line.parse()) return *status;
-  return status_of(run(options));
+  return status_of(run(options, join));
 }
 
 }  // namespace railbed
