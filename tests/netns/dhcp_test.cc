@@ -79,7 +79,7 @@ class Dnsmasq {
 };
 
 bool wait_for(const std::function<bool()>& what) {
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < 900; ++i) {
     if (what()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
