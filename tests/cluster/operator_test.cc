@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `railbed operator`, the program, against a real kube-apiserver, with the rights of deploy/rbac and kubectl beside
 // it. Nodes are recorded machines of testdata, whose agents are this test.
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <random>
+#include <thread>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -36,17 +38,15 @@ using ::testing::HasSubstr;
 // The program, in a process of its own.
 class Program {
  public:
-  Program(const std::string& ns, std::string identity) : identity_(std::move(identity)), log_(log_of(ns, identity_)) {
-    const char* path = std::getenv("RAILBED") != nullptr ? std::getenv("RAILBED") : "build/railbed";
-    const std::string kubeconfig = fmt::format("{}/{}.conf", cluster::folder(), ns);
-    pid_ = fork();
-    if (pid_ != 0) return;
-    const int out = open(log_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-    dup2(out, 1);
-    dup2(out, 2);
-    execl(path, path, "operator", "--kubeconfig", kubeconfig.c_str(), "--namespace", ns.c_str(), "--identity",
-          identity_.c_str(), "--metrics", "off", nullptr);
-    _exit(127);
+  Program(const std::string& ns, std::string identity)
+      : Program(ns, std::move(identity), {"--kubeconfig", fmt::format("{}/{}.conf", cluster::folder(), ns)}) {}
+  // How it finds the API server, and options besides.
+  Program(const std::string& ns, std::string identity, const std::vector<std::string>& access)
+      : identity_(std::move(identity)), log_(log_of(ns, identity_)) {
+    std::vector<std::string> words{"railbed", "operator", "--namespace", ns, "--identity", identity_};
+    words.insert(words.end(), access.begin(), access.end());
+    if (std::ranges::find(access, "--metrics") == access.end()) words.insert(words.end(), {"--metrics", "off"});
+    run(std::getenv("RAILBED") != nullptr ? std::getenv("RAILBED") : "build/railbed", words);
   }
   ~Program() { end(SIGKILL); }
   Program(const Program&) = delete;
@@ -61,6 +61,18 @@ class Program {
   std::string log() const { return shell("cat " + log_ + " 2>/dev/null || true"); }
 
  private:
+  void run(const char* path, std::vector<std::string>& words) {
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    pid_ = fork();
+    if (pid_ != 0) return;
+    const int out = open(log_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dup2(out, 1);
+    dup2(out, 2);
+    execv(path, arguments.data());
+    _exit(127);
+  }
   static std::string log_of(const std::string& ns, const std::string& identity) {
     return fmt::format("{}/operator-{}-{}.log", cluster::folder(), ns, identity);
   }
@@ -306,7 +318,145 @@ TEST_F(OperatorTest, KeepsSpecsWhenAllPoliciesAreDeleted) {
   EXPECT_TRUE(soon([&] { return spec("gpu1") == R"({"interfaces":[]})"; })) << spec("gpu1") << program.log();
 }
 
-// The last of these tests: without the definitions no other works.
+// etcd is killed and comes back with its data: the API server answers meanwhile, and cannot do anything.
+TEST_F(OperatorTest, GoesOnAfterEtcdWasKilled) {
+  Program program(ns, "one");
+  node_of("gpu1", "gpu8-ib8");
+  put_policy("rails", "numVfs: 2, nicSelector: {vendor: 15b3}");
+  EXPECT_TRUE(soon([&] { return has("gpu1", R"("numVfs":2)"); }));
+  control_plane("signal", "KILL etcd");
+  kube::real_clock()->wait(seconds(4), {});
+  control_plane("start", "etcd");
+  put_policy("rails", "numVfs: 3, nicSelector: {vendor: 15b3}");
+  EXPECT_TRUE(soon([&] { return has("gpu1", R"("numVfs":3)"); })) << program.log();
+}
+
+// As a pod: the service account of deploy/rbac, whose token is replaced while the operator runs. The old one is refused
+// at once (401), since its service account is another one now.
+TEST_F(OperatorTest, RunsAsAPodWhoseTokenIsRotated) {
+  const std::string pod = "/var/run/secrets/kubernetes.io/serviceaccount";
+  const auto new_account = [&] {
+    shell(
+        fmt::format("kubectl -n {0} delete serviceaccount railbed-operator --ignore-not-found && "
+                    "kubectl -n {0} create serviceaccount railbed-operator && mkdir -p {1} && cp {2}/pki/ca.crt {1} && "
+                    "printf {0} >{1}/namespace && kubectl -n {0} create token railbed-operator >{1}/new && "
+                    "mv {1}/new {1}/token",
+                    ns, pod, cluster::folder()));
+  };
+  new_account();
+  shell("kubectl delete clusterrolebinding " + ns + "; kubectl -n " + ns + " delete rolebinding " + ns);
+  setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1", 1);
+  setenv("KUBERNETES_SERVICE_PORT", "6443", 1);
+  Program program(ns, "one", {});
+  node_of("gpu1", "gpu8-ib8");
+  put_policy("rails", "numVfs: 2, nicSelector: {vendor: 15b3}");
+  EXPECT_TRUE(soon([&] { return has("gpu1", R"("numVfs":2)"); })) << program.log();
+  const std::string old_token = shell("cat " + pod + "/token");
+  new_account();
+  // A server remembers for some seconds that a token was good.
+  const auto refused = [&] {
+    return shell("curl -s -o /dev/null -w '%{http_code}' --noproxy '*' --cacert " + pod +
+                 "/ca.crt -H 'Authorization: Bearer " + old_token + "' https://127.0.0.1:6443/api/v1/nodes") == "401";
+  };
+  EXPECT_TRUE(soon(refused));
+  put_policy("rails", "numVfs: 3, nicSelector: {vendor: 15b3}");
+  EXPECT_TRUE(soon([&] { return has("gpu1", R"("numVfs":3)"); })) << program.log();
+}
+
+// Round trips of 700 ms: everything is done, and there are no more requests than near by.
+TEST_F(OperatorTest, WorksFarAwayFromTheApiServer) {
+  shell(
+      fmt::format("tests/cluster/far_away 7443 6443 700 >/dev/null 2>&1 & "
+                  "sed 's/127.0.0.1:6443/127.0.0.1:7443/' {0}/{1}.conf >{0}/far.conf",
+                  cluster::folder(), ns));
+  Program program(ns, "far", {"--kubeconfig", cluster::folder() + "/far.conf", "--metrics", "127.0.0.1:9471"});
+  const auto requests = [] {
+    return std::stoi("0" + shell("curl -s --noproxy '*' 127.0.0.1:9471/metrics | "
+                                 "awk '/^railbed_kube_requests_total/ { sum += $NF } END { print sum + 0 }'"));
+  };
+  node_of("gpu1", "gpu8-ib8");
+  put_policy("rails", "numVfs: 2, nicSelector: {vendor: 15b3}");
+  EXPECT_TRUE(soon([&] { return has("gpu1", R"("numVfs":2)"); })) << program.log();
+  tell("gpu1", "gpu8-ib8", "Succeeded");
+  EXPECT_TRUE(soon([&] { return condition("rails").starts_with("1 of 1 Applied"); })) << condition("rails");
+  kube::real_clock()->wait(seconds(5), {});  // what was applied last is told
+  const int before = requests();
+  kube::real_clock()->wait(seconds(6), {});
+  const int asked = requests() - before;
+  std::printf("figure: requests of an operator in 6 s without a change, 700 ms away: %d\n", asked);
+  EXPECT_GT(before, 0);
+  EXPECT_LE(asked, 30) << "a Lease is read and written every 2 s";
+  EXPECT_EQ(program.end(SIGTERM), 0) << program.log();
+}
+
+// A node is deleted and comes back under its name: it finds the VFs that it was to have.
+TEST_F(OperatorTest, KeepsTheStateOfANodeThatComesBack) {
+  Program program(ns, "one");
+  node_of("gpu1", "gpu8-ib8");
+  put_policy("rails", "numVfs: 2, nicSelector: {vendor: 15b3}");
+  EXPECT_TRUE(soon([&] { return has("gpu1", R"("numVfs":2)"); })) << program.log();
+  const std::string uid = kube::uid_of(*state("gpu1"));
+  const auto kept_until = [&] {
+    return shell("kubectl -n " + ns +
+                 " get sriovnetworknodestate gpu1 -o jsonpath='{.metadata.annotations.sriovnetwork\\.openshift\\.io/"
+                 "keep-state-until}'");
+  };
+  shell("kubectl delete node gpu1");
+  EXPECT_TRUE(soon([&] { return !kept_until().empty(); })) << program.log();
+  EXPECT_TRUE(has("gpu1", R"("numVfs":2)")) << spec("gpu1");
+  put_policy("rails", "numVfs: 3, nicSelector: {vendor: 15b3}");
+  put_node("gpu1");
+  EXPECT_TRUE(soon([&] { return kept_until().empty() && has("gpu1", R"("numVfs":3)"); })) << program.log();
+  EXPECT_EQ(kube::uid_of(*state("gpu1")), uid) << "it was never deleted";
+}
+
+// Another tool writes the same objects all the time: what it owns stays, and the spec is what policies say.
+TEST_F(OperatorTest, SharesNodeStatesWithAnotherTool) {
+  Program program(ns, "one");
+  node_of("gpu1", "gpu8-ib8");
+  put_policy("rails", "numVfs: 2, nicSelector: {vendor: 15b3}");
+  EXPECT_TRUE(soon([&] { return has("gpu1", R"("numVfs":2)"); })) << program.log();
+  std::jthread tool([&](std::stop_token stop) {
+    const auto own = admin();
+    for (int i = 0; !stop.stop_requested(); ++i) {
+      const std::string patch = fmt::format(
+          R"({{"metadata":{{"annotations":{{"example.com/seen":"{}"}},"labels":{{"example.com/tool":"yes"}}}}}})", i);
+      doc::Diagnostics found;
+      const auto body = doc::parse_json(std::make_shared<const doc::Source>(doc::Source{"patch", patch}), found);
+      (void)own->client.patch(kNodeStates, {ns, "gpu1"}, kube::PatchType::kMerge, *body);
+    }
+  });
+  for (int vfs = 3; vfs < 7; ++vfs) {
+    put_policy("rails", fmt::format("numVfs: {}, nicSelector: {{vendor: 15b3}}", vfs));
+    EXPECT_TRUE(soon([&] { return has("gpu1", fmt::format(R"("numVfs":{})", vfs)); })) << program.log();
+  }
+  // It takes the VFs away, by hand.
+  shell("kubectl -n " + ns + " patch sriovnetworknodestate gpu1 --type merge -p '{\"spec\":{\"interfaces\":[]}}'");
+  EXPECT_TRUE(soon([&] { return has("gpu1", R"("numVfs":6)"); })) << program.log();
+  tool.request_stop();
+  tool.join();
+  const auto left = state("gpu1");
+  ASSERT_TRUE(left);
+  EXPECT_THAT(doc::to_json(*left->find("metadata")), HasSubstr(R"("example.com/tool":"yes")"));
+}
+
+// Node states that went with their definition are made anew, and order nothing until their nodes tell what they have.
+TEST_F(OperatorTest, OrdersNothingWhenTheDefinitionOfNodeStatesIsDeleted) {
+  Program program(ns, "one");
+  node_of("gpu1", "gpu8-ib8");
+  put_policy("rails", "numVfs: 2, nicSelector: {vendor: 15b3}");
+  EXPECT_TRUE(soon([&] { return has("gpu1", R"("numVfs":2)"); }));
+  shell("kubectl delete crd sriovnetworknodestates.sriovnetwork.openshift.io");
+  EXPECT_TRUE(soon([&] {
+    return program.log().find("writes nothing: not everything is known: SriovNetworkNodeState") != std::string::npos;
+  })) << program.log();
+  install_kinds();
+  EXPECT_TRUE(soon([&] { return state("gpu1").has_value(); })) << program.log();
+  EXPECT_EQ(spec("gpu1").find("interfaces"), std::string::npos) << spec("gpu1");
+  tell("gpu1", "gpu8-ib8", "");
+  EXPECT_TRUE(soon([&] { return has("gpu1", R"("numVfs":2)"); })) << program.log();
+}
+
 TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionOfPoliciesIsDeleted) {
   Program program(ns, "one");
   node_of("gpu1", "gpu8-ib8");
