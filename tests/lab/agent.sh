@@ -171,7 +171,7 @@ part_reboot() {
     fi
     same "reboot: the VF is one that nobody had" "$(still "$vf")" "$before"
     same "reboot: nothing is attached" "$(on 'railbed attachments --state-dir /mnt/share/state -o json' | tr -d ' \n')" "$nothing_attached"
-    same "reboot: the DEL on disk is done" "$(on 'i=0; while [ -n "$(ls /var/lib/railbed/pending-del)" ] && [ $i -lt 100 ]; do sleep 0.1; i=$((i + 1)); done; ls /var/lib/railbed/pending-del | wc -l')" 0
+    same "reboot: the DEL on disk is done" "$(on 'i=0; while [ -n "$(ls /var/lib/railbed/pending-del)" ] && [ $i -lt 900 ]; do sleep 0.1; i=$((i + 1)); done; ls /var/lib/railbed/pending-del | wc -l')" 0
     for got in "kept a net1" "other a net2" "kept a net1"; do has "reboot: DEL of $got" "$(tool del $got)" "status 0"; done
     same "reboot: no address is held" "$(on 'find /var/lib/cni -name "10.*"')" ""
     has "reboot: the only address again" "$(tool add kept b net1)" '"10.77.0.7/24"'
