@@ -7,6 +7,7 @@
 #   lib/systemd/system/railbed-agent.service with the prefix in ExecStart
 #   share/man/man1/railbed*.1.gz             written by the program itself, from the options that its verbs declare
 #   share/{bash-completion,zsh,fish}         the same
+#   share/railbed/deploy                     for a cluster: kinds, roles
 #   share/doc/railbed                        licences, examples
 #
 # Everything lies below the prefix; nothing is written to /etc or /var.
@@ -29,6 +30,7 @@ install(TARGETS railbedd railbed-cluster RUNTIME DESTINATION libexec/railbed)
 install(DIRECTORY ${pages}/man1 DESTINATION share/man)
 install(FILES ${pages}/railbed.bash DESTINATION share/bash-completion/completions RENAME railbed)
 install(FILES ${pages}/railbed.fish DESTINATION share/fish/vendor_completions.d)
+install(DIRECTORY deploy/crds deploy/rbac DESTINATION share/railbed/deploy FILES_MATCHING PATTERN *.yaml)
 install(FILES LICENSE deploy/debian/copyright DESTINATION share/doc/railbed)
 install(FILES deploy/github-action/action.yml DESTINATION share/doc/railbed/examples/github-action)
 install(FILES deploy/pre-commit/pre-commit-config.yaml DESTINATION share/doc/railbed/examples/pre-commit)

@@ -7,7 +7,7 @@
 # node's kubelet (exec, logs) at the node's own address, which here is a local one: QEMU listens there and passes on. What it
 # passes on must come from 127.0.0.1, which QEMU turns into 10.0.2.2; else the guest would see its own address as the source.
 here=$ROOT/tests/cluster
-export API_ADDRESS=10.0.2.2 AUDIT_USERS=railbed-agent,railbed-operator LAB_DIR=$WORK/lab KUBECONFIG=$WORK/control-plane/admin.conf PATH=$TOOLS_API_SERVER:$PATH:/usr/sbin:/sbin
+export API_ADDRESS=10.0.2.2 LAB_DIR=$WORK/lab KUBECONFIG=$WORK/control-plane/admin.conf PATH=$TOOLS_API_SERVER:$PATH:/usr/sbin:/sbin
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY
 plane=$WORK/control-plane
 trap 'exit 143' INT TERM  # the first process of a namespace ignores what it does not handle
