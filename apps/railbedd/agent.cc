@@ -125,7 +125,11 @@ struct Parts {
     if (cluster == nullptr) return;
     // What is wrong with VFs is no reason to keep pods without VFs from the node: `railbed status` tells it.
     readiness.also([this] { return cluster->not_ready(); });
-    metrics.readings([this] { return cluster->readings(); });
+    metrics.readings([this] {
+      std::vector<agent::Reading> all = cluster->readings();
+      if (vfs != nullptr) std::ranges::move(vfs->readings(), std::back_inserter(all));
+      return all;
+    });
   }
 
   agent::PodSource& pods() {

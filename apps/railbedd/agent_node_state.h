@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "agent/cluster/node_readings.h"
 #include "agent/cluster/node_states.h"
 #include "kubelet/grpc/device_plugin.h"
 
@@ -36,6 +37,8 @@ class NodeVfs {
   // A pod has gone: changes may have waited for it.
   void wake() { states_.wake(); }
   void stop();
+  // For the metrics page.
+  std::vector<agent::Reading> readings() const { return agent::node_readings(states_.counters()); }
   // A VF that is on offer, by its address; for the ADD of the pod that it was given to. Busy before the first look at
   // the node: without its policy a VF would come without the RDMA device that the pod is to have.
   Result<std::optional<plan::PoolVf>> offered(const std::string& id) const;
