@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node_in_cluster.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
 #include "agent/cluster/cluster_side.h"
@@ -70,7 +72,11 @@ class NodeInCluster : public NodeCluster {
 
   // What is wrong with VFs is no reason to keep pods without VFs from the node: `railbed status` tells it.
   std::vector<std::string> not_ready() const override { return side_.not_ready(); }
-  std::vector<agent::Reading> readings() const override { return side_.readings(); }
+  std::vector<agent::Reading> readings() const override {
+    std::vector<agent::Reading> all = side_.readings();
+    if (vfs_ != nullptr) std::ranges::move(vfs_->readings(), std::back_inserter(all));
+    return all;
+  }
   void report(doc::Value& agent) const override {
     agent.set("cluster", side_.report());
     doc::Value& vfs = agent.set("vfs", doc::Value::array());

@@ -27,8 +27,9 @@ sandbox_of() { # POD
   done
   return 1
 }
+agent_access=(--kubeconfig $plane/railbed-agent.conf)  # how it finds the API server
 start_agent() {
-  start agent "$RAILBED" agent --kubeconfig $plane/railbed-agent.conf --node node1
+  start agent env KUBERNETES_SERVICE_HOST=127.0.0.1 KUBERNETES_SERVICE_PORT=6443 "$RAILBED" agent "${agent_access[@]}" --node node1
   until_true 60 agent_answers
 }
 kill_agent() { { stop agent KILL; } 2>/dev/null; }

@@ -112,7 +112,7 @@ struct OperatorTest : ::testing::Test {
                     name, spec));
   }
   std::optional<Value> state(const std::string& node) {
-    const auto found = api->client.get(kNodeStates, {ns, node});
+    const auto found = api->client.get(kube::kNodeStates, {ns, node});
     if (!found) return std::nullopt;
     return *found;
   }
@@ -143,7 +143,7 @@ struct OperatorTest : ::testing::Test {
       if (sync_status == "Failed") told.last_sync_error = "create 4 VFs: ENOSPC";
       told.observed_generation = doc::number_in(*stored->find("metadata"), "generation");
       stored->set("status", api::node_state_status(told));
-      return api->client.update(kNodeStates, *stored, kube::Part::kStatus).has_value();
+      return api->client.update(kube::kNodeStates, *stored, kube::Part::kStatus).has_value();
     })) << "the status of "
         << node << " cannot be written";
   }
@@ -423,7 +423,7 @@ TEST_F(OperatorTest, SharesNodeStatesWithAnotherTool) {
           R"({{"metadata":{{"annotations":{{"example.com/seen":"{}"}},"labels":{{"example.com/tool":"yes"}}}}}})", i);
       doc::Diagnostics found;
       const auto body = doc::parse_json(std::make_shared<const doc::Source>(doc::Source{"patch", patch}), found);
-      (void)own->client.patch(kNodeStates, {ns, "gpu1"}, kube::PatchType::kMerge, *body);
+      (void)own->client.patch(kube::kNodeStates, {ns, "gpu1"}, kube::PatchType::kMerge, *body);
     }
   });
   for (int vfs = 3; vfs < 7; ++vfs) {
