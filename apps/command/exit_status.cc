@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/exit_status.h"
 
-#include <cstdio>
-
-#include <fmt/core.h>
+#include "command/output.h"
+#include "doc/text.h"
 
 namespace railbed {
 
 int give_up(const Error& error) {
-  fmt::print(stderr, "railbed: {}\n", error.to_string());
+  const std::string hint = error.hint.empty() ? "" : "\n  " + error.hint;
+  print_error("railbed: {}{}\n", doc::printable(error.story()), hint);
   return kExitError;
 }
 

@@ -10,8 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include <fmt/core.h>
-
+#include "command/output.h"
 #include "os/real/service_manager.h"
 #include "verbs.h"
 
@@ -43,7 +42,7 @@ Error other_version(std::string_view caller) {
 
 int run(std::span<char* const> arguments) {
   if (arguments.size() == 2 && std::string_view(arguments[1]) == "--version") {
-    fmt::print("railbedd {}\n", RAILBED_VERSION);
+    print("railbedd {}\n", RAILBED_VERSION);
     return kExitOk;
   }
   if (arguments.size() < 4 || std::string_view(arguments[1]) != "--for") return give_up(called_by_hand());
@@ -61,5 +60,5 @@ int run(std::span<char* const> arguments) {
 
 int main(int argc, char** argv) {
   railbed::os::open_standard_descriptors();
-  return railbed::run(std::span(argv, static_cast<size_t>(argc)));
+  return railbed::end_of_output(railbed::run(std::span(argv, static_cast<size_t>(argc))));
 }

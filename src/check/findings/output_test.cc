@@ -21,7 +21,7 @@ TEST(OutputTest, EveryForm) {
   const Report report = report_of("bundle.yaml");
   const auto folder = testdata() / "check-output";
   expect_golden(folder / "report.txt", to_text(report));
-  expect_golden(folder / "report.json", to_json(report));
+  expect_golden(folder / "report.json", doc::to_json(to_value(report), 2) + "\n");
   expect_golden(folder / "report.sarif", to_sarif(report));
   expect_golden(folder / "report.xml", to_junit(report));
   expect_golden(folder / "report.github", to_github(report));
@@ -53,7 +53,7 @@ TEST(OutputTest, EveryFormOfWhatIsSeldom) {
   report.suppressed = 3;
   const auto folder = testdata() / "check-output";
   expect_golden(folder / "seldom.txt", to_text(report));
-  expect_golden(folder / "seldom.json", to_json(report));
+  expect_golden(folder / "seldom.json", doc::to_json(to_value(report), 2) + "\n");
   expect_golden(folder / "seldom.sarif", to_sarif(report));
   expect_golden(folder / "seldom.xml", to_junit(report));
   expect_golden(folder / "seldom.github", to_github(report));
@@ -65,7 +65,7 @@ TEST(OutputTest, JsonAndSarifAreJson) {
       doc::Source{"a \"b\"\n.yaml", "kind: Pod\nmetadata: {name: \"\\u0007\\\"x\"}\nspec: {contaiers: [\xC3\xBC]}\n"});
   const Report report = check({source}, {}, {});
   ASSERT_FALSE(report.findings.all().empty());
-  for (const std::string& text : {to_json(report), to_sarif(report)}) {
+  for (const std::string& text : {doc::to_json(to_value(report), 2) + "\n", to_sarif(report)}) {
     doc::Diagnostics problems;
     doc::parse_json(std::make_shared<doc::Source>(doc::Source{"out", text}), problems);
     EXPECT_EQ(doc::render(problems), "") << text;
