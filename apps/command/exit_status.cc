@@ -5,10 +5,25 @@
 #include "doc/text.h"
 
 namespace railbed {
+namespace {
+
+// Lists in messages have lines of their own, which are indented; other line ends come from outside.
+std::string cleaned(std::string_view story) {
+  std::string out;
+  while (true) {
+    const size_t end = std::min(story.find("\n  "), story.size());
+    out += doc::printable(story.substr(0, end));
+    if (end == story.size()) return out;
+    out += '\n';
+    story.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
 
 int give_up(const Error& error) {
   const std::string hint = error.hint.empty() ? "" : "\n  " + error.hint;
-  print_error("railbed: {}{}\n", doc::printable(error.story()), hint);
+  print_error("railbed: {}{}\n", cleaned(error.story()), hint);
   return kExitError;
 }
 

@@ -11,6 +11,7 @@
 
 #include "command/output.h"
 #include "command/stop_signal.h"
+#include "doc/fields.h"
 #include "doc/text.h"
 #include "perf/client.h"
 #include "perf/server.h"
@@ -106,6 +107,8 @@ Result<int> run_client(const PerfArguments& arguments, TestKind kind, const std:
   if (!arguments.save.empty()) TRY(write_file(arguments.save, json));
   if (arguments.output == "json")
     print_document(json);
+  else if (arguments.output == "yaml")
+    print_value(TRY(doc::read_object("", json)), arguments.output);
   else
     print("{}", to_table(*measurement));
   return kExitOk;
@@ -178,7 +181,7 @@ void add_client_options(CommandLine& line, PerfArguments& a) {
       .excludes(duration);
   line.option("--inline", &a.inline_bytes, "writes up to this size go inline (default: for lat what the device takes)");
   line.option("--tcp", &a.tcp, "the same over plain sockets");
-  line.option("-o,--output", &a.output, "table or json").one_of({"table", "json"});
+  line.option("-o,--output", &a.output, "table, json or yaml").one_of({"table", "json", "yaml"});
   line.option("--save", &a.save, "write the result as JSON to this file as well").file();
   line.option("--label", &a.label, "name of the rail or pair in reports, e.g. rail0");
 }

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/testdata.h"
+#include "command/exit_status.h"
 #include "run_verb.h"
 
 namespace railbed {
@@ -123,6 +124,13 @@ TEST_F(ChecksManifests, WithFactsOfSeveralNodesBehindOneOption) {
   EXPECT_EQ(run_verb({"check", manifests, path("a.yaml"), path("b.yaml")}).output, wanted);
   EXPECT_THAT(run_verb({"plan", manifests, "--facts", path("a.yaml"), path("b.yaml")}).output,
               AllOf(HasSubstr("node a"), HasSubstr("node b")));
+}
+
+// Lists in messages keep their lines; a line end out of somebody's name does not begin a line of its own.
+TEST(GiveUp, KeepsIndentedLinesOfAMessage) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(give_up({.code = Code::kDenied, .message = "missing:\n  one\n  two\nfake: fine\x1b", .hint = "do it"}), 1);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "railbed: missing:\n  one\n  two\\x0afake: fine\\x1b\n  do it\n");
 }
 
 TEST(Shown, EscapesWhatSteersATerminal) {
