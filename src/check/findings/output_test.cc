@@ -59,6 +59,27 @@ TEST(OutputTest, EveryFormOfWhatIsSeldom) {
   expect_golden(folder / "seldom.github", to_github(report));
 }
 
+TEST(OutputTest, FactsAmongManifestsAreToldHowToBeUsed) {
+  Report report;
+  report.unknown_kinds = {{"NodeFacts", 1}};
+  EXPECT_TRUE(to_text(report).starts_with("not looked at: NodeFacts; --facts FILE checks against them"))
+      << to_text(report);
+  EXPECT_EQ(to_text(report).find("does not know"), std::string::npos);
+}
+
+TEST(OutputTest, MarkdownIsATableOfFindingsPerFile) {
+  const auto source = std::make_shared<doc::Source>(doc::Source{"a|b.yaml", "x: 1\n"});
+  Report report;
+  report.findings.error("RB-API-002", doc::LineIndex(source).at(0, 1), "a|b\x1b <i>\nc").with_fix("d|e");
+  report.findings.warning("RB-API-003", {}, "without a place");
+  EXPECT_EQ(to_markdown(report),
+            "**railbed check: 1 error, 1 warning, 0 notes in 0 objects**\n"
+            "\n### a\\|b.yaml\n\n| line | | finding | fix |\n|---|---|---|---|\n"
+            "| 1 | error | a\\|b\\x1b \\<i>\\x0ac (RB-API-002) | d\\|e |\n"
+            "\n### (no file)\n\n| line | | finding | fix |\n|---|---|---|---|\n"
+            "|  | warning | without a place (RB-API-003) |  |\n");
+}
+
 // The JSON for continuous integration is valid whatever names and messages contain.
 TEST(OutputTest, JsonAndSarifAreJson) {
   const auto source = std::make_shared<doc::Source>(

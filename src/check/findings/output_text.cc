@@ -41,8 +41,10 @@ std::string findings_text(const Report& report, Colour colour) {
 
 std::string to_text(const Report& report, Colour colour) {
   std::string out = findings_text(report, colour);
-  if (!report.unknown_kinds.empty())
-    out += fmt::format("not looked at: {} (kinds that railbed does not know)\n", joined(report.unknown_kinds));
+  std::map<std::string, int> unknown = report.unknown_kinds;
+  if (unknown.erase("NodeFacts") > 0)
+    out += "not looked at: NodeFacts; --facts FILE checks against them (railbed discover wrote them)\n";
+  if (!unknown.empty()) out += fmt::format("not looked at: {} (kinds that railbed does not know)\n", joined(unknown));
   if (!report.grouped.empty()) out += report.grouped + "\n";
   if (!report.not_checked.empty()) {
     out += fmt::format("not checked, for want of node facts: {}\n", counted(report.not_checked.size(), "rule"));
