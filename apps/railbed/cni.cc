@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed cni: installs the shim in place of the CNI plugins, keeps the originals, and restores them.
+#include "agent/door/node_config.h"
 #include "agent/door/shims.h"
 #include "agent/leftovers/hand_over.h"
 #include "command/output.h"
 #include "command/state_options.h"
+#include "os/ports/disk.h"
 #include "os/ports/kernel.h"
+#include "os/real/host_mounts.h"
 #include "os/real/program_files.h"
 #include "program_folder.h"
 #include "verb.h"
@@ -20,6 +23,8 @@ struct Options {
   std::string folder = "/opt/cni/bin";
   std::vector<std::string> types{agent::shim_types().begin(), agent::shim_types().end()};
   std::string shim;
+  std::string config_folder = "/etc/cni/net.d";
+  bool in_host = false;
   std::string output = "text";
   StateOptions state;
 };
@@ -75,10 +80,14 @@ Result<void> hand_over(const Options& options) {
 Result<int> run(const Options& options) {
   const auto files = os::real_program_files();
   agent::Shims shims(*files, options.folder);
+  // The shim is one of the image.
+  const std::string shim = options.action == "install" ? TRY(read_shim(*files, options)) : "";
+  if (options.in_host) TRY(os::enter_host_mounts().context("--in-host"));
   if (options.action == "install") {
-    const std::string shim = TRY(read_shim(*files, options));
     TRY(shims.install(shim, options.types));
   } else if (options.action == "uninstall") {
+    // First the runtime goes back to the next configuration, which is the default network's.
+    TRY(agent::remove_node_config(*os::real_disk(), options.config_folder));
     TRY(hand_over(options).context("handing over to the originals"));
     TRY(shims.uninstall(options.types));
   }
@@ -100,6 +109,11 @@ int cni_verb(CommandLine& line) {
       .with_commas()
       .one_of(agent::shim_types());
   line.option("--shim", &options.shim, "the program to install (railbed-cni beside railbed)").file();
+  line.option("--config-dir", &options.config_folder,
+              "the runtime's folder of configurations: `uninstall` takes the agent's away")
+      .show_default()
+      .directory();
+  line.option("--in-host", &options.in_host, "in a pod with hostPID: works on the host's files");
   line.option("--state-dir", &options.state.directory, "where the agent's state is").show_default().directory();
   line.option("-o,--output", &options.output, "text, json or yaml").one_of({"text", "json", "yaml"});
   if (auto status = line.parse()) return *status;

@@ -16,7 +16,7 @@
 #include "doc/diagnostic.h"
 #include "doc/text.h"
 #include "os/real/service_manager.h"
-#include "railbedd.h"
+#include "serving_program.h"
 #include "verb.h"
 
 namespace railbed {
@@ -35,9 +35,9 @@ constexpr Verb kVerbs[] = {
     {"attachments", "pods with their sandboxes, interfaces, devices, addresses", attachments_verb},
     {"gc", "what no namespace owns any more; --yes removes it", gc_verb},
     {"exec", "run a command inside a pod's network namespace", exec_verb},
-    {"agent", "serve CNI requests of railbed-cni until told to stop", railbedd_verb<AgentOptions>},
+    {"agent", "serve CNI requests of railbed-cni until told to stop", serving_verb<AgentOptions>},
     {"operator", "make node states of a cluster's policies and definitions of its networks",
-     railbedd_verb<OperatorOptions>},
+     serving_verb<OperatorOptions>},
     {"cni", "put railbed-cni in the place of CNI plugins, keeping the originals, and back", cni_verb},
     {"perf", "measure bandwidth, latency and jitter of a path over RDMA and TCP; the HTML report", perf_verb},
     {"completion", "what bash, zsh or fish complete behind railbed, as a script for them", completion_verb},

@@ -312,9 +312,10 @@ OperatorStanding Operator::standing() const {
                        .waiting = queue_.size(),
                        .requests = writer_.counters(),
                        .events = recorder_.counters()};
-  const kube::ClientCounters read = reader_.counters();
-  for (const auto& [key, count] : read.requests) out.requests.requests[key] += count;
-  out.requests.retries += read.retries;
+  for (const kube::ClientCounters& other : {reader_.counters(), election_.counters()}) {
+    for (const auto& [key, count] : other.requests) out.requests.requests[key] += count;
+    out.requests.retries += other.retries;
+  }
   const std::lock_guard lock(mutex_);
   out.closed = closed_;
   out.held = held_;

@@ -24,10 +24,17 @@ const char* definitions_folder() {
   return RAILBED_SOURCE_DIR "/deploy/crds";
 }
 
+kube::Resource kind_of(const CustomResource& resource) {
+  return {resource.group, "v1", resource.plural, resource.kind};
+}
+
 void install() {
   static const bool once = [] {
     shell(std::string("kubectl apply --server-side -f ") + definitions_folder());
-    shell("kubectl wait --for=condition=Established --timeout=30s crd --all");
+    shell("kubectl wait --for=condition=Established --timeout=90s crd --all");
+    const auto api = admin();
+    for (const CustomResource& one : custom_resources())  // which takes a moment longer than the condition
+      EXPECT_TRUE(cluster::soon([&] { return api->client.list(kind_of(one), {}).has_value(); })) << one.kind;
     return true;
   }();
   (void)once;
@@ -82,10 +89,6 @@ Value object_of(const CustomResource& resource, const std::string& ns, const std
   metadata.set("name", name);
   metadata.set("namespace", ns);
   return object;
-}
-
-kube::Resource kind_of(const CustomResource& resource) {
-  return {resource.group, "v1", resource.plural, resource.kind};
 }
 
 CustomResource resource_of(std::string_view kind) {

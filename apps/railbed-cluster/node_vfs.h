@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node's VFs in a cluster: the loop over its node state and the device plugin that it feeds.
 //
-// Why: both are there only in a cluster, and the loop must have ended before what it uses goes. Threading: the main
-// thread; the loop has one of its own, the plugin those of gRPC. Failure: start(), where the plugin's folder cannot be
-// watched.
+// Why: both are there only in a cluster, and the loop must have ended before what it uses goes. What the kernel
+// announces of VFs wakes the loop. Threading: the main thread; the loop and the watch have threads of their own, the
+// plugin those of gRPC. Failure: start(), where the plugin's folder cannot be watched.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "agent/cluster/machine_watch.h"
 #include "agent/cluster/node_states.h"
+#include "agent/cluster/offered_vfs.h"
 #include "kubelet/grpc/device_plugin.h"
 
 namespace railbed {
@@ -45,25 +44,12 @@ class NodeVfs {
  private:
   NodeVfs(const Parts& parts, std::unique_ptr<kubelet::DevicePlugin> plugin, agent::NodeStatesSettings settings);
 
-  // Keeps what was offered last.
-  class Offers : public kubelet::DeviceOffers {
-   public:
-    explicit Offers(kubelet::DeviceOffers& plugin) : plugin_(plugin) {}
-    Result<void> offer(kubelet::NodeDevices devices) override;
-    Result<void> withdraw(const std::set<PciAddress>& vfs) override { return plugin_.withdraw(vfs); }
-    Result<plan::InUse> allocated() override { return plugin_.allocated(); }
-    std::optional<plan::PoolVf> find(const std::string& id) const;
-
-   private:
-    kubelet::DeviceOffers& plugin_;
-    mutable std::mutex mutex_;
-    std::map<std::string, plan::PoolVf> vfs_;
-  };
-
   std::unique_ptr<kubelet::DevicePlugin> plugin_;
-  Offers offers_{*plugin_};
+  agent::MachineWatch watch_;
+  agent::OfferedVfs offers_;
   agent::NodeStates states_;
-  std::jthread thread_;  // last: it uses the others
+  std::jthread listener_;  // the last two use the others
+  std::jthread thread_;
 };
 
 }  // namespace railbed

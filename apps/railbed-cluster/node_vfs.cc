@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent_node_state.h"
+#include "node_vfs.h"
 
 #include <iterator>
 #include <utility>
@@ -14,40 +14,21 @@ Result<std::unique_ptr<NodeVfs>> NodeVfs::start(const Parts& parts, agent::NodeS
 
 NodeVfs::NodeVfs(const Parts& parts, std::unique_ptr<kubelet::DevicePlugin> plugin, agent::NodeStatesSettings settings)
     : plugin_(std::move(plugin)),
+      watch_(parts.kernel, [this] { states_.wake(); }),
+      offers_(*plugin_, [this](const facts::NodeFacts& facts) { watch_.expect(agent::links_of_pfs(facts)); }),
       states_({parts.engine, offers_, parts.client}, std::move(settings)),
+      listener_([this](std::stop_token stop) { watch_.run(std::move(stop)); }),
       thread_([this](std::stop_token stop) { states_.run(std::move(stop)); }) {}
 
-Result<void> NodeVfs::Offers::offer(kubelet::NodeDevices devices) {
-  std::map<std::string, plan::PoolVf> vfs;
-  for (const auto& [resource, all] : devices.resources)
-    for (const plan::PoolVf& vf : all) {
-      plan::PoolVf& known = vfs.insert_or_assign(vf.address.to_string(), vf).first->second;
-      known.held_by.clear();
-    }
-  {
-    const std::lock_guard lock(mutex_);
-    vfs_ = std::move(vfs);
-  }
-  return plugin_.offer(std::move(devices));
-}
-
-std::optional<plan::PoolVf> NodeVfs::Offers::find(const std::string& id) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = vfs_.find(id);
-  return found != vfs_.end() ? std::optional(found->second) : std::nullopt;
-}
-
 Result<std::optional<plan::PoolVf>> NodeVfs::offered(const std::string& id) const {
-  std::optional<plan::PoolVf> vf = offers_.find(id);
-  if (!vf && states_.counters().node.ended == 0)
-    return fail(Code::kBusy, "the agent has just started: whether {} is a VF of this node's policies is not known yet",
-                id);
-  return vf;
+  const bool has_looked = states_.counters().node.ended > 0;
+  return offers_.find(id, has_looked ? agent::FirstLook::kEnded : agent::FirstLook::kPending);
 }
 
 void NodeVfs::stop() {
-  thread_.request_stop();
-  if (thread_.joinable()) thread_.join();
+  for (std::jthread* one : {&listener_, &thread_}) one->request_stop();
+  for (std::jthread* one : {&listener_, &thread_})
+    if (one->joinable()) one->join();
 }
 
 std::vector<std::string> NodeVfs::reasons() const {
