@@ -196,7 +196,7 @@ class Repeater {
   Repeater(agent::Replay& replay, Parts& parts, const std::string& config_folder)
       : replay_(replay),
         parts_(parts),
-        config_(*parts.disk, config_folder),
+        config_(parts.disk, config_folder),
         keeps_config_(!config_folder.empty()),
         thread_([this](std::stop_token stop) { run(stop); }) {}
 
