@@ -3,8 +3,8 @@
 #include "agent/door/node_config.h"
 #include "agent/door/shims.h"
 #include "agent/leftovers/hand_over.h"
+#include "command/output.h"
 #include "command/state_options.h"
-#include "doc/json.h"
 #include "os/ports/disk.h"
 #include "os/ports/kernel.h"
 #include "os/real/host_mounts.h"
@@ -42,21 +42,23 @@ Result<std::string> read_shim(const os::ProgramFiles& files, const Options& opti
 
 Result<int> tell(const agent::Shims& shims, const Options& options) {
   const auto states = TRY(shims.state(options.types));
-  if (options.output == "json") {
-    doc::Value out = doc::Value::array();
+  if (options.output != "text") {
+    doc::Value out = doc::Value::object();
+    out.set("apiVersion", "railbed.dev/v1");
+    out.set("kind", "CniPlugins");
+    doc::Value& plugins = out.set("plugins", doc::Value::array());
     for (const agent::ShimState& one : states) {
-      doc::Value& row = out.push(doc::Value::object());
+      doc::Value& row = plugins.push(doc::Value::object());
       row.set("type", one.type);
       row.set("program", what_name(one.what));
       if (!one.version.empty()) row.set("version", one.version);
       row.set("originalKept", one.original_kept);
     }
-    fmt::print("{}\n", doc::to_json(out, 2));
+    print_value(out, options.output);
     return kExitOk;
   }
   for (const agent::ShimState& one : states)
-    fmt::print("{:<14}{:<9}{}{}\n", one.type, what_name(one.what), one.version,
-               one.original_kept ? "  original kept" : "");
+    print("{:<14}{:<9}{}{}\n", one.type, what_name(one.what), one.version, one.original_kept ? "  original kept" : "");
   return kExitOk;
 }
 
@@ -67,11 +69,11 @@ Result<void> hand_over(const Options& options) {
   if (store == nullptr) return {};
   const agent::HandedOver all = TRY(agent::hand_over(*kernel, *store));
   if (all.interfaces == 0) return {};
-  fmt::print(stderr, "{} interfaces of pods that railbed attached are handed over to the originals\n",
-             all.interfaces - static_cast<int>(all.problems.size()));
-  for (const std::string& problem : all.problems) fmt::print(stderr, "not handed over: {}\n", problem);
+  print_error("{} interfaces of pods that railbed attached are handed over to the originals\n",
+              all.interfaces - static_cast<int>(all.problems.size()));
+  for (const std::string& problem : all.problems) print_error("not handed over: {}\n", problem);
   if (!all.problems.empty())
-    fmt::print(stderr, "  `railbed cni install` and a running agent give these back; railbed attachments lists them\n");
+    print_error("  `railbed cni install` and a running agent give these back; railbed attachments lists them\n");
   return {};
 }
 
@@ -113,7 +115,7 @@ int cni_verb(CommandLine& line) {
       .directory();
   line.option("--in-host", &options.in_host, "in a pod with hostPID: works on the host's files");
   line.option("--state-dir", &options.state.directory, "where the agent's state is").show_default().directory();
-  line.option("-o,--output", &options.output, "text or json").one_of({"text", "json"});
+  line.option("-o,--output", &options.output, "text, json or yaml").one_of({"text", "json", "yaml"});
   if (auto status = line.parse()) return *status;
   return status_of(run(options));
 }

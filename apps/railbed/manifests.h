@@ -32,6 +32,10 @@ struct FileChoice {
 // The content of all files in `paths`; of a directory those that are chosen, in the order of paths.
 Result<std::vector<doc::SourcePtr>> read_sources(const std::vector<std::string>& paths, const FileChoice& choice);
 
+// `--facts A B` means the same in every verb. Where files are positional, too, only A is the option's: B, a recording
+// or a file of node facts among `files`, is moved to `facts`.
+Result<void> take_facts(std::vector<std::string>& files, std::vector<std::string>& facts);
+
 // "-" is standard input; a directory means the *.yaml, *.yml and *.json files below it, in the order of paths. A
 // directory without any is an error, because it is more often a typing mistake than intended.
 Result<Manifests> read_manifests(const std::vector<std::string>& paths);

@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-#include "doc/json.h"
+#include "command/output.h"
 #include "machine.h"
 #include "manifests.h"
 #include "plan/plan_json.h"
@@ -23,6 +23,7 @@ struct Options {
   Machine machine;
   std::string node;
   std::string output = "text";
+  bool quiet = false;
   std::vector<std::string> forced;
   graph::Options graph;
   plan::Options plan;
@@ -48,26 +49,27 @@ Result<std::vector<facts::NodeFacts>> read_nodes(const Options& options, doc::Di
   return nodes;
 }
 
-void print(const std::vector<plan::NodePlan>& plans, const std::string& output) {
-  if (output == "json") {
+void print_plans(const std::vector<plan::NodePlan>& plans, const std::string& output) {
+  if (output != "text") {
     doc::Value nodes = doc::Value::array();
     for (const plan::NodePlan& one : plans) nodes.push(plan::to_value(one));
     doc::Value all = doc::Value::object();
     all.set("apiVersion", "railbed.dev/v1");
     all.set("kind", "Plan");
     all.set("nodes", std::move(nodes));
-    fmt::print("{}\n", doc::to_json(all, 2));
+    print_value(all, output);
     return;
   }
-  for (const plan::NodePlan& one : plans) fmt::print("{}{}", &one == &plans.front() ? "" : "\n", plan::to_text(one));
+  for (const plan::NodePlan& one : plans) print("{}{}", &one == &plans.front() ? "" : "\n", plan::to_text(one));
 }
 
 void warn_if_empty(const api::Objects& objects) {
   if (objects.policies.empty() && objects.networks.empty() && objects.attachments.empty() && objects.pods.empty())
-    fmt::print(stderr, "railbed: no policies, networks or pods in the given files: there is nothing to plan\n");
+    print_error("railbed: no policies, networks or pods in the given files: there is nothing to plan\n");
 }
 
-Result<int> make_plans(const Options& options) {
+Result<int> make_plans(Options& options) {
+  if (!options.facts.empty()) TRY(take_facts(options.files, options.facts));
   Manifests manifests = TRY(read_manifests(options.files));
   doc::Diagnostics& diagnostics = manifests.diagnostics;
   const std::vector<facts::NodeFacts> nodes = TRY(read_nodes(options, diagnostics));
@@ -82,7 +84,7 @@ Result<int> make_plans(const Options& options) {
   const bool change =
       std::ranges::any_of(plans, [](const plan::NodePlan& one) { return one.changes() || !one.held_back.empty(); });
   print_diagnostics(diagnostics);
-  print(plans, options.output);
+  if (!options.quiet) print_plans(plans, options.output);
   if (diagnostics.has_errors() || plans.empty()) return kExitError;
   return change ? kExitChange : kExitOk;
 }
@@ -100,10 +102,11 @@ int plan_verb(CommandLine& line) {
   line.option("FILES", &options.files, "manifests (YAML or JSON): files, directories, - for standard input")
       .required()
       .file();
-  const Option& facts = line.option("--facts", &options.facts,
-                                    "node facts (railbed discover -o json) instead of this machine; may be repeated")
-                            .one_value_each()
-                            .existing_file();
+  const Option& facts =
+      line.option("--facts", &options.facts,
+                  "node facts (railbed discover -o json) instead of this machine; more may follow, or be among FILES")
+          .one_value_each()
+          .existing_file();
   const Option& from =
       line.option("--from", &options.machine.from, "read a recorded machine: FILE.tar, or FILE.machine")
           .existing_file()
@@ -113,7 +116,9 @@ int plan_verb(CommandLine& line) {
       .excludes(facts)
       .excludes(from);
   line.option("--node", &options.node, "this node's name, or the one of --facts to plan for");
-  line.option("-o,--output", &options.output, "text or json").one_of({"text", "json"});
+  line.option("-o,--output", &options.output, "text, json or yaml").one_of({"text", "json", "yaml"});
+  line.option("-q,--quiet", &options.quiet,
+              "only what is wrong; the exit status says whether something is to be changed");
   line.option("--soft-rdma", &options.graph.soft_rdma, "soft-RoCE devices on RDMA-marked VFs");
   line.option("--disrupt", &options.plan.disrupt, "also plan what takes VFs from running pods");
   line.option("--force", &options.forced, "an id of check's findings that is no error here; may be repeated")

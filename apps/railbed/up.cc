@@ -58,7 +58,7 @@ Result<int> run(Options& options) {
   std::unique_ptr<node::Resolved> seen =
       TRY(node::look(*kernel, work.store.get(), manifests.objects, options.settings));
   TRY(judge(rule_findings(manifests, seen->resolution, options.forced)));
-  RunProgress progress;
+  RunProgress progress(options.quiet);
   auto report = node::up(*kernel, *work.store, std::move(seen), options.settings, progress);
   progress.wipe();
   if (!report) return fail(std::move(report.error()));

@@ -24,6 +24,9 @@ struct Verb {
 // All verbs, in the order of the help.
 std::span<const Verb> all_verbs();
 
+// There is none of this name; perhaps another one was meant.
+Error no_verb(std::string_view name);
+
 int discover_verb(CommandLine& line);
 int check_verb(CommandLine& line);
 int explain_verb(CommandLine& line);

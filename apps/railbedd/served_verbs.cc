@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "served_verbs.h"
 
-#include <cstdio>
-
-#include <fmt/core.h>
+#include "command/output.h"
 
 namespace railbed {
 namespace {
@@ -25,8 +23,8 @@ Error other_version(std::string_view program, std::string_view caller) {
 
 int serve(std::string_view program, std::span<const ServedVerb> verbs, std::span<char* const> arguments) {
   if (arguments.size() == 2 && std::string_view(arguments[1]) == "--version") {
-    fmt::print("{} {}\n", program, RAILBED_VERSION);
-    return kExitOk;
+    print("{} {}\n", program, RAILBED_VERSION);
+    return end_of_output(kExitOk);
   }
   if (arguments.size() < 4 || std::string_view(arguments[1]) != "--for")
     return give_up(called_by_hand(program, verbs.front()));

@@ -130,7 +130,7 @@ TEST_F(ServingProgram, IsNotStartedForHelpNorByWrongOptions) {
   const os::RunResult ran = run(railbed, {"agent", "--adopted", "x"});
   EXPECT_EQ(ran.exit_status, 1);
   EXPECT_EQ(ran.errors,
-            "The following arguments were not expected: x --adopted\nRun with --help for more information.\n");
+            "railbed agent: there is no option --adopted (did you mean --adopt?)\n  railbed agent --help tells more\n");
 }
 
 TEST_F(ServingProgram, RefusesOptionsThatItCannotServeBeforeItTouchesAnything) {
