@@ -182,7 +182,7 @@ Result<std::vector<Device>> ManifestSource::devices(const DeviceRequest& request
   auto now = TRY(last());
   for (bool fresh : {false, true}) {
     if (fresh || now->resolved == nullptr) {
-      now->resolved = TRY(node::look(kernel_, nullptr, now->objects, settings_));
+      now->resolved = node::look_at_vfs(kernel_, now->objects, settings_);
       fresh = true;
     }
     plan::InUse taken = in_use;
