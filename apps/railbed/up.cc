@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed up: configures this machine as the manifests ask, and attaches this node's pods.
 
+#include <filesystem>
+
 #include "command/privileges.h"
 #include "command/stop_signal.h"
 #include "manifests.h"
+#include "node/handed_manifests.h"
 #include "node/privileges.h"
 #include "node/standalone.h"
 #include "run_options.h"
@@ -41,6 +44,18 @@ Result<void> check_privileges(os::Kernel& kernel, const Options& options, const 
   return node::check_privileges(node::needs_of(seen->plan, node::pending_interfaces(seen->plan)), missing);
 }
 
+// The agent attaches the pods, so it has to know what this run was given.
+Result<void> hand_over(state::Store& store, const Manifests& manifests) {
+  std::vector<doc::SourcePtr> named;
+  for (const doc::SourcePtr& source : manifests.sources) {
+    std::error_code unknown;
+    const auto path = std::filesystem::weakly_canonical(source->name, unknown);
+    named.push_back(std::make_shared<const doc::Source>(
+        doc::Source{unknown || source->name == "<stdin>" ? source->name : path.string(), source->text}));
+  }
+  return node::hand_over(store, named).context("handing the manifests over to the agent");
+}
+
 Result<int> run(Options& options) {
   Manifests manifests = TRY(read_manifests(options.files));
   print_diagnostics(manifests.diagnostics);
@@ -57,6 +72,7 @@ Result<int> run(Options& options) {
   std::unique_ptr<node::Seen> seen =
       TRY(node::look(*kernel, work.store.get(), manifests.objects, options.settings));
   TRY(judge(rule_findings(manifests, seen->resolution, options.forced, node::lent_interfaces(seen->there))));
+  if (work.agent != nullptr) TRY(hand_over(*work.store, manifests));
   RunProgress progress;
   auto report = node::up(*kernel, *work.store, std::move(seen), options.settings, progress);
   progress.wipe();

@@ -134,10 +134,11 @@ class PodDecider {
     const auto types = question_.by == PodsBy::kAgent ? PlannedTypes::kSameOnAllMachines : PlannedTypes::kAll;
     const std::vector<ipam::AddressClaim> claims = address_claims(now_.catalog(), types);
     std::vector<state::AddressLease> leases;
-    // What a pod has that is attached anew it keeps; others give theirs back.
+    // What a pod has that is attached anew it keeps; those that leave this node give theirs back.
     std::ranges::copy_if(there_.leases, std::back_inserter(leases), [&](const state::AddressLease& lease) {
       if (question_.detached || is_of_runtime(lease.pod)) return true;
-      return in_manifests_.contains(lease.pod) && (wanted_.contains(lease.pod) || !gone_.contains(lease.pod));
+      return in_manifests_.contains(lease.pod) &&
+             (wanted_.contains(lease.pod) || !out_.leaving.contains({lease.pod, lease.interface}));
     });
     addresses_ = planned_addresses(claims, leases);
     for (const ipam::AddressClaim& claim : claims) routes_.emplace(claim.owner, claim.config.routes);

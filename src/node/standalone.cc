@@ -6,6 +6,7 @@
 
 #include "facts/collect.h"
 #include "node/carry_out.h"
+#include "node/handed_manifests.h"
 #include "node/plan_note.h"
 #include "node/pods.h"
 #include "plan/baseline.h"
@@ -192,6 +193,7 @@ Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings&
     for (const state::AddressLease& lease : TRY(store.all_leases()))
       if (state::Sandbox::of_key(lease.pod).container.empty()) TRY(store.forget_leases(lease.pod, lease.interface));
     TRY(store.put_note(kPlanNote, ""));
+    TRY(forget_handed_over(store));
   }
   report.took = since(kernel, start);
   return report;
