@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "doc/diagnostic.h"
 #include "facts/collect.h"
 #include "os/ports/kernel.h"
 

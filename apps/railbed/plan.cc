@@ -76,8 +76,8 @@ void warn_if_empty(const api::Objects& objects) {
 Result<std::vector<plan::NodePlan>> plan_here(const Options& options, const Manifests& manifests,
                                               doc::Diagnostics& diagnostics) {
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
-  std::unique_ptr<state::Store> store = TRY(
-      options.state.look(*kernel).context("what pods have is in railbed's state; without it there is no plan for them"));
+  std::unique_ptr<state::Store> store = TRY(options.state.look(*kernel).context(
+      "what pods have is in railbed's state; without it there is no plan for them"));
   if (store == nullptr) store = state::memory_store();  // railbed has done nothing here
   const bool agent = !options.agent_socket.empty() && agent_listens(options.agent_socket);
   const node::Settings settings{.node = options.node,
@@ -88,8 +88,7 @@ Result<std::vector<plan::NodePlan>> plan_here(const Options& options, const Mani
                                 .placement = graph::PodPlacement::kChecked};
   const auto seen = TRY(node::look(*kernel, store.get(), manifests.objects, settings));
   diagnostics.append(seen->diagnostics);
-  diagnostics.append(
-      rule_findings(manifests, seen->resolution, options.forced, node::lent_interfaces(seen->there)));
+  diagnostics.append(rule_findings(manifests, seen->resolution, options.forced, node::lent_interfaces(seen->there)));
   return std::vector{seen->plan};
 }
 

@@ -39,7 +39,8 @@ Result<void> check_privileges(os::Kernel& kernel, const Options& options, const 
   const auto store = options.state.look(kernel);
   state::Store* known = store ? store->get() : nullptr;
   const auto seen = TRY(node::look(kernel, known, manifests.objects, options.settings));
-  const doc::Diagnostics findings = rule_findings(manifests, seen->resolution, options.forced, node::lent_interfaces(seen->there));
+  const doc::Diagnostics findings =
+      rule_findings(manifests, seen->resolution, options.forced, node::lent_interfaces(seen->there));
   if (findings.has_errors()) return judge(findings);
   return node::check_privileges(node::needs_of(seen->plan, node::pending_interfaces(seen->plan)), missing);
 }
@@ -69,8 +70,7 @@ Result<int> run(Options& options) {
   options.settings.apply.stop = stop.token();
   Work work = TRY(begin_work(options, *kernel, "railbed up"));
   // Read once, while nobody else may change the machine: rules, plan and run are about the same facts.
-  std::unique_ptr<node::Seen> seen =
-      TRY(node::look(*kernel, work.store.get(), manifests.objects, options.settings));
+  std::unique_ptr<node::Seen> seen = TRY(node::look(*kernel, work.store.get(), manifests.objects, options.settings));
   TRY(judge(rule_findings(manifests, seen->resolution, options.forced, node::lent_interfaces(seen->there))));
   if (work.agent != nullptr) TRY(hand_over(*work.store, manifests));
   RunProgress progress;

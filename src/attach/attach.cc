@@ -314,8 +314,7 @@ Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, const Wa
   for (const Attachment& record : TRY(store.attachments())) {
     if (is_of_program(record)) continue;
     if (!now.contains(record.netns)) now[record.netns] = TRY(namespace_at(kernel, record.netns));
-    if (is_left(record, now[record.netns]))
-      todo[{record.pod, record.netns}].push_back(record);
+    if (is_left(record, now[record.netns])) todo[{record.pod, record.netns}].push_back(record);
   }
   Host host(kernel, wait);
   for (const auto& [pod, records] : todo) {

@@ -220,14 +220,20 @@ Result<VisibleSettings> visible_settings_of(const state::Attachment& record) {
 namespace {
 
 // The recorded words of fields that people know under others.
-constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-    {"mtu", "MTU"},          {"mac", "MAC"},           {"hostLink", "host interface"}, {"hostMac", "host MAC"},
-    {"macvlanMode", "mode"}, {"ipvlanMode", "mode"},   {"vfSettings", "VF settings"},  {"softRdma", "soft RDMA"},
-    {"rdma", "RDMA"},        {"promisc", "promiscuous"}};
+constexpr std::pair<std::string_view, std::string_view> kWords[] = {{"mtu", "MTU"},
+                                                                    {"mac", "MAC"},
+                                                                    {"hostLink", "host interface"},
+                                                                    {"hostMac", "host MAC"},
+                                                                    {"macvlanMode", "mode"},
+                                                                    {"ipvlanMode", "mode"},
+                                                                    {"vfSettings", "VF setting"},
+                                                                    {"softRdma", "soft RDMA"},
+                                                                    {"rdma", "RDMA"},
+                                                                    {"promisc", "promiscuous"}};
 
-std::string_view words_for(std::string_view key) {
+std::string words_for(const std::string& key) {
   for (const auto& [recorded, words] : kWords)
-    if (recorded == key) return words;
+    if (recorded == key) return std::string(words);
   return key;
 }
 
@@ -245,12 +251,19 @@ std::string text_of(const doc::Value* value) {
   return doc::to_json(*value);
 }
 
-// Of numbers that are 0 and texts that are empty nothing is recorded.
-void add_difference(std::string_view key, const doc::Value* was, const doc::Value* is,
+// Of numbers that are 0 and texts that are empty nothing is recorded. Of settings those are told that differ.
+void add_difference(const std::string& words, const doc::Value* was, const doc::Value* is,
                     std::vector<std::string>& texts) {
+  if (was != nullptr && is != nullptr && was->is_object() && is->is_object()) {
+    for (const doc::Value::Member& member : *is->as_object())
+      add_difference(words + " " + member.key, was->find(member.key), &member.value, texts);
+    for (const doc::Value::Member& member : *was->as_object())
+      if (is->find(member.key) == nullptr) add_difference(words + " " + member.key, &member.value, nullptr, texts);
+    return;
+  }
   const bool both_there = was != nullptr && is != nullptr;
   if (both_there ? *was == *is : was == is) return;
-  texts.push_back(fmt::format("{} {} instead of {}", words_for(key), text_of(is), text_of(was)));
+  texts.push_back(fmt::format("{} {} instead of {}", words, text_of(is), text_of(was)));
 }
 
 }  // namespace
@@ -268,10 +281,11 @@ std::vector<std::string> differences(const state::Attachment& record, const Inte
     return addresses == CompareAddresses::kYes || (key != "addresses" && key != "routes");
   };
   for (const doc::Value::Member& member : *wanted.as_object())
-    if (is_compared(member.key)) add_difference(member.key, recorded->find(member.key), &member.value, texts);
+    if (is_compared(member.key))
+      add_difference(words_for(member.key), recorded->find(member.key), &member.value, texts);
   for (const doc::Value::Member& member : *recorded->as_object())
     if (is_compared(member.key) && wanted.find(member.key) == nullptr)
-      add_difference(member.key, &member.value, nullptr, texts);
+      add_difference(words_for(member.key), &member.value, nullptr, texts);
   // The same to everybody but the text: it is compared as text, so it is attached anew.
   if (texts.empty() && addresses == CompareAddresses::kYes) texts.emplace_back("an earlier version attached it");
   return texts;

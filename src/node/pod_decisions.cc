@@ -78,11 +78,11 @@ class PodDecider {
     for (const InterfaceThere& one : there_.interfaces) {
       if (one.presence != Presence::kLeft) continue;
       plan::PodStep& step = steps[one.record.pod];
-      step.interfaces.push_back(
-          {.interface = one.record.interface,
-           .network = one.record.network,
-           .why = one.record.status == state::AttachmentStatus::kAttached ? "its network namespace is gone"
-                                                                          : "a run ended in the middle of it"});
+      step.interfaces.push_back({.interface = one.record.interface,
+                                 .network = one.record.network,
+                                 .why = one.record.status == state::AttachmentStatus::kAttached
+                                            ? "its network namespace is gone"
+                                            : "a run ended in the middle of it"});
       out_.leaving.insert(node::id_of(one.record));
     }
     for (auto& [pod, step] : steps) {
@@ -161,8 +161,8 @@ class PodDecider {
     if (record == nullptr || record->device.empty()) return nullptr;
     const api::Field<std::string>& asked = network.selection->device_id;
     if (asked.present && *asked != record->device) return nullptr;
-    auto vf = std::ranges::find_if(
-        pool, [&](const plan::PoolVf& one) { return one.address.to_string() == record->device; });
+    auto vf =
+        std::ranges::find_if(pool, [&](const plan::PoolVf& one) { return one.address.to_string() == record->device; });
     if (vf == pool.end() || (goes(*record) && now_.unfinished.contains(id_of(*vf)))) return nullptr;
     return &*vf;
   }
@@ -300,8 +300,7 @@ class PodDecider {
                        .reason = "its interfaces are not as the manifests want them",
                        .disturbs = true};
     for (const Going& one : going) {
-      step.interfaces.push_back(
-          {.interface = one.record->interface, .network = one.record->network, .why = one.why});
+      step.interfaces.push_back({.interface = one.record->interface, .network = one.record->network, .why = one.why});
       out_.leaving.insert(node::id_of(*one.record));
     }
     changes_.push_back(std::move(step));

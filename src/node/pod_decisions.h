@@ -25,11 +25,11 @@ struct PodDecisions {
   // All interfaces of each pod that is to be attached, by pod. With an agent, which decides itself: none.
   std::map<std::string, std::vector<attach::InterfaceRequest>> requests;
   bool soft_rdma = false;
-  std::map<std::string, Error> problems;         // of the steps that have one, by pod
-  std::vector<plan::HeldBack> held_back;         // MTUs that wait until a pod is attached anew
-  std::vector<state::AddressLease> new_leases;   // of pods on other nodes
-  std::vector<state::AddressLease> old_leases;   // of pods that are in no manifest any more
-  std::set<RecordId> leaving;                    // what the steps before those on PFs give back
+  std::map<std::string, Error> problems;        // of the steps that have one, by pod
+  std::vector<plan::HeldBack> held_back;        // MTUs that wait until a pod is attached anew
+  std::vector<state::AddressLease> new_leases;  // of pods on other nodes
+  std::vector<state::AddressLease> old_leases;  // of pods that are in no manifest any more
+  std::set<RecordId> leaving;                   // what the steps before those on PFs give back
 };
 
 struct PodQuestion {

@@ -86,8 +86,7 @@ Result<plan::PoolVf> VfPools::choose(const std::string& resource, const std::str
   if (planned == nullptr) return fail(Code::kNotFound, "no policy makes VFs of {} on this node", resource);
   std::vector<plan::PoolVf> ready;
   for (const plan::PoolVf& vf : *planned)
-    if (!now_.unfinished.contains(id_of(vf)) && (asked.empty() || vf.address.to_string() == asked))
-      ready.push_back(vf);
+    if (!now_.unfinished.contains(id_of(vf)) && (asked.empty() || vf.address.to_string() == asked)) ready.push_back(vf);
   if (auto vf = choose_vf(ready, pod, holders_, known_)) {
     take(*vf, pod);
     return *vf;

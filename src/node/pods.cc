@@ -144,9 +144,8 @@ class PodAttacher {
     if (auto problem = decided_.problems.find(step.pod); problem != decided_.problems.end())
       return fail(problem->second);
     if (settings_.pod_server != nullptr) return attach_by_server(step.pod);
-    attach::PodRequest wanted{.pod = step.pod,
-                              .interfaces = decided_.requests.at(step.pod),
-                              .soft_rdma = decided_.soft_rdma};
+    attach::PodRequest wanted{
+        .pod = step.pod, .interfaces = decided_.requests.at(step.pod), .soft_rdma = decided_.soft_rdma};
     for (attach::InterfaceRequest& one : wanted.interfaces)
       if (one.device)
         one.device->address =

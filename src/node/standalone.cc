@@ -155,8 +155,11 @@ Result<UpReport> up(os::Kernel& kernel, state::Store& store, std::unique_ptr<See
   report.applied = TRY(carry_out(kernel, store, now->plan, {}, settings.apply, progress)).applied;
   now->unfinished = unfinished_vfs(now->plan, report.applied);
   if (!now->unfinished.empty())  // others have to do
-    now->pods = decide_pods(
-        *now, {.there = TRY(pods_there(kernel, &store)), .by = settings.by(), .disturbed = {}, .leaving = {}, .detached = true});
+    now->pods = decide_pods(*now, {.there = TRY(pods_there(kernel, &store)),
+                                   .by = settings.by(),
+                                   .disturbed = {},
+                                   .leaving = {},
+                                   .detached = true});
   if (!report.applied.canceled) TRY(behind_pfs(kernel, store, now->pods, settings, progress, report.pods));
   report.plan = std::move(now->plan);
   report.diagnostics.sort();

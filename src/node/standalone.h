@@ -27,7 +27,7 @@ struct Settings {
   bool soft_rdma = false;  // an rxe device on each RDMA-marked VF of a pod
   bool disrupt = false;    // allows changes that take VFs from pods
   apply::Options apply;
-  PodServer* pod_server = nullptr;  // attaches and detaches pods; null: this process does
+  PodServer* pod_server = nullptr;        // attaches and detaches pods; null: this process does
   PodsBy pods_by = PodsBy::kThisProcess;  // who would, for whoever only looks
   graph::PodPlacement placement = graph::PodPlacement::kNotChecked;
 

@@ -228,8 +228,9 @@ std::string headline(const NodePlan& plan) {
   if (!plan.pod_steps.empty()) parts.push_back(fmt::format("{} for pods", counted(plan.pod_steps.size(), "step")));
   std::string line = fmt::format("node {}: {}", plan.node, fmt::join(parts, ", "));
   if (parts.empty())
-    line += !plan.pods_decided && !plan.pods.empty() ? "nothing to change on PFs (what pods have is known on the node only)"
-                                                     : "nothing to change";
+    line += !plan.pods_decided && !plan.pods.empty()
+                ? "nothing to change on PFs (what pods have is known on the node only)"
+                : "nothing to change";
   if (!plan.held_back.empty()) line += fmt::format(", {} held back", plan.held_back.size());
   if (plan.soft_rdma) line += "; soft RDMA";
   return line + "\n";

@@ -683,7 +683,8 @@ TEST_F(MetaTest, ManifestsAreTheFoldersAndThoseThatWereHandedOver) {
   ASSERT_TRUE(node::hand_over(*store, {source_of("/root/a.yaml", "a", "one")}));
   EXPECT_EQ(network_of(source, "a"), "one") << "without a folder";
   EXPECT_EQ(network_of(source, "b"), "there is no pod ns/b in /etc/railbed, nor in what `railbed up` handed over");
-  kernel.put_file("/etc/railbed/pods.yaml", source_of("", "a", "two")->text + "---\n" + source_of("", "b", "two")->text);
+  kernel.put_file("/etc/railbed/pods.yaml",
+                  source_of("", "a", "two")->text + "---\n" + source_of("", "b", "two")->text);
   EXPECT_EQ(network_of(source, "a"), "one") << "what was said last counts";
   EXPECT_EQ(network_of(source, "b"), "two");
   ManifestSource next(kernel, *store, "/etc/railbed", {});
