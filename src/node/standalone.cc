@@ -44,10 +44,6 @@ Result<void> remember(state::Store& store, const UpReport& report) {
 
 }  // namespace
 
-bool PodsReport::did_anything() const {
-  return !recovered.empty() || !attached.empty() || !detached.empty() || !notes.empty() || !failures.empty();
-}
-
 bool UpReport::did_nothing() const {
   return applied.steps_done == 0 && pods.recovered.empty() && pods.attached.empty() && pods.detached.empty();
 }

@@ -54,7 +54,6 @@ struct PodsReport {
   bool canceled = false;  // a stop was requested before everything was done
 
   bool complete() const { return failures.empty() && !canceled; }
-  bool did_anything() const;  // also: tried to
 };
 
 struct UpReport {

@@ -668,15 +668,15 @@ spec: { resourceName: rail0, networkNamespace: ns, vlan: 100 }
 }
 
 TEST_F(MetaTest, ManifestsAreTheFoldersAndThoseThatWereHandedOver) {
-  const auto source_of = [](const std::string& name, const std::string& pod, const std::string& network) {
+  const auto source_of = [](const std::string& name, const std::string& named, const std::string& network) {
     const std::string text = fmt::format(
         "apiVersion: v1\nkind: Pod\nmetadata: {{ name: {}, namespace: ns, annotations: {{ "
-        "k8s.v1.cni.cncf.io/networks: {} }} }}\nspec: {{}}\n",
-        pod, network);
+        "k8s.v1.cni.cncf.io/networks: {} }} }}\nspec: {{ containers: [] }}\n",
+        named, network);
     return std::make_shared<const doc::Source>(doc::Source{name, text});
   };
-  const auto network_of = [](ManifestSource& source, const std::string& pod) {
-    auto found = source.pod("ns", pod, "");
+  const auto network_of = [](ManifestSource& source, const std::string& named) {
+    auto found = source.pod("ns", named, "");
     return found ? found->annotations.at("k8s.v1.cni.cncf.io/networks") : found.error().story();
   };
   ManifestSource source(kernel, *store, "/etc/railbed", {});
