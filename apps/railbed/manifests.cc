@@ -115,8 +115,8 @@ Result<Manifests> read_manifests(const std::vector<std::string>& paths) {
 }
 
 doc::Diagnostics rule_findings(const Manifests& manifests, const graph::Resolution& resolution,
-                               const std::vector<std::string>& forced) {
-  check::Settings settings{.graph = resolution.catalog.options, .cluster_networks = {}};
+                               const std::vector<std::string>& forced, const std::set<std::string>& lent) {
+  check::Settings settings{.graph = resolution.catalog.options, .cluster_networks = {}, .lent_interfaces = lent};
   doc::Diagnostics findings = check::rule_findings(manifests.sources, manifests.objects, resolution.catalog,
                                                    resolution.graphs, resolution.nodes, settings);
   std::erase_if(findings.mutable_all(),

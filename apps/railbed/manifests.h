@@ -41,9 +41,9 @@ Result<void> take_facts(std::vector<std::string>& files, std::vector<std::string
 Result<Manifests> read_manifests(const std::vector<std::string>& paths);
 
 // What the rules of `railbed check` find in these manifests, as they were resolved. Findings with an id of `forced` are
-// warnings: a person has decided about them.
+// warnings: a person has decided about them. `lent` are interfaces of this machine that pods have now.
 doc::Diagnostics rule_findings(const Manifests& manifests, const graph::Resolution& resolution,
-                               const std::vector<std::string>& forced);
+                               const std::vector<std::string>& forced, const std::set<std::string>& lent = {});
 
 // Prints the diagnostics and their number per severity on standard error; prints nothing when there are none.
 void print_diagnostics(const doc::Diagnostics& diagnostics);
