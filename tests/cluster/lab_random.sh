@@ -22,11 +22,11 @@ ordered() { # NODE PF
   orders[$1 $2]=$((${orders[$1 $2]:-0} + 1))
 }
 
-one_vf_pod() { # NAME NODE RESOURCE
+one_vf_pod() { # NAME NODE RESOURCE ADDRESS
   cat <<M
 apiVersion: v1
 kind: Pod
-metadata: { name: $1, namespace: llm, labels: { random: "yes" }, annotations: { k8s.v1.cni.cncf.io/networks: '[{ "name": "$3", "interface": "$3" }]' } }
+metadata: { name: $1, namespace: llm, labels: { random: "yes" }, annotations: { k8s.v1.cni.cncf.io/networks: '[{ "name": "$3", "interface": "$3", "ips": ["$4/16"] }]' } }
 spec:
   nodeSelector: { kubernetes.io/hostname: $2 }
   terminationGracePeriodSeconds: 1
@@ -82,7 +82,7 @@ random_pod() {
     node=$(guest)
     next_pod=$((next_pod + 1))
     step "pod r$next_pod comes to $node"
-    one_vf_pod r$next_pod "$node" rail0 | kubectl apply -f - >/dev/null
+    one_vf_pod r$next_pod "$node" rail0 10.10.$((1 + next_pod / 250)).$((1 + next_pod % 250)) | kubectl apply -f - >/dev/null
     pods+=(r$next_pod)
   fi
 }
@@ -143,7 +143,7 @@ part_random() {
   local node was_there made_before
   has_operator || { skip "random: this railbed has no operator"; return; }
   [ "$operator_works" = 1 ] || { skip "random: the operator's part did not come so far"; return; }
-  kubectl delete pod -n llm --all --timeout=180s >/dev/null 2>&1
+  kubectl delete pod -n llm --all --timeout=600s >/dev/null 2>&1
   kubectl apply -f demo/manifests/1-policies.yaml >/dev/null
   order_vfs rail0 4
   order_vfs rail1 4
@@ -153,7 +153,7 @@ part_random() {
   # The VFs that there are were made since the boot, too.
   for node in "${nodes[@]}"; do within "random: the driver of $node tells when it makes VFs" 60 eval "[ \"\$(made $node 1)\" -gt 0 ] && [ \"\$(made $node 2)\" -gt 0 ]" || return; done
   kubelet_dies_in_a_roll_out
-  one_vf_pod anchor guest-1 rail1 | kubectl apply -f - >/dev/null
+  one_vf_pod anchor guest-1 rail1 10.11.1.1 | kubectl apply -f - >/dev/null
   kubectl label pod -n llm anchor random- >/dev/null
   holds "random: a pod that stays" kubectl wait -n llm --for=condition=Ready --timeout=300s pod/anchor || return
   was_there=$(anchor)
@@ -177,7 +177,7 @@ random_ends() { # ANCHOR MADE-BEFORE
   same "random: and its PF was not touched" "$(made guest-1 2)" "$(sed -n 's/^guest-1 2 //p' <<<"$2")"
   twice=$(vfs_of_pods | sort | uniq -d)
   same "random: no VF is in two pods" "$twice" ""
-  holds "random: the pods end" kubectl delete pod -n llm --all --timeout=300s
+  holds "random: the pods end" kubectl delete pod -n llm --all --timeout=600s
   kubectl delete sriovnetworknodepolicy -n $namespace extra --ignore-not-found >/dev/null
   ordered guest-2 1
   order_vfs rail0 5
