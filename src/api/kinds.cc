@@ -22,8 +22,6 @@ constexpr Kind kRead[] = {
 };
 
 constexpr std::string_view kOthers[] = {
-    // railbed's own
-    "AddressCell",
     // the SR-IOV and NVIDIA operators'
     "SriovNetworkNodeState",
     "SriovNetworkPoolConfig",
