@@ -34,7 +34,7 @@ make_programs() {
   local folder=$WORK/programs program
   mkdir -p "$folder"/{bin,cni}
   for program in containerd containerd-shim-runc-v2 ctr runc; do cp -L "$(type -P $program)" "$folder/bin/" || return 1; done
-  for program in "$TOOLS_KUBELET/kubelet" "$RAILBED" "$RAILBED-cni" "${RAILBED}d"; do
+  for program in "$TOOLS_KUBELET/kubelet" "$RAILBED" "$RAILBED-cni" "${RAILBED}d" "$RAILBED-cluster"; do
     [ ! -e "$program" ] || cp "$program" "$folder/bin/" || return 1
   done
   cp "$TOOLS_CNI"/{loopback,bridge,host-local} "$folder/cni/" &&
@@ -74,7 +74,7 @@ start_agent() { # NODE OPTION...
   node_script "$1" agent --soft-rdma "${@:2}"
 }
 kill_agent() { # NODE [SIGNAL]
-  on "$1" "pkill -${2:-TERM} -x 'railbedd?' && sh /mnt/programs/node wait-gone 'railbedd?'"
+  on "$1" "pkill -${2:-TERM} -x 'railbed(d|-cluster)?' && sh /mnt/programs/node wait-gone 'railbed(d|-cluster)?'"
 }
 
 # What a user has asked of the API server since the line FROM of its log: "VERB PATH STATUS" each. A watch is there when it has ended.

@@ -107,6 +107,12 @@ check_agent() {
     railbed agent --socket /tmp/railbed-test/socket --state-dir state --pending pending --records records --manifests manifests --metrics off"
 }
 
+# One with an API server is a third program, with libraries of its own.
+check_cluster_agent() {
+  expect "railbed agent --kubeconfig reads that file" 1 "nowhere.conf" "railbed agent --socket /tmp/railbed-test/socket --state-dir state \
+    --pending pending --records records --metrics off --kubeconfig nowhere.conf"
+}
+
 # Shims whose agent goes would let no pod start: the package stays.
 check_refusal() {
   inside 'mkdir -p /opt/cni/bin && echo original >/opt/cni/bin/macvlan &&
@@ -150,6 +156,7 @@ if inside "command -v railbed" && [ "$status" = 0 ]; then
   check_programs
   check_files
   check_agent
+  check_cluster_agent
   check_refusal
   check_removal
 else

@@ -170,8 +170,8 @@ TEST_F(ClusterSourceTest, AnAgentThatStartsWhileTheServerIsAwayWorksWithTheFile)
   threads.clear();
   api.away = true;
 
-  KeptCache later_pods(client, disk, cache(kPods, pod_kept()));
-  KeptCache later_networks(client, disk, cache(kNetworkDefinitions, network_kept()));
+  KeptCache later_pods(client, disk, cache(kube::kPods, pod_kept()));
+  KeptCache later_networks(client, disk, cache(kube::kNetworkDefinitions, network_kept()));
   ClusterSource later(later_pods, later_networks, asks, writer, *store, {.node = "node1"});
   ASSERT_TRUE(later_pods.restore().has_value());
   ASSERT_TRUE(later_networks.restore().has_value());

@@ -92,8 +92,8 @@ struct ClusterRig {
   kube::Client client{server, *clock, quick};
   os::FakeDisk disk;
   std::stop_source asking;
-  KeptCache pods{client, disk, cache(kPods, pod_kept())};
-  KeptCache networks{client, disk, cache(kNetworkDefinitions, network_kept())};
+  KeptCache pods{client, disk, cache(kube::kPods, pod_kept())};
+  KeptCache networks{client, disk, cache(kube::kNetworkDefinitions, network_kept())};
   AskOnce asks{client, asking.get_token(), {.at_once = 4, .wait = std::chrono::milliseconds(500)}};
   StatusWriter writer{client,
                       {.first_pause = std::chrono::milliseconds(1), .longest_pause = std::chrono::milliseconds(4)}};

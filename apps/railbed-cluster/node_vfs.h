@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "agent/cluster/machine_watch.h"
+#include "agent/cluster/node_readings.h"
 #include "agent/cluster/node_states.h"
 #include "agent/cluster/offered_vfs.h"
 #include "kubelet/grpc/device_plugin.h"
@@ -35,6 +36,8 @@ class NodeVfs {
   // A pod has gone: changes may have waited for it.
   void wake() { states_.wake(); }
   void stop();
+  // For the metrics page.
+  std::vector<agent::Reading> readings() const { return agent::node_readings(states_.counters()); }
   // A VF that is on offer, by its address; for the ADD of the pod that it was given to. Busy before the first look at
   // the node: without its policy a VF would come without the RDMA device that the pod is to have.
   Result<std::optional<plan::PoolVf>> offered(const std::string& id) const;

@@ -5,12 +5,15 @@
 //
 // Threads: those of the Operator (a cache each, its writers, Lease, Events), the pages', main, which waits. SIGTERM
 // stops the writers, then the Lease is given back.
+#include "operator.h"
+
 #include <cstdlib>
 #include <random>
 
 #include "agent/door/endpoint.h"
 #include "agent_log.h"
 #include "base/log.h"
+#include "command/exit_status.h"
 #include "command/log_level.h"
 #include "command/operator_options.h"
 #include "command/stop_signal.h"
@@ -20,7 +23,6 @@
 #include "operator_pages.h"
 #include "os/ports/kernel.h"
 #include "os/real/service_manager.h"
-#include "verbs.h"
 
 namespace railbed {
 

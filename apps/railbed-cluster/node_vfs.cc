@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent_node_state.h"
+#include "node_vfs.h"
 
 #include <iterator>
 #include <utility>

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of railbedd: those that serve until they are told to stop. A row each in main.cc.
+// The verb `railbed operator`. Threading: the main thread, before there are others. Failure: an exit status, told on
+// standard error.
 #pragma once
 
 #include "command/command_line.h"
-#include "command/exit_status.h"
 
 namespace railbed {
 
-int agent_verb(CommandLine& line);
 int operator_verb(CommandLine& line);
 
 }  // namespace railbed
