@@ -2,6 +2,7 @@
 # The front door. `make demo` and `make test` work on a fresh Debian 12 machine as root; everything below is a step of them.
 #
 #   make demo     set up, build, boot two virtual machines, run the main job, write build/demo/report.html
+#   make demo-cluster   the same with two nodes of a cluster, by `kubectl apply`; build/demo-cluster/report.html
 #   make test     set up, build, run all tests; ends with "N passed, N failed, N skipped"
 #   make bench    the figures with their bounds (ONLY=name for one); exits 1 when one is short
 #   make lab      a shell in a virtual machine with two SR-IOV NICs
@@ -14,7 +15,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: demo test bench lab build install package image setup setup-test setup-lab setup-cluster format clean
+.PHONY: demo demo-cluster test bench lab build install package image setup setup-test setup-lab setup-cluster format clean
 .NOTPARALLEL:
 
 build: setup
@@ -44,6 +45,9 @@ setup-cluster:
 
 demo: build setup-lab
 	@demo/run
+
+demo-cluster: build setup-lab setup-cluster
+	@demo/cluster/run
 
 test: setup-test setup-lab setup-cluster
 	@tests/run
