@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "doc/json.h"
+#include "doc/text.h"
 #include "generate/design.h"
 #include "generate/manifests.h"
 #include "machine.h"
@@ -100,11 +101,10 @@ Result<int> run(const Options& options, bool only_size) {
     return kExitOk;
   }
   fmt::print("{}", table.to_text());
-  for (const std::string& note : design.notes) fmt::print("- {}\n", note);
+  for (const std::string& note : design.notes) fmt::print("- {}\n", doc::printable(note));
   for (const facts::NodeFacts* node : design.nodes)
     if (!node->gpus.empty())
-      fmt::print("- node {}: {} rails for {} GPUs{}\n", node->node, design.rails.size(), node->gpus.size(),
-                 design.rails.size() == node->gpus.size() ? "" : ": GPUs share rails");
+      fmt::print("- {}\n", generate::rails_per_gpu(design, *node));
   return kExitOk;
 }
 
