@@ -9,6 +9,7 @@
 #include "facts/assemble.h"
 #include "facts/attributes.h"
 #include "facts/fabrics.h"
+#include "facts/facts_json.h"
 #include "facts/gpu_paths.h"
 #include "facts/labels.h"
 #include "facts/net.h"
@@ -175,6 +176,7 @@ NodeFacts collect(os::Kernel& kernel, const CollectOptions& options) {
   if (!options.pci_ids.empty())
     if (Result<std::string> ids = os::real_files("/")->read(options.pci_ids))
       name_models(PciIds(std::move(*ids)), facts);
+  make_utf8(facts);
   facts.labels = implied_labels(facts);
   return facts;
 }

@@ -252,9 +252,9 @@ class RailFinder {
 
   void number_by_address(std::vector<size_t> members) {
     // Cards of several kinds can serve one network, where only speed tells them apart.
+    const Kind own = kind_of(nic(members.front()));
     for (const auto& [kind, others] : kinds_)
-      if (kind.link_type == link_type_ && others.nics.front() != members.front() && others.speed_gbps > 0 &&
-          others.speed_gbps == speed_gbps_ && is_dpu(nic(others.nics.front())) == is_dpu(nic(members.front())))
+      if (kind.link_type == link_type_ && kind != own && others.speed_gbps == speed_gbps_ && is_dpu(nic(others.nics.front())) == is_dpu(nic(members.front())))
         members.insert(members.end(), others.nics.begin(), others.nics.end());
     std::ranges::sort(members);
     keep_one_fabric(members);

@@ -2,7 +2,10 @@
 // Machines of which something false was told once: hostile numbers, absent files, ports and functions of several kinds.
 #include <gtest/gtest.h>
 
+#include "doc/diagnostic.h"
+#include "doc/json.h"
 #include "facts/collect.h"
+#include "facts/facts_json.h"
 #include "facts/fixture.h"
 #include "facts/ports.h"
 #include "facts/sriov_advice.h"
@@ -53,6 +56,16 @@ TEST(Unusual, IdsThatAreNoneAreLeftOut) {
   const NodeFacts facts = facts_of("[/sys/bus/pci/devices/0000:01:00.0]\nclass = 0x020000\nvendor = \x1b[31mred\ndevice = 123456\n");
   EXPECT_EQ(facts.nics.at(0).pci.vendor, "");
   EXPECT_EQ(facts.nics[0].pci.device, "");
+}
+
+TEST(Unusual, TextThatIsNotUtf8CanBeWritten) {
+  const NodeFacts facts = card(rdma("mlx5_0", "board_id = a\xff\xfe z\nports/1/state = 4: ACTIVE\nports/1/rate = \xe2\x82\n"));
+  EXPECT_EQ(facts.nics.at(0).rdma.at(0).board_id, "a\xEF\xBF\xBD\xEF\xBF\xBD z");
+  doc::Diagnostics diagnostics;
+  const auto source = std::make_shared<const doc::Source>(doc::Source{"facts", doc::to_json(to_value(facts), 2)});
+  const std::vector<NodeFacts> again = parse_facts(source, diagnostics);
+  ASSERT_EQ(again.size(), 1U) << doc::render(diagnostics);
+  EXPECT_EQ(again[0], facts);
 }
 
 TEST(Unusual, WhatAFileWouldTellIsUnknownWithoutIt) {
