@@ -103,8 +103,7 @@ Result<int> run(const Options& options, bool only_size) {
   fmt::print("{}", table.to_text());
   for (const std::string& note : design.notes) fmt::print("- {}\n", doc::printable(note));
   for (const facts::NodeFacts* node : design.nodes)
-    if (!node->gpus.empty())
-      fmt::print("- {}\n", generate::rails_per_gpu(design, *node));
+    if (!node->gpus.empty()) fmt::print("- {}\n", generate::rails_per_gpu(design, *node));
   return kExitOk;
 }
 

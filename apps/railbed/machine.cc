@@ -28,7 +28,8 @@ std::string fallback_name(const Machine& machine) {
 // A folder or an archive without /sys is none of a machine: to call it one without NICs would be wrong.
 Result<std::unique_ptr<os::Kernel>> with_sysfs(std::unique_ptr<os::Kernel> kernel, const std::string& path) {
   if (kernel->files().exists("/sys")) return kernel;
-  Error error{.code = Code::kNotFound, .message = fmt::format("{} holds no machine: it has no sys/", path), .context = {}};
+  Error error{
+      .code = Code::kNotFound, .message = fmt::format("{} holds no machine: it has no sys/", path), .context = {}};
   error.hint = "it needs sys/ and may have proc/, as railbed discover --record writes them";
   return std::unexpected(std::move(error));
 }
@@ -61,7 +62,8 @@ Result<plan::InUse> vfs_in_use() {
 namespace {
 
 Result<std::vector<facts::NodeFacts>> read_nodes_in(const std::string& path, doc::Diagnostics& diagnostics) {
-  if (!path.ends_with(".machine") && !os::is_tar_name(path)) return facts::parse_facts(TRY(read_source(path)), diagnostics);
+  if (!path.ends_with(".machine") && !os::is_tar_name(path))
+    return facts::parse_facts(TRY(read_source(path)), diagnostics);
   Machine machine;
   machine.from = path;
   auto kernel = TRY(open_machine(machine));

@@ -101,8 +101,8 @@ std::vector<std::string> untold_without_netlink(Attributes& attributes) {
   return untold;
 }
 
-// The traffic between a NIC with Data Direct and a GPU takes the NIC's second function. The kernel pairs the two by their
-// vital product data; here they are paired in the order of their addresses, and only where there are as many.
+// The traffic between a NIC with Data Direct and a GPU takes the NIC's second function. The kernel pairs the two by
+// their vital product data; here they are paired in the order of their addresses, and only where there are as many.
 void find_gpu_paths(const std::vector<PciDevice>& data_direct, NodeFacts& facts) {
   const NumaNodes nodes = numa_nodes_of(facts);
   const auto can = [](const Nic& nic) { return nic.pci.vendor == "15b3" && nic.pci.device == "1023"; };  // ConnectX-8

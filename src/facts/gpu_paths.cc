@@ -50,7 +50,8 @@ int path_rank(std::string_view kind) {
 
 std::vector<GpuPath> gpu_paths(const PciDevice& nic, const std::vector<Gpu>& gpus, NumaNodes nodes) {
   std::vector<GpuPath> paths;
-  for (const Gpu& gpu : gpus) paths.push_back({.gpu = gpu.pci.address, .kind = std::string(path_kind(nic, gpu.pci, nodes))});
+  for (const Gpu& gpu : gpus)
+    paths.push_back({.gpu = gpu.pci.address, .kind = std::string(path_kind(nic, gpu.pci, nodes))});
   std::ranges::stable_sort(paths, [](const GpuPath& a, const GpuPath& b) {
     return std::pair(path_rank(a.kind), a.gpu) < std::pair(path_rank(b.kind), b.gpu);
   });

@@ -9,8 +9,8 @@
 //
 // NCCL knows no NODE (it calls these PHB); GPUDirect RDMA is used up to PXB by default. A switch appears in sysfs as an
 // upstream port and one downstream port per device; only the upstream ports count, as in NCCL's topology, and a root
-// port is no switch. Threading: pure functions. Failure: none; where the kernel does not tell the NUMA nodes of both, and
-// the machine may have several, the kind is empty: not known.
+// port is no switch. Threading: pure functions. Failure: none; where the kernel does not tell the NUMA nodes of both,
+// and the machine may have several, the kind is empty: not known.
 #pragma once
 
 #include <string_view>

@@ -37,8 +37,12 @@ TEST(PathKind, NamesWhatIsBetween) {
 }
 
 TEST(PathKind, DomainsAreDifferentHostBridges) {
-  EXPECT_EQ(path_kind(device("0000:01:00.0", {"0000:00:00.0"}), device("0010:01:00.0", {"0010:00:00.0"}, 1), NumaNodes::kSeveral), "SYS");
-  EXPECT_EQ(path_kind(device("0000:01:00.0", {"0000:00:00.0"}), device("0010:01:00.0", {"0010:00:00.0"}), NumaNodes::kSeveral), "NODE");
+  EXPECT_EQ(path_kind(device("0000:01:00.0", {"0000:00:00.0"}), device("0010:01:00.0", {"0010:00:00.0"}, 1),
+                      NumaNodes::kSeveral),
+            "SYS");
+  EXPECT_EQ(path_kind(device("0000:01:00.0", {"0000:00:00.0"}), device("0010:01:00.0", {"0010:00:00.0"}),
+                      NumaNodes::kSeveral),
+            "NODE");
 }
 
 TEST(GpuPaths, NearestFirstThenByAddress) {
@@ -48,7 +52,8 @@ TEST(GpuPaths, NearestFirstThenByAddress) {
                            {device("31:00.0", {"30:01.0"})},
                            {device("0f:00.0", {"07:01.0", "08:00.0", "09:00.0"})}};
   std::string text;
-  for (const GpuPath& path : gpu_paths(nic, gpus, NumaNodes::kSeveral)) text += fmt::format("{} {}\n", path.gpu, path.kind);
+  for (const GpuPath& path : gpu_paths(nic, gpus, NumaNodes::kSeveral))
+    text += fmt::format("{} {}\n", path.gpu, path.kind);
   EXPECT_EQ(text,
             "0000:0f:00.0 PIX\n"
             "0000:31:00.0 NODE\n"

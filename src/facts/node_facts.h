@@ -54,9 +54,9 @@ struct RdmaPort {
 };
 
 struct RdmaDevice {
-  std::string name;    // "mlx5_0", "rocep59s0", "rxe0"
-  bool soft = false;   // rxe or siw: no hardware behind it
-  std::string driver;  // "mlx5", "rxe", …; empty: unknown
+  std::string name;       // "mlx5_0", "rocep59s0", "rxe0"
+  bool soft = false;      // rxe or siw: no hardware behind it
+  std::string driver;     // "mlx5", "rxe", …; empty: unknown
   std::string transport;  // "iWARP"; empty: InfiniBand or RoCE, as the ports' link types say
   std::optional<Guid> node_guid;
   std::optional<Guid> system_image_guid;

@@ -28,8 +28,8 @@ enum class PciKind : uint8_t { kOther, kNetwork, kAccelerator };
 // coprocessors that compress or encrypt (class 0b40) and FPGAs: they would shift the numbers of the GPUs.
 PciKind pci_kind(std::string_view class_code, std::string_view vendor, std::string_view device);
 
-// The second function of a ConnectX-8 that has Data Direct: it sits at a GPU's PCIe switch and carries the NIC's traffic
-// with that GPU, while the network function hangs off the CPU.
+// The second function of a ConnectX-8 that has Data Direct: it sits at a GPU's PCIe switch and carries the NIC's
+// traffic with that GPU, while the network function hangs off the CPU.
 bool is_data_direct(const PciDevice& device);
 
 // How a PF's VFs are enumerated.

@@ -41,15 +41,18 @@ TEST(Ports, OfFactsThatNameThemInTheGidsOnly) {
 }
 
 TEST(Ports, TakeOnlyAnInterfaceOfTheirKind) {
-  EXPECT_EQ(pairs({.netdevs = {ethernet("eth2"), ipoib("ib0")},
-                   .rdma = {{.name = "mlx4_0", .ports = {port(1, LinkType::kInfiniband), port(2, LinkType::kEthernet)}}}}),
-            "mlx4_0/1:ib0 mlx4_0/2:eth2");
-  EXPECT_EQ(pairs({.netdevs = {ethernet("eth2")}, .rdma = {{.name = "mlx4_0", .ports = {port(1, LinkType::kInfiniband)}}}}),
-            "mlx4_0/1:- -:eth2");
+  EXPECT_EQ(
+      pairs({.netdevs = {ethernet("eth2"), ipoib("ib0")},
+             .rdma = {{.name = "mlx4_0", .ports = {port(1, LinkType::kInfiniband), port(2, LinkType::kEthernet)}}}}),
+      "mlx4_0/1:ib0 mlx4_0/2:eth2");
+  EXPECT_EQ(
+      pairs({.netdevs = {ethernet("eth2")}, .rdma = {{.name = "mlx4_0", .ports = {port(1, LinkType::kInfiniband)}}}}),
+      "mlx4_0/1:- -:eth2");
 }
 
 TEST(Ports, SoftDevicesComeAfterTheHardware) {
-  EXPECT_EQ(pairs({.netdevs = {ethernet("eth0")}, .rdma = {{.name = "rxe0", .soft = true, .ports = {port(1, LinkType::kEthernet)}}}}),
+  EXPECT_EQ(pairs({.netdevs = {ethernet("eth0")},
+                   .rdma = {{.name = "rxe0", .soft = true, .ports = {port(1, LinkType::kEthernet)}}}}),
             "rxe0/1:eth0");
   EXPECT_EQ(pairs({.netdevs = {ethernet("eth0")},
                    .rdma = {{.name = "mlx5_0", .ports = {port(1, LinkType::kEthernet)}},

@@ -26,7 +26,8 @@ bool is_dpu(const Nic& nic) {
 bool speaks_rdma(const Nic& nic) {
   const RdmaPort* port = hardware_port(nic);
   if (port == nullptr) return false;
-  return std::ranges::any_of(nic.rdma, [](const RdmaDevice& device) { return !device.soft && device.transport.empty(); });
+  return std::ranges::any_of(nic.rdma,
+                             [](const RdmaDevice& device) { return !device.soft && device.transport.empty(); });
 }
 
 // A card's kind: its ports have one purpose, as a rule.
@@ -94,9 +95,8 @@ class RailFinder {
     if (choice_.rdma == RdmaNeed::kHardware && !speaks_rdma(one)) return "it speaks iWARP, not RoCE";
     const std::string use = host_use(one, facts_);
     // Beside a GPU an address of its own is that of a rail; elsewhere it is that of the host.
-    const bool is_host_s = std::ranges::any_of(one.netdevs, [](const NetInterface& netdev) {
-      return netdev.has_default_route || !netdev.master.empty();
-    });
+    const bool is_host_s = std::ranges::any_of(
+        one.netdevs, [](const NetInterface& netdev) { return netdev.has_default_route || !netdev.master.empty(); });
     return !use.empty() && (is_host_s || facts_.gpus.empty()) ? "the host uses it: " + use : "";
   }
 
@@ -127,8 +127,8 @@ class RailFinder {
 
   static std::string_view name_of(LinkType type) { return type == LinkType::kInfiniband ? "InfiniBand" : "Ethernet"; }
 
-  // The kind whose ports are the rails: near as many GPUs as any (half as many will do, for cards that are missing), then
-  // the fastest, then no DPU, then the most numerous, then InfiniBand.
+  // The kind whose ports are the rails: near as many GPUs as any (half as many will do, for cards that are missing),
+  // then the fastest, then no DPU, then the most numerous, then InfiniBand.
   const Members* best_kind() const {
     size_t most_gpus = 0;
     for (const auto& [kind, members] : kinds_) most_gpus = std::max(most_gpus, members.near_gpus);
@@ -245,7 +245,8 @@ class RailFinder {
   }
 
   void explain_spare(size_t position) {
-    const bool near = std::ranges::any_of(facts_.gpus, [&](const Gpu& gpu) { return is_near(position, gpu.pci.address); });
+    const bool near =
+        std::ranges::any_of(facts_.gpus, [&](const Gpu& gpu) { return is_near(position, gpu.pci.address); });
     refuse(position, Role::kStorage,
            near ? "the GPUs near it have other ports as their rails" : "it is near no GPU, and other ports are");
   }
@@ -254,15 +255,17 @@ class RailFinder {
     // Cards of several kinds can serve one network, where only speed tells them apart.
     const Kind own = kind_of(nic(members.front()));
     for (const auto& [kind, others] : kinds_)
-      if (kind.link_type == link_type_ && kind != own && others.speed_gbps == speed_gbps_ && is_dpu(nic(others.nics.front())) == is_dpu(nic(members.front())))
+      if (kind.link_type == link_type_ && kind != own && others.speed_gbps == speed_gbps_ &&
+          is_dpu(nic(others.nics.front())) == is_dpu(nic(members.front())))
         members.insert(members.end(), others.nics.begin(), others.nics.end());
     std::ranges::sort(members);
     keep_one_fabric(members);
     size_t number = 0;
     const std::string speed = speed_gbps_ > 0 ? speed_text(speed_gbps_) + ", " : "";
     for (size_t i : members)
-      take(i, number++,
-           fmt::format("{}{}", speed, facts_.gpus.empty() ? "no GPU is here" : "no port is near a GPU: by its address"));
+      take(
+          i, number++,
+          fmt::format("{}{}", speed, facts_.gpus.empty() ? "no GPU is here" : "no port is near a GPU: by its address"));
   }
 
   // Ports of one fabric reach each other. A port that no subnet manager has taken in may be of any.
@@ -287,8 +290,7 @@ class RailFinder {
     std::erase_if(members, [&](size_t i) {
       const Fabric* fabric = fabric_of(i);
       if (fabric == nullptr || fabric == kept) return false;
-      refuse(i, Role::kStorage,
-             fmt::format("it is in another fabric (subnet prefix {:016x})", fabric->subnet_prefix));
+      refuse(i, Role::kStorage, fmt::format("it is in another fabric (subnet prefix {:016x})", fabric->subnet_prefix));
       return true;
     });
   }

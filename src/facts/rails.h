@@ -8,7 +8,8 @@
 // leaves a hole. Without GPUs, or where no port is near one, all ports of the fastest kind are rails, by address; of
 // InfiniBand ports those of the fabric with most of them.
 //
-// Threading: pure functions. Failure: none; a node without a fitting port has no rails, and each port's reason says why.
+// Threading: pure functions. Failure: none; a node without a fitting port has no rails, and each port's reason says
+// why.
 #pragma once
 
 #include <optional>

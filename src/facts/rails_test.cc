@@ -14,9 +14,10 @@ namespace {
 PciDevice below_switch(int root, int slot, std::optional<int> numa = std::nullopt) {
   PciDevice device;
   device.address = {.domain = 0, .bus = static_cast<uint8_t>(root + 2 + slot), .device = 0, .function = 0};
-  device.bridges = {{.domain = 0, .bus = static_cast<uint8_t>(root), .device = 1, .function = 0},
-                    {.domain = 0, .bus = static_cast<uint8_t>(root + 1), .device = 0, .function = 0},
-                    {.domain = 0, .bus = static_cast<uint8_t>(root + 2), .device = static_cast<uint8_t>(slot), .function = 0}};
+  device.bridges = {
+      {.domain = 0, .bus = static_cast<uint8_t>(root), .device = 1, .function = 0},
+      {.domain = 0, .bus = static_cast<uint8_t>(root + 1), .device = 0, .function = 0},
+      {.domain = 0, .bus = static_cast<uint8_t>(root + 2), .device = static_cast<uint8_t>(slot), .function = 0}};
   device.numa_node = numa;
   return device;
 }
@@ -50,7 +51,8 @@ class Node {
       port.subnet_prefix = 0xfe80000000000000;
       port.sm_lid = 1;
     }
-    nic.rdma.push_back({.name = fmt::format("mlx5_{}", facts_.nics.size()), .transport = card.transport, .ports = {port}});
+    nic.rdma.push_back(
+        {.name = fmt::format("mlx5_{}", facts_.nics.size()), .transport = card.transport, .ports = {port}});
     facts_.nics.push_back(std::move(nic));
     return *this;
   }
@@ -65,7 +67,8 @@ class Node {
   std::string roles(const RailChoice& choice = {}) {
     std::string text;
     for (const NicRole& role : roles_of(facts(), choice))
-      text += (text.empty() ? "" : " ") + (role.rail ? std::to_string(*role.rail) : std::string(role_name(role.role).substr(0, 1)));
+      text += (text.empty() ? "" : " ") +
+              (role.rail ? std::to_string(*role.rail) : std::string(role_name(role.role).substr(0, 1)));
     return text;
   }
   std::string reason(size_t position) { return roles_of(facts()).at(position).reason; }
@@ -151,7 +154,8 @@ TEST(Rails, WithoutAnAffinityTheFastestKindIsNumberedByAddress) {
   for (int root : {0x08, 0x80}) node.gpu(root);
   for (int root : {0x10, 0x90}) node.nic({.root = root, .link_type = LinkType::kInfiniband});
   for (int root : {0x20, 0xa0})
-    node.nic({.root = root, .device = "a2dc", .gbps = 200}).nic({.root = root, .device = "a2dc", .gbps = 200, .function = 1});
+    node.nic({.root = root, .device = "a2dc", .gbps = 200})
+        .nic({.root = root, .device = "a2dc", .gbps = 200, .function = 1});
   EXPECT_EQ(node.roles(), "0 s s 1 s s");
   EXPECT_EQ(node.roles({.link_type = LinkType::kEthernet}), "s 0 1 s 2 3");
 }

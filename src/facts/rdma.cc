@@ -175,10 +175,9 @@ void read_device(Attributes& attributes, const std::string& folder, RdmaDevice& 
 }
 
 // iWARP is RDMA over TCP: its ports say Ethernet, and nothing that speaks RoCE can talk to them. Without netlink and
-// node_type (recordings have none of a device with a PCI function) Intel's driver tells: its RoCE is version 2 only, and
-// the GIDs of iWARP carry the name of version 1.
-bool speaks_iwarp(Attributes& attributes, const FoundRdma& found, const std::string& folder,
-                  const os::RdmaLink* link) {
+// node_type (recordings have none of a device with a PCI function) Intel's driver tells: its RoCE is version 2 only,
+// and the GIDs of iWARP carry the name of version 1.
+bool speaks_iwarp(Attributes& attributes, const FoundRdma& found, const std::string& folder, const os::RdmaLink* link) {
   if (link != nullptr && !link->protocol.empty()) return link->protocol == "iw";
   if (!found.pci || found.facts.ports.empty()) return false;
   const RdmaPort& port = found.facts.ports.front();

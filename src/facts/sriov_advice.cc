@@ -41,8 +41,7 @@ std::vector<std::string> sriov_advice(const NodeFacts& facts) {
         "whether they can make VFs."};
   const bool is_unread = std::ranges::any_of(
       facts.problems, [](const std::string& problem) { return problem.find("sriov_totalvfs") != std::string::npos; });
-  if (is_unread)
-    return {"Whether a NIC here can make VFs is not known: sriov_totalvfs could not be read."};
+  if (is_unread) return {"Whether a NIC here can make VFs is not known: sriov_totalvfs could not be read."};
   const bool has_netdevs = std::ranges::any_of(
       facts.virtual_netdevs, [](const NetInterface& netdev) { return netdev.kind.empty() && netdev.speed_mbps; });
   if (facts.nics.empty() && has_netdevs)
@@ -52,18 +51,18 @@ std::vector<std::string> sriov_advice(const NodeFacts& facts) {
             "In a container, /sys of the host must be mounted; on a machine, look at `lspci -nn` for class 02xx."};
   std::vector<std::string> lines = {"No NIC here can make VFs: none has a sriov_totalvfs above 0."};
   if (const auto vf = std::ranges::find_if(facts.nics, is_vf); vf != facts.nics.end())
-    lines.push_back(vf->pci.address.to_string() +
-                    (has_pf_here(facts, *vf)
-                         ? " is itself a VF, of a PF on the same bus; the files at hand do not link the two."
-                         : " is itself a VF that was given to this machine; VFs are made where its PF is, on the host."));
+    lines.push_back(
+        vf->pci.address.to_string() +
+        (has_pf_here(facts, *vf)
+             ? " is itself a VF, of a PF on the same bus; the files at hand do not link the two."
+             : " is itself a VF that was given to this machine; VFs are made where its PF is, on the host."));
   if (std::string nic = example(facts, is_virtual_nic); !nic.empty())
     lines.push_back(nic + " is a virtual machine's NIC; the host has to pass a PF or VFs through to this machine.");
   auto nvidia = [](const Nic& nic) { return nic.pci.vendor == "15b3" && !is_vf(nic); };
   if (std::string nic = example(facts, nvidia); !nic.empty())
     lines.push_back("ConnectX and BlueField: firmware may have SR-IOV off: `mlxconfig -d " + nic +
                     " query SRIOV_EN NUM_OF_VFS`, then `set SRIOV_EN=1 NUM_OF_VFS=8` and a cold boot.");
-  bool physical = std::ranges::any_of(
-      facts.nics, [](const Nic& nic) { return !is_virtual_nic(nic) && !is_vf(nic); });
+  bool physical = std::ranges::any_of(facts.nics, [](const Nic& nic) { return !is_virtual_nic(nic) && !is_vf(nic); });
   if (physical) {
     lines.emplace_back("BIOS: SR-IOV, and VT-d or AMD-Vi, enabled; some boards have a switch per slot.");
     lines.emplace_back("Kernel: built with CONFIG_PCI_IOV, and the NIC's driver bound (column DRIVER of -o wide).");

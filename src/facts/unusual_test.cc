@@ -53,13 +53,15 @@ TEST(Unusual, MoreVfsThanAnyCardHasAreCutAndTold) {
 }
 
 TEST(Unusual, IdsThatAreNoneAreLeftOut) {
-  const NodeFacts facts = facts_of("[/sys/bus/pci/devices/0000:01:00.0]\nclass = 0x020000\nvendor = \x1b[31mred\ndevice = 123456\n");
+  const NodeFacts facts =
+      facts_of("[/sys/bus/pci/devices/0000:01:00.0]\nclass = 0x020000\nvendor = \x1b[31mred\ndevice = 123456\n");
   EXPECT_EQ(facts.nics.at(0).pci.vendor, "");
   EXPECT_EQ(facts.nics[0].pci.device, "");
 }
 
 TEST(Unusual, TextThatIsNotUtf8CanBeWritten) {
-  const NodeFacts facts = card(rdma("mlx5_0", "board_id = a\xff\xfe z\nports/1/state = 4: ACTIVE\nports/1/rate = \xe2\x82\n"));
+  const NodeFacts facts =
+      card(rdma("mlx5_0", "board_id = a\xff\xfe z\nports/1/state = 4: ACTIVE\nports/1/rate = \xe2\x82\n"));
   EXPECT_EQ(facts.nics.at(0).rdma.at(0).board_id, "a\xEF\xBF\xBD\xEF\xBF\xBD z");
   doc::Diagnostics diagnostics;
   const auto source = std::make_shared<const doc::Source>(doc::Source{"facts", doc::to_json(to_value(facts), 2)});
@@ -108,14 +110,14 @@ TEST(Unusual, UnknownNumaNodesAreNoCommonOne) {
 TEST(Unusual, CoprocessorsAndScreensAreNoGpus) {
   const NodeFacts facts = facts_of(
       "[/sys/bus/pci/devices]\n"
-      "0000:03:00.0/uevent = PCI_CLASS=30000\\nPCI_ID=19E5:1711\n"   // a management chip's screen
-      "0000:04:00.0/uevent = PCI_CLASS=B4000\\nPCI_ID=8086:4940\n"   // QAT
-      "0000:05:00.0/uevent = PCI_CLASS=B4000\\nPCI_ID=1BCF:001C\n"   // a vector engine
-      "0000:06:00.0/uevent = PCI_CLASS=120000\\nPCI_ID=10EE:500C\n"  // an FPGA
-      "0000:07:00.0/uevent = PCI_CLASS=30000\\nPCI_ID=1002:515E\n"   // an ES1000, another screen
-      "0000:08:00.0/uevent = PCI_CLASS=30000\\nPCI_ID=10DE:2684\n"   // an RTX 4090
-      "0000:09:00.0/uevent = PCI_CLASS=38000\\nPCI_ID=1002:74A1\n"   // MI300X as display controller
-      "0000:0a:00.0/uevent = PCI_CLASS=120000\\nPCI_ID=1DA3:1020\n"  // Gaudi
+      "0000:03:00.0/uevent = PCI_CLASS=30000\\nPCI_ID=19E5:1711\n"    // a management chip's screen
+      "0000:04:00.0/uevent = PCI_CLASS=B4000\\nPCI_ID=8086:4940\n"    // QAT
+      "0000:05:00.0/uevent = PCI_CLASS=B4000\\nPCI_ID=1BCF:001C\n"    // a vector engine
+      "0000:06:00.0/uevent = PCI_CLASS=120000\\nPCI_ID=10EE:500C\n"   // an FPGA
+      "0000:07:00.0/uevent = PCI_CLASS=30000\\nPCI_ID=1002:515E\n"    // an ES1000, another screen
+      "0000:08:00.0/uevent = PCI_CLASS=30000\\nPCI_ID=10DE:2684\n"    // an RTX 4090
+      "0000:09:00.0/uevent = PCI_CLASS=38000\\nPCI_ID=1002:74A1\n"    // MI300X as display controller
+      "0000:0a:00.0/uevent = PCI_CLASS=120000\\nPCI_ID=1DA3:1020\n"   // Gaudi
       "0000:0b:00.0/uevent = PCI_CLASS=38000\\nPCI_ID=1AF4:1050\n");  // virtio's screen
   std::vector<std::string> ids;
   for (const Gpu& gpu : facts.gpus) ids.push_back(gpu.pci.vendor + ":" + gpu.pci.device);
@@ -160,7 +162,8 @@ TEST(Unusual, ASubFunctionIsNoPortOfItsPf) {
 
 TEST(Unusual, IwarpIsTold) {
   const auto transport = [](std::string_view name, std::string_view lines) {
-    const NodeFacts facts = card(rdma(name, "ports/1/link_layer = Ethernet\nports/1/state = 4: ACTIVE\n" + std::string(lines)));
+    const NodeFacts facts =
+        card(rdma(name, "ports/1/link_layer = Ethernet\nports/1/state = 4: ACTIVE\n" + std::string(lines)));
     return facts.nics.at(0).rdma.at(0).transport;
   };
   const std::string gid = "ports/1/gids/0 = fe80:0000:0000:0000:0002:c903:0011:2233\n";
@@ -181,8 +184,10 @@ TEST(Unusual, PcieIsReadOfTheCardAndWhereItIsSlowOfTheOtherEnd) {
         .nics.at(0)
         .pci.link;
   };
-  EXPECT_EQ(link("current_link_speed = 8 GT/s\ncurrent_link_width = 4\nmax_link_speed = 32.0 GT/s PCIe\nmax_link_width = 16\n"),
-            (PcieLink{8, 4, 32, 16, 16, 8}));
+  EXPECT_EQ(
+      link(
+          "current_link_speed = 8 GT/s\ncurrent_link_width = 4\nmax_link_speed = 32.0 GT/s PCIe\nmax_link_width = 16\n"),
+      (PcieLink{8, 4, 32, 16, 16, 8}));
   EXPECT_EQ(link("current_link_speed = 32.0 GT/s PCIe\ncurrent_link_width = 16\nmax_link_speed = 32.0 GT/s PCIe\n"
                  "max_link_width = 16\n"),
             (PcieLink{32, 16, 32, 16, std::nullopt, std::nullopt}));
@@ -201,8 +206,9 @@ TEST(Unusual, SlotsHaveNames) {
 TEST(Unusual, DataDirectFunctionsTellTheGpuOfTheirNic) {
   std::string machine;
   const auto function = [&](std::string_view address, std::string_view path, std::string_view uevent) {
-    machine += fmt::format(
-        "/sys/bus/pci/devices/{0} -> ../../../devices/{1}/{0}\n[/sys/devices/{1}/{0}]\nuevent = {2}\n", address, path, uevent);
+    machine +=
+        fmt::format("/sys/bus/pci/devices/{0} -> ../../../devices/{1}/{0}\n[/sys/devices/{1}/{0}]\nuevent = {2}\n",
+                    address, path, uevent);
   };
   for (const int domain : {0, 2}) {
     function(fmt::format("{:04x}:03:00.0", domain), fmt::format("pci{0:04x}:00/{0:04x}:00:00.0", domain),

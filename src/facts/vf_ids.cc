@@ -55,7 +55,8 @@ constexpr Ids kVfs[] = {
 }  // namespace
 
 bool is_vf_function(const PciDevice& device) {
-  if (std::ranges::any_of(kVfs, [&](const Ids& vf) { return vf.vendor == device.vendor && vf.device == device.device; }))
+  if (std::ranges::any_of(kVfs,
+                          [&](const Ids& vf) { return vf.vendor == device.vendor && vf.device == device.device; }))
     return true;
   return device.model.find("Virtual Function") != std::string::npos || device.driver.ends_with("vf");
 }

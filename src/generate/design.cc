@@ -65,13 +65,14 @@ std::vector<Numbered> rails_of(const NodeFacts& node, Design& design) {
   }
   const size_t gpus = node.gpus.size();
   if (gpus > 0 && rails.size() > gpus && rails.size() % gpus != 0)
-    design.notes.push_back(fmt::format("node {}: {} ports are equal and nothing tells which of them belong to its {} GPUs",
-                                       node.node, rails.size(), gpus));
+    design.notes.push_back(
+        fmt::format("node {}: {} ports are equal and nothing tells which of them belong to its {} GPUs", node.node,
+                    rails.size(), gpus));
   return rails;
 }
 
-// Where rails are numbered by addresses, a card that is missing shifts all later ones. The node with most rails tells the
-// number of an address: a node whose addresses it has all gets its numbers.
+// Where rails are numbered by addresses, a card that is missing shifts all later ones. The node with most rails tells
+// the number of an address: a node whose addresses it has all gets its numbers.
 void align(std::vector<std::vector<Numbered>>& nodes) {
   const auto full = std::ranges::max_element(nodes, {}, &std::vector<Numbered>::size);
   if (full == nodes.end()) return;
@@ -85,7 +86,8 @@ void align(std::vector<std::vector<Numbered>>& nodes) {
 void add_port(const Numbered& one, Design& design) {
   const std::string name = fmt::format("rail{}", one.rail);
   if (!one.hole.empty()) {
-    design.notes.push_back(fmt::format("{} is left out of {}: {}", label(*one.port.node, *one.port.nic), name, one.hole));
+    design.notes.push_back(
+        fmt::format("{} is left out of {}: {}", label(*one.port.node, *one.port.nic), name, one.hole));
     return;
   }
   auto rail = std::ranges::find(design.rails, one.rail, &Rail::number);
@@ -135,9 +137,10 @@ void make_rails(const std::vector<NodeFacts>& nodes, Design& design) {
 Result<void> check_names(const std::vector<NodeFacts>& nodes) {
   for (const NodeFacts& node : nodes)
     if (!api::is_dns_subdomain(node.node)) {
-      Error error{.code = Code::kInvalid,
-                  .message = fmt::format("node \"{}\": this is no name of a Kubernetes node", doc::printable(node.node)),
-                  .context = {}};
+      Error error{
+          .code = Code::kInvalid,
+          .message = fmt::format("node \"{}\": this is no name of a Kubernetes node", doc::printable(node.node)),
+          .context = {}};
       error.hint = "railbed discover --node NAME writes facts with another name";
       return std::unexpected(std::move(error));
     }

@@ -106,8 +106,9 @@ bool changes_pf(const PfWanted& wanted) {
   const facts::Nic& nic = *wanted.nic;
   if (wanted.externally_managed) return false;
   if (nic.num_vfs != wanted.num_vfs || wanted.eswitch_mode != eswitch_mode_of(nic)) return true;
-  return std::ranges::any_of(
-      nic.netdevs, [&](const facts::NetInterface& netdev) { return netdev.mtu < wanted.mtu || !netdev.admin_up.value_or(false); });
+  return std::ranges::any_of(nic.netdevs, [&](const facts::NetInterface& netdev) {
+    return netdev.mtu < wanted.mtu || !netdev.admin_up.value_or(false);
+  });
 }
 
 bool allows_host_pf(const Policy& policy) {

@@ -160,20 +160,15 @@ void add_ports(Table& table, const Nic& nic, const facts::NicRole& role, Detail 
     std::string model = facts::short_model(nic.pci.model);
     if (model.empty()) model = ids_of(nic.pci);
     table.row({first ? Cell(role_text(nic, role)) : Cell(),
-               Cell(nic.pci.address.to_string(), first ? Paint::kNone : Paint::kDim),
-               model,
+               Cell(nic.pci.address.to_string(), first ? Paint::kNone : Paint::kDim), model,
                port.netdev != nullptr ? Cell(names_of(*port.netdev, detail)) : Cell(),
                port.device != nullptr ? Cell(rdma_text(*port.device)) : Cell(),
                link_text(port.rdma != nullptr && port.rdma->link_type != LinkType::kUnknown ? port.rdma->link_type
                                                                                             : nic.link_type),
                state_cell(port.netdev, port.rdma),
-               rate_cell(port.netdev, port.rdma, port.device != nullptr && port.device->soft),
-               mtu_cell(port.netdev),
-               first ? pcie_cell(nic.pci.link) : Cell(),
-               optional_cell(nic.pci.numa_node),
-               first ? vfs_cell(nic) : Cell(),
-               nearest_cell(nic, gpus),
-               used_by_cell(port.netdev, riders)});
+               rate_cell(port.netdev, port.rdma, port.device != nullptr && port.device->soft), mtu_cell(port.netdev),
+               first ? pcie_cell(nic.pci.link) : Cell(), optional_cell(nic.pci.numa_node),
+               first ? vfs_cell(nic) : Cell(), nearest_cell(nic, gpus), used_by_cell(port.netdev, riders)});
     first = false;
   }
 }
@@ -317,9 +312,9 @@ Table vf_table(const NodeFacts& facts) {
           {nic.netdevs.empty() ? nic.pci.address.to_string() : nic.netdevs.front().name, vf.index.value,
            vf.pci.address.to_string(), vf.pci.driver.empty() ? Cell("none", Paint::kWarning) : Cell(vf.pci.driver),
            netdev != nullptr ? Cell(netdev->name) : Cell(), vf.rdma ? Cell(rdma_text(*vf.rdma)) : Cell(),
-           state_cell(netdev, port), mtu_cell(netdev), optional_cell(vf.pci.iommu_group),
-           address_cell(netdev, port), vf.port_guid ? Cell(vf.port_guid->to_string()) : optional_cell(vf.admin_mac),
-           vlan, vf.link_state, on_off(vf.spoof_check), on_off(vf.trust), used_by_cell(netdev, riders)});
+           state_cell(netdev, port), mtu_cell(netdev), optional_cell(vf.pci.iommu_group), address_cell(netdev, port),
+           vf.port_guid ? Cell(vf.port_guid->to_string()) : optional_cell(vf.admin_mac), vlan, vf.link_state,
+           on_off(vf.spoof_check), on_off(vf.trust), used_by_cell(netdev, riders)});
     }
   return table;
 }

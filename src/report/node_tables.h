@@ -13,9 +13,9 @@ namespace railbed::report {
 
 enum class Detail : bool { kNormal, kWide };
 
-// A line about the node, then NICs with their rails and roles, fabrics, GPUs, and how far each NIC is from each GPU; with
-// kWide also cards, ports with GUIDs, VFs, GIDs and virtual interfaces. Then a line per thing that is wrong, and for a
-// node that cannot make VFs advice on what to check.
+// A line about the node, then NICs with their rails and roles, fabrics, GPUs, and how far each NIC is from each GPU;
+// with kWide also cards, ports with GUIDs, VFs, GIDs and virtual interfaces. Then a line per thing that is wrong, and
+// for a node that cannot make VFs advice on what to check.
 std::string node_text(const facts::NodeFacts& facts, Detail detail, Colour colour);
 
 // The tables that node_text() consists of.

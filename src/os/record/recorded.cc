@@ -229,8 +229,8 @@ Result<std::unique_ptr<Kernel>> recorded_kernel(const std::string& root_dir) {
 }
 
 bool is_tar_name(std::string_view path) {
-  constexpr std::array<std::string_view, 11> kEndings = {".tar",     ".tar.gz", ".tgz",     ".tar.bz2", ".tbz2", ".tbz",
-                                                         ".tar.xz",  ".txz",    ".tar.zst", ".tzst",    ".tar.zstd"};
+  constexpr std::array<std::string_view, 11> kEndings = {
+      ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz", ".tar.zst", ".tzst", ".tar.zstd"};
   return std::ranges::any_of(kEndings, [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
