@@ -42,7 +42,8 @@ Result<std::unique_ptr<os::Kernel>> open_machine(const Machine& machine) {
   if (!machine.from.ends_with(".machine"))
     return with_sysfs(TRY(os::recorded_kernel_from_tar(machine.from)), machine.from);
   std::string text = TRY(os::real_files("/")->read(std::filesystem::absolute(machine.from)));
-  return with_sysfs(TRY(os::recorded_kernel_over(TRY(facts::parse_machine(text, machine.from)))), machine.from);
+  auto files = TRY(facts::parse_machine(text, machine.from));
+  return with_sysfs(TRY(os::recorded_kernel_over(std::move(files))), machine.from);
 }
 
 facts::CollectOptions collect_options(const Machine& machine, const os::Kernel& kernel) {
