@@ -5,15 +5,16 @@
 #   make test     set up, build, run all tests; ends with "N passed, N failed, N skipped"
 #   make bench    the figures with their bounds (ONLY=name for one); exits 1 when one is short
 #   make lab      a shell in a virtual machine with two SR-IOV NICs
-#   make build    the programs: build/railbed, build/railbedd, build/railbed-cni; needs no package of the tests
+#   make build    the programs: build/railbed, railbedd, railbed-cluster, railbed-cni; needs no package of the tests
 #   make install  the program, its unit, manual pages and completions below PREFIX (/usr/local), or DESTDIR and PREFIX
 #   make package  a .deb, one with its symbols, and a tarball in build/packages/
+#   make image    build/railbed-image.tar, a container image of what is built, for deploy/
 #   make format   clang-format over everything
 #   make clean    removes build/; packages and the lab's cache stay
 
 PREFIX ?= /usr/local
 
-.PHONY: demo test bench lab build install package setup setup-test setup-lab setup-cluster format clean
+.PHONY: demo test bench lab build install package image setup setup-test setup-lab setup-cluster format clean
 .NOTPARALLEL:
 
 build: setup
@@ -25,6 +26,9 @@ install: setup
 package:
 	@tools/setup build package
 	@tools/package
+
+image:
+	@tools/image
 
 setup:
 	@tools/setup build

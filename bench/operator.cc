@@ -18,7 +18,6 @@
 #include "os/ports/file_tree.h"
 
 using namespace railbed;
-using controller::kNodeStates;
 using doc::Value;
 using std::chrono::milliseconds;
 
@@ -56,7 +55,7 @@ void prepare(kube::Client& client, kube::Clock& clock, int count) {
   for_all(count, [&](int number) {
     Value node = object(name_of(number), "");
     node.find("metadata")->set("labels", Value::object()).set("kubernetes.io/os", "linux");
-    return client.apply(controller::kNodes, std::move(node), {.manager = "bench"});
+    return client.apply(kube::kNodes, std::move(node), {.manager = "bench"});
   });
   // 8 InfiniBand NICs for GPUs among ten, with 64 VFs: what a node of eight GPUs tells.
   facts::NodeFacts facts = facts::testing_fixture::facts_of(content(testdata() / "machines/gpu8-ib8.machine"));
@@ -77,13 +76,13 @@ void prepare(kube::Client& client, kube::Clock& clock, int count) {
     Value state = object(name_of(number), kNamespace);
     state.set("status", status);
     const kube::ApplyOptions options{.manager = "bench-agent", .part = kube::Part::kStatus};
-    while (!client.get(kNodeStates, {kNamespace, name_of(number)})) clock.wait(milliseconds(100), {});
-    return client.apply(kNodeStates, std::move(state), options);
+    while (!client.get(kube::kNodeStates, {kNamespace, name_of(number)})) clock.wait(milliseconds(100), {});
+    return client.apply(kube::kNodeStates, std::move(state), options);
   });
 }
 
 int change(kube::Client& client, kube::Clock& clock, int count, int vfs) {
-  kube::Informer states(client, {.resource = kNodeStates, .trim = controller::node_state_trim()});
+  kube::Informer states(client, {.resource = kube::kNodeStates, .trim = controller::node_state_trim()});
   std::jthread follows([&](std::stop_token stop) { states.run(stop); });
   if (!states.wait_synced(milliseconds(60000), {})) return 1;
   const std::string wanted = fmt::format("\"numVfs\":{},", vfs);
@@ -94,7 +93,7 @@ int change(kube::Client& client, kube::Clock& clock, int count, int vfs) {
   spec.set("nodeSelector", Value::object());
   spec.set("nicSelector", Value::object()).set("vendor", "15b3");
   const kube::Instant began = clock.now();
-  if (const auto done = client.apply(controller::kPolicies, std::move(policy), {.manager = "bench"}); !done) {
+  if (const auto done = client.apply(kube::kPolicies, std::move(policy), {.manager = "bench"}); !done) {
     fmt::print(stderr, "{}\n", done.error().to_string());
     return 1;
   }

@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 if [ "${1:-}" != --inside ]; then
-  ninja -C build bench_operator railbed railbedd >/dev/null || exit 1
+  ninja -C build bench_operator railbed >/dev/null || exit 1
   TOOLS_API_SERVER=$(tests/tools/build api-server 2>/dev/null) || { echo "SKIP operator_change: the API server does not build here"; exit 0; }
   export TOOLS_API_SERVER
   why=$(tests/cluster/sandbox true 2>&1) || { echo "SKIP operator_change: $why"; exit 0; }

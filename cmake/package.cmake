@@ -2,10 +2,12 @@
 # What `cmake --install` puts where, and the packages that CPack makes of it (make install, make package).
 #
 #   bin/railbed, bin/railbed-cni             side by side: `railbed cni install` looks for the shim beside railbed
-#   libexec/railbed/railbedd                 what railbed becomes for verbs that serve (apps/railbed/railbedd.h looks there)
+#   libexec/railbed/{railbedd,railbed-cluster}  what railbed becomes for verbs that serve
+#                                            (apps/railbed/serving_program.h looks there)
 #   lib/systemd/system/railbed-agent.service with the prefix in ExecStart
 #   share/man/man1/railbed*.1.gz             written by the program itself, from the options that its verbs declare
 #   share/{bash-completion,zsh,fish}         the same
+#   share/railbed/deploy                     for a cluster: kinds, roles
 #   share/doc/railbed                        licences, examples
 #
 # Everything lies below the prefix; nothing is written to /etc or /var.
@@ -24,11 +26,13 @@ add_custom_command(OUTPUT ${pages}/made
 add_custom_target(pages ALL DEPENDS ${pages}/made)
 
 install(TARGETS railbed railbed-cni RUNTIME DESTINATION bin)
-install(TARGETS railbedd RUNTIME DESTINATION libexec/railbed)
+install(TARGETS railbedd railbed-cluster RUNTIME DESTINATION libexec/railbed)
 install(DIRECTORY ${pages}/man1 DESTINATION share/man)
 install(FILES ${pages}/railbed.bash DESTINATION share/bash-completion/completions RENAME railbed)
 install(FILES ${pages}/railbed.fish DESTINATION share/fish/vendor_completions.d)
-install(FILES LICENSE deploy/debian/copyright DESTINATION share/doc/railbed)
+install(FILES LICENSE NOTICE CHANGELOG.md deploy/debian/copyright DESTINATION share/doc/railbed)
+install(DIRECTORY docs/schemas DESTINATION share/doc/railbed)
+install(DIRECTORY deploy/crds deploy/rbac DESTINATION share/railbed/deploy FILES_MATCHING PATTERN *.yaml)
 install(FILES deploy/github-action/action.yml DESTINATION share/doc/railbed/examples/github-action)
 install(FILES deploy/pre-commit/pre-commit-config.yaml DESTINATION share/doc/railbed/examples/pre-commit)
 install(PROGRAMS deploy/pre-commit/hook DESTINATION share/doc/railbed/examples/pre-commit)
@@ -58,7 +62,8 @@ measures every rail.
 The agent's systemd unit is installed, and neither enabled nor started. The
 CNI shim takes the place of plugins when `railbed cni install` says so.")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "libarchive13 (>= 3.6)") # loaded by name (os/record/archive_library.h)
+# Loaded by name (os/record/archive_library.h, perf/verbs_library.h).
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libarchive13 (>= 3.6), libibverbs1 (>= 32)")
 # The names of PCI devices (numbers without it), and what libibverbs needs to know a NIC.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pci.ids, ibverbs-providers")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "bash-completion, systemd")

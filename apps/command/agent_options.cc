@@ -19,6 +19,11 @@ void AgentOptions::declare(CommandLine& line) {
   line.option("--alone", &alone, "no other node gives addresses of the whereabouts ranges of this one");
   cluster.declare(line);
   line.option("--node", &settings.node, "this machine's node name (its host name)");
+  line.option("--in-host", &in_host, "in a pod with hostPID: works on the host's files, and executes plugins there");
+  line.option("--standby", &standby, "waits for the agent that runs to end and takes its place, for upgrades");
+  line.option("--cni-config", &cni_config,
+              "the runtime's folder of configurations (/etc/cni/net.d): railbed's is kept there while it answers")
+      .directory();
   line.option("--soft-rdma", &settings.soft_rdma, "soft-RoCE devices on RDMA-marked VFs without RDMA");
   line.option("--workers", &server.workers, "how many requests are worked on at once").show_default().between(1, 256);
   line.option("--log-level", &log_level, "the least that is logged; every ADD and DEL is at info")

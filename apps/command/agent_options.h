@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of `railbed agent`.
 //
-// Why beside the command line: railbed declares them for its help, pages and completions and refuses wrong ones;
-// railbedd, which it becomes then, declares them again and reads them. Threading: one thread. Failure: none.
+// Why beside the command line: railbed declares them for its help, pages and completions and refuses wrong ones; the
+// program that it becomes then declares them again and reads them. Threading: one thread. Failure: none.
 #pragma once
 
 #include <string>
@@ -13,6 +13,7 @@
 #include "command/agent_client.h"
 #include "command/cluster_options.h"
 #include "command/command_line.h"
+#include "command/programs.h"
 #include "command/state_options.h"
 #include "node/standalone.h"
 
@@ -27,13 +28,18 @@ struct AgentOptions {
   std::string adopt;  // a directory of IPPool objects; empty: none
   StateOptions state;
   ClusterOptions cluster;
-  bool alone = false;  // no other node gives addresses of whereabouts' ranges
+  bool alone = false;      // no other node gives addresses of whereabouts' ranges
+  bool in_host = false;    // in a container: works on the host's files
+  bool standby = false;    // waits for the agent that serves the socket to end, instead of giving up
+  std::string cni_config;  // the runtime's folder of configurations, where railbed's is kept; empty: somebody else does
   node::Settings settings;
   agent::ServerOptions server;
   std::string log_level = "info";
 
   // `line` points to the members: this object stays where it is until the line is parsed.
   void declare(CommandLine& line);
+  // Which serves them.
+  const char* program() const { return cluster.given() ? kClusterProgram : kAloneProgram; }
   log::Level least_logged() const;
 };
 

@@ -13,4 +13,10 @@ void ClusterOptions::declare(CommandLine& line) {
   line.option("--cache", &cache, "what the API server said, for a start while it is away").show_default().directory();
 }
 
+Result<void> ClusterOptions::check() const {
+  if (!given() && !context.empty())
+    return fail(Code::kInvalid, "--context names a context of a kubeconfig, and there is no --kubeconfig");
+  return {};
+}
+
 }  // namespace railbed

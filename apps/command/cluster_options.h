@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that name a cluster, of verbs that serve. Threading: one thread. Failure: none.
+// The options that name a cluster, of verbs that serve. Threading: one thread. Failure: check(), Invalid.
 #pragma once
 
 #include <string>
 
+#include "base/error.h"
 #include "command/command_line.h"
 
 namespace railbed {
@@ -13,8 +14,11 @@ struct ClusterOptions {
   std::string context;
   bool in_cluster = false;  // as a pod, by its service account
   std::string ns = "openshift-sriov-network-operator";
+  std::string service_account;  // the folder of the pod's credentials, where it is not at its usual path; no option
   std::string cache = "/var/lib/railbed/cache";
   bool given() const { return in_cluster || !kubeconfig.empty(); }
+  // Those that make sense only together are there together.
+  Result<void> check() const;
   // `line` points to the members: this object stays where it is until the line is parsed.
   void declare(CommandLine& line);
 };

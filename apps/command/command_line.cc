@@ -7,6 +7,9 @@
 #include <CLI/CLI.hpp>
 
 #include "command/exit_status.h"
+#include "command/output.h"
+#include "doc/diagnostic.h"
+#include "doc/text.h"
 
 namespace railbed {
 namespace {
@@ -31,6 +34,45 @@ std::string text_of(const Destination& destination) {
           return CLI::detail::checked_to_string<Value, Value>(Value(*value));
       },
       destination);
+}
+
+std::string did_you_mean(const std::string& wrong, const std::vector<std::string_view>& known) {
+  const std::string near = doc::nearest(wrong, known);
+  return near.empty() ? "" : fmt::format(" (did you mean {}?)", near);
+}
+
+// Accepts one of the choices; `any_case` makes the value the choice in its spelling there.
+CLI::Validator one_of(const std::vector<std::string_view>& choices, bool any_case) {
+  const auto check = [choices, any_case](std::string& value) -> std::string {
+    for (const std::string_view choice : choices) {
+      if (value == choice) return "";
+      if (!any_case || CLI::detail::to_lower(value) != CLI::detail::to_lower(std::string(choice))) continue;
+      value = choice;
+      return "";
+    }
+    return fmt::format("{} not in {{{}}}{}", value, fmt::join(choices, ","), did_you_mean(value, choices));
+  };
+  return {check, fmt::format("{{{}}}", fmt::join(choices, ","))};
+}
+
+// Options by all their names, and those of subcommands.
+void add_names(const CommandLine& line, std::vector<std::string_view>& names) {
+  for (const Option& option : line.options())
+    for (const std::string_view name : option.declaration().names)
+      if (name.starts_with('-')) names.push_back(name);
+  for (const auto& sub : line.subcommands()) add_names(*sub, names);
+}
+
+// What is wrong with `argument`, which no declaration takes.
+std::string not_expected(const CommandLine& line, std::string argument) {
+  std::vector<std::string_view> names = {"--help"};
+  if (argument.starts_with('-')) {
+    argument = argument.substr(0, argument.find('='));
+    add_names(line, names);
+    return fmt::format("there is no option {}{}", argument, did_you_mean(argument, names));
+  }
+  for (const auto& sub : line.subcommands()) names.push_back(sub->name());
+  return fmt::format("nothing takes the argument \"{}\"{}", argument, did_you_mean(argument, names));
 }
 
 }  // namespace
@@ -171,11 +213,11 @@ class OptionParser {
   static void check(CLI::Option& made, const Option& one) {
     const std::vector<std::string_view>& choices = one.declaration_.choices;
     if (!choices.empty()) {
-      const std::vector<std::string> members(choices.begin(), choices.end());
+      // A transformation may change the value, a check only looks.
       if (one.any_case_)
-        made.transform(CLI::IsMember(members, CLI::ignore_case));
+        made.transform(railbed::one_of(choices, true));
       else
-        made.check(CLI::IsMember(members));
+        made.check(railbed::one_of(choices, false));
     }
     const Names names = one.declaration_.value_names;
     if (one.must_exist_ && names == Names::kFile) made.check(CLI::ExistingFile);
@@ -199,7 +241,18 @@ std::optional<int> CommandLine::parse() {
     app.parse(static_cast<int>(arguments_.size()), arguments_.data());
   } catch (const CLI::ParseError& problem) {
     // CLI11 has its own exit statuses (109 for an unknown option).
-    return app.exit(problem) == 0 ? kExitOk : kExitError;
+    if (problem.get_exit_code() == 0) {
+      print("{}", app.help());
+      return kExitOk;
+    }
+    const std::vector<std::string> extra = app.remaining(true);
+    std::string message = problem.what();
+    if (!extra.empty()) {
+      const auto option = std::ranges::find_if(extra, [](const std::string& one) { return one.starts_with('-'); });
+      message = not_expected(*this, option == extra.end() ? extra.front() : *option);
+    }
+    print_error("railbed {}: {}\n  railbed {} --help tells more\n", name_, doc::printable(message), name_);
+    return kExitError;
   }
   OptionParser::choose(app, *this);
   return std::nullopt;

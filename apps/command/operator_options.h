@@ -7,6 +7,7 @@
 #include <string>
 
 #include "command/command_line.h"
+#include "command/programs.h"
 
 namespace railbed {
 
@@ -22,6 +23,8 @@ struct OperatorOptions {
 
   // `line` points to the members: this object stays where it is until the line is parsed.
   void declare(CommandLine& line);
+  // Which serves them.
+  static const char* program() { return kClusterProgram; }
 };
 
 }  // namespace railbed

@@ -4,10 +4,10 @@
 #include <map>
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include "agent/pod/exec_records.h"
 #include "attach/result.h"
+#include "command/output.h"
 #include "command/state_options.h"
 #include "doc/json.h"
 #include "report/table.h"
@@ -149,9 +149,9 @@ Result<Value> to_value(state::Store& store, const std::vector<Row>& rows) {
   return out;
 }
 
-void print(const std::vector<Row>& rows) {
+void print_rows(const std::vector<Row>& rows) {
   if (rows.empty()) {
-    fmt::print("nothing is attached\n");
+    print("nothing is attached\n");
     return;
   }
   report::Table table(
@@ -161,19 +161,19 @@ void print(const std::vector<Row>& rows) {
                row.network, row.device, fmt::format("{}", fmt::join(row.addresses, ", ")),
                row.rdma + (row.soft ? " (soft)" : ""),
                Cell(row.status, row.status == "attached" ? Paint::kGood : Paint::kWarning)});
-  fmt::print("{}", table.to_text(report::Colour{isatty(STDOUT_FILENO) == 1}));
+  print("{}", table.to_text(colour_of(stdout)));
 }
 
-Result<void> run(const StateOptions& options, bool json) {
+Result<void> run(const StateOptions& options, const std::string& output) {
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   std::unique_ptr<state::Store> store = TRY(options.look(*kernel));
   if (store == nullptr) store = state::memory_store();  // no state: railbed has attached nothing
   std::vector<Row> rows;
   for (const state::Attachment& record : TRY(store->attachments())) rows.push_back(row_of(record));
-  if (json)
-    fmt::print("{}\n", doc::to_json(TRY(to_value(*store, rows)), 2));
+  if (output == "table")
+    print_rows(rows);
   else
-    print(rows);
+    print_value(TRY(to_value(*store, rows)), output);
   return {};
 }
 
@@ -183,10 +183,10 @@ int attachments_verb(CommandLine& line) {
   StateOptions state;
   std::string output = "table";
   line.about("Pods with their sandboxes, interfaces, devices and addresses.");
-  line.option("-o,--output", &output, "table or json").one_of({"table", "json"});
+  line.option("-o,--output", &output, "table, json or yaml").one_of({"table", "json", "yaml"});
   line.option("--state-dir", &state.directory, "where the state is").show_default().directory();
   if (auto status = line.parse()) return *status;
-  auto done = run(state, output == "json");
+  auto done = run(state, output);
   return done ? kExitOk : give_up(done.error());
 }
 

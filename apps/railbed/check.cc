@@ -13,6 +13,7 @@
 #include "check/findings/explain.h"
 #include "check/findings/output.h"
 #include "check/read/folders.h"
+#include "command/output.h"
 #include "doc/edits.h"
 #include "machine.h"
 #include "manifests.h"
@@ -27,6 +28,7 @@ struct Options {
   std::vector<std::string> cluster_networks;
   std::string output = "text";
   bool fix = false;
+  bool quiet = false;
   bool strict = false;
   bool each = false;
   bool together = false;
@@ -34,13 +36,16 @@ struct Options {
   check::Settings settings;
 };
 
-std::string print_as(const check::Report& report, const std::string& output) {
-  if (output == "json") return check::to_json(report);
-  if (output == "sarif") return check::to_sarif(report);
-  if (output == "junit") return check::to_junit(report);
-  if (output == "github") return check::to_github(report);
-  if (output == "markdown") return check::to_markdown(report);
-  return check::to_text(report);
+void print_report(const check::Report& report, const Options& options) {
+  const std::string& output = options.output;
+  if (output == "json" || output == "yaml") return print_value(check::to_value(report), output);
+  if (output == "sarif") return print_document(check::to_sarif(report));
+  if (output == "junit") return print_document(check::to_junit(report));
+  if (output == "github") return print_document(check::to_github(report));
+  if (output == "mistakes") return print_document(check::to_mistakes(report));
+  if (output == "markdown") return print_document(check::to_markdown(report));
+  const Colour colour = colour_of(stdout);
+  print("{}", options.quiet ? check::findings_text(report, colour) : check::to_text(report, colour));
 }
 
 // Replaces the file completely or not at all: the new text is written beside it and then renamed.
@@ -60,7 +65,7 @@ Result<void> replace_file(const std::string& path, const std::string& text) {
 
 Result<void> repair(const check::Report& report) {
   for (const check::Repair& one : report.repairs) {
-    fmt::print("{}", doc::unified_diff(one.before->name, one.before->text, one.after->text));
+    print("{}", doc::unified_diff(one.before->name, one.before->text, one.after->text));
     if (one.before->name != "<stdin>") TRY(replace_file(one.before->name, one.after->text));
   }
   return {};
@@ -84,6 +89,7 @@ check::Report check_all(const std::vector<doc::SourcePtr>& sources, const std::v
 }
 
 Result<int> run(Options& options) {
+  TRY(take_facts(options.files, options.facts));
   for (const std::string& network : options.cluster_networks)
     options.settings.cluster_networks.push_back(TRY(IpPrefix::parse(network)));
   const std::vector<doc::SourcePtr> sources = TRY(read_sources(
@@ -95,6 +101,13 @@ Result<int> run(Options& options) {
   if (about_facts.has_errors()) return kExitError;
 
   check::Report report = check_all(sources, nodes, options);
+  // Documents are about machines of several kinds: each node is asked for itself, too, and none of them.
+  if (options.output == "mistakes" && !nodes.empty()) {
+    check::Report all = check_all(sources, {}, options);
+    for (const facts::NodeFacts& node : nodes) all.add(check_all(sources, {node}, options));
+    all.add(std::move(report));
+    report = std::move(all);
+  }
   if (options.fix && !report.repairs.empty()) {
     TRY(repair(report));
     std::vector<doc::SourcePtr> repaired = sources;
@@ -103,7 +116,7 @@ Result<int> run(Options& options) {
         if (one.before == source) source = one.after;
     report = check_all(repaired, nodes, options);
   }
-  fmt::print("{}", print_as(report, options.output));
+  print_report(report, options);
   const size_t bad = report.findings.count(doc::Severity::kError) +
                      (options.strict ? report.findings.count(doc::Severity::kWarning) : 0);
   return bad > 0 ? kExitChange : kExitOk;
@@ -121,12 +134,14 @@ int check_verb(CommandLine& line) {
       "when one was (with --strict also for a warning), 1 when it could not be checked.\n"
       "A comment `# railbed: ignore ID reason` ignores a finding.");
   line.option("FILES", &options.files, "files, directories, - for standard input").required().file();
-  line.option("--facts", &options.facts,
-              "facts of a node (railbed discover -o yaml) or its recording (FILE.tar); may be repeated")
+  line.option(
+          "--facts", &options.facts,
+          "facts of a node (railbed discover -o yaml) or its recording (FILE.tar); more may follow, or be among FILES")
       .one_value_each()
       .existing_file();
-  line.option("-o,--output", &options.output, "text, json, sarif, junit, github or markdown")
-      .one_of({"text", "json", "sarif", "junit", "github", "markdown"});
+  line.option("-o,--output", &options.output,
+              "text, json, yaml, sarif, junit, github, markdown, or mistakes: a table of well-known ones")
+      .one_of({"text", "json", "yaml", "sarif", "junit", "github", "markdown", "mistakes"});
   line.option("--fix", &options.fix, "apply the fixes that are safe, print them as a diff, and check again");
   line.option("--each", &options.each, "each file is a bundle of its own");
   line.option("--together", &options.together, "all folders are one bundle, also where they contradict each other");
@@ -134,6 +149,7 @@ int check_verb(CommandLine& line) {
               "files and folders of this name or path are left out (*.tmpl.yaml); may be repeated")
       .one_value_each();
   line.option("--strict", &options.strict, "warnings fail, too");
+  line.option("-q,--quiet", &options.quiet, "only the findings, without what was not looked at and their number");
   line.option("--cluster-network", &options.cluster_networks,
               "a pod, service or machine network of the cluster, as CIDR; may be repeated")
       .one_value_each();
@@ -154,19 +170,19 @@ int explain_verb(CommandLine& line) {
   line.option("--list", &list, "all ids with their titles");
   if (auto status = line.parse()) return *status;
   if (list) {
-    for (const check::Explanation& one : check::explanations()) fmt::print("{:<14} {}\n", one.id, one.title);
+    for (const check::Explanation& one : check::explanations()) print("{:<14} {}\n", one.id, one.title);
     return kExitOk;
   }
   std::ranges::transform(id, id.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   if (const check::Explanation* one = check::explain(id)) {
-    fmt::print("{}: {}\n\n{}\n\n({})\n", one->id, one->title, one->story, one->page);
+    print("{}: {}\n\n{}\n\n({})\n", one->id, one->title, one->story, one->page);
     return kExitOk;
   }
   std::vector<std::string_view> ids;
   for (const check::Explanation& one : check::explanations()) ids.push_back(one.id);
   const std::string near = doc::nearest(id, ids);
-  fmt::print(stderr, "railbed: there is no finding \"{}\"{}; railbed explain --list shows all\n", id,
-             near.empty() ? "" : fmt::format(" (did you mean {}?)", near));
+  print_error("railbed: there is no finding \"{}\"{}; railbed explain --list shows all\n", id,
+              near.empty() ? "" : fmt::format(" (did you mean {}?)", near));
   return kExitError;
 }
 

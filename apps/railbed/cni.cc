@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed cni: installs the shim in place of the CNI plugins, keeps the originals, and restores them.
+#include "agent/door/node_config.h"
 #include "agent/door/shims.h"
 #include "agent/leftovers/hand_over.h"
+#include "command/output.h"
 #include "command/state_options.h"
-#include "doc/json.h"
+#include "os/ports/disk.h"
 #include "os/ports/kernel.h"
+#include "os/real/host_mounts.h"
 #include "os/real/program_files.h"
 #include "program_folder.h"
 #include "verb.h"
@@ -20,6 +23,8 @@ struct Options {
   std::string folder = "/opt/cni/bin";
   std::vector<std::string> types{agent::shim_types().begin(), agent::shim_types().end()};
   std::string shim;
+  std::string config_folder = "/etc/cni/net.d";
+  bool in_host = false;
   std::string output = "text";
   StateOptions state;
 };
@@ -37,21 +42,23 @@ Result<std::string> read_shim(const os::ProgramFiles& files, const Options& opti
 
 Result<int> tell(const agent::Shims& shims, const Options& options) {
   const auto states = TRY(shims.state(options.types));
-  if (options.output == "json") {
-    doc::Value out = doc::Value::array();
+  if (options.output != "text") {
+    doc::Value out = doc::Value::object();
+    out.set("apiVersion", "railbed.dev/v1");
+    out.set("kind", "CniPlugins");
+    doc::Value& plugins = out.set("plugins", doc::Value::array());
     for (const agent::ShimState& one : states) {
-      doc::Value& row = out.push(doc::Value::object());
+      doc::Value& row = plugins.push(doc::Value::object());
       row.set("type", one.type);
       row.set("program", what_name(one.what));
       if (!one.version.empty()) row.set("version", one.version);
       row.set("originalKept", one.original_kept);
     }
-    fmt::print("{}\n", doc::to_json(out, 2));
+    print_value(out, options.output);
     return kExitOk;
   }
   for (const agent::ShimState& one : states)
-    fmt::print("{:<14}{:<9}{}{}\n", one.type, what_name(one.what), one.version,
-               one.original_kept ? "  original kept" : "");
+    print("{:<14}{:<9}{}{}\n", one.type, what_name(one.what), one.version, one.original_kept ? "  original kept" : "");
   return kExitOk;
 }
 
@@ -62,21 +69,25 @@ Result<void> hand_over(const Options& options) {
   if (store == nullptr) return {};
   const agent::HandedOver all = TRY(agent::hand_over(*kernel, *store));
   if (all.interfaces == 0) return {};
-  fmt::print(stderr, "{} interfaces of pods that railbed attached are handed over to the originals\n",
-             all.interfaces - static_cast<int>(all.problems.size()));
-  for (const std::string& problem : all.problems) fmt::print(stderr, "not handed over: {}\n", problem);
+  print_error("{} interfaces of pods that railbed attached are handed over to the originals\n",
+              all.interfaces - static_cast<int>(all.problems.size()));
+  for (const std::string& problem : all.problems) print_error("not handed over: {}\n", problem);
   if (!all.problems.empty())
-    fmt::print(stderr, "  `railbed cni install` and a running agent give these back; railbed attachments lists them\n");
+    print_error("  `railbed cni install` and a running agent give these back; railbed attachments lists them\n");
   return {};
 }
 
 Result<int> run(const Options& options) {
   const auto files = os::real_program_files();
   agent::Shims shims(*files, options.folder);
+  // The shim is one of the image.
+  const std::string shim = options.action == "install" ? TRY(read_shim(*files, options)) : "";
+  if (options.in_host) TRY(os::enter_host_mounts().context("--in-host"));
   if (options.action == "install") {
-    const std::string shim = TRY(read_shim(*files, options));
     TRY(shims.install(shim, options.types));
   } else if (options.action == "uninstall") {
+    // First the runtime goes back to the next configuration, which is the default network's.
+    TRY(agent::remove_node_config(*os::real_disk(), options.config_folder));
     TRY(hand_over(options).context("handing over to the originals"));
     TRY(shims.uninstall(options.types));
   }
@@ -98,8 +109,13 @@ int cni_verb(CommandLine& line) {
       .with_commas()
       .one_of(agent::shim_types());
   line.option("--shim", &options.shim, "the program to install (railbed-cni beside railbed)").file();
+  line.option("--config-dir", &options.config_folder,
+              "the runtime's folder of configurations: `uninstall` takes the agent's away")
+      .show_default()
+      .directory();
+  line.option("--in-host", &options.in_host, "in a pod with hostPID: works on the host's files");
   line.option("--state-dir", &options.state.directory, "where the agent's state is").show_default().directory();
-  line.option("-o,--output", &options.output, "text or json").one_of({"text", "json"});
+  line.option("-o,--output", &options.output, "text, json or yaml").one_of({"text", "json", "yaml"});
   if (auto status = line.parse()) return *status;
   return status_of(run(options));
 }

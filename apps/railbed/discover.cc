@@ -6,10 +6,8 @@
 #include <memory>
 
 #include <fmt/core.h>
-#include <unistd.h>
 
-#include "doc/json.h"
-#include "doc/yaml.h"
+#include "command/output.h"
 #include "facts/collect.h"
 #include "facts/facts_json.h"
 #include "facts/machine_file.h"
@@ -27,18 +25,16 @@ struct Options {
   Machine machine;
 };
 
-Result<void> print(const facts::NodeFacts& node, const std::string& output) {
-  if (output == "json") {
-    fmt::print("{}\n", doc::to_json(facts::to_value(node), 2));
-  } else if (output == "yaml") {
-    fmt::print("{}", doc::to_yaml(facts::to_value(node)));
+Result<void> print_node(const facts::NodeFacts& node, const std::string& output) {
+  if (output == "json" || output == "yaml") {
+    print_value(facts::to_value(node), output);
   } else {
-    auto colour = report::Colour{isatty(STDOUT_FILENO) == 1};
+    auto colour = colour_of(stdout);
     auto detail = output == "wide" ? report::Detail::kWide : report::Detail::kNormal;
-    fmt::print("{}", report::node_text(node, detail, colour));
+    print("{}", report::node_text(node, detail, colour));
   }
   std::fflush(stdout);
-  for (const std::string& problem : node.problems) fmt::print(stderr, "could not be read: {}\n", problem);
+  for (const std::string& problem : node.problems) print_error("could not be read: {}\n", problem);
   return {};
 }
 
@@ -59,11 +55,11 @@ Result<void> write_recording(os::Recorder& recorder, const std::string& path) {
 Result<void> discover(const Options& options) {
   std::unique_ptr<os::Kernel> kernel = TRY(open_machine(options.machine));
   const facts::CollectOptions collect = collect_options(options.machine, *kernel);
-  if (options.record.empty()) return print(facts::collect(*kernel, collect), options.output);
+  if (options.record.empty()) return print_node(facts::collect(*kernel, collect), options.output);
   os::Recorder recorder(*kernel);
   facts::NodeFacts node = facts::collect(recorder.kernel(), collect);
   TRY(write_recording(recorder, options.record));
-  return print(node, options.output);
+  return print_node(node, options.output);
 }
 
 }  // namespace

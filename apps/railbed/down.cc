@@ -41,7 +41,7 @@ Result<int> run(Options& options) {
   StopSignal stop;
   options.settings.apply.stop = stop.token();
   Work work = TRY(begin_work(options, *kernel, "railbed down"));
-  RunProgress progress;
+  RunProgress progress(options.quiet);
   auto report = node::down(*kernel, *work.store, options.settings, progress);
   progress.wipe();
   if (!report) return fail(std::move(report.error()));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed exec: a command inside a pod's network namespace.
-#include <algorithm>
-#include <cstdio>
+#include <cerrno>
 
 #include <fmt/core.h>
 
+#include "command/output.h"
 #include "command/state_options.h"
 #include "state/sandbox.h"
 #include "verb.h"
@@ -17,6 +17,10 @@ constexpr const char* kUsage =
     "usage: railbed exec [--state-dir DIR] POD -- CMD...\n"
     "Runs CMD in the pod's network namespace, with that namespace's /sys. POD is a name, namespace/name, or\n"
     "namespace/name@container.\n";
+
+// As shells, env(1) and `kubectl exec` have them.
+constexpr int kNotExecutable = 126;
+constexpr int kNoCommand = 127;
 
 struct Request {
   StateOptions state;
@@ -57,16 +61,21 @@ Result<state::PodRecord> find_pod(const std::vector<state::PodRecord>& pods, con
   return fail(Code::kConflict, "{} pods are called {}: say {} or {}", found.size(), name, found[0].pod, found[1].pod);
 }
 
-Result<void> run(const Request& request) {
+// Returns only when the command could not be started, with a status as shells have it.
+Result<int> run(const Request& request) {
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   std::unique_ptr<state::Store> store = TRY(request.state.look(*kernel));
   std::vector<state::PodRecord> pods;
   if (store) pods = TRY(store->pods());
   state::PodRecord pod = TRY(find_pod(pods, request.pod));
   store.reset();
-  return kernel->processes()
-      .exec_in({.command = request.command, .environment = {"RAILBED_POD=" + pod.pod}, .netns_path = pod.netns})
-      .context("pod {}", pod.pod);
+  const auto started =
+      kernel->processes()
+          .exec_in({.command = request.command, .environment = {"RAILBED_POD=" + pod.pod}, .netns_path = pod.netns})
+          .context("pod {}", pod.pod);
+  give_up(started.error());
+  if (started.error().code == Code::kNotFound) return kNoCommand;
+  return started.error().sys_errno == EACCES ? kNotExecutable : kExitError;
 }
 
 }  // namespace
@@ -77,15 +86,16 @@ int exec_verb(CommandLine& line) {
   line.option("--state-dir", &declared.state.directory, "where the state is").show_default().directory();
   line.option("POD", &declared.pod, "a name, namespace/name, or namespace/name@container").required();
   line.option("CMD", &declared.command, "behind --: the command with its arguments").required().file();
+  line.exit_status(kNotExecutable, "CMD cannot be executed; CMD's own status where it was started");
+  line.exit_status(kNoCommand, "there is no CMD");
   if (line.described_only()) return kExitOk;
   const std::span<char* const> arguments = line.arguments();
   if (arguments.size() > 1 && (std::string_view(arguments[1]) == "--help" || std::string_view(arguments[1]) == "-h")) {
-    fmt::print("{}", kUsage);
+    print("{}", kUsage);
     return kExitOk;
   }
   auto request = parse(arguments);
-  auto done = request ? run(*request) : Result<void>(fail(request.error()));
-  return give_up(done.error());
+  return status_of(request ? run(*request) : Result<int>(fail(request.error())));
 }
 
 }  // namespace railbed

@@ -4,12 +4,11 @@
 #include <cstdio>
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include "agent/leftovers/leftovers.h"
 #include "agent/leftovers/restore_records.h"
+#include "command/output.h"
 #include "command/state_options.h"
-#include "doc/json.h"
 #include "report/table.h"
 #include "verb.h"
 
@@ -20,9 +19,9 @@ namespace {
 using report::Cell;
 using report::Paint;
 
-void print(const std::vector<agent::Leftover>& leftovers, bool removed) {
+void print_leftovers(const std::vector<agent::Leftover>& leftovers, bool removed) {
   if (leftovers.empty()) {
-    fmt::print("nothing is left over\n");
+    print("nothing is left over\n");
     return;
   }
   report::Table table({{"KIND"}, {"WHAT"}, {"POD"}, {"WHY"}, {"RESULT"}});
@@ -35,12 +34,12 @@ void print(const std::vector<agent::Leftover>& leftovers, bool removed) {
                            : Cell(one.error.empty() ? "is still there" : one.error, Paint::kBad);
     table.row({std::string(agent::kind_name(one.kind)), one.what, one.pod, one.why, result});
   }
-  fmt::print("{}", table.to_text(report::Colour{isatty(STDOUT_FILENO) == 1}));
-  if (!removed && removable) fmt::print("\nrailbed gc --yes removes them\n");
+  print("{}", table.to_text(colour_of(stdout)));
+  if (!removed && removable) print("\nrailbed gc --yes removes them\n");
 }
 
 Result<int> run(const StateOptions& options, const std::string& pending, const std::string& records, bool yes,
-                bool json) {
+                const std::string& output) {
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   std::unique_ptr<os::Disk> disk = os::real_disk();
   // Beside an agent, which plugins that are executed may ask.
@@ -54,10 +53,10 @@ Result<int> run(const StateOptions& options, const std::string& pending, const s
     leftovers = TRY(agent::find_leftovers(*kernel, store.get(), *disk, pending, durable));
   }
   if (yes) TRY(agent::remove_leftovers(*kernel, *store, *disk, durable, leftovers));
-  if (json)
-    fmt::print("{}\n", doc::to_json(agent::to_value(leftovers), 2));
+  if (output == "table")
+    print_leftovers(leftovers, yes);
   else
-    print(leftovers, yes);
+    print_value(agent::to_value(leftovers), output);
   bool failed = std::ranges::any_of(leftovers, [](const auto& one) { return !one.error.empty(); });
   return failed ? kExitError : kExitOk;
 }
@@ -72,7 +71,7 @@ int gc_verb(CommandLine& line) {
   bool yes = false;
   bool dry_run = false;
   line.about("What no namespace owns: records, addresses, interfaces, sandboxes, files; --yes removes it.");
-  line.option("-o,--output", &output, "table or json").one_of({"table", "json"});
+  line.option("-o,--output", &output, "table, json or yaml").one_of({"table", "json", "yaml"});
   const Option& remove = line.option("--yes", &yes, "remove what is found");
   line.option("--dry-run", &dry_run, "only show it (this is the default)").excludes(remove);
   line.option("--state-dir", &state.directory, "where the state is").show_default().directory();
@@ -80,7 +79,7 @@ int gc_verb(CommandLine& line) {
   line.option("--records", &records, "what DELs have to undo even after a reboot").show_default().directory();
   line.option("--wait", &state.wait_s, "seconds to wait for another railbed that is at work");
   if (auto status = line.parse()) return *status;
-  return status_of(run(state, pending, records, yes, output == "json"));
+  return status_of(run(state, pending, records, yes, output));
 }
 
 }  // namespace railbed

@@ -6,8 +6,8 @@
 
 #include <fmt/core.h>
 
-#include "doc/json.h"
-#include "doc/text.h"
+#include "command/output.h"
+#include "doc/members.h"
 #include "generate/design.h"
 #include "generate/manifests.h"
 #include "machine.h"
@@ -73,7 +73,7 @@ report::Table size_table(const generate::Design& design) {
                        {"VFS PER PF", "vfsPerPf", Align::kRight},
                        {"VFS", "vfs", Align::kRight},
                        {"USED BY PODS", "vfsUsed", Align::kRight},
-                       {"SPARE", "spare", Align::kRight},
+                       {"SPARE %", "sparePercent", Align::kRight},
                        {"ADDRESSES NEEDED", "addressesNeeded", Align::kRight},
                        {"RANGE", "range"},
                        {"ROOM", "room", Align::kRight}});
@@ -82,28 +82,36 @@ report::Table size_table(const generate::Design& design) {
     const int used = generate::vfs_needed(design) * pfs;
     const int all = generate::addresses_needed(rail);
     const int64_t room = (int64_t{1} << (rail.range.address.bits() - rail.range.length)) - 2;
-    table.row({rail.name, pfs, rail.vfs, all, used, fmt::format("{} %", (all - used) * 100 / all), all,
-               rail.range.to_string(), room});
+    table.row({rail.name, pfs, rail.vfs, all, used, (all - used) * 100 / all, all, rail.range.to_string(), room});
   }
   return table;
+}
+
+doc::Value size_value(const generate::Design& design, const report::Table& table) {
+  doc::Value value = doc::Value::object();
+  value.set("apiVersion", "railbed.dev/v1");
+  value.set("kind", "Size");
+  value.set("rails", table.to_value());
+  value.set("notes", doc::texts(design.notes));
+  return value;
 }
 
 Result<int> run(const Options& options, bool only_size) {
   const std::vector<facts::NodeFacts> nodes = TRY(read_nodes(options));
   const generate::Design design = TRY(generate::design(nodes, options.request));
   if (!only_size) {
-    fmt::print("{}", generate::to_yaml(design));
+    print_document(generate::to_yaml(design));
     return kExitOk;
   }
   const report::Table table = size_table(design);
-  if (options.output == "json") {
-    fmt::print("{}\n", doc::to_json(table.to_value(), 2));
+  if (options.output != "text") {
+    print_value(size_value(design, table), options.output);
     return kExitOk;
   }
-  fmt::print("{}", table.to_text());
-  for (const std::string& note : design.notes) fmt::print("- {}\n", doc::printable(note));
+  print("{}", table.to_text());
+  for (const std::string& note : design.notes) print("- {}\n", note);
   for (const facts::NodeFacts* node : design.nodes)
-    if (!node->gpus.empty()) fmt::print("- {}\n", generate::rails_per_gpu(design, *node));
+    if (!node->gpus.empty()) print("- {}\n", generate::rails_per_gpu(design, *node));
   return kExitOk;
 }
 
@@ -135,7 +143,7 @@ int size_verb(CommandLine& line) {
       "PFs,\n"
       "VFs, what the pods take at once, what is spare, and a range with a fifth more than there are VFs.");
   add_options(line, options);
-  line.option("-o,--output", &options.output, "text or json").one_of({"text", "json"});
+  line.option("-o,--output", &options.output, "text, json or yaml").one_of({"text", "json", "yaml"});
   return run_verb(line, options, true);
 }
 

@@ -8,10 +8,8 @@
 #include "facts/facts_json.h"
 #include "facts/machine_file.h"
 #include "manifests.h"
-#include "node/resolved.h"
 #include "os/ports/file_tree.h"
 #include "os/record/recorded.h"
-#include "state/store.h"
 
 namespace railbed {
 namespace {
@@ -50,14 +48,6 @@ facts::CollectOptions collect_options(const Machine& machine, const os::Kernel& 
   facts::CollectOptions options = machine.collect;
   if (options.node.empty() && kernel.host_name().empty()) options.node = fallback_name(machine);
   return options;
-}
-
-Result<plan::InUse> vfs_in_use() {
-  auto boot_id = os::read_line(*os::real_files("/"), "/proc/sys/kernel/random/boot_id");
-  auto store = state::open_store({.boot_id = boot_id.value_or(""), .read_only = true});
-  if (!store && store.error().code == Code::kNotFound) return plan::InUse{};
-  if (!store) return fail(std::move(store.error()));
-  return node::in_use_by(**store);
 }
 
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "doc/diagnostic.h"
 #include "facts/collect.h"
 #include "os/ports/kernel.h"
-#include "plan/plan.h"
 
 namespace railbed {
 
@@ -31,8 +31,5 @@ facts::CollectOptions collect_options(const Machine& machine, const os::Kernel& 
 // recordings (FILE.tar, FILE.machine), in the order of the files. Errors in facts go to the diagnostics.
 Result<std::vector<facts::NodeFacts>> read_nodes_of(const std::vector<std::string>& paths,
                                                     doc::Diagnostics& diagnostics);
-
-// Which pods hold which VFs of this machine, from railbed's state; none without a state.
-Result<plan::InUse> vfs_in_use();
 
 }  // namespace railbed

@@ -10,12 +10,13 @@
 #include <string>
 #include <string_view>
 
-#include <fmt/core.h>
-
 #include "command/agent_options.h"
 #include "command/operator_options.h"
+#include "command/output.h"
+#include "doc/diagnostic.h"
+#include "doc/text.h"
 #include "os/real/service_manager.h"
-#include "railbedd.h"
+#include "serving_program.h"
 #include "verb.h"
 
 namespace railbed {
@@ -34,9 +35,9 @@ constexpr Verb kVerbs[] = {
     {"attachments", "pods with their sandboxes, interfaces, devices, addresses", attachments_verb},
     {"gc", "what no namespace owns any more; --yes removes it", gc_verb},
     {"exec", "run a command inside a pod's network namespace", exec_verb},
-    {"agent", "serve CNI requests of railbed-cni until told to stop", railbedd_verb<AgentOptions>},
+    {"agent", "serve CNI requests of railbed-cni until told to stop", serving_verb<AgentOptions>},
     {"operator", "make node states of a cluster's policies and definitions of its networks",
-     railbedd_verb<OperatorOptions>},
+     serving_verb<OperatorOptions>},
     {"cni", "put railbed-cni in the place of CNI plugins, keeping the originals, and back", cni_verb},
     {"perf", "measure bandwidth, latency and jitter of a path over RDMA and TCP; the HTML report", perf_verb},
     {"completion", "what bash, zsh or fish complete behind railbed, as a script for them", completion_verb},
@@ -44,15 +45,14 @@ constexpr Verb kVerbs[] = {
 };
 
 void print_usage(FILE* out) {
-  fmt::print(out,
-             "railbed {} gives LLM training and inference pods SR-IOV + RDMA networks.\n\n"
-             "usage: railbed VERB [options]     (railbed VERB --help tells more)\n\n",
-             RAILBED_VERSION);
-  for (const Verb& verb : kVerbs) fmt::print(out, "  {:<12}{}\n", verb.name, verb.summary);
+  print_text(out, fmt::format("railbed {} gives LLM training and inference pods SR-IOV + RDMA networks.\n\n"
+                              "usage: railbed VERB [options]     (railbed VERB --help tells more)\n\n",
+                              RAILBED_VERSION));
+  for (const Verb& verb : kVerbs) print_text(out, fmt::format("  {:<12}{}\n", verb.name, verb.summary));
 }
 
 int print_version() {
-  fmt::print("railbed {}\n", RAILBED_VERSION);
+  print("railbed {}\n", RAILBED_VERSION);
   return kExitOk;
 }
 
@@ -62,8 +62,7 @@ int run_verb(std::string_view name, std::span<char* const> arguments) {
       CommandLine line(verb.name, arguments);
       return verb.run(line);
     }
-  fmt::print(stderr, "railbed: there is no verb \"{}\"; railbed --help lists them\n", name);
-  return kExitError;
+  return give_up(no_verb(name));
 }
 
 // `railbed help`, `railbed help VERB`.
@@ -95,10 +94,22 @@ std::span<const Verb> all_verbs() {
   return kVerbs;
 }
 
+Error no_verb(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Verb& verb : kVerbs) names.push_back(verb.name);
+  names.emplace_back("help");
+  names.emplace_back("version");
+  const std::string near = doc::nearest(name, names);
+  return {.code = Code::kNotFound,
+          .message = fmt::format("there is no verb \"{}\"{}", doc::printable(name),
+                                 near.empty() ? "" : fmt::format(" (did you mean {}?)", near)),
+          .hint = "railbed --help lists them"};
+}
+
 }  // namespace railbed
 
 int main(int argc, char** argv) {
   // A file that is opened as 0 to 2 would get what is printed, and be lost to programs that are started.
   railbed::os::open_standard_descriptors();
-  return railbed::run(std::span(argv, static_cast<size_t>(argc)));
+  return railbed::end_of_output(railbed::run(std::span(argv, static_cast<size_t>(argc))));
 }

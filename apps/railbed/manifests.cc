@@ -12,6 +12,8 @@
 #include <fnmatch.h>
 
 #include "check/check.h"
+#include "command/output.h"
+#include "doc/render.h"
 #include "doc/yaml.h"
 
 namespace railbed {
@@ -82,6 +84,29 @@ Result<std::vector<doc::SourcePtr>> read_sources(const std::vector<std::string>&
   return sources;
 }
 
+namespace {
+
+// Whether the file begins like what `discover` writes.
+Result<bool> has_facts(const std::string& path) {
+  const fs::path name(path);
+  if (name.extension() == ".tar" || name.extension() == ".machine") return true;
+  std::error_code error;
+  if (path == "-" || fs::is_directory(name, error)) return false;
+  const doc::SourcePtr source = TRY(read_source(path));
+  const std::string_view head = std::string_view(source->text).substr(0, 200);
+  return head.find("kind: NodeFacts") != std::string_view::npos ||
+         head.find("\"kind\": \"NodeFacts\"") != std::string_view::npos;
+}
+
+}  // namespace
+
+Result<void> take_facts(std::vector<std::string>& files, std::vector<std::string>& facts) {
+  std::vector<std::string> manifests;
+  for (const std::string& path : files) (TRY(has_facts(path)) ? facts : manifests).push_back(path);
+  files = std::move(manifests);
+  return {};
+}
+
 Result<Manifests> read_manifests(const std::vector<std::string>& paths) {
   Manifests manifests;
   manifests.sources = TRY(read_sources(paths, {.endings = {".yaml", ".yml", ".json"}, .excluded = {}}));
@@ -90,8 +115,8 @@ Result<Manifests> read_manifests(const std::vector<std::string>& paths) {
 }
 
 doc::Diagnostics rule_findings(const Manifests& manifests, const graph::Resolution& resolution,
-                               const std::vector<std::string>& forced) {
-  check::Settings settings{.graph = resolution.catalog.options, .cluster_networks = {}};
+                               const std::vector<std::string>& forced, const std::set<std::string>& lent) {
+  check::Settings settings{.graph = resolution.catalog.options, .cluster_networks = {}, .lent_interfaces = lent};
   doc::Diagnostics findings = check::rule_findings(manifests.sources, manifests.objects, resolution.catalog,
                                                    resolution.graphs, resolution.nodes, settings);
   std::erase_if(findings.mutable_all(),
@@ -105,7 +130,7 @@ void print_diagnostics(const doc::Diagnostics& diagnostics) {
   if (diagnostics.all().empty()) return;
   doc::Diagnostics sorted = diagnostics;
   sorted.sort();
-  fmt::print(stderr, "{}", doc::render(sorted));
+  print_error("{}", doc::render(sorted, colour_of(stderr)));
 }
 
 }  // namespace railbed

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed man, railbed completion: the declarations of all verbs as manual pages and as shell scripts.
 #include <cerrno>
-#include <cstdio>
 #include <fstream>
 
 #include <fmt/core.h>
 
+#include "command/output.h"
 #include "completion.h"
 #include "man_page.h"
 #include "verb.h"
@@ -30,17 +30,15 @@ Result<int> write_pages(const std::vector<Described>& verbs, const std::string& 
 
 Result<int> print_page(const std::vector<Described>& verbs, const std::string& name) {
   if (name.empty()) {
-    fmt::print("{}", man_page_of_all(verbs));
+    print_document(man_page_of_all(verbs));
     return kExitOk;
   }
   for (const Described& verb : verbs)
     if (verb.name == name) {
-      fmt::print("{}", man_page_of(verb));
+      print_document(man_page_of(verb));
       return kExitOk;
     }
-  return fail(Error{.code = Code::kNotFound,
-                    .message = fmt::format("there is no verb \"{}\"", name),
-                    .hint = "railbed --help lists them"});
+  return fail(no_verb(name));
 }
 
 }  // namespace
@@ -68,9 +66,9 @@ int completion_verb(CommandLine& line) {
   line.option("SHELL", &shell, "bash, zsh or fish").required().one_of({"bash", "zsh", "fish"});
   if (auto status = line.parse()) return *status;
   const std::vector<Described> verbs = describe_verbs();
-  fmt::print("{}", shell == "bash"  ? bash_completion(verbs)
-                   : shell == "zsh" ? zsh_completion(verbs)
-                                    : fish_completion(verbs));
+  print_document(shell == "bash"  ? bash_completion(verbs)
+                 : shell == "zsh" ? zsh_completion(verbs)
+                                  : fish_completion(verbs));
   return kExitOk;
 }
 

@@ -9,9 +9,13 @@
 
 #include <unistd.h>
 
+#include "command/output.h"
 #include "command/stop_signal.h"
+#include "doc/fields.h"
+#include "doc/text.h"
 #include "perf/client.h"
 #include "perf/server.h"
+#include "progress.h"
 #include "report/html.h"
 #include "report/html_summary.h"
 #include "report/rail_table.h"
@@ -93,15 +97,20 @@ Result<int> run_client(const PerfArguments& arguments, TestKind kind, const std:
                         .command = command,
                         .on_progress = {}};
   options.place.gid_rule = TRY(GidRule::parse(arguments.gid_rule));
-  const bool terminal = isatty(STDERR_FILENO) == 1;
-  if (terminal) options.on_progress = [](const std::string& line) { fmt::print(stderr, "\r\033[K{}", line); };
+  Progress progress;
+  if (isatty(STDERR_FILENO) == 1) options.on_progress = [&progress](const std::string& line) { progress.now(line); };
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   auto measurement = measure(*kernel, options, spec_of(arguments, kind));
-  if (terminal) fmt::print(stderr, "\r\033[K");
+  progress.wipe();
   if (!measurement) return fail(std::move(measurement.error()));
   const std::string json = to_json({*measurement});
   if (!arguments.save.empty()) TRY(write_file(arguments.save, json));
-  fmt::print("{}", arguments.output == "json" ? json : to_table(*measurement));
+  if (arguments.output == "json")
+    print_document(json);
+  else if (arguments.output == "yaml")
+    print_value(TRY(doc::read_object("", json)), arguments.output);
+  else
+    print("{}", to_table(*measurement));
   return kExitOk;
 }
 
@@ -115,15 +124,15 @@ Result<int> run_server(const PerfArguments& arguments) {
   std::mutex mutex;
   options.on_event = [&mutex](const std::string& line) {
     const std::lock_guard lock(mutex);
-    fmt::print("{}\n", line);
+    print("{}\n", doc::printable(line));
     std::fflush(stdout);
   };
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   const StopSignal signal;  // must exist before any thread does
   const std::unique_ptr<Server> server = TRY(Server::open(*kernel, std::move(options)));
   const std::stop_callback on_stop(signal.token(), [&server] { server->stop(); });
-  fmt::print("serving on {} port {}{}; Ctrl-C ends\n", arguments.bind.empty() ? "all addresses" : arguments.bind,
-             server->port(), arguments.device.empty() ? "" : ", RDMA device " + arguments.device);
+  print("serving on {} port {}{}; Ctrl-C ends\n", arguments.bind.empty() ? "all addresses" : arguments.bind,
+        server->port(), arguments.device.empty() ? "" : ", RDMA device " + arguments.device);
   std::fflush(stdout);
   TRY(server->run());
   return kExitOk;
@@ -142,13 +151,13 @@ Result<int> run_report(const PerfArguments& arguments) {
   }
   const std::string html = report::to_html(report);
   if (arguments.report.empty() || arguments.report == "-") {
-    fmt::print("{}", html);
+    print_document(html);
     return kExitOk;
   }
   TRY(write_file(arguments.report, html));
   const std::vector<report::RailFigures> rails = report::rails_of(report.measurements);
-  fmt::print("{}\n{}\nreport: {}\n", report::verdict_of(rails).headline, report::rail_table(rails).to_text(),
-             arguments.report);
+  print("{}\n{}\nreport: {}\n", report::verdict_of(rails).headline, report::rail_table(rails).to_text(),
+        arguments.report);
   return kExitOk;
 }
 
@@ -172,7 +181,7 @@ void add_client_options(CommandLine& line, PerfArguments& a) {
       .excludes(duration);
   line.option("--inline", &a.inline_bytes, "writes up to this size go inline (default: for lat what the device takes)");
   line.option("--tcp", &a.tcp, "the same over plain sockets");
-  line.option("-o,--output", &a.output, "table or json").one_of({"table", "json"});
+  line.option("-o,--output", &a.output, "table, json or yaml").one_of({"table", "json", "yaml"});
   line.option("--save", &a.save, "write the result as JSON to this file as well").file();
   line.option("--label", &a.label, "name of the rail or pair in reports, e.g. rail0");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed plan: shows what `up` would do to a node, why, and which pods it disturbs. Changes nothing.
+// railbed plan: shows what `up` would do to a node and its pods, why, and which pods it disturbs. Changes nothing.
 #include "plan/plan.h"
 
 #include <algorithm>
@@ -7,9 +7,12 @@
 
 #include <fmt/core.h>
 
-#include "doc/json.h"
+#include "command/agent_client.h"
+#include "command/output.h"
+#include "command/state_options.h"
 #include "machine.h"
 #include "manifests.h"
+#include "node/standalone.h"
 #include "plan/plan_json.h"
 #include "plan/plan_text.h"
 #include "verb.h"
@@ -23,16 +26,19 @@ struct Options {
   Machine machine;
   std::string node;
   std::string output = "text";
+  bool quiet = false;
   std::vector<std::string> forced;
   graph::Options graph;
   plan::Options plan;
+  StateOptions state;
+  std::string agent_socket = kAgentSocket;
 };
 
-// The nodes to plan for: those in the given files, or this machine.
+// Nodes whose state is not at hand: those in files of facts, or a recorded machine.
 Result<std::vector<facts::NodeFacts>> read_nodes(const Options& options, doc::Diagnostics& diagnostics) {
   std::vector<facts::NodeFacts> nodes;
   if (options.facts.empty()) {
-    auto kernel = TRY(open_machine(options.machine));
+    const auto kernel = TRY(open_machine(options.machine));
     facts::CollectOptions collect = collect_options(options.machine, *kernel);
     if (!options.node.empty()) collect.node = options.node;
     nodes.push_back(facts::collect(*kernel, collect));
@@ -48,42 +54,72 @@ Result<std::vector<facts::NodeFacts>> read_nodes(const Options& options, doc::Di
   return nodes;
 }
 
-void print(const std::vector<plan::NodePlan>& plans, const std::string& output) {
-  if (output == "json") {
+void print_plans(const std::vector<plan::NodePlan>& plans, const std::string& output) {
+  if (output != "text") {
     doc::Value nodes = doc::Value::array();
     for (const plan::NodePlan& one : plans) nodes.push(plan::to_value(one));
     doc::Value all = doc::Value::object();
     all.set("apiVersion", "railbed.dev/v1");
     all.set("kind", "Plan");
     all.set("nodes", std::move(nodes));
-    fmt::print("{}\n", doc::to_json(all, 2));
+    print_value(all, output);
     return;
   }
-  for (const plan::NodePlan& one : plans) fmt::print("{}{}", &one == &plans.front() ? "" : "\n", plan::to_text(one));
+  for (const plan::NodePlan& one : plans) print("{}{}", &one == &plans.front() ? "" : "\n", plan::to_text(one));
 }
 
 void warn_if_empty(const api::Objects& objects) {
   if (objects.policies.empty() && objects.networks.empty() && objects.attachments.empty() && objects.pods.empty())
-    fmt::print(stderr, "railbed: no policies, networks or pods in the given files: there is nothing to plan\n");
+    print_error("railbed: no policies, networks or pods in the given files: there is nothing to plan\n");
 }
 
-Result<int> make_plans(const Options& options) {
-  Manifests manifests = TRY(read_manifests(options.files));
-  doc::Diagnostics& diagnostics = manifests.diagnostics;
-  const std::vector<facts::NodeFacts> nodes = TRY(read_nodes(options, diagnostics));
-  warn_if_empty(manifests.objects);
-  plan::InUse in_use;
-  if (options.facts.empty() && options.machine.is_this_one()) in_use = TRY(vfs_in_use());
+// The steps that `up` would carry out here: what it would decide over, read without the state's lock.
+Result<std::vector<plan::NodePlan>> plan_here(const Options& options, const Manifests& manifests,
+                                              doc::Diagnostics& diagnostics) {
+  const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
+  std::unique_ptr<state::Store> store = TRY(options.state.look(*kernel).context(
+      "what pods have is in railbed's state; without it there is no plan for them"));
+  if (store == nullptr) store = state::memory_store();  // railbed has done nothing here
+  const bool agent = !options.agent_socket.empty() && agent_listens(options.agent_socket);
+  const node::Settings settings{.node = options.node,
+                                .resource_prefix = options.graph.resource_prefix,
+                                .soft_rdma = options.graph.soft_rdma,
+                                .disrupt = options.plan.disrupt,
+                                .pods_by = agent ? node::PodsBy::kAgent : node::PodsBy::kThisProcess,
+                                .placement = graph::PodPlacement::kChecked};
+  const auto seen = TRY(node::look(*kernel, store.get(), manifests.objects, settings));
+  diagnostics.append(seen->diagnostics);
+  diagnostics.append(rule_findings(manifests, seen->resolution, options.forced, node::lent_interfaces(seen->there)));
+  return std::vector{seen->plan};
+}
 
+Result<std::vector<plan::NodePlan>> plan_elsewhere(const Options& options, const Manifests& manifests,
+                                                   doc::Diagnostics& diagnostics) {
+  const std::vector<facts::NodeFacts> nodes = TRY(read_nodes(options, diagnostics));
   const graph::Resolution resolution(manifests.objects, nodes, options.graph, graph::PodPlacement::kChecked,
                                      diagnostics);
   diagnostics.append(rule_findings(manifests, resolution, options.forced));
-  const std::vector<plan::NodePlan> plans = plan::make_plans(resolution, in_use, options.plan, diagnostics);
+  return plan::make_plans(resolution, {}, options.plan, diagnostics);
+}
+
+// Pods that cannot get what they ask for.
+bool has_problems(const plan::NodePlan& plan) {
+  return std::ranges::any_of(plan.pod_steps, [](const plan::PodStep& step) { return !step.problem.empty(); });
+}
+
+Result<int> make_plans(Options& options) {
+  if (!options.facts.empty()) TRY(take_facts(options.files, options.facts));
+  Manifests manifests = TRY(read_manifests(options.files));
+  doc::Diagnostics diagnostics = manifests.diagnostics;
+  warn_if_empty(manifests.objects);
+  const bool here = options.facts.empty() && options.machine.is_this_one();
+  const std::vector<plan::NodePlan> plans =
+      TRY(here ? plan_here(options, manifests, diagnostics) : plan_elsewhere(options, manifests, diagnostics));
   const bool change =
       std::ranges::any_of(plans, [](const plan::NodePlan& one) { return one.changes() || !one.held_back.empty(); });
   print_diagnostics(diagnostics);
-  print(plans, options.output);
-  if (diagnostics.has_errors() || plans.empty()) return kExitError;
+  if (!options.quiet) print_plans(plans, options.output);
+  if (diagnostics.has_errors() || plans.empty() || std::ranges::any_of(plans, has_problems)) return kExitError;
   return change ? kExitChange : kExitOk;
 }
 
@@ -100,10 +136,11 @@ int plan_verb(CommandLine& line) {
   line.option("FILES", &options.files, "manifests (YAML or JSON): files, directories, - for standard input")
       .required()
       .file();
-  const Option& facts = line.option("--facts", &options.facts,
-                                    "node facts (railbed discover -o json) instead of this machine; may be repeated")
-                            .one_value_each()
-                            .existing_file();
+  const Option& facts =
+      line.option("--facts", &options.facts,
+                  "node facts (railbed discover -o json) instead of this machine; more may follow, or be among FILES")
+          .one_value_each()
+          .existing_file();
   const Option& from =
       line.option("--from", &options.machine.from, "read a recorded machine: FILE.tar, or FILE.machine")
           .existing_file()
@@ -113,11 +150,17 @@ int plan_verb(CommandLine& line) {
       .excludes(facts)
       .excludes(from);
   line.option("--node", &options.node, "this node's name, or the one of --facts to plan for");
-  line.option("-o,--output", &options.output, "text or json").one_of({"text", "json"});
+  line.option("-o,--output", &options.output, "text, json or yaml").one_of({"text", "json", "yaml"});
+  line.option("-q,--quiet", &options.quiet,
+              "only what is wrong; the exit status says whether something is to be changed");
   line.option("--soft-rdma", &options.graph.soft_rdma, "soft-RoCE devices on RDMA-marked VFs");
   line.option("--disrupt", &options.plan.disrupt, "also plan what takes VFs from running pods");
   line.option("--force", &options.forced, "an id of check's findings that is no error here; may be repeated")
       .one_value_each();
+  line.option("--state-dir", &options.state.directory, "where this machine's state is").show_default().directory();
+  line.option("--agent", &options.agent_socket, "the socket of the agent that would attach pods; \"\" for none")
+      .show_default()
+      .file();
   line.option("--resource-prefix", &options.graph.resource_prefix, "of resource names").show_default();
   line.exit_status(kExitChange, "something is to be changed");
   if (auto status = line.parse()) return *status;

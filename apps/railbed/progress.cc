@@ -5,6 +5,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "doc/text.h"
+
 namespace railbed {
 
 namespace {
@@ -26,6 +28,11 @@ size_t columns_of(FILE* out) {
   return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 }
 
+// Whether it can be written does not change what the verb does.
+void put(FILE* out, const std::string& text) {
+  (void)std::fwrite(text.data(), 1, text.size(), out);
+}
+
 }  // namespace
 
 Progress::Progress(FILE* out)
@@ -38,23 +45,23 @@ Progress::~Progress() {
 void Progress::now(const std::string& text) {
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   if (!terminal_) {
-    fmt::print(out_, "{}\n", text);
+    put(out_, doc::printable(text) + "\n");
     return;
   }
-  std::string line = fmt::format("{:5.1f} s  {}", seconds, text);
-  fmt::print(out_, "\r{}\033[K", fit(line, columns_of(out_) - 1));
+  std::string line = fmt::format("{:5.1f} s  {}", seconds, doc::printable(text));
+  put(out_, fmt::format("\r{}\033[K", fit(line, columns_of(out_) - 1)));
   fflush(out_);
   dirty_ = true;
 }
 
 void Progress::keep(const std::string& text) {
   wipe();
-  fmt::print(out_, "{}\n", text);
+  put(out_, doc::printable(text) + "\n");
 }
 
 void Progress::wipe() {
   if (!dirty_) return;
-  fmt::print(out_, "\r\033[K");
+  put(out_, "\r\033[K");
   fflush(out_);
   dirty_ = false;
 }

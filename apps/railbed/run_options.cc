@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "doc/json.h"
+#include "command/output.h"
 #include "run_report.h"
 #include "verb.h"
 
@@ -15,11 +15,11 @@ constexpr double kAgentTurn_s = 30;
 
 template <typename Report>
 int tell_any(const RunOptions& options, const Report& report) {
-  fmt::print(stderr, "{}", failures_text(report.applied, report.pods));
-  if (options.output == "json")
-    fmt::print("{}\n", doc::to_json(to_value(report), 2));
-  else
-    fmt::print("{}", done_text(report));
+  print_error("{}", failures_text(report.applied, report.pods));
+  if (options.output != "text")
+    print_value(to_value(report), options.output);
+  else if (!options.quiet)
+    print("{}", done_text(report));
   return report.complete() ? kExitOk : kExitError;
 }
 
@@ -31,7 +31,8 @@ void add_run_options(CommandLine& line, RunOptions& options) {
   line.option("--agent", &options.agent_socket, "the socket of the agent that attaches pods; \"\" for none")
       .show_default()
       .file();
-  line.option("-o,--output", &options.output, "text or json").one_of({"text", "json"});
+  line.option("-o,--output", &options.output, "text, json or yaml").one_of({"text", "json", "yaml"});
+  line.option("-q,--quiet", &options.quiet, "no progress and, in text, only what failed");
 }
 
 Result<Work> begin_work(RunOptions& options, os::Kernel& kernel, const std::string& command) {

@@ -16,6 +16,7 @@ struct RunOptions {
   node::Settings settings;
   StateOptions state;
   std::string output = "text";
+  bool quiet = false;
   std::string agent_socket = kAgentSocket;
 };
 

@@ -9,14 +9,18 @@ namespace railbed {
 
 class RunProgress : public node::Progress {
  public:
+  explicit RunProgress(bool quiet) : quiet_(quiet) {}
   void begins(const plan::PfPlan& pf, const plan::Step& step) override {
-    line_.now(pf.pf_name + ": " + plan::describe(step));
+    says(pf.pf_name + ": " + plan::describe(step));
   }
   void ends(const plan::PfPlan&, const plan::Step&, const Error*) override {}
-  void says(const std::string& what) override { line_.now(what); }
+  void says(const std::string& what) override {
+    if (!quiet_) line_.now(what);
+  }
   void wipe() { line_.wipe(); }
 
  private:
+  const bool quiet_;
   railbed::Progress line_;
 };
 

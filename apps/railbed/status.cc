@@ -5,11 +5,10 @@
 #include <cstdio>
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include "command/agent_client.h"
+#include "command/output.h"
 #include "command/state_options.h"
-#include "doc/json.h"
 #include "doc/text.h"
 #include "facts/collect.h"
 #include "report/table.h"
@@ -38,10 +37,10 @@ void print_policies(const node::Status& status, report::Colour colour) {
   for (const node::PolicyStatus& policy : status.policies)
     table.row({policy.policy, Cell(policy.state, paint_of(policy.state)), join(policy.pfs), join(policy.shadowed_by),
                policy.failed_step.empty() ? policy.detail : "step " + policy.failed_step});
-  fmt::print("{}\n", table.to_text(colour));
+  print("{}\n", table.to_text(colour));
   for (const node::PolicyStatus& policy : status.policies)
     if (!policy.error.empty())
-      fmt::print("policy {} failed at {}:\n  {}\n\n", policy.policy, policy.failed_step, policy.error);
+      print("policy {} failed at {}:\n  {}\n\n", policy.policy, policy.failed_step, policy.error);
 }
 
 void print_vfs(const node::Status& status, report::Colour colour) {
@@ -52,9 +51,9 @@ void print_vfs(const node::Status& status, report::Colour colour) {
       table.row({Cell(), Cell(), Cell(), vf.index, vf.pci, vf.driver, vf.name, vf.owner});
   }
   if (table.empty())
-    fmt::print("no NIC of this machine can make VFs\n\n");
+    print("no NIC of this machine can make VFs\n\n");
   else
-    fmt::print("{}\n", table.to_text(colour));
+    print("{}\n", table.to_text(colour));
 }
 
 void print_pods(const node::Status& status, report::Colour colour) {
@@ -77,18 +76,18 @@ void print_pods(const node::Status& status, report::Colour colour) {
                  one.mtu > 0 ? Cell(one.mtu) : Cell(), one.rdma + (one.soft ? " (soft)" : ""),
                  Cell(one.state, one.state == "attached" ? Paint::kGood : Paint::kWarning)});
   }
-  fmt::print("{}\n", table.to_text(colour));
+  print("{}\n", table.to_text(colour));
   for (const node::PodStatus& pod : status.pods)
-    if (!pod.error.empty()) fmt::print("pod {}/{}: {}\n\n", pod.ns, pod.name, pod.error);
+    if (!pod.error.empty()) print("pod {}/{}: {}\n\n", pod.ns, pod.name, pod.error);
 }
 
 void print_rest(const node::Status& status) {
-  for (const std::string& held : status.held_back) fmt::print("held back: {}\n", held);
-  for (const std::string& step : status.interrupted) fmt::print("begun and not ended: {}\n", step);
+  for (const std::string& held : status.held_back) print("held back: {}\n", held);
+  for (const std::string& step : status.interrupted) print("begun and not ended: {}\n", step);
   if (status.leases.empty()) return;
-  fmt::print("addresses:\n");
+  print("addresses:\n");
   for (const state::AddressLease& lease : status.leases)
-    fmt::print("  {}  {} {}\n", lease.address, lease.pod, lease.interface);
+    print("  {}  {} {}\n", lease.address, lease.pod, lease.interface);
 }
 
 std::string text_of(const doc::Value& object, std::string_view key) {
@@ -110,55 +109,56 @@ std::vector<doc::Value> list_of(const doc::Value& object, std::string_view key) 
 void print_cluster(const doc::Value& agent) {
   const doc::Value* cluster = agent.find("cluster");
   if (cluster == nullptr) return;
-  fmt::print("API server {}, node {}\n", text_of(*cluster, "server"), text_of(*cluster, "node"));
+  print("API server {}, node {}\n", text_of(*cluster, "server"), text_of(*cluster, "node"));
   for (const doc::Value& cache : list_of(*cluster, "caches")) {
     const std::string age = text_of(cache, "ageSeconds");
-    fmt::print("  {} {} known, {}", text_of(cache, "objects"), text_of(cache, "kind"),
-               age.empty() ? "never heard of" : age + " s old");
+    print("  {} {} known, {}", text_of(cache, "objects"), text_of(cache, "kind"),
+          age.empty() ? "never heard of" : age + " s old");
     const doc::Value* from_file = cache.find("fromFile");
-    if (from_file != nullptr && *from_file == doc::Value(true)) fmt::print(", from an earlier agent's file");
+    if (from_file != nullptr && *from_file == doc::Value(true)) print(", from an earlier agent's file");
     const std::string error = text_of(cache, "error");
-    fmt::print("{}{}\n", error.empty() ? "" : "; ", error);
+    print("{}{}\n", error.empty() ? "" : "; ", error);
   }
   const std::string error = text_of(*cluster, "statusError");
-  fmt::print("  {} network-status not written yet{}{}\n\n", text_of(*cluster, "statusesPending"),
-             error.empty() ? "" : "; ", error);
+  print("  {} network-status not written yet{}{}\n\n", text_of(*cluster, "statusesPending"), error.empty() ? "" : "; ",
+        error);
   for (const doc::Value& reason : list_of(agent, "vfs"))
-    if (const std::string* text = reason.as_string()) fmt::print("VFs: {}\n\n", doc::printable(*text));
+    if (const std::string* text = reason.as_string()) print("VFs: {}\n\n", doc::printable(*text));
 }
 
 void print_agent(const Result<doc::Value>& agent, report::Colour colour) {
   if (!agent.has_value()) {
-    fmt::print("no agent tells what happened: {}\n\n", agent.error().story());
+    print("no agent tells what happened: {}\n\n", agent.error().story());
     return;
   }
   const std::vector<doc::Value> reasons = list_of(*agent, "notReady");
-  fmt::print("agent {}, process {}: {}\n\n", text_of(*agent, "version"), text_of(*agent, "pid"),
-             reasons.empty() ? "ready" : "not ready");
+  print("agent {}, process {}: {}\n\n", text_of(*agent, "version"), text_of(*agent, "pid"),
+        reasons.empty() ? "ready" : "not ready");
   for (const doc::Value& reason : reasons)
-    if (const std::string* text = reason.as_string()) fmt::print("not ready: {}\n\n", doc::printable(*text));
+    if (const std::string* text = reason.as_string()) print("not ready: {}\n\n", doc::printable(*text));
   print_cluster(*agent);
   report::Table table({{"EVENT"}, {"ABOUT"}, {"TIMES"}, {"FIRST"}, {"LAST"}, {"LAST ERROR"}});
   for (const doc::Value& event : list_of(*agent, "events"))
     table.row({Cell(text_of(event, "kind"), Paint::kWarning), text_of(event, "about"), text_of(event, "count"),
                text_of(event, "first"), text_of(event, "last"), text_of(event, "lastError")});
-  if (!table.empty()) fmt::print("{}\n", table.to_text(colour));
+  if (!table.empty()) print("{}\n", table.to_text(colour));
 }
 
-Result<void> run(const StateOptions& options, const std::string& node, const std::string& socket, bool json) {
+Result<void> run(const StateOptions& options, const std::string& node, const std::string& socket,
+                 const std::string& output) {
   std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   std::unique_ptr<state::Store> store = TRY(options.look(*kernel));
   facts::NodeFacts facts = facts::collect(*kernel, {.node = node});
   node::Status status = TRY(node::read_status(facts, store.get()));
   const Result<doc::Value> agent = ask_for_report(socket, kernel->clock());
-  if (json) {
+  if (output != "table") {
     doc::Value value = node::to_value(status);
     value.set("agent", agent.has_value() ? *agent : doc::Value());
-    fmt::print("{}\n", doc::to_json(value, 2));
+    print_value(value, output);
     return {};
   }
-  report::Colour colour{isatty(STDOUT_FILENO) == 1};
-  if (store == nullptr) fmt::print("railbed has changed nothing on this machine\n\n");
+  const Colour colour = colour_of(stdout);
+  if (store == nullptr) print("railbed has changed nothing on this machine\n\n");
   print_policies(status, colour);
   print_vfs(status, colour);
   print_pods(status, colour);
@@ -175,12 +175,12 @@ int status_verb(CommandLine& line) {
   std::string node;
   std::string socket = kAgentSocket;
   line.about("Policies, VFs by owner, pods with their interfaces, and what failed.");
-  line.option("-o,--output", &output, "table or json").one_of({"table", "json"});
+  line.option("-o,--output", &output, "table, json or yaml").one_of({"table", "json", "yaml"});
   line.option("--node", &node, "this machine's node name (the one of the last up, or its host name)");
   line.option("--state-dir", &state.directory, "where the state is").show_default().directory();
   line.option("--socket", &socket, "where the agent answers, which tells its events to root").show_default().file();
   if (auto status = line.parse()) return *status;
-  auto done = run(state, node, socket, output == "json");
+  auto done = run(state, node, socket, output);
   if (done) return kExitOk;
   return give_up(done.error());
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed up: configures this machine as the manifests ask, and attaches this node's pods.
 
+#include <filesystem>
+
 #include "command/privileges.h"
 #include "command/stop_signal.h"
 #include "manifests.h"
+#include "node/handed_manifests.h"
 #include "node/privileges.h"
 #include "node/standalone.h"
 #include "run_options.h"
@@ -36,10 +39,22 @@ Result<void> check_privileges(os::Kernel& kernel, const Options& options, const 
   const auto store = options.state.look(kernel);
   state::Store* known = store ? store->get() : nullptr;
   const auto seen = TRY(node::look(kernel, known, manifests.objects, options.settings));
-  const doc::Diagnostics findings = rule_findings(manifests, seen->resolution, options.forced);
+  const doc::Diagnostics findings =
+      rule_findings(manifests, seen->resolution, options.forced, node::lent_interfaces(seen->there));
   if (findings.has_errors()) return judge(findings);
-  const size_t interfaces = TRY(node::pending_interfaces(known, *seen));
-  return node::check_privileges(node::needs_of(seen->plan, interfaces), missing);
+  return node::check_privileges(node::needs_of(seen->plan, node::pending_interfaces(seen->plan)), missing);
+}
+
+// The agent attaches the pods, so it has to know what this run was given.
+Result<void> hand_over(state::Store& store, const Manifests& manifests) {
+  std::vector<doc::SourcePtr> named;
+  for (const doc::SourcePtr& source : manifests.sources) {
+    std::error_code unknown;
+    const auto path = std::filesystem::weakly_canonical(source->name, unknown);
+    named.push_back(std::make_shared<const doc::Source>(
+        doc::Source{unknown || source->name == "<stdin>" ? source->name : path.string(), source->text}));
+  }
+  return node::hand_over(store, named).context("handing the manifests over to the agent");
 }
 
 Result<int> run(Options& options) {
@@ -55,10 +70,10 @@ Result<int> run(Options& options) {
   options.settings.apply.stop = stop.token();
   Work work = TRY(begin_work(options, *kernel, "railbed up"));
   // Read once, while nobody else may change the machine: rules, plan and run are about the same facts.
-  std::unique_ptr<node::Resolved> seen =
-      TRY(node::look(*kernel, work.store.get(), manifests.objects, options.settings));
-  TRY(judge(rule_findings(manifests, seen->resolution, options.forced)));
-  RunProgress progress;
+  std::unique_ptr<node::Seen> seen = TRY(node::look(*kernel, work.store.get(), manifests.objects, options.settings));
+  TRY(judge(rule_findings(manifests, seen->resolution, options.forced, node::lent_interfaces(seen->there))));
+  if (work.agent != nullptr) TRY(hand_over(*work.store, manifests));
+  RunProgress progress(options.quiet);
   auto report = node::up(*kernel, *work.store, std::move(seen), options.settings, progress);
   progress.wipe();
   if (!report) return fail(std::move(report.error()));

@@ -3,7 +3,8 @@
 //
 // Why: one file per verb, one row in main.cc's table. A verb declares its options on the command line that it
 // is given, wires the real ports of `os` to pure functions, prints, and returns the exit status. Nothing
-// outside apps/ parses arguments or prints. A verb that serves until it is told to stop is of railbedd (railbedd.h).
+// outside apps/ parses arguments or prints. A verb that serves until it is told to stop is of another program
+// (serving_program.h).
 #pragma once
 
 #include <span>
@@ -22,6 +23,9 @@ struct Verb {
 
 // All verbs, in the order of the help.
 std::span<const Verb> all_verbs();
+
+// There is none of this name; perhaps another one was meant.
+Error no_verb(std::string_view name);
 
 int discover_verb(CommandLine& line);
 int check_verb(CommandLine& line);

@@ -8,6 +8,8 @@
 // Threads: the reader (main), those of requests, the repeater, dhcp's, the endpoint's. SIGTERM ends executed programs
 // and waits for turns at once; then server (drained), repeater, dhcp. Whatever is still not done two seconds later is
 // cut off: all that it began is recorded, and the next agent ends or undoes it.
+#include "agent.h"
+
 #include <algorithm>
 #include <bit>
 #include <condition_variable>
@@ -23,6 +25,7 @@
 #include "agent/addresses/host_local.h"
 #include "agent/door/events.h"
 #include "agent/door/metrics.h"
+#include "agent/door/node_config.h"
 #include "agent/door/readiness.h"
 #include "agent/door/request_log.h"
 #include "agent/door/server.h"
@@ -37,25 +40,24 @@
 #include "agent/pod/manifest_source.h"
 #include "agent/pod/meta.h"
 #include "agent/pod/records.h"
-#include "agent_cluster.h"
 #include "agent_log.h"
-#include "agent_node_state.h"
 #include "attach/attach.h"
 #include "base/log.h"
 #include "command/agent_client.h"
 #include "command/agent_options.h"
 #include "command/privileges.h"
+#include "command/programs.h"
 #include "command/stop_signal.h"
 #include "doc/json.h"
 #include "doc/text.h"
 #include "ipam/stored_blocks.h"
-#include "kubelet/grpc/pod_resources_client.h"
+#include "kube/config.h"
 #include "memory.h"
 #include "os/ports/disk.h"
 #include "os/ports/packets.h"
+#include "os/real/host_mounts.h"
 #include "os/real/run_program.h"
 #include "os/real/service_manager.h"
-#include "verbs.h"
 
 namespace railbed {
 
@@ -67,8 +69,8 @@ using std::chrono::seconds;
 constexpr seconds kRepeat{5};
 constexpr seconds kAliveWithin{1};
 constexpr seconds kTurnAtStart{30};
-constexpr seconds kRecovery{5};          // requests wait meanwhile; a device that is held longer is left to its DEL
-constexpr milliseconds kFirstList{500};  // of a cluster's pods and networks; requests wait meanwhile
+constexpr seconds kRecovery{5};  // requests wait meanwhile; a device that is held longer is left to its DEL
+constexpr milliseconds kStandbyStep{20};
 constexpr uint64_t kOpenFiles = 65536;
 
 void tell_manager(std::string_view state) {
@@ -85,67 +87,49 @@ std::string node_name(const AgentOptions& options, os::Kernel& kernel) {
   return options.settings.node.empty() ? kernel.host_name() : options.settings.node;
 }
 
-agent::NodeKeeperSettings keeper_settings(const AgentOptions& options, os::Kernel& kernel) {
-  return {.node = node_name(options, kernel),
-          .options = {.resource_prefix = options.settings.resource_prefix, .soft_rdma = options.settings.soft_rdma},
-          .apply = options.settings.apply};
-}
-
 // Everything that handles requests; members are constructed in this order.
 struct Parts {
   os::Kernel& kernel;
   state::Store& store;
-  std::unique_ptr<os::Disk> disk = os::real_disk();
+  os::Disk& disk;
+  agent::Events& events;
   std::unique_ptr<os::PacketPort> packets = os::real_packets();
   ipam::StoredBlocks blocks{store, ipam::WithoutBlocks::kWholeRange};
   agent::DurableRecords records;
   agent::Engine engine;
   agent::InUse in_use{engine};
-  agent::HostLocal host_local{*disk};
+  agent::HostLocal host_local{disk};
   agent::Dhcp dhcp{engine, *packets};
   agent::ManifestSource manifests;
-  kubelet::PodResourcesClient pod_resources;
-  agent::KubeletDevices kubelet{kernel.files(), &pod_resources};
+  agent::KubeletDevices kubelet{kernel.files()};
   agent::Metrics metrics;
-  agent::Events events;
-  std::unique_ptr<agent::ClusterSide> cluster;  // null: a machine of its own
-  std::unique_ptr<NodeVfs> vfs;                 // null likewise
-  agent::Meta meta{*disk, pods(), devices()};
+  std::unique_ptr<NodeCluster> cluster;  // null: a machine of its own
+  agent::Meta meta{disk, pods(), devices()};
   agent::Readiness readiness;
   agent::Service service{{engine, meta, dhcp, host_local, metrics, &readiness}};
 
-  Parts(os::Kernel& machine, state::Store& state, const AgentOptions& options, kube::Connection* api)
-      : kernel(machine),
-        store(state),
-        records(*disk, options.records, machine.boot_id()),
-        engine(machine, state, blocks, records, other_nodes(options)),
-        manifests(machine, state, options.manifests, options.settings),
-        cluster(api != nullptr ? side_of(*api, options) : nullptr),
-        readiness(engine, *disk, options.state.directory) {
+  Parts(const NodeCluster::World& world, const AgentOptions& options, std::unique_ptr<NodeCluster> joined)
+      : kernel(world.kernel),
+        store(world.store),
+        disk(world.disk),
+        events(world.events),
+        records(disk, options.records, kernel.boot_id()),
+        engine(kernel, store, blocks, records, other_nodes(options)),
+        manifests(kernel, store, options.manifests, options.settings),
+        cluster(std::move(joined)),
+        readiness(engine, disk, options.state.directory) {
     if (cluster == nullptr) return;
-    // What is wrong with VFs is no reason to keep pods without VFs from the node: `railbed status` tells it.
     readiness.also([this] { return cluster->not_ready(); });
     metrics.readings([this] { return cluster->readings(); });
   }
 
   agent::PodSource& pods() {
-    if (cluster != nullptr) return cluster->source();
+    if (cluster != nullptr) return cluster->pods();
     return manifests;
   }
-  // In a cluster kubelet alone gives devices.
   std::vector<agent::DeviceSource*> devices() {
-    if (cluster != nullptr) return {&kubelet};
+    if (cluster != nullptr) return {&cluster->devices()};
     return {&kubelet, &manifests};
-  }
-
- private:
-  std::unique_ptr<agent::ClusterSide> side_of(kube::Connection& api, const AgentOptions& options) {
-    return std::make_unique<agent::ClusterSide>(
-        agent::ClusterSide::World{api.client(), api.transport(), *disk, store, events},
-        agent::ClusterSide::Settings{.node = node_name(options, kernel),
-                                     .soft_rdma = options.settings.soft_rdma,
-                                     .server = api.server(),
-                                     .folder = options.cluster.cache});
   }
 };
 
@@ -209,8 +193,12 @@ Result<void> recover(Parts& parts, const AgentOptions& options) {
 // Repeats journaled DELs every few seconds, in its own thread.
 class Repeater {
  public:
-  Repeater(agent::Replay& replay, Parts& parts)
-      : replay_(replay), parts_(parts), thread_([this](std::stop_token stop) { run(stop); }) {}
+  Repeater(agent::Replay& replay, Parts& parts, const std::string& config_folder)
+      : replay_(replay),
+        parts_(parts),
+        config_(parts.disk, config_folder),
+        keeps_config_(!config_folder.empty()),
+        thread_([this](std::stop_token stop) { run(stop); }) {}
 
  private:
   void run(const std::stop_token& stop) {
@@ -223,6 +211,8 @@ class Repeater {
     else
       trouble(parts_, "recovery", "executed plugins", lines.error().story());
     do {
+      if (keeps_config_)
+        if (auto kept = config_.keep(); !kept.has_value()) tell(kept.error().story());
       if (auto fresh = parts_.in_use.refresh(); !fresh.has_value()) tell(fresh.error().story());
       const auto tally = replay_.all(stop);
       if (tally.done > 0) log::info(fmt::format("{} DELs of the time without an agent are done", tally.done));
@@ -236,6 +226,8 @@ class Repeater {
 
   agent::Replay& replay_;
   Parts& parts_;
+  agent::NodeConfig config_;
+  bool keeps_config_;
   std::string told_;
   std::jthread thread_;  // last member, because the thread uses the others
 };
@@ -252,7 +244,7 @@ agent::Reply told(Parts& parts, const cni::Request& request,
       parts.events.failed(request, *failure);
       if (parts.cluster != nullptr) parts.cluster->failed(request, *failure);
     }
-  if (request.command == cni::Command::kDel && parts.vfs != nullptr) parts.vfs->wake();
+  if (request.command == cni::Command::kDel && parts.cluster != nullptr) parts.cluster->pod_gone();
   return reply;
 }
 
@@ -295,11 +287,7 @@ std::string report(Parts& parts) {
   value.set("pid", static_cast<int64_t>(getpid()));
   doc::Value& reasons = value.set("notReady", doc::Value::array());
   for (const std::string& reason : not_ready_because(parts)) reasons.push(reason);
-  if (parts.cluster != nullptr) value.set("cluster", parts.cluster->report());
-  if (parts.vfs != nullptr) {
-    doc::Value& vfs = value.set("vfs", doc::Value::array());
-    for (const std::string& reason : parts.vfs->reasons()) vfs.push(doc::printable(reason));
-  }
+  if (parts.cluster != nullptr) parts.cluster->report(value);
   doc::Value& events = value.set("events", doc::Value::array());
   for (const agent::Event& event : parts.events.all()) events.push(agent::to_value(event));
   return doc::to_json(value);
@@ -329,7 +317,36 @@ Result<void> serve_pages(Parts& parts, agent::Replay& replay, const AgentOptions
   return {};
 }
 
-Result<int> run(AgentOptions& options) {
+// Before anything is opened and before there are threads. The pod's credentials stay where the kubelet renews them.
+Result<void> enter_host(AgentOptions& options) {
+  if (!options.in_host) return {};
+  if (options.cluster.in_cluster) options.cluster.service_account = TRY(os::keep_folder(kube::PodEnvironment{}.folder));
+  TRY(os::continue_in_child());
+  return os::enter_host_mounts();
+}
+
+// The next agent of an upgrade is started while the one before still answers, and takes its place within kStandbyStep.
+Result<os::UnixListener> listen(const AgentOptions& options, const std::stop_token& stop) {
+  for (bool told = false;; told = true) {
+    Result<os::UnixListener> listener = os::UnixListener::open(options.socket);
+    const bool busy = !listener.has_value() && listener.error().code == Code::kBusy;
+    if (!busy || !options.standby || stop.stop_requested()) return listener;
+    if (!told) log::info(fmt::format("stands by: {}", listener.error().message));
+    std::this_thread::sleep_for(kStandbyStep);
+  }
+}
+
+Result<void> check_program(const AgentOptions& options, JoinCluster join) {
+  TRY(options.cluster.check());
+  if (!options.cluster.given() || join != nullptr) return {};
+  return fail(Error{.code = Code::kUnsupported,
+                    .message = fmt::format("{} serves no node of a cluster, {} does", kAloneProgram, kClusterProgram),
+                    .hint = "use `railbed agent`, which starts the right one"});
+}
+
+Result<int> run(AgentOptions& options, JoinCluster join) {
+  TRY(check_program(options, join));
+  TRY(enter_host(options).context("--in-host"));
   log_without_waiting(options.least_logged());
   limit_memory();
   StopSignal stop;
@@ -339,22 +356,18 @@ Result<int> run(AgentOptions& options) {
     return fail(Error{.code = Code::kDenied,
                       .message = fmt::format("the agent needs {}", fmt::join(missing, ", ")),
                       .hint = "run it as root, in the host's namespaces"});
-  os::UnixListener listener = TRY(os::UnixListener::open(options.socket));
+  os::UnixListener listener = TRY(listen(options, stop.token()));
   const std::unique_ptr<state::Store> store = TRY(options.state.share(*kernel, "railbed agent"));
-  const std::unique_ptr<kube::Connection> api = TRY(connect_cluster(options.cluster, *kernel));
-  Parts parts(*kernel, *store, options, api.get());
+  const std::unique_ptr<os::Disk> disk = os::real_disk();
+  agent::Events events;
+  const NodeCluster::World world{*kernel, *disk, *store, events, node_name(options, *kernel)};
+  Parts parts(world, options, options.cluster.given() ? TRY(join(options, world)) : nullptr);
   if (parts.cluster != nullptr) parts.cluster->restore();
   TRY(recover(parts, options));
-  if (parts.cluster != nullptr) {
-    parts.cluster->start(parts.engine);
-    parts.vfs = TRY(NodeVfs::start({*kernel, *parts.disk, parts.pod_resources, parts.engine, api->client()},
-                                   {.ns = options.cluster.ns, .keeper = keeper_settings(options, *kernel)}));
-    parts.kubelet.known_by([&parts](const std::string& id) { return parts.vfs->offered(id); });
-    parts.cluster->wait_known(kFirstList);
-  }
+  if (parts.cluster != nullptr) TRY(parts.cluster->start(parts.engine));
 
   agent::Replay replay(
-      *parts.disk, options.pending, [&](const cni::Request& request) { return repeat(parts, request); },
+      *disk, options.pending, [&](const cni::Request& request) { return repeat(parts, request); },
       [](const std::string& line) { log::warn(line); }, parts.events);
   TRY(serve_pages(parts, replay, options));
   (void)parts.readiness.reasons();  // looked at before anybody asks, so that nobody waits for the first look
@@ -367,7 +380,7 @@ Result<int> run(AgentOptions& options) {
     agent::Server server(
         std::move(listener), [&](const cni::Request& request) { return handle(parts, replay, request); },
         options.server);
-    const Repeater repeater(replay, parts);
+    const Repeater repeater(replay, parts, options.cni_config);
     const std::stop_callback hurry(stop.token(), [&] {
       tell_manager("STOPPING=1");
       kernel->processes().end_all();
@@ -384,7 +397,6 @@ Result<int> run(AgentOptions& options) {
     }
   }
   parts.dhcp.stop();
-  if (parts.vfs != nullptr) parts.vfs->stop();
   if (parts.cluster != nullptr) parts.cluster->stop();
   log::info("stopped");
   // Everything is written, and railbed-cni waits for the next agent: whoever still looks something up in the background
@@ -395,11 +407,11 @@ Result<int> run(AgentOptions& options) {
 
 }  // namespace
 
-int agent_verb(CommandLine& line) {
+int serve_agent(CommandLine& line, JoinCluster join) {
   AgentOptions options;
   options.declare(line);
   if (auto status = line.parse()) return *status;
-  return status_of(run(options));
+  return status_of(run(options, join));
 }
 
 }  // namespace railbed

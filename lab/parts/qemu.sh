@@ -25,7 +25,7 @@ launch() {
   echo $! >"$LAB_DIR/$folder/pid"
   # Until the lock is taken, nobody else can tell that it lives.
   local i
-  for (( i = 0; i < 200; i++ )); do
+  for (( i = 0; i < 1500; i++ )); do
     alive "$folder" && return 0
     kill -0 $! 2>/dev/null || break
     sleep 0.02
@@ -42,7 +42,7 @@ kill_qemu() {   # FOLDER
   kill "$pid" 2>/dev/null || true
   for (( i = 0; i < 100; i++ )); do alive "$1" || return 0; sleep 0.02; done
   kill -KILL "$pid" 2>/dev/null || true
-  for (( i = 0; i < 100; i++ )); do alive "$1" || return 0; sleep 0.02; done
+  for (( i = 0; i < 1500; i++ )); do alive "$1" || return 0; sleep 0.02; done
   die "QEMU process $pid of $LAB_DIR/$1 does not end"
 }
 

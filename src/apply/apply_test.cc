@@ -96,6 +96,19 @@ TEST_F(ApplyTest, MakesVfsOnBothPfsAndLeavesNoRecords) {
   EXPECT_EQ(store->baselines()->size(), 2U);
 }
 
+TEST_F(ApplyTest, ForgetsWhatTheLastRunSaidOfThePfsThatItChangesAndOfNoOther) {
+  for (const PciAddress pf : {kPf0, kPf1})
+    ASSERT_TRUE(store->put_step(
+        {.id = pf.to_string() + " old", .pf = pf, .status = state::StepRecord::Status::kFailed, .error = "EIO"}));
+  kernel.delay_vfs(std::chrono::milliseconds(-1));
+  ASSERT_FALSE(carry_out(one_pf()).complete());
+  const auto steps = store->steps();
+  std::vector<std::string> left;
+  for (const state::StepRecord& one : *steps)
+    if (one.id.ends_with(" old")) left.push_back(one.id);
+  EXPECT_EQ(left, std::vector{kPf1.to_string() + " old"});
+}
+
 TEST_F(ApplyTest, ThreadsPerPfComeToTheSame) {
   ASSERT_TRUE(carry_out(two_pfs()).complete());
   os::FakeKernel other;

@@ -89,6 +89,16 @@ TEST_F(StepTest, FewerAndMoreVfsGoByWayOfNone) {
       "write /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs 1 -> EBUSY; eth0: create 1 VF: write /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs: EBUSY (Device or resource busy)\n  something holds the PF or its VFs: another program that is making VFs, a VF given to a virtual machine, or a driver that wants the interface up; `railbed status` names the pods with VFs | eth0 has no VFs now");
 }
 
+TEST_F(StepTest, VfsThatDoNotGoAreTold) {
+  const std::string pf = kernel_.files().read_link("/sys/bus/pci/devices/0000:01:00.0").value();  // ../../../devices/…
+  for (int i : {0, 1})
+    kernel_.put_link(fmt::format("/sys/{}/virtfn{}", pf.substr(pf.find("devices")), i),
+                     fmt::format("../0000:01:10.{}", i));
+  EXPECT_EQ(done(plan::SetVfCount{2, 0}),
+            "eth0: remove 2 VFs: 2 VFs of eth0 were still there 60 s after they were taken away | "
+            "eth0 has 2 VFs now, 2 of them without a driver");
+}
+
 TEST_F(StepTest, ARefusedMtuIsToldWithThatOfThePf) {
   ASSERT_EQ(done(plan::SetPfUp{true}), "");
   ASSERT_EQ(done(plan::SetVfCount{0, 1}), "write /sys/bus/pci/devices/0000:01:00.0/sriov_numvfs 1");

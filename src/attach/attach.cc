@@ -6,8 +6,8 @@
 
 #include "attach/bring.h"
 #include "attach/give_back.h"
-#include "attach/identity.h"
 #include "attach/prepare.h"
+#include "attach/presence.h"
 
 namespace railbed::attach {
 namespace {
@@ -120,7 +120,7 @@ class PodTransaction {
           std::ranges::find_if(specs, [&](const InterfaceSpec& one) { return one.record_name() == record.interface; });
       if (spec == specs.end() && request_.others_stay) continue;  // a change of an interface that stays
       bool stays = spec != specs.end() && record.netns == request_.netns_path && same_spec(record, *spec) &&
-                   TRY(is_there(record, spec->interface));
+                   TRY(is_in_pod(kernel_.files(), *pod_, record));
       (stays ? kept_ : changed_).push_back(record);
     }
     take_changes_along();
@@ -138,16 +138,6 @@ class PodTransaction {
       (goes ? changed_ : stay).push_back(std::move(record));
     }
     kept_ = std::move(stay);
-  }
-
-  Result<bool> is_there(const Attachment& record, const std::string& name) {
-    Result<Before> before = before_of(record);
-    if (!before.has_value()) return false;
-    if (before->netns != 0 && pod_->cookie() != 0 && before->netns != pod_->cookie()) return false;
-    if (before->way == Way::kVfio) return device_exists(kernel_.files(), *before->device);
-    return std::ranges::any_of(*TRY(pod_->list()), [&](const os::Link& link) {
-      return link.name.value == name && is_that_in_pod(link, *before, name);
-    });
   }
 
   Result<void> detach_changed() { return take_away(changed_); }
@@ -268,21 +258,6 @@ class PodTransaction {
   std::vector<std::string> notes_;
 };
 
-// The cookie of the namespace at this path; nullopt without one.
-Result<std::optional<uint64_t>> namespace_at(os::Kernel& kernel, const std::string& path) {
-  auto opened = kernel.netns().open(path);
-  if (!opened.has_value() && opened.error().code == Code::kNotFound) return std::optional<uint64_t>{};
-  auto netns = TRY(std::move(opened));
-  return std::optional(TRY(kernel.netns().links(*netns))->cookie());
-}
-
-// Whether the pod's namespace was removed without a detach.
-bool is_gone(const Attachment& record, const std::optional<uint64_t>& now) {
-  if (!now.has_value()) return true;
-  Result<Before> before = before_of(record);
-  return before.has_value() && before->netns != 0 && *now != 0 && before->netns != *now;
-}
-
 }  // namespace
 
 std::string InterfaceRequest::record_name() const {
@@ -339,8 +314,7 @@ Result<RecoveryReport> recover(os::Kernel& kernel, state::Store& store, const Wa
   for (const Attachment& record : TRY(store.attachments())) {
     if (is_of_program(record)) continue;
     if (!now.contains(record.netns)) now[record.netns] = TRY(namespace_at(kernel, record.netns));
-    if (record.status != AttachmentStatus::kAttached || is_gone(record, now[record.netns]))
-      todo[{record.pod, record.netns}].push_back(record);
+    if (is_left(record, now[record.netns])) todo[{record.pod, record.netns}].push_back(record);
   }
   Host host(kernel, wait);
   for (const auto& [pod, records] : todo) {

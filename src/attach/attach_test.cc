@@ -832,6 +832,19 @@ TEST_F(AttachFaults, AnotherNamespaceAtThePodsPathGetsEverythingAnew) {
   EXPECT_EQ(anew->attached, 1);
 }
 
+// What is in it belongs to somebody else, also where it looks the same.
+TEST_F(AttachFaults, InAnotherNamespaceAtThePodsPathNothingIsUndone) {
+  Scenario chains = routing();
+  Rig rig(chains);
+  ASSERT_EQ(message(rig.attach()), "");
+  ASSERT_EQ(message(rig.kernel.netns().remove("pod")), "");
+  ASSERT_EQ(message(rig.kernel.netns().create("pod")), "");
+  rig.kernel.clear_journal();
+  ASSERT_EQ(message(rig.detach()), "");
+  EXPECT_THAT(rig.kernel.journal(), ElementsAre());
+  EXPECT_TRUE(rig.store.attachments()->empty());
+}
+
 // Routes through a gateway are the host's own; those of a network come back with its address, and those of others stay.
 TEST_F(AttachFaults, AHostsInterfaceComesBackWithItsAddressesAndRoutes) {
   Scenario both{.machine = os::FakeMachine::lab()};

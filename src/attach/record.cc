@@ -217,6 +217,80 @@ Result<VisibleSettings> visible_settings_of(const state::Attachment& record) {
                          .rdma_required = flag_in(object, "rdmaRequired")};
 }
 
+namespace {
+
+// The recorded words of fields that people know under others.
+constexpr std::pair<std::string_view, std::string_view> kWords[] = {{"mtu", "MTU"},
+                                                                    {"mac", "MAC"},
+                                                                    {"hostLink", "host interface"},
+                                                                    {"hostMac", "host MAC"},
+                                                                    {"macvlanMode", "mode"},
+                                                                    {"ipvlanMode", "mode"},
+                                                                    {"vfSettings", "VF setting"},
+                                                                    {"softRdma", "soft RDMA"},
+                                                                    {"rdma", "RDMA"},
+                                                                    {"promisc", "promiscuous"}};
+
+std::string words_for(const std::string& key) {
+  for (const auto& [recorded, words] : kWords)
+    if (recorded == key) return std::string(words);
+  return key;
+}
+
+std::string text_of(const doc::Value* value) {
+  if (value == nullptr || value->is_null()) return "none";
+  if (const std::string* text = value->as_string()) return *text;
+  if (const doc::Value::Array* items = value->as_array()) {
+    std::vector<std::string> texts;
+    for (const doc::Value& one : *items) {
+      const doc::Value* address = one.find("address");
+      texts.push_back(text_of(address != nullptr ? address : &one));
+    }
+    return texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, ", "));
+  }
+  return doc::to_json(*value);
+}
+
+// Of numbers that are 0 and texts that are empty nothing is recorded. Of settings those are told that differ.
+void add_difference(const std::string& words, const doc::Value* was, const doc::Value* is,
+                    std::vector<std::string>& texts) {
+  if (was != nullptr && is != nullptr && was->is_object() && is->is_object()) {
+    for (const doc::Value::Member& member : *is->as_object())
+      add_difference(words + " " + member.key, was->find(member.key), &member.value, texts);
+    for (const doc::Value::Member& member : *was->as_object())
+      if (is->find(member.key) == nullptr) add_difference(words + " " + member.key, &member.value, nullptr, texts);
+    return;
+  }
+  const bool both_there = was != nullptr && is != nullptr;
+  if (both_there ? *was == *is : was == is) return;
+  texts.push_back(fmt::format("{} {} instead of {}", words, text_of(is), text_of(was)));
+}
+
+}  // namespace
+
+std::vector<std::string> differences(const state::Attachment& record, const InterfaceSpec& spec,
+                                     CompareAddresses addresses) {
+  if (same_spec(record, spec)) return {};
+  const size_t end = record.undo.find('\n');
+  const auto recorded = end == std::string::npos ? Result<doc::Value>(fail(Code::kInvalid, "no spec"))
+                                                 : parse_object(record.undo.substr(end + 1));
+  if (!recorded) return {"an earlier version attached it"};
+  const doc::Value wanted = spec_value(spec);
+  std::vector<std::string> texts;
+  const auto is_compared = [&](std::string_view key) {
+    return addresses == CompareAddresses::kYes || (key != "addresses" && key != "routes");
+  };
+  for (const doc::Value::Member& member : *wanted.as_object())
+    if (is_compared(member.key))
+      add_difference(words_for(member.key), recorded->find(member.key), &member.value, texts);
+  for (const doc::Value::Member& member : *recorded->as_object())
+    if (is_compared(member.key) && wanted.find(member.key) == nullptr)
+      add_difference(words_for(member.key), &member.value, nullptr, texts);
+  // The same to everybody but the text: it is compared as text, so it is attached anew.
+  if (texts.empty() && addresses == CompareAddresses::kYes) texts.emplace_back("an earlier version attached it");
+  return texts;
+}
+
 bool same_spec(const state::Attachment& record, const InterfaceSpec& spec) {
   size_t end = record.undo.find('\n');
   return end != std::string::npos && std::string_view(record.undo).substr(end + 1) == doc::to_json(spec_value(spec));

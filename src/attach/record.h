@@ -86,4 +86,10 @@ Result<VisibleSettings> visible_settings_of(const state::Attachment& record);
 // Whether the record's spec is this one.
 bool same_spec(const state::Attachment& record, const InterfaceSpec& spec);
 
+// Whether addresses and routes are compared: who plans for an agent does not know those that the agent chooses itself.
+enum class CompareAddresses : bool { kNo, kYes };
+// What of the spec is not as it was recorded, for people: "MTU 3000 instead of 1500". Empty: they are the same.
+std::vector<std::string> differences(const state::Attachment& record, const InterfaceSpec& spec,
+                                     CompareAddresses addresses = CompareAddresses::kYes);
+
 }  // namespace railbed::attach

@@ -16,14 +16,9 @@
 #include <vector>
 
 #include "kube/informer.h"
+#include "kube/kinds.h"
 
 namespace railbed::controller {
-
-inline constexpr kube::Resource kPolicies{"sriovnetwork.openshift.io", "v1", "sriovnetworknodepolicies",
-                                          "SriovNetworkNodePolicy"};
-inline constexpr kube::Resource kNodes{"", "v1", "nodes", "Node", kube::Scope::kCluster};
-inline constexpr kube::Resource kNamespaces{"", "v1", "namespaces", "Namespace", kube::Scope::kCluster};
-inline constexpr kube::Resource kPods{"", "v1", "pods", "Pod"};
 
 // Called in the thread of their kind's cache, which has the change already.
 struct ClusterObservers {

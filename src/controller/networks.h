@@ -13,14 +13,10 @@
 #include "controller/attachments.h"
 #include "controller/condition.h"
 #include "kube/cache.h"
+#include "kube/kinds.h"
 
 namespace railbed::controller {
 
-inline constexpr kube::Resource kSriovNetworks{"sriovnetwork.openshift.io", "v1", "sriovnetworks", "SriovNetwork"};
-inline constexpr kube::Resource kSriovIbNetworks{"sriovnetwork.openshift.io", "v1", "sriovibnetworks",
-                                                 "SriovIBNetwork"};
-inline constexpr kube::Resource kDefinitions{"k8s.cni.cncf.io", "v1", "network-attachment-definitions",
-                                             "NetworkAttachmentDefinition"};
 inline constexpr std::string_view kUpstreamFinalizer = "netattdef.finalizers.sriovnetwork.openshift.io";
 
 struct NetworksView {

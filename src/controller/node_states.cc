@@ -20,7 +20,7 @@ using Action = NodeDecision::Action;
 namespace {
 
 std::string label(const Value& object, std::string_view name) {
-  const graph::Labels labels = labels_of(object);
+  const graph::Labels labels = kube::labels_of(object);
   const auto found = labels.find(std::string(name));
   return found != labels.end() ? found->second : "";
 }
@@ -107,7 +107,7 @@ void add_progress(NodeOutcome& outcome, const api::SriovNetworkNodeState& state)
 class Decider {
  public:
   Decider(const NodeView& view, const PolicySet& policies)
-      : view_(view), policies_(policies), labels_(labels_of(*view.node)) {}
+      : view_(view), policies_(policies), labels_(kube::labels_of(*view.node)) {}
 
   NodeDecision run() {
     const std::string managed = label(*view_.node, api::kManagedLabel);
@@ -223,16 +223,6 @@ kube::Trim node_trim() {
     // Last: it moves `meta`.
     std::erase_if(*object.as_object(), [](const Value::Member& member) { return member.key != "metadata"; });
   };
-}
-
-graph::Labels labels_of(const Value& object) {
-  graph::Labels out;
-  const Value* meta = doc::object_in(object, "metadata");
-  const Value* labels = meta != nullptr ? doc::object_in(*meta, "labels") : nullptr;
-  if (labels == nullptr) return out;
-  for (const Value::Member& member : *labels->as_object())
-    if (const std::string* value = member.value.as_string()) out[member.key] = *value;
-  return out;
 }
 
 }  // namespace railbed::controller

@@ -18,12 +18,11 @@
 #include "controller/policy_status.h"
 #include "doc/value.h"
 #include "kube/clock.h"
+#include "kube/kinds.h"
 
 namespace railbed::controller {
 
 inline constexpr std::string_view kFieldManager = "railbed-operator";
-inline constexpr kube::Resource kNodeStates{"sriovnetwork.openshift.io", "v1", "sriovnetworknodestates",
-                                            "SriovNetworkNodeState"};
 // On a node state, "true": there are no policies on purpose, its VFs may go. Taken off when that was done.
 inline constexpr std::string_view kConfirmEmpty = "railbed.dev/confirm-no-policies";
 
@@ -63,6 +62,5 @@ NodeDecision decide(const NodeView& view, const PolicySet& policies);
 kube::Trim node_state_trim();
 // Of a Node: name, uid and labels.
 kube::Trim node_trim();
-graph::Labels labels_of(const doc::Value& object);
 
 }  // namespace railbed::controller

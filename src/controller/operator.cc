@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "doc/members.h"
+#include "kube/kinds.h"
 
 namespace railbed::controller {
 
@@ -16,8 +17,6 @@ using kube::milliseconds;
 
 namespace {
 
-constexpr kube::Resource kCrds{"apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
-                               kube::Scope::kCluster};
 constexpr milliseconds kGather{200};  // networks and definitions that are applied together are one task
 constexpr milliseconds kFlush{2000};
 
@@ -27,7 +26,7 @@ constexpr milliseconds write_time() {
 }
 
 graph::Labels labels_in(const kube::ObjectPtr& object) {
-  return object != nullptr ? labels_of(*object) : graph::Labels();
+  return object != nullptr ? kube::labels_of(*object) : graph::Labels();
 }
 
 bool is_going(const Value& object) {
@@ -98,7 +97,7 @@ void Operator::node_changed(const Change& change) {
 
 void Operator::add_nodes_of(const graph::Labels& selector) {
   for (const auto& [key, node] : cluster_.nodes())
-    if (graph::labels_match(selector, labels_of(*node))) queue_.add({Task::Type::kNode, key.name});
+    if (graph::labels_match(selector, kube::labels_of(*node))) queue_.add({Task::Type::kNode, key.name});
 }
 
 void Operator::add_everything() {
@@ -164,14 +163,15 @@ bool Operator::namespace_is_going() const {
 
 bool Operator::kinds_are_there(std::initializer_list<kube::Resource> kinds, std::stop_token stop) {
   return std::ranges::all_of(kinds, [&](const kube::Resource& kind) {
-    const auto crd = reader_.get(kCrds, {"", fmt::format("{}.{}", kind.plural, kind.group)}, stop);
+    const auto crd = reader_.get(kube::kCrds, {"", fmt::format("{}.{}", kind.plural, kind.group)}, stop);
     // Who may not look at definitions sees by the list alone that they are there.
     return crd ? !is_going(*crd) : crd.error().code == Code::kDenied;
   });
 }
 
 Result<std::string> Operator::policy_kind(std::stop_token stop) {
-  const auto crd = reader_.get(kCrds, {"", fmt::format("{}.{}", kPolicies.plural, kPolicies.group)}, stop);
+  const auto crd =
+      reader_.get(kube::kCrds, {"", fmt::format("{}.{}", kube::kPolicies.plural, kube::kPolicies.group)}, stop);
   if (!crd && crd.error().code == Code::kDenied) return "";
   if (!crd) return fail(crd.error());
   if (is_going(*crd)) return fail(Code::kConflict, "it is being deleted");
@@ -312,9 +312,10 @@ OperatorStanding Operator::standing() const {
                        .waiting = queue_.size(),
                        .requests = writer_.counters(),
                        .events = recorder_.counters()};
-  const kube::ClientCounters read = reader_.counters();
-  for (const auto& [key, count] : read.requests) out.requests.requests[key] += count;
-  out.requests.retries += read.retries;
+  for (const kube::ClientCounters& other : {reader_.counters(), election_.counters()}) {
+    for (const auto& [key, count] : other.requests) out.requests.requests[key] += count;
+    out.requests.retries += other.retries;
+  }
   const std::lock_guard lock(mutex_);
   out.closed = closed_;
   out.held = held_;

@@ -45,7 +45,7 @@ struct Cluster {
   void concerns(const Value* policy) {
     if (policy == nullptr) return;
     for (const auto& [name, node] : nodes)
-      if (graph::labels_match(node_selector_of(*policy), labels_of(node))) due.insert(name);
+      if (graph::labels_match(node_selector_of(*policy), kube::labels_of(node))) due.insert(name);
   }
   void put_policy(Value policy) {
     const kube::ObjectKey key = kube::key_of(policy);
@@ -111,7 +111,7 @@ std::string direct(const Cluster& cluster, const std::string& name) {
   for (const auto& [key, policy] : cluster.policies) objects.policies.push_back(*api::parse_policy(*policy, found));
   const graph::Catalog catalog = graph::index(objects, {}, found);
   const auto state = api::parse_node_state(cluster.states.at(name), found);
-  const facts::NodeFacts facts = graph::facts_of(*state, labels_of(cluster.nodes.at(name)));
+  const facts::NodeFacts facts = graph::facts_of(*state, kube::labels_of(cluster.nodes.at(name)));
   return doc::to_json(api::node_state_spec(graph::state_of(graph::resolve(catalog, facts, found))));
 }
 

@@ -281,6 +281,7 @@ TEST_F(OperatorTest, WritesAgainWhatWasRefusedOrLost) {
 TEST_F(OperatorTest, KeepsOneOfTwoOperatorsSilent) {
   start("one");
   expect("the first leads", [&] { return running->work.standing().leads; });
+  EXPECT_GT((running->work.standing().requests.requests[{kube::Verb::kCreate, 201}]), 0u) << "its Lease";
   Running second(world, "two");
   node_with_nics("gpu1");
   world.put(policy("rail0", kP0));

@@ -82,7 +82,7 @@ bool Operator::look_at_node(const std::string& name, std::stop_token stop) {
   }
   const kube::ObjectPtr node = cluster_.node(name);
   const kube::ObjectPtr state = cluster_.node_state(name);
-  if (node != nullptr && graph::labels_match(settings_.node_selector, labels_of(*node))) view.node = node.get();
+  if (node != nullptr && graph::labels_match(settings_.node_selector, kube::labels_of(*node))) view.node = node.get();
   view.state = state.get();
   NodeDecision decision = decide(view, *set);
   for (const std::string& policy : outcomes_.put(name, std::move(decision.outcomes)))
@@ -138,15 +138,17 @@ bool Operator::write_node(const std::string& name, const kube::ObjectPtr& state,
   bool done = false;
   switch (decision.action) {
     case Action::kApply:
-      done = wrote("SriovNetworkNodeState", what, writer_.apply(kNodeStates, std::move(decision.body), kObject, stop));
+      done = wrote("SriovNetworkNodeState", what,
+                   writer_.apply(kube::kNodeStates, std::move(decision.body), kObject, stop));
       break;
     case Action::kPatch:
-      done = wrote("SriovNetworkNodeState", what,
-                   writer_.patch(kNodeStates, key, kube::PatchType::kMerge, decision.body, kube::Part::kObject, stop));
+      done = wrote(
+          "SriovNetworkNodeState", what,
+          writer_.patch(kube::kNodeStates, key, kube::PatchType::kMerge, decision.body, kube::Part::kObject, stop));
       break;
     case Action::kDelete: {
       const auto removed = writer_.remove(
-          kNodeStates, key,
+          kube::kNodeStates, key,
           {.uid = kube::uid_of(*state), .resource_version = kube::resource_version(*state), .grace_seconds = {}}, stop);
       done = wrote("SriovNetworkNodeState", what, removed ? nullptr : &removed.error());
       break;
@@ -197,7 +199,7 @@ bool Operator::look_at_networks(std::stop_token stop) {
                                      .resource_prefix = settings_.resource_prefix});
   // A network that went with the definition of its kind is no order.
   if ((!plan.deletions.empty() || !plan.finalizers.empty()) &&
-      !kinds_are_there({kSriovNetworks, kSriovIbNetworks}, stop)) {
+      !kinds_are_there({kube::kSriovNetworks, kube::kSriovIbNetworks}, stop)) {
     plan.deletions.clear();
     plan.finalizers.clear();
     queue_.add({Task::Type::kNetworks, ""}, settings_.settle);
@@ -210,7 +212,8 @@ bool Operator::write_networks(const NetworksPlan& plan, std::stop_token stop) {
   for (const Value& definition : plan.applies) {
     if (!may_write()) return true;
     const std::string what = "definition " + kube::key_of(definition).to_string();
-    const bool one = wrote("NetworkAttachmentDefinition", what, writer_.apply(kDefinitions, definition, kObject, stop));
+    const bool one =
+        wrote("NetworkAttachmentDefinition", what, writer_.apply(kube::kNetworkDefinitions, definition, kObject, stop));
     if (one) tell_(Importance::kInfo, what);
     done = done && one;
   }
@@ -218,7 +221,7 @@ bool Operator::write_networks(const NetworksPlan& plan, std::stop_token stop) {
     if (!may_write()) return true;
     const kube::ObjectKey key{deletion.ns, deletion.name};
     const auto removed =
-        writer_.remove(kDefinitions, key,
+        writer_.remove(kube::kNetworkDefinitions, key,
                        {.uid = deletion.uid, .resource_version = deletion.resource_version, .grace_seconds = {}}, stop);
     const bool gone = removed || removed.error().code == Code::kNotFound;
     const std::string what = fmt::format("definition {}: deleted, its network is gone", key.to_string());
@@ -228,7 +231,7 @@ bool Operator::write_networks(const NetworksPlan& plan, std::stop_token stop) {
   // With the finalizer the last trace of what is to be deleted goes.
   for (const FinalizerPatch& one : plan.finalizers) {
     if (!done || !may_write()) break;
-    const kube::Resource& kind = one.infiniband ? kSriovIbNetworks : kSriovNetworks;
+    const kube::Resource& kind = one.infiniband ? kube::kSriovIbNetworks : kube::kSriovNetworks;
     const kube::ObjectKey key = kube::key_of(*one.network);
     done =
         wrote(std::string(kind.kind), fmt::format("{} {}: the SR-IOV operator's finalizer", kind.kind, key.to_string()),
@@ -242,7 +245,7 @@ bool Operator::write_networks(const NetworksPlan& plan, std::stop_token stop) {
 bool Operator::write_network_status(const NetworkOutcome& outcome, std::stop_token stop) {
   Value status = network_status(outcome, kube::second_time(clock_.wall()));
   if (status.is_null()) return true;
-  const kube::Resource& kind = outcome.infiniband ? kSriovIbNetworks : kSriovNetworks;
+  const kube::Resource& kind = outcome.infiniband ? kube::kSriovIbNetworks : kube::kSriovNetworks;
   const std::string uid = kube::uid_of(*outcome.network);
   const std::string text = condition_text(status);
   {
@@ -297,7 +300,7 @@ bool Operator::write_policy_status(const std::string& key, std::stop_token stop)
     if (const auto known = told_.find(uid); known != told_.end() && known->second == text) return true;
   }
   if (!may_write()) return true;
-  const auto answer = writer_.apply(kPolicies, status_object(*policy, std::move(status)), kStatus, stop);
+  const auto answer = writer_.apply(kube::kPolicies, status_object(*policy, std::move(status)), kStatus, stop);
   if (!answer && (answer.error().code == Code::kNotFound || answer.error().code == Code::kConflict)) return true;
   if (!wrote("SriovNetworkNodePolicy", "status of policy " + key, answer)) return false;
   const std::lock_guard lock(mutex_);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <tuple>
 
+#include "doc/render.h"
 #include "doc/text.h"
 
 namespace railbed::doc {
@@ -163,37 +164,58 @@ Surroundings around(const Span& span) {
   return {part, back + 1};
 }
 
-std::string excerpt_lines(const Span& span) {
+std::string excerpt_lines(const Span& span, Paint paint, Colour colour) {
   const Surroundings line = around(span);
   const Excerpt e = cut_around(line.text, line.column, static_cast<size_t>(std::max(span.length, 0)));
   const size_t width = std::max<size_t>(blanks_for(e.marked).size(), 1);
-  return fmt::format("{:>6} | {}{}{}\n       | {}^{}\n", span.line, e.before, e.marked, e.after, blanks_for(e.before),
-                     std::string(width - 1, '~'));
+  return fmt::format("{:>6} | {}{}{}\n       | {}{}\n", span.line, e.before, e.marked, e.after, blanks_for(e.before),
+                     painted("^" + std::string(width - 1, '~'), paint, colour));
+}
+
+Paint paint_of(Severity severity) {
+  switch (severity) {
+    case Severity::kError:
+      return Paint::kBad;
+    case Severity::kWarning:
+      return Paint::kWarning;
+    case Severity::kNote:
+      return Paint::kDim;
+  }
+  return Paint::kNone;
 }
 }  // namespace
 
-std::string render(const Diagnostic& d) {
-  std::string out;
+std::string render(const Diagnostic& d, Colour colour) {
+  const Paint paint = paint_of(d.severity);
+  std::string place;
   if (!d.span.known() && !d.subject.kind.empty())
-    out = printable(d.subject.to_string()) + ": ";
+    place = printable(d.subject.to_string()) + ":";
   else if (d.span.source != nullptr)
-    out = printable(d.span.to_string()) + ": ";
-  out += fmt::format("{}: {}", severity_name(d.severity), printable(d.message));
-  out += d.id.empty() ? "\n" : fmt::format(" [{}]\n", d.id);
-  if (d.span.known()) out += excerpt_lines(d.span);
+    place = printable(d.span.to_string()) + ":";
+  std::string out = place.empty() ? "" : painted(place, Paint::kStrong, colour) + " ";
+  out += painted(fmt::format("{}:", severity_name(d.severity)), paint, colour) + " " + printable(d.message);
+  out += d.id.empty() ? "\n" : painted(fmt::format(" [{}]", d.id), Paint::kDim, colour) + "\n";
+  if (d.span.known()) out += excerpt_lines(d.span, paint, colour);
   for (const Diagnostic::Note& n : d.notes) {
-    const std::string place = n.span.source ? printable(n.span.to_string()) + ": " : "";
-    out += fmt::format("  note: {}{}\n", place, printable(n.text));
-    if (n.span.known()) out += excerpt_lines(n.span);
+    const std::string other = n.span.source ? printable(n.span.to_string()) + ": " : "";
+    out += fmt::format("  {} {}{}\n", painted("note:", Paint::kDim, colour), other, printable(n.text));
+    if (n.span.known()) out += excerpt_lines(n.span, Paint::kDim, colour);
   }
-  if (!d.fix.empty()) out += fmt::format("  fix: {}\n", printable(d.fix));
+  if (!d.fix.empty()) out += fmt::format("  {} {}\n", painted("fix:", Paint::kGood, colour), printable(d.fix));
   return out;
 }
 
-std::string render(const Diagnostics& diagnostics) {
+std::string render(const Diagnostics& diagnostics, Colour colour) {
   std::string out;
-  for (const Diagnostic& d : diagnostics.all()) out += render(d);
+  for (const Diagnostic& d : diagnostics.all()) out += render(d, colour);
   return out;
+}
+
+std::string render(const Diagnostic& diagnostic) {
+  return render(diagnostic, Colour::kNo);
+}
+std::string render(const Diagnostics& diagnostics) {
+  return render(diagnostics, Colour::kNo);
 }
 
 }  // namespace railbed::doc

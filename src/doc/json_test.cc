@@ -6,9 +6,15 @@
 #include <rapidcheck/gtest.h>
 
 #include "doc/arbitrary_value.h"
+#include "doc/scalar.h"
 
 namespace railbed::doc {
 namespace {
+
+// A terminal must not obey what a document for programs holds.
+TEST(JsonWriter, EscapesControlCharactersOfBothSets) {
+  EXPECT_EQ(json_quoted("\x1b\x7f\xc2\x80\xc2\x9f\xc2\xa0\xc2"), "\"\\u001b\\u007f\\u0080\\u009f\xc2\xa0\xc2\"");
+}
 
 SourcePtr source(std::string text, std::string name = "a.json") {
   return std::make_shared<const Source>(Source{std::move(name), std::move(text)});

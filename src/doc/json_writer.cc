@@ -8,6 +8,15 @@
 
 namespace railbed::doc {
 
+namespace {
+
+// The second byte of a control character behind 0xC2.
+bool is_c1(char c) {
+  return static_cast<unsigned char>(c) >= 0x80 && static_cast<unsigned char>(c) < 0xA0;
+}
+
+}  // namespace
+
 std::string json_quoted(std::string_view text) {
   std::string out = "\"";
   for (size_t i = 0; i < text.size(); ++i) {
@@ -35,8 +44,11 @@ std::string json_quoted(std::string_view text) {
         out += "\\t";
         break;
       default:
+        // U+0080 to U+009F as well, which JSON allows and terminals obey.
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
           out += fmt::format("\\u{:04x}", c);
+        else if (c == '\xC2' && i + 1 < text.size() && is_c1(text[i + 1]))
+          out += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[++i]));
         else
           out += c;
     }

@@ -262,8 +262,26 @@ class Explainer {
 
   bool second_colon() {
     if (!says("mapping values are not allowed")) return false;
+    if (text_without_key()) return true;
     error("RB-YAML-001", problem_.offset, 1, "a second ': ' on this line; a plain value cannot contain it")
         .with_fix("put the value in double quotes");
+    return true;
+  }
+
+  // The ':' is the first one on its line: the lines above have no key, and YAML takes all of them for one text.
+  bool text_without_key() {
+    const auto key = key_of(last().content());
+    if (!key || last().offset + last().indent() + key->size() != problem_.offset) return false;
+    const Line* stray = nullptr;
+    for (auto line = lines_.rbegin() + 1; line != lines_.rend(); ++line) {
+      if (line->is_empty() || line->is_comment()) continue;
+      if (key_of(line->content()) || line->content().starts_with("-")) break;
+      stray = &*line;
+    }
+    if (stray == nullptr) return false;
+    error("RB-YAML-001", stray->offset + stray->indent(), stray->content().size(),
+          fmt::format("text without a key; YAML takes it and '{}' below for one text", *key))
+        .with_fix("remove this line, make it a comment with '#', or write 'key: value'");
     return true;
   }
 

@@ -150,6 +150,10 @@ TEST(Yaml, HostileDocumentsAreRefusedQuickly) {
     bomb += fmt::format("a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", i, i - 1);
   EXPECT_NE(parse(bomb).messages.find("anchors and aliases make this document too large [RB-YAML-008]"),
             std::string::npos);
+  std::string of_maps = "a0: &a0 {x: x}\n";
+  for (int i = 1; i < 21; ++i) of_maps += fmt::format("a{0}: &a{0} {{x: *a{1}, y: *a{1}}}\n", i, i - 1);
+  EXPECT_NE(parse(of_maps).messages.find("anchors and aliases make this document too large [RB-YAML-008]"),
+            std::string::npos);
   std::string deep_aliases = "a0: &a0 [x]\n";
   for (int i = 1; i < 1000; ++i) deep_aliases += fmt::format("a{0}: &a{0} [*a{1}]\n", i, i - 1);
   EXPECT_NE(parse(deep_aliases).messages.find("nested deeper than 128 levels [RB-YAML-007]"), std::string::npos);

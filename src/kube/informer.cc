@@ -12,6 +12,18 @@ bool needs_list(const ApiError& error, int failures) {
   return error.status == 504 && failures > 2;
 }
 
+// Nobody answered, or something that stands before an API server that is away.
+bool is_away(const ApiError& error) {
+  return error.status == 0 || (error.status >= 502 && error.status <= 504);
+}
+
+// In a row, without an event between them. A server that is back and refuses is not left alone for as long as it was
+// away; where both come in turn, both pauses grow.
+struct Failures {
+  int away = 0;
+  int refused = 0;
+};
+
 }  // namespace
 
 Informer::Informer(Client& client, InformerSettings settings, Observer observer)
@@ -23,23 +35,23 @@ void Informer::seed(std::vector<doc::Value> objects) {
 }
 
 void Informer::run(std::stop_token stop) {
-  int failures = 0;
+  Failures failures;
   while (!stop.stop_requested()) {
     const bool watching = !resource_version_.empty();
     heard_in_watch_ = 0;
     const Answer<void> done = watching ? watch(stop) : list(stop);
     if (stop.stop_requested()) return;
     // A watch that told something was a good one, however it ended.
-    if (heard_in_watch_ > 0) failures = 0;
+    if (heard_in_watch_ > 0) failures = {};
     if (done && (!watching || heard_in_watch_ > 0)) continue;
-    ++failures;
-    milliseconds pause = backoff(failures, client_.clock().random(), settings_.first_pause, settings_.longest_pause);
+    const int in_a_row = done || !is_away(done.error()) ? ++failures.refused : ++failures.away;
+    milliseconds pause = backoff(in_a_row, client_.clock().random(), settings_.first_pause, settings_.longest_pause);
     if (!done) {
       const ApiError& error = done.error();
       const std::lock_guard lock(mutex_);
       standing_.error = error;
-      if (watching && needs_list(error, failures)) resource_version_.clear();
-      if (error.expired() && failures == 1) pause = milliseconds(0);
+      if (watching && needs_list(error, in_a_row)) resource_version_.clear();
+      if (error.expired() && in_a_row == 1) pause = milliseconds(0);
       if (error.retry_after) pause = std::max(pause, *error.retry_after);
     }
     if (!client_.clock().wait(pause, stop)) return;

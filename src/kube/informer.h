@@ -5,10 +5,11 @@
 // load it with every pod. While the server is away the cache stays as it was and says since when it is not fed. The
 // way: list in pages; watch from the list's resourceVersion with bookmarks; when a watch ends, watch again from the
 // last resourceVersion that was heard; when that is too old (410), list again, and what was missed comes as changes.
-// Errors make pauses that double, with chance in them. What an earlier process knew (a file) can be
-// given to it before run() begins: it is there until the first list, which tells how the world differs from it.
-// Threading: run() belongs to one thread, in which the observer is called too, without a lock held; everything else is
-// for any thread. Failure: run() has none, it tries until it is stopped; standing() tells what is wrong.
+// Errors make pauses that double, with chance in them; those of a server that is away are counted apart from those of
+// one that refuses, so that it is known soon after it is back. What an earlier process knew (a file) can be given to it
+// before run() begins: it is there until the first list, which tells how the world differs from it. Threading: run()
+// belongs to one thread, in which the observer is called too, without a lock held; everything else is for any thread.
+// Failure: run() has none, it tries until it is stopped; standing() tells what is wrong.
 #pragma once
 
 #include <condition_variable>

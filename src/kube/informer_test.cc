@@ -184,6 +184,27 @@ TEST_F(InformerTest, TheServerMayBeAwayForHours) {
   EXPECT_EQ(std::ranges::max(clock.waits()), milliseconds(22500)) << "three quarters of 30 s";
 }
 
+// It has forgotten the version meanwhile, and its roles are not read yet: neither waits for half a minute.
+TEST_F(InformerTest, AServerThatIsBackIsNotLeftAloneForAsLongAsItWasAway) {
+  put(server, "a");
+  int watches = 0;
+  server.before = [&](const Request& request) -> std::optional<ApiError> {
+    if (request.target.find("watch=true") == std::string::npos) return std::nullopt;
+    ++watches;
+    if (watches <= 80) return unanswered(Code::kIo, Delivery::kNotSent, "connection refused");
+    if (watches == 81) return refused("x", 403, "");
+    if (watches == 82) return refused("x", 410, "");
+    return std::nullopt;
+  };
+  run({});
+  EXPECT_EQ(informer.standing().lists, 2u);
+  const std::vector<milliseconds> waits = clock.waits();
+  ASSERT_GT(waits.size(), 2u);
+  EXPECT_EQ(std::ranges::max(waits), milliseconds(22500)) << "while it was away";
+  EXPECT_EQ(waits[waits.size() - 2], milliseconds(375)) << "after the first refusal";
+  EXPECT_EQ(waits[waits.size() - 1], milliseconds(750));
+}
+
 TEST_F(InformerTest, SaysWhyItIsNotFed) {
   server.before = [&](const Request&) -> std::optional<ApiError> {
     if (clock.waits().size() > 3) stop.request_stop();

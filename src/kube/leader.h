@@ -62,6 +62,7 @@ class LeaderElection {
   bool leads() const;
   std::string holder() const;  // as it was last seen
   std::optional<Error> error() const;
+  ClientCounters counters() const { return client_.counters(); }
 
  private:
   Answer<void> acquire_or_renew(std::stop_token stop);

@@ -55,6 +55,16 @@ ObjectKey key_of(const Value& object) {
   return {.ns = metadata_text(object, "namespace"), .name = metadata_text(object, "name")};
 }
 
+std::map<std::string, std::string> labels_of(const Value& object) {
+  std::map<std::string, std::string> out;
+  const Value* meta = doc::object_in(object, "metadata");
+  const Value* labels = meta != nullptr ? doc::object_in(*meta, "labels") : nullptr;
+  if (labels == nullptr) return out;
+  for (const Value::Member& member : *labels->as_object())
+    if (const std::string* value = member.value.as_string()) out[member.key] = *value;
+  return out;
+}
+
 std::string describe(const Value& object) {
   return fmt::format("{} {}", doc::text_in(object, "kind"), key_of(object).to_string());
 }

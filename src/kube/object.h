@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,7 @@ inline std::string uid_of(const doc::Value& object) {
   return metadata_text(object, "uid");
 }
 ObjectKey key_of(const doc::Value& object);
+std::map<std::string, std::string> labels_of(const doc::Value& object);
 // "Secret ai/credentials", for messages.
 std::string describe(const doc::Value& object);
 

@@ -44,6 +44,13 @@ doc::Value parsed(std::string_view json) {
   return value ? *value : doc::Value();
 }
 
+TEST(Object, HasTheLabelsThatAreTexts) {
+  using Labels = std::map<std::string, std::string>;
+  EXPECT_EQ(labels_of(parsed(R"({"metadata":{"labels":{"a":"1","b":"","c":2}}})")), (Labels{{"a", "1"}, {"b", ""}}));
+  EXPECT_EQ(labels_of(parsed(R"({"metadata":{}})")), Labels());
+  EXPECT_EQ(labels_of(parsed(R"({"metadata":{"labels":null}})")), Labels());
+}
+
 TEST(Trim, DropsManagedFieldsAndTheCopyOfKubectl) {
   doc::Value object = parsed(R"({"metadata":{"name":"a","managedFields":[{}],"annotations":
     {"kubectl.kubernetes.io/last-applied-configuration":"{}","k":"v"}},"spec":{"x":1}})");

@@ -10,15 +10,27 @@
 // Threading: pure function. Failure: nothing when no VF is free.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "plan/plan.h"
 
 namespace railbed::node {
 
-// `pool` is that of the resource; `known` are the VFs of all pools of the node, which locate the VFs in `in_use`.
+// A VF by its PF and index: before it is made, its address may not be known.
+using VfId = std::pair<PciAddress, VfIndex>;
+inline VfId id_of(const plan::PoolVf& vf) {
+  return {vf.pf, vf.index};
+}
+using Holders = std::map<VfId, std::string>;  // the pod that has each VF
+// Of the VFs of `known`, those that are in use.
+Holders holders_of(const std::vector<plan::PoolVf>& known, const plan::InUse& in_use);
+
+// `pool` is that of the resource; `known` are the VFs of all pools of the node.
 std::optional<plan::PoolVf> choose_vf(const std::vector<plan::PoolVf>& pool, const std::string& pod,
-                                      const plan::InUse& in_use, const std::vector<plan::PoolVf>& known);
+                                      const Holders& holders, const std::vector<plan::PoolVf>& known);
 
 }  // namespace railbed::node

@@ -27,22 +27,22 @@ std::vector<plan::PoolVf> two_rails(int count) {
 
 TEST(ChooseVf, GivesAPodOneVfOfEachRailBeforeASecondOne) {
   std::vector<plan::PoolVf> pool = two_rails(2);
-  plan::InUse in_use;
+  Holders holders;
   std::vector<std::string> got;
   for (int i = 0; i < 4; ++i) {
-    auto vf = choose_vf(pool, "llm/a", in_use, pool);
+    auto vf = choose_vf(pool, "llm/a", holders, pool);
     ASSERT_TRUE(vf);
-    in_use[vf->address] = "llm/a";
+    holders[id_of(*vf)] = "llm/a";
     got.push_back(vf->pf.to_string() + "/" + vf->index.to_string());
   }
   EXPECT_EQ(got, (std::vector<std::string>{"0000:01:00.0/0", "0000:81:00.0/0", "0000:01:00.0/1", "0000:81:00.0/1"}));
-  EXPECT_FALSE(choose_vf(pool, "llm/a", in_use, pool));
+  EXPECT_FALSE(choose_vf(pool, "llm/a", holders, pool));
 }
 
 TEST(ChooseVf, SpreadsPodsOverRails) {
   std::vector<plan::PoolVf> pool = two_rails(2);
-  plan::InUse in_use{{pool[0].address, "llm/a"}};
-  EXPECT_EQ(choose_vf(pool, "llm/b", in_use, pool)->pf, pci("81:00.0"));
+  const Holders holders = holders_of(pool, {{pool[0].address, "llm/a"}});
+  EXPECT_EQ(choose_vf(pool, "llm/b", holders, pool)->pf, pci("81:00.0"));
 }
 
 TEST(ChooseVf, StaysOnThePodsNumaNode) {
@@ -54,14 +54,21 @@ TEST(ChooseVf, StaysOnThePodsNumaNode) {
   other.numa_node = 1;
   std::vector<plan::PoolVf> pool = known;
   known.push_back(other);
-  EXPECT_EQ(choose_vf(pool, "llm/a", {{other.address, "llm/a"}}, known)->pf, pci("81:00.0"));
+  EXPECT_EQ(choose_vf(pool, "llm/a", {{id_of(other), "llm/a"}}, known)->pf, pci("81:00.0"));
 }
 
 TEST(ChooseVf, TakesNothingThatSomebodyHolds) {
   std::vector<plan::PoolVf> pool = two_rails(1);
   pool[0].held_by = std::string(plan::kUnknownHolder);
   EXPECT_EQ(choose_vf(pool, "llm/a", {}, pool)->pf, pci("81:00.0"));
-  EXPECT_FALSE(choose_vf(pool, "llm/a", {{pool[1].address, "llm/b"}}, pool));
+  EXPECT_FALSE(choose_vf(pool, "llm/a", {{id_of(pool[1]), "llm/b"}}, pool));
+}
+
+TEST(ChooseVf, TellsVfsApartWhoseAddressesAreNotKnownYet) {
+  std::vector<plan::PoolVf> pool = two_rails(1);
+  for (plan::PoolVf& vf : pool) vf.address = PciAddress{};
+  EXPECT_EQ(choose_vf(pool, "llm/a", {{id_of(pool[0]), "llm/b"}}, pool)->pf, pci("81:00.0"));
+  EXPECT_TRUE(holders_of(pool, {{PciAddress{}, "llm/b"}}).empty());
 }
 
 }  // namespace

@@ -6,11 +6,14 @@
 // transaction. Threading: one thread. Failure: what the agent answered.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/error.h"
 
 namespace railbed::node {
+
+enum class PodsBy : uint8_t { kThisProcess, kAgent };
 
 class PodServer {
  public:

@@ -1,27 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which VFs the pods of this node get.
 //
-// Why all at once, before the first pod is attached: what goes wrong with one pod does not change what the
-// others get. A VF that an interface has already is kept. Threading: one thread. Failure: Exhausted where no
-// VF is free, per interface.
+// Why two ways: `up` chooses over values, for all pods at once and before their VFs are made (VfPools, used by
+// pod_decisions.h); an agent chooses for one pod, among the VFs that are there (free_vf). The rule is the same
+// (choose_vf.h). Threading: one thread. Failure: Exhausted where no VF is free, per interface.
 #pragma once
 
 #include <map>
 
 #include "ipam/assign.h"
+#include "node/choose_vf.h"
 #include "node/resolved.h"
 
 namespace railbed::node {
 
 using ChosenVfs = std::map<ipam::Owner, Result<plan::PoolVf>>;
-Result<ChosenVfs> choose_vfs(os::Kernel& kernel, state::Store& store, const Resolved& now);
+
+// The VFs that a plan provides, as they are behind its steps, and which pods have them.
+class VfPools {
+ public:
+  // `now` must outlive this.
+  VfPools(const Resolved& now, const plan::InUse& in_use);
+  // Null where no policy makes VFs of the resource.
+  const std::vector<plan::PoolVf>* of(const std::string& resource) const;
+  void take(const plan::PoolVf& vf, const std::string& pod) { holders_[id_of(vf)] = pod; }
+  // A free one, which is taken then. `asked` is the address that the pod asks for; empty: any.
+  Result<plan::PoolVf> choose(const std::string& resource, const std::string& pod, const std::string& asked);
+
+ private:
+  const Resolved& now_;
+  std::vector<plan::PoolVf> known_;
+  Holders holders_;
+};
 
 // One VF of `resource` for the pod, by the same rule: free by `in_use`, as the plan wants it, and here. What
 // the plan says about holders does not count: it may be older than `in_use`.
 Result<plan::PoolVf> free_vf(os::Kernel& kernel, const Resolved& now, const std::string& resource,
                              const std::string& pod, const plan::InUse& in_use);
-
-// VFs of pods whose MTU is not what their policy says now: it changes when the pod is attached anew.
-Result<std::vector<plan::HeldBack>> held_mtus(state::Store& store, const Resolved& now);
 
 }  // namespace railbed::node

@@ -4,12 +4,9 @@
 #include <algorithm>
 #include <set>
 
-#include "api/ipam.h"
+#include "apply/pci_device.h"
 #include "attach/attach.h"
 #include "node/netns_name.h"
-#include "node/planned_addresses.h"
-#include "node/pod_vfs.h"
-#include "state/sandbox.h"
 
 namespace railbed::node {
 
@@ -29,9 +26,15 @@ Result<std::set<std::string>> pods_in(state::Store& store) {
   return pods;
 }
 
-// Pods of a container runtime come and go with its requests, independently of the manifests.
-bool is_of_runtime(const std::string& pod) {
-  return !state::Sandbox::of_key(pod).container.empty();
+// How many interfaces the pod has; several records may be of one.
+Result<size_t> interfaces_of(state::Store& store, const std::string& pod) {
+  std::set<std::string> names;
+  for (const state::Attachment& record : TRY(store.attachments_of(pod))) {
+    std::string_view name = record.interface;
+    if (record.type.starts_with(attach::kProgramPrefix)) name.remove_prefix(attach::kProgramPrefix.size());
+    names.emplace(name.substr(0, name.find_first_of("/#")));
+  }
+  return names.size();
 }
 
 void add_notes(PodsReport& report, const std::string& pod, const std::vector<std::string>& notes) {
@@ -54,6 +57,7 @@ Result<void> release_pod(os::Kernel& kernel, state::Store& store, PodServer* ser
                          PodsReport& report) {
   std::vector<state::PodRecord> records = TRY(store.pods());
   auto record = std::ranges::find(records, pod, &state::PodRecord::pod);
+  const size_t had = TRY(interfaces_of(store, pod));
   if (server != nullptr) TRY(server->detach(pod, record == records.end() ? "" : record->netns));
   attach::DetachReport detached = TRY(attach::detach_pod(kernel, store, pod, pod_deadline(kernel)));
   add_notes(report, pod, detached.notes);
@@ -65,8 +69,8 @@ Result<void> release_pod(os::Kernel& kernel, state::Store& store, PodServer* ser
     }
     TRY(store.forget_pod(pod));
   }
-  report.detached.push_back(
-      fmt::format("{}: {} interface{} detached", pod, detached.detached, detached.detached == 1 ? "" : "s"));
+  // Whoever detached them, this process or an agent.
+  report.detached.push_back(fmt::format("{}: {} interface{} detached", pod, had, had == 1 ? "" : "s"));
   return {};
 }
 
@@ -82,27 +86,37 @@ void release_or_tell(os::Kernel& kernel, state::Store& store, const Settings& se
 
 }  // namespace
 
-Result<void> release_unwanted(os::Kernel& kernel, state::Store& store, const Resolved& now, const Settings& settings,
-                              Progress& progress, PodsReport& report) {
-  std::set<std::string> wanted, anywhere;
-  for (const graph::PodOnNode& pod : now.graph().pods)
-    if (!pod.networks.empty()) wanted.insert(pod.pod->key());
-  for (const api::Pod* pod : now.catalog().pods) anywhere.insert(pod->key());
-  for (const std::string& pod : TRY(pods_in(store)))
-    if (!wanted.contains(pod) && !is_of_runtime(pod)) release_or_tell(kernel, store, settings, pod, progress, report);
-  for (const state::AddressLease& lease : TRY(store.all_leases()))
-    if (!anywhere.contains(lease.pod) && !is_of_runtime(lease.pod))
-      TRY(store.forget_leases(lease.pod, lease.interface));
+namespace {
+
+// Interfaces of a pod that stays.
+Result<void> detach_some(os::Kernel& kernel, state::Store& store, const plan::PodStep& step, PodsReport& report) {
+  for (const plan::PodInterface& one : step.interfaces) {
+    attach::DetachReport detached =
+        TRY(attach::detach_interface(kernel, store, step.pod, one.interface, pod_deadline(kernel)));
+    add_notes(report, step.pod, detached.notes);
+    report.detached.push_back(fmt::format("{}: {} detached ({})", step.pod, one.interface, one.why));
+  }
   return {};
 }
 
-Result<void> release_disturbed(os::Kernel& kernel, state::Store& store, const plan::NodePlan& plan,
-                               const Settings& settings, Progress& progress, PodsReport& report) {
-  std::set<std::string> disturbed;
-  for (const plan::PfPlan& pf : plan.pfs)
-    for (const plan::Step& step : pf.steps) disturbed.insert(step.pods.begin(), step.pods.end());
-  for (const std::string& pod : TRY(pods_in(store)))
-    if (disturbed.contains(pod)) release_or_tell(kernel, store, settings, pod, progress, report);
+}  // namespace
+
+Result<void> before_pfs(os::Kernel& kernel, state::Store& store, const PodDecisions& decided, const Settings& settings,
+                        Progress& progress, PodsReport& report) {
+  using plan::PodAction;
+  if (std::ranges::find(decided.steps, PodAction::kRecover, &plan::PodStep::action) != decided.steps.end())
+    TRY(recover_pods(kernel, store, report).context("finishing what an earlier run left"));
+  for (const plan::PodStep& step : decided.steps) {
+    if (step.action != PodAction::kDetach) continue;
+    if (step.whole_pod) {
+      release_or_tell(kernel, store, settings, step.pod, progress, report);
+      continue;
+    }
+    progress.says(fmt::format("{}: detaching", step.pod));
+    auto done = detach_some(kernel, store, step, report);
+    if (!done) report.failures.push_back({step.pod, "", std::move(std::move(done).context("detaching").error())});
+  }
+  for (const state::AddressLease& lease : decided.old_leases) TRY(store.forget_leases(lease.pod, lease.interface));
   return {};
 }
 
@@ -120,44 +134,29 @@ Result<void> release_all(os::Kernel& kernel, state::Store& store, const Settings
 
 namespace {
 
-// What the interfaces of all pods get by their networks' "ipam".
-struct AddressPlan {
-  PlannedAddresses assigned;
-  std::map<ipam::Owner, std::vector<Route>> routes;
-};
-
-// Addresses of all pods in the manifests, those of other nodes included, and the state made to hold those of pods
-// elsewhere: so that a file that is added later changes nothing, on any of the machines. Those of pods here are
-// recorded when they are attached.
-Result<AddressPlan> plan_and_reserve(state::Store& store, const Resolved& now, PlannedTypes types) {
-  const std::vector<state::AddressLease> leases = TRY(store.all_leases());
-  const std::vector<ipam::AddressClaim> claims = address_claims(now.catalog(), types);
-  AddressPlan plan{.assigned = planned_addresses(claims, leases), .routes = {}};
-  for (const ipam::AddressClaim& claim : claims) plan.routes.emplace(claim.owner, claim.config.routes);
-  std::set<std::string> local;
-  for (const graph::PodOnNode& pod : now.graph().pods) local.insert(pod.pod->key());
-  for (const state::AddressLease& lease : missing_leases(plan.assigned, leases))
-    if (!local.contains(lease.pod)) TRY(store.put_lease(lease));
-  return plan;
-}
-
 class PodAttacher {
  public:
-  PodAttacher(os::Kernel& kernel, state::Store& store, const Resolved& now, const AddressPlan& addresses,
-              const ChosenVfs& vfs, PodServer* server, PodsReport& report)
-      : kernel_(kernel), store_(store), now_(now), addresses_(addresses), vfs_(vfs), server_(server), report_(report) {}
+  PodAttacher(os::Kernel& kernel, state::Store& store, const PodDecisions& decided, const Settings& settings,
+              PodsReport& report)
+      : kernel_(kernel), store_(store), decided_(decided), settings_(settings), report_(report) {}
 
-  Result<void> attach(const graph::PodOnNode& pod) {
-    std::string key = pod.pod->key();
-    if (server_ != nullptr) return attach_by_server(key);
-    attach::PodRequest wanted{.pod = key, .soft_rdma = now_.graph().soft_rdma};
-    wanted.interfaces = TRY(interfaces_of(pod));
-    wanted.netns_path = TRY(namespace_of(key));
+  Result<void> attach(const plan::PodStep& step) {
+    if (auto problem = decided_.problems.find(step.pod); problem != decided_.problems.end())
+      return fail(problem->second);
+    if (settings_.pod_server != nullptr) return attach_by_server(step.pod);
+    attach::PodRequest wanted{
+        .pod = step.pod, .interfaces = decided_.requests.at(step.pod), .soft_rdma = decided_.soft_rdma};
+    for (attach::InterfaceRequest& one : wanted.interfaces)
+      if (one.device)
+        one.device->address =
+            apply::vf_address(kernel_.files(), one.device->pf, one.device->index, one.device->address);
+    wanted.netns_path = TRY(namespace_of(step.pod));
     attach::PodReport done = TRY(attach::attach_pod(kernel_, store_, wanted, pod_deadline(kernel_)));
-    add_notes(report_, key, done.notes);
-    if (done.attached == 0 && done.detached == 0) return {};
-    for (const attach::InterfaceResult& interface : done.interfaces)
-      report_.attached.push_back(key + ": " + describe(interface));
+    add_notes(report_, step.pod, done.notes);
+    for (size_t i = 0; i < done.interfaces.size(); ++i)
+      if (std::ranges::find(step.interfaces, wanted.interfaces[i].name.value, &plan::PodInterface::interface) !=
+          step.interfaces.end())
+        report_.attached.push_back(step.pod + ": " + describe(done.interfaces[i]));
     return {};
   }
 
@@ -166,11 +165,15 @@ class PodAttacher {
   Result<void> attach_by_server(const std::string& pod) {
     std::vector<state::Attachment> before = TRY(store_.attachments_of(pod));
     const std::string netns = TRY(namespace_of(pod));
-    TRY(server_->attach(pod, netns));
+    TRY(settings_.pod_server->attach(pod, netns));
     std::vector<state::Attachment> after = TRY(store_.attachments_of(pod));
-    if (after == before) return {};
     for (const state::Attachment& one : after) {
-      if (one.result.empty()) continue;
+      if (one.result.empty() || std::ranges::find(before, one) != before.end()) continue;
+      if (one.type.starts_with(attach::kProgramPrefix)) {
+        report_.attached.push_back(fmt::format("{}: network {} by plugin {}", pod, one.network,
+                                               one.type.substr(attach::kProgramPrefix.size())));
+        continue;
+      }
       attach::InterfaceResult interface = TRY(attach::result_from_json(one.result));
       report_.attached.push_back(pod + ": " + describe(interface));
     }
@@ -190,35 +193,6 @@ class PodAttacher {
     return text;
   }
 
-  Result<std::vector<attach::InterfaceRequest>> interfaces_of(const graph::PodOnNode& pod) {
-    std::string key = pod.pod->key();
-    std::vector<attach::InterfaceRequest> wanted;
-    for (const graph::PodNetwork& network : pod.networks) {
-      if (network.network == nullptr) return fail(Code::kNotFound, "there is no network {}", network.key);
-      attach::InterfaceRequest one{.name = TRY(IfName::parse(network.interface)),
-                                   .network = network.key,
-                                   .config = network.network->definition.config,
-                                   .selection = *network.selection,
-                                   .resource = network.network->resource};
-      if (!one.resource.empty()) {
-        const Result<plan::PoolVf>& vf = vfs_.at({key, network.interface});
-        if (!vf) return fail(vf.error());
-        one.device = *vf;
-      }
-      auto addresses = addresses_.assigned.find({key, network.interface});
-      if (addresses != addresses_.assigned.end()) {
-        if (!addresses->second) return fail(addresses->second.error());
-        one.addresses = *addresses->second;
-        one.routes = addresses_.routes.at(addresses->first);
-      } else {
-        // Left out of the plan: its ipam cannot be read, and this says why.
-        TRY(api::read_ipam(one.config, network.key).context("interface {}", network.interface));
-      }
-      wanted.push_back(std::move(one));
-    }
-    return wanted;
-  }
-
   // Returns the pod's namespace and creates it if necessary. The record comes first: a namespace created by a killed
   // run is known, and one that somebody else created is never mistaken for ours.
   Result<std::string> namespace_of(const std::string& pod) {
@@ -228,10 +202,7 @@ class PodAttacher {
     std::vector<std::string> names = TRY(kernel_.netns().names());
     bool there = std::ranges::find(names, name) != names.end();
     if (std::ranges::find(records, pod, &state::PodRecord::pod) == records.end()) {
-      if (there)
-        return fail(Error{.code = Code::kConflict,
-                          .message = fmt::format("there is a namespace {} that railbed did not make", name),
-                          .hint = fmt::format("if nobody needs it: ip netns del {}", name)});
+      if (there) return fail(foreign_namespace(name));
       TRY(store_.put_pod({.pod = pod, .netns = path, .netns_name = name}));
     }
     // A process killed while it created the namespace may have left a name without a namespace, or one whose loopback
@@ -248,10 +219,8 @@ class PodAttacher {
 
   os::Kernel& kernel_;
   state::Store& store_;
-  const Resolved& now_;
-  const AddressPlan& addresses_;
-  const ChosenVfs& vfs_;
-  PodServer* server_;
+  const PodDecisions& decided_;
+  const Settings& settings_;
   PodsReport& report_;
 };
 
@@ -265,36 +234,24 @@ Result<void> remove_if_empty(os::Kernel& kernel, state::Store& store, PodServer*
 
 }  // namespace
 
-Result<void> attach_wanted(os::Kernel& kernel, state::Store& store, const Resolved& now, const Settings& settings,
-                           Progress& progress, PodsReport& report) {
-  const PlannedTypes types = settings.pod_server != nullptr ? PlannedTypes::kSameOnAllMachines : PlannedTypes::kAll;
-  const AddressPlan addresses = TRY(plan_and_reserve(store, now, types));
-  ChosenVfs vfs = TRY(choose_vfs(kernel, store, now));
-  PodAttacher attacher(kernel, store, now, addresses, vfs, settings.pod_server, report);
-  for (const graph::PodOnNode& pod : now.graph().pods) {
-    if (pod.networks.empty()) continue;
+Result<void> behind_pfs(os::Kernel& kernel, state::Store& store, const PodDecisions& decided, const Settings& settings,
+                        Progress& progress, PodsReport& report) {
+  // So that a file that is added later changes no address, on any of the machines.
+  for (const state::AddressLease& lease : decided.new_leases) TRY(store.put_lease(lease));
+  PodAttacher attacher(kernel, store, decided, settings, report);
+  for (const plan::PodStep& step : decided.steps) {
+    if (step.action != plan::PodAction::kAttach) continue;
     if (settings.apply.stop.stop_requested()) {
       report.canceled = true;
       return {};
     }
-    progress.says(fmt::format("{}: attaching", pod.pod->key()));
-    auto attached = attacher.attach(pod);
+    if (step.problem.empty()) progress.says(fmt::format("{}: attaching", step.pod));
+    auto attached = attacher.attach(step);
     if (attached) continue;
-    report.failures.push_back({pod.pod->key(), "", std::move(attached.error())});
-    TRY(remove_if_empty(kernel, store, settings.pod_server, pod.pod->key()));
+    report.failures.push_back({step.pod, "", std::move(attached.error())});
+    TRY(remove_if_empty(kernel, store, settings.pod_server, step.pod));
   }
   return {};
-}
-
-Result<size_t> pending_interfaces(state::Store* store, const Resolved& now) {
-  std::set<std::pair<std::string, std::string>> wanted;
-  for (const graph::PodOnNode& pod : now.graph().pods)
-    for (const graph::PodNetwork& network : pod.networks) wanted.insert({pod.pod->key(), network.interface});
-  size_t unwanted = 0;
-  if (store != nullptr)
-    for (const state::Attachment& attachment : TRY(store->attachments()))
-      if (!is_of_runtime(attachment.pod) && wanted.erase({attachment.pod, attachment.interface}) == 0) ++unwanted;
-  return wanted.size() + unwanted;
 }
 
 }  // namespace railbed::node

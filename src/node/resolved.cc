@@ -25,9 +25,9 @@ Result<plan::InUse> in_use_by(state::Store& store) {
 }
 
 Resolved::Resolved(const api::Objects& objects, facts::NodeFacts given, const plan::InUse& in_use,
-                   const graph::Options& options, const plan::Options& planning)
+                   const graph::Options& options, const plan::Options& planning, graph::PodPlacement placement)
     : facts(std::move(given)),
-      resolution(objects, {&facts, 1}, options, graph::PodPlacement::kNotChecked, diagnostics),
+      resolution(objects, {&facts, 1}, options, placement, diagnostics),
       plan(std::move(plan::make_plans(resolution, in_use, planning, diagnostics).front())) {}
 
 }  // namespace railbed::node

@@ -21,7 +21,8 @@ namespace railbed::node {
 struct Resolved {
   // `objects` must outlive this.
   Resolved(const api::Objects& objects, facts::NodeFacts facts, const plan::InUse& in_use,
-           const graph::Options& options, const plan::Options& planning);
+           const graph::Options& options, const plan::Options& planning,
+           graph::PodPlacement placement = graph::PodPlacement::kNotChecked);
 
   const facts::NodeFacts facts;
   doc::Diagnostics diagnostics;

@@ -6,8 +6,8 @@
 
 #include "facts/collect.h"
 #include "node/carry_out.h"
+#include "node/handed_manifests.h"
 #include "node/plan_note.h"
-#include "node/pod_vfs.h"
 #include "node/pods.h"
 #include "plan/baseline.h"
 #include "state/sandbox.h"
@@ -44,10 +44,6 @@ Result<void> remember(state::Store& store, const UpReport& report) {
 
 }  // namespace
 
-bool PodsReport::did_anything() const {
-  return !recovered.empty() || !attached.empty() || !detached.empty() || !notes.empty() || !failures.empty();
-}
-
 bool UpReport::did_nothing() const {
   return applied.steps_done == 0 && pods.recovered.empty() && pods.attached.empty() && pods.detached.empty();
 }
@@ -56,41 +52,123 @@ bool UpReport::complete() const {
   return applied.complete() && pods.complete() && !diagnostics.has_errors();
 }
 
-Result<std::unique_ptr<Resolved>> look(os::Kernel& kernel, state::Store* store, const api::Objects& objects,
-                                       const Settings& settings) {
-  const plan::InUse in_use = store != nullptr ? TRY(in_use_by(*store)) : plan::InUse{};
+namespace {
+
+// Whether the steps before those on PFs are still to come, so that what they give back is free for the others.
+enum class Detaching : bool { kToCome, kTried };
+
+std::set<std::string> disturbed_by(const plan::NodePlan& plan) {
+  std::set<std::string> pods;
+  for (const plan::PfPlan& pf : plan.pfs)
+    for (const plan::Step& step : pf.steps) pods.insert(step.pods.begin(), step.pods.end());
+  return pods;
+}
+
+// Once their pods are detached, steps disturb nobody any more; whoever reads them wants to know all the same.
+void keep_disturbed(const plan::NodePlan& before, plan::NodePlan& plan) {
+  std::map<std::string, const plan::Step*> old;
+  for (const plan::PfPlan& pf : before.pfs)
+    for (const plan::Step& step : pf.steps) old.emplace(step.id, &step);
+  for (plan::PfPlan& pf : plan.pfs)
+    for (plan::Step& step : pf.steps) {
+      auto found = old.find(step.id);
+      if (found == old.end() || found->second->pods.empty() || !step.pods.empty()) continue;
+      step.disturbs = found->second->disturbs;
+      step.pods = found->second->pods;
+    }
+}
+
+// What goes frees devices, which may change the steps on PFs, which may disturb more pods: so it is decided again until
+// nothing more goes. Each round adds an interface or is the last.
+std::unique_ptr<Seen> resolve(const api::Objects& objects, const facts::NodeFacts& facts, PodsThere there,
+                              const Settings& settings, Detaching detaching) {
+  std::set<RecordId> leaving;
+  std::set<std::string> disturbed;
+  std::unique_ptr<Seen> before;
+  while (true) {
+    auto now = std::make_unique<Seen>(
+        objects, facts_without(facts, there, leaving), in_use_by(there, leaving),
+        graph::Options{.resource_prefix = settings.resource_prefix, .soft_rdma = settings.soft_rdma},
+        plan::Options{.disrupt = settings.disrupt}, settings.placement);
+    if (before != nullptr) keep_disturbed(before->plan, now->plan);
+    const std::set<std::string> more = disturbed_by(now->plan);
+    disturbed.insert(more.begin(), more.end());
+    now->pods = decide_pods(*now, {.there = there,
+                                   .by = settings.by(),
+                                   .disturbed = disturbed,
+                                   .leaving = leaving,
+                                   .detached = detaching == Detaching::kTried});
+    if (detaching == Detaching::kTried || now->pods.leaving == leaving) {
+      now->there = std::move(there);
+      now->plan.pod_steps = now->pods.steps;
+      now->plan.pods_decided = true;
+      std::ranges::copy(now->pods.held_back, std::back_inserter(now->plan.held_back));
+      return now;
+    }
+    leaving = now->pods.leaving;
+    before = std::move(now);
+  }
+}
+
+Result<std::unique_ptr<Seen>> look(os::Kernel& kernel, state::Store* store, const api::Objects& objects,
+                                   const Settings& settings, Detaching detaching) {
+  PodsThere there = TRY(pods_there(kernel, store));
+  return resolve(objects, facts::collect(kernel, {.node = settings.node}), std::move(there), settings, detaching);
+}
+
+}  // namespace
+
+std::unique_ptr<Seen> resolve(const api::Objects& objects, const facts::NodeFacts& facts, PodsThere there,
+                              const Settings& settings) {
+  return resolve(objects, facts, std::move(there), settings, Detaching::kToCome);
+}
+
+Result<std::unique_ptr<Seen>> look(os::Kernel& kernel, state::Store* store, const api::Objects& objects,
+                                   const Settings& settings) {
+  return look(kernel, store, objects, settings, Detaching::kToCome);
+}
+
+std::unique_ptr<Resolved> look_at_vfs(os::Kernel& kernel, const api::Objects& objects, const Settings& settings) {
   return std::make_unique<Resolved>(
-      objects, facts::collect(kernel, {.node = settings.node}), in_use,
+      objects, facts::collect(kernel, {.node = settings.node}), plan::InUse{},
       graph::Options{.resource_prefix = settings.resource_prefix, .soft_rdma = settings.soft_rdma},
       plan::Options{.disrupt = settings.disrupt});
 }
 
-Result<UpReport> up(os::Kernel& kernel, state::Store& store, std::unique_ptr<Resolved> seen, const Settings& settings,
+Result<UpReport> up(os::Kernel& kernel, state::Store& store, std::unique_ptr<Seen> seen, const Settings& settings,
                     Progress& progress) {
   auto start = kernel.clock().now();
   UpReport report;
-  std::unique_ptr<Resolved> now = std::move(seen);
-  const auto look_again = [&]() -> Result<void> {
+  std::unique_ptr<Seen> now = std::move(seen);
+  TRY(before_pfs(kernel, store, now->pods, settings, progress, report.pods));
+  // What could not be detached, or not as it was before, makes another machine of it than was planned for.
+  if (!report.pods.failures.empty() || !report.pods.notes.empty()) {
     progress.says("reading what this machine is");
-    now = TRY(look(kernel, &store, now->resolution.objects, settings));
-    return {};
-  };
-  TRY(recover_pods(kernel, store, report.pods).context("finishing what an earlier run left"));
-  if (report.pods.did_anything()) TRY(look_again());
-  TRY(release_unwanted(kernel, store, *now, settings, progress, report.pods));
-  TRY(release_disturbed(kernel, store, now->plan, settings, progress, report.pods));
-  if (!report.pods.detached.empty()) TRY(look_again());  // detaching has freed VFs
+    now = TRY(look(kernel, &store, now->resolution.objects, settings, Detaching::kTried));
+  }
   report.diagnostics = now->diagnostics;
   note_other_pods(*now, report);
   report.applied = TRY(carry_out(kernel, store, now->plan, {}, settings.apply, progress)).applied;
   now->unfinished = unfinished_vfs(now->plan, report.applied);
-  if (!report.applied.canceled) TRY(attach_wanted(kernel, store, *now, settings, progress, report.pods));
-  for (plan::HeldBack& held : TRY(held_mtus(store, *now))) now->plan.held_back.push_back(std::move(held));
+  if (!now->unfinished.empty())  // others have to do
+    now->pods = decide_pods(*now, {.there = TRY(pods_there(kernel, &store)),
+                                   .by = settings.by(),
+                                   .disturbed = {},
+                                   .leaving = {},
+                                   .detached = true});
+  if (!report.applied.canceled) TRY(behind_pfs(kernel, store, now->pods, settings, progress, report.pods));
   report.plan = std::move(now->plan);
   report.diagnostics.sort();
   TRY(remember(store, report));
   report.took = since(kernel, start);
   return report;
+}
+
+size_t pending_interfaces(const plan::NodePlan& plan) {
+  std::set<std::pair<std::string, std::string>> pending;
+  for (const plan::PodStep& step : plan.pod_steps)
+    for (const plan::PodInterface& one : step.interfaces) pending.insert({step.pod, one.interface});
+  return pending.size();
 }
 
 bool DownReport::did_nothing() const {
@@ -114,6 +192,7 @@ Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings&
     for (const state::AddressLease& lease : TRY(store.all_leases()))
       if (state::Sandbox::of_key(lease.pod).container.empty()) TRY(store.forget_leases(lease.pod, lease.interface));
     TRY(store.put_note(kPlanNote, ""));
+    TRY(forget_handed_over(store));
   }
   report.took = since(kernel, start);
   return report;

@@ -3,7 +3,7 @@
 //
 // Why: `railbed up` and `down` are thin; what they do is here, over the ports of `os` and a Store, so that tests run it
 // over the fake kernel and kill it at every step. Order of up(): finish or undo what a killed run left; detach what the
-// manifests no longer have; plan from facts that are true still; carry out; attach. Everything is written to the store
+// manifests no longer have, or have otherwise; carry out the steps on PFs; attach. Everything is written to the store
 // before it is done. Threading: one thread calls; PFs are worked on beside each other inside. Failure: an Error when
 // nothing could be begun; what fails later is in the report, and the rest of the node goes on.
 #pragma once
@@ -15,6 +15,7 @@
 #include "apply/apply.h"
 #include "doc/diagnostic.h"
 #include "facts/node_facts.h"
+#include "node/pod_decisions.h"
 #include "node/pod_server.h"
 #include "node/resolved.h"
 
@@ -26,7 +27,11 @@ struct Settings {
   bool soft_rdma = false;  // an rxe device on each RDMA-marked VF of a pod
   bool disrupt = false;    // allows changes that take VFs from pods
   apply::Options apply;
-  PodServer* pod_server = nullptr;  // attaches and detaches pods; null: this process does
+  PodServer* pod_server = nullptr;        // attaches and detaches pods; null: this process does
+  PodsBy pods_by = PodsBy::kThisProcess;  // who would, for whoever only looks
+  graph::PodPlacement placement = graph::PodPlacement::kNotChecked;
+
+  PodsBy by() const { return pod_server != nullptr ? PodsBy::kAgent : pods_by; }
 };
 
 class Progress : public apply::Progress {
@@ -49,7 +54,6 @@ struct PodsReport {
   bool canceled = false;  // a stop was requested before everything was done
 
   bool complete() const { return failures.empty() && !canceled; }
-  bool did_anything() const;  // also: tried to
 };
 
 struct UpReport {
@@ -64,14 +68,27 @@ struct UpReport {
   bool complete() const;     // nothing failed, was refused or was canceled
 };
 
-// What this machine is, and what the manifests come to on it: the one reading of the kernel that a run works from.
-// Changes nothing. `store` is null where there is no state; `objects` must outlive the result.
-Result<std::unique_ptr<Resolved>> look(os::Kernel& kernel, state::Store* store, const api::Objects& objects,
-                                       const Settings& settings);
+// What the manifests come to on a machine: the steps on PFs and those of pods, with all that they follow from.
+struct Seen : Resolved {
+  using Resolved::Resolved;
+  PodsThere there;
+  PodDecisions pods;
+};
 
-// `seen` is what look() gave while this process had the store to itself: nobody has changed the machine since. It is
-// read again only where an earlier run's work was ended first, or pods were detached.
-Result<UpReport> up(os::Kernel& kernel, state::Store& store, std::unique_ptr<Resolved> seen, const Settings& settings,
+// Over values: the machine as it is, and what it and the state have of pods. `objects` must outlive the result.
+std::unique_ptr<Seen> resolve(const api::Objects& objects, const facts::NodeFacts& facts, PodsThere there,
+                              const Settings& settings);
+
+// The one reading of the kernel that a run works from. Changes nothing. `store` is null where there is no state;
+// `objects` must outlive the result.
+Result<std::unique_ptr<Seen>> look(os::Kernel& kernel, state::Store* store, const api::Objects& objects,
+                                   const Settings& settings);
+// Without its pods, for who attaches one pod at a time.
+std::unique_ptr<Resolved> look_at_vfs(os::Kernel& kernel, const api::Objects& objects, const Settings& settings);
+
+// `seen` is what look() gave while this process had the store to itself: nobody has changed the machine since, and its
+// steps are those that are carried out. Only where one of those before PFs fails is the machine read again.
+Result<UpReport> up(os::Kernel& kernel, state::Store& store, std::unique_ptr<Seen> seen, const Settings& settings,
                     Progress& progress);
 
 struct DownReport {
@@ -88,7 +105,7 @@ struct DownReport {
 // Detaches all pods, removes their namespaces, restores the PFs, and forgets everything that succeeded.
 Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings& settings, Progress& progress);
 
-// How many interfaces of pods up() would attach or detach.
-Result<size_t> pending_interfaces(state::Store* store, const Resolved& seen);
+// How many interfaces of pods the plan's steps attach, detach or change.
+size_t pending_interfaces(const plan::NodePlan& plan);
 
 }  // namespace railbed::node

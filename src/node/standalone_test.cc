@@ -10,7 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "api/load.h"
+#include "attach/attach.h"
 #include "facts/collect.h"
+#include "node/pods.h"
 #include "node/status.h"
 #include "node/testing_store.h"
 #include "os/fake/kernel.h"
@@ -227,20 +229,157 @@ TEST_F(StandaloneTest, UpReadsTheMachineOnce) {
   };
   EXPECT_EQ(read_by(all), 1);
   EXPECT_EQ(read_by(all), 1);
-  // Pods that are detached first give VFs back: what was read before is not so any more.
-  EXPECT_EQ(read_by(no_pods), 2);
+  // What is given back by pods that are detached first is known from their records.
+  EXPECT_EQ(read_by(no_pods), 1);
+  EXPECT_EQ(read_by(no_pods), 1);
 }
 
 TEST_F(StandaloneTest, PendingInterfacesAreThoseToMakeAndThoseToTakeAway) {
   const auto pending = [&](state::Store* store, const api::Objects& objects) {
-    return got(pending_interfaces(store, *got(look(node.kernel, store, objects, settings()))));
+    return pending_interfaces(got(look(node.kernel, store, objects, settings()))->plan);
   };
   EXPECT_EQ(pending(nullptr, all), 4U);
   EXPECT_EQ(pending(&node.store, all), 4U);
   ASSERT_TRUE(up(all).complete());
-  EXPECT_EQ(pending(nullptr, all), 4U);
   EXPECT_EQ(pending(&node.store, all), 0U);
   EXPECT_EQ(pending(&node.store, no_pods), 4U);
+}
+
+std::vector<std::string> steps_of(const plan::NodePlan& plan) {
+  std::vector<std::string> lines;
+  for (const plan::PodStep& step : plan.pod_steps)
+    lines.push_back(
+        fmt::format("{}: {}{}: {}", step.pod, step.disturbs ? "(disturbed) " : "", step.reason, plan::describe(step)));
+  return lines;
+}
+
+TEST_F(StandaloneTest, PodsAreStepsOfThePlan) {
+  using Lines = std::vector<std::string>;
+  const auto planned = [&](const api::Objects& objects) {
+    return got(look(node.kernel, &node.store, objects, settings()))->plan;
+  };
+  EXPECT_EQ(steps_of(planned(all)),
+            (Lines{"llm/a: the manifests want it: attach net1 to llm/rail0 (VF 0 of eth0), "
+                   "net2 to llm/rail1 (VF 0 of eth1)",
+                   "llm/b: the manifests want it: attach net1 to llm/rail0 (VF 1 of eth0), net2 to llm/plain (eth0)"}));
+  EXPECT_TRUE(planned(all).changes());
+  ASSERT_TRUE(up(all).complete());
+  EXPECT_EQ(steps_of(planned(all)), Lines{});
+  EXPECT_FALSE(planned(all).changes());
+
+  std::string text = std::string(kPolicies) + kPods;
+  text.replace(text.find("vlan: 100"), 9, "vlan: 200");
+  EXPECT_EQ(steps_of(planned(read(text))),
+            (Lines{"llm/a: (disturbed) its interfaces are not as the manifests want them: detach net1 "
+                   "[VF setting vlan 200 instead of 100]",
+                   "llm/b: (disturbed) its interfaces are not as the manifests want them: detach net1 "
+                   "[VF setting vlan 200 instead of 100]",
+                   "llm/a: the manifests want it: attach net1 to llm/rail0 (VF 0 of eth0)",
+                   "llm/b: the manifests want it: attach net1 to llm/rail0 (VF 1 of eth0)"}));
+
+  node.kernel.vanish_netns("railbed-llm-b");
+  EXPECT_EQ(steps_of(planned(no_pods)),
+            (Lines{"llm/b: left by an earlier run: give back net1 [its network namespace is gone], "
+                   "net2 [its network namespace is gone]",
+                   "llm/a: (disturbed) it is in none of the manifests: detach net1, net2, "
+                   "remove its network namespace",
+                   "llm/b: (disturbed) it is in none of the manifests: remove its network namespace"}));
+  EXPECT_TRUE(planned(no_pods).changes());
+}
+
+TEST_F(StandaloneTest, APodThatGetsNothingIsAStepWithAProblem) {
+  std::string text = std::string(kPolicies) + kPods;
+  text.replace(text.find("\"rail0, rail1\""), 14, "\"rail0, absent\"");
+  const plan::NodePlan plan = got(look(node.kernel, &node.store, read(text), settings()))->plan;
+  ASSERT_EQ(plan.pod_steps.size(), 2U);
+  EXPECT_EQ(plan.pod_steps[0].problem, "there is no network llm/absent");
+  EXPECT_EQ(plan::describe(plan.pod_steps[0]), "cannot be attached: there is no network llm/absent");
+  const UpReport report = up(read(text));
+  ASSERT_EQ(report.pods.failures.size(), 1U);
+  EXPECT_EQ(report.pods.failures[0].pod, "llm/a");
+}
+
+// Interfaces and VFs go from one pod to the other in one run: all that goes is detached before anything is attached.
+TEST_F(StandaloneTest, PodsExchangeTheirNetworksInOneRun) {
+  ASSERT_TRUE(up(all).complete());
+  std::string text = std::string(kPolicies) + kPods;
+  text.replace(text.find("\"rail0, rail1\""), 14, "\"rail0, plain\"");
+  text.replace(text.find("\"rail0, plain\"", text.find("name: b")), 14, "\"rail0, rail1\"");
+  const UpReport report = up(read(text));
+  EXPECT_TRUE(report.complete()) << failures(report);
+  const plan::NodePlan after = got(look(node.kernel, &node.store, read(text), settings()))->plan;
+  EXPECT_FALSE(after.changes());
+}
+
+TEST_F(StandaloneTest, AHostDeviceThatAPodHasIsKnownToBeLent) {
+  os::FakeMachine machine = os::FakeMachine::lab();
+  machine.other_links = {"hd0"};
+  os::FakeKernel kernel(machine);
+  const std::string before = kernel.snapshot();
+  auto store = state::memory_store();
+  const api::Objects objects = read(R"(
+apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata: { name: host, namespace: llm }
+spec: { config: '{ "type": "host-device", "device": "hd0" }' }
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: a, namespace: llm, annotations: { k8s.v1.cni.cncf.io/networks: host } }
+spec: { nodeName: node1, containers: [] }
+)");
+  Quiet progress;
+  auto seen = got(look(kernel, store.get(), objects, settings()));
+  EXPECT_EQ(lent_interfaces(seen->there), std::set<std::string>{});
+  ASSERT_TRUE(node::up(kernel, *store, std::move(seen), settings(), progress)->complete());
+  seen = got(look(kernel, store.get(), objects, settings()));
+  EXPECT_EQ(lent_interfaces(seen->there), std::set<std::string>{"hd0"});
+  EXPECT_TRUE(node::up(kernel, *store, std::move(seen), settings(), progress)->did_nothing());
+  ASSERT_TRUE(node::down(kernel, *store, settings(), progress)->complete());
+  EXPECT_EQ(kernel.snapshot(), before);
+}
+
+// As an agent does it: in its own process, with the records as the answer.
+class Server : public PodServer {
+ public:
+  explicit Server(Node& node, const api::Objects& objects) : node_(node), objects_(objects) {}
+  Result<void> attach(const std::string& pod, const std::string&) override {
+    attached.push_back(pod);
+    Settings own = settings();
+    auto seen = TRY(look(node_.kernel, &node_.store, objects_, own));
+    std::erase_if(seen->pods.steps, [&](const plan::PodStep& step) { return step.pod != pod; });
+    PodsReport report;
+    return behind_pfs(node_.kernel, node_.store, seen->pods, own, node_.progress, report);
+  }
+  Result<void> detach(const std::string& pod, const std::string&) override {
+    TRY(attach::detach_pod(node_.kernel, node_.store, pod, node_.kernel.clock().now() + std::chrono::seconds(9)));
+    return {};
+  }
+  std::vector<std::string> attached;
+
+ private:
+  Node& node_;
+  const api::Objects& objects_;
+};
+
+TEST_F(StandaloneTest, AnAgentIsAskedOnlyForWhatChanges) {
+  Server server(node, all);
+  Settings by_server = settings();
+  by_server.pod_server = &server;
+  const auto up_by_server = [&](const api::Objects& objects) {
+    return got(node::up(node.kernel, node.store, got(look(node.kernel, &node.store, objects, by_server)), by_server,
+                        node.progress));
+  };
+  UpReport report = up_by_server(all);
+  EXPECT_TRUE(report.complete()) << failures(report);
+  EXPECT_EQ(server.attached, (std::vector<std::string>{"llm/a", "llm/b"}));
+  EXPECT_EQ(report.pods.attached.size(), 4U);
+  report = up_by_server(all);
+  EXPECT_TRUE(report.did_nothing());
+  EXPECT_EQ(server.attached.size(), 2U) << "nothing was to be attached";
+  const DownReport back = got(node::down(node.kernel, node.store, by_server, node.progress));
+  EXPECT_EQ(back.pods.detached,
+            (std::vector<std::string>{"llm/a: 2 interfaces detached", "llm/b: 2 interfaces detached"}));
 }
 
 TEST_F(StandaloneTest, SecondUpAndSecondDownMakeNoCall) {

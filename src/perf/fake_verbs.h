@@ -41,6 +41,7 @@ struct FakeVerbs {
   std::map<std::string, Fault> faults;  // by function
   ibv_wc_status completes_with = IBV_WC_SUCCESS;
   bool completes = true;  // false: no write ever ends
+  bool library_missing = false;
   // What was asked.
   struct Modified {
     uint32_t qp = 0;

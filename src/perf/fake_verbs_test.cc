@@ -7,11 +7,18 @@
 #include <cstring>
 #include <deque>
 
+#include "perf/verbs_library.h"
+
 // These are macros for inline functions, which end at the functions of the same names below.
 #undef ibv_query_port
 #undef ibv_reg_mr
 
 namespace railbed::perf {
+
+Result<void> load_verbs() {
+  if (fake().library_missing) return fail(Code::kNotFound, "the fake has no library");
+  return {};
+}
 
 FakeVerbs& fake() {
   static FakeVerbs verbs;
@@ -249,6 +256,10 @@ int ibv_destroy_qp(struct ibv_qp* qp) {
   const std::lock_guard lock(fake().mutex);
   railbed::perf::pairs().erase(qp->qp_num);
   return railbed::perf::closed<railbed::perf::FakePair>(qp);
+}
+
+const char* ibv_wc_status_str(ibv_wc_status status) {
+  return status == IBV_WC_RETRY_EXC_ERR ? "transport retry counter exceeded" : "another completion";
 }
 
 }  // extern "C"

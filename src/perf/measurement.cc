@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "doc/text.h"
+
 namespace railbed::perf {
 
 std::string_view name_of(TestKind kind) {
@@ -104,12 +106,13 @@ std::string latency_rows(const Measurement& measurement) {
 std::string to_table(const Measurement& measurement) {
   const bool rdma = measurement.spec.transport == Transport::kRdma;
   const bool bandwidth = measurement.spec.kind == TestKind::kBandwidth;
-  std::string out = fmt::format("{}{} over {}{}\n  client  {}\n  server  {}\n",
-                                measurement.label.empty() ? "" : measurement.label + ": ",
-                                bandwidth ? (measurement.spec.bidirectional ? "bandwidth both ways" : "bandwidth")
-                                          : "latency (half the round trip)",
-                                rdma ? "RDMA (RC write)" : "TCP", measurement.soft() ? ", soft RDMA" : "",
-                                end_text(measurement.client), end_text(measurement.server));
+  std::string out =
+      fmt::format("{}{} over {}{}\n  client  {}\n  server  {}\n",
+                  measurement.label.empty() ? "" : doc::printable(measurement.label) + ": ",
+                  bandwidth ? (measurement.spec.bidirectional ? "bandwidth both ways" : "bandwidth")
+                            : "latency (half the round trip)",
+                  rdma ? "RDMA (RC write)" : "TCP", measurement.soft() ? ", soft RDMA" : "",
+                  doc::printable(end_text(measurement.client)), doc::printable(end_text(measurement.server)));
   return out + (bandwidth ? bandwidth_rows(measurement) : latency_rows(measurement));
 }
 

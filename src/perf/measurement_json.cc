@@ -239,7 +239,11 @@ ThroughputSeries read_throughput(Fields& fields, size_t max_slots) {
 
 std::string to_json(const std::vector<Measurement>& measurements) {
   JsonWriter writer(JsonWriter::Style::kPretty);
-  writer.begin_object().text("schema", kSchema).begin_array("measurements");
+  writer.begin_object()
+      .text("apiVersion", "railbed.dev/v1")
+      .text("kind", "Measurements")
+      .text("schema", kSchema)
+      .begin_array("measurements");
   for (const Measurement& m : measurements) {
     writer.begin_object();
     writer.text("started_at", m.started_at).text("command", m.command).text("label", m.label).text("peer", m.peer);

@@ -66,6 +66,7 @@ class RdmaTest : public testing::Test {
     fake().faults.clear();
     fake().completes_with = IBV_WC_SUCCESS;
     fake().completes = true;
+    fake().library_missing = false;
     fake().modified.clear();
     fake().posted.clear();
     fake().queue_pairs.clear();
@@ -429,6 +430,8 @@ TEST_F(RdmaTest, SaysWhichCallFailed) {
   change([&](FakeVerbs& verbs) { verbs.devices.clear(); });
   EXPECT_TRUE(why_not(spec(TestKind::kBandwidth), "rxe_lo")
                   .starts_with("perf bw with 127.0.0.1: this machine has no RDMA device\n  `rdma link` lists them; "));
+  change([](FakeVerbs& verbs) { verbs.library_missing = true; });
+  EXPECT_EQ(why_not(spec(TestKind::kBandwidth)), "perf bw with 127.0.0.1: the fake has no library");
 }
 
 TEST_F(RdmaTest, AWriteThatFailsOrNeverEndsIsTold) {

@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "perf/verbs_library.h"
+
 namespace railbed::perf {
 namespace {
 
@@ -46,6 +48,7 @@ Error no_devices() {
 }  // namespace
 
 Result<std::vector<std::string>> RdmaDevice::names() {
+  TRY(load_verbs());
   const DeviceList list;
   // ENOSYS: without the ib_uverbs module there are no devices.
   if (list.devices == nullptr && errno != ENOSYS) return fail(system_error(errno, "listing RDMA devices"));
@@ -55,6 +58,7 @@ Result<std::vector<std::string>> RdmaDevice::names() {
 }
 
 Result<RdmaDevice> RdmaDevice::open(const std::string& name) {
+  TRY(load_verbs());
   const DeviceList list;
   if (list.count == 0) return fail(no_devices());
   std::string known;

@@ -127,11 +127,34 @@ Value pod_value(const PodPlan& pod) {
   return value;
 }
 
+Value pod_interface_value(const PodInterface& one) {
+  Value value = Value::object();
+  value.set("interface", one.interface);
+  value.set("network", one.network);
+  value.set("device", one.device);
+  value.set("why", one.why);
+  return value;
+}
+
 template <typename T>
 Value list(const std::vector<T>& items, Value (*one)(const T&)) {
   Value array = Value::array();
   for (const T& item : items) array.push(one(item));
   return array;
+}
+
+Value pod_step_value(const PodStep& step) {
+  Value value = Value::object();
+  value.set("id", step.id);
+  value.set("pod", step.pod);
+  value.set("action", pod_action_name(step.action));
+  value.set("text", describe(step));
+  value.set("reason", step.reason);
+  value.set("interfaces", list(step.interfaces, pod_interface_value));
+  value.set("wholePod", step.whole_pod);
+  value.set("disturbs", disturbs_name(step.disturbs ? Disturbs::kPods : Disturbs::kNothing));
+  if (!step.problem.empty()) value.set("problem", step.problem);
+  return value;
 }
 
 }  // namespace
@@ -148,6 +171,8 @@ Value to_value(const NodePlan& plan) {
   for (const auto& [name, pool] : plan.resources) resources.set(name, list(pool, vf_value));
   value.set("resources", std::move(resources));
   value.set("pods", list(plan.pods, pod_value));
+  value.set("podsDecided", plan.pods_decided);
+  value.set("podSteps", list(plan.pod_steps, pod_step_value));
   return value;
 }
 

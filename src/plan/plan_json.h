@@ -5,7 +5,12 @@
 //    "pfs": [{"pf": "0000:01:00.0", "name": "eth0", "steps": [{"id": "0000:01:00.0/vf-count", "action":
 //    "SetVfCount", "from": 0, "to": 4, "text": "create 4 VFs", "reason": …, "policy": …, "disturbs":
 //    "nothing", "pods": []}, …]}], "heldBack": […], "policies": […], "resources": {"openshift.io/a": […]},
-//    "pods": […]}
+//    "pods": […], "podsDecided": true, "podSteps": [{"id": "llm/a/attach", "pod": "llm/a", "action": "Attach",
+//    "text": …, "reason": …, "interfaces": [{"interface": "net1", "network": "llm/rail0", "device": "VF 0 of eth0",
+//    "why": ""}], "wholePod": false, "disturbs": "nothing"}, …]}
+//
+// Steps of pods whose action is not "Attach" come before those of "pfs", the others behind. "podsDecided" is false for
+// nodes whose state is not at hand; then there are no "podSteps".
 //
 // Keys stay; new ones may come. Threading: pure function. Failure: none.
 #pragma once

@@ -91,6 +91,17 @@ TEST(Plan, OnlyTheVfThatChangesIsTouched) {
   EXPECT_THAT(described(plan), ElementsAre("eth0: VF 3: bind to vfio-pci (now igbvf)"));
 }
 
+// Facts of a machine whose VF went while it was read, or that were written by hand.
+TEST(Plan, AVfThatTheFactsCountButDoNotListIsLeftAlone) {
+  auto user = policy("user", 3, {pf("eth0")});
+  user.device_type = api::given(api::DeviceType::kVfioPci);
+  facts::Nic there = with_vfs(nic("eth0", 1), 3);
+  there.vfs.erase(there.vfs.begin() + 1);
+  const NodePlan plan = planned({user}, node("n1", {there}));
+  EXPECT_THAT(described(plan),
+              ElementsAre("eth0: VF 0: bind to vfio-pci (now igbvf)", "eth0: VF 2: bind to vfio-pci (now igbvf)"));
+}
+
 TEST(Plan, VfsThatNoPolicyNamesBecomeOrdinaryInterfaces) {
   const NodePlan plan = planned({policy("a", 3, {pf("eth0", 0, 0)})}, node("n1", {nic("eth0", 1)}));
   EXPECT_THAT(described(plan), Contains("eth0: VF 2: bind to the kernel's network driver"));

@@ -193,13 +193,44 @@ std::string network_text(const PodNetworkPlan& network) {
                                   : fmt::format("{} ({}), a VF of {}", network.network, network.type, network.resource);
 }
 
+// The steps of pods on one side of those on PFs.
+enum class Side : bool { kBeforePfs, kBehindPfs };
+void add_pod_steps(std::string& text, const NodePlan& plan, Side side) {
+  const bool behind = side == Side::kBehindPfs;
+  std::vector<const PodStep*> steps;
+  size_t width = 0;
+  const auto disturbed_by = [](const PodStep& step) { return step.disturbs ? step.pod : std::string("nothing"); };
+  for (const PodStep& step : plan.pod_steps) {
+    if ((step.action == PodAction::kAttach) != behind) continue;
+    steps.push_back(&step);
+    width = std::max(width, disturbed_by(step).size());
+  }
+  if (steps.empty()) return;
+  text += behind ? "\n  pods, behind the steps on PFs\n" : "\n  pods, before the steps on PFs\n";
+  const PodStep* last = nullptr;
+  for (const PodStep* step : steps) {
+    if (last == nullptr || last->pod != step->pod || last->reason != step->reason)
+      text += fmt::format("    {}: {}\n", step->pod, step->reason);
+    last = step;
+    text += fmt::format("      disturbs {:<{}}  {}\n", disturbed_by(*step), width, describe(*step));
+  }
+}
+
+std::string counted(size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string headline(const NodePlan& plan) {
   size_t steps = 0;
   for (const PfPlan& pf : plan.pfs) steps += pf.steps.size();
-  std::string line = fmt::format("node {}: ", plan.node);
-  line += steps == 0 ? "nothing to change"
-                     : fmt::format("{} step{} on {} PF{}", steps, steps == 1 ? "" : "s", plan.pfs.size(),
-                                   plan.pfs.size() == 1 ? "" : "s");
+  std::vector<std::string> parts;
+  if (steps > 0) parts.push_back(fmt::format("{} on {}", counted(steps, "step"), counted(plan.pfs.size(), "PF")));
+  if (!plan.pod_steps.empty()) parts.push_back(fmt::format("{} for pods", counted(plan.pod_steps.size(), "step")));
+  std::string line = fmt::format("node {}: {}", plan.node, fmt::join(parts, ", "));
+  if (parts.empty())
+    line += !plan.pods_decided && !plan.pods.empty()
+                ? "nothing to change on PFs (what pods have is known on the node only)"
+                : "nothing to change";
   if (!plan.held_back.empty()) line += fmt::format(", {} held back", plan.held_back.size());
   if (plan.soft_rdma) line += "; soft RDMA";
   return line + "\n";
@@ -209,7 +240,9 @@ std::string headline(const NodePlan& plan) {
 
 std::string to_text(const NodePlan& plan) {
   std::string text = headline(plan);
+  add_pod_steps(text, plan, Side::kBeforePfs);
   for (const PfPlan& pf : plan.pfs) add_pf(text, pf);
+  add_pod_steps(text, plan, Side::kBehindPfs);
   std::vector<std::vector<std::string>> lines;
   for (const HeldBack& held : plan.held_back) lines.push_back({held.to_string()});
   add_section(text, "held back (--disrupt does it all the same)", lines);

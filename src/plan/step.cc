@@ -85,6 +85,7 @@ std::string HeldBack::to_string() const {
 }
 
 bool NodePlan::changes() const {
+  if (std::ranges::any_of(pod_steps, [](const PodStep& step) { return step.problem.empty(); })) return true;
   return std::ranges::any_of(pfs, [](const PfPlan& pf) {
     return std::ranges::any_of(pf.steps,
                                [](const Step& step) { return !std::holds_alternative<NeedsReboot>(step.action); });

@@ -26,6 +26,7 @@
 #include "base/pci_driver.h"
 #include "base/types.h"
 #include "graph/outcome.h"
+#include "plan/pod_step.h"
 
 namespace railbed::plan {
 
@@ -166,9 +167,14 @@ struct NodePlan {
   std::vector<PolicyOutcome> policies;
   std::vector<HeldBack> held_back;
   std::vector<PodPlan> pods;
+  // In the order in which they are carried out. Those before kAttach come before the steps on PFs, the others behind.
+  std::vector<PodStep> pod_steps;
+  // Whether pod_steps were decided: railbed's state is on its node only, facts of other nodes do not have it.
+  bool pods_decided = false;
   bool soft_rdma = false;
 
-  // Whether `up` changes anything on the machine. NeedsReboot steps do not count: they are only reported.
+  // Whether `up` changes anything on the machine. NeedsReboot steps do not count: they are only reported; nor do steps
+  // of pods that cannot be done.
   bool changes() const;
   friend bool operator==(const NodePlan&, const NodePlan&) = default;
 };

@@ -298,8 +298,8 @@ std::string to_html(const Report& report) {
       "all samples, none dropped.</footer></main>\n";
   out += fmt::format(
       "<script type=\"application/json\" "
-      "id=\"data\">{}</script>\n<script>{}</script>\n<script>{}</script>\n</body></html>\n",
-      script_safe(chart_data(rails)), uplot_script(), report_script());
+      "id=\"data\">{}</script>\n<script>/*!\n{}\n*/\n{}</script>\n<script>{}</script>\n</body></html>\n",
+      script_safe(chart_data(rails)), uplot_licence(), uplot_script(), report_script());
   return out;
 }
 

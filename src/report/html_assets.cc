@@ -11,6 +11,7 @@
   extern "C" const char symbol##_end[];
 
 RAILBED_EMBED(railbed_uplot_js, "third_party/uplot/uPlot.iife.min.js")
+RAILBED_EMBED(railbed_uplot_licence, "third_party/uplot/LICENSE")
 RAILBED_EMBED(railbed_uplot_css, "third_party/uplot/uPlot.min.css")
 RAILBED_EMBED(railbed_report_js, "src/report/html.js")
 RAILBED_EMBED(railbed_report_css, "src/report/html.css")
@@ -19,6 +20,9 @@ namespace railbed::report {
 
 std::string_view uplot_script() {
   return {railbed_uplot_js_begin, railbed_uplot_js_end};
+}
+std::string_view uplot_licence() {
+  return {railbed_uplot_licence_begin, railbed_uplot_licence_end};
 }
 std::string_view uplot_style() {
   return {railbed_uplot_css_begin, railbed_uplot_css_end};

@@ -9,6 +9,7 @@
 namespace railbed::report {
 
 std::string_view uplot_script();
+std::string_view uplot_licence();  // which every copy has to have with it
 std::string_view uplot_style();
 std::string_view report_script();
 std::string_view report_style();

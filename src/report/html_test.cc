@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "base/testdata.h"
 #include "report/html_drawing.h"
 #include "report/html_summary.h"
 #include "report/html_text.h"
@@ -237,6 +238,8 @@ TEST(Report, NeedsNoNetwork) {
       EXPECT_EQ(at, std::string::npos) << html.substr(at == std::string::npos ? 0 : at, 60);
   }
   EXPECT_NE(html.find("uPlot"), std::string::npos);
+  EXPECT_NE(html.find(content(std::filesystem::path(source_dir()) / "third_party/uplot/LICENSE")), std::string::npos)
+      << "uPlot's licence goes with each copy of it";
 }
 
 TEST(Report, HasVerdictAndTablesWithoutScript) {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "doc/text.h"
+
 namespace railbed::report {
 namespace {
 
@@ -49,28 +51,18 @@ uint32_t take_point(std::string_view& text) {
   return point;
 }
 
-std::string_view escape_of(Paint paint) {
-  switch (paint) {
-    case Paint::kNone:
-      return "";
-    case Paint::kGood:
-      return "\x1b[32m";
-    case Paint::kWarning:
-      return "\x1b[33m";
-    case Paint::kBad:
-      return "\x1b[31m";
-    case Paint::kDim:
-      return "\x1b[2m";
-    case Paint::kStrong:
-      return "\x1b[1m";
-  }
-  return "";
+// Without control characters: none may reach the terminal, end the row or shift the columns.
+std::string one_line(std::string_view words) {
+  std::string text = doc::printable(words);
+  for (size_t tab = text.find('\t'); tab != std::string::npos; tab = text.find('\t', tab))
+    text.replace(tab, 1, "\\x09");
+  return text;
 }
 
 }  // namespace
 
 std::string Cell::text() const {
-  if (const auto* words = std::get_if<std::string>(&value)) return *words;
+  if (const auto* words = std::get_if<std::string>(&value)) return one_line(*words);
   if (const auto* whole = std::get_if<int64_t>(&value)) return std::to_string(*whole);
   if (const auto* real = std::get_if<double>(&value)) return fmt::format("{:g}", *real);
   return "-";
@@ -132,11 +124,6 @@ size_t display_width(std::string_view text) {
     if (!within(kZeroWidth, point)) width += within(kWide, point) ? 2 : 1;
   }
   return width;
-}
-
-std::string painted(std::string_view text, Paint paint, Colour colour) {
-  if (colour == Colour::kNo || paint == Paint::kNone) return std::string(text);
-  return fmt::format("{}{}\x1b[0m", escape_of(paint), text);
 }
 
 }  // namespace railbed::report

@@ -2,8 +2,9 @@
 // A typed table: filled once, printed as text for people or as JSON for programs.
 //
 // Why: every verb prints tables; one place knows alignment, UTF-8 widths, colours and what an absent value
-// looks like. Text is column-aligned and never cut, since it is also piped into grep; colours only where the
-// caller says that there is a terminal. Threading: plain value. Failure: none.
+// looks like. Cells may come from outside (names of devices, hosts, pods): in text, control characters are shown as
+// escapes (doc::printable). Text is column-aligned and never cut, since it is also piped into grep; colours only where
+// the caller says that there is a terminal. Threading: plain value. Failure: none.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +13,14 @@
 #include <variant>
 #include <vector>
 
+#include "base/paint.h"
 #include "doc/value.h"
 
 namespace railbed::report {
 
 enum class Align : uint8_t { kLeft, kRight };
-enum class Paint : uint8_t { kNone, kGood, kWarning, kBad, kDim, kStrong };
-enum class Colour : bool { kNo, kYes };
+using railbed::Colour;
+using railbed::Paint;
 
 struct Column {
   std::string title;  // "PCI ADDRESS"
@@ -67,8 +69,5 @@ class Table {
 // How many terminal columns a UTF-8 text takes: combining marks none, East Asian wide characters two. Invalid bytes
 // count one each.
 size_t display_width(std::string_view text);
-
-// `text` with the escape sequence of `paint`, or unchanged.
-std::string painted(std::string_view text, Paint paint, Colour colour);
 
 }  // namespace railbed::report

@@ -34,6 +34,14 @@ TEST(Table, PaintsOnlyForATerminal) {
   EXPECT_EQ(table.to_text(Colour::kYes), "\x1b[1mS\x1b[0m     \x1b[1mT\x1b[0m\n\x1b[31mDOWN\x1b[0m  x\n");
 }
 
+// Names of devices, hosts and pods are whatever somebody called them.
+TEST(Table, ShowsControlCharactersAsEscapesInOneLine) {
+  Table table({{"NAME", "name"}, {"T", "t"}});
+  table.row({"a\x1b[2J\nb\tc\xc2\x9b", "x"});
+  EXPECT_EQ(table.to_text(), "NAME                    T\na\\x1b[2J\\x0ab\\x09c\\x9b  x\n");
+  EXPECT_EQ(*table.to_value().as_array()->at(0).find("name"), doc::Value("a\x1b[2J\nb\tc\xc2\x9b"));
+}
+
 TEST(Table, GivesJsonByKeysWithoutAbsentValues) {
   doc::Value value = two_nics().to_value();
   ASSERT_EQ(value.as_array()->size(), 2U);

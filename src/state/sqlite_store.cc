@@ -12,45 +12,16 @@
 
 #include "state/kept_rows.h"
 #include "state/lock.h"
+#include "state/new_file.h"
+#include "state/schema.h"
 #include "state/sqlite.h"
 #include "state/store.h"
 
 namespace railbed::state {
 namespace {
 
-// Which version reads which file, so that an update of railbed and its return keep what pods have (docs/state.md):
-//   - meta's `schema` is the highest version that has written the file; where it is missing, `PRAGMA user_version` is;
-//   - `PRAGMA user_version` is the lowest version that can read it;
-//   - a version reads what it knows and leaves everything else alone.
-// So a change that only adds (a table, a column with a default, a kind of note) raises kSchema. What an older version
-// would read wrongly raises kMinReader, too, and not before a version that copes with both has been released. A column
-// may be added to a table from 4 on: the statements of version 3 insert by position.
-//   2: attachment.undo has two lines; 3: block; 4: meta's schema, what programs did is also on disk
-constexpr int64_t kSchema = 4;
-constexpr int64_t kMinReader = 3;
 constexpr int64_t kOldestRead = 3;  // of an older one, tables are missing
 
-// No IN in the checks: for each row that is written, SQLite would fill a temporary table with its list.
-constexpr const char* kTables = R"(
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-CREATE TABLE baseline (pf TEXT PRIMARY KEY, pf_name TEXT NOT NULL, num_vfs INTEGER NOT NULL,
-  autoprobe INTEGER NOT NULL, mtu INTEGER NOT NULL, up INTEGER NOT NULL, eswitch_mode TEXT NOT NULL,
-  vfs TEXT NOT NULL) STRICT;
-CREATE TABLE step (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, pf TEXT NOT NULL,
-  policy TEXT NOT NULL, description TEXT NOT NULL,
-  status TEXT NOT NULL CHECK (status = 'begun' OR status = 'done' OR status = 'failed'), error TEXT NOT NULL) STRICT;
-CREATE TABLE pod (pod TEXT PRIMARY KEY, netns TEXT NOT NULL, netns_name TEXT NOT NULL,
-  netns_ours INTEGER NOT NULL) STRICT;
-CREATE TABLE attachment (number INTEGER PRIMARY KEY, pod TEXT NOT NULL, interface TEXT NOT NULL,
-  netns TEXT NOT NULL, network TEXT NOT NULL, type TEXT NOT NULL,
-  status TEXT NOT NULL CHECK (status = 'begun' OR status = 'attached' OR status = 'detaching'), device TEXT NOT NULL,
-  resource TEXT NOT NULL, undo TEXT NOT NULL, result TEXT NOT NULL, UNIQUE (pod, interface)) STRICT;
-CREATE TABLE lease (pool TEXT NOT NULL, address TEXT NOT NULL, pod TEXT NOT NULL, interface TEXT NOT NULL,
-  PRIMARY KEY (pool, address)) STRICT;
-CREATE TABLE block (number INTEGER PRIMARY KEY, pool TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL,
-  UNIQUE (pool, first, last)) STRICT;
-CREATE TABLE note (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-)";
 constexpr const char* kDropContent =
     "DELETE FROM baseline; DELETE FROM step; DELETE FROM pod; DELETE FROM attachment; DELETE FROM lease;"
     "DELETE FROM block; DELETE FROM note;";
@@ -491,20 +462,24 @@ Result<void> migrate(Database& db, int64_t min_reader) {
   return db.script(fmt::format("PRAGMA user_version = {}", kMinReader).c_str());
 }
 
-Result<void> set_up(Database& db, const std::string& path, const OpenOptions& options) {
+Result<void> check_damage(Database& db, const std::string& path) {
+  const std::string damage = TRY(query_all<std::string>(db, "PRAGMA quick_check(1)", {}, read_text)).front();
+  if (damage == "ok") return {};
+  return fail(Error{.code = Code::kIo,
+                    .message = fmt::format("state file {} is damaged: {}", path, damage),
+                    .hint = advice_after_damage(path)});
+}
+
+Result<void> set_up(Database& db, const std::string& path, Origin origin, const OpenOptions& options) {
   TRY(db.script("PRAGMA journal_mode = WAL"));
   // A killed process loses nothing in either mode. Only a power cut can, and the state is void after a boot; but
   // outside of memory the file survives the boot and must stay readable.
   TRY(db.script(in_memory(options.directory) ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = NORMAL"));
   TRY(db.script("PRAGMA secure_delete = ON"));
-  std::string damage = TRY(query_all<std::string>(db, "PRAGMA quick_check(1)", {}, read_text)).front();
-  if (damage != "ok")
-    return fail(Error{.code = Code::kIo,
-                      .message = fmt::format("state file {} is damaged: {}", path, damage),
-                      .hint = advice_after_damage(path)});
-
+  if (origin == Origin::kFound) TRY(check_damage(db, path));
   TRY(db.run("BEGIN IMMEDIATE"));
   int64_t min_reader = TRY(user_version(db));
+  // Of a version that made its file in several steps, and was killed between them.
   if (min_reader == 0) TRY(db.script(kTables));
   if (min_reader != 0) TRY(check_version(db, min_reader, path));
   TRY(migrate(db, min_reader));
@@ -554,8 +529,9 @@ Result<std::unique_ptr<Store>> open_store(const OpenOptions& options) {
   if (failure) return fail(system_error(failure.value(), "mkdir " + options.directory));
   FileLock lock = TRY(FileLock::take(options.directory + "/lock", options.command, options.lock_wait));
   TRY(remove_log_of_none(path));
+  const Origin origin = TRY(make_file(path, in_memory(options.directory)));
   std::unique_ptr<Database> db = TRY(Database::open(path, false));
-  TRY(set_up(*db, path, options));
+  TRY(set_up(*db, path, origin, options));
   if (options.shared)  // the lock is needed for the setup only
     return std::make_unique<SqliteStore>(Access::kShared, std::nullopt, std::move(db), options);
   return std::make_unique<SqliteStore>(Access::kLocked, std::move(lock), std::move(db), options);

@@ -4,12 +4,13 @@
 # Wants what node.sh wants, TOOLS_API_SERVER, TOOLS_CONTROLLERS, and fail(), which is told what is wrong.
 . tests/cluster/node.sh
 plane=/run/control-plane
-kubectl() { "$TOOLS_API_SERVER/kubectl" --kubeconfig $plane/admin.conf "$@"; }
+export KUBE_FOLDER=$plane
+kubectl() { tests/cluster/kubectl "$@"; }
 
 start_kubelet() {
   start kubelet "$TOOLS_KUBELET/kubelet" --config /run/kubelet.yaml --kubeconfig "$plane/system:node:node1.conf" \
     --hostname-override node1 --node-ip 10.88.0.1 -v 2
-  until_true 60 kubectl wait --for=condition=Ready --timeout=1s node/node1
+  until_true 180 kubectl wait --for=condition=Ready --timeout=1s node/node1
 }
 container_of() { # POD
   local id
@@ -26,9 +27,10 @@ sandbox_of() { # POD
   done
   return 1
 }
+agent_access=(--kubeconfig $plane/railbed-agent.conf)  # how it finds the API server
 start_agent() {
-  start agent "$RAILBED" agent --kubeconfig $plane/railbed-agent.conf --node node1
-  until_true 10 test -S /run/railbed/agent.sock
+  start agent env KUBERNETES_SERVICE_HOST=127.0.0.1 KUBERNETES_SERVICE_PORT=6443 "$RAILBED" agent "${agent_access[@]}" --node node1
+  until_true 60 agent_answers
 }
 kill_agent() { { stop agent KILL; } 2>/dev/null; }
 ready_page() { busybox wget -qO- http://127.0.0.1:9470/readyz 2>/dev/null; }
@@ -58,6 +60,11 @@ is_ready() { kubectl wait --for=condition=Ready --timeout=1s "pod/$1"; }
 status_of() { kubectl get pod "$1" -o 'jsonpath={.metadata.annotations.k8s\.v1\.cni\.cncf\.io/network-status}'; }
 interfaces() { in_pod "$1" ip -4 -o addr show | awk '$2 != "lo" { print $2 }' | xargs; }
 mac_of() { in_pod "$1" cat "/sys/class/net/$2/address"; }  # POD INTERFACE
+# The network-status of POD has the MAC that its INTERFACE has now.
+status_has_mac() { # POD INTERFACE
+  local mac
+  mac=$(mac_of "$1" "$2") && [ -n "$mac" ] && [[ "$(status_of "$1")" == *"$mac"* ]]
+}
 event_of() { kubectl get events --field-selector "involvedObject.name=$1" -o 'jsonpath={range .items[*]}{.reason}: {.message}{"\n"}{end}'; }
 event_has() { event_of "$1" | grep -F -- "$2"; }
 

@@ -17,9 +17,7 @@ std::string folder() {
 }
 
 std::string shell(const std::string& command) {
-  const std::string whole =
-      fmt::format("kubectl() {{ \"$TOOLS_API_SERVER/kubectl\" --kubeconfig '{}/admin.conf' \"$@\"; }}; {{ {}\n}} 2>&1",
-                  folder(), command);
+  const std::string whole = fmt::format("kubectl() {{ tests/cluster/kubectl \"$@\"; }}; {{ {}\n}} 2>&1", command);
   FILE* pipe = popen(whole.c_str(), "r");
   std::string out;
   char piece[4096];
@@ -27,6 +25,21 @@ std::string shell(const std::string& command) {
   const int status = pclose(pipe);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << command << "\n" << out;
   return out;
+}
+
+bool soon(const std::function<bool()>& holds) {
+  const std::unique_ptr<kube::Clock> clock = kube::real_clock();
+  for (const kube::Instant end = clock->now() + kSoon; clock->now() < end; clock->wait(kube::milliseconds(50), {}))
+    if (holds()) return true;
+  return holds();
+}
+
+double took_s(const std::string& what, const std::function<void()>& work) {
+  const kube::Instant began = kube::BootClock::now();
+  work();
+  const double seconds = std::chrono::duration<double>(kube::BootClock::now() - began).count();
+  std::printf("figure: %s: %.2f s\n", what.c_str(), seconds);
+  return seconds;
 }
 
 void control_plane(const std::string& command, const std::string& arguments) {

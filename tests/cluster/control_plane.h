@@ -4,6 +4,8 @@
 // Threading: one thread. Failure: a failed expectation of the test.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -20,6 +22,13 @@ std::string shell(const std::string& command);
 // tests/cluster/control-plane COMMAND FOLDER ARGUMENTS
 void control_plane(const std::string& command, const std::string& arguments = "");
 std::string new_namespace();
+
+// What another process brings about comes in a fraction of this, on a machine that is slow and has other work, too.
+constexpr std::chrono::seconds kSoon{90};
+// Looks again and again until it is so.
+bool soon(const std::function<bool()>& holds);
+// Prints how long it took ("figure: WHAT: 0.21 s"), in seconds.
+double took_s(const std::string& what, const std::function<void()>& work);
 
 // A client with everything that it needs.
 struct Connection {

@@ -7,7 +7,7 @@
 # node's kubelet (exec, logs) at the node's own address, which here is a local one: QEMU listens there and passes on. What it
 # passes on must come from 127.0.0.1, which QEMU turns into 10.0.2.2; else the guest would see its own address as the source.
 here=$ROOT/tests/cluster
-export API_ADDRESS=10.0.2.2 AUDIT_USERS=railbed-agent,railbed-operator LAB_DIR=$WORK/lab KUBECONFIG=$WORK/control-plane/admin.conf PATH=$TOOLS_API_SERVER:$PATH:/usr/sbin:/sbin
+export API_ADDRESS=10.0.2.2 LAB_DIR=$WORK/lab KUBECONFIG=$WORK/control-plane/admin.conf PATH=$TOOLS_API_SERVER:$PATH:/usr/sbin:/sbin
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY
 plane=$WORK/control-plane
 trap 'exit 143' INT TERM  # the first process of a namespace ignores what it does not handle
@@ -34,7 +34,7 @@ make_programs() {
   local folder=$WORK/programs program
   mkdir -p "$folder"/{bin,cni}
   for program in containerd containerd-shim-runc-v2 ctr runc; do cp -L "$(type -P $program)" "$folder/bin/" || return 1; done
-  for program in "$TOOLS_KUBELET/kubelet" "$RAILBED" "$RAILBED-cni" "${RAILBED}d"; do
+  for program in "$TOOLS_KUBELET/kubelet" "$RAILBED" "$RAILBED-cni" "${RAILBED}d" "$RAILBED-cluster"; do
     [ ! -e "$program" ] || cp "$program" "$folder/bin/" || return 1
   done
   cp "$TOOLS_CNI"/{loopback,bridge,host-local} "$folder/cni/" &&
@@ -74,7 +74,7 @@ start_agent() { # NODE OPTION...
   node_script "$1" agent --soft-rdma "${@:2}"
 }
 kill_agent() { # NODE [SIGNAL]
-  on "$1" "pkill -${2:-TERM} -x 'railbedd?' && sh /mnt/programs/node wait-gone 'railbedd?'"
+  on "$1" "pkill -${2:-TERM} -x 'railbed(d|-cluster)?' && sh /mnt/programs/node wait-gone 'railbed(d|-cluster)?'"
 }
 
 # What a user has asked of the API server since the line FROM of its log: "VERB PATH STATUS" each. A watch is there when it has ended.

@@ -10,12 +10,14 @@ start() {
   "${@:2}" >>"$LOGS/$1.log" 2>&1 </dev/null &
   echo $! >"/run/pids/$1"
 }
-running() { grep -Eqs '^State:[[:space:]]+[^ZX[:space:]]' "/proc/$1/status"; }
+# A process holds its sockets until its last thread has ended, which may be after its first one has.
+running() { grep -Eqs '^State:[[:space:]]+[^ZX[:space:]]' "/proc/$1"/task/*/status; }
+ended() { ! running "$1"; }
 stop() { # NAME [SIGNAL]
   local pid
   pid=$(<"/run/pids/$1")
   kill "-${2:-TERM}" "$pid" 2>/dev/null
-  until_true 10 eval "! running $pid" || kill -KILL "$pid"
+  until_true 60 ended "$pid" || { kill -KILL "$pid"; until_true 60 ended "$pid"; }
   rm -f "/run/pids/$1"
 }
 # until_true SECONDS COMMAND...: repeats a quiet command until it succeeds.
@@ -40,8 +42,11 @@ network_config() { # JSON
 
 start_kubelet() {
   start kubelet "$TOOLS_KUBELET/kubelet" --config /run/kubelet.yaml --hostname-override node1 --node-ip 127.0.0.1 -v 2
-  until_true 30 busybox wget -qO- http://127.0.0.1:10255/healthz
+  until_true 120 busybox wget -qO- http://127.0.0.1:10255/healthz
 }
+
+# The socket of an agent that was killed is still there, so it is asked.
+agent_answers() { python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect("/run/railbed/agent.sock")'; }
 
 # Everything but the pods' networks. Prints the reason where it cannot be.
 start_node() {
@@ -50,7 +55,7 @@ start_node() {
   cp "$TOOLS_CNI/host-local" /opt/cni/bin/reference-host-local
   ip link add cni0 type bridge && ip address add 10.88.0.1/24 dev cni0 && ip link set cni0 up || return 1
   start containerd containerd --config "$here/containerd.toml"
-  until_true 20 ctr version || { tail -1 "$LOGS/containerd.log"; return 1; }
+  until_true 120 ctr version || { tail -1 "$LOGS/containerd.log"; return 1; }
   "$here/images" /run/images && ctr -n k8s.io images import /run/images/pause.tar >/dev/null &&
     ctr -n k8s.io images import /run/images/busybox.tar >/dev/null || return 1
   start_kubelet || { tail -1 "$LOGS/kubelet.log"; return 1; }

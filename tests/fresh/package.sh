@@ -86,6 +86,9 @@ check_files() {
   [ -z "$out" ] && pass "nothing is enabled, nothing was made beside the files" || fail "nothing is enabled, nothing was made beside the files" "$out"
   expect "bash completes" 0 "discover" '. /usr/share/bash-completion/completions/railbed && COMP_WORDS=(railbed disc) COMP_CWORD=1 &&
     _railbed && echo "${COMPREPLY[@]}"'
+  # What a cluster is given (docs/kubernetes.md), as it is in the source.
+  out=$(cd "$(dirname "$0")/../../deploy" && for file in crds/*.yaml rbac/*.yaml; do cmp "$file" "$root/usr/share/railbed/deploy/$file" || echo "$file"; done 2>&1)
+  [ -z "$out" ] && pass "definitions and roles for a cluster" || fail "definitions and roles for a cluster" "$out"
   inside 'ls /usr/share/zsh/vendor-completions/_railbed /usr/share/fish/vendor_completions.d/railbed.fish'
   [ "$status" = 0 ] && pass "zsh and fish have their completions" || fail "zsh and fish have their completions" "$out"
 }
@@ -102,6 +105,12 @@ check_programs() {
 check_agent() {
   expect "railbed agent serves until SIGTERM" 0 "answers on /tmp/railbed-test/socket" "mkdir manifests && timeout --foreground --preserve-status 3 \
     railbed agent --socket /tmp/railbed-test/socket --state-dir state --pending pending --records records --manifests manifests --metrics off"
+}
+
+# One with an API server is a third program, with libraries of its own.
+check_cluster_agent() {
+  expect "railbed agent --kubeconfig reads that file" 1 "nowhere.conf" "railbed agent --socket /tmp/railbed-test/socket --state-dir state \
+    --pending pending --records records --metrics off --kubeconfig nowhere.conf"
 }
 
 # Shims whose agent goes would let no pod start: the package stays.
@@ -147,6 +156,7 @@ if inside "command -v railbed" && [ "$status" = 0 ]; then
   check_programs
   check_files
   check_agent
+  check_cluster_agent
   check_refusal
   check_removal
 else

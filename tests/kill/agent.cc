@@ -83,7 +83,7 @@ bool Agent::start(unsigned kill_at, bool after) {
     ::_exit(127);
   }
   pid_ = child;
-  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(90);
   while (std::chrono::steady_clock::now() < end) {
     if (request("railbed", {"CNI_COMMAND=VERSION"}, "{}")) {
       if (kill_at == 0 || calls() < kill_at) return true;
@@ -96,7 +96,7 @@ bool Agent::start(unsigned kill_at, bool after) {
     }
     std::this_thread::sleep_for(std::chrono::microseconds(300));
   }
-  throw std::runtime_error("the agent takes no requests on " + options_.socket + " after 20 s: " + last_words());
+  throw std::runtime_error("the agent takes no requests on " + options_.socket + " after 90 s: " + last_words());
 }
 
 bool Agent::alive() {
@@ -109,7 +109,7 @@ bool Agent::alive() {
 void Agent::stop() {
   if (!alive()) return;
   ::kill(pid_, SIGTERM);
-  for (int i = 0; i < 500 && alive(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (int i = 0; i < 6000 && alive(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   if (alive()) kill_now();
   while (alive()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }

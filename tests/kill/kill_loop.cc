@@ -64,7 +64,7 @@ struct Sizes {
 struct Options {
   std::string railbed, shim, work, only, networks, cni;
   bool every = false, twice = false;
-  int kills = 0, share = 0, shares = 1, patience = 2000;
+  int kills = 0, share = 0, shares = 1, patience = 20000;
   unsigned seed = 1;
 };
 
@@ -213,7 +213,7 @@ class Loop {
     return (armed_at != 0 && agent_.calls() >= armed_at) || (!done && pods_.refusal().empty());
   }
   bool is_gone() {
-    for (int tries = 0; tries < 20000 && agent_.alive(); ++tries) std::this_thread::sleep_for(microseconds(100));
+    for (int tries = 0; tries < 300000 && agent_.alive(); ++tries) std::this_thread::sleep_for(microseconds(100));
     return !agent_.alive();
   }
 

@@ -184,7 +184,7 @@ bool Runtime::call(const std::string& command, const Network& network, const Net
                    const std::string& previous, std::string& output) {
   std::string config = config_of(network, plugin, previous);
   std::vector<std::string> environment = environment_of(command, network);
-  for (int tries = 0; tries < 100; ++tries) {
+  for (int tries = 0; tries < 4000; ++tries) {
     std::optional<Answer> answer = agent_.request(plugin.type, environment, config);
     if (!answer) return false;
     output = answer->output;

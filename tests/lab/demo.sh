@@ -60,7 +60,7 @@ has "the last line names the report" "$(tail -1 "$log")" "demo: open $report"
 same "report: fetches nothing" "$(grep -oE '(src|href)="[^"#][^"]*"|@import|url\([^)]*\)' "$report" | grep -v 'data:' | sort -u)" ""
 browser=$(command -v chromium-headless-shell || true)
 if [ -n "$browser" ]; then
-  drawn=$(timeout 60 "$browser" --no-sandbox --disable-gpu --virtual-time-budget=5000 --dump-dom "file://$report" 2>"$out/browser.log")
+  drawn=$(timeout 180 "$browser" --no-sandbox --disable-gpu --virtual-time-budget=5000 --dump-dom "file://$report" 2>"$out/browser.log")
   has "report: a browser shows rails" "$drawn" "rail1"
   charts=$(grep -o '<canvas' <<<"$drawn" | wc -l)
   if [ "$charts" -ge 3 ]; then pass "report: a browser draws its charts"; else fail "report: $charts charts are drawn"; sed 's/^/    /' "$out/browser.log" | tail -10; fi

@@ -86,7 +86,12 @@ again() {
   text=$(on guest 'rm -f shim.log; LD_PRELOAD=/t/kill_shim.so SHIM_LOG=shim.log railbed up full --node guest --soft-rdma 2>/dev/null; echo status $?; cat shim.log 2>/dev/null')
   has "up again: nothing to do" "$text" "nothing to do"
   same "up again: not one changing call" "$(grep -cE '^[0-9]+ (write|netlink|mount|umount|unlink)' <<<"$text")" 0
+  has "plan after up: nothing to change" "$(on guest 'railbed plan full --node guest --soft-rdma; echo status $?')" "guest: nothing to change"
+  text=$(on guest 'railbed plan no-pods --node guest; echo status $?')
+  has "plan without the pods: they are detached" "$text" "llm/b: it is in none of the manifests"
+  has "plan without the pods: status 2" "$text" "status 2"
   on guest 'ip netns del railbed-llm-a'
+  has "plan of a pod whose namespace is gone" "$(on guest 'railbed plan full --node guest --soft-rdma')" "attach net1 to llm/rail0 (VF 0 of eth0)"
   has "a namespace that vanished: up attaches the pod again" "$(on guest 'railbed up full --node guest --soft-rdma 2>/dev/null')" "llm/a: net1 is VF 0 of eth0"
   has "a namespace that vanished: the pod works" "$(on guest railbed exec a -- ip -br addr)" "10.10.0.10/24"
   has "pods that left the manifests are detached" "$(on guest 'railbed up no-pods --node guest 2>/dev/null')" "llm/b: 2 interfaces detached"
@@ -134,7 +139,7 @@ generated() {
   has "rules of check stop up: told with the id" "$text" "[RB-RAIL-002]"
   has "rules of check stop up: nothing was changed" "$text" "the manifests have errors, nothing was changed"
   has "rules of check stop up: status 1" "$text" "status 1"
-  has "rules of check: --force goes on" "$(on guest 'railbed up wrong.yaml --force RB-RAIL-002 2>&1')" "2 interfaces attached"
+  has "rules of check: --force goes on" "$(on guest 'railbed up wrong.yaml --force RB-RAIL-002 2>&1')" "up: 0 steps done, 1 interface attached"
   on guest railbed down >/dev/null
 }
 

@@ -23,7 +23,7 @@ using testing::HasSubstr;
 
 class AttachTest : public ContractTest {
  protected:
-  os::Deadline soon() { return kernel_->clock().now() + std::chrono::seconds(10); }
+  os::Deadline soon() { return kernel_->clock().now() + std::chrono::seconds(60); }
   Result<PodReport> attach(std::vector<InterfaceRequest> interfaces) {
     return attach_with_addresses(
         *kernel_, *store_, {.pod = "default/a", .netns_path = "/run/netns/pod", .interfaces = std::move(interfaces)},

@@ -18,7 +18,7 @@ using testing::IsSupersetOf;
 
 class ChangesTest : public ContractTest {
  protected:
-  os::Deadline soon() { return kernel_->clock().now() + std::chrono::seconds(10); }
+  os::Deadline soon() { return kernel_->clock().now() + std::chrono::seconds(60); }
   Result<PodReport> attach(InterfaceRequest interface) {
     return attach_with_addresses(*kernel_, *store_,
                                  {.pod = "default/a@c1",

@@ -305,7 +305,7 @@ TEST_P(NetnsTest, TheInterfacesOfAVanishedNamespaceAreGone) {
   ASSERT_TRUE(kernel_->netns().remove("pod").has_value());
   // The kernel frees a namespace some time later, and the veth in it removes its peer, too.
   std::unique_ptr<UeventStream> events = kernel_->uevents().open().value();
-  auto deadline = kernel_->clock().now() + std::chrono::seconds(30);
+  auto deadline = kernel_->clock().now() + std::chrono::seconds(90);
   while (has(*host_, "v1") && events->next(deadline)) {
   }
   EXPECT_FALSE(has(*host_, "v1"));

@@ -173,6 +173,34 @@ TEST_F(StateVerbs, EndWithStatus1WhereTheStateCannotBeRead) {
   }
 }
 
+// Where the state cannot be made, waiting for another railbed helps nobody: /sys takes no folders, not even from root.
+TEST_F(StateVerbs, GcSaysWhyTheStateCannotBeOpened) {
+  const os::RunResult ran = run_verb({"gc", "--yes", "--state-dir", "/sys/railbed"});
+  EXPECT_EQ(ran.exit_status, 1);
+  EXPECT_THAT(ran.errors, AllOf(HasSubstr("mkdir /sys/railbed: "), Not(HasSubstr("--wait"))));
+}
+
+// As shells have it; a pod without a namespace of its own needs no root.
+TEST_F(StateVerbs, ExecSaysByItsStatusWhetherThereIsSuchACommand) {
+  {
+    auto kernel = os::real_kernel();
+    auto store = state::open_store({.directory = state(), .boot_id = kernel->boot_id(), .command = "test"});
+    ASSERT_TRUE(store.has_value()) << store.error().to_string();
+    ASSERT_TRUE((*store)->put_pod({.pod = "ns/a", .netns = "", .netns_name = ""}));
+    ASSERT_TRUE((*store)->put_pod({.pod = "ns/gone", .netns = "/nowhere/gone", .netns_name = ""}));
+  }
+  std::ofstream(folder_ / "no-program") << "#!/bin/sh\n";
+  const auto status = [&](const std::string& pod, std::vector<std::string> command) {
+    command.insert(command.begin(), {"exec", "--state-dir", state(), pod, "--"});
+    return run_verb(command).exit_status;
+  };
+  EXPECT_EQ(status("a", {"/bin/sh", "-c", "exit 7"}), 7);
+  EXPECT_EQ(status("a", {"/nowhere/missing"}), 127);
+  EXPECT_EQ(status("a", {(folder_ / "no-program").string()}), 126);
+  EXPECT_EQ(status("b", {"/bin/true"}), 1);
+  EXPECT_EQ(status("gone", {"/bin/true"}), 1) << "the namespace is missing, not the command";
+}
+
 TEST_F(StateVerbs, GcSaysWhatItCouldNotRemove) {
   write_state("/nowhere/gone", true);
   os::RunResult ran = run("gc", {"--yes"});

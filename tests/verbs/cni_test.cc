@@ -58,9 +58,10 @@ TEST_F(CniVerb, RefusesATypeThatIsNotServed) {
     os::RunResult ran = run("install", {"--types", types});
     EXPECT_EQ(ran.exit_status, 1);
     EXPECT_THAT(ran.output, IsEmpty());
-    EXPECT_EQ(ran.errors,
-              "--types: frob not in {sriov,ib-sriov,ib-sriov-cni,host-device,macvlan,ipvlan,dummy,tuning,rdma,sbr,"
-              "vrf,host-local,static,whereabouts,dhcp,railbed}\nRun with --help for more information.\n");
+    EXPECT_EQ(
+        ran.errors,
+        "railbed cni: --types: frob not in {sriov,ib-sriov,ib-sriov-cni,host-device,macvlan,ipvlan,dummy,tuning,rdma,sbr,"
+        "vrf,host-local,static,whereabouts,dhcp,railbed}\n  railbed cni --help tells more\n");
   }
   EXPECT_EQ(content(bin() + "/frob"), "somebody's plugin");
   EXPECT_FALSE(std::filesystem::exists(bin() + "/macvlan"));
@@ -70,7 +71,7 @@ TEST_F(CniVerb, SaysWhatItCannotDo) {
   os::RunResult action = run("replace");
   EXPECT_EQ(action.exit_status, 1);
   EXPECT_EQ(action.errors,
-            "ACTION: replace not in {install,uninstall,status}\nRun with --help for more information.\n");
+            "railbed cni: ACTION: replace not in {install,uninstall,status}\n  railbed cni --help tells more\n");
   std::ofstream(folder_ / "no-shim") << "some program";
   os::RunResult shim = run_verb({"cni", "install", "--bin-dir", bin(), "--shim", (folder_ / "no-shim").string()});
   EXPECT_EQ(shim.exit_status, 1);

@@ -17,8 +17,8 @@ Usage: railbed gc [OPTIONS]
 
 Options:
   -h,--help                   Print this help message and exit
-  -o,--output TEXT:{table,json}
-                              table or json
+  -o,--output TEXT:{table,json,yaml}
+                              table, json or yaml
   --yes Excludes: --dry-run   remove what is found
   --dry-run Excludes: --yes   only show it (this is the default)
   --state-dir TEXT=/run/railbed
@@ -49,24 +49,48 @@ TEST_P(WrongLine, EndsWithOneAndOneMessage) {
   os::RunResult ran = run_verb(GetParam().arguments);
   EXPECT_EQ(ran.exit_status, 1);
   EXPECT_THAT(ran.output, IsEmpty());
-  EXPECT_EQ(ran.errors, GetParam().message + "\nRun with --help for more information.\n");
+  const std::string& verb = GetParam().arguments.front();
+  EXPECT_EQ(ran.errors, "railbed " + verb + ": " + GetParam().message + "\n  railbed " + verb + " --help tells more\n");
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Each, WrongLine,
-    testing::Values(Wrong{{"gc", "--frob"}, "The following argument was not expected: --frob"},
-                    Wrong{{"gc", "--yes", "--dry-run"}, "--yes excludes --dry-run"},
-                    Wrong{{"gc", "--wait", "soon"}, "Could not convert: --wait = soon"},
-                    Wrong{{"check"}, "FILES is required"},
-                    Wrong{{"check", "-o", "xml", "f"}, "--output: xml not in {text,json,sarif,junit,github,markdown}"},
-                    Wrong{{"plan", "f", "--force"}, "--force: 1 required TEXT missing"},
-                    Wrong{{"agent", "--workers", "0"}, "--workers: Value 0 not in range 1 to 256"},
-                    Wrong{{"discover", "--root", "/nowhere"}, "--root: Directory does not exist: /nowhere"},
-                    Wrong{{"generate", "--profile", "0"}, "--profile: 0 not in {infiniband,roce,host-device}"},
-                    Wrong{{"perf"}, "A subcommand is required"},
-                    Wrong{{"perf", "bw", "a", "-D", "0"}, "--duration: Value 0 not in range 0.010000 to 86400.000000"},
-                    Wrong{{"perf", "bw", "a", "--port", "70000"}, "Could not convert: --port = 70000"},
-                    Wrong{{"perf", "bw", "a", "--size", "2", "--all"}, "--all excludes --size"}));
+    testing::Values(
+        Wrong{{"gc", "--frob"}, "there is no option --frob"},
+        Wrong{{"gc", "--stat-dir", "x"}, "there is no option --stat-dir (did you mean --state-dir?)"},
+        Wrong{{"gc", "--ye=1"}, "there is no option --ye (did you mean --yes?)"},
+        Wrong{{"gc", "x"}, "nothing takes the argument \"x\""},
+        Wrong{{"gc", "\x1b[31m"}, "nothing takes the argument \"\\x1b[31m\""},
+        Wrong{{"perf", "bww"}, "nothing takes the argument \"bww\" (did you mean bw?)"},
+        Wrong{{"perf", "bw", "a", "--trx-depth", "2"}, "there is no option --trx-depth (did you mean --tx-depth?)"},
+        Wrong{{"check", "-o", "jsn", "f"},
+              "--output: jsn not in {text,json,yaml,sarif,junit,github,markdown,mistakes} (did you mean json?)"},
+        Wrong{{"gc", "--yes", "--dry-run"}, "--yes excludes --dry-run"},
+        Wrong{{"gc", "--wait", "soon"}, "Could not convert: --wait = soon"}, Wrong{{"check"}, "FILES is required"},
+        Wrong{{"check", "-o", "xml", "f"},
+              "--output: xml not in {text,json,yaml,sarif,junit,github,markdown,mistakes}"},
+        Wrong{{"plan", "f", "--force"}, "--force: 1 required TEXT missing"},
+        Wrong{{"agent", "--workers", "0"}, "--workers: Value 0 not in range 1 to 256"},
+        Wrong{{"discover", "--root", "/nowhere"}, "--root: Directory does not exist: /nowhere"},
+        Wrong{{"generate", "--profile", "0"}, "--profile: 0 not in {infiniband,roce,host-device}"},
+        Wrong{{"perf"}, "A subcommand is required"},
+        Wrong{{"perf", "bw", "a", "-D", "0"}, "--duration: Value 0 not in range 0.010000 to 86400.000000"},
+        Wrong{{"perf", "bw", "a", "--port", "70000"}, "Could not convert: --port = 70000"},
+        Wrong{{"perf", "bw", "a", "--size", "2", "--all"}, "--all excludes --size"}));
+
+TEST(CommandLine, AWrongVerbIsToldWithTheNearestOne) {
+  for (const auto& [arguments, told] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"chek"}, "\"chek\" (did you mean check?)"},
+           {{"help", "stauts"}, "\"stauts\" (did you mean status?)"},
+           {{"man", "plann"}, "\"plann\" (did you mean plan?)"},
+           {{"versoin"}, "\"versoin\" (did you mean version?)"},
+           {{"frobnicate"}, "\"frobnicate\""},
+           {{"\x1b[2J"}, "\"\\x1b[2J\""}}) {
+    const os::RunResult ran = run_verb(arguments);
+    EXPECT_EQ(ran.exit_status, 1);
+    EXPECT_EQ(ran.errors, "railbed: there is no verb " + told + "\n  railbed --help lists them\n");
+  }
+}
 
 TEST(CommandLine, AChoiceInAnyCaseIsTheChoice) {
   os::RunResult ran = run_verb({"generate", "--profile", "RoCE", "--facts", "/dev/null"});

@@ -11,10 +11,11 @@
 
 namespace railbed {
 
-inline os::RunResult run_verb(const std::vector<std::string>& arguments) {
+inline os::RunResult run_verb(const std::vector<std::string>& arguments,
+                              const std::vector<std::string>& environment = {}) {
   auto ran = os::real_processes()->run({.program = RAILBED_PROGRAM,
                                         .arguments = arguments,
-                                        .environment = {},
+                                        .environment = environment,
                                         .input = "",
                                         .deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30)});
   EXPECT_TRUE(ran.has_value()) << ran.error().to_string();

@@ -308,6 +308,22 @@ TEST(HostLocal, RecoveryItselfMayBeKilled) {
     }
 }
 
+// Else the original would give the address to another pod.
+TEST(HostLocal, RecoveryMakesTheFileOfALeaseOrSaysWhyNot) {
+  Rig rig;
+  ASSERT_EQ(rig.allocate({"default/a@c1", "net1"}, config_of({"10.0.0.0/28"})), "10.0.0.1/28");
+  ASSERT_TRUE(rig.store->put_attachment({.pod = "default/a@c1", .interface = "net1"}));
+  ASSERT_TRUE(rig.disk.remove(kDir + "/10.0.0.1"));
+  rig.disk.refuse(ENOSPC);
+  const Result<void> refused = rig.recover();
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().to_string(), fmt::format("create {}/10.0.0.1: ENOSPC (No space left on device)", kDir));
+  rig.disk.refuse(0);
+  ASSERT_TRUE(rig.recover());
+  EXPECT_EQ(rig.disk.files().at(kDir + "/10.0.0.1"), "c1\r\nnet1");
+  ASSERT_TRUE(rig.recover()) << "the file that is there already is no failure";
+}
+
 // Of three leases after a restart, those stay that a record, a plugin's request or an adoption stands for.
 TEST(HostLocal, RecoveryGivesBackOnlyWhatNobodyStandsFor) {
   Rig rig;

@@ -55,7 +55,7 @@ TEST_F(AskOnceTest, WhoAsksForTheSameSharesOneRequest) {
     for (int i = 0; i < 50; ++i)
       threads.emplace_back([&] {
         ++asking;
-        const auto answer = asks.get(kNetworkDefinitions, {.ns = "ai", .name = "rail"});
+        const auto answer = asks.get(kube::kNetworkDefinitions, {.ns = "ai", .name = "rail"});
         if (answer.has_value() && kube::key_of(**answer).name == "rail") ++right;
       });
     ASSERT_TRUE(eventually([&] { return asking == 50 && inside == 1; }));
@@ -76,7 +76,7 @@ TEST_F(AskOnceTest, FewAreUnderWayAtOnce) {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 20; ++i)
       threads.emplace_back([&, i] {
-        if (asks.get(kPods, {.ns = "ai", .name = fmt::format("p{}", i)}).has_value()) ++right;
+        if (asks.get(kube::kPods, {.ns = "ai", .name = fmt::format("p{}", i)}).has_value()) ++right;
       });
     ASSERT_TRUE(eventually([&] { return inside == 3; }));
     let_go();
@@ -87,7 +87,7 @@ TEST_F(AskOnceTest, FewAreUnderWayAtOnce) {
 }
 
 TEST_F(AskOnceTest, OnlyTheServerSaysThatSomethingIsMissing) {
-  const auto missing = asks.get(kPods, {.ns = "ai", .name = "p"});
+  const auto missing = asks.get(kube::kPods, {.ns = "ai", .name = "p"});
   ASSERT_FALSE(missing.has_value());
   EXPECT_EQ(missing.error().code, Code::kNotFound);
   struct Case {
@@ -99,22 +99,22 @@ TEST_F(AskOnceTest, OnlyTheServerSaysThatSomethingIsMissing) {
         Case{kube::refused("GET x", 429, ""), Code::kBusy}, Case{kube::refused("GET x", 403, ""), Code::kDenied},
         Case{kube::unanswered(Code::kTimeout, kube::Delivery::kUnknown, "silence"), Code::kBusy}}) {
     server.before = [&](const kube::Request&) { return std::optional(answer); };
-    const auto asked = asks.get(kPods, {.ns = "ai", .name = "p"});
+    const auto asked = asks.get(kube::kPods, {.ns = "ai", .name = "p"});
     ASSERT_FALSE(asked.has_value());
     EXPECT_EQ(asked.error().code, code) << answer.message;
     EXPECT_EQ(asked.error().message, answer.message);
   }
   server.before = nullptr;
-  EXPECT_EQ(asks.get(kPods, {.ns = "ai", .name = "../x"}).error().code, Code::kInvalid);
+  EXPECT_EQ(asks.get(kube::kPods, {.ns = "ai", .name = "../x"}).error().code, Code::kInvalid);
 }
 
 TEST_F(AskOnceTest, NobodyWaitsLongerThanSaid) {
   AskOnce impatient(client, stop.get_token(), {.at_once = 1, .wait = milliseconds(50)});
   hold();
-  std::jthread first([&] { (void)impatient.get(kPods, {.ns = "ai", .name = "a"}); });
+  std::jthread first([&] { (void)impatient.get(kube::kPods, {.ns = "ai", .name = "a"}); });
   ASSERT_TRUE(eventually([&] { return inside == 1; }));
   for (const char* name : {"a", "b"}) {  // one that shares the request, one that waits for a place
-    const auto asked = impatient.get(kPods, {.ns = "ai", .name = name});
+    const auto asked = impatient.get(kube::kPods, {.ns = "ai", .name = name});
     ASSERT_FALSE(asked.has_value());
     EXPECT_EQ(asked.error().code, Code::kBusy);
     EXPECT_EQ(
@@ -126,10 +126,10 @@ TEST_F(AskOnceTest, NobodyWaitsLongerThanSaid) {
 
 TEST_F(AskOnceTest, AStoppingAgentLetsGo) {
   hold();
-  std::jthread first([&] { (void)asks.get(kPods, {.ns = "ai", .name = "a"}); });
+  std::jthread first([&] { (void)asks.get(kube::kPods, {.ns = "ai", .name = "a"}); });
   ASSERT_TRUE(eventually([&] { return inside == 1; }));
   std::optional<Error> error;
-  std::jthread second([&] { error = asks.get(kPods, {.ns = "ai", .name = "a"}).error(); });
+  std::jthread second([&] { error = asks.get(kube::kPods, {.ns = "ai", .name = "a"}).error(); });
   stop.request_stop();
   second.join();
   EXPECT_EQ(error->message, "GET " + pod_path("a") + ": the agent is stopping");

@@ -10,13 +10,10 @@
 #include <string_view>
 
 #include "agent/pod/sources.h"
+#include "kube/kinds.h"
 #include "kube/object.h"
 
 namespace railbed::agent {
-
-inline constexpr kube::Resource kPods{"", "v1", "pods", "Pod"};
-inline constexpr kube::Resource kNetworkDefinitions{"k8s.cni.cncf.io", "v1", "network-attachment-definitions",
-                                                    "NetworkAttachmentDefinition"};
 
 // What is kept of each: of a pod's metadata only what networks need, and what it asks kubelet for.
 kube::Trim pod_kept();

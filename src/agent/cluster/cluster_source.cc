@@ -76,7 +76,7 @@ ClusterSource::ClusterSource(KeptCache& pods, KeptCache& networks, AskOnce& asks
 Result<PodInfo> ClusterSource::pod(const std::string& ns, const std::string& name, const std::string& uid) {
   const kube::ObjectKey key{.ns = ns, .name = name};
   if (const ObjectPtr known = pods_.find(key); known != nullptr && is_pod(*known, uid)) return pod_of(*known, uid);
-  const Result<ObjectPtr> asked = asks_.get(kPods, key);
+  const Result<ObjectPtr> asked = asks_.get(kube::kPods, key);
   if (asked.has_value() && is_pod(**asked, uid)) return pod_of(**asked, uid);
   const std::string what = uid.empty() ? fmt::format("pod {}", key.to_string())
                                        : fmt::format("pod {} with the uid {}", key.to_string(), uid);
@@ -95,7 +95,7 @@ Result<PodInfo> ClusterSource::pod(const std::string& ns, const std::string& nam
 Result<NetworkInfo> ClusterSource::network(const std::string& ns, const std::string& name) {
   const kube::ObjectKey key{.ns = ns, .name = name};
   if (const ObjectPtr known = networks_.find(key)) return network_of(*known);
-  const Result<ObjectPtr> asked = asks_.get(kNetworkDefinitions, key);
+  const Result<ObjectPtr> asked = asks_.get(kube::kNetworkDefinitions, key);
   if (asked.has_value()) return network_of(**asked);
   const std::string what = fmt::format("network {}", key.to_string());
   if (asked.error().code != Code::kNotFound) return unanswered(networks_, what, asked.error());

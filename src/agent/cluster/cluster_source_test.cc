@@ -84,15 +84,15 @@ TEST_F(ClusterSourceTest, SaysThatAThingIsMissingOnlyWhenTheServerDoes) {
        {Case{false, Code::kNotFound, "the API server has no pod ai/a",
              "the API server has no NetworkAttachmentDefinition ai/rail"},
         Case{true, Code::kBusy,
-             "pod ai/a with the uid u: it is not among the 0 pods that are known here, 0 s old, and the API server "
+             "pod ai/a with the uid u: it is not among the 0 pods that are known here, N s old, and the API server "
              "cannot be asked: connection refused",
-             "network ai/rail: it is not among the 0 network-attachment-definitions that are known here, 0 s old, and "
+             "network ai/rail: it is not among the 0 network-attachment-definitions that are known here, N s old, and "
              "the API server cannot be asked: connection refused"}}) {
     api.away = is_away;
     EXPECT_EQ(source.pod("ai", "a", "u").error().code, code);
-    EXPECT_EQ(source.pod("ai", "a", "u").error().story(), pod);
+    EXPECT_EQ(without_ages(source.pod("ai", "a", "u").error().story()), pod);
     EXPECT_EQ(source.network("ai", "rail").error().code, code);
-    EXPECT_EQ(source.network("ai", "rail").error().story(), network);
+    EXPECT_EQ(without_ages(source.network("ai", "rail").error().story()), network);
   }
 }
 
@@ -170,8 +170,8 @@ TEST_F(ClusterSourceTest, AnAgentThatStartsWhileTheServerIsAwayWorksWithTheFile)
   threads.clear();
   api.away = true;
 
-  KeptCache later_pods(client, disk, cache(kPods, pod_kept()));
-  KeptCache later_networks(client, disk, cache(kNetworkDefinitions, network_kept()));
+  KeptCache later_pods(client, disk, cache(kube::kPods, pod_kept()));
+  KeptCache later_networks(client, disk, cache(kube::kNetworkDefinitions, network_kept()));
   ClusterSource later(later_pods, later_networks, asks, writer, *store, {.node = "node1"});
   ASSERT_TRUE(later_pods.restore().has_value());
   ASSERT_TRUE(later_networks.restore().has_value());
@@ -179,8 +179,8 @@ TEST_F(ClusterSourceTest, AnAgentThatStartsWhileTheServerIsAwayWorksWithTheFile)
   EXPECT_TRUE(later.network("ai", "rail").has_value());
   EXPECT_EQ(later.network_if_known("kube-system", "pods").error().code, Code::kNotFound) << "a file of the node has it";
   EXPECT_EQ(
-      later.pod("ai", "b", "u").error().story(),
-      "pod ai/b with the uid u: it is not among the 1 pods that are known here, 0 s old and from an earlier agent's "
+      without_ages(later.pod("ai", "b", "u").error().story()),
+      "pod ai/b with the uid u: it is not among the 1 pods that are known here, N s old and from an earlier agent's "
       "file, and the API server cannot be asked: connection refused");
 }
 
@@ -249,7 +249,7 @@ TEST_F(ClusterSourceTest, AServerThatHangsHoldsUpOnlyWhoHasToAsk) {
   EXPECT_TRUE(stuck.pod("ai", "known", "").has_value()) << "holds up no other pod";
   const auto began = std::chrono::steady_clock::now();
   const auto third = stuck.pod("ai", "p3", "u");
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));
   ASSERT_FALSE(third.has_value());
   EXPECT_EQ(third.error().code, Code::kBusy);
   EXPECT_THAT(third.error().story(), HasSubstr("the API server did not answer within 0 s, or others wait for it too"));

@@ -21,7 +21,7 @@ struct KeptCacheTest : testing::Test {
   os::FakeDisk disk;
 
   KeptCache::Settings settings(const std::string& of = "https://10.0.0.1:6443") const {
-    return {.informer = {.resource = kPods,
+    return {.informer = {.resource = kube::kPods,
                          .selection = {.ns = "", .labels = "", .fields = "spec.nodeName=node1"},
                          .trim = pod_kept()},
             .folder = "/var/lib/railbed/cache",

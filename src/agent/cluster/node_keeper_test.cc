@@ -48,11 +48,7 @@ TEST_F(NodeKeeperTest, EndsInTheMachineOfUpWithTheSamePolicies) {
   carried_out(node.state_of(two_policies()));
   os::FakeKernel other;
   auto store = state::memory_store();
-  class Quiet : public node::Progress {
-    void begins(const plan::PfPlan&, const plan::Step&) override {}
-    void ends(const plan::PfPlan&, const plan::Step&, const Error*) override {}
-    void says(const std::string&) override {}
-  } quiet;
+  Quiet quiet;
   const api::Objects objects = objects_of(two_policies());
   ASSERT_TRUE(node::up(other, *store, node::look(other, store.get(), objects, {}).value(), {}, quiet)->complete());
   EXPECT_EQ(node.kernel.snapshot(), other.snapshot());
@@ -149,11 +145,7 @@ TEST_F(NodeKeeperTest, APfThatIsListedWithoutVfsIsGivenBackToo) {
 }
 
 TEST_F(NodeKeeperTest, VfsOfUpAreNoneOfTheNodeStates) {
-  class Quiet : public node::Progress {
-    void begins(const plan::PfPlan&, const plan::Step&) override {}
-    void ends(const plan::PfPlan&, const plan::Step&, const Error*) override {}
-    void says(const std::string&) override {}
-  } quiet;
+  Quiet quiet;
   const api::Objects objects = objects_of(two_policies());
   node::Settings settings;
   settings.apply.parallel = false;  // the store of the test is for one thread

@@ -109,12 +109,6 @@ std::string arbitrary_policies() {
   return text;
 }
 
-class Quiet : public node::Progress {
-  void begins(const plan::PfPlan&, const plan::Step&) override {}
-  void ends(const plan::PfPlan&, const plan::Step&, const Error*) override {}
-  void says(const std::string&) override {}
-};
-
 RC_GTEST_PROP(NodeStatePath, EndsInTheMachineOfUp, ()) {
   os::FakeKernel other;
   auto store = state::memory_store();

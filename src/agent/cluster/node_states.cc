@@ -7,6 +7,7 @@
 #include "api/cluster_labels.h"
 #include "base/log.h"
 #include "doc/members.h"
+#include "kube/kinds.h"
 
 namespace railbed::agent {
 
@@ -15,18 +16,12 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr kube::Resource kNodeObjects{"", "v1", "nodes", "Node", kube::Scope::kCluster};
-constexpr kube::Resource kDaemonPods{"", "v1", "pods", "Pod"};
 constexpr milliseconds kUntilCurrent{200};  // between two looks whether the watches have begun
 
-const Value* labels_of(const Value& object) {
-  const Value* metadata = doc::object_in(object, "metadata");
-  return metadata != nullptr ? doc::object_in(*metadata, "labels") : nullptr;
-}
-
 std::string label_of(const Value& object, std::string_view key) {
-  const Value* labels = labels_of(object);
-  return labels != nullptr ? doc::text_in(*labels, key) : "";
+  const auto labels = kube::labels_of(object);
+  const auto found = labels.find(std::string(key));
+  return found != labels.end() ? found->second : "";
 }
 
 // Whether what orders something is another one: the status, which is mostly our own, is not.
@@ -66,19 +61,19 @@ NodeStates::NodeStates(Parts parts, NodeStatesSettings settings)
     : parts_(parts),
       key_{settings.ns, settings.keeper.node},
       states_(parts.client,
-              {.resource = kNodeStates, .selection = {.ns = key_.ns, .fields = "metadata.name=" + key_.name}},
+              {.resource = kube::kNodeStates, .selection = {.ns = key_.ns, .fields = "metadata.name=" + key_.name}},
               [this](const kube::Change& change) {
                 if (change.key != key_) return;
                 writer_.wake();
                 if (is_other_order(change)) wake();
               }),
       nodes_(parts.client,
-             {.resource = kNodeObjects, .selection = {.fields = "metadata.name=" + key_.name}, .trim = labels_and({})},
+             {.resource = kube::kNodes, .selection = {.fields = "metadata.name=" + key_.name}, .trim = labels_and({})},
              [this](const kube::Change& change) {
                if (is_other_order(change)) wake();
              }),
       daemons_(parts.client,
-               {.resource = kDaemonPods,
+               {.resource = kube::kPods,
                 .selection = {.labels = std::string(api::kUpstreamDaemonPods), .fields = "spec.nodeName=" + key_.name},
                 .trim = labels_and({"spec.nodeName", "status.phase"})},
                [this](const kube::Change&) { wake(); }),

@@ -35,8 +35,8 @@ void NodeStatusWriter::wake() {
 
 void NodeStatusWriter::write(const NodeStatusPace::Wanted& wanted, std::stop_token stop) {
   Value object = Value::object();
-  object.set("apiVersion", kNodeStates.api_version());
-  object.set("kind", kNodeStates.kind);
+  object.set("apiVersion", kube::kNodeStates.api_version());
+  object.set("kind", kube::kNodeStates.kind);
   Value& metadata = object.set("metadata", Value::object());
   metadata.set("name", key_.name);
   metadata.set("namespace", key_.ns);
@@ -44,7 +44,7 @@ void NodeStatusWriter::write(const NodeStatusPace::Wanted& wanted, std::stop_tok
   object.set("status", wanted.status);
   // The fields may be those of the SR-IOV operator's daemon, which has gone.
   const kube::Answer<Value> answer = client_.apply(
-      kNodeStates, std::move(object),
+      kube::kNodeStates, std::move(object),
       {.manager = kAgentManager, .conflicts = kube::ApplyOptions::Conflicts::kTakeOver, .part = kube::Part::kStatus},
       stop);
   const kube::Instant now = client_.clock().now();

@@ -18,11 +18,10 @@
 #include "agent/cluster/node_status_pace.h"
 #include "kube/cache.h"
 #include "kube/client.h"
+#include "kube/kinds.h"
 
 namespace railbed::agent {
 
-inline constexpr kube::Resource kNodeStates{"sriovnetwork.openshift.io", "v1", "sriovnetworknodestates",
-                                            "SriovNetworkNodeState"};
 inline constexpr const char* kAgentManager = "railbed-agent";  // of the fields that it applies
 
 class NodeStatusWriter {

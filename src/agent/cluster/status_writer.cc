@@ -97,7 +97,7 @@ void StatusWriter::run(std::stop_token stop) {
     const Value pod = annotated(one->status);
     lock.unlock();
     const kube::Answer<Value> answer = client_.apply(
-        kPods, pod,
+        kube::kPods, pod,
         {.manager = kManager, .conflicts = kube::ApplyOptions::Conflicts::kTakeOver, .part = kube::Part::kStatus},
         stop);
     lock.lock();

@@ -4,6 +4,7 @@
 // Threading: any. Failure: none.
 #pragma once
 
+#include <regex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -62,10 +63,16 @@ inline size_t count_of(const kube::fake::ApiServer& server, const std::string& b
   return count;
 }
 
-// Until it holds, for at most 10 s.
+// A text without how old something is in seconds, which is the clock's matter: "N s old", "for N s:", "ageSeconds":N.
+inline std::string without_ages(const std::string& text) {
+  static const std::regex kAge(R"re([0-9]+( s old| s:)|("ageSeconds":)[0-9]+)re");
+  return std::regex_replace(text, kAge, "$2N$1");
+}
+
+// Until it holds, for at most a minute.
 template <typename Condition>
 bool eventually(const Condition& condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::yield();
@@ -92,8 +99,8 @@ struct ClusterRig {
   kube::Client client{server, *clock, quick};
   os::FakeDisk disk;
   std::stop_source asking;
-  KeptCache pods{client, disk, cache(kPods, pod_kept())};
-  KeptCache networks{client, disk, cache(kNetworkDefinitions, network_kept())};
+  KeptCache pods{client, disk, cache(kube::kPods, pod_kept())};
+  KeptCache networks{client, disk, cache(kube::kNetworkDefinitions, network_kept())};
   AskOnce asks{client, asking.get_token(), {.at_once = 4, .wait = std::chrono::milliseconds(500)}};
   StatusWriter writer{client,
                       {.first_pause = std::chrono::milliseconds(1), .longest_pause = std::chrono::milliseconds(4)}};

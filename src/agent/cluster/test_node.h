@@ -88,6 +88,13 @@ class FakeOffers : public kubelet::DeviceOffers {
   std::vector<std::string> calls;
 };
 
+// For runs of `up` beside the keeper's passes.
+class Quiet : public node::Progress {
+  void begins(const plan::PfPlan&, const plan::Step&) override {}
+  void ends(const plan::PfPlan&, const plan::Step&, const Error*) override {}
+  void says(const std::string&) override {}
+};
+
 class HeardStatus : public NodeKeeper::Listener {
  public:
   void status(const std::string& uid, doc::Value status) override {

@@ -617,7 +617,7 @@ TEST(UnixListener, ReplacesADeadSocketButNotALivingOne) {
     ASSERT_TRUE(first.has_value()) << first.error().to_string();
     auto second = os::UnixListener::open(path);
     ASSERT_FALSE(second.has_value());
-    EXPECT_EQ(second.error().code, Code::kConflict);
+    EXPECT_EQ(second.error().code, Code::kBusy);
     struct stat there{};
     ASSERT_EQ(stat(path.c_str(), &there), 0);
     EXPECT_EQ(there.st_mode & 0777, 0600U);

@@ -8,6 +8,7 @@
 #include "api/ipam.h"
 #include "api/load.h"
 #include "doc/yaml.h"
+#include "node/handed_manifests.h"
 #include "node/planned_addresses.h"
 #include "node/pod_vfs.h"
 
@@ -51,6 +52,8 @@ std::string text_of(const Value* object, std::string_view key) {
 
 struct ManifestSource::Snapshot {
   Texts texts;
+  std::string handed;                       // as it is in the state
+  std::vector<doc::SourcePtr> handed_over;  // but for what is below the folder
   std::vector<Value> documents;
   api::Objects objects;
   doc::Diagnostics diagnostics;
@@ -61,9 +64,12 @@ struct ManifestSource::Snapshot {
   std::unique_ptr<node::Resolved> resolved;
 
   void read(const graph::Options& options) {
-    for (const auto& [path, text] : texts)
-      for (Value& document : doc::parse_yaml(std::make_shared<doc::Source>(doc::Source{path, text}), diagnostics))
-        documents.push_back(std::move(document));
+    std::vector<doc::SourcePtr> sources;
+    for (const auto& [path, text] : texts) sources.push_back(std::make_shared<doc::Source>(doc::Source{path, text}));
+    // What was said last counts.
+    sources.insert(sources.end(), handed_over.begin(), handed_over.end());
+    for (const doc::SourcePtr& source : sources)
+      for (Value& document : doc::parse_yaml(source, diagnostics)) documents.push_back(std::move(document));
     std::vector<const Value*> pointers;
     for (const Value& document : documents) {
       pointers.push_back(&document);
@@ -124,11 +130,19 @@ ManifestSource::~ManifestSource() = default;
 
 Result<std::shared_ptr<ManifestSource::Snapshot>> ManifestSource::current() {
   Texts texts;
-  TRY(read_folder(kernel_.files(), directory_, 0, texts).context("reading the manifests in {}", directory_));
+  std::string handed = TRY(node::handed_over_text(store_));
+  Result<void> read = read_folder(kernel_.files(), directory_, 0, texts);
+  // Who hands everything over needs no folder.
+  if (!read.has_value() && (handed.empty() || read.error().code != Code::kNotFound))
+    return fail(std::move(std::move(read).context("reading the manifests in {}", directory_).error()));
   std::lock_guard lock(mutex_);
-  if (snapshot_ != nullptr && snapshot_->texts == texts) return snapshot_;
+  if (snapshot_ != nullptr && snapshot_->texts == texts && snapshot_->handed == handed) return snapshot_;
   auto fresh = std::make_shared<Snapshot>();
   fresh->texts = std::move(texts);
+  fresh->handed_over = TRY(node::read_handed_over(handed));
+  std::erase_if(fresh->handed_over,
+                [&](const doc::SourcePtr& source) { return source->name.starts_with(directory_ + "/"); });
+  fresh->handed = std::move(handed);
   fresh->read({.resource_prefix = settings_.resource_prefix, .soft_rdma = settings_.soft_rdma});
   snapshot_ = fresh;
   return fresh;
@@ -150,7 +164,8 @@ Result<PodInfo> ManifestSource::pod(const std::string& ns, const std::string& na
   if (found == now->pods.end() && name.size() > ending.size() && name.ends_with(ending))
     found = now->pods.find(ns + "/" + name.substr(0, name.size() - ending.size()));
   if (found == now->pods.end())
-    return fail(Code::kNotFound, "there is no pod {}/{} in {}{}", ns, name, directory_, now->first_error());
+    return fail(Code::kNotFound, "there is no pod {}/{} in {}{}{}", ns, name, directory_,
+                now->handed.empty() ? "" : ", nor in what `railbed up` handed over", now->first_error());
   PodInfo pod = found->second;
   if (!pod.uid.empty() && !uid.empty() && pod.uid != uid)
     return fail(Code::kNotFound, "pod {}/{} in {} is another one: its uid is {}, not {}", ns, name, directory_, pod.uid,
@@ -182,7 +197,7 @@ Result<std::vector<Device>> ManifestSource::devices(const DeviceRequest& request
   auto now = TRY(last());
   for (bool fresh : {false, true}) {
     if (fresh || now->resolved == nullptr) {
-      now->resolved = TRY(node::look(kernel_, nullptr, now->objects, settings_));
+      now->resolved = node::look_at_vfs(kernel_, now->objects, settings_);
       fresh = true;
     }
     plan::InUse taken = in_use;

@@ -2,7 +2,8 @@
 // Pods, networks and devices from a directory of manifests: the meta plugin's sources on a machine of its
 // own.
 //
-// The directory is read again for every pod; only when a text has changed is it understood anew. A manifest
+// The directory is read again for every pod; only when a text has changed is it understood anew. Besides, there is what
+// `up` handed over (node/handed_manifests.h), which counts where both have the same object. A manifest
 // with an error leaves out its object, and whoever looks for that object is told. VFs come from the policies,
 // by the rule of `railbed up`; addresses of whereabouts and static networks are wished for by all pods of the
 // directory at once, so that machines with the same files come to the same answer (reservations.h).
@@ -40,7 +41,7 @@ class ManifestSource : public PodSource, public DeviceSource {
   Result<std::shared_ptr<Snapshot>> last();
 
   os::Kernel& kernel_;
-  state::Store& store_;  // used in turns only
+  state::Store& store_;  // written in turns only
   std::string directory_;
   node::Settings settings_;
   std::mutex mutex_;

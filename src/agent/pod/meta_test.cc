@@ -11,6 +11,7 @@
 #include "agent/test_requests.h"
 #include "attach/attach.h"
 #include "doc/json.h"
+#include "node/handed_manifests.h"
 
 namespace railbed::agent {
 namespace {
@@ -664,6 +665,35 @@ spec: { resourceName: rail0, networkNamespace: ns, vlan: 100 }
   ASSERT_TRUE(rail) << rail.error().story();
   EXPECT_EQ(rail->resource, "openshift.io/rail0");
   EXPECT_EQ(doc::to_json(*rail->config.find("vlan")), "100");
+}
+
+TEST_F(MetaTest, ManifestsAreTheFoldersAndThoseThatWereHandedOver) {
+  const auto source_of = [](const std::string& name, const std::string& named, const std::string& network) {
+    const std::string text = fmt::format(
+        "apiVersion: v1\nkind: Pod\nmetadata: {{ name: {}, namespace: ns, annotations: {{ "
+        "k8s.v1.cni.cncf.io/networks: {} }} }}\nspec: {{ containers: [] }}\n",
+        named, network);
+    return std::make_shared<const doc::Source>(doc::Source{name, text});
+  };
+  const auto network_of = [](ManifestSource& source, const std::string& named) {
+    auto found = source.pod("ns", named, "");
+    return found ? found->annotations.at("k8s.v1.cni.cncf.io/networks") : found.error().story();
+  };
+  ManifestSource source(kernel, *store, "/etc/railbed", {});
+  ASSERT_TRUE(node::hand_over(*store, {source_of("/root/a.yaml", "a", "one")}));
+  EXPECT_EQ(network_of(source, "a"), "one") << "without a folder";
+  EXPECT_EQ(network_of(source, "b"), "there is no pod ns/b in /etc/railbed, nor in what `railbed up` handed over");
+  kernel.put_file("/etc/railbed/pods.yaml",
+                  source_of("", "a", "two")->text + "---\n" + source_of("", "b", "two")->text);
+  EXPECT_EQ(network_of(source, "a"), "one") << "what was said last counts";
+  EXPECT_EQ(network_of(source, "b"), "two");
+  ManifestSource next(kernel, *store, "/etc/railbed", {});
+  EXPECT_EQ(network_of(next, "a"), "one") << "the next agent knows it";
+  // Of its own folder the agent knows the files as they are now.
+  ASSERT_TRUE(node::hand_over(*store, {source_of("/etc/railbed/pods.yaml", "a", "one")}));
+  EXPECT_EQ(network_of(source, "a"), "two");
+  ASSERT_TRUE(node::forget_handed_over(*store));
+  EXPECT_EQ(network_of(source, "a"), "two");
 }
 
 TEST_F(MetaTest, ManifestsKeepTheStatusAsANote) {

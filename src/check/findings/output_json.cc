@@ -29,7 +29,7 @@ Value numbers(const std::map<std::string, int>& kinds) {
 
 }  // namespace
 
-std::string to_json(const Report& report) {
+Value to_value(const Report& report) {
   Value findings = Value::array();
   for (const doc::Diagnostic& finding : report.findings.all()) {
     Value one = Value::object();
@@ -62,7 +62,7 @@ std::string to_json(const Report& report) {
   out.set("suppressed", report.suppressed);
   Value& not_checked = out.set("notChecked", Value::array());
   for (const Rule& rule : report.not_checked) not_checked.push(rule.id);
-  return doc::to_json(out, 2) + "\n";
+  return out;
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include "check/data_files.h"
 #include "check/findings/output.h"
 #include "check/rules/lookups.h"
+#include "doc/text.h"
 
 namespace railbed::check {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 // Escapes text so that it stays within one cell of a table.
 std::string cell(std::string_view text) {
   std::string out;
-  for (char c : text) {
+  for (char c : doc::printable(text)) {
     if (c == '|' || c == '<') out += '\\';
     out += c == '\n' ? ' ' : c;
   }
@@ -53,7 +54,7 @@ Row row_of(const doc::Value& mistake, const Report& report) {
 
 }  // namespace
 
-std::string to_markdown(const Report& report) {
+std::string to_mistakes(const Report& report) {
   static const doc::Value kMistakes = data_document("mistakes.yaml");
   std::string out = "| # | mistake | where | found as |\n|---|---|---|---|\n";
   int number = 0;
@@ -65,11 +66,26 @@ std::string to_markdown(const Report& report) {
                        row.places.empty() ? (needs_facts ? "(needs node facts)" : "–") : cell(row.places), row.ids);
     found += row.places.empty() ? 0 : 1;
   }
-  out += fmt::format("\n{} of {} known mistakes. All findings:\n\n| where | finding | id |\n|---|---|---|\n", found,
-                     number);
-  for (const doc::Diagnostic& finding : report.findings.all())
-    out += fmt::format("| {} | {}: {} | {} |\n", cell(place(finding.span)), doc::severity_name(finding.severity),
-                       cell(finding.message), finding.id);
+  return out + fmt::format("\n{} of {} known mistakes.\n", found, number);
+}
+
+std::string to_markdown(const Report& report) {
+  std::string out = fmt::format("**railbed check: {}**\n", summary(report));
+  const doc::Source* file = nullptr;
+  bool begun = false;
+  for (const doc::Diagnostic& finding : report.findings.all()) {
+    const doc::Source* source = finding.span.source.get();
+    if (!begun || source != file)
+      out += fmt::format("\n### {}\n\n| line | | finding | fix |\n|---|---|---|---|\n",
+                         source == nullptr ? "(no file)" : cell(source->name));
+    begun = true;
+    file = source;
+    const std::string line = finding.span.known() ? std::to_string(finding.span.line) : "";
+    const std::string about = finding.span.known() ? "" : cell(finding.subject.to_string());
+    out += fmt::format("| {} | {} | {}{}{} ({}) | {} |\n", line, doc::severity_name(finding.severity), about,
+                       about.empty() ? "" : ": ", cell(finding.message), finding.id, cell(finding.fix));
+  }
+  if (!report.grouped.empty()) out += "\n" + cell(report.grouped) + "\n";
   return out;
 }
 

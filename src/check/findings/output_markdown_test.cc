@@ -21,7 +21,7 @@ TEST(MistakesTest, EveryIdIsOneThatCheckTells) {
 TEST(MistakesTest, AreToldWithTheirPlaces) {
   const auto source = std::make_shared<doc::Source>(
       doc::Source{"a|b.md", "```yaml\napiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {container: []}\n```\n"});
-  const std::string text = to_markdown(check({source}, {}, {}));
+  const std::string text = to_mistakes(check({source}, {}, {}));
   EXPECT_NE(text.find("| 3 | `container:` in a pod | a\\|b.md:5 | RB-API-006 |\n"), std::string::npos) << text;
   EXPECT_NE(text.find("1 of 66 known mistakes."), std::string::npos) << text;
 }

@@ -21,7 +21,7 @@ TEST(OutputTest, EveryForm) {
   const Report report = report_of("bundle.yaml");
   const auto folder = testdata() / "check-output";
   expect_golden(folder / "report.txt", to_text(report));
-  expect_golden(folder / "report.json", to_json(report));
+  expect_golden(folder / "report.json", doc::to_json(to_value(report), 2) + "\n");
   expect_golden(folder / "report.sarif", to_sarif(report));
   expect_golden(folder / "report.xml", to_junit(report));
   expect_golden(folder / "report.github", to_github(report));
@@ -53,10 +53,31 @@ TEST(OutputTest, EveryFormOfWhatIsSeldom) {
   report.suppressed = 3;
   const auto folder = testdata() / "check-output";
   expect_golden(folder / "seldom.txt", to_text(report));
-  expect_golden(folder / "seldom.json", to_json(report));
+  expect_golden(folder / "seldom.json", doc::to_json(to_value(report), 2) + "\n");
   expect_golden(folder / "seldom.sarif", to_sarif(report));
   expect_golden(folder / "seldom.xml", to_junit(report));
   expect_golden(folder / "seldom.github", to_github(report));
+}
+
+TEST(OutputTest, FactsAmongManifestsAreToldHowToBeUsed) {
+  Report report;
+  report.unknown_kinds = {{"NodeFacts", 1}};
+  EXPECT_TRUE(to_text(report).starts_with("not looked at: NodeFacts; --facts FILE checks against them"))
+      << to_text(report);
+  EXPECT_EQ(to_text(report).find("does not know"), std::string::npos);
+}
+
+TEST(OutputTest, MarkdownIsATableOfFindingsPerFile) {
+  const auto source = std::make_shared<doc::Source>(doc::Source{"a|b.yaml", "x: 1\n"});
+  Report report;
+  report.findings.error("RB-API-002", doc::LineIndex(source).at(0, 1), "a|b\x1b <i>\nc").with_fix("d|e");
+  report.findings.warning("RB-API-003", {}, "without a place");
+  EXPECT_EQ(to_markdown(report),
+            "**railbed check: 1 error, 1 warning, 0 notes in 0 objects**\n"
+            "\n### a\\|b.yaml\n\n| line | | finding | fix |\n|---|---|---|---|\n"
+            "| 1 | error | a\\|b\\x1b \\<i>\\x0ac (RB-API-002) | d\\|e |\n"
+            "\n### (no file)\n\n| line | | finding | fix |\n|---|---|---|---|\n"
+            "|  | warning | without a place (RB-API-003) |  |\n");
 }
 
 // The JSON for continuous integration is valid whatever names and messages contain.
@@ -65,7 +86,7 @@ TEST(OutputTest, JsonAndSarifAreJson) {
       doc::Source{"a \"b\"\n.yaml", "kind: Pod\nmetadata: {name: \"\\u0007\\\"x\"}\nspec: {contaiers: [\xC3\xBC]}\n"});
   const Report report = check({source}, {}, {});
   ASSERT_FALSE(report.findings.all().empty());
-  for (const std::string& text : {to_json(report), to_sarif(report)}) {
+  for (const std::string& text : {doc::to_json(to_value(report), 2) + "\n", to_sarif(report)}) {
     doc::Diagnostics problems;
     doc::parse_json(std::make_shared<doc::Source>(doc::Source{"out", text}), problems);
     EXPECT_EQ(doc::render(problems), "") << text;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "check/findings/output.h"
+#include "doc/render.h"
 #include "doc/text.h"
 
 namespace railbed::check {
@@ -19,25 +22,35 @@ std::string joined(const std::map<std::string, int>& kinds) {
 
 }  // namespace
 
-std::string to_text(const Report& report) {
-  std::string out = doc::render(report.findings);
-  if (report.left_out > 0) out += fmt::format("and {} more findings, which are not shown\n", report.left_out);
-  if (!report.unknown_kinds.empty())
-    out += fmt::format("not looked at: {} (kinds that railbed does not know)\n", joined(report.unknown_kinds));
-  if (!report.grouped.empty()) out += report.grouped + "\n";
-  if (!report.not_checked.empty()) {
-    out += fmt::format("not checked, for want of node facts: {}\n", counted(report.not_checked.size(), "rule"));
-    out += "  give them with --facts: `railbed discover -o yaml` on each node (explain --list names the rules)\n";
-  }
+std::string summary(const Report& report) {
   const auto& findings = report.findings;
-  out += fmt::format(
-      "{}, {}, {} in {}{}{}{}\n", counted(findings.count(doc::Severity::kError), "error"),
+  return fmt::format(
+      "{}, {}, {} in {}{}{}{}", counted(findings.count(doc::Severity::kError), "error"),
       counted(findings.count(doc::Severity::kWarning), "warning"),
       counted(findings.count(doc::Severity::kNote), "note"), counted(static_cast<size_t>(report.objects()), "object"),
       report.commands > 0 ? fmt::format(" and {}", counted(static_cast<size_t>(report.commands), "command")) : "",
       report.nodes > 0 ? fmt::format(", on {}", counted(static_cast<size_t>(report.nodes), "node")) : "",
       report.suppressed > 0 ? fmt::format("; {} ignored by comments", report.suppressed) : "");
+}
+
+std::string findings_text(const Report& report, Colour colour) {
+  std::string out = doc::render(report.findings, colour);
+  if (report.left_out > 0) out += fmt::format("and {} more findings, which are not shown\n", report.left_out);
   return out;
+}
+
+std::string to_text(const Report& report, Colour colour) {
+  std::string out = findings_text(report, colour);
+  std::map<std::string, int> unknown = report.unknown_kinds;
+  if (unknown.erase("NodeFacts") > 0)
+    out += "not looked at: NodeFacts; --facts FILE checks against them (railbed discover wrote them)\n";
+  if (!unknown.empty()) out += fmt::format("not looked at: {} (kinds that railbed does not know)\n", joined(unknown));
+  if (!report.grouped.empty()) out += report.grouped + "\n";
+  if (!report.not_checked.empty()) {
+    out += fmt::format("not checked, for want of node facts: {}\n", counted(report.not_checked.size(), "rule"));
+    out += "  give them with --facts: `railbed discover -o yaml` on each node (explain --list names the rules)\n";
+  }
+  return out + summary(report) + "\n";
 }
 
 namespace {
@@ -112,11 +125,14 @@ std::string xml(std::string_view text) {
 std::string to_junit(const Report& report) {
   std::string cases;
   size_t failures = 0;
-  for (const std::string& name : report.sources) {
+  std::vector<std::string> names = report.sources;
+  const auto has_no_source = [](const doc::Diagnostic& finding) { return finding.span.source == nullptr; };
+  if (std::ranges::any_of(report.findings.all(), has_no_source)) names.emplace_back("(no file)");
+  for (const std::string& name : names) {
     std::string failed;
     std::string told;
     for (const doc::Diagnostic& finding : report.findings.all()) {
-      if (finding.span.source == nullptr || finding.span.source->name != name) continue;
+      if ((has_no_source(finding) ? "(no file)" : finding.span.source->name) != name) continue;
       std::string text = doc::render(finding);
       std::string lines;
       while (!text.empty()) {  // line by line, to keep the line ends
@@ -137,7 +153,7 @@ std::string to_junit(const Report& report) {
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
       "  <testsuite name=\"railbed check\" tests=\"{}\" failures=\"{}\">\n{}  </testsuite>\n</testsuites>\n",
-      report.sources.size(), failures, cases);
+      names.size(), failures, cases);
 }
 
 }  // namespace railbed::check

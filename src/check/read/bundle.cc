@@ -13,6 +13,7 @@
 #include "check/read/shell.h"
 #include "check/read/templates.h"
 #include "check/schema/schema.h"
+#include "doc/json.h"
 #include "doc/yaml.h"
 
 namespace railbed::check {
@@ -129,8 +130,18 @@ class Reader {
       out_.note("RB-DOC-005", index_->at(0, 1), "not read: " + why);
       return;
     }
+    if (values.size() == 1 && !found.has_errors()) check_json(found);
     out_.append(std::move(found));
     add_all(std::move(values), Origin::kFile);
+  }
+
+  // YAML allows more than JSON (a ',' before '}', comments), which programs that read *.json refuse.
+  void check_json(doc::Diagnostics& found) const {
+    if (lower_ending(source_->name) != ".json" || is_other_json(source_->text)) return;
+    doc::Diagnostics as_json;
+    doc::parse_json(source_, as_json);
+    for (const doc::Diagnostic& one : as_json.all())
+      if (one.severity == doc::Severity::kError) found.mutable_all().push_back(one);
   }
 
   void read_page() {

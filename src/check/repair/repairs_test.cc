@@ -217,6 +217,18 @@ TEST(Repairs, WhatLosesSomethingIsToldWithoutAnEdit) {
   }
 }
 
+// Also in a document without a kind, which is no object.
+TEST(Repairs, WhatTurnsTwoTextsIntoOneIsRefused) {
+  for (const std::string text : {"kind: Config\nx:\n- b\n- c\n", "x:\n- b\n- c\n"}) {
+    const auto source = std::make_shared<const doc::Source>(doc::Source{"a.yaml", text});
+    doc::Diagnostics findings;
+    findings.mutable_all().push_back(offering(source, text.find("- c"), 0, "  ", ""));
+    Texts texts({source});
+    EXPECT_FALSE(texts.apply(findings)) << text;
+    EXPECT_EQ(texts.current()[0]->text, text);
+  }
+}
+
 TEST(Repairs, ABadOneDoesNotHoldUpGoodOnes) {
   const std::string text = "a: 1\nb: on\nc: d\n";
   const auto source = std::make_shared<const doc::Source>(doc::Source{"a.yaml", text});

@@ -124,6 +124,19 @@ void gateway_is_handed_out(const Input& in, Findings& out) {
   }
 }
 
+// How many addresses the pods of the bundle take from a network for certain, all at once: those that are there whatever
+// the number of nodes is.
+uint64_t certain_users(const Input& in, const NetworkView& network) {
+  uint64_t count = 0;
+  for (const size_t user : network.users) {
+    const PodView& pod = in.views.pods[user];
+    for (const PodView::Net& net : pod.networks)
+      if (net.network == &network && net.selection->ips.empty())
+        count += pod.pod->per_node ? 1 : static_cast<uint64_t>(std::max<int64_t>(pod.pod->replicas, 0));
+  }
+  return count;
+}
+
 struct Need {
   uint64_t vfs = 0;
   std::set<std::string> nodes;
@@ -148,12 +161,17 @@ void too_few_for_nodes(const Input& in, Findings& out) {
     const bool per_node = text_at(network.ipam, "type") == "host-local";
     const uint64_t vfs = per_node && !need.nodes.empty() ? need.vfs / need.nodes.size() : need.vfs;
     if (vfs <= addresses) continue;
+    const uint64_t pods = per_node ? 0 : certain_users(in, network);
     auto& told = out.warning(
         subnet_span(network, ranges.front()),
         fmt::format("{} addresses for the {} VFs of {} on {} node{}: pods beyond them wait for one", addresses, vfs,
                     network.resource, per_node ? 1 : need.nodes.size(), per_node || need.nodes.size() == 1 ? "" : "s"));
     for (const PolicyView* policy : in.views.policies_of(network.resource))
       if (const Value* count = policy->spec->find("numVfs")) told.note(count->span, "VFs per PF");
+    if (pods > addresses) {
+      told.severity = doc::Severity::kError;
+      told.message += fmt::format(", and the pods here ask for {} at once", pods);
+    }
     told.with_fix(fmt::format("a range of at least {} addresses", vfs));
   }
 }
@@ -189,11 +207,19 @@ void full_after_few_nodes(const Input& in, Findings& out) {
     const uint64_t per_node = vfs_per_node(*policies[0]);
     if (per_node == 0 || addresses >= per_node * kFewNodes) continue;
     const Value* count = policies[0]->spec->find("numVfs");
-    out.note(subnet_span(network, ranges.front()),
-             fmt::format("{} addresses are enough for {} node{}: a node has {} VF{} or more of {}", addresses,
-                         addresses / per_node, addresses / per_node == 1 ? "" : "s", per_node, per_node == 1 ? "" : "s",
-                         network.resource))
-        .note(count == nullptr ? doc::Span() : count->span, "VFs per PF; PFs are named by the nicSelector")
+    const uint64_t pods = certain_users(in, network);
+    auto& told = out.note(subnet_span(network, ranges.front()),
+                          fmt::format("{} addresses are enough for {} node{}: a node has {} VF{} or more of {}",
+                                      addresses, addresses / per_node, addresses / per_node == 1 ? "" : "s", per_node,
+                                      per_node == 1 ? "" : "s", network.resource));
+    if (pods > addresses) {
+      told.severity = doc::Severity::kError;
+      told.message = fmt::format("{} addresses, and the pods here ask for {} at once: those beyond them do not start",
+                                 addresses, pods);
+    } else if (addresses < per_node) {
+      told.severity = doc::Severity::kWarning;
+    }
+    told.note(count == nullptr ? doc::Span() : count->span, "VFs per PF; PFs are named by the nicSelector")
         .with_fix("count VFs × PFs × nodes, also of the nodes to come");
   }
 }

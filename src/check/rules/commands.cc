@@ -368,6 +368,16 @@ void answer_is_no_proof(const Input& in, Findings& out) {
   }
 }
 
+// Whether the "bc:00" around the ':' at `colon` is of a PCI address ("bc:00.0", "0000:bc:00.0"), and not a part of a
+// MAC or a GUID.
+bool is_pci_address(std::string_view line, size_t colon) {
+  if (colon + 3 < line.size() && line[colon + 3] == ':') return false;
+  const std::string_view before = line.substr(0, colon - 2);
+  const size_t word = before.find_last_not_of("0123456789abcdefABCDEF:");
+  const std::string_view domain = before.substr(word == std::string_view::npos ? 0 : word + 1);
+  return domain.empty() || (domain.ends_with(':') && domain.find(':') == domain.size() - 1 && domain.size() >= 5);
+}
+
 // "mlx5_4" → "bc:00" from lines that name both.
 std::map<std::string, std::string> addresses_of_devices(const Bundle& bundle, const doc::SourcePtr& source) {
   std::map<std::string, std::string> out;
@@ -382,8 +392,7 @@ std::map<std::string, std::string> addresses_of_devices(const Bundle& bundle, co
       const auto is_hex = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
       const bool bus =
           is_hex(address[0]) && is_hex(address[1]) && address.size() == 5 && is_hex(address[3]) && is_hex(address[4]);
-      const bool alone = at + 3 >= line.text.size() || line.text[at + 3] != ':';
-      if (bus && alone) out.emplace(line.text.substr(device, end - device), address);
+      if (bus && is_pci_address(line.text, at)) out.emplace(line.text.substr(device, end - device), address);
     }
   }
   return out;

@@ -58,13 +58,20 @@ void link_type_not_said(const Input& in, Findings& out) {
 }
 
 void pf_name_of_other_link(const Input& in, Findings& out) {
-  if (!in.graphs.empty()) return;  // with facts other rules know more
+  // Of a PF that is there, other rules know what its ports are.
+  const auto is_there = [&](const std::string& name) {
+    return std::ranges::any_of(in.nodes, [&](const facts::NodeFacts& node) {
+      return std::ranges::any_of(node.nics, [&](const facts::Nic& nic) {
+        return std::ranges::find(nic.netdevs, name, &facts::NetInterface::name) != nic.netdevs.end();
+      });
+    });
+  };
   for (const PolicyView& policy : in.views.policies) {
     if (policy.link_type.empty()) continue;
     for (const Word& name : texts_at(*policy.spec, "nicSelector.pfNames")) {
       const bool ib_name = name.text.starts_with("ib");
       const bool eth_name = name.text.starts_with("en") || name.text.starts_with("eth");
-      if (!(policy.link_type == "ib" ? eth_name : ib_name)) continue;
+      if (!(policy.link_type == "ib" ? eth_name : ib_name) || is_there(name.text)) continue;
       out.warning(name.span,
                   policy.link_type == "ib"
                       ? fmt::format("{} is the name of an Ethernet interface; InfiniBand ones begin with 'ib': the "

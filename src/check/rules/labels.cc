@@ -172,8 +172,11 @@ bool has_network_operator(const Input& in) {
          });
 }
 
+bool has_label(const Input& in, const std::string& key) {
+  return std::ranges::any_of(in.graphs, [&](const graph::Graph& graph) { return graph.labels.contains(key); });
+}
+
 void nobody_makes_label(const Input& in, Findings& out) {
-  if (!in.graphs.empty()) return;  // with facts the graph knows all labels and reports missing ones
   const auto made = made_here(in);
   const auto configs = nfd_configs(in);
   std::set<std::string> told;
@@ -192,7 +195,7 @@ void nobody_makes_label(const Input& in, Findings& out) {
                             : out.warning(one.span, text + ", so no node has it");
       finding.with_fix(
           "a NodeFeatureRule that makes the label, or NFD with deviceLabelFields: [vendor] and classes 0200 and 0207");
-    } else if (known_label(one.key) == nullptr && !name.starts_with("pci-")) {
+    } else if (known_label(one.key) == nullptr && !name.starts_with("pci-") && !has_label(in, one.key)) {
       std::vector<std::string_view> names;
       for (const Value& row : *labels_data().find("labels")->as_array())
         if (row.find("instead") == nullptr) names.push_back(text_at(row, "name"));
@@ -287,8 +290,7 @@ void documented_only(const Input& in, Findings& out) {
   for (const Selected& one : selected(in)) {
     const Value* row = known_label(one.key);
     if (row == nullptr || row->find("instead") == nullptr || made.contains(one.key)) continue;
-    if (std::ranges::any_of(in.graphs, [&](const graph::Graph& graph) { return graph.labels.contains(one.key); }))
-      continue;
+    if (has_label(in, one.key)) continue;
     const std::string instead(text_at(*row, "instead"));
     auto& told = out.error(one.span,
                            fmt::format("Node Feature Discovery makes no label {}: the selector takes no node", one.key))

@@ -14,7 +14,6 @@ using doc::Value;
 
 constexpr int kIpoibMost = 4092;      // 4 KiB of InfiniBand without IPoIB's header
 constexpr int kIpoibDatagram = 2044;  // the same with 2 KiB
-constexpr int kRoceFull = 4200;       // from here on RoCE uses 4096
 
 // The MTU that RoCE derives from an interface's MTU: a power of two that fits together with its headers.
 int roce_mtu(int64_t mtu) {
@@ -59,7 +58,7 @@ void roce_without_mtu(const Input& in, Findings& out) {
   for (const PolicyView& policy : in.views.policies) {
     if (policy.ignored || !policy.rdma || policy.link_type == "ib" || !used_for_rdma(in, policy)) continue;
     const auto mtu = integer_at(*policy.spec, "mtu");
-    if (mtu && *mtu >= kRoceFull) continue;
+    if (mtu && roce_mtu(*mtu) == 4096) continue;
     if (!mtu && std::ranges::any_of(in.views.networks, [&](const NetworkView& network) {
           return network.resource == policy.resource && network_mtu(network) != nullptr;
         }))

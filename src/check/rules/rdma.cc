@@ -447,6 +447,21 @@ int64_t pods_on(const Input& in, const NetworkView& network) {
   return pods;
 }
 
+bool is_called(const facts::NetInterface& netdev, const std::string& name) {
+  return netdev.name == name || std::ranges::find(netdev.alt_names, name) != netdev.alt_names.end();
+}
+
+// With or without a PCI device, at home or lent to a pod.
+bool has_interface(const facts::NodeFacts& node, const std::string& name, const Settings& settings) {
+  const auto called = [&](const facts::NetInterface& netdev) { return is_called(netdev, name); };
+  return settings.lent_interfaces.contains(name) || std::ranges::any_of(node.virtual_netdevs, called) ||
+         std::ranges::any_of(node.nics, [&](const facts::Nic& nic) {
+           return std::ranges::any_of(nic.netdevs, called) || std::ranges::any_of(nic.vfs, [&](const facts::Vf& vf) {
+                    return vf.netdev.has_value() && called(*vf.netdev);
+                  });
+         });
+}
+
 void device_by_name(const Input& in, Findings& out) {
   for (const NetworkView& network : in.views.networks) {
     if (network.type != "host-device") continue;
@@ -454,14 +469,8 @@ void device_by_name(const Input& in, Findings& out) {
     const std::string name(text_at(network.plugins.front(), "device"));
     if (name.empty() || api::has_placeholder(name)) continue;
     std::vector<std::string> without;
-    for (const facts::NodeFacts& node : in.nodes) {
-      const bool there = std::ranges::any_of(node.nics, [&](const facts::Nic& nic) {
-        return std::ranges::any_of(nic.netdevs, [&](const facts::NetInterface& netdev) {
-          return netdev.name == name || std::ranges::find(netdev.alt_names, name) != netdev.alt_names.end();
-        });
-      });
-      if (!there) without.push_back(node.node);
-    }
+    for (const facts::NodeFacts& node : in.nodes)
+      if (!has_interface(node, name, in.settings)) without.push_back(node.node);
     if (!without.empty()) {
       const size_t shown = std::min<size_t>(without.size(), 4);
       out.error(device->span, fmt::format("{} is not there on {}{}: pods on such nodes do not start", name,

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ namespace railbed::check {
 struct Settings {
   graph::Options graph;
   std::vector<IpPrefix> cluster_networks;  // pod, service, machine and join networks
+  // Interfaces of the node that pods have now: facts do not show them, and they come home.
+  std::set<std::string> lent_interfaces;
 };
 
 struct Views;  // lookups.h

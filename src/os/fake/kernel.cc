@@ -267,6 +267,11 @@ void FakeKernel::put_file(const std::string& path, const std::string& content) {
   state_->files.put_file(path, content);
 }
 
+void FakeKernel::put_link(const std::string& path, const std::string& target) {
+  auto lock = state_->look();
+  state_->files.put_link(path, target);
+}
+
 void FakeKernel::put_program(const std::string& path, Program program) {
   auto lock = state_->look();
   state_->programs[path] = std::move(program);

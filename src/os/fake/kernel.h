@@ -63,6 +63,7 @@ class FakeKernel : public Kernel {
   void vanish_netns(const std::string& name);  // with everything that holds it
   void remove_link(const std::string& name);   // in the initial namespace, as by hot-unplug
   void put_file(const std::string& path, const std::string& content);
+  void put_link(const std::string& path, const std::string& target);
   // The effect of running the executable at `path`; counts as one call, whatever it does.
   using Program = std::function<Result<RunResult>(const RunRequest&)>;
   void put_program(const std::string& path, Program program);

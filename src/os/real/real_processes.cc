@@ -135,7 +135,11 @@ class RealProcesses : public ProcessPort {
     if (request.command.empty()) return fail(Code::kInvalid, "exec: no command is given");
     if (!request.netns_path.empty()) {
       Descriptor netns(::open(request.netns_path.c_str(), O_RDONLY | O_CLOEXEC));
-      if (!netns) return fail(system_error(errno, "open network namespace " + request.netns_path));
+      if (!netns) {
+        Error error = system_error(errno, "open network namespace " + request.netns_path);
+        if (error.code == Code::kNotFound) error.code = Code::kConflict;  // not the command's being missing
+        return fail(std::move(error));
+      }
       TRY(call(::setns(netns.get(), CLONE_NEWNET), "setns " + request.netns_path));
       TRY(remount_sys().context("entering {}", request.netns_path));
     }

@@ -44,7 +44,7 @@ Result<void> make_folder_of(const std::string& path) {
 }
 
 Error somebody_listens(const std::string& path) {
-  return Error{.code = Code::kConflict,
+  return Error{.code = Code::kBusy,
                .message = fmt::format("another process listens on {}", path),
                .hint = "one agent runs per machine; stop the other one, or give another --socket"};
 }

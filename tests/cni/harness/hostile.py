@@ -9,7 +9,7 @@ import time
 import machine
 from wire import frame, payload, sockets
 
-SLOWEST_MS = 3000  # of an ordinary ADD or DEL meanwhile; a noisy machine's, the agent's own deadlines are longer
+SLOWEST_MS = 15000  # of an ordinary ADD or DEL meanwhile; a noisy machine's, the agent's own deadlines are longer
 MOST_RSS_KIB = 64 * 1024
 UNKNOWN = 9  # a kind of frame that there is none of
 
@@ -178,7 +178,7 @@ def main(report, sides, options, folder):
         report.check("hostile: ordinary pods come and go", not wrong, wrong[:5])
         report.check("hostile: none of them waits", max(times) < SLOWEST_MS, f"{max(times):.0f} ms")
         report.check("hostile: the agent lives", side.agent.poll() is None and side.ready(), side.log_tail())
-        end = time.monotonic() + 15
+        end = time.monotonic() + 60
         while handles(side.agent.pid) > before + 2 and time.monotonic() < end:
             time.sleep(0.1)
         report.check("hostile: no handle is left open", handles(side.agent.pid) <= before + 2,

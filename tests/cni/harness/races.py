@@ -40,7 +40,7 @@ class Load(threading.Thread):
         conf = {**macvlan("restart")["plugins"][0], "cniVersion": "1.0.0", "name": "restart"}
         done = self.side.raw("macvlan", json.dumps(conf), {
             "CNI_COMMAND": command, "CNI_CONTAINERID": pod, "CNI_NETNS": machine.netns_path(pod), "CNI_IFNAME": "net1",
-            "CNI_PATH": self.side.folder})
+            "CNI_PATH": self.side.folder, "RAILBED_RETRY_MS": "30000"})  # a busy machine starts an agent slowly
         return done.returncode == 0, done.stdout
 
     def run(self):
@@ -83,6 +83,14 @@ class Races:
         machine.ip_batch([f"netns del {name}" for name in names], check=False)
 
     def leftovers(self):
+        """What there still is when the kernel and the agent have had the time to end what they do behind an answer."""
+        end = time.monotonic() + 20
+        while (wrong := self.left_now()) and time.monotonic() < end:
+            time.sleep(0.1)
+        self.told_left.update(wrong)
+        return wrong
+
+    def left_now(self):
         wrong = []
         links = machine.see()["links"]
         for name in links:
@@ -93,9 +101,7 @@ class Races:
             wrong.append(f"{len(left)} addresses are still reserved: {left[:4]}")
         if self.side.name == "railbed" and (left := self.side.left("race")):
             wrong.append(f"{len(left)} attachments are still recorded: {left[:3]}")
-        wrong = [line for line in wrong if line not in self.told_left]
-        self.told_left.update(wrong)
-        return wrong
+        return [line for line in wrong if line not in self.told_left]
 
     def request(self, conf, pod, ifname="net1", container=None, **more):
         return {"conf": conf, "netns": machine.netns_path(pod), "containerID": container or pod, "ifname": ifname, **more}
@@ -169,7 +175,7 @@ class Races:
             comes = self.request(conf, new, container=f"race-{turn + 1}")
             answers = self.at_once([{"op": "del", **gone}, {"op": "add", **comes}])
             wrong += self.errors(answers[:1])
-            end = time.monotonic() + 5
+            end = time.monotonic() + 60
             while not answers[1]["ok"] and time.monotonic() < end:
                 refused.append(answers[1]["error"])
                 self.side.ask("del", **comes)
@@ -289,15 +295,18 @@ class Races:
             self.side.end_agent(signal.SIGKILL if turn % 2 else signal.SIGTERM)
             begun = time.monotonic()
             self.side.begin_agent()
-            while not self.side.ready() and time.monotonic() < begun + 20:
+            while not self.side.ready() and time.monotonic() < begun + 60:
                 time.sleep(0.01)
             times.append(time.monotonic() - begun)
+        end = time.monotonic() + 60
+        while sum(load.added for load in loads) < 40 and time.monotonic() < end:
+            time.sleep(0.1)
         for load in loads:
             load.ending.set()
         for load in loads:
             load.join()
             wrong += load.wrong
-        end = time.monotonic() + 30
+        end = time.monotonic() + 90
         while any(PENDING.glob("*")) and time.monotonic() < end:
             time.sleep(0.1)
         wrong += [f"{path} is still kept" for path in PENDING.glob("*")]

@@ -142,21 +142,21 @@ class Railbed(Side):
     def end_agent(self, how=signal.SIGTERM):
         self.agent.send_signal(how)
         try:
-            self.agent.wait(20)
+            self.agent.wait(60)
         except subprocess.TimeoutExpired:
             self.agent.kill()
             self.agent.wait()
 
     def start_agent(self, *options):
         self.begin_agent(*options)
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while True:
             if self.agent.poll() is not None:
                 raise RuntimeError(f"railbed agent ended: {self.log_tail()}")
             if self.ready():
                 return
             if time.monotonic() > end:
-                raise RuntimeError(f"railbed agent is not ready after 20 s: {self.log_tail()}")
+                raise RuntimeError(f"railbed agent is not ready after 60 s: {self.log_tail()}")
             time.sleep(0.02)
 
     def start_anew(self):

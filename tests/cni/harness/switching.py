@@ -11,6 +11,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import time
 
 import machine
 from sides import Driver
@@ -146,8 +147,7 @@ class Switching:
         self.side.begin_agent("--adopt", str(ADOPT))
         self.shims("install")
         self.wait_for_agent()
-        log = pathlib.Path(self.side.log).read_text()
-        self.expect("2 allocations of whereabouts picked up from /etc/railbed-adopt, 0 that ended are free again" in log,
+        self.expect(self.logged("2 allocations of whereabouts picked up from /etc/railbed-adopt, 0 that ended are free again"),
                     f"the log has no line of the allocations: {self.side.log_tail()}")
         self.must(self.runtime, "add", META, "new-1", "eth0")
         self.expect(self.address("new-1", "net2") == "10.84.0.3", f"new-1 has {self.address('new-1', 'net2')} on rail")
@@ -163,13 +163,22 @@ class Switching:
         self.told("over: new pods beside those of before, no address twice")
 
     def wait_for_agent(self):
-        for _ in range(500):
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
             conf = json.dumps({"cniVersion": "1.1.0", "name": "ready", "type": "macvlan"})
             done = subprocess.run([f"{FOLDER}/macvlan"], input=conf, capture_output=True, text=True,
                                   env={"CNI_COMMAND": "STATUS", "CNI_PATH": FOLDER})
             if done.returncode == 0:
                 return
+            time.sleep(0.02)
         raise RuntimeError(f"the agent does not answer: {self.side.log_tail()}")
+
+    def logged(self, text):
+        """The agent writes its log beside everything else."""
+        end = time.monotonic() + 60
+        while text not in pathlib.Path(self.side.log).read_text() and time.monotonic() < end:
+            time.sleep(0.1)
+        return text in pathlib.Path(self.side.log).read_text()
 
     def restart(self):
         self.side.end_agent()

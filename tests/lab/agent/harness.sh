@@ -11,7 +11,25 @@ failed=0
 pass() { echo "PASS $suite: $*"; }
 fail() { echo "FAIL $suite: $*"; failed=1; }
 same() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1"; diff <(echo "$3") <(echo "$2") | sed 's/^/    /'; fi; }  # NAME GOT WANTED
+# What comes about by itself: a link's state, and what follows from it.
+same_soon() { # NAME WANTED COMMAND...
+  local got end=$((SECONDS + 60))
+  until got=$("${@:3}") && [ "$got" = "$2" ] || [ $SECONDS -ge $end ]; do sleep 0.3; done
+  same "$1" "$got" "$2"
+}
 has() { if [[ "$2" == *"$3"* ]]; then pass "$1"; else fail "$1: no \"$3\" in"; printf '%s\n' "$2" | sed 's/^/    /'; fi; }  # NAME TEXT PART
+on() { # NAME WANTED COMMAND...
+  local got end=$((SECONDS + 60))
+  until got=$("${@:3}") && [ "$got" = "$2" ] || [ $SECONDS -ge $end ]; do sleep 0.3; done
+  same "$1" "$got" "$2"
+}
+has() { if [[ "$2" == *"$3"* ]]; then pass "$1"; else fail "$1: no \"$3\" in"; printf '%s\n' "$2" | sed 's/^/    /'; fi; }  # NAME TEXT PART
+# What COMMAND prints becomes WANTED; links and RDMA devices tell their state some time after a change.
+becomes() { # NAME WANTED COMMAND...
+  local end=$((SECONDS + 60)) got
+  until got=$("${@:3}" 2>&1); [ "$got" = "$2" ] || [ $SECONDS -ge $end ]; do sleep 0.2; done
+  same "$1" "$got" "$2"
+}
 on() { lab/lab exec "$guest" -t 200 -- "cd /t; $*"; }
 tool() { on "sh attach.sh tool $*"; }
 conf() { # NAME VERSION PLUGIN...

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/output.h"
+
+#include <cerrno>
+#include <cstdlib>
+
+#include <unistd.h>
+
+#include "command/exit_status.h"
+#include "doc/json.h"
+#include "doc/text.h"
+#include "doc/yaml.h"
+
+namespace railbed {
+namespace {
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// The length of a colour's sequence at the start of `text`, "\x1b[32m"; 0 if there is none.
+size_t colour_length(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return 0;
+  const size_t end = text.find_first_not_of("0123456789;", 2);
+  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
+}
+
+void write(FILE* out, std::string_view text) {
+  if (!text.empty() && std::ferror(out) == 0) (void)std::fwrite(text.data(), 1, text.size(), out);
+}
+
+}  // namespace
+
+Colour colour_of(FILE* out) {
+  if (!variable("NO_COLOR").empty()) return Colour::kNo;
+  const std::string_view force = variable("CLICOLOR_FORCE");
+  if (!force.empty() && force != "0") return Colour::kYes;
+  if (variable("CLICOLOR") == "0" || variable("TERM") == "dumb") return Colour::kNo;
+  return Colour{isatty(fileno(out)) == 1};
+}
+
+std::string shown(std::string_view text, Colour colour) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const size_t plain = std::min(text.find_first_of("\n\x1b"), text.size());
+    out += doc::printable(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    const size_t kept = text.front() == '\n' ? 1 : colour == Colour::kYes ? colour_length(text) : 0;
+    out += kept > 0 ? std::string(text.substr(0, kept)) : "\\x1b";
+    text.remove_prefix(std::max<size_t>(kept, 1));
+  }
+  return out;
+}
+
+void print_text(FILE* out, std::string_view text) {
+  write(out, shown(text, colour_of(out)));
+}
+
+void print_document(std::string_view text) {
+  write(stdout, text);
+}
+
+void print_value(const doc::Value& value, std::string_view output) {
+  print_document(output == "yaml" ? doc::to_yaml(value) : doc::to_json(value, 2) + "\n");
+}
+
+int end_of_output(int status) {
+  const bool failed_before = std::ferror(stdout) != 0;
+  errno = 0;
+  if (std::fflush(stdout) == 0 && !failed_before) return status;
+  if (errno != 0) return give_up(system_error(errno, "write the standard output"));
+  return give_up({.code = Code::kIo, .message = "not everything could be written to the standard output"});
+}
+
+}  // namespace railbed

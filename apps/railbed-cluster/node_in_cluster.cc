@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node_in_cluster.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <iterator>
+#include <utility>
+
+#include "agent/cluster/cluster_side.h"
+#include "agent/pod/kubelet_devices.h"
+#include "doc/text.h"
+#include "kube/connection.h"
+#include "kubelet/grpc/pod_resources_client.h"
+#include "node_vfs.h"
+
+namespace railbed {
+namespace {
+
+constexpr std::chrono::milliseconds kFirstList{500};  // of pods and networks; requests wait meanwhile
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+Result<std::unique_ptr<kube::Connection>> connect(const ClusterOptions& options, os::Kernel& kernel) {
+  kube::ConnectionChoice choice{
+      .kubeconfig = options.kubeconfig,
+      .context = options.context,
+      .pod = {.host = environment("KUBERNETES_SERVICE_HOST"), .port = environment("KUBERNETES_SERVICE_PORT")}};
+  if (!options.service_account.empty()) choice.pod.folder = options.service_account;
+  return kube::connect(choice, [&kernel](const std::string& path) { return kernel.files().read(path); });
+}
+
+class NodeInCluster : public NodeCluster {
+ public:
+  NodeInCluster(const AgentOptions& options, World world, std::unique_ptr<kube::Connection> api)
+      : world_(std::move(world)),
+        states_{.ns = options.cluster.ns,
+                .keeper = {.node = world_.node,
+                           .options = {.resource_prefix = options.settings.resource_prefix,
+                                       .soft_rdma = options.settings.soft_rdma},
+                           .apply = options.settings.apply}},
+        api_(std::move(api)),
+        side_({api_->client(), api_->transport(), world_.disk, world_.store, world_.events},
+              {.node = world_.node,
+               .soft_rdma = options.settings.soft_rdma,
+               .server = api_->server(),
+               .folder = options.cluster.cache}) {}
+
+  agent::PodSource& pods() override { return side_.source(); }
+  // The kubelet alone gives devices.
+  agent::DeviceSource& devices() override { return kubelet_; }
+
+  void restore() override { side_.restore(); }
+  Result<void> start(agent::Engine& engine) override {
+    side_.start(engine);
+    vfs_ = TRY(NodeVfs::start({world_.kernel, world_.disk, pod_resources_, engine, api_->client()}, states_));
+    kubelet_.known_by([this](const std::string& id) { return vfs_->offered(id); });
+    side_.wait_known(kFirstList);
+    return {};
+  }
+  void hurry() override { side_.hurry(); }
+  void stop() override {
+    vfs_->stop();
+    side_.stop();
+  }
+
+  void failed(const cni::Request& request, const cni::Failure& failure) override { side_.failed(request, failure); }
+  void pod_gone() override { vfs_->wake(); }
+
+  // What is wrong with VFs is no reason to keep pods without VFs from the node: `railbed status` tells it.
+  std::vector<std::string> not_ready() const override { return side_.not_ready(); }
+  std::vector<agent::Reading> readings() const override {
+    std::vector<agent::Reading> all = side_.readings();
+    if (vfs_ != nullptr) std::ranges::move(vfs_->readings(), std::back_inserter(all));
+    return all;
+  }
+  void report(doc::Value& agent) const override {
+    agent.set("cluster", side_.report());
+    doc::Value& vfs = agent.set("vfs", doc::Value::array());
+    for (const std::string& reason : vfs_->reasons()) vfs.push(doc::printable(reason));
+  }
+
+ private:
+  World world_;
+  agent::NodeStatesSettings states_;
+  std::unique_ptr<kube::Connection> api_;
+  agent::ClusterSide side_;
+  kubelet::PodResourcesClient pod_resources_;
+  agent::KubeletDevices kubelet_{world_.kernel.files(), &pod_resources_};
+  std::unique_ptr<NodeVfs> vfs_;  // last: it uses the others
+};
+
+}  // namespace
+
+Result<std::unique_ptr<NodeCluster>> join_cluster(const AgentOptions& options, NodeCluster::World world) {
+  std::unique_ptr<kube::Connection> api = TRY(connect(options.cluster, world.kernel));
+  return std::make_unique<NodeInCluster>(options, std::move(world), std::move(api));
+}
+
+}  // namespace railbed

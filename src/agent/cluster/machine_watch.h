@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hears from the kernel when something changes that VFs depend on: the link of a PF, drivers and RDMA devices.
+//
+// Why: the kubelet gives VFs to pods by their health, and a look at the machine every 30 s would leave a VF without a
+// link or a driver on offer for that long. Pods that come and go cause most of the kernel's announcements, and no look
+// at the machine: only links of PFs count, and devices with a place on a bus. What changes many times in a row is told
+// once a second.
+//
+// Threading: run() in a thread of its own, which starts another one, so that it hears devices and links at once;
+// `changed` is called by both, expect() may be called by any. Failure: none; where the kernel cannot be listened to,
+// the log says so, and the looks every 30 s are left.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "facts/node_facts.h"
+#include "os/ports/kernel.h"
+
+namespace railbed::agent {
+
+// Whether a VF, or what it depends on, may be another one by this.
+bool concerns_vfs(const os::Uevent& event);
+
+// The PFs' interfaces, and whether they had a link.
+std::map<std::string, bool> links_of_pfs(const facts::NodeFacts& facts);
+
+class MachineWatch {
+ public:
+  // The kernel outlives it.
+  MachineWatch(os::Kernel& kernel, std::function<void()> changed);
+
+  // What the last look at the machine has seen. A link that is another one by now is told as a change.
+  void expect(std::map<std::string, bool> links);
+
+  void run(std::stop_token stop);
+
+  // The steps of run(), each waiting until `deadline` for one announcement.
+  Result<void> open();
+  Result<void> hear_devices(os::Deadline deadline);
+  Result<void> hear_links(os::Deadline deadline);
+
+ private:
+  void look_at_links();
+  void notice();
+  void tell_what_waits();
+  void follow(const std::stop_token& stop, const char* what, Result<void> (MachineWatch::*hear)(os::Deadline));
+
+  os::Kernel& kernel_;
+  const std::function<void()> changed_;
+  std::unique_ptr<os::UeventStream> devices_;
+  std::unique_ptr<os::LinkWatch> links_;
+  std::mutex mutex_;
+  std::map<std::string, bool> expected_;
+  std::optional<os::Deadline> told_;  // when a change was told last
+  bool waits_ = false;                // a change that came sooner than that may be told
+};
+
+}  // namespace railbed::agent

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the loop over the node state counts, as values of the agent's metrics page (railbed_node_…).
+//
+// Why: whether a node does what its policies want, and since when it does not, must be seen without asking each node.
+// Threading: pure. Failure: none.
+#pragma once
+
+#include <vector>
+
+#include "agent/cluster/node_states.h"
+#include "agent/door/metrics.h"
+
+namespace railbed::agent {
+
+std::vector<Reading> node_readings(const NodeStatesCounters& now);
+
+}  // namespace railbed::agent

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The node's CNI configuration that makes its runtime ask railbed, kept beside those of others.
+//
+// Why the name: runtimes take the first file of /etc/cni/net.d by name, so ours must sort before "00-multus.conf".
+// Runtimes read *.conf, *.conflist and *.json; Multus makes its own configuration of the first *.conf or *.conflist,
+// and must not choose ours, which asks for all networks: hence ".json".
+// Why a file path as the default network: whoever owns that file changes it as before, and every ADD reads it.
+// Threading: one thread. Failure: the disk's; `keep` says what is missing instead of writing half of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "os/ports/disk.h"
+
+namespace railbed::agent {
+
+inline constexpr std::string_view kNodeConfigName = "00-a-railbed.json";
+
+struct ConfigFile {
+  std::string name;  // without its folder
+  std::string text;
+};
+
+// The configuration that the runtime would use without railbed and Multus: the first of `files` by name that is one.
+std::optional<ConfigFile> default_network(std::vector<ConfigFile> files);
+
+// Our configuration with `file` of `folder` as the default network: its cniVersion, and the capabilities that its
+// plugins declare, since a runtime passes on what the first configuration declares only.
+std::string node_config(const std::string& folder, const ConfigFile& file);
+
+class NodeConfig {
+ public:
+  NodeConfig(os::Disk& disk, std::string folder) : disk_(disk), folder_(std::move(folder)) {}
+
+  // Writes our file, or writes it again where the default network has changed. NotFound while the folder has no default
+  // network: pods get none either way. Once written and then gone, it was taken away (`railbed cni uninstall`) and is
+  // not written any more.
+  Result<void> keep();
+
+ private:
+  os::Disk& disk_;
+  std::string folder_;
+  bool written_ = false;
+};
+
+// Takes our file away, whoever wrote it. From now on the runtime uses the next one.
+Result<void> remove_node_config(os::Disk& disk, const std::string& folder);
+
+}  // namespace railbed::agent

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the machine still has of attachments that the state records.
+//
+// Why: whoever decides what is to be done for pods decides over values; this reads them, and changes nothing.
+// Threading: as os::Kernel. Failure: of a namespace that is there and cannot be looked into.
+#pragma once
+
+#include <vector>
+
+#include "attach/pod_view.h"
+#include "os/ports/kernel.h"
+#include "state/store.h"
+
+namespace railbed::attach {
+
+enum class Presence : uint8_t {
+  kThere,
+  kMissing,  // the pod's namespace is there without it
+  kLeft,     // of a process that ended in the middle, or of a namespace that has ended: recover() gives it back
+};
+
+// For each of the records. Those of executed programs are kThere: nobody but their program can tell.
+Result<std::vector<Presence>> presence_of(os::Kernel& kernel, const std::vector<state::Attachment>& records);
+
+// Whether the recorded interface is in the pod's namespace.
+Result<bool> is_in_pod(const os::FileTree& files, PodView& pod, const state::Attachment& record);
+
+// Whether recover() has to give it back. `now` is the cookie of the namespace at the record's path; nullopt: there is
+// none.
+bool is_left(const state::Attachment& record, const std::optional<uint64_t>& now);
+
+// The cookie of the namespace at this path; nullopt without one.
+Result<std::optional<uint64_t>> namespace_at(os::Kernel& kernel, const std::string& path);
+
+}  // namespace railbed::attach

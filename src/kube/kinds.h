@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kinds of objects that railbed reads and writes in an API server.
+//
+// Why: the operator and the agent work with the same kinds. Events and Leases, which only this room knows, are in
+// resource.h. Threading: constants. Failure: none.
+#pragma once
+
+#include "kube/resource.h"
+
+namespace railbed::kube {
+
+inline constexpr Resource kPods{"", "v1", "pods", "Pod"};
+inline constexpr Resource kNodes{"", "v1", "nodes", "Node", Scope::kCluster};
+inline constexpr Resource kNamespaces{"", "v1", "namespaces", "Namespace", Scope::kCluster};
+inline constexpr Resource kCrds{"apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
+                                Scope::kCluster};
+inline constexpr Resource kNetworkDefinitions{"k8s.cni.cncf.io", "v1", "network-attachment-definitions",
+                                              "NetworkAttachmentDefinition"};
+inline constexpr Resource kPolicies{"sriovnetwork.openshift.io", "v1", "sriovnetworknodepolicies",
+                                    "SriovNetworkNodePolicy"};
+inline constexpr Resource kNodeStates{"sriovnetwork.openshift.io", "v1", "sriovnetworknodestates",
+                                      "SriovNetworkNodeState"};
+inline constexpr Resource kSriovNetworks{"sriovnetwork.openshift.io", "v1", "sriovnetworks", "SriovNetwork"};
+inline constexpr Resource kSriovIbNetworks{"sriovnetwork.openshift.io", "v1", "sriovibnetworks", "SriovIBNetwork"};
+
+}  // namespace railbed::kube

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/verbs_library.h"
+
+#include <dlfcn.h>
+#include <infiniband/verbs.h>
+
+// These are macros for inline functions, which end at the functions of the same names below.
+#undef ibv_query_port
+#undef ibv_reg_mr
+
+#define RAILBED_VERBS(X)  \
+  X(_ibv_query_gid_table) \
+  X(ibv_alloc_pd)         \
+  X(ibv_close_device)     \
+  X(ibv_create_cq)        \
+  X(ibv_create_qp)        \
+  X(ibv_dealloc_pd)       \
+  X(ibv_dereg_mr)         \
+  X(ibv_destroy_cq)       \
+  X(ibv_destroy_qp)       \
+  X(ibv_free_device_list) \
+  X(ibv_get_device_list)  \
+  X(ibv_get_device_name)  \
+  X(ibv_modify_qp)        \
+  X(ibv_open_device)      \
+  X(ibv_query_device)     \
+  X(ibv_query_port)       \
+  X(ibv_reg_mr)           \
+  X(ibv_reg_mr_iova2)     \
+  X(ibv_wc_status_str)
+
+namespace railbed::perf {
+namespace {
+
+constexpr const char* kLibrary = "libibverbs.so.1";
+
+struct VerbsLibrary {
+#define RAILBED_DECLARE(name) decltype(&::name) name = nullptr;
+  RAILBED_VERBS(RAILBED_DECLARE)
+#undef RAILBED_DECLARE
+};
+
+Error missing(const char* what) {
+  const char* why = ::dlerror();
+  return {.code = Code::kNotFound,
+          .message = fmt::format("RDMA needs libibverbs, and {}: {}", what, why ? why : "no reason is known"),
+          .hint = "apt-get install libibverbs1 ibverbs-providers, or measure plain sockets with --tcp"};
+}
+
+Result<VerbsLibrary> load() {
+  void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return fail(missing("it cannot be loaded"));
+  VerbsLibrary out;
+#define RAILBED_FIND(name)                                                 \
+  out.name = reinterpret_cast<decltype(&::name)>(::dlsym(library, #name)); \
+  if (out.name == nullptr) return fail(missing("what is here has no " #name));
+  RAILBED_VERBS(RAILBED_FIND)
+#undef RAILBED_FIND
+  return out;
+}
+
+const Result<VerbsLibrary>& loaded() {
+  static const Result<VerbsLibrary> library = load();
+  return library;
+}
+
+}  // namespace
+
+Result<void> load_verbs() {
+  if (!loaded()) return fail(Error(loaded().error()));
+  return {};
+}
+
+// Passes a call on. The library is there: load_verbs() comes before every call.
+template <auto Function, typename... Arguments>
+auto pass(Arguments... arguments) {
+  return ((*loaded()).*Function)(arguments...);
+}
+
+extern "C" {
+
+ibv_device** ibv_get_device_list(int* count) {
+  return pass<&VerbsLibrary::ibv_get_device_list>(count);
+}
+void ibv_free_device_list(ibv_device** list) {
+  pass<&VerbsLibrary::ibv_free_device_list>(list);
+}
+const char* ibv_get_device_name(ibv_device* device) {
+  return pass<&VerbsLibrary::ibv_get_device_name>(device);
+}
+ibv_context* ibv_open_device(ibv_device* device) {
+  return pass<&VerbsLibrary::ibv_open_device>(device);
+}
+int ibv_close_device(ibv_context* context) {
+  return pass<&VerbsLibrary::ibv_close_device>(context);
+}
+int ibv_query_device(ibv_context* context, ibv_device_attr* attributes) {
+  return pass<&VerbsLibrary::ibv_query_device>(context, attributes);
+}
+int ibv_query_port(ibv_context* context, uint8_t port, _compat_ibv_port_attr* attributes) {
+  return pass<&VerbsLibrary::ibv_query_port>(context, port, attributes);
+}
+ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* entries, size_t most, uint32_t flags, size_t size) {
+  return pass<&VerbsLibrary::_ibv_query_gid_table>(context, entries, most, flags, size);
+}
+ibv_pd* ibv_alloc_pd(ibv_context* context) {
+  return pass<&VerbsLibrary::ibv_alloc_pd>(context);
+}
+int ibv_dealloc_pd(ibv_pd* domain) {
+  return pass<&VerbsLibrary::ibv_dealloc_pd>(domain);
+}
+ibv_mr* ibv_reg_mr(ibv_pd* domain, void* memory, size_t bytes, int access) {
+  return pass<&VerbsLibrary::ibv_reg_mr>(domain, memory, bytes, access);
+}
+ibv_mr* ibv_reg_mr_iova2(ibv_pd* domain, void* memory, size_t bytes, uint64_t iova, unsigned access) {
+  return pass<&VerbsLibrary::ibv_reg_mr_iova2>(domain, memory, bytes, iova, access);
+}
+int ibv_dereg_mr(ibv_mr* region) {
+  return pass<&VerbsLibrary::ibv_dereg_mr>(region);
+}
+ibv_cq* ibv_create_cq(ibv_context* context, int entries, void* cookie, ibv_comp_channel* channel, int vector) {
+  return pass<&VerbsLibrary::ibv_create_cq>(context, entries, cookie, channel, vector);
+}
+int ibv_destroy_cq(ibv_cq* queue) {
+  return pass<&VerbsLibrary::ibv_destroy_cq>(queue);
+}
+ibv_qp* ibv_create_qp(ibv_pd* domain, ibv_qp_init_attr* attributes) {
+  return pass<&VerbsLibrary::ibv_create_qp>(domain, attributes);
+}
+int ibv_modify_qp(ibv_qp* pair, ibv_qp_attr* attributes, int mask) {
+  return pass<&VerbsLibrary::ibv_modify_qp>(pair, attributes, mask);
+}
+int ibv_destroy_qp(ibv_qp* pair) {
+  return pass<&VerbsLibrary::ibv_destroy_qp>(pair);
+}
+const char* ibv_wc_status_str(ibv_wc_status status) {
+  return pass<&VerbsLibrary::ibv_wc_status_str>(status);
+}
+
+}  // extern "C"
+
+}  // namespace railbed::perf
