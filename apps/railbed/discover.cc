@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed discover: the facts of this node (or of a recorded one), for people and for programs.
+#include <cerrno>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -13,7 +13,6 @@
 #include "facts/machine_file.h"
 #include "machine.h"
 #include "os/record/recorded.h"
-#include "os/record/tar.h"
 #include "report/node_tables.h"
 #include "verb.h"
 
@@ -42,16 +41,15 @@ Result<void> print_node(const facts::NodeFacts& node, const std::string& output)
 // Writes a tar file or, for fixtures, one text that can be read and edited.
 Result<void> write_recording(os::Recorder& recorder, const std::string& path) {
   if (!path.ends_with(".machine")) return recorder.write(path);
-  std::string tar = path + ".tar";
-  TRY(recorder.write(tar));
-  os::MemoryFiles files;
-  Result<void> read = os::read_tar(tar, files);
-  std::filesystem::remove(tar);
-  TRY(std::move(read));
-  std::ofstream out(path, std::ios::binary);
-  out << facts::print_machine(files);
-  if (!out.flush()) return fail(Code::kIo, "write {}: failed", path);
-  return {};
+  const os::MemoryFiles* files = TRY(recorder.files());
+  const std::string temporary = path + ".part";
+  std::ofstream out(temporary, std::ios::binary);
+  out << facts::print_machine(*files);
+  out.close();
+  if (out && std::rename(temporary.c_str(), path.c_str()) == 0) return {};
+  const int problem = errno;
+  std::remove(temporary.c_str());
+  return fail(system_error(problem, "write " + path));
 }
 
 Result<void> discover(const Options& options) {

@@ -111,9 +111,7 @@ Result<int> run(const Options& options, bool only_size) {
   print("{}", table.to_text());
   for (const std::string& note : design.notes) print("- {}\n", note);
   for (const facts::NodeFacts* node : design.nodes)
-    if (!node->gpus.empty())
-      print("- node {}: {} rails for {} GPUs{}\n", node->node, design.rails.size(), node->gpus.size(),
-            design.rails.size() == node->gpus.size() ? "" : ": GPUs share rails");
+    if (!node->gpus.empty()) print("- {}\n", generate::rails_per_gpu(design, *node));
   return kExitOk;
 }
 

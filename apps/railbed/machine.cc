@@ -17,17 +17,31 @@ namespace {
 std::string fallback_name(const Machine& machine) {
   std::string path = machine.root.empty() ? machine.from : machine.root;
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  return machine.root.empty() ? std::filesystem::path(path).stem() : std::filesystem::path(path).filename();
+  std::string name = std::filesystem::path(path).filename();
+  if (!machine.root.empty()) return name;
+  while (os::is_tar_name(name) || name.ends_with(".machine")) name.erase(name.rfind('.'));
+  return name;
+}
+
+// A folder or an archive without /sys is none of a machine: to call it one without NICs would be wrong.
+Result<std::unique_ptr<os::Kernel>> with_sysfs(std::unique_ptr<os::Kernel> kernel, const std::string& path) {
+  if (kernel->files().exists("/sys")) return kernel;
+  Error error{
+      .code = Code::kNotFound, .message = fmt::format("{} holds no machine: it has no sys/", path), .context = {}};
+  error.hint = "it needs sys/ and may have proc/, as railbed discover --record writes them";
+  return std::unexpected(std::move(error));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<os::Kernel>> open_machine(const Machine& machine) {
-  if (!machine.root.empty()) return os::recorded_kernel(machine.root);
+  if (!machine.root.empty()) return with_sysfs(TRY(os::recorded_kernel(machine.root)), machine.root);
   if (machine.from.empty()) return os::real_kernel();
-  if (!machine.from.ends_with(".machine")) return os::recorded_kernel_from_tar(machine.from);
+  if (!machine.from.ends_with(".machine"))
+    return with_sysfs(TRY(os::recorded_kernel_from_tar(machine.from)), machine.from);
   std::string text = TRY(os::real_files("/")->read(std::filesystem::absolute(machine.from)));
-  return os::recorded_kernel_over(TRY(facts::parse_machine(text, machine.from)));
+  auto files = TRY(facts::parse_machine(text, machine.from));
+  return with_sysfs(TRY(os::recorded_kernel_over(std::move(files))), machine.from);
 }
 
 facts::CollectOptions collect_options(const Machine& machine, const os::Kernel& kernel) {
@@ -39,8 +53,8 @@ facts::CollectOptions collect_options(const Machine& machine, const os::Kernel& 
 namespace {
 
 Result<std::vector<facts::NodeFacts>> read_nodes_in(const std::string& path, doc::Diagnostics& diagnostics) {
-  const std::string ending = std::filesystem::path(path).extension().string();
-  if (ending != ".machine" && ending != ".tar") return facts::parse_facts(TRY(read_source(path)), diagnostics);
+  if (!path.ends_with(".machine") && !os::is_tar_name(path))
+    return facts::parse_facts(TRY(read_source(path)), diagnostics);
   Machine machine;
   machine.from = path;
   auto kernel = TRY(open_machine(machine));

@@ -61,6 +61,22 @@ Places place_functions(Attributes& attributes, PciScan pci, std::vector<Nic>& ni
   return places;
 }
 
+// Names the interface of each RDMA port where neither netlink nor a GID did: that with the port's number. mlx4 has both
+// ports on one function, one perhaps InfiniBand and one Ethernet; a function with one of each needs no look.
+void pair_ports(Attributes& attributes, Nic& nic) {
+  size_t ports = 0;
+  for (const RdmaDevice& device : nic.rdma) ports += device.soft ? 0 : device.ports.size();
+  if (ports < 2 || nic.netdevs.empty()) return;
+  for (const NetInterface& netdev : nic.netdevs) {
+    const int number = attributes.small_number("/sys/class/net/" + netdev.name + "/dev_port").value_or(0) + 1;
+    for (RdmaDevice& device : nic.rdma)
+      for (RdmaPort& port : device.ports) {
+        const bool same_kind = (port.link_type == LinkType::kInfiniband) == netdev.ipoib.has_value();
+        if (!device.soft && port.netdev.empty() && port.number == number && same_kind) port.netdev = netdev.name;
+      }
+  }
+}
+
 // Keeps the card's own ports, in their order; representors of its VFs become virtual interfaces.
 void order_ports(Attributes& attributes, Nic& nic, std::vector<NetInterface>& virtual_netdevs) {
   if (nic.netdevs.size() < 2) return;
@@ -92,11 +108,9 @@ LinkType type_of(const Nic& nic) {
 }
 
 // RoCE's path MTU follows from the interface's MTU. sysfs has none for InfiniBand.
-void set_active_mtu(RdmaDevice& device, const NetInterface* netdev) {
-  if (netdev == nullptr) return;
-  for (RdmaPort& port : device.ports)
-    if (port.link_type == LinkType::kEthernet && !port.active_mtu)
-      if (int mtu = roce_mtu(netdev->mtu); mtu > 0) port.active_mtu = mtu;
+void set_active_mtu(RdmaPort& port, const NetInterface* netdev) {
+  if (netdev == nullptr || port.link_type != LinkType::kEthernet || port.active_mtu) return;
+  if (int mtu = roce_mtu(netdev->mtu); mtu > 0) port.active_mtu = mtu;
 }
 
 class Assembly {
@@ -107,7 +121,7 @@ class Assembly {
 
   void interface(FoundInterface found) {
     if (found.is_loopback) return;
-    auto at = found.pci && !found.is_child ? places_.find(*found.pci) : places_.end();
+    auto at = found.pci && !found.is_child && !found.is_subfunction ? places_.find(*found.pci) : places_.end();
     if (at == places_.end()) {
       facts_.virtual_netdevs.push_back(std::move(found.facts));
       return;
@@ -134,7 +148,8 @@ class Assembly {
     Nic& nic = facts_.nics[place->nic];
     const PciDevice& pci = place->vf ? nic.vfs[*place->vf].pci : nic.pci;
     if (found.facts.driver.empty() && !found.facts.soft) found.facts.driver = rdma_driver(pci.driver);
-    set_active_mtu(found.facts, netdev_of(*place, found.netdev));
+    for (RdmaPort& port : found.facts.ports)
+      set_active_mtu(port, netdev_of(*place, port.netdev.empty() ? found.netdev : port.netdev));
     if (!place->vf) {
       if (nic.firmware.empty() && !found.facts.soft) nic.firmware = found.facts.firmware;
       nic.rdma.push_back(std::move(found.facts));
@@ -150,6 +165,7 @@ class Assembly {
   void finish() {
     for (Nic& nic : facts_.nics) {
       order_ports(attributes_, nic, facts_.virtual_netdevs);
+      pair_ports(attributes_, nic);
       nic.link_type = type_of(nic);
     }
     std::ranges::sort(facts_.virtual_netdevs, natural_less, &NetInterface::name);

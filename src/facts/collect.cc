@@ -9,6 +9,7 @@
 #include "facts/assemble.h"
 #include "facts/attributes.h"
 #include "facts/fabrics.h"
+#include "facts/facts_json.h"
 #include "facts/gpu_paths.h"
 #include "facts/labels.h"
 #include "facts/net.h"
@@ -75,6 +76,50 @@ void ask_vfs(Attributes& attributes, os::LinkPort& links, std::vector<Nic>& nics
     }
 }
 
+std::vector<NumaNode> numa_nodes(Attributes& attributes) {
+  constexpr std::string_view kNode = "node";
+  std::vector<NumaNode> nodes;
+  for (const std::string& name : attributes.list("/sys/devices/system/node"))
+    if (auto number = name.starts_with(kNode) ? parse_number(name.substr(kNode.size())) : std::nullopt)
+      nodes.push_back({.number = static_cast<int>(*number),
+                       .cpus = attributes.text(fmt::format("/sys/devices/system/node/{}/cpulist", name)).value_or("")});
+  return nodes;
+}
+
+// Whether the node has an IOMMU that is switched on. The kernel has the folder of groups, perhaps empty, even without
+// one; a copy of some of its files may lack it, and then nothing is known.
+std::optional<bool> iommu(Attributes& attributes, const os::Kernel& kernel, const std::vector<Nic>& nics) {
+  if (std::ranges::any_of(nics, [](const Nic& nic) { return nic.pci.iommu_group.has_value(); })) return true;
+  if (!attributes.list("/sys/kernel/iommu_groups").empty()) return true;
+  if (kernel.live() || attributes.exists("/sys/kernel/iommu_groups")) return false;
+  return std::nullopt;
+}
+
+std::vector<std::string> untold_without_netlink(Attributes& attributes) {
+  std::vector<std::string> untold = {"addresses"};
+  if (!attributes.exists("/proc/net/route")) untold.emplace_back("routes");
+  return untold;
+}
+
+// The traffic between a NIC with Data Direct and a GPU takes the NIC's second function. The kernel pairs the two by
+// their vital product data; here they are paired in the order of their addresses, and only where there are as many.
+void find_gpu_paths(const std::vector<PciDevice>& data_direct, NodeFacts& facts) {
+  const NumaNodes nodes = numa_nodes_of(facts);
+  const auto can = [](const Nic& nic) { return nic.pci.vendor == "15b3" && nic.pci.device == "1023"; };  // ConnectX-8
+  const bool paired = std::ranges::count_if(facts.nics, can) == std::ssize(data_direct);
+  size_t next = 0;
+  for (Nic& nic : facts.nics) {
+    if (!paired || !can(nic)) {
+      nic.gpus = gpu_paths(nic.pci, facts.gpus, nodes);
+      continue;
+    }
+    PciDevice second = data_direct[next++];
+    if (!second.numa_node) second.numa_node = nic.pci.numa_node;
+    nic.data_direct = second.address;
+    nic.gpus = gpu_paths(second, facts.gpus, nodes);
+  }
+}
+
 void name_models(const PciIds& ids, PciDevice& device, std::unordered_map<std::string, std::string>& known) {
   auto [at, is_new] = known.try_emplace(device.vendor + device.device);
   if (is_new) at->second = ids.device(device.vendor, device.device);
@@ -116,19 +161,22 @@ NodeFacts collect(os::Kernel& kernel, const CollectOptions& options) {
   PciScan pci = scan_pci(attributes, carriers);
   std::vector<FoundRdma> devices = scan_rdma(attributes, rdma.get(), names, pci.vfs);
 
+  const std::vector<PciDevice> data_direct = std::move(pci.data_direct);
   for (const PciDevice& device : pci.accelerators) facts.gpus.push_back({.pci = device});
   assemble(attributes, std::move(pci), std::move(interfaces), std::move(devices), facts);
   if (links != nullptr) ask_vfs(attributes, *links, facts.nics);
   if (eswitch != nullptr) ask_eswitch(*eswitch, facts.nics);
-  for (Nic& nic : facts.nics) nic.gpus = gpu_paths(nic.pci, facts.gpus);
+  facts.numa_nodes = numa_nodes(attributes);
+  find_gpu_paths(data_direct, facts);
   facts.fabrics = group_fabrics(facts.nics);
   facts.modules = loaded_modules(attributes);
-  facts.iommu = !attributes.list("/sys/kernel/iommu_groups").empty() ||
-                std::ranges::any_of(facts.nics, [](const Nic& nic) { return nic.pci.iommu_group.has_value(); });
+  facts.iommu = iommu(attributes, kernel, facts.nics);
+  if (links == nullptr) facts.untold = untold_without_netlink(attributes);
   facts.rdma_netns_mode = netns_mode(attributes, rdma.get());
   if (!options.pci_ids.empty())
     if (Result<std::string> ids = os::real_files("/")->read(options.pci_ids))
       name_models(PciIds(std::move(*ids)), facts);
+  make_utf8(facts);
   facts.labels = implied_labels(facts);
   return facts;
 }

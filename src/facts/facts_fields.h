@@ -36,6 +36,7 @@ void fields(Io& io, T& port) {
   io("smLid", port.sm_lid);
   io("subnetPrefix", port.subnet_prefix);
   io("portGuid", port.port_guid);
+  io("netdev", port.netdev);
   io("gids", port.gids);
   io("pkeys", port.pkeys);
 }
@@ -45,6 +46,7 @@ void fields(Io& io, T& device) {
   io("name", device.name);
   io("soft", device.soft);
   io("driver", device.driver);
+  io("transport", device.transport);
   io("nodeGuid", device.node_guid);
   io("systemImageGuid", device.system_image_guid);
   io("firmware", device.firmware);
@@ -86,6 +88,16 @@ void fields(Io& io, T& path) {
   io("kind", path.kind);
 }
 
+template <typename Io, Is<PcieLink> T>
+void fields(Io& io, T& link) {
+  io("speedGts", link.speed_gts);
+  io("width", link.width);
+  io("maxSpeedGts", link.max_speed_gts);
+  io("maxWidth", link.max_width);
+  io("peerMaxSpeedGts", link.peer_max_speed_gts);
+  io("peerMaxWidth", link.peer_max_width);
+}
+
 template <typename Io, Is<PciDevice> T>
 void fields(Io& io, T& pci) {
   io("address", pci.address);
@@ -99,6 +111,8 @@ void fields(Io& io, T& pci) {
   io("numaNode", pci.numa_node);
   io("iommuGroup", pci.iommu_group);
   io("bridges", pci.bridges);
+  io("pcie", pci.link);
+  io("slot", pci.slot);
 }
 
 template <typename Io, Is<Vf> T>
@@ -134,6 +148,7 @@ void fields(Io& io, T& nic) {
   io("vfStride", nic.vf_stride);
   io("vfDevice", nic.vf_device);
   io("eswitchMode", nic.eswitch_mode);
+  io("dataDirect", nic.data_direct);
   io("gpus", nic.gpus);
   io("vfs", nic.vfs);
 }
@@ -151,6 +166,12 @@ void fields(Io& io, T& fabric) {
   io("ports", fabric.ports);
 }
 
+template <typename Io, Is<NumaNode> T>
+void fields(Io& io, T& node) {
+  io("number", node.number);
+  io("cpus", node.cpus);
+}
+
 template <typename Io, Is<NodeFacts> T>
 void fields(Io& io, T& facts) {
   io("node", facts.node);
@@ -164,6 +185,8 @@ void fields(Io& io, T& facts) {
   io("virtualRdma", facts.virtual_rdma);
   io("gpus", facts.gpus);
   io("fabrics", facts.fabrics);
+  io("numaNodes", facts.numa_nodes);
+  io("untold", facts.untold);
   io("problems", facts.problems);
 }
 

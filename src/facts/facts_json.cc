@@ -186,6 +186,44 @@ bool check_head(const doc::Value& value, doc::Diagnostics& diagnostics) {
 
 }  // namespace
 
+namespace {
+
+class Utf8Maker {
+ public:
+  void operator()(const char*, std::string& text) { visit(text); }
+  template <typename T>
+  void operator()(const char*, T& field) {
+    visit(field);
+  }
+
+ private:
+  static void visit(std::string& text) {
+    if (doc::first_invalid_utf8(text)) text = doc::as_utf8(text);
+  }
+  template <HasFields T>
+  static void visit(T& value) {
+    Utf8Maker maker;
+    fields(maker, value);
+  }
+  template <typename T>
+  static void visit(std::optional<T>& value) {
+    if (value) visit(*value);
+  }
+  template <typename T>
+  static void visit(std::vector<T>& values) {
+    for (T& value : values) visit(value);
+  }
+  template <typename T>
+  static void visit(T&) {}  // numbers and the like
+};
+
+}  // namespace
+
+void make_utf8(NodeFacts& facts) {
+  Utf8Maker maker;
+  fields(maker, facts);
+}
+
 doc::Value to_value(const NodeFacts& facts) {
   doc::Value object = doc::Value::object();
   object.set("apiVersion", kApiVersion);

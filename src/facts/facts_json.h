@@ -29,4 +29,8 @@ std::optional<NodeFacts> from_value(const doc::Value& value, doc::Diagnostics& d
 // All nodes of a file: JSON, or YAML with one or more documents; a List's items count each.
 std::vector<NodeFacts> parse_facts(doc::SourcePtr source, doc::Diagnostics& diagnostics);
 
+// Replaces what is not UTF-8 in the texts (names and attributes are any bytes for the kernel), which JSON and YAML
+// cannot hold.
+void make_utf8(NodeFacts& facts);
+
 }  // namespace railbed::facts

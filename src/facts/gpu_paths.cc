@@ -26,7 +26,12 @@ std::pair<uint32_t, uint8_t> root_bus(const PciDevice& device) {
 
 }  // namespace
 
-std::string_view path_kind(const PciDevice& nic, const PciDevice& gpu) {
+NumaNodes numa_nodes_of(const NodeFacts& facts) {
+  if (facts.numa_nodes.empty()) return NumaNodes::kUnknown;
+  return facts.numa_nodes.size() == 1 ? NumaNodes::kOne : NumaNodes::kSeveral;
+}
+
+std::string_view path_kind(const PciDevice& nic, const PciDevice& gpu, NumaNodes nodes) {
   std::vector<PciAddress> of_nic = switches(nic);
   std::vector<PciAddress> of_gpu = switches(gpu);
   if (!of_nic.empty() && !of_gpu.empty()) {
@@ -34,16 +39,19 @@ std::string_view path_kind(const PciDevice& nic, const PciDevice& gpu) {
     if (std::ranges::find_first_of(of_nic, of_gpu) != of_nic.end()) return "PXB";
   }
   if (root_bus(nic) == root_bus(gpu)) return "PHB";
-  return nic.numa_node == gpu.numa_node ? "NODE" : "SYS";
+  if (nodes == NumaNodes::kOne) return "NODE";
+  if (!nic.numa_node || !gpu.numa_node) return "";
+  return *nic.numa_node == *gpu.numa_node ? "NODE" : "SYS";
 }
 
 int path_rank(std::string_view kind) {
   return static_cast<int>(std::ranges::find(kKinds, kind) - kKinds.begin());
 }
 
-std::vector<GpuPath> gpu_paths(const PciDevice& nic, const std::vector<Gpu>& gpus) {
+std::vector<GpuPath> gpu_paths(const PciDevice& nic, const std::vector<Gpu>& gpus, NumaNodes nodes) {
   std::vector<GpuPath> paths;
-  for (const Gpu& gpu : gpus) paths.push_back({.gpu = gpu.pci.address, .kind = std::string(path_kind(nic, gpu.pci))});
+  for (const Gpu& gpu : gpus)
+    paths.push_back({.gpu = gpu.pci.address, .kind = std::string(path_kind(nic, gpu.pci, nodes))});
   std::ranges::stable_sort(paths, [](const GpuPath& a, const GpuPath& b) {
     return std::pair(path_rank(a.kind), a.gpu) < std::pair(path_rank(b.kind), b.gpu);
   });

@@ -9,7 +9,8 @@
 //
 // NCCL knows no NODE (it calls these PHB); GPUDirect RDMA is used up to PXB by default. A switch appears in sysfs as an
 // upstream port and one downstream port per device; only the upstream ports count, as in NCCL's topology, and a root
-// port is no switch. Threading: pure functions. Failure: none; unknown NUMA nodes count as one and the same.
+// port is no switch. Threading: pure functions. Failure: none; where the kernel does not tell the NUMA nodes of both,
+// and the machine may have several, the kind is empty: not known.
 #pragma once
 
 #include <string_view>
@@ -19,10 +20,14 @@
 
 namespace railbed::facts {
 
-std::string_view path_kind(const PciDevice& nic, const PciDevice& gpu);
+// How many NUMA nodes the machine has, where that is known.
+enum class NumaNodes : uint8_t { kUnknown, kOne, kSeveral };
+NumaNodes numa_nodes_of(const NodeFacts& facts);
+
+std::string_view path_kind(const PciDevice& nic, const PciDevice& gpu, NumaNodes nodes);
 int path_rank(std::string_view kind);  // 0 for PIX to 4 for SYS; 5 for anything else
 
 // The paths to all of `gpus`, nearest first, then by address.
-std::vector<GpuPath> gpu_paths(const PciDevice& nic, const std::vector<Gpu>& gpus);
+std::vector<GpuPath> gpu_paths(const PciDevice& nic, const std::vector<Gpu>& gpus, NumaNodes nodes);
 
 }  // namespace railbed::facts

@@ -23,20 +23,26 @@ TEST(PathKind, NamesWhatIsBetween) {
   PciDevice other_root = device("31:00.0", {"30:01.0"});
   PciDevice other_node = device("c1:00.0", {"c0:01.0"}, 1);
   PciDevice no_node = device("d1:00.0", {"d0:01.0"}, std::nullopt);
-  EXPECT_EQ(path_kind(same_switch, gpu), "PIX");
-  EXPECT_EQ(path_kind(lower_switch, gpu), "PXB");
-  EXPECT_EQ(path_kind(beside_lower, lower_switch), "PXB");
-  EXPECT_EQ(path_kind(same_root, gpu), "PHB");
-  EXPECT_EQ(path_kind(on_root_bus, gpu), "PHB");
-  EXPECT_EQ(path_kind(other_root, gpu), "NODE");
-  EXPECT_EQ(path_kind(other_node, gpu), "SYS");
-  EXPECT_EQ(path_kind(no_node, gpu), "SYS");
-  EXPECT_EQ(path_kind(no_node, device("e1:00.0", {"e0:01.0"}, std::nullopt)), "NODE");
+  EXPECT_EQ(path_kind(same_switch, gpu, NumaNodes::kSeveral), "PIX");
+  EXPECT_EQ(path_kind(lower_switch, gpu, NumaNodes::kSeveral), "PXB");
+  EXPECT_EQ(path_kind(beside_lower, lower_switch, NumaNodes::kSeveral), "PXB");
+  EXPECT_EQ(path_kind(same_root, gpu, NumaNodes::kSeveral), "PHB");
+  EXPECT_EQ(path_kind(on_root_bus, gpu, NumaNodes::kSeveral), "PHB");
+  EXPECT_EQ(path_kind(other_root, gpu, NumaNodes::kSeveral), "NODE");
+  EXPECT_EQ(path_kind(other_node, gpu, NumaNodes::kSeveral), "SYS");
+  EXPECT_EQ(path_kind(no_node, gpu, NumaNodes::kSeveral), "");
+  EXPECT_EQ(path_kind(no_node, device("e1:00.0", {"e0:01.0"}, std::nullopt), NumaNodes::kOne), "NODE");
+  EXPECT_EQ(path_kind(no_node, device("e1:00.0", {"e0:01.0"}, std::nullopt), NumaNodes::kUnknown), "");
+  EXPECT_EQ(path_kind(no_node, same_root, NumaNodes::kSeveral), "");
 }
 
 TEST(PathKind, DomainsAreDifferentHostBridges) {
-  EXPECT_EQ(path_kind(device("0000:01:00.0", {"0000:00:00.0"}), device("0010:01:00.0", {"0010:00:00.0"}, 1)), "SYS");
-  EXPECT_EQ(path_kind(device("0000:01:00.0", {"0000:00:00.0"}), device("0010:01:00.0", {"0010:00:00.0"})), "NODE");
+  EXPECT_EQ(path_kind(device("0000:01:00.0", {"0000:00:00.0"}), device("0010:01:00.0", {"0010:00:00.0"}, 1),
+                      NumaNodes::kSeveral),
+            "SYS");
+  EXPECT_EQ(path_kind(device("0000:01:00.0", {"0000:00:00.0"}), device("0010:01:00.0", {"0010:00:00.0"}),
+                      NumaNodes::kSeveral),
+            "NODE");
 }
 
 TEST(GpuPaths, NearestFirstThenByAddress) {
@@ -46,7 +52,8 @@ TEST(GpuPaths, NearestFirstThenByAddress) {
                            {device("31:00.0", {"30:01.0"})},
                            {device("0f:00.0", {"07:01.0", "08:00.0", "09:00.0"})}};
   std::string text;
-  for (const GpuPath& path : gpu_paths(nic, gpus)) text += fmt::format("{} {}\n", path.gpu, path.kind);
+  for (const GpuPath& path : gpu_paths(nic, gpus, NumaNodes::kSeveral))
+    text += fmt::format("{} {}\n", path.gpu, path.kind);
   EXPECT_EQ(text,
             "0000:0f:00.0 PIX\n"
             "0000:31:00.0 NODE\n"

@@ -96,9 +96,9 @@ class Parser {
   }
 
   Result<void> entry(std::string_view line) {
-    if (line.ends_with('/')) {
+    // The target of a link may end in a slash, too.
+    if (line.ends_with('/') && line.find(' ') == std::string_view::npos)
       return put(files_->put_directory(TRY(path_of(line.substr(0, line.size() - 1)))));
-    }
     size_t blank = line.find(' ');
     std::string_view mark = blank == std::string_view::npos ? "" : trimmed(line.substr(blank));
     std::string path = TRY(path_of(line.substr(0, blank)));

@@ -125,5 +125,16 @@ up -> ../b
 )");
 }
 
+// The kernel writes such targets for domains of 32 bits (VMD).
+TEST(MachineFile, ALinkMayEndInASlash) {
+  const auto files = parse_machine("[/sys/bus]\na -> ../devices/a/\nb/\n", "m");
+  ASSERT_TRUE(files) << files.error().to_string();
+  EXPECT_EQ((*files)->read_link("/sys/bus/a").value(), "../devices/a/");
+  EXPECT_TRUE((*files)->exists("/sys/bus/b"));
+  const auto again = parse_machine(print_machine(**files), "again");
+  ASSERT_TRUE(again) << again.error().to_string();
+  EXPECT_EQ(print_machine(**again), print_machine(**files));
+}
+
 }  // namespace
 }  // namespace railbed::facts

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "facts/ipoib.h"
 #include "facts/natural_order.h"
@@ -41,10 +42,29 @@ void set_hardware_address(FoundInterface& found, const std::vector<uint8_t>& byt
   found.facts.mac = mac;
 }
 
-std::optional<PciAddress> parent_of(Attributes& attributes, const std::string& name) {
-  std::optional<std::string> path = attributes.link(folder_of(name));
-  if (!path) path = attributes.link(folder_of(name) + "/device");  // old kernels have folders instead of links there
-  return path ? last_pci_address(*path) : std::nullopt;
+void find_parent(Attributes& attributes, FoundInterface& found) {
+  std::optional<std::string> path = attributes.link(folder_of(found.facts.name));
+  // Old kernels have folders instead of links there.
+  if (!path) path = attributes.link(folder_of(found.facts.name) + "/device");
+  if (!path) return;
+  found.pci = last_pci_address(*path);
+  found.is_subfunction = through_subfunction(*path);
+  if (found.is_subfunction && found.facts.kind.empty()) found.facts.kind = "sub-function";
+}
+
+// The interfaces with a default route in /proc/net/route, for copies of a machine's files. IPv4 only.
+std::set<std::string> with_default_route(Attributes& attributes) {
+  std::set<std::string> names;
+  std::istringstream table(attributes.text("/proc/net/route").value_or(""));
+  std::string line;
+  std::getline(table, line);  // the titles
+  while (std::getline(table, line)) {
+    std::istringstream columns(line);
+    std::string name, destination, gateway, flags, references, use, metric, mask;
+    columns >> name >> destination >> gateway >> flags >> references >> use >> metric >> mask;
+    if (destination == "00000000" && mask == "00000000") names.insert(name);
+  }
+  return names;
 }
 
 FoundInterface from_link(const os::Link& link) {
@@ -91,7 +111,7 @@ std::vector<FoundInterface> from_netlink(Attributes& attributes, os::LinkPort& p
     bool rides = one.is_child && !link.parent_elsewhere && link.kind != "veth";
     if (auto at = names.find(link.parent); rides && at != names.end()) one.facts.lower = at->second;
     if (link.parent_bus == "pci") one.pci = last_pci_address(link.parent_device);
-    if (!one.pci && !one.is_loopback) one.pci = parent_of(attributes, link.name.value);
+    if (!one.pci && !one.is_loopback) find_parent(attributes, one);
   }
   return found;
 }
@@ -114,8 +134,10 @@ std::optional<FoundInterface> from_sysfs(Attributes& attributes, const std::stri
   found.facts.name = name;
   found.facts.index.value = attributes.small_number(folder + "/ifindex").value_or(0);
   found.facts.mtu = mtu.value_or(0);
-  found.facts.admin_up = (attributes.number(folder + "/flags").value_or(0) & kIffUp) != 0;
-  found.facts.carrier = attributes.number(folder + "/carrier").value_or(0) == 1;
+  if (const auto flags = attributes.number(folder + "/flags")) found.facts.admin_up = (*flags & kIffUp) != 0;
+  // The kernel gives a carrier only of an interface that is up.
+  if (const auto carrier = attributes.number(folder + "/carrier")) found.facts.carrier = *carrier == 1;
+  if (!found.facts.carrier && found.facts.admin_up == false) found.facts.carrier = false;
   found.facts.oper_state = attributes.text(folder + "/operstate").value_or("");
   found.facts.master = attributes.link_name(folder + "/master");
   if (attributes.exists(folder + "/bridge")) found.facts.kind = "bridge";
@@ -128,6 +150,11 @@ std::optional<FoundInterface> from_sysfs(Attributes& attributes, const std::stri
 }
 
 }  // namespace
+
+bool through_subfunction(std::string_view path) {
+  const size_t at = path.find(".sf.");
+  return at != std::string_view::npos && path.find('/', at) != std::string_view::npos;
+}
 
 bool is_representor(const std::string& phys_port_name) {
   size_t at = phys_port_name.find("pf");
@@ -145,21 +172,24 @@ std::vector<FoundInterface> scan_interfaces(Attributes& attributes, os::LinkPort
     found = from_netlink(attributes, *links, *listed);
   } else {
     attributes.note(listed.error());
+    const std::set<std::string> default_routes = with_default_route(attributes);
     for (const std::string& name : attributes.list("/sys/class/net"))
       if (std::optional<FoundInterface> one = from_sysfs(attributes, name, folder_of(name))) {
-        one->pci = parent_of(attributes, name);
+        find_parent(attributes, *one);
+        one->facts.has_default_route = default_routes.contains(name);
         found.push_back(std::move(*one));
       }
     for (const auto& [name, pci] : attributes.children_of_functions("net")) {
       std::string folder = fmt::format("/sys/bus/pci/devices/{}/net/{}", pci, name);
       if (std::optional<FoundInterface> one = from_sysfs(attributes, name, folder)) {
         one->pci = pci;
+        one->facts.has_default_route = default_routes.contains(name);
         found.push_back(std::move(*one));
       }
     }
   }
   for (FoundInterface& one : found) {
-    if (!one.pci || one.is_infiniband || !one.facts.carrier) continue;
+    if (!one.pci || one.is_infiniband || !one.facts.carrier.value_or(false)) continue;
     std::optional<int> speed = attributes.small_number(one.folder + "/speed");
     if (speed && *speed > 0) one.facts.speed_mbps = speed;
   }

@@ -47,15 +47,17 @@ struct RdmaPort {
   std::optional<int> sm_lid;
   std::optional<uint64_t> subnet_prefix;
   std::optional<Guid> port_guid;
+  std::string netdev;  // the interface of this port, where netlink, the GID table or its dev_port tells
   std::vector<GidEntry> gids;
   std::vector<int> pkeys;  // non-zero ones
   friend bool operator==(const RdmaPort&, const RdmaPort&) = default;
 };
 
 struct RdmaDevice {
-  std::string name;    // "mlx5_0", "rocep59s0", "rxe0"
-  bool soft = false;   // rxe or siw: no hardware behind it
-  std::string driver;  // "mlx5", "rxe", …; empty: unknown
+  std::string name;       // "mlx5_0", "rocep59s0", "rxe0"
+  bool soft = false;      // rxe or siw: no hardware behind it
+  std::string driver;     // "mlx5", "rxe", …; empty: unknown
+  std::string transport;  // "iWARP"; empty: InfiniBand or RoCE, as the ports' link types say
   std::optional<Guid> node_guid;
   std::optional<Guid> system_image_guid;
   std::string firmware;
@@ -81,9 +83,9 @@ struct NetInterface {
   IfIndex index;
   std::optional<MacAddress> mac;
   std::optional<IpoibAddress> ipoib;
-  int mtu = 0;
-  bool admin_up = false;
-  bool carrier = false;
+  int mtu = 0;                   // 0: unknown
+  std::optional<bool> admin_up;  // IFF_UP
+  std::optional<bool> carrier;
   std::string oper_state;         // "up", "down", "unknown", …
   std::optional<int> speed_mbps;  // of Ethernet links that are up
   std::vector<IpPrefix> addresses;
@@ -99,6 +101,17 @@ struct GpuPath {
   friend bool operator==(const GpuPath&, const GpuPath&) = default;
 };
 
+// The PCIe link above a function: what was trained, and what each end can.
+struct PcieLink {
+  double speed_gts = 0;  // 32 of "32.0 GT/s PCIe"
+  int width = 0;
+  double max_speed_gts = 0;  // of the function; 0: unknown
+  int max_width = 0;
+  std::optional<double> peer_max_speed_gts;  // of the port above; read only where the link is below the function's own
+  std::optional<int> peer_max_width;
+  friend bool operator==(const PcieLink&, const PcieLink&) = default;
+};
+
 // What every PCI function of interest has.
 struct PciDevice {
   PciAddress address;
@@ -112,6 +125,8 @@ struct PciDevice {
   std::optional<int> numa_node;  // absent where the kernel says -1
   std::optional<int> iommu_group;
   std::vector<PciAddress> bridges;  // the path from the root port down to the device, itself not included
+  std::optional<PcieLink> link;     // absent: VFs, functions inside a root complex, files that lack it
+  std::string slot;                 // the name of its physical slot, as firmware tells it; empty: unknown
   friend bool operator==(const PciDevice&, const PciDevice&) = default;
 };
 
@@ -150,6 +165,7 @@ struct Nic {
   std::optional<uint32_t> vf_stride;
   std::string vf_device;                    // sriov_vf_device: the VFs' PCI device id
   std::optional<EswitchMode> eswitch_mode;  // absent: no eswitch
+  std::optional<PciAddress> data_direct;    // its second function, beside a GPU (ConnectX-8 with Data Direct)
   std::vector<GpuPath> gpus;                // nearest first
   std::vector<Vf> vfs;                      // by index
   friend bool operator==(const Nic&, const Nic&) = default;
@@ -169,11 +185,17 @@ struct Fabric {
   friend bool operator==(const Fabric&, const Fabric&) = default;
 };
 
+struct NumaNode {
+  int number = 0;
+  std::string cpus;  // "0-55,112-167"
+  friend bool operator==(const NumaNode&, const NumaNode&) = default;
+};
+
 struct NodeFacts {
   std::string node;                           // its name
   std::string kernel;                         // release
   std::map<std::string, std::string> labels;  // labels that the facts imply (NFD's) and kubernetes.io/hostname
-  bool iommu = false;
+  std::optional<bool> iommu;                  // absent: the files at hand do not tell
   std::string rdma_netns_mode;                // "shared", "exclusive"; empty: no RDMA
   std::vector<std::string> modules;           // the loaded ones of those that railbed looks for
   std::vector<Nic> nics;                      // by PCI address
@@ -181,6 +203,8 @@ struct NodeFacts {
   std::vector<RdmaDevice> virtual_rdma;       // RDMA devices that belong to none of the NICs
   std::vector<Gpu> gpus;
   std::vector<Fabric> fabrics;
+  std::vector<NumaNode> numa_nodes;   // empty: unknown
+  std::vector<std::string> untold;    // what the source has no facts of: "addresses", "routes"
   std::vector<std::string> problems;  // what could not be read, with path and errno
   friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };

@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cstdlib>
 
 namespace railbed::facts {
 namespace {
 
 constexpr std::string_view kDevices = "/sys/bus/pci/devices";
+constexpr int kMostVfs = 0xffff;  // NumVFs and TotalVFs are registers of 16 bits (PCIe 9.3.3)
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -21,15 +22,15 @@ std::string lower(std::string_view text) {
 std::string id_text(std::string_view text) {
   if (text.starts_with("0x")) text.remove_prefix(2);
   std::string id = lower(text);
-  if (id.empty()) return id;
-  return id.size() < 4 ? std::string(4 - id.size(), '0') + id : id;
+  const bool is_id = !id.empty() && id.size() <= 4 && id.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return is_id ? std::string(4 - id.size(), '0') + id : std::string();
 }
 
 // "0207" from "20700" (uevent) or "0x020700" (class), without the programming interface.
 std::string class_text(std::string_view text) {
   if (text.starts_with("0x")) text.remove_prefix(2);
   std::string code = lower(text);
-  if (code.empty()) return code;
+  if (code.empty() || code.size() > 6 || code.find_first_not_of("0123456789abcdef") != std::string::npos) return {};
   if (code.size() < 6) code = std::string(6 - code.size(), '0') + code;
   return code.substr(0, 4);
 }
@@ -95,6 +96,57 @@ void read_place(Attributes& attributes, const std::string& folder, PciDevice& de
   }
 }
 
+// 16 of "16.0 GT/s PCIe", and of "16 GT/s", as older kernels spell it; 0 of "Unknown".
+double speed_gts(const std::string& text) {
+  if (text.find("GT/s") == std::string::npos) return 0;
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return *end == ' ' && value > 0 && value < 1000 ? value : 0;
+}
+
+std::string parent_folder(const PciDevice& device) {
+  return device.bridges.empty() ? std::string() : fmt::format("{}/{}", kDevices, device.bridges.back());
+}
+
+// The link of the slot: of a VF in a guest, and of functions inside the root complex, the width is 0.
+void read_link_state(Attributes& attributes, const std::string& folder, PciDevice& device) {
+  PcieLink link{.speed_gts = speed_gts(attributes.text(folder + "/current_link_speed").value_or("")),
+                .width = attributes.small_number(folder + "/current_link_width").value_or(0),
+                .max_speed_gts = 0,
+                .max_width = 0,
+                .peer_max_speed_gts = std::nullopt,
+                .peer_max_width = std::nullopt};
+  if (link.speed_gts <= 0 || link.width <= 0 || link.width > 32) return;
+  link.max_speed_gts = speed_gts(attributes.text(folder + "/max_link_speed").value_or(""));
+  link.max_width = attributes.small_number(folder + "/max_link_width").value_or(0);
+  const std::string above = parent_folder(device);
+  if (!above.empty() && (link.speed_gts < link.max_speed_gts || link.width < link.max_width)) {
+    if (double speed = speed_gts(attributes.text(above + "/max_link_speed").value_or("")); speed > 0)
+      link.peer_max_speed_gts = speed;
+    link.peer_max_width = attributes.small_number(above + "/max_link_width");
+  }
+  device.link = link;
+}
+
+// Slot names by "0000:1a:00", the address without a function.
+std::map<std::string, std::string> slot_names(Attributes& attributes) {
+  std::map<std::string, std::string> names;
+  for (const std::string& name : attributes.list("/sys/bus/pci/slots"))
+    if (auto address = attributes.text("/sys/bus/pci/slots/" + name + "/address")) names.emplace(*address, name);
+  return names;
+}
+
+// The name of the slot that the function, or a switch of its card, sits in.
+std::string slot_of(const std::map<std::string, std::string>& names, const PciDevice& device) {
+  const auto named = [&](const PciAddress& address) {
+    const std::string text = address.to_string();
+    const auto at = names.find(text.substr(0, text.find('.')));
+    return at == names.end() ? std::string() : at->second;
+  };
+  if (std::string name = named(device.address); !name.empty()) return name;
+  return device.bridges.empty() ? std::string() : named(device.bridges.back());
+}
+
 std::optional<uint32_t> unsigned_number(std::optional<int64_t> number) {
   if (!number || *number < 0 || *number > 0xffff'ffff) return std::nullopt;
   return static_cast<uint32_t>(*number);
@@ -112,12 +164,23 @@ std::optional<PciAddress> vf_address(Attributes& attributes, const PciAddress& p
   return target ? last_pci_address(*target) : std::nullopt;
 }
 
+// The value, or the nearest one that a card can have, with a line about it.
+int within(Attributes& attributes, const PciAddress& pf, std::string_view what, int64_t told, int64_t most) {
+  const int64_t taken = std::clamp<int64_t>(told, 0, most);
+  if (taken != told)
+    attributes.note(
+        fmt::format("{} of {} is {}, which no such card has (0 to {}): taken as {}", what, pf, told, most, taken));
+  return static_cast<int>(taken);
+}
+
 std::optional<SriovState> read_sriov(Attributes& attributes, const PciAddress& pf, const std::string& folder,
                                      const std::set<PciAddress>& present) {
-  std::optional<int> total = attributes.small_number(folder + "/sriov_totalvfs");
+  const std::optional<int64_t> total = attributes.number(folder + "/sriov_totalvfs");
   if (!total) return std::nullopt;
-  SriovState state{.total_vfs = total};
-  state.num_vfs = attributes.small_number(folder + "/sriov_numvfs").value_or(0);
+  SriovState state;
+  state.total_vfs = within(attributes, pf, "sriov_totalvfs", *total, kMostVfs);
+  const int64_t most = *state.total_vfs > 0 ? *state.total_vfs : kMostVfs;
+  state.num_vfs = within(attributes, pf, "sriov_numvfs", attributes.number(folder + "/sriov_numvfs").value_or(0), most);
   if (std::optional<int> probe = attributes.small_number(folder + "/sriov_drivers_autoprobe"))
     state.autoprobe = *probe != 0;
   state.vf_offset = unsigned_number(attributes.number(folder + "/sriov_offset"));
@@ -133,14 +196,30 @@ std::optional<SriovState> read_sriov(Attributes& attributes, const PciAddress& p
 
 }  // namespace
 
-PciKind pci_kind(std::string_view class_code, std::string_view vendor) {
+PciKind pci_kind(std::string_view class_code, std::string_view vendor, std::string_view device) {
   if (class_code.starts_with("02") || class_code == "0c06") return PciKind::kNetwork;
-  if (class_code.starts_with("12") || class_code == "0b40") return PciKind::kAccelerator;
+  if (class_code.starts_with("12")) {
+    // Xilinx, Altera, Intel: FPGAs have this class too.
+    constexpr std::array<std::string_view, 3> kFpgas = {"10ee", "1172", "8086"};
+    return std::ranges::find(kFpgas, vendor) == kFpgas.end() ? PciKind::kAccelerator : PciKind::kOther;
+  }
   if (!class_code.starts_with("03")) return PciKind::kOther;
-  // ASPEED, Matrox, QEMU, QXL, VMware, virtio, Cirrus, Hyper-V, VirtualBox: screens, not accelerators.
-  constexpr std::array<std::string_view, 9> kScreens = {"1a03", "102b", "1234", "1b36", "15ad",
-                                                        "1af4", "1013", "1414", "80ee"};
+  if (class_code == "0300") {
+    // A VGA controller is the screen of a management chip or of a virtual machine, but for these vendors' graphics
+    // cards: NVIDIA, AMD, Intel, Moore Threads, MetaX. AMD (ATI) made management chips' screens as well.
+    constexpr std::array<std::string_view, 5> kCards = {"10de", "1002", "8086", "1ed5", "9999"};
+    constexpr std::array<std::string_view, 4> kAtiScreens = {"515e", "5159", "4752", "4758"};
+    const bool is_card = std::ranges::find(kCards, vendor) != kCards.end() &&
+                         !(vendor == "1002" && std::ranges::find(kAtiScreens, device) != kAtiScreens.end());
+    return is_card ? PciKind::kAccelerator : PciKind::kOther;
+  }
+  // Matrox, QEMU, QXL, VMware, virtio, Hyper-V, VirtualBox show theirs as display controllers.
+  constexpr std::array<std::string_view, 8> kScreens = {"1a03", "102b", "1234", "1b36", "15ad", "1af4", "1414", "80ee"};
   return std::ranges::find(kScreens, vendor) == kScreens.end() ? PciKind::kAccelerator : PciKind::kOther;
+}
+
+bool is_data_direct(const PciDevice& device) {
+  return device.vendor == "15b3" && device.device == "2100";
 }
 
 PciScan scan_pci(Attributes& attributes, const std::set<PciAddress>& with_children) {
@@ -151,17 +230,25 @@ PciScan scan_pci(Attributes& attributes, const std::set<PciAddress>& with_childr
     Result<PciAddress> address = PciAddress::parse(name);
     if (address) addresses.insert(*address);
   }
+  const std::map<std::string, std::string> slots = slot_names(attributes);
   // In order of addresses: a PF's routing id is below those of its VFs, so it is read before them.
   for (const PciAddress& address : addresses) {
     std::string folder = fmt::format("{}/{}", kDevices, address);
     PciDevice device{.address = address};
     read_ids(attributes, folder, device);
-    PciKind kind = pci_kind(device.class_code, device.vendor);
+    PciKind kind = pci_kind(device.class_code, device.vendor, device.device);
     if (with_children.contains(address)) kind = PciKind::kNetwork;
+    if (is_data_direct(device)) {
+      read_place(attributes, folder, device);
+      scan.data_direct.push_back(std::move(device));
+      continue;
+    }
     if (kind == PciKind::kOther) continue;
     if (kind == PciKind::kAccelerator) {
       if (attributes.link(folder + "/physfn")) continue;
       read_place(attributes, folder, device);
+      read_link_state(attributes, folder, device);
+      device.slot = slot_of(slots, device);
       scan.accelerators.push_back(std::move(device));
       continue;
     }
@@ -171,6 +258,8 @@ PciScan scan_pci(Attributes& attributes, const std::set<PciAddress>& with_childr
       continue;
     }
     read_place(attributes, folder, device);
+    read_link_state(attributes, folder, device);
+    device.slot = slot_of(slots, device);
     positions.emplace(address, scan.network.size());
     scan.network.push_back(std::move(device));
     if (std::optional<SriovState> state = read_sriov(attributes, address, folder, addresses)) {

@@ -24,8 +24,13 @@ namespace railbed::facts {
 
 enum class PciKind : uint8_t { kOther, kNetwork, kAccelerator };
 
-// By class and vendor alone. Display controllers of management chips and virtual machines are no accelerators.
-PciKind pci_kind(std::string_view class_code, std::string_view vendor);
+// By class and ids alone. The screens of management chips and virtual machines are no accelerators, nor are
+// coprocessors that compress or encrypt (class 0b40) and FPGAs: they would shift the numbers of the GPUs.
+PciKind pci_kind(std::string_view class_code, std::string_view vendor, std::string_view device);
+
+// The second function of a ConnectX-8 that has Data Direct: it sits at a GPU's PCIe switch and carries the NIC's
+// traffic with that GPU, while the network function hangs off the CPU.
+bool is_data_direct(const PciDevice& device);
 
 // How a PF's VFs are enumerated.
 struct SriovState {
@@ -43,6 +48,7 @@ struct PciScan {
   std::vector<PciDevice> accelerators;             // by address; their VFs left out
   std::map<PciAddress, SriovState> sriov;          // of the network functions that have sriov_totalvfs
   std::unordered_map<PciAddress, PciAddress> vfs;  // all VFs of these, and the PF of each
+  std::vector<PciDevice> data_direct;              // by address
   std::set<PciAddress> orphans;                    // say that they are a VF of a PF that does not list them
 };
 

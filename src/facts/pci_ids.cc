@@ -60,6 +60,10 @@ std::string PciIds::device(std::string_view vendor_id, std::string_view device_i
 }
 
 std::string short_model(std::string_view model) {
+  // "MT43244 BlueField-3 integrated ConnectX-7 network controller"
+  if (const size_t at = model.find("BlueField");
+      at != std::string_view::npos && model.find('[') == std::string_view::npos)
+    return std::string(model.substr(at, model.find(' ', at) - at));
   size_t open = model.rfind('[');
   size_t close = model.rfind(']');
   if (open != std::string_view::npos && close != std::string_view::npos && open + 1 < close)

@@ -28,8 +28,8 @@ class PciIds {
   std::string text_;
 };
 
-// The name that people use: "ConnectX-7" for "MT2910 Family [ConnectX-7]". Names without brackets lose only "Ethernet
-// Controller", "Network Connection" and the like.
+// The name that people use: "ConnectX-7" for "MT2910 Family [ConnectX-7]", "BlueField-3" for the longer names of its
+// functions. Names without brackets lose only "Ethernet Controller", "Network Connection" and the like.
 std::string short_model(std::string_view model);
 
 }  // namespace railbed::facts

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "facts/natural_order.h"
+#include "facts/net.h"
 #include "facts/parallel.h"
 
 namespace railbed::facts {
@@ -173,17 +174,35 @@ void read_device(Attributes& attributes, const std::string& folder, RdmaDevice& 
       device.ports.push_back({.number = static_cast<int>(*number)});
 }
 
+// iWARP is RDMA over TCP: its ports say Ethernet, and nothing that speaks RoCE can talk to them. Without netlink and
+// node_type (recordings have none of a device with a PCI function) Intel's driver tells: its RoCE is version 2 only,
+// and the GIDs of iWARP carry the name of version 1.
+bool speaks_iwarp(Attributes& attributes, const FoundRdma& found, const std::string& folder, const os::RdmaLink* link) {
+  if (link != nullptr && !link->protocol.empty()) return link->protocol == "iw";
+  if (!found.pci || found.facts.ports.empty()) return false;
+  const RdmaPort& port = found.facts.ports.front();
+  if (port.link_type != LinkType::kEthernet) return false;
+  if (attributes.text(folder + "/node_type").value_or("").ends_with("RNIC")) return true;
+  return found.facts.name.starts_with("irdma") && !port.gids.empty() &&
+         std::ranges::all_of(port.gids, [](const GidEntry& gid) { return gid.type == "RoCE v1"; });
+}
+
 FoundRdma read_found(Attributes& attributes, const RdmaName& name, const os::RdmaLink* link, bool whole) {
   FoundRdma found{.facts = link != nullptr ? from_netlink(*link) : RdmaDevice{.name = name.name}, .pci = name.pci};
   const std::string& folder = name.folder;
   read_device(attributes, folder, found.facts);
   if (whole) found.facts.board_id = attributes.text(folder + "/board_id").value_or("");
   if (link != nullptr && !link->ports.empty()) found.netdev = link->ports.front().netdev_name;
+  if (link != nullptr)
+    for (size_t i = 0; i < link->ports.size(); ++i) found.facts.ports[i].netdev = link->ports[i].netdev_name;
   for (RdmaPort& port : found.facts.ports) {
     PortReader reader(attributes, fmt::format("{}/ports/{}", folder, port.number), whole);
     reader.complete(port);
     if (found.netdev.empty() && !name.pci) found.netdev = reader.gid_netdev();
+    for (const GidEntry& gid : port.gids)
+      if (port.netdev.empty()) port.netdev = gid.netdev;
   }
+  if (speaks_iwarp(attributes, found, folder, link)) found.facts.transport = "iWARP";
   if (name.pci) return found;
   // rxe names its interface in `parent`; siw has no such file.
   std::optional<std::string> parent = attributes.text(folder + "/parent");
@@ -248,7 +267,7 @@ std::vector<RdmaName> rdma_names(Attributes& attributes) {
     if (!path) path = own.link(folder + "/device");
     names[i] = {.name = listed[i],
                 .folder = folder,
-                .pci = path ? last_pci_address(*path) : std::nullopt,
+                .pci = path && !through_subfunction(*path) ? last_pci_address(*path) : std::nullopt,
                 .is_virtual = path && path->find("/virtual/") != std::string::npos};
   });
   for (const auto& [name, pci] : attributes.children_of_functions("infiniband"))

@@ -5,8 +5,11 @@
 #include <bit>
 #include <map>
 
+#include "api/names.h"
+#include "doc/text.h"
+#include "facts/host_use.h"
+#include "facts/rails.h"
 #include "graph/graph.h"
-#include "graph/objection.h"
 
 namespace railbed::generate {
 namespace {
@@ -15,84 +18,110 @@ using facts::LinkType;
 using facts::Nic;
 using facts::NodeFacts;
 
-const facts::RdmaPort* rdma_port(const Nic& nic) {
-  for (const facts::RdmaDevice& device : nic.rdma)
-    if (!device.soft && !device.ports.empty()) return &device.ports.front();
-  return nullptr;
-}
-
 std::string label(const NodeFacts& node, const Nic& nic) {
   return fmt::format("{} of node {}", graph::pf_label(nic), node.node);
 }
 
-// The reason to skip a port of the right kind; empty when there is none.
+// The reason why a port cannot serve its rail now; empty when there is none.
 std::string why_not(const NodeFacts& node, const Nic& nic, const DesignRequest& request) {
   if (request.profile != Profile::kHostDevice && nic.total_vfs.value_or(0) <= 0)
     return "it makes no VFs (sriov_totalvfs is 0 or absent: enable SR-IOV in the card's firmware)";
-  if (const std::string use = graph::host_use(nic, node); !use.empty()) return "the host uses it: " + use;
-  const facts::RdmaPort* port = rdma_port(nic);
+  if (const std::string use = facts::host_use(nic, node); !use.empty()) return "the host uses it: " + use;
+  const facts::RdmaPort* port = facts::hardware_port(nic);
   if (port == nullptr && !request.soft_rdma) return "it has no RDMA device";
   if (port != nullptr && !port->state.empty() && port->state != "ACTIVE")
     return fmt::format("its port is {}", port->state);
   return "";
 }
 
-bool is_of_profile(const Nic& nic, Profile profile) {
-  if (profile == Profile::kInfiniband) return nic.link_type == LinkType::kInfiniband;
-  if (profile == Profile::kRoce) return nic.link_type == LinkType::kEthernet;
-  return nic.link_type == LinkType::kEthernet || nic.link_type == LinkType::kInfiniband;
+facts::RailChoice choice_of(const DesignRequest& request) {
+  facts::RailChoice choice;
+  if (request.profile == Profile::kInfiniband) choice.link_type = LinkType::kInfiniband;
+  if (request.profile == Profile::kRoce) choice.link_type = LinkType::kEthernet;
+  if (request.soft_rdma) choice.rdma = facts::RdmaNeed::kAny;
+  return choice;
 }
 
-std::vector<Port> usable_ports(const std::vector<NodeFacts>& nodes, Design& design) {
-  std::vector<Port> ports;
-  for (const NodeFacts& node : nodes)
-    for (const Nic& nic : node.nics) {
-      if (!is_of_profile(nic, design.request.profile)) continue;
-      const std::string reason = why_not(node, nic, design.request);
-      if (reason.empty())
-        ports.push_back({&node, &nic});
-      else
-        design.notes.push_back(fmt::format("{} is left out: {}", label(node, nic), reason));
+// A port with the number of its rail.
+struct Numbered {
+  Port port;
+  int rail = 0;
+  std::string hole;  // why the port cannot serve; empty: it can
+};
+
+// The node's rails, and notes about all other ports of the profile's kind.
+std::vector<Numbered> rails_of(const NodeFacts& node, Design& design) {
+  const facts::RailChoice choice = choice_of(design.request);
+  const std::vector<facts::NicRole> roles = facts::roles_of(node, choice);
+  std::vector<Numbered> rails;
+  for (size_t i = 0; i < node.nics.size(); ++i) {
+    const Nic& nic = node.nics[i];
+    if (roles[i].rail) {
+      rails.push_back({{&node, &nic}, *roles[i].rail, why_not(node, nic, design.request)});
+      continue;
     }
-  return ports;
-}
-
-// Ports of one subnet reach each other. Of several subnets only the one with most ports stays in the design.
-void keep_one_fabric(std::vector<Port>& ports, Design& design) {
-  const auto prefix = [](const Port& port) {
-    const facts::RdmaPort* rdma = rdma_port(*port.nic);
-    return rdma && port.nic->link_type == LinkType::kInfiniband ? rdma->subnet_prefix.value_or(0) : 0;
-  };
-  std::map<uint64_t, int> sizes;
-  for (const Port& port : ports) ++sizes[prefix(port)];
-  if (sizes.size() < 2) return;
-  const uint64_t kept = std::ranges::max_element(sizes, {}, [](const auto& one) { return one.second; })->first;
-  std::erase_if(ports, [&](const Port& port) {
-    if (prefix(port) == kept) return false;
-    design.notes.push_back(prefix(port) == 0
-                               ? fmt::format("{} is left out: the rails are InfiniBand", label(*port.node, *port.nic))
-                               : fmt::format("{} is left out: it is in another fabric (subnet prefix {:016x})",
-                                             label(*port.node, *port.nic), prefix(port)));
-    return true;
-  });
-}
-
-// Rail n has the n-th port of every node, in the order of PCI addresses.
-void make_rails(const std::vector<Port>& ports, Design& design) {
-  for (const Port& port : ports) {
-    if (design.nodes.empty() || design.nodes.back() != port.node) design.nodes.push_back(port.node);
-    const auto number = static_cast<size_t>(
-        std::ranges::count_if(design.rails, [&](const Rail& rail) { return rail.ports.back().node == port.node; }));
-    if (number == design.rails.size())
-      design.rails.push_back(
-          {.name = fmt::format("rail{}", number), .ports = {}, .vfs = design.request.vfs, .range = {}});
-    Rail& rail = design.rails[number];
-    rail.ports.push_back(port);
-    if (design.request.profile == Profile::kHostDevice)
-      rail.vfs = 1;
-    else
-      rail.vfs = std::min(rail.vfs, *port.nic->total_vfs);
+    if (nic.link_type == LinkType::kUnknown || (choice.link_type && nic.link_type != *choice.link_type)) continue;
+    design.notes.push_back(fmt::format("{} is left out: {}", label(node, nic), roles[i].reason));
   }
+  const size_t gpus = node.gpus.size();
+  if (gpus > 0 && rails.size() > gpus && rails.size() % gpus != 0)
+    design.notes.push_back(
+        fmt::format("node {}: {} ports are equal and nothing tells which of them belong to its {} GPUs", node.node,
+                    rails.size(), gpus));
+  return rails;
+}
+
+// Where rails are numbered by addresses, a card that is missing shifts all later ones. The node with most rails tells
+// the number of an address: a node whose addresses it has all gets its numbers.
+void align(std::vector<std::vector<Numbered>>& nodes) {
+  const auto full = std::ranges::max_element(nodes, {}, &std::vector<Numbered>::size);
+  if (full == nodes.end()) return;
+  std::map<PciAddress, int> numbers;
+  for (const Numbered& one : *full) numbers.emplace(one.port.nic->pci.address, one.rail);
+  for (std::vector<Numbered>& rails : nodes)
+    if (std::ranges::all_of(rails, [&](const Numbered& one) { return numbers.contains(one.port.nic->pci.address); }))
+      for (Numbered& one : rails) one.rail = numbers.at(one.port.nic->pci.address);
+}
+
+void add_port(const Numbered& one, Design& design) {
+  const std::string name = fmt::format("rail{}", one.rail);
+  if (!one.hole.empty()) {
+    design.notes.push_back(
+        fmt::format("{} is left out of {}: {}", label(*one.port.node, *one.port.nic), name, one.hole));
+    return;
+  }
+  auto rail = std::ranges::find(design.rails, one.rail, &Rail::number);
+  if (rail == design.rails.end())
+    rail = design.rails.insert(rail,
+                               {.name = name, .number = one.rail, .ports = {}, .vfs = design.request.vfs, .range = {}});
+  rail->ports.push_back(one.port);
+  if (design.request.profile == Profile::kHostDevice)
+    rail->vfs = 1;
+  else
+    rail->vfs = std::min(rail->vfs, *one.port.nic->total_vfs);
+}
+
+void note_speeds(const Rail& rail, Design& design) {
+  const auto speed = [](const Port& port) { return facts::port_speed(*port.nic); };
+  const Port& first = rail.ports.front();
+  for (const Port& port : rail.ports)
+    if (speed(port) && speed(first) && *speed(port) != *speed(first))
+      design.notes.push_back(fmt::format("{}: {:g}G on node {}, {:g}G on node {}", rail.name, *speed(first),
+                                         first.node->node, *speed(port), port.node->node));
+}
+
+// Rail n has the port number n of every node that can use it.
+void make_rails(const std::vector<NodeFacts>& nodes, Design& design) {
+  std::vector<std::vector<Numbered>> numbered;
+  for (const NodeFacts& node : nodes) numbered.push_back(rails_of(node, design));
+  align(numbered);
+  for (const std::vector<Numbered>& rails : numbered)
+    for (const Numbered& one : rails) {
+      if (one.hole.empty() && (design.nodes.empty() || design.nodes.back() != one.port.node))
+        design.nodes.push_back(one.port.node);
+      add_port(one, design);
+    }
+  std::ranges::sort(design.rails, {}, &Rail::number);
   for (const Rail& rail : design.rails) {
     if (rail.ports.size() < design.nodes.size())
       design.notes.push_back(
@@ -100,7 +129,22 @@ void make_rails(const std::vector<Port>& ports, Design& design) {
     if (rail.vfs < design.request.vfs && design.request.profile != Profile::kHostDevice)
       design.notes.push_back(
           fmt::format("{}: {} VFs instead of {}: a card of it makes no more", rail.name, rail.vfs, design.request.vfs));
+    note_speeds(rail, design);
   }
+}
+
+// Node names become names of objects, and part of other names.
+Result<void> check_names(const std::vector<NodeFacts>& nodes) {
+  for (const NodeFacts& node : nodes)
+    if (!api::is_dns_subdomain(node.node)) {
+      Error error{
+          .code = Code::kInvalid,
+          .message = fmt::format("node \"{}\": this is no name of a Kubernetes node", doc::printable(node.node)),
+          .context = {}};
+      error.hint = "railbed discover --node NAME writes facts with another name";
+      return std::unexpected(std::move(error));
+    }
+  return {};
 }
 
 Result<void> give_ranges(Design& design) {
@@ -130,6 +174,18 @@ Result<void> check_pool(const Design& design) {
 
 }  // namespace
 
+std::string rails_per_gpu(const Design& design, const facts::NodeFacts& node) {
+  const auto rails = static_cast<size_t>(std::ranges::count_if(design.rails, [&](const Rail& rail) {
+    return std::ranges::any_of(rail.ports, [&](const Port& port) { return port.node == &node; });
+  }));
+  const size_t gpus = node.gpus.size();
+  std::string text = fmt::format("node {}: {} rail{} for {} GPU{}", node.node, rails, rails == 1 ? "" : "s", gpus,
+                                 gpus == 1 ? "" : "s");
+  if (rails < gpus) text += ": GPUs share rails, or a rail is missing";
+  if (rails > gpus) text += rails % gpus == 0 ? fmt::format(": {} for each", rails / gpus) : ": more rails than GPUs";
+  return text;
+}
+
 int addresses_needed(const Rail& rail) {
   return rail.vfs * static_cast<int>(rail.ports.size());
 }
@@ -140,16 +196,15 @@ int vfs_needed(const Design& design) {
 
 Result<Design> design(const std::vector<NodeFacts>& nodes, const DesignRequest& request) {
   Design made{.request = request, .nodes = {}, .rails = {}, .notes = {}};
-  std::vector<Port> ports = usable_ports(nodes, made);
-  keep_one_fabric(ports, made);
-  if (ports.empty()) {
+  TRY(check_names(nodes));
+  make_rails(nodes, made);
+  if (made.rails.empty()) {
     Error error{.code = Code::kNotFound, .message = "no port of these nodes fits the profile", .context = {}};
     for (const std::string& note : made.notes) error.message += "\n  " + note;
     if (made.notes.empty()) error.message += ": none has its link type";
     error.hint = "railbed discover shows the ports; --profile names another kind, --soft-rdma takes ports without RDMA";
     return std::unexpected(std::move(error));
   }
-  make_rails(ports, made);
   TRY(check_pool(made));
   TRY(give_ranges(made));
   return made;

@@ -5,7 +5,8 @@
 // for eight GPUs, ports of two fabrics in one network) follows from the nodes' facts. `railbed generate`
 // writes it as manifests, `railbed size` as a table. Threading: pure functions over values; a Design points
 // into the facts, which must outlive it. Failure: an Error says what the nodes lack and what to do; what was
-// left out (a port that is down or that the host uses) is in the notes.
+// left out (a port that is down or that the host uses) is in the notes. A rail keeps its number then: rail 4 is the
+// port of the same GPU on every node.
 #pragma once
 
 #include <string>
@@ -43,6 +44,7 @@ struct Port {
 
 struct Rail {
   std::string name;         // "rail0"; also the resource and the network
+  int number = 0;           // facts/rails.h; numbers have gaps where no node can use a port
   std::vector<Port> ports;  // one of each node that has this rail
   int vfs = 0;              // per PF: the number that every port of the rail allows
   IpPrefix range;           // big enough for all VFs of all nodes and a fifth more
@@ -57,6 +59,8 @@ struct Design {
 
 Result<Design> design(const std::vector<facts::NodeFacts>& nodes, const DesignRequest& request);
 
+// "node a: 8 rails for 8 GPUs", and what it means where the numbers differ.
+std::string rails_per_gpu(const Design& design, const facts::NodeFacts& node);
 // The number of addresses that a rail needs: one per VF of every node.
 int addresses_needed(const Rail& rail);
 // The number of VFs of one rail that the pods of a node take at once.

@@ -50,10 +50,10 @@ TEST(Design, SaysWhyAPortIsLeftOut) {
   } cases[] = {
       {"as it should be", [](Nic&) {}, Profile::kRoce, false, "2 rails"},
       {"no SR-IOV", [](Nic& nic) { nic.total_vfs.reset(); }, Profile::kRoce, false,
-       "1 rails\neth2 (0000:02:00.0) of node n is left out: it makes no VFs (sriov_totalvfs is 0 or absent: enable SR-IOV in the "
+       "1 rails\neth2 (0000:02:00.0) of node n is left out of rail1: it makes no VFs (sriov_totalvfs is 0 or absent: enable SR-IOV in the "
        "card's firmware)"},
       {"no VFs", [](Nic& nic) { nic.total_vfs = 0; }, Profile::kRoce, false,
-       "1 rails\neth2 (0000:02:00.0) of node n is left out: it makes no VFs (sriov_totalvfs is 0 or absent: enable SR-IOV in the "
+       "1 rails\neth2 (0000:02:00.0) of node n is left out of rail1: it makes no VFs (sriov_totalvfs is 0 or absent: enable SR-IOV in the "
        "card's firmware)"},
       {"a whole port needs no VFs", [](Nic& nic) { nic.total_vfs = 0; }, Profile::kHostDevice, false, "2 rails"},
       {"no RDMA", [](Nic& nic) { nic.rdma.clear(); }, Profile::kRoce, false,
@@ -64,7 +64,7 @@ TEST(Design, SaysWhyAPortIsLeftOut) {
        "1 rails\neth2 (0000:02:00.0) of node n is left out: it has no RDMA device"},
       {"soft RDMA is enough", [](Nic& nic) { nic.rdma.clear(); }, Profile::kRoce, true, "2 rails"},
       {"down", [](Nic& nic) { nic.rdma[0].ports[0].state = "DOWN"; }, Profile::kRoce, true,
-       "1 rails\neth2 (0000:02:00.0) of node n is left out: its port is DOWN"},
+       "1 rails\neth2 (0000:02:00.0) of node n is left out of rail1: its port is DOWN"},
       {"of unknown state", [](Nic& nic) { nic.rdma[0].ports[0].state = ""; }, Profile::kRoce, false, "2 rails"},
       {"of the other kind", [](Nic& nic) { nic.link_type = LinkType::kInfiniband; }, Profile::kRoce, false, "1 rails"},
       {"of no kind", [](Nic& nic) { nic.link_type = LinkType::kUnknown; }, Profile::kHostDevice, false, "1 rails"},
@@ -100,6 +100,98 @@ TEST(Design, ARailThatSomeNodesLackIsNamed) {
   EXPECT_EQ(made->nodes, (std::vector{&nodes[0], &nodes[1]}));
   EXPECT_EQ(addresses_needed(made->rails[0]), 8);
   EXPECT_EQ(addresses_needed(made->rails[1]), 4);
+}
+
+// Four GPUs and their ports; the node's name tells which port is down or missing.
+NodeFacts gpu_node(const std::string& name, int down, int missing) {
+  NodeFacts made = node(name, {});
+  for (int i = 0; i < 4; ++i) {
+    facts::Gpu gpu;
+    gpu.pci.address = PciAddress::parse(fmt::format("0000:{:02x}:00.0", 0x80 + i)).value();
+    gpu.pci.bridges = {PciAddress::parse(fmt::format("0000:{:02x}:01.0", 0x90 + i)).value()};
+    made.gpus.push_back(gpu);
+    if (i == missing) continue;
+    Nic nic = port(i + 1);
+    nic.gpus = {{.gpu = gpu.pci.address, .kind = "PIX"}};
+    nic.rdma[0].ports[0].rate_gbps = 400;
+    if (i == down) nic.rdma[0].ports[0].state = "DOWN";
+    made.nics.push_back(std::move(nic));
+  }
+  return made;
+}
+
+std::string rails_of(const Design& design) {
+  std::string text;
+  for (const Rail& rail : design.rails) {
+    text += rail.name + ":";
+    for (const Port& port : rail.ports) text += fmt::format(" {}/{}", port.node->node, port.nic->netdevs.front().name);
+    text += "\n";
+  }
+  return text;
+}
+
+TEST(Design, APortThatIsDownOrMissingLeavesAHoleInItsRailAndShiftsNone) {
+  const std::vector<NodeFacts> nodes = {gpu_node("a", -1, -1), gpu_node("b", 1, -1), gpu_node("c", -1, 2)};
+  const auto made = design(nodes, {.profile = Profile::kRoce});
+  ASSERT_TRUE(made) << made.error().to_string();
+  EXPECT_EQ(rails_of(*made),
+            "rail0: a/eth1 b/eth1 c/eth1\n"
+            "rail1: a/eth2 c/eth2\n"
+            "rail2: a/eth3 b/eth3\n"
+            "rail3: a/eth4 b/eth4 c/eth4\n");
+  EXPECT_EQ(made->notes,
+            (std::vector<std::string>{"eth2 (0000:02:00.0) of node b is left out of rail1: its port is DOWN",
+                                      "rail1 exists on 2 of 3 nodes only", "rail2 exists on 2 of 3 nodes only"}));
+  EXPECT_EQ(rails_per_gpu(*made, nodes[0]), "node a: 4 rails for 4 GPUs");
+  EXPECT_EQ(rails_per_gpu(*made, nodes[1]), "node b: 3 rails for 4 GPUs: GPUs share rails, or a rail is missing");
+}
+
+// Without GPUs a card that is missing would shift later rails; the other nodes tell its number.
+TEST(Design, WithoutGpusAddressesTellTheRail) {
+  const std::vector<NodeFacts> nodes = {node("a", {port(1), port(3)}), node("b", {port(1), port(2), port(3)}),
+                                        node("c", {port(7), port(8)})};
+  const auto made = design(nodes, {.profile = Profile::kRoce});
+  ASSERT_TRUE(made) << made.error().to_string();
+  EXPECT_EQ(rails_of(*made), "rail0: a/eth1 b/eth1 c/eth7\nrail1: b/eth2 c/eth8\nrail2: a/eth3 b/eth3\n");
+}
+
+TEST(Design, PortsOfUnlikeSpeedInOneRailAreTold) {
+  std::vector<NodeFacts> nodes = {gpu_node("a", -1, -1), gpu_node("b", -1, -1)};
+  nodes[1].nics[2].rdma[0].ports[0].rate_gbps = 200;
+  const auto made = design(nodes, {.profile = Profile::kRoce});
+  ASSERT_TRUE(made) << made.error().to_string();
+  EXPECT_EQ(made->notes, std::vector<std::string>{"rail2: 400G on node a, 200G on node b"});
+}
+
+TEST(Design, MoreRailsThanGpusIsNotCalledSharing) {
+  std::vector<NodeFacts> nodes = {node("n", {port(1), port(2), port(3)})};
+  nodes[0].gpus.resize(2);
+  const auto made = design(nodes, {.profile = Profile::kRoce});
+  ASSERT_TRUE(made) << made.error().to_string();
+  EXPECT_EQ(rails_per_gpu(*made, nodes[0]), "node n: 3 rails for 2 GPUs: more rails than GPUs");
+  EXPECT_EQ(made->notes,
+            std::vector<std::string>{"node n: 3 ports are equal and nothing tells which of them belong to its 2 GPUs"});
+}
+
+// A host chooses its name, and names go into objects, comments and other names.
+TEST(Design, ANameThatIsNoNodesNameIsRefused) {
+  for (const char* name : {"x\n---\napiVersion: v1\nkind: Pod\n#", "\x1b[31mred", "", "Upper", "a_b"}) {
+    const auto made = design({node(name, {port(1)})}, {.profile = Profile::kRoce});
+    ASSERT_FALSE(made) << name;
+    EXPECT_EQ(made.error().to_string().find('\x1b'), std::string::npos);
+    EXPECT_NE(made.error().message.find("this is no name of a Kubernetes node"), std::string::npos)
+        << made.error().message;
+  }
+}
+
+// Interface names are free text, too, and stand in the comments.
+TEST(Manifests, CommentsStayOnTheirLine) {
+  NodeFacts facts = node("n", {port(1), port(2)});
+  facts.nics[1].netdevs[0].name = "x\n---\nkind: Pod";
+  facts.nics[1].rdma.clear();
+  const std::string yaml = to_yaml(*design({facts}, {.profile = Profile::kRoce}));
+  EXPECT_EQ(yaml.find("\nkind: Pod\nmeta"), yaml.rfind("\nkind: Pod\nmeta"));
+  EXPECT_NE(yaml.find("# x\\x0a---\\x0akind: Pod (0000:02:00.0) of node n is left out"), std::string::npos) << yaml;
 }
 
 // The range of a rail holds its VFs, a fifth more, the network's and the broadcast address, and is a /24 at least.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "doc/json.h"
+#include "doc/text.h"
 #include "doc/yaml.h"
 
 namespace railbed::generate {
@@ -236,7 +237,7 @@ std::string to_yaml(const Design& design) {
   std::string out =
       fmt::format("# railbed generate: {} rail{} on {} node{}\n", design.rails.size(),
                   design.rails.size() == 1 ? "" : "s", design.nodes.size(), design.nodes.size() == 1 ? "" : "s");
-  for (const std::string& note : design.notes) out += fmt::format("# {}\n", note);
+  for (const std::string& note : design.notes) out += fmt::format("# {}\n", doc::printable(note));
   bool first = true;
   for (const Value& one : manifests(design)) {
     if (!first) out += "---\n";

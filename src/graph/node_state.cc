@@ -58,7 +58,7 @@ facts::NetInterface netdev_of(const api::FoundNic& nic) {
   out.name = nic.name;
   out.alt_names = nic.alt_names;
   out.mtu = nic.mtu;
-  out.admin_up = nic.link_admin_state == "up";
+  if (!nic.link_admin_state.empty()) out.admin_up = nic.link_admin_state == "up";
   if (const auto mac = MacAddress::parse(nic.mac)) out.mac = *mac;
   return out;
 }
@@ -128,7 +128,7 @@ std::vector<api::FoundNic> found_nics(const facts::NodeFacts& facts) {
     found.mac = text_of(netdev.mac);
     found.mtu = netdev.mtu;
     if (netdev.speed_mbps) found.link_speed = fmt::format("{} Mb/s", *netdev.speed_mbps);
-    found.link_admin_state = netdev.admin_up ? "up" : "down";
+    if (netdev.admin_up) found.link_admin_state = *netdev.admin_up ? "up" : "down";
   }
   return out;
 }
@@ -137,7 +137,6 @@ facts::NodeFacts facts_of(const api::SriovNetworkNodeState& state, std::map<std:
   facts::NodeFacts out;
   out.node = *state.meta.name;
   out.labels = std::move(labels);
-  out.iommu = true;  // the status does not tell; the node refuses vfio-pci itself where it has none
   for (const api::FoundNic& found : state.nics) {
     facts::Nic& nic = out.nics.emplace_back();
     nic.pci.address = found.address;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "facts/host_use.h"
 
 namespace railbed::graph {
 namespace {
@@ -76,7 +77,7 @@ std::optional<Objection> objection(const Policy& policy, const facts::Nic& nic, 
                                            *object.num_vfs, on_node(nic, node), *nic.total_vfs),
                      .fix = fmt::format("numVfs: {}", *nic.total_vfs),
                      .explains = doc::Says::kAboveWebhookLimit};
-  if (policy.device_type == DeviceType::kVfioPci && !node.iommu)
+  if (policy.device_type == DeviceType::kVfioPci && node.iommu == false)
     return Objection{
         .id = "RB-PF-004",
         .span = at(object.device_type.span, policy),
@@ -92,21 +93,6 @@ std::optional<Objection> objection(const Policy& policy, const facts::Nic& nic, 
   return wrong_mtu(policy, nic, node);
 }
 
-std::string host_use(const facts::Nic& nic, const facts::NodeFacts& node) {
-  std::vector<std::string> uses;
-  for (const facts::NetInterface& netdev : nic.netdevs) {
-    for (const IpPrefix& address : netdev.addresses)
-      if (!(address.address.family == IpFamily::kV6 && address.address.to_gid().is_link_local()))
-        uses.push_back("address " + address.to_string());
-    if (netdev.has_default_route) uses.emplace_back("default route");
-    if (!netdev.master.empty()) uses.push_back("port of " + netdev.master);
-    for (const facts::NetInterface& upper : node.virtual_netdevs)
-      if (upper.lower == netdev.name)
-        uses.push_back(fmt::format("carries {} {}", upper.kind.empty() ? "interface" : upper.kind, upper.name));
-  }
-  return fmt::format("{}", fmt::join(uses, ", "));
-}
-
 namespace {
 
 // A NIC without an embedded switch behaves as one in legacy mode.
@@ -120,8 +106,9 @@ bool changes_pf(const PfWanted& wanted) {
   const facts::Nic& nic = *wanted.nic;
   if (wanted.externally_managed) return false;
   if (nic.num_vfs != wanted.num_vfs || wanted.eswitch_mode != eswitch_mode_of(nic)) return true;
-  return std::ranges::any_of(
-      nic.netdevs, [&](const facts::NetInterface& netdev) { return netdev.mtu < wanted.mtu || !netdev.admin_up; });
+  return std::ranges::any_of(nic.netdevs, [&](const facts::NetInterface& netdev) {
+    return netdev.mtu < wanted.mtu || !netdev.admin_up.value_or(false);
+  });
 }
 
 bool allows_host_pf(const Policy& policy) {
@@ -164,7 +151,7 @@ std::optional<Objection> foreign_vfs(const PfWanted& wanted, const facts::NodeFa
 
 std::optional<Objection> objection(const PfWanted& wanted, const facts::NodeFacts& node) {
   if (wanted.externally_managed) return foreign_vfs(wanted, node);
-  const std::string use = host_use(*wanted.nic, node);
+  const std::string use = facts::host_use(*wanted.nic, node);
   if (use.empty() || !changes_pf(wanted) || host_pf_allowed(wanted)) return {};
   return Objection{
       .id = "RB-PF-001",

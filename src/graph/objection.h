@@ -38,8 +38,5 @@ void warn(const Policy& policy, const facts::Nic& nic, const Graph& graph, doc::
 
 // Whether the PF itself must change: its VF count, MTU, eswitch mode, or from down to up.
 bool changes_pf(const PfWanted& wanted);
-// "address 10.0.0.5/24, default route, port of bond0, carries vlan eth0.7"; empty when the host does not use the NIC.
-// IPv6 link-local addresses do not count: every interface that is up has one.
-std::string host_use(const facts::Nic& nic, const facts::NodeFacts& node);
 
 }  // namespace railbed::graph

@@ -25,8 +25,8 @@ Place place_of(const facts::NodeFacts& facts, const plan::PoolVf& wanted) {
 bool has_link(const facts::Nic& pf) {
   bool any_port = false;
   for (const facts::NetInterface& netdev : pf.netdevs) {
-    if (netdev.carrier) return true;
-    any_port = true;
+    if (netdev.carrier.value_or(false)) return true;
+    any_port = any_port || netdev.carrier.has_value();
   }
   for (const facts::RdmaDevice& rdma : pf.rdma)
     for (const facts::RdmaPort& port : rdma.ports) {

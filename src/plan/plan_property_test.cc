@@ -28,7 +28,7 @@ PfBaseline baseline_of(const facts::Nic& nic) {
                       .eswitch_mode = nic.eswitch_mode};
   if (!nic.netdevs.empty()) {
     baseline.mtu = nic.netdevs.front().mtu;
-    baseline.up = nic.netdevs.front().admin_up;
+    baseline.up = nic.netdevs.front().admin_up.value_or(false);
   }
   for (const facts::Vf& vf : nic.vfs)
     baseline.vfs.push_back({vf.index, vf.pci.driver, vf.netdev ? vf.netdev->mtu : 0, vf.admin_mac});

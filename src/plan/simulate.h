@@ -29,7 +29,8 @@ class SimulatedNic {
   }
   void operator()(const SetVfCount& step) {
     require(nic_.num_vfs == step.from, "number of VFs is not what the step says");
-    require(step.to == 0 || nic_.netdevs.empty() || nic_.netdevs.front().admin_up, "VFs of a PF that is down");
+    require(step.to == 0 || nic_.netdevs.empty() || nic_.netdevs.front().admin_up.value_or(false),
+            "VFs of a PF that is down");
     require(step.to <= nic_.total_vfs.value_or(0), "more VFs than sriov_totalvfs");
     nic_.num_vfs = step.to;
     nic_.vfs.clear();

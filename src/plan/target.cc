@@ -116,7 +116,7 @@ class StepMaker {
     if (set_mtu_ && *target_.mtu > pf_mtu())
       add("mtu", SetPfMtu{pf_mtu(), *target_.mtu}, target_.mtu_why, mtu_disturbs_);
     // With the PF down, igb makes VFs that never reach it.
-    if (target_.up.value_or(false) && !nic_.netdevs.empty() && !nic_.netdevs.front().admin_up)
+    if (target_.up.value_or(false) && !nic_.netdevs.empty() && !nic_.netdevs.front().admin_up.value_or(false))
       add("up", SetPfUp{true}, remake_ ? target_.count_why : target_.why);
     if (remake_) {
       int from = nic_.num_vfs;
@@ -133,7 +133,7 @@ class StepMaker {
   void after_vfs() {
     if (set_mtu_ && *target_.mtu < pf_mtu())
       add("mtu", SetPfMtu{pf_mtu(), *target_.mtu}, target_.mtu_why, mtu_disturbs_);
-    if (target_.up && !*target_.up && !nic_.netdevs.empty() && nic_.netdevs.front().admin_up)
+    if (target_.up && !*target_.up && !nic_.netdevs.empty() && nic_.netdevs.front().admin_up.value_or(true))
       add("down", SetPfUp{false}, target_.why);
   }
 

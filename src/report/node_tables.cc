@@ -2,12 +2,19 @@
 #include "report/node_tables.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string_view>
 
+#include "base/format.h"
+#include "doc/text.h"
 #include "facts/ipoib.h"
 #include "facts/pci_ids.h"
+#include "facts/ports.h"
+#include "facts/rails.h"
 #include "facts/sriov_advice.h"
+#include "facts/troubles.h"
+#include "facts/vf_ids.h"
 
 namespace railbed::report {
 namespace {
@@ -41,30 +48,12 @@ std::string ids_of(const facts::PciDevice& pci) {
 }
 
 std::string link_text(LinkType type) {
-  if (type == LinkType::kInfiniband) return "InfiniBand";
-  return type == LinkType::kEthernet ? "Ethernet" : "";
+  if (type == LinkType::kInfiniband) return "IB";
+  return type == LinkType::kEthernet ? "Eth" : "";
 }
 
 std::string rdma_text(const RdmaDevice& device) {
   return device.soft ? device.name + " (soft)" : device.name;
-}
-
-// A card's port: an interface, an RDMA port, or both.
-struct Port {
-  const NetInterface* netdev = nullptr;
-  const RdmaDevice* device = nullptr;
-  const RdmaPort* rdma = nullptr;
-};
-
-std::vector<Port> ports_of(const Nic& nic) {
-  std::vector<Port> ports;
-  for (const RdmaDevice& device : nic.rdma) {
-    for (const RdmaPort& port : device.ports) ports.push_back({.device = &device, .rdma = &port});
-    if (device.ports.empty()) ports.push_back({.device = &device});
-  }
-  ports.resize(std::max({ports.size(), nic.netdevs.size(), size_t{1}}));
-  for (size_t i = 0; i < nic.netdevs.size(); ++i) ports[i].netdev = &nic.netdevs[i];
-  return ports;
 }
 
 Cell state_cell(const NetInterface* netdev, const RdmaPort* port) {
@@ -73,8 +62,10 @@ Cell state_cell(const NetInterface* netdev, const RdmaPort* port) {
     return {port->state, port->state == "DOWN" ? Paint::kBad : Paint::kWarning};
   }
   if (netdev == nullptr) return {};
-  if (!netdev->admin_up) return {"off", Paint::kDim};
-  return netdev->carrier ? Cell("up", Paint::kGood) : Cell("no carrier", Paint::kBad);
+  if (netdev->admin_up == false) return {"off", Paint::kDim};
+  // Where the flags are not told, a carrier still means that it is up: the kernel gives none of one that is down.
+  if (!netdev->carrier) return netdev->oper_state == "up" ? Cell("up", Paint::kGood) : Cell();
+  return *netdev->carrier ? Cell("up", Paint::kGood) : Cell("no carrier", Paint::kBad);
 }
 
 Cell rate_cell(const NetInterface* netdev, const RdmaPort* port, bool soft) {
@@ -82,6 +73,10 @@ Cell rate_cell(const NetInterface* netdev, const RdmaPort* port, bool soft) {
   if (port != nullptr && port->rate_gbps && !down && !soft) return fmt::format("{:g}G", *port->rate_gbps);
   if (netdev != nullptr && netdev->speed_mbps) return fmt::format("{:g}G", *netdev->speed_mbps / 1000.0);
   return {};
+}
+
+Cell mtu_cell(const NetInterface* netdev) {
+  return netdev != nullptr && netdev->mtu > 0 ? Cell(netdev->mtu) : Cell();
 }
 
 Cell vfs_cell(const Nic& nic) {
@@ -97,7 +92,7 @@ std::map<PciAddress, int> gpu_numbers(const NodeFacts& facts) {
 
 // "0 PIX", "0-3 NODE": all nearest GPUs, by their numbers in the GPU table.
 Cell nearest_cell(const Nic& nic, const std::map<PciAddress, int>& numbers) {
-  if (nic.gpus.empty()) return {};
+  if (nic.gpus.empty() || nic.gpus.front().kind.empty()) return {};
   std::vector<int> nearest;
   for (const GpuPath& path : nic.gpus)
     if (path.kind == nic.gpus.front().kind && numbers.contains(path.gpu)) nearest.push_back(numbers.at(path.gpu));
@@ -140,40 +135,40 @@ Cell used_by_cell(const NetInterface* netdev, const Riders& riders) {
   return joined(uses, ", ");
 }
 
-void add_ports(Table& table, const Nic& nic, Detail detail, const std::map<PciAddress, int>& gpus,
-               const Riders& riders) {
+// "gen5 x16" of 32 GT/s; speeds of no generation as they are.
+std::string pcie_generation(double speed_gts, int width) {
+  constexpr std::array<double, 6> kGenerations = {2.5, 5, 8, 16, 32, 64};
+  const auto at = std::ranges::find(kGenerations, speed_gts);
+  if (at == kGenerations.end()) return facts::pcie_text(speed_gts, width);
+  return fmt::format("gen{} x{}", at - kGenerations.begin() + 1, width);
+}
+
+std::string role_text(const Nic& nic, const facts::NicRole& role) {
+  if (!role.rail && facts::is_vf_function(nic.pci)) return "VF";
+  return role.rail ? fmt::format("rail {}", *role.rail) : std::string(facts::role_name(role.role));
+}
+
+Cell pcie_cell(const std::optional<facts::PcieLink>& link) {
+  if (!link) return {};
+  return {pcie_generation(link->speed_gts, link->width), facts::is_below_possible(*link) ? Paint::kBad : Paint::kNone};
+}
+
+void add_ports(Table& table, const Nic& nic, const facts::NicRole& role, Detail detail,
+               const std::map<PciAddress, int>& gpus, const Riders& riders) {
   bool first = true;
-  for (const Port& port : ports_of(nic)) {
+  for (const facts::CardPort& port : facts::ports_of(nic)) {
     std::string model = facts::short_model(nic.pci.model);
     if (model.empty()) model = ids_of(nic.pci);
-    std::vector<Cell> cells = {
-        Cell(nic.pci.address.to_string(), first ? Paint::kNone : Paint::kDim),
-        model,
-        port.netdev != nullptr ? Cell(names_of(*port.netdev, detail)) : Cell(),
-        port.device != nullptr ? Cell(rdma_text(*port.device)) : Cell(),
-        link_text(port.rdma != nullptr && port.rdma->link_type != LinkType::kUnknown ? port.rdma->link_type
-                                                                                     : nic.link_type),
-        state_cell(port.netdev, port.rdma),
-        rate_cell(port.netdev, port.rdma, port.device != nullptr && port.device->soft),
-        port.netdev != nullptr ? Cell(port.netdev->mtu) : Cell(),
-        optional_cell(nic.pci.numa_node),
-        first ? vfs_cell(nic) : Cell(),
-        nic.pci.driver,
-        nearest_cell(nic, gpus),
-        used_by_cell(port.netdev, riders)};
-    if (detail == Detail::kWide) {
-      bool infiniband = port.rdma != nullptr && port.rdma->link_type == LinkType::kInfiniband;
-      cells.insert(
-          cells.end(),
-          {Cell(fmt::format("{}:{}", nic.pci.vendor, nic.pci.device)), optional_cell(nic.pci.iommu_group),
-           Cell(nic.firmware), address_cell(port.netdev, port.rdma),
-           infiniband ? optional_cell(port.rdma->lid) : Cell(),
-           port.netdev != nullptr && port.netdev->ipoib ? Cell(fmt::format("0x{:06x}", port.netdev->ipoib->qpn))
-                                                        : Cell(),
-           port.rdma != nullptr ? Cell(port.rdma->rate_text) : Cell(),
-           Cell(std::string(eswitch_mode_name(nic.eswitch_mode)))});
-    }
-    table.row(std::move(cells));
+    table.row({first ? Cell(role_text(nic, role)) : Cell(),
+               Cell(nic.pci.address.to_string(), first ? Paint::kNone : Paint::kDim), model,
+               port.netdev != nullptr ? Cell(names_of(*port.netdev, detail)) : Cell(),
+               port.device != nullptr ? Cell(rdma_text(*port.device)) : Cell(),
+               link_text(port.rdma != nullptr && port.rdma->link_type != LinkType::kUnknown ? port.rdma->link_type
+                                                                                            : nic.link_type),
+               state_cell(port.netdev, port.rdma),
+               rate_cell(port.netdev, port.rdma, port.device != nullptr && port.device->soft), mtu_cell(port.netdev),
+               first ? pcie_cell(nic.pci.link) : Cell(), optional_cell(nic.pci.numa_node),
+               first ? vfs_cell(nic) : Cell(), nearest_cell(nic, gpus), used_by_cell(port.netdev, riders)});
     first = false;
   }
 }
@@ -186,12 +181,16 @@ std::string headline(const NodeFacts& facts) {
     capable += nic.total_vfs.value_or(0) > 0;
     vfs += nic.vfs.size();
   }
-  std::string text = fmt::format("node {}", facts.node.empty() ? "(without a name)" : facts.node);
-  if (!facts.kernel.empty()) text += fmt::format(", kernel {}", facts.kernel);
-  text += fmt::format(": {} NIC{}, {} can make VFs, {} VF{} now", facts.nics.size(), facts.nics.size() == 1 ? "" : "s",
-                      capable, vfs, vfs == 1 ? "" : "s");
+  const auto given = static_cast<size_t>(
+      std::ranges::count_if(facts.nics, [](const Nic& nic) { return facts::is_vf_function(nic.pci); }));
+  const size_t nics = facts.nics.size() - given;
+  std::string text = fmt::format("node {}", facts.node.empty() ? "(without a name)" : doc::printable(facts.node));
+  if (!facts.kernel.empty()) text += fmt::format(", kernel {}", doc::printable(facts.kernel));
+  text += fmt::format(": {} NIC{}, {} can make VFs, {} VF{} now", nics, nics == 1 ? "" : "s", capable, vfs,
+                      vfs == 1 ? "" : "s");
+  if (given > 0) text += fmt::format(", {} VF{} without a PF here", given, given == 1 ? "" : "s");
   if (!facts.gpus.empty()) text += fmt::format(", {} GPU{}", facts.gpus.size(), facts.gpus.size() == 1 ? "" : "s");
-  text += facts.iommu ? ", IOMMU on" : ", no IOMMU";
+  text += !facts.iommu ? ", IOMMU not told" : *facts.iommu ? ", IOMMU on" : ", no IOMMU";
   if (!facts.rdma_netns_mode.empty()) text += fmt::format(", RDMA namespaces {}", facts.rdma_netns_mode);
   return text + "\n";
 }
@@ -211,32 +210,74 @@ std::string number_list(const std::vector<int>& numbers) {
 }
 
 Table nic_table(const NodeFacts& facts, Detail detail) {
-  std::vector<Column> columns = {{"PCI", "pci"},
-                                 {"MODEL", "model"},
-                                 {"NETDEV", "netdev"},
-                                 {"RDMA", "rdma"},
-                                 {"LINK", "link"},
-                                 {"STATE", "state"},
-                                 {"RATE", "rate", Align::kRight},
-                                 {"MTU", "mtu", Align::kRight},
-                                 {"NUMA", "numa", Align::kRight},
-                                 {"VFS", "vfs", Align::kRight},
-                                 {"DRIVER", "driver"},
-                                 {"GPU", "gpu"},
-                                 {"USED BY", "usedBy"}};
-  if (detail == Detail::kWide)
-    columns.insert(columns.end(), {{"ID", "id"},
-                                   {"IOMMU", "iommuGroup", Align::kRight},
-                                   {"FIRMWARE", "firmware"},
-                                   {"MAC OR PORT GUID", "address"},
-                                   {"LID", "lid", Align::kRight},
-                                   {"IPOIB QPN", "qpn"},
-                                   {"RATE AS TOLD", "rateText"},
-                                   {"ESWITCH", "eswitch"}});
-  Table table(std::move(columns));
-  std::map<PciAddress, int> gpus = gpu_numbers(facts);
-  Riders riders = riders_of(facts);
-  for (const Nic& nic : facts.nics) add_ports(table, nic, detail, gpus, riders);
+  Table table({{"ROLE", "role"},
+               {"PCI", "pci"},
+               {"MODEL", "model"},
+               {"NETDEV", "netdev"},
+               {"RDMA", "rdma"},
+               {"LINK", "link"},
+               {"STATE", "state"},
+               {"RATE", "rate", Align::kRight},
+               {"MTU", "mtu", Align::kRight},
+               {"PCIE", "pcie"},
+               {"NUMA", "numa", Align::kRight},
+               {"VFS", "vfs", Align::kRight},
+               {"GPU", "gpu"},
+               {"USED BY", "usedBy"}});
+  const std::map<PciAddress, int> gpus = gpu_numbers(facts);
+  const Riders riders = riders_of(facts);
+  const std::vector<facts::NicRole> roles = facts::roles_of(facts);
+  for (size_t i = 0; i < facts.nics.size(); ++i) add_ports(table, facts.nics[i], roles[i], detail, gpus, riders);
+  return table;
+}
+
+Table card_table(const NodeFacts& facts) {
+  Table table({{"PCI", "pci"},
+               {"ID", "id"},
+               {"DRIVER", "driver"},
+               {"FIRMWARE", "firmware"},
+               {"PCIE POSSIBLE", "pciePossible"},
+               {"SLOT", "slot"},
+               {"IOMMU", "iommuGroup", Align::kRight},
+               {"ESWITCH", "eswitch"},
+               {"DATA DIRECT", "dataDirect"},
+               {"WHY THIS ROLE", "reason"}});
+  const std::vector<facts::NicRole> roles = facts::roles_of(facts);
+  for (size_t i = 0; i < facts.nics.size(); ++i) {
+    const Nic& nic = facts.nics[i];
+    const bool is_told = nic.pci.link && nic.pci.link->max_width > 0;
+    table.row({nic.pci.address.to_string(), ids_of(nic.pci), nic.pci.driver, nic.firmware,
+               is_told ? Cell(facts::pcie_possible(*nic.pci.link)) : Cell(), nic.pci.slot,
+               optional_cell(nic.pci.iommu_group), std::string(eswitch_mode_name(nic.eswitch_mode)),
+               optional_cell(nic.data_direct), roles[i].reason});
+  }
+  return table;
+}
+
+Table port_table(const NodeFacts& facts) {
+  Table table({{"NETDEV", "netdev"},
+               {"RDMA", "rdma"},
+               {"PORT", "port", Align::kRight},
+               {"MAC OR PORT GUID", "address"},
+               {"LID", "lid", Align::kRight},
+               {"PHYSICAL", "physicalState"},
+               {"IPOIB QPN", "qpn"},
+               {"RATE AS TOLD", "rateText"},
+               {"TRANSPORT", "transport"}});
+  for (const Nic& nic : facts.nics)
+    for (const facts::CardPort& port : facts::ports_of(nic)) {
+      if (port.netdev == nullptr && port.rdma == nullptr) continue;
+      const bool infiniband = port.rdma != nullptr && port.rdma->link_type == LinkType::kInfiniband;
+      table.row({port.netdev != nullptr ? Cell(port.netdev->name) : Cell(),
+                 port.device != nullptr ? Cell(rdma_text(*port.device)) : Cell(),
+                 port.rdma != nullptr ? Cell(port.rdma->number) : Cell(), address_cell(port.netdev, port.rdma),
+                 infiniband ? optional_cell(port.rdma->lid) : Cell(),
+                 port.rdma != nullptr ? Cell(port.rdma->physical_state) : Cell(),
+                 port.netdev != nullptr && port.netdev->ipoib ? Cell(fmt::format("0x{:06x}", port.netdev->ipoib->qpn))
+                                                              : Cell(),
+                 port.rdma != nullptr ? Cell(port.rdma->rate_text) : Cell(),
+                 port.device != nullptr ? Cell(port.device->transport) : Cell()});
+    }
   return table;
 }
 
@@ -271,9 +312,9 @@ Table vf_table(const NodeFacts& facts) {
           {nic.netdevs.empty() ? nic.pci.address.to_string() : nic.netdevs.front().name, vf.index.value,
            vf.pci.address.to_string(), vf.pci.driver.empty() ? Cell("none", Paint::kWarning) : Cell(vf.pci.driver),
            netdev != nullptr ? Cell(netdev->name) : Cell(), vf.rdma ? Cell(rdma_text(*vf.rdma)) : Cell(),
-           state_cell(netdev, port), netdev != nullptr ? Cell(netdev->mtu) : Cell(), optional_cell(vf.pci.iommu_group),
-           address_cell(netdev, port), vf.port_guid ? Cell(vf.port_guid->to_string()) : optional_cell(vf.admin_mac),
-           vlan, vf.link_state, on_off(vf.spoof_check), on_off(vf.trust), used_by_cell(netdev, riders)});
+           state_cell(netdev, port), mtu_cell(netdev), optional_cell(vf.pci.iommu_group), address_cell(netdev, port),
+           vf.port_guid ? Cell(vf.port_guid->to_string()) : optional_cell(vf.admin_mac), vlan, vf.link_state,
+           on_off(vf.spoof_check), on_off(vf.trust), used_by_cell(netdev, riders)});
     }
   return table;
 }
@@ -294,29 +335,38 @@ Table gpu_table(const NodeFacts& facts) {
                {"PCI", "pci"},
                {"MODEL", "model"},
                {"NUMA", "numa", Align::kRight},
-               {"DRIVER", "driver"},
-               {"NEAREST NICS", "nics"}});
+               {"CPUS", "cpus"},
+               {"PCIE", "pcie"},
+               {"SLOT", "slot"},
+               {"DRIVER", "driver"}});
   int number = 0;
   for (const facts::Gpu& gpu : facts.gpus) {
-    // Paths are symmetric, so the NICs' lists also give each GPU's nearest NICs.
-    std::map<std::string, std::vector<std::string>> by_kind;
-    for (const Nic& nic : facts.nics)
-      for (const GpuPath& path : nic.gpus)
-        if (path.gpu == gpu.pci.address) {
-          std::vector<std::string>& names = by_kind[path.kind];
-          for (const RdmaDevice& device : nic.rdma) names.push_back(device.name);
-          if (nic.rdma.empty())
-            names.push_back(nic.netdevs.empty() ? nic.pci.address.to_string() : nic.netdevs.front().name);
-        }
-    Cell nearest;
-    for (const char* kind : {"PIX", "PXB", "PHB", "NODE", "SYS"})
-      if (auto at = by_kind.find(kind); at != by_kind.end()) {
-        nearest = fmt::format("{} {}", joined(at->second, " "), kind);
-        break;
-      }
-    std::string model = facts::short_model(gpu.pci.model);
+    const std::string model = facts::short_model(gpu.pci.model);
+    const auto node = std::ranges::find_if(facts.numa_nodes, [&](const facts::NumaNode& one) {
+      return gpu.pci.numa_node == one.number || (!gpu.pci.numa_node && facts.numa_nodes.size() == 1);
+    });
     table.row({number++, gpu.pci.address.to_string(), model.empty() ? ids_of(gpu.pci) : model,
-               optional_cell(gpu.pci.numa_node), gpu.pci.driver, nearest});
+               optional_cell(gpu.pci.numa_node), node == facts.numa_nodes.end() ? Cell() : Cell(node->cpus),
+               pcie_cell(gpu.pci.link), gpu.pci.slot, gpu.pci.driver});
+  }
+  return table;
+}
+
+Table path_table(const NodeFacts& facts) {
+  std::vector<Column> columns = {{"PATH", "nic"}};
+  for (size_t i = 0; i < facts.gpus.size(); ++i) columns.push_back({fmt::format("GPU{}", i), fmt::format("gpu{}", i)});
+  Table table(std::move(columns));
+  for (const Nic& nic : facts.nics) {
+    const bool is_told = !nic.gpus.empty() && !nic.gpus.front().kind.empty();  // the nearest one
+    if (facts::hardware_port(nic) == nullptr || !is_told) continue;
+    const auto device = std::ranges::find(nic.rdma, false, &RdmaDevice::soft);
+    std::vector<Cell> cells = {device->name};
+    for (const facts::Gpu& gpu : facts.gpus) {
+      const auto path = std::ranges::find(nic.gpus, gpu.pci.address, &GpuPath::gpu);
+      const std::string kind = path == nic.gpus.end() ? "" : path->kind;
+      cells.emplace_back(kind, kind == "PIX" || kind == "PXB" ? Paint::kGood : Paint::kNone);
+    }
+    table.row(std::move(cells));
   }
   return table;
 }
@@ -359,9 +409,20 @@ Table virtual_table(const NodeFacts& facts) {
                  Cell(), device.board_id, device.firmware});
   for (const NetInterface& netdev : facts.virtual_netdevs)
     table.row({netdev.name, netdev.kind, Cell(), state_cell(&netdev, nullptr), rate_cell(&netdev, nullptr, false),
-               netdev.mtu, netdev.master});
+               mtu_cell(&netdev), netdev.master});
   return table;
 }
+
+namespace {
+
+// What the files at hand cannot tell, so that nobody takes its absence for a fact.
+std::string untold_text(const NodeFacts& facts) {
+  if (facts.untold.empty()) return {};
+  return fmt::format("Not told by these files: {}. What the host itself uses does not show then.\n",
+                     fmt::join(facts.untold, " and "));
+}
+
+}  // namespace
 
 std::string node_text(const NodeFacts& facts, Detail detail, Colour colour) {
   std::string text = headline(facts);
@@ -369,14 +430,24 @@ std::string node_text(const NodeFacts& facts, Detail detail, Colour colour) {
     if (!table.empty()) text += "\n" + table.to_text(colour);
   };
   add(nic_table(facts, detail));
-  if (detail == Detail::kWide) add(vf_table(facts));
+  if (detail == Detail::kWide) {
+    add(card_table(facts));
+    add(port_table(facts));
+    add(vf_table(facts));
+  }
   add(fabric_table(facts));
   add(gpu_table(facts));
+  add(path_table(facts));
   if (detail == Detail::kWide) add(gid_table(facts));
   if (detail == Detail::kWide || !facts.virtual_rdma.empty()) add(virtual_table(facts));
-  std::vector<std::string> advice = facts::sriov_advice(facts);
+  if (const std::vector<std::string> troubles = facts::troubles_of(facts); !troubles.empty()) {
+    text += "\nWrong here:\n";
+    for (const std::string& trouble : troubles) text += fmt::format("  - {}\n", doc::printable(trouble));
+  }
+  if (const std::string untold = untold_text(facts); !untold.empty()) text += "\n" + untold;
+  const std::vector<std::string> advice = facts::sriov_advice(facts);
   if (!advice.empty()) text += "\n";
-  for (size_t i = 0; i < advice.size(); ++i) text += (i == 0 ? "" : "  - ") + advice[i] + "\n";
+  for (size_t i = 0; i < advice.size(); ++i) text += (i == 0 ? "" : "  - ") + doc::printable(advice[i]) + "\n";
   return text;
 }
 

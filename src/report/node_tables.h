@@ -13,12 +13,16 @@ namespace railbed::report {
 
 enum class Detail : bool { kNormal, kWide };
 
-// A line about the node, then NICs, fabrics and GPUs; with kWide also VFs, firmware, GUIDs, GIDs and virtual
-// interfaces. A node that cannot make VFs also gets advice on what to check.
+// A line about the node, then NICs with their rails and roles, fabrics, GPUs, and how far each NIC is from each GPU;
+// with kWide also cards, ports with GUIDs, VFs, GIDs and virtual interfaces. Then a line per thing that is wrong, and
+// for a node that cannot make VFs advice on what to check.
 std::string node_text(const facts::NodeFacts& facts, Detail detail, Colour colour);
 
 // The tables that node_text() consists of.
 Table nic_table(const facts::NodeFacts& facts, Detail detail);
+Table card_table(const facts::NodeFacts& facts);
+Table port_table(const facts::NodeFacts& facts);
+Table path_table(const facts::NodeFacts& facts);
 Table vf_table(const facts::NodeFacts& facts);
 Table fabric_table(const facts::NodeFacts& facts);
 Table gpu_table(const facts::NodeFacts& facts);

@@ -2,6 +2,8 @@
 // The tables of every fixture machine, against testdata/discover/<machine>/{table,wide}.txt.
 #include "report/node_tables.h"
 
+#include <sstream>
+
 #include <gtest/gtest.h>
 
 #include "base/testdata.h"
@@ -28,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(Discover, Machine,
 
 TEST(NodeText, ANodeWithoutAnythingSaysWhereToLook) {
   EXPECT_EQ(node_text({.node = "empty"}, Detail::kNormal, Colour::kNo),
-            "node empty: 0 NICs, 0 can make VFs, 0 VFs now, no IOMMU\n"
+            "node empty: 0 NICs, 0 can make VFs, 0 VFs now, IOMMU not told\n"
             "\n"
             "There is no network function on this machine's PCI bus, so nothing can make VFs.\n"
             "  - In a container, /sys of the host must be mounted; on a machine, look at `lspci -nn` for class "
@@ -44,6 +46,40 @@ TEST(NicTable, TellsWhatRidesOnAPf) {
   std::string text = nic_table({.nics = {nic}, .virtual_netdevs = {vlan, other}}, Detail::kNormal).to_text(Colour::kNo);
   EXPECT_NE(text.find("bond0, eth0.7"), std::string::npos) << text;
   EXPECT_EQ(text.find("eth1.7"), std::string::npos) << text;
+}
+
+TEST(NodeText, NothingOfAMachineReachesTheTerminalUnescaped) {
+  const std::string text =
+      node_text({.node = "\x1b[31mred\nnode", .kernel = "6\x07", .problems = {}}, Detail::kNormal, Colour::kNo);
+  EXPECT_TRUE(text.starts_with("node \\x1b[31mred\\x0anode, kernel 6\\x07: ")) << text;
+}
+
+TEST(NodeText, SaysWhatIsNotTold) {
+  const std::string text = node_text({.node = "n", .untold = {"addresses", "routes"}}, Detail::kNormal, Colour::kNo);
+  EXPECT_NE(text.find("Not told by these files: addresses and routes."), std::string::npos) << text;
+}
+
+TEST(NicTable, OfUnknownStateShowsNone) {
+  facts::Nic nic;
+  nic.pci.address = PciAddress::parse("0000:01:00.0").value();
+  nic.netdevs = {{.name = "eth0"}};
+  EXPECT_EQ(nic_table({.nics = {nic}}, Detail::kNormal).to_text(Colour::kNo),
+            "ROLE       PCI           NETDEV\n"
+            "front end  0000:01:00.0  eth0\n");
+}
+
+TEST(NodeTables, FitInto120Columns) {
+  for (const char* machine : {"gpu8-ib8", "seed-six-cx7", "roce-2x-cx6dx"})
+    for (const char* file : {"table.txt", "wide.txt"}) {
+      std::istringstream lines(content(testdata() / "discover" / machine / file));
+      bool of_vfs = false;  // the table of VFs is wider
+      for (std::string line; std::getline(lines, line);) {
+        if (line.empty()) of_vfs = false;
+        of_vfs = of_vfs || line.starts_with("PF ");
+        if (of_vfs) continue;
+        EXPECT_LE(display_width(line), 120U) << machine << "/" << file << ": " << line;
+      }
+    }
 }
 
 TEST(NumberList, JoinsRuns) {

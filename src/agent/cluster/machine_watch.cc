@@ -30,7 +30,7 @@ std::map<std::string, bool> links_of_pfs(const facts::NodeFacts& facts) {
   std::map<std::string, bool> links;
   for (const facts::Nic& nic : facts.nics) {
     if (nic.vfs.empty()) continue;
-    for (const facts::NetInterface& netdev : nic.netdevs) links.emplace(netdev.name, netdev.carrier);
+    for (const facts::NetInterface& netdev : nic.netdevs) links.emplace(netdev.name, netdev.carrier.value_or(false));
   }
   return links;
 }

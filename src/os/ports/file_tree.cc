@@ -61,7 +61,7 @@ class RealFiles : public FileTree {
       if (count < 0) return fail(system_error(errno, "read " + path));
       if (count == 0) break;
       used += static_cast<size_t>(count);
-      if (used > kMaxFileBytes) return fail(Code::kInvalid, "read {}: larger than {} bytes", path, kMaxFileBytes);
+      if (used > kMaxFileBytes) return fail(Code::kExhausted, "read {}: larger than {} bytes", path, kMaxFileBytes);
     }
     content.resize(used);
     return content;

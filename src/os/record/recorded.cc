@@ -2,6 +2,7 @@
 #include "os/record/recorded.h"
 
 #include <algorithm>
+#include <array>
 
 #include "doc/json.h"
 #include "os/record/netlink_json.h"
@@ -225,6 +226,12 @@ Result<std::unique_ptr<Kernel>> recorded_kernel(const std::string& root_dir) {
   auto files = real_files(root_dir);
   TRY(files->list("/"));  // fails at once when the directory is missing
   return recorded_kernel_over(std::move(files));
+}
+
+bool is_tar_name(std::string_view path) {
+  constexpr std::array<std::string_view, 11> kEndings = {
+      ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz", ".tar.zst", ".tzst", ".tar.zstd"};
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
 Result<std::unique_ptr<Kernel>> recorded_kernel_from_tar(const std::string& tar_file) {

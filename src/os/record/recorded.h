@@ -16,6 +16,7 @@
 #include <string>
 
 #include "os/ports/kernel.h"
+#include "os/record/memory_files.h"
 
 namespace railbed::os {
 
@@ -25,6 +26,8 @@ inline constexpr size_t kMaxRecordingEntries = 1 << 20;
 Result<std::unique_ptr<Kernel>> recorded_kernel(const std::string& root_dir);
 // Any compression that libarchive knows, or none. A single directory around everything is skipped.
 Result<std::unique_ptr<Kernel>> recorded_kernel_from_tar(const std::string& tar_file);
+// Whether a file of this name is read as a tar file: ".tar", also compressed (".tar.gz", ".tgz", ".tar.zst", …).
+bool is_tar_name(std::string_view path);
 // Any tree with the files of such a recording.
 Result<std::unique_ptr<Kernel>> recorded_kernel_over(std::unique_ptr<FileTree> files);
 
@@ -35,7 +38,9 @@ class Recorder {
   explicit Recorder(Kernel& machine);
   ~Recorder();
   Kernel& kernel();
-  // Adds the netlink facts and writes everything; the file appears complete or not at all.
+  // Adds the netlink facts; everything that belongs into a recording.
+  Result<const MemoryFiles*> files();
+  // Writes files() as a tar file, compressed where the name ends in "gz"; it appears complete or not at all.
   Result<void> write(const std::string& tar_file);
 
  private:

@@ -169,13 +169,18 @@ Kernel& Recorder::kernel() {
   return *traced_;
 }
 
-Result<void> Recorder::write(const std::string& tar_file) {
+Result<const MemoryFiles*> Recorder::files() {
   Kernel& machine = traced_->machine();
   MemoryFiles& seen = traced_->seen();
   if (auto links = TRY(ask_links(machine))) seen.put_file(kLinksFile, doc::to_json(to_value(*links), 1) + "\n");
   if (auto rdma = TRY(ask_rdma(machine))) seen.put_file(kRdmaFile, doc::to_json(to_value(*rdma), 1) + "\n");
   seen.put_file(kHostFile, doc::to_json(to_value(ask_host(machine)), 1) + "\n");
-  return write_tar(seen, tar_file).context("recording into {}", tar_file);
+  return &seen;
+}
+
+Result<void> Recorder::write(const std::string& tar_file) {
+  const MemoryFiles* seen = TRY(files());
+  return write_tar(*seen, tar_file).context("recording into {}", tar_file);
 }
 
 }  // namespace railbed::os

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "facts/rails.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/format.h"
+#include "facts/fabrics.h"
+#include "facts/gpu_paths.h"
+#include "facts/host_use.h"
+
+namespace railbed::facts {
+namespace {
+
+constexpr int kSwitchRank = 1;      // PIX and PXB
+constexpr int kHostBridgeRank = 2;  // PHB
+
+bool is_dpu(const Nic& nic) {
+  constexpr std::array<std::string_view, 3> kBlueFields = {"a2d2", "a2d6", "a2dc"};
+  return nic.pci.vendor == "15b3" && std::ranges::find(kBlueFields, nic.pci.device) != kBlueFields.end();
+}
+
+bool speaks_rdma(const Nic& nic) {
+  const RdmaPort* port = hardware_port(nic);
+  if (port == nullptr) return false;
+  return std::ranges::any_of(nic.rdma,
+                             [](const RdmaDevice& device) { return !device.soft && device.transport.empty(); });
+}
+
+// A card's kind: its ports have one purpose, as a rule.
+struct Kind {
+  LinkType link_type;
+  std::string vendor;
+  std::string device;
+  friend auto operator<=>(const Kind&, const Kind&) = default;
+};
+
+Kind kind_of(const Nic& nic) {
+  return {nic.link_type, nic.pci.vendor, nic.pci.device};
+}
+
+struct Members {
+  std::vector<size_t> nics;  // positions in NodeFacts::nics
+  double speed_gbps = 0;     // of its fastest port that is up; 0: unknown
+  size_t near_gpus = 0;      // how many GPUs have one of them near
+};
+
+std::string speed_text(double speed_gbps) {
+  return fmt::format("{:g}G", speed_gbps);
+}
+
+class RailFinder {
+ public:
+  RailFinder(const NodeFacts& facts, const RailChoice& choice)
+      : facts_(facts), choice_(choice), roles_(facts.nics.size()) {}
+
+  std::vector<NicRole> find() {
+    gather();
+    const Members* best = best_kind();
+    if (best == nullptr) return std::move(roles_);
+    std::vector<size_t> members = best->nics;
+    speed_gbps_ = best->speed_gbps;
+    link_type_ = facts_.nics[members.front()].link_type;
+    drop_uncabled(members);
+    if (near_rank_)
+      number_by_gpu(members);
+    else
+      number_by_address(std::move(members));
+    explain_others();
+    return std::move(roles_);
+  }
+
+ private:
+  const Nic& nic(size_t position) const { return facts_.nics[position]; }
+
+  // The rank of the path between a port and a GPU; 5 where it is unknown.
+  int rank(size_t position, const PciAddress& gpu) const {
+    const auto path = std::ranges::find(nic(position).gpus, gpu, &GpuPath::gpu);
+    return path_rank(path == nic(position).gpus.end() ? std::string_view() : path->kind);
+  }
+  bool is_near(size_t position, const PciAddress& gpu) const { return rank(position, gpu) <= *near_rank_; }
+
+  void refuse(size_t position, Role role, std::string reason) {
+    roles_[position] = {.role = role, .rail = std::nullopt, .reason = std::move(reason)};
+    refused_.insert(position);
+  }
+
+  // The reason why a port cannot be a rail, whatever the others are; empty when there is none.
+  std::string why_never(const Nic& one) const {
+    if (one.link_type == LinkType::kUnknown) return "its link type is not known";
+    if (choice_.rdma == RdmaNeed::kHardware && hardware_port(one) == nullptr) return "it has no RDMA device";
+    if (choice_.rdma == RdmaNeed::kHardware && !speaks_rdma(one)) return "it speaks iWARP, not RoCE";
+    const std::string use = host_use(one, facts_);
+    // Beside a GPU an address of its own is that of a rail; elsewhere it is that of the host.
+    const bool is_host_s = std::ranges::any_of(
+        one.netdevs, [](const NetInterface& netdev) { return netdev.has_default_route || !netdev.master.empty(); });
+    return !use.empty() && (is_host_s || facts_.gpus.empty()) ? "the host uses it: " + use : "";
+  }
+
+  void gather() {
+    int nearest = kHostBridgeRank + 1;
+    for (size_t i = 0; i < facts_.nics.size(); ++i) {
+      if (std::string reason = why_never(nic(i)); !reason.empty()) {
+        refuse(i, speaks_rdma(nic(i)) && host_use(nic(i), facts_).empty() ? Role::kStorage : Role::kFrontEnd,
+               std::move(reason));
+        continue;
+      }
+      if (choice_.link_type && nic(i).link_type != *choice_.link_type) {
+        refuse(i, Role::kStorage, fmt::format("the rails are {}", name_of(*choice_.link_type)));
+        continue;
+      }
+      Members& members = kinds_[kind_of(nic(i))];
+      members.nics.push_back(i);
+      members.speed_gbps = std::max(members.speed_gbps, port_speed(nic(i)).value_or(0));
+      for (const Gpu& gpu : facts_.gpus) nearest = std::min(nearest, rank(i, gpu.pci.address));
+    }
+    if (nearest <= kHostBridgeRank) near_rank_ = std::max(nearest, kSwitchRank);
+    if (!near_rank_) return;
+    for (auto& [kind, members] : kinds_)
+      members.near_gpus = static_cast<size_t>(std::ranges::count_if(facts_.gpus, [&](const Gpu& gpu) {
+        return std::ranges::any_of(members.nics, [&](size_t i) { return is_near(i, gpu.pci.address); });
+      }));
+  }
+
+  static std::string_view name_of(LinkType type) { return type == LinkType::kInfiniband ? "InfiniBand" : "Ethernet"; }
+
+  // The kind whose ports are the rails: near as many GPUs as any (half as many will do, for cards that are missing),
+  // then the fastest, then no DPU, then the most numerous, then InfiniBand.
+  const Members* best_kind() const {
+    size_t most_gpus = 0;
+    for (const auto& [kind, members] : kinds_) most_gpus = std::max(most_gpus, members.near_gpus);
+    const Members* best = nullptr;
+    const auto merit = [&](const Members& members) {
+      const Nic& first = nic(members.nics.front());
+      return std::tuple(members.speed_gbps, !is_dpu(first), members.near_gpus, members.nics.size(),
+                        first.link_type == LinkType::kInfiniband);
+    };
+    for (const auto& [kind, members] : kinds_) {
+      if (members.near_gpus * 2 < most_gpus) continue;
+      if (best == nullptr || merit(members) > merit(*best)) best = &members;
+    }
+    return best;
+  }
+
+  // A second port that is down on every card has no cable on purpose, and is no hole.
+  void drop_uncabled(std::vector<size_t>& members) {
+    std::set<int> cabled;
+    for (size_t i : members)
+      if (!is_down(nic(i))) cabled.insert(nic(i).pci.address.function);
+    if (cabled.empty()) return;
+    std::erase_if(members, [&](size_t i) {
+      if (cabled.contains(nic(i).pci.address.function)) return false;
+      refuse(i, Role::kStorage, "this port is DOWN on every card of its kind");
+      return true;
+    });
+  }
+
+  // GPUs that share a switch (or a host bridge) share its ports.
+  std::vector<std::vector<size_t>> gpu_groups() const {
+    std::vector<std::vector<size_t>> groups;
+    const NumaNodes nodes = numa_nodes_of(facts_);
+    for (size_t g = 0; g < facts_.gpus.size(); ++g) {
+      auto group = std::ranges::find_if(groups, [&](const std::vector<size_t>& one) {
+        return path_rank(path_kind(facts_.gpus[one.front()].pci, facts_.gpus[g].pci, nodes)) <= *near_rank_;
+      });
+      if (group == groups.end())
+        groups.push_back({g});
+      else
+        group->push_back(g);
+    }
+    return groups;
+  }
+
+  std::vector<size_t> ports_near(const std::vector<size_t>& group, const std::vector<size_t>& members) const {
+    std::vector<size_t> near;
+    for (size_t i : members)
+      if (std::ranges::any_of(group, [&](size_t g) { return is_near(i, facts_.gpus[g].pci.address); }))
+        near.push_back(i);
+    return near;
+  }
+
+  // The number that occurs most often, the smaller one of two; 0 of none.
+  static size_t commonest(const std::vector<size_t>& numbers) {
+    std::map<size_t, size_t> counts;
+    for (size_t number : numbers) ++counts[number];
+    size_t best = 0;
+    for (const auto& [number, count] : counts)
+      if (!counts.contains(best) || count > counts[best]) best = number;
+    return best;
+  }
+
+  void number_by_gpu(const std::vector<size_t>& members) {
+    const std::vector<std::vector<size_t>> groups = gpu_groups();
+    std::vector<size_t> per_gpu;
+    std::vector<size_t> per_group;
+    for (const std::vector<size_t>& group : groups)
+      if (const size_t ports = ports_near(group, members).size(); ports > 0) {
+        per_gpu.push_back(ports / group.size());
+        per_group.push_back(ports);
+      }
+    const size_t each = commonest(per_gpu);
+    const size_t shared = commonest(per_group);  // by all GPUs of a group, where there are fewer ports than GPUs
+    size_t base = 0;
+    for (const std::vector<size_t>& group : groups) {
+      std::vector<size_t> near = ports_near(group, members);
+      if (each == 0)
+        take_for_group(group, near, base, shared);
+      else
+        take_for_gpus(group, near, base, each);
+      base += each == 0 ? shared : each * group.size();
+    }
+    for (size_t i : members)
+      if (!roles_[i].rail) explain_spare(i);
+  }
+
+  void take_for_group(const std::vector<size_t>& group, const std::vector<size_t>& near, size_t base, size_t ports) {
+    for (size_t n = 0; n < std::min(ports, near.size()); ++n)
+      take(near[n], base + n,
+           fmt::format("nearest to GPUs {} ({})", fmt::join(group, ", "), kind_text(near[n], group.front())));
+  }
+
+  // The nearest first, so that of two GPUs below a tree of switches each gets the port of its own switch.
+  void take_for_gpus(const std::vector<size_t>& group, std::vector<size_t> near, size_t base, size_t each) {
+    std::vector<size_t> taken(group.size());
+    for (int wanted = 0; wanted <= *near_rank_; ++wanted)
+      for (size_t g = 0; g < group.size(); ++g)
+        std::erase_if(near, [&](size_t i) {
+          if (taken[g] == each || rank(i, facts_.gpus[group[g]].pci.address) != wanted) return false;
+          take(i, base + g * each + taken[g]++,
+               fmt::format("nearest to GPU {} ({})", group[g], kind_text(i, group[g])));
+          return true;
+        });
+  }
+
+  std::string kind_text(size_t position, size_t gpu) const {
+    const auto path = std::ranges::find(nic(position).gpus, facts_.gpus[gpu].pci.address, &GpuPath::gpu);
+    return path == nic(position).gpus.end() ? "" : path->kind;
+  }
+
+  void take(size_t position, size_t rail, std::string reason) {
+    roles_[position] = {.role = Role::kCompute, .rail = static_cast<int>(rail), .reason = std::move(reason)};
+  }
+
+  void explain_spare(size_t position) {
+    const bool near =
+        std::ranges::any_of(facts_.gpus, [&](const Gpu& gpu) { return is_near(position, gpu.pci.address); });
+    refuse(position, Role::kStorage,
+           near ? "the GPUs near it have other ports as their rails" : "it is near no GPU, and other ports are");
+  }
+
+  void number_by_address(std::vector<size_t> members) {
+    // Cards of several kinds can serve one network, where only speed tells them apart.
+    const Kind own = kind_of(nic(members.front()));
+    for (const auto& [kind, others] : kinds_)
+      if (kind.link_type == link_type_ && kind != own && others.speed_gbps == speed_gbps_ &&
+          is_dpu(nic(others.nics.front())) == is_dpu(nic(members.front())))
+        members.insert(members.end(), others.nics.begin(), others.nics.end());
+    std::ranges::sort(members);
+    keep_one_fabric(members);
+    size_t number = 0;
+    const std::string speed = speed_gbps_ > 0 ? speed_text(speed_gbps_) + ", " : "";
+    for (size_t i : members)
+      take(
+          i, number++,
+          fmt::format("{}{}", speed, facts_.gpus.empty() ? "no GPU is here" : "no port is near a GPU: by its address"));
+  }
+
+  // Ports of one fabric reach each other. A port that no subnet manager has taken in may be of any.
+  void keep_one_fabric(std::vector<size_t>& members) {
+    if (link_type_ != LinkType::kInfiniband) return;
+    const std::vector<Fabric> fabrics = group_fabrics(facts_.nics);
+    const auto fabric_of = [&](size_t i) -> const Fabric* {
+      for (const Fabric& fabric : fabrics)
+        for (const RdmaDevice& device : nic(i).rdma)
+          for (const RdmaPort& port : device.ports)
+            if (std::ranges::find(fabric.ports, fmt::format("{}/{}", device.name, port.number)) != fabric.ports.end())
+              return &fabric;
+      return nullptr;
+    };
+    std::map<const Fabric*, int> sizes;
+    for (size_t i : members)
+      if (const Fabric* fabric = fabric_of(i)) ++sizes[fabric];
+    if (sizes.size() < 2) return;
+    const Fabric* kept = nullptr;
+    for (const Fabric& fabric : fabrics)
+      if (sizes.contains(&fabric) && (kept == nullptr || sizes[&fabric] > sizes[kept])) kept = &fabric;
+    std::erase_if(members, [&](size_t i) {
+      const Fabric* fabric = fabric_of(i);
+      if (fabric == nullptr || fabric == kept) return false;
+      refuse(i, Role::kStorage, fmt::format("it is in another fabric (subnet prefix {:016x})", fabric->subnet_prefix));
+      return true;
+    });
+  }
+
+  void explain_others() {
+    for (size_t i = 0; i < roles_.size(); ++i) {
+      if (roles_[i].rail || refused_.contains(i)) continue;
+      const std::optional<double> speed = port_speed(nic(i));
+      std::string reason = "its card is of another kind than those of the rails";
+      if (nic(i).link_type != link_type_)
+        reason = fmt::format("the rails are {}", name_of(link_type_));
+      else if (speed && *speed != speed_gbps_)
+        reason = fmt::format("{}, the rails have {}", speed_text(*speed), speed_text(speed_gbps_));
+      const bool hosts = !host_use(nic(i), facts_).empty();
+      roles_[i] = {.role = hosts ? Role::kFrontEnd : Role::kStorage, .rail = std::nullopt, .reason = std::move(reason)};
+    }
+  }
+
+  const NodeFacts& facts_;
+  const RailChoice& choice_;
+  std::vector<NicRole> roles_;
+  std::set<size_t> refused_;
+  std::map<Kind, Members> kinds_;
+  std::optional<int> near_rank_;  // paths up to this rank are near; absent: no port is near a GPU
+  double speed_gbps_ = 0;         // of the rails
+  LinkType link_type_ = LinkType::kUnknown;
+};
+
+}  // namespace
+
+std::string_view role_name(Role role) {
+  switch (role) {
+    case Role::kCompute:
+      return "compute";
+    case Role::kStorage:
+      return "storage";
+    case Role::kFrontEnd:
+      return "front end";
+  }
+  return "";
+}
+
+const RdmaPort* hardware_port(const Nic& nic) {
+  for (const RdmaDevice& device : nic.rdma)
+    if (!device.soft && !device.ports.empty()) return &device.ports.front();
+  return nullptr;
+}
+
+bool is_down(const Nic& nic) {
+  const RdmaPort* port = hardware_port(nic);
+  return port != nullptr && port->state == "DOWN";
+}
+
+std::optional<double> port_speed(const Nic& nic) {
+  if (is_down(nic)) return std::nullopt;
+  if (const RdmaPort* port = hardware_port(nic); port != nullptr && port->rate_gbps) return port->rate_gbps;
+  for (const NetInterface& netdev : nic.netdevs)
+    if (netdev.speed_mbps) return *netdev.speed_mbps / 1000.0;
+  return std::nullopt;
+}
+
+std::vector<NicRole> roles_of(const NodeFacts& facts, const RailChoice& choice) {
+  return RailFinder(facts, choice).find();
+}
+
+}  // namespace railbed::facts

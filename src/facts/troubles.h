@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is wrong with a node's NICs and GPUs, one line each: what people otherwise find after a slow run.
+//
+// Ports that are not active, links (of the network and of PCIe) that came up slower than they can, interfaces that are
+// down, and equal cards that differ in firmware or in SR-IOV. Threading: pure functions. Failure: none; facts that are
+// not told are not wrong.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "facts/node_facts.h"
+
+namespace railbed::facts {
+
+// In the order of the NICs. Names in the lines come from the machine and are not cleaned for terminals.
+std::vector<std::string> troubles_of(const NodeFacts& facts);
+
+// "32 GT/s x16"
+std::string pcie_text(double speed_gts, int width);
+// What both ends of the link can, as far as both tell.
+std::string pcie_possible(const PcieLink& link);
+bool is_below_possible(const PcieLink& link);
+
+}  // namespace railbed::facts
