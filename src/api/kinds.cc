@@ -22,6 +22,8 @@ constexpr Kind kRead[] = {
 };
 
 constexpr std::string_view kOthers[] = {
+    // railbed's own
+    "AddressCell",
     // the SR-IOV and NVIDIA operators'
     "SriovNetworkNodeState",
     "SriovNetworkPoolConfig",

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view kSriov = "sriovnetwork.openshift.io";
 constexpr std::string_view kNpwg = "k8s.cni.cncf.io";
+constexpr std::string_view kRailbed = "railbed.dev";
 
 struct Column {  // of `kubectl get`
   std::string_view name;
@@ -53,6 +54,7 @@ struct Definition {
   std::vector<Rule> rules;
   std::vector<Pattern> patterns;
   std::vector<std::string_view> kept_whole;  // objects of which other programs may store more than check knows
+  std::string_view scope = "Namespaced";
 };
 
 constexpr Column kWhere{"Nodes", "string", ".status.summary"};
@@ -139,9 +141,28 @@ Definition attachment() {
           .kept_whole = {}};
 }
 
+Definition address_cell() {
+  return {.group = kRailbed,
+          .kind = "AddressCell",
+          .plural = "addresscells",
+          .columns = {{"Network-Name", "string", ".spec.networkName"},
+                      {"Base", "string", ".spec.base"},
+                      {"Node", "string", ".spec.leases[*].node"},
+                      kAge},
+          .defaults = {},
+          .rules = {},
+          .patterns = {},
+          .kept_whole = {},
+          .scope = "Cluster"};
+}
+
 std::vector<Definition> definitions() {
-  return {policy(), network("SriovNetwork", "sriovnetworks", network_rules()),
-          network("SriovIBNetwork", "sriovibnetworks", {}), node_state(), attachment()};
+  return {policy(),
+          network("SriovNetwork", "sriovnetworks", network_rules()),
+          network("SriovIBNetwork", "sriovibnetworks", {}),
+          node_state(),
+          attachment(),
+          address_cell()};
 }
 
 void add_rules(Value& schema, const std::vector<Rule>& rules) {
@@ -228,7 +249,7 @@ CustomResource make(const Definition& of) {
   Value& spec = definition.set("spec", Value::object());
   spec.set("group", of.group);
   spec.set("names", names_of(of));
-  spec.set("scope", "Namespaced");
+  spec.set("scope", of.scope);
   spec.set("versions", Value::array()).push(version_of(of));
   return out;
 }

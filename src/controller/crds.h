@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CustomResourceDefinitions that railbed brings where a cluster has none: kinds of sriovnetwork.openshift.io/v1 and
-// NetworkAttachmentDefinition.
+// The CustomResourceDefinitions that railbed brings where a cluster has none: kinds of sriovnetwork.openshift.io/v1,
+// NetworkAttachmentDefinition, and railbed's own AddressCell.
 //
 // Why: groups, kinds and keys are those that people's manifests have already, and nothing that the operator's own
 // definitions store is pruned. Beyond them: bounds, enumerations and rules (CEL) that `check` has too, a status with

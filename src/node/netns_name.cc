@@ -2,21 +2,11 @@
 #include "node/netns_name.h"
 
 #include <cctype>
-#include <cstdint>
 
+#include "base/fnv1a.h"
 #include "base/format.h"
 
 namespace railbed::node {
-
-namespace {
-
-uint64_t fnv1a(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (unsigned char byte : text) hash = (hash ^ byte) * 0x100000001b3;
-  return hash;
-}
-
-}  // namespace
 
 std::string netns_name(std::string_view pod) {
   size_t slash = pod.find('/');

@@ -3,6 +3,7 @@
 
 #include <sys/un.h>
 
+#include "base/fnv1a.h"
 #include "kubelet/device_info.h"
 #include "kubelet/grpc/status.h"
 #include "kubelet/preferred.h"
@@ -12,12 +13,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kShutdown{100};  // calls that are under way then are cut off
 constexpr size_t kNameInSocket = 24;
-
-uint64_t fnv1a(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
 
 std::vector<std::string> texts(const google::protobuf::RepeatedPtrField<std::string>& list) {
   return {list.begin(), list.end()};

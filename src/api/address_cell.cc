@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/address_cell.h"
+
+#include <algorithm>
+
+#include "base/fnv1a.h"
+#include "base/format.h"
+#include "doc/fields.h"
+#include "doc/members.h"
+
+namespace railbed::api {
+namespace {
+
+using doc::Fields;
+using doc::Value;
+
+constexpr size_t kLongestName = 253;  // of a node, an object
+constexpr size_t kLongestText = 1024;
+constexpr int64_t kLongestTime = int64_t{1} << 40;
+
+std::string number_of(std::string_view text) {
+  return fmt::format("{:016x}", fnv1a(text));
+}
+
+void read_lease(Fields& fields, CellLease& lease) {
+  fields.need("node", lease.holder.node, {.bytes = kLongestName});
+  fields.need("systemUUID", lease.holder.system_uuid, {.bytes = kLongestName});
+  fields.need("bootID", lease.holder.boot_id, {.bytes = kLongestName});
+  fields.read("claim", lease.claim, {.bytes = kLongestName});
+  std::vector<int> offsets;
+  fields.need("offsets", offsets, {.min = 0, .max = kCellSize - 1, .entries = kCellSize});
+  for (const int one : offsets) lease.offsets = static_cast<CellOffsets>(lease.offsets | 1U << one);
+  fields.read("quietSeconds", lease.quiet_seconds, {.min = 0, .max = kLongestTime});
+  fields.read("goneSeconds", lease.gone_seconds, {.min = 0, .max = kLongestTime});
+}
+
+Value to_value(const CellLease& lease) {
+  Value out = Value::object();
+  out.set("node", lease.holder.node);
+  out.set("systemUUID", lease.holder.system_uuid);
+  out.set("bootID", lease.holder.boot_id);
+  doc::put_text(out, "claim", lease.claim);
+  Value& offsets = out.set("offsets", Value::array());
+  for (int i = 0; i < static_cast<int>(kCellSize); ++i)
+    if (lease.offsets >> i & 1U) offsets.push(i);
+  doc::put_number(out, "quietSeconds", lease.quiet_seconds);
+  doc::put_number(out, "goneSeconds", lease.gone_seconds);
+  return out;
+}
+
+// What no list of fields says.
+Result<void> check(const AddressCell& cell, const std::string& name) {
+  if (cell.base.bytes[static_cast<size_t>(cell.base.byte_count()) - 1] % kCellSize != 0)
+    return fail(Code::kInvalid, "AddressCell {}: spec.base {} is no multiple of {}", name, cell.base, kCellSize);
+  if (name != cell_name(cell.network_name, cell.base))
+    return fail(Code::kInvalid, "AddressCell {}: the cell of its network and base is called {}", name,
+                cell_name(cell.network_name, cell.base));
+  CellOffsets taken = 0;
+  for (const CellLease& lease : cell.leases) {
+    if ((taken & lease.offsets) != 0)
+      return fail(Code::kInvalid, "AddressCell {}: two of its leases have the same offset", name);
+    taken |= lease.offsets;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string cell_name(std::string_view network_name, const IpAddress& base) {
+  std::string out;
+  if (base.family == IpFamily::kV4) {
+    out = fmt::format("{}", fmt::join(base.bytes.begin(), base.bytes.begin() + base.byte_count(), "-"));
+  } else {
+    for (const uint8_t byte : base.bytes) out += fmt::format("{:02x}", byte);
+  }
+  return fmt::format("{}-{}", out, number_of(network_name));
+}
+
+std::string cell_network_label(std::string_view network_name) {
+  return "network.railbed.dev/" + number_of(network_name);
+}
+
+std::string cell_holder_label(std::string_view system_uuid) {
+  return "holder.railbed.dev/" + number_of(system_uuid);
+}
+
+Result<AddressCell> read_address_cell(const Value& object) {
+  doc::Diagnostics found;
+  AddressCell cell;
+  const Value* metadata = doc::object_in(object, "metadata");
+  if (metadata == nullptr) return fail(Code::kInvalid, "an AddressCell without metadata");
+  const std::string name = doc::text_in(*metadata, "name");
+  cell.uid = doc::text_in(*metadata, "uid");
+  cell.resource_version = doc::text_in(*metadata, "resourceVersion");
+  const auto in_cell = [&] { return fmt::format("AddressCell {}", name); };
+  {
+    Fields top(object, "", doc::kNoFamily, found);
+    top.require("spec");
+    top.inside("spec", [&](Fields& spec) {
+      spec.read("networkName", cell.network_name, {.bytes = kLongestText});
+      spec.need("base", cell.base, {.bytes = 64});
+      spec.each("leases", cell.leases, [](Fields& fields, CellLease& lease) { read_lease(fields, lease); }, kCellSize);
+    });
+  }
+  TRY(doc::first_error(found).context("{}", in_cell()));
+  TRY(check(cell, name));
+  return cell;
+}
+
+Value to_value(const AddressCell& cell) {
+  Value labels = Value::object();
+  labels.set(cell_network_label(cell.network_name), "");
+  for (const CellLease& lease : cell.leases) labels.set(cell_holder_label(lease.holder.system_uuid), "");
+  Value metadata = Value::object();
+  metadata.set("name", cell_name(cell.network_name, cell.base));
+  doc::put_text(metadata, "uid", cell.uid);
+  doc::put_text(metadata, "resourceVersion", cell.resource_version);
+  metadata.set("labels", std::move(labels));
+  Value spec = Value::object();
+  doc::put_text(spec, "networkName", cell.network_name);
+  spec.set("base", cell.base.to_string());
+  Value& leases = spec.set("leases", Value::array());
+  for (const CellLease& lease : cell.leases) leases.push(to_value(lease));
+  Value out = Value::object();
+  out.set("apiVersion", "railbed.dev/v1");
+  out.set("kind", "AddressCell");
+  out.set("metadata", std::move(metadata));
+  out.set("spec", std::move(spec));
+  return out;
+}
+
+}  // namespace railbed::api

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// AddressCell of railbed.dev/v1: which nodes give which of 16 neighbouring addresses.
+//
+// Why: nodes share a range, and each gives only what it has leased. The unit is a cell, 16 addresses from a multiple of
+// 16 on, of a whereabouts network_name: never a range or a definition, so that ranges that overlap, or are written
+// twice, meet in the same object. Where no such object is there, its addresses are free. A lease is of single addresses
+// (offsets): all 16 of a cell, or some, beside those of other nodes. What an object says is checked against its name.
+// Threading: plain values. Failure: read_address_cell, Invalid with the field.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/ip.h"
+#include "doc/value.h"
+
+namespace railbed::api {
+
+inline constexpr uint64_t kCellSize = 16;
+// Bit i: the address `base` + i.
+using CellOffsets = uint16_t;
+inline constexpr CellOffsets kWholeCell = 0xffff;
+
+// A boot of a machine. The node's name alone would not do: another machine may have it next.
+struct CellHolder {
+  std::string node;
+  std::string system_uuid;
+  std::string boot_id;
+  friend bool operator==(const CellHolder&, const CellHolder&) = default;
+};
+
+struct CellLease {
+  CellHolder holder;
+  std::string claim;  // of the write that made it, unlike that of any other
+  CellOffsets offsets = 0;
+  // The holder gives no new address when it has not heard of the API server for so long; 0: it never stops.
+  int64_t quiet_seconds = 0;
+  // For how long the operator has seen no Node of this name and machine. The holder's next write ends it.
+  int64_t gone_seconds = 0;
+  friend bool operator==(const CellLease&, const CellLease&) = default;
+};
+
+struct AddressCell {
+  std::string network_name;  // of whereabouts; may be empty
+  IpAddress base;            // a multiple of kCellSize
+  std::vector<CellLease> leases;
+  // Of the stored object; empty: there is none.
+  std::string uid;
+  std::string resource_version;
+  friend bool operator==(const AddressCell&, const AddressCell&) = default;
+};
+
+// The object's name: "10-0-0-16-<number of the network_name>"; IPv6 addresses are 32 hexadecimal digits.
+std::string cell_name(std::string_view network_name, const IpAddress& base);
+// Keys of labels that the object of a cell has, with an empty value: of its network, and of each machine with a lease.
+std::string cell_network_label(std::string_view network_name);
+std::string cell_holder_label(std::string_view system_uuid);
+
+Result<AddressCell> read_address_cell(const doc::Value& object);
+// The whole object.
+doc::Value to_value(const AddressCell& cell);
+
+}  // namespace railbed::api

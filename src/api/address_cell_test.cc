@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/address_cell.h"
+
+#include <gtest/gtest.h>
+
+#include "doc/json.h"
+#include "doc/members.h"
+
+namespace railbed::api {
+namespace {
+
+IpAddress ip(const char* text) {
+  return *IpAddress::parse(text);
+}
+
+AddressCell cell() {
+  return {.network_name = "rail0",
+          .base = ip("10.0.0.16"),
+          .leases = {{.holder = {"node1", "uuid-1", "boot-1"},
+                      .claim = "boot-1.1",
+                      .offsets = 0x8005,
+                      .quiet_seconds = 43200},
+                     {.holder = {"node2", "uuid-2", "boot-2"}, .offsets = 0x0100, .gone_seconds = 60}},
+          .uid = "u",
+          .resource_version = "7"};
+}
+
+TEST(AddressCell, IsReadAsItWasWritten) {
+  const AddressCell read = read_address_cell(to_value(cell())).value();
+  EXPECT_EQ(read, cell());
+  AddressCell v6{.network_name = "", .base = ip("fd00::10"), .leases = {}, .uid = "", .resource_version = ""};
+  EXPECT_EQ(read_address_cell(to_value(v6)).value(), v6);
+}
+
+TEST(AddressCell, IsWrittenSoThatPeopleCanReadIt) {
+  const doc::Value object = to_value(cell());
+  EXPECT_EQ(doc::to_json(*object.find("spec")),
+            R"({"networkName":"rail0","base":"10.0.0.16","leases":[)"
+            R"({"node":"node1","systemUUID":"uuid-1","bootID":"boot-1","claim":"boot-1.1","offsets":[0,2,15],)"
+            R"("quietSeconds":43200},)"
+            R"({"node":"node2","systemUUID":"uuid-2","bootID":"boot-2","offsets":[8],"goneSeconds":60}]})");
+}
+
+TEST(AddressCell, HasANameOfItsNetworkAndBaseAlone) {
+  EXPECT_EQ(cell_name("rail0", ip("10.0.0.16")), "10-0-0-16-6ee00c11c35bcdcb");
+  EXPECT_EQ(cell_name("", ip("10.0.0.16")), "10-0-0-16-cbf29ce484222325");
+  EXPECT_EQ(cell_name("", ip("fd00::10")), "fd000000000000000000000000000010-cbf29ce484222325");
+  const doc::Value object = to_value(cell());
+  EXPECT_EQ(doc::text_in(*object.find("metadata"), "name"), "10-0-0-16-6ee00c11c35bcdcb");
+}
+
+TEST(AddressCell, IsFoundByItsNetworkAndByEachHolder) {
+  const doc::Value object = to_value(cell());
+  const doc::Value* labels = doc::object_in(*object.find("metadata"), "labels");
+  ASSERT_NE(labels, nullptr);
+  for (const std::string& key : {cell_network_label("rail0"), cell_holder_label("uuid-1"), cell_holder_label("uuid-2")})
+    EXPECT_NE(labels->find(key), nullptr) << key;
+  EXPECT_EQ(labels->as_object()->size(), 3u);
+}
+
+struct Wrong {
+  const char* object;
+  const char* message;
+};
+constexpr Wrong kWrong[] = {
+    {R"({"spec":{}})", "an AddressCell without metadata"},
+    {R"({"metadata":{"name":"a"}})", "AddressCell a: spec is missing"},
+    {R"({"metadata":{"name":"a"},"spec":{}})", "AddressCell a: spec.base is missing"},
+    {R"({"metadata":{"name":"a"},"spec":{"base":"10.0.0.3"}})",
+     "AddressCell a: spec.base 10.0.0.3 is no multiple of 16"},
+    {R"({"metadata":{"name":"a"},"spec":{"base":"10.0.0.16"}})",
+     "AddressCell a: the cell of its network and base is called 10-0-0-16-cbf29ce484222325"},
+    {R"({"metadata":{"name":"a"},"spec":{"base":"10.0.0.16","leases":[{"systemUUID":"u","bootID":"b","offsets":[]}]}})",
+     "AddressCell a: spec.leases[0].node is missing"},
+    {R"({"metadata":{"name":"a"},"spec":{"base":"10.0.0.16","leases":)"
+     R"([{"node":"n","systemUUID":"u","bootID":"b","offsets":[16]}]}})",
+     "AddressCell a: spec.leases[0].offsets[0] must be 0 to 15, found 16"},
+    {R"({"metadata":{"name":"10-0-0-16-cbf29ce484222325"},"spec":{"base":"10.0.0.16","leases":[)"
+     R"({"node":"n","systemUUID":"u","bootID":"b","offsets":[1]},{"node":"m","systemUUID":"v","bootID":"c","offsets":[1]}]}})",
+     "AddressCell 10-0-0-16-cbf29ce484222325: two of its leases have the same offset"},
+};
+
+TEST(AddressCell, SaysWhatIsWrong) {
+  for (const Wrong& wrong : kWrong) {
+    doc::Diagnostics found;
+    const auto object = doc::parse_json(std::make_shared<const doc::Source>("", wrong.object), found);
+    ASSERT_TRUE(object.has_value()) << wrong.object;
+    const Result<AddressCell> read = read_address_cell(*object);
+    ASSERT_FALSE(read.has_value()) << wrong.object;
+    EXPECT_EQ(read.error().story(), wrong.message);
+  }
+}
+
+}  // namespace
+}  // namespace railbed::api
