@@ -42,6 +42,15 @@ bool in_collection(const std::string& path, const std::string& collection) {
   return ns != std::string::npos && path.substr(0, ns) + path.substr(plural, name - plural) == collection;
 }
 
+// Of label selectors, those that are one key and ask whether it is there; by any other everything is selected.
+bool has_label(const Value& object, std::string selector) {
+  for (size_t at = 0; (at = selector.find("%2F", at)) != std::string::npos;) selector.replace(at, 3, "/");
+  if (selector.empty() || selector.find_first_of("=!,%") != std::string::npos) return true;
+  const Value* metadata = doc::object_in(object, "metadata");
+  const Value* labels = metadata != nullptr ? doc::object_in(*metadata, "labels") : nullptr;
+  return labels != nullptr && labels->find(selector) != nullptr;
+}
+
 void merge(Value& into, const Value& patch) {
   for (const Value::Member& member : *patch.as_object()) {
     if (member.value.is_null()) {
@@ -209,6 +218,7 @@ Answer<Response> ApiServer::list(const Request& request, const std::string& path
   Value metadata;
   for (const auto& [at, object] : objects_) {
     if (!in_collection(at, path) || (!after.empty() && at <= after)) continue;
+    if (!has_label(object, query(request.target, "labelSelector"))) continue;
     if (limit > 0 && items.as_array()->size() == limit) {
       metadata.set("continue", fmt::format("{}~{}", first, key_of(items.as_array()->back()).name));
       break;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The addresses that this node has leased, as its state records them, and whether it may give them now.
+//
+// Why in the state: an agent that starts again without an API server goes on with what was leased, and after a reboot,
+// with which the state ends, it has nothing until the API server has said so. A cell is written here after its lease is
+// stored in the API server, and goes from here before the lease is given back; in between, nothing of it is given.
+// Nothing is given either where the node has not heard of the API server for long (ipam::may_give), and from ranges in
+// which whereabouts' own pools have allocations.
+// Threading: CellBlocks::blocks() in a turn, the rest of it from any thread; functions with a store in a turn.
+// Failure: blocks(), Busy with since when the API server is silent, Conflict with the pool; the store's.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ipam/cells.h"
+#include "ipam/stored_blocks.h"
+#include "kube/clock.h"
+#include "state/store.h"
+
+namespace railbed::agent {
+
+// When the API server last told all that this node holds.
+struct CellsHeard {
+  kube::Instant since_boot{};
+  kube::WallTime wall{};
+};
+
+// The pool (ipam::pool_of) of a whereabouts network_name.
+std::string cell_pool(const std::string& network_name);
+
+// What is leased, by network_name.
+Result<std::map<std::string, ipam::CellMap>> stored_cells(state::Store& store);
+// Exactly these offsets of the cell from now on. Within the caller's transaction.
+Result<void> store_cell(state::Store& store, const std::string& network_name, const ipam::CellChoice& cell);
+Result<void> store_heard(state::Store& store, const CellsHeard& heard);
+Result<std::optional<CellsHeard>> stored_heard(state::Store& store);
+
+// A pool of whereabouts that is in use.
+struct PoolBeside {
+  std::string name;
+  IpRange addresses;
+};
+
+class CellBlocks : public ipam::BlockSource {
+ public:
+  // Both outlive this.
+  CellBlocks(state::Store& store, kube::Clock& clock, int64_t quiet_seconds);
+  Result<std::vector<IpRange>> blocks(const std::string& pool, const api::IpamRange& range) override;
+
+  void heard(const CellsHeard& heard);
+  void beside(std::vector<PoolBeside> pools);
+  // Why nothing of the range is given, whatever is leased.
+  Result<void> may_give(const IpRange& range) const;
+
+ private:
+  kube::Clock& clock_;
+  const int64_t quiet_seconds_;
+  ipam::StoredBlocks stored_;
+  mutable std::mutex mutex_;
+  std::optional<CellsHeard> heard_;
+  std::vector<PoolBeside> beside_;
+};
+
+}  // namespace railbed::agent

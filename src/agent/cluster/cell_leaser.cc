@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/cluster/cell_leaser.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/fnv1a.h"
+
+namespace railbed::agent {
+namespace {
+
+using api::AddressCell;
+using api::CellOffsets;
+using ipam::CellChoice;
+using ipam::CellMap;
+using ipam::CellWant;
+
+constexpr kube::Resource kNodes{"", "v1", "nodes", "Node", kube::Scope::kCluster};
+constexpr int kTries = 8;        // of one cell, against other writers
+constexpr int kMostCells = 256;  // of one lease()
+
+CellOffsets offsets_at(const CellMap& map, const IpAddress& base) {
+  const auto found = map.find(base);
+  return found != map.end() ? found->second : CellOffsets{0};
+}
+
+CellOffsets without(CellOffsets offsets, CellOffsets gone) {
+  return static_cast<CellOffsets>(offsets & ~gone);
+}
+
+AddressCell no_object(const std::string& network_name, const IpAddress& base) {
+  return {.network_name = network_name, .base = base, .leases = {}, .uid = "", .resource_version = ""};
+}
+
+}  // namespace
+
+CellLeaser::CellLeaser(World world, Settings settings)
+    : world_(world), settings_(std::move(settings)), api_(world.client) {}
+
+Result<std::map<std::string, CellMap>> CellLeaser::stored() {
+  std::map<std::string, CellMap> out;
+  const auto work = [&](state::Store& store, const CellBook::InUse&) -> Result<void> {
+    out = TRY(stored_cells(store));
+    return {};
+  };
+  TRY(world_.book.in_turn(work));
+  return out;
+}
+
+Result<CellMap> CellLeaser::used(const std::string& network_name) {
+  CellMap out;
+  const std::string pool = cell_pool(network_name);
+  const auto work = [&](state::Store& store, const CellBook::InUse& in_use) -> Result<void> {
+    const std::map<std::string, CellMap> all = TRY(stored_cells(store));
+    const auto own = all.find(network_name);
+    if (own == all.end()) return {};
+    for (const auto& [base, offsets] : own->second)
+      for (uint64_t i = 0; i < api::kCellSize; ++i)
+        if ((offsets >> i & 1U) != 0 && in_use(pool, *base.plus(i))) out[base] |= static_cast<CellOffsets>(1U << i);
+    return {};
+  };
+  TRY(world_.book.in_turn(work));
+  return out;
+}
+
+Result<void> CellLeaser::put(const Key& key, CellOffsets offsets) {
+  return world_.book.in_turn([&](state::Store& store, const CellBook::InUse&) -> Result<void> {
+    auto transaction = TRY(state::Transaction::begin(store));
+    TRY(store_cell(store, key.first, {key.second, offsets}));
+    return transaction.commit();
+  });
+}
+
+void CellLeaser::remember(const AddressCell& cell) {
+  const Key key{cell.network_name, cell.base};
+  if (const CellOffsets others = held_by_others(cell, settings_.owner); others != 0)
+    taken_[cell.network_name][cell.base] = others;
+  else
+    taken_[cell.network_name].erase(cell.base);
+  if (!cell.uid.empty())
+    known_[key] = cell;
+  else
+    known_.erase(key);
+}
+
+Result<void> CellLeaser::resume() {
+  std::optional<CellsHeard> heard;
+  const auto work = [&](state::Store& store, const CellBook::InUse&) -> Result<void> {
+    heard = TRY(stored_heard(store));
+    return {};
+  };
+  TRY(world_.book.in_turn(work));
+  if (heard) world_.blocks.heard(*heard);
+  return {};
+}
+
+// An earlier boot of this machine may have had another name. Where a Node has that name, it may be a clone's.
+Result<void> CellLeaser::forget_former_names(const std::vector<AddressCell>& cells, std::stop_token stop) {
+  settings_.owner.former_names.clear();
+  const api::CellHolder& own = settings_.owner.holder;
+  std::set<std::string> asked;
+  for (const AddressCell& cell : cells)
+    for (const api::CellLease& lease : cell.leases) {
+      if (lease.holder.system_uuid != own.system_uuid || lease.holder.boot_id == own.boot_id ||
+          lease.holder.node == own.node || !asked.insert(lease.holder.node).second)
+        continue;
+      const kube::Answer<doc::Value> node = world_.client.get(kNodes, {"", lease.holder.node}, stop);
+      if (!node && node.error().code == Code::kNotFound) settings_.owner.former_names.insert(lease.holder.node);
+    }
+  return {};
+}
+
+Result<void> CellLeaser::sync(std::stop_token stop) {
+  const CellsHeard heard{.since_boot = world_.client.clock().now(), .wall = world_.client.clock().wall()};
+  const std::vector<AddressCell> listed = TRY(api_.held_by(settings_.owner.holder.system_uuid, stop));
+  TRY(forget_former_names(listed, stop));
+  std::map<Key, CellOffsets> mine;
+  for (const auto& [network_name, cells] : TRY(stored()))
+    for (const auto& [base, offsets] : cells) mine[{network_name, base}] = offsets;
+  for (const AddressCell& cell : listed) {
+    const Key key{cell.network_name, cell.base};
+    const auto stored_here = mine.extract(key);
+    const CellOffsets offsets = stored_here.empty() ? CellOffsets{0} : stored_here.mapped();
+    remember(cell);
+    TRY(hold_exactly(cell, offsets, stop));
+  }
+  for (const auto& [key, offsets] : mine) {
+    AddressCell cell = TRY(api_.get(key.first, key.second, stop));
+    TRY(hold_exactly(std::move(cell), offsets, stop));
+  }
+  settings_.owner.former_names.clear();  // the name may be another machine's soon
+  world_.blocks.heard(heard);
+  return world_.book.in_turn(
+      [&](state::Store& store, const CellBook::InUse&) -> Result<void> { return store_heard(store, heard); });
+}
+
+// Makes the API server say that this node has these addresses of the cell and no others.
+Result<void> CellLeaser::hold_exactly(AddressCell cell, CellOffsets offsets, std::stop_token stop) {
+  for (int tried = 0; tried < kTries; ++tried) {
+    if (const auto lost = static_cast<CellOffsets>(offsets & held_by_others(cell, settings_.owner)); lost != 0) {
+      offsets = without(offsets, lost);
+      TRY(drop_lost(cell, lost, offsets));
+    }
+    if (ipam::held_by(cell, settings_.owner) == offsets && !ipam::needs_write(cell, settings_.owner)) return {};
+    const std::string written_as = claim();
+    const AddressCell next = TRY(ipam::with_mine(cell, settings_.owner, offsets, written_as));
+    CellApi::Written written = TRY(api_.store(cell, next, written_as, stop));
+    remember(written.now);
+    if (written.done) return {};
+    cell = std::move(written.now);
+  }
+  return fail(Code::kBusy, "the cell {} of network_name \"{}\" was changed by others {} times in turn", cell.base,
+              cell.network_name, kTries);
+}
+
+Result<void> CellLeaser::drop_lost(const AddressCell& cell, CellOffsets lost, CellOffsets kept) {
+  const std::string pool = cell_pool(cell.network_name);
+  return world_.book.in_turn([&](state::Store& store, const CellBook::InUse& in_use) -> Result<void> {
+    auto transaction = TRY(state::Transaction::begin(store));
+    TRY(store_cell(store, cell.network_name, {cell.base, kept}));
+    TRY(transaction.commit());
+    for (uint64_t i = 0; i < api::kCellSize; ++i) {
+      const IpAddress address = *cell.base.plus(i);
+      if ((lost >> i & 1U) == 0 || !in_use(pool, address)) continue;
+      for (const api::CellLease& lease : cell.leases)
+        if ((lease.offsets >> i & 1U) != 0)
+          conflicts_.push_back(
+              fmt::format("{} of network_name \"{}\" is in use on this node, and the API server says "
+                          "that node {} has leased it",
+                          address, cell.network_name, lease.holder.node));
+    }
+    return {};
+  });
+}
+
+Result<void> CellLeaser::learn_network(const std::string& network_name, std::stop_token stop) {
+  const std::vector<AddressCell> all = TRY(api_.of_network(network_name, std::move(stop)));
+  taken_[network_name].clear();
+  std::erase_if(known_, [&](const auto& one) { return one.first.first == network_name; });
+  for (const AddressCell& cell : all) remember(cell);
+  return {};
+}
+
+// False where another node was first; it is known then what that has.
+Result<bool> CellLeaser::try_cell(const Key& key, CellOffsets more, std::stop_token stop) {
+  const CellOffsets mine = offsets_at(TRY(stored())[key.first], key.second);
+  const auto offsets = static_cast<CellOffsets>(mine | more);
+  const auto known = known_.find(key);
+  AddressCell cell = known != known_.end() ? known->second : no_object(key.first, key.second);
+  for (int tried = 0; tried < kTries; ++tried) {
+    remember(cell);
+    if ((held_by_others(cell, settings_.owner) & offsets) != 0) return false;
+    const std::string written_as = claim();
+    const AddressCell next = TRY(ipam::with_mine(cell, settings_.owner, offsets, written_as));
+    CellApi::Written written = TRY(api_.store(cell, next, written_as, stop));
+    remember(written.now);
+    if (written.done) {
+      TRY(put(key, offsets));
+      return true;
+    }
+    cell = std::move(written.now);
+    // A whole cell is not taken where somebody has begun to share it.
+    if (more == api::kWholeCell && held_by_others(cell, settings_.owner) != 0) return false;
+  }
+  return false;
+}
+
+Result<void> CellLeaser::lease(const CellWant& want, std::stop_token stop) {
+  for (const api::IpamRange& range : want.ranges) TRY(world_.blocks.may_give(range.addresses));
+  bool learned = false;
+  for (int tried = 0; tried < kMostCells; ++tried) {
+    const CellMap mine = TRY(stored())[want.network_name];
+    if (ipam::usable_of(want, mine) >= want.addresses) return {};
+    const std::optional<CellChoice> next = ipam::next_cell(
+        want, {.mine = mine,
+               .taken = taken_[want.network_name],
+               .nodes = nodes_,
+               .start = fnv1a(fmt::format("{} {}", settings_.owner.holder.system_uuid, want.network_name))});
+    bool leased = false;
+    if (next) leased = TRY(try_cell({want.network_name, next->base}, next->offsets, stop));
+    if (leased) continue;
+    // What others have is asked for once, instead of found out cell by cell.
+    if (!learned) {
+      TRY(learn_network(want.network_name, stop));
+      learned = true;
+    } else if (!next) {
+      return fail(Error{
+          .code = Code::kExhausted,
+          .message = fmt::format("no node has an address of {} left that it does not use or keep for its "
+                                 "pods (network_name \"{}\")",
+                                 want.ranges.empty() ? IpRange{} : want.ranges.front().addresses, want.network_name),
+          .hint = "make the range larger; `kubectl get addresscells` shows who has what"});
+    }
+  }
+  return fail(Code::kBusy, "other nodes were faster at {} cells", kMostCells);
+}
+
+Result<void> CellLeaser::lease_one_more(CellWant want, std::stop_token stop) {
+  const CellMap in_use = TRY(used(want.network_name));
+  want.addresses = ipam::usable_of(want, in_use) + 1;
+  return lease(want, std::move(stop));
+}
+
+Result<void> CellLeaser::lease_address(const std::string& network_name, const IpAddress& address,
+                                       std::stop_token stop) {
+  TRY(world_.blocks.may_give({address, address}));
+  const Key key{network_name, ipam::cell_of(address)};
+  const auto wanted = static_cast<CellOffsets>(1U << *address.minus(key.second));
+  if ((offsets_at(TRY(stored())[network_name], key.second) & wanted) != 0) return {};
+  const AddressCell cell = TRY(api_.get(network_name, key.second, stop));
+  remember(cell);
+  if (TRY(try_cell(key, wanted, stop))) return {};
+  return fail(Error{.code = Code::kConflict,
+                    .message = fmt::format("another node has leased {} (network_name \"{}\")", address, network_name),
+                    .hint = "`kubectl get addresscells -o yaml` shows which; ask for another address"});
+}
+
+Result<void> CellLeaser::give_back(const std::vector<CellWant>& wants, std::stop_token stop) {
+  std::map<std::string, CellMap> now;
+  for (const auto& [network_name, cells] : TRY(stored())) {
+    std::vector<CellWant> own;
+    std::ranges::copy_if(wants, std::back_inserter(own),
+                         [&](const CellWant& want) { return want.network_name == network_name; });
+    for (const CellChoice& one : left_over(own, cells, TRY(used(network_name)), nodes_))
+      now[network_name][one.base] = one.offsets;
+  }
+  const std::map<std::string, CellMap> before = std::exchange(left_over_once_, now);
+  for (const auto& [network_name, cells] : now)
+    for (const auto& [base, offsets] : cells) {
+      const auto earlier = before.find(network_name);
+      if (earlier == before.end()) continue;
+      const auto both = static_cast<CellOffsets>(offsets & offsets_at(earlier->second, base));
+      if (both != 0) TRY(give_back({network_name, base}, both, stop));
+    }
+  return {};
+}
+
+Result<void> CellLeaser::give_back(const Key& key, CellOffsets offsets, std::stop_token stop) {
+  CellOffsets kept = 0;
+  const auto work = [&](state::Store& store, const CellBook::InUse& in_use) -> Result<void> {
+    const CellOffsets mine = offsets_at(TRY(stored_cells(store))[key.first], key.second);
+    for (uint64_t i = 0; i < api::kCellSize; ++i)
+      if (in_use(cell_pool(key.first), *key.second.plus(i))) offsets = without(offsets, CellOffsets(1U << i));
+    kept = without(mine, offsets);
+    auto transaction = TRY(state::Transaction::begin(store));
+    TRY(store_cell(store, key.first, {key.second, kept}));
+    return transaction.commit();
+  };
+  TRY(world_.book.in_turn(work));
+  return hold_exactly(TRY(api_.get(key.first, key.second, stop)), kept, std::move(stop));
+}
+
+}  // namespace railbed::agent

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Leases addresses for this node and gives them back: state and API server, one step after the other.
+//
+// Why this order: an address may be given as long as it is in the state, so it comes there after its lease is stored in
+// the API server, and goes from there before its lease is given up. Whatever is lost on the way (an answer, this
+// process, the API server's last minutes) leaves the API server with more or less than the state has; sync() makes it
+// the same again, by writing: what was written late and by nobody any more fails on the resourceVersion then.
+//   the API server says more   it is given back; nobody here has used it
+//   the API server says less   it is leased again; where another node has it meanwhile, it is told
+// Threading: one thread at a time, not in a turn. Failure: the API server's or the state's, after which the next sync()
+// goes on; lease(), Exhausted where nothing is left.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "agent/cluster/cell_api.h"
+#include "agent/cluster/cell_blocks.h"
+#include "ipam/cell_leases.h"
+
+namespace railbed::agent {
+
+// Turns of the agent, as far as leases need them.
+class CellBook {
+ public:
+  virtual ~CellBook() = default;
+  // Whether anybody on this machine has the address.
+  using InUse = std::function<bool(const std::string& pool, const IpAddress& address)>;
+  virtual Result<void> in_turn(const std::function<Result<void>(state::Store&, const InUse&)>& work) = 0;
+};
+
+class CellLeaser {
+ public:
+  struct World {
+    kube::Client& client;
+    CellBook& book;
+    CellBlocks& blocks;
+  };
+  struct Settings {
+    ipam::CellOwner owner;
+    std::string process;  // unlike that of any other: claims begin with it
+  };
+  // All of `world` outlive this.
+  CellLeaser(World world, Settings settings);
+
+  // What an earlier process of this boot heard; before anything else.
+  Result<void> resume();
+  Result<void> sync(std::stop_token stop);
+  // Until the node has what is wanted.
+  Result<void> lease(const ipam::CellWant& want, std::stop_token stop);
+  // As lease(), for one more address than is in use.
+  Result<void> lease_one_more(ipam::CellWant want, std::stop_token stop);
+  // One address that is asked for by name. Conflict where another node has it.
+  Result<void> lease_address(const std::string& network_name, const IpAddress& address, std::stop_token stop);
+  // What nobody here uses, and what is beyond all wants; it must be so at two calls in turn.
+  Result<void> give_back(const std::vector<ipam::CellWant>& wants, std::stop_token stop);
+
+  void nodes(uint64_t count) { nodes_ = count; }
+  // Addresses in use here that another node has leased; once each.
+  std::vector<std::string> take_conflicts() { return std::exchange(conflicts_, {}); }
+
+ private:
+  using Key = std::pair<std::string, IpAddress>;  // network_name, base
+
+  Result<std::map<std::string, ipam::CellMap>> stored();
+  Result<ipam::CellMap> used(const std::string& network_name);
+  Result<void> put(const Key& key, api::CellOffsets offsets);
+  Result<void> forget_former_names(const std::vector<api::AddressCell>& cells, std::stop_token stop);
+  Result<void> hold_exactly(api::AddressCell cell, api::CellOffsets offsets, std::stop_token stop);
+  Result<void> drop_lost(const api::AddressCell& cell, api::CellOffsets lost, api::CellOffsets kept);
+  Result<bool> try_cell(const Key& key, api::CellOffsets more, std::stop_token stop);
+  Result<void> learn_network(const std::string& network_name, std::stop_token stop);
+  Result<void> give_back(const Key& key, api::CellOffsets offsets, std::stop_token stop);
+  void remember(const api::AddressCell& cell);
+  std::string claim() { return fmt::format("{}.{}", settings_.process, ++claims_); }
+
+  World world_;
+  Settings settings_;
+  CellApi api_;
+  uint64_t nodes_ = 1;
+  uint64_t claims_ = 0;
+  std::map<Key, api::AddressCell> known_;                // as they were read or written last
+  std::map<std::string, ipam::CellMap> taken_;           // by others, by network_name, as far as it was seen
+  std::map<std::string, ipam::CellMap> left_over_once_;  // by network_name, at the last give_back()
+  std::vector<std::string> conflicts_;
+};
+
+}  // namespace railbed::agent

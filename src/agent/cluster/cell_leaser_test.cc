@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/cluster/cell_leaser.h"
+
+#include <gtest/gtest.h>
+
+#include "agent/cluster/test_cells.h"
+
+namespace railbed::agent {
+namespace {
+
+using api::kWholeCell;
+using ipam::ip;
+
+class CellLeases : public ::testing::Test {
+ protected:
+  kube::fake::ApiServer server_;
+  CellMachine one_{server_, "node1", "uuid-1"};
+  CellMachine two_{server_, "node2", "uuid-2"};
+  api::IpamConfig rail_ = one_range("10.0.0.0/24");
+
+  void SetUp() override {
+    ASSERT_TRUE(one_.leaser->sync({}).has_value());
+    ASSERT_TRUE(two_.leaser->sync({}).has_value());
+  }
+  static std::string given(const Result<IpAddress>& address) {
+    return address.has_value() ? address->to_string() : address.error().story();
+  }
+  static ipam::CellWant want(const api::IpamConfig& config, uint64_t addresses) {
+    return ipam::wants_of(config, addresses).front();
+  }
+};
+
+TEST_F(CellLeases, AreHeldBeforePodsNeedThem) {
+  ASSERT_TRUE(one_.leaser->lease(want(rail_, 20), {}).has_value());
+  ASSERT_TRUE(two_.leaser->lease(want(rail_, 3), {}).has_value());
+  const int asked = one_.way.requests + two_.way.requests;
+  std::set<std::string> addresses;
+  for (int i = 0; i < 20; ++i) addresses.insert(given(one_.add(rail_, fmt::format("ns/a{}", i))));
+  for (int i = 0; i < 3; ++i) addresses.insert(given(two_.add(rail_, fmt::format("ns/b{}", i))));
+  EXPECT_EQ(addresses.size(), 23u) << fmt::format("{}", fmt::join(addresses, " "));
+  EXPECT_EQ(one_.way.requests + two_.way.requests, asked) << "a pod's start asks for nothing";
+}
+
+TEST_F(CellLeases, CostOneCallWhereNobodyHasTheCell) {
+  const int asked = one_.way.requests;
+  EXPECT_TRUE(one_.add(rail_, "ns/a").has_value());
+  EXPECT_EQ(one_.way.requests, asked + 1);
+}
+
+TEST_F(CellLeases, OfAddressesAskedForByNameCostTwoCalls) {
+  int asked = one_.way.requests;
+  EXPECT_EQ(given(one_.add(rail_, "ns/a", {"10.0.0.77"})), "10.0.0.77");
+  EXPECT_EQ(one_.way.requests, asked + 2);
+  asked = two_.way.requests;
+  EXPECT_EQ(given(two_.add(rail_, "ns/b", {"10.0.0.78"})), "10.0.0.78");
+  EXPECT_EQ(two_.way.requests, asked + 2) << "beside another node's in the same cell";
+  EXPECT_EQ(given(two_.add(rail_, "ns/c", {"10.0.0.77"})), "another node has leased 10.0.0.77 (network_name \"\")");
+  EXPECT_EQ(cells_in(server_), "10.0.0.64 node1 2000 node2 4000");
+}
+
+TEST_F(CellLeases, OfRangesThatOverlapMeetInTheSameCells) {
+  api::IpamConfig part = one_range("10.0.0.0/28");
+  EXPECT_TRUE(one_.add(part, "ns/a").has_value());
+  EXPECT_EQ(given(two_.add(part, "ns/b")),
+            "no node has an address of 10.0.0.0-10.0.0.15 left that it does not use or keep for its pods "
+            "(network_name \"\")");
+  EXPECT_TRUE(two_.add(rail_, "ns/b").has_value()) << "elsewhere in the wider range";
+  EXPECT_TRUE(two_.add(one_range("10.0.0.0/28", "rail1"), "ns/c").has_value()) << "another network_name is another one";
+}
+
+TEST_F(CellLeases, OfIpv6AreTheSame) {
+  const api::IpamConfig rail = one_range("fd00::/64");
+  const auto a = one_.add(rail, "ns/a"), b = two_.add(rail, "ns/b");
+  ASSERT_TRUE(a.has_value() && b.has_value());
+  EXPECT_NE(ipam::cell_of(*a), ipam::cell_of(*b));
+}
+
+TEST_F(CellLeases, OfFewAddressesAreSharedByTheNodes) {
+  const api::IpamConfig tight = one_range("10.0.0.0/28");
+  one_.leaser->nodes(2);
+  two_.leaser->nodes(2);
+  std::set<std::string> addresses;
+  for (int i = 0; i < 7; ++i) {
+    addresses.insert(given(one_.add(tight, fmt::format("ns/a{}", i))));
+    addresses.insert(given(two_.add(tight, fmt::format("ns/b{}", i))));
+  }
+  EXPECT_EQ(addresses.size(), 14u) << fmt::format("{}", fmt::join(addresses, " "));
+  EXPECT_EQ(given(one_.add(tight, "ns/more")),
+            "no node has an address of 10.0.0.0-10.0.0.15 left that it does not use or keep for its pods "
+            "(network_name \"\")");
+  two_.del("ns/b3");
+  ASSERT_TRUE(two_.leaser->give_back({want(tight, 0)}, {}).has_value());
+  EXPECT_FALSE(one_.add(tight, "ns/more").has_value()) << "what is left over must be so twice";
+  ASSERT_TRUE(two_.leaser->give_back({want(tight, 0)}, {}).has_value());
+  EXPECT_TRUE(one_.add(tight, "ns/more").has_value());
+}
+
+TEST_F(CellLeases, AreGivenBackWithTheLastPod) {
+  ASSERT_TRUE(one_.add(rail_, "ns/a").has_value());
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(one_.leaser->give_back({want(rail_, 0)}, {}).has_value());
+  EXPECT_NE(cells_in(server_), "");
+  one_.del("ns/a");
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(one_.leaser->give_back({want(rail_, 1)}, {}).has_value());
+  EXPECT_NE(cells_in(server_), "") << "it is wanted";
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(one_.leaser->give_back({want(rail_, 0)}, {}).has_value());
+  EXPECT_EQ(cells_in(server_), "");
+}
+
+TEST_F(CellLeases, AreKnownToTheNextAgentWithoutAnApiServer) {
+  ASSERT_TRUE(one_.leaser->lease(want(rail_, 2), {}).has_value());
+  one_.way.trouble = Way::Trouble::kAway;
+  one_.start_agent();
+  EXPECT_TRUE(one_.add(rail_, "ns/a").has_value());
+  one_.boot();
+  EXPECT_EQ(given(one_.add(rail_, "ns/a")),
+            "this node has not heard of the API server since it booted, and does not know which addresses it has "
+            "leased")
+      << "meanwhile an administrator may have given them to others";
+}
+
+TEST_F(CellLeases, OfAnEarlierBootAreFreeAgain) {
+  ASSERT_TRUE(one_.leaser->lease(want(rail_, 2), {}).has_value());
+  one_.boot();
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  EXPECT_EQ(cells_in(server_), "");
+}
+
+TEST_F(CellLeases, OfAnEarlierBootUnderAnotherNameAreFreeWithoutANodeOfThatName) {
+  ASSERT_TRUE(one_.leaser->lease(want(rail_, 2), {}).has_value());
+  server_.put("/api/v1/nodes/node1", kube::fake::object("Node", "", "node1"));
+  one_.node = "renamed";
+  one_.boot();
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  EXPECT_NE(cells_in(server_), "") << "the Node may be of a clone of this machine";
+  server_.erase("/api/v1/nodes/node1");
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  EXPECT_EQ(cells_in(server_), "");
+}
+
+TEST_F(CellLeases, ArePutRightByTheirHolder) {
+  ASSERT_TRUE(one_.leaser->lease(want(rail_, 2), {}).has_value());
+  const auto before = server_.objects();
+  auto [path, object] = *before.begin();
+  // The operator counts; the node lives.
+  api::AddressCell cell = api::read_address_cell(object).value();
+  cell.leases[0].gone_seconds = 80000;
+  server_.put(path, api::to_value(cell));
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  EXPECT_EQ(api::read_address_cell(server_.objects().at(path)).value().leases[0].gone_seconds, 0);
+  // Somebody deleted it.
+  server_.erase(path);
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  EXPECT_EQ(cells_in(server_), fmt::format("{} node1 ffff", cell.base));
+  EXPECT_TRUE(one_.leaser->take_conflicts().empty());
+}
+
+TEST_F(CellLeases, ThatAnotherNodeHasAfterARestoreAreTold) {
+  const IpAddress given_here = one_.add(rail_, "ns/a").value();
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  const auto [path, object] = *server_.objects().begin();
+  api::AddressCell cell = api::read_address_cell(object).value();
+  cell.leases[0].holder = {"node2", "uuid-2", two_.boot_id()};
+  server_.put(path, api::to_value(cell));
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  EXPECT_EQ(fmt::format("{}", fmt::join(one_.leaser->take_conflicts(), "; ")),
+            fmt::format("{} of network_name \"\" is in use on this node, and the API server says that node node2 has "
+                        "leased it",
+                        given_here));
+  const auto next = one_.add(rail_, "ns/b");
+  ASSERT_TRUE(next.has_value());
+  EXPECT_NE(ipam::cell_of(*next), cell.base) << "nothing more is given of it";
+}
+
+TEST_F(CellLeases, AreOfNoUseAfterALongSilence) {
+  ASSERT_TRUE(one_.leaser->lease(want(rail_, 4), {}).has_value());
+  one_.way.trouble = Way::Trouble::kAway;
+  one_.clock.advance(std::chrono::seconds(kQuietSeconds - 1));
+  EXPECT_TRUE(one_.add(rail_, "ns/a").has_value());
+  one_.clock.advance(std::chrono::seconds(1));
+  EXPECT_EQ(given(one_.add(rail_, "ns/b")),
+            "this node has not heard of the API server for 43200 s: the addresses that it leased may be given to other "
+            "nodes, if it counts as gone");
+  EXPECT_TRUE(one_.add(rail_, "ns/a").has_value()) << "an interface keeps what it has";
+  one_.start_agent();
+  EXPECT_FALSE(one_.add(rail_, "ns/b").has_value()) << "nor does the next agent give any";
+  one_.way.trouble = Way::Trouble::kNone;
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  EXPECT_TRUE(one_.add(rail_, "ns/b").has_value());
+  // A machine that was stopped by its hypervisor for a day.
+  one_.clock.wall_beside = std::chrono::hours(24);
+  EXPECT_FALSE(one_.add(rail_, "ns/c").has_value());
+}
+
+TEST_F(CellLeases, AreNotTakenFromWhereabouts) {
+  one_.blocks->beside({{"10.0.0.0-25", {ip("10.0.0.0"), ip("10.0.0.127")}}});
+  EXPECT_EQ(given(one_.add(rail_, "ns/a")),
+            "the range 10.0.0.0-10.0.0.255 has addresses of the IPPool 10.0.0.0-25, in which whereabouts has given "
+            "some: railbed does not know which of them it gives next");
+  EXPECT_TRUE(one_.add(one_range("10.0.1.0/24"), "ns/a").has_value());
+}
+
+TEST_F(CellLeases, AreNotTakenFromAnObjectThatCannotBeRead) {
+  const api::IpamConfig small = one_range("10.0.0.0/28");
+  doc::Value object = kube::fake::object("AddressCell", "", api::cell_name("", ip("10.0.0.0")));
+  object.set("spec", "of another version");
+  server_.put("/apis/railbed.dev/v1/addresscells/" + api::cell_name("", ip("10.0.0.0")), object);
+  EXPECT_EQ(given(one_.add(small, "ns/a")),
+            "no node has an address of 10.0.0.0-10.0.0.15 left that it does not use or keep for its pods "
+            "(network_name \"\")");
+}
+
+// A create, an update and a deletion whose answers are lost, are late, or are a gateway's: at each request.
+struct Lost {
+  Way::Trouble trouble;
+  int spared;
+};
+
+class CellLeasesWithTrouble : public CellLeases, public ::testing::WithParamInterface<Lost> {};
+
+TEST_P(CellLeasesWithTrouble, ComeToTheSameEnd) {
+  const auto with_trouble = [&](const auto& work) {
+    one_.way.trouble = GetParam().trouble;
+    one_.way.spared = GetParam().spared;
+    (void)work();
+    one_.way.trouble = Way::Trouble::kNone;
+  };
+  with_trouble([&] { return one_.leaser->lease(want(rail_, 2), {}); });                // create
+  with_trouble([&] { return one_.leaser->lease_address("", ip("10.0.0.200"), {}); });  // create
+  with_trouble([&] { return one_.leaser->lease_address("", ip("10.0.0.201"), {}); });  // update
+  ASSERT_TRUE(two_.add(rail_, "ns/b").has_value());
+  with_trouble([&] { return one_.leaser->sync({}); });
+  const auto first = one_.add(rail_, "ns/a");
+  ASSERT_TRUE(first.has_value()) << first.error().story();
+  one_.way.deliver_late();
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  EXPECT_TRUE(one_.leaser->take_conflicts().empty());
+  // What the state has is what the API server has.
+  std::string state;
+  const auto stored = stored_cells(*one_.store).value();
+  for (const auto& [network, cells] : stored)
+    for (const auto& [base, offsets] : cells) state += fmt::format("{} node1 {:04x}\n", base, offsets);
+  std::string api;
+  for (const auto& [path, object] : server_.objects())
+    for (const auto& cell = api::read_address_cell(object); const api::CellLease& lease : cell.value().leases)
+      if (lease.holder.node == "node1") api += fmt::format("{} node1 {:04x}\n", cell->base, lease.offsets);
+  EXPECT_EQ(state, api);
+  // And all of it can go.
+  one_.del("ns/a");
+  for (int i = 0; i < 2; ++i) with_trouble([&] { return one_.leaser->give_back({}, {}); });  // delete
+  one_.way.deliver_late();
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(one_.leaser->give_back({}, {}).has_value());
+  two_.del("ns/b");
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(two_.leaser->give_back({}, {}).has_value());
+  EXPECT_EQ(cells_in(server_), "");
+}
+
+std::vector<Lost> troubles() {
+  std::vector<Lost> all;
+  for (const Way::Trouble trouble :
+       {Way::Trouble::kAway, Way::Trouble::kLost, Way::Trouble::kLate, Way::Trouble::kServer})
+    for (int spared = 0; spared < 4; ++spared) all.push_back({trouble, spared});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, CellLeasesWithTrouble, ::testing::ValuesIn(troubles()));
+
+}  // namespace
+}  // namespace railbed::agent
