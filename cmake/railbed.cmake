@@ -24,7 +24,7 @@ target_include_directories(railbed_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(railbed_flags INTERFACE ${RAILBED_WARNINGS})
 target_compile_definitions(railbed_flags INTERFACE RAILBED_VERSION="${PROJECT_VERSION}")
 target_link_libraries(railbed_flags INTERFACE fmt::fmt Threads::Threads)
-target_link_options(railbed_flags INTERFACE -fuse-ld=mold)
+target_link_options(railbed_flags INTERFACE -fuse-ld=$<IF:$<BOOL:$<TARGET_PROPERTY:RAILBED_PACK_RELOCATIONS>>,bfd,mold>)
 if(RAILBED_SANITIZE)
   # libstdc++ 12's std::stable_sort calls what it has deprecated itself, and clang tells.
   target_compile_options(railbed_flags INTERFACE -fsanitize=${RAILBED_SANITIZE} -fno-omit-frame-pointer

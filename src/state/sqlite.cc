@@ -2,6 +2,7 @@
 #include "state/sqlite.h"
 
 #include <cerrno>
+#include <mutex>
 
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -13,6 +14,12 @@ namespace {
 
 // A reader may have to wait for a checkpoint, a writer for the recovery after a killed process: milliseconds each.
 constexpr int kBusyTimeoutMs = 2000;
+
+// SQLite counts its memory, with a lock and a look at the size of every piece, for limits that are not used here.
+void count_no_memory() {
+  static std::once_flag once;
+  std::call_once(once, [] { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); });
+}
 
 // Creates the file before SQLite does: configurations in it have secrets, and everybody who can read it can lock it.
 // SQLite gives its log and index the same permissions. A file that exists is not opened here: closing it would drop the
@@ -83,6 +90,7 @@ Error Database::error(int code, std::string_view doing) const {
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, bool read_only) {
   if (!read_only) TRY(make_private(path));
+  count_no_memory();
   sqlite3* db = nullptr;
   int flags = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   int code = sqlite3_open_v2(path.c_str(), &db, flags | SQLITE_OPEN_NOMUTEX, nullptr);
