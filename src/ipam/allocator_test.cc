@@ -132,6 +132,20 @@ TEST(Allocator, KeepsToItsBlocksInTheirOrder) {
   EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"a", "net1"})), "10.0.0.64/24@[whereabouts] ");
 }
 
+TEST(Allocator, AnOwnerThatComesAgainGivesBackOnlyWhatItHasNow) {
+  Blocks blocks;
+  blocks.given = {{ip("10.0.0.8"), ip("10.0.0.9")}};
+  Allocator allocator(blocks);
+  const IpamConfig config = whereabouts({{range("10.0.0.0/24")}});
+  EXPECT_EQ(show(allocator.allocate(config, "n", {"10.0.0.8"}, {"a", "net1"})), "10.0.0.8/24@[whereabouts] ");
+  allocator.release({"a", "net1"});
+  EXPECT_EQ(show(allocator.allocate(config, "n", {"10.0.0.8"}, {"b", "net1"})), "10.0.0.8/24@[whereabouts] ");
+  EXPECT_EQ(show(allocator.allocate(config, "n", {}, {"a", "net1"})), "10.0.0.9/24@[whereabouts] ");
+  allocator.release({"a", "net1"});
+  EXPECT_EQ(allocator.holder("whereabouts", ip("10.0.0.8")), Owner("b", "net1"));
+  EXPECT_EQ(allocator.holder("whereabouts", ip("10.0.0.9")), std::nullopt);
+}
+
 // Any blocks: all addresses come from them, none twice, and an allocation fails only when every one is used.
 RC_GTEST_PROP(Allocator, NeverLeavesItsBlocks, ()) {
   Blocks blocks;
