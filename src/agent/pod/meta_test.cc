@@ -101,6 +101,16 @@ TEST_F(MetaTest, GivesAPodAllItsNetworksAndTakesThemBack) {
   EXPECT_TRUE(pods.published.empty());
 }
 
+TEST_F(MetaTest, CheckLooksAtEveryInterfaceOfThePod) {
+  ASSERT_TRUE(ask(cni::Command::kAdd).has_value());
+  auto netns = kernel.netns().open("/run/netns/a");
+  auto links = kernel.netns().links(**netns);
+  ASSERT_TRUE((*links)->remove((*links)->find(IfName{"second"}, os::WithVfs::kNo)->index).has_value());
+  auto answer = ask(cni::Command::kCheck);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().message, "pod ns/a@c1: interface second: there is no interface second in the pod");
+}
+
 // A node says which network all pods have: the first that exists of a definition, a configuration with that name, a
 // directory and a file.
 TEST_F(MetaTest, TheClusterNetworkIsADefinitionANameADirectoryOrAFile) {
