@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What railbed adds to the start of a pod of a whole cluster, whose networks the agent knows from the API server: RunPodSandbox
-# as the kubelet itself measures it, of two kinds of pods in turn: the bridge only, without railbed; railbed with the bridge as
-# first network and eight macvlans with host-local. TURNS (30) of each; means with their standard error. Then what one pod
-# costs in requests, from its creation to its end, and the agent's memory, threads and start.
+# as the kubelet itself measures it, of three kinds of pods in turn: the bridge only, without railbed; railbed with the bridge as
+# first network and eight macvlans with host-local; the same with whereabouts ranges, whose addresses the node leases in cells.
+# TURNS (30) of each; means with their standard error. Then what one pod costs in requests, from its creation to its end, and the
+# agent's memory, threads and start.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 turns=$((${TURNS:-30} + 1)) # the first does not count
@@ -30,25 +31,23 @@ attach_with_railbed
 start_agent || fail "the agent does not start: $(tail -2 "$LOGS/agent.log")"
 until_true 60 kubectl -n default get serviceaccount default || fail "no service account"
 until_true 30 ready_page || fail "the agent is not ready: $("$RAILBED" status | head -5)"
-list=""
 for i in 1 2 3 4 5 6 7 8; do
   network m$i "$(macvlan mv0 10.6$i.0.0/24)"
-  list+="${list:+, }m$i"
+  network w$i '{"type": "macvlan", "master": "mv0", "ipam": {"type": "whereabouts", "range": "10.7'$i'.0.0/24"}}'
 done | kubectl apply -f - >/dev/null
-list="m1, m2, m3, m4, m5, m6, m7, m8"
+declare -A networks_of=([plain]="" [eight]="m1, m2, m3, m4, m5, m6, m7, m8" [cells]="w1, w2, w3, w4, w5, w6, w7, w8")
 
 requests() { metric railbed_api_requests_total; }
 declare -A sum squares count mean error
 one_pod() { # KIND TURN
-  local pod=$1$2 before after networks="" ms tries calls
-  [ "$1" = plain ] || networks=$list
+  local pod=$1$2 before after networks=${networks_of[$1]} ms tries calls
   if [ "$1" = plain ]; then network_config "$plain"; else network_config "$ours"; fi
   sleep 0.5  # containerd reads it when the kernel tells
   before=$(run_pod_sandbox) calls=$(requests)
   pod "$pod" "$networks" | apply || return 1
   until_true 60 is_ready "$pod" || { echo "$pod does not start" >&2; return 1; }
   after=$(run_pod_sandbox)
-  [ "$1" != eight ] || [ "$(interfaces "$pod" | wc -w)" = 9 ] || { echo "$pod has $(interfaces "$pod")" >&2; return 1; }
+  [ "$1" = plain ] || [ "$(interfaces "$pod" | wc -w)" = 9 ] || { echo "$pod has $(interfaces "$pod")" >&2; return 1; }
   read -r ms tries < <(echo "${before:-0 0} $after" | awk '{ printf "%.3f %d\n", ($3 - $1) * 1000, $4 - $2 }')
   [ "$tries" = 1 ] || { echo "$pod took $tries tries" >&2; return 1; }
   kubectl delete pod "$pod" --wait=true >/dev/null
@@ -66,16 +65,20 @@ figure() { # NAME VALUE UNIT BOUND
   echo "figure $1 $2 $3 $4 $verdict"
 }
 for ((turn = 0; turn < turns; ++turn)); do
-  for kind in plain eight; do one_pod $kind "$turn" || exit 1; done
+  for kind in plain eight cells; do one_pod $kind "$turn" || exit 1; done
 done
-for kind in plain eight; do
+for kind in plain eight cells; do
   mean[$kind]=$(awk "BEGIN { printf \"%.1f\", ${sum[$kind]} / ${count[$kind]} }")
   error[$kind]=$(awk -v n="${count[$kind]}" -v sum="${sum[$kind]}" -v squares="${squares[$kind]}" 'BEGIN { printf "%.1f", (n > 1 ? sqrt((squares / n - (sum / n) ^ 2) / (n - 1)) : 0) }')
   echo "$kind: ${mean[$kind]} ms ± ${error[$kind]} (standard error), mean of ${count[$kind]}"
 done
-echo "standard error of the difference: $(awk -v a="${error[plain]}" -v b="${error[eight]}" 'BEGIN { printf "%.1f", sqrt(a * a + b * b) }') ms"
+for kind in eight cells; do
+  echo "standard error of the difference, $kind: $(awk -v a="${error[plain]}" -v b="${error[$kind]}" 'BEGIN { printf "%.1f", sqrt(a * a + b * b) }') ms"
+done
 figure cluster_api_8_macvlan_overhead "$(awk "BEGIN { printf \"%.1f\", ${mean[eight]} - ${mean[plain]} }")" ms "<=15"
+figure cluster_api_8_cells_overhead "$(awk "BEGIN { printf \"%.1f\", ${mean[cells]} - ${mean[plain]} }")" ms "<=15"
 figure cluster_api_calls_per_pod "$(awk "BEGIN { printf \"%.2f\", ${count[eight calls]} / ${count[eight]} }")" requests "<=2"
+figure cluster_api_cells_calls_per_pod "$(awk "BEGIN { printf \"%.2f\", ${count[cells calls]} / ${count[cells]} }")" requests "<=2"
 pid=$(<"/run/pids/agent")
 figure cluster_api_agent_rss "$(awk '/^VmRSS/ { printf "%.1f", $2 / 1024 }' "/proc/$pid/status")" MB "<=40"
 echo "threads of the agent: $(awk '/^Threads/ { print $2 }' "/proc/$pid/status")"
