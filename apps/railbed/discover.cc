@@ -11,7 +11,9 @@
 #include "facts/collect.h"
 #include "facts/facts_json.h"
 #include "facts/machine_file.h"
+#include "facts/nccl_topology.h"
 #include "machine.h"
+#include "manifests.h"
 #include "os/record/recorded.h"
 #include "report/node_tables.h"
 #include "verb.h"
@@ -22,12 +24,15 @@ namespace {
 struct Options {
   std::string output = "table";
   std::string record;
+  std::string nccl_topology;
   Machine machine;
 };
 
 Result<void> print_node(const facts::NodeFacts& node, const std::string& output) {
   if (output == "json" || output == "yaml") {
     print_value(facts::to_value(node), output);
+  } else if (output == "nccl") {
+    print_document(facts::print_nccl_topology(node));
   } else {
     auto colour = colour_of(stdout);
     auto detail = output == "wide" ? report::Detail::kWide : report::Detail::kNormal;
@@ -52,14 +57,27 @@ Result<void> write_recording(os::Recorder& recorder, const std::string& path) {
   return fail(system_error(problem, "write " + path));
 }
 
+// What NCCL's file tells goes into the facts; where the machine tells something else, a person should know.
+Result<void> print_node_with(facts::NodeFacts node, const Options& options) {
+  std::vector<std::string> differences;
+  if (!options.nccl_topology.empty()) {
+    const doc::SourcePtr file = TRY(read_source(options.nccl_topology));
+    const facts::NcclTopology topology = TRY(facts::parse_nccl_topology(file->text, file->name));
+    differences = TRY(facts::take_nccl_paths(topology, node).context("{}", options.nccl_topology));
+  }
+  TRY(print_node(node, options.output));
+  for (const std::string& difference : differences) print_error("{}: {}\n", options.nccl_topology, difference);
+  return {};
+}
+
 Result<void> discover(const Options& options) {
   std::unique_ptr<os::Kernel> kernel = TRY(open_machine(options.machine));
   const facts::CollectOptions collect = collect_options(options.machine, *kernel);
-  if (options.record.empty()) return print_node(facts::collect(*kernel, collect), options.output);
+  if (options.record.empty()) return print_node_with(facts::collect(*kernel, collect), options);
   os::Recorder recorder(*kernel);
   facts::NodeFacts node = facts::collect(recorder.kernel(), collect);
   TRY(write_recording(recorder, options.record));
-  return print_node(node, options.output);
+  return print_node_with(std::move(node), options);
 }
 
 }  // namespace
@@ -68,8 +86,9 @@ int discover_verb(CommandLine& line) {
   Options options;
   options.machine.collect.pci_ids = "/usr/share/misc/pci.ids";
   line.about("What this node has: NICs, VFs, RDMA devices, GPUs and fabrics.");
-  line.option("-o,--output", &options.output, "table, wide (VFs too), json or yaml (node facts)")
-      .one_of({"table", "wide", "json", "yaml"});
+  line.option("-o,--output", &options.output,
+              "table, wide (VFs too), json or yaml (node facts), nccl (for NCCL_TOPO_FILE)")
+      .one_of({"table", "wide", "json", "yaml", "nccl"});
   Option& root =
       line.option("--root", &options.machine.root, "read a machine's files (/sys, /proc) below this directory")
           .existing_directory();
@@ -79,6 +98,9 @@ int discover_verb(CommandLine& line) {
   line.option("--record", &options.record,
               "also write what was read to FILE.tar (or FILE.machine, a text), for --from elsewhere")
       .file();
+  line.option("--nccl-topo", &options.nccl_topology,
+              "NCCL's topology of this machine (XML): which NIC is near which GPU is taken from it")
+      .existing_file();
   line.option("--node", &options.machine.collect.node, "the node's name in the facts; its host name otherwise");
   line.option("--pci-ids", &options.machine.collect.pci_ids, "names of PCI devices").show_default().file();
   if (auto status = line.parse()) return *status;

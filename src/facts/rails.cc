@@ -164,7 +164,8 @@ class RailFinder {
     const NumaNodes nodes = numa_nodes_of(facts_);
     for (size_t g = 0; g < facts_.gpus.size(); ++g) {
       auto group = std::ranges::find_if(groups, [&](const std::vector<size_t>& one) {
-        return path_rank(path_kind(facts_.gpus[one.front()].pci, facts_.gpus[g].pci, nodes)) <= *near_rank_;
+        return path_rank(path_kind(facts_.gpus[one.front()].pci, facts_.gpus[g].pci, nodes)) <= *near_rank_ ||
+               has_port_near_both(facts_.gpus[one.front()].pci.address, facts_.gpus[g].pci.address);
       });
       if (group == groups.end())
         groups.push_back({g});
@@ -172,6 +173,13 @@ class RailFinder {
         group->push_back(g);
     }
     return groups;
+  }
+
+  // In a virtual machine whose switches are hidden, the paths may be known from elsewhere.
+  bool has_port_near_both(const PciAddress& one, const PciAddress& other) const {
+    for (size_t i = 0; i < facts_.nics.size(); ++i)
+      if (is_near(i, one) && is_near(i, other)) return true;
+    return false;
   }
 
   std::vector<size_t> ports_near(const std::vector<size_t>& group, const std::vector<size_t>& members) const {

@@ -46,6 +46,39 @@ TEST_F(DiscoverVerb, ACompressedRecordingServesAsFacts) {
   EXPECT_THAT(sized.output, HasSubstr("8 rails for 8 GPUs"));
 }
 
+TEST_F(DiscoverVerb, WritesNcclsTopologyAndComparesItWithTheMachine) {
+  const std::vector<std::string> from = {"discover", "--from", machine("gpu8-ib8.machine")};
+  const auto discover = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), from.begin(), from.end());
+    return run_verb(more);
+  };
+  const std::string topology = discover({"-o", "nccl"}).output;
+  const std::string same = in_folder("same.xml");
+  std::ofstream(same) << topology;
+  const os::RunResult agrees = discover({"--nccl-topo", same});
+  EXPECT_EQ(agrees.exit_status, 0);
+  EXPECT_EQ(agrees.errors, "");
+  EXPECT_EQ(agrees.output, discover({}).output);
+
+  // A NIC that is not here stands where the first GPU's NIC should.
+  const std::string other = in_folder("other.xml");
+  std::string moved = topology;
+  const size_t nic = moved.find("busid=\"0000:19:00.0\"");
+  ASSERT_NE(nic, std::string::npos);
+  moved.replace(nic, 20, "busid=\"0000:1f:00.0\"");
+  std::ofstream(other) << moved;
+  const os::RunResult differs = discover({"--nccl-topo", other, "-o", "json"});
+  EXPECT_EQ(differs.exit_status, 0);
+  EXPECT_EQ(differs.errors, other + ": here, but not in it: mlx5_0 (0000:19:00.0)\n" + other +
+                                ": in it, but not here: NIC 0000:1f:00.0\n");
+
+  std::ofstream(in_folder("bad.xml")) << "<graphs/>";
+  const os::RunResult refused = discover({"--nccl-topo", in_folder("bad.xml")});
+  EXPECT_EQ(refused.exit_status, 1);
+  EXPECT_EQ(refused.errors,
+            "railbed: " + in_folder("bad.xml") + ":1: <graphs>: a topology of NCCL begins with <system>\n");
+}
+
 TEST_F(DiscoverVerb, AFolderWithoutAMachineIsAnError) {
   const os::RunResult ran = run_verb({"discover", "--root", folder_.string()});
   EXPECT_NE(ran.exit_status, 0);
