@@ -15,6 +15,7 @@
 #include "machine.h"
 #include "manifests.h"
 #include "os/record/recorded.h"
+#include "report/fleet_tables.h"
 #include "report/node_tables.h"
 #include "verb.h"
 
@@ -25,6 +26,7 @@ struct Options {
   std::string output = "table";
   std::string record;
   std::string nccl_topology;
+  std::vector<std::string> facts;
   Machine machine;
 };
 
@@ -70,7 +72,25 @@ Result<void> print_node_with(facts::NodeFacts node, const Options& options) {
   return {};
 }
 
+// Nodes whose facts are there: one as it is, several beside each other.
+Result<void> print_facts(const Options& options) {
+  doc::Diagnostics diagnostics;
+  std::vector<facts::NodeFacts> nodes = TRY(read_nodes_of(options.facts, diagnostics, options.machine.collect.pci_ids));
+  print_diagnostics(diagnostics);
+  if (diagnostics.has_errors()) return fail(Code::kInvalid, "the facts have errors");
+  if (nodes.size() == 1) return print_node_with(std::move(nodes.front()), options);
+  if (options.output == "nccl" || !options.nccl_topology.empty())
+    return fail(Code::kInvalid, "NCCL's topology is of one node, and there are {}", nodes.size());
+  const std::vector<facts::FleetGroup> groups = facts::compare_nodes(nodes);
+  if (options.output == "json" || options.output == "yaml")
+    print_value(report::fleet_value(groups), options.output);
+  else
+    print("{}", report::fleet_text(groups, colour_of(stdout)));
+  return {};
+}
+
 Result<void> discover(const Options& options) {
+  if (!options.facts.empty()) return print_facts(options);
   std::unique_ptr<os::Kernel> kernel = TRY(open_machine(options.machine));
   const facts::CollectOptions collect = collect_options(options.machine, *kernel);
   if (options.record.empty()) return print_node_with(facts::collect(*kernel, collect), options);
@@ -95,9 +115,14 @@ int discover_verb(CommandLine& line) {
   const Option& from =
       line.option("--from", &options.machine.from, "read a recording: FILE.tar, or FILE.machine").existing_file();
   root.excludes(from);
+  Option& facts =
+      line.option("--facts", &options.facts,
+                  "facts of nodes (railbed discover -o yaml) or their recordings: one is shown, several are compared");
+  facts.existing_file().excludes(root).excludes(from);
   line.option("--record", &options.record,
               "also write what was read to FILE.tar (or FILE.machine, a text), for --from elsewhere")
-      .file();
+      .file()
+      .excludes(facts);
   line.option("--nccl-topo", &options.nccl_topology,
               "NCCL's topology of this machine (XML): which NIC is near which GPU is taken from it")
       .existing_file();

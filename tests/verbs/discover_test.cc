@@ -79,6 +79,25 @@ TEST_F(DiscoverVerb, WritesNcclsTopologyAndComparesItWithTheMachine) {
             "railbed: " + in_folder("bad.xml") + ":1: <graphs>: a topology of NCCL begins with <system>\n");
 }
 
+TEST_F(DiscoverVerb, ComparesNodesByTheirFacts) {
+  const std::string first = machine("gpu8-ib8.machine");
+  const std::string second = in_folder("b.json");
+  std::string facts = run_verb({"discover", "--from", first, "--node", "b", "-o", "json"}).output;
+  const size_t place = facts.find("0000:9b:00.0");
+  ASSERT_NE(place, std::string::npos);
+  facts.replace(place, 12, "0000:9d:00.0");
+  std::ofstream(second) << facts;
+  const os::RunResult compared = run_verb({"discover", "--facts", first, second});
+  EXPECT_EQ(compared.exit_status, 0) << compared.errors;
+  EXPECT_THAT(compared.output, HasSubstr("2 nodes with "));
+  EXPECT_THAT(compared.output,
+              HasSubstr("\nDiffers:\n  - rail 4: PCI address: 0000:9b:00.0 on gpu8-ib8, 0000:9d:00.0 on b\n"));
+  // One node is no fleet.
+  EXPECT_EQ(run_verb({"discover", "--facts", first}).output, run_verb({"discover", "--from", first}).output);
+  EXPECT_EQ(run_verb({"discover", "--facts", first, second, "-o", "nccl"}).errors,
+            "railbed: NCCL's topology is of one node, and there are 2\n");
+}
+
 TEST_F(DiscoverVerb, AFolderWithoutAMachineIsAnError) {
   const os::RunResult ran = run_verb({"discover", "--root", folder_.string()});
   EXPECT_NE(ran.exit_status, 0);
