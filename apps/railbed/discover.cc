@@ -11,8 +11,11 @@
 #include "facts/collect.h"
 #include "facts/facts_json.h"
 #include "facts/machine_file.h"
+#include "facts/nccl_topology.h"
 #include "machine.h"
+#include "manifests.h"
 #include "os/record/recorded.h"
+#include "report/fleet_tables.h"
 #include "report/node_tables.h"
 #include "verb.h"
 
@@ -22,12 +25,16 @@ namespace {
 struct Options {
   std::string output = "table";
   std::string record;
+  std::string nccl_topology;
+  std::vector<std::string> facts;
   Machine machine;
 };
 
 Result<void> print_node(const facts::NodeFacts& node, const std::string& output) {
   if (output == "json" || output == "yaml") {
     print_value(facts::to_value(node), output);
+  } else if (output == "nccl") {
+    print_document(facts::print_nccl_topology(node));
   } else {
     auto colour = colour_of(stdout);
     auto detail = output == "wide" ? report::Detail::kWide : report::Detail::kNormal;
@@ -52,14 +59,45 @@ Result<void> write_recording(os::Recorder& recorder, const std::string& path) {
   return fail(system_error(problem, "write " + path));
 }
 
+// What NCCL's file tells goes into the facts; where the machine tells something else, a person should know.
+Result<void> print_node_with(facts::NodeFacts node, const Options& options) {
+  std::vector<std::string> differences;
+  if (!options.nccl_topology.empty()) {
+    const doc::SourcePtr file = TRY(read_source(options.nccl_topology));
+    const facts::NcclTopology topology = TRY(facts::parse_nccl_topology(file->text, file->name));
+    differences = TRY(facts::take_nccl_paths(topology, node).context("{}", options.nccl_topology));
+  }
+  TRY(print_node(node, options.output));
+  for (const std::string& difference : differences) print_error("{}: {}\n", options.nccl_topology, difference);
+  return {};
+}
+
+// Nodes whose facts are there: one as it is, several beside each other.
+Result<void> print_facts(const Options& options) {
+  doc::Diagnostics diagnostics;
+  std::vector<facts::NodeFacts> nodes = TRY(read_nodes_of(options.facts, diagnostics, options.machine.collect.pci_ids));
+  print_diagnostics(diagnostics);
+  if (diagnostics.has_errors()) return fail(Code::kInvalid, "the facts have errors");
+  if (nodes.size() == 1) return print_node_with(std::move(nodes.front()), options);
+  if (options.output == "nccl" || !options.nccl_topology.empty())
+    return fail(Code::kInvalid, "NCCL's topology is of one node, and there are {}", nodes.size());
+  const std::vector<facts::FleetGroup> groups = facts::compare_nodes(nodes);
+  if (options.output == "json" || options.output == "yaml")
+    print_value(report::fleet_value(groups), options.output);
+  else
+    print("{}", report::fleet_text(groups, colour_of(stdout)));
+  return {};
+}
+
 Result<void> discover(const Options& options) {
+  if (!options.facts.empty()) return print_facts(options);
   std::unique_ptr<os::Kernel> kernel = TRY(open_machine(options.machine));
   const facts::CollectOptions collect = collect_options(options.machine, *kernel);
-  if (options.record.empty()) return print_node(facts::collect(*kernel, collect), options.output);
+  if (options.record.empty()) return print_node_with(facts::collect(*kernel, collect), options);
   os::Recorder recorder(*kernel);
   facts::NodeFacts node = facts::collect(recorder.kernel(), collect);
   TRY(write_recording(recorder, options.record));
-  return print_node(node, options.output);
+  return print_node_with(std::move(node), options);
 }
 
 }  // namespace
@@ -68,17 +106,26 @@ int discover_verb(CommandLine& line) {
   Options options;
   options.machine.collect.pci_ids = "/usr/share/misc/pci.ids";
   line.about("What this node has: NICs, VFs, RDMA devices, GPUs and fabrics.");
-  line.option("-o,--output", &options.output, "table, wide (VFs too), json or yaml (node facts)")
-      .one_of({"table", "wide", "json", "yaml"});
+  line.option("-o,--output", &options.output,
+              "table, wide (VFs too), json or yaml (node facts), nccl (for NCCL_TOPO_FILE)")
+      .one_of({"table", "wide", "json", "yaml", "nccl"});
   Option& root =
       line.option("--root", &options.machine.root, "read a machine's files (/sys, /proc) below this directory")
           .existing_directory();
   const Option& from =
       line.option("--from", &options.machine.from, "read a recording: FILE.tar, or FILE.machine").existing_file();
   root.excludes(from);
+  Option& facts =
+      line.option("--facts", &options.facts,
+                  "facts of nodes (railbed discover -o yaml) or their recordings: one is shown, several are compared");
+  facts.existing_file().excludes(root).excludes(from);
   line.option("--record", &options.record,
               "also write what was read to FILE.tar (or FILE.machine, a text), for --from elsewhere")
-      .file();
+      .file()
+      .excludes(facts);
+  line.option("--nccl-topo", &options.nccl_topology,
+              "NCCL's topology of this machine (XML): which NIC is near which GPU is taken from it")
+      .existing_file();
   line.option("--node", &options.machine.collect.node, "the node's name in the facts; its host name otherwise");
   line.option("--pci-ids", &options.machine.collect.pci_ids, "names of PCI devices").show_default().file();
   if (auto status = line.parse()) return *status;

@@ -52,11 +52,13 @@ facts::CollectOptions collect_options(const Machine& machine, const os::Kernel& 
 
 namespace {
 
-Result<std::vector<facts::NodeFacts>> read_nodes_in(const std::string& path, doc::Diagnostics& diagnostics) {
+Result<std::vector<facts::NodeFacts>> read_nodes_in(const std::string& path, const std::string& pci_ids,
+                                                    doc::Diagnostics& diagnostics) {
   if (!path.ends_with(".machine") && !os::is_tar_name(path))
     return facts::parse_facts(TRY(read_source(path)), diagnostics);
   Machine machine;
   machine.from = path;
+  machine.collect.pci_ids = pci_ids;
   auto kernel = TRY(open_machine(machine));
   std::vector<facts::NodeFacts> nodes;
   nodes.push_back(facts::collect(*kernel, collect_options(machine, *kernel)));
@@ -66,10 +68,10 @@ Result<std::vector<facts::NodeFacts>> read_nodes_in(const std::string& path, doc
 }  // namespace
 
 Result<std::vector<facts::NodeFacts>> read_nodes_of(const std::vector<std::string>& paths,
-                                                    doc::Diagnostics& diagnostics) {
+                                                    doc::Diagnostics& diagnostics, const std::string& pci_ids) {
   std::vector<facts::NodeFacts> nodes;
   for (const std::string& path : paths) {
-    auto found = TRY(read_nodes_in(path, diagnostics));
+    auto found = TRY(read_nodes_in(path, pci_ids, diagnostics));
     std::ranges::move(found, std::back_inserter(nodes));
   }
   return nodes;

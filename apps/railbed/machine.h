@@ -28,8 +28,9 @@ Result<std::unique_ptr<os::Kernel>> open_machine(const Machine& machine);
 facts::CollectOptions collect_options(const Machine& machine, const os::Kernel& kernel);
 
 // The nodes in files of facts (`railbed discover -o yaml` or json; a file may have several), or the machines of
-// recordings (FILE.tar, FILE.machine), in the order of the files. Errors in facts go to the diagnostics.
+// recordings (FILE.tar, FILE.machine), in the order of the files. Errors in facts go to the diagnostics. Devices of
+// recordings get names where there is a file of `pci_ids`.
 Result<std::vector<facts::NodeFacts>> read_nodes_of(const std::vector<std::string>& paths,
-                                                    doc::Diagnostics& diagnostics);
+                                                    doc::Diagnostics& diagnostics, const std::string& pci_ids = "");
 
 }  // namespace railbed

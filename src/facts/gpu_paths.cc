@@ -48,13 +48,17 @@ int path_rank(std::string_view kind) {
   return static_cast<int>(std::ranges::find(kKinds, kind) - kKinds.begin());
 }
 
+void sort_paths(std::vector<GpuPath>& paths) {
+  std::ranges::stable_sort(paths, [](const GpuPath& a, const GpuPath& b) {
+    return std::pair(path_rank(a.kind), a.gpu) < std::pair(path_rank(b.kind), b.gpu);
+  });
+}
+
 std::vector<GpuPath> gpu_paths(const PciDevice& nic, const std::vector<Gpu>& gpus, NumaNodes nodes) {
   std::vector<GpuPath> paths;
   for (const Gpu& gpu : gpus)
     paths.push_back({.gpu = gpu.pci.address, .kind = std::string(path_kind(nic, gpu.pci, nodes))});
-  std::ranges::stable_sort(paths, [](const GpuPath& a, const GpuPath& b) {
-    return std::pair(path_rank(a.kind), a.gpu) < std::pair(path_rank(b.kind), b.gpu);
-  });
+  sort_paths(paths);
   return paths;
 }
 

@@ -27,7 +27,10 @@ NumaNodes numa_nodes_of(const NodeFacts& facts);
 std::string_view path_kind(const PciDevice& nic, const PciDevice& gpu, NumaNodes nodes);
 int path_rank(std::string_view kind);  // 0 for PIX to 4 for SYS; 5 for anything else
 
-// The paths to all of `gpus`, nearest first, then by address.
+// Nearest first, then by address.
+void sort_paths(std::vector<GpuPath>& paths);
+
+// The paths to all of `gpus`, sorted.
 std::vector<GpuPath> gpu_paths(const PciDevice& nic, const std::vector<Gpu>& gpus, NumaNodes nodes);
 
 }  // namespace railbed::facts

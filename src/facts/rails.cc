@@ -164,7 +164,8 @@ class RailFinder {
     const NumaNodes nodes = numa_nodes_of(facts_);
     for (size_t g = 0; g < facts_.gpus.size(); ++g) {
       auto group = std::ranges::find_if(groups, [&](const std::vector<size_t>& one) {
-        return path_rank(path_kind(facts_.gpus[one.front()].pci, facts_.gpus[g].pci, nodes)) <= *near_rank_;
+        return path_rank(path_kind(facts_.gpus[one.front()].pci, facts_.gpus[g].pci, nodes)) <= *near_rank_ ||
+               has_port_near_both(facts_.gpus[one.front()].pci.address, facts_.gpus[g].pci.address);
       });
       if (group == groups.end())
         groups.push_back({g});
@@ -174,12 +175,32 @@ class RailFinder {
     return groups;
   }
 
+  // In a virtual machine whose switches are hidden, the paths may be known from elsewhere.
+  bool has_port_near_both(const PciAddress& one, const PciAddress& other) const {
+    for (size_t i = 0; i < facts_.nics.size(); ++i)
+      if (is_near(i, one) && is_near(i, other)) return true;
+    return false;
+  }
+
   std::vector<size_t> ports_near(const std::vector<size_t>& group, const std::vector<size_t>& members) const {
     std::vector<size_t> near;
     for (size_t i : members)
       if (std::ranges::any_of(group, [&](size_t g) { return is_near(i, facts_.gpus[g].pci.address); }))
         near.push_back(i);
+    // Of equal ports those alone on their card come first: a card with two has them for storage or the front end, where
+    // the GPUs' own have one.
+    std::ranges::stable_sort(near, {}, [this](size_t i) { return functions_of_card(i); });
     return near;
+  }
+
+  int64_t functions_of_card(size_t position) const {
+    PciAddress card = nic(position).pci.address;
+    card.function = 0;
+    return std::ranges::count_if(facts_.nics, [&](const Nic& one) {
+      PciAddress other = one.pci.address;
+      other.function = 0;
+      return other == card;
+    });
   }
 
   // The number that occurs most often, the smaller one of two; 0 of none.
@@ -244,11 +265,28 @@ class RailFinder {
     roles_[position] = {.role = Role::kCompute, .rail = static_cast<int>(rail), .reason = std::move(reason)};
   }
 
+  // Where only the order of addresses made another port the rail: people may know better. Empty: something else did.
+  std::string equal_rail(size_t position) const {
+    for (size_t g = 0; g < facts_.gpus.size(); ++g) {
+      const PciAddress& gpu = facts_.gpus[g].pci.address;
+      for (size_t i = 0; i < roles_.size(); ++i)
+        if (roles_[i].rail && is_near(i, gpu) && rank(i, gpu) == rank(position, gpu) &&
+            port_speed(nic(i)) == port_speed(nic(position)) && functions_of_card(i) == functions_of_card(position))
+          return fmt::format(
+              "as near to GPU {} and as fast as {}, the rail: only the order of addresses tells them apart", g,
+              nic(i).pci.address);
+    }
+    return "";
+  }
+
   void explain_spare(size_t position) {
     const bool near =
         std::ranges::any_of(facts_.gpus, [&](const Gpu& gpu) { return is_near(position, gpu.pci.address); });
-    refuse(position, Role::kStorage,
-           near ? "the GPUs near it have other ports as their rails" : "it is near no GPU, and other ports are");
+    if (const std::string equal = equal_rail(position); !equal.empty())
+      refuse(position, Role::kStorage, equal);
+    else
+      refuse(position, Role::kStorage,
+             near ? "the GPUs near it have other ports as their rails" : "it is near no GPU, and other ports are");
   }
 
   void number_by_address(std::vector<size_t> members) {

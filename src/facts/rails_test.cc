@@ -124,6 +124,15 @@ TEST(Rails, OneOfSeveralEqualPortsIsTheGpusOwn) {
   node.nic({.root = 0x30, .slot = 2}).nic({.root = 0x30, .slot = 2, .function = 1}).nic({.root = 0xb0, .slot = 2});
   EXPECT_EQ(node.roles(), "0 1 s s 2 3 s");
   EXPECT_EQ(node.reason(2), "the GPUs near it have other ports as their rails");
+  EXPECT_EQ(node.reason(6),
+            "as near to GPU 3 and as fast as 0000:b3:00.0, the rail: only the order of addresses tells them apart");
+}
+
+TEST(Rails, OfEqualPortsTheOneAloneOnItsCardIsTheGpusOwn) {
+  Node node;
+  for (int root : {0x10, 0x30, 0x50, 0x90, 0xb0}) node.gpu(root).nic({.root = root, .slot = 2});
+  for (int root : {0x30, 0x90}) node.nic({.root = root, .slot = 1}).nic({.root = root, .slot = 1, .function = 1});
+  EXPECT_EQ(node.roles(), "0 s s 1 2 s s 3 4");
 }
 
 TEST(Rails, TwoPortsForEachGpuAreTwoRailsAndAnUncabledOneIsNone) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -24,6 +25,10 @@ enum class Profile : uint8_t {
   kHostDevice,  // whole ports, one pod per node
 };
 
+inline constexpr std::string_view kTestNamespace = "rdma-test";
+// Has rdma-core and perftest (ib_write_bw, rping, ibv_devices); NVIDIA's own examples of SR-IOV networks use it.
+inline constexpr std::string_view kTestImage = "nvcr.io/nvidia/doca/doca:3.1.0-full-rt-host";
+
 struct DesignRequest {
   Profile profile = Profile::kInfiniband;
   int vfs = 8;                             // per PF; fewer where the card has fewer
@@ -33,8 +38,8 @@ struct DesignRequest {
   std::string addresses = "10.64.0.0/12";  // the rails' ranges are cut out of it
   std::string resource_prefix = "openshift.io";
   std::string operator_namespace = "openshift-sriov-network-operator";
-  std::string pod_namespace = "rdma-test";
-  std::string image = "registry.k8s.io/e2e-test-images/agnhost:2.53";
+  std::string pod_namespace{kTestNamespace};
+  std::string image{kTestImage};
 };
 
 struct Port {

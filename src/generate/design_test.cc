@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/testdata.h"
+#include "doc/yaml.h"
 #include "generate/manifests.h"
 
 namespace railbed::generate {
@@ -216,6 +217,21 @@ TEST(Design, RangesThatJustFit) {
   EXPECT_EQ(design(nodes, {.profile = Profile::kRoce, .addresses = "10.0.0.0/25"}).error().to_string(),
             "10.0.0.0/25 is too small for 2 rails of 11 addresses each");
   EXPECT_TRUE(design(nodes, {.profile = Profile::kRoce, .vfs = 4, .pods_per_node = 4}));
+}
+
+TEST(Manifests, TheNamespaceIsThereBeforeWhatLivesInIt) {
+  const std::vector<NodeFacts> nodes = {node("n", {port(1)})};
+  const auto first = [&](const std::string& ns) {
+    const auto made = design(nodes, {.profile = Profile::kRoce, .pod_namespace = ns});
+    return doc::to_yaml(manifests(*made).front());
+  };
+  EXPECT_EQ(first("rdma-test"),
+            "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: rdma-test\n"
+            "  labels:\n    pod-security.kubernetes.io/enforce: privileged\n");
+  // It may have been there before.
+  EXPECT_EQ(first("training"), "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: training\n");
+  for (const char* ns : {"default", "kube-system", "kube-public", "kube-node-lease"})
+    EXPECT_TRUE(first(ns).starts_with("apiVersion: sriovnetwork.openshift.io/v1\n")) << first(ns);
 }
 
 TEST(Manifests, OnePolicyForAllNodesOrOneForEach) {

@@ -2,6 +2,7 @@
 #include "generate/manifests.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "doc/json.h"
@@ -205,6 +206,21 @@ Value test_pod(const Design& design, const facts::NodeFacts& node, bool for_all)
   return out;
 }
 
+// Namespaces that every cluster has.
+bool is_of_kubernetes(std::string_view ns) {
+  constexpr std::array<std::string_view, 4> kAlwaysThere = {"default", "kube-system", "kube-public", "kube-node-lease"};
+  return std::ranges::find(kAlwaysThere, ns) != kAlwaysThere.end();
+}
+
+Value pod_namespace(const Design& design) {
+  Value out = object("v1", "Namespace", design.request.pod_namespace, "");
+  // The standard "baseline" refuses IPC_LOCK. A namespace that somebody named may be there already, with other pods in
+  // it: what is allowed there is not for these manifests to change.
+  if (design.request.pod_namespace == kTestNamespace)
+    out.find("metadata")->set("labels", Value::object()).set("pod-security.kubernetes.io/enforce", "privileged");
+  return out;
+}
+
 Value soft_node(const facts::NodeFacts& node) {
   Value out = object("v1", "Node", node.node, "");
   out.find("metadata")->set("annotations", Value::object()).set("railbed.dev/soft-rdma", "true");
@@ -215,6 +231,7 @@ Value soft_node(const facts::NodeFacts& node) {
 
 std::vector<Value> manifests(const Design& design) {
   std::vector<Value> out;
+  if (!is_of_kubernetes(design.request.pod_namespace)) out.push_back(pod_namespace(design));
   const bool for_all = one_policy_is_enough(design);
   const bool soft = !std::ranges::all_of(design.rails, hardware_rdma);
   if (soft)

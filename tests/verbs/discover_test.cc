@@ -46,6 +46,58 @@ TEST_F(DiscoverVerb, ACompressedRecordingServesAsFacts) {
   EXPECT_THAT(sized.output, HasSubstr("8 rails for 8 GPUs"));
 }
 
+TEST_F(DiscoverVerb, WritesNcclsTopologyAndComparesItWithTheMachine) {
+  const std::vector<std::string> from = {"discover", "--from", machine("gpu8-ib8.machine")};
+  const auto discover = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), from.begin(), from.end());
+    return run_verb(more);
+  };
+  const std::string topology = discover({"-o", "nccl"}).output;
+  const std::string same = in_folder("same.xml");
+  std::ofstream(same) << topology;
+  const os::RunResult agrees = discover({"--nccl-topo", same});
+  EXPECT_EQ(agrees.exit_status, 0);
+  EXPECT_EQ(agrees.errors, "");
+  EXPECT_EQ(agrees.output, discover({}).output);
+
+  // A NIC that is not here stands where the first GPU's NIC should.
+  const std::string other = in_folder("other.xml");
+  std::string moved = topology;
+  const size_t nic = moved.find("busid=\"0000:19:00.0\"");
+  ASSERT_NE(nic, std::string::npos);
+  moved.replace(nic, 20, "busid=\"0000:1f:00.0\"");
+  std::ofstream(other) << moved;
+  const os::RunResult differs = discover({"--nccl-topo", other, "-o", "json"});
+  EXPECT_EQ(differs.exit_status, 0);
+  EXPECT_EQ(differs.errors, other + ": here, but not in it: mlx5_0 (0000:19:00.0)\n" + other +
+                                ": in it, but not here: NIC 0000:1f:00.0\n");
+
+  std::ofstream(in_folder("bad.xml")) << "<graphs/>";
+  const os::RunResult refused = discover({"--nccl-topo", in_folder("bad.xml")});
+  EXPECT_EQ(refused.exit_status, 1);
+  EXPECT_EQ(refused.errors,
+            "railbed: " + in_folder("bad.xml") + ":1: <graphs>: a topology of NCCL begins with <system>\n");
+}
+
+TEST_F(DiscoverVerb, ComparesNodesByTheirFacts) {
+  const std::string first = machine("gpu8-ib8.machine");
+  const std::string second = in_folder("b.json");
+  std::string facts = run_verb({"discover", "--from", first, "--node", "b", "-o", "json"}).output;
+  const size_t place = facts.find("0000:9b:00.0");
+  ASSERT_NE(place, std::string::npos);
+  facts.replace(place, 12, "0000:9d:00.0");
+  std::ofstream(second) << facts;
+  const os::RunResult compared = run_verb({"discover", "--facts", first, second});
+  EXPECT_EQ(compared.exit_status, 0) << compared.errors;
+  EXPECT_THAT(compared.output, HasSubstr("2 nodes with "));
+  EXPECT_THAT(compared.output,
+              HasSubstr("\nDiffers:\n  - rail 4: PCI address: 0000:9b:00.0 on gpu8-ib8, 0000:9d:00.0 on b\n"));
+  // One node is no fleet.
+  EXPECT_EQ(run_verb({"discover", "--facts", first}).output, run_verb({"discover", "--from", first}).output);
+  EXPECT_EQ(run_verb({"discover", "--facts", first, second, "-o", "nccl"}).errors,
+            "railbed: NCCL's topology is of one node, and there are 2\n");
+}
+
 TEST_F(DiscoverVerb, AFolderWithoutAMachineIsAnError) {
   const os::RunResult ran = run_verb({"discover", "--root", folder_.string()});
   EXPECT_NE(ran.exit_status, 0);

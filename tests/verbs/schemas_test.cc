@@ -57,11 +57,14 @@ class Schemas : public testing::Test {
 // Each verb that prints for programs, in both forms.
 TEST_F(Schemas, HoldWhatVerbsPrint) {
   const std::string machine = (testdata() / "machines/six-cx7-unwell.machine").string();
+  const std::string unlike = (testdata() / "machines/gpu8-ib8.machine").string();
   const std::string demo = (std::filesystem::path(source_dir()) / "demo/manifests").string();
   const std::string state = (folder_ / "state").string();
   const std::string bin = (folder_ / "bin").string();
   const std::vector<std::pair<std::string, std::vector<std::string>>> all = {
       {"NodeFacts", {"discover", "--from", machine}},
+      {"NodeFacts", {"discover", "--facts", machine}},
+      {"Fleet", {"discover", "--facts", machine, (testdata() / "machines/seed-six-cx7.machine").string(), unlike}},
       {"CheckReport", {"check", (folder_ / "bad.yaml").string()}},
       {"CheckReport", {"check", demo, "--facts", machine}},
       {"Size", {"size", "--profile", "infiniband", "--facts", machine}},

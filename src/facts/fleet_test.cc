@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "facts/fleet.h"
+
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+
+namespace railbed::facts {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+PciAddress pci(std::string_view text) {
+  return PciAddress::parse(text).value();
+}
+
+// Two GPUs, each with a port of its own beside it.
+NodeFacts node(const std::string& name) {
+  NodeFacts facts{.node = name};
+  for (int bus : {0x10, 0x90}) {
+    Gpu gpu;
+    gpu.pci = {.address = pci(fmt::format("0000:{:02x}:00.0", bus)), .vendor = "10de", .device = "2330"};
+    facts.gpus.push_back(gpu);
+    Nic nic;
+    nic.pci = {.address = pci(fmt::format("0000:{:02x}:00.0", bus + 1)),
+               .vendor = "15b3",
+               .device = "1021",
+               .link = PcieLink{.speed_gts = 32, .width = 16, .max_speed_gts = 32, .max_width = 16},
+               .slot = fmt::format("{}", bus)};
+    nic.link_type = LinkType::kInfiniband;
+    nic.firmware = "28.43.1014";
+    nic.total_vfs = 16;
+    nic.rdma.push_back(
+        {.name = "mlx5_0", .ports = {{.link_type = LinkType::kInfiniband, .state = "ACTIVE", .rate_gbps = 400}}});
+    facts.nics.push_back(nic);
+  }
+  for (size_t i = 0; i < 2; ++i)
+    facts.nics[i].gpus = {{.gpu = facts.gpus[i].pci.address, .kind = "PIX"},
+                          {.gpu = facts.gpus[1 - i].pci.address, .kind = "SYS"}};
+  return facts;
+}
+
+std::vector<std::string> differences(const std::vector<NodeFacts>& nodes) {
+  std::vector<std::string> lines;
+  for (const FleetGroup& group : compare_nodes(nodes))
+    for (const FleetDifference& difference : group.differences)
+      lines.push_back(fmt::format("{}: {}", fmt::join(difference.rails, " "), difference_text(difference)));
+  return lines;
+}
+
+TEST(Fleet, AlikeNodesDifferInNothing) {
+  const std::vector<FleetGroup> groups = compare_nodes({node("a"), node("b"), node("c")});
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups[0].gpu, "10de:2330");
+  EXPECT_THAT(groups[0].nodes, ElementsAre("a", "b", "c"));
+  EXPECT_THAT(groups[0].differences, IsEmpty());
+  const FleetRail first{.number = 0,
+                        .nodes = 3,
+                        .card = "15b3:1021",
+                        .place = "0000:11:00.0",
+                        .firmware = "28.43.1014",
+                        .rate = "400G",
+                        .pcie = "32 GT/s x16",
+                        .vfs = "16"};
+  EXPECT_EQ(groups[0].rails.at(0), first);
+}
+
+TEST(Fleet, NoNodesNoGroups) {
+  EXPECT_THAT(compare_nodes({}), IsEmpty());
+}
+
+TEST(Fleet, SaysWhatOneNodeHasOtherwise) {
+  const struct {
+    const char* name;
+    std::function<void(NodeFacts&)> change;
+    std::vector<std::string> said;
+  } cases[] = {
+      {"a NIC in another slot",
+       [](NodeFacts& c) {
+         c.nics[1].pci.address = pci("0000:95:00.0");
+         c.nics[1].pci.slot = "7";
+       },
+       {"1: PCI address: 0000:91:00.0 on a, b, 0000:95:00.0 on c", "1: slot: 144 on a, b, 7 on c"}},
+      {"firmware of one",
+       [](NodeFacts& c) { c.nics[0].firmware = "28.39.1002"; },
+       {"0: firmware: 28.43.1014 on a, b, 28.39.1002 on c"}},
+      {"firmware of all",
+       [](NodeFacts& c) { c.nics[0].firmware = c.nics[1].firmware = "28.39.1002"; },
+       {"0 1: firmware: 28.43.1014 on a, b, 28.39.1002 on c"}},
+      {"half rate",
+       [](NodeFacts& c) { c.nics[1].rdma[0].ports[0].rate_gbps = 200; },
+       {"1: rate: 400G on a, b, 200G on c"}},
+      {"a port that is down",
+       [](NodeFacts& c) { c.nics[1].rdma[0].ports[0].state = "DOWN"; },
+       {"1: rate: 400G on a, b, DOWN on c"}},
+      {"half of the lanes",
+       [](NodeFacts& c) { c.nics[0].pci.link->width = 8; },
+       {"0: PCIe: 32 GT/s x16 on a, b, 32 GT/s x8 on c"}},
+      {"another card",
+       [](NodeFacts& c) { c.nics[0].pci.device = c.nics[1].pci.device = "1023"; },
+       {"0 1: card: 15b3:1021 on a, b, 15b3:1023 on c"}},
+      {"fewer VFs", [](NodeFacts& c) { c.nics[0].total_vfs = 0; }, {"0: VFs that it can make: 16 on a, b, 0 on c"}},
+      {"a card that is missing", [](NodeFacts& c) { c.nics.pop_back(); }, {"1: port: there on a, b, missing on c"}},
+      {"not told",
+       [](NodeFacts& c) {
+         c.nics[0].firmware = c.nics[0].pci.slot = c.nics[0].rdma[0].ports[0].state = "";
+         c.nics[0].rdma[0].ports[0].rate_gbps.reset();
+         c.nics[0].pci.link.reset();
+         c.nics[0].total_vfs.reset();
+       },
+       {}},
+      {"farther from its GPU",
+       [](NodeFacts& c) {
+         for (Nic& nic : c.nics) nic.gpus[0].kind = "PXB";
+       },
+       {"0 1: path to the nearest GPU: PIX on a, b, PXB on c"}},
+      {"no ports", [](NodeFacts& c) { c.nics.clear(); }, {"0 1: port: there on a, b, missing on c"}},
+  };
+  for (const auto& one : cases) {
+    NodeFacts c = node("c");
+    one.change(c);
+    EXPECT_EQ(differences({node("a"), node("b"), c}), one.said) << one.name;
+  }
+}
+
+// A GPU that fell off the bus: its rail is lost, and the others are still compared with those of whole nodes.
+TEST(Fleet, ANodeThatLostAGpuStaysWithTheOthers) {
+  NodeFacts c = node("c");
+  c.gpus.pop_back();
+  for (Nic& nic : c.nics) std::erase_if(nic.gpus, [](const GpuPath& path) { return path.gpu == pci("0000:90:00.0"); });
+  c.nics[0].firmware = "28.39.1002";
+  EXPECT_THAT(differences({node("a"), node("b"), c}),
+              ElementsAre(": number of GPUs: 2 on a, b, 1 on c", "1: port: there on a, b, missing on c",
+                          "0: firmware: 28.43.1014 on a, b, 28.39.1002 on c"));
+}
+
+TEST(Fleet, OtherGpusAreAnotherGroupAndAnotherServerHasOtherPlaces) {
+  NodeFacts other_gpus = node("b");
+  for (Gpu& gpu : other_gpus.gpus) gpu.pci.device = "2901";
+  other_gpus.nics[0].firmware = "1";
+  EXPECT_EQ(compare_nodes({node("a"), other_gpus}).size(), 2U);
+  EXPECT_THAT(differences({node("a"), other_gpus}), IsEmpty());
+
+  NodeFacts other_server = node("b");
+  for (size_t i = 0; i < 2; ++i) {
+    other_server.gpus[i].pci.address.bus += 4;
+    other_server.nics[i].pci.address.bus += 4;
+    for (GpuPath& path : other_server.nics[i].gpus) path.gpu.bus += 4;
+  }
+  other_server.nics[0].firmware = "1";
+  EXPECT_THAT(differences({node("a"), other_server}), ElementsAre("0: firmware: 28.43.1014 on a, 1 on b"));
+}
+
+TEST(Fleet, ManyNodesAreCountedAndManyValuesCut) {
+  std::vector<NodeFacts> nodes;
+  for (int i = 0; i < 12; ++i) {
+    nodes.push_back(node(fmt::format("n{}", i)));
+    nodes.back().nics.pop_back();
+    if (i > 5) nodes.back().nics[0].firmware = std::to_string(i);
+  }
+  EXPECT_THAT(differences(nodes),
+              ElementsAre("0: firmware: 28.43.1014 on 6 nodes, 6 on n6, 7 on n7, 8 on n8, and 3 more"));
+}
+
+}  // namespace
+}  // namespace railbed::facts
