@@ -474,5 +474,31 @@ TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionOfPoliciesIsDeleted) {
   EXPECT_TRUE(soon([&] { return has("gpu1", R"("numVfs":3)"); })) << program.log();
 }
 
+TEST_F(OperatorTest, KeepsDefinitionsWhenTheDefinitionOfNetworksIsDeleted) {
+  Program program(ns, "one");
+  const std::string target = cluster::new_namespace();
+  const auto put_network = [&] {
+    apply(fmt::format("apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetwork\nmetadata: {{name: net0}}\n"
+                      "spec: {{resourceName: rails, networkNamespace: {}}}",
+                      target));
+  };
+  const auto kind_uid = [] {
+    return shell("kubectl get crd sriovnetworks.sriovnetwork.openshift.io -o jsonpath='{.metadata.uid}'");
+  };
+  const auto definitions = [&] { return shell("kubectl -n " + target + " get net-attach-def -o yaml"); };
+  put_network();
+  EXPECT_TRUE(soon([&] { return definitions().find(kind_uid()) != std::string::npos; })) << program.log();
+  shell("kubectl delete crd sriovnetworks.sriovnetwork.openshift.io");
+  install_kinds();
+  EXPECT_TRUE(soon([&] {
+    return program.log().find("kept: its network SriovNetwork " + ns + "/net0 is gone") != std::string::npos;
+  })) << program.log();
+  EXPECT_THAT(definitions(), HasSubstr("name: net0")) << program.log();
+  put_network();
+  EXPECT_TRUE(soon([&] { return definitions().find(kind_uid()) != std::string::npos; })) << program.log();
+  shell("kubectl -n " + ns + " delete sriovnetwork net0");
+  EXPECT_TRUE(soon([&] { return definitions().find("name: net0") == std::string::npos; })) << program.log();
+}
+
 }  // namespace
 }  // namespace railbed::controller
