@@ -9,10 +9,6 @@
 namespace railbed::agent {
 namespace {
 
-bool is_configuration(std::string_view name) {
-  return name.ends_with(".conf") || name.ends_with(".conflist") || name.ends_with(".json");
-}
-
 // The plugins of a configuration; empty for what is none. A runtime takes a list from *.conflist only.
 std::vector<doc::Value> plugins_of(const ConfigFile& file) {
   doc::Diagnostics problems;
@@ -39,6 +35,10 @@ std::string version_of(const ConfigFile& file) {
 }
 
 }  // namespace
+
+bool is_configuration(std::string_view name) {
+  return name.ends_with(".conf") || name.ends_with(".conflist") || name.ends_with(".json");
+}
 
 std::optional<ConfigFile> default_network(std::vector<ConfigFile> files) {
   std::ranges::sort(files, {}, &ConfigFile::name);

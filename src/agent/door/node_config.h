@@ -24,6 +24,9 @@ struct ConfigFile {
   std::string text;
 };
 
+// Whether a runtime reads files of this name.
+bool is_configuration(std::string_view name);
+
 // The configuration that the runtime would use without railbed and Multus: the first of `files` by name that is one.
 std::optional<ConfigFile> default_network(std::vector<ConfigFile> files);
 
