@@ -317,7 +317,7 @@ std::vector<Finding> node_findings(const NodeLook& look) {
   folder(look.conf, look.conf_dir, "CNI configurations", folder_todo("--cni-config", "agent"));
   bool has_backup = false;
   for (const agent::ConfigFile& file : look.files) {
-    has_backup = has_backup || file.name.ends_with(".cilium_bak");
+    has_backup = has_backup || file.name.ends_with(agent::kCiliumBackup);
     if (agent::is_configuration(file.name) && file.name < agent::kNodeConfigName)
       add(Weight::kAgainst,
           fmt::format("this file sorts before railbed's {}, so the runtime would not ask railbed",
