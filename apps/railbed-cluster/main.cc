@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed-cluster: the verbs that serve in a cluster (served_verbs.h), with its HTTP and gRPC libraries.
+// railbed-cluster: the verbs that serve in a cluster (served_verbs.h), and preflight, which looks at one, with the HTTP
+// and gRPC libraries that they need.
 //
 // Why beside railbedd: an agent on a machine of its own would have twice its memory with them. People type
 // `railbed agent` and `railbed operator` all the same; the options say which program it is (command/programs.h).
@@ -8,6 +9,7 @@
 #include "node_in_cluster.h"
 #include "operator.h"
 #include "os/real/service_manager.h"
+#include "preflight.h"
 #include "served_verbs.h"
 
 namespace railbed {
@@ -16,6 +18,7 @@ namespace {
 constexpr ServedVerb kVerbs[] = {
     {"agent", [](CommandLine& line) { return serve_agent(line, join_cluster); }},
     {"operator", operator_verb},
+    {"preflight", preflight_verb},
 };
 
 }  // namespace

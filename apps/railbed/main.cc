@@ -13,6 +13,7 @@
 #include "command/agent_options.h"
 #include "command/operator_options.h"
 #include "command/output.h"
+#include "command/preflight_options.h"
 #include "doc/diagnostic.h"
 #include "doc/text.h"
 #include "os/real/service_manager.h"
@@ -38,6 +39,7 @@ constexpr Verb kVerbs[] = {
     {"agent", "serve CNI requests of railbed-cni until told to stop", serving_verb<AgentOptions>},
     {"operator", "make node states of a cluster's policies and definitions of its networks",
      serving_verb<OperatorOptions>},
+    {"preflight", "what in a cluster stands against railbed, and what to do about it", serving_verb<PreflightOptions>},
     {"cni", "put railbed-cni in the place of CNI plugins, keeping the originals, and back", cni_verb},
     {"perf", "measure bandwidth, latency and jitter of a path over RDMA and TCP; the HTML report", perf_verb},
     {"completion", "what bash, zsh or fish complete behind railbed, as a script for them", completion_verb},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verbs that serve until they are told to stop: this process becomes the program that has them, by the verb's options
-// (command/programs.h).
+// Verbs that serve until they are told to stop, or that speak to an API server: this process becomes the program that
+// has them, by the verb's options (command/programs.h).
 //
 // Why other programs: they are linked with what only servers need, which every start of a short verb would load. Why by
 // exec and not as a child: the process that a service manager started stays the one that tells it that it is ready, and

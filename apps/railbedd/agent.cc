@@ -106,6 +106,7 @@ struct Parts {
   std::unique_ptr<NodeCluster> cluster;  // null: a machine of its own
   agent::Meta meta{disk, pods(), devices()};
   agent::Readiness readiness;
+  agent::NodeConfig config;
   agent::Service service{{engine, meta, dhcp, host_local, metrics, &readiness}};
 
   Parts(const NodeCluster::World& world, const AgentOptions& options, std::unique_ptr<NodeCluster> joined)
@@ -117,7 +118,9 @@ struct Parts {
         engine(kernel, store, blocks, records, other_nodes(options)),
         manifests(kernel, store, options.manifests, options.settings),
         cluster(std::move(joined)),
-        readiness(engine, disk, options.state.directory) {
+        readiness(engine, disk, options.state.directory),
+        config(disk, options.cni_config) {
+    readiness.also([this] { return config.not_ready(); });
     if (cluster == nullptr) return;
     readiness.also([this] { return cluster->not_ready(); });
     metrics.readings([this] { return cluster->readings(); });
@@ -196,7 +199,6 @@ class Repeater {
   Repeater(agent::Replay& replay, Parts& parts, const std::string& config_folder)
       : replay_(replay),
         parts_(parts),
-        config_(parts.disk, config_folder),
         keeps_config_(!config_folder.empty()),
         thread_([this](std::stop_token stop) { run(stop); }) {}
 
@@ -212,7 +214,7 @@ class Repeater {
       trouble(parts_, "recovery", "executed plugins", lines.error().story());
     do {
       if (keeps_config_)
-        if (auto kept = config_.keep(); !kept.has_value()) tell(kept.error().story());
+        if (auto kept = parts_.config.keep(); !kept.has_value()) tell(kept.error().story());
       if (auto fresh = parts_.in_use.refresh(); !fresh.has_value()) tell(fresh.error().story());
       const auto tally = replay_.all(stop);
       if (tally.done > 0) log::info(fmt::format("{} DELs of the time without an agent are done", tally.done));
@@ -226,7 +228,6 @@ class Repeater {
 
   agent::Replay& replay_;
   Parts& parts_;
-  agent::NodeConfig config_;
   bool keeps_config_;
   std::string told_;
   std::jthread thread_;  // last member, because the thread uses the others

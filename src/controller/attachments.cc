@@ -31,9 +31,11 @@ Value owner_reference(const StoredNetwork& stored) {
   return owner;
 }
 
-Value object_of(const StoredNetwork& stored, const api::NetworkAttachmentDefinition& definition) {
+Value object_of(const StoredNetwork& stored, const api::NetworkAttachmentDefinition& definition,
+                const std::string& kind_uid) {
   Value object = api::to_value(definition);
   Value& meta = *object.find("metadata");
+  if (!kind_uid.empty()) meta.find("annotations")->set(kNetworkKindUid, kind_uid);
   meta.set("labels", Value::object()).set(kNetworkUidLabel, stored.uid);
   if (*definition.meta.ns == *stored.network.meta.ns)
     meta.set("ownerReferences", Value::array()).push(owner_reference(stored));
@@ -49,6 +51,7 @@ class Writer {
   }
 
   void write(const StoredNetwork& network) {
+    live_.insert(network.uid);
     const api::NetworkAttachmentDefinition definition = api::render(network.network, resource_prefix_);
     const Key key{*definition.meta.ns, *definition.meta.name};
     if (!namespaces_.contains(key.first))
@@ -66,15 +69,19 @@ class Writer {
           fmt::format("{}/{} is there and was not made from this network: rename one of them, or delete the definition",
                       key.first, key.second));
     }
-    if (!stored || !is_equal(*stored, network, definition)) out_.applies.push_back(object_of(network, definition));
+    // Where the kind is not known now, what is known of it stays.
+    const std::string& kind_uid = network.kind_uid.empty() && stored ? stored->kind_uid : network.kind_uid;
+    if (!stored || stored->kind_uid != kind_uid || !is_equal(*stored, network, definition))
+      out_.applies.push_back(object_of(network, definition, kind_uid));
     tell(network, "NetworkReady", "");
   }
 
-  AttachmentWrites finish(const std::vector<StoredAttachment>& attachments) {
+  AttachmentWrites finish(const std::vector<StoredAttachment>& attachments, const std::set<std::string>& kinds) {
     for (const StoredAttachment& one : attachments) {
-      if (one.network_uid.empty()) continue;
-      const auto wanted = taken_.find({one.ns, one.name});
-      if (wanted == taken_.end()) out_.deletions.push_back({one.ns, one.name, one.uid, one.resource_version});
+      if (one.network_uid.empty() || taken_.contains({one.ns, one.name})) continue;
+      // A network that is there and wants its definition elsewhere says so itself.
+      const bool is_meant = live_.contains(one.network_uid) || kinds.contains(one.kind_uid);
+      (is_meant ? out_.deletions : out_.kept).push_back({one.ns, one.name, one.uid, one.resource_version});
     }
     return std::move(out_);
   }
@@ -102,6 +109,7 @@ class Writer {
   std::string_view resource_prefix_;
   std::map<Key, const StoredAttachment*> stored_;
   std::map<Key, const StoredNetwork*> taken_;
+  std::set<std::string> live_;  // UIDs of networks
   AttachmentWrites out_;
 };
 
@@ -109,10 +117,11 @@ class Writer {
 
 AttachmentWrites attachment_writes(const std::vector<StoredNetwork>& networks,
                                    const std::vector<StoredAttachment>& attachments,
-                                   const std::set<std::string>& namespaces, std::string_view resource_prefix) {
+                                   const std::set<std::string>& namespaces, std::string_view resource_prefix,
+                                   const std::set<std::string>& kinds) {
   Writer writer(attachments, namespaces, resource_prefix);
   for (const StoredNetwork& network : networks) writer.write(network);
-  return writer.finish(attachments);
+  return writer.finish(attachments, kinds);
 }
 
 }  // namespace railbed::controller

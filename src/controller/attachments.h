@@ -4,7 +4,9 @@
 // Why: a definition usually stands in another namespace than its network. Kubernetes' garbage collector deletes objects
 // whose owner is in another namespace, and a finalizer on the network makes it hang when the operator is gone. So a
 // definition in the network's namespace has an ownerReference, one elsewhere a label with the network's UID, and what
-// bears the UID of no network is swept. The rendered JSON is the SR-IOV operator's (api::render). Definitions that
+// bears the UID of no network is swept. But networks that went with the CustomResourceDefinition of their kind were not
+// deleted by anybody who meant them: each definition also bears the UID of that CustomResourceDefinition, and is swept
+// only while the same one is there; otherwise it is kept until its network is made again. The rendered JSON is the SR-IOV operator's (api::render). Definitions that
 // somebody else wrote under the same name are left alone, and the network says so. Threading: pure. Failure: none.
 #pragma once
 
@@ -19,17 +21,21 @@
 namespace railbed::controller {
 
 inline constexpr std::string_view kNetworkUidLabel = "railbed.dev/network-uid";
+// An annotation: the UID of the CustomResourceDefinition under which the network was stored.
+inline constexpr std::string_view kNetworkKindUid = "railbed.dev/network-kind-uid";
 
 // A SriovNetwork or SriovIBNetwork as stored.
 struct StoredNetwork {
   std::string uid;
   api::SriovNetwork network;
+  std::string kind_uid;  // of its CustomResourceDefinition; empty where that is not known now
 };
 
 // A NetworkAttachmentDefinition as stored.
 struct StoredAttachment {
   std::string ns, name, uid, resource_version;
   std::string network_uid;  // the label; empty: not ours
+  std::string kind_uid;     // the annotation; empty: of an earlier version
   std::string owner_ref;    // annotation sriovnetwork.openshift.io/owner-ref
   std::string resource;     // annotation k8s.v1.cni.cncf.io/resourceName
   std::string config;       // spec.config
@@ -48,13 +54,15 @@ struct AttachmentWrites {
   };
   std::vector<doc::Value> applies;  // whole objects, for server-side apply
   std::vector<Deletion> deletions;
+  std::vector<Deletion> kept;  // would be deleted, but their networks may have gone with their kind
   std::vector<NetworkOutcome> outcomes;  // as `networks`
 };
 
 // `networks`, `attachments` and `namespaces` are all that there are: with a list that is not complete, the sweep would
-// delete what it does not know.
+// delete what it does not know. `kinds` are the UIDs of the CustomResourceDefinitions of networks that are there.
 AttachmentWrites attachment_writes(const std::vector<StoredNetwork>& networks,
                                    const std::vector<StoredAttachment>& attachments,
-                                   const std::set<std::string>& namespaces, std::string_view resource_prefix);
+                                   const std::set<std::string>& namespaces, std::string_view resource_prefix,
+                                   const std::set<std::string>& kinds);
 
 }  // namespace railbed::controller

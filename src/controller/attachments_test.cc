@@ -15,7 +15,9 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 StoredNetwork network(std::string name, std::string uid, std::string target = "llm") {
-  return {.uid = std::move(uid), .network = graph::examples::network(std::move(name), "rail0", std::move(target))};
+  return {.uid = std::move(uid),
+          .network = graph::examples::network(std::move(name), "rail0", std::move(target)),
+          .kind_uid = "kind1"};
 }
 
 std::string member(const doc::Value& object, std::initializer_list<std::string_view> path) {
@@ -34,6 +36,7 @@ StoredAttachment stored(const doc::Value& object, int number = 0) {
           .uid = fmt::format("nad{}", number),
           .resource_version = std::to_string(100 + number),
           .network_uid = member(object, {"metadata", "labels", kNetworkUidLabel}),
+          .kind_uid = member(object, {"metadata", "annotations", kNetworkKindUid}),
           .owner_ref = member(object, {"metadata", "annotations", "sriovnetwork.openshift.io/owner-ref"}),
           .resource = member(object, {"metadata", "annotations", "k8s.v1.cni.cncf.io/resourceName"}),
           .config = member(object, {"spec", "config"})};
@@ -42,8 +45,9 @@ StoredAttachment stored(const doc::Value& object, int number = 0) {
 const std::set<std::string> kNamespaces{"op", "llm", "other"};
 
 AttachmentWrites writes(const std::vector<StoredNetwork>& networks,
-                        const std::vector<StoredAttachment>& attachments = {}) {
-  return attachment_writes(networks, attachments, kNamespaces, "openshift.io");
+                        const std::vector<StoredAttachment>& attachments = {},
+                        const std::set<std::string>& kinds = {"kind1"}) {
+  return attachment_writes(networks, attachments, kNamespaces, "openshift.io", kinds);
 }
 
 TEST(Attachments, HaveALabelElsewhereAndAnOwnerAtHome) {
@@ -53,7 +57,8 @@ TEST(Attachments, HaveALabelElsewhereAndAnOwnerAtHome) {
       doc::to_json(elsewhere.applies.front()),
       R"({"apiVersion":"k8s.cni.cncf.io/v1","kind":"NetworkAttachmentDefinition","metadata":{"name":"rail0","namespace":"llm",)"
       R"("annotations":{"k8s.v1.cni.cncf.io/resourceName":"openshift.io/rail0",)"
-      R"("sriovnetwork.openshift.io/owner-ref":"SriovNetwork.sriovnetwork.openshift.io/op/rail0"},)"
+      R"("sriovnetwork.openshift.io/owner-ref":"SriovNetwork.sriovnetwork.openshift.io/op/rail0",)"
+      R"("railbed.dev/network-kind-uid":"kind1"},)"
       R"("labels":{"railbed.dev/network-uid":"u1"}},"spec":{"config":)"
       R"("{\n    \"cniVersion\": \"1.0.0\",\n    \"name\": \"rail0\",\n    \"type\": \"sriov\",\n    \"vlan\": 0,\n    \"vlanQoS\": 0,\n)"
       R"(    \"ipam\": {}\n}"}})");
@@ -88,12 +93,41 @@ TEST(Attachments, AreSweptWhenTheirNetworkIsGoneOrMoved) {
   EXPECT_EQ(member(again.applies.front(), {"metadata", "labels", kNetworkUidLabel}), "u2");
 }
 
+// Networks that went with the CustomResourceDefinition of their kind were deleted by nobody who meant them.
+TEST(Attachments, AreKeptWhenTheirNetworkWentWithItsKind) {
+  const StoredAttachment old = stored(writes({network("rail0", "u1")}).applies.front(), 7);
+  const AttachmentWrites::Deletion kept{"llm", "rail0", "nad7", "107"};
+  for (const std::set<std::string>& kinds : {std::set<std::string>{"kind2"}, {}}) {
+    const AttachmentWrites made = writes({}, {old}, kinds);
+    EXPECT_THAT(made.deletions, IsEmpty());
+    EXPECT_THAT(made.kept, ElementsAre(kept));
+  }
+  StoredAttachment earlier = old;  // an earlier version of railbed wrote it
+  earlier.kind_uid.clear();
+  EXPECT_THAT(writes({}, {earlier}).kept, ElementsAre(kept));
+  EXPECT_THAT(writes({}, {earlier}).deletions, IsEmpty());
+  // Its network lives, and says itself that it wants another one.
+  EXPECT_THAT(writes({network("rail0", "u1", "other")}, {old}, {"kind2"}).deletions, ElementsAre(kept));
+  // Made again under its name, of the kind that is there now.
+  StoredNetwork again = network("rail0", "u2");
+  again.kind_uid = "kind2";
+  const AttachmentWrites made = writes({again}, {old}, {"kind2"});
+  EXPECT_THAT(made.kept, IsEmpty());
+  ASSERT_EQ(made.applies.size(), 1u);
+  EXPECT_EQ(member(made.applies.front(), {"metadata", "annotations", kNetworkKindUid}), "kind2");
+  // A kind that cannot be looked at changes nothing.
+  StoredNetwork unknown = network("rail0", "u1");
+  unknown.kind_uid.clear();
+  EXPECT_THAT(writes({unknown}, {old}, {}).applies, IsEmpty());
+}
+
 TEST(Attachments, OfOthersStay) {
   StoredAttachment by_hand{.ns = "llm",
                            .name = "rail0",
                            .uid = "x",
                            .resource_version = "1",
                            .network_uid = "",
+                           .kind_uid = "",
                            .owner_ref = "",
                            .resource = "",
                            .config = "{}"};

@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "doc/fields.h"
 #include "doc/members.h"
+#include "kube/clock.h"
 #include "kube/object.h"
 
 namespace railbed::controller {
@@ -31,6 +32,7 @@ StoredAttachment stored_attachment(const Value& object) {
           .uid = kube::uid_of(object),
           .resource_version = kube::resource_version(object),
           .network_uid = inner_text(object, "labels", kNetworkUidLabel),
+          .kind_uid = inner_text(object, "annotations", kNetworkKindUid),
           .owner_ref = inner_text(object, "annotations", api::kOwnerAnnotation),
           .resource = inner_text(object, "annotations", "k8s.v1.cni.cncf.io/resourceName"),
           .config = spec != nullptr ? doc::text_in(*spec, "config") : ""};
@@ -56,10 +58,20 @@ class Planner {
   NetworksPlan run() {
     for (const auto& [key, object] : view_.networks) read(object, false);
     for (const auto& [key, object] : view_.ib_networks) read(object, true);
-    AttachmentWrites writes = attachment_writes(readable_, attachments_, view_.namespaces, view_.resource_prefix);
+    // While one of both is not known, the networks of a definition may be of that one.
+    std::set<std::string> kinds;
+    if (both_known()) kinds = {view_.kind.uid, view_.ib_kind.uid};
+    AttachmentWrites writes =
+        attachment_writes(readable_, attachments_, view_.namespaces, view_.resource_prefix, kinds);
     out_.applies = std::move(writes.applies);
     for (AttachmentWrites::Deletion& one : writes.deletions)
       if (!kept_.contains(uid_label_of(one))) out_.deletions.push_back(std::move(one));
+    for (const AttachmentWrites::Deletion& one : writes.kept)
+      if (!kept_.contains(uid_label_of(one))) out_.kept.push_back(view_.definitions.at({one.ns, one.name}));
+    if (!both_known()) {
+      out_.deletions.clear();
+      out_.finalizers.clear();
+    }
     for (AttachmentWrites::NetworkOutcome& one : writes.outcomes) {
       NetworkOutcome& outcome = by_uid_.at(one.uid);
       outcome.verdict = {one.message.empty() ? "True" : "False", std::move(one.reason), std::move(one.message)};
@@ -69,6 +81,16 @@ class Planner {
   }
 
  private:
+  bool both_known() const { return !view_.kind.uid.empty() && !view_.ib_kind.uid.empty(); }
+
+  // A network that is older than its kind is one of the former kind's, of whose end the cache has not heard yet.
+  std::string kind_of(const Value& network, bool infiniband) const {
+    const KindDefinition& kind = infiniband ? view_.ib_kind : view_.kind;
+    const auto made = kube::read_time(kube::metadata_text(network, "creationTimestamp"));
+    const auto since = kube::read_time(kind.created);
+    return made && since && *made < *since ? "" : kind.uid;
+  }
+
   void read(const kube::ObjectPtr& object, bool infiniband) {
     if (auto patch = without_finalizer(object, infiniband)) out_.finalizers.push_back(std::move(*patch));
     if (!kube::metadata_text(*object, "deletionTimestamp").empty()) return remove_foreign(*object, infiniband);
@@ -89,7 +111,7 @@ class Planner {
       return;
     }
     by_uid_.emplace(uid, std::move(outcome));
-    readable_.push_back({.uid = uid, .network = std::move(*network)});
+    readable_.push_back({.uid = uid, .network = std::move(*network), .kind_uid = kind_of(*object, infiniband)});
   }
 
   void refuse(NetworkOutcome& outcome, std::string reason, std::string message) {
@@ -125,6 +147,15 @@ class Planner {
 
 NetworksPlan plan_networks(const NetworksView& view) {
   return Planner(view).run();
+}
+
+std::string why_kept(const Value& definition) {
+  const std::string owner = stored_attachment(definition).owner_ref;
+  const std::string kind = owner.substr(0, owner.find('.')), name = owner.substr(owner.find('/') + 1);
+  return fmt::format(
+      "its network {} {} is gone, and with it may have gone the CustomResourceDefinition of its kind, which is no order: "
+      "make the network again, or delete this definition",
+      kind, name);
 }
 
 Value network_status(const NetworkOutcome& outcome, std::string_view now) {

@@ -3,7 +3,8 @@
 //
 // Why: beside definitions to write and to sweep there are networks that cannot be read, networks in other people's
 // namespaces, and networks that wait for the SR-IOV operator's finalizer, which nobody takes off any more. What was
-// made of a network that cannot be read now stays. Threading: pure. Failure: a network's outcome.
+// made of a network that cannot be read now stays, and so does what was made of one that went with its kind.
+// Threading: pure. Failure: a network's outcome.
 #pragma once
 
 #include <set>
@@ -19,6 +20,13 @@ namespace railbed::controller {
 
 inline constexpr std::string_view kUpstreamFinalizer = "netattdef.finalizers.sriovnetwork.openshift.io";
 
+// A CustomResourceDefinition, as far as it is known: one that is being deleted is not.
+struct KindDefinition {
+  std::string uid;      // empty: it is not there, or nobody may look
+  std::string created;  // metadata.creationTimestamp
+  friend bool operator==(const KindDefinition&, const KindDefinition&) = default;
+};
+
 struct NetworksView {
   const kube::Objects& networks;
   const kube::Objects& ib_networks;
@@ -26,6 +34,8 @@ struct NetworksView {
   const std::set<std::string>& namespaces;
   std::string_view operator_ns;
   std::string_view resource_prefix;
+  KindDefinition kind;     // of `networks`
+  KindDefinition ib_kind;  // of `ib_networks`
 };
 
 struct NetworkOutcome {
@@ -41,12 +51,16 @@ struct FinalizerPatch {
 
 struct NetworksPlan {
   std::vector<doc::Value> applies;                    // definitions
-  std::vector<AttachmentWrites::Deletion> deletions;  // only after the kinds of networks are known to be there
-  std::vector<FinalizerPatch> finalizers;             // after the deletions
+  std::vector<AttachmentWrites::Deletion> deletions;
+  std::vector<kube::ObjectPtr> kept;      // definitions whose networks went with their kind, or may have
+  std::vector<FinalizerPatch> finalizers;  // after the deletions
   std::vector<NetworkOutcome> outcomes;
 };
 
 NetworksPlan plan_networks(const NetworksView& view);
+
+// What is told of a definition that is kept.
+std::string why_kept(const doc::Value& definition);
 
 // The status to apply; null where the stored one says the same.
 doc::Value network_status(const NetworkOutcome& outcome, std::string_view now);

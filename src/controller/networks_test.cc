@@ -15,6 +15,8 @@ using namespace testing;
 struct NetworksTest : ::testing::Test {
   kube::Objects networks, ib_networks, definitions;
   std::set<std::string> namespaces{"op", "llm", "team"};
+  KindDefinition kind{.uid = "k1", .created = "2026-11-20T10:00:00Z"};
+  KindDefinition ib_kind{.uid = "k2", .created = "2026-11-20T10:00:00Z"};
 
   Value& add(const std::string& ns, const std::string& name, const std::string& spec, const std::string& uid = "u1") {
     Value made = object("sriovnetwork.openshift.io/v1", "SriovNetwork", ns, name);
@@ -26,13 +28,16 @@ struct NetworksTest : ::testing::Test {
     networks[{ns, name}] = kept;
     return *kept;
   }
-  void define(const std::string& ns, const std::string& name, const std::string& uid_label, const std::string& owner) {
+  void define(const std::string& ns, const std::string& name, const std::string& uid_label, const std::string& owner,
+              const std::string& kind_uid = "k1") {
     Value made = object("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", ns, name);
     Value& meta = *made.find("metadata");
     meta.set("uid", "nad-" + name);
     meta.set("resourceVersion", "9");
     if (!uid_label.empty()) meta.set("labels", Value::object()).set(kNetworkUidLabel, uid_label);
-    if (!owner.empty()) meta.set("annotations", Value::object()).set(api::kOwnerAnnotation, owner);
+    Value& annotations = meta.set("annotations", Value::object());
+    if (!owner.empty()) annotations.set(api::kOwnerAnnotation, owner);
+    if (!uid_label.empty()) annotations.set(kNetworkKindUid, kind_uid);
     definitions[{ns, name}] = std::make_shared<const Value>(std::move(made));
   }
   NetworksPlan plan() {
@@ -41,7 +46,9 @@ struct NetworksTest : ::testing::Test {
                           .definitions = definitions,
                           .namespaces = namespaces,
                           .operator_ns = "op",
-                          .resource_prefix = "openshift.io"});
+                          .resource_prefix = "openshift.io",
+                          .kind = kind,
+                          .ib_kind = ib_kind});
   }
   std::string verdict() {
     const NetworksPlan made = plan();
@@ -107,6 +114,44 @@ TEST_F(NetworksTest, ThatAreBeingDeletedLoseTheirDefinitionAndTheFinalizer) {
   std::set<std::string> gone;
   for (const auto& one : made.deletions) gone.insert(one.name);
   EXPECT_EQ(gone, (std::set<std::string>{"ours", "theirs"}));
+}
+
+TEST_F(NetworksTest, ThatWentWithTheirKindKeepTheirDefinition) {
+  define("llm", "rail0", "u1", "SriovNetwork.sriovnetwork.openshift.io/op/rail0");
+  EXPECT_EQ(plan().deletions.size(), 1u) << "deleted while its kind stayed";
+  for (const char* uid : {"k3", ""}) {  // installed anew; gone, or nobody may look
+    kind.uid = uid;
+    const NetworksPlan made = plan();
+    EXPECT_TRUE(made.deletions.empty());
+    ASSERT_EQ(made.kept.size(), 1u);
+    EXPECT_EQ(why_kept(*made.kept.front()),
+              "its network SriovNetwork op/rail0 is gone, and with it may have gone the CustomResourceDefinition of its "
+              "kind, which is no order: make the network again, or delete this definition");
+  }
+}
+
+// The kind was installed anew, and the cache has not heard yet that the former one's networks are gone.
+TEST_F(NetworksTest, OlderThanTheirKindAreNotTakenForItsOwn) {
+  const auto kind_uid_of_applied = [&] {
+    const Value applied = plan().applies.at(0);
+    return doc::text_in(*doc::object_in(*doc::object_in(applied, "metadata"), "annotations"), kNetworkKindUid);
+  };
+  Value& network = add("op", "rail0", R"({"resourceName": "rail0", "networkNamespace": "llm"})");
+  network.find("metadata")->set("creationTimestamp", "2026-11-20T09:59:59Z");
+  EXPECT_EQ(kind_uid_of_applied(), "");
+  network.find("metadata")->set("creationTimestamp", "2026-11-20T10:00:00Z");
+  EXPECT_EQ(kind_uid_of_applied(), "k1");
+}
+
+// What the SR-IOV operator made of networks that are being deleted, which a kind that goes brings about as well.
+TEST_F(NetworksTest, ThatAreDeletedWithTheirKindChangeNothing) {
+  Value& meta = *add("op", "rail0", R"({"resourceName": "rail0", "networkNamespace": "llm"})").find("metadata");
+  meta.set("finalizers", doc::texts({std::string(kUpstreamFinalizer)}));
+  meta.set("deletionTimestamp", "2026-11-22T15:00:00Z");
+  define("llm", "theirs", "", "SriovNetwork.sriovnetwork.openshift.io/op/rail0");
+  ib_kind.uid.clear();
+  EXPECT_TRUE(plan().deletions.empty());
+  EXPECT_TRUE(plan().finalizers.empty());
 }
 
 }  // namespace

@@ -141,9 +141,9 @@ void Operator::look(std::stop_token stop) {
   if (closed_is_new && !closed.empty()) tell_(Importance::kWarning, "writes nothing: " + closed);
   if (opened) {
     tell_(Importance::kInfo, "everything is known, writes");
-    const Result<std::string> kind = policy_kind(stop);
+    const Result<KindDefinition> kind = definition_of(kube::kPolicies, stop);
     const std::lock_guard lock(mutex_);
-    if (kind && settled_at_ == Instant{}) policy_kind_ = *kind;
+    if (kind && settled_at_ == Instant{}) policy_kind_ = kind->uid;
   }
   if (closed.empty() && (missed_.exchange(false) || opened || upstream_is_new)) add_everything();
   if (upstream_is_new)
@@ -161,21 +161,12 @@ bool Operator::namespace_is_going() const {
   return own == nullptr || is_going(*own);
 }
 
-bool Operator::kinds_are_there(std::initializer_list<kube::Resource> kinds, std::stop_token stop) {
-  return std::ranges::all_of(kinds, [&](const kube::Resource& kind) {
-    const auto crd = reader_.get(kube::kCrds, {"", fmt::format("{}.{}", kind.plural, kind.group)}, stop);
-    // Who may not look at definitions sees by the list alone that they are there.
-    return crd ? !is_going(*crd) : crd.error().code == Code::kDenied;
-  });
-}
-
-Result<std::string> Operator::policy_kind(std::stop_token stop) {
-  const auto crd =
-      reader_.get(kube::kCrds, {"", fmt::format("{}.{}", kube::kPolicies.plural, kube::kPolicies.group)}, stop);
-  if (!crd && crd.error().code == Code::kDenied) return "";
+Result<KindDefinition> Operator::definition_of(const kube::Resource& kind, std::stop_token stop) {
+  const auto crd = reader_.get(kube::kCrds, {"", fmt::format("{}.{}", kind.plural, kind.group)}, stop);
+  if (!crd && crd.error().code == Code::kDenied) return KindDefinition{};
   if (!crd) return fail(crd.error());
   if (is_going(*crd)) return fail(Code::kConflict, "it is being deleted");
-  return kube::uid_of(*crd);
+  return KindDefinition{.uid = kube::uid_of(*crd), .created = kube::metadata_text(*crd, "creationTimestamp")};
 }
 
 // Whether what is left of the policies is what somebody wants.
@@ -187,7 +178,7 @@ bool Operator::settle(std::stop_token stop) {
       return true;
     }
   }
-  const Result<std::string> kind = policy_kind(stop);
+  const Result<KindDefinition> kind = definition_of(kube::kPolicies, stop);
   const bool doubtful = namespace_is_going() || !kind;
   const bool none_left = policies()->empty();
   int deleted = 0;
@@ -199,7 +190,7 @@ bool Operator::settle(std::stop_token stop) {
       settled_at_ = {};
       deleted = std::exchange(deleted_together_, 0);
       // Installed anew since: they went with the former definition.
-      const bool is_same_kind = *kind == std::exchange(policy_kind_, *kind);
+      const bool is_same_kind = kind->uid == std::exchange(policy_kind_, kind->uid);
       if (!none_left || !is_same_kind) without_policies_ = WithoutPolicies::kKeepSpecs;
       if (none_left && deleted == 1 && is_same_kind) without_policies_ = WithoutPolicies::kEmptySpecs;
       vanished = none_left && deleted > 0 && without_policies_ == WithoutPolicies::kKeepSpecs;

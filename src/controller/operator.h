@@ -101,14 +101,13 @@ class Operator {
   void tell_held(const std::string& name, const kube::ObjectPtr& state, const std::string& why);
   bool look_at_networks(std::stop_token stop);
   bool write_networks(const NetworksPlan& plan, std::stop_token stop);
+  void tell_kept(const std::vector<kube::ObjectPtr>& definitions);
   bool write_network_status(const NetworkOutcome& outcome, std::stop_token stop);
   bool write_policy_status(const std::string& key, std::stop_token stop);
 
   std::shared_ptr<const PolicySet> policies();
-  // Whether the definitions of these kinds are there and nobody is deleting them.
-  bool kinds_are_there(std::initializer_list<kube::Resource> kinds, std::stop_token stop);
-  // The UID of the policies' definition, empty where it cannot be known; Conflict while it is being deleted.
-  Result<std::string> policy_kind(std::stop_token stop);
+  // The definition of a kind, without a UID where nobody may look; Conflict while it is being deleted.
+  Result<KindDefinition> definition_of(const kube::Resource& kind, std::stop_token stop);
   bool namespace_is_going() const;
   bool may_write();
   bool wrote(const std::string& kind, const std::string& what, const kube::Answer<doc::Value>& answer);
@@ -143,6 +142,7 @@ class Operator {
   std::set<std::string> unseen_;  // nodes to look at before statuses of policies are worth writing
   std::map<std::string, LastWrite> last_writes_;
   std::map<std::string, std::string> held_;
+  std::set<std::string> kept_;               // UIDs of NetworkAttachmentDefinitions without network
   std::map<std::string, std::string> told_;  // by object: what was told by an Event, where its status is not kept
   std::map<std::pair<std::string, bool>, uint64_t> writes_;
 };

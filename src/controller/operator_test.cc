@@ -241,6 +241,39 @@ TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionIsInstalledAnewAtOnce) {
   expect_stays("the spec stays", [&] { return world.has_vfs("gpu1", 4); });
 }
 
+TEST_F(OperatorTest, KeepsDefinitionsWhenNetworksGoWithTheirKind) {
+  const std::string crd_path = World::crd_path("sriovnetworks");
+  const std::string definition_path = "/apis/k8s.cni.cncf.io/v1/namespaces/llm/network-attachment-definitions/net0";
+  const std::string network_path = "/apis/sriovnetwork.openshift.io/v1/namespaces/op/sriovnetworks/net0";
+  Value network = object("sriovnetwork.openshift.io/v1", "SriovNetwork", "op", "net0");
+  network.set("spec", json(R"({"resourceName": "rail0", "networkNamespace": "llm"})"));
+  const auto is_there = [&] { return !world.stored(definition_path).is_null(); };
+  const auto has_kind_uid = [&] {
+    return doc::to_json(world.stored(definition_path)).find(kube::uid_of(world.stored(crd_path))) != std::string::npos;
+  };
+  world.server.put(network_path, network);
+  start();
+  expect("the definition is there", is_there);
+  EXPECT_TRUE(has_kind_uid());
+  // Deleted and installed again at once, with all its objects.
+  const Value crd = world.stored(crd_path);
+  world.server.erase(network_path);
+  world.server.erase(crd_path);
+  world.server.put(crd_path, crd);
+  expect("it says so",
+         [&] { return world.events().find("KeptWithoutNetwork: its network SriovNetwork op/net0") != std::string::npos; });
+  expect_stays("the definition stays", is_there);
+  // Another operator keeps it as well.
+  running.reset();
+  start("next");
+  expect_stays("the definition stays", is_there);
+  // The network is made again, and then deleted by somebody who means it.
+  world.server.put(network_path, network);
+  expect("the definition is of the kind that is there now", has_kind_uid);
+  world.server.erase(network_path);
+  expect("it goes with its network", [&] { return !is_there(); });
+}
+
 TEST_F(OperatorTest, PutsBackWhatAnotherToolChangesAndDoesNotFight) {
   start();
   node_with_nics("gpu1");

@@ -191,20 +191,40 @@ bool Operator::look_at_networks(std::stop_token stop) {
   for (const auto& [key, one] : cluster_.namespaces()) namespaces.insert(key.name);
   const kube::Objects networks = cluster_.networks(), ib_networks = cluster_.ib_networks();
   const kube::Objects definitions = cluster_.definitions();
-  NetworksPlan plan = plan_networks({.networks = networks,
+  const Result<KindDefinition> kind = definition_of(kube::kSriovNetworks, stop);
+  const Result<KindDefinition> ib_kind = definition_of(kube::kSriovIbNetworks, stop);
+  for (const auto& one : {kind, ib_kind})
+    if (!one && one.error().code != Code::kNotFound && one.error().code != Code::kConflict) return false;
+  const KindDefinition none;
+  const NetworksPlan plan = plan_networks({.networks = networks,
                                      .ib_networks = ib_networks,
                                      .definitions = definitions,
                                      .namespaces = namespaces,
                                      .operator_ns = settings_.ns,
-                                     .resource_prefix = settings_.resource_prefix});
-  // A network that went with the definition of its kind is no order.
-  if ((!plan.deletions.empty() || !plan.finalizers.empty()) &&
-      !kinds_are_there({kube::kSriovNetworks, kube::kSriovIbNetworks}, stop)) {
-    plan.deletions.clear();
-    plan.finalizers.clear();
-    queue_.add({Task::Type::kNetworks, ""}, settings_.settle);
-  }
+                                     .resource_prefix = settings_.resource_prefix,
+                                     .kind = kind ? *kind : none,
+                                     .ib_kind = ib_kind ? *ib_kind : none});
+  if (!kind || !ib_kind) queue_.add({Task::Type::kNetworks, ""}, settings_.settle);
+  tell_kept(plan.kept);
   return write_networks(plan, stop);
+}
+
+void Operator::tell_kept(const std::vector<kube::ObjectPtr>& definitions) {
+  std::set<std::string> kept;
+  std::vector<kube::ObjectPtr> fresh;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const kube::ObjectPtr& one : definitions) {
+      kept.insert(kube::uid_of(*one));
+      if (!kept_.contains(kube::uid_of(*one))) fresh.push_back(one);
+    }
+    kept_ = std::move(kept);
+  }
+  for (const kube::ObjectPtr& one : fresh) {
+    const std::string why = why_kept(*one);
+    tell_(Importance::kWarning, fmt::format("definition {}: kept: {}", kube::key_of(*one).to_string(), why));
+    event(kube::EventType::kWarning, "KeptWithoutNetwork", why, kube::regarding(*one));
+  }
 }
 
 bool Operator::write_networks(const NetworksPlan& plan, std::stop_token stop) {

@@ -225,6 +225,50 @@ TEST_F(OperatorTest, MakesDefinitionsOfNetworks) {
       << program.log();
 }
 
+// Each file of deploy/examples, whole, on a node of its own: what it makes of node and networks.
+TEST_F(OperatorTest, CarriesOutTheExamples) {
+  struct Example {
+    std::string file;
+    std::vector<std::string> policies, networks;
+  };
+  const std::vector<Example> examples{
+      {"roce-rail-per-nic", {"rail0", "rail1", "rail2"}, {"rail0", "rail1", "rail2"}},
+      {"roce-one-resource", {"roce"}, {"roce"}},
+      {"roce-one-network", {"rdma"}, {"rdma"}},
+      {"roce-two-ports", {"port0", "port1"}, {"port0", "port1"}},
+      {"roce-cloud-host-device", {}, {"port-1", "port-2"}},
+  };
+  const std::string folder = std::string(RAILBED_SOURCE_DIR) + "/deploy/examples/";
+  EXPECT_EQ(shell("ls " + folder + " | wc -l"), fmt::format("{}\n", examples.size())) << "an example is not tried";
+  Program program(ns, "one");
+  const std::string target = cluster::new_namespace();
+  shell("kubectl -n " + target + " create serviceaccount default");  // nobody here makes it
+  for (const Example& one : examples) {
+    put_node(one.file, ", feature.node.kubernetes.io/network-sriov.capable: " + one.file);
+    EXPECT_TRUE(soon([&] { return state(one.file).has_value(); }));
+    tell(one.file, "roce-2x-cx6dx", "");
+    shell(
+        fmt::format("sed 's/namespace: railbed/namespace: {}/; s/\\(namespace\\|networkNamespace\\): llm/\\1: {}/; "
+                    "s/\\(sriov.capable\\): \"true\"/\\1: {}/' {}{}.yaml | kubectl apply -f -",
+                    ns, target, one.file, folder, one.file));
+  }
+  for (const Example& one : examples) {
+    for (const std::string& policy : one.policies)
+      EXPECT_TRUE(soon([&] { return has(one.file, fmt::format(R"("policyName":"{}")", policy)); }))
+          << policy << ": " << spec(one.file) << program.log();
+    for (const std::string& network : one.networks)
+      EXPECT_TRUE(soon([&] {
+        return shell("kubectl -n " + target + " get net-attach-def -o name").find("/" + network + "\n") !=
+               std::string::npos;
+      })) << network
+          << program.log();
+    if (one.policies.empty()) continue;
+    tell(one.file, "roce-2x-cx6dx", "Succeeded");
+    for (const std::string& policy : one.policies)
+      EXPECT_TRUE(soon([&] { return condition(policy).starts_with("1 of 1 Applied"); })) << condition(policy);
+  }
+}
+
 // Killed whenever, it ends where the policies say; and each spec on the way was one that policies said.
 TEST_F(OperatorTest, IsKilledAtRandomWhilePoliciesChange) {
   std::mt19937 random(4711);
@@ -472,6 +516,33 @@ TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionOfPoliciesIsDeleted) {
   EXPECT_TRUE(has("gpu1", R"("numVfs":2)")) << "there are no policies now: " << program.log();
   put_policy("rails", "numVfs: 3, nicSelector: {vendor: 15b3}");
   EXPECT_TRUE(soon([&] { return has("gpu1", R"("numVfs":3)"); })) << program.log();
+}
+
+TEST_F(OperatorTest, KeepsDefinitionsWhenTheDefinitionOfNetworksIsDeleted) {
+  Program program(ns, "one");
+  const std::string target = cluster::new_namespace();
+  const auto put_network = [&] {
+    apply(
+        fmt::format("apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetwork\nmetadata: {{name: net0}}\n"
+                    "spec: {{resourceName: rails, networkNamespace: {}}}",
+                    target));
+  };
+  const auto kind_uid = [] {
+    return shell("kubectl get crd sriovnetworks.sriovnetwork.openshift.io -o jsonpath='{.metadata.uid}'");
+  };
+  const auto definitions = [&] { return shell("kubectl -n " + target + " get net-attach-def -o yaml"); };
+  put_network();
+  EXPECT_TRUE(soon([&] { return definitions().find(kind_uid()) != std::string::npos; })) << program.log();
+  shell("kubectl delete crd sriovnetworks.sriovnetwork.openshift.io");
+  install_kinds();
+  EXPECT_TRUE(soon([&] {
+    return program.log().find("kept: its network SriovNetwork " + ns + "/net0 is gone") != std::string::npos;
+  })) << program.log();
+  EXPECT_THAT(definitions(), HasSubstr("name: net0")) << program.log();
+  put_network();
+  EXPECT_TRUE(soon([&] { return definitions().find(kind_uid()) != std::string::npos; })) << program.log();
+  shell("kubectl -n " + ns + " delete sriovnetwork net0");
+  EXPECT_TRUE(soon([&] { return definitions().find("name: net0") == std::string::npos; })) << program.log();
 }
 
 }  // namespace

@@ -9,10 +9,6 @@
 namespace railbed::agent {
 namespace {
 
-bool is_configuration(std::string_view name) {
-  return name.ends_with(".conf") || name.ends_with(".conflist") || name.ends_with(".json");
-}
-
 // The plugins of a configuration; empty for what is none. A runtime takes a list from *.conflist only.
 std::vector<doc::Value> plugins_of(const ConfigFile& file) {
   doc::Diagnostics problems;
@@ -39,6 +35,10 @@ std::string version_of(const ConfigFile& file) {
 }
 
 }  // namespace
+
+bool is_configuration(std::string_view name) {
+  return name.ends_with(".conf") || name.ends_with(".conflist") || name.ends_with(".json");
+}
 
 std::optional<ConfigFile> default_network(std::vector<ConfigFile> files) {
   std::ranges::sort(files, {}, &ConfigFile::name);
@@ -69,7 +69,14 @@ Result<void> NodeConfig::keep() {
   const std::string path = folder_ + "/" + std::string(kNodeConfigName);
   const Result<std::string> now = disk_.read(path);
   if (!now.has_value() && now.error().code != Code::kNotFound) return fail(now.error());
-  if (written_ && !now.has_value()) return {};
+  if (written_ && !now.has_value()) {
+    if (backup() == old_backup_) return {};
+    const std::lock_guard lock(mutex_);
+    renamed_ = fmt::format("Cilium has renamed {}, so that no pod gets its networks", path);
+    return fail(Error{.code = Code::kConflict,
+                      .message = renamed_,
+                      .hint = "set cni.exclusive=false in Cilium's Helm values, then restart this agent"});
+  }
   std::vector<ConfigFile> files;
   for (std::string& name : TRY(disk_.list(folder_)))
     if (is_configuration(name) && name != kNodeConfigName)
@@ -79,9 +86,20 @@ Result<void> NodeConfig::keep() {
   if (!chosen.has_value())
     return fail(Code::kNotFound, "{} has no configuration of a default network yet: pods have to wait for it", folder_);
   const std::string wanted = node_config(folder_, *chosen);
+  if (!written_) old_backup_ = backup();
   if (!now.has_value() || *now != wanted) TRY(disk_.replace(path, wanted, 0600));
   written_ = true;
   return {};
+}
+
+std::optional<os::FileStamp> NodeConfig::backup() const {
+  const Result<os::FileStamp> stamp = disk_.stamp(fmt::format("{}/{}{}", folder_, kNodeConfigName, kCiliumBackup));
+  return stamp.has_value() ? std::optional(*stamp) : std::nullopt;
+}
+
+std::vector<std::string> NodeConfig::not_ready() const {
+  const std::lock_guard lock(mutex_);
+  return renamed_.empty() ? std::vector<std::string>() : std::vector{renamed_};
 }
 
 Result<void> remove_node_config(os::Disk& disk, const std::string& folder) {

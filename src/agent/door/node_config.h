@@ -5,9 +5,13 @@
 // Runtimes read *.conf, *.conflist and *.json; Multus makes its own configuration of the first *.conf or *.conflist,
 // and must not choose ours, which asks for all networks: hence ".json".
 // Why a file path as the default network: whoever owns that file changes it as before, and every ADD reads it.
-// Threading: one thread. Failure: the disk's; `keep` says what is missing instead of writing half of it.
+// Cilium with cni.exclusive renames all files but its own: then the runtime asks nobody for a pod's networks, and every
+// pod starts without them, so that the agent is not ready.
+// Threading: one thread, but for not_ready(). Failure: the disk's; `keep` says what is missing instead of writing half
+// of it.
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,11 +22,16 @@
 namespace railbed::agent {
 
 inline constexpr std::string_view kNodeConfigName = "00-a-railbed.json";
+// What Cilium appends to the names of others' files.
+inline constexpr std::string_view kCiliumBackup = ".cilium_bak";
 
 struct ConfigFile {
   std::string name;  // without its folder
   std::string text;
 };
+
+// Whether a runtime reads files of this name.
+bool is_configuration(std::string_view name);
 
 // The configuration that the runtime would use without railbed and Multus: the first of `files` by name that is one.
 std::optional<ConfigFile> default_network(std::vector<ConfigFile> files);
@@ -37,13 +46,21 @@ class NodeConfig {
 
   // Writes our file, or writes it again where the default network has changed. NotFound while the folder has no default
   // network: pods get none either way. Once written and then gone, it was taken away (`railbed cni uninstall`) and is
-  // not written any more.
+  // not written any more; Conflict where it was Cilium that took it.
   Result<void> keep();
+  // Any thread: the sentence of that conflict.
+  std::vector<std::string> not_ready() const;
 
  private:
+  // When Cilium's copy of our file was made; nothing where there is none.
+  std::optional<os::FileStamp> backup() const;
+
   os::Disk& disk_;
   std::string folder_;
   bool written_ = false;
+  std::optional<os::FileStamp> old_backup_;  // was there when the file was written
+  mutable std::mutex mutex_;
+  std::string renamed_;  // not empty: why pods do not get their networks
 };
 
 // Takes our file away, whoever wrote it. From now on the runtime uses the next one.

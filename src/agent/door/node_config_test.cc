@@ -98,6 +98,30 @@ TEST(NodeConfig, IsNotWrittenAgainWhereItWasTakenAway) {
   EXPECT_TRUE(remove_node_config(disk, kFolder).has_value()) << "already gone";
 }
 
+// Cilium with cni.exclusive, which renames all files but its own.
+TEST(NodeConfig, TellsThatCiliumTookItAway) {
+  os::FakeDisk disk;
+  disk.put(path("10-bridge.conflist"), kBridge);
+  const std::string ours = path(kNodeConfigName), backup = ours + std::string(kCiliumBackup);
+  disk.put(backup, "of another time");
+  NodeConfig config(disk, kFolder);
+  ASSERT_TRUE(config.keep().has_value());
+  EXPECT_TRUE(config.not_ready().empty());
+  ASSERT_TRUE(disk.remove(ours).has_value());
+  disk.put(backup, node_config(kFolder, {"10-bridge.conflist", kBridge}));
+  const Result<void> taken = config.keep();
+  ASSERT_FALSE(taken.has_value());
+  EXPECT_EQ(taken.error().code, Code::kConflict);
+  EXPECT_EQ(taken.error().message,
+            "Cilium has renamed /etc/cni/net.d/00-a-railbed.json, so that no pod gets its networks");
+  EXPECT_EQ(taken.error().hint, "set cni.exclusive=false in Cilium's Helm values, then restart this agent");
+  EXPECT_EQ(config.not_ready(), std::vector{taken.error().message});
+  NodeConfig restarted(disk, kFolder);
+  ASSERT_TRUE(restarted.keep().has_value());
+  EXPECT_TRUE(disk.files().contains(ours));
+  EXPECT_TRUE(restarted.not_ready().empty());
+}
+
 TEST(NodeConfig, TellsAFullDisk) {
   os::FakeDisk disk;
   disk.put(path("10-bridge.conflist"), kBridge);

@@ -32,8 +32,8 @@ std::vector<std::string> Readiness::reasons() {
   std::vector<std::string> all;
   if (auto writable = memory_.answer(engine_.kernel().clock(), "state", [this] { return look(); }); !writable)
     all.push_back(writable.error().message);
-  if (others_)
-    for (std::string& reason : others_()) all.push_back(std::move(reason));
+  for (const auto& other : others_)
+    for (std::string& reason : other()) all.push_back(std::move(reason));
   return all;
 }
 

@@ -23,8 +23,8 @@ class Readiness {
   Readiness(Engine& engine, os::Disk& disk, std::string folder)
       : engine_(engine), disk_(disk), probe_(std::move(folder) + "/.probe") {}
 
-  // More to look at, which does not wait. To be set before anybody asks.
-  void also(std::function<std::vector<std::string>()> others) { others_ = std::move(others); }
+  // More to look at, which does not wait. To be added before anybody asks.
+  void also(std::function<std::vector<std::string>()> other) { others_.push_back(std::move(other)); }
   // Empty: ready.
   std::vector<std::string> reasons();
 
@@ -34,7 +34,7 @@ class Readiness {
   Engine& engine_;
   os::Disk& disk_;
   std::string probe_;
-  std::function<std::vector<std::string>()> others_;
+  std::vector<std::function<std::vector<std::string>()>> others_;
   StatusMemory memory_;  // last: its thread uses the others
 };
 

@@ -96,8 +96,10 @@ TEST_F(ReadinessTest, WhatOthersSayCounts) {
   std::vector<std::string> reasons = {"pods are not known"};
   readiness.also([&] { return reasons; });
   EXPECT_THAT(readiness.reasons(), testing::ElementsAre("pods are not known"));
+  readiness.also([] { return std::vector<std::string>{"and more"}; });
+  EXPECT_THAT(readiness.reasons(), testing::ElementsAre("pods are not known", "and more"));
   reasons.clear();
-  EXPECT_THAT(readiness.reasons(), testing::IsEmpty());
+  EXPECT_THAT(readiness.reasons(), testing::ElementsAre("and more"));
 }
 
 }  // namespace

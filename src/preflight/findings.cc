@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "preflight/findings.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "api/cluster_labels.h"
+#include "base/format.h"
+#include "controller/crds.h"
+#include "doc/members.h"
+#include "kube/object.h"
+
+namespace railbed::preflight {
+
+using doc::Value;
+
+namespace {
+
+constexpr std::array<int, 2> kOldestKubernetes{1, 30};
+constexpr size_t kMostNames = 5;  // of nodes or pools in one finding
+constexpr std::string_view kSwitching = "docs/switching.md tells how nodes are switched over, one by one";
+
+const Value* at(const Value& object, std::initializer_list<std::string_view> path) {
+  const Value* found = &object;
+  for (std::string_view key : path)
+    if (found = doc::object_in(*found, key); found == nullptr) return nullptr;
+  return found;
+}
+std::string text_at(const Value& object, std::initializer_list<std::string_view> path, std::string_view key) {
+  const Value* found = at(object, path);
+  return found != nullptr ? doc::text_in(*found, key) : "";
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string out;
+  for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i) out += (i > 0 ? ", " : "") + names[i];
+  return names.size() > kMostNames ? fmt::format("{} and {} more", out, names.size() - kMostNames) : out;
+}
+
+// {1, 36} of "v1.36.2-something"; zeros where it is no such text.
+std::array<int, 2> version_of(std::string_view text) {
+  std::array<int, 2> out{};
+  if (text.starts_with('v')) text.remove_prefix(1);
+  for (int& number : out) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc()) return {};
+    text.remove_prefix(static_cast<size_t>(end - text.data()));
+    if (text.starts_with('.')) text.remove_prefix(1);
+  }
+  return out;
+}
+
+std::vector<const Value*> containers_of(const Value& workload) {
+  std::vector<const Value*> out;
+  const Value* pod = at(workload, {"spec", "template", "spec"});
+  for (const char* list : {"initContainers", "containers"})
+    if (const Value::Array* all = pod != nullptr ? doc::list_in(*pod, list) : nullptr)
+      for (const Value& one : *all) out.push_back(&one);
+  return out;
+}
+bool has_image(const Value& workload, std::string_view part) {
+  return std::ranges::any_of(containers_of(workload), [&](const Value* one) {
+    return doc::text_in(*one, "image").find(part) != std::string::npos;
+  });
+}
+// "name=sriov-network-operator", as in api/cluster_labels.h.
+bool has_pod_label(const Value& workload, std::string_view selector) {
+  const size_t equals = selector.find('=');
+  return text_at(workload, {"spec", "template", "metadata", "labels"}, selector.substr(0, equals)) ==
+         selector.substr(equals + 1);
+}
+
+class Look {
+ public:
+  Look(const ClusterLook& look, std::string_view architecture) : look_(look), architecture_(architecture) {}
+
+  std::vector<Finding> run() {
+    unknown();
+    server();
+    nodes();
+    others();
+    multus();
+    cilium();
+    definitions();
+    pools();
+    own_namespace();
+    rights();
+    return std::move(out_);
+  }
+
+ private:
+  void add(Weight weight, std::string what, std::string where, std::string todo) {
+    out_.push_back({weight, std::move(what), std::move(where), std::move(todo)});
+  }
+
+  void unknown() {
+    for (const std::string& one : look_.unknown)
+      add(Weight::kAgainst, "this could not be looked at, so it may stand against railbed", one,
+          "grant what deploy/preflight grants, and look again");
+  }
+
+  void server() {
+    if (const auto version = version_of(look_.version); version < kOldestKubernetes)
+      add(Weight::kAgainst,
+          fmt::format("Kubernetes is {}, railbed wants {}.{} or later",
+                      version[0] == 0 ? "of no known version" : look_.version, kOldestKubernetes[0],
+                      kOldestKubernetes[1]),
+          "API server " + look_.server, "upgrade the cluster first");
+    if (is_known("API groups") &&
+        std::ranges::find(look_.groups, "admissionregistration.k8s.io/v1") == look_.groups.end())
+      add(Weight::kAgainst, "there are no ValidatingAdmissionPolicies, which limit what agents may write",
+          "API server " + look_.server, "turn on the API admissionregistration.k8s.io/v1");
+    if (std::ranges::any_of(look_.groups,
+                            [](const std::string& one) { return one.starts_with("security.openshift.io/"); }))
+      add(Weight::kToKnow, "this is OpenShift, where railbed was never tried", "API group security.openshift.io",
+          "agents want a SecurityContextConstraints like `privileged`; tell us what else was missing");
+  }
+
+  void nodes() {
+    std::vector<std::string> others, crio, incapable;
+    size_t on_linux = 0;
+    bool labelled = false;
+    for (const Value& node : look_.nodes) {
+      const std::string name = kube::key_of(node).name;
+      const auto info = [&](std::string_view key) { return text_at(node, {"status", "nodeInfo"}, key); };
+      if (info("operatingSystem") != "linux") continue;
+      ++on_linux;
+      if (info("architecture") != architecture_) others.push_back(fmt::format("{} ({})", name, info("architecture")));
+      if (info("containerRuntimeVersion").starts_with("cri-o://")) crio.push_back(name);
+      const auto labels = kube::labels_of(node);
+      const auto capable = labels.find("feature.node.kubernetes.io/network-sriov.capable");
+      labelled = labelled || capable != labels.end();
+      if (capable == labels.end() || capable->second != "true") incapable.push_back(name);
+    }
+    if (on_linux == 0 && is_known("Node"))
+      add(Weight::kAgainst, "no node runs Linux, so no agent would run", "nodes", "add nodes");
+    if (!others.empty())
+      add(Weight::kAgainst, fmt::format("this image is for {}, these nodes are not", architecture_),
+          "nodes " + listed(others), "build the image on such a machine, too, or give the DaemonSet a nodeSelector");
+    if (!crio.empty())
+      add(Weight::kToKnow, "these nodes run CRI-O, with which railbed was never tried", "nodes " + listed(crio),
+          "try one node first");
+    // Only where Node Feature Discovery labels nodes, it says something about those without.
+    if (labelled && !incapable.empty())
+      add(Weight::kToKnow, "Node Feature Discovery found no NIC that can make VFs", "nodes " + listed(incapable),
+          "pods get no VFs there; see whether SR-IOV is on in the firmware of NIC and machine");
+  }
+
+  // A list that could not be had is in `unknown` already.
+  bool is_known(std::string_view kind) const {
+    return std::ranges::none_of(look_.unknown,
+                                [&](const std::string& one) { return one.starts_with(fmt::format("{}: ", kind)); });
+  }
+
+  void each_workload(const std::function<bool(const Value&)>& is_one,
+                     const std::function<void(const std::string&)>& tell) {
+    for (const Value& one : look_.workloads)
+      if (is_one(one)) tell(kube::describe(one));
+  }
+
+  void others() {
+    each_workload([](const Value& one) { return has_pod_label(one, api::kUpstreamOperatorPods); },
+                  [&](const std::string& where) {
+                    add(Weight::kAgainst,
+                        "the SR-IOV operator runs: railbed writes nothing but for nodes that are taken over", where,
+                        std::string(kSwitching));
+                  });
+    each_workload([](const Value& one) { return has_pod_label(one, api::kUpstreamDaemonPods); },
+                  [&](const std::string& where) {
+                    add(Weight::kAgainst,
+                        "the SR-IOV operator's config daemon runs: railbed changes no VF on its nodes", where,
+                        "take nodes out of configDaemonNodeSelector of the SriovOperatorConfig, one by one");
+                  });
+    each_workload([](const Value& one) { return has_image(one, "sriov-network-device-plugin"); },
+                  [&](const std::string& where) {
+                    add(Weight::kAgainst,
+                        "the SR-IOV network device plugin runs: two plugins would offer VFs of one resource name",
+                        where, "take it off the nodes that railbed takes over");
+                  });
+    each_workload([](const Value& one) { return has_image(one, "whereabouts"); },
+                  [&](const std::string& where) {
+                    add(Weight::kToKnow, "whereabouts gives addresses in this cluster", where, std::string(kSwitching));
+                  });
+  }
+
+  void multus() {
+    each_workload([](const Value& one) { return has_image(one, "multus"); },
+                  [&](const std::string& where) {
+                    add(Weight::kToKnow,
+                        "Multus runs; once railbed's agent answers on a node, pods get their networks from railbed",
+                        where, fmt::format("{}; no node needs both in the end", kSwitching));
+                  });
+    for (const Value& map : look_.config_maps) {
+      const Value* data = at(map, {"data"});
+      if (data == nullptr) continue;
+      for (const Value::Member& one : *data->as_object()) {
+        const std::string* text = one.value.as_string();
+        if (text == nullptr || text->find("\"multusConfigFile\"") == std::string::npos) continue;
+        const Value config = kube::parse_object(*text).value_or(Value());
+        if (doc::text_in(config, "multusConfigFile") == "auto") tell_auto(kube::describe(map));
+      }
+    }
+    for (const Value& one : look_.workloads)
+      for (const Value* container : containers_of(one))
+        for (const char* list : {"command", "args"})
+          for (const std::string& word : doc::texts_in(*container, list))
+            if (word == "--multus-conf-file=auto") tell_auto(kube::describe(one));
+  }
+  void tell_auto(const std::string& where) {
+    add(Weight::kToKnow,
+        fmt::format("Multus makes its configuration by itself: 00-multus.conf, which sorts behind railbed's {}",
+                    agent::kNodeConfigName),
+        where, "nothing: Multus reads *.conf and *.conflist, so it never delegates to railbed's file");
+  }
+
+  void cilium() {
+    for (const Value& map : look_.config_maps)
+      if (text_at(map, {"data"}, "cni-exclusive") == "true")
+        add(Weight::kAgainst,
+            "Cilium renames the CNI configurations of others, railbed's too (cni-exclusive: \"true\")",
+            kube::describe(map), "set cni.exclusive=false in Cilium's Helm values, and restart its agents");
+  }
+
+  void definitions() {
+    std::set<std::string> ours;
+    for (const controller::CustomResource& kind : controller::custom_resources()) ours.insert(kind.name());
+    for (const Value& one : look_.definitions) {
+      const std::string name = kube::key_of(one).name;
+      if (!ours.contains(name)) continue;
+      const std::string owner = owner_of(one);
+      if (!owner.empty())
+        add(Weight::kAgainst, fmt::format("this definition is {}'s, which would fight with railbed over it", owner),
+            "CustomResourceDefinition " + name,
+            fmt::format("leave crds/{}.yaml out of your kustomization; what that definition does not know is told by "
+                        "Events instead",
+                        name));
+    }
+  }
+  static std::string owner_of(const Value& definition) {
+    for (const auto& [key, value] : kube::labels_of(definition))
+      if (key == "olm.managed" || key.starts_with("operators.coreos.com/")) return "the Operator Lifecycle Manager";
+    const std::string release = text_at(definition, {"metadata", "annotations"}, "meta.helm.sh/release-name");
+    return release.empty() ? "" : fmt::format("the Helm release {}", release);
+  }
+
+  void pools() {
+    std::vector<std::string> used, sliced;
+    for (const Value& one : look_.pools) {
+      const std::string name = kube::key_of(one).to_string();
+      if (doc::text_in(one, "kind") == "NodeSlicePool") {
+        sliced.push_back(name);
+        continue;
+      }
+      const Value* allocations = at(one, {"spec", "allocations"});
+      const size_t count = allocations != nullptr ? allocations->as_object()->size() : 0;
+      if (count > 0) used.push_back(fmt::format("{} ({})", name, count));
+    }
+    if (!used.empty())
+      add(Weight::kAgainst,
+          "whereabouts has given addresses to pods: railbed gives none of these ranges until they are taken over",
+          "IPPool " + listed(used), std::string(kSwitching));
+    if (!sliced.empty())
+      add(Weight::kAgainst, "whereabouts gives each node a slice of a range (node_slice_size), which railbed refuses",
+          "NodeSlicePool " + listed(sliced), "take node_slice_size out of the networks that railbed is to serve");
+  }
+
+  void own_namespace() {
+    if (!look_.own_namespace) return;
+    const std::string level =
+        text_at(*look_.own_namespace, {"metadata", "labels"}, "pod-security.kubernetes.io/enforce");
+    if (!level.empty() && level != "privileged")
+      add(Weight::kAgainst, fmt::format("Pod Security admits {} pods only, and agents are privileged", level),
+          "Namespace " + look_.ns,
+          fmt::format("kubectl label --overwrite namespace {} pod-security.kubernetes.io/enforce=privileged",
+                      look_.ns));
+  }
+
+  void rights() {
+    std::map<std::string, std::vector<std::string>> by_account;
+    for (const MissingRight& one : look_.missing_rights) by_account[one.account].push_back(one.right);
+    for (const auto& [account, rights] : by_account)
+      add(Weight::kAgainst, fmt::format("{} may not {}", account, listed(rights)),
+          fmt::format("ServiceAccount {}/{}", look_.ns, account),
+          "apply deploy/rbac of this version; where the namespace is another one, its bindings must name it");
+  }
+
+  const ClusterLook& look_;
+  const std::string_view architecture_;
+  std::vector<Finding> out_;
+};
+
+std::string folder_todo(std::string_view option, std::string_view container) {
+  return fmt::format("give the {} {} with the folder of this node's runtime", container, option);
+}
+
+}  // namespace
+
+std::vector<Finding> cluster_findings(const ClusterLook& look, std::string_view architecture) {
+  return Look(look, architecture).run();
+}
+
+std::vector<Finding> node_findings(const NodeLook& look) {
+  std::vector<Finding> out;
+  const auto add = [&](Weight weight, std::string what, const std::string& where, std::string todo) {
+    out.push_back({weight, std::move(what), fmt::format("node {}{}", look.name, where), std::move(todo)});
+  };
+  const auto folder = [&](Folder found, const std::string& path, const std::string& what, const std::string& todo) {
+    if (found == Folder::kReadOnly)
+      add(Weight::kAgainst, "the folder of " + what + " cannot be written", ": " + path, todo);
+    if (found == Folder::kMissing) add(Weight::kAgainst, "there is no folder of " + what, ": " + path, todo);
+  };
+  folder(look.bin, look.bin_dir, "CNI plugins", folder_todo("--bin-dir", "init container `shims`"));
+  folder(look.conf, look.conf_dir, "CNI configurations", folder_todo("--cni-config", "agent"));
+  bool has_backup = false;
+  for (const agent::ConfigFile& file : look.files) {
+    has_backup = has_backup || file.name.ends_with(agent::kCiliumBackup);
+    if (agent::is_configuration(file.name) && file.name < agent::kNodeConfigName)
+      add(Weight::kAgainst,
+          fmt::format("this file sorts before railbed's {}, so the runtime would not ask railbed",
+                      agent::kNodeConfigName),
+          fmt::format(": {}/{}", look.conf_dir, file.name), "rename it, so that it begins with 00-b or later");
+  }
+  if (has_backup)
+    add(Weight::kAgainst, "Cilium has renamed the CNI configurations of others (*.cilium_bak)", ": " + look.conf_dir,
+        "set cni.exclusive=false in Cilium's Helm values, and restart its agents");
+  if (look.conf != Folder::kMissing && !agent::default_network(look.files))
+    add(Weight::kAgainst, "there is no configuration of a default network, and pods wait until there is one",
+        ": " + look.conf_dir, "install the cluster's network first (Calico, Cilium, flannel, …)");
+  if (look.pfs.empty())
+    add(Weight::kToKnow, "no NIC here can make VFs", "",
+        "pods get no VFs here; see whether SR-IOV is on in the firmware of NIC and machine");
+  if (look.topology_policy && (look.topology_policy->empty() || *look.topology_policy == "none"))
+    add(Weight::kToKnow,
+        "the kubelet's Topology Manager is off: VFs, GPUs and CPUs of a pod may be of different NUMA nodes", "",
+        "set topologyManagerPolicy: best-effort (or stricter) and cpuManagerPolicy: static in the kubelet's configuration");
+  return out;
+}
+
+}  // namespace railbed::preflight
