@@ -22,5 +22,7 @@ inline constexpr Resource kNodeStates{"sriovnetwork.openshift.io", "v1", "sriovn
                                       "SriovNetworkNodeState"};
 inline constexpr Resource kSriovNetworks{"sriovnetwork.openshift.io", "v1", "sriovnetworks", "SriovNetwork"};
 inline constexpr Resource kSriovIbNetworks{"sriovnetwork.openshift.io", "v1", "sriovibnetworks", "SriovIBNetwork"};
+// What an object says: api/address_cell.h.
+inline constexpr Resource kAddressCells{"railbed.dev", "v1", "addresscells", "AddressCell", Scope::kCluster};
 
 }  // namespace railbed::kube
