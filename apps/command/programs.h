@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The programs that railbed becomes for verbs that serve until they are told to stop; their options say which
-// (`program()`). Threading, failure: constants.
+// The programs that railbed becomes for verbs that serve until they are told to stop, or ask an API server; their
+// options say which (`program()`). Threading, failure: constants.
 #pragma once
 
 namespace railbed {
 
-inline constexpr const char* kAloneProgram = "railbedd";           // the agent of a machine of its own
-inline constexpr const char* kClusterProgram = "railbed-cluster";  // the agent of a cluster's node, and the operator
+inline constexpr const char* kAloneProgram = "railbedd";  // the agent of a machine of its own
+inline constexpr const char* kClusterProgram =
+    "railbed-cluster";  // the agent of a cluster's node, the operator, their verbs
 
 }  // namespace railbed

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed-cluster: the verbs that serve in a cluster (served_verbs.h), with its HTTP and gRPC libraries.
+// railbed-cluster: the verbs that serve in a cluster or ask its API server (served_verbs.h), with its HTTP and gRPC
+// libraries.
 //
 // Why beside railbedd: an agent on a machine of its own would have twice its memory with them. People type
 // `railbed agent` and `railbed operator` all the same; the options say which program it is (command/programs.h).
+#include "addresses.h"
 #include "agent.h"
 #include "command/programs.h"
 #include "node_in_cluster.h"
@@ -16,6 +18,7 @@ namespace {
 constexpr ServedVerb kVerbs[] = {
     {"agent", [](CommandLine& line) { return serve_agent(line, join_cluster); }},
     {"operator", operator_verb},
+    {"addresses", addresses_verb},
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "command/addresses_options.h"
 #include "command/agent_options.h"
 #include "command/operator_options.h"
 #include "command/output.h"
@@ -38,6 +39,8 @@ constexpr Verb kVerbs[] = {
     {"agent", "serve CNI requests of railbed-cni until told to stop", serving_verb<AgentOptions>},
     {"operator", "make node states of a cluster's policies and definitions of its networks",
      serving_verb<OperatorOptions>},
+    {"addresses", "which node of a cluster has leased which addresses; frees those of a machine that is off",
+     serving_verb<AddressesOptions>},
     {"cni", "put railbed-cni in the place of CNI plugins, keeping the originals, and back", cni_verb},
     {"perf", "measure bandwidth, latency and jitter of a path over RDMA and TCP; the HTML report", perf_verb},
     {"completion", "what bash, zsh or fish complete behind railbed, as a script for them", completion_verb},
