@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/operator_options.h"
 
+#include "base/duration.h"
 #include "command/log_level.h"
 
 namespace railbed {
@@ -15,9 +16,22 @@ void OperatorOptions::declare(CommandLine& line) {
   line.option("--resource-prefix", &resource_prefix, "before each resourceName").show_default();
   line.option("--node-selector", &node_selector, "LABEL=VALUE,…: only nodes with all of them get a node state")
       .show_default();
+  line.option("--reclaim-after", &reclaim_after,
+              "DURATION or never: addresses of a machine whose Node is deleted are free after it; the machine must be "
+              "off by then")
+      .show_default();
   line.option("--log-level", &log_level, "the least that is logged; every write is at info")
       .show_default()
       .one_of(kLogLevels);
+}
+
+Result<std::optional<int64_t>> OperatorOptions::reclaim_seconds() const {
+  if (reclaim_after == "never") return std::nullopt;
+  const std::chrono::seconds after = TRY(parse_duration(reclaim_after).context("--reclaim-after"));
+  if (after.count() == 0)
+    return fail(Code::kInvalid, "--reclaim-after {}: a Node that is made anew would lose its addresses at once",
+                reclaim_after);
+  return after.count();
 }
 
 }  // namespace railbed

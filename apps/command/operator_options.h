@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of `railbed operator`.
 //
-// Why beside the command line: as of the agent (agent_options.h). Threading: one thread. Failure: none.
+// Why beside the command line: as of the agent (agent_options.h). Threading: one thread. Failure: reclaim_seconds(),
+// Invalid.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
+#include "base/error.h"
 #include "command/command_line.h"
 #include "command/programs.h"
 
@@ -19,7 +23,11 @@ struct OperatorOptions {
   std::string metrics = "127.0.0.1:9471";
   std::string resource_prefix = "openshift.io";
   std::string node_selector = "kubernetes.io/os=linux";
+  std::string reclaim_after = "24h";
   std::string log_level = "info";
+
+  // nullopt: never.
+  Result<std::optional<int64_t>> reclaim_seconds() const;
 
   // `line` points to the members: this object stays where it is until the line is parsed.
   void declare(CommandLine& line);

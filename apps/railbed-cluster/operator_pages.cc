@@ -51,6 +51,9 @@ std::vector<MetricFamily> families_of(const controller::OperatorStanding& standi
                                                             {"dropped", standing.events.dropped},
                                                             {"failed", standing.events.failed}};
   for (const auto& [fate, count] : fates) add(events, {{"result", fate}}, static_cast<double>(count));
+  MetricFamily ended{
+      "railbed_operator_leases_ended_total", "leases of addresses that were ended, by why", MetricType::Counter, {}};
+  for (const auto& [reason, count] : standing.cells.ended) add(ended, {{"reason", reason}}, static_cast<double>(count));
   return {
       std::move(requests),
       single("railbed_kube_retries_total", "calls to the API server that were made again", MetricType::Counter,
@@ -59,6 +62,13 @@ std::vector<MetricFamily> families_of(const controller::OperatorStanding& standi
       std::move(objects),
       std::move(writes),
       std::move(events),
+      std::move(ended),
+      single("railbed_operator_address_cells", "AddressCells, when all were looked at last", MetricType::Gauge,
+             static_cast<double>(standing.cells.cells)),
+      single("railbed_operator_address_cells_unreadable", "of those, the ones that cannot be read", MetricType::Gauge,
+             static_cast<double>(standing.cells.unreadable)),
+      single("railbed_operator_leases_without_node", "leases of addresses whose machine has no Node", MetricType::Gauge,
+             static_cast<double>(standing.cells.without_node)),
       single("railbed_operator_leads", "1 where this process has the Lease", MetricType::Gauge, standing.leads),
       single("railbed_operator_writing", "1 where it leads and everything is known", MetricType::Gauge,
              standing.closed.empty()),

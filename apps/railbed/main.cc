@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "command/addresses_options.h"
 #include "command/agent_options.h"
 #include "command/operator_options.h"
 #include "command/output.h"
@@ -40,6 +41,8 @@ constexpr Verb kVerbs[] = {
     {"operator", "make node states of a cluster's policies and definitions of its networks",
      serving_verb<OperatorOptions>},
     {"preflight", "what in a cluster stands against railbed, and what to do about it", serving_verb<PreflightOptions>},
+    {"addresses", "which node of a cluster has leased which addresses; frees those of a machine that is off",
+     serving_verb<AddressesOptions>},
     {"cni", "put railbed-cni in the place of CNI plugins, keeping the originals, and back", cni_verb},
     {"perf", "measure bandwidth, latency and jitter of a path over RDMA and TCP; the HTML report", perf_verb},
     {"completion", "what bash, zsh or fish complete behind railbed, as a script for them", completion_verb},

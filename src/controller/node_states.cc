@@ -214,14 +214,14 @@ kube::Trim node_state_trim() {
 }
 
 kube::Trim node_trim() {
-  return [](Value& object) {
+  return [kept = kube::keep_fields({"spec.taints.key", "status.nodeInfo.systemUUID", "status.nodeInfo.bootID",
+                                    "status.conditions.type", "status.conditions.status"})](Value& object) {
+    kept(object);
     Value* meta = object.find("metadata");
     if (meta == nullptr || !meta->is_object()) return;
     std::erase_if(*meta->as_object(), [](const Value::Member& member) {
       return member.key != "name" && member.key != "uid" && member.key != "labels" && member.key != "resourceVersion";
     });
-    // Last: it moves `meta`.
-    std::erase_if(*object.as_object(), [](const Value::Member& member) { return member.key != "metadata"; });
   };
 }
 

@@ -60,7 +60,7 @@ NodeDecision decide(const NodeView& view, const PolicySet& policies);
 
 // Cuts a node state down to what decide() reads: most of one are VFs.
 kube::Trim node_state_trim();
-// Of a Node: name, uid and labels.
+// Of a Node: name, uid and labels, and what cell_reclaim.h asks: machine, boot, taints, conditions.
 kube::Trim node_trim();
 
 }  // namespace railbed::controller

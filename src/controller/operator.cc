@@ -50,7 +50,8 @@ Operator::Operator(kube::Transport& transport, kube::Clock& clock, OperatorSetti
           },
           [this] { tell_(Importance::kWarning, "does not lead any more"); }),
       queue_(clock),
-      cluster_(reader_, settings_.ns, observers(), settings_.upstream_quiet) {}
+      cluster_(reader_, settings_.ns, observers(), settings_.upstream_quiet),
+      cells_(cells_world(), settings_.reclaim) {}
 
 ClusterObservers Operator::observers() {
   const auto networks = [this](const Change&) { queue_.add({Task::Type::kNetworks, ""}, kGather); };
@@ -91,6 +92,10 @@ void Operator::policy_changed(const Change& change) {
 }
 
 void Operator::node_changed(const Change& change) {
+  if (const std::set<std::string> machines = machines_gone_by(change); !machines.empty()) {
+    cells_.concern(machines);
+    queue_.add({Task::Type::kCells, ""}, settings_.cells_gather);
+  }
   if (change.type == Change::Type::kChanged && labels_in(change.before) == labels_in(change.after)) return;
   queue_.add({Task::Type::kNode, change.key.name});
 }
@@ -112,6 +117,7 @@ void Operator::add_everything() {
   for (const auto& [key, policy] : cluster_.policies())
     queue_.add({Task::Type::kPolicy, key.to_string()}, settings_.status_pause);
   queue_.add({Task::Type::kNetworks, ""});
+  queue_.add({Task::Type::kCells, ""});
 }
 
 std::string Operator::why_closed() const {
@@ -238,6 +244,8 @@ bool Operator::carry_out(const Task& task, std::stop_token stop) {
       return look_at_networks(stop);
     case Task::Type::kPolicy:
       return write_policy_status(task.name, stop);
+    case Task::Type::kCells:
+      return look_at_cells(stop);
     default:
       return true;
   }
@@ -311,6 +319,7 @@ OperatorStanding Operator::standing() const {
   out.closed = closed_;
   out.held = held_;
   out.writes = writes_;
+  out.cells = cells_.standing();
   out.looked = looked_;
   return out;
 }

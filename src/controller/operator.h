@@ -22,6 +22,7 @@
 #include <set>
 #include <string>
 
+#include "controller/cell_reclaim.h"
 #include "controller/cluster.h"
 #include "controller/networks.h"
 #include "controller/node_states.h"
@@ -44,6 +45,8 @@ struct OperatorSettings {
   kube::milliseconds look_period{1000};
   kube::milliseconds upstream_quiet{30000};  // after the last pod of the SR-IOV operator was seen
   std::chrono::seconds keep_states{1800};    // of nodes that are gone
+  ReclaimSettings reclaim;                   // leases of addresses
+  kube::milliseconds cells_gather{1000};     // Nodes that change together are one look at leases
 };
 
 // For people and for metrics.
@@ -55,7 +58,8 @@ struct OperatorStanding {
   std::vector<std::pair<std::string, kube::Standing>> caches;
   std::map<std::string, std::string> held;                  // why, by node
   std::map<std::pair<std::string, bool>, uint64_t> writes;  // by kind, and whether it worked
-  size_t waiting = 0;                                       // tasks
+  CellStanding cells;
+  size_t waiting = 0;  // tasks
   kube::ClientCounters requests;
   kube::EventCounters events;
   kube::Instant looked{};  // when the loop was last seen at work
@@ -104,6 +108,8 @@ class Operator {
   void tell_kept(const std::vector<kube::ObjectPtr>& definitions);
   bool write_network_status(const NetworkOutcome& outcome, std::stop_token stop);
   bool write_policy_status(const std::string& key, std::stop_token stop);
+  CellReclaimer::World cells_world();
+  bool look_at_cells(std::stop_token stop);
 
   std::shared_ptr<const PolicySet> policies();
   // The definition of a kind, without a UID where nobody may look; Conflict while it is being deleted.
@@ -126,6 +132,7 @@ class Operator {
   WorkQueue queue_;
   Cluster cluster_;
   Outcomes outcomes_;
+  CellReclaimer cells_;
   std::atomic<bool> missed_{true};  // tasks were dropped: everything is looked at when it may write
   std::atomic<bool> looked_at_everything_{false};
 

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "controller/test_cluster.h"
+#include "controller/test_cells.h"
 #include "doc/members.h"
 
 namespace railbed::controller {
@@ -101,7 +101,8 @@ struct Running {
               .status_pause = milliseconds(20),
               .look_period = milliseconds(10),
               .upstream_quiet = milliseconds(100),
-              .keep_states = keep},
+              .keep_states = keep,
+              .cells_gather = milliseconds(5)},
              [&world](Importance, const std::string& line) {
                const std::lock_guard lock(world.mutex);
                world.log.push_back(line);
@@ -124,7 +125,7 @@ struct OperatorTest : ::testing::Test {
     world.tell(name, two_nics());
   }
   void expect(const std::string& what, const std::function<bool()>& holds) {
-    EXPECT_TRUE(within(seconds(5), holds)) << what << "\n" << world.told() << world.events();
+    EXPECT_TRUE(within(seconds(30), holds)) << what << "\n" << world.told() << world.events();
   }
   // For what must not happen.
   void expect_stays(const std::string& what, const std::function<bool()>& holds) {
@@ -161,6 +162,40 @@ TEST_F(OperatorTest, TouchesOnlyTheNodesThatAChangeConcerns) {
   // A label moves the node.
   world.put_node("b1", {{"rack", "a"}});
   expect("b1 has it by its label", [&] { return world.has_vfs("b1", 4); });
+}
+
+TEST_F(OperatorTest, FreesTheAddressesOfANodeThatIsOutOfService) {
+  world.server.put(node_path("gpu1"), node_of("gpu1", {.uuid = "u1"}));
+  world.server.put(node_path("gpu2"), node_of("gpu2", {.uuid = "u2"}));
+  testing::put(world.server, cell("10.0.0.0", {lease("gpu1", "u1", 0x00ff), lease("gpu2", "u2", 0xff00)}));
+  testing::put(world.server, cell("10.0.0.16", {lease("gpu1", "u1")}));
+  testing::put(world.server, cell("10.0.0.32", {lease("gone", "u3")}));
+  start();
+  expect("it counts for the one without a Node",
+         [&] { return leases_in(world.server).find("gone/u3 ffff gone 1") != std::string::npos; });
+  EXPECT_EQ(running->work.standing().cells.without_node, 1U);
+  world.server.put(node_path("gpu1"), node_of("gpu1", {.uuid = "u1", .ready = Ready::kNo, .out_of_service = true}));
+  expect("its addresses are free",
+         [&] { return leases_in(world.server) == "10.0.0.0: gpu2/u2 ff00\n10.0.0.32: gone/u3 ffff gone 1\n"; });
+  const std::string note =
+      "24 addresses in 2 cells that node gpu1 (machine u1) had leased are free: its Node is tainted as out of service";
+  expect("an Event says so",
+         [&] { return world.events().find("AddressesFreedOutOfService: " + note) != std::string::npos; });
+  EXPECT_THAT(world.told(), HasSubstr(note));
+  EXPECT_EQ(running->work.standing().cells.ended, (std::map<std::string, uint64_t>{{"OutOfService", 2}}));
+}
+
+TEST_F(OperatorTest, LeavesLeasesAloneWhileAnotherOneLeads) {
+  start("first");
+  expect("the first leads", [&] { return running->settled(); });
+  world.server.put(node_path("gpu1"), node_of("gpu1", {.uuid = "u1"}));
+  Running second(world, "second");
+  expect("the second knows who leads", [&] { return second.work.standing().holder == "first"; });
+  testing::put(world.server, cell("10.0.0.0", {lease("gpu1", "u1")}));
+  world.server.put(node_path("gpu1"), node_of("gpu1", {.uuid = "u1", .ready = Ready::kNo, .out_of_service = true}));
+  expect("its addresses are free", [&] { return leases_in(world.server).empty(); });
+  expect("the first did it", [&] { return running->work.standing().cells.ended.size() == 1; });
+  EXPECT_TRUE(second.work.standing().cells.ended.empty());
 }
 
 TEST_F(OperatorTest, WritesNothingBeforeEverythingIsKnown) {

@@ -185,6 +185,37 @@ void Operator::tell_held(const std::string& name, const kube::ObjectPtr& state, 
     event(kube::EventType::kWarning, "Held", why, kube::regarding(*state));
 }
 
+CellReclaimer::World Operator::cells_world() {
+  return {.reader = reader_,
+          .writer = writer_,
+          .clock = clock_,
+          .node = [this](const std::string& name) { return cluster_.node(name); },
+          .may_write = [this] { return may_write(); },
+          .wrote = [this](const std::string& what, const kube::ApiError* error) { wrote("AddressCell", what, error); },
+          .ended =
+              [this](const EndedLeases& ended) {
+                const std::string note =
+                    fmt::format("{} addresses in {} cells that node {} (machine {}) had leased are free: {}",
+                                ended.addresses, ended.cells, ended.holder.node, ended.holder.system_uuid, ended.why);
+                tell_(Importance::kWarning, note);
+                const std::string uid = ended.node != nullptr ? kube::uid_of(*ended.node) : "";
+                event(kube::EventType::kWarning, "AddressesFreed" + ended.reason, note,
+                      {"v1", "Node", {"", ended.holder.node}, uid});
+              }};
+}
+
+bool Operator::look_at_cells(std::stop_token stop) {
+  const std::string before = cells_.standing().error;
+  const Result<milliseconds> next = cells_.look(stop);
+  if (next.has_value()) {
+    queue_.add({Task::Type::kCells, ""}, *next);
+    return true;
+  }
+  if (next.error().code != Code::kCanceled && next.error().story() != before)
+    tell_(Importance::kWarning, "leases of addresses: " + next.error().story());
+  return false;
+}
+
 bool Operator::look_at_networks(std::stop_token stop) {
   if (cluster_.upstream_operator()) return true;  // looked at again when it is gone
   std::set<std::string> namespaces;

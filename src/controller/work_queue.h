@@ -26,6 +26,7 @@ struct Task {
     kNode,    // `name`: a node
     kNetworks,
     kPolicy,  // `name`: the status of a policy
+    kCells,   // leases of addresses
   };
   Type type = Type::kLook;
   std::string name;

@@ -22,5 +22,10 @@ inline constexpr Resource kNodeStates{"sriovnetwork.openshift.io", "v1", "sriovn
                                       "SriovNetworkNodeState"};
 inline constexpr Resource kSriovNetworks{"sriovnetwork.openshift.io", "v1", "sriovnetworks", "SriovNetwork"};
 inline constexpr Resource kSriovIbNetworks{"sriovnetwork.openshift.io", "v1", "sriovibnetworks", "SriovIBNetwork"};
+// What an object says: api/address_cell.h.
+inline constexpr Resource kAddressCells{"railbed.dev", "v1", "addresscells", "AddressCell", Scope::kCluster};
+// Of whereabouts; what an IPPool says: api/ip_pool.h.
+inline constexpr Resource kIpPools{"whereabouts.cni.cncf.io", "v1alpha1", "ippools", "IPPool"};
+inline constexpr Resource kNodeSlicePools{"whereabouts.cni.cncf.io", "v1alpha1", "nodeslicepools", "NodeSlicePool"};
 
 }  // namespace railbed::kube

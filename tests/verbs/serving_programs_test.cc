@@ -2,6 +2,7 @@
 // A verb that serves: railbed reads its options and becomes the program that they are for, wherever both lie.
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -111,7 +112,8 @@ TEST_F(ServingProgram, IsTheOneWithTheClusterWhereTheOptionsNameOne) {
         Case{{"agent", "--context", "x"}, "railbedd"}, Case{{"agent", "--kubeconfig", "x"}, "railbed-cluster"},
         Case{{"agent", "--kubeconfig=x", "--context", "y"}, "railbed-cluster"},
         Case{{"agent", "--in-cluster"}, "railbed-cluster"}, Case{{"operator"}, "railbed-cluster"},
-        Case{{"preflight"}, "railbed-cluster"}}) {
+        Case{{"preflight"}, "railbed-cluster"},
+        Case{{"addresses", "list", "-o", "json"}, "railbed-cluster"}}) {
     const os::RunResult ran = run(railbed, one.arguments);
     const std::string started = fmt::format("{} --for {} {} as ", (root / "bin" / one.program).string(),
                                             RAILBED_VERSION, fmt::join(one.arguments, " "));
@@ -153,6 +155,15 @@ TEST_F(ServingProgram, RefusesOptionsThatItCannotServeBeforeItTouchesAnything) {
             "railbed: railbedd serves no node of a cluster, railbed-cluster does\n"
             "  use `railbed agent`, which starts the right one\n");
   EXPECT_FALSE(fs::exists(root / "socket"));
+  for (const auto& [after, message] : std::map<std::string, std::string>{
+           {"1 day",
+            "--reclaim-after: \"1 day\" is no period of time\n"
+            "  a number with s, m, h or d, of at most 3650d: 90s, 30m, 24h, 2d"},
+           {"0h", "--reclaim-after 0h: a Node that is made anew would lose its addresses at once"}}) {
+    ran = run(RAILBED_PROGRAM, {"operator", "--reclaim-after", after});
+    EXPECT_EQ(ran.exit_status, 1);
+    EXPECT_EQ(ran.errors, "railbed: " + message + "\n");
+  }
 }
 
 TEST_F(ServingProgram, RefusesARailbedOfAnotherVersion) {

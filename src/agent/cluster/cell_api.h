@@ -13,11 +13,11 @@
 
 #include "api/address_cell.h"
 #include "kube/client.h"
+#include "kube/kinds.h"
 
 namespace railbed::agent {
 
-inline constexpr kube::Resource kAddressCells{"railbed.dev", "v1", "addresscells", "AddressCell",
-                                              kube::Scope::kCluster};
+using kube::kAddressCells;
 
 class CellApi {
  public:

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// railbed addresses: which node has leased which addresses, and an administrator's word that frees them.
+#include "addresses.h"
+
+#include <cstdlib>
+
+#include "command/addresses_options.h"
+#include "command/exit_status.h"
+#include "command/output.h"
+#include "controller/cell_release.h"
+#include "kube/connection.h"
+#include "os/ports/kernel.h"
+#include "report/table.h"
+
+namespace railbed {
+
+namespace {
+
+using controller::AddressesListed;
+using controller::CellNodes;
+using controller::ReleasePlan;
+using report::Cell;
+using report::Paint;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// As kubectl finds it; without any file, the service account of the pod that this is.
+Result<std::string> kubeconfig_of(const AddressesOptions& options, os::Kernel& kernel) {
+  if (!options.kubeconfig.empty()) return options.kubeconfig;
+  if (std::string file = variable("KUBECONFIG"); !file.empty()) {
+    if (file.find(':') == std::string::npos) return file;
+    return fail(
+        Error{.code = Code::kUnsupported,
+              .message = "$KUBECONFIG names several files",
+              .hint = "--kubeconfig FILE names one; `kubectl config view --flatten --minify` makes one of all"});
+  }
+  const std::string home = variable("HOME") + "/.kube/config";
+  if (variable("KUBERNETES_SERVICE_HOST").empty() || kernel.files().exists(home)) return home;
+  return "";
+}
+
+std::string cell_text(const api::AddressCell& cell) {
+  return fmt::format("{}/{}", cell.base, cell.base.bits() - 4);
+}
+
+void print_list(const AddressesListed& listed) {
+  for (const std::string& why : listed.unreadable) print_error("not shown: {}\n", why);
+  if (listed.cells.empty()) {
+    print("no addresses are leased\n");
+    return;
+  }
+  report::Table table({{"NETWORK"},
+                       {"CELL"},
+                       {"NODE"},
+                       {"MACHINE"},
+                       {"BOOT"},
+                       {"HELD", "", report::Align::kRight},
+                       {"FREE", "", report::Align::kRight},
+                       {"SINCE"},
+                       {"GONE FOR"}});
+  for (const controller::ListedCell& one : listed.cells) {
+    int free = static_cast<int>(api::kCellSize);
+    for (const api::CellLease& lease : one.cell.leases) free -= static_cast<int>(controller::address_count(lease));
+    for (const api::CellLease& lease : one.cell.leases) {
+      const Cell gone =
+          lease.gone_seconds > 0 ? Cell(fmt::format("{} s", lease.gone_seconds), Paint::kWarning) : Cell();
+      table.row({one.cell.network_name, cell_text(one.cell), lease.holder.node, lease.holder.system_uuid,
+                 lease.holder.boot_id, static_cast<int>(controller::address_count(lease)), free, one.since, gone});
+    }
+  }
+  print("{}", table.to_text(colour_of(stdout)));
+}
+
+Result<int> list(kube::Client& client, const AddressesOptions& options) {
+  const AddressesListed listed = TRY(controller::list_addresses(client, {}));
+  if (options.output == "table")
+    print_list(listed);
+  else
+    print_value(controller::to_value(listed), options.output);
+  return kExitOk;
+}
+
+void print_plan(const ReleasePlan& plan, const CellNodes& nodes) {
+  struct Sum {
+    int cells = 0;
+    int addresses = 0;
+  };
+  std::map<std::tuple<std::string, std::string, std::string>, Sum> sums;
+  for (const ReleasePlan::Lease& one : plan.leases) {
+    const api::CellHolder& holder = one.lease.holder;
+    Sum& sum = sums[{holder.node, holder.system_uuid, holder.boot_id}];
+    ++sum.cells;
+    sum.addresses += static_cast<int>(controller::address_count(one.lease));
+  }
+  report::Table table({{"NODE"},
+                       {"MACHINE"},
+                       {"BOOT"},
+                       {"CELLS", "", report::Align::kRight},
+                       {"ADDRESSES", "", report::Align::kRight},
+                       {"NODE IS"}});
+  for (const auto& [key, sum] : sums) {
+    const auto& [name, machine, boot] = key;
+    const auto node = nodes.find(name);
+    const char* is = node == nodes.end()                   ? "gone"
+                     : node->second.system_uuid == machine ? "not Ready"
+                                                           : "another machine";
+    table.row({name, machine, boot, sum.cells, sum.addresses, is});
+  }
+  print("{}", table.to_text(colour_of(stdout)));
+}
+
+Result<int> release(kube::Client& client, const AddressesOptions& options) {
+  const AddressesListed listed = TRY(controller::list_addresses(client, {}));
+  const CellNodes nodes = TRY(controller::list_nodes(client, {}));
+  const ReleasePlan plan = TRY(controller::plan_release(listed, nodes, options.who));
+  print_plan(plan, nodes);
+  if (!options.yes) {
+    print(
+        "\nThe machine must be off: pods that still run on it go on using these addresses, and others get them, too.\n"
+        "railbed addresses release {} --yes frees them\n",
+        options.who);
+    return kExitOk;
+  }
+  print("\n{} addresses are free\n", TRY(controller::release(client, plan, {})));
+  return kExitOk;
+}
+
+Result<int> run(const AddressesOptions& options) {
+  const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
+  const std::string kubeconfig = TRY(kubeconfig_of(options, *kernel));
+  const auto connection = TRY(
+      kube::connect({.kubeconfig = kubeconfig,
+                     .context = options.context,
+                     .pod = {.host = variable("KUBERNETES_SERVICE_HOST"), .port = variable("KUBERNETES_SERVICE_PORT")}},
+                    [&](const std::string& path) { return kernel->files().read(path); })
+          .context("how to reach the API server"));
+  return options.action() == AddressesOptions::Action::kList ? list(connection->client(), options)
+                                                             : release(connection->client(), options);
+}
+
+}  // namespace
+
+int addresses_verb(CommandLine& line) {
+  AddressesOptions options;
+  options.declare(line);
+  if (auto status = line.parse()) return *status;
+  return end_of_output(status_of(run(options)));
+}
+
+}  // namespace railbed

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whereabouts' pools, as far as a node of ours has to do with them.
+//
+// Why: whereabouts knows nothing of leased cells. Where it has given addresses of a range to pods of other nodes,
+// railbed gives none of that range (pools_beside, CellBlocks::beside), unless a fleet is switched over node by node and
+// what is leased is reserved in the pools, too (PoolShare; ipam/pools.h says why it holds). A range in node slices is
+// always refused: whereabouts makes the pools of nodes that join later, and ours would be none of them.
+// Where whereabouts' kinds are not there, there are no pools. Threading: one thread at a time; each call waits for the
+// API server. Failure: the client's; Exhausted where a pool has too many of ours; after a failure some pools may have
+// the reservation and others not, which release(), or the next release_rest(), takes away.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "agent/cluster/cell_blocks.h"
+#include "api/ip_pool.h"
+#include "ipam/cells.h"
+#include "kube/client.h"
+
+namespace railbed::agent {
+
+// Pools of which no address may be given here, with the pods ("namespace/name") of this node known.
+enum class Whereabouts : uint8_t {
+  kRefuse,  // ranges of which other nodes' pods have addresses
+  kShare,   // what is leased is reserved in its pools: only node slices are refused
+};
+Result<std::vector<PoolBeside>> pools_beside(kube::Client& client, Whereabouts how,
+                                             const std::set<std::string>& pods_here, std::stop_token stop);
+
+class PoolShare {
+ public:
+  struct Settings {
+    std::string ns = "kube-system";  // where whereabouts has its pools
+    std::string system_uuid;         // of this machine
+  };
+  // `client` outlives this.
+  PoolShare(kube::Client& client, Settings settings) : client_(client), settings_(std::move(settings)) {}
+
+  // The pools of these ranges are there, so that whereabouts makes none without our reservations. Before reserve().
+  Result<void> prepare(const std::string& network_name, const std::vector<api::IpamRange>& ranges,
+                       std::stop_token stop);
+  // Addresses that are leased, before any of them is given. Returns those that are reserved in every pool of the
+  // network that has them; the others are whereabouts', and their lease is to be given back.
+  Result<api::CellOffsets> reserve(const std::string& network_name, const ipam::CellChoice& cell, std::stop_token stop);
+  // Addresses whose lease was given back.
+  Result<void> release(const std::string& network_name, const ipam::CellChoice& cell, std::stop_token stop);
+  // What earlier processes left: this machine's entries but for those of `held`, by network_name.
+  Result<void> release_rest(const std::map<std::string, ipam::CellMap>& held, std::stop_token stop);
+
+ private:
+  struct Stored {
+    doc::Value object;
+    api::IpPool pool;
+  };
+  using Change = std::function<Result<api::IpPoolChange>(const api::IpPool& pool)>;
+
+  Result<std::vector<Stored>> pools_of(const std::string& network_name, std::stop_token stop);
+  // The change is made of each state of the pool that it meets, until it is stored or there is none to make. Returns
+  // the pool as it was before.
+  Result<api::IpPool> change(Stored stored, const Change& next, std::stop_token stop);
+
+  kube::Client& client_;
+  const Settings settings_;
+};
+
+}  // namespace railbed::agent

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Periods of time as people type them: "90s", "30m", "24h", "2d".
+//
+// Why: options that take hours and days are misread as plain numbers. One number and one unit, since "1h30m" can be
+// written as "90m". Threading: pure. Failure: Invalid with the text.
+#pragma once
+
+#include <chrono>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace railbed {
+
+// At most 10 years, which leaves room for arithmetic in any unit.
+Result<std::chrono::seconds> parse_duration(std::string_view text);
+
+}  // namespace railbed

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/cell_reclaim.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "doc/members.h"
+#include "kube/kinds.h"
+
+namespace railbed::controller {
+
+using api::AddressCell;
+using api::CellLease;
+using doc::Value;
+using ipam::CellNode;
+using ipam::LeaseFate;
+using kube::milliseconds;
+using std::chrono::duration_cast;
+using std::chrono::seconds;
+
+namespace {
+
+constexpr std::string_view kOutOfService = "node.kubernetes.io/out-of-service";
+// Counting is written to each lease, so it is done as seldom as the end of a lease may come late by.
+constexpr int kLooksUntilTheEnd = 24;
+constexpr milliseconds kShortestPeriod = seconds(10);
+constexpr milliseconds kLongestPeriod = seconds(3600);
+
+milliseconds period_of(const ReclaimSettings& settings) {
+  if (settings.period) return *settings.period;
+  if (!settings.rules.after_seconds) return kLongestPeriod;
+  return std::clamp<milliseconds>(seconds(*settings.rules.after_seconds / kLooksUntilTheEnd), kShortestPeriod,
+                                  kLongestPeriod);
+}
+
+// Its machine runs, or nobody has said that it does not.
+bool is_there(const CellNode& node) {
+  return node.ready || !node.out_of_service;
+}
+
+std::string reason_of(const kube::ObjectPtr& node, const CellLease& lease) {
+  if (node == nullptr) return "NodeGone";
+  return cell_node_of(*node).system_uuid == lease.holder.system_uuid ? "OutOfService" : "NameTaken";
+}
+
+}  // namespace
+
+CellNode cell_node_of(const Value& node) {
+  CellNode out;
+  if (const Value* status = doc::object_in(node, "status")) {
+    if (const Value* info = doc::object_in(*status, "nodeInfo")) {
+      out.system_uuid = doc::text_in(*info, "systemUUID");
+      out.boot_id = doc::text_in(*info, "bootID");
+    }
+    if (const Value::Array* conditions = doc::list_in(*status, "conditions"))
+      out.ready = std::ranges::any_of(*conditions, [](const Value& one) {
+        return doc::text_in(one, "type") == "Ready" && doc::text_in(one, "status") == "True";
+      });
+  }
+  if (const Value* spec = doc::object_in(node, "spec"))
+    if (const Value::Array* taints = doc::list_in(*spec, "taints"))
+      out.out_of_service =
+          std::ranges::any_of(*taints, [](const Value& one) { return doc::text_in(one, "key") == kOutOfService; });
+  return out;
+}
+
+std::set<std::string> machines_gone_by(const kube::Change& node) {
+  std::set<std::string> out;
+  const CellNode before = node.before != nullptr ? cell_node_of(*node.before) : CellNode();
+  const CellNode after = node.after != nullptr ? cell_node_of(*node.after) : CellNode();
+  if (before.system_uuid != after.system_uuid) out.insert(before.system_uuid);
+  if (!is_there(after) && (node.before == nullptr || is_there(before))) out.insert(after.system_uuid);
+  out.erase("");
+  return out;
+}
+
+CellReclaimer::CellReclaimer(World world, ReclaimSettings settings)
+    : world_(std::move(world)), rules_(settings.rules), period_(period_of(settings)) {}
+
+void CellReclaimer::concern(const std::set<std::string>& machines) {
+  const std::lock_guard lock(mutex_);
+  concerned_.insert(machines.begin(), machines.end());
+}
+
+CellStanding CellReclaimer::standing() const {
+  const std::lock_guard lock(mutex_);
+  return standing_;
+}
+
+Result<milliseconds> CellReclaimer::look(std::stop_token stop) {
+  const bool all = world_.clock.now() >= list_due_;
+  std::set<std::string> machines;
+  {
+    const std::lock_guard lock(mutex_);
+    machines.swap(concerned_);
+  }
+  Round round;
+  Result<void> listed;
+  if (all) {
+    listed = list("", round, stop);
+  } else {
+    for (const std::string& machine : machines) {
+      listed = list(api::cell_holder_label(machine), round, stop);
+      if (!listed.has_value()) break;
+    }
+  }
+  if (!listed.has_value() && !round.error) round.error = listed.error();
+  tell(round);
+  const bool complete = all && listed.has_value() && world_.may_write();
+  if (complete) {
+    list_due_ = world_.clock.now() + period_;
+    seen_ = std::move(round.seen);
+  } else {
+    for (auto& [key, seen] : round.seen) seen_.insert_or_assign(key, seen);
+  }
+  const std::lock_guard lock(mutex_);
+  if (complete) {
+    standing_.cells = round.cells;
+    standing_.unreadable = round.unreadable;
+    standing_.without_node = round.without_node;
+  }
+  standing_.error = round.error ? round.error->story() : "";
+  if (round.error) {
+    concerned_.merge(machines);
+    return fail(*round.error);
+  }
+  return std::max(milliseconds(0), duration_cast<milliseconds>(list_due_ - world_.clock.now()));
+}
+
+Result<void> CellReclaimer::list(const std::string& labels, Round& round, std::stop_token stop) {
+  const kube::ObjectList found =
+      TRY(world_.reader.list(kube::kAddressCells, {.ns = "", .labels = labels, .fields = ""}, kube::trim_metadata, stop)
+              .result()
+              .context("AddressCells"));
+  for (const Value& object : found.objects) {
+    if (stop.stop_requested() || !world_.may_write()) return {};
+    ++round.cells;
+    // Nobody knows whose it is: its addresses stay as they are, and the agents say so at an ADD.
+    const Result<AddressCell> cell = api::read_address_cell(object);
+    if (cell.has_value())
+      look_at(*cell, round, stop);
+    else
+      ++round.unreadable;
+  }
+  return {};
+}
+
+void CellReclaimer::look_at(const AddressCell& cell, Round& round, std::stop_token stop) {
+  Next next{.cell = cell, .ended = {}, .changed = cell.leases.empty()};
+  next.cell.leases.clear();
+  std::map<LeaseKey, Seen> counted;
+  const std::string name = api::cell_name(cell.network_name, cell.base);
+  for (CellLease lease : cell.leases) {
+    const LeaseKey key{name, lease.holder.node, lease.holder.system_uuid, lease.holder.boot_id};
+    Result<Judged> judged = this->judged(key, lease, round, stop);
+    if (!judged.has_value()) {
+      if (!round.error) round.error = judged.error();
+      next.cell.leases.push_back(std::move(lease));  // nothing is known of it now
+      continue;
+    }
+    const ipam::LeaseVerdict& verdict = judged->verdict;
+    next.changed = next.changed || verdict.fate != LeaseFate::kStays;
+    if (verdict.fate == LeaseFate::kEnds) {
+      next.ended.emplace_back(std::move(lease), *std::move(judged));
+      continue;
+    }
+    if (verdict.fate == LeaseFate::kCounts) {
+      lease.gone_seconds = verdict.gone_seconds;
+      if (verdict.gone_seconds > 0) counted[key] = {verdict.gone_seconds, world_.clock.now()};
+    }
+    next.cell.leases.push_back(std::move(lease));
+  }
+  if (!next.changed || !store(cell, next, round, stop)) return;
+  for (const auto& [key, seen] : counted) round.seen[key] = seen;
+  for (const auto& [lease, judged] : next.ended) {
+    EndedLeases& all = round.ended[{lease.holder.node, lease.holder.system_uuid, reason_of(judged.node, lease)}];
+    all.holder = lease.holder;
+    all.node = judged.node;
+    all.reason = reason_of(judged.node, lease);
+    all.why = judged.verdict.why;
+    ++all.cells;
+    all.addresses += static_cast<size_t>(std::popcount(lease.offsets));
+  }
+}
+
+// By the cache first; where that would change anything, by the API server.
+Result<CellReclaimer::Judged> CellReclaimer::judged(const LeaseKey& key, const CellLease& lease, Round& round,
+                                                    std::stop_token stop) {
+  const kube::Instant now = world_.clock.now();
+  const auto judge = [&](const kube::ObjectPtr& node, int64_t elapsed) {
+    const CellNode known = node != nullptr ? cell_node_of(*node) : CellNode();
+    return ipam::judge(lease, {.node = node != nullptr ? &known : nullptr, .seconds = elapsed}, rules_);
+  };
+  const auto is_gone = [&](const kube::ObjectPtr& node) {
+    return node == nullptr || cell_node_of(*node).system_uuid != lease.holder.system_uuid;
+  };
+  const kube::ObjectPtr cached = world_.node(lease.holder.node);
+  if (!is_gone(cached) && judge(cached, 0).fate == LeaseFate::kStays) return Judged{{}, cached};
+
+  const kube::ObjectPtr node = TRY(node_now(lease.holder.node, round, stop));
+  if (!is_gone(node)) return Judged{judge(node, 0), node};
+  ++round.without_node;
+  // A lease that was written meanwhile, by its holder or another operator, and a time without a look begin a new count.
+  const auto known = seen_.find(key);
+  const bool counts =
+      known != seen_.end() && known->second.gone_seconds == lease.gone_seconds && now - known->second.at <= 2 * period_;
+  const auto elapsed = counts ? duration_cast<seconds>(now - known->second.at) : seconds(0);
+  ipam::LeaseVerdict verdict = judge(node, elapsed.count());
+  round.seen[key] = counts ? known->second : Seen{lease.gone_seconds, now};
+  // Between two lists, too, a machine can be looked at: that is no reason to write.
+  if (verdict.fate == LeaseFate::kCounts && lease.gone_seconds > 0 && now - round.seen[key].at < period_ * 9 / 10)
+    verdict = {};
+  return Judged{std::move(verdict), node};
+}
+
+CellReclaimer::NodeNow CellReclaimer::node_now(const std::string& name, Round& round, std::stop_token stop) {
+  const auto known = round.nodes.find(name);
+  if (known != round.nodes.end()) return known->second;
+  kube::Answer<Value> node = world_.writer.get(kube::kNodes, {"", name}, stop);
+  NodeNow now;
+  if (node)
+    now = std::make_shared<const Value>(*std::move(node));
+  else if (node.error().code != Code::kNotFound)
+    now = fail(static_cast<const Error&>(node.error()));
+  return round.nodes.emplace(name, std::move(now)).first->second;
+}
+
+// Whether it is stored. Where somebody else was first, the next look sees what is right then.
+bool CellReclaimer::store(const AddressCell& cell, const Next& next, Round& round, std::stop_token stop) {
+  if (!world_.may_write()) return false;
+  const std::string name = api::cell_name(cell.network_name, cell.base);
+  const std::string what = "AddressCell " + name;
+  const auto write = [&]() -> std::optional<kube::ApiError> {
+    if (next.cell.leases.empty()) {
+      const auto removed =
+          world_.writer.remove(kube::kAddressCells, {"", name},
+                               {.uid = cell.uid, .resource_version = cell.resource_version, .grace_seconds = {}}, stop);
+      return removed ? std::nullopt : std::optional(removed.error());
+    }
+    const auto stored = world_.writer.update(kube::kAddressCells, api::to_value(next.cell), kube::Part::kObject, stop);
+    return stored ? std::nullopt : std::optional(stored.error());
+  };
+  std::optional<kube::ApiError> error = write();
+  // An answer that was lost, and the refusal of its repetition, may hide that it was done.
+  if (error && error->delivery != kube::Delivery::kNotSent && !next.ended.empty()) {
+    const kube::Answer<Value> now = world_.writer.get(kube::kAddressCells, {"", name}, stop);
+    const Result<AddressCell> read = now ? api::read_address_cell(*now) : Result<AddressCell>(fail(Code::kIo, "none"));
+    const bool gone = !now && now.error().code == Code::kNotFound;
+    if (gone ? next.cell.leases.empty() : read.has_value() && read->uid == cell.uid && read->leases == next.cell.leases)
+      error.reset();
+  }
+  if (error && (error->code == Code::kConflict || error->code == Code::kNotFound)) return false;
+  world_.wrote(what, error ? &*error : nullptr);
+  if (error && !round.error) round.error = static_cast<const Error&>(*error);
+  return !error;
+}
+
+void CellReclaimer::tell(Round& round) {
+  for (const auto& [key, ended] : round.ended) {
+    world_.ended(ended);
+    const std::lock_guard lock(mutex_);
+    standing_.ended[ended.reason] += ended.cells;
+  }
+}
+
+}  // namespace railbed::controller

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/cell_release.h"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include "controller/cell_reclaim.h"
+#include "controller/node_states.h"
+#include "doc/diagnostic.h"
+#include "doc/members.h"
+#include "doc/text.h"
+#include "ipam/cells.h"
+#include "kube/kinds.h"
+
+namespace railbed::controller {
+
+using api::AddressCell;
+using api::CellLease;
+using doc::Value;
+
+namespace {
+
+constexpr int kTries = 5;  // others write other leases of the same cell
+constexpr const char* kGivesBack = "a machine that runs gives its addresses back by itself when its pods are gone";
+
+bool is_of(const CellLease& lease, const std::string& who) {
+  return lease.holder.node == who || lease.holder.system_uuid == who;
+}
+
+// But for the operator's count, which is no sign of life.
+bool is_same(CellLease one, CellLease other) {
+  one.gone_seconds = other.gone_seconds = 0;
+  return one == other;
+}
+
+Error unknown(const AddressesListed& listed, const std::string& who) {
+  std::set<std::string> names;
+  for (const ListedCell& one : listed.cells)
+    for (const CellLease& lease : one.cell.leases) names.insert({lease.holder.node, lease.holder.system_uuid});
+  const std::string near = doc::nearest(who, {names.begin(), names.end()});
+  return {.code = Code::kNotFound,
+          .message = fmt::format("no node and no machine \"{}\" has leased addresses{}", doc::printable(who),
+                                 near.empty() ? "" : fmt::format(" (did you mean {}?)", near)),
+          .hint = "railbed addresses list shows who has"};
+}
+
+Result<void> refuse_what_runs(const ReleasePlan& plan, const CellNodes& nodes, const std::string& who) {
+  const auto named = nodes.find(who);
+  if (named != nodes.end() && named->second.ready) {
+    std::set<std::string> others;
+    for (const ReleasePlan::Lease& one : plan.leases)
+      if (one.lease.holder.system_uuid != named->second.system_uuid) others.insert(one.lease.holder.system_uuid);
+    std::string hint = kGivesBack;
+    if (!others.empty())
+      hint = fmt::format("another machine had this name: railbed addresses release {}", *others.begin());
+    return fail(Error{.code = Code::kConflict,
+                      .message = fmt::format("Node {} is Ready: its machine, {}, runs and may have given its addresses "
+                                             "to pods",
+                                             who, named->second.system_uuid),
+                      .hint = std::move(hint)});
+  }
+  for (const auto& [name, node] : nodes) {
+    const bool has_lease = std::ranges::any_of(plan.leases, [&](const ReleasePlan::Lease& one) {
+      return node.system_uuid == one.lease.holder.system_uuid ||
+             (node.system_uuid.empty() && name == one.lease.holder.node);
+    });
+    if (!has_lease || !node.ready) continue;
+    std::string what = node.system_uuid.empty()
+                           ? fmt::format("Node {} is Ready, and it is not known yet which machine it is", name)
+                           : fmt::format("machine {} runs: it is Node {}, which is Ready", node.system_uuid, name);
+    return fail(Error{.code = Code::kConflict, .message = std::move(what), .hint = kGivesBack});
+  }
+  return {};
+}
+
+// False: somebody else wrote the cell in between.
+Result<bool> try_release(kube::Client& client, const ReleasePlan::Lease& wanted, std::stop_token stop) {
+  const kube::ObjectKey key{"", api::cell_name(wanted.cell.network_name, wanted.cell.base)};
+  const kube::Answer<Value> object = client.get(kube::kAddressCells, key, stop);
+  if (!object && object.error().code == Code::kNotFound) return true;
+  if (!object) return fail(static_cast<const Error&>(object.error()));
+  AddressCell cell = TRY(api::read_address_cell(*object));
+  const auto lease = std::ranges::find(cell.leases, wanted.lease.holder, &CellLease::holder);
+  if (lease == cell.leases.end()) return true;
+  if (!is_same(*lease, wanted.lease))
+    return fail(Error{.code = Code::kConflict,
+                      .message = fmt::format("machine {} of node {} has written its lease of cell {} just now: it runs",
+                                             lease->holder.system_uuid, lease->holder.node, key.name),
+                      .hint = "switch it off first"});
+  cell.leases.erase(lease);
+  const auto stored = [&]() -> kube::Answer<void> {
+    if (cell.leases.empty())
+      return client.remove(kube::kAddressCells, key,
+                           {.uid = cell.uid, .resource_version = cell.resource_version, .grace_seconds = {}}, stop);
+    const auto updated = client.update(kube::kAddressCells, api::to_value(cell), kube::Part::kObject, stop);
+    if (!updated) return std::unexpected(updated.error());
+    return {};
+  }();
+  if (stored) return true;
+  // Conflict, too, may be the refusal of a repetition whose first answer was lost: the next try sees it.
+  if (stored.error().code == Code::kConflict || stored.error().code == Code::kNotFound) return false;
+  return fail(static_cast<const Error&>(stored.error()));
+}
+
+}  // namespace
+
+size_t address_count(const CellLease& lease) {
+  return static_cast<size_t>(std::popcount(lease.offsets));
+}
+
+Result<AddressesListed> list_addresses(kube::Client& client, std::stop_token stop) {
+  const kube::ObjectList found =
+      TRY(client.list(kube::kAddressCells, {}, kube::trim_metadata, std::move(stop)).result().context("AddressCells"));
+  AddressesListed out;
+  for (const Value& object : found.objects) {
+    Result<AddressCell> cell = api::read_address_cell(object);
+    if (cell.has_value())
+      out.cells.push_back({*std::move(cell), kube::metadata_text(object, "creationTimestamp")});
+    else
+      out.unreadable.push_back(cell.error().story());
+  }
+  std::ranges::sort(out.cells, {},
+                    [](const ListedCell& one) { return std::pair(one.cell.network_name, one.cell.base); });
+  return out;
+}
+
+Value to_value(const AddressesListed& listed) {
+  Value out = Value::object();
+  out.set("apiVersion", "railbed.dev/v1");
+  out.set("kind", "Addresses");
+  Value& cells = out.set("cells", Value::array());
+  for (const ListedCell& one : listed.cells) {
+    Value& cell = cells.push(Value::object());
+    cell.set("name", api::cell_name(one.cell.network_name, one.cell.base));
+    doc::put_text(cell, "networkName", one.cell.network_name);
+    cell.set("base", one.cell.base.to_string());
+    doc::put_text(cell, "since", one.since);
+    int64_t held = 0;
+    Value& leases = cell.set("leases", Value::array());
+    for (const CellLease& lease : one.cell.leases) {
+      held += static_cast<int64_t>(address_count(lease));
+      Value& row = leases.push(Value::object());
+      row.set("node", lease.holder.node);
+      row.set("systemUUID", lease.holder.system_uuid);
+      row.set("bootID", lease.holder.boot_id);
+      row.set("held", static_cast<int64_t>(address_count(lease)));
+      Value& ranges = row.set("addresses", Value::array());
+      for (const IpRange& range : ipam::ranges_of(one.cell.base, lease.offsets)) ranges.push(range.to_string());
+      doc::put_number(row, "goneSeconds", lease.gone_seconds);
+    }
+    cell.set("free", static_cast<int64_t>(api::kCellSize) - held);
+  }
+  doc::put_texts(out, "unreadable", listed.unreadable);
+  return out;
+}
+
+Result<CellNodes> list_nodes(kube::Client& client, std::stop_token stop) {
+  const kube::ObjectList found =
+      TRY(client.list(kube::kNodes, {}, node_trim(), std::move(stop)).result().context("Nodes"));
+  CellNodes out;
+  for (const Value& object : found.objects) out[kube::key_of(object).name] = cell_node_of(object);
+  return out;
+}
+
+Result<ReleasePlan> plan_release(const AddressesListed& listed, const CellNodes& nodes, const std::string& who) {
+  ReleasePlan plan;
+  for (const ListedCell& one : listed.cells)
+    for (const CellLease& lease : one.cell.leases)
+      if (is_of(lease, who)) plan.leases.push_back({one.cell, lease});
+  if (plan.leases.empty()) return fail(unknown(listed, who));
+  TRY(refuse_what_runs(plan, nodes, who));
+  return plan;
+}
+
+Result<size_t> release(kube::Client& client, const ReleasePlan& plan, std::stop_token stop) {
+  size_t freed = 0;
+  for (const ReleasePlan::Lease& one : plan.leases) {
+    bool done = false;
+    for (int tried = 0; !done && tried < kTries; ++tried)
+      done = TRY(try_release(client, one, stop).context("{} addresses were freed before", freed));
+    if (!done)
+      return fail(Code::kBusy, "cell {} is written by others again and again; {} addresses were freed before",
+                  api::cell_name(one.cell.network_name, one.cell.base), freed);
+    freed += address_count(one.lease);
+  }
+  return freed;
+}
+
+}  // namespace railbed::controller

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who has which addresses, for people, and the word by which an administrator frees those of a machine.
+//
+// Why: only a person knows that a machine is off for good before the operator may take it for gone (cell_reclaim.h).
+// What can be known against that word is looked at: a Node of that machine which is Ready, and a holder that wrote its
+// lease while the person thought. Threading: pure; what takes a client waits for the API server. Failure: NotFound
+// where nobody of that name has a lease, Conflict with what says that the machine runs; the client's.
+#pragma once
+
+#include <map>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "api/address_cell.h"
+#include "ipam/cell_leases.h"
+#include "kube/client.h"
+
+namespace railbed::controller {
+
+struct ListedCell {
+  api::AddressCell cell;
+  std::string since;  // when the object was made
+};
+
+struct AddressesListed {
+  std::vector<ListedCell> cells;        // by network, then address
+  std::vector<std::string> unreadable;  // why, an object each
+};
+Result<AddressesListed> list_addresses(kube::Client& client, std::stop_token stop);
+// As docs/schemas/Addresses.json says.
+doc::Value to_value(const AddressesListed& listed);
+
+// Nodes by name.
+using CellNodes = std::map<std::string, ipam::CellNode>;
+Result<CellNodes> list_nodes(kube::Client& client, std::stop_token stop);
+
+// What is to be freed.
+struct ReleasePlan {
+  struct Lease {
+    api::AddressCell cell;
+    api::CellLease lease;
+  };
+  std::vector<Lease> leases;
+};
+// All leases of `who`: the name of a node, or the system UUID of a machine.
+Result<ReleasePlan> plan_release(const AddressesListed& listed, const CellNodes& nodes, const std::string& who);
+// Each lease that is still as it was listed. Returns how many addresses are free now.
+Result<size_t> release(kube::Client& client, const ReleasePlan& plan, std::stop_token stop);
+
+size_t address_count(const api::CellLease& lease);
+
+}  // namespace railbed::controller

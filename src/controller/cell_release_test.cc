@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "controller/cell_release.h"
+
+#include <gtest/gtest.h>
+
+#include "controller/test_cells.h"
+#include "kube/fake/clock.h"
+
+namespace railbed::controller {
+namespace {
+
+using namespace testing;
+
+struct CellRelease : ::testing::Test {
+  kube::fake::ApiServer server;
+  kube::fake::FakeClock clock;
+  kube::Client client{server, clock, {.retry = {.tries = 1}, .page = 2}};
+
+  CellRelease() {
+    server.put(node_path("n2"), node_of("n2", {.uuid = "u2"}));
+    put(server, cell("10.0.0.0", {lease("n1", "u1", 0x00ff), lease("n2", "u2", 0xff00)}));
+    put(server, cell("10.0.0.16", {lease("n1", "u1")}));
+    put(server, cell("10.0.0.32", {lease("n2", "u2")}));
+  }
+  Result<ReleasePlan> plan(const std::string& who) {
+    const auto listed = list_addresses(client, {});
+    const auto nodes = list_nodes(client, {});
+    return plan_release(listed.value(), nodes.value(), who);
+  }
+  std::string why_not(const std::string& who) {
+    const auto planned = plan(who);
+    return planned.has_value() ? "it is planned" : planned.error().to_string();
+  }
+  std::string released(const std::string& who) {
+    const auto planned = plan(who);
+    if (!planned.has_value()) return planned.error().to_string();
+    const auto freed = release(client, *planned, {});
+    return freed.has_value() ? fmt::format("{}", *freed) : freed.error().to_string();
+  }
+};
+
+TEST_F(CellRelease, FreesWhatAMachineWithoutANodeHad) {
+  EXPECT_EQ(released("n1"), "24");
+  EXPECT_EQ(leases_in(server), "10.0.0.0: n2/u2 ff00\n10.0.0.32: n2/u2 ffff\n");
+}
+
+TEST_F(CellRelease, TakesTheMachineByItsUuid) {
+  EXPECT_EQ(released("u1"), "24");
+  EXPECT_EQ(leases_in(server), "10.0.0.0: n2/u2 ff00\n10.0.0.32: n2/u2 ffff\n");
+}
+
+TEST_F(CellRelease, TakesANodeThatIsNotReady) {
+  server.put(node_path("n1"), node_of("n1", {.uuid = "u1", .ready = Ready::kNo}));
+  EXPECT_EQ(released("n1"), "24");
+}
+
+TEST_F(CellRelease, RefusesWhatRuns) {
+  EXPECT_EQ(why_not("n2"),
+            "Node n2 is Ready: its machine, u2, runs and may have given its addresses to pods\n"
+            "  a machine that runs gives its addresses back by itself when its pods are gone");
+  EXPECT_EQ(why_not("u2"),
+            "machine u2 runs: it is Node n2, which is Ready\n"
+            "  a machine that runs gives its addresses back by itself when its pods are gone");
+}
+
+TEST_F(CellRelease, OfANameThatAnotherMachineHasItTakesTheUuidAlone) {
+  server.put(node_path("n1"), node_of("n1", {.uuid = "u9"}));
+  put(server, cell("10.0.0.48", {lease("n1", "u9")}));
+  EXPECT_EQ(why_not("n1"),
+            "Node n1 is Ready: its machine, u9, runs and may have given its addresses to pods\n"
+            "  another machine had this name: railbed addresses release u1");
+  EXPECT_EQ(released("u1"), "24");
+  EXPECT_EQ(leases_in(server), "10.0.0.0: n2/u2 ff00\n10.0.0.32: n2/u2 ffff\n10.0.0.48: n1/u9 ffff\n");
+}
+
+// Its agent has not written its leases under the new name yet.
+TEST_F(CellRelease, RefusesAMachineThatRunsUnderAnotherName) {
+  server.put(node_path("renamed"), node_of("renamed", {.uuid = "u1"}));
+  EXPECT_EQ(why_not("n1"),
+            "machine u1 runs: it is Node renamed, which is Ready\n"
+            "  a machine that runs gives its addresses back by itself when its pods are gone");
+}
+
+// Its kubelet has not told the machine yet.
+TEST_F(CellRelease, RefusesANodeThatTellsNoMachine) {
+  server.put(node_path("n1"), node_of("n1", {.uuid = ""}));
+  EXPECT_EQ(why_not("u1"),
+            "Node n1 is Ready, and it is not known yet which machine it is\n"
+            "  a machine that runs gives its addresses back by itself when its pods are gone");
+}
+
+TEST_F(CellRelease, TellsWhomItDoesNotKnow) {
+  EXPECT_EQ(why_not("nowhere"),
+            "no node and no machine \"nowhere\" has leased addresses\n"
+            "  railbed addresses list shows who has");
+  put(server, cell("10.0.0.64", {lease("gpu-node-17", "u17")}));
+  EXPECT_EQ(why_not("gpu-nod-17"),
+            "no node and no machine \"gpu-nod-17\" has leased addresses (did you mean gpu-node-17?)\n"
+            "  railbed addresses list shows who has");
+  EXPECT_EQ(why_not("a\nb"),
+            "no node and no machine \"a\\x0ab\" has leased addresses\n"
+            "  railbed addresses list shows who has");
+}
+
+TEST_F(CellRelease, RefusesAHolderThatWritesMeanwhile) {
+  const auto planned = plan("n1");
+  ASSERT_TRUE(planned.has_value());
+  api::CellLease written = lease("n1", "u1");
+  written.claim = "later";
+  put(server, cell("10.0.0.16", {written}));
+  const auto freed = release(client, *planned, {});
+  ASSERT_FALSE(freed.has_value());
+  EXPECT_EQ(freed.error().to_string(),
+            fmt::format("8 addresses were freed before: machine u1 of node n1 has written its lease of cell {} just "
+                        "now: it runs\n  switch it off first",
+                        api::cell_name("", IpAddress::parse("10.0.0.16").value())));
+  EXPECT_EQ(leases_in(server), "10.0.0.0: n2/u2 ff00\n10.0.0.16: n1/u1 ffff\n10.0.0.32: n2/u2 ffff\n");
+}
+
+TEST_F(CellRelease, TheOperatorsCountIsNoSignOfLife) {
+  const auto planned = plan("n1");
+  api::CellLease counted = lease("n1", "u1");
+  counted.gone_seconds = 3601;
+  put(server, cell("10.0.0.16", {counted}));
+  EXPECT_EQ(release(client, planned.value(), {}).value(), 24U);
+}
+
+TEST_F(CellRelease, OthersThatWriteTheSameCellKeepTheirs) {
+  int written = 0;
+  server.before = [&](const kube::Request& request) -> std::optional<kube::ApiError> {
+    if (request.method == kube::Method::kPut && written++ < 2)
+      put(server, cell("10.0.0.0", {lease("n1", "u1", 0x00ff), lease("n2", "u2", written == 1 ? 0x0f00 : 0xf000)}));
+    return std::nullopt;
+  };
+  EXPECT_EQ(released("n1"), "24");
+  EXPECT_EQ(leases_in(server), "10.0.0.0: n2/u2 f000\n10.0.0.32: n2/u2 ffff\n");
+}
+
+TEST_F(CellRelease, AnAnswerThatIsLostIsLookedUpByTheNextCall) {
+  server.lose_answer = [](const kube::Request& request) { return request.method == kube::Method::kPut; };
+  const std::string first = released("n1");
+  EXPECT_TRUE(first.starts_with("0 addresses were freed before: ")) << first;
+  server.lose_answer = nullptr;
+  EXPECT_EQ(released("n1"), "16");
+  EXPECT_EQ(leases_in(server), "10.0.0.0: n2/u2 ff00\n10.0.0.32: n2/u2 ffff\n");
+}
+
+TEST_F(CellRelease, ListsByNetworkAndAddressAndSaysWhatItCannotRead) {
+  put(server, cell("10.0.0.0", {lease("n1", "u1", 0x0003)}, "rail1"));
+  put(server, cell("9.0.0.0", {lease("n1", "u1", 0x8001)}));
+  Value broken = api::to_value(cell("10.0.1.0", {}));
+  broken.find("spec")->set("base", "10.0.1.1");
+  server.put(cell_path(cell("10.0.1.0", {})), broken);
+  const auto listed = list_addresses(client, {});
+  ASSERT_TRUE(listed.has_value());
+  std::string all;
+  for (const ListedCell& one : listed->cells) all += fmt::format("{}/{} ", one.cell.network_name, one.cell.base);
+  EXPECT_EQ(all, "/9.0.0.0 /10.0.0.0 /10.0.0.16 /10.0.0.32 rail1/10.0.0.0 ");
+  ASSERT_EQ(listed->unreadable.size(), 1U);
+  EXPECT_NE(listed->unreadable[0].find("spec.base 10.0.1.1 is no multiple of 16"), std::string::npos);
+  const std::string text = doc::to_json(to_value(*listed));
+  EXPECT_NE(text.find(R"("held":2,"addresses":["9.0.0.0-9.0.0.0","9.0.0.15-9.0.0.15"]}],"free":14})"),
+            std::string::npos)
+      << text;
+}
+
+}  // namespace
+}  // namespace railbed::controller

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ipam/pools.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/format.h"
+
+namespace railbed::ipam {
+namespace {
+
+using api::CellOffsets;
+using api::IpPool;
+using api::IpPoolAllocation;
+using api::IpPoolChange;
+
+constexpr std::string_view kIdStart = "railbed.dev/";
+
+// Where an address stands in the pool; nullopt: it is none of its.
+std::optional<uint64_t> place_of(const IpPool& pool, const IpAddress& address) {
+  if (address.family != pool.range.address.family || !pool.range.contains(address)) return std::nullopt;
+  return address.minus(pool.range.address);
+}
+
+template <typename Each>
+void each_place(const IpPool& pool, const CellChoice& cell, const Each& each) {
+  for (unsigned i = 0; i < api::kCellSize; ++i) {
+    if ((cell.offsets >> i & 1U) == 0) continue;
+    const std::optional<IpAddress> address = cell.base.plus(i);
+    const std::optional<uint64_t> place = address ? place_of(pool, *address) : std::nullopt;
+    if (place) each(i, *address, *place);
+  }
+}
+
+}  // namespace
+
+std::string pool_entry_id(const std::string& system_uuid, const IpAddress& address) {
+  return fmt::format("{}{}/{}", kIdStart, system_uuid, address);
+}
+
+bool is_ours(const IpPoolAllocation& allocation) {
+  return allocation.pod_ref.empty() && allocation.id.starts_with(kIdStart);
+}
+
+bool has_others(const IpPool& pool, const std::set<std::string>& pods_here) {
+  return std::ranges::any_of(pool.allocations, [&](const auto& one) {
+    return !is_ours(one.second) && !pods_here.contains(one.second.pod_ref);
+  });
+}
+
+CellOffsets given_in(const IpPool& pool, const IpAddress& base) {
+  CellOffsets out = 0;
+  each_place(pool, {base, api::kWholeCell}, [&](unsigned i, const IpAddress&, uint64_t place) {
+    const auto there = pool.allocations.find(place);
+    if (there != pool.allocations.end() && !is_ours(there->second)) out = static_cast<CellOffsets>(out | 1U << i);
+  });
+  return out;
+}
+
+Result<IpPoolChange> reserve_in(const IpPool& pool, const CellChoice& cell, const std::string& system_uuid) {
+  IpPoolChange change;
+  size_t more = 0;
+  each_place(pool, cell, [&](unsigned, const IpAddress& address, uint64_t place) {
+    const IpPoolAllocation wanted{pool_entry_id(system_uuid, address), ""};
+    const auto there = pool.allocations.find(place);
+    const bool is_new = there == pool.allocations.end();
+    if (!is_new && (there->second == wanted || !is_ours(there->second))) return;
+    change.put[place] = wanted;
+    more += is_new;
+  });
+  const auto ours =
+      static_cast<size_t>(std::ranges::count_if(pool.allocations, [](const auto& one) { return is_ours(one.second); }));
+  if (more > 0 && ours + more > kMostInPool)
+    return fail(
+        Error{.code = Code::kExhausted,
+              .message = fmt::format("IPPool {}/{} has {} addresses of railbed's nodes already, of {} that it may "
+                                     "have: every ADD of whereabouts reads it",
+                                     pool.ns, pool.name, ours, kMostInPool),
+              .hint = "switch the other nodes over, and end --whereabouts share"});
+  return change;
+}
+
+IpPoolChange release_in(const IpPool& pool, const CellChoice& cell, const std::string& system_uuid) {
+  IpPoolChange change;
+  each_place(pool, cell, [&](unsigned, const IpAddress& address, uint64_t place) {
+    const auto there = pool.allocations.find(place);
+    if (there != pool.allocations.end() && is_ours(there->second) &&
+        there->second.id == pool_entry_id(system_uuid, address))
+      change.drop.insert(place);
+  });
+  return change;
+}
+
+IpPoolChange release_rest(const IpPool& pool, const CellMap& held, const std::string& system_uuid) {
+  IpPoolChange change;
+  for (const auto& [place, allocation] : pool.allocations) {
+    const std::optional<IpAddress> address = pool.range.address.plus(place);
+    if (!address || !is_ours(allocation) || allocation.id != pool_entry_id(system_uuid, *address)) continue;
+    const IpAddress base = cell_of(*address);
+    const auto cell = held.find(base);
+    const auto offset = static_cast<unsigned>(address->minus(base).value_or(0));
+    if (cell == held.end() || (cell->second >> offset & 1U) == 0) change.drop.insert(place);
+  }
+  return change;
+}
+
+}  // namespace railbed::ipam

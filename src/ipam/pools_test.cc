@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ipam/pools.h"
+
+#include <gtest/gtest.h>
+
+#include "ipam/test_ranges.h"
+
+namespace railbed::ipam {
+namespace {
+
+using api::IpPool;
+using api::IpPoolChange;
+
+IpPool pool(const char* range, std::map<uint64_t, api::IpPoolAllocation> allocations = {}) {
+  return {.ns = "kube-system", .name = "p", .range = prefix(range), .allocations = std::move(allocations)};
+}
+api::IpPoolAllocation ours(const char* machine, const char* address) {
+  return {pool_entry_id(machine, ip(address)), ""};
+}
+
+TEST(Pools, ReserveWhatIsFreeAndTakeOverFromOtherMachines) {
+  const IpPool before =
+      pool("10.0.0.0/24", {{16, {"c1", "ai/llm-0"}}, {17, ours("u2", "10.0.0.17")}, {18, ours("u1", "10.0.0.18")}});
+  const auto change = reserve_in(before, {ip("10.0.0.16"), 0x000f}, "u1");
+  ASSERT_TRUE(change.has_value());
+  EXPECT_EQ(*change, (IpPoolChange{.put = {{17, ours("u1", "10.0.0.17")}, {19, ours("u1", "10.0.0.19")}}, .drop = {}}));
+  EXPECT_EQ(given_in(before, ip("10.0.0.16")), 0x0001);
+}
+
+TEST(Pools, CountFromTheAddressThatTheyWereWrittenWith) {
+  const auto change = reserve_in(pool("10.0.0.16/28"), {ip("10.0.0.16"), 0x8001}, "u1");
+  EXPECT_EQ(change.value().put.begin()->first, 0U);
+  EXPECT_EQ(change.value().put.rbegin()->first, 15U);
+  const auto v6 = reserve_in(pool("fd00::/64"), {ip("fd00::10"), 0x0001}, "u1");
+  EXPECT_EQ(v6.value().put.begin()->first, 16U);
+}
+
+TEST(Pools, HaveNothingOfOtherAddresses) {
+  EXPECT_TRUE(reserve_in(pool("10.0.1.0/24"), {ip("10.0.0.16"), 0xffff}, "u1").value().empty());
+  EXPECT_TRUE(reserve_in(pool("fd00::/64"), {ip("10.0.0.16"), 0xffff}, "u1").value().empty());
+  // A pool that is smaller than a cell has its part of it.
+  EXPECT_EQ(reserve_in(pool("10.0.0.16/30"), {ip("10.0.0.16"), 0xffff}, "u1").value().put.size(), 4U);
+  // An id in whereabouts' own name for a container, or an entry with a pod, is none of ours.
+  EXPECT_FALSE(is_ours({"railbed.dev/u1/10.0.0.1", "ai/llm-0"}));
+  EXPECT_FALSE(is_ours({"1b2c", ""}));
+}
+
+TEST(Pools, AreFullOfOursAtTheLimit) {
+  IpPool full = pool("10.0.0.0/16");
+  for (uint64_t i = 0; i < kMostInPool - 1; ++i)
+    full.allocations[1024 + i] = {pool_entry_id("u1", *ip("10.0.0.0").plus(1024 + i)), ""};
+  EXPECT_EQ(reserve_in(full, {ip("10.0.0.16"), 0x0001}, "u1").value().put.size(), 1U);
+  const auto refused = reserve_in(full, {ip("10.0.0.16"), 0x0003}, "u1");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(
+      refused.error().to_string(),
+      "IPPool kube-system/p has 4095 addresses of railbed's nodes already, of 4096 that it may have: every ADD of "
+      "whereabouts reads it\n  switch the other nodes over, and end --whereabouts share");
+  // What is there already can be taken over all the same.
+  full.allocations[16] = ours("u2", "10.0.0.16");
+  EXPECT_EQ(reserve_in(full, {ip("10.0.0.16"), 0x0001}, "u1").value().put.size(), 1U);
+}
+
+TEST(Pools, LoseOnlyTheMachinesOwnEntries) {
+  const IpPool before = pool("10.0.0.0/24", {{16, {"c1", "ai/llm-0"}},
+                                             {17, ours("u2", "10.0.0.17")},
+                                             {18, ours("u1", "10.0.0.18")},
+                                             {19, ours("u1", "10.0.0.19")},
+                                             {40, ours("u1", "10.0.0.40")},
+                                             {41, ours("u1", "10.0.0.99")}});
+  EXPECT_EQ(release_in(before, {ip("10.0.0.16"), 0x0007}, "u1"), (IpPoolChange{.put = {}, .drop = {18}}));
+  EXPECT_EQ(release_rest(before, {{ip("10.0.0.16"), 0x0008}}, "u1"), (IpPoolChange{.put = {}, .drop = {18, 40}}));
+  EXPECT_EQ(release_rest(before, {{ip("10.0.0.16"), 0x0c00}, {ip("10.0.0.32"), 0x0100}}, "u1"),
+            (IpPoolChange{.put = {}, .drop = {18, 19}}));
+}
+
+TEST(Pools, AreInUseByOthersWhereAPodIsNotOfThisNode) {
+  const IpPool one = pool("10.0.0.0/24", {{16, {"c1", "ai/llm-0"}}, {17, ours("u2", "10.0.0.17")}});
+  EXPECT_TRUE(has_others(one, {}));
+  EXPECT_FALSE(has_others(one, {"ai/llm-0"}));
+  EXPECT_FALSE(has_others(pool("10.0.0.0/24"), {}));
+  EXPECT_TRUE(has_others(pool("10.0.0.0/24", {{3, {"", ""}}}), {"ai/llm-0"})) << "it cannot be read, and is taken";
+}
+
+}  // namespace
+}  // namespace railbed::ipam
