@@ -93,7 +93,7 @@ TEST(CheckSchema, SaysWhatIsWrongWithAField) {
   const Case cases[] = {
       {"one level too deep", policy("  nicSelector:\n    vendor: \"15b3\"\n    isRdma: true\n"),
        "10:5 RB-API-003 'isRdma' is a field of spec, not of spec.nicSelector; it has no effect here (indent it as far "
-       "as 'nicSelector' itself)\n"},
+       "as the other fields of spec)\n"},
       {"one level too high", policy("  nicSelector: {vendor: \"15b3\"}\n  pfNames: [ib0]\n"),
        "9:3 RB-API-003 'pfNames' is a field of spec.nicSelector, not of spec; it has no effect here (indent "
        "it below 'nicSelector:')\n"},
@@ -214,7 +214,7 @@ TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
        "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {name: l}\n"
        "spec:\n  model: {uri: hf://m}\n  router:\n    template:\n      spec: {containers: []}\n",
        "7:5 RB-API-003 'template' is a field of spec, not of spec.router; it has no effect here (indent it as "
-       "far as 'router' itself)\n"},
+       "far as the other fields of spec)\n"},
   };
   for (const Case& c : cases) EXPECT_EQ(check(c.text).told(), c.told) << c.what << "\n" << c.text;
 }
