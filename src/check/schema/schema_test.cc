@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/schema/schema.h"
 
+#include <algorithm>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "api/load.h"
@@ -69,6 +72,21 @@ std::string pod(const std::string& container) {
          "  containers:\n"
          "  - name: main\n" +
          container;
+}
+
+// Kinds are read when they are asked for; whoever asks first, all get the same.
+TEST(FindSchema, IsAskedByManyThreadsAtOnce) {
+  const std::vector<std::string> kinds = schema_kinds();
+  std::vector<std::vector<const Schema*>> found(8);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < found.size(); ++i)
+    threads.emplace_back([&, i] {
+      for (size_t k = 0; k < kinds.size(); ++k) found[i].push_back(find_schema("", kinds[(k + i) % kinds.size()]));
+      std::ranges::rotate(found[i], found[i].begin() + static_cast<ptrdiff_t>((kinds.size() - i) % kinds.size()));
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(std::ranges::count(found[0], nullptr), 0);
+  for (const auto& one : found) EXPECT_EQ(one, found[0]);
 }
 
 TEST(FindSchema, AsksForTheGroup) {
