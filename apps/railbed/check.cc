@@ -13,10 +13,12 @@
 #include "check/findings/explain.h"
 #include "check/findings/output.h"
 #include "check/read/folders.h"
+#include "check/read/rendered.h"
 #include "command/output.h"
 #include "doc/edits.h"
 #include "machine.h"
 #include "manifests.h"
+#include "render.h"
 #include "verb.h"
 
 namespace railbed {
@@ -32,6 +34,8 @@ struct Options {
   bool strict = false;
   bool each = false;
   bool together = false;
+  bool render = false;
+  int render_timeout_s = 60;
   std::vector<std::string> excluded;
   check::Settings settings;
 };
@@ -71,6 +75,13 @@ Result<void> repair(const check::Report& report) {
   return {};
 }
 
+// What a program printed is in no file: nothing of it can be repaired.
+void keep_rendered_text(check::Report& report) {
+  std::erase_if(report.repairs, [](const check::Repair& one) { return check::is_rendered(one.before->name); });
+  for (doc::Diagnostic& finding : report.findings.mutable_all())
+    if (finding.span.known() && check::is_rendered(finding.span.source->name)) finding.edits.clear();
+}
+
 check::Report check_all(const std::vector<doc::SourcePtr>& sources, const std::vector<facts::NodeFacts>& nodes,
                         const Options& options) {
   if (!options.each) {
@@ -92,7 +103,7 @@ Result<int> run(Options& options) {
   TRY(take_facts(options.files, options.facts));
   for (const std::string& network : options.cluster_networks)
     options.settings.cluster_networks.push_back(TRY(IpPrefix::parse(network)));
-  const std::vector<doc::SourcePtr> sources = TRY(read_sources(
+  std::vector<doc::SourcePtr> sources = TRY(read_sources(
       options.files, {.endings = {".yaml", ".yml", ".json", ".md", ".markdown", ".adoc", ".asciidoc", ".rst", ".txt"},
                       .excluded = options.excluded}));
   doc::Diagnostics about_facts;
@@ -100,7 +111,14 @@ Result<int> run(Options& options) {
   print_diagnostics(about_facts);
   if (about_facts.has_errors()) return kExitError;
 
+  std::vector<Error> not_rendered;
+  if (options.render) {
+    RenderedSources all = render(sources, std::chrono::seconds(options.render_timeout_s));
+    sources = std::move(all.sources);
+    not_rendered = std::move(all.failures);
+  }
   check::Report report = check_all(sources, nodes, options);
+  keep_rendered_text(report);
   // Documents are about machines of several kinds: each node is asked for itself, too, and none of them.
   if (options.output == "mistakes" && !nodes.empty()) {
     check::Report all = check_all(sources, {}, options);
@@ -115,8 +133,11 @@ Result<int> run(Options& options) {
       for (const check::Repair& one : report.repairs)
         if (one.before == source) source = one.after;
     report = check_all(repaired, nodes, options);
+    keep_rendered_text(report);
   }
   print_report(report, options);
+  for (const Error& error : not_rendered) print_error("railbed: {}\n", error.to_string());
+  if (!not_rendered.empty()) return kExitError;
   const size_t bad = report.findings.count(doc::Severity::kError) +
                      (options.strict ? report.findings.count(doc::Severity::kWarning) : 0);
   return bad > 0 ? kExitChange : kExitOk;
@@ -148,6 +169,10 @@ int check_verb(CommandLine& line) {
   line.option("--exclude", &options.excluded,
               "files and folders of this name or path are left out (*.tmpl.yaml); may be repeated")
       .one_value_each();
+  line.option(
+      "--render", &options.render,
+      "charts and kustomizations among FILES are rendered (helm template, kubectl kustomize), and that is checked");
+  line.option("--render-timeout", &options.render_timeout_s, "seconds that one rendering may take").show_default();
   line.option("--strict", &options.strict, "warnings fail, too");
   line.option("-q,--quiet", &options.quiet, "only the findings, without what was not looked at and their number");
   line.option("--cluster-network", &options.cluster_networks,

@@ -21,7 +21,7 @@ const std::vector<Elsewhere> kFieldsOfSpec = [] {
   for (std::string_view key :
        {"deviceType", "isRdma", "linkType", "eSwitchMode", "numVfs", "mtu", "priority", "resourceName", "nodeSelector",
         "needVhostNet", "vdpaType", "excludeTopology", "externallyManaged", "bridge"})
-    out.push_back({key, "is a field of spec, not of spec.nicSelector", "indent it as far as 'nicSelector' itself"});
+    out.push_back({key, "is a field of spec, not of spec.nicSelector", "indent it as far as the other fields of spec"});
   return out;
 }();
 

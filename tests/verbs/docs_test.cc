@@ -160,5 +160,18 @@ TEST(Readme, TourSaysWhatTheProgramSays) {
   EXPECT_EQ(run_verb({"plan", demo, "--soft-rdma", "--from", machine, "--node", "guest-1"}).exit_status, 2);
 }
 
+TEST(Readme, AWrongManifestIsToldAsItShows) {
+  const std::string readme = content(fs::path(source_dir()) / "README.md");
+  const std::string machine = (testdata() / "machines/lab-fresh.machine").string();
+  const std::string policy = (testdata() / "tour/policy.yaml").string();
+  const os::RunResult planned = run_verb({"plan", policy, "--from", machine, "--node", "lab"});
+  EXPECT_EQ(planned.exit_status, 1) << planned.output;
+  std::string shown = "    $ railbed plan policy.yaml\n";
+  std::istringstream lines(planned.errors);
+  for (std::string line; std::getline(lines, line);)
+    shown += "    " + (line.starts_with(policy) ? "policy.yaml" + line.substr(policy.size()) : line) + "\n";
+  EXPECT_THAT(readme, HasSubstr(shown));
+}
+
 }  // namespace
 }  // namespace railbed

@@ -26,6 +26,27 @@ class JsonSchema {
     return found_;
   }
 
+  // "object", "integer", …
+  static std::string type_of(const doc::Value& value) {
+    switch (value.kind()) {
+      case doc::Kind::kNull:
+        return "null";
+      case doc::Kind::kBool:
+        return "boolean";
+      case doc::Kind::kInt:
+        return "integer";
+      case doc::Kind::kDouble:
+        return "number";
+      case doc::Kind::kString:
+        return "string";
+      case doc::Kind::kArray:
+        return "array";
+      case doc::Kind::kObject:
+        return "object";
+    }
+    return "";
+  }
+
  private:
   doc::Value root_;
   std::vector<std::string> found_;
@@ -50,26 +71,6 @@ class JsonSchema {
         "required", "items",    "properties", "const", "enum",  "additionalProperties"};
     for (const doc::Value::Member& member : *schema.as_object())
       if (!kKnown.contains(member.key)) tell(path, "has a schema with the unknown keyword " + member.key);
-  }
-
-  static std::string type_of(const doc::Value& value) {
-    switch (value.kind()) {
-      case doc::Kind::kNull:
-        return "null";
-      case doc::Kind::kBool:
-        return "boolean";
-      case doc::Kind::kInt:
-        return "integer";
-      case doc::Kind::kDouble:
-        return "number";
-      case doc::Kind::kString:
-        return "string";
-      case doc::Kind::kArray:
-        return "array";
-      case doc::Kind::kObject:
-        return "object";
-    }
-    return "";
   }
 
   void check_type(const doc::Value& schema, const doc::Value& value, const std::string& path) {

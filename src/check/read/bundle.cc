@@ -284,7 +284,7 @@ std::string Document::label() const {
 }
 
 bool is_known(const Document& document) {
-  // Asks find_kind first, because find_schema loads all schemas at its first use.
+  // Asks find_kind first, because find_schema reads the schema of the kind.
   return api::find_kind(document.kind) != nullptr || find_schema(document.api_version, document.kind) != nullptr;
 }
 

@@ -9,13 +9,15 @@
 
 #include "check/read/bundle.h"
 #include "check/read/patches.h"
+#include "check/read/paths.h"
+#include "check/read/rendered.h"
 
 namespace railbed::check {
 namespace {
 
-std::string folder_of(const std::string& name) {
-  const size_t slash = name.rfind('/');
-  return slash == std::string::npos ? "." : name.substr(0, slash);
+// What was rendered belongs to the folder that it was made of, and is a bundle of its own beside other renderings.
+std::string group_of(const std::string& name) {
+  return is_rendered(name) ? fmt::format("what is rendered from {}", rendered_folder(name)) : folder_of(name);
 }
 
 // An object that two folders give with different contents, in words; empty where there is none.
@@ -29,8 +31,8 @@ std::string contradiction(const Bundle& bundle) {
       continue;
     const auto [first, fresh] = first_of.try_emplace({document.kind, document.ns, document.name}, &document);
     if (fresh || first->second->value == document.value) continue;
-    const std::string here = folder_of(source->name);
-    const std::string there = folder_of(first->second->value.span.source->name);
+    const std::string here = group_of(source->name);
+    const std::string there = group_of(first->second->value.span.source->name);
     if (here != there) return fmt::format("{} is given in {} and differently in {}", document.label(), there, here);
   }
   return "";
@@ -40,7 +42,7 @@ std::string contradiction(const Bundle& bundle) {
 
 FileGroups group_by_folder(const std::vector<doc::SourcePtr>& sources) {
   std::map<std::string, size_t> folders;
-  for (const doc::SourcePtr& source : sources) folders.try_emplace(folder_of(source->name), folders.size());
+  for (const doc::SourcePtr& source : sources) folders.try_emplace(group_of(source->name), folders.size());
   FileGroups out;
   if (folders.size() > 1) {
     doc::Diagnostics told_when_checked;
@@ -51,7 +53,7 @@ FileGroups group_by_folder(const std::vector<doc::SourcePtr>& sources) {
     return out;
   }
   out.groups.resize(folders.size());
-  for (const doc::SourcePtr& source : sources) out.groups[folders.at(folder_of(source->name))].push_back(source);
+  for (const doc::SourcePtr& source : sources) out.groups[folders.at(group_of(source->name))].push_back(source);
   return out;
 }
 

@@ -80,7 +80,7 @@ std::string why_not_read(const doc::Source& source, const doc::Diagnostics& foun
     if (has_outside_of_quotes(line, "{%") || has_outside_of_quotes(line, "{#"))
       return "a Jinja template; check what is rendered from it";
     if (!has_outside_of_quotes(line, "{{")) continue;
-    return is_helm(text) ? "a Helm template; check what is rendered from it: helm template CHART | railbed check -"
+    return is_helm(text) ? "a Helm template; check what is rendered from it: railbed check --render CHART"
                          : "a template ({{ … }}); check what is rendered from it";
   }
   if (has(text, "AWSTemplateFormatVersion") || has(text, "AWS::"))

@@ -322,6 +322,36 @@ void one_subnet_twice(const Input& in, Findings& out) {
       }
 }
 
+// Whether the pod's routes go through the ipam's gateway: those without one of their own.
+bool has_routes_through_gateway(const NetworkView& network) {
+  const Value* routes = network.ipam.find("routes");
+  return routes != nullptr && routes->is_array() &&
+         std::ranges::any_of(*routes->as_array(), [](const Value& route) { return text_at(route, "gw").empty(); });
+}
+
+void gateway_outside(const Input& in, Findings& out) {
+  for (const NetworkView& network : in.views.networks) {
+    const auto ranges = ranges_of(network);
+    std::vector<std::pair<IpAddress, doc::Span>> gateways;
+    for (const api::IpamRange& range : ranges)
+      if (range.gateway && network.ipam.find("gateway") == nullptr) gateways.emplace_back(*range.gateway, range.span);
+    if (const Value* gateway = network.ipam.find("gateway"))
+      if (const auto address = IpAddress::parse(text_at(network.ipam, "gateway")))
+        gateways.emplace_back(*address, gateway->span);
+    for (const auto& [gateway, span] : gateways) {
+      const auto reaches = [&](const api::IpamRange& range) { return range.subnet.contains(gateway); };
+      if (ranges.empty() || std::ranges::any_of(ranges, reaches)) continue;
+      const bool needed = has_routes_through_gateway(network);
+      const std::string text = fmt::format("the gateway {} is not in {}", gateway,
+                                           IpPrefix{ranges.front().subnet.network(), ranges.front().subnet.length});
+      auto& told = needed ? out.error(span, text + ": the kernel refuses routes through it, and the pod does not start")
+                          : out.warning(span, text + ": pods cannot reach it");
+      told.note(subnet_span(network, ranges.front()), "the addresses of pods")
+          .with_fix("an address of the same subnet");
+    }
+  }
+}
+
 constexpr Rule kRules[] = {
     {"RB-ADDR-001", "a secondary network overlaps with the cluster's own networks", Needs::kNothing, overlaps_cluster},
     {"RB-ADDR-002", "a secondary network takes the pod's default route", Needs::kNothing, takes_default_route},
@@ -332,6 +362,7 @@ constexpr Rule kRules[] = {
     {"RB-ADDR-007", "one static address for several pods", Needs::kNothing, static_for_many_pods},
     {"RB-ADDR-008", "dhcp addresses without the dhcp daemon", Needs::kNothing, dhcp_without_daemon},
     {"RB-ADDR-009", "two rails of a pod in one subnet", Needs::kNothing, one_subnet_twice},
+    {"RB-ADDR-010", "a gateway outside of the network's addresses", Needs::kNothing, gateway_outside},
 };
 
 }  // namespace

@@ -146,16 +146,37 @@ std::vector<std::string> default_classes() {
   return classes;
 }
 
+// Whether the manifests are for OpenShift, whose NFD comes with a configuration of its own. The group
+// sriovnetwork.openshift.io says nothing: the operator has it everywhere.
+bool is_openshift(const Input& in) {
+  return std::ranges::any_of(in.bundle.documents, [](const Document& one) {
+    return one.ns.starts_with("openshift-") || (one.api_version.find(".openshift.io/") != std::string::npos &&
+                                                !one.api_version.starts_with("sriovnetwork."));
+  });
+}
+
+NfdConfig nfd_of_openshift() {
+  NfdConfig nfd{.has_whitelist = true};
+  for (const Word& word : texts_at(labels_data(), "nfd_openshift.classes")) nfd.classes.push_back(word.text);
+  for (const Word& word : texts_at(labels_data(), "nfd_openshift.fields")) nfd.fields.push_back(word.text);
+  return nfd;
+}
+
 // Why NFD's configuration makes no label "pci-<device>.…"; empty when it does.
-std::string no_pci_label(const std::vector<NfdConfig>& configs, std::string_view device) {
+std::string no_pci_label(const std::vector<NfdConfig>& configs, bool openshift, std::string_view device) {
   const size_t under = device.find('_');
   const bool by_vendor = under == std::string_view::npos;
   NfdConfig nfd;
-  if (!configs.empty()) nfd = configs.front();
+  if (!configs.empty())
+    nfd = configs.front();
+  else if (openshift)
+    nfd = nfd_of_openshift();
   const bool has_fields = !nfd.fields.empty();
   const bool makes_vendor = nfd.fields == std::vector<std::string>{"vendor"};
   const auto classes = nfd.has_whitelist ? nfd.classes : default_classes();
-  const std::string of = configs.empty() ? "NFD as it comes" : "NFD as configured here";
+  const std::string of = !configs.empty() ? "NFD as configured here"
+                         : openshift      ? "OpenShift's NFD as it comes"
+                                          : "NFD as it comes";
   if (by_vendor && !makes_vendor) return fmt::format("{} calls such labels pci-<class>_<vendor>.present", of);
   if (!by_vendor && has_fields && makes_vendor) return fmt::format("{} calls such labels pci-<vendor>.present", of);
   const bool is_network = device.ends_with(kVendorId);
@@ -176,16 +197,39 @@ bool has_label(const Input& in, const std::string& key) {
   return std::ranges::any_of(in.graphs, [&](const graph::Graph& graph) { return graph.labels.contains(key); });
 }
 
+// A well-known label of nodes that is meant: a letter is missing or wrong. Longer ones ("worker-a") are roles of their
+// own.
+std::string well_known_label_near(const std::string& key) {
+  std::vector<std::string_view> names;
+  for (const Value& name : *labels_data().find("well_known_labels")->as_array()) names.push_back(*name.as_string());
+  if (std::ranges::find(names, key) != names.end()) return "";
+  const std::string near = doc::nearest(key, names);
+  return key.size() <= near.size() ? near : "";
+}
+
+void typo_of_well_known_label(const Input& in, const Selected& one, Findings& out) {
+  if (has_label(in, one.key)) return;
+  const std::string near = well_known_label_near(one.key);
+  if (near.empty()) return;
+  out.warning(one.span, fmt::format("label {} is nearly {}: no node has it, unless somebody made it", one.key, near))
+      .with_fix("did you mean " + near + "?");
+}
+
 void nobody_makes_label(const Input& in, Findings& out) {
   const auto made = made_here(in);
   const auto configs = nfd_configs(in);
+  const bool openshift = is_openshift(in);
   std::set<std::string> told;
   for (const Selected& one : selected(in)) {
-    if (!one.key.starts_with(kFeature) || made.contains(one.key) || !told.insert(one.key).second) continue;
+    if (made.contains(one.key) || !told.insert(one.key).second) continue;
+    if (!one.key.starts_with(kFeature)) {
+      typo_of_well_known_label(in, one, out);
+      continue;
+    }
     const std::string_view name = std::string_view(one.key).substr(kFeature.size());
     if (name.starts_with("pci-") && name.ends_with(".present")) {
       if (configs.empty() && has_kind(in.bundle, "ClusterPolicy")) continue;  // the GPU Operator's NFD makes it
-      const std::string why = no_pci_label(configs, name.substr(4, name.size() - 4 - 8));
+      const std::string why = no_pci_label(configs, openshift, name.substr(4, name.size() - 4 - 8));
       if (why.empty()) continue;
       const bool chart = name == "pci-15b3.present" && has_network_operator(in);
       const std::string text = fmt::format("label {}: {}", one.key, why);

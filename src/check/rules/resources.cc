@@ -222,10 +222,10 @@ void not_requested(const Input& in, Findings& out) {
       const auto net = std::ranges::find_if(pod.networks, [&](const PodView::Net& one) {
         return one.network != nullptr && one.network->resource == resource;
       });
-      const std::string text =
-          fmt::format("{} uses network {} and no container asks for {}: {}", pod.pod->label(), net->key, resource,
-                      injected ? "the injector is off, so the pod gets no VF and its network fails"
-                               : "it gets a VF only where the network resources injector runs and sees its namespace");
+      const std::string text = fmt::format(
+          "{} uses network {} and no container asks for {}: {}", pod.pod->label(), net->network->key, resource,
+          injected ? "the injector is off, so the pod gets no VF and its network fails"
+                   : "it gets a VF only where the network resources injector runs and sees its namespace");
       const doc::Span span = net->selection->name.span;
       auto& told = injected ? out.error(span, text) : out.warning(span, text);
       told.note(net->network->resource_span, "the network takes its VFs from here")
@@ -373,7 +373,7 @@ void name_for_all_validators(const Input& in, Findings& out) {
 
 // Drivers of RDMA and words of other fields: no PCI function is ever bound to one of them.
 constexpr std::pair<std::string_view, std::string_view> kNoPciDrivers[] = {
-    {"mlx5_ib", "mlx5_core"}, {"mlx4_ib", "mlx4_core"}, {"ib_core", "mlx5_core"}, {"netdevice", "mlx5_core, iavf, …"}};
+    {"mlx5_ib", "mlx5_core"}, {"mlx4_ib", "mlx4_core"}, {"ib_core", "mlx5_core"}, {"netdevice", "mlx5_core"}};
 
 bool is_device_id(std::string_view text) {
   return text.size() == 4 && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads the data files. Their notation is at the head of core.yaml. A definition is built when something
-// refers to it, so that the order of files does not matter and a definition may hold itself.
+// Reads the data files. Their notation is at the head of core.yaml. A kind or definition is read and built when
+// something asks for it, so that the order of files does not matter, a definition may hold itself, and a run pays for
+// what it uses.
 #include "check/schema/schema.h"
 
 #include <algorithm>
@@ -9,9 +10,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <mutex>
+#include <utility>
 
 #include "api/cni_types.h"
 #include "check/data_files.h"
+#include "doc/yaml.h"
 
 namespace railbed::check {
 
@@ -69,46 +73,105 @@ Value notation(std::span<const api::CniKey> keys, std::span<const std::string_vi
   return object;
 }
 
+// The parts of the data files, each parsed when it is asked for first: a run needs few of them, and reading all of them
+// took most of a short run's time.
+class Parts {
+ public:
+  // Finds the parts below `definitions:` and `kinds:` by their indentation of two blanks.
+  void index(const DataFile& file) {
+    std::map<std::string, Part, std::less<>>* section = nullptr;
+    Part* open = nullptr;
+    const auto end_at = [&](size_t at) {
+      if (open != nullptr) open->text = file.text.substr(open->begin, at - open->begin);
+      open = nullptr;
+    };
+    for (size_t at = 0; at < file.text.size();) {
+      const size_t end = std::min(file.text.find('\n', at), file.text.size());
+      const std::string_view line = file.text.substr(at, end - at);
+      const size_t first = line.find_first_not_of(' ');
+      if (first == 0 && line[0] != '#') {
+        end_at(at);
+        section = line == "definitions:" ? &definitions_ : line == "kinds:" ? &kinds_ : nullptr;
+        if (section == nullptr) problems_.push_back(fmt::format("{}: {} is no section", file.name, line));
+      } else if (first == 2 && line[2] != '#' && section != nullptr) {
+        end_at(at);
+        const std::string name(line.substr(2, line.find(':') - 2));
+        const auto [made, fresh] = section->try_emplace(name, Part{.file = file.name, .begin = at});
+        if (!fresh) problems_.push_back(fmt::format("{}: {} is there twice", file.name, name));
+        open = &made->second;
+      }
+      at = end + 1;
+    }
+    end_at(file.text.size());
+  }
+  void add_definition(const std::string& name, Value value) {
+    definitions_.emplace(name, Part{.value = std::move(value), .parsed = true});
+  }
+
+  // Null where there is none of that name. The value stays.
+  const Value* definition(std::string_view name) { return find(definitions_, name); }
+  const Value* kind(std::string_view name) { return find(kinds_, name); }
+  std::vector<std::string> kinds() const {
+    std::vector<std::string> names;
+    for (const auto& [name, part] : kinds_) names.push_back(name);
+    return names;
+  }
+  const std::vector<std::string>& problems() const { return problems_; }
+
+ private:
+  struct Part {
+    std::string_view file;
+    size_t begin = 0;
+    std::string_view text;
+    Value value;
+    bool parsed = false;
+  };
+
+  const Value* find(std::map<std::string, Part, std::less<>>& parts, std::string_view name) {
+    const auto found = parts.find(name);
+    if (found == parts.end()) return nullptr;
+    Part& part = found->second;
+    if (!std::exchange(part.parsed, true)) {
+      doc::Diagnostics problems;
+      auto documents = doc::parse_yaml(
+          std::make_shared<doc::Source>(doc::Source{std::string(part.file), std::string(part.text)}), problems);
+      Value::Object* members = documents.size() == 1 ? documents.front().as_object() : nullptr;
+      if (members == nullptr || members->size() != 1 || problems.has_errors())
+        problems_.push_back(fmt::format("{}: {} cannot be read", part.file, name));
+      else
+        part.value = std::move(members->front().value);
+    }
+    return &part.value;
+  }
+
+  std::map<std::string, Part, std::less<>> definitions_, kinds_;
+  std::vector<std::string> problems_;
+};
+
 class Book {
  public:
   Book() {
-    definition_nodes_.emplace("pluginCommon", &files_.emplace_back(notation(api::cni_common_keys())));
+    parts_.add_definition("pluginCommon", notation(api::cni_common_keys()));
     for (const DataFile& file : data_files())
-      if (file.name.starts_with(kFolder)) read_file(file.name);
-    for (const auto& [name, node] : kind_nodes_) {
-      Schema& kind = schemas_.emplace_back();
-      kinds_[name] = {api_versions(*node), &kind};
-    }
-    for (const auto& [name, node] : kind_nodes_) {
-      kinds_.find(name)->second.schema->name = name;
-      fill_object(*kinds_.find(name)->second.schema, *node, name);
-    }
-    plugin_ = definition("plugin");
-    ipam_ = definition("ipam");
-    resolve_also();
-    files_.clear();
-    // The files are part of this program: with a mistake in one, nothing that is said about manifests can be trusted.
-    for (const std::string& problem : problems_) fmt::print(stderr, "railbed's own schema is wrong: {}\n", problem);
-    if (!problems_.empty()) std::abort();
+      if (file.name.starts_with(kFolder)) parts_.index(file);
   }
 
-  const Schema* kind(std::string_view api_version, std::string_view name) const {
-    const auto found = kinds_.find(name);
-    if (found == kinds_.end()) return nullptr;
+  const Schema* kind(std::string_view api_version, std::string_view name) {
+    const std::lock_guard lock(mutex_);
+    const Kind* found = built_kind(name);
+    finish();
+    if (found == nullptr) return nullptr;
     const auto same_group = [&](const std::string& known) { return group_of(known) == group_of(api_version); };
-    const bool ours = api_version.empty() || std::ranges::any_of(found->second.api_versions, same_group);
-    return ours ? found->second.schema : nullptr;
+    const bool ours = api_version.empty() || std::ranges::any_of(found->api_versions, same_group);
+    return ours ? found->schema : nullptr;
   }
-  const Schema* plugin(std::string_view type) const {
-    for (const Schema* group : {plugin_, ipam_})
-      if (const auto found = group->variants.find(type); found != group->variants.end()) return found->second;
-    return nullptr;
+  const Schema* plugin(std::string_view type) {
+    const std::lock_guard lock(mutex_);
+    const Schema* found = built_plugin(type);
+    finish();
+    return found;
   }
-  std::vector<std::string> kinds() const {
-    std::vector<std::string> names;
-    for (const auto& [name, kind] : kinds_) names.push_back(name);
-    return names;
-  }
+  std::vector<std::string> kinds() const { return parts_.kinds(); }
 
  private:
   struct Also {
@@ -120,21 +183,35 @@ class Book {
     Schema* schema = nullptr;
   };
 
-  void problem(const Value& node, std::string text) {
-    problems_.push_back(fmt::format("{}: {}", node.span.to_string(), text));
+  const Kind* built_kind(std::string_view name) {
+    if (const auto found = kinds_.find(name); found != kinds_.end()) return &found->second;
+    const Value* node = parts_.kind(name);
+    if (node == nullptr) return nullptr;
+    Schema& schema = schemas_.emplace_back();
+    Kind& kind = kinds_[std::string(name)];
+    kind = {api_versions(*node), &schema};
+    schema.name = name;
+    fill_object(schema, *node, std::string(name));
+    return &kind;
+  }
+  const Schema* built_plugin(std::string_view type) {
+    for (const char* group : {"plugin", "ipam"}) {
+      const Schema* schema = definition(group);
+      if (const auto found = schema->variants.find(type); found != schema->variants.end()) return found->second;
+    }
+    return nullptr;
+  }
+  // What is handed out is whole, and is not changed any more.
+  void finish() {
+    resolve_also();
+    for (const auto& problems : {problems_, parts_.problems()})
+      for (const std::string& problem : problems) fmt::print(stderr, "railbed's own schema is wrong: {}\n", problem);
+    // The files are part of this program: with a mistake in one, nothing that is said about manifests can be trusted.
+    if (!problems_.empty() || !parts_.problems().empty()) std::abort();
   }
 
-  void read_file(std::string_view name) {
-    const Value& file = files_.emplace_back(data_document(name));
-    for (const char* part : {"definitions", "kinds"}) {
-      const Value* map = file.find(part);
-      if (map == nullptr || !map->is_object()) continue;
-      auto& nodes = std::string_view(part) == "kinds" ? kind_nodes_ : definition_nodes_;
-      for (const Value::Member& member : *map->as_object())
-        if (!nodes.emplace(member.key, &member.value).second)
-          problem(member.value, fmt::format("{} is there twice", member.key));
-    }
-    if (!file.is_object()) problems_.push_back(fmt::format("{}: cannot be read", name));
+  void problem(const Value& node, std::string text) {
+    problems_.push_back(fmt::format("{}: {}", node.span.to_string(), text));
   }
 
   std::vector<std::string> texts(const Value& node) {
@@ -157,11 +234,11 @@ class Book {
     if (const auto found = definitions_.find(name); found != definitions_.end()) return found->second;
     Schema& schema = schemas_.emplace_back();
     definitions_[name] = &schema;
-    const auto node = definition_nodes_.find(name);
-    if (node == definition_nodes_.end())
+    const Value* node = parts_.definition(name);
+    if (node == nullptr)
       problems_.push_back(fmt::format("${} is not defined", name));
     else
-      fill(schema, *node->second);
+      fill(schema, *node);
     return &schema;
   }
 
@@ -322,8 +399,7 @@ class Book {
   void fill_variants(Schema& schema, const Value& node) {
     const Value* from = &node;
     if (const Value* of = node.find(".typesOf"); of != nullptr && of->as_string() != nullptr)
-      if (const auto other = definition_nodes_.find(*of->as_string()); other != definition_nodes_.end())
-        from = other->second;
+      if (const Value* other = parts_.definition(*of->as_string())) from = other;
     const Value* described = from->find(".types");
     if (described == nullptr || !described->is_object()) return problem(node, "no .types");
     Value types = *described;
@@ -342,45 +418,40 @@ class Book {
     }
   }
 
-  // ".also: [SriovNetwork.spec, $plugin]"
+  // ".also: [SriovNetwork.spec, plugin/sriov]". Building the others may add more of these.
   void resolve_also() {
-    for (const auto& [schema, names] : also_)
-      for (const std::string& name : names) {
-        const Schema* other = nullptr;
+    while (!also_.empty()) {
+      const Also also = std::move(also_.back());
+      also_.pop_back();
+      for (const std::string& name : also.names) {
         const size_t dot = name.find('.');
-        if (const auto kind = kinds_.find(name.substr(0, dot)); kind != kinds_.end() && dot != std::string::npos)
-          if (const auto field = kind->second.schema->fields.find(name.substr(dot + 1));
-              field != kind->second.schema->fields.end())
-            other = field->second;
-        if (other == nullptr && name.starts_with("plugin/")) {
-          other = plugin(name.substr(7));
-          if (other != nullptr) schema->also.push_back({other->name, other});
-          if (other != nullptr) continue;
+        const Schema* other = nullptr;
+        if (name.starts_with("plugin/")) {
+          other = built_plugin(name.substr(7));
+          if (other != nullptr) also.schema->also.push_back({other->name, other});
+        } else if (const Kind* kind = dot == std::string::npos ? nullptr : built_kind(name.substr(0, dot))) {
+          const auto field = kind->schema->fields.find(name.substr(dot + 1));
+          if (field != kind->schema->fields.end()) other = field->second;
+          if (other != nullptr) also.schema->also.push_back({name.substr(0, dot), other});
         }
-        if (other == nullptr) {
-          problems_.push_back(fmt::format(".also: {} is not known", name));
-          continue;
-        }
-        schema->also.push_back({name.substr(0, dot), other});
+        if (other == nullptr) problems_.push_back(fmt::format(".also: {} is not known", name));
       }
+    }
   }
 
-  std::deque<Value> files_;
+  std::mutex mutex_;
+  Parts parts_;
   std::deque<Schema> schemas_;
-  std::map<std::string, const Value*, std::less<>> definition_nodes_;
-  std::map<std::string, const Value*, std::less<>> kind_nodes_;
   std::map<std::string, const Schema*, std::less<>> definitions_;
   std::map<std::string, Schema*, std::less<>> simple_;
   std::map<std::string, Kind, std::less<>> kinds_;
   std::vector<Also> also_;
   std::vector<std::string> problems_;
-  const Schema* plugin_ = nullptr;
-  const Schema* ipam_ = nullptr;
 };
 
-const Book& book() {
-  static const Book kBook;
-  return kBook;
+Book& book() {
+  static Book book;
+  return book;
 }
 
 }  // namespace

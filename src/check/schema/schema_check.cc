@@ -341,7 +341,7 @@ class Checker {
     if (frame == nullptr) return false;
     out_.error("RB-API-003", member.key_span,
                fmt::format("'{}' is a field of {}, not of {}", member.key, name_of(*frame), at.path()))
-        .with_fix(fmt::format("indent it as far as '{}' itself", child_below(*frame, at)))
+        .with_fix(as_far_as_others_of(*frame))
         .of(doc::Layer::kObject)
         .that_says(doc::Says::kMisplacedField)
         .about_field(fmt::format("{}.{}", at.path(), member.key));
@@ -562,10 +562,25 @@ class Checker {
     finding.with_edit(span, key);
   }
 
+  // `template: {spec: {containers: …}}` where the template is the pod's spec.
+  static bool is_a_level_too_much(const Value::Member& member, const Frame& frame) {
+    const Value::Object* inner = member.value.as_object();
+    return inner != nullptr && !inner->empty() && !frame.field().empty() &&
+           std::ranges::all_of(*inner, [&](const auto& one) { return frame.schema->fields.contains(one.key); });
+  }
+
   void unknown(const Value::Member& member, const Value& value, const Frame& frame, const Schema* variants) {
     std::vector<std::string_view> known;
     for (const auto& [name, field] : frame.schema->fields) known.push_back(name);
     const std::string meant = doc::nearest(member.key, known);
+    if (is_a_level_too_much(member, frame)) {
+      const std::string name = name_of(frame);
+      warning(3, member.key_span, fmt::format("'{}' is a level too much: {} has its fields itself", member.key, name))
+          .with_fix(
+              fmt::format("leave '{}:' out, and put what is in it directly below '{}:'", member.key, frame.field()))
+          .about_field(below(frame, member.key).path());
+      return;
+    }
     if (const auto home = home_of(member.key, frame, variants, meant.empty())) {
       warning(3, member.key_span, fmt::format("'{}' {}; it has no effect here", member.key, home->sentence))
           .with_fix(home->fix)
@@ -587,10 +602,10 @@ class Checker {
   // levels below, or in another kind.
   std::optional<Home> home_of(std::string_view key, const Frame& frame, const Schema* variants, bool look_far) const {
     for (const Frame* around = frame.around; around != nullptr; around = around->around)
-      if (around->schema != nullptr && around->schema->fields.contains(key))
+      if (around->schema != nullptr && around->schema->fields.contains(key) && key != child_below(*around, frame))
         return Home{fmt::format("is a field of {}, not of {}", name_of(*around), name_of(frame)),
                     frame.json ? fmt::format("move it out of '{}'", child_below(*around, frame))
-                               : fmt::format("indent it as far as '{}' itself", child_below(*around, frame))};
+                               : as_far_as_others_of(*around)};
     if (!look_far) return std::nullopt;
     if (const std::string way = way_to(*frame.schema, key, 1); !way.empty()) return inside(frame, way);
     if (auto home = of_another_type(key, frame, variants)) return home;
@@ -605,6 +620,10 @@ class Checker {
     return label_of(key, frame);
   }
 
+  // Names no single field: the one that it slipped into may be in the wrong column, too.
+  static std::string as_far_as_others_of(const Frame& frame) {
+    return fmt::format("indent it as far as the other fields of {}", name_of(frame));
+  }
   static std::optional<Home> inside(const Frame& frame, const std::string& way) {
     const std::string path = frame.path();
     const std::string home = path.empty() ? way : fmt::format("{}.{}", path, way);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/schema/schema.h"
 
+#include <algorithm>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "api/load.h"
@@ -71,6 +74,21 @@ std::string pod(const std::string& container) {
          container;
 }
 
+// Kinds are read when they are asked for; whoever asks first, all get the same.
+TEST(FindSchema, IsAskedByManyThreadsAtOnce) {
+  const std::vector<std::string> kinds = schema_kinds();
+  std::vector<std::vector<const Schema*>> found(8);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < found.size(); ++i)
+    threads.emplace_back([&, i] {
+      for (size_t k = 0; k < kinds.size(); ++k) found[i].push_back(find_schema("", kinds[(k + i) % kinds.size()]));
+      std::ranges::rotate(found[i], found[i].begin() + static_cast<ptrdiff_t>((kinds.size() - i) % kinds.size()));
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(std::ranges::count(found[0], nullptr), 0);
+  for (const auto& one : found) EXPECT_EQ(one, found[0]);
+}
+
 TEST(FindSchema, AsksForTheGroup) {
   EXPECT_NE(find_schema("sriovnetwork.openshift.io/v1", "SriovNetwork"), nullptr);
   EXPECT_NE(find_schema("sriovnetwork.openshift.io/v2", "SriovNetwork"), nullptr) << "another version";
@@ -93,7 +111,7 @@ TEST(CheckSchema, SaysWhatIsWrongWithAField) {
   const Case cases[] = {
       {"one level too deep", policy("  nicSelector:\n    vendor: \"15b3\"\n    isRdma: true\n"),
        "10:5 RB-API-003 'isRdma' is a field of spec, not of spec.nicSelector; it has no effect here (indent it as far "
-       "as 'nicSelector' itself)\n"},
+       "as the other fields of spec)\n"},
       {"one level too high", policy("  nicSelector: {vendor: \"15b3\"}\n  pfNames: [ib0]\n"),
        "9:3 RB-API-003 'pfNames' is a field of spec.nicSelector, not of spec; it has no effect here (indent "
        "it below 'nicSelector:')\n"},
@@ -214,7 +232,7 @@ TEST(CheckSchema, LooksIntoTextsWithTheirOwnGrammar) {
        "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {name: l}\n"
        "spec:\n  model: {uri: hf://m}\n  router:\n    template:\n      spec: {containers: []}\n",
        "7:5 RB-API-003 'template' is a field of spec, not of spec.router; it has no effect here (indent it as "
-       "far as 'router' itself)\n"},
+       "far as the other fields of spec)\n"},
   };
   for (const Case& c : cases) EXPECT_EQ(check(c.text).told(), c.told) << c.what << "\n" << c.text;
 }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/read/paths.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace railbed::check {
+
+using doc::Value;
+
+std::string folder_of(std::string_view name) {
+  const size_t slash = name.rfind('/');
+  return slash == std::string_view::npos ? "." : std::string(name.substr(0, slash));
+}
+
+std::string_view file_of(std::string_view name) {
+  return name.substr(name.find('/') == std::string_view::npos ? 0 : name.rfind('/') + 1);
+}
+
+std::string plain_path(std::string_view path) {
+  std::vector<std::string_view> parts;
+  const bool absolute = path.starts_with('/');
+  while (!path.empty()) {
+    const size_t end = std::min(path.find('/'), path.size());
+    const std::string_view part = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    if (part.empty() || part == ".") continue;
+    if (part == ".." && !parts.empty() && parts.back() != "..")
+      parts.pop_back();
+    else
+      parts.push_back(part);
+  }
+  std::string out = absolute ? "/" : "";
+  for (const std::string_view part : parts) {
+    if (!out.empty() && !out.ends_with('/')) out += '/';
+    out += part;
+  }
+  return out;
+}
+
+bool is_kustomization(std::string_view name) {
+  const std::string_view file = file_of(name);
+  return file == "kustomization.yaml" || file == "kustomization.yml" || file == "Kustomization";
+}
+
+std::set<std::string> listed_paths(const Value* list, std::string_view name) {
+  std::set<std::string> paths;
+  if (list == nullptr || !list->is_array()) return paths;
+  const std::string folder = folder_of(name) + "/";
+  for (const Value& item : *list->as_array()) {
+    const Value* path = item.is_object() ? item.find("path") : &item;
+    const std::string* text = path == nullptr ? nullptr : path->as_string();
+    // A text with line ends is a patch itself.
+    if (text != nullptr && text->find('\n') == std::string::npos) paths.insert(plain_path(folder + *text));
+  }
+  return paths;
+}
+
+}  // namespace railbed::check

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paths in the names of sources and in the lists of a kustomization. Only text: nothing is looked up. Threading: pure.
+// Failure: none.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "doc/value.h"
+
+namespace railbed::check {
+
+// "a/b" of "a/b/c.yaml"; "." where there is no folder.
+std::string folder_of(std::string_view name);
+// "c.yaml" of "a/b/c.yaml".
+std::string_view file_of(std::string_view name);
+// Without "." and "..", as far as ".." can be followed.
+std::string plain_path(std::string_view path);
+// kustomize knows its own files by their names; `kind` may be left out in them.
+bool is_kustomization(std::string_view name);
+// The paths that a list of the kustomization `name` has: items are paths, or objects with a `path`.
+std::set<std::string> listed_paths(const doc::Value* list, std::string_view name);
+
+}  // namespace railbed::check

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What helm and kustomize make of folders: which folders are theirs, and the manifests that come out.
+//
+// Why: a template is no manifest yet, and an overlay says little without its base. What is applied is what the renderer
+// prints, so that is checked, and the files that it is made of are left alone. Threading: pure functions. Failure:
+// none. Source: Helm's "Charts" (Chart.yaml, templates/, charts/), kustomize's reference of kustomization.yaml.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "doc/value.h"
+
+namespace railbed::check {
+
+enum class Renderer : uint8_t { kHelm, kKustomize };
+
+struct Renderable {
+  Renderer by = Renderer::kHelm;
+  std::string folder;           // as the sources name it; "." where they name none
+  std::set<std::string> files;  // names of the sources that it is made of
+  bool operator==(const Renderable&) const = default;
+};
+
+// The charts and kustomizations among the sources: those that are applied themselves, not parts of others (a chart's
+// own charts, the bases and components of an overlay), and not libraries of templates.
+std::vector<Renderable> renderables(const std::vector<doc::SourcePtr>& sources);
+
+// A source per document of the text, named "rendered from FOLDER (document N)".
+std::vector<doc::SourcePtr> rendered_documents(std::string_view folder, std::string_view text);
+// Whether a source is one of those: it is in no file, so that nothing can be repaired in it.
+bool is_rendered(std::string_view name);
+// The FOLDER in such a name.
+std::string_view rendered_folder(std::string_view name);
+
+}  // namespace railbed::check
