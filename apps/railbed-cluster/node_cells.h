@@ -58,7 +58,7 @@ class NodeCells : public agent::AddressSupply {
   std::unique_ptr<agent::EngineCells> book_;
   std::unique_ptr<agent::CellKeeper> keeper_;
   std::atomic<agent::CellKeeper*> started_ = nullptr;  // for other threads, which may be there before it
-  std::jthread thread_;  // last: it uses the others
+  std::jthread thread_;                                // last: it uses the others
 };
 
 }  // namespace railbed

@@ -134,7 +134,8 @@ void print_addresses(const doc::Value& agent) {
   print("addresses: {} leased in {} cells, {} ADDs wait for more; the API server last told them {}\n",
         text_of(*addresses, "addresses"), text_of(*addresses, "cells"), text_of(*addresses, "waiting"),
         heard.empty() ? "never" : heard + " s ago");
-  if (const std::string error = text_of(*addresses, "error"); !error.empty()) print("  it cannot be asked: {}\n", error);
+  if (const std::string error = text_of(*addresses, "error"); !error.empty())
+    print("  it cannot be asked: {}\n", error);
   for (const char* kind : {"lacking", "conflicts"})
     for (const doc::Value& one : list_of(*addresses, kind))
       if (const std::string* text = one.as_string()) print("  {}\n", doc::printable(*text));

@@ -4,8 +4,8 @@
 // Why: in a cluster an ADD chooses among what the node has leased already, without asking anybody. Where nothing of it
 // is free, or the pod asks for an address by name, more must be leased, which waits for the API server: outside of
 // turns, so that other pods go on. On a machine of its own there is nobody to ask, and no AddressSupply.
-// Threading: any thread, not in a turn. Failure: Supplied::why_not; whoever asked chooses again all the same, since some
-// of what it needs may be there.
+// Threading: any thread, not in a turn. Failure: Supplied::why_not; whoever asked chooses again all the same, since
+// some of what it needs may be there.
 #pragma once
 
 #include <chrono>

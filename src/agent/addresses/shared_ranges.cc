@@ -32,7 +32,7 @@ std::string sign_of_a_cluster(const os::FileTree& files, const doc::Value& ipam)
 // In a cluster addresses are leased, of whole ranges.
 Result<void> may_lease(const doc::Value& ipam, const std::string& network) {
   if (!is_sliced(ipam)) return {};
-  return fail(Error{.code = Code::kConflict,
+  return fail(Error{.code = Code::kUnsupported,
                     .message = fmt::format("network {}: node_slice_size divides its range among the nodes as "
                                            "whereabouts does it, and railbed leases addresses of the whole range",
                                            network),

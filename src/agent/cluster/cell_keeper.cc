@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds kLook{5'000};     // VFs change without anybody's telling
+constexpr milliseconds kLook{5'000};      // VFs change without anybody's telling
 constexpr milliseconds kAskAgain{1'000};  // while an ADD waits
 constexpr size_t kConflictsTold = 16;
 constexpr const char* kEvent = "addresses";
@@ -194,8 +194,7 @@ uint64_t CellKeeper::needs_of(const std::string& network_name) const {
 
 Result<void> CellKeeper::supply(const Task& task, const std::stop_token& stop) {
   for (const AddressNeed& need : task.needs) {
-    for (const IpAddress& address : need.by_name)
-      TRY(leaser_->lease_address(need.config.network_name, address, stop));
+    for (const IpAddress& address : need.by_name) TRY(leaser_->lease_address(need.config.network_name, address, stop));
     for (const ipam::CellWant& want : ipam::wants_of(need.config, 0))
       if (!gives_by_name(want, need.by_name))
         TRY(leaser_->lease_more(want, std::max<uint64_t>(1, needs_of(want.network_name)), stop));
@@ -275,8 +274,7 @@ CellKeeper::Standing CellKeeper::standing() const {
   Standing out = standing_;
   out.waiting = waiting_.size();
   if (const std::optional<CellsHeard> heard = world_.blocks.last_heard())
-    out.heard_seconds =
-        std::chrono::duration_cast<seconds>(world_.client.clock().now() - heard->since_boot).count();
+    out.heard_seconds = std::chrono::duration_cast<seconds>(world_.client.clock().now() - heard->since_boot).count();
   return out;
 }
 

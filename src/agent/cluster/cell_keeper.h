@@ -2,12 +2,11 @@
 // Keeps the addresses of this node: leased before pods need them, leased at once where an ADD waits, given back when
 // nobody wants them, and compared with the API server every few minutes.
 //
-// Why one thread: it is what a CellLeaser allows, and ADDs that come together are served together. Nothing ends it: what
-// goes wrong is tried again after a pause that doubles, with chance in it, so that nodes do not come back all at once.
-// What is said to an ADD is final where trying again cannot help (no address is left, a right is missing); otherwise it
-// waits until its deadline.
-// Threading: run() in a thread of its own; pass() is one round of it, for tests; everything else from any thread.
-// Failure: standing() and the Events of the agent tell.
+// Why one thread: it is what a CellLeaser allows, and ADDs that come together are served together. Nothing ends it:
+// what goes wrong is tried again after a pause that doubles, with chance in it, so that nodes do not come back all at
+// once. What is said to an ADD is final where trying again cannot help (no address is left, a right is missing);
+// otherwise it waits until its deadline. Threading: run() in a thread of its own; pass() is one round of it, for tests;
+// everything else from any thread. Failure: standing() and the Events of the agent tell.
 #pragma once
 
 #include <condition_variable>
@@ -65,12 +64,12 @@ class CellKeeper : public AddressSupply {
   struct Standing {
     uint64_t cells = 0;
     uint64_t addresses = 0;
-    uint64_t nodes = 0;                               // of the cluster, as it was counted last
-    uint64_t waiting = 0;                             // ADDs
-    std::optional<int64_t> heard_seconds;             // since the API server told all that this node holds
-    std::optional<Error> error;                       // why it cannot be asked now
-    std::vector<std::string> lacking;                 // why there is less than pods may need
-    std::vector<std::string> conflicts;               // the last ones
+    uint64_t nodes = 0;                    // of the cluster, as it was counted last
+    uint64_t waiting = 0;                  // ADDs
+    std::optional<int64_t> heard_seconds;  // since the API server told all that this node holds
+    std::optional<Error> error;            // why it cannot be asked now
+    std::vector<std::string> lacking;      // why there is less than pods may need
+    std::vector<std::string> conflicts;    // the last ones
     uint64_t conflict_count = 0;
   };
   Standing standing() const;

@@ -87,7 +87,7 @@ class CellLeaser {
   std::map<Key, api::AddressCell> known_;                // as they were read or written last
   std::map<std::string, ipam::CellMap> taken_;           // by others, by network_name, as far as it was seen
   std::map<std::string, ipam::CellMap> left_over_once_;  // by network_name, at the last give_back()
-  std::set<std::pair<std::string, IpAddress>> told_;  // conflicts of addresses that were never leased
+  std::set<std::pair<std::string, IpAddress>> told_;     // conflicts of addresses that were never leased
   std::vector<std::string> conflicts_;
 };
 

@@ -47,11 +47,11 @@ Result<ipam::CellOwner> cell_owner(kube::Client& client, const std::string& node
   const std::string uuid = info != nullptr ? doc::text_in(*info, "systemUUID") : "";
   if (uuid.empty()) return fail(Code::kBusy, "the Node {} has no status.nodeInfo.systemUUID yet", node);
   if (std::ranges::find(machine.uuids, plain(uuid)) == machine.uuids.end())
-    return fail(Error{.code = Code::kBusy,
-                      .message = fmt::format("the Node {} is another machine's, with the system UUID {}; this one has {}",
-                                             node, doc::printable(uuid),
-                                             machine.uuids.empty() ? "none" : machine.uuids.front()),
-                      .hint = "no addresses are leased until the kubelet of this machine has registered the Node"});
+    return fail(
+        Error{.code = Code::kBusy,
+              .message = fmt::format("the Node {} is another machine's, with the system UUID {}; this one has {}", node,
+                                     doc::printable(uuid), machine.uuids.empty() ? "none" : machine.uuids.front()),
+              .hint = "no addresses are leased until the kubelet of this machine has registered the Node"});
   return ipam::CellOwner{.holder = {.node = node, .system_uuid = uuid, .boot_id = machine.boot_id}};
 }
 

@@ -3,9 +3,9 @@
 //
 // A network whose VFs the node has wants as many as those, since each VF may become an interface of a pod. Several
 // networks of one resource and one range share them. Any other network wants as many as the pods that are bound to this
-// node have interfaces of it; the agent hears of a pod when its kubelet does, and long before its runtime. Networks that
-// configurations of the runtime name are not seen here: their addresses are leased when an ADD asks.
-// Threading: pure. Failure: none; what cannot be read fails the ADD, which says why.
+// node have interfaces of it; the agent hears of a pod when its kubelet does, and long before its runtime. Networks
+// that configurations of the runtime name are not seen here: their addresses are leased when an ADD asks. Threading:
+// pure. Failure: none; what cannot be read fails the ADD, which says why.
 #pragma once
 
 #include <cstdint>

@@ -19,11 +19,11 @@
 
 namespace railbed::agent {
 
-class Meta;       // meta.h
-class Dhcp;       // dhcp.h
-class HostLocal;  // host_local.h
-class Metrics;    // metrics.h
-class Readiness;  // readiness.h
+class Meta;           // meta.h
+class Dhcp;           // dhcp.h
+class HostLocal;      // host_local.h
+class Metrics;        // metrics.h
+class Readiness;      // readiness.h
 class AddressSupply;  // addresses/address_supply.h
 
 struct Reply {
@@ -38,9 +38,9 @@ struct Backends {
   Dhcp& dhcp;
   HostLocal& host_local;
   Metrics& metrics;
-  Readiness* readiness = nullptr;  // what STATUS says; null: always ready
+  Readiness* readiness = nullptr;   // what STATUS says; null: always ready
   AddressSupply* supply = nullptr;  // null: nobody can get this node more addresses
-  RequestStory* story = nullptr;   // of the request that is handled
+  RequestStory* story = nullptr;    // of the request that is handled
 
   void tell(const std::string& network, const std::string& device) const {
     if (story == nullptr) return;

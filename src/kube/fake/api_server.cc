@@ -229,8 +229,7 @@ Answer<Response> ApiServer::list(const Request& request, const std::string& path
     items.push(std::move(item));
     metadata.set("last", at);
   }
-  if (remaining > 0)
-    metadata.set("continue", fmt::format("{}~{}", first, *metadata.find("last")->as_string()));
+  if (remaining > 0) metadata.set("continue", fmt::format("{}~{}", first, *metadata.find("last")->as_string()));
   if (remaining > 0) metadata.set("remainingItemCount", remaining);
   metadata.set("resourceVersion", std::to_string(first));
   Value out;
