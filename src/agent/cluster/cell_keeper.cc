@@ -16,6 +16,7 @@ using std::chrono::seconds;
 
 constexpr milliseconds kLook{5'000};      // VFs change without anybody's telling
 constexpr milliseconds kAskAgain{1'000};  // while an ADD waits
+constexpr milliseconds kBurst{20};
 constexpr size_t kConflictsTold = 16;
 constexpr const char* kEvent = "addresses";
 
@@ -46,6 +47,8 @@ void CellKeeper::run(const std::stop_token& stop) {
     const milliseconds rest = pass(stop);
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, stop, rest, [&] { return woken_; });
+    // Of a burst of changes one round comes; an ADD does not wait for that.
+    if (waiting_.empty()) changed_.wait_for(lock, stop, kBurst, [&] { return !waiting_.empty(); });
   }
   hurry();
 }
@@ -125,8 +128,11 @@ Result<void> CellKeeper::sync(const std::stop_token& stop) {
   if (!nodes) return fail(static_cast<const Error&>(nodes.error()));
   leaser_->nodes(std::max<uint64_t>(1, *nodes));
   if (world_.pools) world_.blocks.beside(TRY(world_.pools(world_.client, stop).context("pools of whereabouts")));
-  TRY(leaser_->sync(stop));
+  Result<void> done = leaser_->sync(stop);
   take_conflicts();
+  if (!done.has_value() && done.error().code == Code::kNotFound)
+    done.error().hint = "the API server knows no AddressCells: `kubectl apply --server-side -f deploy/crds/`";
+  TRY(std::move(done));
   pause_ = milliseconds(0);
   next_sync_ = after(settings_.sync_period);
   leased_for_.reset();  // what was lost is leased again
