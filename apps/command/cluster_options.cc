@@ -11,6 +11,11 @@ void ClusterOptions::declare(CommandLine& line) {
       .excludes(file);
   line.option("--namespace", &ns, "of the SR-IOV operator's objects").show_default();
   line.option("--cache", &cache, "what the API server said, for a start while it is away").show_default().directory();
+  line.option("--reclaim-after", &reclaim_after_s,
+              "seconds without its Node after which a machine's addresses are free, 0 for never: after half of them "
+              "without the API server it gives none")
+      .show_default()
+      .between(0, 31'536'000);
 }
 
 Result<void> ClusterOptions::check() const {

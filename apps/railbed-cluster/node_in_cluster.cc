@@ -9,9 +9,11 @@
 
 #include "agent/cluster/cluster_side.h"
 #include "agent/pod/kubelet_devices.h"
+#include "base/log.h"
 #include "doc/text.h"
 #include "kube/connection.h"
 #include "kubelet/grpc/pod_resources_client.h"
+#include "node_cells.h"
 #include "node_vfs.h"
 
 namespace railbed {
@@ -47,22 +49,45 @@ class NodeInCluster : public NodeCluster {
               {.node = world_.node,
                .soft_rdma = options.settings.soft_rdma,
                .server = api_->server(),
-               .folder = options.cluster.cache}) {}
+               .folder = options.cluster.cache,
+               .changed = [this] { wake_cells(); }}) {
+    if (!options.alone)
+      cells_ = std::make_unique<NodeCells>(
+          NodeCells::Parts{world_.kernel, world_.store, api_->clock(), world_.events, side_},
+          NodeCells::Settings{.node = world_.node, .reclaim_after_s = options.cluster.reclaim_after_s});
+  }
+
+  ~NodeInCluster() override {
+    if (cells_ != nullptr) cells_->stop();
+    side_.stop();  // its threads wake cells_
+  }
 
   agent::PodSource& pods() override { return side_.source(); }
   // The kubelet alone gives devices.
   agent::DeviceSource& devices() override { return kubelet_; }
 
-  void restore() override { side_.restore(); }
+  ipam::BlockSource* blocks() override { return cells_ != nullptr ? &cells_->blocks() : nullptr; }
+  agent::AddressSupply* supply() override { return cells_.get(); }
+
+  void restore() override {
+    side_.restore();
+    if (cells_ == nullptr) return;
+    if (const Result<void> restored = cells_->restore(); !restored.has_value()) log::warn(restored.error().story());
+  }
   Result<void> start(agent::Engine& engine) override {
     side_.start(engine);
     vfs_ = TRY(NodeVfs::start({world_.kernel, world_.disk, pod_resources_, engine, api_->client()}, states_));
     kubelet_.known_by([this](const std::string& id) { return vfs_->offered(id); });
+    if (cells_ != nullptr) cells_->start(engine, [this] { return vfs_->counts(); });
     side_.wait_known(kFirstList);
     return {};
   }
-  void hurry() override { side_.hurry(); }
+  void hurry() override {
+    side_.hurry();
+    if (cells_ != nullptr) cells_->hurry();
+  }
   void stop() override {
+    if (cells_ != nullptr) cells_->stop();
     vfs_->stop();
     side_.stop();
   }
@@ -75,19 +100,26 @@ class NodeInCluster : public NodeCluster {
   std::vector<agent::Reading> readings() const override {
     std::vector<agent::Reading> all = side_.readings();
     if (vfs_ != nullptr) std::ranges::move(vfs_->readings(), std::back_inserter(all));
+    if (cells_ != nullptr) std::ranges::move(cells_->readings(), std::back_inserter(all));
     return all;
   }
   void report(doc::Value& agent) const override {
     agent.set("cluster", side_.report());
+    if (cells_ != nullptr) agent.set("addresses", cells_->report());
     doc::Value& vfs = agent.set("vfs", doc::Value::array());
     for (const std::string& reason : vfs_->reasons()) vfs.push(doc::printable(reason));
   }
 
  private:
+  void wake_cells() {
+    if (cells_ != nullptr) cells_->wake();
+  }
+
   World world_;
   agent::NodeStatesSettings states_;
   std::unique_ptr<kube::Connection> api_;
   agent::ClusterSide side_;
+  std::unique_ptr<NodeCells> cells_;  // null: no other node gives addresses of this one's ranges
   kubelet::PodResourcesClient pod_resources_;
   agent::KubeletDevices kubelet_{world_.kernel.files(), &pod_resources_};
   std::unique_ptr<NodeVfs> vfs_;  // last: it uses the others

@@ -6,6 +6,7 @@
 // plugin those of gRPC. Failure: start(), where the plugin's folder cannot be watched.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -41,6 +42,7 @@ class NodeVfs {
   // A VF that is on offer, by its address; for the ADD of the pod that it was given to. Busy before the first look at
   // the node: without its policy a VF would come without the RDMA device that the pod is to have.
   Result<std::optional<plan::PoolVf>> offered(const std::string& id) const;
+  std::map<std::string, uint64_t> counts() const { return offers_.counts(); }
   // Why the machine is not as the cluster wants it.
   std::vector<std::string> reasons() const;
 

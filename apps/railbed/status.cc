@@ -126,6 +126,22 @@ void print_cluster(const doc::Value& agent) {
     if (const std::string* text = reason.as_string()) print("VFs: {}\n\n", doc::printable(*text));
 }
 
+// Addresses that this node has leased of ranges that nodes share.
+void print_addresses(const doc::Value& agent) {
+  const doc::Value* addresses = agent.find("addresses");
+  if (addresses == nullptr) return;
+  const std::string heard = text_of(*addresses, "heardSeconds");
+  print("addresses: {} leased in {} cells, {} ADDs wait for more; the API server last told them {}\n",
+        text_of(*addresses, "addresses"), text_of(*addresses, "cells"), text_of(*addresses, "waiting"),
+        heard.empty() ? "never" : heard + " s ago");
+  if (const std::string error = text_of(*addresses, "error"); !error.empty())
+    print("  it cannot be asked: {}\n", error);
+  for (const char* kind : {"lacking", "conflicts"})
+    for (const doc::Value& one : list_of(*addresses, kind))
+      if (const std::string* text = one.as_string()) print("  {}\n", doc::printable(*text));
+  print("\n");
+}
+
 void print_agent(const Result<doc::Value>& agent, report::Colour colour) {
   if (!agent.has_value()) {
     print("no agent tells what happened: {}\n\n", agent.error().story());
@@ -137,6 +153,7 @@ void print_agent(const Result<doc::Value>& agent, report::Colour colour) {
   for (const doc::Value& reason : reasons)
     if (const std::string* text = reason.as_string()) print("not ready: {}\n\n", doc::printable(*text));
   print_cluster(*agent);
+  print_addresses(*agent);
   report::Table table({{"EVENT"}, {"ABOUT"}, {"TIMES"}, {"FIRST"}, {"LAST"}, {"LAST ERROR"}});
   for (const doc::Value& event : list_of(*agent, "events"))
     table.row({Cell(text_of(event, "kind"), Paint::kWarning), text_of(event, "about"), text_of(event, "count"),

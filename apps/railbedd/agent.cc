@@ -94,7 +94,7 @@ struct Parts {
   os::Disk& disk;
   agent::Events& events;
   std::unique_ptr<os::PacketPort> packets = os::real_packets();
-  ipam::StoredBlocks blocks{store, ipam::WithoutBlocks::kWholeRange};
+  ipam::StoredBlocks whole{store, ipam::WithoutBlocks::kWholeRange};
   agent::DurableRecords records;
   agent::Engine engine;
   agent::InUse in_use{engine};
@@ -107,7 +107,7 @@ struct Parts {
   agent::Meta meta{disk, pods(), devices()};
   agent::Readiness readiness;
   agent::NodeConfig config;
-  agent::Service service{{engine, meta, dhcp, host_local, metrics, &readiness}};
+  agent::Service service{{engine, meta, dhcp, host_local, metrics, &readiness, supply()}};
 
   Parts(const NodeCluster::World& world, const AgentOptions& options, std::unique_ptr<NodeCluster> joined)
       : kernel(world.kernel),
@@ -115,7 +115,7 @@ struct Parts {
         disk(world.disk),
         events(world.events),
         records(disk, options.records, kernel.boot_id()),
-        engine(kernel, store, blocks, records, other_nodes(options)),
+        engine(kernel, store, blocks_of(joined.get()), records, other_nodes(options)),
         manifests(kernel, store, options.manifests, options.settings),
         cluster(std::move(joined)),
         readiness(engine, disk, options.state.directory),
@@ -126,6 +126,11 @@ struct Parts {
     metrics.readings([this] { return cluster->readings(); });
   }
 
+  ipam::BlockSource& blocks_of(NodeCluster* of) {
+    if (of != nullptr && of->blocks() != nullptr) return *of->blocks();
+    return whole;
+  }
+  agent::AddressSupply* supply() { return cluster != nullptr ? cluster->supply() : nullptr; }
   agent::PodSource& pods() {
     if (cluster != nullptr) return cluster->pods();
     return manifests;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/addresses/address_supply.h"
 #include "agent/door/events.h"
 #include "agent/door/metrics.h"
 #include "agent/engine.h"
@@ -36,6 +37,9 @@ class NodeCluster {
 
   virtual agent::PodSource& pods() = 0;
   virtual agent::DeviceSource& devices() = 0;
+  // Which addresses of shared ranges this node gives, and who gets it more; null: it gives all of them, as it is alone.
+  virtual ipam::BlockSource* blocks() = 0;
+  virtual agent::AddressSupply* supply() = 0;
 
   // Reads what an earlier agent knew; before start().
   virtual void restore() = 0;

@@ -98,6 +98,10 @@ void Allocator::give_back(const std::string& pool, const IpAddress& address) {
   impl_->index.give_back(pool, address);
 }
 
+bool Allocator::is_taken(const std::string& pool, const IpAddress& address) const {
+  return impl_->index.pool(pool).holder(address) != nullptr || impl_->in_use.contains(address);
+}
+
 std::optional<Owner> Allocator::holder(const std::string& pool, const IpAddress& address) const {
   const Owner* owner = impl_->index.pool(pool).holder(address);
   return owner == nullptr ? std::nullopt : std::optional(*owner);

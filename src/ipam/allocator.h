@@ -60,6 +60,10 @@ class Allocator {
   void set_in_use(std::map<IpAddress, Owner> in_use);
   // Until the next call, no address of a pool is given out: the error says why. nullopt: they are again.
   void refuse(std::optional<Error> why) { refused_ = std::move(why); }
+  // Whether it is not known what interfaces of this machine have.
+  bool refuses() const { return refused_.has_value(); }
+  // Whether an interface of this machine has the address, with a lease or without one.
+  bool is_taken(const std::string& pool, const IpAddress& address) const;
   // The owner of the address.
   std::optional<Owner> holder(const std::string& pool, const IpAddress& address) const;
 

@@ -206,6 +206,20 @@ TEST(StoredBlocks, OnOneMachineARangeWithoutBlocksIsWhole) {
             "10.9.0.1/24@[whereabouts] ");
 }
 
+TEST(Allocator, SaysWhatInterfacesHaveWithALeaseOrWithout) {
+  std::unique_ptr<BlockSource> whole = whole_ranges();
+  Allocator allocator(*whole);
+  allocator.take("whereabouts", ip("10.0.0.5"), {"somebody", ""});
+  allocator.set_in_use({{ip("10.0.0.6"), {"in namespace a", "net1"}}});
+  for (const auto& [address, taken] :
+       {std::pair("10.0.0.5", true), std::pair("10.0.0.6", true), std::pair("10.0.0.7", false)})
+    EXPECT_EQ(allocator.is_taken("whereabouts", ip(address)), taken) << address;
+  EXPECT_FALSE(allocator.is_taken("whereabouts:blue", ip("10.0.0.5"))) << "in another pool";
+  EXPECT_FALSE(allocator.refuses());
+  allocator.refuse(Error{.code = Code::kBusy, .message = "not known yet"});
+  EXPECT_TRUE(allocator.refuses());
+}
+
 TEST(Allocator, CountsWhatIsTakenAndFree) {
   std::unique_ptr<BlockSource> whole = whole_ranges();
   Allocator allocator(*whole);

@@ -33,6 +33,7 @@ struct CellWant {
   std::vector<api::IpamRange> ranges;
   std::vector<IpAddress> gateways;
   uint64_t addresses = 0;  // given to pods already, or free
+  friend bool operator==(const CellWant&, const CellWant&) = default;
 };
 
 // One for each set of ranges of a network.

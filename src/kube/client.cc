@@ -151,6 +151,20 @@ Answer<ObjectList> Client::list(const Resource& resource, const Selection& selec
   return list_pages(resource, target, 0, trim, stop);
 }
 
+Answer<uint64_t> Client::count(const Resource& resource, std::stop_token stop) {
+  const Result<std::string> path = resource.collection_path("");
+  if (!path) return failed(not_sent(path.error()));
+  const Request request{.target = *path + "?limit=1"};
+  Answer<Response> response = send({Verb::kList, Repeat::kSafe, stop}, request);
+  if (!response) return failed(std::move(response.error()));
+  Answer<Value> page = object_of(request, *response);
+  if (!page) return failed(std::move(page.error()));
+  const Value::Array* items = doc::list_in(*page, "items");
+  const Value* metadata = doc::object_in(*page, "metadata");
+  const int more = metadata != nullptr ? doc::number_in(*metadata, "remainingItemCount") : 0;
+  return (items != nullptr ? items->size() : 0) + static_cast<uint64_t>(std::max(0, more));
+}
+
 Answer<WatchStream> Client::watch(const Resource& resource, const Selection& selection,
                                   const std::string& resource_version, std::chrono::seconds period,
                                   std::stop_token stop) {

@@ -85,6 +85,8 @@ class Client {
   // which items of a list lack, are there.
   Answer<ObjectList> list(const Resource& resource, const Selection& selection, const Trim& trim = trim_metadata,
                           std::stop_token stop = {});
+  // How many there are, for the price of one of them.
+  Answer<uint64_t> count(const Resource& resource, std::stop_token stop = {});
   // From `resource_version` on, with bookmarks, for `period`.
   Answer<WatchStream> watch(const Resource& resource, const Selection& selection, const std::string& resource_version,
                             std::chrono::seconds period, std::stop_token stop = {});

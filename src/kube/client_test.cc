@@ -66,6 +66,14 @@ TEST_F(ClientTest, ListsInPagesWithKinds) {
   EXPECT_EQ(client.list(kMaps, {})->objects.size(), 9u);
 }
 
+TEST_F(ClientTest, CountsWithoutReadingThemAll) {
+  EXPECT_EQ(client.count(kMaps).value(), 0U);
+  for (const char* name : {"a", "b", "c", "d", "e"}) ASSERT_TRUE(client.create(kMaps, object("ConfigMap", "ai", name)));
+  const size_t before = server.requests().size();
+  EXPECT_EQ(client.count(kMaps).value(), 5U);
+  EXPECT_EQ(server.requests().size(), before + 1);
+}
+
 TEST_F(ClientTest, AListWhoseTokenExpiresBeginsAgainAndEndsInOneAnswer) {
   for (int i = 0; i < 8; ++i)
     server.put(fmt::format("/api/v1/namespaces/ai/configmaps/m{}", i),

@@ -72,6 +72,19 @@ TEST_F(StatusVerb, WhatKeepsItFromBeingReadyIsAnotherThing) {
   EXPECT_THAT(text, Not(HasSubstr("VFs:")));
 }
 
+TEST_F(StatusVerb, LeasedAddressesAreTold) {
+  tells(
+      R"({"version": "1", "pid": 7, "notReady": [], "events": [], "addresses": {"cells": 2, "addresses": 32, "waiting": 1,
+    "heardSeconds": 7, "error": "connection refused", "lacking": ["no node has an address left"], "conflicts": ["10.0.0.1 \u001b[2J"]}})");
+  const std::string text = status();
+  EXPECT_THAT(text,
+              HasSubstr("addresses: 32 leased in 2 cells, 1 ADDs wait for more; the API server last told them 7 s ago\n"
+                        "  it cannot be asked: connection refused\n"
+                        "  no node has an address left\n"
+                        "  10.0.0.1 "));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
 TEST_F(StatusVerb, WithoutAnAgentItSaysSo) {
   EXPECT_THAT(status(), HasSubstr("no agent tells what happened: "));
 }

@@ -151,6 +151,21 @@ AddressRequest address_request(const cni::Request& request, const cni::PluginCon
   return out;
 }
 
+std::optional<AddressNeed> need_of(const AddressRequest& request) {
+  Result<api::IpamConfig> config = read_config(request);
+  if (!config.has_value() || config->type != api::IpamType::kWhereabouts || config->range_sets.empty()) return {};
+  if (request.planned.has_value()) return {};
+  AddressNeed need;
+  const Result<std::vector<std::string>> requested = requested_in(request, *config);
+  if (!requested.has_value()) return {};
+  for (const std::string& text : *requested) {
+    const Result<IpAddress> address = IpAddress::parse(text.substr(0, text.find('/')));
+    if (address.has_value()) need.by_name.push_back(*address);
+  }
+  need.config = *std::move(config);
+  return need;
+}
+
 void prefer_own_dns(cni::AddResult& result, const doc::Value& plugin) {
   if (cni::Dns own = dns_in(plugin); !own.empty()) result.dns = std::move(own);
 }

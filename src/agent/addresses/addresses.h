@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/addresses/address_supply.h"
 #include "agent/addresses/host_local.h"
 #include "agent/engine.h"
 #include "cni/add_result.h"
@@ -51,6 +52,9 @@ struct Addresses {
   bool dhcp = false;                            // call Dhcp::acquire once the interface exists and is up
   std::optional<HostLocal::Reservation> files;  // of host-local: until finish_addresses(), which fills in `assigned`
 };
+
+// What the interface needs of ranges that nodes share; nullopt: nothing.
+std::optional<AddressNeed> need_of(const AddressRequest& request);
 
 // In two steps, like HostLocal's, so that all networks of a pod share one transaction: begin_addresses() inside it,
 // finish_addresses() after its commit. Without a commit, release_addresses() forgets what was chosen.

@@ -71,17 +71,41 @@ class IpamRequest {
   cni::Outcome<std::string> add() {
     ipam::Owner owner{sandbox_of(request_).key(), request_.ifname};
     if (request_.type == "dhcp") return add_dhcp(owner);
-    Engine::Turn turn = TRY_CNI(waited_turn());
+    std::optional<Engine::Turn> turn(TRY_CNI(waited_turn()));
     const std::string key = key_of(note_);
-    const bool is_new = !TRY_CNI(turn.store().note(key)).has_value();
-    TRY_CNI(turn.store().put_note(key, owner.pod));
-    Result<Addresses> addresses = given(turn, owner);
+    const bool is_new = !TRY_CNI(turn->store().note(key)).has_value();
+    TRY_CNI(turn->store().put_note(key, owner.pod));
+    Result<Addresses> addresses = given(*turn, owner);
+    const auto end = std::chrono::steady_clock::now() + kSupplyWait;
+    for (int tried = 0; lacks_addresses(addresses) && tried < kSupplyTries; ++tried) {
+      TRY_CNI(release_addresses(*turn, backends_.host_local, {owner}));
+      turn.reset();
+      const AddressSupply::Supplied more = supplied(owner, end);
+      turn.emplace(TRY_CNI(waited_turn()));
+      addresses = given(*turn, owner);
+      if (!lacks_addresses(addresses) || !more.why_not.has_value()) continue;
+      addresses = fail(*more.why_not);
+      break;
+    }
     if (addresses.has_value()) return cni::to_json(addresses->result, config_.version);
     if (is_new) {
-      TRY_CNI(release_addresses(turn, backends_.host_local, {owner}));
-      TRY_CNI(turn.store().forget_note(key));
+      TRY_CNI(release_addresses(*turn, backends_.host_local, {owner}));
+      TRY_CNI(turn->store().forget_note(key));
     }
     return std::unexpected(cni::failure_of(addresses.error()));
+  }
+
+  bool lacks_addresses(const Result<Addresses>& addresses) const {
+    return backends_.supply != nullptr && request_.type == "whereabouts" && !addresses.has_value() &&
+           more_may_help(addresses.error());
+  }
+
+  AddressSupply::Supplied supplied(const ipam::Owner& owner, std::chrono::steady_clock::time_point end) {
+    PhaseTimer timer(backends_, request_.type, Phase::kLease);
+    std::vector<AddressNeed> needs;
+    if (std::optional<AddressNeed> need = need_of(address_request(request_, config_, owner)))
+      needs.push_back(*std::move(need));
+    return backends_.supply->more(std::move(needs), end);
   }
 
   Result<Addresses> given(Engine::Turn& turn, const ipam::Owner& owner) {

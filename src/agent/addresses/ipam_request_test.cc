@@ -287,21 +287,6 @@ TEST(IpamRequest, RefusesARangeThatOtherNodesMayUse) {
   }
 }
 
-// Where the options say so, the machine need not show it: the agent may see no file of kubelet.
-TEST(IpamRequest, RefusesARangeWhereTheAgentServesACluster) {
-  const std::string config = with(R"({"type":"whereabouts","range":"10.2.0.0/29"})");
-  Rig rig;
-  Engine of_cluster(rig.kernel, *rig.store, *rig.blocks, rig.durable, OtherNodes::kOfCluster);
-  Dhcp dhcp(of_cluster, rig.packets);
-  Backends backends{of_cluster, rig.meta, dhcp, rig.host_local, rig.metrics};
-  const cni::Request request{
-      .command = cni::Command::kAdd, .type = "whereabouts", .container_id = "c1", .ifname = "eth0", .config = config};
-  const auto answer = ipam_request(backends, request, *cni::read_plugin_config(config));
-  ASSERT_FALSE(answer.has_value());
-  EXPECT_EQ(fmt::format("{}: {}", answer.error().code, answer.error().message),
-            fmt::format(fmt::runtime(kRefused), "this machine is a node of a cluster, as the agent's options say"));
-}
-
 TEST(IpamRequest, GivesAWholeRangeWhereNoOtherNodeUsesIt) {
   const std::string config = with(R"({"type":"whereabouts","range":"10.2.0.0/29","node_slice_size":"/30"})");
   Rig rig;

@@ -13,11 +13,14 @@ constexpr std::chrono::milliseconds kStatusWait{1'000};
 constexpr const char* kFilesOfKubelet[] = {"/var/lib/kubelet/pods", "/var/lib/kubelet/config.yaml",
                                            "/etc/kubernetes/kubelet.conf"};
 
+bool is_sliced(const doc::Value& ipam) {
+  const doc::Value* slice = ipam.find("node_slice_size");
+  return slice != nullptr && !slice->is_null() && !(slice->is_string() && slice->as_string()->empty());
+}
+
 // What says that other nodes use the range, too; empty: nothing does.
 std::string sign_of_a_cluster(const os::FileTree& files, const doc::Value& ipam) {
-  const doc::Value* slice = ipam.find("node_slice_size");
-  const bool empty = slice == nullptr || slice->is_null() || (slice->is_string() && slice->as_string()->empty());
-  if (!empty) return "node_slice_size divides it among the nodes of a cluster";
+  if (is_sliced(ipam)) return "node_slice_size divides it among the nodes of a cluster";
   const doc::Value* kubernetes = doc::object_in(ipam, "kubernetes");
   if (kubernetes != nullptr && !doc::text_in(*kubernetes, "kubeconfig").empty())
     return fmt::format("its configuration names a kubeconfig ({})", doc::text_in(*kubernetes, "kubeconfig"));
@@ -26,22 +29,31 @@ std::string sign_of_a_cluster(const os::FileTree& files, const doc::Value& ipam)
   return "";
 }
 
+// In a cluster addresses are leased, of whole ranges.
+Result<void> may_lease(const doc::Value& ipam, const std::string& network) {
+  if (!is_sliced(ipam)) return {};
+  return fail(Error{.code = Code::kUnsupported,
+                    .message = fmt::format("network {}: node_slice_size divides its range among the nodes as "
+                                           "whereabouts does it, and railbed leases addresses of the whole range",
+                                           network),
+                    .hint = "take node_slice_size out of the network once whereabouts gives none of its addresses"});
+}
+
 }  // namespace
 
 Result<void> may_give_ranges(Engine::Turn& turn, const api::IpamConfig& config, const doc::Value& ipam,
                              const std::string& network) {
   if (config.type != api::IpamType::kWhereabouts || config.range_sets.empty()) return {};
   if (turn.other_nodes() == OtherNodes::kNone) return {};
-  const std::string sign = turn.other_nodes() == OtherNodes::kOfCluster
-                               ? "this machine is a node of a cluster, as the agent's options say"
-                               : sign_of_a_cluster(turn.kernel().files(), ipam);
+  if (turn.other_nodes() == OtherNodes::kOfCluster) return may_lease(ipam, network);
+  const std::string sign = sign_of_a_cluster(turn.kernel().files(), ipam);
   if (sign.empty() || !TRY(turn.store().blocks(ipam::pool_of(config, network))).empty()) return {};
   return fail(Error{.code = Code::kConflict,
                     .message = fmt::format("network {}: other nodes may give the addresses of its whereabouts range, "
                                            "too: {}, and this agent does not ask the API server what they gave",
                                            network, sign),
-                    .hint = "give each node a range of its own, with host-local; where no other node uses this one, "
-                            "start the agent with --alone"});
+                    .hint = "start the agent with --kubeconfig or --in-cluster, so that it leases addresses; where no "
+                            "other node uses the range, with --alone"});
 }
 
 cni::Outcome<void> ranges_ready(Engine& engine, const doc::Value* ipam, const std::string& network) {

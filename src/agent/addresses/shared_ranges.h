@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether this agent may give addresses of whereabouts' ranges.
 //
-// Why: such a range belongs to all nodes of a cluster, and the original asks the API server what the others gave. This
-// agent knows only what it gave itself. On a machine of a cluster it would give a second pod an address that another
-// node's pod has, so that it refuses, unless the node has blocks of the pool (the table `block` of the state) or
-// `railbed agent --alone` says that no other node uses its ranges. host-local's ranges are each node's own.
+// Why: such a range belongs to all nodes of a cluster, and the original asks the API server what the others gave. An
+// agent that serves a node of a cluster gives only addresses that it has leased (cluster/cell_blocks.h), and refuses
+// only what whereabouts divides in its own way. Any other agent knows only what it gave itself: on a machine of a
+// cluster it would give a second pod an address that another node's pod has, so that it refuses, unless the node has
+// blocks of the pool (the table `block` of the state) or `railbed agent --alone` says that no other node uses its
+// ranges. host-local's ranges are each node's own.
 // Threading: as the arguments'. Failure: Conflict with the sign that was found, and what to do.
 #pragma once
 

@@ -28,6 +28,14 @@ std::string cell_pool(const std::string& network_name) {
   return ipam::pool_of(config, "");
 }
 
+std::optional<std::string> network_name_of(const std::string& pool) {
+  const std::string plain = cell_pool("");
+  if (pool == plain) return "";
+  const std::string named = cell_pool("x").substr(0, cell_pool("x").size() - 1);
+  if (!pool.starts_with(named)) return std::nullopt;
+  return pool.substr(named.size());
+}
+
 Result<std::map<std::string, ipam::CellMap>> stored_cells(state::Store& store) {
   std::map<std::string, ipam::CellMap> out;
   for (const auto& [key, text] : TRY(store.notes(std::string(kCellsNote)))) {
@@ -70,17 +78,27 @@ Result<std::optional<CellsHeard>> stored_heard(state::Store& store) {
       CellsHeard{.since_boot = kube::Instant(seconds(since_boot)), .wall = kube::WallTime(seconds(wall))});
 }
 
+Result<void> resume_cells(state::Store& store, CellBlocks& blocks) {
+  if (const std::optional<CellsHeard> heard = TRY(stored_heard(store))) blocks.heard(*heard);
+  return {};
+}
+
 CellBlocks::CellBlocks(state::Store& store, kube::Clock& clock, int64_t quiet_seconds)
     : clock_(clock), quiet_seconds_(quiet_seconds), stored_(store, ipam::WithoutBlocks::kNothing) {}
 
 Result<std::vector<IpRange>> CellBlocks::blocks(const std::string& pool, const api::IpamRange& range) {
-  if (pool.starts_with("whereabouts")) TRY(may_give(range.addresses));
+  if (network_name_of(pool)) TRY(may_give(range.addresses));
   return stored_.blocks(pool, range);
 }
 
 void CellBlocks::heard(const CellsHeard& heard) {
   const std::lock_guard lock(mutex_);
   heard_ = heard;
+}
+
+std::optional<CellsHeard> CellBlocks::last_heard() const {
+  const std::lock_guard lock(mutex_);
+  return heard_;
 }
 
 void CellBlocks::beside(std::vector<PoolBeside> pools) {

@@ -31,6 +31,8 @@ struct CellsHeard {
 
 // The pool (ipam::pool_of) of a whereabouts network_name.
 std::string cell_pool(const std::string& network_name);
+// The other way; nullopt: it is of no whereabouts.
+std::optional<std::string> network_name_of(const std::string& pool);
 
 // What is leased, by network_name.
 Result<std::map<std::string, ipam::CellMap>> stored_cells(state::Store& store);
@@ -45,6 +47,10 @@ struct PoolBeside {
   IpRange addresses;
 };
 
+class CellBlocks;
+// What an earlier agent of this boot heard; before the first address is given.
+Result<void> resume_cells(state::Store& store, CellBlocks& blocks);
+
 class CellBlocks : public ipam::BlockSource {
  public:
   // Both outlive this.
@@ -52,6 +58,7 @@ class CellBlocks : public ipam::BlockSource {
   Result<std::vector<IpRange>> blocks(const std::string& pool, const api::IpamRange& range) override;
 
   void heard(const CellsHeard& heard);
+  std::optional<CellsHeard> last_heard() const;
   void beside(std::vector<PoolBeside> pools);
   // Why nothing of the range is given, whatever is leased.
   Result<void> may_give(const IpRange& range) const;

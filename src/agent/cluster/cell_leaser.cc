@@ -83,17 +83,6 @@ void CellLeaser::remember(const AddressCell& cell) {
     known_.erase(key);
 }
 
-Result<void> CellLeaser::resume() {
-  std::optional<CellsHeard> heard;
-  const auto work = [&](state::Store& store, const CellBook::InUse&) -> Result<void> {
-    heard = TRY(stored_heard(store));
-    return {};
-  };
-  TRY(world_.book.in_turn(work));
-  if (heard) world_.blocks.heard(*heard);
-  return {};
-}
-
 // An earlier boot of this machine may have had another name. Where a Node has that name, it may be a clone's.
 Result<void> CellLeaser::forget_former_names(const std::vector<AddressCell>& cells, std::stop_token stop) {
   settings_.owner.former_names.clear();
@@ -122,16 +111,71 @@ Result<void> CellLeaser::sync(std::stop_token stop) {
     const auto stored_here = mine.extract(key);
     const CellOffsets offsets = stored_here.empty() ? CellOffsets{0} : stored_here.mapped();
     remember(cell);
-    TRY(hold_exactly(cell, offsets, stop));
+    const CellOffsets used_here = TRY(keep_used(cell, offsets));
+    TRY(hold_exactly(cell, offsets | used_here, stop));
   }
   for (const auto& [key, offsets] : mine) {
     AddressCell cell = TRY(api_.get(key.first, key.second, stop));
     TRY(hold_exactly(std::move(cell), offsets, stop));
   }
   settings_.owner.former_names.clear();  // the name may be another machine's soon
+  TRY(lease_used(stop));
   world_.blocks.heard(heard);
   return world_.book.in_turn(
       [&](state::Store& store, const CellBook::InUse&) -> Result<void> { return store_heard(store, heard); });
+}
+
+// Leases of this boot that the state has no more, since it was lost: where an interface has the address, they stay.
+Result<CellOffsets> CellLeaser::keep_used(const AddressCell& cell, CellOffsets stored) {
+  const CellOffsets unknown = without(ipam::held_by(cell, settings_.owner), stored);
+  CellOffsets used = 0;
+  if (unknown == 0) return used;
+  const auto work = [&](state::Store& store, const CellBook::InUse& in_use) -> Result<void> {
+    for (uint64_t i = 0; i < api::kCellSize; ++i)
+      if ((unknown >> i & 1U) != 0 && in_use(cell_pool(cell.network_name), *cell.base.plus(i)))
+        used |= static_cast<CellOffsets>(1U << i);
+    if (used == 0) return {};
+    auto transaction = TRY(state::Transaction::begin(store));
+    TRY(store_cell(store, cell.network_name, {cell.base, static_cast<CellOffsets>(stored | used)}));
+    return transaction.commit();
+  };
+  TRY(world_.book.in_turn(work));
+  return used;
+}
+
+// Addresses that interfaces got before this node leased any: from an agent with --alone.
+Result<void> CellLeaser::lease_used(std::stop_token stop) {
+  const std::map<std::string, CellMap> cells = TRY(stored());
+  std::vector<std::pair<std::string, IpAddress>> given;
+  const auto work = [&](state::Store& store, const CellBook::InUse&) -> Result<void> {
+    for (const state::AddressLease& lease : TRY(store.all_leases()))
+      if (const std::optional<std::string> network_name = network_name_of(lease.pool))
+        if (!TRY(store.attachments_of(lease.pod)).empty()) given.emplace_back(*network_name, lease.address);
+    return {};
+  };
+  TRY(world_.book.in_turn(work));
+  for (const auto& [network_name, address] : given) {
+    const Key key{network_name, ipam::cell_of(address)};
+    const auto own = static_cast<CellOffsets>(1U << *address.minus(key.second));
+    const auto known = cells.find(network_name);
+    if (known != cells.end() && (offsets_at(known->second, key.second) & own) != 0) continue;
+    const AddressCell cell = TRY(api_.get(network_name, key.second, stop));
+    remember(cell);
+    const bool leased = TRY(try_cell(key, own, stop));
+    if (leased || !told_.emplace(network_name, address).second) continue;
+    const AddressCell now = TRY(api_.get(network_name, key.second, stop));
+    tell_conflict(now, address);
+  }
+  return {};
+}
+
+void CellLeaser::tell_conflict(const AddressCell& cell, const IpAddress& address) {
+  for (const api::CellLease& lease : cell.leases)
+    if ((lease.offsets >> *address.minus(cell.base) & 1U) != 0)
+      conflicts_.push_back(
+          fmt::format("{} of network_name \"{}\" is in use on this node, and the API server says "
+                      "that node {} has leased it",
+                      address, cell.network_name, lease.holder.node));
 }
 
 // Makes the API server say that this node has these addresses of the cell and no others.
@@ -144,7 +188,13 @@ Result<void> CellLeaser::hold_exactly(AddressCell cell, CellOffsets offsets, std
     if (ipam::held_by(cell, settings_.owner) == offsets && !ipam::needs_write(cell, settings_.owner)) return {};
     const std::string written_as = claim();
     const AddressCell next = TRY(ipam::with_mine(cell, settings_.owner, offsets, written_as));
-    CellApi::Written written = TRY(api_.store(cell, next, written_as, stop));
+    Result<CellApi::Written> stored = api_.store(cell, next, written_as, stop);
+    // A policy of the cluster may keep an agent from leases under another name, which is the operator's then.
+    if (!stored.has_value() && stored.error().code == Code::kDenied && !settings_.owner.former_names.empty()) {
+      settings_.owner.former_names.clear();
+      continue;
+    }
+    CellApi::Written written = TRY(std::move(stored));
     remember(written.now);
     if (written.done) return {};
     cell = std::move(written.now);
@@ -162,12 +212,7 @@ Result<void> CellLeaser::drop_lost(const AddressCell& cell, CellOffsets lost, Ce
     for (uint64_t i = 0; i < api::kCellSize; ++i) {
       const IpAddress address = *cell.base.plus(i);
       if ((lost >> i & 1U) == 0 || !in_use(pool, address)) continue;
-      for (const api::CellLease& lease : cell.leases)
-        if ((lease.offsets >> i & 1U) != 0)
-          conflicts_.push_back(
-              fmt::format("{} of network_name \"{}\" is in use on this node, and the API server says "
-                          "that node {} has leased it",
-                          address, cell.network_name, lease.holder.node));
+      tell_conflict(cell, address);
     }
     return {};
   });
@@ -235,9 +280,9 @@ Result<void> CellLeaser::lease(const CellWant& want, std::stop_token stop) {
   return fail(Code::kBusy, "other nodes were faster at {} cells", kMostCells);
 }
 
-Result<void> CellLeaser::lease_one_more(CellWant want, std::stop_token stop) {
+Result<void> CellLeaser::lease_more(CellWant want, uint64_t count, std::stop_token stop) {
   const CellMap in_use = TRY(used(want.network_name));
-  want.addresses = ipam::usable_of(want, in_use) + 1;
+  want.addresses = ipam::usable_of(want, in_use) + count;
   return lease(want, std::move(stop));
 }
 

@@ -5,7 +5,7 @@
 // the API server, and goes from there before its lease is given up. Whatever is lost on the way (an answer, this
 // process, the API server's last minutes) leaves the API server with more or less than the state has; sync() makes it
 // the same again, by writing: what was written late and by nobody any more fails on the resourceVersion then.
-//   the API server says more   it is given back; nobody here has used it
+//   the API server says more   it is given back, unless an interface has it: then the state was lost
 //   the API server says less   it is leased again; where another node has it meanwhile, it is told
 // Threading: one thread at a time, not in a turn. Failure: the API server's or the state's, after which the next sync()
 // goes on; lease(), Exhausted where nothing is left.
@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -46,13 +47,11 @@ class CellLeaser {
   // All of `world` outlive this.
   CellLeaser(World world, Settings settings);
 
-  // What an earlier process of this boot heard; before anything else.
-  Result<void> resume();
   Result<void> sync(std::stop_token stop);
   // Until the node has what is wanted.
   Result<void> lease(const ipam::CellWant& want, std::stop_token stop);
-  // As lease(), for one more address than is in use.
-  Result<void> lease_one_more(ipam::CellWant want, std::stop_token stop);
+  // As lease(), for so many addresses more than are in use.
+  Result<void> lease_more(ipam::CellWant want, uint64_t count, std::stop_token stop);
   // One address that is asked for by name. Conflict where another node has it.
   Result<void> lease_address(const std::string& network_name, const IpAddress& address, std::stop_token stop);
   // What nobody here uses, and what is beyond all wants; it must be so at two calls in turn.
@@ -69,6 +68,9 @@ class CellLeaser {
   Result<ipam::CellMap> used(const std::string& network_name);
   Result<void> put(const Key& key, api::CellOffsets offsets);
   Result<void> forget_former_names(const std::vector<api::AddressCell>& cells, std::stop_token stop);
+  Result<api::CellOffsets> keep_used(const api::AddressCell& cell, api::CellOffsets stored);
+  Result<void> lease_used(std::stop_token stop);
+  void tell_conflict(const api::AddressCell& cell, const IpAddress& address);
   Result<void> hold_exactly(api::AddressCell cell, api::CellOffsets offsets, std::stop_token stop);
   Result<void> drop_lost(const api::AddressCell& cell, api::CellOffsets lost, api::CellOffsets kept);
   Result<bool> try_cell(const Key& key, api::CellOffsets more, std::stop_token stop);
@@ -85,6 +87,7 @@ class CellLeaser {
   std::map<Key, api::AddressCell> known_;                // as they were read or written last
   std::map<std::string, ipam::CellMap> taken_;           // by others, by network_name, as far as it was seen
   std::map<std::string, ipam::CellMap> left_over_once_;  // by network_name, at the last give_back()
+  std::set<std::pair<std::string, IpAddress>> told_;     // conflicts of addresses that were never leased
   std::vector<std::string> conflicts_;
 };
 

@@ -137,6 +137,22 @@ TEST_F(CellLeases, OfAnEarlierBootUnderAnotherNameAreFreeWithoutANodeOfThatName)
   EXPECT_EQ(cells_in(server_), "");
 }
 
+// As deploy/rbac/agent-limits.yaml has it: what it had under another name is the operator's to end.
+TEST_F(CellLeases, UnderAnotherNameStayWhereAPolicySaysSo) {
+  ASSERT_TRUE(one_.leaser->lease(want(rail_, 2), {}).has_value());
+  const std::string before = cells_in(server_);
+  one_.node = "renamed";
+  one_.boot();
+  server_.before = [](const kube::Request& request) -> std::optional<kube::ApiError> {
+    if (request.method == kube::Method::kGet) return std::nullopt;
+    return kube::refused(request.to_string(), 403, R"({"message":"only of its own node"})");
+  };
+  EXPECT_TRUE(one_.leaser->sync({}).has_value());
+  EXPECT_EQ(cells_in(server_), before);
+  server_.before = nullptr;
+  EXPECT_TRUE(one_.add(rail_, "ns/a").has_value()) << "from another cell";
+}
+
 TEST_F(CellLeases, ArePutRightByTheirHolder) {
   ASSERT_TRUE(one_.leaser->lease(want(rail_, 2), {}).has_value());
   const auto before = server_.objects();
@@ -169,6 +185,40 @@ TEST_F(CellLeases, ThatAnotherNodeHasAfterARestoreAreTold) {
   const auto next = one_.add(rail_, "ns/b");
   ASSERT_TRUE(next.has_value());
   EXPECT_NE(ipam::cell_of(*next), cell.base) << "nothing more is given of it";
+}
+
+// The file of the state was lost, or moved away; what interfaces have is known from looking (leftovers/in_use.h).
+TEST_F(CellLeases, OfPodsThatRunStayAlsoWithoutTheState) {
+  const IpAddress in_use = one_.add(rail_, "ns/a").value();
+  one_.store = state::memory_store();
+  one_.start_agent();
+  one_.addresses->set_in_use({{in_use, {"in namespace a", "net1"}}});
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  const auto own = static_cast<api::CellOffsets>(1U << *in_use.minus(ipam::cell_of(in_use)));
+  EXPECT_EQ(cells_in(server_), fmt::format("{} node1 {:04x}", ipam::cell_of(in_use), own));
+  EXPECT_EQ(stored_cells(*one_.store).value().at("").at(ipam::cell_of(in_use)), own);
+  one_.addresses->set_in_use({});
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(one_.leaser->give_back({}, {}).has_value());
+  EXPECT_EQ(cells_in(server_), "");
+}
+
+// An agent with --alone gave them.
+TEST_F(CellLeases, AreMadeOfAddressesThatPodsHadBefore) {
+  const auto attach = [&](const char* address, const char* pod) {
+    ASSERT_TRUE(one_.store->put_lease({"whereabouts", ip(address), pod, "net1"}).has_value());
+    ASSERT_TRUE(one_.store->put_attachment({.pod = pod, .interface = "net1", .type = "macvlan"}).has_value());
+  };
+  attach("10.0.0.20", "ns/a");
+  attach("10.0.0.40", "ns/b");
+  ASSERT_TRUE(one_.store->put_lease({"whereabouts", ip("10.0.0.60"), "ns/elsewhere", "net1"}).has_value());
+  one_.start_agent();
+  ASSERT_TRUE(two_.leaser->lease_address("", ip("10.0.0.40"), {}).has_value());
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  EXPECT_EQ(cells_in(server_), "10.0.0.16 node1 0010, 10.0.0.32 node2 0100");
+  EXPECT_EQ(fmt::format("{}", fmt::join(one_.leaser->take_conflicts(), "; ")),
+            "10.0.0.40 of network_name \"\" is in use on this node, and the API server says that node node2 has leased "
+            "it")
+      << "once";
 }
 
 TEST_F(CellLeases, AreOfNoUseAfterALongSilence) {

@@ -78,8 +78,10 @@ ClusterSide::ClusterSide(World world, const Settings& settings)
     : world_(world),
       settings_(settings),
       asking_(world.transport, world.client.clock(), settings.asking),
-      pods_(world.client, world.disk, cache_of(kube::kPods, pod_kept(), "spec.nodeName=" + settings.node, settings)),
-      networks_(world.client, world.disk, cache_of(kube::kNetworkDefinitions, network_kept(), "", settings)),
+      pods_(world.client, world.disk, cache_of(kube::kPods, pod_kept(), "spec.nodeName=" + settings.node, settings),
+            [this](const kube::Change&) { settings_.changed(); }),
+      networks_(world.client, world.disk, cache_of(kube::kNetworkDefinitions, network_kept(), "", settings),
+                [this](const kube::Change&) { settings_.changed(); }),
       asks_(asking_, asking_ends_.get_token(), settings.asks),
       statuses_(world.client, settings.statuses),
       source_(pods_, networks_, asks_, statuses_, world.store,
@@ -174,6 +176,15 @@ void ClusterSide::failed(const cni::Request& request, const cni::Failure& failur
   const size_t slash = pod.find('/');
   recorder_.record(
       occurrence_of(request, failure, source_.api_uid(pod.substr(0, slash), pod.substr(slash + 1), request.pod_uid())));
+}
+
+void ClusterSide::tell_at_node(std::string reason, std::string note) {
+  recorder_.record(
+      {.type = kube::EventType::kWarning,
+       .reason = std::move(reason),
+       .action = "LeaseAddresses",
+       .note = doc::printable(note),
+       .object = {.api_version = "v1", .kind = "Node", .key = {.ns = "", .name = settings_.node}, .uid = ""}});
 }
 
 std::vector<std::string> ClusterSide::not_ready() const {

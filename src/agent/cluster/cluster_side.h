@@ -6,6 +6,7 @@
 // thread and waits for nothing. Failure: none ends it; not_ready(), the agent's Events and the report tell.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -32,6 +33,7 @@ class ClusterSide {
     StatusWriter::Settings statuses{};
     std::chrono::milliseconds longest_pause{10000};  // of a cache whose API server is away
     std::chrono::milliseconds save_pause{2000};
+    std::function<void()> changed = [] {};  // pods or networks have; in the threads of the caches
     // An API server that has just started refuses what it will allow; after this time it is no such moment any more.
     std::chrono::seconds denied_patience{60};
   };
@@ -49,6 +51,12 @@ class ClusterSide {
   ClusterSide& operator=(const ClusterSide&) = delete;
 
   ClusterSource& source() { return source_; }
+  const KeptCache& pods() const { return pods_; }
+  const KeptCache& networks() const { return networks_; }
+  // For calls that an ADD may wait for: with the deadlines of those, and counted here.
+  kube::Client& asking() { return asking_; }
+  // An Event at this node.
+  void tell_at_node(std::string reason, std::string note);
   // Reads the caches of an earlier agent; before start().
   void restore();
   void start(Engine& engine);

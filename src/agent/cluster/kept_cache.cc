@@ -18,13 +18,13 @@ std::string described(const KeptCache::Settings& settings) {
 
 }  // namespace
 
-KeptCache::KeptCache(kube::Client& client, os::Disk& disk, Settings settings)
+KeptCache::KeptCache(kube::Client& client, os::Disk& disk, Settings settings, kube::Informer::Observer observer)
     : client_(client),
       disk_(disk),
       settings_(std::move(settings)),
       path_(fmt::format("{}/{}.json", settings_.folder, settings_.informer.resource.plural)),
       of_(described(settings_)),
-      informer_(client, settings_.informer) {}
+      informer_(client, settings_.informer, std::move(observer)) {}
 
 Result<size_t> KeptCache::restore() {
   const std::string text = TRY(disk_.read(path_));

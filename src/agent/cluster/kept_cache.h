@@ -36,7 +36,7 @@ class KeptCache {
   };
 
   // Both outlive this.
-  KeptCache(kube::Client& client, os::Disk& disk, Settings settings);
+  KeptCache(kube::Client& client, os::Disk& disk, Settings settings, kube::Informer::Observer observer = {});
 
   // How many objects.
   Result<size_t> restore();
@@ -46,6 +46,7 @@ class KeptCache {
   Result<void> save(When when = When::kDue);
 
   kube::ObjectPtr find(const kube::ObjectKey& key) const { return informer_.find(key); }
+  kube::Objects objects() const { return informer_.objects(); }
   // Whether the cache has been complete, here or in the agent that wrote the file.
   bool is_known() const;
   // The same, waiting for the first list.

@@ -31,12 +31,15 @@ class OfferedVfs : public kubelet::DeviceOffers {
 
   // A VF that is on offer, by its address.
   Result<std::optional<plan::PoolVf>> find(const std::string& id, FirstLook look) const;
+  // How many there are of each resource, held by pods or free.
+  std::map<std::string, uint64_t> counts() const;
 
  private:
   kubelet::DeviceOffers& plugin_;
   const Heard heard_;
   mutable std::mutex mutex_;
   std::map<std::string, plan::PoolVf> vfs_;
+  std::map<std::string, uint64_t> counts_;  // by resource
 };
 
 }  // namespace railbed::agent

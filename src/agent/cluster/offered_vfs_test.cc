@@ -47,6 +47,7 @@ TEST_F(OfferedVfsTest, WhatIsOnOfferIsKnownAtOnceAndWithoutItsHolder) {
     EXPECT_TRUE((*found)->held_by.empty());
   }
   EXPECT_EQ(nics_, 1U);
+  EXPECT_EQ(offered_.counts(), (std::map<std::string, uint64_t>{{"openshift.io/rail0", 1}}));
   EXPECT_EQ(plugin_.last(), "openshift.io/rail0: 0000:01:10.0\n");
 }
 

@@ -112,12 +112,12 @@ class CellMachine : public CellBook {
             .owner = {.holder = {node, uuid_, boot_id()}, .quiet_seconds = kQuietSeconds, .former_names = {}},
             .process = fmt::format("{}.{}", boot_id(), agents_)});
     leaser->nodes(nodes);
-    (void)leaser->resume();
+    (void)resume_cells(*store, *blocks);
   }
 
   Result<void> in_turn(const std::function<Result<void>(state::Store&, const InUse&)>& work) override {
     return work(*store, [this](const std::string& pool, const IpAddress& address) {
-      return addresses->holder(pool, address).has_value();
+      return addresses->is_taken(pool, address);
     });
   }
 
@@ -134,7 +134,7 @@ class CellMachine : public CellBook {
       }
       if (tried == 1) return fail(given.error());
       if (requested.empty())
-        TRY(leaser->lease_one_more(ipam::wants_of(config, 0).front(), {}));
+        TRY(leaser->lease_more(ipam::wants_of(config, 0).front(), 1, {}));
       else
         TRY(leaser->lease_address(config.network_name, ipam::ip(requested.front().c_str()), {}));
     }

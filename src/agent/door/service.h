@@ -19,11 +19,12 @@
 
 namespace railbed::agent {
 
-class Meta;       // meta.h
-class Dhcp;       // dhcp.h
-class HostLocal;  // host_local.h
-class Metrics;    // metrics.h
-class Readiness;  // readiness.h
+class Meta;           // meta.h
+class Dhcp;           // dhcp.h
+class HostLocal;      // host_local.h
+class Metrics;        // metrics.h
+class Readiness;      // readiness.h
+class AddressSupply;  // addresses/address_supply.h
 
 struct Reply {
   int status = 0;  // the shim's exit status
@@ -37,8 +38,9 @@ struct Backends {
   Dhcp& dhcp;
   HostLocal& host_local;
   Metrics& metrics;
-  Readiness* readiness = nullptr;  // what STATUS says; null: always ready
-  RequestStory* story = nullptr;   // of the request that is handled
+  Readiness* readiness = nullptr;   // what STATUS says; null: always ready
+  AddressSupply* supply = nullptr;  // null: nobody can get this node more addresses
+  RequestStory* story = nullptr;    // of the request that is handled
 
   void tell(const std::string& network, const std::string& device) const {
     if (story == nullptr) return;

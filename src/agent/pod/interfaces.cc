@@ -108,21 +108,55 @@ class InterfaceAttacher {
     return conclude(Last::kYes);
   }
 
-  Outcome<void> reserve_and_attach() {
+  Outcome<void> choose_and_reserve() {
     Engine::Turn& turn = *TRY_CNI(held_.get());
     if (wanted_.choose_devices) {
       PhaseTimer timer(backends_, request_.type, Phase::kPrepare);
       TRY_CNI(wanted_.choose_devices(turn, interfaces_));
     }
-    Outcome<void> done = reserve(turn);
-    if (done.has_value()) done = attach(turn);
+    return reserve(turn);
+  }
+
+  // Where this node has leased no address that is free, the turn is let go until it has.
+  Outcome<void> reserve_with_more() {
+    Outcome<void> done = choose_and_reserve();
+    const auto end = std::chrono::steady_clock::now() + kSupplyWait;
+    for (int tried = 0; !done.has_value() && lacking_.has_value() && tried < kSupplyTries; ++tried) {
+      const size_t lacking = *std::exchange(lacking_, std::nullopt);
+      TRY_CNI(release_chosen());
+      held_.end();
+      const AddressSupply::Supplied more = supplied(end);
+      done = choose_and_reserve();
+      if (!done.has_value() && lacking_.has_value() && more.why_not.has_value())
+        return in(interfaces_[lacking], cni::failure_of(*more.why_not));
+    }
+    return done;
+  }
+
+  AddressSupply::Supplied supplied(std::chrono::steady_clock::time_point end) {
+    PhaseTimer timer(backends_, request_.type, Phase::kLease);
+    std::vector<AddressNeed> needs;
+    for (const SandboxInterface& one : interfaces_)
+      if (is_reserved_here(one))
+        if (std::optional<AddressNeed> need = need_of(one.addresses)) needs.push_back(*std::move(need));
+    return backends_.supply->more(std::move(needs), end);
+  }
+
+  // Addresses that no interface has come to have.
+  Result<void> release_chosen() {
+    Engine::Turn* turn = TRY(held_.get());
+    return release_addresses(*turn, backends_.host_local, owners_);
+  }
+
+  Outcome<void> reserve_and_attach() {
+    Outcome<void> done = reserve_with_more();
+    if (done.has_value()) done = attach();
     if (done.has_value()) return {};
     if (!held_.held()) {
       add_detail(done.error(), "what was begun is recorded, and undone by the DEL");
       return done;
     }
-    // Addresses that no interface has come to have.
-    if (Result<void> freed = release_addresses(turn, backends_.host_local, owners_); !freed.has_value())
+    if (Result<void> freed = release_chosen(); !freed.has_value())
       add_detail(done.error(), "its addresses could not be given back: " + freed.error().story());
     return done;
   }
@@ -153,7 +187,11 @@ class InterfaceAttacher {
       SandboxInterface& one = interfaces_[i];
       if (!is_reserved_here(one)) continue;
       Result<Addresses> chosen = choose_addresses_of(turn, locks, one);
-      if (!chosen.has_value()) return in(one, cni::failure_of(chosen.error()));
+      if (!chosen.has_value()) {
+        const bool lacks = backends_.supply != nullptr && more_may_help(chosen.error());
+        if (lacks && need_of(one.addresses).has_value()) lacking_ = i;
+        return in(one, cni::failure_of(chosen.error()));
+      }
       addresses_[i] = *std::move(chosen);
     }
     return {};
@@ -164,7 +202,8 @@ class InterfaceAttacher {
     return begin_addresses(turn, backends_.host_local, locks, one.addresses);
   }
 
-  Outcome<void> attach(Engine::Turn& turn) {
+  Outcome<void> attach() {
+    Engine::Turn& turn = *TRY_CNI(held_.get());
     PhaseTimer timer(backends_, request_.type, Phase::kKernel);
     pod_ = {.pod = key_,
             .netns_path = request_.netns,
@@ -250,6 +289,7 @@ class InterfaceAttacher {
   std::vector<SandboxInterface>& interfaces_;
   std::vector<ipam::Owner> owners_;          // of their addresses
   std::vector<Addresses> addresses_;         // by interface
+  std::optional<size_t> lacking_;            // the interface for which this node has leased no address
   attach::PodRequest pod_;                   // as attach was asked
   std::vector<AttachedInterface> attached_;  // by interface, once they are made
   std::vector<state::Attachment> programs_;  // of IPAM plugins that were executed

@@ -216,20 +216,21 @@ Answer<Response> ApiServer::list(const Request& request, const std::string& path
   if (first < compacted_) return refuse(request, 410, "Expired", "the provided continue parameter is too old");
   Value items = Value::array();
   Value metadata;
+  int64_t remaining = 0;
   for (const auto& [at, object] : objects_) {
     if (!in_collection(at, path) || (!after.empty() && at <= after)) continue;
     if (!has_label(object, query(request.target, "labelSelector"))) continue;
     if (limit > 0 && items.as_array()->size() == limit) {
-      metadata.set("continue", fmt::format("{}~{}", first, key_of(items.as_array()->back()).name));
-      break;
+      ++remaining;
+      continue;
     }
     Value item = object;
     std::erase_if(*item.as_object(), [](const auto& each) { return each.key == "kind" || each.key == "apiVersion"; });
     items.push(std::move(item));
     metadata.set("last", at);
   }
-  if (metadata.find("continue") != nullptr)
-    metadata.set("continue", fmt::format("{}~{}", first, *metadata.find("last")->as_string()));
+  if (remaining > 0) metadata.set("continue", fmt::format("{}~{}", first, *metadata.find("last")->as_string()));
+  if (remaining > 0) metadata.set("remainingItemCount", remaining);
   metadata.set("resourceVersion", std::to_string(first));
   Value out;
   out.set("kind", "List");

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/cluster/cell_keeper.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/log.h"
+#include "doc/text.h"
+#include "kube/kinds.h"
+
+namespace railbed::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds kLook{5'000};      // VFs change without anybody's telling
+constexpr milliseconds kAskAgain{1'000};  // while an ADD waits
+constexpr milliseconds kBurst{20};
+constexpr size_t kConflictsTold = 16;
+constexpr const char* kEvent = "addresses";
+
+// Whether it would be the same a second later.
+bool is_final(const Error& error) {
+  return error.code == Code::kExhausted || error.code == Code::kConflict || error.code == Code::kDenied ||
+         error.code == Code::kInvalid || error.code == Code::kNotFound;
+}
+
+bool is_of_api_server(const Error& error) {
+  return error.code != Code::kExhausted && error.code != Code::kConflict;
+}
+
+// The set gives one of the addresses that are asked for by name.
+bool gives_by_name(const ipam::CellWant& want, const std::vector<IpAddress>& by_name) {
+  return std::ranges::any_of(by_name, [&](const IpAddress& address) {
+    return std::ranges::any_of(want.ranges,
+                               [&](const api::IpamRange& range) { return range.addresses.contains(address); });
+  });
+}
+
+}  // namespace
+
+CellKeeper::CellKeeper(World world, Settings settings) : world_(std::move(world)), settings_(std::move(settings)) {}
+
+void CellKeeper::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    const milliseconds rest = pass(stop);
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, stop, rest, [&] { return woken_; });
+    // Of a burst of changes one round comes; an ADD does not wait for that.
+    if (waiting_.empty()) changed_.wait_for(lock, stop, kBurst, [&] { return !waiting_.empty(); });
+  }
+  hurry();
+}
+
+void CellKeeper::wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+  }
+  changed_.notify_all();
+}
+
+void CellKeeper::hurry() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+}
+
+kube::Instant CellKeeper::after(milliseconds period) {
+  kube::Clock& clock = world_.client.clock();
+  return clock.now() + period * 4 / 5 + milliseconds(int64_t(clock.random() * 0.4 * double(period.count())));
+}
+
+milliseconds CellKeeper::pass(const std::stop_token& stop) {
+  bool asked = false;
+  {
+    const std::lock_guard lock(mutex_);
+    woken_ = false;
+    asked = std::ranges::any_of(waiting_, [](const TaskPtr& task) { return !task->answered; });
+  }
+  kube::Clock& clock = world_.client.clock();
+  const bool again = asked && pause_ > milliseconds(0) && clock.now() >= tried_ + kAskAgain;
+  if (clock.now() >= next_sync_ || again) {
+    tried_ = clock.now();
+    if (const Result<void> done = sync(stop); !done.has_value()) failed(done.error());
+  }
+  if (can_ask()) serve(stop);
+  if (can_ask()) lease_wanted(stop);
+  if (can_ask() && clock.now() >= next_give_back_) give_back(stop);
+  count_cells();
+  const std::lock_guard lock(mutex_);
+  const bool waits = std::ranges::any_of(waiting_, [](const TaskPtr& task) { return !task->answered; });
+  const auto until = std::chrono::ceil<milliseconds>(next_sync_ - clock.now());
+  return std::clamp(until, milliseconds(1), waits ? kAskAgain : kLook);
+}
+
+void CellKeeper::failed(const Error& error) {
+  pause_ = std::clamp(pause_ * 2, settings_.first_pause, settings_.longest_pause);
+  next_sync_ = after(pause_);
+  std::vector<TaskPtr> final;
+  {
+    const std::lock_guard lock(mutex_);
+    const bool is_new = !standing_.error || standing_.error->story() != error.story();
+    standing_.error = error;
+    if (is_new) log::warn(fmt::format("addresses of ranges that nodes share: {}", doc::printable(error.story())));
+    if (is_final(error))
+      for (const TaskPtr& task : waiting_)
+        if (!task->answered) {
+          task->why_not = error;
+          task->answered = true;
+        }
+  }
+  world_.events.happened(kEvent, "leases", error.story());
+  changed_.notify_all();
+}
+
+Result<void> CellKeeper::sync(const std::stop_token& stop) {
+  if (leaser_ == nullptr) {
+    ipam::CellOwner owner = TRY(cell_owner(world_.client, settings_.node, settings_.machine, stop));
+    owner.quiet_seconds = settings_.quiet_seconds;
+    leaser_ = std::make_unique<CellLeaser>(CellLeaser::World{world_.client, world_.book, world_.blocks},
+                                           CellLeaser::Settings{std::move(owner), settings_.process});
+  }
+  const kube::Answer<uint64_t> nodes = world_.client.count(kube::kNodes, stop);
+  if (!nodes) return fail(static_cast<const Error&>(nodes.error()));
+  leaser_->nodes(std::max<uint64_t>(1, *nodes));
+  if (world_.pools) world_.blocks.beside(TRY(world_.pools(world_.client, stop).context("pools of whereabouts")));
+  Result<void> done = leaser_->sync(stop);
+  take_conflicts();
+  if (!done.has_value() && done.error().code == Code::kNotFound)
+    done.error().hint = "the API server knows no AddressCells: `kubectl apply --server-side -f deploy/crds/`";
+  TRY(std::move(done));
+  pause_ = milliseconds(0);
+  next_sync_ = after(settings_.sync_period);
+  leased_for_.reset();  // what was lost is leased again
+  world_.events.over(kEvent, "leases");
+  const std::lock_guard lock(mutex_);
+  if (standing_.error) log::info("addresses of ranges that nodes share: the API server answers again");
+  standing_.error.reset();
+  standing_.nodes = *nodes;
+  return {};
+}
+
+void CellKeeper::take_conflicts() {
+  for (std::string& conflict : leaser_->take_conflicts()) {
+    log::warn(doc::printable(conflict));
+    world_.events.happened(kEvent, "conflict", conflict);
+    if (world_.tell) world_.tell(conflict);
+    const std::lock_guard lock(mutex_);
+    ++standing_.conflict_count;
+    standing_.conflicts.push_back(std::move(conflict));
+    if (standing_.conflicts.size() > kConflictsTold) standing_.conflicts.erase(standing_.conflicts.begin());
+  }
+}
+
+// --- what ADDs wait for
+
+CellKeeper::Supplied CellKeeper::more(std::vector<AddressNeed> needs, std::chrono::steady_clock::time_point deadline) {
+  auto task = std::make_shared<Task>();
+  task->needs = std::move(needs);
+  std::unique_lock lock(mutex_);
+  waiting_.push_back(task);
+  std::erase_if(kept_, [](const std::weak_ptr<Task>& one) { return one.expired(); });
+  kept_.push_back(task);
+  woken_ = true;
+  changed_.notify_all();
+  changed_.wait_until(lock, deadline, [&] { return task->answered || ends_; });
+  std::erase(waiting_, task);
+  if (task->answered) return {task, task->why_not};
+  return {task, silence()};
+}
+
+// With the mutex held: why nothing came before the deadline.
+Error CellKeeper::silence() const {
+  const std::optional<CellsHeard> heard = world_.blocks.last_heard();
+  const std::string since =
+      heard ? fmt::format("it last told what this node holds {} s ago",
+                          std::chrono::duration_cast<seconds>(world_.client.clock().now() - heard->since_boot).count())
+            : std::string("it has not told what this node holds since the machine booted");
+  return {.code = Code::kBusy,
+          .message = fmt::format("this node has leased no address that is free, and has not got another one from the "
+                                 "API server in time; {}{}",
+                                 since, standing_.error ? ": " + standing_.error->story() : ""),
+          .hint = "`railbed status` tells what is wrong with the API server; the runtime tries the pod again"};
+}
+
+// How many interfaces are being supplied, of whichever ranges: those that overlap share their addresses.
+uint64_t CellKeeper::needs_of(const std::string& network_name) const {
+  const std::lock_guard lock(mutex_);
+  uint64_t count = 0;
+  for (const std::weak_ptr<Task>& one : kept_)
+    if (const TaskPtr task = one.lock(); task != nullptr)
+      count += static_cast<uint64_t>(std::ranges::count_if(
+          task->needs, [&](const AddressNeed& need) { return need.config.network_name == network_name; }));
+  return count;
+}
+
+Result<void> CellKeeper::supply(const Task& task, const std::stop_token& stop) {
+  for (const AddressNeed& need : task.needs) {
+    for (const IpAddress& address : need.by_name) TRY(leaser_->lease_address(need.config.network_name, address, stop));
+    for (const ipam::CellWant& want : ipam::wants_of(need.config, 0))
+      if (!gives_by_name(want, need.by_name))
+        TRY(leaser_->lease_more(want, std::max<uint64_t>(1, needs_of(want.network_name)), stop));
+  }
+  return {};
+}
+
+void CellKeeper::serve(const std::stop_token& stop) {
+  std::vector<TaskPtr> tasks;
+  {
+    const std::lock_guard lock(mutex_);
+    std::ranges::copy_if(waiting_, std::back_inserter(tasks), [](const TaskPtr& task) { return !task->answered; });
+  }
+  for (const TaskPtr& task : tasks) {
+    const Result<void> done = supply(*task, stop);
+    {
+      const std::lock_guard lock(mutex_);
+      task->answered = done.has_value() || is_final(done.error());
+      if (!done.has_value()) task->why_not = done.error();
+    }
+    changed_.notify_all();
+    if (done.has_value() || !is_of_api_server(done.error())) continue;
+    failed(done.error());
+    return;
+  }
+}
+
+// --- what nobody waits for
+
+void CellKeeper::lease_wanted(const std::stop_token& stop) {
+  std::optional<std::vector<ipam::CellWant>> wants = world_.wants();
+  if (!wants || (wants == leased_for_ && world_.client.clock().now() < next_try_)) return;
+  std::vector<std::string> lacking;
+  for (const ipam::CellWant& want : *wants) {
+    const Result<void> done = leaser_->lease(want, stop);
+    if (done.has_value()) continue;
+    if (is_of_api_server(done.error())) return failed(done.error());
+    lacking.push_back(done.error().story());
+  }
+  leased_for_ = std::move(wants);
+  next_try_ = lacking.empty() ? kube::Instant::max() : after(settings_.give_back_period);
+  const std::lock_guard lock(mutex_);
+  standing_.lacking = std::move(lacking);
+}
+
+void CellKeeper::give_back(const std::stop_token& stop) {
+  next_give_back_ = after(settings_.give_back_period);
+  std::optional<std::vector<ipam::CellWant>> wants = world_.wants();
+  if (!wants) return;
+  {
+    // What was leased for an ADD that has not taken it yet.
+    const std::lock_guard lock(mutex_);
+    for (const std::weak_ptr<Task>& one : kept_)
+      if (!one.expired()) return;
+  }
+  if (const Result<void> done = leaser_->give_back(*wants, stop); !done.has_value()) failed(done.error());
+}
+
+void CellKeeper::count_cells() {
+  uint64_t cells = 0, addresses = 0;
+  const auto work = [&](state::Store& store, const CellBook::InUse&) -> Result<void> {
+    for (const auto& [network_name, all] : TRY(stored_cells(store)))
+      for (const auto& [base, offsets] : all) {
+        ++cells;
+        addresses += static_cast<uint64_t>(std::popcount(offsets));
+      }
+    return {};
+  };
+  if (!world_.book.in_turn(work).has_value()) return;
+  const std::lock_guard lock(mutex_);
+  standing_.cells = cells;
+  standing_.addresses = addresses;
+}
+
+CellKeeper::Standing CellKeeper::standing() const {
+  const std::lock_guard lock(mutex_);
+  Standing out = standing_;
+  out.waiting = waiting_.size();
+  if (const std::optional<CellsHeard> heard = world_.blocks.last_heard())
+    out.heard_seconds = std::chrono::duration_cast<seconds>(world_.client.clock().now() - heard->since_boot).count();
+  return out;
+}
+
+}  // namespace railbed::agent

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the addresses of this node: leased before pods need them, leased at once where an ADD waits, given back when
+// nobody wants them, and compared with the API server every few minutes.
+//
+// Why one thread: it is what a CellLeaser allows, and ADDs that come together are served together. Nothing ends it:
+// what goes wrong is tried again after a pause that doubles, with chance in it, so that nodes do not come back all at
+// once. What is said to an ADD is final where trying again cannot help (no address is left, a right is missing);
+// otherwise it waits until its deadline. Threading: run() in a thread of its own; pass() is one round of it, for tests;
+// everything else from any thread. Failure: standing() and the Events of the agent tell.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "agent/addresses/address_supply.h"
+#include "agent/cluster/cell_leaser.h"
+#include "agent/cluster/cell_owner.h"
+#include "agent/door/events.h"
+
+namespace railbed::agent {
+
+class CellKeeper : public AddressSupply {
+ public:
+  struct World {
+    kube::Client& client;
+    CellBook& book;
+    CellBlocks& blocks;
+    Events& events;
+    // nullopt: pods and networks are not known yet.
+    std::function<std::optional<std::vector<ipam::CellWant>>()> wants;
+    // Pools in which whereabouts has allocations; before each look at the API server. Null: nobody looks for them.
+    std::function<Result<std::vector<PoolBeside>>(kube::Client&, std::stop_token)> pools;
+    std::function<void(const std::string& conflict)> tell;  // may be null
+  };
+  struct Settings {
+    std::string node;
+    MachineIdentity machine;
+    int64_t quiet_seconds = 0;
+    std::string process;  // unlike that of any other
+    std::chrono::milliseconds sync_period{600'000};
+    std::chrono::milliseconds give_back_period{30'000};
+    std::chrono::milliseconds first_pause{500};
+    std::chrono::milliseconds longest_pause{30'000};
+  };
+  // All of `world` outlive this.
+  CellKeeper(World world, Settings settings);
+
+  void run(const std::stop_token& stop);
+  // What is due, with what ADDs wait for. How long nothing is due then.
+  std::chrono::milliseconds pass(const std::stop_token& stop);
+  // Pods, networks or VFs have changed.
+  void wake();
+  // Nobody waits any more: the agent is about to end.
+  void hurry();
+
+  Supplied more(std::vector<AddressNeed> needs, std::chrono::steady_clock::time_point deadline) override;
+
+  struct Standing {
+    uint64_t cells = 0;
+    uint64_t addresses = 0;
+    uint64_t nodes = 0;                    // of the cluster, as it was counted last
+    uint64_t waiting = 0;                  // ADDs
+    std::optional<int64_t> heard_seconds;  // since the API server told all that this node holds
+    std::optional<Error> error;            // why it cannot be asked now
+    std::vector<std::string> lacking;      // why there is less than pods may need
+    std::vector<std::string> conflicts;    // the last ones
+    uint64_t conflict_count = 0;
+  };
+  Standing standing() const;
+
+ private:
+  struct Task {
+    std::vector<AddressNeed> needs;
+    bool answered = false;
+    std::optional<Error> why_not;
+  };
+  using TaskPtr = std::shared_ptr<Task>;
+
+  bool can_ask() const { return leaser_ != nullptr && pause_ == std::chrono::milliseconds(0); }
+  Result<void> sync(const std::stop_token& stop);
+  void take_conflicts();
+  void serve(const std::stop_token& stop);
+  Result<void> supply(const Task& task, const std::stop_token& stop);
+  uint64_t needs_of(const std::string& network_name) const;
+  void lease_wanted(const std::stop_token& stop);
+  void give_back(const std::stop_token& stop);
+  void failed(const Error& error);
+  void count_cells();
+  Error silence() const;
+  kube::Instant after(std::chrono::milliseconds period);
+
+  World world_;
+  const Settings settings_;
+  // Of the thread of pass().
+  std::unique_ptr<CellLeaser> leaser_;  // from the first sync() on
+  kube::Instant next_sync_{};
+  kube::Instant next_give_back_{};
+  kube::Instant tried_{};
+  std::chrono::milliseconds pause_{0};  // not 0: the API server cannot be asked
+  std::optional<std::vector<ipam::CellWant>> leased_for_;
+  kube::Instant next_try_{};  // where something of it is lacking
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable_any changed_;
+  bool woken_ = false;
+  bool ends_ = false;
+  std::vector<TaskPtr> waiting_;
+  std::vector<std::weak_ptr<Task>> kept_;  // answered or not, as long as their callers have them
+  Standing standing_;
+};
+
+}  // namespace railbed::agent

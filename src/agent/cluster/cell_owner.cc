@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/cluster/cell_owner.h"
+
+#include <algorithm>
+
+#include "doc/members.h"
+#include "doc/text.h"
+#include "kube/kinds.h"
+
+namespace railbed::agent {
+namespace {
+
+// In the order of cadvisor's GetSystemUUID, from which the kubelet has it.
+constexpr const char* kUuidFiles[] = {"/sys/class/dmi/id/product_uuid", "/proc/device-tree/system-id",
+                                      "/proc/device-tree/vm,uuid", "/etc/machine-id"};
+
+// Firmware and kubelet differ in case, and device trees end texts with a zero.
+std::string plain(std::string text) {
+  std::erase_if(text, [](unsigned char c) { return std::isspace(c) != 0 || c == 0; });
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+}  // namespace
+
+MachineIdentity machine_identity(os::Kernel& kernel) {
+  MachineIdentity out{.uuids = {}, .boot_id = kernel.boot_id()};
+  for (const char* path : kUuidFiles) {
+    const Result<std::string> text = kernel.files().read(path);
+    if (text.has_value() && !plain(*text).empty()) out.uuids.push_back(plain(*text));
+  }
+  return out;
+}
+
+Result<ipam::CellOwner> cell_owner(kube::Client& client, const std::string& node, const MachineIdentity& machine,
+                                   std::stop_token stop) {
+  if (machine.boot_id.empty())
+    return fail(Code::kBusy, "this machine does not tell its boot: /proc/sys/kernel/random/boot_id cannot be read");
+  const kube::Answer<doc::Value> object = client.get(kube::kNodes, {"", node}, std::move(stop));
+  if (!object && object.error().code == Code::kNotFound)
+    return fail(Error{.code = Code::kNotFound,
+                      .message = fmt::format("the API server has no Node {}, as which addresses would be leased", node),
+                      .hint = "--node is the Node's name, where it is not the host's"});
+  if (!object) return fail(static_cast<const Error&>(object.error()));
+  const doc::Value* status = doc::object_in(*object, "status");
+  const doc::Value* info = status != nullptr ? doc::object_in(*status, "nodeInfo") : nullptr;
+  const std::string uuid = info != nullptr ? doc::text_in(*info, "systemUUID") : "";
+  if (uuid.empty()) return fail(Code::kBusy, "the Node {} has no status.nodeInfo.systemUUID yet", node);
+  if (std::ranges::find(machine.uuids, plain(uuid)) == machine.uuids.end())
+    return fail(
+        Error{.code = Code::kBusy,
+              .message = fmt::format("the Node {} is another machine's, with the system UUID {}; this one has {}", node,
+                                     doc::printable(uuid), machine.uuids.empty() ? "none" : machine.uuids.front()),
+              .hint = "no addresses are leased until the kubelet of this machine has registered the Node"});
+  return ipam::CellOwner{.holder = {.node = node, .system_uuid = uuid, .boot_id = machine.boot_id}};
+}
+
+}  // namespace railbed::agent

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// As whom this node leases addresses: its name, its machine, this boot.
+//
+// Why not what the machine says alone: the operator compares leases with what the kubelet has told of the Node, so that
+// the Node's system UUID is taken. Why not that alone: another machine may have had the Node's name, and its object may
+// still be that one's. So the Node's UUID must be one that this machine has, too.
+// Threading: any; cell_owner() waits for the API server. Failure: NotFound without the Node; Busy where it tells no
+// UUID yet, or another machine's.
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "ipam/cell_leases.h"
+#include "kube/client.h"
+#include "os/ports/kernel.h"
+
+namespace railbed::agent {
+
+struct MachineIdentity {
+  std::vector<std::string> uuids;  // where the kubelet reads it: the firmware's, else /etc/machine-id
+  std::string boot_id;
+};
+MachineIdentity machine_identity(os::Kernel& kernel);
+
+Result<ipam::CellOwner> cell_owner(kube::Client& client, const std::string& node, const MachineIdentity& machine,
+                                   std::stop_token stop);
+
+}  // namespace railbed::agent
