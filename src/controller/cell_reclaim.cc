@@ -38,6 +38,11 @@ bool is_there(const CellNode& node) {
   return node.ready || !node.out_of_service;
 }
 
+// The name of a lease may be any text.
+bool no_node_has(const kube::ApiError& error) {
+  return error.code == Code::kInvalid && error.delivery == kube::Delivery::kNotSent;
+}
+
 std::string reason_of(const kube::ObjectPtr& node, const CellLease& lease) {
   if (node == nullptr) return "NodeGone";
   return cell_node_of(*node).system_uuid == lease.holder.system_uuid ? "OutOfService" : "NameTaken";
@@ -220,7 +225,7 @@ CellReclaimer::NodeNow CellReclaimer::node_now(const std::string& name, Round& r
   NodeNow now;
   if (node)
     now = std::make_shared<const Value>(*std::move(node));
-  else if (node.error().code != Code::kNotFound)
+  else if (node.error().code != Code::kNotFound && !no_node_has(node.error()))
     now = fail(static_cast<const Error&>(node.error()));
   return round.nodes.emplace(name, std::move(now)).first->second;
 }

@@ -371,6 +371,15 @@ TEST(CellReclaim, DeletesWhatIsLeasedByNobodyAndLeavesWhatItCannotRead) {
   EXPECT_EQ(process.cells.standing().cells, 1U);
 }
 
+TEST(CellReclaim, ANameThatNoNodeCanHaveIsGoneAsAnyOther) {
+  World world;
+  put(world.server, cell("10.0.0.0", {lease("../pods/x", "u1")}));
+  Process process(world);
+  process.run(hours(27));
+  EXPECT_EQ(leases_in(world.server), "");
+  EXPECT_EQ(process.cells.standing().error, "");
+}
+
 TEST(CellReclaim, WaitsTwiceTheTimeForWhichItsHolderStillGivesAddresses) {
   World world;
   put(world.server, cell("10.0.0.0", {lease("n1", "u1", 0xffff, kDay)}));

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "api/address_cell.h"
 #include "api/node_state.h"
 #include "api/policy.h"
 #include "control_plane.h"
@@ -193,6 +194,58 @@ TEST_F(OperatorTest, MakesNodeStatesOfPoliciesAndSaysWhatBecameOfThem) {
   const std::string table = shell("kubectl -n " + ns + " get sriovnetworknodepolicies --no-headers | sed 's/  */ /g'");
   EXPECT_THAT(table, HasSubstr("rails rails 4 1 of 2 False node gpu2: create 4 VFs: ENOSPC")) << table;
   EXPECT_EQ(program.end(SIGTERM), 0) << program.log();
+}
+
+// By the operator and by an administrator, with the rights that both have.
+TEST_F(OperatorTest, FreesAddressesOfMachinesThatAreGone) {
+  const auto machine = [&](const std::string& name, const std::string& uuid) {
+    put_node(name);
+    shell(
+        fmt::format("kubectl patch node {} --subresource=status --type merge -p '{{\"status\": {{\"nodeInfo\": "
+                    "{{\"systemUUID\": \"{}\", \"bootID\": \"boot\", \"architecture\": \"\", "
+                    "\"containerRuntimeVersion\": \"\", \"kernelVersion\": \"\", \"kubeProxyVersion\": \"\", "
+                    "\"kubeletVersion\": \"\", \"machineID\": \"\", \"operatingSystem\": \"\", \"osImage\": \"\"}}, "
+                    "\"conditions\": [{{\"type\": \"Ready\", \"status\": \"{}\"}}]}}}}'",
+                    name, uuid, name == "gpu1" ? "Unknown" : "True"));
+  };
+  const auto lease = [&](const std::string& base, const std::string& node, const std::string& uuid) {
+    const api::AddressCell cell{
+        .network_name = "rail0",
+        .base = IpAddress::parse(base).value(),
+        .leases = {{.holder = {node, uuid, "boot"}, .claim = "c", .offsets = api::kWholeCell, .quiet_seconds = 3600}}};
+    EXPECT_TRUE(api->client.create(kube::kAddressCells, api::to_value(cell)).has_value());
+  };
+  const auto cells = [&] {
+    return shell(
+        "kubectl get addresscells -o "
+        "jsonpath='{range .items[*]}{.spec.base}{\" \"}{.spec.leases[0].node}{\" \"}"
+        "{.spec.leases[0].goneSeconds}{\";\"}{end}'");
+  };
+  const auto addresses = [&](const std::string& words) {
+    const char* railbed = std::getenv("RAILBED") != nullptr ? std::getenv("RAILBED") : "build/railbed";
+    return shell(fmt::format("{} addresses {} --kubeconfig {}/admin.conf || true", railbed, words, cluster::folder()));
+  };
+  machine("gpu1", "uuid-1");
+  machine("gpu2", "uuid-2");
+  lease("10.0.0.0", "gpu1", "uuid-1");
+  lease("10.0.0.16", "gpu2", "uuid-2");
+  lease("10.0.0.32", "gpu3", "uuid-3");
+  Program program(ns, "one");
+  EXPECT_TRUE(soon([&] { return cells() == "10.0.0.0 gpu1 ;10.0.0.16 gpu2 ;10.0.0.32 gpu3 1;"; }))
+      << cells() << program.log();
+  shell("kubectl taint node gpu1 node.kubernetes.io/out-of-service=off:NoExecute");
+  EXPECT_TRUE(soon([&] { return cells() == "10.0.0.16 gpu2 ;10.0.0.32 gpu3 1;"; })) << cells() << program.log();
+  EXPECT_TRUE(soon([&] {
+    return shell("kubectl get events.events.k8s.io -A -o jsonpath='{.items[*].note}'")
+               .find("16 addresses in 1 cells that node gpu1 (machine uuid-1) had leased are free") !=
+           std::string::npos;
+  })) << program.log();
+
+  EXPECT_THAT(addresses("list"), HasSubstr("10.0.0.16/28  gpu2  uuid-2"));
+  EXPECT_THAT(addresses("release gpu2 --yes"), HasSubstr("Node gpu2 is Ready: its machine, uuid-2, runs"));
+  EXPECT_THAT(addresses("release gpu3 --yes"), HasSubstr("16 addresses are free"));
+  EXPECT_EQ(cells(), "10.0.0.16 gpu2 ;");
+  shell("kubectl delete addresscells --all");
 }
 
 TEST_F(OperatorTest, MakesDefinitionsOfNetworks) {
