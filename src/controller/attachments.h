@@ -6,8 +6,9 @@
 // definition in the network's namespace has an ownerReference, one elsewhere a label with the network's UID, and what
 // bears the UID of no network is swept. But networks that went with the CustomResourceDefinition of their kind were not
 // deleted by anybody who meant them: each definition also bears the UID of that CustomResourceDefinition, and is swept
-// only while the same one is there; otherwise it is kept until its network is made again. The rendered JSON is the SR-IOV operator's (api::render). Definitions that
-// somebody else wrote under the same name are left alone, and the network says so. Threading: pure. Failure: none.
+// only while the same one is there; otherwise it is kept until its network is made again. The rendered JSON is the
+// SR-IOV operator's (api::render). Definitions that somebody else wrote under the same name are left alone, and the
+// network says so. Threading: pure. Failure: none.
 #pragma once
 
 #include <set>
@@ -54,7 +55,7 @@ struct AttachmentWrites {
   };
   std::vector<doc::Value> applies;  // whole objects, for server-side apply
   std::vector<Deletion> deletions;
-  std::vector<Deletion> kept;  // would be deleted, but their networks may have gone with their kind
+  std::vector<Deletion> kept;            // would be deleted, but their networks may have gone with their kind
   std::vector<NetworkOutcome> outcomes;  // as `networks`
 };
 

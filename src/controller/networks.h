@@ -50,9 +50,9 @@ struct FinalizerPatch {
 };
 
 struct NetworksPlan {
-  std::vector<doc::Value> applies;                    // definitions
+  std::vector<doc::Value> applies;  // definitions
   std::vector<AttachmentWrites::Deletion> deletions;
-  std::vector<kube::ObjectPtr> kept;      // definitions whose networks went with their kind, or may have
+  std::vector<kube::ObjectPtr> kept;       // definitions whose networks went with their kind, or may have
   std::vector<FinalizerPatch> finalizers;  // after the deletions
   std::vector<NetworkOutcome> outcomes;
 };

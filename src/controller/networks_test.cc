@@ -124,9 +124,10 @@ TEST_F(NetworksTest, ThatWentWithTheirKindKeepTheirDefinition) {
     const NetworksPlan made = plan();
     EXPECT_TRUE(made.deletions.empty());
     ASSERT_EQ(made.kept.size(), 1u);
-    EXPECT_EQ(why_kept(*made.kept.front()),
-              "its network SriovNetwork op/rail0 is gone, and with it may have gone the CustomResourceDefinition of its "
-              "kind, which is no order: make the network again, or delete this definition");
+    EXPECT_EQ(
+        why_kept(*made.kept.front()),
+        "its network SriovNetwork op/rail0 is gone, and with it may have gone the CustomResourceDefinition of its "
+        "kind, which is no order: make the network again, or delete this definition");
   }
 }
 

@@ -295,8 +295,9 @@ TEST_F(OperatorTest, KeepsDefinitionsWhenNetworksGoWithTheirKind) {
   world.server.erase(network_path);
   world.server.erase(crd_path);
   world.server.put(crd_path, crd);
-  expect("it says so",
-         [&] { return world.events().find("KeptWithoutNetwork: its network SriovNetwork op/net0") != std::string::npos; });
+  expect("it says so", [&] {
+    return world.events().find("KeptWithoutNetwork: its network SriovNetwork op/net0") != std::string::npos;
+  });
   expect_stays("the definition stays", is_there);
   // Another operator keeps it as well.
   running.reset();

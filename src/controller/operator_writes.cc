@@ -228,13 +228,13 @@ bool Operator::look_at_networks(std::stop_token stop) {
     if (!one && one.error().code != Code::kNotFound && one.error().code != Code::kConflict) return false;
   const KindDefinition none;
   const NetworksPlan plan = plan_networks({.networks = networks,
-                                     .ib_networks = ib_networks,
-                                     .definitions = definitions,
-                                     .namespaces = namespaces,
-                                     .operator_ns = settings_.ns,
-                                     .resource_prefix = settings_.resource_prefix,
-                                     .kind = kind ? *kind : none,
-                                     .ib_kind = ib_kind ? *ib_kind : none});
+                                           .ib_networks = ib_networks,
+                                           .definitions = definitions,
+                                           .namespaces = namespaces,
+                                           .operator_ns = settings_.ns,
+                                           .resource_prefix = settings_.resource_prefix,
+                                           .kind = kind ? *kind : none,
+                                           .ib_kind = ib_kind ? *ib_kind : none});
   if (!kind || !ib_kind) queue_.add({Task::Type::kNetworks, ""}, settings_.settle);
   tell_kept(plan.kept);
   return write_networks(plan, stop);

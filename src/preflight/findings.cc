@@ -21,6 +21,8 @@ using doc::Value;
 namespace {
 
 constexpr std::array<int, 2> kOldestKubernetes{1, 30};
+// Older ones lack ways to know a namespace and an interface's device, which railbed then finds in other ways.
+constexpr std::array<int, 2> kOldestKernel{5, 14};
 constexpr size_t kMostNames = 5;  // of nodes or pools in one finding
 constexpr std::string_view kSwitching = "docs/switching.md tells how nodes are switched over, one by one";
 
@@ -121,7 +123,7 @@ class Look {
   }
 
   void nodes() {
-    std::vector<std::string> others, crio, incapable;
+    std::vector<std::string> others, crio, incapable, old;
     size_t on_linux = 0;
     bool labelled = false;
     for (const Value& node : look_.nodes) {
@@ -131,6 +133,8 @@ class Look {
       ++on_linux;
       if (info("architecture") != architecture_) others.push_back(fmt::format("{} ({})", name, info("architecture")));
       if (info("containerRuntimeVersion").starts_with("cri-o://")) crio.push_back(name);
+      if (version_of(info("kernelVersion")) < kOldestKernel)
+        old.push_back(fmt::format("{} ({})", name, info("kernelVersion")));
       const auto labels = kube::labels_of(node);
       const auto capable = labels.find("feature.node.kubernetes.io/network-sriov.capable");
       labelled = labelled || capable != labels.end();
@@ -144,6 +148,11 @@ class Look {
     if (!crio.empty())
       add(Weight::kToKnow, "these nodes run CRI-O, with which railbed was never tried", "nodes " + listed(crio),
           "try one node first");
+    if (!old.empty())
+      add(Weight::kToKnow,
+          fmt::format("these nodes run Linux before {}.{}, with which railbed was never tried", kOldestKernel[0],
+                      kOldestKernel[1]),
+          "nodes " + listed(old), "try one node first");
     // Only where Node Feature Discovery labels nodes, it says something about those without.
     if (labelled && !incapable.empty())
       add(Weight::kToKnow, "Node Feature Discovery found no NIC that can make VFs", "nodes " + listed(incapable),

@@ -17,11 +17,11 @@ Value json(const std::string& text) {
   return read.value_or(Value());
 }
 Value node(const std::string& name, const std::string& architecture = "amd64", const std::string& labels = "",
-           const std::string& runtime = "containerd://2.0.5") {
-  return json(
-      fmt::format(R"({{"kind": "Node", "metadata": {{"name": "{}", "labels": {{{}}}}}, "status": {{"nodeInfo": )"
-                  R"({{"operatingSystem": "linux", "architecture": "{}", "containerRuntimeVersion": "{}"}}}}}})",
-                  name, labels, architecture, runtime));
+           const std::string& runtime = "containerd://2.0.5", const std::string& kernel = "6.1.0-26-amd64") {
+  return json(fmt::format(
+      R"({{"kind": "Node", "metadata": {{"name": "{}", "labels": {{{}}}}}, "status": {{"nodeInfo": )"
+      R"({{"operatingSystem": "linux", "architecture": "{}", "containerRuntimeVersion": "{}", "kernelVersion": "{}"}}}}}})",
+      name, labels, architecture, runtime, kernel));
 }
 Value workload(const std::string& kind, const std::string& name, const std::string& label, const std::string& image,
                const std::string& args = "") {
@@ -95,6 +95,12 @@ TEST(PreflightOfACluster, SaysWhatStandsAgainstRailbed) {
        "arm4 (arm64) and 2 more | build the image on such a machine, too, or give the DaemonSet a nodeSelector\n"},
       {[](ClusterLook& look) { look.nodes.push_back(node("node3", "amd64", "", "cri-o://1.36.0")); },
        "these nodes run CRI-O, with which railbed was never tried | nodes node3 | try one node first\n"},
+      {[](ClusterLook& look) {
+         look.nodes.push_back(node("node3", "amd64", "", "containerd://2.0.5", "4.18.0-553.el8.x86_64"));
+         look.nodes.push_back(node("node4", "amd64", "", "containerd://2.0.5", "5.14.0-427.el9.x86_64"));
+       },
+       "these nodes run Linux before 5.14, with which railbed was never tried | nodes node3 (4.18.0-553.el8.x86_64) | try "
+       "one node first\n"},
       {[](ClusterLook& look) {
          look.nodes.push_back(node("gpu1", "amd64", R"("feature.node.kubernetes.io/network-sriov.capable": "true")"));
        },

@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# railbed's installation and upgrade on a cluster of two virtual machines with SR-IOV NICs: the time from `kubectl apply -k` to the
+# first pod with a VF of each rail, images being there; and, while all agents are replaced and pods with VFs start on both nodes all
+# the time, the longest ADD (containerd's RunPodSandbox). None may fail.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+[ "${1:-}" = --inside ] || exec tests/cluster/enter-lab build/bench-logs/upgrade_lab "$PWD/bench/upgrade_lab.sh" --inside
+. tests/cluster/lab_nodes.sh
+nodes=(guest-1 guest-2)
+finish() {
+  keep_logs "${nodes[@]}" >/dev/null 2>&1
+  lab/lab stop --all >/dev/null 2>&1
+  "$here/control-plane" down "$plane" >/dev/null 2>&1
+}
+trap finish EXIT
+fail() { echo "$*" >&2; kubectl get pods,events -A 2>&1 | tail -20 >&2; exit 1; }
+verdict() { if [ "$1" -le "$2" ]; then echo ok; else echo short; fi; }
+
+echo "load of the machine: $(cut -d ' ' -f 1-3 /proc/loadavg)"
+tools/image >"$LOGS/image" || fail "the image: $(tail -1 "$LOGS/image")"
+start_control_plane >"$LOGS/control-plane" 2>&1 || { echo "SKIP upgrade_lab: no control plane starts here"; exit 0; }
+make_programs >"$LOGS/programs" 2>&1 && cp build/railbed-image.tar "$WORK/programs/" || fail "programs of the nodes: $(tail -1 "$LOGS/programs")"
+start_nodes "${nodes[@]}" || fail "a node did not start: $(tail -n 3 "$LOGS"/start-*.log)"
+for node in "${nodes[@]}"; do
+  until_true 300 is_ready "$node" || fail "$node is not ready"
+  on "$node" 'PATH=$PATH:/mnt/programs/bin ctr -n k8s.io images import /mnt/programs/railbed-image.tar' >"$LOGS/import" || fail "the image cannot be imported on $node"
+done
+kubectl label node "${nodes[@]}" feature.node.kubernetes.io/network-sriov.capable=true >/dev/null
+kubectl create namespace llm >/dev/null
+until_true 180 kubectl -n llm get serviceaccount default || fail "no service account"
+
+# A pod with a VF of each rail. Addresses are of its node and round.
+pod() { # NAME NODE-NUMBER ROUND
+  sed -n '/^---/q; p' demo/cluster/3-pods.yaml |
+    sed "s/worker-0/$1/; s/guest-1/guest-$2/; s|\(10.1[01].0\).10/|\1.$(($2 * 80 + 10 + $3 % 60))/|g"
+}
+ready() { kubectl -n llm wait --for=condition=Ready --timeout=300s "$@" >/dev/null || fail "not ready: $*"; }
+
+begun=$(now_ms)
+kubectl apply --server-side -k demo/cluster >"$LOGS/apply" 2>&1 || fail "kubectl apply -k: $(tail -3 "$LOGS/apply")"
+until_true 120 kubectl apply -f demo/cluster/1-policies.yaml -f demo/cluster/2-networks.yaml || fail "policies and networks"
+pod first 1 0 | kubectl apply -f - >/dev/null
+ready pod/first
+took=$(($(now_ms) - begun))
+echo "figure apply_to_first_pod $((took / 1000)) s <=300 $(verdict $took 300000)"
+
+until_true 300 kubectl -n railbed rollout status daemonset/railbed-agent --timeout=1s || fail "the agents are not ready"
+kubectl -n railbed rollout restart daemonset/railbed-agent >/dev/null
+until_true 60 eval '! kubectl -n railbed rollout status daemonset/railbed-agent --timeout=1s'
+round=0 done_after=0
+until [ $done_after = 2 ]; do
+  kubectl -n railbed rollout status daemonset/railbed-agent --timeout=1s >/dev/null 2>&1 && done_after=$((done_after + 1))
+  round=$((round + 1))
+  [ $round -le 60 ] || fail "the upgrade does not end"
+  for n in 1 2; do pod "during-$n-$round" $n $round | kubectl apply -f - >/dev/null; done
+  ready "pod/during-1-$round" "pod/during-2-$round"
+  kubectl -n llm delete pod "during-1-$round" "during-2-$round" --wait=false >/dev/null
+done
+refused=$(kubectl -n llm get events -o 'jsonpath={range .items[?(@.reason=="FailedCreatePodSandBox")]}{.involvedObject.name}: {.message}{"\n"}{end}')
+[ -z "$refused" ] || fail "refused meanwhile: $refused"
+keep_logs "${nodes[@]}" >/dev/null 2>&1
+longest=$(tests/cluster/longest_sandbox during- "$LOGS"/guest-*/containerd.log)
+echo "upgrade of two nodes: longest ADD $longest, none refused"
+echo "figure upgrade_longest_add ${longest%% *} ms <=10000 $(verdict "${longest%% *}" 10000)"
