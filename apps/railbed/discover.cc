@@ -126,7 +126,8 @@ int discover_verb(CommandLine& line) {
   line.option("--nccl-topo", &options.nccl_topology,
               "NCCL's topology of this machine (XML): which NIC is near which GPU is taken from it")
       .existing_file();
-  line.option("--node", &options.machine.collect.node, "the node's name in the facts; its host name otherwise");
+  line.option("--node", &options.machine.collect.node, "the node's name in the facts; its host name otherwise")
+      .excludes(facts);
   line.option("--pci-ids", &options.machine.collect.pci_ids, "names of PCI devices").show_default().file();
   if (auto status = line.parse()) return *status;
   if (Result<void> done = discover(options); !done) return give_up(done.error());

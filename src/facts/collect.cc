@@ -16,6 +16,7 @@
 #include "facts/pci.h"
 #include "facts/pci_ids.h"
 #include "facts/rdma.h"
+#include "facts/sriov_advice.h"
 
 namespace railbed::facts {
 namespace {
@@ -172,6 +173,7 @@ NodeFacts collect(os::Kernel& kernel, const CollectOptions& options) {
   facts.modules = loaded_modules(attributes);
   facts.iommu = iommu(attributes, kernel, facts.nics);
   if (links == nullptr) facts.untold = untold_without_netlink(attributes);
+  if (!attributes.exists("/sys/bus/pci/devices")) facts.untold.emplace_back(kPciFunctions);
   facts.rdma_netns_mode = netns_mode(attributes, rdma.get());
   if (!options.pci_ids.empty())
     if (Result<std::string> ids = os::real_files("/")->read(options.pci_ids))

@@ -42,10 +42,9 @@ std::vector<std::string> sriov_advice(const NodeFacts& facts) {
   const bool is_unread = std::ranges::any_of(
       facts.problems, [](const std::string& problem) { return problem.find("sriov_totalvfs") != std::string::npos; });
   if (is_unread) return {"Whether a NIC here can make VFs is not known: sriov_totalvfs could not be read."};
-  const bool has_netdevs = std::ranges::any_of(
-      facts.virtual_netdevs, [](const NetInterface& netdev) { return netdev.kind.empty() && netdev.speed_mbps; });
-  if (facts.nics.empty() && has_netdevs)
-    return {"There are network interfaces of hardware, but no folder of their PCI functions (/sys/bus/pci/devices)."};
+  if (facts.nics.empty() && std::ranges::find(facts.untold, kPciFunctions) != facts.untold.end())
+    return {
+        "Whether a NIC here can make VFs is not known: there is no folder of PCI functions (/sys/bus/pci/devices)."};
   if (facts.nics.empty())
     return {"There is no network function on this machine's PCI bus, so nothing can make VFs.",
             "In a container, /sys of the host must be mounted; on a machine, look at `lspci -nn` for class 02xx."};

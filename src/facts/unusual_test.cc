@@ -229,6 +229,25 @@ TEST(Unusual, DataDirectFunctionsTellTheGpuOfTheirNic) {
   }
 }
 
+// GB10: a tree of interfaces without the folder of PCI functions is no machine without NICs.
+TEST(Unusual, WithoutAFolderOfPciFunctionsNothingIsSaidOfThem) {
+  const NodeFacts facts = facts_of("/sys/class/net/enp1s0f0np0/mtu = 1500\n/sys/class/net/enp1s0f0np0/type = 1\n");
+  EXPECT_EQ(facts.untold, (std::vector<std::string>{"addresses", "routes", "PCI functions"}));
+  EXPECT_EQ(sriov_advice(facts), std::vector<std::string>{"Whether a NIC here can make VFs is not known: there is no "
+                                                          "folder of PCI functions (/sys/bus/pci/devices)."});
+  EXPECT_EQ(sriov_advice(facts_of("/sys/bus/pci/devices/\n")).at(0),
+            "There is no network function on this machine's PCI bus, so nothing can make VFs.");
+}
+
+TEST(Unusual, AnUnreadableNumberOfVfsIsNoneOfZero) {
+  NodeFacts facts = card("");
+  EXPECT_EQ(sriov_advice(facts).at(0), "No NIC here can make VFs: none has a sriov_totalvfs above 0.");
+  facts.problems = {"read /sys/bus/pci/devices/0000:01:00.0/sriov_totalvfs: EACCES (Permission denied)"};
+  EXPECT_EQ(
+      sriov_advice(facts),
+      std::vector<std::string>{"Whether a NIC here can make VFs is not known: sriov_totalvfs could not be read."});
+}
+
 TEST(Unusual, VfsWithoutAPfAreToldFromThoseGivenToAGuest) {
   const std::string pf =
       "[/sys/bus/pci/devices]\n0000:05:00.0/uevent = DRIVER=igb\\nPCI_CLASS=20000\\nPCI_ID=8086:1521\n";

@@ -418,8 +418,13 @@ namespace {
 // What the files at hand cannot tell, so that nobody takes its absence for a fact.
 std::string untold_text(const NodeFacts& facts) {
   if (facts.untold.empty()) return {};
-  return fmt::format("Not told by these files: {}. What the host itself uses does not show then.\n",
-                     fmt::join(facts.untold, " and "));
+  std::string list;
+  for (size_t i = 0; i < facts.untold.size(); ++i)
+    list += (i == 0 ? "" : i + 1 == facts.untold.size() ? " and " : ", ") + doc::printable(facts.untold[i]);
+  // PCI functions have a line of advice of their own.
+  const bool hides_use = facts.untold.front() != facts::kPciFunctions;
+  return fmt::format("Not told by these files: {}.{}\n", list,
+                     hides_use ? " What the host itself uses does not show then." : "");
 }
 
 }  // namespace

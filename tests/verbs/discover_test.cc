@@ -44,6 +44,11 @@ TEST_F(DiscoverVerb, ACompressedRecordingServesAsFacts) {
   const os::RunResult sized = run_verb({"size", "--facts", recording, "--profile", "infiniband"});
   EXPECT_EQ(sized.exit_status, 0) << sized.errors;
   EXPECT_THAT(sized.output, HasSubstr("8 rails for 8 GPUs"));
+  std::ofstream(in_folder("rails.yaml"))
+      << run_verb({"generate", "--facts", recording, "--profile", "infiniband"}).output;
+  const os::RunResult planned = run_verb({"plan", "--facts", recording, "--", in_folder("rails.yaml")});
+  EXPECT_EQ(planned.exit_status, 2) << planned.errors;
+  EXPECT_TRUE(planned.output.starts_with("node gpu8-ib8: ")) << planned.output;
 }
 
 TEST_F(DiscoverVerb, WritesNcclsTopologyAndComparesItWithTheMachine) {
