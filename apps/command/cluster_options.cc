@@ -16,6 +16,12 @@ void ClusterOptions::declare(CommandLine& line) {
               "without the API server it gives none")
       .show_default()
       .between(0, 31'536'000);
+  line.option("--whereabouts", &whereabouts,
+              "where whereabouts gives addresses of a range to other nodes' pods: refuse its addresses, or share the "
+              "range, what is leased being reserved in whereabouts' pools, too")
+      .show_default()
+      .one_of({"refuse", "share"});
+  line.option("--whereabouts-namespace", &whereabouts_ns, "of whereabouts' pools").show_default();
 }
 
 Result<void> ClusterOptions::check() const {

@@ -17,6 +17,8 @@ struct ClusterOptions {
   std::string service_account;  // the folder of the pod's credentials, where it is not at its usual path; no option
   std::string cache = "/var/lib/railbed/cache";
   int reclaim_after_s = 86400;  // of a machine without a Node: its addresses are free then; 0: never
+  std::string whereabouts = "refuse";
+  std::string whereabouts_ns = "kube-system";
   bool given() const { return in_cluster || !kubeconfig.empty(); }
   // Those that make sense only together are there together.
   Result<void> check() const;

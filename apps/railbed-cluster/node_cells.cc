@@ -15,6 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr int64_t kLooksBeforeQuiet = 4;
+constexpr milliseconds kLookForPods{50};
 
 // Half of the time after which the operator makes a machine's addresses free.
 int64_t quiet_seconds(int64_t reclaim_after_s) {
@@ -44,6 +45,7 @@ agent::CellKeeper::Settings NodeCells::keeper_settings() const {
                                   .machine = agent::machine_identity(parts_.kernel),
                                   .quiet_seconds = quiet_seconds(settings_.reclaim_after_s),
                                   .process = fmt::format("{:08x}{:08x}", random(), random())};
+  if (settings_.whereabouts == agent::Whereabouts::kShare) out.share_with_whereabouts_in = settings_.whereabouts_ns;
   if (out.quiet_seconds > 0)
     out.sync_period = std::min(out.sync_period, milliseconds(seconds(out.quiet_seconds)) / kLooksBeforeQuiet);
   return out;
@@ -56,6 +58,11 @@ void NodeCells::start(agent::Engine& engine, std::function<std::map<std::string,
     if (!pods.is_known() || !networks.is_known()) return std::nullopt;
     return agent::cell_wants(pods.objects(), networks.objects(), vfs());
   };
+  const auto pools = [this](kube::Client& client, const std::stop_token& stop) {
+    std::set<std::string> here;
+    for (const auto& [key, pod] : parts_.side.pods().objects()) here.insert(key.to_string());
+    return agent::pools_beside(client, settings_.whereabouts, here, stop);
+  };
   const auto tell = [this](const std::string& conflict) { parts_.side.tell_at_node("AddressConflict", conflict); };
   keeper_ = std::make_unique<agent::CellKeeper>(
       agent::CellKeeper::World{
@@ -64,12 +71,17 @@ void NodeCells::start(agent::Engine& engine, std::function<std::map<std::string,
           .blocks = blocks_,
           .events = parts_.events,
           .wants = wants,
-          .pools = {},
+          .pools = pools,
           .tell = tell,
       },
       keeper_settings());
   started_ = keeper_.get();
-  thread_ = std::jthread([this](const std::stop_token& stop) { keeper_->run(stop); });
+  thread_ = std::jthread([this](const std::stop_token& stop) {
+    // Before its pods are known, whereabouts' addresses of theirs would be taken for other nodes'.
+    while (!parts_.side.pods().is_known() && parts_.clock.wait(kLookForPods, stop)) {
+    }
+    keeper_->run(stop);
+  });
 }
 
 void NodeCells::wake() {

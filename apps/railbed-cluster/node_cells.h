@@ -31,6 +31,8 @@ class NodeCells : public agent::AddressSupply {
   struct Settings {
     std::string node;
     int64_t reclaim_after_s = 0;  // of machines without a Node; 0: never
+    agent::Whereabouts whereabouts = agent::Whereabouts::kRefuse;
+    std::string whereabouts_ns;  // where its pools are
   };
   // All parts outlive it.
   NodeCells(const Parts& parts, Settings settings);

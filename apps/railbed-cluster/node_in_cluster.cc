@@ -54,7 +54,11 @@ class NodeInCluster : public NodeCluster {
     if (!options.alone)
       cells_ = std::make_unique<NodeCells>(
           NodeCells::Parts{world_.kernel, world_.store, api_->clock(), world_.events, side_},
-          NodeCells::Settings{.node = world_.node, .reclaim_after_s = options.cluster.reclaim_after_s});
+          NodeCells::Settings{.node = world_.node,
+                              .reclaim_after_s = options.cluster.reclaim_after_s,
+                              .whereabouts = options.cluster.whereabouts == "share" ? agent::Whereabouts::kShare
+                                                                                    : agent::Whereabouts::kRefuse,
+                              .whereabouts_ns = options.cluster.whereabouts_ns});
   }
 
   ~NodeInCluster() override {

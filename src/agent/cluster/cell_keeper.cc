@@ -121,7 +121,10 @@ Result<void> CellKeeper::sync(const std::stop_token& stop) {
   if (leaser_ == nullptr) {
     ipam::CellOwner owner = TRY(cell_owner(world_.client, settings_.node, settings_.machine, stop));
     owner.quiet_seconds = settings_.quiet_seconds;
-    leaser_ = std::make_unique<CellLeaser>(CellLeaser::World{world_.client, world_.book, world_.blocks},
+    if (settings_.share_with_whereabouts_in)
+      share_ = std::make_unique<PoolShare>(
+          world_.client, PoolShare::Settings{*settings_.share_with_whereabouts_in, owner.holder.system_uuid});
+    leaser_ = std::make_unique<CellLeaser>(CellLeaser::World{world_.client, world_.book, world_.blocks, share_.get()},
                                            CellLeaser::Settings{std::move(owner), settings_.process});
   }
   const kube::Answer<uint64_t> nodes = world_.client.count(kube::kNodes, stop);
@@ -200,6 +203,7 @@ uint64_t CellKeeper::needs_of(const std::string& network_name) const {
 
 Result<void> CellKeeper::supply(const Task& task, const std::stop_token& stop) {
   for (const AddressNeed& need : task.needs) {
+    for (const ipam::CellWant& want : ipam::wants_of(need.config, 0)) TRY(leaser_->prepare(want, stop));
     for (const IpAddress& address : need.by_name) TRY(leaser_->lease_address(need.config.network_name, address, stop));
     for (const ipam::CellWant& want : ipam::wants_of(need.config, 0))
       if (!gives_by_name(want, need.by_name))

@@ -43,6 +43,8 @@ class CellKeeper : public AddressSupply {
     MachineIdentity machine;
     int64_t quiet_seconds = 0;
     std::string process;  // unlike that of any other
+    // What is leased is reserved in whereabouts' pools of this namespace, too.
+    std::optional<std::string> share_with_whereabouts_in;
     std::chrono::milliseconds sync_period{600'000};
     std::chrono::milliseconds give_back_period{30'000};
     std::chrono::milliseconds first_pause{500};
@@ -98,6 +100,7 @@ class CellKeeper : public AddressSupply {
   World world_;
   const Settings settings_;
   // Of the thread of pass().
+  std::unique_ptr<PoolShare> share_;    // may stay null
   std::unique_ptr<CellLeaser> leaser_;  // from the first sync() on
   kube::Instant next_sync_{};
   kube::Instant next_give_back_{};

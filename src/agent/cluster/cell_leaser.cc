@@ -34,6 +34,15 @@ AddressCell no_object(const std::string& network_name, const IpAddress& base) {
 
 }  // namespace
 
+// By network_name, as far as it was seen.
+CellMap CellLeaser::not_ours(const std::string& network_name) const {
+  CellMap out;
+  for (const auto* all : {&taken_, &given_beside_})
+    if (const auto found = all->find(network_name); found != all->end())
+      for (const auto& [base, offsets] : found->second) out[base] |= offsets;
+  return out;
+}
+
 CellLeaser::CellLeaser(World world, Settings settings)
     : world_(world), settings_(std::move(settings)), api_(world.client) {}
 
@@ -119,6 +128,7 @@ Result<void> CellLeaser::sync(std::stop_token stop) {
     TRY(hold_exactly(std::move(cell), offsets, stop));
   }
   settings_.owner.former_names.clear();  // the name may be another machine's soon
+  TRY(reserve_held(stop));
   TRY(lease_used(stop));
   world_.blocks.heard(heard);
   return world_.book.in_turn(
@@ -239,10 +249,7 @@ Result<bool> CellLeaser::try_cell(const Key& key, CellOffsets more, std::stop_to
     const AddressCell next = TRY(ipam::with_mine(cell, settings_.owner, offsets, written_as));
     CellApi::Written written = TRY(api_.store(cell, next, written_as, stop));
     remember(written.now);
-    if (written.done) {
-      TRY(put(key, offsets));
-      return true;
-    }
+    if (written.done) return keep_reserved(key, mine, more, stop);
     cell = std::move(written.now);
     // A whole cell is not taken where somebody has begun to share it.
     if (more == api::kWholeCell && held_by_others(cell, settings_.owner) != 0) return false;
@@ -250,15 +257,70 @@ Result<bool> CellLeaser::try_cell(const Key& key, CellOffsets more, std::stop_to
   return false;
 }
 
+// What was leased just now is this node's from here on, but for what whereabouts has given: its lease goes back. False
+// where that is all.
+Result<bool> CellLeaser::keep_reserved(const Key& key, CellOffsets mine, CellOffsets more, std::stop_token stop) {
+  CellOffsets got = more;
+  if (world_.share != nullptr) got = TRY(world_.share->reserve(key.first, {key.second, more}, stop));
+  const auto kept = static_cast<CellOffsets>(mine | got);
+  if (kept != 0) TRY(put(key, kept));
+  if (got == more) return true;
+  given_beside_[key.first][key.second] |= without(more, got);
+  AddressCell now = TRY(api_.get(key.first, key.second, stop));
+  TRY(hold_exactly(std::move(now), kept, stop));
+  return got != 0;
+}
+
+// A pool may have been restored, or made anew, since.
+Result<void> CellLeaser::reserve_held(std::stop_token stop) {
+  if (world_.share == nullptr) return {};
+  given_beside_.clear();
+  prepared_.clear();
+  for (const auto& [network_name, cells] : TRY(stored()))
+    for (const auto& [base, offsets] : cells) {
+      const CellOffsets got = TRY(world_.share->reserve(network_name, {base, offsets}, stop));
+      if (got == offsets) continue;
+      TRY(drop_given({network_name, base}, without(offsets, got), got));
+      AddressCell now = TRY(api_.get(network_name, base, stop));
+      TRY(hold_exactly(std::move(now), got, stop));
+    }
+  return world_.share->release_rest(TRY(stored()), stop);
+}
+
+Result<void> CellLeaser::drop_given(const Key& key, CellOffsets given, CellOffsets kept) {
+  TRY(put(key, kept));
+  return world_.book.in_turn([&](state::Store&, const CellBook::InUse& in_use) -> Result<void> {
+    for (uint64_t i = 0; i < api::kCellSize; ++i) {
+      const IpAddress address = *key.second.plus(i);
+      if ((given >> i & 1U) != 0 && in_use(cell_pool(key.first), address))
+        conflicts_.push_back(fmt::format(
+            "{} of network_name \"{}\" is in use on this node, and whereabouts has given it", address, key.first));
+    }
+    return {};
+  });
+}
+
+Result<void> CellLeaser::prepare(const CellWant& want, std::stop_token stop) {
+  if (world_.share == nullptr) return {};
+  std::vector<api::IpamRange> missing;
+  for (const api::IpamRange& range : want.ranges)
+    if (!prepared_.contains(api::ip_pool_name(want.network_name, range.subnet))) missing.push_back(range);
+  if (missing.empty()) return {};
+  TRY(world_.share->prepare(want.network_name, missing, std::move(stop)));
+  for (const api::IpamRange& range : missing) prepared_.insert(api::ip_pool_name(want.network_name, range.subnet));
+  return {};
+}
+
 Result<void> CellLeaser::lease(const CellWant& want, std::stop_token stop) {
   for (const api::IpamRange& range : want.ranges) TRY(world_.blocks.may_give(range.addresses));
+  TRY(prepare(want, stop));
   bool learned = false;
   for (int tried = 0; tried < kMostCells; ++tried) {
     const CellMap mine = TRY(stored())[want.network_name];
     if (ipam::usable_of(want, mine) >= want.addresses) return {};
     const std::optional<CellChoice> next = ipam::next_cell(
         want, {.mine = mine,
-               .taken = taken_[want.network_name],
+               .taken = not_ours(want.network_name),
                .nodes = nodes_,
                .start = fnv1a(fmt::format("{} {}", settings_.owner.holder.system_uuid, want.network_name))});
     bool leased = false;
@@ -295,6 +357,8 @@ Result<void> CellLeaser::lease_address(const std::string& network_name, const Ip
   const AddressCell cell = TRY(api_.get(network_name, key.second, stop));
   remember(cell);
   if (TRY(try_cell(key, wanted, stop))) return {};
+  if ((offsets_at(given_beside_[network_name], key.second) & wanted) != 0)
+    return fail(Code::kConflict, "whereabouts has given {} (network_name \"{}\")", address, network_name);
   return fail(Error{.code = Code::kConflict,
                     .message = fmt::format("another node has leased {} (network_name \"{}\")", address, network_name),
                     .hint = "`kubectl get addresscells -o yaml` shows which; ask for another address"});
@@ -332,7 +396,10 @@ Result<void> CellLeaser::give_back(const Key& key, CellOffsets offsets, std::sto
     return transaction.commit();
   };
   TRY(world_.book.in_turn(work));
-  return hold_exactly(TRY(api_.get(key.first, key.second, stop)), kept, std::move(stop));
+  AddressCell now = TRY(api_.get(key.first, key.second, stop));
+  TRY(hold_exactly(std::move(now), kept, stop));
+  if (world_.share == nullptr) return {};
+  return world_.share->release(key.first, {key.second, offsets}, std::move(stop));
 }
 
 }  // namespace railbed::agent

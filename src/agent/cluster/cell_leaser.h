@@ -20,6 +20,7 @@
 
 #include "agent/cluster/cell_api.h"
 #include "agent/cluster/cell_blocks.h"
+#include "agent/cluster/pools_beside.h"
 #include "ipam/cell_leases.h"
 
 namespace railbed::agent {
@@ -39,6 +40,7 @@ class CellLeaser {
     kube::Client& client;
     CellBook& book;
     CellBlocks& blocks;
+    PoolShare* share = nullptr;  // what is leased is reserved in whereabouts' pools, too
   };
   struct Settings {
     ipam::CellOwner owner;
@@ -48,6 +50,8 @@ class CellLeaser {
   CellLeaser(World world, Settings settings);
 
   Result<void> sync(std::stop_token stop);
+  // Whereabouts has pools of these ranges; before lease_address(). lease() does it.
+  Result<void> prepare(const ipam::CellWant& want, std::stop_token stop);
   // Until the node has what is wanted.
   Result<void> lease(const ipam::CellWant& want, std::stop_token stop);
   // As lease(), for so many addresses more than are in use.
@@ -74,9 +78,13 @@ class CellLeaser {
   Result<void> hold_exactly(api::AddressCell cell, api::CellOffsets offsets, std::stop_token stop);
   Result<void> drop_lost(const api::AddressCell& cell, api::CellOffsets lost, api::CellOffsets kept);
   Result<bool> try_cell(const Key& key, api::CellOffsets more, std::stop_token stop);
+  Result<bool> keep_reserved(const Key& key, api::CellOffsets mine, api::CellOffsets more, std::stop_token stop);
+  Result<void> reserve_held(std::stop_token stop);
+  Result<void> drop_given(const Key& key, api::CellOffsets given, api::CellOffsets kept);
   Result<void> learn_network(const std::string& network_name, std::stop_token stop);
   Result<void> give_back(const Key& key, api::CellOffsets offsets, std::stop_token stop);
   void remember(const api::AddressCell& cell);
+  ipam::CellMap not_ours(const std::string& network_name) const;
   std::string claim() { return fmt::format("{}.{}", settings_.process, ++claims_); }
 
   World world_;
@@ -86,6 +94,8 @@ class CellLeaser {
   uint64_t claims_ = 0;
   std::map<Key, api::AddressCell> known_;                // as they were read or written last
   std::map<std::string, ipam::CellMap> taken_;           // by others, by network_name, as far as it was seen
+  std::map<std::string, ipam::CellMap> given_beside_;    // by whereabouts, by network_name, until the next sync()
+  std::set<std::string> prepared_;                       // pools
   std::map<std::string, ipam::CellMap> left_over_once_;  // by network_name, at the last give_back()
   std::set<std::pair<std::string, IpAddress>> told_;     // conflicts of addresses that were never leased
   std::vector<std::string> conflicts_;

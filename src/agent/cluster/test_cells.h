@@ -89,8 +89,10 @@ class CellMachine : public CellBook {
   std::unique_ptr<CellBlocks> blocks;
   std::unique_ptr<ipam::Allocator> addresses;
   std::unique_ptr<kube::Client> client;
+  std::unique_ptr<PoolShare> share;
   std::unique_ptr<CellLeaser> leaser;
   uint64_t nodes = 1;
+  bool shares = false;  // from the next start_agent() on: what is leased is reserved in whereabouts' pools
 
   const std::string& uuid() const { return uuid_; }
   std::string boot_id() const { return fmt::format("{}-boot-{}", uuid_, boots_); }
@@ -106,8 +108,9 @@ class CellMachine : public CellBook {
     blocks = std::make_unique<CellBlocks>(*store, clock, kQuietSeconds);
     addresses = std::make_unique<ipam::Allocator>(*blocks);
     addresses->load(store->all_leases().value());
+    share = shares ? std::make_unique<PoolShare>(*client, PoolShare::Settings{"kube-system", uuid_}) : nullptr;
     leaser = std::make_unique<CellLeaser>(
-        CellLeaser::World{*client, *this, *blocks},
+        CellLeaser::World{*client, *this, *blocks, share.get()},
         CellLeaser::Settings{
             .owner = {.holder = {node, uuid_, boot_id()}, .quiet_seconds = kQuietSeconds, .former_names = {}},
             .process = fmt::format("{}.{}", boot_id(), agents_)});
