@@ -16,7 +16,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr int64_t kDay = 86400;
-constexpr const char* kNetworkCells = "/apis/railbed.dev/v1/addresscells";
 
 struct World {
   kube::fake::ApiServer server;
