@@ -7,7 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 [ "${1:-}" = --inside ] || exec tests/cluster/enter-lab build/bench-logs/upgrade_lab "$PWD/bench/upgrade_lab.sh" --inside
 . tests/cluster/lab_nodes.sh
-nodes=(guest-1 guest-2)
+nodes=(guest-1 guest-2) imports=()
 finish() {
   keep_logs "${nodes[@]}" >/dev/null 2>&1
   lab/lab stop --all >/dev/null 2>&1
@@ -24,8 +24,10 @@ make_programs >"$LOGS/programs" 2>&1 && cp build/railbed-image.tar "$WORK/progra
 start_nodes "${nodes[@]}" || fail "a node did not start: $(tail -n 3 "$LOGS"/start-*.log)"
 for node in "${nodes[@]}"; do
   until_true 300 is_ready "$node" || fail "$node is not ready"
-  on "$node" 'PATH=$PATH:/mnt/programs/bin ctr -n k8s.io images import /mnt/programs/railbed-image.tar' >"$LOGS/import" || fail "the image cannot be imported on $node"
+  on "$node" 'PATH=$PATH:/mnt/programs/bin ctr -n k8s.io images import /mnt/programs/railbed-image.tar' >"$LOGS/import-$node" &
+  imports+=($!)
 done
+for import in "${imports[@]}"; do wait "$import" || fail "the image cannot be imported: $(tail -n 2 "$LOGS"/import-*)"; done
 kubectl label node "${nodes[@]}" feature.node.kubernetes.io/network-sriov.capable=true >/dev/null
 kubectl create namespace llm >/dev/null
 until_true 180 kubectl -n llm get serviceaccount default || fail "no service account"
