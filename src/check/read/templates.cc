@@ -90,6 +90,23 @@ std::string why_not_read(const doc::Source& source, const doc::Diagnostics& foun
   return "";
 }
 
+std::string why_block_not_read(std::string_view block) {
+  bool kind = false;
+  for (size_t at = 0; at < block.size();) {
+    const size_t end = std::min(block.find('\n', at), block.size());
+    const std::string_view line = block.substr(at, end - at);
+    if (has_outside_of_quotes(line, "{{") || has_outside_of_quotes(line, "{%"))
+      return "a template; check what is rendered from it";
+    const size_t first = std::min(line.find_first_not_of(" \t-"), line.size());
+    const std::string_view content = line.substr(first, line.find_last_not_of(kBlanks) + 1 - first);
+    if (content == "..." || content == "…" || content == "[...]")
+      return "parts of it are left out (\"" + std::string(content) + "\")";
+    kind = kind || content.starts_with("kind:") || content.starts_with("\"kind\"");
+    at = end + 1;
+  }
+  return kind ? "" : "a part of a manifest";
+}
+
 doc::SourcePtr without_callouts(const doc::SourcePtr& source) {
   std::string text = source->text;
   bool changed = false;
