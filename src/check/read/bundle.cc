@@ -191,7 +191,10 @@ class Reader {
       out_.append(std::move(found));
     else
       out_.note("RB-DOC-005", index_->at(region.begin + region.indent, 1), "not read: " + why);
+    const size_t before = bundle_.documents.size();
     add_all(std::move(values), Origin::kFence);
+    if (leaves_lines_out(text_of(region)))
+      for (size_t i = before; i < bundle_.documents.size(); ++i) bundle_.documents[i].elided = true;
   }
 
   // Whether the text is JSON of another program: an editor's settings, a server's answer.

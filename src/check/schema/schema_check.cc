@@ -566,10 +566,15 @@ class Checker {
     finding.with_edit(span, key);
   }
 
-  // `template: {spec: {containers: …}}` where the template is the pod's spec.
+  // `template: {spec: {containers: …}}` where the template is the pod's spec. Nothing is below `spec` in a page that
+  // lost its indentation; there it is told from the field of that name that leads here.
   static bool is_a_level_too_much(const Value::Member& member, const Frame& frame) {
+    if (frame.field().empty()) return false;
+    if (member.value.is_null())
+      for (const Frame* around = frame.around; around != nullptr; around = around->around)
+        if (around->schema != nullptr && child_below(*around, frame) == member.key) return true;
     const Value::Object* inner = member.value.as_object();
-    return inner != nullptr && !inner->empty() && !frame.field().empty() &&
+    return inner != nullptr && !inner->empty() &&
            std::ranges::all_of(*inner, [&](const auto& one) { return frame.schema->fields.contains(one.key); });
   }
 
