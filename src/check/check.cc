@@ -185,7 +185,7 @@ void drop_what_parts_may_do(const Bundle& bundle, const std::set<std::string>& p
     if (whole && pages.contains(source)) return true;
     if (!objects) objects.emplace(bundle);
     const Document* document = objects->at(finding.span);
-    return document != nullptr && has_merge_directive(document->value);
+    return document != nullptr && (document->elided || has_merge_directive(document->value));
   });
 }
 

@@ -39,8 +39,8 @@ run_command() { # the command as README has it
       if [ "$ups" = 0 ]; then typed 0 "2 interfaces attached" "$1"; else typed 0 "nothing to do" "$1"; fi
       ups=$((ups + 1)) ;;
     "railbed status") typed 0 "worker-0" "$1" ;;
-    "railbed exec worker-0 -- railbed perf bw 10.10.0.11 -a --save bw.json") other_side && typed 0 "Mb/s" "$1" ;;
-    "railbed exec worker-0 -- railbed perf lat 10.10.0.11 --save lat.json") typed 0 "P99.9" "$1" ;;
+    "railbed exec worker-0 -- railbed perf bw 10.10.0.11 -a --save bw.json") other_side && typed 0 "avg Gb/s" "$1" ;;
+    "railbed exec worker-0 -- railbed perf lat 10.10.0.11 --save lat.json") typed 0 "p99.9 us" "$1" ;;
     "railbed perf report bw.json lat.json -o report.html") typed 0 "rail" "$1 && grep -c '</html>' report.html >&2" ;;
     "railbed down") typed 0 "2 PFs as before railbed" "$1" ;;
     "railbed cni install") typed 0 "" "$1" ;;
@@ -73,7 +73,7 @@ printf '# A guide\n\n    $ railbed discover\n' >"$LAB_DIR/t/guide.md"
 
 sed "s/hostname: lab/hostname: guest-1/" testdata/tour/policy.yaml >"$LAB_DIR/t/policy.yaml"
 for guest in guest-1 guest-2; do
-  lab/lab start "$guest" --pf rail0 --pf rail1 --file "$railbed:/usr/bin/railbed" --file "${railbed}d:/usr/libexec/railbed/railbedd" \
+  lab/lab start "$guest" --mem 1400 --pf rail0 --pf rail1 --file "$railbed:/usr/bin/railbed" --file "${railbed}d:/usr/libexec/railbed/railbedd" \
     --file "${railbed}-cni:/usr/bin/railbed-cni" --file demo/manifests:/etc/railbed/manifests --file "$LAB_DIR/t:/t" >"$LAB_DIR/$guest.log" 2>&1 ||
     { fail "guest $guest did not start" "$(cat "$LAB_DIR/$guest.log")"; exit 1; }
 done

@@ -97,6 +97,24 @@ TEST_F(Schemas, HoldWhatVerbsPrint) {
   }
 }
 
+// Also where everything is refused: what is for people goes to the other stream.
+TEST_F(Schemas, UpPrintsAReportOrNothing) {
+  const std::string state = (folder_ / "state").string();
+  const std::string manifest = (folder_ / "ns.yaml").string();
+  std::ofstream(manifest) << "apiVersion: v1\nkind: Namespace\nmetadata: {name: ai}\n";
+  const os::RunResult refused = run_verb({"up", (folder_ / "bad.yaml").string(), "-o", "json", "--state-dir", state});
+  EXPECT_EQ(refused.exit_status, 1);
+  EXPECT_EQ(refused.output, "");
+  EXPECT_NE(refused.errors, "");
+  const os::RunResult ran = run_verb({"up", manifest, "-o", "json", "--state-dir", state, "--agent", ""});
+  if (ran.exit_status != 0) {
+    EXPECT_THAT(ran.errors, HasSubstr("privileges are missing"));
+    EXPECT_EQ(ran.output, "");
+    return;
+  }
+  EXPECT_THAT(problems_of(parsed(ran.output)), IsEmpty());
+}
+
 // What the test above could not notice, if the reader of schemas did not.
 TEST_F(Schemas, TellWhatDoesNotFit) {
   const Value schema = parsed(R"({"type":"object","required":["a"],"properties":{"a":{"type":"integer"},

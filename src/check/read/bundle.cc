@@ -162,8 +162,7 @@ class Reader {
     const std::string_view text = text_of(region);
     switch (language) {
       case BlockLanguage::kManifest:
-        if (is_other_json(text)) return;
-        add_all(doc::parse_yaml(source_, *index_, region, out_), Origin::kFence);
+        if (!is_other_json(text)) read_block(region);
         return;
       case BlockLanguage::kShell:
         read_commands(region, ShellText::kScript);
@@ -173,7 +172,7 @@ class Reader {
         return;
       case BlockLanguage::kUnsaid:
         if (looks_like_manifest(text) && !is_console(text))
-          add_all(doc::parse_yaml(source_, *index_, region, out_), Origin::kFence);
+          read_block(region);
         else if (is_console(text))
           read_commands(region, ShellText::kScript);
         else
@@ -182,6 +181,20 @@ class Reader {
       case BlockLanguage::kOther:
         return;
     }
+  }
+
+  void read_block(doc::Region region) {
+    doc::Diagnostics found;
+    std::vector<Value> values = doc::parse_yaml(source_, *index_, region, found);
+    const std::string why = found.has_errors() ? why_block_not_read(text_of(region)) : "";
+    if (why.empty())
+      out_.append(std::move(found));
+    else
+      out_.note("RB-DOC-005", index_->at(region.begin + region.indent, 1), "not read: " + why);
+    const size_t before = bundle_.documents.size();
+    add_all(std::move(values), Origin::kFence);
+    if (leaves_lines_out(text_of(region)))
+      for (size_t i = before; i < bundle_.documents.size(); ++i) bundle_.documents[i].elided = true;
   }
 
   // Whether the text is JSON of another program: an editor's settings, a server's answer.

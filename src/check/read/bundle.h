@@ -37,6 +37,7 @@ struct Document {
   // The object lost its line breaks or indentation, and the schema decided where each field belongs, so fields in the
   // wrong place cannot be recognized.
   bool rebuilt = false;
+  bool elided = false;  // in a page that leaves lines out ("..."): what is missing is no mistake
 
   // "SriovNetwork ai/rail0"
   std::string label() const;

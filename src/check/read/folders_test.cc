@@ -42,6 +42,20 @@ TEST(Folders, AreOneBundleUntilTheyContradictEachOther) {
   EXPECT_EQ(two.why, "SriovNetwork ops/net is given in x/a and differently in x/b");
 }
 
+TEST(Folders, PagesThatContradictEachOtherAreEachABundle) {
+  const auto page = [](int vlan) { return "```yaml\n" + network(vlan) + "```\n"; };
+  const std::string pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n";
+  const auto one = group_by_folder(sources({{"doc/a.md", page(1)}, {"doc/b.md", page(1)}, {"doc/p.yaml", pod}}));
+  EXPECT_EQ(names(one), (Names{{"doc/a.md", "doc/b.md", "doc/p.yaml"}}));
+  const auto pages = group_by_folder(
+      sources({{"doc/a.md", page(1)}, {"doc/b.md", page(2)}, {"doc/p.yaml", pod}, {"other/q.yaml", network(1)}}));
+  EXPECT_EQ(names(pages), (Names{{"doc/a.md"}, {"doc/b.md"}, {"doc/p.yaml", "other/q.yaml"}}));
+  EXPECT_EQ(pages.why, "SriovNetwork ops/net is given in doc/a.md and differently in doc/b.md");
+  const auto both = group_by_folder(
+      sources({{"doc/a.md", page(1)}, {"doc/b.md", page(2)}, {"x/a/n.yaml", network(1)}, {"x/b/n.yaml", network(2)}}));
+  EXPECT_EQ(names(both), (Names{{"doc/a.md"}, {"doc/b.md"}, {"x/a/n.yaml"}, {"x/b/n.yaml"}}));
+}
+
 TEST(Folders, PatchesAreNoContradiction) {
   const std::string list =
       "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [../base]\n"

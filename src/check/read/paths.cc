@@ -17,6 +17,11 @@ std::string_view file_of(std::string_view name) {
   return name.substr(name.find('/') == std::string_view::npos ? 0 : name.rfind('/') + 1);
 }
 
+bool is_page(std::string_view name) {
+  static constexpr std::string_view kEndings[] = {".md", ".markdown", ".adoc", ".asciidoc", ".rst", ".txt"};
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
 std::string plain_path(std::string_view path) {
   std::vector<std::string_view> parts;
   const bool absolute = path.starts_with('/');

@@ -15,6 +15,8 @@ namespace railbed::check {
 std::string folder_of(std::string_view name);
 // "c.yaml" of "a/b/c.yaml".
 std::string_view file_of(std::string_view name);
+// Documentation: Markdown, AsciiDoc, reStructuredText, text.
+bool is_page(std::string_view name);
 // Without "." and "..", as far as ".." can be followed.
 std::string plain_path(std::string_view path);
 // kustomize knows its own files by their names; `kind` may be left out in them.

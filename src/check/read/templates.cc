@@ -63,11 +63,17 @@ size_t callout_length(std::string_view line) {
   return line.size() - begin;
 }
 
+// A comment of the same length: a line of blanks may not begin a block of text.
+constexpr char kElided = '#';
+
+bool is_left_out(std::string_view content) {
+  return content == "..." || content == "…" || content == "[...]" || content == "- ...";
+}
+
 bool is_elision(std::string_view line) {
   const size_t first = line.find_first_not_of(kBlanks);
   if (first == std::string_view::npos || first == 0) return false;  // at the margin it ends a document of YAML
-  const std::string_view rest = line.substr(first, line.find_last_not_of(kBlanks) + 1 - first);
-  return rest == "..." || rest == "…" || rest == "[...]" || rest == "- ...";
+  return is_left_out(line.substr(first, line.find_last_not_of(kBlanks) + 1 - first));
 }
 
 }  // namespace
@@ -90,15 +96,49 @@ std::string why_not_read(const doc::Source& source, const doc::Diagnostics& foun
   return "";
 }
 
+bool leaves_lines_out(std::string_view block) {
+  static const std::string kMarks[] = {"...", "#..", "#...]", "# ..."};
+  static const std::string kDots = std::string(1, kElided) + std::string("…").substr(1);
+  for (size_t at = 0; at < block.size();) {
+    const size_t end = std::min(block.find('\n', at), block.size());
+    const std::string_view line = block.substr(at, end - at);
+    const size_t first = std::min(line.find_first_not_of(kBlanks), line.size());
+    const std::string_view content = line.substr(first, line.find_last_not_of(kBlanks) + 1 - first);
+    if (content == kDots || std::ranges::find(kMarks, content) != std::end(kMarks)) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+std::string why_block_not_read(std::string_view block) {
+  bool kind = false;
+  for (size_t at = 0; at < block.size();) {
+    const size_t end = std::min(block.find('\n', at), block.size());
+    const std::string_view line = block.substr(at, end - at);
+    if (has_outside_of_quotes(line, "{{") || has_outside_of_quotes(line, "{%"))
+      return "a template; check what is rendered from it";
+    const size_t first = std::min(line.find_first_not_of(" \t-"), line.size());
+    const std::string_view content = line.substr(first, line.find_last_not_of(kBlanks) + 1 - first);
+    kind = kind || content.starts_with("kind:") || content.starts_with("\"kind\"");
+    at = end + 1;
+  }
+  if (leaves_lines_out(block)) return "parts of it are left out";
+  return kind ? "" : "a part of a manifest";
+}
+
 doc::SourcePtr without_callouts(const doc::SourcePtr& source) {
   std::string text = source->text;
   bool changed = false;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = std::string_view(text).substr(at, end - at);
-    const size_t length = is_elision(line) ? line.size() : callout_length(line);
-    std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(end - length), length, ' ');
-    changed = changed || length > 0;
+    if (is_elision(line)) {
+      text[at + line.find_first_not_of(kBlanks)] = kElided;
+      changed = true;
+    } else if (const size_t length = callout_length(line)) {
+      std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(end - length), length, ' ');
+      changed = true;
+    }
     at = end + 1;
   }
   if (!changed) return source;

@@ -18,8 +18,14 @@ namespace railbed::check {
 // it". Empty: a manifest, with mistakes or without.
 std::string why_not_read(const doc::Source& source, const doc::Diagnostics& found);
 
+// The same of a block of code in a page, which is often a part of a manifest: what is found wrong is then no mistake.
+std::string why_block_not_read(std::string_view block);
+
+// Whether a block of without_callouts() has lines that say that others were left out.
+bool leaves_lines_out(std::string_view block);
+
 // The same text, of the same length, without what pages put into code for the reader: AsciiDoc's callouts (" <1>" at
-// the end of a line) and lines that hold "..." only. The source itself where there is none.
+// the end of a line); lines that hold "..." only become comments. The source itself where there is neither.
 doc::SourcePtr without_callouts(const doc::SourcePtr& source);
 
 // Whether envsubst, Ansible or Helm fills in what is written at this place.

@@ -113,6 +113,9 @@ constexpr size_t kMaxFindings = 1'000;
 // A larger object is no manifest, and repeated searches among its members would take too long.
 constexpr size_t kMaxMembers = 10'000;
 
+// `driver: { ... }`: pages leave out what their reader knows.
+constexpr std::string_view kLeftOut = "...";
+
 // The family of findings about the objects themselves; others are of texts in them.
 constexpr const char* kOfObjects = "RB-API";
 
@@ -478,6 +481,7 @@ class Checker {
                       const Frame& frame, std::vector<const Value::Member*>& told) {
     if (schema.may_be_empty && value.as_object()->empty()) return;
     if (!schema.unless.empty() && value.find(schema.unless) != nullptr) return;
+    if (value.find(kLeftOut) != nullptr) return;
     for (const std::string& key : required) {
       const Value* there = value.find(key);
       if (there != nullptr && !there->is_null()) continue;
@@ -562,14 +566,20 @@ class Checker {
     finding.with_edit(span, key);
   }
 
-  // `template: {spec: {containers: …}}` where the template is the pod's spec.
+  // `template: {spec: {containers: …}}` where the template is the pod's spec. Nothing is below `spec` in a page that
+  // lost its indentation; there it is told from the field of that name that leads here.
   static bool is_a_level_too_much(const Value::Member& member, const Frame& frame) {
+    if (frame.field().empty()) return false;
+    if (member.value.is_null())
+      for (const Frame* around = frame.around; around != nullptr; around = around->around)
+        if (around->schema != nullptr && child_below(*around, frame) == member.key) return true;
     const Value::Object* inner = member.value.as_object();
-    return inner != nullptr && !inner->empty() && !frame.field().empty() &&
+    return inner != nullptr && !inner->empty() &&
            std::ranges::all_of(*inner, [&](const auto& one) { return frame.schema->fields.contains(one.key); });
   }
 
   void unknown(const Value::Member& member, const Value& value, const Frame& frame, const Schema* variants) {
+    if (member.key == kLeftOut) return;
     std::vector<std::string_view> known;
     for (const auto& [name, field] : frame.schema->fields) known.push_back(name);
     const std::string meant = doc::nearest(member.key, known);
