@@ -7,6 +7,7 @@
 #include "doc/text.h"
 #include "perf/control.h"
 #include "perf/local_network.h"
+#include "perf/port_counters.h"
 #include "perf/rdma_link.h"
 #include "perf/tcp_link.h"
 
@@ -199,6 +200,7 @@ class Test {
     result_.started_at = utc_now();
     result_.client = client;
     result_.server = server;
+    counters_before_ = read_counters(kernel_.files(), client);
   }
 
   double seconds_since(uint64_t began) const {
@@ -210,6 +212,8 @@ class Test {
     const Outcome outcome = TRY(channel_.expect<Outcome>(2 * options_.limits.stall).context("at the server"));
     if (outcome.sequence != start.sequence)
       return fail(Code::kInvalid, "the server ends round {} in round {}", outcome.sequence, start.sequence);
+    result_.server_counters = outcome.counters;
+    result_.client_counters = moved(counters_before_, read_counters(kernel_.files(), result_.client));
     return outcome;
   }
 
@@ -242,6 +246,7 @@ class Test {
   const TestSpec& spec_;
   Channel channel_;
   TickClock clock_;
+  PortCounters counters_before_;
   Measurement result_;
 };
 

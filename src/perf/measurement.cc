@@ -112,9 +112,9 @@ std::string outages_text(const LatencyPoint& point) {
 
 // A percentile with too few samples beyond it is "-".
 std::string latency_rows(const Measurement& measurement) {
-  std::string out =
-      fmt::format("{:>10} {:>9} {:>10} {:>10} | {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "size", "samples",
-                  "half min", "half p50", "round p50", "p99", "p99.9", "max", "mean", "stddev");
+  std::string out = "  microseconds; one way is half of a round trip, known only of the fastest and the middle one\n";
+  out += fmt::format("{:>10} {:>9} {:>11} {:>11} | {:>14} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "size", "samples",
+                     "one way min", "one way p50", "round trip p50", "p99", "p99.9", "max", "mean", "stddev");
   const auto us = [](double ns) { return fmt::format("{:.2f}", ns / 1e3); };
   for (const LatencyPoint& point : measurement.latency) {
     const Histogram& h = point.histogram;
@@ -122,7 +122,7 @@ std::string latency_rows(const Measurement& measurement) {
       const auto ns = h.settled_percentile_ns(percent);
       return ns ? us(share * static_cast<double>(*ns)) : std::string("-");
     };
-    out += fmt::format("{:>10} {:>9} {:>10} {:>10} | {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}\n",
+    out += fmt::format("{:>10} {:>9} {:>11} {:>11} | {:>14} {:>10} {:>10} {:>10} {:>10} {:>10}\n",
                        size_text(point.size_bytes), h.count(), us(0.5 * static_cast<double>(h.min_ns())),
                        settled(50, 0.5), settled(50, 1), settled(99, 1), settled(99.9, 1),
                        us(static_cast<double>(h.max_ns())), us(h.mean_ns()), us(h.stddev_ns()));
@@ -139,8 +139,7 @@ std::string to_table(const Measurement& measurement) {
   std::string out =
       fmt::format("{}{} over {}{}\n  client  {}\n  server  {}\n",
                   measurement.label.empty() ? "" : doc::printable(measurement.label) + ": ",
-                  bandwidth ? (measurement.spec.bidirectional ? "bandwidth both ways" : "bandwidth")
-                            : "latency in us: half of a round trip for the fastest and the middle one, else whole ones",
+                  bandwidth ? (measurement.spec.bidirectional ? "bandwidth both ways" : "bandwidth") : "latency",
                   rdma ? "RDMA (RC write)" : "TCP", measurement.soft() ? ", soft RDMA" : "",
                   doc::printable(end_text(measurement.client)), doc::printable(end_text(measurement.server)));
   if (measurement.spec.rate_per_s > 0)

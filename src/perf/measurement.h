@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,6 +77,10 @@ struct Endpoint {
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
+// By the kernel's names (port_counters.h).
+using PortCounters = std::map<std::string, int64_t>;
+inline constexpr size_t kMaxCounters = 256;
+
 struct BandwidthPoint {
   int64_t size_bytes = 0;
   int64_t messages = 0;
@@ -111,6 +116,8 @@ struct Measurement {
   Endpoint server;
   std::vector<BandwidthPoint> bandwidth;
   std::vector<LatencyPoint> latency;
+  PortCounters client_counters;  // what moved on the port of each end meanwhile; empty over TCP
+  PortCounters server_counters;
   std::string ended_by;  // why sizes are missing; "": none is
   bool soft() const { return client.soft || server.soft; }
 };
@@ -130,6 +137,8 @@ void write_spec(JsonWriter& writer, const TestSpec& spec);
 TestSpec read_spec(doc::Fields& fields);
 void write_endpoint(JsonWriter& writer, const Endpoint& endpoint);
 Endpoint read_endpoint(doc::Fields& fields);
+void write_counters(JsonWriter& writer, std::string_view field, const PortCounters& counters);
+PortCounters read_counters(doc::Fields& fields, std::string_view field);
 void write_throughput(JsonWriter& writer, const ThroughputSeries& series);
 ThroughputSeries read_throughput(doc::Fields& fields, size_t max_slots);
 

@@ -184,6 +184,8 @@ Measurement read_measurement(Fields& fields) {
   need_inner(fields, "server", m.server, read_endpoint);
   need_each(fields, "bandwidth", m.bandwidth, read_bandwidth, 64);
   need_each(fields, "latency", m.latency, read_latency, 64);
+  m.client_counters = read_counters(fields, "client_counters");
+  m.server_counters = read_counters(fields, "server_counters");
   fields.read("ended_by", m.ended_by, {.bytes = 8192});
   return m;
 }
@@ -259,6 +261,18 @@ Endpoint read_endpoint(Fields& fields) {
   return end;
 }
 
+void write_counters(JsonWriter& writer, std::string_view field, const PortCounters& counters) {
+  writer.begin_object(field);
+  for (const auto& [name, value] : counters) writer.integer(name, value);
+  writer.end_object();
+}
+
+PortCounters read_counters(Fields& fields, std::string_view field) {
+  PortCounters counters;
+  fields.read(field, counters, {.min = 0, .entries = kMaxCounters});
+  return counters;
+}
+
 void write_throughput(JsonWriter& writer, const ThroughputSeries& series) {
   writer.number("slot_ms", series.slot_ms).number("peak_gbps", series.peak_gbps);
   writer.begin_array("gbps", JsonWriter::Array::kOnOneLine);
@@ -300,7 +314,10 @@ std::string to_json(const std::vector<Measurement>& measurements) {
     for (const BandwidthPoint& point : m.bandwidth) write_bandwidth(writer, point);
     writer.end_array().begin_array("latency");
     for (const LatencyPoint& point : m.latency) write_latency(writer, point);
-    writer.end_array().end_object();
+    writer.end_array();
+    write_counters(writer, "client_counters", m.client_counters);
+    write_counters(writer, "server_counters", m.server_counters);
+    writer.end_object();
   }
   writer.end_array().end_object();
   return writer.take();

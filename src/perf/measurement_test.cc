@@ -29,6 +29,8 @@ Measurement latency() {
               .pcie_gbps = 461};
   m.server = m.client;
   m.server.hostname = "guest-2";
+  m.client_counters = {{"port_xmit_data_bytes", 1000}};
+  m.server_counters = {{"out_of_sequence", 3}};
   LatencyPoint point{.size_bytes = 2, .duration_s = 1};
   LatencyMeter meter(10'000'000);
   for (uint64_t i = 0; i < 100; ++i) meter.add(i * 1'000'000, 1000 + i);
@@ -64,6 +66,8 @@ TEST(Measurement, ComesBackFromJson) {
   ASSERT_EQ(back->size(), 2u);
   EXPECT_EQ(to_json(*back), text);
   EXPECT_EQ((*back)[0].client, latency().client);
+  EXPECT_EQ((*back)[0].client_counters, latency().client_counters);
+  EXPECT_EQ((*back)[0].server_counters, latency().server_counters);
   EXPECT_EQ((*back)[0].latency[0].slots, latency().latency[0].slots);
   EXPECT_EQ((*back)[0].latency[0].outages, latency().latency[0].outages);
   EXPECT_EQ((*back)[0].latency[0].histogram.buckets(), latency().latency[0].histogram.buckets());
@@ -125,8 +129,11 @@ TEST(Measurement, TableTellsTailsOfWholeRoundTrips) {
   EXPECT_EQ(
       to_table(m).substr(to_table(m).find("  1000 pings")),
       "  1000 pings a second by a schedule; each counts from when it was due\n"
-      "      size   samples   half min   half p50 |  round p50        p99      p99.9        max       mean     stddev\n"
-      "       2 B       100       0.50       0.52 |       1.05          -          -       1.10       1.05       0.03\n"
+      "  microseconds; one way is half of a round trip, known only of the fastest and the middle one\n"
+      "      size   samples one way min one way p50 | round trip p50        p99      p99.9        max       mean     "
+      "stddev\n"
+      "       2 B       100        0.50        0.52 |           1.05          -          -       1.10       1.05       "
+      "0.03\n"
       "           1 outage without an answer, 20.0 ms together, the longest 20.0 ms\n"
       "  incomplete, 1 of 1 sizes: perf lat with 10.1.0.6: \\x1b[2Jthe peer closed the connection\n");
   const std::string json = to_json({m});

@@ -86,6 +86,7 @@ struct BodyWriter {
   void operator()(const Outcome& m) const {
     writer.integer("sequence", m.sequence).integer("bytes", m.bytes).number("duration_s", m.duration_s);
     write_throughput(writer, m.series);
+    write_counters(writer, "counters", m.counters);
   }
   void operator()(const CloseTest&) const {}
   void operator()(const Refusal& m) const {
@@ -164,6 +165,7 @@ Message read_outcome(Fields& fields) {
   fields.need("bytes", m.bytes, {.min = 0, .max = kMaxTotal_bytes});
   fields.need("duration_s", m.duration_s, {.min = 0, .max = 1'000'000'000});
   m.series = read_throughput(fields, kMaxSlots);
+  m.counters = read_counters(fields, "counters");
   return m;
 }
 

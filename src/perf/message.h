@@ -97,6 +97,7 @@ struct Outcome {
   int64_t bytes = 0;
   double duration_s = 0;
   ThroughputSeries series;
+  PortCounters counters;  // what moved on the server's port since the test was opened
 };
 struct CloseTest {};
 

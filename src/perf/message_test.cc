@@ -37,22 +37,24 @@ std::vector<Message> one_of_each() {
                .link_layer = "Ethernet",
                .path_mtu_bytes = 1024,
                .soft = true};
-  return {
-      Hello{.protocol = 1, .version = "0.1.0", .hostname = "a\"b\n", .token = "secret"},
-      OpenTest{some_spec()},
-      Wait{.ahead = 2, .reason = "another measurement is on eth0"},
-      Offer{.endpoint = end, .rdma = some_address(), .tcp = {}},
-      Offer{.endpoint = end, .rdma = {}, .tcp = TcpAddress{.port = 4711, .cookie = UINT64_MAX}},
-      Connect{.endpoint = end, .rdma = some_address()},
-      Ready{},
-      Start{.sequence = 1, .size_bytes = 2},
-      Started{1},
-      Heartbeat{},
-      Done{.sequence = 1, .messages = 1LL << 40},
-      Outcome{
-          .sequence = 1, .bytes = 12, .duration_s = 0.1, .series = {.slot_ms = 10, .gbps = {1.5, 0}, .peak_gbps = 1.5}},
-      CloseTest{},
-      Refusal{.message = "no", .hint = "yes"}};
+  return {Hello{.protocol = 1, .version = "0.1.0", .hostname = "a\"b\n", .token = "secret"},
+          OpenTest{some_spec()},
+          Wait{.ahead = 2, .reason = "another measurement is on eth0"},
+          Offer{.endpoint = end, .rdma = some_address(), .tcp = {}},
+          Offer{.endpoint = end, .rdma = {}, .tcp = TcpAddress{.port = 4711, .cookie = UINT64_MAX}},
+          Connect{.endpoint = end, .rdma = some_address()},
+          Ready{},
+          Start{.sequence = 1, .size_bytes = 2},
+          Started{1},
+          Heartbeat{},
+          Done{.sequence = 1, .messages = 1LL << 40},
+          Outcome{.sequence = 1,
+                  .bytes = 12,
+                  .duration_s = 0.1,
+                  .series = {.slot_ms = 10, .gbps = {1.5, 0}, .peak_gbps = 1.5},
+                  .counters = {{"rcvd_pkts", 5}}},
+          CloseTest{},
+          Refusal{.message = "no", .hint = "yes"}};
 }
 
 TEST(Message, ComesBackAsItWas) {
@@ -74,6 +76,7 @@ TEST(Message, FitsAFrameAtItsLargest) {
   EXPECT_LT(encode(offer).size(), kMaxBodyBytes);
   Outcome outcome;
   outcome.series.gbps.assign(1000, 12.345678901234567);
+  for (size_t i = 0; i < kMaxCounters; ++i) outcome.counters[fmt::format("{:064}", i)] = INT64_MAX;
   EXPECT_LT(encode(outcome).size(), kMaxBodyBytes);
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "perf/port_counters.h"
+
 namespace railbed::perf {
 namespace {
 
@@ -128,6 +130,7 @@ Result<void> Session::serve_rdma(const TestSpec& spec) {
       TRY(wait_for_turn({.device = device, .memory_bytes = 2 * largest_of(spec) * spec.qps, .streams = 0}));
   RdmaLink link = TRY(RdmaLink::open(kernel_.files(), std::move(place), spec));
   TRY(send(Offer{.endpoint = link.endpoint(), .rdma = link.address(), .tcp = {}}));
+  const PortCounters before = read_counters(kernel_.files(), link.endpoint());
   const Connect client = TRY(channel_.expect<Connect>(options_.limits.answer));
   if (!client.rdma) return fail(Code::kInvalid, "rdma: the field is missing from the client's \"connect\"");
   TRY(link.connect(*client.rdma));
@@ -149,7 +152,9 @@ Result<void> Session::serve_rdma(const TestSpec& spec) {
         outcome.series = sent.meter.series();
       }
     }
-    return await_done(spec, start, std::move(outcome));
+    Outcome done = TRY(await_done(spec, start, std::move(outcome)));
+    done.counters = moved(before, read_counters(kernel_.files(), link.endpoint()));
+    return done;
   });
 }
 

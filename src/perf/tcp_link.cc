@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/tcp_link.h"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <thread>
 
+#include "perf/free_memory.h"
 #include "perf/local_network.h"
 
 namespace railbed::perf {
@@ -63,6 +65,7 @@ Result<TcpLink> TcpLink::connect(os::Kernel& kernel, const Channel& channel, con
                                  const TcpAddress& remote, Deadline deadline) {
   TcpLink link;
   link.endpoint_ = TRY(tcp_endpoint(kernel, channel));
+  TRY(need_memory(kernel.files(), spec.qps * *std::ranges::max_element(spec.sizes_bytes)));  // what each stream sends
   for (int64_t i = 0; i < spec.qps; ++i) {
     Socket socket = TRY(Socket::connect_like(channel.socket(), static_cast<uint16_t>(remote.port), deadline)
                             .context("data stream {}", i + 1));

@@ -221,6 +221,12 @@ std::string end_html(std::string_view role, const perf::Endpoint& end) {
   return fmt::format("<dt>{}</dt><dd>{}</dd>\n", role, escaped(text));
 }
 
+std::string counters_html(std::string_view title, const perf::PortCounters& counters) {
+  std::string text;
+  for (const auto& [name, value] : counters) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
+  return text.empty() ? text : fmt::format("<dt>{}</dt><dd>{}</dd>\n", title, escaped(text));
+}
+
 // "16 to 128 writes under way": what each size really had.
 std::string depth_text(const Measurement& m) {
   const auto [least, most] = std::ranges::minmax(m.bandwidth, {}, &BandwidthPoint::used_tx_depth);
@@ -238,6 +244,8 @@ std::string measurement_html(const Measurement& m) {
   out += fmt::format("<dl><dt>Command</dt><dd><code>{}</code></dd><dt>Started</dt><dd>{}</dd>\n", escaped(m.command),
                      escaped(m.started_at));
   out += end_html("Client", m.client) + end_html("Server", m.server);
+  out += counters_html("Client's port counted", m.client_counters);
+  out += counters_html("Server's port counted", m.server_counters);
   const std::string length = m.spec.iterations > 0 ? fmt::format("{} messages per size", m.spec.iterations)
                                                    : fmt::format("{} ms per size", m.spec.duration_ms);
   if (!m.ended_by.empty()) out += fmt::format("<dt>Incomplete</dt><dd>{}</dd>\n", escaped(m.ended_by));

@@ -163,6 +163,42 @@ void judge_outages(const RailFigures& rail, Verdict& verdict) {
   }
 }
 
+// What the ports say: whether the bytes went over them, and what had to be sent again or was slowed down on the way.
+void judge_counters(const RailFigures& rail, Verdict& verdict) {
+  constexpr std::string_view kTroubles[] = {"local_ack_timeout_err",
+                                            "out_of_sequence",
+                                            "packet_seq_err",
+                                            "rnr_nak_retry_err",
+                                            "roce_adp_retrans",
+                                            "np_cnp_sent",
+                                            "np_ecn_marked_roce_packets",
+                                            "rp_cnp_handled",
+                                            "port_xmit_discards",
+                                            "link_downed",
+                                            "link_error_recovery",
+                                            "symbol_error",
+                                            "port_rcv_errors",
+                                            "rx_icrc_encapsulated"};
+  const Measurement* m = rail.rdma.bandwidth;
+  if (m == nullptr) return;
+  double sent_bytes = 0;
+  for (const BandwidthPoint& point : m->bandwidth)
+    sent_bytes += static_cast<double>(point.messages) * static_cast<double>(point.size_bytes);
+  const auto counted = m->client_counters.find("port_xmit_data_bytes");
+  if (counted != m->client_counters.end() && static_cast<double>(counted->second) < 0.9 * sent_bytes)
+    verdict.remarks.push_back(
+        fmt::format("{} sent {:.3g} bytes, and its port {} counted {:.3g}: they went another way.", rail.name,
+                    sent_bytes, m->client.device, static_cast<double>(counted->second)));
+  std::string troubles;
+  for (const auto& [side, counters] :
+       {std::pair("client", &m->client_counters), std::pair("server", &m->server_counters)})
+    for (const std::string_view name : kTroubles)
+      if (const auto found = counters->find(std::string(name)); found != counters->end())
+        troubles += fmt::format("{}{} {} ({})", troubles.empty() ? "" : ", ", name, found->second, side);
+  if (!troubles.empty())
+    verdict.remarks.push_back(fmt::format("{} had losses or congestion meanwhile: {}.", rail.name, troubles));
+}
+
 void judge_completeness(const RailFigures& rail, Verdict& verdict) {
   for (const PathFigures* path : {&rail.rdma, &rail.tcp})
     for (const Measurement* m : {path->bandwidth, path->latency})
@@ -255,6 +291,7 @@ Verdict verdict_of(const std::vector<RailFigures>& rails) {
   for (const RailFigures& rail : rails) {
     if (!rail.soft) judge_bandwidth(rail, verdict);
     if (!rail.soft) judge_repeats(rail, verdict);
+    if (!rail.soft) judge_counters(rail, verdict);
     judge_outages(rail, verdict);
     judge_completeness(rail, verdict);
   }

@@ -221,6 +221,23 @@ TEST(Verdict, TellsOutagesAndWhatIsMissing) {
   EXPECT_EQ(verdict.remarks[1], "rail0 was not measured to the end: the peer closed the connection.");
 }
 
+// The ports' own counters: that the bytes went over them, and what it took.
+TEST(Verdict, TellsWhatThePortsCounted) {
+  Measurement m = measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 390);
+  m.bandwidth[0].messages = 1000;
+  m.client_counters = {{"port_xmit_data_bytes", 70'000'000}, {"port_xmit_packets", 16'000}};
+  EXPECT_EQ(verdict_for({m}).tone, Verdict::Tone::kGood);
+  m.client_counters["port_xmit_data_bytes"] = 50'000;
+  m.client_counters["rp_cnp_handled"] = 7;
+  m.server_counters = {{"out_of_sequence", 3}};
+  const Verdict verdict = verdict_for({m});
+  EXPECT_EQ(verdict.tone, Verdict::Tone::kCaution);
+  EXPECT_EQ(verdict.remarks,
+            (std::vector<std::string>{
+                "rail0 sent 6.55e+07 bytes, and its port mlx5_1 counted 5e+04: they went another way.",
+                "rail0 had losses or congestion meanwhile: rp_cnp_handled 7 (client), out_of_sequence 3 (server)."}));
+}
+
 // A percentile needs ten samples beyond it, and 999 of 1000 needs ten thousand.
 TEST(Verdict, SaysNothingOfATailThatIsNotSettled) {
   Measurement m = measured(TestKind::kLatency, Transport::kRdma, "rail0", 2.19);
