@@ -102,7 +102,10 @@ TEST_F(ServedTest, GoesOnServingAfterBadClients) {
     for (size_t good = 0; good <= lines().size(); ++good)
       clients.emplace_back([this, misdeed, good] { do_wrong(Channel(connect()), misdeed, good); });
     clients.clear();
-    const auto result = measure_with(server_->port(), small_test(TestKind::kLatency));
+    // It may have to wait until the server has given up on the others.
+    Limits patient = short_limits();
+    patient.connect = patient.answer = patient.stall = milliseconds(20000);
+    const auto result = measure_with(server_->port(), small_test(TestKind::kLatency), patient);
     EXPECT_TRUE(result) << result.error().to_string();
   }
 }

@@ -34,12 +34,12 @@ inline TestSpec small_test(TestKind kind) {
   return {.kind = kind, .transport = Transport::kTcp, .sizes_bytes = {64, 4096}, .iterations = 50};
 }
 
-inline Result<Measurement> measure_with(uint16_t port, const TestSpec& spec) {
+inline Result<Measurement> measure_with(uint16_t port, const TestSpec& spec, const Limits& limits = short_limits()) {
   return measure(*os::real_kernel(),
                  {.host = "127.0.0.1",
                   .port = port,
                   .place = {},
-                  .limits = short_limits(),
+                  .limits = limits,
                   .label = "lo",
                   .command = "test",
                   .on_progress = {}},
