@@ -28,7 +28,7 @@ stock() { # TOOL SIZE ITERATIONS COLUMN
 stock_lat() { stock ib_write_lat 2 1000 5; }   # t_typical: the median
 stock_bw() { stock ib_write_bw 65536 400 4; }  # BW average
 ours() { on b2 "railbed perf $* -o json" | python3 -c 'import json,sys; m = json.load(sys.stdin)["measurements"][0]
-print(m["latency"][0]["p50_us"] if m["latency"] else m["bandwidth"][0]["average_gbps"])'; }
+print(m["latency"][0]["half_p50_us"] if m["latency"] else m["bandwidth"][0]["average_gbps"])'; }
 ours_lat() { ours lat 10.0.0.1 -s 2 -n 1000; }
 ours_bw() { ours bw 10.0.0.1 -s 65536 -n 400; }
 

@@ -19,12 +19,16 @@
 #include "report/html.h"
 #include "report/html_summary.h"
 #include "report/rail_table.h"
+#include "result_file.h"
 #include "verb.h"
 
 namespace railbed {
 namespace {
 
 using namespace perf;
+
+// No size was asked for; every other value is one, and 0 is refused.
+constexpr uint64_t kUsualSize = UINT64_MAX;
 
 struct PerfArguments {
   std::string host;
@@ -36,12 +40,15 @@ struct PerfArguments {
   std::string gid_rule = "auto";
   bool all_sizes = false;
   uint64_t max_size_bytes = 8 << 20;
-  uint64_t size_bytes = 0;
+  uint64_t size_bytes = kUsualSize;
   int64_t qps = 1;
   int64_t tx_depth = 128;
   int64_t inline_bytes = -1;
   double duration_s = 0;
   int64_t iterations = 0;
+  int64_t rate_per_s = 0;
+  uint16_t data_port = 0;
+  std::string token_file;
   bool bidirectional = false;
   bool tcp = false;
   std::string output = "table";
@@ -76,11 +83,12 @@ TestSpec spec_of(const PerfArguments& arguments, TestKind kind) {
   if (arguments.all_sizes)
     spec.sizes_bytes = sweep_sizes(static_cast<int64_t>(arguments.max_size_bytes));
   else
-    spec.sizes_bytes = {arguments.size_bytes == 0 ? usual : static_cast<int64_t>(arguments.size_bytes)};
+    spec.sizes_bytes = {arguments.size_bytes == kUsualSize ? usual : static_cast<int64_t>(arguments.size_bytes)};
   spec.qps = arguments.qps;
   spec.tx_depth = arguments.tx_depth;
   spec.inline_bytes = arguments.inline_bytes;
   spec.iterations = arguments.iterations;
+  spec.rate_per_s = arguments.rate_per_s;
   const double usual_s = arguments.all_sizes ? 0.5 : 2;
   spec.duration_ms = static_cast<int64_t>((arguments.duration_s > 0 ? arguments.duration_s : usual_s) * 1000);
   spec.bidirectional = arguments.bidirectional;
@@ -88,29 +96,65 @@ TestSpec spec_of(const PerfArguments& arguments, TestKind kind) {
   return spec;
 }
 
+// The first line of the file; "" without one. In a file, since everybody sees a command line, and results record it.
+Result<std::string> read_token(const std::string& path) {
+  if (path.empty()) return std::string();
+  const std::string text = TRY(read_file(path));
+  std::string token = text.substr(0, text.find('\n'));
+  if (token.empty() || token.size() > kMaxToken_bytes)
+    return fail(Code::kInvalid, "{}: the first line should be a token of 1 to {} characters", path, kMaxToken_bytes);
+  return token;
+}
+
+Result<void> print_result(const Measurement& measurement, const std::string& output) {
+  if (output == "table") {
+    print("{}", to_table(measurement));
+    return {};
+  }
+  const std::string json = to_json({measurement});
+  if (output == "json")
+    print_document(json);
+  else
+    print_value(TRY(doc::read_object("", json)), output);
+  return {};
+}
+
 Result<int> run_client(const PerfArguments& arguments, TestKind kind, const std::string& command) {
   ClientOptions options{.host = arguments.host,
                         .port = arguments.port,
-                        .place = {.device = arguments.device, .gid_rule = {}},
+                        .place = {.device = arguments.device, .gid_rule = TRY(GidRule::parse(arguments.gid_rule))},
                         .limits = {},
                         .label = arguments.label,
                         .command = command,
-                        .on_progress = {}};
-  options.place.gid_rule = TRY(GidRule::parse(arguments.gid_rule));
+                        .token = TRY(read_token(arguments.token_file)),
+                        .on_progress = {},
+                        .on_size = {},
+                        .stop = {}};
+  const TestSpec spec = spec_of(arguments, kind);
+  TRY(validate(spec));
+  std::optional<ResultFile> file;
+  if (!arguments.save.empty()) file.emplace(TRY(ResultFile::open(arguments.save)));
+  const StopSignal signal;
+  options.stop = signal.token();
   Progress progress;
   if (isatty(STDERR_FILENO) == 1) options.on_progress = [&progress](const std::string& line) { progress.now(line); };
+  std::optional<Measurement> partial;  // what there is, should the rest fail
+  options.on_size = [&](const Measurement& so_far) -> Result<void> {
+    partial = so_far;
+    partial->ended_by = "under way, or killed";
+    if (!file || so_far.bandwidth.size() + so_far.latency.size() == spec.sizes_bytes.size()) return {};
+    return file->keep(to_json({*partial}));
+  };
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
-  auto measurement = measure(*kernel, options, spec_of(arguments, kind));
+  auto measurement = measure(*kernel, options, spec);
   progress.wipe();
+  if (!measurement && !partial) return fail(std::move(measurement.error()));
+  if (!measurement) partial->ended_by = measurement.error().story();
+  const Measurement& result = measurement ? *measurement : *partial;
+  auto saved = file ? file->finish(to_json({result})) : Result<void>();
+  TRY(print_result(result, arguments.output));
   if (!measurement) return fail(std::move(measurement.error()));
-  const std::string json = to_json({*measurement});
-  if (!arguments.save.empty()) TRY(write_file(arguments.save, json));
-  if (arguments.output == "json")
-    print_document(json);
-  else if (arguments.output == "yaml")
-    print_value(TRY(doc::read_object("", json)), arguments.output);
-  else
-    print("{}", to_table(*measurement));
+  TRY(std::move(saved));
   return kExitOk;
 }
 
@@ -119,6 +163,8 @@ Result<int> run_server(const PerfArguments& arguments) {
   if (!arguments.bind.empty()) options.bind = TRY(IpAddress::parse(arguments.bind).context("--bind"));
   options.port = arguments.port;
   options.once = arguments.once;
+  options.session.data_port = arguments.data_port;
+  options.session.token = TRY(read_token(arguments.token_file));
   options.session.place.device = arguments.device;
   options.session.place.gid_rule = TRY(GidRule::parse(arguments.gid_rule));
   std::mutex mutex;
@@ -128,6 +174,7 @@ Result<int> run_server(const PerfArguments& arguments) {
     std::fflush(stdout);
   };
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
+  options.budget = budget_of(kernel->files());
   const StopSignal signal;  // must exist before any thread does
   const std::unique_ptr<Server> server = TRY(Server::open(*kernel, std::move(options)));
   const std::stop_callback on_stop(signal.token(), [&server] { server->stop(); });
@@ -180,9 +227,10 @@ void add_client_options(CommandLine& line, PerfArguments& a) {
       .positive()
       .excludes(duration);
   line.option("--inline", &a.inline_bytes, "writes up to this size go inline (default: for lat what the device takes)");
+  line.option("--token-file", &a.token_file, "the server's token, in the first line of this file").file();
   line.option("--tcp", &a.tcp, "the same over plain sockets");
   line.option("-o,--output", &a.output, "table, json or yaml").one_of({"table", "json", "yaml"});
-  line.option("--save", &a.save, "write the result as JSON to this file as well").file();
+  line.option("--save", &a.save, "write the result as JSON to this file as well, after each size").file();
   line.option("--label", &a.label, "name of the rail or pair in reports, e.g. rail0");
 }
 
@@ -202,6 +250,9 @@ int perf_verb(CommandLine& line) {
   serve.option("--bind", &a.bind, "listen on this address only");
   serve.option("--device", &a.device, "RDMA device (default: the one of the address a client connects to)");
   serve.option("--gid-rule", &a.gid_rule, "as for the clients").show_default();
+  serve.option("--data-port", &a.data_port, "port for the streams of --tcp (default: any free one)");
+  serve.option("--token-file", &a.token_file, "serve only clients with the token in the first line of this file")
+      .file();
   serve.option("--once", &a.once, "end after one client");
   CommandLine& bw = line.subcommand("bw", "bandwidth by RDMA write");
   add_client_options(bw, a);
@@ -210,6 +261,9 @@ int perf_verb(CommandLine& line) {
   bw.option("-b,--bidirectional", &a.bidirectional, "both sides write at once");
   CommandLine& lat = line.subcommand("lat", "latency and jitter by RDMA write ping-pong");
   add_client_options(lat, a);
+  lat.option("--rate", &a.rate_per_s,
+             "pings a second by a schedule, so that outages count (default: one after another)")
+      .positive();
   CommandLine& html = line.subcommand("report", "one HTML file from results (--save) of bw and lat");
   html.option("RESULT", &a.results, "files that --save wrote").required().file();
   html.option("--status", &a.status, "`railbed status -o json` of each node, for the drawing").file();

@@ -96,32 +96,24 @@ void read_place(Attributes& attributes, const std::string& folder, PciDevice& de
   }
 }
 
-// 16 of "16.0 GT/s PCIe", and of "16 GT/s", as older kernels spell it; 0 of "Unknown".
-double speed_gts(const std::string& text) {
-  if (text.find("GT/s") == std::string::npos) return 0;
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return *end == ' ' && value > 0 && value < 1000 ? value : 0;
-}
-
 std::string parent_folder(const PciDevice& device) {
   return device.bridges.empty() ? std::string() : fmt::format("{}/{}", kDevices, device.bridges.back());
 }
 
 // The link of the slot: of a VF in a guest, and of functions inside the root complex, the width is 0.
 void read_link_state(Attributes& attributes, const std::string& folder, PciDevice& device) {
-  PcieLink link{.speed_gts = speed_gts(attributes.text(folder + "/current_link_speed").value_or("")),
+  PcieLink link{.speed_gts = pcie_speed_gts(attributes.text(folder + "/current_link_speed").value_or("")),
                 .width = attributes.small_number(folder + "/current_link_width").value_or(0),
                 .max_speed_gts = 0,
                 .max_width = 0,
                 .peer_max_speed_gts = std::nullopt,
                 .peer_max_width = std::nullopt};
   if (link.speed_gts <= 0 || link.width <= 0 || link.width > 32) return;
-  link.max_speed_gts = speed_gts(attributes.text(folder + "/max_link_speed").value_or(""));
+  link.max_speed_gts = pcie_speed_gts(attributes.text(folder + "/max_link_speed").value_or(""));
   link.max_width = attributes.small_number(folder + "/max_link_width").value_or(0);
   const std::string above = parent_folder(device);
   if (!above.empty() && (link.speed_gts < link.max_speed_gts || link.width < link.max_width)) {
-    if (double speed = speed_gts(attributes.text(above + "/max_link_speed").value_or("")); speed > 0)
+    if (double speed = pcie_speed_gts(attributes.text(above + "/max_link_speed").value_or("")); speed > 0)
       link.peer_max_speed_gts = speed;
     link.peer_max_width = attributes.small_number(above + "/max_link_width");
   }
@@ -195,6 +187,13 @@ std::optional<SriovState> read_sriov(Attributes& attributes, const PciAddress& p
 }
 
 }  // namespace
+
+double pcie_speed_gts(const std::string& text) {
+  if (text.find("GT/s") == std::string::npos) return 0;
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return *end == ' ' && value > 0 && value < 1000 ? value : 0;
+}
 
 PciKind pci_kind(std::string_view class_code, std::string_view vendor, std::string_view device) {
   if (class_code.starts_with("02") || class_code == "0c06") return PciKind::kNetwork;

@@ -32,6 +32,9 @@ PciKind pci_kind(std::string_view class_code, std::string_view vendor, std::stri
 // traffic with that GPU, while the network function hangs off the CPU.
 bool is_data_direct(const PciDevice& device);
 
+// 16 of "16.0 GT/s PCIe", and of "16 GT/s", as older kernels spell it; 0 of "Unknown".
+double pcie_speed_gts(const std::string& text);
+
 // How a PF's VFs are enumerated.
 struct SriovState {
   std::optional<int> total_vfs;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/client.h"
 
+#include <algorithm>
 #include <ctime>
 
+#include "doc/text.h"
 #include "perf/control.h"
 #include "perf/local_network.h"
+#include "perf/port_counters.h"
 #include "perf/rdma_link.h"
 #include "perf/tcp_link.h"
 
@@ -12,12 +15,13 @@ namespace railbed::perf {
 namespace {
 
 std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
   std::tm parts{};
-  gmtime_r(&now, &parts);
+  gmtime_r(&now.tv_sec, &parts);
   char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
+  return fmt::format("{}.{:03}Z", text, now.tv_nsec / 1'000'000);
 }
 
 BandwidthPoint bandwidth_point(int64_t size_bytes, int64_t messages, double duration_s, ThroughputSeries series) {
@@ -38,7 +42,31 @@ LatencyPoint latency_point(int64_t size_bytes, PingResult result) {
   return {.size_bytes = size_bytes,
           .duration_s = static_cast<double>(result.duration_ns) / 1e9,
           .histogram = result.meter.histogram(),
-          .slots = result.meter.slots()};
+          .slots = result.meter.slots(),
+          .outages = result.meter.outages(),
+          .used_inline = result.sent_inline};
+}
+
+// What the server says of a round, against what this side saw of it: a wrong clock, a defect or a lie there must not
+// become a record here.
+Result<void> check_outcome(const Outcome& outcome, double sent_s, double whole_s) {
+  constexpr double kMost_gbps = 10'000;  // beyond any path between two machines
+  constexpr double kSlack_s = 1;         // how far the two sides' views may be apart on busy machines
+  if (outcome.duration_s > whole_s + kSlack_s || outcome.duration_s + kSlack_s < sent_s)
+    return fail(
+        Error{.code = Code::kInvalid,
+              .message = fmt::format("the server says that {} bytes took {:.9g} s, here the round took {:.3f} s",
+                                     outcome.bytes, outcome.duration_s, whole_s),
+              .hint = "its clock or its railbed is wrong: measure with another server"});
+  const double gbps = outcome.duration_s > 0 ? 8e-9 * static_cast<double>(outcome.bytes) / outcome.duration_s : 0;
+  const auto most = std::ranges::max_element(outcome.series.gbps);
+  const double highest = std::max({gbps, outcome.series.peak_gbps, most == outcome.series.gbps.end() ? 0 : *most});
+  if (highest > kMost_gbps)
+    return fail(
+        Error{.code = Code::kInvalid,
+              .message = fmt::format("the server says that {:.3g} Gb/s came, more than any path carries", highest),
+              .hint = "its clock or its railbed is wrong: measure with another server"});
+  return {};
 }
 
 // One run of one test.
@@ -46,6 +74,7 @@ class Test {
  public:
   Test(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec, Channel channel)
       : kernel_(kernel), options_(options), spec_(spec), channel_(std::move(channel)), clock_(kernel.files()) {
+    result_.version = RAILBED_VERSION;
     result_.started_at = utc_now();
     result_.command = options.command;
     result_.label = options.label;
@@ -64,7 +93,8 @@ class Test {
 
  private:
   Result<void> greet() {
-    TRY(send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = kernel_.host_name()}));
+    TRY(send(Hello{
+        .protocol = kProtocol, .version = RAILBED_VERSION, .hostname = kernel_.host_name(), .token = options_.token}));
     const Hello hello = TRY(channel_.expect<Hello>(options_.limits.answer));
     if (hello.protocol != kProtocol)
       return fail(Code::kUnsupported, "the server (railbed {}) speaks protocol {}, this railbed {}", hello.version,
@@ -77,21 +107,30 @@ class Test {
   // The server may use its whole patience for preparations, so the client waits twice as long.
   Result<Offer> open_test() {
     TRY(send(OpenTest{spec_}));
-    return channel_.expect<Offer>(2 * options_.limits.answer);
+    const Deadline turn = Deadline::after(options_.limits.turn);
+    for (;;) {
+      Message message = TRY(channel_.receive(2 * options_.limits.answer));
+      const auto* wait = std::get_if<Wait>(&message);
+      if (wait == nullptr) return channel_.as<Offer>(std::move(message));
+      if (turn.passed())
+        return fail(Code::kBusy, "no turn within {} s: {}", options_.limits.turn.count() / 1000,
+                    doc::printable(wait->reason));
+      if (options_.on_progress)
+        options_.on_progress(fmt::format("waiting, {} ahead: {}", wait->ahead, doc::printable(wait->reason)));
+    }
   }
 
   Result<void> over_rdma() {
     const IpAddress toward = TRY(channel_.socket().local_address());
     RdmaPlace place = TRY(find_place(kernel_, options_.place, toward));
-    RdmaLink link = TRY(RdmaLink::open(std::move(place), spec_));
+    RdmaLink link = TRY(RdmaLink::open(kernel_.files(), std::move(place), spec_));
     const Offer offer = TRY(open_test().context("at the server"));
     if (!offer.rdma) return fail(Code::kInvalid, "rdma: the field is missing from the server's \"offer\"");
     TRY(send(Connect{.endpoint = link.endpoint(), .rdma = link.address()}));
     // Both sides connect at the same time. Without a path both fail, and this side's own error is clearer.
     TRY(link.connect(*offer.rdma));
     TRY(channel_.expect<Ready>(2 * options_.limits.answer).context("at the server"));
-    result_.client = link.endpoint();
-    result_.server = offer.endpoint;
+    begin(link.endpoint(), offer.endpoint);
     return rounds(
         [&](const Start& start, const Round& round, Watch& watch) -> Result<void> {
           if (spec_.kind == TestKind::kLatency) {
@@ -100,10 +139,16 @@ class Test {
             result_.latency.push_back(latency_point(start.size_bytes, std::move(pings)));
             return {};
           }
+          const uint64_t began = clock_.now();
           const StreamResult sent = TRY(link.stream(round, watch));
           const Outcome outcome = TRY(finish(start, sent.messages));
+          // The server's own writes may be through much sooner.
+          TRY(check_outcome(outcome, 0, seconds_since(began)));
           BandwidthPoint point = bandwidth_point(start.size_bytes, sent.messages,
                                                  static_cast<double>(sent.duration_ns) / 1e9, sent.meter.series());
+          point.used_tx_depth = sent.pacing.depth;
+          point.used_post_batch = sent.pacing.batch;
+          point.used_inline = sent.sent_inline;
           if (spec_.bidirectional) {
             point.reverse_average_gbps =
                 outcome.duration_s > 0 ? 8e-9 * static_cast<double>(outcome.bytes) / outcome.duration_s : 0;
@@ -124,8 +169,7 @@ class Test {
         TRY(TcpLink::connect(kernel_, channel_, spec_, *offer.tcp, Deadline::after(options_.limits.connect)));
     TRY(send(Connect{.endpoint = link.endpoint(), .rdma = {}}));
     TRY(channel_.expect<Ready>(2 * options_.limits.answer).context("at the server"));
-    result_.client = link.endpoint();
-    result_.server = offer.endpoint;
+    begin(link.endpoint(), offer.endpoint);
     return rounds(
         [&](const Start& start, const Round& round, Watch& watch) -> Result<void> {
           if (spec_.kind == TestKind::kLatency) {
@@ -134,15 +178,33 @@ class Test {
             result_.latency.push_back(latency_point(start.size_bytes, std::move(pings)));
             return {};
           }
+          const uint64_t began = clock_.now();
           const int64_t messages = TRY(link.send(round, watch));
-          const Outcome outcome = TRY(finish(start, messages));
+          const double sent_s = seconds_since(began);
+          Outcome outcome = TRY(finish(start, messages));
           if (outcome.bytes != messages * start.size_bytes)
             return fail(Code::kIo, "{} bytes were sent, the server received {}", messages * start.size_bytes,
                         outcome.bytes);
+          const double whole_s = seconds_since(began);
+          TRY(check_outcome(outcome, sent_s, whole_s));
+          // All of it arrived at one time, so only the whole exchange has a duration.
+          if (outcome.duration_s <= 0) outcome.duration_s = whole_s;
           result_.bandwidth.push_back(bandwidth_point(start.size_bytes, messages, outcome.duration_s, outcome.series));
+          result_.bandwidth.back().used_post_batch = 1;
           return {};
         },
         [](int64_t) {});
+  }
+
+  void begin(const Endpoint& client, const Endpoint& server) {
+    result_.started_at = utc_now();
+    result_.client = client;
+    result_.server = server;
+    counters_before_ = read_counters(kernel_.files(), client);
+  }
+
+  double seconds_since(uint64_t began) const {
+    return static_cast<double>(clock_.between_ns(began, clock_.now())) / 1e9;
   }
 
   Result<Outcome> finish(const Start& start, int64_t messages) {
@@ -150,6 +212,8 @@ class Test {
     const Outcome outcome = TRY(channel_.expect<Outcome>(2 * options_.limits.stall).context("at the server"));
     if (outcome.sequence != start.sequence)
       return fail(Code::kInvalid, "the server ends round {} in round {}", outcome.sequence, start.sequence);
+    result_.server_counters = outcome.counters;
+    result_.client_counters = moved(counters_before_, read_counters(kernel_.files(), result_.client));
     return outcome;
   }
 
@@ -166,8 +230,10 @@ class Test {
         return fail(Code::kInvalid, "the server starts round {} in round {}", started.sequence, start.sequence);
       // In a latency test the pings keep the server informed, so it gets no heartbeats.
       Watch watch(channel_, clock_, options_.limits,
-                  spec_.kind == TestKind::kBandwidth ? Watch::Heartbeats::kSent : Watch::Heartbeats::kNone);
+                  spec_.kind == TestKind::kBandwidth ? Watch::Heartbeats::kSent : Watch::Heartbeats::kNone,
+                  spec_.transport);
       TRY(one(start, round_of(spec_, size), watch).context("measuring {}", size_text(size)));
+      if (options_.on_size) TRY(options_.on_size(result_));
       if (options_.on_progress)
         options_.on_progress(fmt::format("{} over {}: {} done ({}/{})", name_of(spec_.kind), name_of(spec_.transport),
                                          size_text(size), start.sequence, spec_.sizes_bytes.size()));
@@ -180,6 +246,7 @@ class Test {
   const TestSpec& spec_;
   Channel channel_;
   TickClock clock_;
+  PortCounters counters_before_;
   Measurement result_;
 };
 
@@ -188,7 +255,7 @@ class Test {
 Result<Measurement> measure(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec) {
   TRY(validate(spec));
   Socket socket = TRY(Socket::connect(options.host, options.port, Deadline::after(options.limits.connect)));
-  Test test(kernel, options, spec, Channel(std::move(socket)));
+  Test test(kernel, options, spec, Channel(std::move(socket), options.stop));
   return test.run().context("perf {} with {}", name_of(spec.kind), options.host);
 }
 

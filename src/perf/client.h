@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `railbed perf bw` and `perf lat`: runs one test against a server.
 //
-// Threading: any one thread. Failure: what went wrong, on which side; a partial sweep is not returned.
+// Threading: any one thread. Failure: what went wrong, on which side. What was measured before has been given to
+// `on_size`.
 #pragma once
 
 #include <functional>
+#include <stop_token>
 #include <string>
 
 #include "perf/measurement.h"
@@ -20,7 +22,11 @@ struct ClientOptions {
   Limits limits;
   std::string label;
   std::string command;
-  std::function<void(const std::string& line)> on_progress;  // once per size
+  std::string token;                                         // of the server; "": none
+  std::function<void(const std::string& line)> on_progress;  // once per size, and while it waits for its turn
+  // After each size, with all that is measured so far. A failure ends the test.
+  std::function<Result<void>(const Measurement& so_far)> on_size;
+  std::stop_token stop;
 };
 
 Result<Measurement> measure(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec);

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/control.h"
 
+#include <algorithm>
 #include <array>
+
+#include "doc/text.h"
 
 namespace railbed::perf {
 namespace {
 
 constexpr size_t kMaxQueued = 16;  // no peer has a reason to send more in advance
 
+constexpr std::chrono::milliseconds kLookForStop{250};
+
 // The peer's text is shown to a person: no control characters, and not a whole page.
-std::string printable(const std::string& text) {
-  std::string result;
-  for (char c : text.substr(0, 1000)) result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  return result;
+std::string shown(const std::string& text) {
+  return doc::printable(std::string_view(text).substr(0, 1000));
 }
 
 }  // namespace
@@ -21,9 +24,9 @@ Error Channel::unexpected(const Message& got, std::string_view wanted) {
   if (const auto* refusal = std::get_if<Refusal>(&got))
     return {.code = Code::kConflict,
             .sys_errno = 0,
-            .message = "the peer says: " + printable(refusal->message),
+            .message = "the peer says: " + shown(refusal->message),
             .context = {},
-            .hint = printable(refusal->hint)};
+            .hint = shown(refusal->hint)};
   return {.code = Code::kInvalid,
           .sys_errno = 0,
           .message = fmt::format("the peer sent \"{}\" where \"{}\" was due", name_of(got), wanted),
@@ -57,8 +60,14 @@ Result<void> Channel::take_frames() {
   return fail(Code::kInvalid, "the peer sent {} messages that nobody asked for", kMaxQueued);
 }
 
-Result<Message> Channel::receive(std::chrono::milliseconds patience) {
+Result<void> Channel::check_stop() const {
+  if (stop_.stop_requested()) return fail(Code::kCanceled, "stopped");
+  return {};
+}
+
+Result<Message> Channel::receive(std::chrono::milliseconds patience, std::chrono::milliseconds at_most) {
   Deadline deadline = Deadline::after(patience);
+  const Deadline last = Deadline::after(std::max(patience, at_most));
   std::array<std::byte, 16384> buffer;
   for (;;) {
     TRY(take_frames());
@@ -67,15 +76,20 @@ Result<Message> Channel::receive(std::chrono::milliseconds patience) {
       ready_.pop_front();
       return message;
     }
-    if (std::exchange(heard_heartbeat_, false)) deadline = Deadline::after(patience);
+    if (std::exchange(heard_heartbeat_, false)) deadline = Deadline::after(patience).or_earlier(last);
     // A peer that sends one byte at a time does not extend the deadline.
+    TRY(check_stop());
     if (deadline.passed()) return fail(Code::kTimeout, "no word from the peer for {} ms", patience.count());
-    const size_t count = TRY(socket_.read_some(buffer, deadline));
-    parser_.feed({reinterpret_cast<const char*>(buffer.data()), count});
+    const auto count = socket_.read_some(buffer, Deadline::after(kLookForStop).or_earlier(deadline));
+    if (count)
+      parser_.feed({reinterpret_cast<const char*>(buffer.data()), *count});
+    else if (count.error().code != Code::kTimeout)
+      return fail(count.error());
   }
 }
 
 Result<void> Channel::interrupted() {
+  TRY(check_stop());
   std::array<std::byte, 4096> buffer;
   // A bounded number of reads, so that a peer that floods cannot keep the measuring loop here.
   for (int reads = 0; reads < 4; ++reads) {

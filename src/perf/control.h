@@ -8,6 +8,7 @@
 #pragma once
 
 #include <deque>
+#include <stop_token>
 #include <string>
 
 #include "base/error.h"
@@ -19,15 +20,22 @@ namespace railbed::perf {
 
 class Channel {
  public:
-  explicit Channel(Socket socket) : socket_(std::move(socket)) {}
+  // A stop that is asked for ends waits within a quarter of a second, with kCanceled.
+  explicit Channel(Socket socket, std::stop_token stop = {}) : socket_(std::move(socket)), stop_(std::move(stop)) {}
 
   Result<void> send(const Message& message, Deadline deadline);
-  // Skips heartbeats: each one shows that the peer lives, and grants another `patience`.
-  Result<Message> receive(std::chrono::milliseconds patience);
+  // Skips heartbeats. Each one grants another `patience`, but no more than `at_most` altogether: only who knows how
+  // long the peer may be at work gives more than `patience`.
+  Result<Message> receive(std::chrono::milliseconds patience,
+                          std::chrono::milliseconds at_most = std::chrono::milliseconds(0));
   // The next message, which must be a T.
   template <typename T>
-  Result<T> expect(std::chrono::milliseconds patience) {
-    Message message = TRY(receive(patience));
+  Result<T> expect(std::chrono::milliseconds patience,
+                   std::chrono::milliseconds at_most = std::chrono::milliseconds(0)) {
+    return as<T>(TRY(receive(patience, at_most)));
+  }
+  template <typename T>
+  static Result<T> as(Message message) {
     if (T* wanted = std::get_if<T>(&message)) return std::move(*wanted);
     return fail(unexpected(message, name_of_type<T>()));
   }
@@ -42,9 +50,11 @@ class Channel {
 
  private:
   static Error unexpected(const Message& got, std::string_view wanted);
+  Result<void> check_stop() const;
   Result<void> take_frames();  // from parser_ to ready_
 
   Socket socket_;
+  std::stop_token stop_;
   FrameParser parser_;
   std::deque<Message> ready_;
   std::string unsent_;  // the part of a heartbeat that the socket did not take

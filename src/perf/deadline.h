@@ -12,6 +12,7 @@ namespace railbed::perf {
 class Deadline {
  public:
   static Deadline after(std::chrono::milliseconds delay) { return Deadline(Clock::now() + delay); }
+  Deadline or_earlier(const Deadline& other) const { return Deadline(std::min(at_, other.at_)); }
   bool passed() const { return Clock::now() >= at_; }
   // The timeout that poll(2) needs: whole milliseconds, rounded up, never negative.
   int left_ms() const {

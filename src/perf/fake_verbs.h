@@ -27,6 +27,7 @@ struct FakeDevice {
   std::vector<FakePort> ports{FakePort{}};
   std::vector<ibv_gid_entry> gids;
   uint32_t most_inline = UINT32_MAX;
+  uint32_t least_inline = 0;  // granted where less was asked for
 };
 
 // A function fails from its `after`-th call on, counted from 0.

@@ -238,11 +238,12 @@ struct ibv_qp* ibv_create_qp(struct ibv_pd* domain, struct ibv_qp_init_attr* ask
   }
   auto* qp = railbed::perf::made<railbed::perf::FakePair>("ibv_create_qp");
   if (qp == nullptr) return nullptr;
+  fake().queue_pairs.push_back(*asked);
+  asked->cap.max_inline_data = std::max(asked->cap.max_inline_data, device.least_inline);
   qp->context = domain->context;
   qp->send_cq = asked->send_cq;
   qp->qp_num = railbed::perf::next_number();
   railbed::perf::pairs()[qp->qp_num] = qp;
-  fake().queue_pairs.push_back(*asked);
   return qp;
 }
 int ibv_modify_qp(struct ibv_qp* qp, struct ibv_qp_attr* asked, int mask) {

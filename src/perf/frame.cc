@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "doc/text.h"
+
 namespace railbed::perf {
 namespace {
 
@@ -11,17 +13,6 @@ uint32_t size_at(std::string_view header) {
   uint32_t size = 0;
   for (size_t i = 4; i < kFrameHeaderBytes; ++i) size = size << 8 | static_cast<uint8_t>(header[i]);
   return size;
-}
-
-std::string printable(std::string_view bytes) {
-  std::string text;
-  for (char c : bytes.substr(0, 8)) {
-    if (c >= ' ' && c <= '~')
-      text += c;
-    else
-      text += fmt::format("\\x{:02x}", static_cast<uint8_t>(c));
-  }
-  return text;
 }
 
 }  // namespace
@@ -47,7 +38,8 @@ Result<std::optional<std::string>> FrameParser::next() {
   };
   const size_t seen = std::min(buffer_.size(), kFrameMagic.size());
   if (buffer_.compare(0, seen, kFrameMagic, 0, seen) != 0)
-    return refuse(fmt::format("the peer does not speak railbed's control protocol: it sent \"{}\"", printable(buffer_)),
+    return refuse(fmt::format("the peer does not speak railbed's control protocol: it sent \"{}\"",
+                              doc::printable(std::string_view(buffer_).substr(0, 8))),
                   "check that the address and port are those of `railbed perf serve`, of a matching version");
   if (buffer_.size() < kFrameHeaderBytes) return std::optional<std::string>();
   const uint32_t size = size_at(buffer_);

@@ -8,6 +8,8 @@
 namespace railbed::perf {
 namespace {
 
+constexpr int kMaxGidIndex = 255;  // ibv_global_route.sgid_index has 8 bits
+
 const LocalInterface* find_interface(const LocalNetwork& network, IfIndex index) {
   for (const LocalInterface& interface : network.interfaces)
     if (interface.index == index) return &interface;
@@ -36,6 +38,7 @@ std::string objection(const GidEntry& entry, const LocalNetwork& network, const 
   if (entry.gid.is_zero()) return "empty";
   if (!is_ours(entry, network)) return "belongs to another network namespace";
   const LocalInterface* interface = find_interface(network, entry.netdev);
+  if (entry.index > kMaxGidIndex) return fmt::format("verbs cannot name an index above {}", kMaxGidIndex);
   if (rule.index && *rule.index != entry.index) return fmt::format("rule wants index {}", *rule.index);
   if (rule.type && *rule.type != entry.type) return fmt::format("rule wants {}", name_of(*rule.type));
   if (rule.address && *rule.address != address_of(entry.gid)) return fmt::format("rule wants {}", *rule.address);
@@ -68,8 +71,8 @@ int score(const GidEntry& entry, const LocalNetwork& network, const std::optiona
 Result<int> parse_index(std::string_view text) {
   int value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > 65535)
-    return fail(Code::kInvalid, "--gid-rule: index={} is not a GID index", text);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > kMaxGidIndex)
+    return fail(Code::kInvalid, "--gid-rule: index={} is not a GID index, which is 0 to {}", text, kMaxGidIndex);
   return value;
 }
 

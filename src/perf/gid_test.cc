@@ -86,6 +86,15 @@ TEST(ChooseGid, PassesOverAnInterfaceThatIsDown) {
   EXPECT_EQ(chosen.error().message, "no GID can be used (GID 5, RoCE v2, 10.1.0.5 on net1: net1 is down)");
 }
 
+// Verbs take the index in 8 bits: 300 would be sent as 44.
+TEST(ChooseGid, PassesOverAnIndexThatVerbsCannotName) {
+  const std::vector<GidEntry> table = {entry(300, GidType::kRoceV2, "10.1.0.5", 5),
+                                       entry(255, GidType::kRoceV1, "10.1.0.5", 5)};
+  EXPECT_EQ(choice(table, "auto", ip("10.1.0.5")), "GID 255, RoCE v1, 10.1.0.5 on net1, by rule");
+  EXPECT_EQ(choice({table[0]}, "auto", ip("10.1.0.5")),
+            "no GID can be used (GID 300, RoCE v2, 10.1.0.5 on net1: verbs cannot name an index above 255)");
+}
+
 TEST(ChooseGid, TakesTheFirstOnInfiniBand) {
   GidEntry port{.gid = *Gid::parse("fe80:0000:0000:0000:506b:4b03:00c1:7d2e"),
                 .index = 0,
@@ -97,8 +106,9 @@ TEST(ChooseGid, TakesTheFirstOnInfiniBand) {
 
 TEST(GidRule, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(choice({}, "v3", {}), "--gid-rule: \"v3\" is none of auto, v1, v2, ipv4, ipv6, address=, netdev=, index=");
-  EXPECT_EQ(choice({}, "index=-1", {}), "--gid-rule: index=-1 is not a GID index");
-  EXPECT_EQ(choice({}, "index=1x", {}), "--gid-rule: index=1x is not a GID index");
+  for (const std::string wrong : {"-1", "1x", "256", "300"})
+    EXPECT_EQ(choice({}, "index=" + wrong, {}),
+              fmt::format("--gid-rule: index={} is not a GID index, which is 0 to 255", wrong));
   EXPECT_EQ(choice({}, "address=10.1.0", {}).find("--gid-rule: "), 0u);
   EXPECT_EQ(choice({}, "netdev=", {}).find("--gid-rule: "), 0u);
 }

@@ -58,10 +58,22 @@ double Histogram::stddev_ns() const {
   return variance <= 0 ? 0 : static_cast<double>(std::sqrt(variance));
 }
 
+// In whole parts of 10^9: 99.9 / 100 * 1000 is more than 999 as a double, and rounding that up names the maximum.
+uint64_t Histogram::rank_of(double percent) const {
+  constexpr unsigned __int128 kParts = 1'000'000'000;
+  const auto parts = static_cast<uint64_t>(std::llround(std::clamp(percent, 0.0, 100.0) * 1e7));
+  return std::max<uint64_t>(
+      1, static_cast<uint64_t>((parts * static_cast<unsigned __int128>(count_) + kParts - 1) / kParts));
+}
+
+std::optional<uint64_t> Histogram::settled_percentile_ns(double percent) const {
+  if (count_ < kNeededBeyond || count_ - rank_of(percent) < kNeededBeyond) return std::nullopt;
+  return percentile_ns(percent);
+}
+
 uint64_t Histogram::percentile_ns(double percent) const {
   if (count_ == 0) return 0;
-  const double share = std::clamp(percent, 0.0, 100.0) / 100;
-  const auto rank = std::max<uint64_t>(1, static_cast<uint64_t>(std::ceil(share * static_cast<double>(count_))));
+  const uint64_t rank = rank_of(percent);
   uint64_t seen = 0;
   for (size_t index = index_of(min_ns_); index < counts_.size(); ++index) {
     seen += counts_[index];

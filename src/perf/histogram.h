@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -51,8 +52,12 @@ class Histogram {
   double mean_ns() const;
   double stddev_ns() const;  // of all samples (divided by n)
   // The smallest value that at least `percent` of all samples do not exceed, rounded up to its bucket's end
-  // but never above the maximum; 0 for an empty histogram.
+  // but never above the maximum; 0 for an empty histogram. `percent` counts to its seventh decimal.
   uint64_t percentile_ns(double percent) const;
+  // The same, and nothing where fewer than kNeededBeyond samples lie beyond it: p99.9 of 1,000 samples is one sample,
+  // and says nothing about the next thousand.
+  static constexpr uint64_t kNeededBeyond = 10;
+  std::optional<uint64_t> settled_percentile_ns(double percent) const;
 
   int precision_bits() const { return precision_bits_; }
   // All buckets that are not empty: the highest value of the bucket, and its number of samples.
@@ -78,6 +83,7 @@ class Histogram {
   static bool restore(const Compact& compact, Histogram& out);
 
  private:
+  uint64_t rank_of(double percent) const;  // from 1
   size_t index_of(uint64_t value_ns) const {
     const int width = 64 - __builtin_clzll(value_ns | 1);
     const int shift = width > precision_bits_ ? width - precision_bits_ : 0;

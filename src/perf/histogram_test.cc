@@ -16,9 +16,10 @@ rc::Gen<uint64_t> duration() {
                         rc::gen::inRange(0, 40));
 }
 
+// By whole numbers: percent has at most two decimals here.
 uint64_t exact_percentile(std::vector<uint64_t> sorted, double percent) {
-  const auto n = static_cast<double>(sorted.size());
-  const auto rank = std::max<size_t>(1, static_cast<size_t>(std::ceil(percent / 100 * n)));
+  const auto hundredths = static_cast<size_t>(std::lround(percent * 100));
+  const size_t rank = std::max<size_t>(1, (hundredths * sorted.size() + 9999) / 10000);
   return sorted[rank - 1];
 }
 
@@ -86,6 +87,32 @@ TEST(Histogram, KeepsTheHighestSample) {
   EXPECT_EQ(histogram.max_ns(), 77'777'777u);
   EXPECT_EQ(histogram.percentile_ns(100), 77'777'777u);
   EXPECT_EQ(histogram.percentile_ns(99), 1000u);
+}
+
+// Of n = 1000 k samples, n / 1000 are beyond the 99.9th percentile: it is never the maximum.
+TEST(Histogram, TheRankOfAPercentileIsExact) {
+  for (uint64_t thousands = 1; thousands <= 200; ++thousands) {
+    Histogram histogram;
+    histogram.record(1'000'000);
+    for (uint64_t i = 1; i < thousands * 1000; ++i) histogram.record(i <= thousands * 999 ? 10 : 1'000'000);
+    EXPECT_EQ(histogram.percentile_ns(99.9), 10u) << thousands * 1000 << " samples";
+  }
+}
+
+TEST(Histogram, APercentileNeedsTenSamplesBeyondIt) {
+  const auto settled = [](uint64_t samples, double percent) {
+    Histogram histogram;
+    for (uint64_t i = 0; i < samples; ++i) histogram.record(i);
+    return histogram.settled_percentile_ns(percent).has_value();
+  };
+  EXPECT_FALSE(settled(0, 50));
+  EXPECT_FALSE(settled(19, 50));
+  EXPECT_TRUE(settled(20, 50));
+  EXPECT_FALSE(settled(999, 99));
+  EXPECT_TRUE(settled(1000, 99));
+  EXPECT_FALSE(settled(9999, 99.9));
+  EXPECT_TRUE(settled(10'000, 99.9));
+  EXPECT_FALSE(settled(10'000, 100));
 }
 
 TEST(Histogram, CountsWhatIsTooLongAsTheLongest) {

@@ -8,9 +8,10 @@ namespace {
 
 using doc::Fields;
 
-constexpr std::string_view kSchema = "railbed.perf/v1";
+constexpr std::string_view kSchema = "railbed.perf/v2";
 constexpr size_t kMaxFile_bytes = size_t{256} << 20;
 constexpr size_t kMaxSlots = 1 << 16;
+constexpr size_t kMaxOutages = 4096;
 constexpr int64_t kMaxGbps = 10'000'000;
 constexpr int64_t kMaxUs = 1'000'000'000'000;
 constexpr int64_t kMaxTotal = 1'000'000'000'000'000;
@@ -45,7 +46,8 @@ void write_bandwidth(JsonWriter& writer, const BandwidthPoint& point) {
     write_throughput(writer, *point.reverse_series);
     writer.end_object();
   }
-  writer.end_object();
+  writer.integer("used_tx_depth", point.used_tx_depth).integer("used_post_batch", point.used_post_batch);
+  writer.flag("used_inline", point.used_inline).end_object();
 }
 
 ThroughputSeries read_slots(Fields& fields) {
@@ -62,8 +64,17 @@ BandwidthPoint read_bandwidth(Fields& fields) {
   need_inner(fields, "series", point.series, read_slots);
   fields.read("reverse_average_gbps", point.reverse_average_gbps, {.min = 0, .max = kMaxGbps});
   fields.inside("reverse_series", [&](Fields& series) { point.reverse_series = read_slots(series); });
+  fields.need("used_tx_depth", point.used_tx_depth, {.min = 0, .max = 8192});
+  fields.need("used_post_batch", point.used_post_batch, {.min = 0, .max = 8192});
+  fields.need("used_inline", point.used_inline);
   return point;
 }
+
+constexpr std::pair<std::string_view, double> kPercentiles[] = {{"round_trip_p50_us", 50},
+                                                                {"round_trip_p90_us", 90},
+                                                                {"round_trip_p99_us", 99},
+                                                                {"round_trip_p99_9_us", 99.9},
+                                                                {"round_trip_p99_99_us", 99.99}};
 
 void write_latency(JsonWriter& writer, const LatencyPoint& point) {
   const Histogram& h = point.histogram;
@@ -71,13 +82,16 @@ void write_latency(JsonWriter& writer, const LatencyPoint& point) {
   writer.begin_object();
   writer.integer("size_bytes", point.size_bytes).integer("samples", static_cast<int64_t>(h.count()));
   writer.number("duration_s", point.duration_s);
-  writer.number("min_us", us(h.min_ns())).number("p50_us", us(h.percentile_ns(50)));
-  writer.number("p90_us", us(h.percentile_ns(90))).number("p99_us", us(h.percentile_ns(99)));
-  writer.number("p99_9_us", us(h.percentile_ns(99.9))).number("p99_99_us", us(h.percentile_ns(99.99)));
-  writer.number("max_us", us(h.max_ns())).number("mean_us", h.mean_ns() / 1e3);
-  writer.number("stddev_us", h.stddev_ns() / 1e3);
+  // Only the fastest and the typical exchange are alike both ways, so only they are halved.
+  writer.number("half_min_us", us(h.min_ns()) / 2);
+  if (const auto p50 = h.settled_percentile_ns(50)) writer.number("half_p50_us", us(*p50) / 2);
+  writer.number("round_trip_min_us", us(h.min_ns()));
+  for (const auto& [name, percent] : kPercentiles)
+    if (const auto value = h.settled_percentile_ns(percent)) writer.number(name, us(*value));
+  writer.number("round_trip_max_us", us(h.max_ns())).number("round_trip_mean_us", h.mean_ns() / 1e3);
+  writer.number("round_trip_stddev_us", h.stddev_ns() / 1e3).flag("used_inline", point.used_inline);
   const Histogram::Compact compact = h.compact();
-  writer.begin_object("histogram");
+  writer.begin_object("round_trip_histogram");
   writer.integer("precision_bits", compact.precision_bits).integer("count", static_cast<int64_t>(compact.count));
   writer.integer("min_ns", static_cast<int64_t>(compact.min_ns))
       .integer("max_ns", static_cast<int64_t>(compact.max_ns));
@@ -86,7 +100,7 @@ void write_latency(JsonWriter& writer, const LatencyPoint& point) {
   for (uint64_t step : compact.steps) writer.integer({}, static_cast<int64_t>(step));
   writer.end_array().end_object();
   // Column by column, which takes a tenth of the space of an object per slot.
-  writer.begin_object("series");
+  writer.begin_object("round_trip_series");
   const auto column = [&](std::string_view name, auto value) {
     writer.begin_array(name, JsonWriter::Array::kOnOneLine);
     for (const LatencySlot& slot : point.slots) writer.number({}, value(slot));
@@ -98,7 +112,10 @@ void write_latency(JsonWriter& writer, const LatencyPoint& point) {
   column("p99_us", [](const LatencySlot& s) { return s.p99_us; });
   column("max_us", [](const LatencySlot& s) { return s.max_us; });
   column("samples", [](const LatencySlot& s) { return static_cast<double>(s.samples); });
-  writer.end_object().end_object();
+  writer.end_object().begin_array("outages");
+  for (const Outage& outage : point.outages)
+    writer.begin_object().number("at_ms", outage.at_ms).number("duration_ms", outage.duration_ms).end_object();
+  writer.end_array().end_object();
 }
 
 Histogram read_histogram(Fields& fields) {
@@ -137,17 +154,27 @@ std::vector<LatencySlot> read_latency_slots(Fields& fields) {
   return slots;
 }
 
+Outage read_outage(Fields& fields) {
+  Outage outage;
+  fields.need("at_ms", outage.at_ms, {.min = 0, .max = kMaxUs});
+  fields.need("duration_ms", outage.duration_ms, {.min = 0, .max = kMaxUs});
+  return outage;
+}
+
 LatencyPoint read_latency(Fields& fields) {
   LatencyPoint point;
   fields.need("size_bytes", point.size_bytes, {.min = 1, .max = kMaxSize_bytes});
   fields.need("duration_s", point.duration_s, {.min = 0, .max = kMaxDuration_s});
-  need_inner(fields, "histogram", point.histogram, read_histogram);
-  need_inner(fields, "series", point.slots, read_latency_slots);
+  need_inner(fields, "round_trip_histogram", point.histogram, read_histogram);
+  need_inner(fields, "round_trip_series", point.slots, read_latency_slots);
+  need_each(fields, "outages", point.outages, read_outage, kMaxOutages);
+  fields.need("used_inline", point.used_inline);
   return point;
 }
 
 Measurement read_measurement(Fields& fields) {
   Measurement m;
+  fields.need("version", m.version, {.bytes = 64});
   fields.need("started_at", m.started_at, {.bytes = 64});
   fields.need("command", m.command, {.bytes = 16384});
   fields.need("label", m.label, {.bytes = 256});
@@ -157,6 +184,9 @@ Measurement read_measurement(Fields& fields) {
   need_inner(fields, "server", m.server, read_endpoint);
   need_each(fields, "bandwidth", m.bandwidth, read_bandwidth, 64);
   need_each(fields, "latency", m.latency, read_latency, 64);
+  m.client_counters = read_counters(fields, "client_counters");
+  m.server_counters = read_counters(fields, "server_counters");
+  fields.read("ended_by", m.ended_by, {.bytes = 8192});
   return m;
 }
 
@@ -179,7 +209,9 @@ void write_spec(JsonWriter& writer, const TestSpec& spec) {
   for (int64_t size : spec.sizes_bytes) writer.integer({}, size);
   writer.end_array();
   writer.integer("qps", spec.qps).integer("tx_depth", spec.tx_depth).integer("iterations", spec.iterations);
-  writer.integer("duration_ms", spec.duration_ms).integer("inline_bytes", spec.inline_bytes);
+  writer.integer("duration_ms", spec.duration_ms)
+      .integer("rate_per_s", spec.rate_per_s)
+      .integer("inline_bytes", spec.inline_bytes);
   writer.flag("bidirectional", spec.bidirectional).text("remote_device", spec.remote_device);
 }
 
@@ -192,6 +224,7 @@ TestSpec read_spec(Fields& fields) {
   fields.need("tx_depth", spec.tx_depth, {.min = 1, .max = 8192});
   fields.need("iterations", spec.iterations, {.min = 0, .max = kMaxCount});
   fields.need("duration_ms", spec.duration_ms, {.min = 0, .max = kMaxDuration_ms});
+  fields.need("rate_per_s", spec.rate_per_s, {.min = 0, .max = kMaxRate_per_s});
   fields.need("inline_bytes", spec.inline_bytes, {.min = -1, .max = 4096});
   fields.need("bidirectional", spec.bidirectional);
   fields.need("remote_device", spec.remote_device, {.bytes = 64});
@@ -204,6 +237,8 @@ void write_endpoint(JsonWriter& writer, const Endpoint& end) {
   writer.text("device", end.device).integer("port", end.port).text("gid", end.gid);
   writer.integer("gid_index", end.gid_index).text("gid_reason", end.gid_reason);
   writer.text("link_layer", end.link_layer).integer("path_mtu_bytes", end.path_mtu_bytes).flag("soft", end.soft);
+  writer.text("link", end.link).number("link_gbps", end.link_gbps);
+  writer.text("pcie", end.pcie).number("pcie_gbps", end.pcie_gbps);
 }
 
 Endpoint read_endpoint(Fields& fields) {
@@ -219,7 +254,23 @@ Endpoint read_endpoint(Fields& fields) {
   fields.need("link_layer", end.link_layer, {.bytes = 32});
   fields.need("path_mtu_bytes", end.path_mtu_bytes, {.min = 0, .max = 65536});
   fields.need("soft", end.soft);
+  fields.need("link", end.link, {.bytes = 64});
+  fields.need("link_gbps", end.link_gbps, {.min = 0, .max = kMaxGbps});
+  fields.need("pcie", end.pcie, {.bytes = 64});
+  fields.need("pcie_gbps", end.pcie_gbps, {.min = 0, .max = kMaxGbps});
   return end;
+}
+
+void write_counters(JsonWriter& writer, std::string_view field, const PortCounters& counters) {
+  writer.begin_object(field);
+  for (const auto& [name, value] : counters) writer.integer(name, value);
+  writer.end_object();
+}
+
+PortCounters read_counters(Fields& fields, std::string_view field) {
+  PortCounters counters;
+  fields.read(field, counters, {.min = 0, .entries = kMaxCounters});
+  return counters;
 }
 
 void write_throughput(JsonWriter& writer, const ThroughputSeries& series) {
@@ -246,8 +297,13 @@ std::string to_json(const std::vector<Measurement>& measurements) {
       .begin_array("measurements");
   for (const Measurement& m : measurements) {
     writer.begin_object();
-    writer.text("started_at", m.started_at).text("command", m.command).text("label", m.label).text("peer", m.peer);
-    writer.flag("soft", m.soft());
+    writer.text("version", m.version)
+        .text("started_at", m.started_at)
+        .text("command", m.command)
+        .text("label", m.label)
+        .text("peer", m.peer);
+    writer.flag("soft", m.soft()).flag("complete", m.ended_by.empty());
+    if (!m.ended_by.empty()) writer.text("ended_by", m.ended_by);
     writer.begin_object("parameters");
     write_spec(writer, m.spec);
     writer.end_object().begin_object("client");
@@ -258,7 +314,10 @@ std::string to_json(const std::vector<Measurement>& measurements) {
     for (const BandwidthPoint& point : m.bandwidth) write_bandwidth(writer, point);
     writer.end_array().begin_array("latency");
     for (const LatencyPoint& point : m.latency) write_latency(writer, point);
-    writer.end_array().end_object();
+    writer.end_array();
+    write_counters(writer, "client_counters", m.client_counters);
+    write_counters(writer, "server_counters", m.server_counters);
+    writer.end_object();
   }
   writer.end_array().end_object();
   return writer.take();
@@ -274,7 +333,10 @@ Result<std::vector<Measurement>> measurements_from_json(std::string_view text) {
   fields.need("schema", schema, {.bytes = 64});
   TRY(doc::first_error(found).hint("only results of `railbed perf` can be read"));
   if (schema != kSchema)
-    return fail(Code::kInvalid, "schema: \"{}\" is not {}, the one this version reads", schema, kSchema);
+    return fail(
+        Error{.code = Code::kInvalid,
+              .message = fmt::format("schema: \"{}\" is not {}, the one this version reads", schema, kSchema),
+              .hint = schema == "railbed.perf/v1" ? "its latencies are halves of round trips: measure anew" : ""});
   std::vector<Measurement> result;
   need_each(fields, "measurements", result, read_measurement, 4096);
   TRY(doc::first_error(found));

@@ -10,7 +10,8 @@ namespace railbed::perf {
 namespace {
 
 Measurement latency() {
-  Measurement m{.started_at = "2026-01-02T03:04:05Z",
+  Measurement m{.version = "0.1.0",
+                .started_at = "2026-01-02T03:04:05Z",
                 .command = "railbed perf lat \"x\"",
                 .label = "rail0",
                 .peer = "10.1.0.6",
@@ -21,14 +22,22 @@ Measurement latency() {
               .device = "rxe0",
               .port = 1,
               .gid_reason = "GID 1, RoCE v2, 10.1.0.5 on net1, by rule",
-              .soft = true};
+              .soft = true,
+              .link = "400 Gb/sec (4X NDR)",
+              .link_gbps = 400,
+              .pcie = "32 GT/s x16",
+              .pcie_gbps = 461};
   m.server = m.client;
   m.server.hostname = "guest-2";
+  m.client_counters = {{"port_xmit_data_bytes", 1000}};
+  m.server_counters = {{"out_of_sequence", 3}};
   LatencyPoint point{.size_bytes = 2, .duration_s = 1};
   LatencyMeter meter(10'000'000);
   for (uint64_t i = 0; i < 100; ++i) meter.add(i * 1'000'000, 1000 + i);
   point.histogram = meter.histogram();
   point.slots = meter.slots();
+  point.outages = {{.at_ms = 3, .duration_ms = 20}};
+  point.used_inline = true;
   m.latency.push_back(point);
   return m;
 }
@@ -44,7 +53,9 @@ Measurement bandwidth() {
                          .message_rate_per_s = 10000,
                          .series = {.slot_ms = 10, .gbps = {5, 6}, .peak_gbps = 6},
                          .reverse_average_gbps = 4.5,
-                         .reverse_series = ThroughputSeries{}});
+                         .reverse_series = ThroughputSeries{},
+                         .used_tx_depth = 128,
+                         .used_post_batch = 1});
   return m;
 }
 
@@ -55,7 +66,10 @@ TEST(Measurement, ComesBackFromJson) {
   ASSERT_EQ(back->size(), 2u);
   EXPECT_EQ(to_json(*back), text);
   EXPECT_EQ((*back)[0].client, latency().client);
+  EXPECT_EQ((*back)[0].client_counters, latency().client_counters);
+  EXPECT_EQ((*back)[0].server_counters, latency().server_counters);
   EXPECT_EQ((*back)[0].latency[0].slots, latency().latency[0].slots);
+  EXPECT_EQ((*back)[0].latency[0].outages, latency().latency[0].outages);
   EXPECT_EQ((*back)[0].latency[0].histogram.buckets(), latency().latency[0].histogram.buckets());
   EXPECT_TRUE((*back)[1].soft());
 }
@@ -86,10 +100,13 @@ TEST(Measurement, RefusesOtherAndDamagedFiles) {
   };
   EXPECT_EQ(refusal("{}"), "schema is missing\n  only results of `railbed perf` can be read");
   EXPECT_EQ(refusal(R"({"schema":"railbed.perf/v9"})"),
-            "schema: \"railbed.perf/v9\" is not railbed.perf/v1, the one this version reads");
+            "schema: \"railbed.perf/v9\" is not railbed.perf/v2, the one this version reads");
+  EXPECT_EQ(refusal(R"({"schema":"railbed.perf/v1"})"),
+            "schema: \"railbed.perf/v1\" is not railbed.perf/v2, the one this version reads\n"
+            "  its latencies are halves of round trips: measure anew");
   std::string text = to_json({latency()});
   text.replace(text.find("\"count\": 100"), 12, "\"count\": 101");
-  EXPECT_EQ(refusal(text), "measurements[0].latency[0].histogram: the counts contradict the totals");
+  EXPECT_EQ(refusal(text), "measurements[0].latency[0].round_trip_histogram: the counts contradict the totals");
 }
 
 TEST(Measurement, TableShowsBothEndsAndSoft) {
@@ -99,7 +116,32 @@ TEST(Measurement, TableShowsBothEndsAndSoft) {
             "  server  guest-2 10.1.0.5 (net1), rxe0 port 1 [soft], GID 1, RoCE v2, 10.1.0.5 on net1, by rule\n"
             "      size     messages    peak Gb/s     avg Gb/s     messages/s   back avg Gb/s\n"
             "    64 KiB         1000       6.0000       5.2429          10000          4.5000\n");
-  EXPECT_EQ(to_table(latency()).substr(0, 63), "rail0: latency (half the round trip) over RDMA (RC write), soft");
+  Measurement small = bandwidth();
+  small.bandwidth[0].average_gbps = 0.0000712;
+  EXPECT_NE(to_table(small).find(" 0.0000712 "), std::string::npos) << to_table(small);
+}
+
+// Percentiles that too few samples speak for are left out, outages and what is missing are told.
+TEST(Measurement, TableTellsTailsOfWholeRoundTrips) {
+  Measurement m = latency();
+  m.spec.rate_per_s = 1000;
+  m.ended_by = "perf lat with 10.1.0.6: \x1b[2Jthe peer closed the connection";
+  EXPECT_EQ(
+      to_table(m).substr(to_table(m).find("  1000 pings")),
+      "  1000 pings a second by a schedule; each counts from when it was due\n"
+      "  microseconds; one way is half of a round trip, known only of the fastest and the middle one\n"
+      "      size   samples one way min one way p50 | round trip p50        p99      p99.9        max       mean     "
+      "stddev\n"
+      "       2 B       100        0.50        0.52 |           1.05          -          -       1.10       1.05       "
+      "0.03\n"
+      "           1 outage without an answer, 20.0 ms together, the longest 20.0 ms\n"
+      "  incomplete, 1 of 1 sizes: perf lat with 10.1.0.6: \\x1b[2Jthe peer closed the connection\n");
+  const std::string json = to_json({m});
+  for (const char* there : {"\"round_trip_p50_us\": 1.0", "\"round_trip_p90_us\": 1.0", "\"half_p50_us\": 0.5",
+                            "\"complete\": false", "\"rate_per_s\": 1000"})
+    EXPECT_NE(json.find(there), std::string::npos) << there << json;
+  for (const char* unsettled : {"round_trip_p99_us", "round_trip_p99_9_us", "round_trip_p99_99_us"})
+    EXPECT_EQ(json.find(unsettled), std::string::npos) << unsettled;
 }
 
 TEST(SizeText, UsesWholeUnits) {
@@ -123,6 +165,12 @@ TEST(Validate, NamesTheOption) {
   EXPECT_EQ(refusal({.sizes_bytes = {0}}), "size: 0 is outside 1..67108864");
   EXPECT_EQ(refusal({.sizes_bytes = {2}, .tx_depth = 0}), "tx-depth: 0 is outside 1..8192");
   EXPECT_EQ(refusal({.sizes_bytes = {2}, .duration_ms = 1}), "duration: 1 is outside 10..86400000");
+  EXPECT_EQ(refusal({.sizes_bytes = {2}, .rate_per_s = 10}),
+            "rate: only for latency; bandwidth is what goes through, not what is asked");
+  EXPECT_EQ(refusal({.kind = TestKind::kLatency, .sizes_bytes = {2}, .rate_per_s = 1'000'001}),
+            "rate: 1000001 is outside 0..1000000");
+  EXPECT_EQ(refusal({.sizes_bytes = {kMaxSize_bytes}, .iterations = int64_t{1} << 39}),
+            "iterations: 549755813888 messages of 64 MiB on each of 1 are more than 9007199254740992 bytes");
   EXPECT_EQ(refusal({.transport = Transport::kTcp, .sizes_bytes = {2}, .bidirectional = true}),
             "bidirectional: only for bandwidth over RDMA");
 }

@@ -15,7 +15,6 @@ using doc::Fields;
 
 constexpr size_t kMaxSlots = 1024;
 constexpr int64_t kMaxSequence = int64_t{1} << 31;
-constexpr int64_t kMaxTotal = int64_t{1} << 53;
 
 void write_rdma(JsonWriter& writer, const RdmaAddress& rdma) {
   writer.begin_object("rdma");
@@ -66,8 +65,10 @@ struct BodyWriter {
 
   void operator()(const Hello& m) const {
     writer.integer("protocol", m.protocol).text("version", m.version).text("hostname", m.hostname);
+    if (!m.token.empty()) writer.text("token", m.token);
   }
   void operator()(const OpenTest& m) const { write_spec(writer, m.spec); }
+  void operator()(const Wait& m) const { writer.integer("ahead", m.ahead).text("reason", m.reason); }
   void operator()(const Offer& m) const {
     write_end(writer, m.endpoint);
     if (m.rdma) write_rdma(writer, *m.rdma);
@@ -85,6 +86,7 @@ struct BodyWriter {
   void operator()(const Outcome& m) const {
     writer.integer("sequence", m.sequence).integer("bytes", m.bytes).number("duration_s", m.duration_s);
     write_throughput(writer, m.series);
+    write_counters(writer, "counters", m.counters);
   }
   void operator()(const CloseTest&) const {}
   void operator()(const Refusal& m) const {
@@ -97,6 +99,14 @@ Message read_hello(Fields& fields) {
   fields.need("protocol", m.protocol, {.min = 1, .max = 1000});
   fields.need("version", m.version, {.bytes = 64});
   fields.need("hostname", m.hostname, {.bytes = 256});
+  fields.read("token", m.token, {.bytes = kMaxToken_bytes});
+  return m;
+}
+
+Message read_wait(Fields& fields) {
+  Wait m;
+  fields.need("ahead", m.ahead, {.min = 0, .max = 1'000'000});
+  fields.need("reason", m.reason, {.bytes = 512});
   return m;
 }
 
@@ -145,16 +155,17 @@ Message read_started(Fields& fields) {
 
 Message read_done(Fields& fields) {
   Done m{.sequence = read_sequence(fields)};
-  fields.need("messages", m.messages, {.min = 0, .max = kMaxTotal});
+  fields.need("messages", m.messages, {.min = 0, .max = kMaxTotal_bytes});
   return m;
 }
 
 Message read_outcome(Fields& fields) {
   Outcome m;
   m.sequence = read_sequence(fields);
-  fields.need("bytes", m.bytes, {.min = 0, .max = kMaxTotal});
+  fields.need("bytes", m.bytes, {.min = 0, .max = kMaxTotal_bytes});
   fields.need("duration_s", m.duration_s, {.min = 0, .max = 1'000'000'000});
   m.series = read_throughput(fields, kMaxSlots);
+  m.counters = read_counters(fields, "counters");
   return m;
 }
 
@@ -172,6 +183,7 @@ struct Kind {
 // In the order of the variant.
 constexpr std::array<Kind, std::variant_size_v<Message>> kKinds = {{{"hello", read_hello},
                                                                     {"open-test", read_open_test},
+                                                                    {"wait", read_wait},
                                                                     {"offer", read_offer},
                                                                     {"connect", read_connect},
                                                                     {"ready", read_nothing<Ready>},

@@ -5,7 +5,7 @@
 // each size. A message is a value; encode and decode are pure, so that hostile peers are a unit test.
 //
 // One session, client (C) and server (S); a Refusal may come from either side instead of any message:
-//   C Hello → S Hello → C OpenTest → S Offer → C Connect → S Ready
+//   C Hello → S Hello → C OpenTest → S Wait each second until it is this client's turn → S Offer → C Connect → S Ready
 //   for each size: C Start → S Started → traffic → C Done → S Outcome    (C Heartbeat each second meanwhile)
 //   C CloseTest; then another OpenTest, or C closes the connection.
 // Threading: plain values. Failure: Code::kInvalid with the field's path. Wire: frame.h around one JSON object.
@@ -24,16 +24,24 @@
 
 namespace railbed::perf {
 
-inline constexpr int64_t kProtocol = 1;
+inline constexpr int64_t kProtocol = 2;
+inline constexpr size_t kMaxToken_bytes = 256;
 
 struct Hello {
   int64_t protocol = kProtocol;
   std::string version;
   std::string hostname;
+  std::string token;  // from the client; "" where none is used
 };
 
 struct OpenTest {
   TestSpec spec;
+};
+
+// Another measurement is on the device, or the server has no memory or threads left for this one.
+struct Wait {
+  int64_t ahead = 0;  // how many are before this client
+  std::string reason;
 };
 
 struct QpAddress {
@@ -89,6 +97,7 @@ struct Outcome {
   int64_t bytes = 0;
   double duration_s = 0;
   ThroughputSeries series;
+  PortCounters counters;  // what moved on the server's port since the test was opened
 };
 struct CloseTest {};
 
@@ -97,8 +106,8 @@ struct Refusal {
   std::string hint;
 };
 
-using Message =
-    std::variant<Hello, OpenTest, Offer, Connect, Ready, Start, Started, Heartbeat, Done, Outcome, CloseTest, Refusal>;
+using Message = std::variant<Hello, OpenTest, Wait, Offer, Connect, Ready, Start, Started, Heartbeat, Done, Outcome,
+                             CloseTest, Refusal>;
 
 std::string_view name_of(const Message& message);  // "hello", "open-test", …
 template <typename T>

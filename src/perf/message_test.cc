@@ -37,21 +37,24 @@ std::vector<Message> one_of_each() {
                .link_layer = "Ethernet",
                .path_mtu_bytes = 1024,
                .soft = true};
-  return {
-      Hello{.protocol = 1, .version = "0.1.0", .hostname = "a\"b\n"},
-      OpenTest{some_spec()},
-      Offer{.endpoint = end, .rdma = some_address(), .tcp = {}},
-      Offer{.endpoint = end, .rdma = {}, .tcp = TcpAddress{.port = 4711, .cookie = UINT64_MAX}},
-      Connect{.endpoint = end, .rdma = some_address()},
-      Ready{},
-      Start{.sequence = 1, .size_bytes = 2},
-      Started{1},
-      Heartbeat{},
-      Done{.sequence = 1, .messages = 1LL << 40},
-      Outcome{
-          .sequence = 1, .bytes = 12, .duration_s = 0.1, .series = {.slot_ms = 10, .gbps = {1.5, 0}, .peak_gbps = 1.5}},
-      CloseTest{},
-      Refusal{.message = "no", .hint = "yes"}};
+  return {Hello{.protocol = 1, .version = "0.1.0", .hostname = "a\"b\n", .token = "secret"},
+          OpenTest{some_spec()},
+          Wait{.ahead = 2, .reason = "another measurement is on eth0"},
+          Offer{.endpoint = end, .rdma = some_address(), .tcp = {}},
+          Offer{.endpoint = end, .rdma = {}, .tcp = TcpAddress{.port = 4711, .cookie = UINT64_MAX}},
+          Connect{.endpoint = end, .rdma = some_address()},
+          Ready{},
+          Start{.sequence = 1, .size_bytes = 2},
+          Started{1},
+          Heartbeat{},
+          Done{.sequence = 1, .messages = 1LL << 40},
+          Outcome{.sequence = 1,
+                  .bytes = 12,
+                  .duration_s = 0.1,
+                  .series = {.slot_ms = 10, .gbps = {1.5, 0}, .peak_gbps = 1.5},
+                  .counters = {{"rcvd_pkts", 5}}},
+          CloseTest{},
+          Refusal{.message = "no", .hint = "yes"}};
 }
 
 TEST(Message, ComesBackAsItWas) {
@@ -62,7 +65,7 @@ TEST(Message, ComesBackAsItWas) {
     EXPECT_EQ(back->index(), message.index());
     EXPECT_EQ(encode(*back), body);
   }
-  const auto offer = decode(encode(one_of_each()[2]));
+  const auto offer = decode(encode(one_of_each()[3]));
   EXPECT_EQ(std::get<Offer>(*offer).rdma, some_address());
   EXPECT_EQ(std::get<OpenTest>(*decode(encode(one_of_each()[1]))).spec, some_spec());
 }
@@ -73,6 +76,7 @@ TEST(Message, FitsAFrameAtItsLargest) {
   EXPECT_LT(encode(offer).size(), kMaxBodyBytes);
   Outcome outcome;
   outcome.series.gbps.assign(1000, 12.345678901234567);
+  for (size_t i = 0; i < kMaxCounters; ++i) outcome.counters[fmt::format("{:064}", i)] = INT64_MAX;
   EXPECT_LT(encode(outcome).size(), kMaxBodyBytes);
 }
 
@@ -87,7 +91,7 @@ TEST(Message, NamesTheFieldThatIsWrong) {
       {"[1]", "this is no message: the document must be an object (keys with values), found a list"},
       {"{}", "type is missing"},
       {R"({"type":7})", "type must be a string, found an integer 7\n  put it in quotes: \"7\""},
-      {R"({"type":"dance"})", "type: \"dance\" is not a message of protocol 1"},
+      {R"({"type":"dance"})", "type: \"dance\" is not a message of protocol 2"},
       {R"({"type":"start"})", "message start: sequence is missing"},
       {R"({"type":"start","sequence":-1,"size_bytes":2})", "message start: sequence must be 0 to 2147483648, found -1"},
       {R"({"type":"start","sequence":1,"size_bytes":1e3})",
@@ -113,7 +117,7 @@ std::string with(std::string body, std::string_view from, std::string_view to) {
 }
 
 TEST(Message, RefusesAnOfferThatLies) {
-  const std::string good = encode(one_of_each()[2]);
+  const std::string good = encode(one_of_each()[3]);
   EXPECT_EQ(refusal(with(good, "\"number\":18", "\"number\":16777216")),
             "message offer: rdma.qps[1].number must be 0 to 16777215, found 16777216");
   EXPECT_EQ(refusal(with(good, "\"mtu_bytes\":1024,\"r", "\"mtu_bytes\":9000,\"r")),

@@ -8,6 +8,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "perf/free_memory.h"
+
 namespace railbed::perf {
 namespace {
 
@@ -26,7 +28,7 @@ size_t whole_pages(size_t bytes) {
 
 }  // namespace
 
-Result<RdmaLink> RdmaLink::open(RdmaPlace place, const TestSpec& spec) {
+Result<RdmaLink> RdmaLink::open(const os::FileTree& files, RdmaPlace place, const TestSpec& spec) {
   RdmaLink link(std::move(place));
   const std::string& device = link.place_.device.name();
   link.domain_.reset(ibv_alloc_pd(link.place_.device.context()));
@@ -34,6 +36,7 @@ Result<RdmaLink> RdmaLink::open(RdmaPlace place, const TestSpec& spec) {
   const int64_t largest = *std::max_element(spec.sizes_bytes.begin(), spec.sizes_bytes.end());
   link.span_bytes_ = whole_pages(static_cast<size_t>(largest));
   const size_t bytes = 2 * link.span_bytes_ * static_cast<size_t>(spec.qps);
+  TRY(need_memory(files, static_cast<int64_t>(bytes)));
   link.region_ = TRY(MemoryRegion::create(link.domain_.get(), bytes, device));
   link.yield_mask_ = yield_mask_for(link.place_.device.is_soft());
   link.tx_depth_ = static_cast<int>(spec.tx_depth);
@@ -78,7 +81,8 @@ Result<void> RdmaLink::create_lanes(const TestSpec& spec) {
       error.hint = "the device may allow less: lower --tx-depth, --qps or --inline";
       return fail(std::move(error));
     }
-    inline_bytes_ = std::min(attributes.cap.max_inline_data, latency || wanted_inline > 0 ? UINT32_MAX : 0);
+    // Devices round up what they were asked for; what the user has forbidden stays so.
+    inline_bytes_ = std::min(attributes.cap.max_inline_data, wanted_inline);
     TRY(initialise(qp.get(), place_.port.number, device));
     lanes_.push_back({.qp = std::move(qp), .sequence = static_cast<uint32_t>(random() & 0xffffff), .outstanding = 0});
   }

@@ -20,7 +20,7 @@ namespace railbed::perf {
 
 class RdmaLink {
  public:
-  static Result<RdmaLink> open(RdmaPlace place, const TestSpec& spec);
+  static Result<RdmaLink> open(const os::FileTree& files, RdmaPlace place, const TestSpec& spec);
 
   const Endpoint& endpoint() const { return place_.endpoint; }
   RdmaAddress address() const;

@@ -64,6 +64,16 @@ class RdmaLink::PingPort {
     }
   }
 
+  // Until a ping is due. The peer polls meanwhile, so this is progress.
+  Result<void> idle_until(uint64_t due) {
+    for (uint64_t now = watch_.clock().now(); now < due; now = watch_.clock().now()) {
+      TRY(progress(now));
+      if (link_.yield_mask_ != UINT32_MAX) sched_yield();
+    }
+    return {};
+  }
+  bool sends_inline() const { return inline_flag_ != 0; }
+
   // Also called between samples, so that an exchange without waits is watched as well.
   Result<void> progress(uint64_t now) {
     last_progress_ = now;
@@ -143,19 +153,21 @@ Result<PingResult> RdmaLink::ping(const Round& round, Watch& watch) {
     TRY(port.await(value));
   }
   const uint64_t start = clock.now();
-  const uint64_t end = round.messages > 0 ? UINT64_MAX : start + clock.to_ticks(round.duration_ns);
+  const PingSchedule schedule(round, clock, start);
   uint64_t now = start;
-  for (int64_t sent = 1;; ++sent) {
-    const bool last = round.messages > 0 ? sent >= round.messages : now >= end;
+  for (int64_t number = 0;; ++number) {
+    const bool last = schedule.last(number, now);
     value = last ? kLastPing : ping_after(value);
-    const uint64_t before = clock.now();
+    const uint64_t due = schedule.due(number, clock.now());
+    TRY(port.idle_until(due));
     TRY(port.send(value, last));
     TRY(port.await(value));
     now = clock.now();
-    result.meter.add(clock.between_ns(start, before), clock.between_ns(before, now) / 2);
+    result.meter.add(clock.between_ns(start, due), clock.between_ns(due, now));
     if (last) break;
     TRY(port.progress(now));
   }
+  result.sent_inline = port.sends_inline();
   result.duration_ns = clock.between_ns(start, now);
   TRY(port.drain());
   return result;

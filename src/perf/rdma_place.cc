@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "perf/link_rate.h"
 #include "perf/local_network.h"
 
 namespace railbed::perf {
@@ -95,6 +96,7 @@ Result<RdmaPlace> find_place(os::Kernel& kernel, const PlaceRequest& request, co
   end.link_layer = place.port.is_infiniband ? "InfiniBand" : "Ethernet";
   end.path_mtu_bytes = place.port.mtu_bytes;
   end.soft = place.device.is_soft();
+  read_link(kernel.files(), place.port.is_infiniband ? LinkLayer::kInfiniBand : LinkLayer::kEthernet, end);
   end.address = (place.port.is_infiniband ? toward : address_of(place.gid.entry.gid)).to_string();
   for (const LocalInterface& interface : network.interfaces)
     if (port_belongs_to(place.port, interface, network)) end.netdev = interface.name.value;

@@ -113,6 +113,8 @@ Result<void> RdmaLink::warm_up(const Round& round, Watch& watch) {
 Result<StreamResult> RdmaLink::stream(const Round& round, Watch& watch) {
   TRY(warm_up(round, watch).context("first write of {}", size_text(round.size_bytes)));
   StreamState state{.round = round, .pacing = pacing_for(round.size_bytes, tx_depth_)};
+  state.result.pacing = state.pacing;
+  state.result.sent_inline = static_cast<uint64_t>(round.size_bytes) <= inline_bytes_;
   std::vector<Chain> chains;
   for (size_t i = 0; i < lanes_.size(); ++i) {
     chains.push_back(make_chain(i, round, state.pacing.batch));

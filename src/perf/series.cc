@@ -64,7 +64,7 @@ void LatencyMeter::close_slot() {
   slots_.push_back({.at_ms = static_cast<double>(slot_start_ns_) / 1e6,
                     .min_us = us(slot_.min_ns()),
                     .p50_us = us(slot_.percentile_ns(50)),
-                    .p99_us = us(slot_.percentile_ns(99)),
+                    .p99_us = us(slot_.settled_percentile_ns(99).value_or(slot_.max_ns())),
                     .max_us = us(slot_.max_ns()),
                     .samples = slot_.count()});
   slot_.reset();
@@ -75,6 +75,30 @@ void LatencyMeter::next_slot(uint64_t at_ns) {
   if (slots_.size() >= kSlots && slots_.size() % 512 == 0) slot_ns_ *= 2;
   slot_start_ns_ = at_ns;
   slot_end_ns_ = (at_ns / slot_ns_ + 1) * slot_ns_;
+}
+
+// Late answers that overlap are one: by a schedule, all pings that were due meanwhile are late.
+void LatencyMeter::note_late(uint64_t at_ns, uint64_t latency_ns) {
+  if (!late_.empty() && at_ns <= late_.back().end_ns) {
+    late_.back().end_ns = std::max(late_.back().end_ns, at_ns + latency_ns);
+    return;
+  }
+  if (late_.size() >= kMostOutages) {
+    const auto shortest = std::ranges::min_element(late_, {}, [](const Late& l) { return l.end_ns - l.at_ns; });
+    if (shortest->end_ns - shortest->at_ns >= latency_ns) return;
+    late_.erase(shortest);
+  }
+  late_.push_back({.at_ns = at_ns, .end_ns = at_ns + latency_ns});
+}
+
+std::vector<Outage> LatencyMeter::outages() const {
+  const uint64_t least = std::max(kOutageFloor_ns, 20 * all_.percentile_ns(50));
+  std::vector<Outage> outages;
+  for (const Late& late : late_)
+    if (late.end_ns - late.at_ns >= least)
+      outages.push_back({.at_ms = static_cast<double>(late.at_ns) / 1e6,
+                         .duration_ms = static_cast<double>(late.end_ns - late.at_ns) / 1e6});
+  return outages;
 }
 
 std::vector<LatencySlot> LatencyMeter::slots() {

@@ -55,14 +55,24 @@ struct LatencySlot {
   double at_ms = 0;  // of the slot's first sample
   double min_us = 0;
   double p50_us = 0;
-  double p99_us = 0;
+  double p99_us = 0;  // of slots with too few samples for it (Histogram::kNeededBeyond): the slowest
   double max_us = 0;
   uint64_t samples = 0;
   friend bool operator==(const LatencySlot&, const LatencySlot&) = default;
 };
 
+// No answer for so long that a path has failed, not jittered: a round trip of at least LatencyMeter::kOutageFloor_ns
+// and of twenty times the median.
+struct Outage {
+  double at_ms = 0;  // when the ping that was answered so late was sent or due
+  double duration_ms = 0;
+  friend bool operator==(const Outage&, const Outage&) = default;
+};
+
 class LatencyMeter {
  public:
+  static constexpr uint64_t kOutageFloor_ns = 10'000'000;
+
   explicit LatencyMeter(uint64_t slot_ns);
   // 10 to 50 ms for runs up to 50 s; for longer runs wide enough for about a thousand slots.
   static uint64_t slot_for_ns(uint64_t duration_ns);
@@ -72,15 +82,26 @@ class LatencyMeter {
       next_slot(at_ns);
     all_.record(latency_ns);
     slot_.record(latency_ns);
+    if (latency_ns >= kOutageFloor_ns) [[unlikely]]
+      note_late(at_ns, latency_ns);
   }
   const Histogram& histogram() const { return all_; }
   std::vector<LatencySlot> slots();  // ends the current slot
+  // In the order of time. Pings that were due during one outage are part of it. The longest kMostOutages of them.
+  std::vector<Outage> outages() const;
 
  private:
   static constexpr size_t kSlots = 2048;  // after these the length of slots doubles, and again every 512
   void next_slot(uint64_t at_ns);
   void close_slot();
+  void note_late(uint64_t at_ns, uint64_t latency_ns);
 
+  static constexpr size_t kMostOutages = 256;
+  struct Late {
+    uint64_t at_ns;
+    uint64_t end_ns;
+  };
+  std::vector<Late> late_;  // do not overlap
   Histogram all_;
   Histogram slot_{8};
   std::vector<LatencySlot> slots_;

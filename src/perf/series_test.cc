@@ -76,6 +76,37 @@ TEST(LatencyMeter, ShowsWhenTheSlowSampleHappened) {
   EXPECT_EQ(meter.histogram().count(), 100u);
 }
 
+TEST(LatencyMeter, CountsOutages) {
+  LatencyMeter meter(10 * kMs);
+  uint64_t now = 0;
+  const auto ping = [&](uint64_t latency_ns) {
+    meter.add(now, latency_ns);
+    now += latency_ns;
+  };
+  for (int i = 0; i < 100; ++i) ping(i == 40 ? 1000 * kMs : i == 80 ? 15 * kMs : 100'000);
+  EXPECT_EQ(meter.outages(),
+            (std::vector<Outage>{{.at_ms = 4, .duration_ms = 1000}, {.at_ms = 1007.9, .duration_ms = 15}}));
+  // What is usual on a slow path is no outage there.
+  LatencyMeter slow(10 * kMs);
+  for (uint64_t i = 0; i < 100; ++i) slow.add(i * 20 * kMs, i == 50 ? 60 * kMs : 15 * kMs);
+  EXPECT_EQ(slow.outages(), std::vector<Outage>{});
+}
+
+// By a schedule all pings that were due during an outage are late: it is one outage all the same.
+TEST(LatencyMeter, PingsThatWereDueDuringAnOutageArePartOfIt) {
+  LatencyMeter meter(10 * kMs);
+  for (uint64_t i = 0; i < 4000; ++i) meter.add(i * kMs, i >= 1000 && i < 2000 ? (2000 - i) * kMs : 8000);
+  EXPECT_EQ(meter.outages(), (std::vector<Outage>{{.at_ms = 1000, .duration_ms = 1000}}));
+  EXPECT_GT(meter.histogram().settled_percentile_ns(99).value_or(0), 900 * kMs);
+}
+
+TEST(LatencyMeter, KeepsTheLongestOutages) {
+  LatencyMeter meter(10 * kMs);
+  for (uint64_t i = 0; i < 100'000; ++i) meter.add(i * 1000 * kMs, i % 100 == 99 ? (i == 99 ? 900 : 100) * kMs : 1000);
+  EXPECT_EQ(meter.outages().size(), 256u);
+  EXPECT_EQ(meter.outages()[0].duration_ms, 900);
+}
+
 TEST(LatencyMeter, KeepsTheNumberOfSlotsBounded) {
   LatencyMeter meter(1);
   for (uint64_t t = 0; t < 200'000; ++t) meter.add(t, 5);

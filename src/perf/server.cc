@@ -1,7 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/server.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include <sys/resource.h>
+
+#include "perf/free_memory.h"
+
 namespace railbed::perf {
+namespace {
+
+bool lacks_means(int sys_errno) {
+  return sys_errno == EMFILE || sys_errno == ENFILE || sys_errno == ENOBUFS || sys_errno == ENOMEM;
+}
+
+}  // namespace
+
+Turns::Budget budget_of(const os::FileTree& files) {
+  Turns::Budget budget;
+  if (const auto free_bytes = free_memory_bytes(files))
+    budget.memory_bytes = std::min(budget.memory_bytes, *free_bytes / 2);
+  rlimit descriptors{};
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0 && descriptors.rlim_cur / 2 < static_cast<rlim_t>(budget.streams))
+    budget.streams = static_cast<int64_t>(descriptors.rlim_cur / 2);
+  return budget;
+}
 
 Result<std::unique_ptr<Server>> Server::open(os::Kernel& kernel, ServerOptions options) {
   Listener listener = TRY(Listener::open(options.bind, options.port));
@@ -11,40 +36,65 @@ Result<std::unique_ptr<Server>> Server::open(os::Kernel& kernel, ServerOptions o
 
 void Server::host(Guest& guest, const std::string& name) {
   const auto served = guest.session.run();
-  if (options_.on_event) {
-    if (served)
-      options_.on_event(fmt::format("{}: {} test(s) done", name, *served));
-    else
-      options_.on_event(fmt::format("{}: {}", name, served.error().to_string()));
-  }
+  if (served)
+    tell(fmt::format("{}: {} test(s) done", name, *served));
+  else
+    tell(fmt::format("{}: {}", name, served.error().to_string()));
   if (served && *served > 0 && options_.once) stop();
   guest.session.interrupt();  // its socket is closed when the next client connects
   guest.finished = true;
 }
 
+void Server::refuse(Socket socket, std::string message) const {
+  Channel channel(std::move(socket));
+  (void)channel.send(
+      Refusal{.message = std::move(message), .hint = "wait for them, or start another server on another --port"},
+      Deadline::after(std::chrono::milliseconds(100)));
+}
+
+// Who connects and says nothing cannot keep out others: of those the oldest goes.
+void Server::make_room_for_strangers() {
+  const auto is_silent = [](const Guest& guest) { return !guest.finished && !guest.session.greeted(); };
+  if (std::ranges::count_if(guests_, is_silent) < options_.session.limits.max_silent) return;
+  std::ranges::find_if(guests_, is_silent)->session.interrupt();
+}
+
 void Server::welcome(Socket socket) {
   const auto peer = socket.peer_address();
   const std::string name = peer ? peer->to_string() : "a client";
-  if (static_cast<int>(guests_.size()) >= options_.session.limits.max_sessions) {
-    Channel channel(std::move(socket));
-    (void)channel.send(Refusal{.message = fmt::format("the server has {} clients already", guests_.size()),
-                               .hint = "wait for them, or start another server on another --port"},
-                       Deadline::after(std::chrono::milliseconds(100)));
+  const auto clients =
+      std::ranges::count_if(guests_, [](const Guest& guest) { return guest.session.greeted() && !guest.finished; });
+  if (clients >= options_.session.limits.max_sessions) {
+    refuse(std::move(socket), fmt::format("the server has {} clients already", clients));
     return;
   }
-  Guest& guest = guests_.emplace_back(kernel_, std::move(socket), options_.session, clock_);
-  guest.thread = std::jthread([this, &guest, name] { host(guest, name); });
+  make_room_for_strangers();
+  Guest& guest = guests_.emplace_back(kernel_, std::move(socket), options_.session, clock_, turns_);
+  try {
+    guest.thread = std::jthread([this, &guest, name] { host(guest, name); });
+  } catch (const std::system_error&) {
+    tell(fmt::format("{}: no thread for this client: too many on this machine", name));
+    guests_.pop_back();
+  }
 }
 
 Result<void> Server::run() {
+  constexpr std::chrono::milliseconds kPause{100};
+  bool told = false;
   while (!stopping_) {
     auto socket = listener_.accept(Deadline::after(std::chrono::hours(1)));
     guests_.remove_if([](const Guest& guest) { return guest.finished.load(); });
     if (stopping_) break;
-    if (socket)
+    if (socket) {
+      told = false;
       welcome(std::move(*socket));
-    else if (socket.error().code != Code::kTimeout)
+    } else if (lacks_means(socket.error().sys_errno)) {
+      // The client waits in the backlog until a session ends.
+      if (!std::exchange(told, true)) tell("a client must wait: " + socket.error().to_string());
+      std::this_thread::sleep_for(kPause);
+    } else if (socket.error().code != Code::kTimeout) {
       return fail(std::move(socket.error()));
+    }
   }
   for (const Guest& guest : guests_) guest.session.interrupt();
   guests_.clear();

@@ -3,7 +3,8 @@
 //
 // Threading: run() in one thread; stop() from any thread. run() returns when all sessions
 // have ended: finished ones are joined as new clients come, the others are interrupted by stop(). Failure: of
-// a session: told to the client and to on_event, the server goes on; of listening: returned.
+// a session: told to the client and to on_event, the server goes on; so it does without file descriptors, memory or
+// threads for one more client; of listening: returned.
 #pragma once
 
 #include <atomic>
@@ -22,9 +23,13 @@ struct ServerOptions {
   std::optional<IpAddress> bind;
   uint16_t port = 18600;
   bool once = false;  // end after the first session that completed a test
+  Turns::Budget budget;
   SessionOptions session;
   std::function<void(const std::string& line)> on_event;  // from the thread of any session
 };
+
+// What this machine and its limits leave: half of the free memory, and streams for half of the file descriptors.
+Turns::Budget budget_of(const os::FileTree& files);
 
 class Server {
  public:
@@ -39,21 +44,31 @@ class Server {
 
  private:
   struct Guest {
-    Guest(os::Kernel& kernel, Socket socket, const SessionOptions& options, const TickClock& clock)
-        : session(kernel, std::move(socket), options, clock) {}
+    Guest(os::Kernel& kernel, Socket socket, const SessionOptions& options, const TickClock& clock, Turns& turns)
+        : session(kernel, std::move(socket), options, clock, turns) {}
     Session session;
     std::atomic<bool> finished{false};
     std::jthread thread;  // last member, so joined before the session is destroyed
   };
   Server(os::Kernel& kernel, ServerOptions options, Listener listener)
-      : kernel_(kernel), options_(std::move(options)), listener_(std::move(listener)), clock_(kernel.files()) {}
+      : kernel_(kernel),
+        options_(std::move(options)),
+        listener_(std::move(listener)),
+        clock_(kernel.files()),
+        turns_(options_.budget) {}
   void welcome(Socket socket);
+  void refuse(Socket socket, std::string message) const;
+  void make_room_for_strangers();
+  void tell(const std::string& line) const {
+    if (options_.on_event) options_.on_event(line);
+  }
   void host(Guest& guest, const std::string& name);
 
   os::Kernel& kernel_;
   ServerOptions options_;
   Listener listener_;
   TickClock clock_;
+  Turns turns_;
   std::atomic<bool> stopping_{false};
   std::list<Guest> guests_;
 };

@@ -3,7 +3,26 @@
 
 #include <algorithm>
 
+#include "perf/port_counters.h"
+
 namespace railbed::perf {
+namespace {
+
+constexpr std::chrono::milliseconds kToldEvery{1000};
+
+int64_t largest_of(const TestSpec& spec) {
+  return *std::ranges::max_element(spec.sizes_bytes);
+}
+
+// What is compared takes as long for a wrong first character as for a wrong last one.
+bool same_token(std::string_view given, std::string_view wanted) {
+  unsigned different = given.size() != wanted.size();
+  for (size_t i = 0; i < wanted.size(); ++i)
+    different |= static_cast<unsigned char>(wanted[i]) ^ static_cast<unsigned char>(i < given.size() ? given[i] : 0);
+  return different == 0;
+}
+
+}  // namespace
 
 Result<int> Session::run() {
   TRY(channel_.socket().set_keepalive());
@@ -17,11 +36,24 @@ Result<int> Session::run() {
   return served;
 }
 
-Result<void> Session::greet() {
-  const Hello hello = TRY(channel_.expect<Hello>(options_.limits.answer));
+Result<void> Session::refuse_stranger(const Hello& hello) const {
   if (hello.protocol != kProtocol)
-    return fail(Code::kUnsupported, "the client speaks protocol {}, this server (railbed {}) speaks {}", hello.protocol,
-                RAILBED_VERSION, kProtocol);
+    return fail(
+        Error{.code = Code::kUnsupported,
+              .message = fmt::format("the client (railbed {}) speaks protocol {}, this server (railbed {}) speaks {}",
+                                     hello.version, hello.protocol, RAILBED_VERSION, kProtocol),
+              .hint = "use the same railbed on both sides"});
+  if (!options_.token.empty() && !same_token(hello.token, options_.token))
+    return fail(Error{.code = Code::kDenied,
+                      .message = hello.token.empty() ? "this server wants a token" : "the token is not this server's",
+                      .hint = "give the client the server's token with --token-file"});
+  return {};
+}
+
+Result<void> Session::greet() {
+  const Hello hello = TRY(channel_.expect<Hello>(options_.limits.greet));
+  TRY(refuse_stranger(hello));
+  greeted_ = true;
   return send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = kernel_.host_name()});
 }
 
@@ -62,13 +94,30 @@ Result<void> Session::rounds(const TestSpec& spec, const std::function<Result<Ou
   }
 }
 
-// The client's heartbeats extend the wait.
-Result<Outcome> Session::await_done(const Start& start, Outcome outcome) {
-  const Done done = TRY(channel_.expect<Done>(options_.limits.stall));
+// The client's heartbeats extend the wait, but no further than the round can last.
+Result<Outcome> Session::await_done(const TestSpec& spec, const Start& start, Outcome outcome) {
+  const int64_t longest_ms = spec.iterations > 0 ? kMaxDuration_ms : spec.duration_ms;
+  const Done done = TRY(
+      channel_.expect<Done>(options_.limits.stall, std::chrono::milliseconds(longest_ms) + 2 * options_.limits.stall));
   if (done.sequence != start.sequence)
     return fail(Code::kInvalid, "the client ends round {} in round {}", done.sequence, start.sequence);
   outcome.sequence = start.sequence;
   return outcome;
+}
+
+Result<Turns::Turn> Session::wait_for_turn(const TurnNeed& need) {
+  bool told = false;
+  auto told_at = std::chrono::steady_clock::now();
+  const auto tell_client = [&](int64_t ahead, const std::string& reason) -> Result<void> {
+    TRY(channel_.interrupted());
+    const auto now = std::chrono::steady_clock::now();
+    // Well before the client, which waits for an answer as long as this side, gives up.
+    if (told && now - told_at < std::min(kToldEvery, options_.limits.answer / 2)) return {};
+    told = true;
+    told_at = now;
+    return send(Wait{.ahead = ahead, .reason = reason});
+  };
+  return turns_.take(need, options_.limits.turn, options_.limits.check, tell_client);
 }
 
 Result<void> Session::serve_rdma(const TestSpec& spec) {
@@ -76,14 +125,18 @@ Result<void> Session::serve_rdma(const TestSpec& spec) {
   if (!spec.remote_device.empty()) request.device = spec.remote_device;
   const IpAddress toward = TRY(channel_.socket().local_address());
   RdmaPlace place = TRY(find_place(kernel_, request, toward));
-  RdmaLink link = TRY(RdmaLink::open(std::move(place), spec));
+  const std::string device = place.endpoint.netdev.empty() ? place.endpoint.device : place.endpoint.netdev;
+  const Turns::Turn turn =
+      TRY(wait_for_turn({.device = device, .memory_bytes = 2 * largest_of(spec) * spec.qps, .streams = 0}));
+  RdmaLink link = TRY(RdmaLink::open(kernel_.files(), std::move(place), spec));
   TRY(send(Offer{.endpoint = link.endpoint(), .rdma = link.address(), .tcp = {}}));
+  const PortCounters before = read_counters(kernel_.files(), link.endpoint());
   const Connect client = TRY(channel_.expect<Connect>(options_.limits.answer));
   if (!client.rdma) return fail(Code::kInvalid, "rdma: the field is missing from the client's \"connect\"");
   TRY(link.connect(*client.rdma));
   TRY(send(Ready{}));
   return rounds(spec, [&](const Start& start) -> Result<Outcome> {
-    Watch watch(channel_, clock_, options_.limits, Watch::Heartbeats::kNone);
+    Watch watch(channel_, clock_, options_.limits, Watch::Heartbeats::kNone, spec.transport);
     Outcome outcome;
     if (spec.kind == TestKind::kLatency) {
       link.prepare_pings(start.size_bytes);
@@ -99,22 +152,28 @@ Result<void> Session::serve_rdma(const TestSpec& spec) {
         outcome.series = sent.meter.series();
       }
     }
-    return await_done(start, std::move(outcome));
+    Outcome done = TRY(await_done(spec, start, std::move(outcome)));
+    done.counters = moved(before, read_counters(kernel_.files(), link.endpoint()));
+    return done;
   });
 }
 
 Result<void> Session::serve_tcp(const TestSpec& spec) {
-  TcpLink link = TRY(TcpLink::open(kernel_, channel_, spec));
+  const Endpoint end = TRY(tcp_endpoint(kernel_, channel_));
+  const Turns::Turn turn = TRY(wait_for_turn({.device = end.netdev.empty() ? end.address : end.netdev,
+                                              .memory_bytes = TcpLink::memory_bytes(spec),
+                                              .streams = spec.qps}));
+  TcpLink link = TRY(TcpLink::open(end, channel_, spec, options_.data_port));
   TRY(send(Offer{.endpoint = link.endpoint(), .rdma = {}, .tcp = link.address()}));
   TRY(channel_.expect<Connect>(options_.limits.answer));
   TRY(link.accept(Deadline::after(options_.limits.connect)));
   TRY(send(Ready{}));
   return rounds(spec, [&](const Start& start) -> Result<Outcome> {
-    Watch watch(channel_, clock_, options_.limits, Watch::Heartbeats::kNone);
+    Watch watch(channel_, clock_, options_.limits, Watch::Heartbeats::kNone, spec.transport);
     TRY(send(Started{start.sequence}));
     if (spec.kind == TestKind::kBandwidth) return link.receive(start, channel_, watch);
     const int64_t answered = TRY(link.pong(start.size_bytes, watch));
-    return await_done(start,
+    return await_done(spec, start,
                       Outcome{.sequence = 0, .bytes = answered * start.size_bytes, .duration_s = 0, .series = {}});
   });
 }

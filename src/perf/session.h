@@ -6,6 +6,7 @@
 // Failure: as the channel and the links; the client has been told.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "perf/rdma_link.h"
 #include "perf/rdma_place.h"
 #include "perf/tcp_link.h"
+#include "perf/turns.h"
 #include "perf/watch.h"
 
 namespace railbed::perf {
@@ -20,28 +22,35 @@ namespace railbed::perf {
 struct SessionOptions {
   PlaceRequest place;
   Limits limits;
+  std::string token;       // "": clients need none
+  uint16_t data_port = 0;  // of TCP streams; 0: any free one
   // "10.1.0.6: bw over rdma, 22 sizes, 1 queue pair(s), rxe0"; called before each test.
   std::function<void(const std::string& line)> on_test;
 };
 
 class Session {
  public:
-  Session(os::Kernel& kernel, Socket socket, const SessionOptions& options, const TickClock& clock)
-      : kernel_(kernel), channel_(std::move(socket)), options_(options), clock_(clock) {}
+  Session(os::Kernel& kernel, Socket socket, const SessionOptions& options, const TickClock& clock, Turns& turns)
+      : kernel_(kernel), channel_(std::move(socket)), options_(options), clock_(clock), turns_(turns) {}
 
   // Returns the number of completed tests.
   Result<int> run();
+  // Whether the client has said who it is, with the token.
+  bool greeted() const { return greeted_; }
   void interrupt() const { channel_.socket().shut_down(); }
 
  private:
   Result<void> greet();
+  Result<void> refuse_stranger(const Hello& hello) const;
   Result<int> serve_tests();
+  // The client is told once a second that it waits.
+  Result<Turns::Turn> wait_for_turn(const TurnNeed& need);
   Result<void> serve(const TestSpec& spec);
   Result<void> serve_rdma(const TestSpec& spec);
   Result<void> serve_tcp(const TestSpec& spec);
   // Calls `one` for each Start until the client closes the test.
   Result<void> rounds(const TestSpec& spec, const std::function<Result<Outcome>(const Start&)>& one);
-  Result<Outcome> await_done(const Start& start, Outcome outcome);
+  Result<Outcome> await_done(const TestSpec& spec, const Start& start, Outcome outcome);
   Result<void> send(const Message& message) { return channel_.send(message, Deadline::after(options_.limits.answer)); }
   void tell(const std::string& line) const {
     if (options_.on_test) options_.on_test(line);
@@ -51,6 +60,8 @@ class Session {
   Channel channel_;
   const SessionOptions& options_;
   const TickClock& clock_;
+  Turns& turns_;
+  std::atomic<bool> greeted_{false};
 };
 
 }  // namespace railbed::perf

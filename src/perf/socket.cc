@@ -244,16 +244,18 @@ Result<Listener> Listener::open(const std::optional<IpAddress>& address, uint16_
   return Listener(std::move(socket), bound);
 }
 
-Result<Listener> Listener::open_like(const Socket& other) {
+Result<Listener> Listener::open_like(const Socket& other, uint16_t port) {
   sockaddr_storage storage{};
   socklen_t size = sizeof(storage);
   if (getsockname(other.fd(), reinterpret_cast<sockaddr*>(&storage), &size) != 0)
     return fail(system_error(errno, "getsockname"));
-  reinterpret_cast<sockaddr_in&>(storage).sin_port = 0;
+  reinterpret_cast<sockaddr_in&>(storage).sin_port = htons(port);
   Socket socket(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket.fd() < 0) return fail(system_error(errno, "socket"));
+  const int on = 1;
+  setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   if (bind(socket.fd(), reinterpret_cast<sockaddr*>(&storage), size) != 0 || listen(socket.fd(), 512) != 0)
-    return fail(system_error(errno, fmt::format("listening on {}", address_of(storage))));
+    return fail(system_error(errno, fmt::format("listening on {} port {} for data", address_of(storage), port)));
   const uint16_t bound = TRY(socket.local_port());
   return Listener(std::move(socket), bound);
 }

@@ -63,8 +63,8 @@ class Listener {
  public:
   // No address: all addresses of this machine, both families. Port 0: any free one.
   static Result<Listener> open(const std::optional<IpAddress>& address, uint16_t port);
-  // On the local address of `other`, with any free port.
-  static Result<Listener> open_like(const Socket& other);
+  // On the local address of `other`. Port 0: any free one.
+  static Result<Listener> open_like(const Socket& other, uint16_t port);
   Result<Socket> accept(Deadline deadline);
   void interrupt() const { socket_.shut_down(); }  // ends accept(), here and later
   uint16_t port() const { return port_; }

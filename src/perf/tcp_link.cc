@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/tcp_link.h"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
+#include <thread>
 
+#include "perf/free_memory.h"
 #include "perf/local_network.h"
 
 namespace railbed::perf {
@@ -18,22 +21,23 @@ uint64_t random_cookie() {
 
 }  // namespace
 
-Result<void> TcpLink::describe(os::Kernel& kernel, const Channel& channel) {
+Result<Endpoint> tcp_endpoint(os::Kernel& kernel, const Channel& channel) {
+  Endpoint end;
   const IpAddress local = TRY(channel.socket().local_address());
   const LocalNetwork network = TRY(read_local_network(kernel));
-  endpoint_.hostname = kernel.host_name();
-  endpoint_.address = local.to_string();
-  if (const LocalInterface* interface = interface_of(network, local)) endpoint_.netdev = interface->name.value;
-  return {};
+  end.hostname = kernel.host_name();
+  end.address = local.to_string();
+  if (const LocalInterface* interface = interface_of(network, local)) end.netdev = interface->name.value;
+  return end;
 }
 
-Result<TcpLink> TcpLink::open(os::Kernel& kernel, const Channel& channel, const TestSpec& spec) {
+Result<TcpLink> TcpLink::open(Endpoint endpoint, const Channel& channel, const TestSpec& spec, uint16_t data_port) {
   TcpLink link;
-  TRY(link.describe(kernel, channel));
+  link.endpoint_ = std::move(endpoint);
   link.wanted_streams_ = spec.qps;
   link.latency_ = spec.kind == TestKind::kLatency;
   link.cookie_ = random_cookie();
-  link.listener_ = TRY(Listener::open_like(channel.socket()));
+  link.listener_ = TRY(Listener::open_like(channel.socket(), data_port));
   return link;
 }
 
@@ -60,7 +64,8 @@ Result<void> TcpLink::accept(Deadline deadline) {
 Result<TcpLink> TcpLink::connect(os::Kernel& kernel, const Channel& channel, const TestSpec& spec,
                                  const TcpAddress& remote, Deadline deadline) {
   TcpLink link;
-  TRY(link.describe(kernel, channel));
+  link.endpoint_ = TRY(tcp_endpoint(kernel, channel));
+  TRY(need_memory(kernel.files(), spec.qps * *std::ranges::max_element(spec.sizes_bytes)));  // what each stream sends
   for (int64_t i = 0; i < spec.qps; ++i) {
     Socket socket = TRY(Socket::connect_like(channel.socket(), static_cast<uint16_t>(remote.port), deadline)
                             .context("data stream {}", i + 1));
@@ -91,6 +96,23 @@ Result<void> TcpLink::exchange(std::span<std::byte> bytes, Direction direction, 
   return {};
 }
 
+// Sleeps through most of a long pause, and polls the clock at its end: a sleep ends late.
+Result<void> TcpLink::idle_until(uint64_t due, uint64_t& next_check, Watch& watch) {
+  constexpr uint64_t kPolled_ns = 200'000;
+  constexpr uint64_t kLongest_ns = 100'000'000;
+  const TickClock& clock = watch.clock();
+  for (uint64_t now = clock.now(); now < due; now = clock.now()) {
+    if (now >= next_check) {
+      next_check = now + watch.interval_ticks();
+      TRY(watch.tick(now, now));
+    }
+    const uint64_t left_ns = clock.between_ns(now, due);
+    if (left_ns > kPolled_ns)
+      std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(left_ns - kPolled_ns, kLongest_ns)));
+  }
+  return {};
+}
+
 Result<PingResult> TcpLink::ping(const Round& round, Watch& watch) {
   const TickClock& clock = watch.clock();
   PingResult result{.duration_ns = 0, .meter = LatencyMeter(LatencyMeter::slot_for_ns(round.duration_ns))};
@@ -102,16 +124,17 @@ Result<PingResult> TcpLink::ping(const Round& round, Watch& watch) {
     TRY(exchange(buffer, Direction::kReceive, next_check, watch));
   }
   const uint64_t start = clock.now();
-  const uint64_t end = round.messages > 0 ? UINT64_MAX : start + clock.to_ticks(round.duration_ns);
+  const PingSchedule schedule(round, clock, start);
   uint64_t now = start;
-  for (int64_t sent = 1;; ++sent) {
-    const bool last = round.messages > 0 ? sent >= round.messages : now >= end;
+  for (int64_t number = 0;; ++number) {
+    const bool last = schedule.last(number, now);
     buffer[0] = std::byte{last ? kLastPing : uint8_t{1}};
-    const uint64_t before = clock.now();
+    const uint64_t due = schedule.due(number, clock.now());
+    TRY(idle_until(due, next_check, watch));
     TRY(exchange(buffer, Direction::kSend, next_check, watch));
     TRY(exchange(buffer, Direction::kReceive, next_check, watch));
     now = clock.now();
-    result.meter.add(clock.between_ns(start, before), clock.between_ns(before, now) / 2);
+    result.meter.add(clock.between_ns(start, due), clock.between_ns(due, now));
     if (last) break;
     if (now >= next_check) {
       next_check = now + watch.interval_ticks();

@@ -18,9 +18,15 @@
 
 namespace railbed::perf {
 
+// This side of the path that the control connection takes.
+Result<Endpoint> tcp_endpoint(os::Kernel& kernel, const Channel& channel);
+
 class TcpLink {
  public:
-  static Result<TcpLink> open(os::Kernel& kernel, const Channel& channel, const TestSpec& spec);
+  // What receiving takes.
+  static int64_t memory_bytes(const TestSpec& spec);
+  // `data_port` is where the streams are taken; 0: any free one.
+  static Result<TcpLink> open(Endpoint endpoint, const Channel& channel, const TestSpec& spec, uint16_t data_port);
   TcpAddress address() const;
   Result<void> accept(Deadline deadline);
   static Result<TcpLink> connect(os::Kernel& kernel, const Channel& channel, const TestSpec& spec,
@@ -39,7 +45,7 @@ class TcpLink {
   enum class Direction : uint8_t { kSend, kReceive };
 
   TcpLink() = default;
-  Result<void> describe(os::Kernel& kernel, const Channel& channel);
+  Result<void> idle_until(uint64_t due, uint64_t& next_check, Watch& watch);
   Result<void> exchange(std::span<std::byte> bytes, Direction direction, uint64_t& next_check, Watch& watch);
 
   Endpoint endpoint_;

@@ -3,9 +3,11 @@
 //
 // Threads: senders and receivers share only atomics and one condition variable. Any failure shuts the streams down,
 // which ends the waits of all other threads.
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include <poll.h>
@@ -76,7 +78,29 @@ Result<void> receive_bytes(Socket& socket, const TickClock& clock, Shared& share
   return {};
 }
 
+// False where this machine has no more threads for this user.
+template <typename Work>
+bool start_thread(std::vector<std::jthread>& threads, Work work) {
+  try {
+    threads.emplace_back(std::move(work));
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
+Error no_thread(size_t have, size_t wanted) {
+  return {.code = Code::kExhausted,
+          .message = fmt::format("a thread for each of {} streams is needed, and there are only {}", wanted, have),
+          .hint = "lower --qps, or raise the limits of threads (ulimit -u, pids.max of the container)"};
+}
+
 }  // namespace
+
+int64_t TcpLink::memory_bytes(const TestSpec& spec) {
+  return spec.kind == TestKind::kLatency ? *std::ranges::max_element(spec.sizes_bytes)
+                                         : spec.qps * static_cast<int64_t>(kReceiveBuffer_bytes);
+}
 
 Result<int64_t> TcpLink::send(const Round& round, Watch& watch) {
   const TickClock& clock = watch.clock();
@@ -87,9 +111,12 @@ Result<int64_t> TcpLink::send(const Round& round, Watch& watch) {
   std::vector<std::jthread> threads;
   for (int64_t i = 0; i < streams; ++i) {
     const int64_t quota = round.messages / streams + (i < round.messages % streams ? 1 : 0);
-    threads.emplace_back([&, i, quota] {
+    const bool started = start_thread(threads, [&, i, quota] {
       shared.finish(send_messages(streams_[static_cast<size_t>(i)], round, quota, end, clock, shared));
     });
+    if (started) continue;
+    shared.stop = true;
+    return fail(no_thread(static_cast<size_t>(i), streams_.size()));
   }
   Result<void> state;
   int64_t seen_bytes = -1;
@@ -118,8 +145,12 @@ Result<Outcome> TcpLink::receive(const Start& start, Channel& channel, Watch& wa
   shared.running = static_cast<int>(streams_.size());
   std::vector<ThroughputMeter> meters(streams_.size());
   std::vector<std::jthread> threads;
-  for (size_t i = 0; i < streams_.size(); ++i)
-    threads.emplace_back([&, i] { shared.finish(receive_bytes(streams_[i], clock, shared, meters[i])); });
+  for (size_t i = 0; i < streams_.size(); ++i) {
+    if (start_thread(threads, [&, i] { shared.finish(receive_bytes(streams_[i], clock, shared, meters[i])); }))
+      continue;
+    shared.stop = true;
+    return fail(no_thread(i, streams_.size()));
+  }
   // From here on every return must stop the threads before they are joined.
   const auto run = [&]() -> Result<void> {
     std::optional<int64_t> expected;
@@ -132,9 +163,12 @@ Result<Outcome> TcpLink::receive(const Start& start, Channel& channel, Watch& wa
         if (!message && message.error().code != Code::kTimeout) return fail(std::move(message.error()));
         if (message) {
           const auto* done = std::get_if<Done>(&*message);
-          if (done == nullptr || done->sequence != start.sequence || done->messages > (int64_t{1} << 40))
+          if (done == nullptr || done->sequence != start.sequence)
             return fail(Code::kInvalid, "the peer sent \"{}\" where the end of round {} was due", name_of(*message),
                         start.sequence);
+          if (done->messages > kMaxTotal_bytes / start.size_bytes)
+            return fail(Code::kInvalid, "the peer says that it sent {} messages of {}, more than {} bytes",
+                        done->messages, size_text(start.size_bytes), kMaxTotal_bytes);
           expected = done->messages * start.size_bytes;
         }
       } else {

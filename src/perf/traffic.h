@@ -9,6 +9,7 @@
 
 #include "perf/measurement.h"
 #include "perf/series.h"
+#include "perf/tick_clock.h"
 
 namespace railbed::perf {
 
@@ -17,11 +18,13 @@ struct Round {
   int64_t size_bytes = 0;
   int64_t messages = 0;  // over all queue pairs or streams; 0: for duration_ns
   uint64_t duration_ns = 0;
+  int64_t rate_per_s = 0;  // of pings; 0: each after the answer to the last
 };
 inline Round round_of(const TestSpec& spec, int64_t size_bytes) {
   return {.size_bytes = size_bytes,
           .messages = spec.iterations * spec.qps,
-          .duration_ns = static_cast<uint64_t>(spec.duration_ms) * 1'000'000};
+          .duration_ns = static_cast<uint64_t>(spec.duration_ms) * 1'000'000,
+          .rate_per_s = spec.rate_per_s};
 }
 
 // How writes of one size are posted.
@@ -44,11 +47,47 @@ struct StreamResult {
   int64_t messages = 0;
   uint64_t duration_ns = 0;  // first post to last completion
   ThroughputMeter meter;
+  Pacing pacing;
+  bool sent_inline = false;
 };
 
 struct PingResult {
   uint64_t duration_ns = 0;
   LatencyMeter meter;
+  bool sent_inline = false;
+};
+
+// When pings are due. A measuring loop that sends each ping after the answer to the last one sends nothing while the
+// path is dead, so that a second without an answer is one late sample among a hundred thousand ("coordinated
+// omission"). By a schedule, every ping that was due meanwhile is late, as the messages of an application would have
+// been. Source: Gil Tene, "How NOT to Measure Latency".
+class PingSchedule {
+ public:
+  PingSchedule(const Round& round, const TickClock& clock, uint64_t start)
+      : rate_per_s_(round.rate_per_s),
+        messages_(round.messages),
+        clock_(clock),
+        start_(start),
+        end_(round.messages > 0 ? UINT64_MAX : start + clock.to_ticks(round.duration_ns)) {}
+
+  // The time in ticks at which ping `number`, from 0, is due; without a rate at once.
+  uint64_t due(int64_t number, uint64_t now) const {
+    if (rate_per_s_ == 0) return now;
+    const auto at_ns = static_cast<unsigned __int128>(number) * 1'000'000'000 / static_cast<uint64_t>(rate_per_s_);
+    return start_ + clock_.to_ticks(static_cast<uint64_t>(at_ns));
+  }
+  // By a schedule, the last ping is the last one due before the end, however late it is sent.
+  bool last(int64_t number, uint64_t now) const {
+    if (messages_ > 0) return number + 1 >= messages_;
+    return rate_per_s_ == 0 ? now >= end_ : due(number + 1, now) >= end_;
+  }
+
+ private:
+  int64_t rate_per_s_;
+  int64_t messages_;
+  const TickClock& clock_;
+  uint64_t start_;
+  uint64_t end_;
 };
 
 // The byte that a ping changes: 1 to 250 in turn, so that a repeated or late ping is never mistaken for the next;

@@ -17,19 +17,23 @@ namespace railbed::perf {
 // How long each side waits; tests use small values.
 struct Limits {
   std::chrono::milliseconds connect{5000};
+  std::chrono::milliseconds greet{5000};    // for a client's first message
   std::chrono::milliseconds answer{10000};  // for the answer to a control message
   std::chrono::milliseconds idle{30000};    // between two requests of a client
   std::chrono::milliseconds stall{10000};   // without a byte of traffic
   std::chrono::milliseconds check{250};     // how often a loop calls tick()
+  std::chrono::milliseconds turn{600000};   // until it is a client's turn
   int max_sessions = 16;
+  int max_silent = 64;  // clients that have not said who they are; the oldest goes when there are more
 };
 
 class Watch {
  public:
   enum class Heartbeats : uint8_t { kNone, kSent };
 
-  Watch(Channel& channel, const TickClock& clock, const Limits& limits, Heartbeats heartbeats)
+  Watch(Channel& channel, const TickClock& clock, const Limits& limits, Heartbeats heartbeats, Transport transport)
       : channel_(channel),
+        transport_(transport),
         clock_(clock),
         sends_heartbeats_(heartbeats == Heartbeats::kSent),
         stall_ticks_(clock.to_ticks(static_cast<uint64_t>(limits.stall.count()) * 1'000'000)),
@@ -41,12 +45,16 @@ class Watch {
   Result<void> tick(uint64_t now, uint64_t last_progress) {
     TRY(channel_.interrupted());
     if (now > last_progress && now - last_progress > stall_ticks_)
-      return fail(Error{.code = Code::kTimeout,
-                        .sys_errno = 0,
-                        .message = fmt::format("no traffic for {} ms although the peer's control connection is open",
-                                               clock_.to_ns(now - last_progress) / 1'000'000),
-                        .context = {},
-                        .hint = "the data path is blocked: wrong GID, a firewall on UDP port 4791, or a stopped peer"});
+      return fail(
+          Error{.code = Code::kTimeout,
+                .sys_errno = 0,
+                .message = fmt::format("no traffic for {} ms although the peer's control connection is open",
+                                       clock_.to_ns(now - last_progress) / 1'000'000),
+                .context = {},
+                .hint = transport_ == Transport::kRdma
+                            ? "the data path is blocked: wrong GID, a firewall on UDP port 4791, or a stopped peer"
+                            : "the data connection stands still: a stopped peer, a firewall that drops its "
+                              "packets, or a path whose MTU is smaller than the interfaces say"});
     if (sends_heartbeats_ && now - last_heartbeat_ > 4 * interval_ticks_) {
       TRY(channel_.send_heartbeat());
       last_heartbeat_ = now;
@@ -56,6 +64,7 @@ class Watch {
 
  private:
   Channel& channel_;
+  Transport transport_;
   const TickClock& clock_;
   bool sends_heartbeats_;
   uint64_t stall_ticks_;

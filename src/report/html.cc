@@ -50,6 +50,23 @@ std::string figure_row(std::string_view name, std::string_view note, const std::
       name, note, rdma.empty() ? "–" : rdma, tcp.empty() ? "–" : tcp, compared);
 }
 
+std::optional<double> half_p50(const PathFigures& path) {
+  return path.half_p50_us();
+}
+std::optional<double> p999(const PathFigures& path) {
+  return path.p999_us();
+}
+std::optional<double> deviation(const PathFigures& path) {
+  return path.stddev_us();
+}
+
+// "best size, average, 98 % of what the link can carry"
+std::string bandwidth_note(const RailFigures& rail) {
+  if (rail.soft || rail.rdma.best == nullptr || rail.yardstick_gbps <= 0) return "best size, average";
+  return fmt::format("best size, average; RDMA: {:.0f} % of the {} that the link can carry",
+                     100 * rail.rdma.best->average_gbps / rail.yardstick_gbps, gbps_text(rail.yardstick_gbps));
+}
+
 std::string rail_card(const RailFigures& rail) {
   std::string out = fmt::format("<article class=\"card\"><h3>{}{}</h3><p class=\"quiet\">{}</p>\n", escaped(rail.name),
                                 rail.soft ? " <span class=\"badge\">soft RDMA</span>" : "", escaped(rail.path));
@@ -59,22 +76,25 @@ std::string rail_card(const RailFigures& rail) {
   const BandwidthPoint* rb = rail.rdma.best;
   const BandwidthPoint* tb = rail.tcp.best;
   if (rb != nullptr || tb != nullptr)
-    out += figure_row("Bandwidth", "best size, average", rb == nullptr ? "" : gbps_text(rb->average_gbps),
+    out += figure_row("Bandwidth", bandwidth_note(rail), rb == nullptr ? "" : gbps_text(rb->average_gbps),
                       tb == nullptr ? "" : gbps_text(tb->average_gbps),
                       rb == nullptr || tb == nullptr ? "" : gain(rb->average_gbps, tb->average_gbps));
   const PathFigures& r = rail.rdma;
   const PathFigures& t = rail.tcp;
   if (r.small != nullptr || t.small != nullptr) {
     const bool both = r.small != nullptr && t.small != nullptr;
-    const auto row = [&](std::string_view name, std::string_view note, double (PathFigures::*get)() const) {
-      const double rdma = r.small == nullptr ? 0 : (r.*get)();
-      const double tcp = t.small == nullptr ? 0 : (t.*get)();
-      out += figure_row(name, note, r.small == nullptr ? "" : us_text(rdma), t.small == nullptr ? "" : us_text(tcp),
-                        both ? gain(tcp, rdma) : "");
+    const auto row = [&](std::string_view name, std::string_view note,
+                         std::optional<double> (*get)(const PathFigures&)) {
+      const double rdma = r.small == nullptr ? 0 : get(r).value_or(0);
+      const double tcp = t.small == nullptr ? 0 : get(t).value_or(0);
+      const auto text = [&](const PathFigures& path, double us) {
+        return path.small == nullptr || !get(path) ? std::string() : us_text(us);
+      };
+      out += figure_row(name, note, text(r, rdma), text(t, tcp), both ? gain(tcp, rdma) : "");
     };
-    row("Latency", "half of all messages, p50", &PathFigures::p50_us);
-    row("Slowest", "1 in 1000, p99.9", &PathFigures::p999_us);
-    row("Jitter", "standard deviation", &PathFigures::stddev_us);
+    row("Latency", "one way: half of the middle round trip", half_p50);
+    row("Slowest", "1 round trip in 1000 takes longer, p99.9", p999);
+    row("Jitter", "standard deviation of round trips", deviation);
   }
   return out + "</tbody></table></article>\n";
 }
@@ -87,8 +107,8 @@ std::string rail_rows(const std::vector<RailFigures>& rails) {
       if (path->best != nullptr) largest = std::max(largest, path->best->average_gbps);
   std::string out =
       "<div class=\"wide\"><table class=\"rails\"><thead><tr><th>Rail</th><th class=\"rdma\">RDMA bandwidth</th><th "
-      "class=\"tcp\">TCP bandwidth</th><th class=\"rdma\">RDMA p50</th><th class=\"rdma\">p99.9</th><th "
-      "class=\"rdma\">jitter</th><th class=\"tcp\">TCP p50</th><th class=\"tcp\">p99.9</th></tr></thead><tbody>\n";
+      "class=\"tcp\">TCP bandwidth</th><th class=\"rdma\">RDMA, one way p50</th><th class=\"rdma\">round trip p99.9</th><th "
+      "class=\"rdma\">jitter</th><th class=\"tcp\">TCP, one way p50</th><th class=\"tcp\">round trip p99.9</th></tr></thead><tbody>\n";
   for (const RailFigures& rail : rails) {
     out += fmt::format("<tr><th>{}{}<small>{}</small></th>", escaped(rail.name),
                        rail.soft ? " <span class=\"badge\">soft</span>" : "", escaped(rail.path));
@@ -97,13 +117,12 @@ std::string rail_rows(const std::vector<RailFigures>& rails) {
       out += fmt::format("<td>{}<i class=\"bar {}\" style=\"width:{:.0f}%\"></i></td>",
                          path->best == nullptr ? "–" : gbps_text(gbps), name, largest > 0 ? 100 * gbps / largest : 0);
     }
-    const auto us = [](const PathFigures& path, double (PathFigures::*get)() const) {
-      return path.small == nullptr ? std::string("–") : us_text((path.*get)());
+    const auto us = [](const PathFigures& path, std::optional<double> (*get)(const PathFigures&)) {
+      const std::optional<double> value = path.small == nullptr ? std::nullopt : get(path);
+      return value ? us_text(*value) : std::string("–");
     };
-    out += fmt::format("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                       us(rail.rdma, &PathFigures::p50_us), us(rail.rdma, &PathFigures::p999_us),
-                       us(rail.rdma, &PathFigures::stddev_us), us(rail.tcp, &PathFigures::p50_us),
-                       us(rail.tcp, &PathFigures::p999_us));
+    out += fmt::format("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", us(rail.rdma, half_p50),
+                       us(rail.rdma, p999), us(rail.rdma, deviation), us(rail.tcp, half_p50), us(rail.tcp, p999));
   }
   return out + "</tbody></table></div>\n";
 }
@@ -145,12 +164,14 @@ std::string charts_html(const std::vector<RailFigures>& rails) {
   };
   section("Bandwidth by message size", "Average per size. Higher is better.", bandwidth);
   section("Latency over time",
-          "Half the round trip of small messages, per slot of time: the line is the median, the band reaches from the "
-          "fastest to 99 of 100, the dots are the slowest. Lower and flatter is better; spikes are jitter.",
+          "Whole round trips of small messages, per slot of time: the line is the median, the band reaches from the "
+          "fastest to 99 of 100, the dots are the slowest. Lower and flatter is better; spikes are jitter, red bands "
+          "are outages without an answer.",
           latency);
-  section("How latency is distributed",
-          "Read as: so many percent of all messages took at most so long. A flat line to the right means no surprises.",
-          distribution);
+  section(
+      "How latency is distributed",
+      "Read as: so many percent of all round trips took at most so long, as far as ten samples lie beyond. A flat line to the right means no surprises.",
+      distribution);
   return out;
 }
 
@@ -171,15 +192,19 @@ std::string bandwidth_table(const Measurement& m) {
 std::string latency_table(const Measurement& m) {
   std::string out =
       "<table "
-      "class=\"figures\"><thead><tr><th>Size</th><th>Min</th><th>p50</th><th>p90</th><th>p99</th><th>p99.9</th><th>Max</th><th>Mean</th><th>Deviation</th><th>Samples</th></tr></thead><tbody>\n";
+      "class=\"figures\"><thead><tr><th>Size</th><th>One way, min</th><th>p50</th><th>Round trip, p50</th><th>p90</th><th>p99</th><th>p99.9</th><th>Max</th><th>Mean</th><th>Deviation</th><th>Samples</th><th>Outages</th></tr></thead><tbody>\n";
   for (const LatencyPoint& p : m.latency) {
     const perf::Histogram& h = p.histogram;
-    out += fmt::format("<tr><td>{}</td><td>{}</td>", perf::size_text(p.size_bytes),
-                       us_text(static_cast<double>(h.min_ns()) / 1e3));
-    for (double percent : {50.0, 90.0, 99.0, 99.9, 100.0})
-      out += fmt::format("<td>{}</td>", us_text(static_cast<double>(h.percentile_ns(percent)) / 1e3));
-    out += fmt::format("<td>{}</td><td>{}</td><td>{}</td></tr>\n", us_text(h.mean_ns() / 1e3),
-                       us_text(h.stddev_ns() / 1e3), h.count());
+    const auto settled = [&](double percent, double share) {
+      const auto ns = h.settled_percentile_ns(percent);
+      return ns ? us_text(share * static_cast<double>(*ns) / 1e3) : std::string("–");
+    };
+    out += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td>", perf::size_text(p.size_bytes),
+                       us_text(static_cast<double>(h.min_ns()) / 2e3), settled(50, 0.5));
+    for (double percent : {50.0, 90.0, 99.0, 99.9}) out += fmt::format("<td>{}</td>", settled(percent, 1));
+    out += fmt::format("<td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                       us_text(static_cast<double>(h.max_ns()) / 1e3), us_text(h.mean_ns() / 1e3),
+                       us_text(h.stddev_ns() / 1e3), h.count(), p.outages.size());
   }
   return out + "</tbody></table>\n";
 }
@@ -191,7 +216,23 @@ std::string end_html(std::string_view role, const perf::Endpoint& end) {
     text +=
         fmt::format(", {} port {}{}, path MTU {}", end.device, end.port, end.soft ? " (soft)" : "", end.path_mtu_bytes);
   if (!end.gid_reason.empty()) text += ", " + end.gid_reason;
+  if (!end.link.empty()) text += ", link " + end.link;
+  if (!end.pcie.empty()) text += ", PCIe " + end.pcie;
   return fmt::format("<dt>{}</dt><dd>{}</dd>\n", role, escaped(text));
+}
+
+std::string counters_html(std::string_view title, const perf::PortCounters& counters) {
+  std::string text;
+  for (const auto& [name, value] : counters) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
+  return text.empty() ? text : fmt::format("<dt>{}</dt><dd>{}</dd>\n", title, escaped(text));
+}
+
+// "16 to 128 writes under way": what each size really had.
+std::string depth_text(const Measurement& m) {
+  const auto [least, most] = std::ranges::minmax(m.bandwidth, {}, &BandwidthPoint::used_tx_depth);
+  return least.used_tx_depth == most.used_tx_depth
+             ? fmt::format("{} writes under way", most.used_tx_depth)
+             : fmt::format("{} to {} writes under way, by size", least.used_tx_depth, most.used_tx_depth);
 }
 
 std::string measurement_html(const Measurement& m) {
@@ -203,16 +244,32 @@ std::string measurement_html(const Measurement& m) {
   out += fmt::format("<dl><dt>Command</dt><dd><code>{}</code></dd><dt>Started</dt><dd>{}</dd>\n", escaped(m.command),
                      escaped(m.started_at));
   out += end_html("Client", m.client) + end_html("Server", m.server);
+  out += counters_html("Client's port counted", m.client_counters);
+  out += counters_html("Server's port counted", m.server_counters);
   const std::string length = m.spec.iterations > 0 ? fmt::format("{} messages per size", m.spec.iterations)
                                                    : fmt::format("{} ms per size", m.spec.duration_ms);
+  if (!m.ended_by.empty()) out += fmt::format("<dt>Incomplete</dt><dd>{}</dd>\n", escaped(m.ended_by));
   out += fmt::format("<dt>Parameters</dt><dd>{} {}(s), {}, {}{}</dd></dl></details>\n", m.spec.qps,
                      m.spec.transport == Transport::kTcp ? "stream" : "queue pair", length,
-                     bandwidth && m.spec.transport == Transport::kRdma
-                         ? fmt::format("{} writes under way", m.spec.tx_depth)
-                     : bandwidth ? "counted where it arrives"
-                                 : "ping-pong, half the round trip",
+                     bandwidth && m.spec.transport == Transport::kRdma ? depth_text(m)
+                     : bandwidth                                       ? "counted where it arrives"
+                     : m.spec.rate_per_s > 0 ? fmt::format("{} pings a second by a schedule", m.spec.rate_per_s)
+                                             : "ping-pong, each after the answer to the last",
                      m.spec.bidirectional ? ", both ways at once" : "");
   return out;
+}
+
+// The slots, with one of nothing (null in JSON) in each outage, so that no line is drawn across it.
+std::vector<perf::LatencySlot> with_gaps(const LatencyPoint& point) {
+  std::vector<perf::LatencySlot> slots = point.slots;
+  for (const perf::Outage& outage : point.outages) {
+    const double nothing = std::nan("");
+    const double middle_ms = outage.at_ms + outage.duration_ms / 2;
+    const auto after = std::ranges::find_if(slots, [&](const perf::LatencySlot& s) { return s.at_ms > middle_ms; });
+    slots.insert(after,
+                 {.at_ms = middle_ms, .min_us = nothing, .p50_us = nothing, .p99_us = nothing, .max_us = nothing});
+  }
+  return slots;
 }
 
 // The data of the charts, in the order of the rails.
@@ -229,15 +286,17 @@ void write_path(perf::JsonWriter& writer, std::string_view name, const PathFigur
     column("gbps", path.bandwidth->bandwidth, [](const BandwidthPoint& p) { return p.average_gbps; });
   }
   if (path.small != nullptr) {
-    const auto& slots = path.small->slots;
+    const std::vector<perf::LatencySlot> slots = with_gaps(*path.small);
+    column("outage_from_s", path.small->outages, [](const perf::Outage& o) { return o.at_ms / 1e3; });
+    column("outage_to_s", path.small->outages, [](const perf::Outage& o) { return (o.at_ms + o.duration_ms) / 1e3; });
     column("at_s", slots, [](const perf::LatencySlot& s) { return s.at_ms / 1e3; });
     column("min_us", slots, [](const perf::LatencySlot& s) { return s.min_us; });
     column("p50_us", slots, [](const perf::LatencySlot& s) { return s.p50_us; });
     column("p99_us", slots, [](const perf::LatencySlot& s) { return s.p99_us; });
     column("max_us", slots, [](const perf::LatencySlot& s) { return s.max_us; });
-    // For n "nines", the time within which 1 - 10^-n of all samples finished; ends with the last sample.
+    // For n "nines", the time within which 1 - 10^-n of all samples finished, as far as that is settled.
     std::vector<double> nines;
-    for (double n = 0; n < std::log10(static_cast<double>(path.small->histogram.count())) + 0.05; n += 0.05)
+    for (double n = 0; path.small->histogram.settled_percentile_ns(100 * (1 - std::pow(10, -n))); n += 0.05)
       nines.push_back(n);
     column("nines", nines, [](double n) { return n; });
     column("quantile_us", nines, [&](double n) {
@@ -264,8 +323,8 @@ std::string started_text(const Report& report) {
   std::string first;
   for (const Measurement& m : report.measurements)
     if (first.empty() || m.started_at < first) first = m.started_at;
-  // Shows 2026-01-02T03:04:05Z in a form that people write.
-  if (first.size() == 20 && first[10] == 'T' && first.back() == 'Z')
+  // Shows 2026-01-02T03:04:05.678Z in a form that people write.
+  if (first.size() >= 20 && first[10] == 'T' && first.back() == 'Z')
     return fmt::format("{} {} UTC", first.substr(0, 10), first.substr(11, 5));
   return first;
 }
@@ -293,9 +352,12 @@ std::string to_html(const Report& report) {
   out += charts_html(rails);
   out += "<section><h2>All figures and how they were taken</h2>\n";
   for (const Measurement& m : report.measurements) out += measurement_html(m);
-  out +=
-      "</section>\n<footer>Gb/s are 10⁹ bits of payload per second. Latency is half the round trip; percentiles are of "
-      "all samples, none dropped.</footer></main>\n";
+  out += fmt::format(
+      "</section>\n<footer>Gb/s are 10⁹ bits of payload per second. Latency one way is half of a round trip, which is known only of the fastest "
+      "and the middle one; all other times are of whole round trips. Percentiles are of all samples, none dropped, and are "
+      "told where ten samples or more lie beyond. Good is {:.0f} to {:.0f} % of what the link can carry (rate, MTU, headers, "
+      "PCIe).</footer></main>\n",
+      100 * kBandFrom, 100 * kBandTo);
   out += fmt::format(
       "<script type=\"application/json\" "
       "id=\"data\">{}</script>\n<script>/*!\n{}\n*/\n{}</script>\n<script>{}</script>\n</body></html>\n",

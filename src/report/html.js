@@ -3,7 +3,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const RDMA = "#0072b2", TCP = "#c45a00", INK = "#5b6774", GRID = "#e8edf1";
+  const RDMA = "#0072b2", TCP = "#c45a00", INK = "#5b6774", GRID = "#e8edf1", OUTAGE = "#d5001c40";
   const FONT = "12px system-ui, 'DejaVu Sans', sans-serif";
 
   const three = v => v >= 100 ? v.toFixed(0) : String(+v.toPrecision(3));
@@ -97,9 +97,15 @@
       series: [{}, { stroke: "transparent", points: { show: false } }, { stroke: colour, width: 2, points: { show: false } },
                { stroke: colour, width: 1, points: { show: false } },
                { stroke: "transparent", paths: () => null, points: { show: true, size: 4, fill: "#3b4754", stroke: "#3b4754" } }],
-      hooks: readout(box, (u, i) => `${three(path.at_s[i])} s: p50 ${micro(path.p50_us[i])}, p99 ${micro(path.p99_us[i])}, slowest ${micro(path.max_us[i])}`),
+      hooks: Object.assign({ drawClear: [u => {
+        for (let i = 0; i < path.outage_from_s.length; i++) {
+          const from = u.valToPos(path.outage_from_s[i], "x", true), to = u.valToPos(path.outage_to_s[i], "x", true);
+          u.ctx.fillStyle = OUTAGE;
+          u.ctx.fillRect(from, u.bbox.top, Math.max(to - from, 2), u.bbox.height);
+        }
+      }] }, readout(box, (u, i) => path.p50_us[i] == null ? `${three(path.at_s[i])} s: no answer` : `${three(path.at_s[i])} s: p50 ${micro(path.p50_us[i])}, p99 ${micro(path.p99_us[i])}, slowest ${micro(path.max_us[i])}`)),
     }, columns);
-    legend(box, [["median", colour], ["fastest to 99 %", colour + "55", "band"], ["slowest of the slot", "#3b4754", "dot"]]);
+    legend(box, [["median", colour], ["fastest to 99 %", colour + "55", "band"], ["slowest of the slot", "#3b4754", "dot"]].concat(path.outage_from_s.length ? [["no answer", OUTAGE, "band"]] : []));
   }
 
   function distribution(box, rail) {

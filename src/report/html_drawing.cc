@@ -157,17 +157,34 @@ void draw_pods(Svg& svg, const Scene& scene, const DrawnNode& node, const Frame&
   }
 }
 
+// "38.0 Gb/s to 391 Gb/s"; "" of nothing.
+std::string span_of(const std::vector<double>& values, std::string (*text)(double)) {
+  if (values.empty()) return "";
+  const auto [low, high] = std::ranges::minmax(values);
+  return text(low) == text(high) ? text(low) : fmt::format("{} to {}", text(low), text(high));
+}
+
+// All pairs of the rail, alone and beside others.
 std::string rail_text(const std::string& rail, const std::vector<RailFigures>& figures) {
-  const auto it = std::find_if(figures.begin(), figures.end(), [&](const RailFigures& f) { return f.name == rail; });
-  if (it == figures.end()) return "not measured";
-  const auto path = [](std::string_view name, const PathFigures& p) {
-    std::string text;
-    if (p.best != nullptr) text += gbps_text(p.best->average_gbps);
-    if (p.small != nullptr) text += (text.empty() ? "" : ", ") + us_text(p.p50_us());
+  size_t found = 0;
+  const auto path = [&](std::string_view name, PathFigures RailFigures::* which) {
+    std::vector<double> gbps;
+    std::vector<double> half_us;
+    found = 0;
+    for (const RailFigures& one : figures) {
+      if ((one.label.empty() ? one.ends : one.label) != rail) continue;
+      ++found;
+      const PathFigures& p = one.*which;
+      if (p.best != nullptr) gbps.push_back(p.best->average_gbps);
+      if (p.small != nullptr && p.half_p50_us()) half_us.push_back(*p.half_p50_us());
+    }
+    std::string text = span_of(gbps, gbps_text);
+    if (!half_us.empty()) text += (text.empty() ? "" : ", ") + span_of(half_us, us_text);
     return text.empty() ? text : fmt::format("{} {}", name, text);
   };
-  const std::string rdma = path("RDMA", it->rdma);
-  const std::string tcp = path("TCP", it->tcp);
+  const std::string rdma = path("RDMA", &RailFigures::rdma);
+  const std::string tcp = path("TCP", &RailFigures::tcp);
+  if (found == 0) return "not measured";
   return rdma + (rdma.empty() || tcp.empty() ? "" : "   ·   ") + tcp;
 }
 

@@ -37,6 +37,11 @@ Measurement between(std::string client, std::string server, Transport transport,
       end->port = 1;
       end->path_mtu_bytes = 4096;
       end->gid_reason = "GID 3, RoCE v2";
+      end->link_layer = "Ethernet";
+      end->link = "400 Gb/sec (4X NDR)";
+      end->link_gbps = 400;
+      end->pcie = "32 GT/s x16";
+      end->pcie_gbps = 461;
     }
   return m;
 }
@@ -51,6 +56,7 @@ Measurement bandwidth(Measurement m, const std::vector<double>& gbps) {
     perf::BandwidthPoint point{.size_bytes = size_bytes, .messages = 1000, .duration_s = 1.5, .average_gbps = one};
     point.message_rate_per_s = 666.7;
     point.series.peak_gbps = one + 1;
+    point.used_tx_depth = m.spec.transport == Transport::kRdma ? 16 * size_bytes : 0;
     m.bandwidth.push_back(point);
   }
   return m;
@@ -65,6 +71,7 @@ Measurement latency(Measurement m, int fastest_us, int samples) {
   for (int i = 0; i < samples; ++i) point.histogram.record(static_cast<uint64_t>(fastest_us + i) * 1000);
   point.slots = {{.at_ms = 0, .min_us = 1, .p50_us = 2, .p99_us = 3, .max_us = 4, .samples = 9},
                  {.at_ms = 500, .min_us = 1.5, .p50_us = 2.5, .p99_us = 3.5, .max_us = 4.5, .samples = 8}};
+  if (samples == 100) point.outages = {{.at_ms = 100, .duration_ms = 200}};
   m.latency.push_back(std::move(point));
   return m;
 }
@@ -95,6 +102,8 @@ TEST(ReportGolden, FewRailsAsCards) {
   report.measurements.push_back(latency(between("gpu-b", "gpu-a", Transport::kRdma, "rail0"), 1, 10));
   report.measurements.push_back(latency(between("gpu-b", "gpu-a", Transport::kTcp, "rail0"), 20, 100));
   report.measurements.push_back(latency(between("gpu-b", "gpu-a", Transport::kTcp, ""), 5, 3));
+  for (size_t i = 0; i < report.measurements.size(); ++i)  // one after the other
+    report.measurements[i].started_at = fmt::format("2026-01-02T03:{:02}:05Z", i + 1);
   report.measurements.push_back(bandwidth(between("gpu-b", "gpu-a", Transport::kRdma, "soft"), {3}));
   report.measurements.back().client.soft = true;
   report.measurements.back().spec.bidirectional = true;

@@ -72,12 +72,15 @@ measure() {
   holds "bw: the average is bytes over time" "$json" 'abs(bw[0]["average_gbps"] * bw[0]["duration_s"] / (8e-9 * 65536 * bw[0]["messages"]) - 1) < 1e-6'
   holds "bw: device and GID by rule" "$json" 'm["client"]["device"] == "rxe0" and m["client"]["gid_reason"].endswith("RoCE v2, 10.0.0.2 on eth0, by rule") and m["server"]["address"] == "10.0.0.1"'
   holds "bw: marked soft" "$json" 'm["soft"] and m["client"]["soft"] and m["server"]["soft"]'
+  holds "bw: what was really used, and the link of both ends" "$json" 'bw[0]["used_tx_depth"] == 128 and bw[0]["used_post_batch"] == 1 and not bw[0]["used_inline"] and m["client"]["link"] != "" and m["server"]["link"] != ""'
   holds "bw: a series over time" "$json" 'len(bw[0]["series"]["gbps"]) >= 3'
   json=$(measured lat 10.1.0.1 -D 1)
   holds "lat: takes the device toward the address" "$json" 'm["client"]["device"] == "rxe1"'
-  holds "lat: percentiles in order" "$json" '0 < lat[0]["min_us"] <= lat[0]["p50_us"] <= lat[0]["p99_us"] <= lat[0]["p99_9_us"] <= lat[0]["max_us"]'
-  holds "lat: deviation and series" "$json" 'lat[0]["stddev_us"] > 0 and sum(lat[0]["series"]["samples"]) == lat[0]["samples"]'
-  holds "lat: the samples fill the time" "$json" '0.5 < 2e-6 * lat[0]["mean_us"] * lat[0]["samples"] / lat[0]["duration_s"] <= 1.001'
+  holds "lat: percentiles in order" "$json" '(lambda p: len(p) > 2 and p[0] > 0 and p == sorted(p))([lat[0]["round_trip_" + k + "_us"] for k in ("min", "p50", "p90", "p99", "p99_9", "max") if "round_trip_" + k + "_us" in lat[0]])'
+  holds "lat: deviation and series" "$json" 'lat[0]["round_trip_stddev_us"] > 0 and sum(lat[0]["round_trip_series"]["samples"]) == lat[0]["samples"]'
+  holds "lat: the samples fill the time" "$json" '0.5 < 1e-6 * lat[0]["round_trip_mean_us"] * lat[0]["samples"] / lat[0]["duration_s"] <= 1.001'
+  json=$(measured lat 10.0.0.1 --rate 20 -D 1)
+  holds "lat --rate: every ping that was due" "$json" 'lat[0]["samples"] == 20 and lat[0]["duration_s"] > 0.94'
   json=$(measured lat 10.0.0.1 -n 200 -s 8192)
   holds "lat: as many iterations as asked, too large for inline" "$json" 'lat[0]["samples"] == 200 and lat[0]["size_bytes"] == 8192'
   json=$(measured bw 10.0.0.1 -a --max-size 256KiB -D 0.1 -q 2)

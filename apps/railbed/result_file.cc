@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "result_file.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/ports/disk.h"
+
+namespace railbed {
+
+Result<ResultFile> ResultFile::open(const std::string& path) {
+  ResultFile file;
+  struct stat before{};
+  const bool there = ::stat(path.c_str(), &before) == 0;
+  file.plain_ = !there || S_ISREG(before.st_mode);
+  file.path_ = path;
+  if (file.plain_) {  // opening a pipe would wait for its reader
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) {
+      Error error = system_error(errno, "open " + path);
+      error.hint = "--save writes there; nothing was measured";
+      return fail(std::move(error));
+    }
+    ::close(fd);
+    file.made_ = !there;
+    std::error_code none;
+    if (const auto real = std::filesystem::canonical(path, none); !none) file.path_ = real.string();
+  }
+  return file;
+}
+
+ResultFile::ResultFile(ResultFile&& other) noexcept
+    : path_(std::move(other.path_)), plain_(other.plain_), made_(std::exchange(other.made_, false)) {}
+
+ResultFile::~ResultFile() {
+  if (made_) ::unlink(path_.c_str());
+}
+
+Result<void> ResultFile::write(std::string_view text) const {
+  struct stat now{};
+  const unsigned mode = ::stat(path_.c_str(), &now) == 0 ? now.st_mode & 0777u : 0644u;
+  if (plain_ && os::real_disk()->replace(path_, text, mode)) return {};
+  // A folder in which this user may not make files, or no plain file: in place.
+  errno = 0;
+  std::ofstream out(path_, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) return fail(system_error(errno != 0 ? errno : EIO, "write " + path_));
+  return {};
+}
+
+Result<void> ResultFile::keep(std::string_view text) {
+  if (!plain_) return {};
+  return finish(text);
+}
+
+Result<void> ResultFile::finish(std::string_view text) {
+  TRY(write(text));
+  made_ = false;
+  return {};
+}
+
+}  // namespace railbed

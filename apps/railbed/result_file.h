@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file of --save: opened before anything is measured, and written again after each size.
+//
+// Why: a sweep takes minutes, and a wrong path, a full disk, Ctrl-C or a peer that dies must not cost what is measured.
+// Threading: one thread. Failure: of opening and of writing, with the path. A plain file is replaced as a whole, so
+// that whoever reads it, or a kill, never meets half of a result; one that was there stays until there is something to
+// write.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace railbed {
+
+class ResultFile {
+ public:
+  static Result<ResultFile> open(const std::string& path);
+  ResultFile(ResultFile&& other) noexcept;
+  ResultFile& operator=(ResultFile&&) = delete;
+  ~ResultFile();  // takes away an empty file that open() made
+
+  // More is to come.
+  Result<void> keep(std::string_view text);
+  // The whole; pipes and devices get this alone.
+  Result<void> finish(std::string_view text);
+
+ private:
+  ResultFile() = default;
+  Result<void> write(std::string_view text) const;
+
+  std::string path_;  // without links, so that what they point to is replaced
+  bool plain_ = true;
+  bool made_ = false;  // by open(), and nothing is in it yet
+};
+
+}  // namespace railbed

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a port and its PCIe link can carry: the yardstick of a bandwidth.
+//
+// Why: 40 Gb/s are excellent on one link and a tenth of another one. The kernel says the rate of a port and how its
+// PCIe link was trained; line coding, packet headers and the headers on PCIe are subtracted here, once. Threading: pure
+// but for the reading. Failure: none; what cannot be read is 0, and nothing is said about it. Sources:
+// drivers/infiniband/core/sysfs.c (rate_show); InfiniBand Architecture Specification 1.4, 5.2 (headers), annex A17
+// (RoCE v2); PCI Express Base Specification 5.0, 2.2 and 4.2.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "os/ports/file_tree.h"
+#include "perf/measurement.h"
+
+namespace railbed::perf {
+
+enum class LinkLayer : uint8_t { kEthernet, kInfiniBand };
+
+// The data rate that "400 Gb/sec (4X NDR)" means; 0 where the text says something else. On InfiniBand SDR, DDR and QDR
+// spend a fifth of their bits on the line code, FDR 2 of 66; all others, and Ethernet, are named by their data rate.
+double data_rate_gbps(std::string_view rate, LinkLayer layer);
+// What transactions of 256 bytes leave of a PCIe link, one way; 0: unknown.
+double pcie_payload_gbps(double speed_gts, int width);
+
+// Fills in `link` and `pcie` with their rates, by sysfs. A VF has the PCIe link of its PF.
+void read_link(const os::FileTree& files, LinkLayer layer, Endpoint& end);
+
+// The payload that large RDMA writes between the two can carry; 0: unknown, since one end does not know its link.
+double yardstick_gbps(const Endpoint& client, const Endpoint& server);
+
+}  // namespace railbed::perf

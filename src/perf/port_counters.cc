@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/port_counters.h"
+
+#include <charconv>
+#include <optional>
+#include <vector>
+
+namespace railbed::perf {
+namespace {
+
+constexpr int64_t kWord_bytes = 4;
+
+std::optional<int64_t> number_of(const std::string& text) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+PortCounters read_counters(const os::FileTree& files, const Endpoint& end) {
+  PortCounters counters;
+  if (end.device.empty()) return counters;
+  for (const char* kind : {"counters", "hw_counters"}) {
+    const std::string folder = fmt::format("/sys/class/infiniband/{}/ports/{}/{}", end.device, end.port, kind);
+    for (const std::string& name : files.list(folder).value_or(std::vector<std::string>())) {
+      const auto number = number_of(os::read_line(files, folder + "/" + name).value_or(""));
+      // "lifespan" is how old a value of hw_counters may be.
+      if (!number || name == "lifespan" || name.size() > 64 || counters.size() >= kMaxCounters) continue;
+      const bool words = name == "port_xmit_data" || name == "port_rcv_data";
+      if (words && *number <= INT64_MAX / kWord_bytes)
+        counters[name + "_bytes"] = *number * kWord_bytes;
+      else if (!words)
+        counters[name] = *number;
+    }
+  }
+  return counters;
+}
+
+PortCounters moved(const PortCounters& before, const PortCounters& after) {
+  PortCounters out;
+  for (const auto& [name, value] : after)
+    if (const auto old = before.find(name); old != before.end() && value > old->second) out[name] = value - old->second;
+  return out;
+}
+
+}  // namespace railbed::perf

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// `railbed perf` as a person starts it, against a server of this machine over loopback.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run_verb.h"
+
+namespace railbed {
+namespace {
+
+// A process with its standard output on a pipe. The destructor ends it.
+class Started {
+ public:
+  explicit Started(std::vector<std::string> arguments) {
+    int ends[2];
+    EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    arguments.insert(arguments.begin(), RAILBED_PROGRAM);
+    std::vector<char*> raw;
+    for (std::string& argument : arguments) raw.push_back(argument.data());
+    raw.push_back(nullptr);
+    EXPECT_EQ(posix_spawn(&pid_, RAILBED_PROGRAM, &actions, nullptr, raw.data(), environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    out_ = ends[0];
+  }
+  Started(const Started&) = delete;
+  Started& operator=(const Started&) = delete;
+  ~Started() {
+    if (pid_ > 0) end(SIGKILL);
+    close(out_);
+  }
+  // What it prints up to the end of a line, or its end.
+  std::string line() const {
+    std::string text;
+    for (char c = 0; read(out_, &c, 1) == 1 && c != '\n';) text += c;
+    return text;
+  }
+  int end(int signal) {
+    kill(pid_, signal);
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+ private:
+  pid_t pid_ = 0;
+  int out_ = -1;
+};
+
+class PerfVerb : public testing::Test {
+ protected:
+  PerfVerb() {
+    std::string name = (std::filesystem::temp_directory_path() / "perf-verb.XXXXXX").string();
+    EXPECT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  ~PerfVerb() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return folder_ / name; }
+  static std::string content(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  // The port that a server chose.
+  static std::string port_of(const Started& server) {
+    const std::string line = server.line();  // "serving on 127.0.0.1 port 34567; Ctrl-C ends"
+    const size_t at = line.find(" port ");
+    EXPECT_NE(at, std::string::npos) << line;
+    return line.substr(at + 6, line.find(';') - at - 6);
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(PerfVerb, OptionsAreRefusedAndNotReplaced) {
+  const auto said = [](const std::vector<std::string>& options) {
+    std::vector<std::string> all = {"perf", "bw", "127.0.0.1"};
+    all.insert(all.end(), options.begin(), options.end());
+    const auto ran = run_verb(all);
+    EXPECT_EQ(ran.exit_status, 1);
+    return ran.errors;
+  };
+  EXPECT_EQ(said({"-s", "0"}), "railbed: size: 0 is outside 1..67108864\n");
+  EXPECT_EQ(said({"--gid-rule", "index=300"}),
+            "railbed: --gid-rule: index=300 is not a GID index, which is 0 to 255\n");
+}
+
+// Before anything is measured: nobody serves there, and that is not what is said.
+TEST_F(PerfVerb, TheFileOfSaveIsOpenedFirst) {
+  const auto ran = run_verb({"perf", "bw", "127.0.0.1", "--port", "1", "--save", "/nonexistent/x"});
+  EXPECT_EQ(ran.exit_status, 1);
+  EXPECT_EQ(ran.errors,
+            "railbed: open /nonexistent/x: ENOENT (No such file or directory)\n  --save writes there; "
+            "nothing was measured\n");
+  // What was there stays where nothing is measured, and no empty file is left.
+  std::ofstream(path("old.json")) << "old";
+  EXPECT_EQ(run_verb({"perf", "bw", "127.0.0.1", "--port", "1", "--save", path("old.json")}).exit_status, 1);
+  EXPECT_EQ(content(path("old.json")), "old");
+  EXPECT_EQ(run_verb({"perf", "bw", "127.0.0.1", "--port", "1", "--save", path("new.json")}).exit_status, 1);
+  EXPECT_FALSE(std::filesystem::exists(path("new.json")));
+}
+
+TEST_F(PerfVerb, ASavedResultMakesAReport) {
+  const Started server({"perf", "serve", "--bind", "127.0.0.1", "--port", "0"});
+  const auto ran = run_verb({"perf", "lat", "127.0.0.1", "--port", port_of(server), "--tcp", "-n", "20", "--label",
+                             "lo", "--save", path("lat.json")});
+  EXPECT_EQ(ran.exit_status, 0) << ran.errors;
+  const auto report = run_verb({"perf", "report", path("lat.json"), "-o", path("report.html")});
+  EXPECT_EQ(report.exit_status, 0) << report.errors;
+  EXPECT_NE(report.output.find("Plain TCP was measured on 1 rail, RDMA was not."), std::string::npos) << report.output;
+}
+
+// A sweep that ends early leaves what it has, marked as incomplete, in the file and on the terminal.
+TEST_F(PerfVerb, WhatWasMeasuredOutlivesCtrlCAndADeadPeer) {
+  for (const bool interrupted : {true, false}) {
+    Started server({"perf", "serve", "--bind", "127.0.0.1", "--port", "0"});
+    const std::string file = path(interrupted ? "interrupted.json" : "dead.json");
+    Started client({"perf", "lat", "127.0.0.1", "--port", port_of(server), "--tcp", "-a", "-D", "0.2", "-o", "json",
+                    "--save", file});
+    // Until a size is in the file; the sweep takes four seconds and more.
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (content(file).find("half_min_us") == std::string::npos && std::chrono::steady_clock::now() < deadline)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_NE(content(file).find("\"ended_by\": \"under way, or killed\""), std::string::npos);
+    int status = 0;
+    if (interrupted) {
+      status = client.end(SIGINT);
+    } else {
+      server.end(SIGKILL);
+      status = client.end(0);  // ends by itself
+    }
+    EXPECT_EQ(status, 1);
+    EXPECT_EQ(client.line(), "{");
+    const std::string saved = content(file);
+    EXPECT_NE(saved.find("\"complete\": false"), std::string::npos) << saved.substr(0, 500);
+    EXPECT_NE(saved.find(interrupted ? "stopped" : "the peer closed the connection"), std::string::npos)
+        << saved.substr(0, 500);
+    EXPECT_EQ(run_verb({"perf", "report", file, "-o", path("report.html")}).exit_status, 0);
+  }
+}
+
+}  // namespace
+}  // namespace railbed
