@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/cluster_options.h"
 
+#include "base/duration.h"
+
 namespace railbed {
+
+Result<std::optional<int64_t>> reclaim_seconds(const std::string& reclaim_after) {
+  if (reclaim_after == "never") return std::nullopt;
+  const std::chrono::seconds after = TRY(parse_duration(reclaim_after).context("--reclaim-after"));
+  if (after.count() == 0)
+    return fail(Code::kInvalid, "--reclaim-after {}: a Node that is made anew would lose its addresses at once",
+                reclaim_after);
+  return after.count();
+}
 
 void ClusterOptions::declare(CommandLine& line) {
   Option& file =
@@ -11,11 +22,10 @@ void ClusterOptions::declare(CommandLine& line) {
       .excludes(file);
   line.option("--namespace", &ns, "of the SR-IOV operator's objects").show_default();
   line.option("--cache", &cache, "what the API server said, for a start while it is away").show_default().directory();
-  line.option("--reclaim-after", &reclaim_after_s,
-              "seconds without its Node after which a machine's addresses are free, 0 for never: after half of them "
-              "without the API server it gives none")
-      .show_default()
-      .between(0, 31'536'000);
+  line.option("--reclaim-after", &reclaim_after,
+              "DURATION or never, as the operator has it: addresses of a machine without a Node are free after it; "
+              "after half of it without the API server this agent gives none")
+      .show_default();
   line.option("--whereabouts", &whereabouts,
               "where whereabouts gives addresses of a range to other nodes' pods: refuse its addresses, or share the "
               "range, what is leased being reserved in whereabouts' pools, too")
@@ -27,6 +37,7 @@ void ClusterOptions::declare(CommandLine& line) {
 Result<void> ClusterOptions::check() const {
   if (!given() && !context.empty())
     return fail(Code::kInvalid, "--context names a context of a kubeconfig, and there is no --kubeconfig");
+  TRY(railbed::reclaim_seconds(reclaim_after));
   return {};
 }
 

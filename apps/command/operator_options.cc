@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/operator_options.h"
 
-#include "base/duration.h"
 #include "command/log_level.h"
 
 namespace railbed {
@@ -23,15 +22,6 @@ void OperatorOptions::declare(CommandLine& line) {
   line.option("--log-level", &log_level, "the least that is logged; every write is at info")
       .show_default()
       .one_of(kLogLevels);
-}
-
-Result<std::optional<int64_t>> OperatorOptions::reclaim_seconds() const {
-  if (reclaim_after == "never") return std::nullopt;
-  const std::chrono::seconds after = TRY(parse_duration(reclaim_after).context("--reclaim-after"));
-  if (after.count() == 0)
-    return fail(Code::kInvalid, "--reclaim-after {}: a Node that is made anew would lose its addresses at once",
-                reclaim_after);
-  return after.count();
 }
 
 }  // namespace railbed

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of `railbed operator`.
 //
-// Why beside the command line: as of the agent (agent_options.h). Threading: one thread. Failure: reclaim_seconds(),
-// Invalid.
+// Why beside the command line: as of the agent (agent_options.h). Threading: one thread. Failure: none.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
-#include "base/error.h"
+#include "command/cluster_options.h"
 #include "command/command_line.h"
 #include "command/programs.h"
 
@@ -25,9 +22,6 @@ struct OperatorOptions {
   std::string node_selector = "kubernetes.io/os=linux";
   std::string reclaim_after = "24h";
   std::string log_level = "info";
-
-  // nullopt: never.
-  Result<std::optional<int64_t>> reclaim_seconds() const;
 
   // `line` points to the members: this object stays where it is until the line is parsed.
   void declare(CommandLine& line);

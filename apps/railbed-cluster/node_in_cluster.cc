@@ -55,7 +55,7 @@ class NodeInCluster : public NodeCluster {
       cells_ = std::make_unique<NodeCells>(
           NodeCells::Parts{world_.kernel, world_.store, api_->clock(), world_.events, side_},
           NodeCells::Settings{.node = world_.node,
-                              .reclaim_after_s = options.cluster.reclaim_after_s,
+                              .reclaim_after_s = reclaim_seconds(options.cluster.reclaim_after)->value_or(0),
                               .whereabouts = options.cluster.whereabouts == "share" ? agent::Whereabouts::kShare
                                                                                     : agent::Whereabouts::kRefuse,
                               .whereabouts_ns = options.cluster.whereabouts_ns});

@@ -80,7 +80,7 @@ Result<int> run(const OperatorOptions& options) {
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   controller::OperatorSettings settings{.resource_prefix = options.resource_prefix,
                                         .node_selector = TRY(labels_in(options.node_selector))};
-  settings.reclaim.rules.after_seconds = TRY(options.reclaim_seconds());
+  settings.reclaim.rules.after_seconds = TRY(reclaim_seconds(options.reclaim_after));
   const auto connection = TRY(
       kube::connect({.kubeconfig = options.kubeconfig,
                      .context = options.context,

@@ -83,10 +83,4 @@ LeaseVerdict judge(const CellLease& lease, const LeaseLook& look, const ReclaimR
   return {LeaseFate::kCounts, gone, ""};
 }
 
-std::optional<AddressCell> without_node(AddressCell cell, const std::string& node) {
-  if (std::erase_if(cell.leases, [&](const CellLease& lease) { return lease.holder.node == node; }) == 0)
-    return std::nullopt;
-  return cell;
-}
-
 }  // namespace railbed::ipam

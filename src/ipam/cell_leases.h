@@ -9,7 +9,7 @@
 //   - the operator's look: for `reclaim_after` there was no Node of this name and machine. That is time in which an
 //     operator looked, by its own clock; never less than twice the time after which the holder gives no new address
 //     without hearing of the API server, and any write of the holder begins it anew,
-//   - an administrator's word (without_node).
+//   - an administrator's word (controller/cell_release.h).
 // A Node that is deleted, or whose name another machine has, is by itself no sign that its machine does not run.
 // Every function makes the next content of an object; it is stored only with the resourceVersion of what it was made
 // from. Threading: pure functions. Failure: with_mine, Conflict with who has the address.
@@ -78,8 +78,5 @@ struct LeaseVerdict {
   std::string why;  // it ends
 };
 LeaseVerdict judge(const api::CellLease& lease, const LeaseLook& look, const ReclaimRules& rules);
-
-// All leases of the Node of that name ended; nullopt where there are none.
-std::optional<api::AddressCell> without_node(api::AddressCell cell, const std::string& node);
 
 }  // namespace railbed::ipam

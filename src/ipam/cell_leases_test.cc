@@ -157,14 +157,5 @@ TEST(CellLeases, LastTwiceTheTimeThatTheirHolderGivesAlone) {
       << "its holder never stops to give";
 }
 
-TEST(CellLeases, OfANodeAreEndedByAnAdministrator) {
-  const AddressCell cell = with({lease(me(), 1), lease(me("node2", "boot-2", "uuid-2"), 2)});
-  const auto released = without_node(cell, "node1");
-  ASSERT_TRUE(released.has_value());
-  ASSERT_EQ(released->leases.size(), 1u);
-  EXPECT_EQ(released->leases[0].holder.node, "node2");
-  EXPECT_FALSE(without_node(*released, "node1").has_value());
-}
-
 }  // namespace
 }  // namespace railbed::ipam

@@ -17,8 +17,6 @@ namespace {
 
 constexpr kube::Resource kDaemonSets{"apps", "v1", "daemonsets", "DaemonSet"};
 constexpr kube::Resource kDeployments{"apps", "v1", "deployments", "Deployment"};
-constexpr kube::Resource kPools{"whereabouts.cni.cncf.io", "v1alpha1", "ippools", "IPPool"};
-constexpr kube::Resource kSlicePools{"whereabouts.cni.cncf.io", "v1alpha1", "nodeslicepools", "NodeSlicePool"};
 constexpr kube::Resource kConfigMaps{"", "v1", "configmaps", "ConfigMap"};
 constexpr kube::Resource kServiceAccounts{"", "v1", "serviceaccounts", "ServiceAccount"};
 constexpr kube::Resource kAccessReviews{"authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview",
@@ -57,8 +55,8 @@ class Reader {
            {"spec.template.metadata.labels", "spec.template.spec.containers", "spec.template.spec.initContainers"},
            look_.workloads);
     list(kube::kCrds, {}, look_.definitions);
-    list(kPools, {"spec.allocations"}, look_.pools);
-    list(kSlicePools, {}, look_.pools);
+    list(kube::kIpPools, {"spec.allocations"}, look_.pools);
+    list(kube::kNodeSlicePools, {}, look_.pools);
     for (const kube::ObjectKey& key : kKnownConfigMaps)
       if (auto found = get(kConfigMaps, key)) look_.config_maps.push_back(std::move(*found));
     look_.own_namespace = get(kube::kNamespaces, {"", look_.ns});

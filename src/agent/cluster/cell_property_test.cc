@@ -284,7 +284,9 @@ class Simulation {
       if (one->runs && one->own.node == machine.own.node) power_off(*one);
     for (const auto& [path, object] : server_.objects()) {
       const api::AddressCell cell = api::read_address_cell(object).value();
-      if (const auto released = ipam::without_node(cell, machine.own.node)) put(path, cell, *released);
+      api::AddressCell released = cell;
+      std::erase_if(released.leases, [&](const auto& lease) { return lease.holder.node == machine.own.node; });
+      if (released != cell) put(path, cell, released);
     }
   }
 
