@@ -278,14 +278,20 @@ class Simulation {
     operator_looks(0);
   }
 
-  // By the name alone: an administrator who says so has seen to it that no machine of this name runs.
+  // An administrator who says so has seen to it that no machine with such a lease runs, whatever its Node is called now;
+  // the verb refuses it otherwise.
   void release(Machine& machine) {
-    for (auto& one : machines_)
-      if (one->runs && one->own.node == machine.own.node) power_off(*one);
+    const std::string name = machine.own.node;
+    const auto of_the_name = [&](const api::CellLease& lease) { return lease.holder.node == name; };
     for (const auto& [path, object] : server_.objects()) {
       const api::AddressCell cell = api::read_address_cell(object).value();
+      for (auto& one : machines_)
+        if (one->runs && std::ranges::any_of(cell.leases, [&](const api::CellLease& lease) {
+              return of_the_name(lease) && lease.holder.system_uuid == one->own.uuid();
+            }))
+          power_off(*one);
       api::AddressCell released = cell;
-      std::erase_if(released.leases, [&](const auto& lease) { return lease.holder.node == machine.own.node; });
+      std::erase_if(released.leases, of_the_name);
       if (released != cell) put(path, cell, released);
     }
   }
