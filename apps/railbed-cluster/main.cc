@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// railbed-cluster: the verbs that serve in a cluster (served_verbs.h), and those that ask its API server, with the HTTP and
-// gRPC libraries that they need.
+// railbed-cluster: the verbs that serve in a cluster (served_verbs.h), and those that ask its API server, with the HTTP
+// and gRPC libraries that they need.
 //
 // Why beside railbedd: an agent on a machine of its own would have twice its memory with them. People type
 // `railbed agent` and `railbed operator` all the same; the options say which program it is (command/programs.h).

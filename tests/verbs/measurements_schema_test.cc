@@ -30,9 +30,10 @@ std::filesystem::path schema_path() {
   return std::filesystem::path(source_dir()) / "docs/schemas/Measurements.json";
 }
 
-// What no sample shows: members that are only there for some measurements.
+// Members that are only there for some measurements: of two directions, percentiles with enough samples beyond them, of
+// one that was ended.
 bool is_optional(std::string_view key) {
-  return key.starts_with("reverse_");
+  return key.starts_with("reverse_") || key.starts_with("round_trip_p") || key == "half_p50_us" || key == "ended_by";
 }
 
 // The schema of a value: numbers are integers where the writer's are.
@@ -69,12 +70,14 @@ perf::Measurement sample() {
                          .reverse_series = series});
   LatencyPoint point{.size_bytes = 2, .duration_s = 1.5};
   LatencyMeter meter(10'000'000);
-  for (uint64_t i = 0; i < 100; ++i) meter.add(i * 1'000'003, 1003 + 7 * i);
+  for (uint64_t i = 0; i < 200'000; ++i) meter.add(i * 1'003, 1003 + 7 * (i % 100));  // enough for each percentile
   point.histogram = meter.histogram();
   LatencySlot slot;
   slot.at_ms = slot.min_us = slot.p50_us = slot.p99_us = slot.max_us = 1.5;
   point.slots = {slot};
+  point.outages = {{.at_ms = 1.5, .duration_ms = 2.5}};
   m.latency.push_back(std::move(point));
+  m.ended_by = "told to stop";
   return m;
 }
 

@@ -278,8 +278,8 @@ class Simulation {
     operator_looks(0);
   }
 
-  // An administrator who says so has seen to it that no machine with such a lease runs, whatever its Node is called now;
-  // the verb refuses it otherwise.
+  // An administrator who says so has seen to it that no machine with such a lease runs, whatever its Node is called
+  // now; the verb refuses it otherwise.
   void release(Machine& machine) {
     const std::string name = machine.own.node;
     const auto of_the_name = [&](const api::CellLease& lease) { return lease.holder.node == name; };

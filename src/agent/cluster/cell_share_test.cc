@@ -42,7 +42,8 @@ class SharedRange : public ::testing::Test {
     const auto object =
         one_.client->get(kube::kIpPools, {"kube-system", api::ip_pool_name("", ipam::prefix("10.0.0.0/28"))});
     if (!object) return "no pool";
-    for (const auto& [place, one] : api::read_ip_pool(*object).value().allocations) {
+    const api::IpPool read = api::read_ip_pool(*object).value();
+    for (const auto& [place, one] : read.allocations) {
       const std::string id = one.id.substr(one.id.find('/') + 1);
       out += fmt::format("{}{} of {}", out.empty() ? "" : ", ", place,
                          one.pod_ref.empty() ? id.substr(0, id.find('/')) : one.pod_ref);
@@ -52,12 +53,17 @@ class SharedRange : public ::testing::Test {
 };
 
 TEST_F(SharedRange, WhatIsGivenStandsInWhereaboutsPoolFirst) {
-  std::string at_store;
-  one_.clock.advance(std::chrono::seconds(1));
   EXPECT_EQ(given(one_.add(rail_, "ns/a", {"10.0.0.5"})), "10.0.0.5");
-  EXPECT_EQ(given(two_.add(rail_, "ns/b", {"10.0.0.6"})), "another node has leased 10.0.0.6 (network_name \"\")")
-      << "whole cells are leased where nobody has any";
   EXPECT_EQ(pool(), "5 of uuid-1");
+  EXPECT_EQ(given(two_.add(rail_, "ns/b", {"10.0.0.6"})), "10.0.0.6");
+  EXPECT_EQ(pool(), "5 of uuid-1, 6 of uuid-2");
+  one_.way.trouble = Way::Trouble::kAway;
+  one_.way.spared = 2;  // the cell is read and leased, and then nothing is heard of its reservation
+  EXPECT_FALSE(one_.add(rail_, "ns/c", {"10.0.0.7"}).has_value());
+  one_.way.trouble = Way::Trouble::kNone;
+  EXPECT_EQ(cells_in(server_), "10.0.0.0 node2 0040 node1 00a0");
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  EXPECT_EQ(cells_in(server_), "10.0.0.0 node2 0040 node1 0020") << "it was never given";
 }
 
 TEST_F(SharedRange, WhatWhereaboutsHasGivenIsNeverGivenHere) {
@@ -85,9 +91,9 @@ TEST_F(SharedRange, APoolThatWasMadeAnewGetsWhatIsHeldAndLosesWhatIsNot) {
   ASSERT_TRUE(one_.leaser->sync({}).has_value());
   EXPECT_EQ(pool(), "5 of uuid-1, 6 of ns/other");
   EXPECT_EQ(cells_in(server_), "10.0.0.0 node1 0020");
-  EXPECT_EQ(one_.leaser->take_conflicts(),
-            std::vector<std::string>{
-                "10.0.0.6 of network_name \"\" is in use on this node, and whereabouts has given it"});
+  EXPECT_EQ(
+      one_.leaser->take_conflicts(),
+      std::vector<std::string>{"10.0.0.6 of network_name \"\" is in use on this node, and whereabouts has given it"});
 }
 
 TEST_F(SharedRange, AnAnswerThatIsLostLeavesNothingBehind) {

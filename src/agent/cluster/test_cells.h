@@ -136,10 +136,12 @@ class CellMachine : public CellBook {
         return one.address.address;
       }
       if (tried == 1) return fail(given.error());
-      if (requested.empty())
+      if (requested.empty()) {
         TRY(leaser->lease_more(ipam::wants_of(config, 0).front(), 1, {}));
-      else
+      } else {
+        TRY(leaser->prepare(ipam::wants_of(config, 0).front(), {}));
         TRY(leaser->lease_address(config.network_name, ipam::ip(requested.front().c_str()), {}));
+      }
     }
   }
   void del(const std::string& pod) {
