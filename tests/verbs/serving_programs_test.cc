@@ -112,8 +112,7 @@ TEST_F(ServingProgram, IsTheOneWithTheClusterWhereTheOptionsNameOne) {
         Case{{"agent", "--context", "x"}, "railbedd"}, Case{{"agent", "--kubeconfig", "x"}, "railbed-cluster"},
         Case{{"agent", "--kubeconfig=x", "--context", "y"}, "railbed-cluster"},
         Case{{"agent", "--in-cluster"}, "railbed-cluster"}, Case{{"operator"}, "railbed-cluster"},
-        Case{{"preflight"}, "railbed-cluster"},
-        Case{{"addresses", "list", "-o", "json"}, "railbed-cluster"}}) {
+        Case{{"preflight"}, "railbed-cluster"}, Case{{"addresses", "list", "-o", "json"}, "railbed-cluster"}}) {
     const os::RunResult ran = run(railbed, one.arguments);
     const std::string started = fmt::format("{} --for {} {} as ", (root / "bin" / one.program).string(),
                                             RAILBED_VERSION, fmt::join(one.arguments, " "));
