@@ -180,7 +180,10 @@ TEST_F(CellKeeperTest, SaysAtOnceThatNothingIsLeft) {
 TEST_F(CellKeeperTest, SaysAtTheDeadlineSinceWhenTheApiServerIsSilent) {
   keeper_->pass({});
   machine_.way.trouble = Way::Trouble::kAway;
-  EXPECT_EQ(more(rail_, {}, seconds(0)),
+  // Nobody runs the keeper yet.
+  const auto supplied = keeper_->more({{rail_, {}}}, std::chrono::steady_clock::now());
+  ASSERT_TRUE(supplied.why_not.has_value());
+  EXPECT_EQ(supplied.why_not->message,
             "this node has leased no address that is free, and has not got another one from the API server in time; it "
             "last told what this node holds 0 s ago");
   machine_.clock.advance(seconds(5));
