@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <set>
 
 #include "perf/link_rate.h"
 #include "report/html_text.h"
@@ -206,8 +207,20 @@ void judge_completeness(const RailFigures& rail, Verdict& verdict) {
         verdict.remarks.push_back(fmt::format("{} was not measured to the end: {}.", rail.name, m->ended_by));
 }
 
+bool has_rdma(const RailFigures& rail) {
+  return rail.rdma.best != nullptr || rail.rdma.small != nullptr;
+}
+
+// How many of them there are; one that was measured alone and beside others has two rows.
+size_t count_rails(const std::vector<RailFigures>& rails, bool (*which)(const RailFigures& rail)) {
+  std::set<std::pair<std::string, std::string>> counted;
+  for (const RailFigures& rail : rails)
+    if (which(rail)) counted.emplace(rail.label, rail.ends);
+  return counted.size();
+}
+
 // "RDMA works on 2 of 3 rails and carries 390 Gb/s to 391 Gb/s on each, 99 % of what the links can."
-std::string headline_of(const std::vector<RailFigures>& rails, size_t with_rdma, bool soft) {
+std::string headline_of(const std::vector<RailFigures>& rails, size_t count, size_t with_rdma, bool soft) {
   std::vector<double> bandwidths;
   std::vector<double> shares;
   for (const RailFigures& rail : rails) {
@@ -215,9 +228,8 @@ std::string headline_of(const std::vector<RailFigures>& rails, size_t with_rdma,
     if (const auto share = share_of(rail)) shares.push_back(100 * *share);
   }
   std::string text =
-      fmt::format("RDMA works on {}", with_rdma == rails.size()
-                                          ? counted(with_rdma, "rail")
-                                          : fmt::format("{} of {}", with_rdma, counted(rails.size(), "rail")));
+      fmt::format("RDMA works on {}", with_rdma == count ? counted(with_rdma, "rail")
+                                                         : fmt::format("{} of {}", with_rdma, counted(count, "rail")));
   if (soft) return text + ", in software.";
   if (bandwidths.empty()) return text + ".";
   text += fmt::format(" and carries {}{}", span_text(bandwidths, gbps_text), bandwidths.size() > 1 ? " on each" : "");
@@ -269,10 +281,10 @@ Verdict verdict_of(const std::vector<RailFigures>& rails) {
   std::vector<double> bandwidths, typical, tails, gains;
   bool soft = false;
   bool all_measured = true;
-  size_t with_rdma = 0;
+  const size_t count = count_rails(rails, [](const RailFigures&) { return true; });
+  const size_t with_rdma = count_rails(rails, has_rdma);
   for (const RailFigures& rail : rails) {
     soft = soft || rail.soft;
-    if (rail.rdma.best != nullptr || rail.rdma.small != nullptr) ++with_rdma;
     all_measured = all_measured && share_of(rail).has_value();
     if (rail.rdma.best != nullptr) bandwidths.push_back(rail.rdma.best->average_gbps);
     if (rail.rdma.best != nullptr && rail.tcp.best != nullptr && rail.tcp.best->average_gbps > 0)
@@ -283,11 +295,11 @@ Verdict verdict_of(const std::vector<RailFigures>& rails) {
   }
   if (rails.empty()) return {.tone = Verdict::Tone::kNone, .headline = "Nothing was measured.", .remarks = {}};
   if (with_rdma == 0) {
-    verdict.headline = fmt::format("Plain TCP was measured on {}, RDMA was not.", counted(rails.size(), "rail"));
+    verdict.headline = fmt::format("Plain TCP was measured on {}, RDMA was not.", counted(count, "rail"));
     for (const RailFigures& rail : rails) judge_outages(rail, verdict);
     return verdict;
   }
-  verdict.headline = headline_of(rails, with_rdma, soft);
+  verdict.headline = headline_of(rails, count, with_rdma, soft);
   for (const RailFigures& rail : rails) {
     if (!rail.soft) judge_bandwidth(rail, verdict);
     if (!rail.soft) judge_repeats(rail, verdict);
@@ -296,7 +308,7 @@ Verdict verdict_of(const std::vector<RailFigures>& rails) {
     judge_completeness(rail, verdict);
   }
   for (const Together together : {Together::kNo, Together::kYes}) compare_rails(rails, together, verdict);
-  const bool objections = !verdict.remarks.empty() || with_rdma < rails.size();
+  const bool objections = !verdict.remarks.empty() || with_rdma < count;
   verdict.tone = objections              ? Verdict::Tone::kCaution
                  : soft || !all_measured ? Verdict::Tone::kNone
                                          : Verdict::Tone::kGood;

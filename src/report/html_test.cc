@@ -175,6 +175,8 @@ TEST(Verdict, RailsAloneAndAllAtOnceAreBothShown) {
   EXPECT_EQ(rails[2].name, "rail0 (beside others)");
   EXPECT_EQ(rails[3].rdma.best->average_gbps, 195);
   EXPECT_EQ(verdict_of(rails).tone, Verdict::Tone::kCaution);
+  EXPECT_TRUE(verdict_of(rails).headline.starts_with("RDMA works on 2 rails and carries 195 Gb/s to 390 Gb/s"))
+      << verdict_of(rails).headline;
   // Those that share less than half of their time are not beside each other.
   all[3].started_at = "2026-01-03T00:00:00.700Z";
   EXPECT_EQ(rails_of(all).size(), 2u);
