@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/format.h"
-#include "doc/text.h"
+#include "doc/markup.h"
 #include "facts/nccl_topology.h"
 #include "facts/rails.h"
 
@@ -25,25 +25,8 @@ struct Function {
 
 // NCCL's parser knows no entities, so a name with such characters is none that it will look for; it must only do no
 // harm.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : doc::printable(text)) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
-
 std::string attribute(std::string_view key, std::string_view value) {
-  return fmt::format(" {}=\"{}\"", key, escaped(value));
+  return fmt::format(" {}=\"{}\"", key, doc::markup_text(value));
 }
 
 // "32.0 GT/s PCIe", as kernels since 5.7 write it; NCCL compares the text.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "check/findings/output.h"
+#include "doc/markup.h"
 #include "doc/render.h"
 #include "doc/text.h"
 
@@ -100,27 +101,6 @@ std::string to_github(const Report& report) {
   return out;
 }
 
-namespace {
-
-std::string xml(std::string_view text) {
-  std::string out;
-  for (char c : doc::printable(text)) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
-
-}  // namespace
-
 // One test case per source: an error makes it fail, warnings and notes become its output.
 std::string to_junit(const Report& report) {
   std::string cases;
@@ -137,18 +117,19 @@ std::string to_junit(const Report& report) {
       std::string lines;
       while (!text.empty()) {  // line by line, to keep the line ends
         const size_t end = std::min(text.find('\n'), text.size());
-        lines += xml(text.substr(0, end)) + "\n";
+        lines += doc::markup_text(text.substr(0, end)) + "\n";
         text.erase(0, std::min(end + 1, text.size()));
       }
       if (finding.severity == doc::Severity::kError)
-        failed += fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n", xml(finding.id),
-                              xml(finding.message), lines);
+        failed += fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n", doc::markup_text(finding.id),
+                              doc::markup_text(finding.message), lines);
       else
         told += lines;
     }
     failures += failed.empty() ? 0 : 1;
-    cases += fmt::format("    <testcase classname=\"railbed check\" name=\"{}\">\n{}{}    </testcase>\n", xml(name),
-                         failed, told.empty() ? "" : fmt::format("      <system-out>{}</system-out>\n", told));
+    cases += fmt::format("    <testcase classname=\"railbed check\" name=\"{}\">\n{}{}    </testcase>\n",
+                         doc::markup_text(name), failed,
+                         told.empty() ? "" : fmt::format("      <system-out>{}</system-out>\n", told));
   }
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
