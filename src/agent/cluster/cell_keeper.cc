@@ -90,7 +90,7 @@ milliseconds CellKeeper::pass(const std::stop_token& stop) {
   if (can_ask()) serve(stop);
   if (can_ask()) lease_wanted(stop);
   if (can_ask() && clock.now() >= next_give_back_) give_back(stop);
-  count_cells();
+  if (!counted_) count_cells();
   const std::lock_guard lock(mutex_);
   const bool waits = std::ranges::any_of(waiting_, [](const TaskPtr& task) { return !task->answered; });
   const auto until = std::chrono::ceil<milliseconds>(next_sync_ - clock.now());
@@ -130,6 +130,7 @@ Result<void> CellKeeper::sync(const std::stop_token& stop) {
   const kube::Answer<uint64_t> nodes = world_.client.count(kube::kNodes, stop);
   if (!nodes) return fail(static_cast<const Error&>(nodes.error()));
   leaser_->nodes(std::max<uint64_t>(1, *nodes));
+  counted_ = false;
   if (world_.pools) world_.blocks.beside(TRY(world_.pools(world_.client, stop).context("pools of whereabouts")));
   Result<void> done = leaser_->sync(stop);
   take_conflicts();
@@ -218,6 +219,7 @@ void CellKeeper::serve(const std::stop_token& stop) {
     const std::lock_guard lock(mutex_);
     std::ranges::copy_if(waiting_, std::back_inserter(tasks), [](const TaskPtr& task) { return !task->answered; });
   }
+  if (!tasks.empty()) counted_ = false;
   for (const TaskPtr& task : tasks) {
     const Result<void> done = supply(*task, stop);
     {
@@ -237,6 +239,7 @@ void CellKeeper::serve(const std::stop_token& stop) {
 void CellKeeper::lease_wanted(const std::stop_token& stop) {
   std::optional<std::vector<ipam::CellWant>> wants = world_.wants();
   if (!wants || (wants == leased_for_ && world_.client.clock().now() < next_try_)) return;
+  counted_ = false;
   std::vector<std::string> lacking;
   for (const ipam::CellWant& want : *wants) {
     const Result<void> done = leaser_->lease(want, stop);
@@ -260,6 +263,7 @@ void CellKeeper::give_back(const std::stop_token& stop) {
     for (const std::weak_ptr<Task>& one : kept_)
       if (!one.expired()) return;
   }
+  counted_ = false;
   if (const Result<void> done = leaser_->give_back(*wants, stop); !done.has_value()) failed(done.error());
 }
 
@@ -274,6 +278,7 @@ void CellKeeper::count_cells() {
     return {};
   };
   if (!world_.book.in_turn(work).has_value()) return;
+  counted_ = true;
   const std::lock_guard lock(mutex_);
   standing_.cells = cells;
   standing_.addresses = addresses;

@@ -106,6 +106,7 @@ class CellKeeper : public AddressSupply {
   kube::Instant next_give_back_{};
   kube::Instant tried_{};
   std::chrono::milliseconds pause_{0};  // not 0: the API server cannot be asked
+  bool counted_ = false;                // standing_ has the cells as they are
   std::optional<std::vector<ipam::CellWant>> leased_for_;
   kube::Instant next_try_{};  // where something of it is lacking
 

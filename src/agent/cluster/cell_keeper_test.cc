@@ -33,8 +33,10 @@ class CellKeeperTest : public testing::Test {
   class Book : public CellBook {
    public:
     Book(CellMachine& machine, std::mutex& turns) : machine_(machine), turns_(turns) {}
+    int taken = 0;
     Result<void> in_turn(const std::function<Result<void>(state::Store&, const InUse&)>& work) override {
       const std::lock_guard lock(turns_);
+      ++taken;
       return machine_.in_turn(work);
     }
 
@@ -101,6 +103,18 @@ TEST_F(CellKeeperTest, LeasesWhatIsWantedAndGivesItBack) {
   }
   EXPECT_EQ(cells_in(server_), "");
   EXPECT_EQ(keeper_->standing().cells, 0u);
+}
+
+// A round comes with each pod that starts or ends on the node, and a turn keeps ADDs waiting.
+TEST_F(CellKeeperTest, TakesNoTurnWhereNothingIsToBeLeased) {
+  wants_ = {want(rail_, 20)};
+  keeper_->pass({});
+  const int before = book_.taken;
+  for (int i = 0; i < 10; ++i) {
+    keeper_->wake();
+    keeper_->pass({});
+  }
+  EXPECT_EQ(book_.taken, before);
 }
 
 TEST_F(CellKeeperTest, GivesNothingBackBeforePodsAreKnown) {
