@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "base/sanitized.h"
 #include "check/case_files.h"
 
 namespace railbed::check {
@@ -80,7 +81,7 @@ TEST_P(Slips, AreToldAtTheirPlace) {
   for (size_t i = 0; i < lines.size(); ++i) {
     const Slip& slip = kSlips[kind++ % std::size(kSlips)];
     const std::string slipped = slip.make(lines[i]);
-    if (slipped.empty()) continue;
+    if (slipped.empty() || kind % kSweepStep != 0) continue;
     std::string broken;
     for (size_t k = 0; k < lines.size(); ++k) broken += (k == i ? slipped : lines[k]) + "\n";
     const Report report = testing_cases::report_of(GetParam(), broken);

@@ -33,7 +33,6 @@ struct Machine {
     own.leaser->nodes(kMachines);
   }
   CellMachine own;
-  bool touched = false;  // something happened to it: all others have no cells
   bool runs = true;
   bool has_node = true;
   bool tainted = false;
@@ -43,7 +42,6 @@ struct Machine {
 class Simulation {
  public:
   Simulation() {
-    for (int i = 0; i < kMachines; ++i) machines_.push_back(std::make_unique<Machine>(server_, i));
     ranges_ = {one_range("10.0.0.0/26"), one_range("10.0.0.32/27"), one_range("10.1.0.0/20", "rail1"),
                one_range("fd00::/64", "rail1"), one_range("10.0.0.0/26", "rail2")};
     ranges_[0].range_sets[0][0].gateway = ipam::ip("10.0.0.33");
@@ -52,8 +50,7 @@ class Simulation {
 
   void run(const Op& op) {
     // Most of what happens, happens to few machines: they meet each other.
-    Machine& machine = *machines_[op.argument % 3 != 0 ? op.machine % 8 : op.machine % kMachines];
-    if (!std::exchange(machine.touched, true)) (void)machine.own.leaser->sync({});
+    Machine& machine = of_number(op.argument % 3 != 0 ? op.machine % 8 : op.machine % kMachines);
     if (!machine.runs && op.kind % 32 != 20) power_on(machine);
     switch (op.kind % 32) {
       case 12:
@@ -78,7 +75,7 @@ class Simulation {
       case 20:
         return pass(hours(6) * (1 + op.argument % 6));
       case 21:
-        return reuse_name(machine, *machines_[(op.machine + 1 + op.argument % 7) % 8]);
+        return reuse_name(machine, of_number((op.machine + 1 + op.argument % 7) % 8));
       case 22:
         machine.own.node += "-renamed";
         return machine.own.start_agent();
@@ -107,7 +104,7 @@ class Simulation {
 
   // Everybody is there again and wants nothing.
   void settle() {
-    for (auto& one : machines_) {
+    for (const auto& [number, one] : machines_) {
       Machine& machine = *one;
       if (!machine.runs) power_on(machine);
       machine.own.way.trouble = Way::Trouble::kNone;
@@ -118,8 +115,7 @@ class Simulation {
     }
     pass(hours(60));
     for (int i = 0; i < 2; ++i)
-      for (auto& one : machines_) {
-        if (!one->touched) continue;
+      for (const auto& [number, one] : machines_) {
         RC_ASSERT(one->own.leaser->sync({}).has_value());
         give_back(*one);
       }
@@ -131,6 +127,16 @@ class Simulation {
  private:
   using Given = std::pair<std::string, IpAddress>;  // pool, address
 
+  // Made when something happens to it first: until then a machine has no cells.
+  Machine& of_number(int number) {
+    std::unique_ptr<Machine>& machine = machines_[number];
+    if (machine != nullptr) return *machine;
+    machine = std::make_unique<Machine>(server_, number);
+    machine->own.clock.advance(passed_);
+    (void)machine->own.leaser->sync({});
+    return *machine;
+  }
+
   void add(Machine& machine, uint32_t argument) {
     const api::IpamConfig& config = ranges_[argument / 3 % ranges_.size()];
     const std::string pod = fmt::format("ns/p{}", ++pods_);
@@ -139,7 +145,7 @@ class Simulation {
     const Result<IpAddress> address = machine.own.add(config, pod, requested);
     if (!address.has_value()) return;
     const Given given{ipam::pool_of(config, ""), *address};
-    for (const auto& other : machines_)
+    for (const auto& [number, other] : machines_)
       for (const auto& [name, has] : other->pods)
         if (has == given && !contested_.contains(given))
           RC_FAIL(fmt::format("{} is given to {} on {}, and {} on {} has it", *address, pod, machine.own.node, name,
@@ -211,17 +217,18 @@ class Simulation {
 
   void pass(std::chrono::seconds period) {
     for (std::chrono::seconds passed{0}; passed < period; passed += hours(6)) {
-      for (auto& machine : machines_) machine->own.clock.advance(hours(6));
+      passed_ += hours(6);
+      for (const auto& [number, machine] : machines_) machine->own.clock.advance(hours(6));
       operator_looks(hours(6) / std::chrono::seconds(1));
-      for (auto& machine : machines_)
-        if (machine->touched && machine->runs && machine->own.way.trouble == Way::Trouble::kNone)
+      for (const auto& [number, machine] : machines_)
+        if (machine->runs && machine->own.way.trouble == Way::Trouble::kNone)
           RC_ASSERT(machine->own.leaser->sync({}).has_value());
     }
   }
 
   std::map<std::string, ipam::CellNode> nodes() const {
     std::map<std::string, ipam::CellNode> out;
-    for (const auto& one : machines_)
+    for (const auto& [number, one] : machines_)
       if (one->has_node)
         out[one->own.node] = {.system_uuid = one->own.uuid(),
                               .boot_id = one->own.boot_id(),
@@ -255,7 +262,7 @@ class Simulation {
 
   // The machine does not run any more, or gives nothing new; nor do its pods count.
   void ended(const api::CellLease& lease) {
-    for (auto& machine : machines_) {
+    for (const auto& [number, machine] : machines_) {
       if (machine->own.uuid() != lease.holder.system_uuid || machine->own.boot_id() != lease.holder.boot_id) continue;
       if (!machine->runs) continue;
       // It was cut off, and has not heard of the API server again, even if it could by now.
@@ -285,7 +292,7 @@ class Simulation {
     const auto of_the_name = [&](const api::CellLease& lease) { return lease.holder.node == name; };
     for (const auto& [path, object] : server_.objects()) {
       const api::AddressCell cell = api::read_address_cell(object).value();
-      for (auto& one : machines_)
+      for (const auto& [number, one] : machines_)
         if (one->runs && std::ranges::any_of(cell.leases, [&](const api::CellLease& lease) {
               return of_the_name(lease) && lease.holder.system_uuid == one->own.uuid();
             }))
@@ -311,17 +318,18 @@ class Simulation {
           if ((lease.offsets >> i & 1U) != 0)
             kept.emplace(cell_pool(cell.network_name), *cell.base.plus(i), lease.holder.boot_id);
     }
-    for (auto& machine : machines_) {
+    for (const auto& [number, machine] : machines_) {
       for (const auto& [pod, given] : machine->pods)
         if (!kept.contains({given.first, given.second, machine->own.boot_id()})) contested_.insert(given);
-      if (!machine->touched || !machine->runs) continue;
+      if (!machine->runs) continue;
       machine->own.way.trouble = Way::Trouble::kNone;
       RC_ASSERT(machine->own.leaser->sync({}).has_value());
     }
   }
 
   kube::fake::ApiServer server_;
-  std::vector<std::unique_ptr<Machine>> machines_;
+  std::map<int, std::unique_ptr<Machine>> machines_;  // by number
+  hours passed_{0};
   std::vector<api::IpamConfig> ranges_;
   std::optional<std::map<std::string, doc::Value>> snapshot_;
   std::set<Given> contested_;  // given before a restore, and forgotten by it

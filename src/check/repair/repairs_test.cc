@@ -18,6 +18,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/sanitized.h"
 #include "check/case_files.h"
 #include "doc/edits.h"
 #include "doc/json.h"
@@ -150,17 +151,7 @@ Outcome outcome_of(const std::string& name, const std::string& original_meaning,
   return is(second.findings.all().empty() ? kSilent : kPartly);
 }
 
-// Clang's sanitizers take ten times as long, and all cases run the same code.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define RAILBED_SANITIZED
-#endif
-#endif
-#ifdef RAILBED_SANITIZED
-constexpr size_t kSample = 8;
-#else
-constexpr size_t kSample = 30;
-#endif
+constexpr size_t kSample = kSanitized ? 8 : 30;
 
 // Selects every n-th case, with another n for each bundle so that small ones have enough cases.
 size_t stride(size_t cases, size_t wanted) {
@@ -272,10 +263,8 @@ TEST_P(Shifts, NothingIsLostOrTurnedIntoSomethingElse) {
     else
       std::cout << what;
   }
-#ifndef RAILBED_SANITIZED
-  if (std::getenv("RAILBED_SHIFTS") == nullptr)
+  if (!kSanitized && std::getenv("RAILBED_SHIFTS") == nullptr)
     expect_golden(testdata() / "shifts" / (GetParam() + ".expected"), outcomes);
-#endif
   for (const auto& [kind, count] : counts) RecordProperty(kind.substr(0, kind.find(' ')), count);
   if (std::getenv("RAILBED_SHIFTS") != nullptr)
     for (const auto& [kind, count] : counts) std::cout << GetParam() << "\t" << kind << "\t" << count << "\n";

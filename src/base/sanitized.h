@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a test is built with one of clang's sanitizers: it takes ten times as long then, so that sweeps, whose cases
+// all run the same code, take a part of them. Threading: constants. Failure: none.
+#pragma once
+
+#include <cstddef>
+
+namespace railbed {
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+// Of a sweep, every n-th case.
+inline constexpr size_t kSweepStep = kSanitized ? 8 : 1;
+
+}  // namespace railbed
