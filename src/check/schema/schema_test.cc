@@ -151,6 +151,13 @@ TEST(CheckSchema, SaysWhatIsWrongWithAField) {
       {"no quantity", pod("    resources: {limits: {memory: 64 GB}}\n"),
        "7:34 RB-API-005 spec.containers[0].resources.limits[memory] must be a quantity such as 8, \"500m\" or "
        "\"64Gi\", found a string 64 GB\n"},
+      {"no exponent", pod("    resources: {limits: {memory: 8x3}}\n"),
+       "7:34 RB-API-005 spec.containers[0].resources.limits[memory] must be a quantity such as 8, \"500m\" or "
+       "\"64Gi\", found a string 8x3\n"},
+      {"an exponent without digits", pod("    resources: {limits: {memory: 8e+}}\n"),
+       "7:34 RB-API-005 spec.containers[0].resources.limits[memory] must be a quantity such as 8, \"500m\" or "
+       "\"64Gi\", found a string 8e+\n"},
+      {"exponents", pod("    resources: {limits: {memory: 8e3, cpu: 1E-3}}\n"), ""},
       {"misspelt, and the only one", policy("  nicSelector: {pfName: [ib0]}\n"),
        "8:17 RB-API-006 spec.nicSelector needs \"vendor\", \"deviceID\", \"rootDevices\", \"pfNames\" or "
        "\"netFilter\"; 'pfName' is not a field here (did you mean 'pfNames'?)\n"},
