@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "apply/baseline.h"
 #include "os/fake/kernel.h"
 
 namespace railbed::apply {
@@ -138,6 +139,19 @@ TEST_F(ApplyTest, StoresTheBaselineBeforeTheFirstChange) {
   EXPECT_EQ(seen->mtu, 1500);
   EXPECT_TRUE(seen->autoprobe);
   EXPECT_TRUE(seen->up);
+}
+
+TEST_F(ApplyTest, ABaselineHasTheMacsThatVfsHad) {
+  ASSERT_TRUE(carry_out(one_pf()).complete());
+  const MacAddress mac = *MacAddress::parse("02:00:00:00:00:77");
+  const auto links = kernel.links().value();
+  const IfIndex pf = links->find(IfName{"eth0"}, os::WithVfs::kNo)->index;
+  ASSERT_TRUE(links->change_vf(pf, VfIndex{1}, {.mac = mac}).has_value());
+  const auto baseline = read_baseline(kernel, *links, kPf0, "eth0");
+  ASSERT_TRUE(baseline.has_value()) << baseline.error().to_string();
+  ASSERT_EQ(baseline->vfs.size(), static_cast<size_t>(kVfs));
+  EXPECT_EQ(baseline->vfs[1].admin_mac, mac);
+  EXPECT_NE(baseline->vfs[0].admin_mac, mac);
 }
 
 TEST_F(ApplyTest, GivesVfsToVfioAndBack) {

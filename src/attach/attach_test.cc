@@ -778,6 +778,26 @@ TEST_F(AttachFaults, AnAddWhoseRecordsWereUndoneWhileItBoundADriverFails) {
   rig.expect_nothing_left("undone by another process");
 }
 
+// The pod's record stays, for its DEL.
+TEST_F(AttachFaults, RecoveryTellsWhatItCouldNotGiveBack) {
+  Rig rig(lab_);
+  ASSERT_EQ(message(rig.attach()), "");
+  rig.kernel.clear_journal();
+  rig.kernel.kill_after(1);
+  (void)rig.detach();
+  rig.kernel.restart();
+  rig.store.restart();
+  rig.kernel.fail_call(1, EIO);
+  auto report = recover(rig.kernel, rig.store, rig.soon());
+  ASSERT_EQ(message(report), "");
+  ASSERT_EQ(report->failures.size(), 1u);
+  EXPECT_EQ(report->failures.front().pod, "default/a");
+  EXPECT_EQ(report->failures.front().error.sys_errno, EIO);
+  rig.recover_after_restart();
+  EXPECT_EQ(message(rig.detach()), "");
+  rig.expect_nothing_left("the second recovery");
+}
+
 TEST_F(AttachFaults, AVfThatWasRemovedIsNoReasonToFail) {
   Rig rig(lab_);
   ASSERT_EQ(message(rig.attach()), "");

@@ -237,6 +237,7 @@ TEST_F(OperatorTest, KeepsSpecsWhenAllPoliciesVanish) {
   expect("now they go", [&] { return world.spec("gpu1") == R"({"interfaces":[]})"; });
   expect("and the confirmation with them",
          [&] { return doc::to_json(world.stored(state_path("gpu1"))).find(kConfirmEmpty) == std::string::npos; });
+  expect("and nothing is held any more", [&] { return running->work.standing().held.empty(); });
 }
 
 TEST_F(OperatorTest, FollowsTheLastPolicyThatIsDeletedAlone) {

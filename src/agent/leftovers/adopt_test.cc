@@ -156,6 +156,22 @@ TEST_F(AdoptTest, AStartFreesWhatWasGivenBackWhileTheAgentWasAway) {
   EXPECT_EQ(next("default/c@c3"), "10.0.0.1/29");
 }
 
+TEST_F(AdoptTest, PoolsMayBeInAnyManifest) {
+  const auto pool = [](int last) {
+    return fmt::format(
+        R"({{"apiVersion": "whereabouts.cni.cncf.io/v1alpha1", "kind": "IPPool", "metadata": {{"name": "10.0.0.0-29"}},
+ "spec": {{"range": "10.0.0.0/29", "allocations": {{"{}": {{"id": "abc", "ifname": "net{}", "podref": "default/a"}}}}}}}})",
+        last, last);
+  };
+  files.put_file("/pools/a.yaml", pool(1));
+  files.put_file("/pools/b.yml", pool(2));
+  files.put_file("/pools/c.json", pool(3));
+  files.put_file("/pools/d.yaml~", pool(4));
+  EXPECT_EQ(adopt_now().taken, 3);
+  EXPECT_THAT(leases(),
+              ElementsAre("10.0.0.1 default/a@abc net1", "10.0.0.2 default/a@abc net2", "10.0.0.3 default/a@abc net3"));
+}
+
 TEST_F(AdoptTest, WhatCannotBeReadChangesNothing) {
   EXPECT_EQ(adopt_now().taken, 3);
   files.put_file("/pools/b.yaml", "a: [");
