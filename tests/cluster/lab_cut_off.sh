@@ -11,9 +11,12 @@ range=10.75.0
 
 # A pod of the network. With a LATE one, the kubelet waits for a volume that is not there before it has the runtime make a sandbox.
 shared_pod() { # NAME NODE [ADDRESS|late]
-  local ips='' volume=''
+  local ips='' volume='' mount=''
   case ${3:-} in
-    late) volume='{ name: late, configMap: { name: not-there } }' ;;
+    late)
+      volume=', { name: late, configMap: { name: not-there } }'
+      mount=', { name: late, mountPath: /late }'
+      ;;
     ?*) ips=', "ips": ["'$3'/29"]' ;;
   esac
   kubectl apply -f - >/dev/null <<M
@@ -30,8 +33,8 @@ spec:
       image: localhost/guest:1
       imagePullPolicy: Never
       command: [sh, -c, "trap 'exit 0' TERM; while :; do sleep 3600 & wait; done"]
-      volumeMounts: [{ name: usr, mountPath: /usr, readOnly: true }]
-  volumes: [{ name: usr, hostPath: { path: /usr } }${volume:+, $volume}]
+      volumeMounts: [{ name: usr, mountPath: /usr, readOnly: true }$mount]
+  volumes: [{ name: usr, hostPath: { path: /usr } }$volume]
 M
 }
 shared_network() {
