@@ -233,6 +233,7 @@ Result<void> CellLeaser::drop_lost(const AddressCell& cell, CellOffsets lost, Ce
       const IpAddress address = *cell.base.plus(i);
       if ((lost >> i & 1U) == 0 || !in_use(pool, address)) continue;
       tell_conflict(cell, address);
+      told_.emplace(cell.network_name, address);  // lease_used() finds it, too
     }
     return {};
   });

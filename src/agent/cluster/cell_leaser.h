@@ -98,7 +98,7 @@ class CellLeaser {
   std::map<std::string, ipam::CellMap> given_beside_;    // by whereabouts, by network_name, until the next sync()
   std::set<std::string> prepared_;                       // pools
   std::map<std::string, ipam::CellMap> left_over_once_;  // by network_name, at the last give_back()
-  std::set<std::pair<std::string, IpAddress>> told_;     // conflicts of addresses that were never leased
+  std::set<std::pair<std::string, IpAddress>> told_;     // conflicts, of addresses that are not leased here
   std::vector<std::string> conflicts_;
 };
 
