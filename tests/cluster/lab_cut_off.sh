@@ -82,7 +82,7 @@ cut_off_begins() {
   shared_network
   for node in a1 a2; do shared_pod $node guest-1; done
   shared_pod late guest-1 late
-  holds "cut off: two pods run on guest-1" kubectl wait -n llm --for=condition=Ready --timeout=300s pod/a1 pod/a2 || return 1
+  holds "cut off: two pods run on guest-1" kubectl wait -n llm --for=condition=Ready --timeout=600s pod/a1 pod/a2 || return 1
   first=$(uuid_of guest-1)
   second=$(uuid_of guest-2)
   same_soon "cut off: guest-1 has leased their addresses, and one for a pod that is bound to it" 3 leased_by "$first"
@@ -109,7 +109,7 @@ no_address_twice() {
   address=$(addresses_on guest-1 | head -1)
   for got in b1 b2; do shared_pod $got guest-1; done
   shared_pod rival guest-1 "$address"
-  holds "cut off: pods of the same range run on the other machine" kubectl wait -n llm --for=condition=Ready --timeout=300s pod/b1 pod/b2
+  holds "cut off: pods of the same range run on the other machine" kubectl wait -n llm --for=condition=Ready --timeout=600s pod/b1 pod/b2
   has_soon "cut off: a pod that asks for an address of the machine that was cut off is told who has it" "another node has leased $address" events_on pod -n llm rival
   same "cut off: pods of both machines have addresses" "$(addresses_on "${nodes[@]}" | sort -u | wc -l)" 4
   same "cut off: no address is given twice" "$(twice)" ""
@@ -124,7 +124,7 @@ comes_back() {
   kill_operator TERM
   start_operator --reclaim-after $((2 * quiet))s
   has_soon "cut off: the operator frees what the machine had, and says why" "AddressesFreedNameTaken" kubectl get events -A
-  holds "cut off: then the pod gets the address that it asked for" kubectl wait -n llm --for=condition=Ready --timeout=300s pod/rival
+  holds "cut off: then the pod gets the address that it asked for" kubectl wait -n llm --for=condition=Ready --timeout=600s pod/rival
   # A kubelet that came back would be a second one of that name.
   kill_kubelet guest-1
   on guest-1 "ip link set uplink up"
