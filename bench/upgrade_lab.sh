@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # railbed's installation and upgrade on a cluster of two virtual machines with SR-IOV NICs: the time from `kubectl apply -k` to the
 # first pod with a VF of each rail, images being there; and, while all agents are replaced and pods with VFs start on both nodes all
-# the time, the longest ADD (containerd's RunPodSandbox). None may fail.
+# the time, the longest ADD (containerd's RunPodSandbox). None may fail. From the end of one agent to the registration of the next the
+# kubelet has no devices of its node, and refuses pods that were bound to it before that was known (UnexpectedAdmissionError): such a
+# pod has no ADD, and is made again here as a Deployment does. How many those are, and how long that time is, are told.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 [ "${1:-}" = --inside ] || exec tests/cluster/enter-lab build/bench-logs/upgrade_lab "$PWD/bench/upgrade_lab.sh" --inside
@@ -32,18 +34,37 @@ kubectl label node "${nodes[@]}" feature.node.kubernetes.io/network-sriov.capabl
 kubectl create namespace llm >/dev/null
 until_true 180 kubectl -n llm get serviceaccount default || fail "no service account"
 
-# A pod with a VF of each rail. Addresses are of its node and round.
-pod() { # NAME NODE-NUMBER ROUND
-  sed -n '/^---/q; p' demo/cluster/3-pods.yaml |
-    sed "s/worker-0/$1/; s/guest-1/guest-$2/; s|\(10.1[01].0\).10/|\1.$(($2 * 80 + 10 + $3 % 60))/|g"
+# A pod with a VF of each rail.
+pod() { sed -n '/^---/q; p' demo/cluster/3-pods.yaml | sed "s/worker-0/$1/; s/guest-1/guest-$2/" | kubectl apply -f - >/dev/null; } # NAME NODE-NUMBER
+refused_by_kubelet=0
+# As a Deployment: a pod that the kubelet has refused is made again.
+ready() { # NAME NODE-NUMBER
+  local end=$(($(now_ms) + 300000))
+  until kubectl -n llm wait --for=condition=Ready --timeout=1s "pod/$1" >/dev/null 2>&1; do
+    if [ "$(kubectl -n llm get pod "$1" -o 'jsonpath={.status.reason}')" = UnexpectedAdmissionError ]; then
+      refused_by_kubelet=$((refused_by_kubelet + 1))
+      kubectl -n llm delete pod "$1" --timeout=60s >/dev/null
+      pod "$1" "$2"
+    fi
+    [ "$(now_ms)" -lt $end ] || fail "not ready: $1"
+  done
 }
-ready() { kubectl -n llm wait --for=condition=Ready --timeout=300s "$@" >/dev/null || fail "not ready: $*"; }
+# Milliseconds, the longest, for which the kubelet of a node had none of a resource's devices: from the end of a stream to the next
+# registration that came to something.
+longest_without_devices() { # LOG
+  awk '
+    function ms(time,  part) { split(time, part, /[:.]/); return ((part[1] * 60 + part[2]) * 60 + part[3]) * 1000 + substr(part[4], 1, 3) }
+    { resource = ""; if (match($0, /resource(Name)?="[^"]*"/)) resource = $0; sub(/.*resource(Name)?="/, "", resource); sub(/".*/, "", resource) }
+    /ListAndWatch ended unexpectedly/ { ended[resource] = ms($2) }
+    /Got registration request/ && resource in ended { took[resource] = ms($2) - ended[resource] }
+    END { for (each in took) if (took[each] > longest) longest = took[each]; print longest + 0 }' "$1"
+}
 
 begun=$(now_ms)
 kubectl apply --server-side -k demo/cluster >"$LOGS/apply" 2>&1 || fail "kubectl apply -k: $(tail -3 "$LOGS/apply")"
 until_true 120 kubectl apply -f demo/cluster/1-policies.yaml -f demo/cluster/2-networks.yaml || fail "policies and networks"
-pod first 1 0 | kubectl apply -f - >/dev/null
-ready pod/first
+pod first 1
+ready first 1
 took=$(($(now_ms) - begun))
 echo "figure apply_to_first_pod $((took / 1000)) s <=300 $(verdict $took 300000)"
 
@@ -55,13 +76,15 @@ until [ $done_after = 2 ]; do
   kubectl -n railbed rollout status daemonset/railbed-agent --timeout=1s >/dev/null 2>&1 && done_after=$((done_after + 1))
   round=$((round + 1))
   [ $round -le 60 ] || fail "the upgrade does not end"
-  for n in 1 2; do pod "during-$n-$round" $n $round | kubectl apply -f - >/dev/null; done
-  ready "pod/during-1-$round" "pod/during-2-$round"
+  for n in 1 2; do pod "during-$n-$round" $n; done
+  for n in 1 2; do ready "during-$n-$round" $n; done
   kubectl -n llm delete pod "during-1-$round" "during-2-$round" --wait=false >/dev/null
 done
 refused=$(kubectl -n llm get events -o 'jsonpath={range .items[?(@.reason=="FailedCreatePodSandBox")]}{.involvedObject.name}: {.message}{"\n"}{end}')
 [ -z "$refused" ] || fail "refused meanwhile: $refused"
 keep_logs "${nodes[@]}" >/dev/null 2>&1
 longest=$(tests/cluster/longest_sandbox during- "$LOGS"/guest-*/containerd.log)
-echo "upgrade of two nodes: longest ADD $longest, none refused"
+echo "upgrade of two nodes: longest ADD $longest in $round rounds, none refused"
+for node in "${nodes[@]}"; do echo "$node: its kubelet was without devices for $(longest_without_devices "$LOGS/$node/kubelet.log") ms at most"; done
+echo "pods that a kubelet refused in that time, and that were made again: $refused_by_kubelet"
 echo "figure upgrade_longest_add ${longest%% *} ms <=10000 $(verdict "${longest%% *}" 10000)"

@@ -97,6 +97,7 @@ class NodeInCluster : public NodeCluster {
   }
 
   void failed(const cni::Request& request, const cni::Failure& failure) override { side_.failed(request, failure); }
+  void pod_came() override { vfs_->pod_came(); }
   void pod_gone() override { vfs_->wake(); }
 
   // What is wrong with VFs is no reason to keep pods without VFs from the node: `railbed status` tells it.

@@ -34,6 +34,8 @@ class NodeVfs {
   // All parts outlive it.
   static Result<std::unique_ptr<NodeVfs>> start(const Parts& parts, agent::NodeStatesSettings settings);
 
+  // A pod has its interfaces.
+  void pod_came() { plugin_->devices_made(); }
   // A pod has gone: changes may have waited for it.
   void wake() { states_.wake(); }
   void stop();

@@ -16,14 +16,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include <unistd.h>
 
 #include "agent/addresses/dhcp.h"
 #include "agent/addresses/host_local.h"
 #include "agent/door/events.h"
+#include "agent/door/kept_pages.h"
 #include "agent/door/metrics.h"
 #include "agent/door/node_config.h"
 #include "agent/door/readiness.h"
@@ -198,12 +202,14 @@ Result<void> recover(Parts& parts, const AgentOptions& options) {
   return parts.dhcp.start();
 }
 
-// Repeats journaled DELs every few seconds, in its own thread.
+// Repeats journaled DELs and whatever else could not be done yet every few seconds, in its own thread.
 class Repeater {
  public:
-  Repeater(agent::Replay& replay, Parts& parts, const std::string& config_folder)
+  // `pages` may be null.
+  Repeater(agent::Replay& replay, Parts& parts, agent::KeptPages* pages, const std::string& config_folder)
       : replay_(replay),
         parts_(parts),
+        pages_(pages),
         keeps_config_(!config_folder.empty()),
         thread_([this](std::stop_token stop) { run(stop); }) {}
 
@@ -219,22 +225,25 @@ class Repeater {
       trouble(parts_, "recovery", "executed plugins", lines.error().story());
     do {
       if (keeps_config_)
-        if (auto kept = parts_.config.keep(); !kept.has_value()) tell(kept.error().story());
-      if (auto fresh = parts_.in_use.refresh(); !fresh.has_value()) tell(fresh.error().story());
+        if (auto kept = parts_.config.keep(); !kept.has_value()) tell("config", kept.error().story());
+      if (auto fresh = parts_.in_use.refresh(); !fresh.has_value()) tell("in use", fresh.error().story());
+      if (pages_ != nullptr)
+        if (auto kept = pages_->keep(); kept.has_value() && *kept == agent::KeptPages::Kept::kNow)
+          log::info("the port of metrics and health pages is free: they are served now");
       const auto tally = replay_.all(stop);
       if (tally.done > 0) log::info(fmt::format("{} DELs of the time without an agent are done", tally.done));
     } while (!stopped.wait_for(lock, stop, kRepeat, [&] { return stop.stop_requested(); }));
   }
   // Once, not every few seconds.
-  void tell(const std::string& problem) {
-    if (problem != told_) log::warn(problem);
-    told_ = problem;
+  void tell(const std::string& of, const std::string& problem) {
+    if (std::string& told = told_[of]; problem != std::exchange(told, problem)) log::warn(problem);
   }
 
   agent::Replay& replay_;
   Parts& parts_;
+  agent::KeptPages* pages_;
   bool keeps_config_;
-  std::string told_;
+  std::map<std::string, std::string> told_;
   std::jthread thread_;  // last member, because the thread uses the others
 };
 
@@ -250,6 +259,7 @@ agent::Reply told(Parts& parts, const cni::Request& request,
       parts.events.failed(request, *failure);
       if (parts.cluster != nullptr) parts.cluster->failed(request, *failure);
     }
+  if (request.command == cni::Command::kAdd && parts.cluster != nullptr) parts.cluster->pod_came();
   if (request.command == cni::Command::kDel && parts.cluster != nullptr) parts.cluster->pod_gone();
   return reply;
 }
@@ -300,9 +310,10 @@ std::string report(Parts& parts) {
 }
 
 // A wrong address is the caller's mistake. A port in use is only a warning: any user of this machine could take it,
-// and the node's pods are more important.
-Result<void> serve_pages(Parts& parts, agent::Replay& replay, const AgentOptions& options) {
-  if (options.metrics == "off") return {};
+// and the node's pods are more important. The Repeater tries again.
+Result<std::unique_ptr<agent::KeptPages>> serve_pages(Parts& parts, agent::Replay& replay,
+                                                      const AgentOptions& options) {
+  if (options.metrics == "off") return nullptr;
   parts.metrics.standing([&] {
     agent::Standing now = agent::standing(parts.engine);
     now.pending_dels = replay.pending();
@@ -315,12 +326,13 @@ Result<void> serve_pages(Parts& parts, agent::Replay& replay, const AgentOptions
     return health_page(answer.has_value() ? std::vector<std::string>() : std::vector{answer.error().story()});
   };
   pages["/readyz"] = [&] { return health_page(not_ready_because(parts)); };
-  auto served = parts.metrics.expose(options.metrics, std::move(pages));
-  if (served.has_value()) return {};
-  if (served.error().code == Code::kInvalid) return fail(std::move(served).error());
-  trouble(parts, "metrics", options.metrics,
-          served.error().story() + "; the agent works without its metrics and health pages");
-  return {};
+  auto kept = std::make_unique<agent::KeptPages>(parts.metrics, parts.events, options.metrics, std::move(pages));
+  if (auto served = kept->keep(); !served.has_value()) {
+    if (served.error().code == Code::kInvalid) return fail(std::move(served).error());
+    log::warn(fmt::format("{}; the agent works without its metrics and health pages, and tries again every {} s",
+                          served.error().story(), kRepeat.count()));
+  }
+  return kept;
 }
 
 // Before anything is opened and before there are threads. The pod's credentials stay where the kubelet renews them.
@@ -375,7 +387,7 @@ Result<int> run(AgentOptions& options, JoinCluster join) {
   agent::Replay replay(
       *disk, options.pending, [&](const cni::Request& request) { return repeat(parts, request); },
       [](const std::string& line) { log::warn(line); }, parts.events);
-  TRY(serve_pages(parts, replay, options));
+  const std::unique_ptr<agent::KeptPages> pages = TRY(serve_pages(parts, replay, options));
   (void)parts.readiness.reasons();  // looked at before anybody asks, so that nobody waits for the first look
   options.server.trouble = [&](agent::Trouble what, const std::string& story) {
     const bool starved = what == agent::Trouble::kThreads || what == agent::Trouble::kAccept;
@@ -386,7 +398,7 @@ Result<int> run(AgentOptions& options, JoinCluster join) {
     agent::Server server(
         std::move(listener), [&](const cni::Request& request) { return handle(parts, replay, request); },
         options.server);
-    const Repeater repeater(replay, parts, options.cni_config);
+    const Repeater repeater(replay, parts, pages.get(), options.cni_config);
     const std::stop_callback hurry(stop.token(), [&] {
       tell_manager("STOPPING=1");
       kernel->processes().end_all();

@@ -51,6 +51,8 @@ class NodeCluster {
 
   // A request that failed: an Event at the pod, where its owner can do something about it.
   virtual void failed(const cni::Request& request, const cni::Failure& failure) = 0;
+  // An ADD has ended: devices that were reserved for its pod are there.
+  virtual void pod_came() = 0;
   // A pod has given back its interfaces: changes of VFs may have waited for it.
   virtual void pod_gone() = 0;
 

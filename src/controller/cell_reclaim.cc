@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "cells/cell_api.h"
 #include "doc/members.h"
 #include "kube/kinds.h"
 
@@ -133,21 +134,17 @@ Result<milliseconds> CellReclaimer::look(std::stop_token stop) {
 }
 
 Result<void> CellReclaimer::list(const std::string& labels, Round& round, std::stop_token stop) {
-  const kube::ObjectList found =
-      TRY(world_.reader.list(kube::kAddressCells, {.ns = "", .labels = labels, .fields = ""}, kube::trim_metadata, stop)
-              .result()
-              .context("AddressCells"));
-  for (const Value& object : found.objects) {
-    if (stop.stop_requested() || !world_.may_write()) return {};
+  const auto look_at_one = [&](const Value&, const Result<AddressCell>& cell) {
+    if (stop.stop_requested() || !world_.may_write()) return kube::Visit::kEnough;
     ++round.cells;
     // Nobody knows whose it is: its addresses stay as they are, and the agents say so at an ADD.
-    const Result<AddressCell> cell = api::read_address_cell(object);
     if (cell.has_value())
       look_at(*cell, round, stop);
     else
       ++round.unreadable;
-  }
-  return {};
+    return kube::Visit::kGoOn;
+  };
+  return cells::CellApi(world_.reader).each(labels, look_at_one, stop);
 }
 
 void CellReclaimer::look_at(const AddressCell& cell, Round& round, std::stop_token stop) {
@@ -233,31 +230,14 @@ CellReclaimer::NodeNow CellReclaimer::node_now(const std::string& name, Round& r
 // Whether it is stored. Where somebody else was first, the next look sees what is right then.
 bool CellReclaimer::store(const AddressCell& cell, const Next& next, Round& round, std::stop_token stop) {
   if (!world_.may_write()) return false;
-  const std::string name = api::cell_name(cell.network_name, cell.base);
-  const std::string what = "AddressCell " + name;
-  const auto write = [&]() -> std::optional<kube::ApiError> {
-    if (next.cell.leases.empty()) {
-      const auto removed =
-          world_.writer.remove(kube::kAddressCells, {"", name},
-                               {.uid = cell.uid, .resource_version = cell.resource_version, .grace_seconds = {}}, stop);
-      return removed ? std::nullopt : std::optional(removed.error());
-    }
-    const auto stored = world_.writer.update(kube::kAddressCells, api::to_value(next.cell), kube::Part::kObject, stop);
-    return stored ? std::nullopt : std::optional(stored.error());
+  const auto is_done = [&](const AddressCell& now) {
+    return now.leases == next.cell.leases && now.uid == (next.cell.leases.empty() ? "" : cell.uid);
   };
-  std::optional<kube::ApiError> error = write();
-  // An answer that was lost, and the refusal of its repetition, may hide that it was done.
-  if (error && error->delivery != kube::Delivery::kNotSent && !next.ended.empty()) {
-    const kube::Answer<Value> now = world_.writer.get(kube::kAddressCells, {"", name}, stop);
-    const Result<AddressCell> read = now ? api::read_address_cell(*now) : Result<AddressCell>(fail(Code::kIo, "none"));
-    const bool gone = !now && now.error().code == Code::kNotFound;
-    if (gone ? next.cell.leases.empty() : read.has_value() && read->uid == cell.uid && read->leases == next.cell.leases)
-      error.reset();
-  }
-  if (error && (error->code == Code::kConflict || error->code == Code::kNotFound)) return false;
-  world_.wrote(what, error ? &*error : nullptr);
-  if (error && !round.error) round.error = static_cast<const Error&>(*error);
-  return !error;
+  const auto stored = cells::CellApi(world_.writer).store(cell, next.cell, is_done, std::move(stop));
+  if (stored && !stored->done) return false;
+  world_.wrote("AddressCell " + api::cell_name(cell.network_name, cell.base), stored ? nullptr : &stored.error());
+  if (!stored && !round.error) round.error = static_cast<const Error&>(stored.error());
+  return stored.has_value();
 }
 
 void CellReclaimer::tell(Round& round) {

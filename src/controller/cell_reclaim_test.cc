@@ -2,6 +2,7 @@
 #include "controller/cell_reclaim.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include "controller/node_states.h"
 #include "controller/test_cells.h"
@@ -388,6 +389,71 @@ TEST(CellReclaim, WaitsTwiceTheTimeForWhichItsHolderStillGivesAddresses) {
   EXPECT_EQ(leases_in(world.server), "10.0.0.0: n1/u1 ffff gone 165601\n10.0.0.16: n1/u1 ffff gone 165601\n");
   process.run(hours(3));
   EXPECT_TRUE(leases_in(world.server).starts_with("10.0.0.16: n1/u1 ffff")) << leases_in(world.server);
+}
+
+// An API server of very many cells, which it makes when a page of them is asked for; of all machines there are Nodes.
+class ManyCells : public kube::Transport {
+ public:
+  static constexpr size_t kCells = 8'000, kNodes = 500;
+  size_t pages = 0;
+  size_t most_bytes = 0;  // on the heap when a page was asked for, beyond those at the first one
+
+  kube::Answer<kube::Response> send(const kube::Request& request, std::stop_token /*stop*/) override {
+    const struct mallinfo2 heap = mallinfo2();
+    const size_t bytes = heap.uordblks + heap.hblkhd;
+    if (pages++ == 0) first_bytes_ = bytes;
+    most_bytes = std::max(most_bytes, bytes - std::min(bytes, first_bytes_));
+    const size_t limit = number_behind(request.target, "limit=");
+    const size_t begin = number_behind(request.target, "continue="), end = std::min(begin + limit, kCells);
+    Value items = Value::array();
+    for (size_t i = begin; i < end; ++i) {
+      const std::string name = fmt::format("n{}", i % kNodes), uuid = "u" + name;
+      Value object = api::to_value(cell(fmt::format("10.{}.{}.{}", i / 4096, i / 16 % 256, i % 16 * 16),
+                                        {lease(name, uuid, 0x00ff), lease("n0", "un0", 0xff00)}));
+      object.find("metadata")->set("resourceVersion", "7");
+      items.push(std::move(object));
+    }
+    Value list = Value::object();
+    Value& metadata = list.set("metadata", Value::object());
+    metadata.set("resourceVersion", "7");
+    if (end < kCells) metadata.set("continue", std::to_string(end));
+    list.set("items", std::move(items));
+    return kube::Response{200, doc::to_json(list)};
+  }
+  kube::Answer<std::unique_ptr<kube::ByteStream>> open(const kube::Request&, std::stop_token) override {
+    return std::unexpected(kube::unanswered(Code::kIo, kube::Delivery::kNotSent, "nobody watches here"));
+  }
+
+ private:
+  static size_t number_behind(const std::string& target, const std::string& key) {
+    const size_t at = target.find(key);
+    return at == std::string::npos ? 0 : std::stoul(target.substr(at + key.size()));
+  }
+  size_t first_bytes_ = 0;
+};
+
+TEST(CellReclaim, HoldsAPageOfCellsAtATime) {
+  ManyCells server;
+  kube::fake::FakeClock clock;
+  kube::Client client(server, clock);
+  std::map<std::string, kube::ObjectPtr> nodes;
+  for (size_t i = 0; i < ManyCells::kNodes; ++i) {
+    const std::string name = fmt::format("n{}", i);
+    nodes[name] = std::make_shared<const Value>(node_of(name, {.uuid = "u" + name}));
+  }
+  CellReclaimer cells({.reader = client,
+                       .writer = client,
+                       .clock = clock,
+                       .node = [&](const std::string& name) { return nodes.at(name); },
+                       .may_write = [] { return true; },
+                       .wrote = [](const std::string& what, const kube::ApiError*) { ADD_FAILURE() << what; },
+                       .ended = [](const EndedLeases&) { ADD_FAILURE(); }},
+                      {});
+  const auto looked = cells.look({});
+  ASSERT_TRUE(looked.has_value()) << looked.error().to_string();
+  EXPECT_EQ(cells.standing().cells, ManyCells::kCells);
+  EXPECT_EQ(server.pages, ManyCells::kCells / 500);
+  EXPECT_LT(server.most_bytes, 4'000'000U);
 }
 
 TEST(CellReclaim, TellsWhichChangesOfANodeAreWorthALook) {

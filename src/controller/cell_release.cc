@@ -5,6 +5,7 @@
 #include <bit>
 #include <set>
 
+#include "cells/cell_api.h"
 #include "controller/cell_reclaim.h"
 #include "controller/node_states.h"
 #include "doc/diagnostic.h"
@@ -75,32 +76,27 @@ Result<void> refuse_what_runs(const ReleasePlan& plan, const CellNodes& nodes, c
 }
 
 // False: somebody else wrote the cell in between.
-Result<bool> try_release(kube::Client& client, const ReleasePlan::Lease& wanted, std::stop_token stop) {
-  const kube::ObjectKey key{"", api::cell_name(wanted.cell.network_name, wanted.cell.base)};
-  const kube::Answer<Value> object = client.get(kube::kAddressCells, key, stop);
-  if (!object && object.error().code == Code::kNotFound) return true;
-  if (!object) return fail(static_cast<const Error&>(object.error()));
-  AddressCell cell = TRY(api::read_address_cell(*object));
+Result<bool> try_release(cells::CellApi& api, const ReleasePlan::Lease& wanted, std::stop_token stop) {
+  const AddressCell cell = TRY(api.get(wanted.cell.network_name, wanted.cell.base, stop).result());
+  const std::string name = api::cell_name(cell.network_name, cell.base);
+  if (cells::is_unreadable(cell))
+    return fail(Error{.code = Code::kInvalid,
+                      .message = fmt::format("what the AddressCell {} says now cannot be read", name),
+                      .hint = "railbed addresses list tells why"});
   const auto lease = std::ranges::find(cell.leases, wanted.lease.holder, &CellLease::holder);
   if (lease == cell.leases.end()) return true;
   if (!is_same(*lease, wanted.lease))
     return fail(Error{.code = Code::kConflict,
                       .message = fmt::format("machine {} of node {} has written its lease of cell {} just now: it runs",
-                                             lease->holder.system_uuid, lease->holder.node, key.name),
+                                             lease->holder.system_uuid, lease->holder.node, name),
                       .hint = "switch it off first"});
-  cell.leases.erase(lease);
-  const auto stored = [&]() -> kube::Answer<void> {
-    if (cell.leases.empty())
-      return client.remove(kube::kAddressCells, key,
-                           {.uid = cell.uid, .resource_version = cell.resource_version, .grace_seconds = {}}, stop);
-    const auto updated = client.update(kube::kAddressCells, api::to_value(cell), kube::Part::kObject, stop);
-    if (!updated) return std::unexpected(updated.error());
-    return {};
-  }();
-  if (stored) return true;
-  // Conflict, too, may be the refusal of a repetition whose first answer was lost: the next try sees it.
-  if (stored.error().code == Code::kConflict || stored.error().code == Code::kNotFound) return false;
-  return fail(static_cast<const Error&>(stored.error()));
+  AddressCell next = cell;
+  std::erase(next.leases, *lease);
+  const auto is_done = [&](const AddressCell& now) {
+    return !cells::is_unreadable(now) &&
+           std::ranges::find(now.leases, wanted.lease.holder, &CellLease::holder) == now.leases.end();
+  };
+  return TRY(api.store(cell, next, is_done, std::move(stop)).result()).done;
 }
 
 }  // namespace
@@ -110,16 +106,15 @@ size_t address_count(const CellLease& lease) {
 }
 
 Result<AddressesListed> list_addresses(kube::Client& client, std::stop_token stop) {
-  const kube::ObjectList found =
-      TRY(client.list(kube::kAddressCells, {}, kube::trim_metadata, std::move(stop)).result().context("AddressCells"));
   AddressesListed out;
-  for (const Value& object : found.objects) {
-    Result<AddressCell> cell = api::read_address_cell(object);
+  const auto keep = [&](const Value& object, Result<AddressCell> cell) {
     if (cell.has_value())
       out.cells.push_back({*std::move(cell), kube::metadata_text(object, "creationTimestamp")});
     else
       out.unreadable.push_back(cell.error().story());
-  }
+    return kube::Visit::kGoOn;
+  };
+  TRY(cells::CellApi(client).each("", keep, std::move(stop)));
   std::ranges::sort(out.cells, {},
                     [](const ListedCell& one) { return std::pair(one.cell.network_name, one.cell.base); });
   return out;
@@ -174,11 +169,12 @@ Result<ReleasePlan> plan_release(const AddressesListed& listed, const CellNodes&
 }
 
 Result<size_t> release(kube::Client& client, const ReleasePlan& plan, std::stop_token stop) {
+  cells::CellApi api(client);
   size_t freed = 0;
   for (const ReleasePlan::Lease& one : plan.leases) {
     bool done = false;
     for (int tried = 0; !done && tried < kTries; ++tried)
-      done = TRY(try_release(client, one, stop).context("{} addresses were freed before", freed));
+      done = TRY(try_release(api, one, stop).context("{} addresses were freed before", freed));
     if (!done)
       return fail(Code::kBusy, "cell {} is written by others again and again; {} addresses were freed before",
                   api::cell_name(one.cell.network_name, one.cell.base), freed);

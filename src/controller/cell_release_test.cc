@@ -136,13 +136,36 @@ TEST_F(CellRelease, OthersThatWriteTheSameCellKeepTheirs) {
   EXPECT_EQ(leases_in(server), "10.0.0.0: n2/u2 f000\n10.0.0.32: n2/u2 ffff\n");
 }
 
-TEST_F(CellRelease, AnAnswerThatIsLostIsLookedUpByTheNextCall) {
-  server.lose_answer = [](const kube::Request& request) { return request.method == kube::Method::kPut; };
-  const std::string first = released("n1");
-  EXPECT_TRUE(first.starts_with("0 addresses were freed before: ")) << first;
-  server.lose_answer = nullptr;
-  EXPECT_EQ(released("n1"), "16");
+TEST_F(CellRelease, LooksUpWhatBecameOfAWriteWithoutAnAnswer) {
+  server.lose_answer = [](const kube::Request& request) { return request.method != kube::Method::kGet; };
+  EXPECT_EQ(released("n1"), "24");
   EXPECT_EQ(leases_in(server), "10.0.0.0: n2/u2 ff00\n10.0.0.32: n2/u2 ffff\n");
+}
+
+TEST_F(CellRelease, SaysWhereNobodyKnowsWhatBecameOfAWrite) {
+  const auto planned = plan("n1");
+  server.before = [](const kube::Request& request) -> std::optional<kube::ApiError> {
+    if (request.method == kube::Method::kGet) return std::nullopt;
+    return kube::unanswered(Code::kIo, kube::Delivery::kUnknown, "the connection was cut");
+  };
+  const auto freed = release(client, planned.value(), {});
+  ASSERT_FALSE(freed.has_value());
+  EXPECT_EQ(freed.error().to_string(), "0 addresses were freed before: the connection was cut");
+  server.before = nullptr;
+  EXPECT_EQ(released("n1"), "24");
+}
+
+TEST_F(CellRelease, WhatCannotBeReadAnyMoreIsNotTakenForFree) {
+  const auto planned = plan("n1");
+  Value broken = api::to_value(cell("10.0.0.0", {lease("n1", "u1")}));
+  broken.find("spec")->set("base", "10.0.0.1");
+  server.put(cell_path(cell("10.0.0.0", {})), broken);
+  const auto freed = release(client, planned.value(), {});
+  ASSERT_FALSE(freed.has_value());
+  EXPECT_EQ(freed.error().to_string(),
+            fmt::format("0 addresses were freed before: what the AddressCell {} says now cannot be read\n"
+                        "  railbed addresses list tells why",
+                        api::cell_name("", IpAddress::parse("10.0.0.0").value())));
 }
 
 TEST_F(CellRelease, ListsByNetworkAndAddressAndSaysWhatItCannotRead) {

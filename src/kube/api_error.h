@@ -29,6 +29,8 @@ struct ApiError : Error {
   int status = 0;                           // HTTP's; 0 where no answer came
   std::string reason;                       // of the Status object: "AlreadyExists", "Conflict", "Expired", …
   std::optional<milliseconds> retry_after;  // as the server asked for
+  // Of a list whose continue token is too old: goes on behind the same object, in the newest state.
+  std::string continue_token;
   Delivery delivery = Delivery::kNotSent;
 
   // The resourceVersion or continue token is too old: list again.

@@ -2,6 +2,7 @@
 #include "kube/client.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "doc/json.h"
 #include "doc/members.h"
@@ -110,30 +111,40 @@ Answer<Value> Client::get(const Resource& resource, const ObjectKey& key, std::s
   return object_from({Verb::kGet, Repeat::kSafe, stop}, resource, key, Part::kObject, {});
 }
 
+Answer<Client::Page> Client::list_page(const Resource& resource, const std::string& target, const std::string& token,
+                                       const Trim& trim, std::stop_token stop) {
+  Request request{.target = target};
+  if (!token.empty()) request.target += "&continue=" + percent_encoded(token);
+  Answer<Response> response = send({Verb::kList, Repeat::kSafe, stop}, request);
+  if (!response) return failed(std::move(response.error()));
+  Answer<Value> page = object_of(request, *response);
+  if (!page) return failed(std::move(page.error()));
+  response->body = {};  // it is as large as what is made of it
+  Page out{.list = {.objects = {}, .resource_version = list_field(*page, "resourceVersion")},
+           .next = list_field(*page, "continue")};
+  if (out.list.resource_version.empty())
+    return failed(
+        unanswered(Code::kInvalid, Delivery::kUnknown, request.to_string() + ": the list has no resourceVersion"));
+  Value* items = page->find("items");
+  if (items == nullptr || !items->is_array()) return out;
+  for (Value& item : *items->as_array()) {
+    name_kind(resource, item);
+    trim(item);
+    out.list.objects.push_back(std::move(item));
+  }
+  return out;
+}
+
 Answer<ObjectList> Client::list_pages(const Resource& resource, const std::string& target, int limit, const Trim& trim,
                                       std::stop_token stop) {
   ObjectList out;
   std::string token;
   do {
-    Request request{.target = fmt::format("{}limit={}", target, limit)};
-    if (!token.empty()) request.target += "&continue=" + percent_encoded(token);
-    Answer<Response> response = send({Verb::kList, Repeat::kSafe, stop}, request);
-    if (!response) return failed(std::move(response.error()));
-    Answer<Value> page = object_of(request, *response);
+    Answer<Page> page = list_page(resource, fmt::format("{}limit={}", target, limit), token, trim, stop);
     if (!page) return failed(std::move(page.error()));
-    response->body = {};  // it is as large as what is made of it
-    out.resource_version = list_field(*page, "resourceVersion");
-    if (out.resource_version.empty())
-      return failed(
-          unanswered(Code::kInvalid, Delivery::kUnknown, request.to_string() + ": the list has no resourceVersion"));
-    token = list_field(*page, "continue");
-    Value* items = page->find("items");
-    if (items == nullptr || !items->is_array()) continue;
-    for (Value& item : *items->as_array()) {
-      name_kind(resource, item);
-      trim(item);
-      out.objects.push_back(std::move(item));
-    }
+    out.resource_version = std::move(page->list.resource_version);
+    std::ranges::move(page->list.objects, std::back_inserter(out.objects));
+    token = std::move(page->next);
   } while (!token.empty());
   return out;
 }
@@ -149,6 +160,24 @@ Answer<ObjectList> Client::list(const Resource& resource, const Selection& selec
   if (list || !list.error().expired()) return list;
   // The pages take longer than the server remembers: everything in one answer.
   return list_pages(resource, target, 0, trim, stop);
+}
+
+Answer<void> Client::visit(const Resource& resource, const Selection& selection, const Trim& trim, const Visitor& each,
+                           std::stop_token stop) {
+  const Result<std::string> path = resource.collection_path(selection.ns);
+  if (!path) return failed(not_sent(path.error()));
+  const std::string target = fmt::format("{}limit={}", collection_target(*path, selection), settings_.page);
+  std::string token;
+  do {
+    Answer<Page> page = list_page(resource, target, token, trim, stop);
+    if (!page && page.error().expired() && !page.error().continue_token.empty())
+      page = list_page(resource, target, page.error().continue_token, trim, stop);
+    if (!page) return failed(std::move(page.error()));
+    for (Value& object : page->list.objects)
+      if (each(std::move(object)) == Visit::kEnough) return {};
+    token = std::move(page->next);
+  } while (!token.empty());
+  return {};
 }
 
 Answer<uint64_t> Client::count(const Resource& resource, std::stop_token stop) {

@@ -9,6 +9,7 @@
 // Source: Kubernetes API concepts; "Server-Side Apply".
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -45,6 +46,9 @@ struct ObjectList {
   std::vector<doc::Value> objects;
   std::string resource_version;  // to watch from
 };
+
+enum class Visit : uint8_t { kGoOn, kEnough };
+using Visitor = std::function<Visit(doc::Value object)>;
 
 struct ApplyOptions {
   enum class Conflicts : uint8_t { kRefuse, kTakeOver };
@@ -85,6 +89,11 @@ class Client {
   // which items of a list lack, are there.
   Answer<ObjectList> list(const Resource& resource, const Selection& selection, const Trim& trim = trim_metadata,
                           std::stop_token stop = {});
+  // Each object of such a list, a page after the other, so that no more than a page is held. Objects that are there all
+  // the time are seen once, in the order of their names; where the server has forgotten the state that the pages are
+  // of, later ones are of a newer state. No request is under way while `each` is called.
+  Answer<void> visit(const Resource& resource, const Selection& selection, const Trim& trim, const Visitor& each,
+                     std::stop_token stop = {});
   // How many there are, for the price of one of them.
   Answer<uint64_t> count(const Resource& resource, std::stop_token stop = {});
   // From `resource_version` on, with bookmarks, for `period`.
@@ -119,6 +128,12 @@ class Client {
   Answer<Response> send(const Call& call, Request request);
   Answer<doc::Value> object_from(const Call& call, const Resource& resource, const ObjectKey& key, Part part,
                                  Request request);
+  struct Page {
+    ObjectList list;
+    std::string next;  // a continue token; empty: it is the last one
+  };
+  Answer<Page> list_page(const Resource& resource, const std::string& target, const std::string& token,
+                         const Trim& trim, std::stop_token stop);
   Answer<ObjectList> list_pages(const Resource& resource, const std::string& target, int limit, const Trim& trim,
                                 std::stop_token stop);
 

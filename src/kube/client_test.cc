@@ -88,6 +88,54 @@ TEST_F(ClientTest, AListWhoseTokenExpiresBeginsAgainAndEndsInOneAnswer) {
   EXPECT_EQ(server.requests().back(), "GET /api/v1/namespaces/ai/configmaps?limit=0");
 }
 
+// "m0 m1 …": what a visit has seen, as long as there are no more than `most`.
+std::string visited(Client& client, size_t most = 100, const std::function<void(const std::string&)>& seen = {}) {
+  std::string out;
+  const auto done = client.visit(kMaps, {.ns = "ai"}, trim_metadata, [&](doc::Value object) {
+    EXPECT_TRUE(describe(object).starts_with("ConfigMap ai/")) << describe(object);
+    if (seen) seen(key_of(object).name);
+    out += key_of(object).name + " ";
+    return --most > 0 ? Visit::kGoOn : Visit::kEnough;
+  });
+  return done ? out : out + done.error().to_string();
+}
+
+TEST_F(ClientTest, VisitsAPageAfterTheOther) {
+  for (int i = 0; i < 8; ++i)
+    server.put(fmt::format("/api/v1/namespaces/ai/configmaps/m{}", i),
+               object("ConfigMap", "ai", fmt::format("m{}", i)));
+  std::string pages;
+  EXPECT_EQ(visited(client, 100, [&](const std::string&) { pages += std::to_string(server.requests().size()); }),
+            "m0 m1 m2 m3 m4 m5 m6 m7 ");
+  EXPECT_EQ(pages, "11122233") << "the next page is asked for when the one before was gone through";
+  EXPECT_EQ(visited(client, 2), "m0 m1 ");
+  EXPECT_EQ(server.requests().size(), 4U) << "no further page";
+}
+
+TEST_F(ClientTest, AVisitWhoseTokenExpiresGoesOnInTheNewestState) {
+  for (int i = 0; i < 8; ++i)
+    server.put(fmt::format("/api/v1/namespaces/ai/configmaps/m{}", i),
+               object("ConfigMap", "ai", fmt::format("m{}", i)));
+  const auto others = [&](const std::string& name) {
+    if (name == "m1") server.put("/api/v1/namespaces/ai/configmaps/m0a", object("ConfigMap", "ai", "m0a"));
+    if (name == "m2") server.put("/api/v1/namespaces/ai/configmaps/m9", object("ConfigMap", "ai", "m9"));
+    if (name == "m2") server.erase("/api/v1/namespaces/ai/configmaps/m4");
+    server.compact();
+  };
+  EXPECT_EQ(visited(client, 100, others), "m0 m1 m2 m3 m5 m6 m7 m9 ") << "none twice, none is missing";
+}
+
+TEST_F(ClientTest, AVisitThatCannotGoOnSaysSo) {
+  for (int i = 0; i < 8; ++i)
+    server.put(fmt::format("/api/v1/namespaces/ai/configmaps/m{}", i),
+               object("ConfigMap", "ai", fmt::format("m{}", i)));
+  server.before = [](const Request& request) -> std::optional<ApiError> {
+    if (request.target.find("continue") == std::string::npos) return std::nullopt;
+    return refused("GET /x", 410, "");  // a proxy's, which has no token
+  };
+  EXPECT_EQ(visited(client), "m0 m1 m2 GET /x: 410");
+}
+
 TEST_F(ClientTest, WaitsAsLongAsTheServerAsks) {
   server.put("/api/v1/namespaces/ai/configmaps/a", object("ConfigMap", "ai", "a"));
   ApiError busy = refused("x", 429, "");

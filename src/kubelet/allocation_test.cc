@@ -183,6 +183,24 @@ TEST(SoftVerbs, AreTheLowestNumbersThatNobodyHas) {
   EXPECT_EQ(verbs.reserve(files, vf_address(1, 4), now + SoftVerbs::kKept).value(), "/dev/infiniband/uverbs0");
 }
 
+// A pod that lives for seconds: nothing is allocated between its ADD and its DEL.
+TEST(SoftVerbs, ForgetWhatTheyReservedWhenItWasMade) {
+  os::MemoryFiles files;
+  files.put_directory("/sys/class/infiniband_verbs");
+  SoftVerbs verbs;
+  const SoftVerbs::Time now{};
+  EXPECT_EQ(verbs.reserve(files, vf_address(1, 0), now).value(), "/dev/infiniband/uverbs0");
+  EXPECT_EQ(verbs.reserve(files, vf_address(2, 0), now).value(), "/dev/infiniband/uverbs1");
+  verbs.look(files);  // an ADD of another pod has ended
+  EXPECT_EQ(verbs.reserve(files, vf_address(2, 0), now).value(), "/dev/infiniband/uverbs1") << "not made yet";
+  for (const char* device : {"/sys/class/infiniband_verbs/uverbs0", "/sys/class/infiniband_verbs/uverbs1"})
+    files.put_directory(device);
+  verbs.look(files);
+  for (const char* device : {"/sys/class/infiniband_verbs/uverbs0", "/sys/class/infiniband_verbs/uverbs1"})
+    files.remove(device);
+  EXPECT_EQ(verbs.reserve(files, vf_address(2, 0), now).value(), "/dev/infiniband/uverbs0");
+}
+
 TEST(DeviceInfo, HasANameThatIsOneComponent) {
   EXPECT_EQ(device_info_path("/d", "openshift.io/rail0", "0000:01:00.1"),
             "/d/dp/openshift.io-rail0-0000:01:00.1-device.json");

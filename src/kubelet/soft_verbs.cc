@@ -10,15 +10,24 @@ namespace railbed::kubelet {
 
 constexpr int kMostVerbsDevices = 1024;  // RDMA_MAX_PORTS of the kernel's include/rdma/ib_verbs.h
 
-Result<std::string> SoftVerbs::reserve(const os::FileTree& files, PciAddress vf, Time now) {
-  std::set<std::string> taken;
-  if (Result<std::vector<std::string>> there = files.list("/sys/class/infiniband_verbs"); there.has_value())
-    taken.insert(there->begin(), there->end());
+// Returns the names of all verbs devices.
+std::set<std::string> SoftVerbs::look_locked(const os::FileTree& files) {
+  std::set<std::string> there;
+  if (Result<std::vector<std::string>> names = files.list("/sys/class/infiniband_verbs"); names.has_value())
+    there.insert(names->begin(), names->end());
+  std::erase_if(reserved_, [&](const auto& one) { return there.contains(fmt::format("uverbs{}", one.second.number)); });
+  return there;
+}
+
+void SoftVerbs::look(const os::FileTree& files) {
   const std::scoped_lock lock(mutex_);
-  // A number whose device is there is the kernel's again.
-  std::erase_if(reserved_, [&](const auto& one) {
-    return one.second.until <= now || taken.contains(fmt::format("uverbs{}", one.second.number));
-  });
+  if (!reserved_.empty()) look_locked(files);
+}
+
+Result<std::string> SoftVerbs::reserve(const os::FileTree& files, PciAddress vf, Time now) {
+  const std::scoped_lock lock(mutex_);
+  std::set<std::string> taken = look_locked(files);
+  std::erase_if(reserved_, [&](const auto& one) { return one.second.until <= now; });
   auto kept = reserved_.find(vf);
   for (const auto& [other, reservation] : reserved_)
     if (other != vf) taken.insert(fmt::format("uverbs{}", reservation.number));

@@ -11,6 +11,8 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <set>
+#include <string>
 
 #include "base/types.h"
 #include "os/ports/file_tree.h"
@@ -25,12 +27,18 @@ class SoftVerbs {
 
   // The path "/dev/infiniband/uverbs3". A VF that is asked for again keeps its number while that is still free.
   Result<std::string> reserve(const os::FileTree& files, PciAddress vf, Time now);
+  // Numbers whose devices are there are the kernel's again. To be called when an ADD has ended: a pod may have come and
+  // gone before the next VF is allocated, and what was reserved for it would keep the next pod from the number that its
+  // device gets.
+  void look(const os::FileTree& files);
 
  private:
   struct Reservation {
     int number = 0;
     Time until{};
   };
+  std::set<std::string> look_locked(const os::FileTree& files);
+
   std::mutex mutex_;
   std::map<PciAddress, Reservation> reserved_;
 };

@@ -187,6 +187,27 @@ TEST(Lists, TwelveHundredObjectsInPages) {
   EXPECT_EQ(one->objects.size(), 1u);
 }
 
+// etcd and the API server have forgotten the state of the first page when the second one is asked for: that is of the
+// newest state.
+TEST(Lists, AreGoneThroughThoughTheirStateIsForgotten) {
+  const auto api = admin({.page = 2});
+  const std::string ns = new_namespace();
+  for (const char* name : {"a", "b", "c", "d", "e"}) ASSERT_TRUE(api->client.create(kMaps, map_named(ns, name, "1")));
+  std::string seen;
+  const auto visited = api->client.visit(kMaps, {.ns = ns}, trim_metadata, [&](const Value& object) {
+    seen += key_of(object).name;
+    if (seen != "a") return Visit::kGoOn;
+    EXPECT_TRUE(api->client.create(kMaps, map_named(ns, "z", "1")));
+    control_plane("compact");
+    control_plane("signal", "KILL");
+    control_plane("start");
+    return Visit::kGoOn;
+  });
+  ASSERT_TRUE(visited) << visited.error().to_string();
+  EXPECT_EQ(seen, "abcdez");
+  EXPECT_EQ(api->client.counters().requests.count({Verb::kList, 410}), 1U);
+}
+
 TEST(Watches, GoOnAfterTheApiServerWasKilled) {
   const auto api = admin();
   const std::string ns = new_namespace();

@@ -21,21 +21,24 @@ prepare_cluster() {
     "$here/control-plane" user "$plane" railbed-operator && touch "$WORK/prepared"
 }
 
-# The agent of a node, as a DaemonSet would run it: it finds the API server by its environment and is who its token says.
-start_cluster_agent() { # NODE
+# The agent of a machine, which is the node NAME, as a DaemonSet would run it: it finds the API server by its environment and is who
+# its token says.
+start_agent_as() { # MACHINE NAME [OPTION...]
   local account=$WORK/account-$1/serviceaccount
   mkdir -p "$account"
   kubectl create token -n $namespace railbed-agent --duration 2h >"$account/token" || return 1
   cp "$plane/pki/ca.crt" "$account/" && printf %s $namespace >"$account/namespace" &&
     on "$1" mkdir -p /var/run/secrets/kubernetes.io && lab/lab push "$1" "$account" /var/run/secrets/kubernetes.io/ &&
-    node_script "$1" agent-in-cluster --soft-rdma --in-cluster --node "$1"
+    node_script "$1" agent-in-cluster --soft-rdma --in-cluster --node "$2" "${@:3}"
 }
+start_cluster_agent() { start_agent_as "$1" "$1" "${@:2}"; } # NODE [OPTION...]
 
-start_operator() {
-  setsid "$RAILBED" operator --kubeconfig "$plane/railbed-operator.conf" --namespace $namespace >>"$LOGS/operator.log" 2>&1 </dev/null &
+start_operator() { # [OPTION...]
+  setsid "$RAILBED" operator --kubeconfig "$plane/railbed-operator.conf" --namespace $namespace "$@" >>"$LOGS/operator.log" 2>&1 </dev/null &
   operator=$!
 }
 kill_operator() { # SIGNAL
+  [ -n "${operator:-}" ] || return 0
   kill "-$1" "$operator" 2>/dev/null
   wait "$operator" 2>/dev/null
 }

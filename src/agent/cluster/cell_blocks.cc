@@ -106,8 +106,12 @@ void CellBlocks::beside(std::vector<PoolBeside> pools) {
   beside_ = std::move(pools);
 }
 
-Result<void> CellBlocks::may_give(const IpRange& range) const {
+Result<void> CellBlocks::heard_lately() const {
   const std::lock_guard lock(mutex_);
+  return heard_lately_locked();
+}
+
+Result<void> CellBlocks::heard_lately_locked() const {
   if (!heard_)
     return fail(Error{.code = Code::kBusy,
                       .message = "this node has not heard of the API server since it booted, and does not know which "
@@ -121,6 +125,12 @@ Result<void> CellBlocks::may_give(const IpRange& range) const {
                                      "may be given to other nodes, if it counts as gone",
                                      std::max(boot, wall)),
               .hint = "`railbed status` tells what is wrong with the API server"});
+  return {};
+}
+
+Result<void> CellBlocks::may_give(const IpRange& range) const {
+  const std::lock_guard lock(mutex_);
+  TRY(heard_lately_locked());
   for (const PoolBeside& pool : beside_)
     if (pool.addresses.first.family == range.first.family && !(pool.addresses.last < range.first) &&
         !(range.last < pool.addresses.first))

@@ -60,10 +60,14 @@ class CellBlocks : public ipam::BlockSource {
   void heard(const CellsHeard& heard);
   std::optional<CellsHeard> last_heard() const;
   void beside(std::vector<PoolBeside> pools);
+  // Busy where the node has not heard of the API server for so long that nothing is given, whatever is leased.
+  Result<void> heard_lately() const;
   // Why nothing of the range is given, whatever is leased.
   Result<void> may_give(const IpRange& range) const;
 
  private:
+  Result<void> heard_lately_locked() const;
+
   kube::Clock& clock_;
   const int64_t quiet_seconds_;
   ipam::StoredBlocks stored_;

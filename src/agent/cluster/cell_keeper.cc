@@ -179,6 +179,11 @@ CellKeeper::Supplied CellKeeper::more(std::vector<AddressNeed> needs, std::chron
 
 // With the mutex held: why nothing came before the deadline.
 Error CellKeeper::silence() const {
+  if (Result<void> heard = world_.blocks.heard_lately(); !heard.has_value() && world_.blocks.last_heard()) {
+    Error error = std::move(heard).error();
+    if (standing_.error) error.message += "; " + standing_.error->story();
+    return error;
+  }
   const std::optional<CellsHeard> heard = world_.blocks.last_heard();
   const std::string since =
       heard ? fmt::format("it last told what this node holds {} s ago",

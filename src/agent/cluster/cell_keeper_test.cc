@@ -211,6 +211,18 @@ TEST_F(CellKeeperTest, SaysAtTheDeadlineSinceWhenTheApiServerIsSilent) {
   EXPECT_EQ(more(rail_), "leased") << "an ADD that waits is why the API server is asked again at once";
 }
 
+// What it has leased may be another node's by now: that is another reason than that there is nothing.
+TEST_F(CellKeeperTest, SaysThatItGivesNothingAfterALongSilence) {
+  wants_ = {want(rail_, 1)};
+  keeper_->pass({});
+  machine_.way.trouble = Way::Trouble::kAway;
+  machine_.clock.advance(seconds(kQuietSeconds));
+  keeper_->pass({});
+  EXPECT_EQ(more(rail_, {}, seconds(0)),
+            "this node has not heard of the API server for 43200 s: the addresses that it leased may be given to other "
+            "nodes, if it counts as gone; connection refused");
+}
+
 TEST_F(CellKeeperTest, LetsEverybodyGoWhenTheAgentEnds) {
   machine_.way.trouble = Way::Trouble::kAway;
   std::jthread thread([this](const std::stop_token& stop) { keeper_->run(stop); });

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/fnv1a.h"
+#include "kube/kinds.h"
 
 namespace railbed::agent {
 namespace {
@@ -15,7 +16,6 @@ using ipam::CellChoice;
 using ipam::CellMap;
 using ipam::CellWant;
 
-constexpr kube::Resource kNodes{"", "v1", "nodes", "Node", kube::Scope::kCluster};
 constexpr int kTries = 8;        // of one cell, against other writers
 constexpr int kMostCells = 256;  // of one lease()
 
@@ -26,10 +26,6 @@ CellOffsets offsets_at(const CellMap& map, const IpAddress& base) {
 
 CellOffsets without(CellOffsets offsets, CellOffsets gone) {
   return static_cast<CellOffsets>(offsets & ~gone);
-}
-
-AddressCell no_object(const std::string& network_name, const IpAddress& base) {
-  return {.network_name = network_name, .base = base, .leases = {}, .uid = "", .resource_version = ""};
 }
 
 }  // namespace
@@ -102,7 +98,7 @@ Result<void> CellLeaser::forget_former_names(const std::vector<AddressCell>& cel
       if (lease.holder.system_uuid != own.system_uuid || lease.holder.boot_id == own.boot_id ||
           lease.holder.node == own.node || !asked.insert(lease.holder.node).second)
         continue;
-      const kube::Answer<doc::Value> node = world_.client.get(kNodes, {"", lease.holder.node}, stop);
+      const kube::Answer<doc::Value> node = world_.client.get(kube::kNodes, {"", lease.holder.node}, stop);
       if (!node && node.error().code == Code::kNotFound) settings_.owner.former_names.insert(lease.holder.node);
     }
   return {};
@@ -124,7 +120,7 @@ Result<void> CellLeaser::sync(std::stop_token stop) {
     TRY(hold_exactly(cell, offsets | used_here, stop));
   }
   for (const auto& [key, offsets] : mine) {
-    AddressCell cell = TRY(api_.get(key.first, key.second, stop));
+    AddressCell cell = TRY(api_.get(key.first, key.second, stop).result());
     TRY(hold_exactly(std::move(cell), offsets, stop));
   }
   settings_.owner.former_names.clear();  // the name may be another machine's soon
@@ -169,23 +165,39 @@ Result<void> CellLeaser::lease_used(std::stop_token stop) {
     const auto own = static_cast<CellOffsets>(1U << *address.minus(key.second));
     const auto known = cells.find(network_name);
     if (known != cells.end() && (offsets_at(known->second, key.second) & own) != 0) continue;
-    const AddressCell cell = TRY(api_.get(network_name, key.second, stop));
+    const AddressCell cell = TRY(api_.get(network_name, key.second, stop).result());
     remember(cell);
     const bool leased = TRY(try_cell(key, own, stop));
     if (leased || !told_.emplace(network_name, address).second) continue;
-    const AddressCell now = TRY(api_.get(network_name, key.second, stop));
+    const AddressCell now = TRY(api_.get(network_name, key.second, stop).result());
     tell_conflict(now, address);
   }
   return {};
 }
 
 void CellLeaser::tell_conflict(const AddressCell& cell, const IpAddress& address) {
-  for (const api::CellLease& lease : cell.leases)
-    if ((lease.offsets >> *address.minus(cell.base) & 1U) != 0)
-      conflicts_.push_back(
-          fmt::format("{} of network_name \"{}\" is in use on this node, and the API server says "
-                      "that node {} has leased it",
-                      address, cell.network_name, lease.holder.node));
+  for (const api::CellLease& lease : cell.leases) {
+    if ((lease.offsets >> *address.minus(cell.base) & 1U) == 0) continue;
+    // Another machine may have been given the name of this one's Node.
+    const bool has_our_name = lease.holder.node == settings_.owner.holder.node;
+    const std::string machine = has_our_name ? fmt::format(", the machine {},", lease.holder.system_uuid) : "";
+    conflicts_.push_back(fmt::format(
+        "{} of network_name \"{}\" is in use on this node, and the API server says that node {}{} has leased it",
+        address, cell.network_name, lease.holder.node, machine));
+  }
+}
+
+// This node has exactly these addresses of the cell from then on. Whether a write without an answer was carried out is
+// told by its claim; others may have written since.
+Result<cells::CellApi::Written> CellLeaser::write(const AddressCell& before, CellOffsets offsets,
+                                                  std::stop_token stop) {
+  const std::string written_as = claim();
+  const AddressCell next = TRY(ipam::with_mine(before, settings_.owner, offsets, written_as));
+  const auto is_done = [&](const AddressCell& now) {
+    if (next.leases.empty()) return now.uid != before.uid;
+    return std::ranges::find(now.leases, written_as, &api::CellLease::claim) != now.leases.end();
+  };
+  return api_.store(before, next, is_done, std::move(stop)).result();
 }
 
 // Makes the API server say that this node has these addresses of the cell and no others.
@@ -196,15 +208,13 @@ Result<void> CellLeaser::hold_exactly(AddressCell cell, CellOffsets offsets, std
       TRY(drop_lost(cell, lost, offsets));
     }
     if (ipam::held_by(cell, settings_.owner) == offsets && !ipam::needs_write(cell, settings_.owner)) return {};
-    const std::string written_as = claim();
-    const AddressCell next = TRY(ipam::with_mine(cell, settings_.owner, offsets, written_as));
-    Result<CellApi::Written> stored = api_.store(cell, next, written_as, stop);
+    Result<cells::CellApi::Written> stored = write(cell, offsets, stop);
     // A policy of the cluster may keep an agent from leases under another name, which is the operator's then.
     if (!stored.has_value() && stored.error().code == Code::kDenied && !settings_.owner.former_names.empty()) {
       settings_.owner.former_names.clear();
       continue;
     }
-    CellApi::Written written = TRY(std::move(stored));
+    cells::CellApi::Written written = TRY(std::move(stored));
     remember(written.now);
     if (written.done) return {};
     cell = std::move(written.now);
@@ -223,6 +233,7 @@ Result<void> CellLeaser::drop_lost(const AddressCell& cell, CellOffsets lost, Ce
       const IpAddress address = *cell.base.plus(i);
       if ((lost >> i & 1U) == 0 || !in_use(pool, address)) continue;
       tell_conflict(cell, address);
+      told_.emplace(cell.network_name, address);  // lease_used() finds it, too
     }
     return {};
   });
@@ -241,13 +252,11 @@ Result<bool> CellLeaser::try_cell(const Key& key, CellOffsets more, std::stop_to
   const CellOffsets mine = offsets_at(TRY(stored())[key.first], key.second);
   const auto offsets = static_cast<CellOffsets>(mine | more);
   const auto known = known_.find(key);
-  AddressCell cell = known != known_.end() ? known->second : no_object(key.first, key.second);
+  AddressCell cell = known != known_.end() ? known->second : cells::unleased(key.first, key.second);
   for (int tried = 0; tried < kTries; ++tried) {
     remember(cell);
     if ((held_by_others(cell, settings_.owner) & offsets) != 0) return false;
-    const std::string written_as = claim();
-    const AddressCell next = TRY(ipam::with_mine(cell, settings_.owner, offsets, written_as));
-    CellApi::Written written = TRY(api_.store(cell, next, written_as, stop));
+    cells::CellApi::Written written = TRY(write(cell, offsets, stop));
     remember(written.now);
     if (written.done) return keep_reserved(key, mine, more, stop);
     cell = std::move(written.now);
@@ -266,7 +275,7 @@ Result<bool> CellLeaser::keep_reserved(const Key& key, CellOffsets mine, CellOff
   if (kept != 0) TRY(put(key, kept));
   if (got == more) return true;
   given_beside_[key.first][key.second] |= without(more, got);
-  AddressCell now = TRY(api_.get(key.first, key.second, stop));
+  AddressCell now = TRY(api_.get(key.first, key.second, stop).result());
   TRY(hold_exactly(std::move(now), kept, stop));
   return got != 0;
 }
@@ -281,7 +290,7 @@ Result<void> CellLeaser::reserve_held(std::stop_token stop) {
       const CellOffsets got = TRY(world_.share->reserve(network_name, {base, offsets}, stop));
       if (got == offsets) continue;
       TRY(drop_given({network_name, base}, without(offsets, got), got));
-      AddressCell now = TRY(api_.get(network_name, base, stop));
+      AddressCell now = TRY(api_.get(network_name, base, stop).result());
       TRY(hold_exactly(std::move(now), got, stop));
     }
   return world_.share->release_rest(TRY(stored()), stop);
@@ -354,7 +363,7 @@ Result<void> CellLeaser::lease_address(const std::string& network_name, const Ip
   const Key key{network_name, ipam::cell_of(address)};
   const auto wanted = static_cast<CellOffsets>(1U << *address.minus(key.second));
   if ((offsets_at(TRY(stored())[network_name], key.second) & wanted) != 0) return {};
-  const AddressCell cell = TRY(api_.get(network_name, key.second, stop));
+  const AddressCell cell = TRY(api_.get(network_name, key.second, stop).result());
   remember(cell);
   if (TRY(try_cell(key, wanted, stop))) return {};
   if ((offsets_at(given_beside_[network_name], key.second) & wanted) != 0)
@@ -396,7 +405,7 @@ Result<void> CellLeaser::give_back(const Key& key, CellOffsets offsets, std::sto
     return transaction.commit();
   };
   TRY(world_.book.in_turn(work));
-  AddressCell now = TRY(api_.get(key.first, key.second, stop));
+  AddressCell now = TRY(api_.get(key.first, key.second, stop).result());
   TRY(hold_exactly(std::move(now), kept, stop));
   if (world_.share == nullptr) return {};
   return world_.share->release(key.first, {key.second, offsets}, std::move(stop));

@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/cluster/cell_api.h"
 #include "agent/cluster/cell_blocks.h"
 #include "agent/cluster/pools_beside.h"
+#include "cells/cell_api.h"
 #include "ipam/cell_leases.h"
 
 namespace railbed::agent {
@@ -77,6 +77,7 @@ class CellLeaser {
   void tell_conflict(const api::AddressCell& cell, const IpAddress& address);
   Result<void> hold_exactly(api::AddressCell cell, api::CellOffsets offsets, std::stop_token stop);
   Result<void> drop_lost(const api::AddressCell& cell, api::CellOffsets lost, api::CellOffsets kept);
+  Result<cells::CellApi::Written> write(const api::AddressCell& before, api::CellOffsets offsets, std::stop_token stop);
   Result<bool> try_cell(const Key& key, api::CellOffsets more, std::stop_token stop);
   Result<bool> keep_reserved(const Key& key, api::CellOffsets mine, api::CellOffsets more, std::stop_token stop);
   Result<void> reserve_held(std::stop_token stop);
@@ -89,7 +90,7 @@ class CellLeaser {
 
   World world_;
   Settings settings_;
-  CellApi api_;
+  cells::CellApi api_;
   uint64_t nodes_ = 1;
   uint64_t claims_ = 0;
   std::map<Key, api::AddressCell> known_;                // as they were read or written last
@@ -97,7 +98,7 @@ class CellLeaser {
   std::map<std::string, ipam::CellMap> given_beside_;    // by whereabouts, by network_name, until the next sync()
   std::set<std::string> prepared_;                       // pools
   std::map<std::string, ipam::CellMap> left_over_once_;  // by network_name, at the last give_back()
-  std::set<std::pair<std::string, IpAddress>> told_;     // conflicts of addresses that were never leased
+  std::set<std::pair<std::string, IpAddress>> told_;     // conflicts, of addresses that are not leased here
   std::vector<std::string> conflicts_;
 };
 

@@ -188,6 +188,24 @@ TEST_F(CellLeases, ThatAnotherNodeHasAfterARestoreAreTold) {
 }
 
 // The file of the state was lost, or moved away; what interfaces have is known from looking (leftovers/in_use.h).
+// This machine was cut off, taken for gone although it ran, and another one has its name now.
+TEST_F(CellLeases, ThatAMachineOfTheSameNameHasAreToldWithTheMachine) {
+  const std::string given = this->given(one_.add(rail_, "ns/a"));
+  ASSERT_TRUE(given.starts_with("10.")) << given;
+  ASSERT_TRUE(one_.store->put_attachment({.pod = "ns/a", .interface = "net1", .type = "macvlan"}).has_value());
+  for (const auto& [path, object] : server_.objects()) server_.erase(path);
+  CellMachine other(server_, one_.node, "uuid-of-another");
+  ASSERT_TRUE(other.leaser->sync({}).has_value());
+  const auto named = other.add(rail_, "ns/b", {given});
+  ASSERT_TRUE(named.has_value()) << named.error().story();
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  EXPECT_EQ(fmt::format("{}", fmt::join(one_.leaser->take_conflicts(), "; ")),
+            fmt::format("{} of network_name \"\" is in use on this node, and the API server says that node {}, the "
+                        "machine uuid-of-another, has leased it",
+                        given, one_.node))
+      << "once";
+}
+
 TEST_F(CellLeases, OfPodsThatRunStayAlsoWithoutTheState) {
   const IpAddress in_use = one_.add(rail_, "ns/a").value();
   one_.store = state::memory_store();

@@ -77,9 +77,11 @@ void drop_given_up(Value& from, const Value& before, const Value& now) {
   }
 }
 
-Answer<Response> refuse(const Request& request, int status, std::string reason, std::string message) {
+Answer<Response> refuse(const Request& request, int status, std::string reason, std::string message,
+                        std::string continue_token = "") {
   Value body = Value::object();
   body.set("kind", "Status");
+  if (!continue_token.empty()) body.set("metadata", Value::object()).set("continue", std::move(continue_token));
   body.set("code", status);
   body.set("reason", std::move(reason));
   body.set("message", std::move(message));
@@ -205,15 +207,17 @@ Answer<Response> ApiServer::get(const Request& request, const std::string& path)
   return answer_with(200, found->second);
 }
 
-// A continue token is the version of the first page and the last name; pages after a compaction are refused. Unlike the
-// real one's, later pages have what was changed since.
+// A continue token is the version of the first page and the last name; pages after a compaction are refused, with a
+// token that goes on in the newest state. Unlike the real one's, later pages have what was changed since.
 Answer<Response> ApiServer::list(const Request& request, const std::string& path) {
   const auto limit = static_cast<size_t>(number(query(request.target, "limit")));
   std::string token = query(request.target, "continue");
   for (size_t at = 0; (at = token.find("%2F", at)) != std::string::npos;) token.replace(at, 3, "/");
   const int64_t first = token.empty() ? version_ : number(token);
   const std::string after = token.empty() ? "" : token.substr(token.find('~') + 1);
-  if (first < compacted_) return refuse(request, 410, "Expired", "the provided continue parameter is too old");
+  if (first < compacted_)
+    return refuse(request, 410, "Expired", "the provided continue parameter is too old",
+                  fmt::format("{}~{}", version_, after));
   Value items = Value::array();
   Value metadata;
   int64_t remaining = 0;

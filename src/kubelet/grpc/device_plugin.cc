@@ -37,6 +37,7 @@ class Plugin : public DevicePlugin, public Allocations {
   Result<void> offer(NodeDevices devices) override;
   Result<void> withdraw(const std::set<PciAddress>& vfs) override;
   Result<plan::InUse> allocated() override;
+  void devices_made() override { soft_verbs_.look(parts_.files); }
   std::vector<std::string> problems() const override;
 
   // What the kubelet asks, from gRPC's threads.

@@ -46,6 +46,8 @@ class DevicePlugin : public DeviceOffers {
   static Result<std::unique_ptr<DevicePlugin>> start(const DevicePluginParts& parts,
                                                      DevicePluginSettings settings = {});
 
+  // An ADD has ended: soft RDMA devices that it made have their numbers now.
+  virtual void devices_made() = 0;
   // What is wrong now, a line each: a resource that the kubelet has not taken, and why. Empty: all are served.
   virtual std::vector<std::string> problems() const = 0;
 };
