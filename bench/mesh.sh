@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A simulated mesh: schedule and analysis of 4,096 hosts with 8 rails (seconds, peak memory), and the verdicts on 1,000 random
+# A simulated mesh: schedule and analysis of 4,096 hosts with 8 rails (seconds of the processor, peak memory), and the verdicts on 1,000 random
 # faults of a fabric of 64 hosts with 4 rails and 16 leaves, with the confusion matrix (rows: what was planted; columns:
 # what was said). The quick pattern, 8 partners a host, is beside it without a bound.
 set -euo pipefail
@@ -10,7 +10,8 @@ scale=$(build/bench/bench_mesh scale 4096 8)
 echo "$scale"
 awk '{ is[$1] = $2 } END {
   s = is["schedule_s"] + is["analysis_s"]
-  printf "figure mesh_4096x8_seconds %.2f s <=10 %s\n", s, (s <= 10 ? "ok" : "short")
+  printf "figure mesh_4096x8_cpu_seconds %.2f s <=10 %s\n", s, (s <= 10 ? "ok" : "short")
+  printf "figure mesh_4096x8_clock %.2f s - ok\n", is["clock_s"]
   printf "figure mesh_4096x8_peak_memory %d MB <=1000 %s\n", is["peak_mb"], (is["peak_mb"] <= 1000 ? "ok" : "short")
 }' <<<"$scale"
 for pattern in full quick; do

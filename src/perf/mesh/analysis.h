@@ -61,6 +61,7 @@ struct NicFigures {
 struct Usual {
   int center = 0;
   int threshold = 0;
+  friend bool operator==(const Usual&, const Usual&) = default;
 };
 
 struct Analysis {

@@ -67,7 +67,7 @@ class Bytes {
     return std::string(TRY(take(size, what)));
   }
   Result<void> end() const {
-    if (!left_.empty()) return fail(Code::kInvalid, "{} bytes are left over", left_.size());
+    if (!left_.empty()) return fail(Code::kInvalid, "bytes left over: {}", left_.size());
     return {};
   }
 
@@ -248,8 +248,7 @@ Result<void> read_rest(Sections sections, MeshResults& results) {
         break;
       case Kind::kEnd:
         if (section.number != results.rounds().size() || !section.body.empty())
-          taken = fail(Code::kInvalid, "it stands for {} rounds, and there are {}", section.number,
-                       results.rounds().size());
+          taken = fail(Code::kInvalid, "rounds should be {} and are {}", section.number, results.rounds().size());
         else if (!sections.at_end())
           taken = fail(Code::kInvalid, "something comes behind it");
         else
@@ -262,7 +261,8 @@ Result<void> read_rest(Sections sections, MeshResults& results) {
       return Sections::fail_at(section.begins,
                                fmt::format("{}: {}", name_of(section.kind, section.number), taken.error().to_string()));
   }
-  return fail(Code::kInvalid, "mesh file: no end after {} rounds: the mesh was stopped, or the file was cut",
+  return fail(Code::kInvalid,
+              "mesh file: the end is missing (rounds read: {}): the mesh was stopped, or the file was cut",
               results.rounds().size());
 }
 

@@ -72,7 +72,7 @@ class RailWalk {
   void side(const Round& round, const PairResult* results, const std::vector<int32_t>& far, bool as_first, Each each) {
     for (size_t i = 0; i < round.pairs.size(); ++i) {
       const uint16_t code = code_of(results[i], metric_, as_first);
-      if (code == 0) continue;
+      if (code == 0 || results[i].went_wrong()) continue;  // outages are counted, not averaged
       const uint32_t host = as_first ? round.pairs[i].first : round.pairs[i].second;
       const uint32_t partner = as_first ? round.pairs[i].second : round.pairs[i].first;
       const Way way = own_leaves_[host] == far[partner] ? Way::kWithinLeaf : Way::kBetweenLeaves;

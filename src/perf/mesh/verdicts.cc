@@ -176,7 +176,7 @@ Standing standing_of(const Verdict& verdict) {
   if (within.pairs + between.pairs == 0) return Standing::kNotRetested;
   const auto mostly_bad = [](const RetestCount& count) { return count.pairs > 0 && count.bad * 2 >= count.pairs; };
   if (mostly_bad(within) || mostly_bad(between)) return Standing::kConfirmed;
-  const bool comes_and_goes = std::ranges::all_of(
+  const bool comes_and_goes = std::ranges::any_of(
       verdict.evidence, [](const Evidence& evidence) { return !metric_of(evidence.symptom).has_value(); });
   if (comes_and_goes) return within.bad + between.bad > 0 ? Standing::kConfirmed : Standing::kNotRetested;
   return Standing::kNotReproduced;
