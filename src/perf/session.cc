@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "perf/mesh/mesh_endpoint.h"
 #include "perf/port_counters.h"
 
 namespace railbed::perf {
@@ -63,6 +64,10 @@ Result<int> Session::serve_tests() {
     auto message = channel_.receive(options_.limits.idle);
     if (!message && message.error().code == Code::kCanceled) return served;  // the client has finished
     if (!message) return fail(std::move(message.error()));
+    if (auto* enlist = std::get_if<mesh::Enlist>(&*message)) {
+      TRY(serve_mesh(std::move(*enlist)));
+      return served + 1;
+    }
     const auto* open = std::get_if<OpenTest>(&*message);
     if (open == nullptr)
       return fail(Code::kInvalid, "the client sent \"{}\" where a test was to be opened", name_of(*message));
@@ -75,6 +80,18 @@ Result<void> Session::serve(const TestSpec& spec) {
   tell(fmt::format("{}: {} over {}, {} size(s), {} {}(s)", client, name_of(spec.kind), name_of(spec.transport),
                    spec.sizes_bytes.size(), spec.qps, spec.transport == Transport::kRdma ? "queue pair" : "stream"));
   return spec.transport == Transport::kRdma ? serve_rdma(spec) : serve_tcp(spec);
+}
+
+// One mesh at a time: two would measure each other.
+Result<void> Session::serve_mesh(mesh::Enlist enlist) {
+  TRY(mesh::may_take_part(options_.token));
+  const Turns::Turn turn = TRY(wait_for_turn({.device = "all rails, a mesh", .memory_bytes = 0, .streams = 0}));
+  tell(fmt::format("{}: a mesh over {}, {} rail(s)", TRY(channel_.socket().peer_address()), name_of(enlist.transport),
+                   enlist.rails.size()));
+  mesh::MeshEndpoint endpoint(
+      kernel_, channel_,
+      {.gid_rule = options_.place.gid_rule, .limits = options_.limits, .token = options_.token}, std::move(enlist));
+  return endpoint.run();
 }
 
 Result<void> Session::rounds(const TestSpec& spec, const std::function<Result<Outcome>(const Start&)>& one) {

@@ -81,6 +81,11 @@ Usual worth_telling(Metric metric, std::vector<int> values, const Limits& limits
 
 Analysis analyse(const MeshResults& results, const Limits& limits, unsigned threads = 1);
 
+// The figure of a code: Gb/s of Mb/s, us of ns.
+inline double figure_of(int code) {
+  return LogValue::value_of(code) / 1000;
+}
+
 // By how many steps a code is worse than `center`; negative where it is better.
 constexpr int worse_by(Metric metric, int code, int center) {
   return is_bandwidth(metric) ? center - code : code - center;

@@ -49,11 +49,6 @@ std::optional<double> bound_of(Metric metric, const Bands& bands) {
   std::unreachable();
 }
 
-// From Mb/s to Gb/s, from ns to us.
-double figure(int level) {
-  return LogValue::value_of(level) / 1000;
-}
-
 std::map<std::string_view, uint32_t> numbers_of(const std::vector<std::string>& names) {
   std::map<std::string_view, uint32_t> numbers;
   for (const std::string& name : names) numbers.emplace(name, static_cast<uint32_t>(numbers.size()));
@@ -87,7 +82,7 @@ void compare_rail(const MeshView& now, const MeshView& before, Metric metric, st
   for (size_t i = 0; i < hosts.size(); ++i) {
     const Nic nic{hosts[i].first, rails.first};
     if (steps[i] > threshold)
-      worse.push_back({nic, metric, figure(hosts[i].second), figure(*now.analysis.of(nic).of(metric))});
+      worse.push_back({nic, metric, figure_of(hosts[i].second), figure_of(*now.analysis.of(nic).of(metric))});
   }
 }
 
@@ -110,7 +105,7 @@ std::vector<OutOfBand> out_of_bands(const Analysis& analysis, const Bands& bands
       const auto level = analysis.nics[i].of(metric);
       const auto bound = bound_of(metric, bands);
       if (!level || !bound) continue;
-      const double measured = figure(*level);
+      const double measured = figure_of(*level);
       if (is_bandwidth(metric) ? measured >= *bound : measured <= *bound) continue;
       const Nic nic{static_cast<uint32_t>(i / analysis.rails), static_cast<uint32_t>(i % analysis.rails)};
       found.push_back({nic, metric, measured, *bound});

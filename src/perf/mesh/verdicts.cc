@@ -91,8 +91,8 @@ Evidence evidence_of(const Analysis& analysis, const Verdict& verdict, Symptom s
     const NicFigures& figures = analysis.of(nic);
     if (!shows(figures, symptom)) continue;
     if (const auto metric = metric_of(symptom)) {
-      measured.push_back(LogValue::value_of(*figures.of(*metric)) / 1000);
-      usual.push_back(LogValue::value_of(analysis.usual_of(nic.rail, *metric)->center) / 1000);
+      measured.push_back(figure_of(*figures.of(*metric)));
+      usual.push_back(figure_of(analysis.usual_of(nic.rail, *metric)->center));
     } else {
       measured.push_back(double{1} * figures.bad / figures.tried);
     }
