@@ -27,8 +27,7 @@ AppendFile::~AppendFile() {
 }
 
 Result<void> AppendFile::append(std::string_view bytes) {
-  if (!std::exchange(begun_, true) && ::ftruncate(fd_, 0) != 0)
-    return fail(system_error(errno, "empty " + path_));
+  if (!std::exchange(begun_, true) && ::ftruncate(fd_, 0) != 0) return fail(system_error(errno, "empty " + path_));
   made_ = false;
   while (!bytes.empty()) {
     const ssize_t count = ::write(fd_, bytes.data(), bytes.size());

@@ -97,9 +97,10 @@ Result<mesh::MeshResults> read_results(const std::string& path, std::optional<Er
 
 Result<mesh::MeshSetup> PerfMesh::Arguments::setup() const {
   if (endpoints.empty() == words.empty())
-    return fail(Error{.code = Code::kInvalid,
-                      .message = "name endpoints, or a file with --endpoints, and not both",
-                      .hint = "e.g. railbed perf mesh node-1=10.0.0.1,10.1.0.1 node-2=10.0.0.2,10.1.0.2 --token-file t"});
+    return fail(
+        Error{.code = Code::kInvalid,
+              .message = "name endpoints, or a file with --endpoints, and not both",
+              .hint = "e.g. railbed perf mesh node-1=10.0.0.1,10.1.0.1 node-2=10.0.0.2,10.1.0.2 --token-file t"});
   if (!words.empty()) return mesh::setup_of_words(words, port);
   const std::string text = TRY(read_file(endpoints));
   return mesh::setup_of_file(endpoints, text);
@@ -122,7 +123,8 @@ Result<mesh::MeshOptions> PerfMesh::Arguments::options() const {
   options.schedule = TRY(schedule());
   const auto transport = tcp ? Transport::kTcp : Transport::kRdma;
   const auto duration_ms = static_cast<int64_t>(duration_s * 1000);
-  options.latency = {.kind = TestKind::kLatency, .transport = transport, .sizes_bytes = {2}, .duration_ms = duration_ms};
+  options.latency = {
+      .kind = TestKind::kLatency, .transport = transport, .sizes_bytes = {2}, .duration_ms = duration_ms};
   options.bandwidth = {.kind = TestKind::kBandwidth,
                        .transport = transport,
                        .sizes_bytes = {static_cast<int64_t>(size_bytes)},
@@ -136,8 +138,9 @@ Result<mesh::MeshOptions> PerfMesh::Arguments::options() const {
   if (options.fleet.token.empty())
     return fail(Error{.code = Code::kInvalid,
                       .message = "a mesh needs --token-file: endpoints send traffic for nobody without a token",
-                      .hint = "e.g. `openssl rand -hex 16 > token`, and `railbed perf serve --token-file token` on each "
-                              "endpoint"});
+                      .hint =
+                          "e.g. `openssl rand -hex 16 > token`, and `railbed perf serve --token-file token` on each "
+                          "endpoint"});
   options.loop_back = no_loop_back ? mesh::LoopBack::kNotTried : mesh::LoopBack::kTried;
   return options;
 }
@@ -189,8 +192,8 @@ Result<int> PerfMesh::Arguments::run() const {
   const mesh::MeshRun run = TRY(from.empty() ? measured() : saved());
   if (against.bands) against.out_of_bands = mesh::out_of_bands(run.analysis, *against.bands);
   if (before)
-    against.comparison = mesh::compare({run.results.fabric(), run.analysis},
-                                       {before->results.fabric(), before->analysis}, limits());
+    against.comparison =
+        mesh::compare({run.results.fabric(), run.analysis}, {before->results.fabric(), before->analysis}, limits());
   return print(run, against);
 }
 
@@ -210,9 +213,7 @@ PerfMesh::PerfMesh(CommandLine& perf)
       .show_default();
   line_.option("--partners", &a.partners, "quick: partners of each host").positive().show_default();
   line_.option("--seed", &a.seed, "quick: which partners; another number gives others").positive().show_default();
-  line_.option("--shifts", &a.shifts, "shift: by how many hosts (default: 1, 2, 4, …)")
-      .with_commas()
-      .one_value_each();
+  line_.option("--shifts", &a.shifts, "shift: by how many hosts (default: 1, 2, 4, …)").with_commas().one_value_each();
   line_.option("-D,--duration", &a.duration_s, "seconds for each of two or three tests of a round")
       .between(0.02, 60.0)
       .show_default();
@@ -224,7 +225,8 @@ PerfMesh::PerfMesh(CommandLine& perf)
   line_.option("--save", &a.save, "write results to this file, round by round").file();
   line_.option("--from", &a.from, "measure nothing, show a file of --save").file();
   line_.option("--compare", &a.compare, "name NICs that are worse than in this file of --save").file();
-  line_.option("--expect", &a.expect, "name NICs outside of this, e.g. bw>=360,p50<=3.5,p99<=20 (Gb/s; us, round trip)");
+  line_.option("--expect", &a.expect,
+               "name NICs outside of this, e.g. bw>=360,p50<=3.5,p99<=20 (Gb/s; us, round trip)");
   line_.option("-o,--output", &a.output, "text, json or yaml").one_of({"text", "json", "yaml"});
   perf.exit_status(kExitChange, "mesh: something stands out, was lost or is not as expected");
 }

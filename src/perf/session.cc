@@ -88,9 +88,9 @@ Result<void> Session::serve_mesh(mesh::Enlist enlist) {
   const Turns::Turn turn = TRY(wait_for_turn({.device = "all rails, a mesh", .memory_bytes = 0, .streams = 0}));
   tell(fmt::format("{}: a mesh over {}, {} rail(s)", TRY(channel_.socket().peer_address()), name_of(enlist.transport),
                    enlist.rails.size()));
-  mesh::MeshEndpoint endpoint(
-      kernel_, channel_,
-      {.gid_rule = options_.place.gid_rule, .limits = options_.limits, .token = options_.token}, std::move(enlist));
+  mesh::MeshEndpoint endpoint(kernel_, channel_,
+                              {.gid_rule = options_.place.gid_rule, .limits = options_.limits, .token = options_.token},
+                              std::move(enlist));
   return endpoint.run();
 }
 

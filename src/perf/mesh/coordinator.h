@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a mesh: gathers its endpoints, tries each NIC by itself, measures round by round, and looks at the suspects again.
+// Runs a mesh: gathers its endpoints, tries each NIC by itself, measures round by round, and looks at the suspects
+// again.
 //
-// Why: schedule, analysis and file are pure; this is what makes endpoints measure and puts in what they answer. A round is
-// two or three steps, each of which all endpoints begin together: latency of all pairs, then bandwidth of the first to
-// the second hosts, then back. An endpoint that goes away is skipped from then on, with the reason, and its partners go
-// on. What is measured is given to `keep` round by round, as the pieces of a mesh file (mesh_file.h).
+// Why: schedule, analysis and file are pure; this is what makes endpoints measure and puts in what they answer. A round
+// is two or three steps, each of which all endpoints begin together: latency of all pairs, then bandwidth of the first
+// to the second hosts, then back. An endpoint that goes away is skipped from then on, with the reason, and its partners
+// go on. What is measured is given to `keep` round by round, as the pieces of a mesh file (mesh_file.h).
 //
 // Threading: one thread. Failure: where nothing can be measured (endpoints that do not answer, a schedule that cannot
 // be), with the reason of each endpoint; a stop, or a `keep` that fails, later than that ends the mesh early, and
@@ -63,13 +64,13 @@ inline constexpr size_t kMostFailedPairs = 50;  // that are kept with their prob
 struct MeshRun {
   MeshResults results;
   Analysis analysis;
-  std::vector<Verdict> verdicts;  // the largest first
+  std::vector<Verdict> verdicts;          // the largest first
   std::vector<Nic> without_partner = {};  // suspects that could not be measured again
   std::vector<Canary> canaries = {};
   std::vector<SkippedNic> skipped = {};
   std::vector<FailedPair> failed = {};
   std::vector<double> carries_gbps = {};  // per rail, what its slowest link can carry; 0: not known
-  bool soft = false;                 // software RDMA: its figures say nothing about a fabric
+  bool soft = false;                      // software RDMA: its figures say nothing about a fabric
   std::string ended_by = {};              // why rounds are missing; "": none is
 };
 

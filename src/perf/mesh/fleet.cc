@@ -55,8 +55,9 @@ Result<void> Fleet::enlist(uint32_t host) {
   Channel& channel = hosts_[host].channel.emplace(std::move(socket), options_.stop);
   TRY(channel.socket().set_keepalive());
   TRY(channel.socket().set_no_delay());
-  TRY(channel.send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = "mesh", .token = options_.token},
-                   Deadline::after(answer)));
+  TRY(channel.send(
+      Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = "mesh", .token = options_.token},
+      Deadline::after(answer)));
   const Hello hello = TRY(channel.expect<Hello>(answer));
   if (hello.protocol != kProtocol)
     return fail(Code::kUnsupported, "the endpoint (railbed {}) speaks protocol {}, this railbed {}", hello.version,
@@ -166,8 +167,8 @@ Result<Fleet::Figures> Fleet::step(const TestSpec& spec, const Tasks& tasks) {
       listen(host, steps[host], figures[host]);
       if (!hosts_[host].busy) continue;
       if (Clock::now() - hosts_[host].heard > options_.limits.answer)
-        lose(host, {.code = Code::kTimeout,
-                    .message = fmt::format("no word for {} ms", options_.limits.answer.count())});
+        lose(host,
+             {.code = Code::kTimeout, .message = fmt::format("no word for {} ms", options_.limits.answer.count())});
       else if (deadline.passed())
         lose(host, {.code = Code::kTimeout,
                     .message = fmt::format("it was not done with a step within {} ms", longest.count())});

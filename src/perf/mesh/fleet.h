@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The endpoints of a mesh, as the coordinator has them: connected, asked step by step, and lost.
 //
-// Why: of thousands of machines some die, stall or talk nonsense, and none of them may hold up the others. So every wait
-// has a deadline, an endpoint that misses one is lost, with the reason, for the rest of the mesh, and no answer is
+// Why: of thousands of machines some die, stall or talk nonsense, and none of them may hold up the others. So every
+// wait has a deadline, an endpoint that misses one is lost, with the reason, for the rest of the mesh, and no answer is
 // believed that the question does not allow. Threading: one thread per instance; gather() starts threads and joins
 // them. Failure: kCanceled where a stop was asked for; what goes wrong with an endpoint is no failure.
 #pragma once

@@ -2,10 +2,10 @@
 // The endpoint's side of a mesh: measures to other endpoints as a coordinator asks.
 //
 // Why: in a mesh every server is a client, too, and all rails of a machine measure at once. What it is asked makes a
-// machine send traffic, so it is served only to who has the token, from rails that were checked, to one address for each
-// rail. When the coordinator goes, measurements end within a quarter of a second. Threading: one thread per instance,
-// which starts a thread for each rail and joins them. Failure: as the channel; that a rail cannot be measured is an
-// answer and no failure.
+// machine send traffic, so it is served only to who has the token, from rails that were checked, to one address for
+// each rail. When the coordinator goes, measurements end within a quarter of a second. Threading: one thread per
+// instance, which starts a thread for each rail and joins them. Failure: as the channel; that a rail cannot be measured
+// is an answer and no failure.
 #pragma once
 
 #include <stop_token>

@@ -15,8 +15,8 @@ using doc::Fields;
 
 constexpr size_t kMaxDevice_bytes = 64;
 constexpr int64_t kMaxNumber = int64_t{1} << 31;
-constexpr int64_t kMost_gbps = 10'000;         // beyond any path between two machines
-constexpr int64_t kMost_us = 120'000'000;      // longer than a step
+constexpr int64_t kMost_gbps = 10'000;     // beyond any path between two machines
+constexpr int64_t kMost_us = 120'000'000;  // longer than a step
 constexpr int64_t kMaxSamples = int64_t{1} << 40;
 
 constexpr std::array<std::string_view, 2> kTransports = {"rdma", "tcp"};

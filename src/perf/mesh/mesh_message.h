@@ -2,8 +2,8 @@
 // What a coordinator of a mesh asks its endpoints, and what they answer.
 //
 // Why: an endpoint sends traffic because a stranger's message says so. So all that a message may ask for is here, with
-// its bounds: rails by their own addresses, one test with one size for a minute at most, and addresses (no names to look
-// up) of those to measure with. One session, coordinator (C) and endpoint (E), after both said hello; the endpoint
+// its bounds: rails by their own addresses, one test with one size for a minute at most, and addresses (no names to
+// look up) of those to measure with. One session, coordinator (C) and endpoint (E), after both said hello; the endpoint
 // serves it only where it has a token:
 //   C Enlist → E Wait each second while another mesh uses this endpoint → E Enlisted
 //   for each step: C Step → E Heartbeat each second → E StepDone
@@ -22,8 +22,8 @@
 
 namespace railbed::perf::mesh {
 
-inline constexpr int64_t kMaxStep_ms = 60'000;   // of measuring
-inline constexpr int64_t kMaxStepQps = 32;       // of each rail
+inline constexpr int64_t kMaxStep_ms = 60'000;    // of measuring
+inline constexpr int64_t kMaxStepQps = 32;        // of each rail
 inline constexpr size_t kMaxProblem_bytes = 200;  // of what is told about a rail
 
 // A NIC of the endpoint itself.

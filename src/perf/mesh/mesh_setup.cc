@@ -63,8 +63,7 @@ SetupText read_setup(Fields& fields) {
   fields.read("port", port, {.min = 1, .max = 65535});
   fields.read("rails", setup.rails, {.bytes = kMaxNameBytes, .entries = kMaxRails});
   fields.require("hosts");
-  fields.each(
-      "hosts", setup.hosts, [port](Fields& from, HostText& host) { read_host(from, host, port); }, kMaxHosts);
+  fields.each("hosts", setup.hosts, [port](Fields& from, HostText& host) { read_host(from, host, port); }, kMaxHosts);
   fields.finish();
   return setup;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who takes part in a mesh: from a file, or from words of a command line.
 //
-// Why: hosts, rails and leaves are what verdicts are about, and only a person or a script knows which NICs belong to one
-// rail. The file (YAML or JSON, docs/mesh.md):
+// Why: hosts, rails and leaves are what verdicts are about, and only a person or a script knows which NICs belong to
+// one rail. The file (YAML or JSON, docs/mesh.md):
 //
 //   port: 18600                      # of `railbed perf serve`, where a host does not say another one
 //   rails: [rail0, rail1]            # names; without them rail0, rail1, …

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/mesh/mesh_report.h"
-
 #include <utility>
+
+#include "perf/mesh/mesh_report.h"
 
 namespace railbed::perf::mesh {
 namespace {
