@@ -156,7 +156,7 @@ Result<StepDone> MeshEndpoint::carry_out(const Step& step) {
   auto told_at = std::chrono::steady_clock::now();
   while (!answers.wait_for(options_.limits.check)) {
     auto alive = channel_.interrupted();
-    if (alive && std::chrono::steady_clock::now() - told_at >= kHeartbeatEvery) {
+    if (alive && std::chrono::steady_clock::now() - told_at >= std::min(kHeartbeatEvery, options_.limits.answer / 4)) {
       told_at = std::chrono::steady_clock::now();
       alive = channel_.send_heartbeat();
     }

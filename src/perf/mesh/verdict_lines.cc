@@ -85,9 +85,9 @@ std::string_view figure_name(Metric metric) {
     case Metric::kReceive:
       return "receives";
     case Metric::kLatency:
-      return "latency p50";
+      return "round trip p50";
     case Metric::kTail:
-      return "latency p99";
+      return "round trip p99";
   }
   std::unreachable();
 }
@@ -120,9 +120,10 @@ std::string name_of(const Fabric& fabric, Nic nic) {
 std::vector<std::string> coverage_lines(const MeshResults& results) {
   const Coverage coverage = results.coverage();
   const ScheduleSpec& spec = results.schedule().spec();
-  std::vector<std::string> lines = {fmt::format("{} hosts, {} rails, {}, {}: {} of {} pairs of NICs measured",
-                                                spec.hosts, spec.rail_count, name_of(spec.pattern), name_of(spec.rails),
-                                                coverage.measured, coverage.planned)};
+  std::vector<std::string> lines = {fmt::format("{} hosts, {} rail{}, {}, {}: {} of {} pairs of NICs measured",
+                                                spec.hosts, spec.rail_count, spec.rail_count == 1 ? "" : "s",
+                                                name_of(spec.pattern), name_of(spec.rails), coverage.measured,
+                                                coverage.planned)};
   if (coverage.failed + coverage.skipped + coverage.not_run > 0)
     lines.push_back(fmt::format("not measured: {} failed, {} skipped, {} not run", coverage.failed, coverage.skipped,
                                 coverage.not_run));

@@ -255,7 +255,7 @@ TEST(Bands, TellAFabricThatIsSlowEverywhere) {
   EXPECT_TRUE(out_of_bands(analysis, *parse_bands("bw>=180,p50<=3,p99<=5")).empty());
   EXPECT_EQ(band_lines(mesh.fabric(), {{{1, 0}, Metric::kSend, 195.52, 360}, {{1, 1}, Metric::kTail, 7.123, 3}}),
             (std::vector<std::string>{"host1 rail0: sends 195.5 Gb/s, expected are at least 360.0 Gb/s",
-                                      "host1 rail1: latency p99 7.12 us, expected are at most 3.00 us"}));
+                                      "host1 rail1: round trip p99 7.12 us, expected are at most 3.00 us"}));
   EXPECT_EQ(band_lines(mesh.fabric(), std::vector<OutOfBand>(60)).back(), "and 10 more");
 }
 
