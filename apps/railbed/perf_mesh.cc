@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "append_file.h"
@@ -85,7 +86,16 @@ mesh::RailPairs rails_of(std::string_view name) {
   return name == "cross" ? mesh::RailPairs::kCross : mesh::RailPairs::kAll;
 }
 
-// A baseline that is damaged is none: it would say that hosts are gone.
+// Each endpoint is a connection, and many systems allow 1,024 of them unless a process asks for more.
+void allow_connections(size_t count) {
+  constexpr rlim_t kOthers = 128;  // files that are open, libraries
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= count + kOthers) return;
+  files.rlim_cur = std::min<rlim_t>(files.rlim_max, count + kOthers);
+  (void)setrlimit(RLIMIT_NOFILE, &files);  // who gets no connection is told as lost, with the reason
+}
+
+// With what is whole in a damaged file; what is wrong with it goes to `damage`.
 Result<mesh::MeshResults> read_results(const std::string& path, std::optional<Error>& damage) {
   const std::string bytes = TRY(read_file(path));
   mesh::MeshFile file = TRY(mesh::read_mesh_file(bytes).context("{}", path));
@@ -151,6 +161,7 @@ Result<mesh::MeshRun> PerfMesh::Arguments::measured() const {
   std::optional<AppendFile> file;
   if (!save.empty()) file.emplace(TRY(AppendFile::open(save)));
   wanted.keep = [&](std::string_view bytes) { return file ? file->append(bytes) : Result<void>(); };
+  allow_connections(endpoints_wanted.hosts.size());
   const StopSignal signal;  // must exist before any thread does
   wanted.fleet.stop = signal.token();
   Progress progress;

@@ -85,7 +85,9 @@ Result<void> Session::serve(const TestSpec& spec) {
 // One mesh at a time: two would measure each other.
 Result<void> Session::serve_mesh(mesh::Enlist enlist) {
   TRY(mesh::may_take_part(options_.token));
-  const Turns::Turn turn = TRY(wait_for_turn({.device = "all rails, a mesh", .memory_bytes = 0, .streams = 0}));
+  const auto patience = std::min(options_.limits.turn, mesh::kEnlistPatience);
+  const Turns::Turn turn =
+      TRY(wait_for_turn({.device = "all rails, for a mesh", .memory_bytes = 0, .streams = 0}, patience));
   tell(fmt::format("{}: a mesh over {}, {} rail(s)", TRY(channel_.socket().peer_address()), name_of(enlist.transport),
                    enlist.rails.size()));
   mesh::MeshEndpoint endpoint(kernel_, channel_,
@@ -122,7 +124,7 @@ Result<Outcome> Session::await_done(const TestSpec& spec, const Start& start, Ou
   return outcome;
 }
 
-Result<Turns::Turn> Session::wait_for_turn(const TurnNeed& need) {
+Result<Turns::Turn> Session::wait_for_turn(const TurnNeed& need, std::chrono::milliseconds patience) {
   bool told = false;
   auto told_at = std::chrono::steady_clock::now();
   const auto tell_client = [&](int64_t ahead, const std::string& reason) -> Result<void> {
@@ -134,7 +136,7 @@ Result<Turns::Turn> Session::wait_for_turn(const TurnNeed& need) {
     told_at = now;
     return send(Wait{.ahead = ahead, .reason = reason});
   };
-  return turns_.take(need, options_.limits.turn, options_.limits.check, tell_client);
+  return turns_.take(need, patience, options_.limits.check, tell_client);
 }
 
 Result<void> Session::serve_rdma(const TestSpec& spec) {

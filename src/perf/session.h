@@ -44,7 +44,8 @@ class Session {
   Result<void> refuse_stranger(const Hello& hello) const;
   Result<int> serve_tests();
   // The client is told once a second that it waits.
-  Result<Turns::Turn> wait_for_turn(const TurnNeed& need);
+  Result<Turns::Turn> wait_for_turn(const TurnNeed& need) { return wait_for_turn(need, options_.limits.turn); }
+  Result<Turns::Turn> wait_for_turn(const TurnNeed& need, std::chrono::milliseconds patience);
   Result<void> serve(const TestSpec& spec);
   Result<void> serve_mesh(mesh::Enlist enlist);
   Result<void> serve_rdma(const TestSpec& spec);

@@ -112,6 +112,8 @@ class Coordinator {
     if (std::ranges::count(out_, std::string()) >= 2) return {};
     std::string reasons;
     size_t told = 0;
+    bool missing = false;
+    for (uint32_t host = 0; host < out_.size(); ++host) missing = missing || fleet_.lost(host);
     for (uint32_t host = 0; host < out_.size() && told < kMostReasons; ++host)
       if (out(host)) {
         reasons += fmt::format("; {}: {}", host_name(host), doc::printable(out_[host]));
@@ -120,7 +122,7 @@ class Coordinator {
     return fail(Error{.code = Code::kNotFound,
                       .message = fmt::format("a mesh needs two endpoints, {} of {} can be used{}",
                                              std::ranges::count(out_, std::string()), out_.size(), reasons),
-                      .hint = "`railbed perf serve --token-file FILE` has to run on each of them"});
+                      .hint = missing ? "`railbed perf serve --token-file FILE` has to run on each of them" : ""});
   }
 
   // ---- steps

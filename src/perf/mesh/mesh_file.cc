@@ -304,13 +304,6 @@ std::string mesh_file_end(const MeshResults& results) {
   return section(Kind::kEnd, static_cast<uint32_t>(results.rounds().size()), {});
 }
 
-std::string mesh_file(const MeshResults& results) {
-  std::string out = mesh_file_head(results);
-  for (const auto& [round, pairs] : results.rounds()) out += mesh_file_round(results, round);
-  for (const LostHost& lost : results.lost()) out += mesh_file_lost(lost);
-  return out + mesh_file_end(results);
-}
-
 Result<MeshFile> read_mesh_file(std::string_view bytes) {
   if (!bytes.starts_with(kMagic)) return Sections::fail_at(0, "this is no mesh file: it does not begin with RBMESH");
   Bytes head(bytes.substr(kMagic.size()));

@@ -31,8 +31,6 @@ std::string mesh_file_head(const MeshResults& results);
 std::string mesh_file_round(const MeshResults& results, uint32_t round);  // one that was begun
 std::string mesh_file_lost(const LostHost& lost);
 std::string mesh_file_end(const MeshResults& results);
-// All of them.
-std::string mesh_file(const MeshResults& results);
 
 struct MeshFile {
   MeshResults results;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/fnv1a.h"
-#include "perf/mesh/mesh_file.h"
+#include "perf/mesh/test_mesh_file.h"
 
 namespace {
 

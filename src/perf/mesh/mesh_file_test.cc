@@ -6,6 +6,7 @@
 
 #include "base/fnv1a.h"
 #include "perf/mesh/test_mesh.h"
+#include "perf/mesh/test_mesh_file.h"
 
 namespace railbed::perf::mesh {
 namespace {

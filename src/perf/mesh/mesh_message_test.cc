@@ -50,7 +50,8 @@ TEST(MeshMessage, WhatMakesAMachineSendIsBounded) {
 TEST(MeshMessage, NoFigureIsBeyondWhatCanBe) {
   const std::string good = encode(StepDone{.number = 3, .pairs = {{.rail = 0, .gbps = 390.5, .samples = 1}}});
   EXPECT_EQ(refusal(good), "understood");
-  EXPECT_EQ(refusal(with(good, "390.5", "1e9")), "message mesh-step-done: pairs[0].gbps must be 0 to 10000, found 1000000000");
+  EXPECT_EQ(refusal(with(good, "390.5", "1e9")),
+            "message mesh-step-done: pairs[0].gbps must be 0 to 10000, found 1000000000");
   EXPECT_EQ(refusal(with(good, "390.5", "-1")), "message mesh-step-done: pairs[0].gbps must be 0 to 10000, found -1");
   EXPECT_EQ(refusal(with(good, "390.5", "null")), "message mesh-step-done: pairs[0].gbps is empty");
   EXPECT_EQ(refusal(with(good, "\"samples\":1", "\"samples\":-1")),

@@ -61,7 +61,7 @@ TEST(MeshSetup, SaysWhatIsWrongWithAFile) {
   EXPECT_EQ(why_not("port: 1"), "mesh.yaml:1:1: hosts is missing" + hint);
   EXPECT_EQ(why_not("hosts: []"), "mesh.yaml: a mesh needs 2 to 32768 hosts, not 0" + hint);
   EXPECT_EQ(why_not("hosts: [{name: a, rails: [{leaf: x}]}]"),
-            "mesh.yaml:1:26: hosts[0].rails[0].address: a NIC needs one, where the others measure with it" + hint);
+            "mesh.yaml:1:27: hosts[0].rails[0].address: a NIC needs one, where the others measure with it" + hint);
   EXPECT_EQ(why_not("hosts:\n- {name: a, rails: [{address: 10.0.0.1}]}\n- {name: b, rails: []}"),
             "mesh.yaml: host b has 0 rails, and the mesh has 1; write {} for one without a NIC" + hint);
   EXPECT_EQ(why_not("hosts:\n- {name: a, rails: [{address: 10.0.0.1}]}\n- {name: a, rails: [{address: 10.0.0.2}]}"),

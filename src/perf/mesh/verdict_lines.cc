@@ -31,7 +31,7 @@ std::string measured_text(const Evidence& evidence) {
   switch (evidence.symptom) {
     case Symptom::kSlowSend:
     case Symptom::kSlowReceive:
-      return fmt::format("{:.1f} of {:.1f} Gb/s ({:+.0f} %)", evidence.measured, evidence.usual,
+      return fmt::format("{} of {} Gb/s ({:+.0f} %)", gbps_text(evidence.measured), gbps_text(evidence.usual),
                          (evidence.measured / evidence.usual - 1) * 100);
     case Symptom::kSlowLatency:
     case Symptom::kSlowTail:
@@ -93,7 +93,7 @@ std::string_view figure_name(Metric metric) {
 }
 
 std::string figure_text(Metric metric, double value) {
-  return is_bandwidth(metric) ? fmt::format("{:.1f} Gb/s", value) : fmt::format("{:.2f} us", value);
+  return is_bandwidth(metric) ? gbps_text(value) + " Gb/s" : fmt::format("{:.2f} us", value);
 }
 
 void shorten(std::vector<std::string>& lines) {
@@ -112,6 +112,10 @@ std::string list(const std::vector<std::string>& names) {
 }
 
 }  // namespace
+
+std::string gbps_text(double gbps) {
+  return gbps < 10 ? fmt::format("{:.2f}", gbps) : fmt::format("{:.1f}", gbps);
+}
 
 std::string name_of(const Fabric& fabric, Nic nic) {
   return fmt::format("{} {}", doc::printable(fabric.endpoints[nic.host].host), doc::printable(fabric.rails[nic.rail]));

@@ -25,6 +25,9 @@ std::vector<std::string> verdict_lines(const Fabric& fabric, const Analysis& ana
 std::vector<std::string> band_lines(const Fabric& fabric, const std::vector<OutOfBand>& found);
 std::vector<std::string> comparison_lines(const Fabric& fabric, const Comparison& comparison);
 
+// "391.2", and "0.02" where one digit would say nothing.
+std::string gbps_text(double gbps);
+
 // "host3 rail1".
 std::string name_of(const Fabric& fabric, Nic nic);
 

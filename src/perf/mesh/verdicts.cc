@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -112,6 +113,12 @@ Verdict make_verdict(const Analysis& analysis, Verdict verdict, uint32_t of_nics
   const auto of_most = [&](const Evidence& evidence) { return evidence.nics * 2 > verdict.suspects.size(); };
   if (std::ranges::any_of(verdict.evidence, of_most)) std::erase_if(verdict.evidence, std::not_fn(of_most));
   return verdict;
+}
+
+// Outages of a whole rail do not explain that one of its NICs is slow.
+bool explained_by(const Verdict& verdict, const NicFigures& nic) {
+  if (std::ranges::none_of(nic.slow, [](bool is) { return is; })) return true;
+  return std::ranges::any_of(verdict.evidence, [](const Evidence& one) { return metric_of(one.symptom).has_value(); });
 }
 
 Verdict of_group(const Group& group, std::vector<Nic> suspects) {
@@ -238,12 +245,13 @@ std::vector<Verdict> find_verdicts(const Fabric& fabric, const Analysis& analysi
     }
     if (best == nullptr) break;
     std::vector<Nic> members;
-    for (const Nic nic : best->nics) {
-      if (is_suspect(nic)) members.push_back(nic);
-      open.erase(nic);
-    }
-    verdicts.push_back(
-        make_verdict(analysis, of_group(*best, std::move(members)), static_cast<uint32_t>(best->nics.size())));
+    std::ranges::copy_if(best->nics, std::back_inserter(members), is_suspect);
+    Verdict verdict =
+        make_verdict(analysis, of_group(*best, std::move(members)), static_cast<uint32_t>(best->nics.size()));
+    for (const Nic nic : best->nics)
+      if (explained_by(verdict, analysis.of(nic))) open.erase(nic);
+    verdicts.push_back(std::move(verdict));
+    groups.erase(groups.begin() + (best - groups.data()));
   }
   for (const Nic nic : open)
     verdicts.push_back(make_verdict(analysis, {.scope = Scope::kNic, .nic = nic, .suspects = {nic}}, 1));

@@ -51,10 +51,6 @@ struct Verdict {
   RetestCount between_leaves;
   Standing standing = Standing::kNotRetested;
 
-  // Whether the same thing is accused.
-  bool same_subject(const Verdict& other) const {
-    return scope == other.scope && nic == other.nic && leaf == other.leaf;
-  }
   friend bool operator==(const Verdict&, const Verdict&) = default;
 };
 

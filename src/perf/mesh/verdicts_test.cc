@@ -56,6 +56,12 @@ TEST(Verdicts, NameWhatExplainsTheMost) {
   const Case cases[] = {
       {"nothing", 8, [](SimulatedMesh&) {}, ""},
       {"one NIC", 8, [](SimulatedMesh& mesh) { mesh.nic({4, 1}).receive = 0.5; }, "NIC 4/1"},
+      {"outages of a whole rail, and a slow NIC on it", 0,
+       [](SimulatedMesh& mesh) {
+         for (uint32_t host = 0; host < mesh.fabric().hosts(); ++host) mesh.nic({host, 0}).flaps = 0.3;
+         mesh.nic({4, 0}).send = 0.2;
+       },
+       "rail 0, NIC 4/0"},
       {"two NICs", 8,
        [](SimulatedMesh& mesh) {
          mesh.nic({4, 1}).receive = 0.5;
