@@ -4,7 +4,6 @@
 #include <fstream>
 #include <iostream>
 #include <mutex>
-#include <sstream>
 #include <stop_token>
 
 #include <unistd.h>
@@ -14,7 +13,10 @@
 #include "doc/fields.h"
 #include "doc/text.h"
 #include "perf/client.h"
+#include "perf/mesh/fabric.h"
 #include "perf/server.h"
+#include "perf_files.h"
+#include "perf_mesh.h"
 #include "progress.h"
 #include "report/html.h"
 #include "report/html_summary.h"
@@ -29,6 +31,7 @@ using namespace perf;
 
 // No size was asked for; every other value is one, and 0 is refused.
 constexpr uint64_t kUsualSize = UINT64_MAX;
+constexpr int kMeshSessions = 2 * mesh::kMaxRails;
 
 struct PerfArguments {
   std::string host;
@@ -60,13 +63,6 @@ struct PerfArguments {
   std::string report;
 };
 
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  if (!file || !(text << file.rdbuf())) return fail(system_error(errno != 0 ? errno : EIO, "read " + path));
-  return text.str();
-}
-
 Result<void> write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << text;
@@ -96,16 +92,6 @@ TestSpec spec_of(const PerfArguments& arguments, TestKind kind) {
   return spec;
 }
 
-// The first line of the file; "" without one. In a file, since everybody sees a command line, and results record it.
-Result<std::string> read_token(const std::string& path) {
-  if (path.empty()) return std::string();
-  const std::string text = TRY(read_file(path));
-  std::string token = text.substr(0, text.find('\n'));
-  if (token.empty() || token.size() > kMaxToken_bytes)
-    return fail(Code::kInvalid, "{}: the first line should be a token of 1 to {} characters", path, kMaxToken_bytes);
-  return token;
-}
-
 Result<void> print_result(const Measurement& measurement, const std::string& output) {
   if (output == "table") {
     print("{}", to_table(measurement));
@@ -122,6 +108,7 @@ Result<void> print_result(const Measurement& measurement, const std::string& out
 Result<int> run_client(const PerfArguments& arguments, TestKind kind, const std::string& command) {
   ClientOptions options{.host = arguments.host,
                         .port = arguments.port,
+                        .from = {},
                         .place = {.device = arguments.device, .gid_rule = TRY(GidRule::parse(arguments.gid_rule))},
                         .limits = {},
                         .label = arguments.label,
@@ -165,6 +152,8 @@ Result<int> run_server(const PerfArguments& arguments) {
   options.once = arguments.once;
   options.session.data_port = arguments.data_port;
   options.session.token = TRY(read_token(arguments.token_file));
+  // In a mesh every rail of another endpoint is a client, and so is the coordinator.
+  if (!options.session.token.empty()) options.session.limits.max_sessions = kMeshSessions;
   options.session.place.device = arguments.device;
   options.session.place.gid_rule = TRY(GidRule::parse(arguments.gid_rule));
   std::mutex mutex;
@@ -264,12 +253,14 @@ int perf_verb(CommandLine& line) {
   lat.option("--rate", &a.rate_per_s,
              "pings a second by a schedule, so that outages count (default: one after another)")
       .positive();
+  const PerfMesh mesh(line);
   CommandLine& html = line.subcommand("report", "one HTML file from results (--save) of bw and lat");
   html.option("RESULT", &a.results, "files that --save wrote").required().file();
   html.option("--status", &a.status, "`railbed status -o json` of each node, for the drawing").file();
   html.option("--title", &a.title, "headline");
   html.option("-o,--output", &a.report, "the file to write (default: standard output)").file();
   if (auto status = line.parse()) return *status;
+  if (mesh.chosen()) return mesh.run();
   const auto result = [&]() -> Result<int> {
     if (serve.chosen()) return run_server(a);
     if (html.chosen()) return run_report(a);

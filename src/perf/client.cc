@@ -254,7 +254,8 @@ class Test {
 
 Result<Measurement> measure(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec) {
   TRY(validate(spec));
-  Socket socket = TRY(Socket::connect(options.host, options.port, Deadline::after(options.limits.connect)));
+  Socket socket =
+      TRY(Socket::connect(options.host, options.port, Deadline::after(options.limits.connect), options.from));
   Test test(kernel, options, spec, Channel(std::move(socket), options.stop));
   return test.run().context("perf {} with {}", name_of(spec.kind), options.host);
 }

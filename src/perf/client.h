@@ -6,9 +6,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 
+#include "base/ip.h"
 #include "perf/measurement.h"
 #include "perf/rdma_place.h"
 #include "perf/watch.h"
@@ -18,6 +20,7 @@ namespace railbed::perf {
 struct ClientOptions {
   std::string host;  // address or name of the server
   uint16_t port = 18600;
+  std::optional<IpAddress> from;  // an address of this machine; absent: the one that routes say
   PlaceRequest place;
   Limits limits;
   std::string label;

@@ -88,6 +88,14 @@ Result<Message> Channel::receive(std::chrono::milliseconds patience, std::chrono
   }
 }
 
+Result<std::optional<Message>> Channel::take() {
+  if (ready_.empty()) TRY(interrupted());
+  if (ready_.empty()) return std::nullopt;
+  Message message = std::move(ready_.front());
+  ready_.pop_front();
+  return message;
+}
+
 Result<void> Channel::interrupted() {
   TRY(check_stop());
   std::array<std::byte, 4096> buffer;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -43,6 +44,10 @@ class Channel {
   // Fails, without waiting, when the peer has closed, refused or sent something invalid. Keeps other messages for
   // receive().
   Result<void> interrupted();
+  // What has come, without waiting; nothing where no whole message has. Fails as interrupted().
+  Result<std::optional<Message>> take();
+  // Whether a heartbeat came since this was last asked.
+  bool heard() { return std::exchange(heard_heartbeat_, false); }
   // Tells the peer that this side is alive; does not wait.
   Result<void> send_heartbeat();
 

@@ -7,6 +7,7 @@
 // Threading: all functions from any thread, under the mutex.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <string>
@@ -28,6 +29,7 @@ struct FakeDevice {
   std::vector<ibv_gid_entry> gids;
   uint32_t most_inline = UINT32_MAX;
   uint32_t least_inline = 0;  // granted where less was asked for
+  std::chrono::microseconds post_takes{0};
 };
 
 // A function fails from its `after`-th call on, counted from 0.
@@ -43,6 +45,7 @@ struct FakeVerbs {
   ibv_wc_status completes_with = IBV_WC_SUCCESS;
   bool completes = true;  // false: no write ever ends
   bool library_missing = false;
+  bool records = true;  // false: `posted` stays empty, for tests that last
   // What was asked.
   struct Modified {
     uint32_t qp = 0;

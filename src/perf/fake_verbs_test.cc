@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
+#include <thread>
 
 #include "perf/verbs_library.h"
 
@@ -84,11 +85,17 @@ __attribute__((no_sanitize("thread"))) void copy(void* to, const void* from, siz
   for (size_t i = 0; i < bytes; ++i) target[i] = source[i];
 }
 
+std::chrono::microseconds post_takes(const ibv_qp* qp) {
+  const std::lock_guard lock(fake().mutex);
+  return fake().devices[static_cast<FakeContext*>(qp->context)->device].post_takes;
+}
+
 int post_send(ibv_qp* qp, ibv_send_wr* first, ibv_send_wr** refused) {
   if (const int error = fault("post_send"); error != 0) {
     *refused = first;
     return error;
   }
+  std::this_thread::sleep_for(post_takes(qp));
   const std::lock_guard lock(fake().mutex);
   for (const ibv_send_wr* one = first; one != nullptr; one = one->next) {
     const auto region = regions().find(one->wr.rdma.rkey);
@@ -99,7 +106,8 @@ int post_send(ibv_qp* qp, ibv_send_wr* first, ibv_send_wr** refused) {
     if (one->num_sge != 1 || offset + one->sg_list->length > region->second->length) return EFAULT;
     copy(static_cast<char*>(region->second->addr) + offset, reinterpret_cast<const void*>(one->sg_list->addr),
          one->sg_list->length);
-    fake().posted.push_back({qp->qp_num, offset, one->sg_list->length, one->send_flags, one == first});
+    if (fake().records)
+      fake().posted.push_back({qp->qp_num, offset, one->sg_list->length, one->send_flags, one == first});
     if ((one->send_flags & IBV_SEND_SIGNALED) == 0 || !fake().completes) continue;
     ibv_wc completion{};
     completion.wr_id = one->wr_id;

@@ -92,6 +92,10 @@ struct BodyWriter {
   void operator()(const Refusal& m) const {
     writer.text("message", m.message.substr(0, 4096)).text("hint", m.hint.substr(0, 4096));
   }
+  void operator()(const mesh::Enlist& m) const { mesh::write(writer, m); }
+  void operator()(const mesh::Enlisted& m) const { mesh::write(writer, m); }
+  void operator()(const mesh::Step& m) const { mesh::write(writer, m); }
+  void operator()(const mesh::StepDone& m) const { mesh::write(writer, m); }
 };
 
 Message read_hello(Fields& fields) {
@@ -176,6 +180,12 @@ Message read_refusal(Fields& fields) {
   return m;
 }
 
+// Of those that are read elsewhere.
+template <auto read>
+Message read_by(Fields& fields) {
+  return read(fields);
+}
+
 struct Kind {
   std::string_view name;
   Message (*read)(Fields&);
@@ -193,7 +203,11 @@ constexpr std::array<Kind, std::variant_size_v<Message>> kKinds = {{{"hello", re
                                                                     {"done", read_done},
                                                                     {"outcome", read_outcome},
                                                                     {"close-test", read_nothing<CloseTest>},
-                                                                    {"refusal", read_refusal}}};
+                                                                    {"refusal", read_refusal},
+                                                                    {"mesh-enlist", read_by<mesh::read_enlist>},
+                                                                    {"mesh-enlisted", read_by<mesh::read_enlisted>},
+                                                                    {"mesh-step", read_by<mesh::read_step>},
+                                                                    {"mesh-step-done", read_by<mesh::read_step_done>}}};
 
 }  // namespace
 

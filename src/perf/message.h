@@ -8,6 +8,7 @@
 //   C Hello → S Hello → C OpenTest → S Wait each second until it is this client's turn → S Offer → C Connect → S Ready
 //   for each size: C Start → S Started → traffic → C Done → S Outcome    (C Heartbeat each second meanwhile)
 //   C CloseTest; then another OpenTest, or C closes the connection.
+// The messages of a mesh are in mesh/mesh_message.h.
 // Threading: plain values. Failure: Code::kInvalid with the field's path. Wire: frame.h around one JSON object.
 #pragma once
 
@@ -21,6 +22,7 @@
 #include "base/error.h"
 #include "base/types.h"
 #include "perf/measurement.h"
+#include "perf/mesh/mesh_message.h"
 
 namespace railbed::perf {
 
@@ -107,7 +109,7 @@ struct Refusal {
 };
 
 using Message = std::variant<Hello, OpenTest, Wait, Offer, Connect, Ready, Start, Started, Heartbeat, Done, Outcome,
-                             CloseTest, Refusal>;
+                             CloseTest, Refusal, mesh::Enlist, mesh::Enlisted, mesh::Step, mesh::StepDone>;
 
 std::string_view name_of(const Message& message);  // "hello", "open-test", …
 template <typename T>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "perf/mesh/mesh_endpoint.h"
 #include "perf/port_counters.h"
 
 namespace railbed::perf {
@@ -63,6 +64,10 @@ Result<int> Session::serve_tests() {
     auto message = channel_.receive(options_.limits.idle);
     if (!message && message.error().code == Code::kCanceled) return served;  // the client has finished
     if (!message) return fail(std::move(message.error()));
+    if (auto* enlist = std::get_if<mesh::Enlist>(&*message)) {
+      TRY(serve_mesh(std::move(*enlist)));
+      return served + 1;
+    }
     const auto* open = std::get_if<OpenTest>(&*message);
     if (open == nullptr)
       return fail(Code::kInvalid, "the client sent \"{}\" where a test was to be opened", name_of(*message));
@@ -75,6 +80,20 @@ Result<void> Session::serve(const TestSpec& spec) {
   tell(fmt::format("{}: {} over {}, {} size(s), {} {}(s)", client, name_of(spec.kind), name_of(spec.transport),
                    spec.sizes_bytes.size(), spec.qps, spec.transport == Transport::kRdma ? "queue pair" : "stream"));
   return spec.transport == Transport::kRdma ? serve_rdma(spec) : serve_tcp(spec);
+}
+
+// One mesh at a time: two would measure each other.
+Result<void> Session::serve_mesh(mesh::Enlist enlist) {
+  TRY(mesh::may_take_part(options_.token));
+  const auto patience = std::min(options_.limits.turn, mesh::kEnlistPatience);
+  const Turns::Turn turn =
+      TRY(wait_for_turn({.device = "all rails, for a mesh", .memory_bytes = 0, .streams = 0}, patience));
+  tell(fmt::format("{}: a mesh over {}, {} rail(s)", TRY(channel_.socket().peer_address()), name_of(enlist.transport),
+                   enlist.rails.size()));
+  mesh::MeshEndpoint endpoint(kernel_, channel_,
+                              {.gid_rule = options_.place.gid_rule, .limits = options_.limits, .token = options_.token},
+                              std::move(enlist));
+  return endpoint.run();
 }
 
 Result<void> Session::rounds(const TestSpec& spec, const std::function<Result<Outcome>(const Start&)>& one) {
@@ -105,7 +124,7 @@ Result<Outcome> Session::await_done(const TestSpec& spec, const Start& start, Ou
   return outcome;
 }
 
-Result<Turns::Turn> Session::wait_for_turn(const TurnNeed& need) {
+Result<Turns::Turn> Session::wait_for_turn(const TurnNeed& need, std::chrono::milliseconds patience) {
   bool told = false;
   auto told_at = std::chrono::steady_clock::now();
   const auto tell_client = [&](int64_t ahead, const std::string& reason) -> Result<void> {
@@ -117,7 +136,7 @@ Result<Turns::Turn> Session::wait_for_turn(const TurnNeed& need) {
     told_at = now;
     return send(Wait{.ahead = ahead, .reason = reason});
   };
-  return turns_.take(need, options_.limits.turn, options_.limits.check, tell_client);
+  return turns_.take(need, patience, options_.limits.check, tell_client);
 }
 
 Result<void> Session::serve_rdma(const TestSpec& spec) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server's side of one client connection: any number of tests, one after the other.
+// The server's side of one client connection: any number of tests, one after the other, or one mesh.
 //
 // Why: `perf serve` is left running while people and scripts measure; what one client does wrong ends its own
 // session, with a word to it, and nothing else. Threading: one thread per instance; interrupt() from any.
@@ -44,8 +44,10 @@ class Session {
   Result<void> refuse_stranger(const Hello& hello) const;
   Result<int> serve_tests();
   // The client is told once a second that it waits.
-  Result<Turns::Turn> wait_for_turn(const TurnNeed& need);
+  Result<Turns::Turn> wait_for_turn(const TurnNeed& need) { return wait_for_turn(need, options_.limits.turn); }
+  Result<Turns::Turn> wait_for_turn(const TurnNeed& need, std::chrono::milliseconds patience);
   Result<void> serve(const TestSpec& spec);
+  Result<void> serve_mesh(mesh::Enlist enlist);
   Result<void> serve_rdma(const TestSpec& spec);
   Result<void> serve_tcp(const TestSpec& spec);
   // Calls `one` for each Start until the client closes the test.

@@ -63,9 +63,34 @@ std::string connect_hint(int error, const std::string& host, uint16_t port) {
   return "";
 }
 
-Result<Socket> connect_one(const sockaddr* where, socklen_t size, Deadline deadline) {
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof(sockaddr_in6);
+};
+
+SocketAddress socket_address(const IpAddress& address, uint16_t port) {
+  SocketAddress result;
+  if (address.family == IpFamily::kV4) {
+    auto& v4 = reinterpret_cast<sockaddr_in&>(result.storage);
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(port);
+    std::memcpy(&v4.sin_addr, address.bytes.data(), 4);
+    result.size = sizeof(sockaddr_in);
+  } else {
+    auto& v6 = reinterpret_cast<sockaddr_in6&>(result.storage);
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(port);
+    std::memcpy(&v6.sin6_addr, address.bytes.data(), 16);
+  }
+  return result;
+}
+
+Result<Socket> connect_one(const sockaddr* where, socklen_t size, Deadline deadline,
+                           const std::optional<SocketAddress>& from) {
   Socket socket(::socket(where->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket.fd() < 0) return fail(system_error(errno, "socket"));
+  if (from && bind(socket.fd(), reinterpret_cast<const sockaddr*>(&from->storage), from->size) != 0)
+    return fail(system_error(errno, "bind to " + address_of(from->storage).to_string()));
   if (::connect(socket.fd(), where, size) == 0) return socket;
   if (errno != EINPROGRESS) return fail(system_error(errno, "connect"));
   TRY(wait_for(socket.fd(), POLLOUT, deadline, "answer from"));
@@ -87,16 +112,22 @@ Socket::~Socket() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-Result<Socket> Socket::connect(const std::string& host, uint16_t port, Deadline deadline) {
+Result<Socket> Socket::connect(const std::string& host, uint16_t port, Deadline deadline,
+                               const std::optional<IpAddress>& from) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
+  std::optional<SocketAddress> local;
+  if (from) {
+    local = socket_address(*from, 0);
+    wanted.ai_family = local->storage.ss_family;
+  }
   addrinfo* list = nullptr;
   const int status = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &list);
   if (status != 0) return fail(Code::kNotFound, "{}: {}", host, gai_strerror(status));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(list, &freeaddrinfo);
   Result<Socket> socket = fail(Code::kNotFound, "{}: no address", host);
   for (const addrinfo* where = list; where != nullptr; where = where->ai_next) {
-    socket = connect_one(where->ai_addr, where->ai_addrlen, deadline);
+    socket = connect_one(where->ai_addr, where->ai_addrlen, deadline, local);
     if (socket) return socket;
   }
   std::string hint = connect_hint(socket.error().sys_errno, host, port);
@@ -109,7 +140,11 @@ Result<Socket> Socket::connect_like(const Socket& other, uint16_t port, Deadline
   if (getpeername(other.fd_, reinterpret_cast<sockaddr*>(&storage), &size) != 0)
     return fail(system_error(errno, "getpeername"));
   reinterpret_cast<sockaddr_in&>(storage).sin_port = htons(port);  // same offset in both families
-  return connect_one(reinterpret_cast<const sockaddr*>(&storage), size, deadline)
+  SocketAddress local{.size = sizeof(sockaddr_storage)};
+  if (getsockname(other.fd_, reinterpret_cast<sockaddr*>(&local.storage), &local.size) != 0)
+    return fail(system_error(errno, "getsockname"));
+  reinterpret_cast<sockaddr_in&>(local.storage).sin_port = 0;
+  return connect_one(reinterpret_cast<const sockaddr*>(&storage), size, deadline, local)
       .context("connecting to {} port {}", address_of(storage), port);
 }
 
@@ -211,20 +246,7 @@ Result<uint16_t> Socket::local_port() const {
 }
 
 Result<Listener> Listener::open(const std::optional<IpAddress>& address, uint16_t port) {
-  sockaddr_storage storage{};
-  socklen_t size = sizeof(sockaddr_in6);
-  if (address && address->family == IpFamily::kV4) {
-    auto& v4 = reinterpret_cast<sockaddr_in&>(storage);
-    v4.sin_family = AF_INET;
-    v4.sin_port = htons(port);
-    std::memcpy(&v4.sin_addr, address->bytes.data(), 4);
-    size = sizeof(sockaddr_in);
-  } else {
-    auto& v6 = reinterpret_cast<sockaddr_in6&>(storage);
-    v6.sin6_family = AF_INET6;
-    v6.sin6_port = htons(port);
-    if (address) std::memcpy(&v6.sin6_addr, address->bytes.data(), 16);
-  }
+  const auto [storage, size] = socket_address(address.value_or(IpAddress{.family = IpFamily::kV6}), port);
   const std::string what =
       fmt::format("listening on {} port {}", address ? address->to_string() : "all addresses", port);
   Socket socket(::socket(storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -234,7 +256,7 @@ Result<Listener> Listener::open(const std::optional<IpAddress>& address, uint16_
   const int off = 0;
   setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   if (!address) setsockopt(socket.fd(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-  if (bind(socket.fd(), reinterpret_cast<sockaddr*>(&storage), size) != 0 || listen(socket.fd(), 64) != 0) {
+  if (bind(socket.fd(), reinterpret_cast<const sockaddr*>(&storage), size) != 0 || listen(socket.fd(), 64) != 0) {
     Error error = system_error(errno, what);
     if (error.sys_errno == EADDRINUSE) error.hint = "another server runs there; choose another --port";
     if (error.sys_errno == EADDRNOTAVAIL) error.hint = "--bind takes an address of this machine (or network namespace)";

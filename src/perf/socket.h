@@ -29,9 +29,14 @@ class Socket {
   ~Socket();
 
   // `host` is an address or a name.
-  static Result<Socket> connect(const std::string& host, uint16_t port, Deadline deadline);
+  static Result<Socket> connect(const std::string& host, uint16_t port, Deadline deadline) {
+    return connect(host, port, deadline, std::nullopt);
+  }
+  // From this address of the machine, where there is one.
+  static Result<Socket> connect(const std::string& host, uint16_t port, Deadline deadline,
+                                const std::optional<IpAddress>& from);
 
-  // Connects to another port of the machine that `other` is connected to, over the same interface.
+  // Connects to another port of the machine that `other` is connected to, from the same address.
   static Result<Socket> connect_like(const Socket& other, uint16_t port, Deadline deadline);
 
   Result<void> write_all(std::span<const std::byte> bytes, Deadline deadline);

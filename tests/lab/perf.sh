@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # railbed perf between two virtual machines over soft-RoCE: what it measures, and what it says when something breaks.
-#   tests/lab/perf.sh [PART...]      parts: measure, faults (all)
+#   tests/lab/perf.sh [PART...]      parts: measure, mesh, faults (all)
 # Speed means nothing here; that traffic flows, is counted right and ends in time, does. RAILBED is the program.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 railbed=${RAILBED:-$PWD/build/railbed}
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(measure faults)
+[ ${#parts[@]} -gt 0 ] || parts=(mesh measure faults)
 LAB_DIR=$(mktemp -d "${TMPDIR:-/tmp}/railbed-perf.XXXXXX")
 export LAB_DIR
 trap 'lab/lab stop --all >/dev/null 2>&1; rm -rf "$LAB_DIR"' EXIT
@@ -95,6 +95,27 @@ measure() {
   holds "lat --tcp" "$json" 'lat[0]["samples"] > 10'
   both_rails
   in_a_namespace
+}
+
+# Both guests are endpoints with two rails, on a port of their own; p2 coordinates.
+mesh() {
+  local n out
+  for n in 1 2; do
+    on "p$n" 'echo sesame >/tmp/token; railbed perf serve --port 18700 --token-file /tmp/token >/tmp/mesh.log 2>&1 & echo $! >/tmp/mesh.pid; for i in $(seq 600); do grep -q serving /tmp/mesh.log && exit 0; sleep 0.1; done; exit 1' || fail "mesh: an endpoint does not start"
+  done
+  out=$(on p2 'railbed perf mesh p1=10.0.0.1,10.1.0.1 p2=10.0.0.2,10.1.0.2 --port 18700 --token-file /tmp/token -D 0.2 -q 1 --save /tmp/mesh -o json')
+  if python3 -c 'import json, sys
+m = json.loads(sys.argv[1])
+c = m["coverage"]
+sys.exit(0 if m["complete"] and m["soft"] and c["planned"] == 2 and c["measured"] + c["failed"] == 2 and c["measured"] > 0
+         and len(m["loop_back"]) == 4 and not m["lost"] and not m["skipped"] else 1)' "$out"; then pass "mesh: all rails of two hosts, over soft RDMA"; else fail "mesh: $out"; fi
+  out=$(on p2 'railbed perf mesh --from /tmp/mesh --compare /tmp/mesh')
+  has "mesh: the file says it again" "$out" "2 hosts, 2 rails, quick, same-rail: "
+  has "mesh: against itself" "$out" "no NIC is worse than in the baseline"
+  on p1 'kill -INT $(cat /tmp/mesh.pid); for i in $(seq 600); do kill -0 $(cat /tmp/mesh.pid) 2>/dev/null || exit 0; sleep 0.1; done; exit 1' || fail "mesh: the endpoint does not end"
+  out=$(on p2 'railbed perf mesh p1=10.0.0.1,10.1.0.1 p2=10.0.0.2,10.1.0.2 --port 18700 --token-file /tmp/token 2>&1; echo status $?')
+  has "mesh: says who is not there" "$out" "a mesh needs two endpoints, 1 of 2 can be used; p1: connecting to 10.0.0.1 port 18700"
+  on p2 'kill -INT $(cat /tmp/mesh.pid)'
 }
 
 both_rails() {
@@ -187,6 +208,7 @@ prepare
 serve
 for part in "${parts[@]}"; do
   case $part in
+    mesh) mesh ;;
     measure) measure ;;
     faults) wrong_places && bad_peers ;;
     *) echo "unknown part $part" >&2; exit 2 ;;

@@ -5,59 +5,14 @@
 #include <fstream>
 #include <thread>
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "run_verb.h"
+#include "started.h"
 
 namespace railbed {
 namespace {
-
-// A process with its standard output on a pipe. The destructor ends it.
-class Started {
- public:
-  explicit Started(std::vector<std::string> arguments) {
-    int ends[2];
-    EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    arguments.insert(arguments.begin(), RAILBED_PROGRAM);
-    std::vector<char*> raw;
-    for (std::string& argument : arguments) raw.push_back(argument.data());
-    raw.push_back(nullptr);
-    EXPECT_EQ(posix_spawn(&pid_, RAILBED_PROGRAM, &actions, nullptr, raw.data(), environ), 0);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    out_ = ends[0];
-  }
-  Started(const Started&) = delete;
-  Started& operator=(const Started&) = delete;
-  ~Started() {
-    if (pid_ > 0) end(SIGKILL);
-    close(out_);
-  }
-  // What it prints up to the end of a line, or its end.
-  std::string line() const {
-    std::string text;
-    for (char c = 0; read(out_, &c, 1) == 1 && c != '\n';) text += c;
-    return text;
-  }
-  int end(int signal) {
-    kill(pid_, signal);
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    pid_ = 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-
- private:
-  pid_t pid_ = 0;
-  int out_ = -1;
-};
 
 class PerfVerb : public testing::Test {
  protected:
@@ -73,14 +28,6 @@ class PerfVerb : public testing::Test {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  // The port that a server chose.
-  static std::string port_of(const Started& server) {
-    const std::string line = server.line();  // "serving on 127.0.0.1 port 34567; Ctrl-C ends"
-    const size_t at = line.find(" port ");
-    EXPECT_NE(at, std::string::npos) << line;
-    return line.substr(at + 6, line.find(';') - at - 6);
-  }
-
   std::filesystem::path folder_;
 };
 
@@ -114,8 +61,8 @@ TEST_F(PerfVerb, TheFileOfSaveIsOpenedFirst) {
 
 TEST_F(PerfVerb, ASavedResultMakesAReport) {
   const Started server({"perf", "serve", "--bind", "127.0.0.1", "--port", "0"});
-  const auto ran = run_verb({"perf", "lat", "127.0.0.1", "--port", port_of(server), "--tcp", "-n", "20", "--label",
-                             "lo", "--save", path("lat.json")});
+  const auto ran = run_verb({"perf", "lat", "127.0.0.1", "--port", server.port(), "--tcp", "-n", "20", "--label", "lo",
+                             "--save", path("lat.json")});
   EXPECT_EQ(ran.exit_status, 0) << ran.errors;
   const auto report = run_verb({"perf", "report", path("lat.json"), "-o", path("report.html")});
   EXPECT_EQ(report.exit_status, 0) << report.errors;
@@ -127,7 +74,7 @@ TEST_F(PerfVerb, WhatWasMeasuredOutlivesCtrlCAndADeadPeer) {
   for (const bool interrupted : {true, false}) {
     Started server({"perf", "serve", "--bind", "127.0.0.1", "--port", "0"});
     const std::string file = path(interrupted ? "interrupted.json" : "dead.json");
-    Started client({"perf", "lat", "127.0.0.1", "--port", port_of(server), "--tcp", "-a", "-D", "0.2", "-o", "json",
+    Started client({"perf", "lat", "127.0.0.1", "--port", server.port(), "--tcp", "-a", "-D", "0.2", "-o", "json",
                     "--save", file});
     // Until a size is in the file; the sweep takes four seconds and more.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);

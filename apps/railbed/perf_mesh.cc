@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf_mesh.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "append_file.h"
+#include "command/exit_status.h"
+#include "command/output.h"
+#include "command/stop_signal.h"
+#include "perf/mesh/mesh_file.h"
+#include "perf/mesh/mesh_report.h"
+#include "perf/mesh/mesh_setup.h"
+#include "perf_files.h"
+#include "progress.h"
+
+namespace railbed {
+
+using namespace perf;
+
+struct PerfMesh::Arguments {
+  std::vector<std::string> words;
+  std::string endpoints;
+  uint16_t port = mesh::HostAddress{}.port;
+  std::string token_file;
+  std::string pattern = "quick";
+  std::string rails = "same";
+  int64_t partners = mesh::kDefaultPartners;
+  int64_t seed = 1;
+  std::vector<std::string> shifts;
+  double duration_s = 1;
+  uint64_t size_bytes = 64 << 10;
+  int64_t qps = 4;
+  bool tcp = false;
+  bool no_loop_back = false;
+  bool rails_differ = false;
+  std::string save;
+  std::string from;
+  std::string compare;
+  std::string expect;
+  std::string output = "text";
+
+  Result<int> run() const;
+
+ private:
+  Result<mesh::MeshSetup> setup() const;
+  Result<mesh::ScheduleSpec> schedule() const;
+  Result<mesh::MeshOptions> options() const;
+  mesh::Limits limits() const {
+    return {.rail_kinds = rails_differ ? mesh::RailKinds::kDifferent : mesh::RailKinds::kAlike};
+  }
+  Result<mesh::MeshRun> measured() const;
+  Result<mesh::MeshRun> saved() const;
+  int print(const mesh::MeshRun& run, const mesh::HeldAgainst& against) const;
+};
+
+namespace {
+
+Result<std::vector<uint32_t>> shifts_of(const std::vector<std::string>& words) {
+  std::vector<uint32_t> shifts;
+  for (const std::string& word : words) {
+    uint32_t shift = 0;
+    const auto read = std::from_chars(word.data(), word.data() + word.size(), shift);
+    if (read.ec != std::errc() || read.ptr != word.data() + word.size())
+      return fail(Code::kInvalid, "--shifts: \"{}\" is no number of hosts", word);
+    shifts.push_back(shift);
+  }
+  return shifts;
+}
+
+mesh::Pattern pattern_of(std::string_view name) {
+  for (const auto pattern : {mesh::Pattern::kQuick, mesh::Pattern::kFull})
+    if (mesh::name_of(pattern) == name) return pattern;
+  return mesh::Pattern::kShift;  // the command line lets nothing else through
+}
+
+mesh::RailPairs rails_of(std::string_view name) {
+  if (name == "same") return mesh::RailPairs::kSame;
+  return name == "cross" ? mesh::RailPairs::kCross : mesh::RailPairs::kAll;
+}
+
+// Each endpoint is a connection, and many systems allow 1,024 of them unless a process asks for more.
+void allow_connections(size_t count) {
+  constexpr rlim_t kOthers = 128;  // files that are open, libraries
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= count + kOthers) return;
+  files.rlim_cur = std::min<rlim_t>(files.rlim_max, count + kOthers);
+  (void)setrlimit(RLIMIT_NOFILE, &files);  // who gets no connection is told as lost, with the reason
+}
+
+// With what is whole in a damaged file; what is wrong with it goes to `damage`.
+Result<mesh::MeshResults> read_results(const std::string& path, std::optional<Error>& damage) {
+  const std::string bytes = TRY(read_file(path));
+  mesh::MeshFile file = TRY(mesh::read_mesh_file(bytes).context("{}", path));
+  damage = std::move(file.damage);
+  return std::move(file.results);
+}
+
+}  // namespace
+
+Result<mesh::MeshSetup> PerfMesh::Arguments::setup() const {
+  if (endpoints.empty() == words.empty())
+    return fail(
+        Error{.code = Code::kInvalid,
+              .message = "name endpoints, or a file with --endpoints, and not both",
+              .hint = "e.g. railbed perf mesh node-1=10.0.0.1,10.1.0.1 node-2=10.0.0.2,10.1.0.2 --token-file t"});
+  if (!words.empty()) return mesh::setup_of_words(words, port);
+  const std::string text = TRY(read_file(endpoints));
+  return mesh::setup_of_file(endpoints, text);
+}
+
+Result<mesh::ScheduleSpec> PerfMesh::Arguments::schedule() const {
+  if (!shifts.empty() && pattern != "shift")
+    return fail(Code::kInvalid, "--shifts is for --pattern shift, which this is not");
+  mesh::ScheduleSpec spec;
+  spec.pattern = pattern_of(pattern);
+  spec.rails = rails_of(rails);
+  spec.partners = static_cast<uint32_t>(std::clamp<int64_t>(partners, 1, mesh::kMaxHosts));
+  spec.seed = static_cast<uint64_t>(seed);
+  spec.shifts = TRY(shifts_of(shifts));
+  return spec;
+}
+
+Result<mesh::MeshOptions> PerfMesh::Arguments::options() const {
+  mesh::MeshOptions options;
+  options.schedule = TRY(schedule());
+  const auto transport = tcp ? Transport::kTcp : Transport::kRdma;
+  const auto duration_ms = static_cast<int64_t>(duration_s * 1000);
+  options.latency = {
+      .kind = TestKind::kLatency, .transport = transport, .sizes_bytes = {2}, .duration_ms = duration_ms};
+  options.bandwidth = {.kind = TestKind::kBandwidth,
+                       .transport = transport,
+                       .sizes_bytes = {static_cast<int64_t>(size_bytes)},
+                       .qps = qps,
+                       .duration_ms = duration_ms};
+  TRY(validate(options.latency));
+  TRY(validate(options.bandwidth));
+  options.analysis = limits();
+  options.fleet.transport = transport;
+  options.fleet.token = TRY(read_token(token_file));
+  if (options.fleet.token.empty())
+    return fail(Error{.code = Code::kInvalid,
+                      .message = "a mesh needs --token-file: endpoints send traffic for nobody without a token",
+                      .hint =
+                          "e.g. `openssl rand -hex 16 > token`, and `railbed perf serve --token-file token` on each "
+                          "endpoint"});
+  options.loop_back = no_loop_back ? mesh::LoopBack::kNotTried : mesh::LoopBack::kTried;
+  return options;
+}
+
+Result<mesh::MeshRun> PerfMesh::Arguments::measured() const {
+  mesh::MeshSetup endpoints_wanted = TRY(setup());
+  mesh::MeshOptions wanted = TRY(options());
+  std::optional<AppendFile> file;
+  if (!save.empty()) file.emplace(TRY(AppendFile::open(save)));
+  wanted.keep = [&](std::string_view bytes) { return file ? file->append(bytes) : Result<void>(); };
+  allow_connections(endpoints_wanted.hosts.size());
+  const StopSignal signal;  // must exist before any thread does
+  wanted.fleet.stop = signal.token();
+  Progress progress;
+  if (isatty(STDERR_FILENO) == 1)
+    wanted.fleet.on_progress = [&progress](const std::string& line) { progress.now(line); };
+  return mesh::run_mesh(std::move(endpoints_wanted), std::move(wanted));
+}
+
+Result<mesh::MeshRun> PerfMesh::Arguments::saved() const {
+  if (!words.empty() || !endpoints.empty() || !save.empty())
+    return fail(Code::kInvalid, "--from shows a mesh that was measured before: without endpoints and --save");
+  std::optional<Error> damage;
+  mesh::MeshResults results = TRY(read_results(from, damage));
+  mesh::MeshRun run = mesh::analysed(std::move(results), limits());
+  if (damage) run.ended_by = damage->story();
+  return run;
+}
+
+int PerfMesh::Arguments::print(const mesh::MeshRun& run, const mesh::HeldAgainst& against) const {
+  if (output == "text")
+    for (const std::string& line : mesh::report_lines(run, against, limits())) railbed::print("{}\n", line);
+  else
+    print_value(mesh::to_value(run, against), output);
+  if (run.ended_by.empty()) return mesh::is_clean(run, against) ? kExitOk : kExitChange;
+  print_error("railbed: the mesh is incomplete: {}\n", run.ended_by);
+  return kExitError;
+}
+
+Result<int> PerfMesh::Arguments::run() const {
+  // All that may be wrong in what was typed comes before anything is measured.
+  mesh::HeldAgainst against;
+  if (!expect.empty()) against.bands = TRY(mesh::parse_bands(expect));
+  std::optional<mesh::MeshRun> before;
+  if (!compare.empty()) {
+    std::optional<Error> damage;
+    before = mesh::analysed(TRY(read_results(compare, damage)), limits());
+    if (damage) print_error("railbed: {}: {}; compared is with what is in it\n", compare, damage->story());
+  }
+  const mesh::MeshRun run = TRY(from.empty() ? measured() : saved());
+  if (against.bands) against.out_of_bands = mesh::out_of_bands(run.analysis, *against.bands);
+  if (before)
+    against.comparison =
+        mesh::compare({run.results.fabric(), run.analysis}, {before->results.fabric(), before->analysis}, limits());
+  return print(run, against);
+}
+
+PerfMesh::PerfMesh(CommandLine& perf)
+    : arguments_(std::make_unique<Arguments>()),
+      line_(perf.subcommand("mesh", "all pairs of many endpoints, and which NIC, host, leaf or rail stands out")) {
+  Arguments& a = *arguments_;
+  line_.option("ENDPOINTS", &a.words, "NAME=ADDRESS,…: a host with its address on each rail");
+  line_.option("--endpoints", &a.endpoints, "a file with hosts, rails and leaves instead").file();
+  line_.option("--port", &a.port, "where the endpoints serve").show_default();
+  line_.option("--token-file", &a.token_file, "the endpoints' token, in the first line of this file").file();
+  line_.option("--pattern", &a.pattern, "quick: some partners for each host; full: all pairs; shift: loads the spines")
+      .one_of({"quick", "full", "shift"})
+      .show_default();
+  line_.option("--rails", &a.rails, "same: rail r meets rail r; cross: the others; all: both")
+      .one_of({"same", "cross", "all"})
+      .show_default();
+  line_.option("--partners", &a.partners, "quick: partners of each host").positive().show_default();
+  line_.option("--seed", &a.seed, "quick: which partners; another number gives others").positive().show_default();
+  line_.option("--shifts", &a.shifts, "shift: by how many hosts (default: 1, 2, 4, …)").with_commas().one_value_each();
+  line_.option("-D,--duration", &a.duration_s, "seconds for each of two or three tests of a round")
+      .between(0.02, 60.0)
+      .show_default();
+  line_.option("-s,--size", &a.size_bytes, "bytes per message of the bandwidth").size_in_bytes();
+  line_.option("-q,--qps", &a.qps, "queue pairs, or TCP streams, of the bandwidth").between(1, 32).show_default();
+  line_.option("--tcp", &a.tcp, "over plain sockets");
+  line_.option("--no-loop-back", &a.no_loop_back, "do not try each NIC over itself first");
+  line_.option("--rails-differ", &a.rails_differ, "the rails are not of one kind: none is held against the others");
+  line_.option("--save", &a.save, "write results to this file, round by round").file();
+  line_.option("--from", &a.from, "measure nothing, show a file of --save").file();
+  line_.option("--compare", &a.compare, "name NICs that are worse than in this file of --save").file();
+  line_.option("--expect", &a.expect,
+               "name NICs outside of this, e.g. bw>=360,p50<=3.5,p99<=20 (Gb/s; us, round trip)");
+  line_.option("-o,--output", &a.output, "text, json or yaml").one_of({"text", "json", "yaml"});
+  perf.exit_status(kExitChange, "mesh: something stands out, was lost or is not as expected");
+}
+
+PerfMesh::~PerfMesh() = default;
+
+bool PerfMesh::chosen() const {
+  return line_.chosen();
+}
+
+int PerfMesh::run() const {
+  return status_of(arguments_->run());
+}
+
+}  // namespace railbed

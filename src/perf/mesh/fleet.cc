@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/mesh/fleet.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include <poll.h>
+
+namespace railbed::perf::mesh {
+namespace {
+
+constexpr uint32_t kMostThreads = 64;  // that connect
+constexpr std::chrono::milliseconds kLook{250};
+constexpr std::chrono::milliseconds kWakeEvery{5000};
+
+// An answer names the rails that were asked for, each at most once (its reader sees to that), and nothing that is not a
+// figure of this test.
+Result<void> check_answer(const Step& step, const std::vector<PairTask>& tasks, const StepDone& done) {
+  if (done.number != step.number)
+    return fail(Code::kInvalid, "it answers step {} in step {}", done.number, step.number);
+  if (done.pairs.size() != tasks.size())
+    return fail(Code::kInvalid, "it answers {} pairs, {} were asked for", done.pairs.size(), tasks.size());
+  for (const PairFigures& figures : done.pairs) {
+    if (std::ranges::find(tasks, figures.rail, &PairTask::rail) == tasks.end())
+      return fail(Code::kInvalid, "it answers rail {}, which was not asked for", figures.rail);
+    if (!figures.problem.empty()) continue;
+    const bool bandwidth = step.spec.kind == TestKind::kBandwidth;
+    if (bandwidth ? figures.gbps <= 0 : figures.samples == 0)
+      return fail(Code::kInvalid, "it says that rail {} was measured, without a figure", figures.rail);
+    if (!bandwidth && figures.p99_us > 0 && figures.p99_us < figures.p50_us)
+      return fail(Code::kInvalid, "its p99 of rail {} is below its p50", figures.rail);
+  }
+  return {};
+}
+
+}  // namespace
+
+Fleet::Fleet(const std::vector<HostAddress>& hosts, FleetOptions options)
+    : addresses_(hosts), options_(std::move(options)), hosts_(hosts.size()) {}
+
+void Fleet::lose(uint32_t host, const Error& error) {
+  hosts_[host].lost_because = problem_text(error.story());
+  hosts_[host].channel.reset();
+  hosts_[host].busy = false;
+}
+
+Result<void> Fleet::enlist(uint32_t host) {
+  const HostAddress& address = addresses_[host];
+  const auto answer = options_.limits.answer;
+  Socket socket = TRY(Socket::connect(address.control, address.port, Deadline::after(options_.limits.connect)));
+  Channel& channel = hosts_[host].channel.emplace(std::move(socket), options_.stop);
+  TRY(channel.socket().set_keepalive());
+  TRY(channel.socket().set_no_delay());
+  TRY(channel.send(
+      Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = "mesh", .token = options_.token},
+      Deadline::after(answer)));
+  const Hello hello = TRY(channel.expect<Hello>(answer));
+  if (hello.protocol != kProtocol)
+    return fail(Code::kUnsupported, "the endpoint (railbed {}) speaks protocol {}, this railbed {}", hello.version,
+                hello.protocol, kProtocol);
+  Enlist enlist{.transport = options_.transport, .rails = {}};
+  for (const auto& rail : address.rails)
+    if (rail) enlist.rails.push_back(*rail);
+  TRY(channel.send(enlist, Deadline::after(answer)));
+  const Deadline turn = Deadline::after(options_.step_slack);
+  for (;;) {
+    Message message = TRY(channel.receive(2 * answer));
+    if (const auto* wait = std::get_if<Wait>(&message); wait != nullptr && !turn.passed()) continue;
+    const Enlisted enlisted = TRY(Channel::as<Enlisted>(std::move(message)));
+    if (!std::ranges::equal(enlisted.rails, enlist.rails, {}, &RailFound::rail, &OwnRail::rail))
+      return fail(Code::kInvalid, "it does not answer the rails that it was asked for");
+    hosts_[host].found = enlisted.rails;
+    return {};
+  }
+}
+
+Result<void> Fleet::gather() {
+  std::atomic<uint32_t> next = 0;
+  std::mutex mutex;
+  uint32_t done = 0;
+  const auto count = static_cast<uint32_t>(hosts_.size());
+  const auto work = [&] {
+    for (uint32_t host = next++; host < count && !options_.stop.stop_requested(); host = next++) {
+      if (const auto enlisted = enlist(host); !enlisted) lose(host, enlisted.error());
+      const std::lock_guard lock(mutex);
+      if (options_.on_progress) options_.on_progress(fmt::format("{} of {} endpoints answered", ++done, count));
+    }
+  };
+  {
+    std::vector<std::jthread> crew;
+    try {
+      while (crew.size() + 1 < std::min(count, kMostThreads)) crew.emplace_back(work);
+    } catch (const std::system_error&) {  // no more threads: those there are do it
+    }
+    work();
+  }
+  if (options_.stop.stop_requested()) return fail(Code::kCanceled, "stopped");
+  return {};
+}
+
+void Fleet::ask(uint32_t host, const Step& step) {
+  const auto sent = hosts_[host].channel->send(step, Deadline::after(options_.limits.answer));
+  hosts_[host].busy = true;
+  hosts_[host].heard = Clock::now();
+  if (!sent) lose(host, sent.error());
+}
+
+void Fleet::listen(uint32_t host, const Step& step, std::vector<PairFigures>& figures) {
+  Host& it = hosts_[host];
+  const auto taken = [&]() -> Result<void> {
+    auto message = TRY(it.channel->take());
+    if (it.channel->heard()) it.heard = Clock::now();
+    if (!message) return {};
+    StepDone done = TRY(Channel::as<StepDone>(std::move(*message)));
+    TRY(check_answer(step, step.tasks, done));
+    figures = std::move(done.pairs);
+    it.busy = false;
+    return {};
+  }();
+  if (!taken) lose(host, taken.error());
+}
+
+// Until one of them says something.
+Result<void> Fleet::wait(const std::vector<uint32_t>& busy) const {
+  if (options_.stop.stop_requested()) return fail(Code::kCanceled, "stopped");
+  std::vector<pollfd> entries;
+  for (const uint32_t host : busy)
+    entries.push_back({.fd = hosts_[host].channel->socket().fd(), .events = POLLIN, .revents = 0});
+  if (poll(entries.data(), entries.size(), static_cast<int>(kLook.count())) < 0 && errno != EINTR)
+    return fail(system_error(errno, "poll"));
+  return {};
+}
+
+// Endpoints that have answered wait for those at work, and give up on a coordinator that is silent.
+void Fleet::keep_others_awake() {
+  if (Clock::now() - woke_others_ < std::min(kWakeEvery, options_.limits.idle / 3)) return;
+  woke_others_ = Clock::now();
+  for (uint32_t host = 0; host < hosts_.size(); ++host) {
+    Host& it = hosts_[host];
+    if (!it.channel || it.busy) continue;
+    if (const auto told = it.channel->send_heartbeat(); !told) lose(host, told.error());
+  }
+}
+
+Result<Fleet::Figures> Fleet::step(const TestSpec& spec, const Tasks& tasks) {
+  ++number_;
+  std::vector<Step> steps(hosts_.size());
+  for (uint32_t host = 0; host < hosts_.size(); ++host) {
+    if (lost(host)) continue;
+    steps[host] = {.number = number_, .spec = spec, .tasks = tasks[host]};
+    ask(host, steps[host]);
+  }
+  Figures figures(hosts_.size());
+  const auto longest = std::chrono::milliseconds(spec.duration_ms) + options_.step_slack;
+  const Deadline deadline = Deadline::after(longest);
+  for (;;) {
+    std::vector<uint32_t> busy;
+    for (uint32_t host = 0; host < hosts_.size(); ++host)
+      if (hosts_[host].busy) busy.push_back(host);
+    if (busy.empty()) return figures;
+    TRY(wait(busy));
+    for (const uint32_t host : busy) {
+      listen(host, steps[host], figures[host]);
+      if (!hosts_[host].busy) continue;
+      if (Clock::now() - hosts_[host].heard > options_.limits.answer)
+        lose(host,
+             {.code = Code::kTimeout, .message = fmt::format("no word for {} ms", options_.limits.answer.count())});
+      else if (deadline.passed())
+        lose(host, {.code = Code::kTimeout,
+                    .message = fmt::format("it was not done with a step within {} ms", longest.count())});
+    }
+    keep_others_awake();
+  }
+}
+
+}  // namespace railbed::perf::mesh

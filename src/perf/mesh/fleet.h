@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The endpoints of a mesh, as the coordinator has them: connected, asked step by step, and lost.
+//
+// Why: of thousands of machines some die, stall or talk nonsense, and none of them may hold up the others. So every
+// wait has a deadline, an endpoint that misses one is lost, with the reason, for the rest of the mesh, and no answer is
+// believed that the question does not allow. Threading: one thread per instance; gather() starts threads and joins
+// them. Failure: kCanceled where a stop was asked for; what goes wrong with an endpoint is no failure.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "perf/control.h"
+#include "perf/mesh/mesh_message.h"
+#include "perf/watch.h"
+
+namespace railbed::perf::mesh {
+
+// How an endpoint is reached, and its NICs: absent where it has none on that rail.
+struct HostAddress {
+  std::string control;  // address or name
+  uint16_t port = 18600;
+  std::vector<std::optional<OwnRail>> rails;
+  friend bool operator==(const HostAddress&, const HostAddress&) = default;
+};
+
+struct FleetOptions {
+  Transport transport = Transport::kRdma;
+  std::string token;
+  perf::Limits limits;
+  std::chrono::milliseconds step_slack{60'000};  // beyond what a step measures: connections, turns, timeouts
+  std::stop_token stop;
+  std::function<void(const std::string& line)> on_progress;
+};
+
+class Fleet {
+ public:
+  // `hosts` outlives it.
+  Fleet(const std::vector<HostAddress>& hosts, FleetOptions options);
+
+  // Connects to all, and asks for their rails.
+  Result<void> gather();
+  bool lost(uint32_t host) const { return !hosts_[host].lost_because.empty(); }
+  const std::string& lost_because(uint32_t host) const { return hosts_[host].lost_because; }
+  // What an endpoint says of its rails; empty where it was lost before.
+  const std::vector<RailFound>& found(uint32_t host) const { return hosts_[host].found; }
+
+  // `tasks` has an element for each host; of those that are lost it is not looked at. So has the result.
+  using Tasks = std::vector<std::vector<PairTask>>;
+  using Figures = std::vector<std::vector<PairFigures>>;
+  Result<Figures> step(const TestSpec& spec, const Tasks& tasks);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Host {
+    std::optional<Channel> channel;
+    std::vector<RailFound> found;
+    std::string lost_because;
+    bool busy = false;  // its answer is due
+    Clock::time_point heard;
+  };
+
+  Result<void> enlist(uint32_t host);
+  void lose(uint32_t host, const Error& error);
+  void ask(uint32_t host, const Step& step);
+  void listen(uint32_t host, const Step& step, std::vector<PairFigures>& figures);
+  Result<void> wait(const std::vector<uint32_t>& busy) const;
+  void keep_others_awake();
+
+  const std::vector<HostAddress>& addresses_;
+  FleetOptions options_;
+  std::vector<Host> hosts_;
+  int64_t number_ = 0;
+  Clock::time_point woke_others_;
+};
+
+}  // namespace railbed::perf::mesh

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/mesh/mesh_endpoint.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "perf/client.h"
+#include "perf/link_rate.h"
+#include "perf/local_network.h"
+
+namespace railbed::perf::mesh {
+namespace {
+
+constexpr std::chrono::milliseconds kHeartbeatEvery{1000};
+constexpr std::chrono::milliseconds kLongestPause{15 * 60'000};  // while other endpoints are at work
+constexpr std::chrono::milliseconds kTurnPatience{20'000};       // somebody else measures on the other end's device
+
+PairFigures figures_of(const Measurement& measured, uint32_t rail) {
+  PairFigures figures{.rail = rail};
+  if (!measured.bandwidth.empty()) figures.gbps = measured.bandwidth.front().average_gbps;
+  if (measured.latency.empty()) return figures;
+  const LatencyPoint& point = measured.latency.front();
+  const Histogram& all = point.histogram;
+  const auto us = [&](double percent) {
+    return static_cast<double>(all.settled_percentile_ns(percent).value_or(0)) / 1e3;
+  };
+  figures.samples = all.count();
+  figures.outages = static_cast<uint32_t>(point.outages.size());
+  figures.p50_us = us(50);
+  figures.p99_us = us(99);
+  return figures;
+}
+
+// Answers of threads, and how many are due.
+class Answers {
+ public:
+  explicit Answers(size_t due) : due_(due) {}
+  void put(PairFigures figures) {
+    const std::lock_guard lock(mutex_);
+    all_.push_back(std::move(figures));
+    changed_.notify_all();
+  }
+  bool wait_for(std::chrono::milliseconds time) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, time, [&] { return all_.size() >= due_; });
+  }
+  std::vector<PairFigures> take() {
+    const std::lock_guard lock(mutex_);
+    return std::move(all_);
+  }
+
+ private:
+  size_t due_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<PairFigures> all_;
+};
+
+}  // namespace
+
+Result<void> may_take_part(const std::string& token) {
+  if (token.empty())
+    return fail(Error{.code = Code::kDenied,
+                      .message = "this server has no token, and takes part in no mesh: whoever reaches it could make "
+                                 "this machine send traffic",
+                      .hint = "start it with --token-file, and give `railbed perf mesh` the same file"});
+  return {};
+}
+
+MeshEndpoint::MeshEndpoint(os::Kernel& kernel, Channel& channel, const EndpointOptions& options, Enlist enlist)
+    : kernel_(kernel), channel_(channel), options_(options), enlist_(std::move(enlist)) {
+  options_.limits.turn = std::min(options_.limits.turn, kTurnPatience);
+}
+
+RailFound MeshEndpoint::look_at(const OwnRail& own) const {
+  RailFound found{.rail = own.rail, .device = own.device};
+  const auto looked = [&]() -> Result<void> {
+    const LocalNetwork network = TRY(read_local_network(kernel_));
+    if (interface_of(network, own.address) == nullptr)
+      return fail(Code::kNotFound, "{} is not an address of this network namespace", own.address);
+    if (enlist_.transport == Transport::kTcp) return {};
+    const RdmaPlace place =
+        TRY(find_place(kernel_, {.device = own.device, .gid_rule = options_.gid_rule}, own.address));
+    found.device = fmt::format("{}:{}", place.endpoint.device, place.endpoint.port);
+    found.soft = place.endpoint.soft;
+    found.carries_gbps = yardstick_gbps(place.endpoint, place.endpoint);
+    return {};
+  }();
+  if (!looked) found.problem = problem_text(looked.error().story());
+  return found;
+}
+
+Result<void> MeshEndpoint::run() {
+  for (const OwnRail& own : enlist_.rails) found_.push_back(look_at(own));
+  TRY(channel_.send(Enlisted{found_}, Deadline::after(options_.limits.answer)));
+  for (;;) {
+    auto message = channel_.receive(options_.limits.idle, kLongestPause);
+    if (!message && message.error().code == Code::kCanceled) return {};  // the coordinator has finished
+    if (!message) return fail(std::move(message.error()));
+    const Step step = TRY(Channel::as<Step>(std::move(*message)));
+    TRY(check(step));
+    const StepDone done = TRY(carry_out(step));
+    TRY(channel_.send(done, Deadline::after(options_.limits.answer)));
+  }
+}
+
+Result<void> MeshEndpoint::check(const Step& step) const {
+  if (step.spec.transport != enlist_.transport)
+    return fail(Code::kInvalid, "the coordinator asks for a step over {}, and enlisted for {}",
+                name_of(step.spec.transport), name_of(enlist_.transport));
+  for (const PairTask& task : step.tasks) {
+    const auto found = std::ranges::find(found_, task.rail, &RailFound::rail);
+    if (found == found_.end())
+      return fail(Code::kInvalid, "the coordinator asks for rail {}, which it did not enlist", task.rail);
+    if (!found->problem.empty())
+      return fail(Code::kInvalid, "the coordinator asks for rail {}, which cannot be used: {}", task.rail,
+                  found->problem);
+  }
+  return {};
+}
+
+PairFigures MeshEndpoint::measure_pair(const TestSpec& spec, const PairTask& task, std::stop_token stop) const {
+  const size_t own = static_cast<size_t>(std::ranges::find(found_, task.rail, &RailFound::rail) - found_.begin());
+  ClientOptions options;
+  options.host = task.address.to_string();
+  options.port = task.port;
+  options.from = enlist_.rails[own].address;
+  options.place = {.device = found_[own].device, .gid_rule = options_.gid_rule};
+  options.limits = options_.limits;
+  options.token = options_.token;
+  options.stop = std::move(stop);
+  TestSpec wanted = spec;
+  wanted.remote_device = task.device;
+  const auto measured = measure(kernel_, options, wanted);
+  if (measured) return figures_of(*measured, task.rail);
+  return {.rail = task.rail, .problem = problem_text(measured.error().story())};
+}
+
+Result<StepDone> MeshEndpoint::carry_out(const Step& step) {
+  std::stop_source stop;
+  Answers answers(step.tasks.size());
+  std::vector<std::jthread> threads;
+  threads.reserve(step.tasks.size());
+  for (const PairTask& task : step.tasks) {
+    try {
+      threads.emplace_back([this, &step, &task, &answers, token = stop.get_token()] {
+        answers.put(measure_pair(step.spec, task, token));
+      });
+    } catch (const std::system_error&) {
+      answers.put({.rail = task.rail, .problem = "no thread for this rail: too many on this machine"});
+    }
+  }
+  auto told_at = std::chrono::steady_clock::now();
+  while (!answers.wait_for(options_.limits.check)) {
+    auto alive = channel_.interrupted();
+    if (alive && std::chrono::steady_clock::now() - told_at >= std::min(kHeartbeatEvery, options_.limits.answer / 4)) {
+      told_at = std::chrono::steady_clock::now();
+      alive = channel_.send_heartbeat();
+    }
+    if (alive) continue;
+    stop.request_stop();  // the threads are joined below
+    return fail(std::move(alive.error()));
+  }
+  return StepDone{.number = step.number, .pairs = answers.take()};
+}
+
+}  // namespace railbed::perf::mesh

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The endpoint's side of a mesh: measures to other endpoints as a coordinator asks.
+//
+// Why: in a mesh every server is a client, too, and all rails of a machine measure at once. What it is asked makes a
+// machine send traffic, so it is served only to who has the token, from rails that were checked, to one address for
+// each rail. When the coordinator goes, measurements end within a quarter of a second. Threading: one thread per
+// instance, which starts a thread for each rail and joins them. Failure: as the channel; that a rail cannot be measured
+// is an answer and no failure.
+#pragma once
+
+#include <stop_token>
+#include <vector>
+
+#include "os/ports/kernel.h"
+#include "perf/control.h"
+#include "perf/mesh/mesh_message.h"
+#include "perf/rdma_place.h"
+#include "perf/watch.h"
+
+namespace railbed::perf::mesh {
+
+// Whether a server with this token takes part in a mesh.
+Result<void> may_take_part(const std::string& token);
+
+// How long an endpoint that another mesh uses lets a coordinator wait. Not for long, since two of them may have what
+// the other one waits for.
+inline constexpr std::chrono::milliseconds kEnlistPatience{10'000};
+
+struct EndpointOptions {
+  GidRule gid_rule;
+  perf::Limits limits;
+  std::string token;  // of this server and of all others
+};
+
+class MeshEndpoint {
+ public:
+  MeshEndpoint(os::Kernel& kernel, Channel& channel, const EndpointOptions& options, Enlist enlist);
+  // Until the coordinator closes the connection.
+  Result<void> run();
+
+ private:
+  RailFound look_at(const OwnRail& own) const;
+  Result<void> check(const Step& step) const;
+  Result<StepDone> carry_out(const Step& step);
+  PairFigures measure_pair(const TestSpec& spec, const PairTask& task, std::stop_token stop) const;
+
+  os::Kernel& kernel_;
+  Channel& channel_;
+  EndpointOptions options_;
+  Enlist enlist_;
+  std::vector<RailFound> found_;  // one for each of enlist_.rails
+};
+
+}  // namespace railbed::perf::mesh

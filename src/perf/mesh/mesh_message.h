@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a coordinator of a mesh asks its endpoints, and what they answer.
+//
+// Why: an endpoint sends traffic because a stranger's message says so. So all that a message may ask for is here, with
+// its bounds: rails by their own addresses, one test with one size for a minute at most, and addresses (no names to
+// look up) of those to measure with. One session, coordinator (C) and endpoint (E), after both said hello; the endpoint
+// serves it only where it has a token:
+//   C Enlist → E Wait each second while another mesh uses this endpoint → E Enlisted
+//   for each step: C Step → E Heartbeat each second → E StepDone
+//   C Heartbeat while others are at work; C closes the connection
+// A Refusal may come from the endpoint instead of any message. Threading: plain values. Failure: as message.h, whose
+// variant has these, too.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ip.h"
+#include "perf/measurement.h"
+#include "perf/mesh/fabric.h"
+
+namespace railbed::perf::mesh {
+
+inline constexpr int64_t kMaxStep_ms = 60'000;    // of measuring
+inline constexpr int64_t kMaxStepQps = 32;        // of each rail
+inline constexpr size_t kMaxProblem_bytes = 200;  // of what is told about a rail
+
+// A NIC of the endpoint itself.
+struct OwnRail {
+  uint32_t rail = 0;
+  IpAddress address;
+  std::string device;  // RDMA device; "": the one that the address belongs to
+  friend bool operator==(const OwnRail&, const OwnRail&) = default;
+};
+struct Enlist {
+  Transport transport = Transport::kRdma;
+  std::vector<OwnRail> rails;
+};
+
+// Whether the rail can be used, and what it is.
+struct RailFound {
+  uint32_t rail = 0;
+  std::string problem;  // "": none
+  std::string device;
+  bool soft = false;
+  double carries_gbps = 0;  // payload between two such NICs; 0: not known
+  friend bool operator==(const RailFound&, const RailFound&) = default;
+};
+struct Enlisted {
+  std::vector<RailFound> rails;
+};
+
+// Measures from an own rail to a rail of another endpoint.
+struct PairTask {
+  uint32_t rail = 0;  // own
+  IpAddress address;  // of the other one
+  uint16_t port = 0;  // where it serves
+  std::string device;
+  friend bool operator==(const PairTask&, const PairTask&) = default;
+};
+// All tasks begin at once. Without tasks it asks whether the endpoint lives.
+struct Step {
+  int64_t number = 0;
+  TestSpec spec{.sizes_bytes = {1}};
+  std::vector<PairTask> tasks;
+};
+
+// What came out of a task: of a bandwidth test `gbps`, of latency whole round trips.
+struct PairFigures {
+  uint32_t rail = 0;
+  std::string problem;  // "": measured
+  double gbps = 0;
+  double p50_us = 0;
+  double p99_us = 0;  // 0: too few samples for it
+  uint64_t samples = 0;
+  uint32_t outages = 0;
+  friend bool operator==(const PairFigures&, const PairFigures&) = default;
+};
+struct StepDone {
+  int64_t number = 0;
+  std::vector<PairFigures> pairs;
+};
+
+void write(JsonWriter& writer, const Enlist& message);
+void write(JsonWriter& writer, const Enlisted& message);
+void write(JsonWriter& writer, const Step& message);
+void write(JsonWriter& writer, const StepDone& message);
+Enlist read_enlist(doc::Fields& fields);
+Enlisted read_enlisted(doc::Fields& fields);
+Step read_step(doc::Fields& fields);
+StepDone read_step_done(doc::Fields& fields);
+
+// A problem as it is told: one line, no control characters, not longer than the limit.
+std::string problem_text(std::string_view text);
+
+}  // namespace railbed::perf::mesh

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a mesh came to: for people as lines, for programs as a value (schema railbed.mesh/v1, docs/mesh.md).
+//
+// Why: verdicts are worth what is told beside them: who was skipped and why, what was expected, what was there before,
+// and whether the figures are those of software. Texts from endpoints have been cleaned (mesh_message.h). Threading:
+// pure. Failure: none.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "doc/value.h"
+#include "perf/mesh/bands.h"
+#include "perf/mesh/coordinator.h"
+
+namespace railbed::perf::mesh {
+
+// What a run is held against, where that was asked for.
+struct HeldAgainst {
+  std::optional<Bands> bands;
+  std::vector<OutOfBand> out_of_bands;
+  std::optional<Comparison> comparison;
+};
+
+// Whether anything is wrong in it, or missing.
+bool is_clean(const MeshRun& run, const HeldAgainst& against);
+
+std::vector<std::string> report_lines(const MeshRun& run, const HeldAgainst& against, const Limits& limits);
+doc::Value to_value(const MeshRun& run, const HeldAgainst& against);
+
+}  // namespace railbed::perf::mesh
