@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/mesh/verdict_lines.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "doc/text.h"
+
+namespace railbed::perf::mesh {
+namespace {
+
+constexpr size_t kMostLines = 50;  // of NICs out of bands, or worse than before
+
+std::string subject(const Fabric& fabric, const Verdict& verdict) {
+  switch (verdict.scope) {
+    case Scope::kNic:
+      return name_of(fabric, verdict.nic);
+    case Scope::kHost:
+      return doc::printable(fabric.endpoints[verdict.nic.host].host);
+    case Scope::kLeaf:
+      return doc::printable(fabric.leaves[verdict.leaf]);
+    case Scope::kRail:
+      return doc::printable(fabric.rails[verdict.nic.rail]);
+  }
+  std::unreachable();
+}
+
+std::string measured_text(const Evidence& evidence) {
+  switch (evidence.symptom) {
+    case Symptom::kSlowSend:
+    case Symptom::kSlowReceive:
+      return fmt::format("{:.1f} of {:.1f} Gb/s ({:+.0f} %)", evidence.measured, evidence.usual,
+                         (evidence.measured / evidence.usual - 1) * 100);
+    case Symptom::kSlowLatency:
+    case Symptom::kSlowTail:
+      return fmt::format("{:.2f} us, usual are {:.2f} us ({:.1f}x)", evidence.measured, evidence.usual,
+                         evidence.measured / evidence.usual);
+    case Symptom::kOutages:
+    case Symptom::kUnreachable:
+      return fmt::format("{:.0f} % of its pairs", evidence.measured * 100);
+  }
+  std::unreachable();
+}
+
+std::string retest_text(const Verdict& verdict) {
+  const RetestCount& within = verdict.within_leaf;
+  const RetestCount& between = verdict.between_leaves;
+  std::string counts;
+  if (within.pairs > 0) counts = fmt::format("{} of {}", within.bad, within.pairs);
+  if (between.pairs > 0)
+    counts += fmt::format("{}{} of {} with other leaves", counts.empty() ? "" : ", ", between.bad, between.pairs);
+  switch (verdict.standing) {
+    case Standing::kNotRetested:
+      return counts.empty() ? "not retested" : "not seen again: " + counts;
+    case Standing::kConfirmed:
+      return "confirmed: " + counts;
+    case Standing::kNotReproduced:
+      return "not reproduced: " + counts;
+  }
+  std::unreachable();
+}
+
+using Cells = std::array<std::string, 6>;
+
+// In columns that are as wide as their widest cell; no blanks at the end.
+std::vector<std::string> aligned(const std::vector<Cells>& rows) {
+  std::array<size_t, std::tuple_size_v<Cells>> widths{};
+  for (const Cells& row : rows)
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::vector<std::string> lines;
+  for (const Cells& row : rows) {
+    std::string& line = lines.emplace_back();
+    for (size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}  ", row[i], widths[i]);
+    line.erase(line.find_last_not_of(' ') + 1);
+  }
+  return lines;
+}
+
+std::string_view figure_name(Metric metric) {
+  switch (metric) {
+    case Metric::kSend:
+      return "sends";
+    case Metric::kReceive:
+      return "receives";
+    case Metric::kLatency:
+      return "latency p50";
+    case Metric::kTail:
+      return "latency p99";
+  }
+  std::unreachable();
+}
+
+std::string figure_text(Metric metric, double value) {
+  return is_bandwidth(metric) ? fmt::format("{:.1f} Gb/s", value) : fmt::format("{:.2f} us", value);
+}
+
+void shorten(std::vector<std::string>& lines) {
+  if (lines.size() <= kMostLines) return;
+  const size_t more = lines.size() - kMostLines;
+  lines.resize(kMostLines);
+  lines.push_back(fmt::format("and {} more", more));
+}
+
+std::string list(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < std::min<size_t>(names.size(), 8); ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", doc::printable(names[i]));
+  if (names.size() > 8) text += fmt::format(" and {} more", names.size() - 8);
+  return text;
+}
+
+}  // namespace
+
+std::string name_of(const Fabric& fabric, Nic nic) {
+  return fmt::format("{} {}", doc::printable(fabric.endpoints[nic.host].host), doc::printable(fabric.rails[nic.rail]));
+}
+
+std::vector<std::string> coverage_lines(const MeshResults& results) {
+  const Coverage coverage = results.coverage();
+  const ScheduleSpec& spec = results.schedule().spec();
+  std::vector<std::string> lines = {fmt::format("{} hosts, {} rails, {}, {}: {} of {} pairs of NICs measured",
+                                                spec.hosts, spec.rail_count, name_of(spec.pattern), name_of(spec.rails),
+                                                coverage.measured, coverage.planned)};
+  if (coverage.failed + coverage.skipped + coverage.not_run > 0)
+    lines.push_back(fmt::format("not measured: {} failed, {} skipped, {} not run", coverage.failed, coverage.skipped,
+                                coverage.not_run));
+  for (const LostHost& lost : results.lost())
+    lines.push_back(fmt::format("lost: {} from round {} on: {}",
+                                doc::printable(results.fabric().endpoints[lost.host].host), lost.round,
+                                doc::printable(lost.reason)));
+  return lines;
+}
+
+std::vector<std::string> verdict_lines(const Fabric& fabric, const Analysis& analysis,
+                                       const std::vector<Verdict>& verdicts, const Limits& limits) {
+  const auto measured = std::ranges::count_if(analysis.nics, [](const NicFigures& nic) { return nic.tried > 0; });
+  if (measured == 0) return {"no verdict: nothing was measured"};
+  if (verdicts.empty())
+    return {
+        fmt::format("nothing stands out among {} NICs: told are losses of {:.0f} % bandwidth, p50 above {:.2f}x and "
+                    "p99 above {:.2f}x of what is usual, and outages with {} partners",
+                    measured, limits.min_bandwidth_loss * 100, 1 + limits.min_latency_increase,
+                    1 + limits.min_tail_increase, limits.min_bad_pairs)};
+  std::vector<Cells> rows = {{"WHAT", "NAME", "SYMPTOM", "MEASURED", "NICS", "RETEST"}};
+  for (const Verdict& verdict : verdicts) {
+    bool first = true;
+    for (const Evidence& evidence : verdict.evidence) {
+      Cells row = {"",
+                   "",
+                   std::string(name_of(evidence.symptom)),
+                   measured_text(evidence),
+                   fmt::format("{} of {}", evidence.nics, evidence.of_nics),
+                   ""};
+      if (std::exchange(first, false)) {
+        row[0] = name_of(verdict.scope);
+        row[1] = subject(fabric, verdict);
+        row[5] = retest_text(verdict);
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  return aligned(rows);
+}
+
+std::vector<std::string> band_lines(const Fabric& fabric, const std::vector<OutOfBand>& found) {
+  std::vector<std::string> lines;
+  for (const OutOfBand& one : found)
+    lines.push_back(fmt::format("{}: {} {}, expected are {} {}", name_of(fabric, one.nic), figure_name(one.metric),
+                                figure_text(one.metric, one.measured),
+                                is_bandwidth(one.metric) ? "at least" : "at most", figure_text(one.metric, one.bound)));
+  shorten(lines);
+  return lines;
+}
+
+std::vector<std::string> comparison_lines(const Fabric& fabric, const Comparison& comparison) {
+  std::vector<std::string> lines;
+  for (const Change& change : comparison.worse)
+    lines.push_back(fmt::format("{}: {} {}, was {}", name_of(fabric, change.nic), figure_name(change.metric),
+                                figure_text(change.metric, change.now), figure_text(change.metric, change.before)));
+  shorten(lines);
+  if (!comparison.new_hosts.empty()) lines.push_back("not in the baseline: " + list(comparison.new_hosts));
+  if (!comparison.gone_hosts.empty()) lines.push_back("only in the baseline: " + list(comparison.gone_hosts));
+  return lines;
+}
+
+}  // namespace railbed::perf::mesh
