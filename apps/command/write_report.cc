@@ -3,9 +3,12 @@
 
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "command/exit_status.h"
 #include "command/output.h"
+#include "perf/mesh/mesh_file.h"
+#include "perf/mesh/verdict_lines.h"
 #include "report/html_summary.h"
 #include "report/rail_table.h"
 
@@ -27,12 +30,30 @@ Result<void> write_file(const std::string& path, const std::string& text) {
   return {};
 }
 
+// A mesh as it was saved, analysed anew: a second pass is not in the file.
+Result<report::MeshPage> read_mesh(const std::string& bytes) {
+  using namespace perf::mesh;
+  const MeshFile file = TRY(read_mesh_file(bytes));
+  const Limits limits;
+  const Analysis analysis = analyse(file.results, limits, std::max(1U, std::thread::hardware_concurrency()));
+  const std::vector<Verdict> verdicts = find_verdicts(file.results.fabric(), analysis, limits);
+  std::vector<std::string> lines = verdict_lines(file.results.fabric(), analysis, verdicts, limits);
+  if (file.damage) lines.insert(lines.begin(), fmt::format("not all of it: {}", file.damage->to_string()));
+  const Coverage coverage = file.results.coverage();
+  const bool whole = !file.damage && coverage.measured == coverage.planned;
+  return report::mesh_page(file.results, analysis, std::move(lines), verdicts.empty() && whole);
+}
+
 }  // namespace
 
 Result<report::Report> read_report(const ReportOptions& options) {
   report::Report report{.title = options.title, .measurements = {}, .nodes = {}};
   for (const std::string& path : options.results) {
     const std::string text = TRY(read_file(path));
+    if (perf::mesh::is_mesh_file(text)) {
+      report.meshes.push_back(TRY(read_mesh(text).context("{}", path)));
+      continue;
+    }
     for (perf::Measurement& measurement : TRY(perf::measurements_from_json(text).context("{}", path)))
       report.measurements.push_back(std::move(measurement));
   }
@@ -51,8 +72,10 @@ Result<int> write_report(const report::Report& report, const ReportOptions& opti
   }
   TRY(write_file(options.output, html));
   const std::vector<report::RailFigures> rails = report::rails_of(report.measurements);
-  print("{}\n{}\nreport: {}\n", report::verdict_of(rails).headline, report::rail_table(rails).to_text(),
-        options.output);
+  for (const report::MeshPage& mesh : report.meshes) railbed::print("{}\n\n", fmt::join(mesh.findings, "\n"));
+  if (!rails.empty() || report.meshes.empty())
+    print("{}\n{}\n", report::verdict_of(rails).headline, report::rail_table(rails).to_text());
+  print("report: {}\n", options.output);
   return kExitOk;
 }
 

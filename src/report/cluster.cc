@@ -99,7 +99,8 @@ void read_state(const SriovNetworkNodeState& state, const std::set<std::string>&
                         : state.sync_status == "InProgress" ? Standing::kWaits
                                                             : Standing::kUnknown;
   if (is_outdated(state)) {
-    node.state = fmt::format("Pending: its agent has not carried out the last change yet, and said {} of the one before", node.state);
+    node.state = fmt::format(
+        "Pending: its agent has not carried out the last change yet, and said {} of the one before", node.state);
     node.state_standing = Standing::kWaits;
   } else if (!state.last_sync_error.empty()) {
     node.state += ": " + state.last_sync_error;

@@ -6,6 +6,7 @@
 #include "report/html_cluster.h"
 #include "report/html_drawing.h"
 #include "report/html_measurements.h"
+#include "report/html_mesh.h"
 #include "report/html_rails.h"
 #include "report/html_summary.h"
 #include "report/html_text.h"
@@ -74,7 +75,8 @@ std::string to_html(const Report& report) {
   const std::vector<const RailFigures*> charted = worst_rails(rails, kMostCharted);
   const std::string results = embedded_results(report);
   std::string out = head_html(report, report.title.empty() ? "Rail measurements" : report.title);
-  out += verdict_html(verdict_of(rails));
+  if (report.meshes.empty() || !rails.empty()) out += verdict_html(verdict_of(rails));
+  for (const MeshPage& mesh : report.meshes) out += mesh_html(mesh);
   out += rails_html(rails);
   const std::string scene = drawing(scene_of(report), rails);
   if (!scene.empty())
@@ -94,6 +96,9 @@ std::string to_html(const Report& report) {
       "none dropped, and are told where ten samples or more lie beyond. Good is {:.0f} to {:.0f} % of what the link "
       "can carry (rate, MTU, headers, PCIe).</footer></main>\n",
       100 * kBandFrom, 100 * kBandTo);
+  if (!report.meshes.empty())
+    out += fmt::format("<script type=\"application/json\" id=\"meshes\">{}</script>\n",
+                       script_safe(mesh_data(report.meshes)));
   return out + scripts_html(charted, results);
 }
 

@@ -4,8 +4,9 @@
 // Why: for the person who decides about or pays for the cluster. From top to bottom: a verdict in words, big
 // figures per rail (RDMA beside TCP), a drawing of what was measured, bandwidth by size, latency over time
 // and its distribution, tables, and the commands. Verdict, drawing and tables need no script; the charts are
-// uPlot, inlined. Of a cluster there are its nodes, policies, networks and pods, too. Everything that comes from
-// outside (names, labels, addresses, commands) is escaped. Threading: pure. Failure: none.
+// uPlot, inlined. Of a cluster there are its nodes, policies, networks and pods, too; of a mesh who stands out, and
+// heat maps. Everything that comes from outside (names, labels, addresses, commands) is escaped. Threading: pure.
+// Failure: none.
 #pragma once
 
 #include <optional>
@@ -14,6 +15,7 @@
 
 #include "perf/measurement.h"
 #include "report/cluster.h"
+#include "report/mesh_page.h"
 #include "report/node_status.h"
 
 namespace railbed::report {
@@ -23,6 +25,7 @@ struct Report {
   std::vector<perf::Measurement> measurements;
   std::vector<NodeStatus> nodes;
   std::optional<Cluster> cluster = {};
+  std::vector<MeshPage> meshes = {};
 };
 std::string to_html(const Report& report);
 

@@ -183,7 +183,7 @@
 
   function draw() {
     for (const [, chart] of plots.splice(0)) chart.destroy();
-    for (const old of document.querySelectorAll(".legend, .readout")) old.remove();
+    for (const old of document.querySelectorAll(".chart + .legend, figcaption > .readout:not(.heat .readout)")) old.remove();
     read_colours();
     for (const box of document.querySelectorAll(".chart")) {
       const rail = data.rails[+box.dataset.rail];
@@ -209,6 +209,41 @@
     draw();
   }
 
+  // Which hosts, and how much, under the pointer on a heat map.
+  function heat_maps() {
+    const meshes = JSON.parse(document.getElementById("meshes").textContent);
+    const level_of = (r, g, b) => { let best = 1, least = Infinity; meshes.palette.forEach((c, i) => { const d = Math.abs((c >> 16) - r) + Math.abs((c >> 8 & 255) - g) + Math.abs((c & 255) - b); if (i > 0 && d < least) { least = d; best = i; } }); return best; };
+    const percent = v => Math.round(100 * v) + " %";
+    const words = level => level === 1 ? "failed, or with outages" : level === 2 ? "below " + percent(meshes.steps[0]) : (level - 3 === meshes.steps.length - 1 ? "at least " : "") + percent(meshes.steps[level - 3]) + (level - 2 < meshes.steps.length ? " to " + percent(meshes.steps[level - 2]) : "") + " of usual";
+    document.querySelectorAll(".mesh").forEach((section, number) => {
+      const mesh = meshes.meshes[number];
+      const names = i => { const of = mesh.hosts.slice(i * mesh.hosts_per_cell, (i + 1) * mesh.hosts_per_cell); return of.length > 1 ? of[0] + " … " + of[of.length - 1] : of[0]; };
+      for (const image of section.querySelectorAll(".heat img")) {
+        const out = document.createElement("span");
+        out.className = "readout";
+        image.previousElementSibling.append(out);
+        let cells = null;
+        const look = event => {
+          if (!cells) {
+            const canvas = document.createElement("canvas");
+            canvas.width = canvas.height = mesh.side;
+            const context = canvas.getContext("2d", { willReadFrequently: true });
+            context.drawImage(image, 0, 0);
+            cells = context.getImageData(0, 0, mesh.side, mesh.side).data;
+          }
+          const box = image.getBoundingClientRect();
+          const at = v => Math.min(mesh.side - 1, Math.max(0, Math.floor(v * mesh.side)));
+          const x = at((event.clientX - box.left) / box.width), y = at((event.clientY - box.top) / box.height);
+          const [r, g, b, a] = cells.slice(4 * (y * mesh.side + x), 4 * (y * mesh.side + x) + 4);
+          out.textContent = names(y) + " → " + names(x) + ": " + (a === 0 ? "not measured" : words(level_of(r, g, b)));
+        };
+        image.addEventListener("pointermove", look);
+        image.addEventListener("pointerdown", look);
+        image.addEventListener("pointerleave", () => { out.textContent = ""; });
+      }
+    });
+  }
+
   const save = document.getElementById("save"), results = document.getElementById("results").textContent;
   save.hidden = !results;
   save.addEventListener("click", () => {
@@ -219,6 +254,7 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   });
   draw();
+  if (document.getElementById("meshes")) heat_maps();
   addEventListener("resize", () => { for (const [box, chart] of plots) chart.setSize({ width: box.clientWidth, height: box.clientHeight }); });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   addEventListener("beforeprint", () => printing(true));

@@ -76,6 +76,9 @@ std::string latency_by_size_said(std::string_view name, const perf::Measurement*
 bool has_sizes(const PathFigures& path) {
   return path.latency != nullptr && path.latency->latency.size() > 1;
 }
+bool has_bandwidths(const PathFigures& path) {
+  return path.bandwidth != nullptr && path.bandwidth->bandwidth.size() > 1;
+}
 bool has_flow(const PathFigures& path) {
   return path.best != nullptr && path.best->series.gbps.size() > 1;
 }
@@ -194,7 +197,7 @@ std::string charts_html(const std::vector<const RailFigures*>& rails) {
           figure_html({"latency-size", rail.name,
                        latency_by_size_said(rdma, rail.rdma.latency) + latency_by_size_said("TCP", rail.tcp.latency)},
                       i);
-    if (rail.rdma.bandwidth != nullptr || rail.tcp.bandwidth != nullptr)
+    if (has_bandwidths(rail.rdma) || has_bandwidths(rail.tcp))
       bandwidth += figure_html(
           {"bandwidth", rail.name, by_size_said(rdma, rail.rdma.bandwidth) + by_size_said("TCP", rail.tcp.bandwidth)},
           i);
