@@ -53,11 +53,16 @@ std::string head_html(const Report& report, const std::string& title) {
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
       "script-src 'unsafe-inline'; img-src data:\">\n<title>{}</title>\n<style>{}\n{}</style></head>\n<body><main>\n",
       escaped(title), uplot_style(), report_style());
+  std::vector<std::string> facts = {started_text(report)};
+  const size_t count = report.measurements.size();
+  if (count > 0 || report.meshes.empty())
+    facts.push_back(fmt::format("{} measurement{}", count, count == 1 ? "" : "s"));
+  facts.push_back(fmt::format("railbed {}", RAILBED_VERSION));
+  std::erase(facts, "");
   return out + fmt::format(
-                   "<header><h1>{}</h1><p class=\"quiet\">{} · {} measurement{} · railbed {}</p>"
+                   "<header><h1>{}</h1><p class=\"quiet\">{}</p>"
                    "<button type=\"button\" id=\"save\" hidden>Save the results (JSON)</button></header>\n",
-                   escaped(title), escaped(started_text(report)), report.measurements.size(),
-                   report.measurements.size() == 1 ? "" : "s", RAILBED_VERSION);
+                   escaped(title), escaped(fmt::format("{}", fmt::join(facts, " · "))));
 }
 
 std::string scripts_html(const std::vector<const RailFigures*>& charted, const std::string& results) {

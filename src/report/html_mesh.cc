@@ -116,7 +116,7 @@ std::string maps_html(const MeshPage& page) {
   std::string out = fmt::format(
       "<h3>Bandwidth between all hosts, over what is usual on the rail</h3><p class=\"quiet\">A row sends, a column "
       "receives; hosts on one leaf stand together. A dark row is a NIC that sends slowly, a dark column one that "
-      "receives slowly, a dark square a leaf.{}</p>\n",
+      "receives slowly, a band of both a leaf.{}</p>\n",
       page.hosts_per_cell == 1 ? "" : fmt::format(" Each cell is the worst of {0} × {0} hosts.", page.hosts_per_cell));
   out += legend_html() + "<div class=\"grid heats\">\n";
   for (const HeatMap& map : page.maps)
@@ -129,12 +129,14 @@ std::string maps_html(const MeshPage& page) {
 }  // namespace
 
 std::string mesh_html(const MeshPage& page) {
-  std::string out = fmt::format("<section class=\"mesh\"><h2>All pairs</h2>\n<p>{} <small>{}</small></p>\n",
-                                page.clean ? "<span class=\"state good\">nothing stands out</span>"
-                                           : "<span class=\"state caution\">something stands out, or is missing</span>",
-                                lines(page.coverage));
+  std::string out =
+      fmt::format("<section class=\"mesh\"><h2>All pairs</h2>\n<p>{}",
+                  page.clean ? "<span class=\"state good\">nothing stands out</span>"
+                             : "<span class=\"state caution\">something stands out, or is missing</span>");
+  for (const std::string& line : page.coverage) out += fmt::format("<br><small>{}</small>", escaped(line));
+  out += "</p>\n";
   out += fmt::format("<div class=\"wide\"><pre>{}</pre></div>\n", lines(page.findings));
-  out += stragglers_html(page) + rails_html(page) + maps_html(page) + worst_html(page);
+  out += maps_html(page) + stragglers_html(page) + worst_html(page) + rails_html(page);
   return out + "</section>\n";
 }
 
