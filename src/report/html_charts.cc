@@ -85,7 +85,7 @@ bool has_flow(const PathFigures& path) {
 
 std::string section(std::string_view title, std::string_view note, const std::string& charts) {
   if (charts.empty()) return "";
-  return fmt::format("<section><h2>{}</h2><p class=\"quiet\">{}</p><div class=\"grid\">{}</div></section>\n", title,
+  return fmt::format("<section class=\"charts\"><h2>{}</h2><p class=\"quiet\">{}</p><div class=\"grid\">{}</div></section>\n", title,
                      note, charts);
 }
 

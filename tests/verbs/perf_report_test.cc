@@ -8,6 +8,7 @@
 
 #include "fake_cluster.h"
 #include "kube/object.h"
+#include "os/ports/processes.h"
 #include "perf/measurement.h"
 #include "perf/mesh/mesh_file.h"
 #include "run_verb.h"
@@ -115,7 +116,8 @@ TEST_F(PerfReport, SaysWhatIsWrong) {
               StartsWith(fmt::format("railbed: {}: ", path("broken.json"))));
 }
 
-TEST_F(PerfReport, OfAMesh) {
+// Six hosts, all pairs, nothing wrong.
+std::string mesh_of_six() {
   using namespace perf::mesh;
   Fabric fabric{.rails = {"rail0"}, .leaves = {}, .endpoints = {}};
   for (int i = 0; i < 6; ++i) fabric.endpoints.push_back({.host = fmt::format("host{}", i), .ports = {RailPort{}}});
@@ -123,15 +125,57 @@ TEST_F(PerfReport, OfAMesh) {
   for (uint32_t round = 0; round < 5; ++round)
     for (uint32_t pair = 0; pair < 3; ++pair)
       results.put({round, pair, 0}, compact({.forward_gbps = 390, .reverse_gbps = 390, .p50_us = 2, .samples = 100}));
-  write("all.mesh", mesh_file(results));
+  return mesh_file(results);
+}
+
+TEST_F(PerfReport, OfAMesh) {
+  write("all.mesh", mesh_of_six());
   const os::RunResult ran = report({path("all.mesh")});
   EXPECT_THAT(ran.errors, IsEmpty());
   EXPECT_EQ(ran.exit_status, 0);
   EXPECT_THAT(ran.output, StartsWith("nothing stands out among 6 NICs"));
   EXPECT_THAT(read("report.html"), AllOf(HasSubstr("15 of 15 pairs of NICs measured"),
                                          HasSubstr("data:image/png;base64,"), Not(HasSubstr("Nothing was measured."))));
-  write("half.mesh", mesh_file(results).substr(0, 250));
+  write("half.mesh", mesh_of_six().substr(0, 250));
   EXPECT_THAT(report({path("half.mesh")}).output, StartsWith("not all of it: "));
+}
+
+// The script of the page does its work: charts are drawn, and heat maps tell what is under the pointer. Without a
+// browser on this machine nobody can tell.
+TEST_F(PerfReport, IsDrawnByABrowser) {
+  const std::string browser = "/usr/bin/chromium-headless-shell";  // tools/setup test
+  if (!std::filesystem::exists(browser)) GTEST_SKIP() << "no " << browser << " here";
+  perf::Measurement m{.started_at = "2026-01-02T03:04:05Z", .command = "railbed perf", .label = "rail0"};
+  m.spec.sizes_bytes = {2, 4};
+  for (int64_t size_bytes : {2, 4})
+    m.bandwidth.push_back({.size_bytes = size_bytes,
+                           .messages = 1,
+                           .duration_s = 1,
+                           .average_gbps = 90,
+                           .series = {.slot_ms = 10, .gbps = {80, 100}, .peak_gbps = 100}});
+  perf::Measurement lat{.started_at = "2026-01-02T03:05:05Z", .command = "railbed perf", .label = "rail0"};
+  lat.spec = {.kind = perf::TestKind::kLatency, .sizes_bytes = {2, 4}};
+  for (int64_t size_bytes : {2, 4}) {
+    perf::LatencyPoint point{.size_bytes = size_bytes, .duration_s = 1};
+    for (int i = 0; i < 2000; ++i) point.histogram.record(static_cast<uint64_t>(1000 + i));
+    point.slots = {{.at_ms = 0, .min_us = 1, .p50_us = 2, .p99_us = 3, .max_us = 4, .samples = 1000}};
+    point.outages = {{.at_ms = 10, .duration_ms = 20}};
+    lat.latency.push_back(point);
+  }
+  write("all.json", perf::to_json({m, lat}));
+  write("all.mesh", mesh_of_six());
+  ASSERT_EQ(report({path("all.json"), path("all.mesh")}).exit_status, 0);
+  const auto ran = os::real_processes()->run(
+      {.program = browser,
+       .arguments = {"--no-sandbox", "--disable-gpu", "--user-data-dir=" + path("browser"),
+                     "--virtual-time-budget=5000", "--dump-dom", "file://" + path("report.html")},
+       .environment = {"PATH=/usr/bin:/bin", "HOME=" + folder_.string()},
+       .input = "",
+       .deadline = std::chrono::steady_clock::now() + std::chrono::minutes(3)});
+  ASSERT_TRUE(ran.has_value()) << ran.error().to_string();
+  EXPECT_THAT(ran->output, HasSubstr("data-drawn=\"5\""))
+      << "latency over time, distribution, by size; bandwidth by size, over time";
+  EXPECT_THAT(ran->output, HasSubstr("<figcaption>rail0<span class=\"readout\">")) << "on a heat map";
 }
 
 }  // namespace
