@@ -77,14 +77,33 @@ std::string nodes_html(const std::vector<ClusterNode>& nodes) {
   return out.append(kEndTable) + more_html(nodes.size(), kMostNodes, "nodes");
 }
 
-// --- policies
-
 std::string names_text(const std::vector<std::string>& names) {
   std::vector<std::string> shown(names.begin(), names.begin() + static_cast<long>(std::min(names.size(), kNamesShown)));
   std::string text = fmt::format("{}", fmt::join(shown, ", "));
   if (names.size() > shown.size()) text += fmt::format(" and {} more", names.size() - shown.size());
   return text;
 }
+
+// Nodes with the same versions are one row: what differs is seen at once.
+std::string versions_html(const std::vector<ClusterNode>& nodes) {
+  std::map<std::map<std::string, std::string>, std::vector<std::string>> alike;
+  for (const ClusterNode& node : nodes)
+    if (!node.versions.empty()) alike[node.versions].push_back(node.name);
+  if (alike.empty()) return "";
+  constexpr std::string_view kVersions[] = {"kernel", "system", "architecture", "runtime", "kubelet"};
+  std::string out = begin_table("Versions", {"Nodes", "Kernel", "System", "Architecture", "Runtime", "Kubelet"});
+  for (const auto& [versions, names] : alike) {
+    out += fmt::format("<tr><th scope=\"row\">{}</th>", escaped(names_text(names)));
+    for (const std::string_view one : kVersions) {
+      const auto found = versions.find(std::string(one));
+      out += fmt::format("<td>{}</td>", found == versions.end() ? "–" : escaped(found->second));
+    }
+    out += "</tr>\n";
+  }
+  return out.append(kEndTable);
+}
+
+// --- policies
 
 std::string policy_rows(const ClusterPolicy& policy) {
   const size_t rows = std::max<size_t>(1, policy.where.size());
@@ -170,7 +189,8 @@ std::string cluster_html(const Cluster& cluster) {
   std::string out = "<section class=\"cluster\"><h2>The cluster</h2>\n";
   for (const std::string& why : cluster.unknown)
     out += fmt::format("<p>{} <small>{}</small></p>\n", state_html(Standing::kWaits, "not shown"), escaped(why));
-  out += nodes_html(cluster.nodes) + policies_html(cluster.policies) + namespaces_html(cluster);
+  out += nodes_html(cluster.nodes) + policies_html(cluster.policies) + namespaces_html(cluster) +
+         versions_html(cluster.nodes);
   return out + "</section>\n";
 }
 
