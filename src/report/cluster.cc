@@ -48,6 +48,7 @@ void read_conditions(const Value& object, ClusterNode& node) {
       }
     }
   if (node.standing == Standing::kGood && node.conditions.size() > 1) node.standing = Standing::kWaits;
+  if (node.conditions.empty()) node.conditions.emplace_back("its kubelet has told nothing yet");
   const Value* spec = doc::object_in(object, "spec");
   if (spec != nullptr && doc::flag_in(*spec, "unschedulable")) node.conditions.emplace_back("cordoned");
 }

@@ -148,6 +148,15 @@ TEST(Cluster, NodesWithConditionsPfsAndVfs) {
   EXPECT_EQ(cluster.nodes[3].state, "no node state");
 }
 
+TEST(Cluster, ANodeOfWhichNothingIsKnownIsThereAllTheSame) {
+  ClusterObjects objects;
+  objects.nodes = {node("new", "")};
+  objects.node_states = {state("new", R"("lastSyncError": "")")};
+  const Cluster cluster = cluster_of(objects);
+  EXPECT_THAT(cluster.nodes[0].conditions, ElementsAre("its kubelet has told nothing yet"));
+  EXPECT_EQ(cluster.nodes[0].state, "Unknown: its agent has not told yet");
+}
+
 std::vector<std::string> where(const ClusterPolicy& policy) {
   std::vector<std::string> out;
   for (const PolicyOnNodes& on : policy.where)

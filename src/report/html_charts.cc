@@ -85,8 +85,9 @@ bool has_flow(const PathFigures& path) {
 
 std::string section(std::string_view title, std::string_view note, const std::string& charts) {
   if (charts.empty()) return "";
-  return fmt::format("<section class=\"charts\"><h2>{}</h2><p class=\"quiet\">{}</p><div class=\"grid\">{}</div></section>\n", title,
-                     note, charts);
+  return fmt::format(
+      "<section class=\"charts\"><h2>{}</h2><p class=\"quiet\">{}</p><div class=\"grid\">{}</div></section>\n", title,
+      note, charts);
 }
 
 // --- data
