@@ -7,6 +7,6 @@ namespace railbed {
 
 inline constexpr const char* kAloneProgram = "railbedd";  // the agent of a machine of its own
 inline constexpr const char* kClusterProgram =
-    "railbed-cluster";  // the agent of a cluster's node, the operator, preflight, addresses
+    "railbed-cluster";  // the agent of a cluster's node, the operator, preflight, addresses, reports of a cluster
 
 }  // namespace railbed

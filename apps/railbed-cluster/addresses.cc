@@ -2,13 +2,11 @@
 // railbed addresses: which node has leased which addresses, and an administrator's word that frees them.
 #include "addresses.h"
 
-#include <cstdlib>
-
 #include "command/addresses_options.h"
 #include "command/exit_status.h"
 #include "command/output.h"
 #include "controller/cell_release.h"
-#include "kube/connection.h"
+#include "kubectl_connection.h"
 #include "os/ports/kernel.h"
 #include "report/table.h"
 
@@ -21,26 +19,6 @@ using controller::CellNodes;
 using controller::ReleasePlan;
 using report::Cell;
 using report::Paint;
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
-// As kubectl finds it; without any file, the service account of the pod that this is.
-Result<std::string> kubeconfig_of(const AddressesOptions& options, os::Kernel& kernel) {
-  if (!options.kubeconfig.empty()) return options.kubeconfig;
-  if (std::string file = variable("KUBECONFIG"); !file.empty()) {
-    if (file.find(':') == std::string::npos) return file;
-    return fail(
-        Error{.code = Code::kUnsupported,
-              .message = "$KUBECONFIG names several files",
-              .hint = "--kubeconfig FILE names one; `kubectl config view --flatten --minify` makes one of all"});
-  }
-  const std::string home = variable("HOME") + "/.kube/config";
-  if (variable("KUBERNETES_SERVICE_HOST").empty() || kernel.files().exists(home)) return home;
-  return "";
-}
 
 std::string cell_text(const api::AddressCell& cell) {
   return fmt::format("{}/{}", cell.base, cell.base.bits() - 4);
@@ -130,13 +108,8 @@ Result<int> release(kube::Client& client, const AddressesOptions& options) {
 
 Result<int> run(const AddressesOptions& options) {
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
-  const std::string kubeconfig = TRY(kubeconfig_of(options, *kernel));
-  const auto connection = TRY(
-      kube::connect({.kubeconfig = kubeconfig,
-                     .context = options.context,
-                     .pod = {.host = variable("KUBERNETES_SERVICE_HOST"), .port = variable("KUBERNETES_SERVICE_PORT")}},
-                    [&](const std::string& path) { return kernel->files().read(path); })
-          .context("how to reach the API server"));
+  const auto connection =
+      TRY(connect_as_kubectl(*kernel, {.kubeconfig = options.kubeconfig, .context = options.context}));
   return options.action() == AddressesOptions::Action::kList ? list(connection->client(), options)
                                                              : release(connection->client(), options);
 }

@@ -10,6 +10,7 @@
 #include "node_in_cluster.h"
 #include "operator.h"
 #include "os/real/service_manager.h"
+#include "perf_report.h"
 #include "preflight.h"
 #include "served_verbs.h"
 
@@ -21,6 +22,7 @@ constexpr ServedVerb kVerbs[] = {
     {"operator", operator_verb},
     {"preflight", preflight_verb},
     {"addresses", addresses_verb},
+    {"perf", perf_report_verb},
 };
 
 }  // namespace

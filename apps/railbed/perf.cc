@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed perf: measures a path between two ends, over RDMA and over TCP, and writes the report.
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <mutex>
 #include <stop_token>
@@ -10,6 +9,7 @@
 
 #include "command/output.h"
 #include "command/stop_signal.h"
+#include "command/write_report.h"
 #include "doc/fields.h"
 #include "doc/text.h"
 #include "perf/client.h"
@@ -18,10 +18,8 @@
 #include "perf_files.h"
 #include "perf_mesh.h"
 #include "progress.h"
-#include "report/html.h"
-#include "report/html_summary.h"
-#include "report/rail_table.h"
 #include "result_file.h"
+#include "serving_program.h"
 #include "verb.h"
 
 namespace railbed {
@@ -57,19 +55,8 @@ struct PerfArguments {
   std::string output = "table";
   std::string save;
   std::string label;
-  std::vector<std::string> results;
-  std::vector<std::string> status;
-  std::string title;
-  std::string report;
+  ReportOptions report;
 };
-
-Result<void> write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) return fail(system_error(errno != 0 ? errno : EIO, "write " + path));
-  return {};
-}
 
 TestSpec spec_of(const PerfArguments& arguments, TestKind kind) {
   TestSpec spec;
@@ -174,29 +161,6 @@ Result<int> run_server(const PerfArguments& arguments) {
   return kExitOk;
 }
 
-Result<int> run_report(const PerfArguments& arguments) {
-  report::Report report{.title = arguments.title, .measurements = {}, .nodes = {}};
-  for (const std::string& path : arguments.results) {
-    const std::string text = TRY(read_file(path));
-    for (Measurement& measurement : TRY(measurements_from_json(text).context("{}", path)))
-      report.measurements.push_back(std::move(measurement));
-  }
-  for (const std::string& path : arguments.status) {
-    const std::string text = TRY(read_file(path));
-    report.nodes.push_back(TRY(report::node_from_status_json(text).context("{}", path)));
-  }
-  const std::string html = report::to_html(report);
-  if (arguments.report.empty() || arguments.report == "-") {
-    print_document(html);
-    return kExitOk;
-  }
-  TRY(write_file(arguments.report, html));
-  const std::vector<report::RailFigures> rails = report::rails_of(report.measurements);
-  print("{}\n{}\nreport: {}\n", report::verdict_of(rails).headline, report::rail_table(rails).to_text(),
-        arguments.report);
-  return kExitOk;
-}
-
 void add_client_options(CommandLine& line, PerfArguments& a) {
   line.option("ADDRESS", &a.host, "where `railbed perf serve` runs: the rail's address").required();
   line.option("--port", &a.port, "its control port").show_default();
@@ -254,16 +218,13 @@ int perf_verb(CommandLine& line) {
              "pings a second by a schedule, so that outages count (default: one after another)")
       .positive();
   const PerfMesh mesh(line);
-  CommandLine& html = line.subcommand("report", "one HTML file from results (--save) of bw and lat");
-  html.option("RESULT", &a.results, "files that --save wrote").required().file();
-  html.option("--status", &a.status, "`railbed status -o json` of each node, for the drawing").file();
-  html.option("--title", &a.title, "headline");
-  html.option("-o,--output", &a.report, "the file to write (default: standard output)").file();
+  const CommandLine& html = a.report.declare(line);
   if (auto status = line.parse()) return *status;
   if (mesh.chosen()) return mesh.run();
   const auto result = [&]() -> Result<int> {
     if (serve.chosen()) return run_server(a);
-    if (html.chosen()) return run_report(a);
+    if (html.chosen() && a.report.with_cluster()) return fail(become(a.report.program(), line.arguments()));
+    if (html.chosen()) return write_report(TRY(read_report(a.report)), a.report);
     return run_client(a, bw.chosen() ? TestKind::kBandwidth : TestKind::kLatency, typed_line(line.arguments()));
   }();
   return status_of(result);

@@ -3,22 +3,34 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const RDMA = "#0072b2", TCP = "#c45a00", INK = "#5b6774", GRID = "#e8edf1", OUTAGE = "#d5001c40";
   const FONT = "12px system-ui, 'DejaVu Sans', sans-serif";
 
   const three = v => v >= 100 ? v.toFixed(0) : String(+v.toPrecision(3));
-  const size = b => b >= 1048576 ? b / 1048576 + " MiB" : b >= 1024 ? b / 1024 + " KiB" : b + " B";
+  const size = b => b >= 1048576 ? three(b / 1048576) + " MiB" : b >= 1024 ? three(b / 1024) + " KiB" : three(b) + " B";
   const micro = us => us >= 1e6 ? three(us / 1e6) + " s" : us >= 1000 ? three(us / 1000) + " ms" : three(us) + " µs";
   const rate = g => g === 0 ? "0" : g >= 1 ? three(g) + " Gb/s" : g >= 1e-3 ? three(g * 1e3) + " Mb/s" : three(g * 1e6) + " kb/s";
-  const share = n => n < 0.001 ? "0 %" : three6(100 * (1 - 10 ** -n)) + " %";
-  const three6 = v => String(+v.toFixed(6));
+  const share = n => n < 0.001 ? "0 %" : String(+(100 * (1 - 10 ** -n)).toFixed(6)) + " %";
 
-  const axis = (values, more) => Object.assign({ stroke: INK, font: FONT, grid: { stroke: GRID, width: 1 }, ticks: { stroke: GRID }, values: (u, list) => list.map(v => v == null ? "" : values(v)) }, more);
-  // One label per decade is enough on a logarithmic axis; over less than two decades 2 and 5 help.
-  const decades = (u, list) => {
-    const wide = u.scales.y.max / u.scales.y.min >= 100;
-    return list.map(v => { const m = v / 10 ** Math.floor(Math.log10(v) + 1e-9); const r = Math.round(m); return (r === 1 || (!wide && (r === 2 || r === 5))) ? v : null; });
+  // Marks of axes are 1, 2 or 5 times a power of ten.
+  const STEPS = [];
+  for (let e = -9; e <= 9; e++) for (const m of [1, 2, 5]) STEPS.push(+(m + "e" + e));
+  const at_least = v => STEPS.find(s => s >= v * (1 - 1e-9)) || v;
+  const at_most = v => STEPS.filter(s => s <= v * (1 + 1e-9)).pop() || v;
+  // Of less than two decades all of them, of more the powers of ten.
+  const is_decade = v => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9;
+  const log_marks = (u, i, low, high) => STEPS.filter(s => s >= low * 0.999 && s <= high * 1.001 && (high / low < 150 || is_decade(s)));
+  // The smallest step that leaves room for `most` of them, and the marks up to the first one that is not below `high`.
+  const up_to = (high, most) => { const step = at_least((high || 1) / most), marks = []; for (let k = 0; k === 0 || marks[k - 1] < high * (1 - 1e-9); k++) marks.push(+(k * step).toPrecision(12)); return marks; };
+
+  let colours = {};
+  const read_colours = () => {
+    const style = getComputedStyle(document.documentElement);
+    for (const name of ["rdma", "tcp", "quiet", "line", "dot", "outage", "none"]) colours[name] = style.getPropertyValue("--" + name).trim();
   };
+
+  const axis = (values, more) => Object.assign({ stroke: colours.quiet, font: FONT, grid: { stroke: colours.line, width: 1 }, ticks: { stroke: colours.line }, values: (u, list) => list.map(v => v == null ? "" : values(v)) }, more);
+  const seconds = () => axis(v => three(v) + " s", { incrs: STEPS });
+  const log_axis = () => axis(micro, { size: 66, splits: log_marks, filter: (u, list) => list });
 
   function legend(box, entries) {
     const row = document.createElement("div");
@@ -33,88 +45,109 @@
     box.after(row);
   }
 
-  function plot(box, options, columns) {
-    const make = () => ({ width: box.clientWidth, height: box.clientHeight });
-    const chart = new uPlot(Object.assign(make(), { legend: { show: false }, cursor: { drag: { x: true, y: false } } }, options), columns, box);
-    addEventListener("resize", () => chart.setSize(make()));
-    return chart;
-  }
-
   // The values under the pointer, next to the title.
   function readout(box, format) {
     const out = document.createElement("span");
-    out.className = "quiet";
-    out.style.cssText = "float:right;font-weight:400;font-size:12.5px";
+    out.className = "readout";
     box.previousElementSibling.append(out);
     return { setCursor: [u => { out.textContent = u.cursor.idx == null ? "" : format(u, u.cursor.idx); }] };
   }
 
-  // Series with different x values share one chart.
-  function joined(tables) {
-    return tables.length === 1 ? tables[0] : uPlot.join(tables);
+  const plots = [];
+  function plot(box, options, columns) {
+    plots.push([box, new uPlot(Object.assign({ width: box.clientWidth, height: box.clientHeight, legend: { show: false }, cursor: { drag: { x: true, y: false } } }, options), columns, box)]);
   }
 
-  let fastest = 0;
-  for (const rail of data.rails) for (const path of [rail.rdma, rail.tcp]) for (const v of path.gbps || []) fastest = Math.max(fastest, v);
+  // Series with different x values share one chart.
+  const joined = tables => tables.length === 1 ? tables[0] : uPlot.join(tables);
+  const line = (colour, dash, points) => ({ stroke: colour, width: 2.5, dash, points: points ? { show: true, size: 6, fill: colour } : { show: false }, spanGaps: true });
+  const paths = rail => [["rdma", rail.soft ? "RDMA (soft)" : "RDMA", colours.rdma], ["tcp", "TCP", colours.tcp, [6, 4]]].map(([key, ...more]) => [rail[key], ...more]);
+  const told = (names, columns, i, text) => names.map((n, k) => columns[k + 1][i] == null ? "" : n + " " + text(columns[k + 1][i])).filter(Boolean).join(", ");
+  const by_size = { range: (u, a, b) => a === b ? [a - 1, b + 1] : [a - 0.3, b + 0.3], time: false };
+  const size_axis = () => axis(v => size(2 ** v), { splits: (u, i, a, b) => { const s = []; for (let v = Math.ceil(a); v <= b; v += b - a > 14 ? 4 : b - a > 7 ? 2 : 1) s.push(v); return s; } });
+
+  // Bandwidth: all charts of a kind on one scale, which has the links' limits where they are known.
+  const reach = fields => { let high = 0; for (const rail of data.rails) { high = Math.max(high, rail.link_gbps || 0); for (const path of [rail.rdma, rail.tcp]) for (const field of fields) for (const v of path[field] || []) high = Math.max(high, v); } return high; };
+  const limit_hook = rail => rail.link_gbps ? { drawClear: [u => {
+    const y = u.valToPos(rail.link_gbps, "y", true);
+    u.ctx.save(); u.ctx.strokeStyle = colours.none; u.ctx.lineWidth = 2; u.ctx.setLineDash([3, 3]);
+    u.ctx.beginPath(); u.ctx.moveTo(u.bbox.left, y); u.ctx.lineTo(u.bbox.left + u.bbox.width, y); u.ctx.stroke(); u.ctx.restore();
+  }] } : {};
+  const limit_entry = rail => rail.link_gbps ? [["the link: " + rate(rail.link_gbps), colours.none, "dashed"]] : [];
+  function rate_chart(box, rail, x, x_axis, tables, series, entries, names, fields, at) {
+    const columns = joined(tables), marks = up_to(reach(fields), 5);
+    plot(box, {
+      scales: { x, y: { range: () => [0, marks[marks.length - 1]] } },
+      axes: [x_axis, axis(rate, { size: 76, splits: () => marks })],
+      series,
+      hooks: Object.assign(limit_hook(rail), readout(box, (u, i) => at(columns[0][i]) + ": " + told(names, columns, i, rate))),
+    }, columns);
+    legend(box, entries.concat(limit_entry(rail)));
+  }
 
   function bandwidth(box, rail) {
     const tables = [], series = [{}], entries = [], names = [];
-    for (const [key, name, colour, dash] of [["rdma", rail.soft ? "RDMA (soft)" : "RDMA", RDMA], ["tcp", "TCP", TCP, [6, 4]]]) {
-      const path = rail[key];
+    for (const [path, name, colour, dash] of paths(rail)) {
       if (!path.gbps) continue;
       tables.push([path.size_bytes.map(b => Math.log2(b)), path.gbps]);
-      series.push({ stroke: colour, width: 2.5, dash, points: { show: true, size: 6, fill: colour }, spanGaps: true });
+      series.push(line(colour, dash, true));
       entries.push([name, colour, dash ? "dashed" : ""]);
       names.push(name);
     }
-    const columns = joined(tables);
-    plot(box, {
-      scales: { x: { time: false, range: (u, a, b) => a === b ? [a - 1, b + 1] : [a - 0.3, b + 0.3] }, y: { range: () => [0, fastest * 1.08 || 1] } },
-      axes: [axis(v => size(2 ** v), { splits: (u, i, a, b) => { const s = []; for (let v = Math.ceil(a); v <= b; v += b - a > 14 ? 4 : b - a > 7 ? 2 : 1) s.push(v); return s; } }),
-             axis(rate, { size: 76 })],
-      series,
-      hooks: readout(box, (u, i) => size(2 ** columns[0][i]) + ": " + names.map((n, k) => columns[k + 1][i] == null ? "" : n + " " + rate(columns[k + 1][i])).filter(Boolean).join(", ")),
-    }, columns);
-    legend(box, entries);
+    rate_chart(box, rail, by_size, size_axis(), tables, series, entries, names, ["gbps"], v => size(2 ** v));
   }
 
-  // Both transports of all rails on one scale, so that heights can be compared.
+  function flow(box, rail) {
+    const tables = [], series = [{}], entries = [], names = [];
+    const add = (gbps, slot_s, name, colour, dash) => {
+      if (!gbps) return;
+      tables.push([gbps.map((v, i) => (i + 0.5) * slot_s), gbps]);
+      series.push(line(colour, dash, false));
+      entries.push([name, colour, dash ? "dashed" : ""]);
+      names.push(name);
+    };
+    for (const [path, name, colour, dash] of paths(rail)) {
+      add(path.flow_gbps, path.flow_slot_s, name, colour, dash);
+      add(path.back_gbps, path.back_slot_s, name + ", back", colour, [2, 3]);
+    }
+    rate_chart(box, rail, { time: false }, seconds(), tables, series, entries, names, ["flow_gbps", "back_gbps"], v => three(v) + " s");
+  }
+
+  // Latency: both transports of all rails on one scale, so that heights can be compared.
   let low = Infinity, high = 0, longest = 0;
   for (const rail of data.rails) for (const path of [rail.rdma, rail.tcp]) {
     for (const v of path.min_us || []) if (v > 0) low = Math.min(low, v);
-    for (const v of path.max_us || []) high = Math.max(high, v);
+    for (const field of ["max_us", "lat_p99_us", "lat_p50_us"]) for (const v of path[field] || []) high = Math.max(high, v);
     for (const v of path.nines || []) longest = Math.max(longest, v);
   }
-  const span = () => [low * 0.8, high * 1.25];
+  const span = () => [at_most(low), at_least(high)];
 
   function latency(box, path, colour) {
-    const band = colour + "2e";
     const columns = [path.at_s, path.min_us, path.p50_us, path.p99_us, path.max_us];
     plot(box, {
       scales: { x: { time: false }, y: { distr: 3, range: span } },
-      axes: [axis(v => v + " s"), axis(micro, { size: 66, filter: decades, grid: { stroke: GRID, width: 1, filter: decades }, ticks: { stroke: GRID, filter: decades } })],
-      bands: [{ series: [3, 1], fill: band }],
+      axes: [seconds(), log_axis()],
+      bands: [{ series: [3, 1], fill: colour + "2e" }],
       series: [{}, { stroke: "transparent", points: { show: false } }, { stroke: colour, width: 2, points: { show: false } },
                { stroke: colour, width: 1, points: { show: false } },
-               { stroke: "transparent", paths: () => null, points: { show: true, size: 4, fill: "#3b4754", stroke: "#3b4754" } }],
+               { stroke: "transparent", paths: () => null, points: { show: true, size: 4, fill: colours.dot, stroke: colours.dot } }],
       hooks: Object.assign({ drawClear: [u => {
         for (let i = 0; i < path.outage_from_s.length; i++) {
           const from = u.valToPos(path.outage_from_s[i], "x", true), to = u.valToPos(path.outage_to_s[i], "x", true);
-          u.ctx.fillStyle = OUTAGE;
+          u.ctx.fillStyle = colours.outage;
           u.ctx.fillRect(from, u.bbox.top, Math.max(to - from, 2), u.bbox.height);
         }
       }] }, readout(box, (u, i) => path.p50_us[i] == null ? `${three(path.at_s[i])} s: no answer` : `${three(path.at_s[i])} s: p50 ${micro(path.p50_us[i])}, p99 ${micro(path.p99_us[i])}, slowest ${micro(path.max_us[i])}`)),
     }, columns);
-    legend(box, [["median", colour], ["fastest to 99 %", colour + "55", "band"], ["slowest of the slot", "#3b4754", "dot"]].concat(path.outage_from_s.length ? [["no answer", OUTAGE, "band"]] : []));
+    legend(box, [["median", colour], ["fastest to 99 %", colour + "55", "band"], ["slowest of the slot", colours.dot, "dot"]].concat(path.outage_from_s.length ? [["no answer", colours.outage, "band"]] : []));
   }
 
   function distribution(box, rail) {
     const tables = [], series = [{}], entries = [], names = [];
-    for (const [key, name, colour, dash] of [["rdma", rail.soft ? "RDMA (soft)" : "RDMA", RDMA], ["tcp", "TCP", TCP, [6, 4]]]) {
-      const path = rail[key];
+    for (const [path, name, colour, dash] of paths(rail)) {
       if (!path.nines) continue;
       tables.push([path.nines, path.quantile_us]);
-      series.push({ stroke: colour, width: 2.5, dash, points: { show: false }, spanGaps: true });
+      series.push(line(colour, dash, false));
       entries.push([name, colour, dash ? "dashed" : ""]);
       names.push(name);
     }
@@ -122,19 +155,108 @@
     const marks = [0, Math.log10(2), 1, 2, 3, 4, 5, 6, 7];
     plot(box, {
       scales: { x: { time: false, range: () => [0, Math.max(longest, 1)] }, y: { distr: 3, range: span } },
-      axes: [axis(share, { splits: (u, i, a, b) => marks.filter(v => v >= a && v <= b + 1e-9) }), axis(micro, { size: 66, filter: decades, grid: { stroke: GRID, width: 1, filter: decades }, ticks: { stroke: GRID, filter: decades } })],
+      axes: [axis(share, { splits: (u, i, a, b) => marks.filter(v => v >= a && v <= b + 1e-9) }), log_axis()],
       series,
-      hooks: readout(box, (u, i) => share(columns[0][i]) + " within " + names.map((n, k) => columns[k + 1][i] == null ? "" : n + " " + micro(columns[k + 1][i])).filter(Boolean).join(", ")),
+      hooks: readout(box, (u, i) => share(columns[0][i]) + " within " + told(names, columns, i, micro)),
     }, columns);
     legend(box, entries);
   }
 
-  for (const box of document.querySelectorAll(".chart")) {
-    const rail = data.rails[+box.dataset.rail];
-    if (box.dataset.kind === "bandwidth") bandwidth(box, rail);
-    if (box.dataset.kind === "latency-rdma") latency(box, rail.rdma, RDMA);
-    if (box.dataset.kind === "latency-tcp") latency(box, rail.tcp, TCP);
-    if (box.dataset.kind === "distribution") distribution(box, rail);
+  function latency_by_size(box, rail) {
+    const tables = [], series = [{}], entries = [], names = [];
+    for (const [path, name, colour, dash] of paths(rail)) {
+      if (!path.lat_p50_us) continue;
+      tables.push([path.lat_size_bytes.map(b => Math.log2(b)), path.lat_p50_us, path.lat_p99_us]);
+      series.push(line(colour, dash, true), Object.assign(line(colour, dash, false), { width: 1 }));
+      entries.push([name, colour, dash ? "dashed" : ""]);
+      names.push(name + " p50", name + " p99");
+    }
+    const columns = joined(tables);
+    plot(box, {
+      scales: { x: by_size, y: { distr: 3, range: span } },
+      axes: [size_axis(), log_axis()],
+      series,
+      hooks: readout(box, (u, i) => size(2 ** columns[0][i]) + ": " + told(names, columns, i, micro)),
+    }, columns);
+    legend(box, entries);
   }
-  document.body.dataset.drawn = document.querySelectorAll(".chart canvas").length;
+
+  function draw() {
+    for (const [, chart] of plots.splice(0)) chart.destroy();
+    for (const old of document.querySelectorAll(".chart + .legend, figcaption > .readout:not(.heat .readout)")) old.remove();
+    read_colours();
+    for (const box of document.querySelectorAll(".chart")) {
+      const rail = data.rails[+box.dataset.rail];
+      if (box.dataset.kind === "bandwidth") bandwidth(box, rail);
+      if (box.dataset.kind === "flow") flow(box, rail);
+      if (box.dataset.kind === "latency-rdma") latency(box, rail.rdma, colours.rdma);
+      if (box.dataset.kind === "latency-tcp") latency(box, rail.tcp, colours.tcp);
+      if (box.dataset.kind === "distribution") distribution(box, rail);
+      if (box.dataset.kind === "latency-size") latency_by_size(box, rail);
+    }
+    document.body.dataset.drawn = document.querySelectorAll(".chart canvas").length;
+  }
+
+  // Paper gets light charts of its width, and what is folded on the screen.
+  function printing(on) {
+    const was = document.documentElement.classList.contains("printing");
+    if (was === on) return;
+    document.documentElement.classList.toggle("printing", on);
+    for (const one of document.querySelectorAll(on ? "details:not([open])" : "details[data-folded]")) {
+      one.open = on;
+      if (on) one.dataset.folded = ""; else delete one.dataset.folded;
+    }
+    draw();
+  }
+
+  // Which hosts, and how much, under the pointer on a heat map.
+  function heat_maps() {
+    const meshes = JSON.parse(document.getElementById("meshes").textContent);
+    const level_of = (r, g, b) => { let best = 1, least = Infinity; meshes.palette.forEach((c, i) => { const d = Math.abs((c >> 16) - r) + Math.abs((c >> 8 & 255) - g) + Math.abs((c & 255) - b); if (i > 0 && d < least) { least = d; best = i; } }); return best; };
+    const percent = v => Math.round(100 * v) + " %";
+    const words = level => level === 1 ? "failed, or with outages" : level === 2 ? "below " + percent(meshes.steps[0]) : (level - 3 === meshes.steps.length - 1 ? "at least " : "") + percent(meshes.steps[level - 3]) + (level - 2 < meshes.steps.length ? " to " + percent(meshes.steps[level - 2]) : "") + " of usual";
+    document.querySelectorAll(".mesh").forEach((section, number) => {
+      const mesh = meshes.meshes[number];
+      const names = i => { const of = mesh.hosts.slice(i * mesh.hosts_per_cell, (i + 1) * mesh.hosts_per_cell); return of.length > 1 ? of[0] + " … " + of[of.length - 1] : of[0]; };
+      for (const image of section.querySelectorAll(".heat img")) {
+        const out = document.createElement("span");
+        out.className = "readout";
+        image.previousElementSibling.append(out);
+        let cells = null;
+        const look = event => {
+          if (!cells) {
+            const canvas = document.createElement("canvas");
+            canvas.width = canvas.height = mesh.side;
+            const context = canvas.getContext("2d", { willReadFrequently: true });
+            context.drawImage(image, 0, 0);
+            cells = context.getImageData(0, 0, mesh.side, mesh.side).data;
+          }
+          const box = image.getBoundingClientRect();
+          const at = v => Math.min(mesh.side - 1, Math.max(0, Math.floor(v * mesh.side)));
+          const x = at((event.clientX - box.left) / box.width), y = at((event.clientY - box.top) / box.height);
+          const [r, g, b, a] = cells.slice(4 * (y * mesh.side + x), 4 * (y * mesh.side + x) + 4);
+          out.textContent = names(y) + " → " + names(x) + ": " + (a === 0 ? "not measured" : words(level_of(r, g, b)));
+        };
+        image.addEventListener("pointermove", look);
+        image.addEventListener("pointerdown", look);
+        image.addEventListener("pointerleave", () => { out.textContent = ""; });
+      }
+    });
+  }
+
+  const save = document.getElementById("save"), results = document.getElementById("results").textContent;
+  save.hidden = !results;
+  save.addEventListener("click", () => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([results], { type: "application/json" }));
+    link.download = "railbed-results.json";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  });
+  draw();
+  if (document.getElementById("meshes")) heat_maps();
+  addEventListener("resize", () => { for (const [box, chart] of plots) chart.setSize({ width: box.clientWidth, height: box.clientHeight }); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  addEventListener("beforeprint", () => printing(true));
+  addEventListener("afterprint", () => printing(false));
 })();

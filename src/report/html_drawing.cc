@@ -22,9 +22,7 @@ constexpr double kRail = 40;
 constexpr double kMinColumn = 60;
 constexpr double kNarrow = 100;  // columns narrower than this show names only, the rest as a tooltip
 constexpr size_t kVfsShown = 16;
-// Colour-blind safe (Okabe and Ito, Tol), without the two colours of RDMA and TCP.
-constexpr std::string_view kColours[] = {"#007f5f", "#aa4499", "#3a86b8", "#8c6d31",
-                                         "#882255", "#44505c", "#332288", "#6a7f10"};
+constexpr size_t kColours = 8;  // --rail-0 and so on of html.css
 
 // Between two columns.
 double gap_of(double column) {
@@ -41,13 +39,13 @@ class Svg {
     const double middle = (y1 + y2) / 2;
     out_ += fmt::format(
         "<path d=\"M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\" fill=\"none\" "
-        "stroke=\"{}\" stroke-width=\"{}\"/>\n",
+        "style=\"stroke:{}\" stroke-width=\"{}\"/>\n",
         x1, y1, x1, middle, x2, middle, x2, y2, colour, width);
   }
   void dot(double x, double y, std::string_view colour) {
-    out_ +=
-        fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\" stroke=\"#fff\" stroke-width=\"1.5\"/>\n",
-                    x, y, colour);
+    out_ += fmt::format(
+        "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" style=\"fill:{};stroke:var(--card)\" stroke-width=\"1.5\"/>\n", x,
+        y, colour);
   }
   // Cuts the text to fit `width`; the whole text becomes the tooltip.
   void text(double x, double y, std::string_view value, std::string_view cls, double width, double per_character = 7) {
@@ -69,8 +67,8 @@ class Svg {
 
 std::string colour_of(const Scene& scene, const std::string& rail) {
   const auto it = std::find(scene.rails.begin(), scene.rails.end(), rail);
-  if (it == scene.rails.end()) return "#9aa5b1";
-  return std::string(kColours[static_cast<size_t>(it - scene.rails.begin()) % std::size(kColours)]);
+  if (it == scene.rails.end()) return "var(--none)";
+  return fmt::format("var(--rail-{})", static_cast<size_t>(it - scene.rails.begin()) % kColours);
 }
 
 size_t rows_of(const DrawnPod& pod) {
@@ -110,13 +108,12 @@ double vf_x(const DrawnColumn& column, int index, double x, double width) {
 void draw_pf(Svg& svg, const Scene& scene, const DrawnColumn& column, double x, double y, double width) {
   const std::string colour = colour_of(scene, column.rail);
   svg.box(x, y, width, kPf, "pf", "rx=\"6\"");
-  svg.box(x, y + kPf - 5, width, 5, "", fmt::format("rx=\"2\" fill=\"{}\"", colour));
+  svg.box(x, y + kPf - 5, width, 5, "", fmt::format("rx=\"2\" style=\"fill:{}\"", colour));
   const size_t shown = std::min(column.vfs.size(), kVfsShown);
   const double step = shown == 0 ? 0 : std::min(22.0, (width - 20) / static_cast<double>(shown));
   for (size_t i = 0; i < shown; ++i) {
     const NodeStatus::Vf& vf = column.vfs[i];
-    const std::string style =
-        vf.owner.empty() ? "fill=\"#fff\" stroke=\"#9aa5b1\"" : fmt::format("fill=\"{0}\" stroke=\"{0}\"", colour);
+    const std::string style = vf.owner.empty() ? "" : fmt::format("style=\"fill:{0};stroke:{0}\"", colour);
     svg.box(x + 10 + static_cast<double>(i) * step + 1, y + 6, std::max(3.0, step - 4), 12, "vf",
             fmt::format("rx=\"2\" {}", style));
   }
@@ -139,7 +136,7 @@ void draw_pods(Svg& svg, const Scene& scene, const DrawnNode& node, const Frame&
       for (const DrawnInterface& one : pod.columns[c]) {
         const std::string colour = colour_of(scene, node.columns[c].rail);
         svg.line(x + width / 2, chip_y + kChip, vf_x(node.columns[c], one.vf_index, x, width), pf_y + 6, colour);
-        svg.box(x, chip_y, width, kChip, "chip", fmt::format("rx=\"6\" stroke=\"{}\"", colour));
+        svg.box(x, chip_y, width, kChip, "chip", fmt::format("rx=\"6\" style=\"stroke:{}\"", colour));
         const bool narrow = width < kNarrow;
         const bool with_address = !narrow && !one.address.empty();
         svg.text(x + 8, chip_y + 19, one.name + (with_address ? "  " + one.address : ""), "strong", width - 16, 7);
@@ -233,7 +230,7 @@ std::string drawing(const Scene& scene, const std::vector<RailFigures>& figures)
   for (const Joint& joint : joints) svg.line(joint.x, pf_y + kPf, joint.x, bar_y(joint.rail), joint.colour, 3);
   for (size_t r = 0; r < scene.rails.size(); ++r) {
     const std::string colour = colour_of(scene, scene.rails[r]);
-    svg.box(1, bar_y(r), width - 2, kRail, "rail", fmt::format("rx=\"8\" stroke=\"{}\"", colour));
+    svg.box(1, bar_y(r), width - 2, kRail, "rail", fmt::format("rx=\"8\" style=\"stroke:{}\"", colour));
     svg.text(16, bar_y(r) + 25, scene.rails[r], "rail-name", 200, 8);
     svg.text(230, bar_y(r) + 25, rail_text(scene.rails[r], figures), "strong", width - 250, 7);
   }

@@ -14,6 +14,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string html = report::to_html(report);
   size_t scripts = 0;
   for (size_t at = 0; (at = html.find("</script", at)) != std::string::npos; ++at) ++scripts;
-  if (scripts != 3) std::abort();
+  if (scripts != 4) std::abort();
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "doc/fields.h"
-#include "report/html.h"
+#include "report/node_status.h"
 
 namespace railbed::report {
 namespace {

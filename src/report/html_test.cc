@@ -6,6 +6,7 @@
 
 #include "base/testdata.h"
 #include "report/html_drawing.h"
+#include "report/html_rails.h"
 #include "report/html_summary.h"
 #include "report/html_text.h"
 #include "report/rail_table.h"
@@ -368,7 +369,7 @@ TEST(Report, EscapesEverythingFromOutside) {
   EXPECT_EQ(html.substr(0, html.find("<script type")).find("onerror=z>"), std::string::npos);
   size_t scripts = 0;
   for (size_t at = 0; (at = html.find("</script", at)) != std::string::npos; ++at) ++scripts;
-  EXPECT_EQ(scripts, 3u);  // data, uPlot and charts
+  EXPECT_EQ(scripts, 4u);  // results, data, uPlot and charts
 }
 
 TEST(Report, NeedsNoNetwork) {
@@ -385,6 +386,70 @@ TEST(Report, NeedsNoNetwork) {
   EXPECT_NE(html.find("uPlot"), std::string::npos);
   EXPECT_NE(html.find(content(std::filesystem::path(source_dir()) / "third_party/uplot/LICENSE")), std::string::npos)
       << "uPlot's licence goes with each copy of it";
+}
+
+// What the button saves is a result file again.
+TEST(Report, HasTheResultsInIt) {
+  Measurement m = measured(TestKind::kLatency, Transport::kRdma, "</script>&", 5);
+  const std::string html = to_html({.title = "t", .measurements = {m}, .nodes = {}});
+  const std::string_view open = "id=\"results\">";
+  const size_t begin = html.find(open) + open.size();
+  const auto read = perf::measurements_from_json(html.substr(begin, html.find("</script>", begin) - begin));
+  ASSERT_TRUE(read) << read.error().to_string();
+  EXPECT_EQ((*read)[0].label, "</script>&");
+  EXPECT_EQ(perf::to_json(*read), perf::to_json({m}));
+}
+
+// Three hundred pairs: the page stays small, and says what it has left out.
+TEST(Report, StaysSmallWithManyRails) {
+  std::vector<Measurement> all;
+  for (int i = 0; i < 300; ++i) {
+    all.push_back(measured(TestKind::kBandwidth, Transport::kRdma, fmt::format("pair{}", i), i == 150 ? 100 : 390));
+    all.push_back(measured(TestKind::kLatency, Transport::kRdma, fmt::format("pair{}", i), i == 170 ? 50 : 2));
+  }
+  const std::string html = to_html({.title = "t", .measurements = all, .nodes = {}});
+  EXPECT_LT(html.size(), 2'000'000U);
+  EXPECT_NE(html.find("The 128 of 300 that are worth a look first"), std::string::npos);
+  EXPECT_NE(html.find("Charts are of the 16 rails of 300"), std::string::npos);
+  EXPECT_NE(html.find("and 400 more measurements"), std::string::npos);
+  EXPECT_NE(html.find("too large to be in this page"), std::string::npos);
+  EXPECT_NE(html.find("data-kind=\"distribution\" data-rail=\"15\""), std::string::npos);
+}
+
+TEST(WorstRails, AreThoseWithJitterAndThoseWithLittleBandwidth) {
+  std::vector<Measurement> all;
+  for (int i = 0; i < 6; ++i) {
+    all.push_back(measured(TestKind::kBandwidth, Transport::kRdma, fmt::format("r{}", i), i == 2 ? 100 : 390));
+    all.push_back(measured(TestKind::kLatency, Transport::kRdma, fmt::format("r{}", i), 2));
+    if (i == 4) all.back().latency[0].histogram.record(9'000'000);
+  }
+  const std::vector<RailFigures> rails = rails_of(all);
+  std::vector<std::string> names;
+  for (const RailFigures* rail : worst_rails(rails, 2)) names.push_back(rail->name);
+  EXPECT_EQ(names, (std::vector<std::string>{"r2", "r4"}));
+  EXPECT_EQ(worst_rails(rails, 6).size(), 6U);
+}
+
+// For who cannot see them: each chart says what it shows.
+TEST(Report, ChartsHaveTextAlternatives) {
+  Measurement flow = measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 390);
+  flow.bandwidth[0].series = {.slot_ms = 10, .gbps = {380, 395, 390}, .peak_gbps = 395};
+  flow.bandwidth.insert(flow.bandwidth.begin(), {.size_bytes = 2, .average_gbps = 1});
+  Measurement sizes = measured(TestKind::kLatency, Transport::kRdma, "rail0", 2);
+  sizes.latency.push_back(sizes.latency[0]);
+  sizes.latency[1].size_bytes = 4096;
+  const std::string html = to_html({.title = "t", .measurements = {flow, sizes}, .nodes = {}});
+  for (const std::string_view said :
+       {"aria-label=\"RDMA: 1.00 Gb/s with 2 B, 390 Gb/s with 64 KiB. \"",
+        "aria-label=\"RDMA: 380 Gb/s to 395 Gb/s over 1 s, average 390 Gb/s, with messages of 64 KiB. \"",
+        "aria-label=\"10000 round trips in 1 s: fastest 2.00 µs, middle 2.00 µs, p99 2.00 µs, slowest 2.00 µs; 0 "
+        "outages.\"",
+        "aria-label=\"RDMA: 50 % within 2.00 µs, 90 % within 2.00 µs, 99 % within 2.00 µs, 99.9 % within 2.00 µs, all "
+        "within 2.00 µs. \"",
+        "aria-label=\"RDMA, middle round trip: 2.00 µs with 2 B, 2.00 µs with 4 KiB. \""})
+    EXPECT_NE(html.find(said), std::string::npos) << said;
+  EXPECT_NE(html.find("\"flow_slot_s\":0.01,\"flow_gbps\":[380,395,390]"), std::string::npos);
+  EXPECT_NE(html.find("\"link_gbps\":39"), std::string::npos);
 }
 
 TEST(Report, HasVerdictAndTablesWithoutScript) {

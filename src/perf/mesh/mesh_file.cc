@@ -304,8 +304,12 @@ std::string mesh_file_end(const MeshResults& results) {
   return section(Kind::kEnd, static_cast<uint32_t>(results.rounds().size()), {});
 }
 
+bool is_mesh_file(std::string_view bytes) {
+  return bytes.starts_with(kMagic);
+}
+
 Result<MeshFile> read_mesh_file(std::string_view bytes) {
-  if (!bytes.starts_with(kMagic)) return Sections::fail_at(0, "this is no mesh file: it does not begin with RBMESH");
+  if (!is_mesh_file(bytes)) return Sections::fail_at(0, "this is no mesh file: it does not begin with RBMESH");
   Bytes head(bytes.substr(kMagic.size()));
   const auto version = head.number<uint32_t>("version");
   if (!version) return Sections::fail_at(kMagic.size(), "the file ends before its version");

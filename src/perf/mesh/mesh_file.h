@@ -32,6 +32,9 @@ std::string mesh_file_round(const MeshResults& results, uint32_t round);  // one
 std::string mesh_file_lost(const LostHost& lost);
 std::string mesh_file_end(const MeshResults& results);
 
+// Whether it begins as such a file does.
+bool is_mesh_file(std::string_view bytes);
+
 struct MeshFile {
   MeshResults results;
   std::optional<Error> damage;  // absent: the file is whole and ends as it should

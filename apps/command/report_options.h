@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of `railbed perf report`.
+//
+// Why beside the command line: with --kubeconfig the report is made by the program that has the client of the API
+// server, as with the agent (agent_options.h); without, railbed makes it. Threading: one thread. Failure: none.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "command/command_line.h"
+#include "command/programs.h"
+
+namespace railbed {
+
+struct ReportOptions {
+  std::vector<std::string> results;
+  std::vector<std::string> status;
+  std::string title;
+  std::string output;
+  std::string kubeconfig;
+  std::string context;
+
+  // The subcommand of `perf`. Its options point to the members: this object stays where it is until it is parsed.
+  CommandLine& declare(CommandLine& perf);
+  bool with_cluster() const { return !kubeconfig.empty() || !context.empty(); }
+  // Which makes a report with a cluster.
+  static const char* program() { return kClusterProgram; }
+};
+
+}  // namespace railbed

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/write_report.h"
+
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "command/exit_status.h"
+#include "command/output.h"
+#include "perf/mesh/mesh_file.h"
+#include "perf/mesh/verdict_lines.h"
+#include "report/html_summary.h"
+#include "report/rail_table.h"
+
+namespace railbed {
+namespace {
+
+Result<std::string> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  if (!file || !(text << file.rdbuf())) return fail(system_error(errno != 0 ? errno : EIO, "read " + path));
+  return text.str();
+}
+
+Result<void> write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) return fail(system_error(errno != 0 ? errno : EIO, "write " + path));
+  return {};
+}
+
+// A mesh as it was saved, analysed anew: a second pass is not in the file.
+Result<report::MeshPage> read_mesh(const std::string& bytes) {
+  using namespace perf::mesh;
+  const MeshFile file = TRY(read_mesh_file(bytes));
+  const Limits limits;
+  const Analysis analysis = analyse(file.results, limits, std::max(1U, std::thread::hardware_concurrency()));
+  const std::vector<Verdict> verdicts = find_verdicts(file.results.fabric(), analysis, limits);
+  std::vector<std::string> lines = verdict_lines(file.results.fabric(), analysis, verdicts, limits);
+  if (file.damage) lines.insert(lines.begin(), fmt::format("not all of it: {}", file.damage->to_string()));
+  const Coverage coverage = file.results.coverage();
+  const bool whole = !file.damage && coverage.measured == coverage.planned;
+  return report::mesh_page(file.results, analysis, std::move(lines), verdicts.empty() && whole);
+}
+
+}  // namespace
+
+Result<report::Report> read_report(const ReportOptions& options) {
+  report::Report report{.title = options.title, .measurements = {}, .nodes = {}};
+  for (const std::string& path : options.results) {
+    const std::string text = TRY(read_file(path));
+    if (perf::mesh::is_mesh_file(text)) {
+      report.meshes.push_back(TRY(read_mesh(text).context("{}", path)));
+      continue;
+    }
+    for (perf::Measurement& measurement : TRY(perf::measurements_from_json(text).context("{}", path)))
+      report.measurements.push_back(std::move(measurement));
+  }
+  for (const std::string& path : options.status) {
+    const std::string text = TRY(read_file(path));
+    report.nodes.push_back(TRY(report::node_from_status_json(text).context("{}", path)));
+  }
+  return report;
+}
+
+Result<int> write_report(const report::Report& report, const ReportOptions& options) {
+  const std::string html = report::to_html(report);
+  if (options.output.empty() || options.output == "-") {
+    print_document(html);
+    return kExitOk;
+  }
+  TRY(write_file(options.output, html));
+  const std::vector<report::RailFigures> rails = report::rails_of(report.measurements);
+  for (const report::MeshPage& mesh : report.meshes) railbed::print("{}\n\n", fmt::join(mesh.findings, "\n"));
+  if (!rails.empty() || report.meshes.empty())
+    print("{}\n{}\n", report::verdict_of(rails).headline, report::rail_table(rails).to_text());
+  print("report: {}\n", options.output);
+  return kExitOk;
+}
+
+}  // namespace railbed

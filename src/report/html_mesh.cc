@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/html_mesh.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "perf/json_writer.h"
+#include "report/heat_png.h"
+#include "report/html_text.h"
+
+namespace railbed::report {
+namespace {
+
+// Not measured (transparent), failed, then from far below the usual to the usual: dark to light, so that the order is
+// seen without colours, too.
+constexpr Palette kPalette = {0xffffff, 0x6a1b9a, 0x67000d, 0x850811, 0xa50f15, 0xbd151a, 0xd42a24, 0xe84a33,
+                              0xf26d49, 0xf98d5e, 0xfca974, 0xfdc38f, 0xfedcb0, 0xfdeed2, 0xd9eeea, 0x9fd3ca};
+
+std::string lines(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out += escaped(text) + "\n";
+  return out;
+}
+
+std::string head(std::string_view caption, std::initializer_list<std::string_view> titles) {
+  std::string out =
+      fmt::format("<div class=\"wide\"><table class=\"objects\"><caption>{}</caption><thead><tr>", caption);
+  for (const std::string_view title : titles) out += fmt::format("<th scope=\"col\">{}</th>", title);
+  return out + "</tr></thead><tbody>\n";
+}
+constexpr std::string_view kEnd = "</tbody></table></div>\n";
+
+std::string gbps(std::optional<double> value) {
+  return value ? gbps_text(*value) : "–";
+}
+std::string us(std::optional<double> value) {
+  return value ? us_text(*value) : "–";
+}
+// "196 Gb/s" and "50 % of usual" below.
+std::string compared(const std::string& text, std::optional<double> share) {
+  return share ? fmt::format("{}<small>{:.0f} % of usual</small>", text, 100 * *share) : text;
+}
+
+std::string rails_html(const MeshPage& page) {
+  std::string out = head("Topology, and what is usual on each rail",
+                         {"Rail", "NICs", "Leaves", "Sends", "Receives", "p50", "p99", "Stand out"});
+  for (const MeshRailRow& row : page.rails)
+    out += fmt::format(
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+        escaped(row.rail), row.nics, row.leaves == 0 ? "not known" : std::to_string(row.leaves), gbps(row.send_gbps),
+        gbps(row.receive_gbps), us(row.p50_us), us(row.p99_us), row.suspects);
+  return out.append(kEnd);
+}
+
+std::string stragglers_html(const MeshPage& page) {
+  if (page.stragglers.empty()) return "";
+  std::string out = head("NICs that stand out, the worst first: medians over their partners",
+                         {"Host", "Rail", "Leaf", "Sends", "Receives", "p50", "p99", "Bad pairs"});
+  for (const MeshNicRow& row : page.stragglers)
+    out += fmt::format(
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{} of {}</td></tr>\n",
+        escaped(row.host), escaped(row.rail), row.leaf.empty() ? "–" : escaped(row.leaf),
+        compared(gbps(row.send_gbps), row.send_share), compared(gbps(row.receive_gbps), row.receive_share),
+        compared(us(row.p50_us), row.p50_share), compared(us(row.p99_us), row.p99_share), row.bad, row.tried);
+  out.append(kEnd);
+  if (page.all_stragglers > page.stragglers.size())
+    out += fmt::format("<p class=\"quiet\">and {} more NICs</p>\n", page.all_stragglers - page.stragglers.size());
+  return out;
+}
+
+std::string worst_html(const MeshPage& page) {
+  if (page.worst.empty()) return "";
+  std::string out = head(fmt::format("The worst {} pairs", page.worst.size()),
+                         {"Pair", "", "Forward", "Back", "p50", "p99", "Of usual"});
+  for (const MeshPairRow& row : page.worst) {
+    const std::string state = row.failed        ? "<span class=\"state bad\">failed</span>"
+                              : row.outages > 0 ? fmt::format("<span class=\"state caution\">{} outage{}</span>",
+                                                              row.outages, row.outages == 1 ? "" : "s")
+                                                : "";
+    out += fmt::format(
+        "<tr><th scope=\"row\">{} ↔ {}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+        escaped(row.first), escaped(row.second), state, gbps(row.forward_gbps), gbps(row.reverse_gbps), us(row.p50_us),
+        us(row.p99_us), row.failed ? "–" : fmt::format("{:.0f} %", 100 * row.share));
+  }
+  return out.append(kEnd);
+}
+
+std::string legend_html() {
+  const auto entry = [](size_t level, const std::string& text) {
+    return fmt::format("<span class=\"band\" style=\"--c:{}\">{}</span>",
+                       level == kCellUnknown ? std::string("transparent") : fmt::format("#{:06x}", kPalette[level]),
+                       text);
+  };
+  std::string out = "<div class=\"legend\">" + entry(kCellFailed, "failed, or with outages");
+  out += entry(kCellWorst, fmt::format("below {:.0f} %", 100 * kCellSteps[0]));
+  for (size_t i = 0; i < std::size(kCellSteps); ++i)
+    out += entry(kCellWorst + 1 + i, fmt::format("{:.0f} %", 100 * kCellSteps[i]) +
+                                         (kCellWorst + 1 + i == kCellUsual ? " of usual and more" : ""));
+  return out + "<span>no colour: not measured</span></div>\n";
+}
+
+// What a picture shows, in a sentence.
+std::string said(const HeatMap& map) {
+  std::array<size_t, 16> counts{};
+  for (const uint8_t cell : map.cells) ++counts[cell];
+  const size_t measured = map.cells.size() - counts[kCellUnknown];
+  size_t low = 0;
+  for (size_t level = kCellWorst; level < kCellUsual - 3; ++level) low += counts[level];  // below 90 %
+  return fmt::format("{}: of {} cells measured, {} failed or had outages, {} are below 90 % of what is usual", map.rail,
+                     measured, counts[kCellFailed], low);
+}
+
+std::string maps_html(const MeshPage& page) {
+  if (page.side == 0) return "";
+  std::string out = fmt::format(
+      "<h3>Bandwidth between all hosts, over what is usual on the rail</h3><p class=\"quiet\">A row sends, a column "
+      "receives; hosts on one leaf stand together. A dark row is a NIC that sends slowly, a dark column one that "
+      "receives slowly, a band of both a leaf.{}</p>\n",
+      page.hosts_per_cell == 1 ? "" : fmt::format(" Each cell is the worst of {0} × {0} hosts.", page.hosts_per_cell));
+  out += legend_html() + "<div class=\"grid heats\">\n";
+  for (const HeatMap& map : page.maps)
+    out += fmt::format(
+        "<figure class=\"heat\"><figcaption>{0}</figcaption><img alt=\"{1}\" src=\"data:image/png;base64,{2}\"></figure>\n",
+        escaped(map.rail), escaped(said(map)), base64(heat_png(map.cells, page.side, kPalette)));
+  return out + "</div>\n";
+}
+
+}  // namespace
+
+std::string mesh_html(const MeshPage& page) {
+  std::string out =
+      fmt::format("<section class=\"mesh\"><h2>All pairs</h2>\n<p>{}",
+                  page.clean ? "<span class=\"state good\">nothing stands out</span>"
+                             : "<span class=\"state caution\">something stands out, or is missing</span>");
+  for (const std::string& line : page.coverage) out += fmt::format("<br><small>{}</small>", escaped(line));
+  out += "</p>\n";
+  out += fmt::format("<div class=\"wide\"><pre>{}</pre></div>\n", lines(page.findings));
+  out += maps_html(page) + stragglers_html(page) + worst_html(page) + rails_html(page);
+  return out + "</section>\n";
+}
+
+std::string mesh_data(const std::vector<MeshPage>& pages) {
+  perf::JsonWriter writer;
+  writer.begin_object().begin_array("palette");
+  for (const uint32_t colour : kPalette) writer.integer({}, colour);
+  writer.end_array().begin_array("steps");
+  for (const double step : kCellSteps) writer.number({}, step);
+  writer.end_array().begin_array("meshes");
+  for (const MeshPage& page : pages) {
+    writer.begin_object().integer("side", page.side).integer("hosts_per_cell", page.hosts_per_cell);
+    writer.begin_array("hosts");
+    for (const std::string& host : page.hosts) writer.text({}, host);
+    writer.end_array().end_object();
+  }
+  writer.end_array().end_object();
+  return writer.take();
+}
+
+}  // namespace railbed::report

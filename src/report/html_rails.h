@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rails' figures: side by side, and large ones for few rails. Jitter first, because it is what a job with all ranks
+// in step waits for.
+//
+// Threading: pure. Failure: none.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/html_summary.h"
+
+namespace railbed::report {
+
+std::string rails_html(const std::vector<RailFigures>& rails);
+
+// The rails that are worth a look first, at most `most`: half of them for their jitter, half for their bandwidth; in
+// the order in which they were measured.
+std::vector<const RailFigures*> worst_rails(const std::vector<RailFigures>& rails, size_t most);
+
+}  // namespace railbed::report
