@@ -2,10 +2,10 @@
 #include "command/write_report.h"
 
 #include <fstream>
-#include <sstream>
 #include <thread>
 
 #include "command/exit_status.h"
+#include "command/given_files.h"
 #include "command/output.h"
 #include "perf/mesh/mesh_file.h"
 #include "perf/mesh/verdict_lines.h"
@@ -14,13 +14,6 @@
 
 namespace railbed {
 namespace {
-
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  if (!file || !(text << file.rdbuf())) return fail(system_error(errno != 0 ? errno : EIO, "read " + path));
-  return text.str();
-}
 
 Result<void> write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);

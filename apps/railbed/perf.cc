@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "command/given_files.h"
 #include "command/output.h"
 #include "command/stop_signal.h"
 #include "command/write_report.h"
@@ -15,7 +16,6 @@
 #include "perf/client.h"
 #include "perf/mesh/fabric.h"
 #include "perf/server.h"
-#include "perf_files.h"
 #include "perf_mesh.h"
 #include "progress.h"
 #include "result_file.h"

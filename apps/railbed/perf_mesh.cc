@@ -13,12 +13,12 @@
 
 #include "append_file.h"
 #include "command/exit_status.h"
+#include "command/given_files.h"
 #include "command/output.h"
 #include "command/stop_signal.h"
 #include "perf/mesh/mesh_file.h"
 #include "perf/mesh/mesh_report.h"
 #include "perf/mesh/mesh_setup.h"
-#include "perf_files.h"
 #include "progress.h"
 
 namespace railbed {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf_files.h"
+#include "command/given_files.h"
 
 #include <cerrno>
 #include <fstream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that the subcommands of `perf` are given.
+// Files that a verb is given on its command line.
 //
 // Threading: any. Failure: with the path.
 #pragma once
