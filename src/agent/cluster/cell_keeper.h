@@ -48,7 +48,7 @@ class CellKeeper : public AddressSupply {
     std::optional<std::string> share_with_whereabouts_in;
     std::chrono::milliseconds sync_period{600'000};
     std::chrono::milliseconds give_back_period{30'000};
-    std::chrono::milliseconds beside_period{10'000};  // what whereabouts' pools said is old after this
+    std::chrono::milliseconds beside_period{1'000};  // what whereabouts' pools said is old after this
     std::chrono::milliseconds first_pause{500};
     std::chrono::milliseconds longest_pause{30'000};
   };
