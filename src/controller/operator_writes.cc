@@ -227,7 +227,8 @@ void Operator::look_at_pool_entries(std::stop_token stop) {
   pools_error_ = std::move(error);
   if (gone.has_value() && *gone > 0)
     tell_(Importance::kInfo,
-          fmt::format("{} addresses that nobody has leased any more are no longer reserved in whereabouts' pools", *gone));
+          fmt::format("{} addresses that nobody has leased any more are no longer reserved in whereabouts' pools",
+                      *gone));
 }
 
 bool Operator::look_at_networks(std::stop_token stop) {

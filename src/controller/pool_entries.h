@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes out of whereabouts' pools what agents with --whereabouts share have left there: entries of addresses that nobody
-// has leased.
+// Takes out of whereabouts' pools what agents with --whereabouts share have left there: entries of addresses that
+// nobody has leased.
 //
 // Why here: an agent takes its own entries away when it gives addresses back. For a machine that is gone nobody does,
 // whether its leases ended by cell_reclaim or by an administrator's word, and whereabouts would never give them again.

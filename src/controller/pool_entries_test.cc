@@ -27,11 +27,10 @@ struct PoolEntries : ::testing::Test {
     return fmt::format(R"("{}": {{"id": "railbed.dev/{}/10.0.0.{}", "podref": ""}})", last, machine, last);
   }
   void put_pool(const std::string& allocations, const std::string& name = kPool, const char* range = "10.0.0.0/24") {
-    server.put(kPools + name,
-               json(fmt::format(R"({{"apiVersion": "whereabouts.cni.cncf.io/v1alpha1", "kind": "IPPool",
+    server.put(kPools + name, json(fmt::format(R"({{"apiVersion": "whereabouts.cni.cncf.io/v1alpha1", "kind": "IPPool",
                                      "metadata": {{"name": "{}", "namespace": "kube-system"}},
                                      "spec": {{"range": "{}", "allocations": {{{}}}}}}})",
-                                name, range, allocations)));
+                                               name, range, allocations)));
   }
   api::IpPool pool(const std::string& name = kPool) {
     return api::read_ip_pool(server.objects().at(kPools + name)).value();

@@ -329,8 +329,7 @@ Result<void> CellLeaser::lease(const CellWant& want, std::stop_token stop) {
 Result<void> CellLeaser::lease(const CellWant& want, Ahead ahead, std::stop_token stop) {
   for (const api::IpamRange& range : want.ranges) TRY(world_.blocks.may_give(range.addresses));
   if (ipam::usable_of(want, TRY(stored())[want.network_name]) < want.addresses)
-    for (const api::IpamRange& range : want.ranges)
-      TRY(look_beside(want.network_name, range.addresses, ahead, stop));
+    for (const api::IpamRange& range : want.ranges) TRY(look_beside(want.network_name, range.addresses, ahead, stop));
   TRY(prepare(want, stop));
   bool learned = false;
   for (int tried = 0; tried < kMostCells; ++tried) {
