@@ -56,9 +56,9 @@ clusters: [{name: test, cluster: {server: "https://127.0.0.1:6443", certificate-
 users: [{name: agent, user: {token: "$token"}}]
 CONFIG
 }
-start_agent() { # NODE [OPTIONS...]
+start_agent() { # NODE [OPTIONS...]; `program` may name another one than RAILBED
   # Not by on(): a function has a shell of its own, which would be killed instead.
-  nsenter --mount="/proc/$(<"/run/node/$1.holder")/ns/mnt" --wd=/ "$RAILBED" agent --kubeconfig "/run/node/$1.conf" --node "$1" --metrics "127.0.0.1:947${1#node}" "${@:2}" >>"$LOGS/$1.log" 2>&1 </dev/null &
+  nsenter --mount="/proc/$(<"/run/node/$1.holder")/ns/mnt" --wd=/ "${program:-$RAILBED}" agent --kubeconfig "/run/node/$1.conf" --node "$1" --metrics "127.0.0.1:947${1#node}" "${@:2}" >>"$LOGS/$1.log" 2>&1 </dev/null &
   echo $! >"/run/node/$1.pid"
   until_true 60 on "$1" python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect("/run/railbed/agent.sock")' ||
     { fail "the agent of $1 does not start: $(tail -2 "$LOGS/$1.log")"; exit 1; }
