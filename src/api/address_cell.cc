@@ -2,6 +2,8 @@
 #include "api/address_cell.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "base/fnv1a.h"
 #include "base/format.h"
@@ -17,6 +19,32 @@ using doc::Value;
 constexpr size_t kLongestName = 253;  // of a node, an object
 constexpr size_t kLongestText = 1024;
 constexpr int64_t kLongestTime = int64_t{1} << 40;
+
+constexpr std::array<std::string_view, 7> kLeaseKeys{"node",    "systemUUID",   "bootID",     "claim",
+                                                     "offsets", "quietSeconds", "goneSeconds"};
+constexpr std::array<std::string_view, 3> kSpecKeys{"networkName", "base", "leases"};
+
+// Null where there are none.
+Value members_besides(const Value& object, std::span<const std::string_view> keys) {
+  Value out;
+  for (const Value::Member& member : *object.as_object()) {
+    if (std::ranges::find(keys, member.key) != keys.end()) continue;
+    if (out.is_null()) out = Value::object();
+    out.set(member.key, member.value);
+  }
+  return out;
+}
+
+void put_members(Value& object, const Value& members) {
+  if (members.is_null()) return;
+  for (const Value::Member& member : *members.as_object()) object.set(member.key, member.value);
+}
+
+void keep_others(const Value& spec, AddressCell& cell) {
+  cell.other = members_besides(spec, kSpecKeys);
+  const Value::Array* leases = doc::list_in(spec, "leases");
+  for (size_t i = 0; i < cell.leases.size(); ++i) cell.leases[i].other = members_besides((*leases)[i], kLeaseKeys);
+}
 
 std::string number_of(std::string_view text) {
   return fmt::format("{:016x}", fnv1a(text));
@@ -45,6 +73,7 @@ Value to_value(const CellLease& lease) {
     if (lease.offsets >> i & 1U) offsets.push(i);
   doc::put_number(out, "quietSeconds", lease.quiet_seconds);
   doc::put_number(out, "goneSeconds", lease.gone_seconds);
+  put_members(out, lease.other);
   return out;
 }
 
@@ -104,6 +133,7 @@ Result<AddressCell> read_address_cell(const Value& object) {
   }
   TRY(doc::first_error(found).context("{}", in_cell()));
   TRY(check(cell, name));
+  keep_others(*doc::object_in(object, "spec"), cell);
   return cell;
 }
 
@@ -121,6 +151,7 @@ Value to_value(const AddressCell& cell) {
   spec.set("base", cell.base.to_string());
   Value& leases = spec.set("leases", Value::array());
   for (const CellLease& lease : cell.leases) leases.push(to_value(lease));
+  put_members(spec, cell.other);
   Value out = Value::object();
   out.set("apiVersion", "railbed.dev/v1");
   out.set("kind", "AddressCell");

@@ -40,6 +40,8 @@ struct CellLease {
   int64_t quiet_seconds = 0;
   // For how long the operator has seen no Node of this name and machine. The holder's next write ends it.
   int64_t gone_seconds = 0;
+  // Members that a later version has written: agents of two versions lease of the same cells, and this one keeps them.
+  doc::Value other{};
   friend bool operator==(const CellLease&, const CellLease&) = default;
 };
 
@@ -50,6 +52,7 @@ struct AddressCell {
   // Of the stored object; empty: there is none.
   std::string uid;
   std::string resource_version;
+  doc::Value other{};  // as CellLease::other, of the spec
   friend bool operator==(const AddressCell&, const AddressCell&) = default;
 };
 

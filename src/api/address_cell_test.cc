@@ -32,6 +32,18 @@ TEST(AddressCell, IsReadAsItWasWritten) {
   EXPECT_EQ(read_address_cell(to_value(v6)).value(), v6);
 }
 
+TEST(AddressCell, KeepsWhatALaterVersionHasWritten) {
+  doc::Value object = to_value(cell());
+  doc::Value& spec = *object.find("spec");
+  spec.set("scheme", "next");
+  spec.find("leases")->as_array()->at(1).set("spare", int64_t{3});
+  const AddressCell read = read_address_cell(object).value();
+  EXPECT_EQ(doc::to_json(*to_value(read).find("spec")->find("scheme")), R"("next")");
+  EXPECT_EQ(doc::to_json(to_value(read).find("spec")->find("leases")->as_array()->at(1)),
+            R"({"node":"node2","systemUUID":"uuid-2","bootID":"boot-2","offsets":[8],"goneSeconds":60,"spare":3})");
+  EXPECT_EQ(read_address_cell(to_value(read)).value(), read);
+}
+
 TEST(AddressCell, IsWrittenSoThatPeopleCanReadIt) {
   const doc::Value object = to_value(cell());
   EXPECT_EQ(doc::to_json(*object.find("spec")),

@@ -51,6 +51,13 @@ std::string ip_pool_name(std::string_view network_name, const IpPrefix& range) {
   return network_name.empty() ? text : fmt::format("{}-{}", network_name, text);
 }
 
+std::optional<std::string> network_name_of(const IpPool& pool) {
+  const std::string plain = ip_pool_name("", pool.range);
+  if (pool.name == plain) return "";
+  if (!pool.name.ends_with("-" + plain)) return std::nullopt;
+  return pool.name.substr(0, pool.name.size() - plain.size() - 1);
+}
+
 void apply_change(Value& object, const IpPoolChange& change) {
   Value* spec = object.find("spec");
   if (spec == nullptr || !spec->is_object()) spec = &object.set("spec", Value::object());

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -39,6 +40,9 @@ Result<IpPool> read_ip_pool(const doc::Value& object);
 
 // The name of the pool of a range, as whereabouts makes it.
 std::string ip_pool_name(std::string_view network_name, const IpPrefix& range);
+
+// The other way; nullopt: the pool is of no name that whereabouts makes.
+std::optional<std::string> network_name_of(const IpPool& pool);
 
 struct IpPoolChange {
   std::map<uint64_t, IpPoolAllocation> put;

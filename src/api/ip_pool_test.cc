@@ -56,6 +56,17 @@ TEST(IpPool, TellsWhatItCannotRead) {
             "IPPool n/p: spec.range: \"10.0.0.0\" has no prefix length (a prefix looks like 10.0.0.0/24)");
 }
 
+TEST(IpPool, IsOfTheNetworkThatItsNameBeginsWith) {
+  const auto network = [](const char* name, const char* range) {
+    return network_name_of({.ns = "n", .name = name, .range = IpPrefix::parse(range).value(), .allocations = {}});
+  };
+  EXPECT_EQ(network("10.0.0.0-24", "10.0.0.0/24"), "");
+  EXPECT_EQ(network("rail-0-10.0.0.0-24", "10.0.0.0/24"), "rail-0");
+  EXPECT_EQ(network(ip_pool_name("rail", IpPrefix::parse("fd00::/64").value()).c_str(), "fd00::/64"), "rail");
+  EXPECT_EQ(network("rail", "10.0.0.0/24"), std::nullopt);
+  EXPECT_EQ(network("110.0.0.0-24", "10.0.0.0/24"), std::nullopt);
+}
+
 TEST(IpPool, KeepsWhatItDoesNotKnow) {
   Value object = parsed(kPool);
   apply_change(object, {.put = {{20, {"ours", ""}}, {21, {"ours", ""}}}, .drop = {9, 30}});

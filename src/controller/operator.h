@@ -110,6 +110,7 @@ class Operator {
   bool write_policy_status(const std::string& key, std::stop_token stop);
   CellReclaimer::World cells_world();
   bool look_at_cells(std::stop_token stop);
+  void look_at_pool_entries(std::stop_token stop);
 
   std::shared_ptr<const PolicySet> policies();
   // The definition of a kind, without a UID where nobody may look; Conflict while it is being deleted.
@@ -133,6 +134,7 @@ class Operator {
   Cluster cluster_;
   Outcomes outcomes_;
   CellReclaimer cells_;
+  std::string pools_error_;  // of the thread that looks at cells: why whereabouts' pools were not looked through last
   std::atomic<bool> missed_{true};  // tasks were dropped: everything is looked at when it may write
   std::atomic<bool> looked_at_everything_{false};
 

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "controller/operator.h"
+#include "controller/pool_entries.h"
 #include "doc/json.h"
 #include "doc/members.h"
 
@@ -208,12 +209,26 @@ bool Operator::look_at_cells(std::stop_token stop) {
   const std::string before = cells_.standing().error;
   const Result<milliseconds> next = cells_.look(stop);
   if (next.has_value()) {
+    look_at_pool_entries(stop);
     queue_.add({Task::Type::kCells, ""}, *next);
     return true;
   }
   if (next.error().code != Code::kCanceled && next.error().story() != before)
     tell_(Importance::kWarning, "leases of addresses: " + next.error().story());
   return false;
+}
+
+// What fails here is done with the next look.
+void Operator::look_at_pool_entries(std::stop_token stop) {
+  const Result<size_t> gone =
+      take_stale_pool_entries({reader_, writer_, [this] { return may_write(); }}, std::move(stop));
+  std::string error = gone.has_value() || gone.error().code == Code::kCanceled ? "" : gone.error().story();
+  if (!error.empty() && error != pools_error_) tell_(Importance::kWarning, "reserved addresses: " + error);
+  pools_error_ = std::move(error);
+  if (gone.has_value() && *gone > 0)
+    tell_(Importance::kInfo,
+          fmt::format("{} addresses that nobody has leased any more are no longer reserved in whereabouts' pools",
+                      *gone));
 }
 
 bool Operator::look_at_networks(std::stop_token stop) {

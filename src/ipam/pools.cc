@@ -15,6 +15,7 @@ using api::IpPoolAllocation;
 using api::IpPoolChange;
 
 constexpr std::string_view kIdStart = "railbed.dev/";
+constexpr const char* kEnded = "ended";  // where the system UUID would be
 
 // Where an address stands in the pool; nullopt: it is none of its.
 std::optional<uint64_t> place_of(const IpPool& pool, const IpAddress& address) {
@@ -77,6 +78,35 @@ Result<IpPoolChange> reserve_in(const IpPool& pool, const CellChoice& cell, cons
                                      "have: every ADD of whereabouts reads it",
                                      pool.ns, pool.name, ours, kMostInPool),
               .hint = "switch the other nodes over, and end --whereabouts share"});
+  return change;
+}
+
+CellMap entries_in(const IpPool& pool) {
+  CellMap out;
+  for (const auto& [place, allocation] : pool.allocations) {
+    const std::optional<IpAddress> address = pool.range.address.plus(place);
+    if (!address || !is_ours(allocation)) continue;
+    const IpAddress base = cell_of(*address);
+    out[base] |= static_cast<CellOffsets>(1U << address->minus(base).value_or(0));
+  }
+  return out;
+}
+
+IpPoolChange mark_ended(const IpPool& pool, const CellMap& addresses) {
+  IpPoolChange change;
+  for (const auto& [base, offsets] : addresses)
+    each_place(pool, {base, offsets}, [&](unsigned, const IpAddress& address, uint64_t place) {
+      const auto there = pool.allocations.find(place);
+      IpPoolAllocation ended{pool_entry_id(kEnded, address), ""};
+      if (there != pool.allocations.end() && is_ours(there->second) && there->second != ended)
+        change.put[place] = std::move(ended);
+    });
+  return change;
+}
+
+IpPoolChange drop_ended(const IpPool& pool, const CellMap& addresses) {
+  IpPoolChange change;
+  for (const auto& [base, offsets] : addresses) change.drop.merge(release_in(pool, {base, offsets}, kEnded).drop);
   return change;
 }
 

@@ -34,6 +34,14 @@ api::CellOffsets given_in(const api::IpPool& pool, const IpAddress& base);
 
 // What makes these addresses ours, as far as they are of the pool; not those that whereabouts has given.
 Result<api::IpPoolChange> reserve_in(const api::IpPool& pool, const CellChoice& cell, const std::string& system_uuid);
+// Addresses of the pool that have an entry of ours.
+CellMap entries_in(const api::IpPool& pool);
+// Says of our entries of these addresses that nobody has leased them. Whoever leases one meanwhile puts its own entry
+// in the place, which drop_ended() leaves alone.
+api::IpPoolChange mark_ended(const api::IpPool& pool, const CellMap& addresses);
+// What takes away those of these addresses that are marked.
+api::IpPoolChange drop_ended(const api::IpPool& pool, const CellMap& addresses);
+
 // What takes the machine's own entries of these addresses away.
 api::IpPoolChange release_in(const api::IpPool& pool, const CellChoice& cell, const std::string& system_uuid);
 // What takes all of the machine's entries away but for those of `held`.

@@ -74,6 +74,20 @@ TEST(Pools, LoseOnlyTheMachinesOwnEntries) {
             (IpPoolChange{.put = {}, .drop = {18, 19}}));
 }
 
+TEST(Pools, LoseWhatNobodyHasLeasedInTwoSteps) {
+  IpPool before = pool("10.0.0.0/24", {{16, {"c1", "ai/llm-0"}},
+                                       {17, ours("u2", "10.0.0.17")},
+                                       {18, ours("ended", "10.0.0.18")},
+                                       {40, ours("u1", "10.0.0.40")}});
+  EXPECT_EQ(entries_in(before), (CellMap{{ip("10.0.0.16"), 0x0006}, {ip("10.0.0.32"), 0x0100}}));
+  const CellMap stale{{ip("10.0.0.16"), 0x000f}};
+  EXPECT_EQ(mark_ended(before, stale), (IpPoolChange{.put = {{17, ours("ended", "10.0.0.17")}}, .drop = {}}));
+  EXPECT_EQ(drop_ended(before, stale), (IpPoolChange{.put = {}, .drop = {18}}));
+  // Who leases an address that is marked puts its own entry there.
+  EXPECT_EQ(reserve_in(before, {ip("10.0.0.16"), 0x0004}, "u1").value(),
+            (IpPoolChange{.put = {{18, ours("u1", "10.0.0.18")}}, .drop = {}}));
+}
+
 TEST(Pools, AreInUseByOthersWhereAPodIsNotOfThisNode) {
   const IpPool one = pool("10.0.0.0/24", {{16, {"c1", "ai/llm-0"}}, {17, ours("u2", "10.0.0.17")}});
   EXPECT_TRUE(has_others(one, {}));

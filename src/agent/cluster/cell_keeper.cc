@@ -81,6 +81,7 @@ milliseconds CellKeeper::pass(const std::stop_token& stop) {
     woken_ = false;
     asked = std::ranges::any_of(waiting_, [](const TaskPtr& task) { return !task->answered; });
   }
+  if (share_ != nullptr) share_->look_again();
   kube::Clock& clock = world_.client.clock();
   const bool again = asked && pause_ > milliseconds(0) && clock.now() >= tried_ + kAskAgain;
   if (clock.now() >= next_sync_ || again) {
@@ -124,14 +125,20 @@ Result<void> CellKeeper::sync(const std::stop_token& stop) {
     if (settings_.share_with_whereabouts_in)
       share_ = std::make_unique<PoolShare>(
           world_.client, PoolShare::Settings{*settings_.share_with_whereabouts_in, owner.holder.system_uuid});
-    leaser_ = std::make_unique<CellLeaser>(CellLeaser::World{world_.client, world_.book, world_.blocks, share_.get()},
-                                           CellLeaser::Settings{std::move(owner), settings_.process});
+    leaser_ = std::make_unique<CellLeaser>(
+        CellLeaser::World{.client = world_.client,
+                          .book = world_.book,
+                          .blocks = world_.blocks,
+                          .share = share_.get(),
+                          .look_beside = [this](const std::stop_token& token) { return look_beside(token); }},
+        CellLeaser::Settings{std::move(owner), settings_.process});
   }
   const kube::Answer<uint64_t> nodes = world_.client.count(kube::kNodes, stop);
   if (!nodes) return fail(static_cast<const Error&>(nodes.error()));
   leaser_->nodes(std::max<uint64_t>(1, *nodes));
   counted_ = false;
-  if (world_.pools) world_.blocks.beside(TRY(world_.pools(world_.client, stop).context("pools of whereabouts")));
+  next_beside_ = {};
+  TRY(look_beside(stop));
   Result<void> done = leaser_->sync(stop);
   take_conflicts();
   if (!done.has_value() && done.error().code == Code::kNotFound)
@@ -145,6 +152,14 @@ Result<void> CellKeeper::sync(const std::stop_token& stop) {
   if (standing_.error) log::info("addresses of ranges that nodes share: the API server answers again");
   standing_.error.reset();
   standing_.nodes = *nodes;
+  return {};
+}
+
+Result<void> CellKeeper::look_beside(const std::stop_token& stop) {
+  kube::Clock& clock = world_.client.clock();
+  if (!world_.pools || clock.now() < next_beside_) return {};
+  world_.blocks.beside(TRY(world_.pools(world_.client, stop).context("pools of whereabouts")));
+  next_beside_ = clock.now() + settings_.beside_period;
   return {};
 }
 

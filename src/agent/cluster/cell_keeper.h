@@ -34,7 +34,8 @@ class CellKeeper : public AddressSupply {
     Events& events;
     // nullopt: pods and networks are not known yet.
     std::function<std::optional<std::vector<ipam::CellWant>>()> wants;
-    // Pools in which whereabouts has allocations; before each look at the API server. Null: nobody looks for them.
+    // Pools in which whereabouts has allocations; with each look at the API server, and before more is leased. Null:
+    // nobody looks for them.
     std::function<Result<std::vector<PoolBeside>>(kube::Client&, std::stop_token)> pools;
     std::function<void(const std::string& conflict)> tell;  // may be null
   };
@@ -47,6 +48,7 @@ class CellKeeper : public AddressSupply {
     std::optional<std::string> share_with_whereabouts_in;
     std::chrono::milliseconds sync_period{600'000};
     std::chrono::milliseconds give_back_period{30'000};
+    std::chrono::milliseconds beside_period{1'000};  // what whereabouts' pools said is old after this
     std::chrono::milliseconds first_pause{500};
     std::chrono::milliseconds longest_pause{30'000};
   };
@@ -86,6 +88,7 @@ class CellKeeper : public AddressSupply {
 
   bool can_ask() const { return leaser_ != nullptr && pause_ == std::chrono::milliseconds(0); }
   Result<void> sync(const std::stop_token& stop);
+  Result<void> look_beside(const std::stop_token& stop);
   void take_conflicts();
   void serve(const std::stop_token& stop);
   Result<void> supply(const Task& task, const std::stop_token& stop);
@@ -104,6 +107,7 @@ class CellKeeper : public AddressSupply {
   std::unique_ptr<CellLeaser> leaser_;  // from the first sync() on
   kube::Instant next_sync_{};
   kube::Instant next_give_back_{};
+  kube::Instant next_beside_{};
   kube::Instant tried_{};
   std::chrono::milliseconds pause_{0};  // not 0: the API server cannot be asked
   bool counted_ = false;                // standing_ has the cells as they are

@@ -163,6 +163,38 @@ TEST_F(CellKeeperTest, GivesNothingBeforeThePoolsOfWhereaboutsAreKnown) {
               testing::ElementsAre(testing::StartsWith("the range 10.0.0.0-10.0.0.255 has addresses of the IPPool")));
 }
 
+// Whereabouts begins to give addresses of ranges between two looks at the API server.
+TEST_F(CellKeeperTest, LooksAtThePoolsOfWhereaboutsBeforeItLeases) {
+  std::vector<PoolBeside> beside;
+  int looks = 0;
+  pools_ = [&](kube::Client&, std::stop_token) -> Result<std::vector<PoolBeside>> {
+    ++looks;
+    return beside;
+  };
+  start();
+  wants_ = {want(one_range("10.0.1.0/24"), 1)};
+  keeper_->pass({});
+  EXPECT_EQ(looks, 1);
+  EXPECT_THAT(cells_in(server_), testing::StartsWith("10.0.1."));
+  beside = {{"10.0.0.0-24", {ip("10.0.0.0"), ip("10.0.0.255")}}};
+  machine_.clock.advance(seconds(15));
+  wants_->push_back(want(rail_, 1));
+  keeper_->pass({});
+  EXPECT_EQ(looks, 2);
+  EXPECT_THAT(cells_in(server_), testing::Not(testing::HasSubstr("10.0.0.")));
+  EXPECT_THAT(keeper_->standing().lacking, testing::SizeIs(1));
+  // And before an ADD's, where nothing of the network is held here.
+  beside = {{"rail1-10.2.0.0-24", {ip("10.2.0.0"), ip("10.2.0.255")}}};
+  wants_->pop_back();
+  machine_.clock.advance(seconds(15));
+  EXPECT_THAT(more(one_range("10.2.0.0/24", "rail1")),
+              testing::StartsWith("the range 10.2.0.0-10.2.0.255 has addresses of the IPPool rail1-10.2.0.0-24"));
+  EXPECT_EQ(looks, 3);
+  machine_.clock.advance(seconds(15));
+  EXPECT_EQ(more(one_range("10.0.1.0/24"), {ip("10.0.1.200")}), "leased");
+  EXPECT_EQ(looks, 3) << "an ADD costs two requests";
+}
+
 TEST_F(CellKeeperTest, GetsAnAddMoreThanWasWanted) {
   keeper_->pass({});
   const int asked = machine_.way.requests;

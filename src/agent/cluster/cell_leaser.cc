@@ -285,9 +285,11 @@ Result<void> CellLeaser::reserve_held(std::stop_token stop) {
   if (world_.share == nullptr) return {};
   given_beside_.clear();
   prepared_.clear();
+  world_.share->look_again();
   for (const auto& [network_name, cells] : TRY(stored()))
     for (const auto& [base, offsets] : cells) {
-      const CellOffsets got = TRY(world_.share->reserve(network_name, {base, offsets}, stop));
+      const CellOffsets got =
+          TRY(world_.share->reserve(network_name, {base, offsets}, stop, PoolShare::Leased::kBeforeTheList));
       if (got == offsets) continue;
       TRY(drop_given({network_name, base}, without(offsets, got), got));
       AddressCell now = TRY(api_.get(network_name, base, stop).result());
@@ -320,8 +322,23 @@ Result<void> CellLeaser::prepare(const CellWant& want, std::stop_token stop) {
   return {};
 }
 
+// Whereabouts may give addresses of a range since the last look: then none of it is leased.
+Result<void> CellLeaser::look_beside(const std::string& network_name, const IpRange& addresses, Ahead ahead,
+                                     std::stop_token stop) {
+  if (!world_.look_beside) return {};
+  if (ahead == Ahead::kNo && !TRY(stored())[network_name].empty()) return {};
+  TRY(world_.look_beside(std::move(stop)));
+  return world_.blocks.may_give(addresses);
+}
+
 Result<void> CellLeaser::lease(const CellWant& want, std::stop_token stop) {
+  return lease(want, Ahead::kYes, std::move(stop));
+}
+
+Result<void> CellLeaser::lease(const CellWant& want, Ahead ahead, std::stop_token stop) {
   for (const api::IpamRange& range : want.ranges) TRY(world_.blocks.may_give(range.addresses));
+  if (ipam::usable_of(want, TRY(stored())[want.network_name]) < want.addresses)
+    for (const api::IpamRange& range : want.ranges) TRY(look_beside(want.network_name, range.addresses, ahead, stop));
   TRY(prepare(want, stop));
   bool learned = false;
   for (int tried = 0; tried < kMostCells; ++tried) {
@@ -354,7 +371,7 @@ Result<void> CellLeaser::lease(const CellWant& want, std::stop_token stop) {
 Result<void> CellLeaser::lease_more(CellWant want, uint64_t count, std::stop_token stop) {
   const CellMap in_use = TRY(used(want.network_name));
   want.addresses = ipam::usable_of(want, in_use) + count;
-  return lease(want, std::move(stop));
+  return lease(want, Ahead::kNo, std::move(stop));
 }
 
 Result<void> CellLeaser::lease_address(const std::string& network_name, const IpAddress& address,
@@ -363,6 +380,7 @@ Result<void> CellLeaser::lease_address(const std::string& network_name, const Ip
   const Key key{network_name, ipam::cell_of(address)};
   const auto wanted = static_cast<CellOffsets>(1U << *address.minus(key.second));
   if ((offsets_at(TRY(stored())[network_name], key.second) & wanted) != 0) return {};
+  TRY(look_beside(network_name, {address, address}, Ahead::kNo, stop));
   const AddressCell cell = TRY(api_.get(network_name, key.second, stop).result());
   remember(cell);
   if (TRY(try_cell(key, wanted, stop))) return {};

@@ -41,6 +41,8 @@ class CellLeaser {
     CellBook& book;
     CellBlocks& blocks;
     PoolShare* share = nullptr;  // what is leased is reserved in whereabouts' pools, too
+    // Whereabouts' pools as they are now, for `blocks`: before more is leased. Null: nobody looks.
+    std::function<Result<void>(std::stop_token stop)> look_beside = nullptr;
   };
   struct Settings {
     ipam::CellOwner owner;
@@ -54,7 +56,8 @@ class CellLeaser {
   Result<void> prepare(const ipam::CellWant& want, std::stop_token stop);
   // Until the node has what is wanted.
   Result<void> lease(const ipam::CellWant& want, std::stop_token stop);
-  // As lease(), for so many addresses more than are in use.
+  // As lease(), for so many addresses more than are in use. An ADD waits: pools are looked at again only where nothing
+  // of the network is held here yet.
   Result<void> lease_more(ipam::CellWant want, uint64_t count, std::stop_token stop);
   // One address that is asked for by name. Conflict where another node has it.
   Result<void> lease_address(const std::string& network_name, const IpAddress& address, std::stop_token stop);
@@ -72,6 +75,10 @@ class CellLeaser {
   Result<ipam::CellMap> used(const std::string& network_name);
   Result<void> put(const Key& key, api::CellOffsets offsets);
   Result<void> forget_former_names(const std::vector<api::AddressCell>& cells, std::stop_token stop);
+  enum class Ahead : uint8_t { kNo, kYes };
+  Result<void> lease(const ipam::CellWant& want, Ahead ahead, std::stop_token stop);
+  Result<void> look_beside(const std::string& network_name, const IpRange& addresses, Ahead ahead,
+                           std::stop_token stop);
   Result<api::CellOffsets> keep_used(const api::AddressCell& cell, api::CellOffsets stored);
   Result<void> lease_used(std::stop_token stop);
   void tell_conflict(const api::AddressCell& cell, const IpAddress& address);

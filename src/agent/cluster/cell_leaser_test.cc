@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/cluster/test_cells.h"
+#include "doc/members.h"
 
 namespace railbed::agent {
 namespace {
@@ -39,6 +40,25 @@ TEST_F(CellLeases, AreHeldBeforePodsNeedThem) {
   for (int i = 0; i < 3; ++i) addresses.insert(given(two_.add(rail_, fmt::format("ns/b{}", i))));
   EXPECT_EQ(addresses.size(), 23u) << fmt::format("{}", fmt::join(addresses, " "));
   EXPECT_EQ(one_.way.requests + two_.way.requests, asked) << "a pod's start asks for nothing";
+}
+
+// During an upgrade a later version's agent has written the same cell.
+TEST_F(CellLeases, OfALaterVersionKeepWhatThisOneDoesNotKnow) {
+  const api::IpamConfig small = one_range("10.0.0.0/28");
+  ASSERT_TRUE(two_.leaser->lease_address("", ip("10.0.0.5"), {}).has_value());
+  const std::string path = "/apis/railbed.dev/v1/addresscells/" + api::cell_name("", ip("10.0.0.0"));
+  const auto spec = [&](doc::Value& object) { return object.find("spec"); };
+  doc::Value object = server_.objects().at(path);
+  spec(object)->set("scheme", "next");
+  spec(object)->find("leases")->as_array()->front().set("spare", "later");
+  server_.put(path, object);
+  EXPECT_EQ(given(one_.add(small, "ns/a", {"10.0.0.6"})), "10.0.0.6");
+  one_.del("ns/a");
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(one_.leaser->give_back({}, {}).has_value());
+  EXPECT_EQ(cells_in(server_), "10.0.0.0 node2 0020");
+  object = server_.objects().at(path);
+  EXPECT_EQ(doc::text_in(*spec(object), "scheme"), "next");
+  EXPECT_EQ(doc::text_in(spec(object)->find("leases")->as_array()->front(), "spare"), "later");
 }
 
 TEST_F(CellLeases, CostOneCallWhereNobodyHasTheCell) {

@@ -68,23 +68,34 @@ Result<std::vector<PoolBeside>> pools_beside(kube::Client& client, Whereabouts h
   return out;
 }
 
-Result<std::vector<PoolShare::Stored>> PoolShare::pools_of(const std::string& network_name, std::stop_token stop) {
-  std::vector<Stored> out;
-  for (Value& object : TRY(all_of(client_, kube::kIpPools, settings_.ns, std::move(stop)))) {
-    Result<IpPool> pool = api::read_ip_pool(object);
-    if (pool.has_value() && is_of_network(*pool, network_name)) out.push_back({std::move(object), *std::move(pool)});
+Result<std::vector<PoolShare::Stored>*> PoolShare::listed(std::stop_token stop) {
+  if (!pools_) {
+    std::vector<Stored> found;
+    for (Value& object : TRY(all_of(client_, kube::kIpPools, settings_.ns, std::move(stop)))) {
+      Result<IpPool> pool = api::read_ip_pool(object);
+      if (pool.has_value()) found.push_back({std::move(object), *std::move(pool)});
+    }
+    pools_ = std::move(found);
   }
+  return &*pools_;
+}
+
+Result<std::vector<PoolShare::Stored*>> PoolShare::pools_of(const std::string& network_name, std::stop_token stop) {
+  std::vector<Stored*> out;
+  for (Stored& one : *TRY(listed(std::move(stop))))
+    if (is_of_network(one.pool, network_name)) out.push_back(&one);
   return out;
 }
 
 Result<void> PoolShare::prepare(const std::string& network_name, const std::vector<api::IpamRange>& ranges,
                                 std::stop_token stop) {
   std::set<std::string> there;
-  for (const Stored& one : TRY(pools_of(network_name, stop))) there.insert(one.pool.name);
+  for (const Stored* one : TRY(pools_of(network_name, stop))) there.insert(one->pool.name);
   for (const api::IpamRange& range : ranges) {
     const std::string name = api::ip_pool_name(network_name, range.subnet);
     if (!there.insert(name).second) continue;
     const auto made = client_.create(kube::kIpPools, api::new_ip_pool(settings_.ns, network_name, range.subnet), stop);
+    look_again();
     if (!made && made.error().code != Code::kConflict) {
       Error error = static_cast<const Error&>(made.error());
       error.context.push_back(fmt::format("making IPPool {}/{}", settings_.ns, name));
@@ -95,16 +106,17 @@ Result<void> PoolShare::prepare(const std::string& network_name, const std::vect
 }
 
 Result<CellOffsets> PoolShare::reserve(const std::string& network_name, const ipam::CellChoice& cell,
-                                       std::stop_token stop) {
-  std::vector<Stored> pools = TRY(pools_of(network_name, stop));
-  std::erase_if(pools, [&](const Stored& one) { return !has_addresses_of(one.pool, cell.base); });
+                                       std::stop_token stop, Leased leased) {
+  std::vector<Stored*> pools = TRY(pools_of(network_name, stop));
+  std::erase_if(pools, [&](const Stored* one) { return !has_addresses_of(one->pool, cell.base); });
   CellOffsets given = 0;  // by whereabouts
-  for (const Stored& one : pools) given |= ipam::given_in(one.pool, cell.base);
-  ipam::CellChoice ours{cell.base, static_cast<CellOffsets>(cell.offsets & ~given)};
-  for (Stored& one : pools) {
-    const IpPool before = TRY(change(
-        std::move(one), [&](const IpPool& pool) { return ipam::reserve_in(pool, ours, settings_.system_uuid); }, stop));
-    given |= ipam::given_in(before, cell.base);
+  for (const Stored* one : pools) given |= ipam::given_in(one->pool, cell.base);
+  const ipam::CellChoice ours{cell.base, static_cast<CellOffsets>(cell.offsets & ~given)};
+  const auto nothing = leased == Leased::kAfterIt ? NothingToDo::kIsLookedAtAgain : NothingToDo::kIsBelieved;
+  for (Stored* one : pools) {
+    const auto next = [&](const IpPool& pool) { return ipam::reserve_in(pool, ours, settings_.system_uuid); };
+    TRY(change(*one, next, nothing, stop));
+    given |= ipam::given_in(one->pool, cell.base);
   }
   const auto got = static_cast<CellOffsets>(ours.offsets & ~given);
   // One pool has given what another one has reserved for us in the meantime.
@@ -113,37 +125,58 @@ Result<CellOffsets> PoolShare::reserve(const std::string& network_name, const ip
 }
 
 Result<void> PoolShare::release(const std::string& network_name, const ipam::CellChoice& cell, std::stop_token stop) {
-  for (Stored& one : TRY(pools_of(network_name, stop)))
-    TRY(change(
-        std::move(one), [&](const IpPool& pool) { return ipam::release_in(pool, cell, settings_.system_uuid); }, stop));
-  return {};
-}
-
-Result<void> PoolShare::release_rest(const std::map<std::string, ipam::CellMap>& held, std::stop_token stop) {
-  for (Value& object : TRY(all_of(client_, kube::kIpPools, settings_.ns, stop))) {
-    Result<IpPool> read = api::read_ip_pool(object);
-    if (!read.has_value()) continue;
-    const auto network = std::ranges::find_if(held, [&](const auto& one) { return is_of_network(*read, one.first); });
-    const ipam::CellMap cells = network != held.end() ? network->second : ipam::CellMap();
-    TRY(change(
-        {std::move(object), *std::move(read)},
-        [&](const IpPool& pool) -> Result<IpPoolChange> {
-          return ipam::release_rest(pool, cells, settings_.system_uuid);
-        },
-        stop));
+  for (Stored* one : TRY(pools_of(network_name, stop))) {
+    const auto next = [&](const IpPool& pool) -> Result<IpPoolChange> {
+      return ipam::release_in(pool, cell, settings_.system_uuid);
+    };
+    TRY(change(*one, next, NothingToDo::kIsBelieved, stop));
   }
   return {};
 }
 
-Result<IpPool> PoolShare::change(Stored stored, const Change& next, std::stop_token stop) {
+Result<void> PoolShare::release_rest(const std::map<std::string, ipam::CellMap>& held, std::stop_token stop) {
+  for (Stored& one : *TRY(listed(stop))) {
+    const auto network = std::ranges::find_if(held, [&](const auto& it) { return is_of_network(one.pool, it.first); });
+    const ipam::CellMap cells = network != held.end() ? network->second : ipam::CellMap();
+    const auto next = [&](const IpPool& pool) -> Result<IpPoolChange> {
+      return ipam::release_rest(pool, cells, settings_.system_uuid);
+    };
+    TRY(change(one, next, NothingToDo::kIsBelieved, stop));
+  }
+  return {};
+}
+
+Result<void> PoolShare::change(Stored& stored, const Change& next, NothingToDo nothing, std::stop_token stop) {
+  Result<void> done = write(stored, next, nothing, std::move(stop));
+  if (!done.has_value()) look_again();  // and `stored` is gone
+  return done;
+}
+
+Result<void> PoolShare::write(Stored& stored, const Change& next, NothingToDo nothing, std::stop_token stop) {
   const kube::ObjectKey key{stored.pool.ns, stored.pool.name};
-  for (int tried = 0;; ++tried) {
-    const IpPoolChange wanted = TRY(next(stored.pool));
-    if (wanted.empty()) return std::move(stored.pool);
+  const auto read_again = [&]() -> Result<void> {
+    kube::Answer<Value> now = client_.get(kube::kIpPools, key, stop);
+    if (!now && now.error().code == Code::kNotFound)
+      return fail(Code::kConflict, "IPPool {} was deleted", key.to_string());
+    if (!now) return fail(static_cast<const Error&>(now.error()));
+    stored.object = *std::move(now);
+    stored.pool = TRY(api::read_ip_pool(stored.object));
+    return {};
+  };
+  IpPoolChange wanted = TRY(next(stored.pool));
+  if (wanted.empty() && nothing == NothingToDo::kIsLookedAtAgain) {
+    TRY(read_again());
+    wanted = TRY(next(stored.pool));
+  }
+  for (int tried = 0; !wanted.empty(); ++tried) {
     Value object = stored.object;
     api::apply_change(object, wanted);
-    const auto written = client_.update(kube::kIpPools, object, kube::Part::kObject, stop);
-    if (written) return std::move(stored.pool);
+    kube::Answer<Value> written = client_.update(kube::kIpPools, object, kube::Part::kObject, stop);
+    if (written) {
+      stored.object = *std::move(written);
+      stored.pool = TRY(api::read_ip_pool(stored.object));
+      return {};
+    }
     Error error = static_cast<const Error&>(written.error());
     error.context.push_back("IPPool " + key.to_string());
     // A write whose answer was lost is seen in the pool as it is now.
@@ -151,13 +184,10 @@ Result<IpPool> PoolShare::change(Stored stored, const Change& next, std::stop_to
     if (!again || tried + 1 == kTries) return fail(std::move(error));
     const auto pause = kube::backoff(tried, client_.clock().random(), kFirstPause, kLongestPause);
     if (!client_.clock().wait(pause, stop)) return fail(Code::kCanceled, "IPPool {}: told to stop", key.to_string());
-    kube::Answer<Value> now = client_.get(kube::kIpPools, key, stop);
-    if (!now && now.error().code == Code::kNotFound)
-      return fail(Code::kConflict, "IPPool {} was deleted", key.to_string());
-    if (!now) return fail(static_cast<const Error&>(now.error()));
-    stored.object = *std::move(now);
-    stored.pool = TRY(api::read_ip_pool(stored.object));
+    TRY(read_again());
+    wanted = TRY(next(stored.pool));
   }
+  return {};
 }
 
 }  // namespace railbed::agent

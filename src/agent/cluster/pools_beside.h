@@ -8,10 +8,13 @@
 // Where whereabouts' kinds are not there, there are no pools. Threading: one thread at a time; each call waits for the
 // API server. Failure: the client's; Exhausted where a pool has too many of ours; after a failure some pools may have
 // the reservation and others not, which release(), or the next release_rest(), takes away.
+// One list of the pools serves until look_again(): a write of ours tests the resourceVersion of what it was made of, so
+// an old list costs a second try and nothing else.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -41,12 +44,19 @@ class PoolShare {
   // `client` outlives this.
   PoolShare(kube::Client& client, Settings settings) : client_(client), settings_(std::move(settings)) {}
 
+  // The pools are listed before they are needed next. With each round, since whereabouts makes pools, too.
+  void look_again() { pools_.reset(); }
+
   // The pools of these ranges are there, so that whereabouts makes none without our reservations. Before reserve().
   Result<void> prepare(const std::string& network_name, const std::vector<api::IpamRange>& ranges,
                        std::stop_token stop);
+  // When the cell was leased. An entry of ours that was listed before that is an earlier lease's, and the operator may
+  // be about to take it away (controller/pool_entries.h): it is looked at again.
+  enum class Leased : uint8_t { kBeforeTheList, kAfterIt };
   // Addresses that are leased, before any of them is given. Returns those that are reserved in every pool of the
   // network that has them; the others are whereabouts', and their lease is to be given back.
-  Result<api::CellOffsets> reserve(const std::string& network_name, const ipam::CellChoice& cell, std::stop_token stop);
+  Result<api::CellOffsets> reserve(const std::string& network_name, const ipam::CellChoice& cell, std::stop_token stop,
+                                   Leased leased = Leased::kAfterIt);
   // Addresses whose lease was given back.
   Result<void> release(const std::string& network_name, const ipam::CellChoice& cell, std::stop_token stop);
   // What earlier processes left: this machine's entries but for those of `held`, by network_name.
@@ -58,14 +68,19 @@ class PoolShare {
     api::IpPool pool;
   };
   using Change = std::function<Result<api::IpPoolChange>(const api::IpPool& pool)>;
+  enum class NothingToDo : uint8_t { kIsBelieved, kIsLookedAtAgain };
 
-  Result<std::vector<Stored>> pools_of(const std::string& network_name, std::stop_token stop);
-  // The change is made of each state of the pool that it meets, until it is stored or there is none to make. Returns
-  // the pool as it was before.
-  Result<api::IpPool> change(Stored stored, const Change& next, std::stop_token stop);
+  Result<std::vector<Stored>*> listed(std::stop_token stop);
+  // Into what listed() has.
+  Result<std::vector<Stored*>> pools_of(const std::string& network_name, std::stop_token stop);
+  // The change is made of each state of the pool that it meets, until it is stored or there is none to make. `stored`
+  // is the pool as it is then.
+  Result<void> change(Stored& stored, const Change& next, NothingToDo nothing, std::stop_token stop);
+  Result<void> write(Stored& stored, const Change& next, NothingToDo nothing, std::stop_token stop);
 
   kube::Client& client_;
   const Settings settings_;
+  std::optional<std::vector<Stored>> pools_;  // that can be read, of whichever network
 };
 
 }  // namespace railbed::agent

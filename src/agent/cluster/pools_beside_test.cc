@@ -161,6 +161,38 @@ TEST_F(Pools, HaveWhatIsLeasedInEachThatMeetsTheCell) {
   EXPECT_EQ(shown("10.0.0.16-30"), "3 u1");
 }
 
+TEST_F(Pools, AreListedOnceInARound) {
+  put("10.0.0.0-24", "10.0.0.0/24");
+  const auto asked = [&](const char* verb) {
+    return std::ranges::count_if(server.requests(), [&](const std::string& one) { return one.starts_with(verb); });
+  };
+  ASSERT_TRUE(share.prepare("", {ipam::range("10.0.0.0/24")}, {}).has_value());
+  for (const char* base : {"10.0.0.0", "10.0.0.16", "10.0.0.32"}) EXPECT_EQ(reserved(share, base, 0xffff), 0xffff);
+  ASSERT_TRUE(share.release("", {ipam::ip("10.0.0.16"), 0xffff}, {}).has_value());
+  ASSERT_TRUE(share.release_rest({{"", {{ipam::ip("10.0.0.0"), 0xffff}}}}, {}).has_value());
+  EXPECT_EQ(asked("GET"), 1);
+  EXPECT_EQ(asked("PUT"), 5);
+  EXPECT_EQ(ipam::entries_in(api::read_ip_pool(server.objects().begin()->second).value()),
+            (ipam::CellMap{{ipam::ip("10.0.0.0"), 0xffff}}));
+  // A pool that whereabouts makes is seen in the next round.
+  put("10.0.0.0-28", "10.0.0.0/28");
+  share.look_again();
+  EXPECT_EQ(reserved(share, "10.0.0.0", 0x0006), 0x0006);
+  EXPECT_EQ(shown("10.0.0.0-28"), "1 u1, 2 u1");
+}
+
+// The operator takes away what is left of an earlier lease, while the address is leased again: the list is older.
+TEST_F(Pools, AreLookedAtAgainWhereAnEntryIsOlderThanTheLease) {
+  put("10.0.0.0-24", "10.0.0.0/24", R"({"1": {"id": "railbed.dev/u1/10.0.0.1", "podref": ""}})");
+  ASSERT_TRUE(share.prepare("", {ipam::range("10.0.0.0/24")}, {}).has_value());
+  put("10.0.0.0-24", "10.0.0.0/24", R"({"1": {"id": "railbed.dev/ended/10.0.0.1", "podref": ""}})");
+  EXPECT_EQ(reserved(share, "10.0.0.0", 0x0002), 0x0002);
+  EXPECT_EQ(shown("10.0.0.0-24"), "1 u1");
+  put("10.0.0.0-24", "10.0.0.0/24");
+  EXPECT_EQ(reserved(share, "10.0.0.0", 0x0002), 0x0002);
+  EXPECT_EQ(shown("10.0.0.0-24"), "1 u1");
+}
+
 TEST_F(Pools, AreNotGivenFromByWhereabouts) {
   put("10.0.0.0-24", "10.0.0.0/24");
   EXPECT_EQ(reserved(share, "10.0.0.0", 0x000e), 0x000e);

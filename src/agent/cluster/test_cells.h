@@ -128,6 +128,7 @@ class CellMachine : public CellBook {
   Result<IpAddress> add(const api::IpamConfig& config, const std::string& pod,
                         const std::vector<std::string>& requested = {}) {
     const ipam::Owner owner{pod, "net1"};
+    if (share != nullptr) share->look_again();  // as a round of the keeper does
     for (int tried = 0;; ++tried) {
       auto given = addresses->allocate(config, "ns/net", requested, owner);
       if (given.has_value()) {
