@@ -43,6 +43,8 @@ class Channel {
   // Fails, without waiting, when the peer has closed, refused or sent something invalid. Keeps other messages for
   // receive().
   Result<void> interrupted();
+  // Whether receive() would return at once, as far as interrupted() has read.
+  bool has_message() const { return !ready_.empty(); }
   // Tells the peer that this side is alive; does not wait.
   Result<void> send_heartbeat();
 
