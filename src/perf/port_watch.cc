@@ -8,27 +8,35 @@ namespace {
 
 constexpr const char* kDevices = "/sys/class/infiniband";
 
+// Counters of all drivers for one figure: names of different things, which add up, or names of one thing.
+enum class Several : uint8_t { kAddUp, kAreOne };
 struct FigureNames {
   std::string_view name;
-  std::vector<std::string_view> counters;  // of all drivers
+  Several several;
+  std::vector<std::string_view> counters;
 };
 
 // In the order of the enumeration.
 const std::array<FigureNames, kPortFigures>& table() {
   static const std::array<FigureNames, kPortFigures> figures = {{
-      {"sent_bytes", {"port_xmit_data_bytes"}},
-      {"received_bytes", {"port_rcv_data_bytes"}},
-      {"sent_packets", {"port_xmit_packets", "sent_pkts"}},
-      {"received_packets", {"port_rcv_packets", "rcvd_pkts"}},
+      {"sent_bytes", Several::kAreOne, {"port_xmit_data_bytes"}},
+      {"received_bytes", Several::kAreOne, {"port_rcv_data_bytes"}},
+      {"sent_packets", Several::kAreOne, {"port_xmit_packets", "sent_pkts"}},
+      {"received_packets", Several::kAreOne, {"port_rcv_packets", "rcvd_pkts"}},
       {"retransmits",
+       Several::kAddUp,
        {"local_ack_timeout_err", "packet_seq_err", "rnr_nak_retry_err", "implied_nak_seq_err", "roce_adp_retrans",
         "to_retransmits", "seq_err_naks_rcvd", "RetransSegs", "rcvd_seq_err", "rcvd_rnr_err", "completer_retry_err"}},
-      {"out_of_sequence", {"out_of_sequence", "out_of_seq_request", "duplicate_request", "oos_drop_count"}},
-      {"cnps_sent", {"np_cnp_sent", "cnpSent", "tx_cnp_pkts"}},
-      {"cnps_handled", {"rp_cnp_handled", "cnpHandled", "rx_cnp_pkts"}},
-      {"ecn_marked", {"np_ecn_marked_roce_packets", "RxECNMrkd", "rx_ecn_marked_pkts"}},
-      {"discards", {"port_xmit_discards", "rx_icrc_encapsulated", "rx_roce_discards", "tx_roce_discards"}},
-      {"waits", {"port_xmit_wait"}},
+      {"out_of_sequence",
+       Several::kAddUp,
+       {"out_of_sequence", "out_of_seq_request", "duplicate_request", "oos_drop_count"}},
+      {"cnps_sent", Several::kAreOne, {"np_cnp_sent", "cnpSent", "tx_cnp_pkts"}},
+      {"cnps_handled", Several::kAreOne, {"rp_cnp_handled", "cnpHandled", "rx_cnp_pkts"}},
+      {"ecn_marked", Several::kAreOne, {"np_ecn_marked_roce_packets", "RxECNMrkd", "rx_ecn_marked_pkts"}},
+      {"discards",
+       Several::kAddUp,
+       {"port_xmit_discards", "rx_icrc_encapsulated", "rx_roce_discards", "tx_roce_discards"}},
+      {"waits", Several::kAreOne, {"port_xmit_wait"}},
   }};
   return figures;
 }
@@ -103,7 +111,7 @@ std::array<std::optional<int64_t>, kPortFigures> figures_of(const PortCounters& 
     std::optional<int64_t> sum;
     for (const std::string_view name : table()[i].counters) {
       const auto now = after.find(std::string(name));
-      if (now == after.end()) continue;
+      if (now == after.end() || (sum && table()[i].several == Several::kAreOne)) continue;
       const auto old = before.find(now->first);
       if (old == before.end() || now->second < old->second || at_its_end(name, now->second))
         known = false;

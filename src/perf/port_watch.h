@@ -2,8 +2,8 @@
 // What RDMA ports count in an interval, beside a job that runs: `railbed perf watch`.
 //
 // Why: whether a job's bytes go over RDMA, over which rails, and what is sent again or slowed down on the way is in the
-// ports' counters, under names that differ by driver. A figure is the sum of those that a driver has; one that it has
-// none of is absent, which is not 0. A counter that went back (it wrapped, was reset, or its device was made anew) or
+// ports' counters, under names that differ by driver. A figure is made of those that a driver has; one that it has none
+// of is absent, which is not 0. A counter that went back (it wrapped, was reset, or its device was made anew) or
 // stands at the end of its 32 bits says nothing about the interval: its figure is absent, too. Threading: one thread.
 // Failure: of start() alone; a device that goes is told in what follows, and watched again when it is back.
 // Source: Documentation/ABI/stable/sysfs-class-infiniband; hw_counters of mlx5, bnxt_re, irdma and rxe.

@@ -36,13 +36,18 @@ TEST_F(PortWatchTest, TellsWhatMovedUnderOneNameForAllDrivers) {
   set("mlx5_0", "hw_counters/np_cnp_sent", 7);
   set("mlx5_0", "hw_counters/local_ack_timeout_err", 1);
   set("mlx5_0", "hw_counters/packet_seq_err", 1);
+  // A driver may count the same twice, under both names.
   set("rxe0", "hw_counters/sent_pkts", 50);
+  set("rxe0", "counters/port_rcv_packets", 3);
+  set("rxe0", "hw_counters/rcvd_pkts", 3);
   files_.put_file("/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n");
   PortWatch watch = started();
   set("mlx5_0", "counters/port_xmit_data", 1250);
   set("mlx5_0", "hw_counters/local_ack_timeout_err", 3);
   set("mlx5_0", "hw_counters/packet_seq_err", 2);
   set("rxe0", "hw_counters/sent_pkts", 60);
+  set("rxe0", "counters/port_rcv_packets", 5);
+  set("rxe0", "hw_counters/rcvd_pkts", 5);
   const auto seen = after(watch, milliseconds(500));
   ASSERT_EQ(seen.size(), 2u);
   EXPECT_EQ(seen[0].port, (WatchedPort{.device = "mlx5_0", .port = 1, .netdev = "eth0"}));
@@ -56,6 +61,7 @@ TEST_F(PortWatchTest, TellsWhatMovedUnderOneNameForAllDrivers) {
   EXPECT_EQ(seen[0][PortFigure::kSentPackets], std::nullopt);
   EXPECT_EQ(seen[1].port.netdev, "");
   EXPECT_EQ(seen[1][PortFigure::kSentPackets], 10);
+  EXPECT_EQ(seen[1][PortFigure::kReceivedPackets], 2);
   EXPECT_EQ(seen[1][PortFigure::kSentBytes], std::nullopt);
   EXPECT_EQ(seen[1][PortFigure::kCnpsSent], std::nullopt);
   EXPECT_EQ(seen[0].counters,

@@ -164,8 +164,9 @@ TEST_F(PerfVerb, WatchSaysThatThereIsNothingToWatch) {
   const auto ran = run_verb({"perf", "watch", "no_such_device", "-n", "1"});
   EXPECT_EQ(ran.exit_status, 1);
   EXPECT_EQ(ran.output, "");
-  EXPECT_TRUE(ran.errors == "railbed: this machine has no RDMA device\n  `rdma link` lists them; in a pod they come with the "
-                            "RDMA resource\n" ||
+  EXPECT_TRUE(ran.errors ==
+                  "railbed: this machine has no RDMA device\n  `rdma link` lists them; in a pod they come with the "
+                  "RDMA resource\n" ||
               ran.errors.starts_with("railbed: no RDMA device or port no_such_device\n  this machine has "))
       << ran.errors;
 }
