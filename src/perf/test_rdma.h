@@ -80,9 +80,9 @@ class RdmaTest : public testing::Test {
   }
   // Longer than any pause of a loaded machine.
   Limits limits() const {
-    return {.connect = milliseconds(5000),
-            .answer = milliseconds(5000),
-            .idle = milliseconds(5000),
+    return {.connect = milliseconds(20000),
+            .answer = milliseconds(20000),
+            .idle = milliseconds(20000),
             .stall = stall_,
             .check = milliseconds(10),
             .max_sessions = 8};
@@ -106,7 +106,7 @@ class RdmaTest : public testing::Test {
     return result ? "measured" : result.error().to_string();
   }
 
-  milliseconds stall_{5000};
+  milliseconds stall_{20000};
   std::vector<MemoryKind> offered_;
   std::vector<std::string> progress_;
   std::unique_ptr<os::Kernel> kernel_ = os::real_kernel();
