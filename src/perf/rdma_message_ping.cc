@@ -17,7 +17,7 @@ class MessagePort {
       : link_(link),
         pace_(pace),
         clock_(watch.clock()),
-        lost_ticks_(watch.stall_ticks() / 10),
+        lost_ns_(clock_.to_ns(watch.stall_ticks()) / 10),
         sends_(link),
         request_(link.request(0, size_bytes, 0, piece_)) {
     if (link.verb().is_datagram) request_.opcode = IBV_WR_SEND_WITH_IMM;
@@ -39,7 +39,7 @@ class MessagePort {
       if (!pace_.in_vain()) continue;
       TRY(sends_.poll());
       TRY(pace_.look());
-      if (sent != 0 && clock_.now() - sent > lost_ticks_) return Answer::kLost;
+      if (sent != 0 && clock_.between_ns(sent, clock_.now()) > lost_ns_) return Answer::kLost;
     }
   }
   // Whether a message has come; then its number is known.
@@ -63,7 +63,7 @@ class MessagePort {
   RdmaLink& link_;
   PollPace& pace_;
   const TickClock& clock_;
-  uint64_t lost_ticks_;
+  uint64_t lost_ns_;
   SparseSends sends_;
   ibv_sge piece_{};
   ibv_send_wr request_;

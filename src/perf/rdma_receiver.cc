@@ -54,13 +54,12 @@ Result<void> Receiver::take_until_told(Watch& watch) {
 
 Result<void> Receiver::take_rest(int64_t expected, Watch& watch) {
   PollPace pace(watch, link_.yield_mask());
-  const uint64_t patience = clock_.to_ticks(kLastWait_ns);
   uint64_t quiet_since = clock_.now();
   while (messages_ < expected) {
     if (TRY(take()) > 0) {
       quiet_since = last_;
       TRY(pace.progress(last_));
-    } else if (pace.in_vain() && clock_.now() - quiet_since > patience) {
+    } else if (pace.in_vain() && clock_.between_ns(quiet_since, clock_.now()) > kLastWait_ns) {
       return {};
     }
   }
