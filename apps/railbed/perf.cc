@@ -17,6 +17,7 @@
 #include "perf/mesh/fabric.h"
 #include "perf/server.h"
 #include "perf_mesh.h"
+#include "perf_watch.h"
 #include "progress.h"
 #include "result_file.h"
 #include "serving_program.h"
@@ -52,17 +53,57 @@ struct PerfArguments {
   std::string token_file;
   bool bidirectional = false;
   bool tcp = false;
+  std::string verb = "write";
+  int64_t post_list = 0;
+  int64_t traffic_class = 0;
+  int64_t service_level = 0;
+  int64_t pkey_index = 0;
+  int64_t flow_label = 0;
+  std::string relaxed_ordering = "auto";
+  std::string yield = "auto";
+  std::string pin = "auto";
+  std::string memory = "host";
+  std::string remote_memory = "host";
+  std::vector<std::string> offered;
+  std::vector<std::string> watched;
+  double interval_s = 1;
+  int64_t intervals = 0;
   std::string output = "table";
   std::string save;
   std::string label;
   ReportOptions report;
 };
 
-TestSpec spec_of(const PerfArguments& arguments, TestKind kind) {
+// What is measured; message rate is bandwidth of the smallest messages.
+enum class Figure : uint8_t { kBandwidth, kRate, kLatency };
+
+int64_t usual_size(Figure figure, RdmaVerb verb) {
+  if (verb == RdmaVerb::kFetchAdd) return kAtomic_bytes;
+  if (figure != Figure::kBandwidth) return 2;
+  return verb == RdmaVerb::kSendUd ? 1024 : 65536;
+}
+
+Result<void> rdma_options(const PerfArguments& arguments, TestSpec& spec) {
+  spec.post_list = arguments.post_list;
+  spec.traffic_class = arguments.traffic_class;
+  spec.service_level = arguments.service_level;
+  spec.pkey_index = arguments.pkey_index;
+  spec.flow_label = arguments.flow_label;
+  spec.verb = TRY(verb_from(arguments.verb));
+  spec.relaxed_ordering = TRY(choice_from(arguments.relaxed_ordering));
+  spec.yield = TRY(choice_from(arguments.yield));
+  spec.pin = TRY(choice_from(arguments.pin));
+  spec.memory = TRY(memory_from(arguments.memory).context("--memory"));
+  spec.remote_memory = TRY(memory_from(arguments.remote_memory).context("--remote-memory"));
+  return {};
+}
+
+Result<TestSpec> spec_of(const PerfArguments& arguments, Figure figure) {
   TestSpec spec;
-  spec.kind = kind;
+  spec.kind = figure == Figure::kLatency ? TestKind::kLatency : TestKind::kBandwidth;
   spec.transport = arguments.tcp ? Transport::kTcp : Transport::kRdma;
-  const int64_t usual = kind == TestKind::kBandwidth ? 65536 : 2;
+  TRY(rdma_options(arguments, spec));
+  const int64_t usual = usual_size(figure, spec.verb);
   if (arguments.all_sizes)
     spec.sizes_bytes = sweep_sizes(static_cast<int64_t>(arguments.max_size_bytes));
   else
@@ -79,6 +120,13 @@ TestSpec spec_of(const PerfArguments& arguments, TestKind kind) {
   return spec;
 }
 
+WatchRequest watch_request(const PerfArguments& arguments) {
+  return {.ports = arguments.watched,
+          .interval = std::chrono::milliseconds(static_cast<int64_t>(arguments.interval_s * 1000)),
+          .count = arguments.intervals,
+          .json = arguments.output == "json"};
+}
+
 Result<void> print_result(const Measurement& measurement, const std::string& output) {
   if (output == "table") {
     print("{}", to_table(measurement));
@@ -92,7 +140,7 @@ Result<void> print_result(const Measurement& measurement, const std::string& out
   return {};
 }
 
-Result<int> run_client(const PerfArguments& arguments, TestKind kind, const std::string& command) {
+Result<int> run_client(const PerfArguments& arguments, Figure figure, const std::string& command) {
   ClientOptions options{.host = arguments.host,
                         .port = arguments.port,
                         .from = {},
@@ -104,7 +152,7 @@ Result<int> run_client(const PerfArguments& arguments, TestKind kind, const std:
                         .on_progress = {},
                         .on_size = {},
                         .stop = {}};
-  const TestSpec spec = spec_of(arguments, kind);
+  const TestSpec spec = TRY(spec_of(arguments, figure));
   TRY(validate(spec));
   std::optional<ResultFile> file;
   if (!arguments.save.empty()) file.emplace(TRY(ResultFile::open(arguments.save)));
@@ -141,6 +189,8 @@ Result<int> run_server(const PerfArguments& arguments) {
   options.session.token = TRY(read_token(arguments.token_file));
   // In a mesh every rail of another endpoint is a client, and so is the coordinator.
   if (!options.session.token.empty()) options.session.limits.max_sessions = kMeshSessions;
+  for (const std::string& kind : arguments.offered)
+    options.session.offered_memory.push_back(kind == "gpu" ? MemoryKind::kGpu : MemoryKind::kHugePages);
   options.session.place.device = arguments.device;
   options.session.place.gid_rule = TRY(GidRule::parse(arguments.gid_rule));
   std::mutex mutex;
@@ -161,6 +211,29 @@ Result<int> run_server(const PerfArguments& arguments) {
   return kExitOk;
 }
 
+void add_rdma_options(CommandLine& line, PerfArguments& a) {
+  line.option("--traffic-class", &a.traffic_class, "of the packets' GRH, 0 to 255; on RoCE v2 DSCP × 4 + ECN");
+  line.option("--service-level", &a.service_level, "0 to 15: the virtual lane, or the priority");
+  line.option("--pkey-index", &a.pkey_index, "entry of the table of partition keys, on both ends");
+  line.option("--flow-label", &a.flow_label, "of the GRH; on RoCE v2 the UDP source port is made of it");
+  line.option("--relaxed-ordering", &a.relaxed_ordering, "of writes to memory (auto: for bandwidth)")
+      .one_of({"auto", "on", "off"});
+  line.option("--yield", &a.yield, "the processor while polling in vain (auto: on soft devices)")
+      .one_of({"auto", "on", "off"});
+  line.option("--pin", &a.pin, "the measuring thread to the device's NUMA node (auto: where it is known)")
+      .one_of({"auto", "on", "off"});
+  line.option("--memory", &a.memory, "this side's: host, huge (pages of 2 MiB) or gpu:N (by DMA-BUF)").show_default();
+  line.option("--remote-memory", &a.remote_memory, "the server's, which offers huge and gpu where told to")
+      .show_default();
+}
+
+void add_bandwidth_options(CommandLine& line, PerfArguments& a) {
+  line.option("-q,--qps", &a.qps, "queue pairs, or TCP streams").show_default();
+  line.option("--tx-depth", &a.tx_depth, "messages under way per queue pair").show_default();
+  line.option("--post-list", &a.post_list, "messages per post (default: by the size)").positive();
+  line.option("-b,--bidirectional", &a.bidirectional, "both sides send at once");
+}
+
 void add_client_options(CommandLine& line, PerfArguments& a) {
   line.option("ADDRESS", &a.host, "where `railbed perf serve` runs: the rail's address").required();
   line.option("--port", &a.port, "its control port").show_default();
@@ -171,7 +244,7 @@ void add_client_options(CommandLine& line, PerfArguments& a) {
       .show_default();
   const Option& all = line.option("-a,--all", &a.all_sizes, "sizes 2, 4, 8 … up to --max-size");
   line.option("--max-size", &a.max_size_bytes, "largest size of -a").size_in_bytes();
-  line.option("-s,--size", &a.size_bytes, "bytes per message, e.g. 64KiB (default: 64KiB for bw, 2 for lat)")
+  line.option("-s,--size", &a.size_bytes, "bytes per message, e.g. 64KiB (default: 64KiB for bw, else 2)")
       .size_in_bytes()
       .excludes(all);
   const Option& duration =
@@ -179,7 +252,10 @@ void add_client_options(CommandLine& line, PerfArguments& a) {
   line.option("-n,--iterations", &a.iterations, "messages per size and queue pair, instead of a duration")
       .positive()
       .excludes(duration);
-  line.option("--inline", &a.inline_bytes, "writes up to this size go inline (default: for lat what the device takes)");
+  line.option("--verb", &a.verb, "what is measured").one_of(verb_names()).show_default();
+  line.option("--inline", &a.inline_bytes,
+              "messages up to this size go inline (default: for lat what the device takes)");
+  add_rdma_options(line, a);
   line.option("--token-file", &a.token_file, "the server's token, in the first line of this file").file();
   line.option("--tcp", &a.tcp, "the same over plain sockets");
   line.option("-o,--output", &a.output, "table, json or yaml").one_of({"table", "json", "yaml"});
@@ -207,16 +283,25 @@ int perf_verb(CommandLine& line) {
   serve.option("--token-file", &a.token_file, "serve only clients with the token in the first line of this file")
       .file();
   serve.option("--once", &a.once, "end after one client");
-  CommandLine& bw = line.subcommand("bw", "bandwidth by RDMA write");
+  serve.option("--offer", &a.offered, "memory that clients may ask for beside ordinary pages: huge, gpu")
+      .one_of({"huge", "gpu"})
+      .with_commas();
+  CommandLine& bw = line.subcommand("bw", "bandwidth, by RDMA write or another --verb");
   add_client_options(bw, a);
-  bw.option("-q,--qps", &a.qps, "queue pairs, or TCP streams").show_default();
-  bw.option("--tx-depth", &a.tx_depth, "writes under way per queue pair").show_default();
-  bw.option("-b,--bidirectional", &a.bidirectional, "both sides write at once");
-  CommandLine& lat = line.subcommand("lat", "latency and jitter by RDMA write ping-pong");
+  add_bandwidth_options(bw, a);
+  CommandLine& rate = line.subcommand("rate", "message rate: as bw, with messages of 2 bytes");
+  add_client_options(rate, a);
+  add_bandwidth_options(rate, a);
+  CommandLine& lat = line.subcommand("lat", "latency and jitter by ping-pong, of RDMA write or another --verb");
   add_client_options(lat, a);
   lat.option("--rate", &a.rate_per_s,
              "pings a second by a schedule, so that outages count (default: one after another)")
       .positive();
+  CommandLine& watch = line.subcommand("watch", "what RDMA ports count, beside a job that runs");
+  watch.option("DEVICE", &a.watched, "RDMA devices or ports, e.g. mlx5_0 or mlx5_0:2 (default: all)");
+  watch.option("--interval", &a.interval_s, "seconds between two looks").between(0.05, 3600.0).show_default();
+  watch.option("-n,--count", &a.intervals, "so many intervals (default: until Ctrl-C)").positive();
+  watch.option("-o,--output", &a.output, "table, or json: one line per port and interval").one_of({"table", "json"});
   const PerfMesh mesh(line);
   const CommandLine& html = a.report.declare(line);
   if (auto status = line.parse()) return *status;
@@ -225,7 +310,9 @@ int perf_verb(CommandLine& line) {
     if (serve.chosen()) return run_server(a);
     if (html.chosen() && a.report.with_cluster()) return fail(become(a.report.program(), line.arguments()));
     if (html.chosen()) return write_report(TRY(read_report(a.report)), a.report);
-    return run_client(a, bw.chosen() ? TestKind::kBandwidth : TestKind::kLatency, typed_line(line.arguments()));
+    if (watch.chosen()) return watch_ports(watch_request(a));
+    const Figure figure = bw.chosen() ? Figure::kBandwidth : rate.chosen() ? Figure::kRate : Figure::kLatency;
+    return run_client(a, figure, typed_line(line.arguments()));
   }();
   return status_of(result);
 }

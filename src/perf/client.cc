@@ -8,7 +8,7 @@
 #include "perf/control.h"
 #include "perf/local_network.h"
 #include "perf/port_counters.h"
-#include "perf/rdma_link.h"
+#include "perf/rdma_loops.h"
 #include "perf/tcp_link.h"
 
 namespace railbed::perf {
@@ -44,7 +44,8 @@ LatencyPoint latency_point(int64_t size_bytes, PingResult result) {
           .histogram = result.meter.histogram(),
           .slots = result.meter.slots(),
           .outages = result.meter.outages(),
-          .used_inline = result.sent_inline};
+          .used_inline = result.sent_inline,
+          .lost_messages = result.lost};
 }
 
 // What the server says of a round, against what this side saw of it: a wrong clock, a defect or a lie there must not
@@ -123,7 +124,7 @@ class Test {
   Result<void> over_rdma() {
     const IpAddress toward = TRY(channel_.socket().local_address());
     RdmaPlace place = TRY(find_place(kernel_, options_.place, toward));
-    RdmaLink link = TRY(RdmaLink::open(kernel_.files(), std::move(place), spec_));
+    RdmaLink link = TRY(RdmaLink::open(kernel_.files(), std::move(place), spec_, Side::kClient));
     const Offer offer = TRY(open_test().context("at the server"));
     if (!offer.rdma) return fail(Code::kInvalid, "rdma: the field is missing from the server's \"offer\"");
     TRY(send(Connect{.endpoint = link.endpoint(), .rdma = link.address()}));
@@ -132,34 +133,58 @@ class Test {
     TRY(channel_.expect<Ready>(2 * options_.limits.answer).context("at the server"));
     begin(link.endpoint(), offer.endpoint);
     return rounds(
-        [&](const Start& start, const Round& round, Watch& watch) -> Result<void> {
-          if (spec_.kind == TestKind::kLatency) {
-            auto pings = TRY(link.ping(round, watch));
-            TRY(finish(start, static_cast<int64_t>(pings.meter.histogram().count())));
-            result_.latency.push_back(latency_point(start.size_bytes, std::move(pings)));
-            return {};
-          }
-          const uint64_t began = clock_.now();
-          const StreamResult sent = TRY(link.stream(round, watch));
-          const Outcome outcome = TRY(finish(start, sent.messages));
-          // The server's own writes may be through much sooner.
-          TRY(check_outcome(outcome, 0, seconds_since(began)));
-          BandwidthPoint point = bandwidth_point(start.size_bytes, sent.messages,
-                                                 static_cast<double>(sent.duration_ns) / 1e9, sent.meter.series());
-          point.used_tx_depth = sent.pacing.depth;
-          point.used_post_batch = sent.pacing.batch;
-          point.used_inline = sent.sent_inline;
-          if (spec_.bidirectional) {
-            point.reverse_average_gbps =
-                outcome.duration_s > 0 ? 8e-9 * static_cast<double>(outcome.bytes) / outcome.duration_s : 0;
-            point.reverse_series = outcome.series;
-          }
-          result_.bandwidth.push_back(std::move(point));
-          return {};
+        [&](const Start& start, const Round& round, Watch& watch) {
+          return spec_.kind == TestKind::kLatency ? rdma_pings(link, start, round, watch)
+                                                  : rdma_stream(link, start, round, watch);
         },
-        [&](int64_t size) {
-          if (spec_.kind == TestKind::kLatency) link.prepare_pings(size);
-        });
+        [&](int64_t size) { link.prepare(spec_, size); });
+  }
+
+  Result<void> rdma_pings(RdmaLink& link, const Start& start, const Round& round, Watch& watch) {
+    auto pings = TRY(ping(link, round, watch));
+    TRY(finish(start, static_cast<int64_t>(pings.meter.histogram().count())));
+    result_.latency.push_back(latency_point(start.size_bytes, std::move(pings)));
+    return {};
+  }
+
+  Result<void> rdma_stream(RdmaLink& link, const Start& start, const Round& round, Watch& watch) {
+    const bool receives = spec_.bidirectional && link.verb().takes_receives;
+    Receiver receiver(link, start.size_bytes, clock_);
+    const uint64_t began = clock_.now();
+    const StreamResult sent = TRY(stream(link, round, receives ? &receiver : nullptr, watch));
+    TRY(send(Done{.sequence = start.sequence, .messages = sent.messages}));
+    // The server's messages still come.
+    if (receives) TRY(receiver.take_until_told(watch));
+    const Outcome outcome = TRY(take_outcome(start));
+    // The server's own messages may be through much sooner.
+    TRY(check_outcome(outcome, 0, seconds_since(began)));
+    const double sent_s = static_cast<double>(sent.duration_ns) / 1e9;
+    BandwidthPoint point = link.verb().is_datagram
+                               ? TRY(datagrams(start, sent.messages, sent_s, outcome))
+                               : bandwidth_point(start.size_bytes, sent.messages, sent_s, sent.meter.series());
+    point.used_tx_depth = sent.pacing.depth;
+    point.used_post_batch = sent.pacing.batch;
+    point.used_inline = sent.sent_inline;
+    if (spec_.bidirectional) {
+      // Whoever knows what came: of datagrams the receiver, of all others the sender.
+      const bool here = link.verb().is_datagram;
+      const double duration_s = here ? receiver.duration_s() : outcome.duration_s;
+      const int64_t bytes = here ? receiver.messages() * start.size_bytes : outcome.bytes;
+      point.reverse_average_gbps = duration_s > 0 ? 8e-9 * static_cast<double>(bytes) / duration_s : 0;
+      point.reverse_series = here ? receiver.meter().series() : outcome.series;
+    }
+    result_.bandwidth.push_back(std::move(point));
+    return {};
+  }
+
+  // Only what came counts. Where too few came for a duration of their own, that of sending counts.
+  static Result<BandwidthPoint> datagrams(const Start& start, int64_t sent, double sent_s, const Outcome& outcome) {
+    const int64_t came = outcome.bytes / start.size_bytes;
+    if (came > sent) return fail(Code::kIo, "{} datagrams were sent, the server received {}", sent, came);
+    BandwidthPoint point =
+        bandwidth_point(start.size_bytes, came, outcome.duration_s > 0 ? outcome.duration_s : sent_s, outcome.series);
+    point.lost_messages = sent - came;
+    return point;
   }
 
   Result<void> over_tcp() {
@@ -209,6 +234,10 @@ class Test {
 
   Result<Outcome> finish(const Start& start, int64_t messages) {
     TRY(send(Done{.sequence = start.sequence, .messages = messages}));
+    return take_outcome(start);
+  }
+
+  Result<Outcome> take_outcome(const Start& start) {
     const Outcome outcome = TRY(channel_.expect<Outcome>(2 * options_.limits.stall).context("at the server"));
     if (outcome.sequence != start.sequence)
       return fail(Code::kInvalid, "the server ends round {} in round {}", outcome.sequence, start.sequence);
@@ -228,9 +257,9 @@ class Test {
       const Started started = TRY(channel_.expect<Started>(2 * options_.limits.answer).context("at the server"));
       if (started.sequence != start.sequence)
         return fail(Code::kInvalid, "the server starts round {} in round {}", started.sequence, start.sequence);
-      // In a latency test the pings keep the server informed, so it gets no heartbeats.
-      Watch watch(channel_, clock_, options_.limits,
-                  spec_.kind == TestKind::kBandwidth ? Watch::Heartbeats::kSent : Watch::Heartbeats::kNone,
+      // Pings that a program answers keep the server informed, so it gets no heartbeats.
+      const bool informed = spec_.kind == TestKind::kLatency && result_.has_halves();
+      Watch watch(channel_, clock_, options_.limits, informed ? Watch::Heartbeats::kNone : Watch::Heartbeats::kSent,
                   spec_.transport);
       TRY(one(start, round_of(spec_, size), watch).context("measuring {}", size_text(size)));
       if (options_.on_size) TRY(options_.on_size(result_));

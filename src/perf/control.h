@@ -48,6 +48,8 @@ class Channel {
   Result<std::optional<Message>> take();
   // Whether a heartbeat came since this was last asked.
   bool heard() { return std::exchange(heard_heartbeat_, false); }
+  // Whether receive() would return at once, as far as interrupted() has read.
+  bool has_message() const { return !ready_.empty(); }
   // Tells the peer that this side is alive; does not wait.
   Result<void> send_heartbeat();
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // For tests: RDMA devices in memory.
 //
-// Why: rdma_link.cc, rdma_ping.cc and rdma_stream.cc move bytes by verbs, and a machine without an RDMA device has
+// Why: rdma_link.cc and the loops over it move bytes by verbs, and a machine without an RDMA device has
 // nothing to move them with. fake_verbs_test.cc defines the functions of libibverbs that the room calls, so that they
-// are taken instead of the library's: a write is carried out at once between two queue pairs of this process.
-// Threading: all functions from any thread, under the mutex.
+// are taken instead of the library's: a message is carried out at once between two queue pairs of this process. One
+// that finds no receive waits for it, a datagram is lost. Threading: all functions from any thread, under the mutex.
 #pragma once
 
 #include <chrono>
@@ -30,6 +30,10 @@ struct FakeDevice {
   uint32_t most_inline = UINT32_MAX;
   uint32_t least_inline = 0;  // granted where less was asked for
   std::chrono::microseconds post_takes{0};
+  int reads_sent = 16;  // as requester, per queue pair
+  int reads_answered = 8;
+  bool has_atomics = true;
+  std::vector<uint16_t> pkeys{0xffff};
 };
 
 // A function fails from its `after`-th call on, counted from 0.
@@ -59,9 +63,18 @@ struct FakeVerbs {
     uint32_t bytes = 0;
     unsigned flags = 0;
     bool first = false;  // of a chain
+    ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE;
     friend bool operator==(const Posted&, const Posted&) = default;
   };
   std::vector<Posted> posted;
+  struct Registered {
+    uint64_t bytes = 0;
+    unsigned access = 0;
+  };
+  std::vector<Registered> registered;
+  std::vector<ibv_ah_attr> ways;  // of address handles
+  int lost_datagrams_every = 0;   // 0: none is lost
+  int64_t datagrams = 0;
   std::vector<ibv_qp_init_attr> queue_pairs;
   std::vector<int> completion_queues;  // entries
   int open_objects = 0;

@@ -8,6 +8,9 @@
 #include <deque>
 #include <thread>
 
+#include <endian.h>
+#include <gtest/gtest.h>
+
 #include "perf/verbs_library.h"
 
 // These are macros for inline functions, which end at the functions of the same names below.
@@ -34,8 +37,18 @@ struct FakeContext : ibv_context {
 struct FakeQueue : ibv_cq {
   std::deque<ibv_wc> done;
 };
+// A message that has not met a receive.
+struct Waiting {
+  std::vector<uint8_t> bytes;
+  ibv_wc arrival{};
+  bool lands = false;  // its bytes go to the receive
+};
 struct FakePair : ibv_qp {
   uint32_t peer = 0;
+  uint32_t q_key = 0;
+  std::deque<ibv_recv_wr> receives;  // with their only piece in `places`
+  std::deque<ibv_sge> places;
+  std::deque<Waiting> waiting;
 };
 
 std::map<uint32_t, FakePair*>& pairs() {
@@ -90,6 +103,69 @@ std::chrono::microseconds post_takes(const ibv_qp* qp) {
   return fake().devices[static_cast<FakeContext*>(qp->context)->device].post_takes;
 }
 
+void meet(FakePair& pair) {
+  while (!pair.waiting.empty() && !pair.receives.empty()) {
+    Waiting& message = pair.waiting.front();
+    if (message.lands) {
+      EXPECT_LE(message.bytes.size(), pair.places.front().length);
+      copy(reinterpret_cast<void*>(pair.places.front().addr), message.bytes.data(), message.bytes.size());
+    }
+    message.arrival.wr_id = pair.receives.front().wr_id;
+    static_cast<FakeQueue*>(pair.recv_cq)->done.push_back(message.arrival);
+    pair.waiting.pop_front();
+    pair.receives.pop_front();
+    pair.places.pop_front();
+  }
+}
+
+bool lost(const FakePair& pair, const ibv_send_wr& one) {
+  ++fake().datagrams;
+  const int every = fake().lost_datagrams_every;
+  return pair.receives.empty() || pair.q_key != one.wr.ud.remote_qkey || (every > 0 && fake().datagrams % every == 0);
+}
+
+// To a receive of the peer.
+int send(FakePair& from, const ibv_send_wr& one) {
+  const bool datagram = from.qp_type == IBV_QPT_UD;
+  const auto peer = pairs().find(datagram ? one.wr.ud.remote_qpn : from.peer);
+  if (peer == pairs().end()) return datagram ? 0 : EINVAL;
+  if (datagram && lost(*peer->second, one)) return 0;
+  const size_t header = datagram ? 40 : 0;
+  Waiting message{.bytes = std::vector<uint8_t>(header + one.sg_list->length),
+                  .lands = one.opcode != IBV_WR_RDMA_WRITE_WITH_IMM};
+  copy(message.bytes.data() + header, reinterpret_cast<const void*>(one.sg_list->addr), one.sg_list->length);
+  message.arrival.byte_len = static_cast<uint32_t>(message.bytes.size());
+  message.arrival.imm_data = one.imm_data;
+  peer->second->waiting.push_back(std::move(message));
+  meet(*peer->second);
+  return 0;
+}
+
+// To or from the memory of the peer.
+int access(FakePair& from, const ibv_send_wr& one, uint64_t& offset) {
+  const bool atomic = one.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+  const auto region = regions().find(atomic ? one.wr.atomic.rkey : one.wr.rdma.rkey);
+  if (region == regions().end() || !pairs().contains(from.peer)) return EINVAL;
+  offset =
+      (atomic ? one.wr.atomic.remote_addr : one.wr.rdma.remote_addr) - reinterpret_cast<uint64_t>(region->second->addr);
+  if (offset + one.sg_list->length > region->second->length) return EFAULT;
+  auto* remote = static_cast<char*>(region->second->addr) + offset;
+  auto* local = reinterpret_cast<char*>(one.sg_list->addr);
+  if (one.opcode == IBV_WR_RDMA_READ) {
+    copy(local, remote, one.sg_list->length);
+  } else if (atomic) {
+    if (offset % 8 != 0 || one.sg_list->length != 8) return EINVAL;
+    uint64_t value = 0;
+    copy(&value, remote, 8);
+    copy(local, &value, 8);
+    value += one.wr.atomic.compare_add;
+    copy(remote, &value, 8);
+  } else {
+    copy(remote, local, one.sg_list->length);
+  }
+  return 0;
+}
+
 int post_send(ibv_qp* qp, ibv_send_wr* first, ibv_send_wr** refused) {
   if (const int error = fault("post_send"); error != 0) {
     *refused = first;
@@ -97,23 +173,38 @@ int post_send(ibv_qp* qp, ibv_send_wr* first, ibv_send_wr** refused) {
   }
   std::this_thread::sleep_for(post_takes(qp));
   const std::lock_guard lock(fake().mutex);
+  auto& from = *static_cast<FakePair*>(qp);
   for (const ibv_send_wr* one = first; one != nullptr; one = one->next) {
-    const auto region = regions().find(one->wr.rdma.rkey);
-    const auto peer = pairs().find(static_cast<FakePair*>(qp)->peer);
-    if (region == regions().end() || peer == pairs().end()) return EINVAL;
-    const auto begin = reinterpret_cast<uint64_t>(region->second->addr);
-    const uint64_t offset = one->wr.rdma.remote_addr - begin;
-    if (one->num_sge != 1 || offset + one->sg_list->length > region->second->length) return EFAULT;
-    copy(static_cast<char*>(region->second->addr) + offset, reinterpret_cast<const void*>(one->sg_list->addr),
-         one->sg_list->length);
+    if (one->num_sge != 1) return EFAULT;
+    const bool sends = one->opcode == IBV_WR_SEND || one->opcode == IBV_WR_SEND_WITH_IMM;
+    uint64_t offset = 0;
+    if (!sends)
+      if (const int error = access(from, *one, offset); error != 0) return error;
+    if (sends || one->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+      if (const int error = send(from, *one); error != 0) return error;
     if (fake().records)
-      fake().posted.push_back({qp->qp_num, offset, one->sg_list->length, one->send_flags, one == first});
+      fake().posted.push_back({qp->qp_num, offset, one->sg_list->length, one->send_flags, one == first, one->opcode});
     if ((one->send_flags & IBV_SEND_SIGNALED) == 0 || !fake().completes) continue;
     ibv_wc completion{};
     completion.wr_id = one->wr_id;
     completion.status = fake().completes_with;
     static_cast<FakeQueue*>(qp->send_cq)->done.push_back(completion);
   }
+  return 0;
+}
+
+int post_recv(ibv_qp* qp, ibv_recv_wr* first, ibv_recv_wr** refused) {
+  if (const int error = fault("post_recv"); error != 0) {
+    *refused = first;
+    return error;
+  }
+  const std::lock_guard lock(fake().mutex);
+  auto& pair = *static_cast<FakePair*>(qp);
+  for (const ibv_recv_wr* one = first; one != nullptr; one = one->next) {
+    pair.receives.push_back(*one);
+    pair.places.push_back(*one->sg_list);
+  }
+  meet(pair);
   return 0;
 }
 
@@ -166,6 +257,7 @@ struct ibv_context* ibv_open_device(struct ibv_device* device) {
   if (context == nullptr) return nullptr;
   while (fake().devices[context->device].name != device->name) ++context->device;
   context->ops.post_send = railbed::perf::post_send;
+  context->ops.post_recv = railbed::perf::post_recv;
   context->ops.poll_cq = railbed::perf::poll_cq;
   return context;
 }
@@ -178,6 +270,9 @@ int ibv_query_device(struct ibv_context* context, struct ibv_device_attr* out) {
   if (const int error = fault("ibv_query_device"); error != 0) return error;
   const auto& device = fake().devices[static_cast<railbed::perf::FakeContext*>(context)->device];
   out->phys_port_cnt = static_cast<uint8_t>(device.ports.size());
+  out->max_qp_init_rd_atom = device.reads_sent;
+  out->max_qp_rd_atom = device.reads_answered;
+  out->atomic_cap = device.has_atomics ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE;
   return 0;
 }
 int ibv_query_port(struct ibv_context* context, uint8_t number, struct _compat_ibv_port_attr* old) {
@@ -208,8 +303,33 @@ int ibv_dealloc_pd(struct ibv_pd* domain) {
   const std::lock_guard lock(fake().mutex);
   return railbed::perf::closed<ibv_pd>(domain);
 }
-struct ibv_mr* ibv_reg_mr(struct ibv_pd* domain, void* at, size_t bytes, int) {
+int ibv_query_pkey(struct ibv_context* context, uint8_t, int index, __be16* key) {
   const std::lock_guard lock(fake().mutex);
+  if (const int error = fault("ibv_query_pkey"); error != 0) return error;
+  const auto& pkeys = fake().devices[static_cast<railbed::perf::FakeContext*>(context)->device].pkeys;
+  if (index >= static_cast<int>(pkeys.size())) return EINVAL;
+  *key = htobe16(pkeys[static_cast<size_t>(index)]);
+  return 0;
+}
+struct ibv_ah* ibv_create_ah(struct ibv_pd* domain, struct ibv_ah_attr* way) {
+  const std::lock_guard lock(fake().mutex);
+  auto* handle = railbed::perf::made<ibv_ah>("ibv_create_ah");
+  if (handle == nullptr) return nullptr;
+  handle->pd = domain;
+  fake().ways.push_back(*way);
+  return handle;
+}
+int ibv_destroy_ah(struct ibv_ah* handle) {
+  const std::lock_guard lock(fake().mutex);
+  return railbed::perf::closed<ibv_ah>(handle);
+}
+struct ibv_mr* ibv_reg_dmabuf_mr(struct ibv_pd*, uint64_t, size_t, uint64_t, int, int) {
+  errno = EOPNOTSUPP;
+  return nullptr;
+}
+struct ibv_mr* ibv_reg_mr(struct ibv_pd* domain, void* at, size_t bytes, int access) {
+  const std::lock_guard lock(fake().mutex);
+  fake().registered.push_back({bytes, static_cast<unsigned>(access)});
   auto* region = railbed::perf::made<ibv_mr>("ibv_reg_mr");
   if (region == nullptr) return nullptr;
   *region = {.context = domain->context, .pd = domain, .addr = at, .length = bytes};
@@ -249,7 +369,10 @@ struct ibv_qp* ibv_create_qp(struct ibv_pd* domain, struct ibv_qp_init_attr* ask
   fake().queue_pairs.push_back(*asked);
   asked->cap.max_inline_data = std::max(asked->cap.max_inline_data, device.least_inline);
   qp->context = domain->context;
+  qp->pd = domain;
+  qp->qp_type = asked->qp_type;
   qp->send_cq = asked->send_cq;
+  qp->recv_cq = asked->recv_cq;
   qp->qp_num = railbed::perf::next_number();
   railbed::perf::pairs()[qp->qp_num] = qp;
   return qp;
@@ -258,6 +381,7 @@ int ibv_modify_qp(struct ibv_qp* qp, struct ibv_qp_attr* asked, int mask) {
   const std::lock_guard lock(fake().mutex);
   if (const int error = fault("ibv_modify_qp"); error != 0) return error;
   if ((mask & IBV_QP_DEST_QPN) != 0) static_cast<railbed::perf::FakePair*>(qp)->peer = asked->dest_qp_num;
+  if ((mask & IBV_QP_QKEY) != 0) static_cast<railbed::perf::FakePair*>(qp)->q_key = asked->qkey;
   fake().modified.push_back({qp->qp_num, *asked, mask});
   return 0;
 }

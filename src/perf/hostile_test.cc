@@ -117,9 +117,9 @@ TEST_F(ServedTest, TellsTheClientWhatWasWrong) {
   const auto answer = channel.expect<Hello>(milliseconds(2000));
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().to_string(),
-            fmt::format("the peer says: the client (railbed 0) speaks protocol 99, this server (railbed {}) speaks 2\n"
+            fmt::format("the peer says: the client (railbed 0) speaks protocol 99, this server (railbed {}) speaks {}\n"
                         "  use the same railbed on both sides",
-                        RAILBED_VERSION));
+                        RAILBED_VERSION, kProtocol));
   EXPECT_TRUE(heard("speaks protocol 99"));
 }
 

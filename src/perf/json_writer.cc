@@ -85,4 +85,10 @@ JsonWriter& JsonWriter::flag(std::string_view field, bool value) {
   return *this;
 }
 
+JsonWriter& JsonWriter::absent(std::string_view field) {
+  key(field);
+  out_ += "null";
+  return *this;
+}
+
 }  // namespace railbed::perf

@@ -29,6 +29,7 @@ class JsonWriter {
   JsonWriter& hex(std::string_view field, uint64_t value);
   JsonWriter& number(std::string_view field, double value);
   JsonWriter& flag(std::string_view field, bool value);
+  JsonWriter& absent(std::string_view field);  // null
   std::string take() { return std::move(out_); }
 
  private:

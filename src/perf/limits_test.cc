@@ -176,7 +176,11 @@ TEST_F(LimitsTest, StreamsComeToTheDataPortThatWasSet) {
   for (int i = 0; i < 3; ++i) {
     Channel channel = greeted();
     ASSERT_TRUE(send(channel, OpenTest{small_test(TestKind::kBandwidth)}));
-    const auto offer = channel.expect<Offer>(milliseconds(20000));
+    // The session of the last client may not be over yet.
+    auto answer = channel.receive(milliseconds(20000));
+    while (answer && std::holds_alternative<Wait>(*answer)) answer = channel.receive(milliseconds(20000));
+    ASSERT_TRUE(answer) << answer.error().to_string();
+    const auto offer = Channel::as<Offer>(*std::move(answer));
     ASSERT_TRUE(offer) << offer.error().to_string();
     EXPECT_EQ(offer->tcp->port, free_port);
   }

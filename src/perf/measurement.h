@@ -17,45 +17,13 @@
 #include "base/error.h"
 #include "perf/histogram.h"
 #include "perf/series.h"
+#include "perf/test_spec.h"
 
 namespace railbed::doc {
 class Fields;
 }
 
 namespace railbed::perf {
-
-enum class TestKind { kBandwidth, kLatency };
-enum class Transport { kRdma, kTcp };
-std::string_view name_of(TestKind kind);        // "bw", "lat"
-std::string_view name_of(Transport transport);  // "rdma", "tcp"
-Result<TestKind> kind_from(std::string_view name);
-Result<Transport> transport_from(std::string_view name);
-
-inline constexpr int64_t kMaxSize_bytes = int64_t{1} << 26;
-inline constexpr int64_t kMaxQps = 256;
-inline constexpr int64_t kMaxDuration_ms = 24 * 3600 * 1000LL;
-inline constexpr int64_t kMaxRegion_bytes = int64_t{1} << 30;
-inline constexpr int64_t kMaxTotal_bytes = int64_t{1} << 53;  // of a round; what a double can count
-inline constexpr int64_t kMaxRate_per_s = 1'000'000;
-
-struct TestSpec {
-  TestKind kind = TestKind::kBandwidth;
-  Transport transport = Transport::kRdma;
-  std::vector<int64_t> sizes_bytes;  // 1 to kMaxSize_bytes each, measured in this order
-  int64_t qps = 1;                   // queue pairs, or TCP streams
-  int64_t tx_depth = 128;            // writes under way per queue pair
-  int64_t iterations = 0;            // per size; 0: for `duration_ms`
-  int64_t duration_ms = 2000;        // per size
-  int64_t rate_per_s = 0;            // latency: pings by a schedule; 0: each after the answer to the last
-  int64_t inline_bytes = -1;         // -1: as much as fits for latency, 0 for bandwidth
-  bool bidirectional = false;        // bandwidth over RDMA only
-  std::string remote_device;         // "": chosen by the server
-  friend bool operator==(const TestSpec&, const TestSpec&) = default;
-};
-// The sizes of a sweep: 2, 4, 8, … up to `max_bytes`.
-std::vector<int64_t> sweep_sizes(int64_t max_bytes);
-// Fails with the option's name for what contradicts itself or exceeds the limits.
-Result<void> validate(const TestSpec& spec);
 
 // One end of the measured path.
 struct Endpoint {
@@ -74,6 +42,14 @@ struct Endpoint {
   double link_gbps = 0;  // data rate of the port, after line coding; 0: unknown
   std::string pcie;      // "32 GT/s x16"; "": unknown
   double pcie_gbps = 0;  // payload that the PCIe link carries one way; 0: unknown
+  // What was really used there; the test's figures are wishes.
+  int64_t numa_node = -1;         // of the device; -1: unknown
+  std::string cpus;               // that the measuring thread was pinned to: "0-15,32-47"; "": it was not
+  std::string memory;             // "host", "huge pages of 2 MiB", "GPU 0 (NVIDIA H200) by DMA-BUF"; "" for TCP
+  std::string pkey;               // "0xffff"
+  bool relaxed_ordering = false;  // the memory was registered with it
+  bool yields = false;            // its processor while it polls in vain
+  int64_t read_depth = 0;         // reads and atomics under way per queue pair; 0: not the verb's
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
@@ -91,9 +67,10 @@ struct BandwidthPoint {
   std::optional<double> reverse_average_gbps;  // bidirectional: server to client
   std::optional<ThroughputSeries> reverse_series;
   // What was really done: the test's figures are wishes, and a device or the size may allow less.
-  int64_t used_tx_depth = 0;    // writes under way per queue pair; 0 over TCP
-  int64_t used_post_batch = 0;  // writes per post
+  int64_t used_tx_depth = 0;    // messages under way per queue pair; 0 over TCP
+  int64_t used_post_batch = 0;  // messages per post
   bool used_inline = false;
+  int64_t lost_messages = 0;  // datagrams that were sent and did not come
 };
 
 struct LatencyPoint {
@@ -103,6 +80,7 @@ struct LatencyPoint {
   std::vector<LatencySlot> slots;
   std::vector<Outage> outages;
   bool used_inline = false;
+  int64_t lost_messages = 0;  // datagrams without an answer, which are in no figure
 };
 
 struct Measurement {
@@ -120,6 +98,10 @@ struct Measurement {
   PortCounters server_counters;
   std::string ended_by;  // why sizes are missing; "": none is
   bool soft() const { return client.soft || server.soft; }
+  // Whether a round trip is two ways of one kind. A read is answered by the device, and its request has no data.
+  bool has_halves() const {
+    return spec.transport == Transport::kTcp || traits_of(spec.verb).answered_by == AnsweredBy::kProgram;
+  }
 };
 
 std::string to_json(const std::vector<Measurement>& measurements);
@@ -127,9 +109,6 @@ std::string to_json(const std::vector<Measurement>& measurements);
 Result<std::vector<Measurement>> measurements_from_json(std::string_view text);
 // For people: one line about the ends, one per size.
 std::string to_table(const Measurement& measurement);
-
-// "64 KiB", "2 B"; sizes that are not a whole number of KiB or MiB are in bytes.
-std::string size_text(int64_t bytes);
 
 // For the control channel, which carries the same pieces; what is wrong in them is told to `fields`.
 class JsonWriter;

@@ -47,7 +47,7 @@ void write_bandwidth(JsonWriter& writer, const BandwidthPoint& point) {
     writer.end_object();
   }
   writer.integer("used_tx_depth", point.used_tx_depth).integer("used_post_batch", point.used_post_batch);
-  writer.flag("used_inline", point.used_inline).end_object();
+  writer.flag("used_inline", point.used_inline).integer("lost_messages", point.lost_messages).end_object();
 }
 
 ThroughputSeries read_slots(Fields& fields) {
@@ -67,6 +67,7 @@ BandwidthPoint read_bandwidth(Fields& fields) {
   fields.need("used_tx_depth", point.used_tx_depth, {.min = 0, .max = 8192});
   fields.need("used_post_batch", point.used_post_batch, {.min = 0, .max = 8192});
   fields.need("used_inline", point.used_inline);
+  fields.read("lost_messages", point.lost_messages, {.min = 0, .max = kMaxCount});
   return point;
 }
 
@@ -76,20 +77,25 @@ constexpr std::pair<std::string_view, double> kPercentiles[] = {{"round_trip_p50
                                                                 {"round_trip_p99_9_us", 99.9},
                                                                 {"round_trip_p99_99_us", 99.99}};
 
-void write_latency(JsonWriter& writer, const LatencyPoint& point) {
+enum class Halves : bool { kUnknown, kAlike };
+
+void write_latency(JsonWriter& writer, const LatencyPoint& point, Halves halves) {
   const Histogram& h = point.histogram;
   const auto us = [](uint64_t ns) { return static_cast<double>(ns) / 1e3; };
   writer.begin_object();
   writer.integer("size_bytes", point.size_bytes).integer("samples", static_cast<int64_t>(h.count()));
   writer.number("duration_s", point.duration_s);
   // Only the fastest and the typical exchange are alike both ways, so only they are halved.
-  writer.number("half_min_us", us(h.min_ns()) / 2);
-  if (const auto p50 = h.settled_percentile_ns(50)) writer.number("half_p50_us", us(*p50) / 2);
+  if (halves == Halves::kAlike) {
+    writer.number("half_min_us", us(h.min_ns()) / 2);
+    if (const auto p50 = h.settled_percentile_ns(50)) writer.number("half_p50_us", us(*p50) / 2);
+  }
   writer.number("round_trip_min_us", us(h.min_ns()));
   for (const auto& [name, percent] : kPercentiles)
     if (const auto value = h.settled_percentile_ns(percent)) writer.number(name, us(*value));
   writer.number("round_trip_max_us", us(h.max_ns())).number("round_trip_mean_us", h.mean_ns() / 1e3);
   writer.number("round_trip_stddev_us", h.stddev_ns() / 1e3).flag("used_inline", point.used_inline);
+  writer.integer("lost_messages", point.lost_messages);
   const Histogram::Compact compact = h.compact();
   writer.begin_object("round_trip_histogram");
   writer.integer("precision_bits", compact.precision_bits).integer("count", static_cast<int64_t>(compact.count));
@@ -169,6 +175,7 @@ LatencyPoint read_latency(Fields& fields) {
   need_inner(fields, "round_trip_series", point.slots, read_latency_slots);
   need_each(fields, "outages", point.outages, read_outage, kMaxOutages);
   fields.need("used_inline", point.used_inline);
+  fields.read("lost_messages", point.lost_messages, {.min = 0, .max = kMaxCount});
   return point;
 }
 
@@ -190,15 +197,21 @@ Measurement read_measurement(Fields& fields) {
   return m;
 }
 
-// A name of an enumeration.
+// A value with a text of its own, which stays as it is where results of an earlier version say nothing.
 template <typename T>
-void need_named(Fields& fields, std::string_view key, T& out, Result<T> (*from)(std::string_view)) {
-  std::string name;
-  fields.need(key, name, {.bytes = 16});
-  if (Result<T> named = from(name))
+void read_named(Fields& fields, std::string_view key, T& out, Result<T> (*from)(std::string_view)) {
+  std::optional<std::string> name;
+  fields.read(key, name, {.bytes = 16});
+  if (!name) return;
+  if (Result<T> named = from(*name))
     out = *named;
   else
     fields.wrong(key, named.error().story());
+}
+template <typename T>
+void need_named(Fields& fields, std::string_view key, T& out, Result<T> (*from)(std::string_view)) {
+  fields.require(key);
+  read_named(fields, key, out, from);
 }
 
 }  // namespace
@@ -213,6 +226,12 @@ void write_spec(JsonWriter& writer, const TestSpec& spec) {
       .integer("rate_per_s", spec.rate_per_s)
       .integer("inline_bytes", spec.inline_bytes);
   writer.flag("bidirectional", spec.bidirectional).text("remote_device", spec.remote_device);
+  writer.text("verb", traits_of(spec.verb).name).integer("post_list", spec.post_list);
+  writer.integer("traffic_class", spec.traffic_class).integer("service_level", spec.service_level);
+  writer.integer("pkey_index", spec.pkey_index).integer("flow_label", spec.flow_label);
+  writer.text("relaxed_ordering", name_of(spec.relaxed_ordering)).text("yield", name_of(spec.yield));
+  writer.text("pin", name_of(spec.pin)).text("memory", text_of(spec.memory));
+  writer.text("remote_memory", text_of(spec.remote_memory));
 }
 
 TestSpec read_spec(Fields& fields) {
@@ -228,6 +247,17 @@ TestSpec read_spec(Fields& fields) {
   fields.need("inline_bytes", spec.inline_bytes, {.min = -1, .max = 4096});
   fields.need("bidirectional", spec.bidirectional);
   fields.need("remote_device", spec.remote_device, {.bytes = 64});
+  read_named(fields, "verb", spec.verb, verb_from);
+  fields.read("post_list", spec.post_list, {.min = 0, .max = kMaxDepth});
+  fields.read("traffic_class", spec.traffic_class, {.min = 0, .max = 0xff});
+  fields.read("service_level", spec.service_level, {.min = 0, .max = 15});
+  fields.read("pkey_index", spec.pkey_index, {.min = 0, .max = 0xffff});
+  fields.read("flow_label", spec.flow_label, {.min = 0, .max = 0xfffff});
+  read_named(fields, "relaxed_ordering", spec.relaxed_ordering, choice_from);
+  read_named(fields, "yield", spec.yield, choice_from);
+  read_named(fields, "pin", spec.pin, choice_from);
+  read_named(fields, "memory", spec.memory, memory_from);
+  read_named(fields, "remote_memory", spec.remote_memory, memory_from);
   if (const auto valid = validate(spec); !valid) fields.wrong("", valid.error().story()).with_fix(valid.error().hint);
   return spec;
 }
@@ -239,6 +269,9 @@ void write_endpoint(JsonWriter& writer, const Endpoint& end) {
   writer.text("link_layer", end.link_layer).integer("path_mtu_bytes", end.path_mtu_bytes).flag("soft", end.soft);
   writer.text("link", end.link).number("link_gbps", end.link_gbps);
   writer.text("pcie", end.pcie).number("pcie_gbps", end.pcie_gbps);
+  writer.integer("numa_node", end.numa_node).text("cpus", end.cpus).text("memory", end.memory).text("pkey", end.pkey);
+  writer.flag("relaxed_ordering", end.relaxed_ordering).flag("yields", end.yields);
+  writer.integer("read_depth", end.read_depth);
 }
 
 Endpoint read_endpoint(Fields& fields) {
@@ -258,6 +291,13 @@ Endpoint read_endpoint(Fields& fields) {
   fields.need("link_gbps", end.link_gbps, {.min = 0, .max = kMaxGbps});
   fields.need("pcie", end.pcie, {.bytes = 64});
   fields.need("pcie_gbps", end.pcie_gbps, {.min = 0, .max = kMaxGbps});
+  fields.read("numa_node", end.numa_node, {.min = -1, .max = 65535});
+  fields.read("cpus", end.cpus, {.bytes = 256});
+  fields.read("memory", end.memory, {.bytes = 256});
+  fields.read("pkey", end.pkey, {.bytes = 16});
+  fields.read("relaxed_ordering", end.relaxed_ordering);
+  fields.read("yields", end.yields);
+  fields.read("read_depth", end.read_depth, {.min = 0, .max = 255});
   return end;
 }
 
@@ -313,7 +353,8 @@ std::string to_json(const std::vector<Measurement>& measurements) {
     writer.end_object().begin_array("bandwidth");
     for (const BandwidthPoint& point : m.bandwidth) write_bandwidth(writer, point);
     writer.end_array().begin_array("latency");
-    for (const LatencyPoint& point : m.latency) write_latency(writer, point);
+    const Halves halves = m.has_halves() ? Halves::kAlike : Halves::kUnknown;
+    for (const LatencyPoint& point : m.latency) write_latency(writer, point, halves);
     writer.end_array();
     write_counters(writer, "client_counters", m.client_counters);
     write_counters(writer, "server_counters", m.server_counters);

@@ -121,6 +121,49 @@ TEST(Measurement, TableShowsBothEndsAndSoft) {
   EXPECT_NE(to_table(small).find(" 0.0000712 "), std::string::npos) << to_table(small);
 }
 
+// Of datagrams some may be lost; a read has no halves, and memory and processors are told where they are not usual.
+TEST(Measurement, TableTellsWhatIsOfTheVerb) {
+  Measurement m = bandwidth();
+  m.spec = {.sizes_bytes = {1024}, .verb = RdmaVerb::kSendUd};
+  m.bandwidth[0].lost_messages = 12;
+  m.client.memory = "huge pages of 2 MiB";
+  m.client.cpus = "0-3";
+  m.client.numa_node = 1;
+  EXPECT_EQ(
+      to_table(m),
+      "rail0: bandwidth over RDMA (UD send), soft RDMA\n"
+      "  client  guest-1 10.1.0.5 (net1), rxe0 port 1 [soft], GID 1, RoCE v2, 10.1.0.5 on net1, by rule, huge pages "
+      "of 2 MiB, CPUs 0-3 of NUMA node 1\n"
+      "  server  guest-2 10.1.0.5 (net1), rxe0 port 1 [soft], GID 1, RoCE v2, 10.1.0.5 on net1, by rule\n"
+      "      size     messages    peak Gb/s     avg Gb/s     messages/s\n"
+      "    64 KiB         1000       6.0000       5.2429          10000\n"
+      "           12 datagrams were sent and did not come\n");
+  Measurement read = latency();
+  read.spec.verb = RdmaVerb::kRead;
+  const std::string table = to_table(read);
+  EXPECT_EQ(
+      table.substr(table.find("  microseconds")),
+      "  microseconds; the peer's device answers, so a round trip has no halves\n"
+      "      size   samples one way min one way p50 | round trip p50        p99      p99.9        max       mean     "
+      "stddev\n"
+      "       2 B       100           -           - |           1.05          -          -       1.10       1.05       "
+      "0.03\n"
+      "           1 outage without an answer, 20.0 ms together, the longest 20.0 ms\n");
+  EXPECT_EQ(to_json({read}).find("half_"), std::string::npos);
+}
+
+// Results of versions that knew one verb: what they do not say is what they did.
+TEST(Measurement, ResultsFromBeforeVerbsAreRead) {
+  std::string text = to_json({latency()});
+  for (const char* field : {"\"verb\"", "\"post_list\"", "\"memory\"", "\"numa_node\"", "\"lost_messages\""}) {
+    size_t at = 0;
+    while ((at = text.find(field)) != std::string::npos) text.replace(at, 2, "\"x");
+  }
+  const auto back = measurements_from_json(text);
+  ASSERT_TRUE(back) << back.error().to_string();
+  EXPECT_EQ((*back)[0].spec, latency().spec);
+}
+
 // Percentiles that too few samples speak for are left out, outages and what is missing are told.
 TEST(Measurement, TableTellsTailsOfWholeRoundTrips) {
   Measurement m = latency();
@@ -142,37 +185,6 @@ TEST(Measurement, TableTellsTailsOfWholeRoundTrips) {
     EXPECT_NE(json.find(there), std::string::npos) << there << json;
   for (const char* unsettled : {"round_trip_p99_us", "round_trip_p99_9_us", "round_trip_p99_99_us"})
     EXPECT_EQ(json.find(unsettled), std::string::npos) << unsettled;
-}
-
-TEST(SizeText, UsesWholeUnits) {
-  EXPECT_EQ(size_text(2), "2 B");
-  EXPECT_EQ(size_text(1500), "1500 B");
-  EXPECT_EQ(size_text(65536), "64 KiB");
-  EXPECT_EQ(size_text(8 << 20), "8 MiB");
-}
-
-TEST(SweepSizes, AreThePowersOfTwo) {
-  EXPECT_EQ(sweep_sizes(16), (std::vector<int64_t>{2, 4, 8, 16}));
-  EXPECT_EQ(sweep_sizes(8 << 20).size(), 23u);
-}
-
-TEST(Validate, NamesTheOption) {
-  const auto refusal = [](TestSpec spec) {
-    const auto result = validate(spec);
-    return result ? "fine" : result.error().message;
-  };
-  EXPECT_EQ(refusal({.sizes_bytes = {2}}), "fine");
-  EXPECT_EQ(refusal({.sizes_bytes = {0}}), "size: 0 is outside 1..67108864");
-  EXPECT_EQ(refusal({.sizes_bytes = {2}, .tx_depth = 0}), "tx-depth: 0 is outside 1..8192");
-  EXPECT_EQ(refusal({.sizes_bytes = {2}, .duration_ms = 1}), "duration: 1 is outside 10..86400000");
-  EXPECT_EQ(refusal({.sizes_bytes = {2}, .rate_per_s = 10}),
-            "rate: only for latency; bandwidth is what goes through, not what is asked");
-  EXPECT_EQ(refusal({.kind = TestKind::kLatency, .sizes_bytes = {2}, .rate_per_s = 1'000'001}),
-            "rate: 1000001 is outside 0..1000000");
-  EXPECT_EQ(refusal({.sizes_bytes = {kMaxSize_bytes}, .iterations = int64_t{1} << 39}),
-            "iterations: 549755813888 messages of 64 MiB on each of 1 are more than 9007199254740992 bytes");
-  EXPECT_EQ(refusal({.transport = Transport::kTcp, .sizes_bytes = {2}, .bidirectional = true}),
-            "bidirectional: only for bandwidth over RDMA");
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ constexpr int64_t kMaxSequence = int64_t{1} << 31;
 void write_rdma(JsonWriter& writer, const RdmaAddress& rdma) {
   writer.begin_object("rdma");
   writer.text("gid", rdma.gid.to_string()).integer("lid", rdma.lid).integer("mtu_bytes", rdma.mtu_bytes);
-  writer.integer("remote_key", rdma.remote_key).hex("address", rdma.address).begin_array("qps");
+  writer.integer("remote_key", rdma.remote_key).hex("address", rdma.address).integer("pkey", rdma.pkey);
+  writer.integer("q_key", rdma.q_key).integer("reads_answered", rdma.reads_answered).begin_array("qps");
   for (const QpAddress& qp : rdma.qps)
     writer.begin_object().integer("number", qp.number).integer("packet_sequence", qp.packet_sequence).end_object();
   writer.end_array().end_object();
@@ -38,6 +39,9 @@ void read_rdma(Fields& parent, std::optional<RdmaAddress>& out) {
     fields.need("mtu_bytes", rdma.mtu_bytes, {.min = 256, .max = 4096});
     fields.need("remote_key", rdma.remote_key);
     need_hex(fields, "address", rdma.address);
+    fields.need("pkey", rdma.pkey, {.min = 0, .max = 0xffff});
+    fields.need("q_key", rdma.q_key);
+    fields.need("reads_answered", rdma.reads_answered, {.min = 0, .max = 255});
     fields.require("qps");
     const auto read_qp = [](Fields& from, QpAddress& qp) {
       from.need("number", qp.number, {.min = 0, .max = 0xffffff});

@@ -26,7 +26,7 @@
 
 namespace railbed::perf {
 
-inline constexpr int64_t kProtocol = 2;
+inline constexpr int64_t kProtocol = 3;
 inline constexpr size_t kMaxToken_bytes = 256;
 
 struct Hello {
@@ -52,14 +52,18 @@ struct QpAddress {
   friend bool operator==(const QpAddress&, const QpAddress&) = default;
 };
 
-// The target of RDMA writes: queue pair n of the peer writes into [address + 2 n span + span, … + span), where span is
-// the largest size rounded up to whole pages; the owner sends from the other half.
+// The target of an RDMA verb: queue pair n of the peer writes into [address + 2 n span + span, … + span), where span is
+// the largest size (of UD with room for a GRH) rounded up to whole pages; the owner sends from the other half, which
+// the peer's reads take.
 struct RdmaAddress {
   Gid gid;
   uint32_t lid = 0;
   uint32_t mtu_bytes = 0;
   uint32_t remote_key = 0;
   uint64_t address = 0;
+  uint32_t pkey = 0;            // 0: not known
+  uint32_t q_key = 0;           // UD: what datagrams must carry
+  uint32_t reads_answered = 0;  // reads and atomics at once, per queue pair
   std::vector<QpAddress> qps;
   friend bool operator==(const RdmaAddress&, const RdmaAddress&) = default;
 };
@@ -93,7 +97,7 @@ struct Done {
   int64_t sequence = 0;
   int64_t messages = 0;  // sent by the client over all streams
 };
-// The server's view: in a bidirectional RDMA test what it sent, in a TCP test what arrived.
+// The server's view: in a bidirectional RDMA test what it sent, of TCP and of datagrams what arrived.
 struct Outcome {
   int64_t sequence = 0;
   int64_t bytes = 0;

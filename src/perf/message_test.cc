@@ -22,6 +22,9 @@ RdmaAddress some_address() {
           .mtu_bytes = 1024,
           .remote_key = 0xdeadbeef,
           .address = 0xffff'8000'1234'5678,
+          .pkey = 0xffff,
+          .q_key = 0x11111111,
+          .reads_answered = 16,
           .qps = {{17, 0xffffff}, {18, 0}}};
 }
 
@@ -91,7 +94,7 @@ TEST(Message, NamesTheFieldThatIsWrong) {
       {"[1]", "this is no message: the document must be an object (keys with values), found a list"},
       {"{}", "type is missing"},
       {R"({"type":7})", "type must be a string, found an integer 7\n  put it in quotes: \"7\""},
-      {R"({"type":"dance"})", "type: \"dance\" is not a message of protocol 2"},
+      {R"({"type":"dance"})", "type: \"dance\" is not a message of protocol 3"},
       {R"({"type":"start"})", "message start: sequence is missing"},
       {R"({"type":"start","sequence":-1,"size_bytes":2})", "message start: sequence must be 0 to 2147483648, found -1"},
       {R"({"type":"start","sequence":1,"size_bytes":1e3})",

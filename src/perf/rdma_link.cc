@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <random>
 
-#include <sched.h>
 #include <unistd.h>
 
 #include "perf/free_memory.h"
@@ -14,119 +13,287 @@ namespace railbed::perf {
 namespace {
 
 constexpr uint32_t kWantedInline_bytes = 220;  // fits one more cache line on mlx5, like the usual tools
-
-// A soft device runs in kernel threads on this machine's processors: with few of them, a loop that never yields takes
-// the time that its own traffic needs. A NIC needs no processor, so polling never yields there.
-uint32_t yield_mask_for(bool soft) {
-  return soft ? 15 : UINT32_MAX;
-}
+constexpr uint32_t kMostReads = 255;           // ibv_modify_qp has 8 bits for it
 
 size_t whole_pages(size_t bytes) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   return (bytes + page - 1) / page * page;
 }
 
+size_t span_of(const TestSpec& spec) {
+  const int64_t header = traits_of(spec.verb).is_datagram ? kGrh_bytes : 0;
+  return whole_pages(static_cast<size_t>(std::ranges::max(spec.sizes_bytes) + header));
+}
+
+const MemoryChoice& memory_of(const TestSpec& spec, Side side) {
+  return side == Side::kClient ? spec.memory : spec.remote_memory;
+}
+
+// What the peer may do to the memory: no more than the verb needs.
+unsigned access_of(RdmaVerb verb) {
+  switch (verb) {
+    case RdmaVerb::kWrite:
+    case RdmaVerb::kWriteImm:
+      return IBV_ACCESS_REMOTE_WRITE;
+    case RdmaVerb::kRead:
+      return IBV_ACCESS_REMOTE_READ;
+    case RdmaVerb::kFetchAdd:
+      return IBV_ACCESS_REMOTE_ATOMIC;
+    case RdmaVerb::kSend:
+    case RdmaVerb::kSendUd:
+      break;
+  }
+  return 0;
+}
+
+ibv_wr_opcode opcode_of(RdmaVerb verb) {
+  switch (verb) {
+    case RdmaVerb::kWriteImm:
+      return IBV_WR_RDMA_WRITE_WITH_IMM;
+    case RdmaVerb::kRead:
+      return IBV_WR_RDMA_READ;
+    case RdmaVerb::kFetchAdd:
+      return IBV_WR_ATOMIC_FETCH_AND_ADD;
+    case RdmaVerb::kSend:
+    case RdmaVerb::kSendUd:
+      return IBV_WR_SEND;
+    case RdmaVerb::kWrite:
+      break;
+  }
+  return IBV_WR_RDMA_WRITE;
+}
+
+uint32_t wanted_inline(const TestSpec& spec, Side side) {
+  if (!traits_of(spec.verb).sends_data || memory_of(spec, side).kind == MemoryKind::kGpu) return 0;
+  if (spec.inline_bytes >= 0) return static_cast<uint32_t>(spec.inline_bytes);
+  return spec.kind == TestKind::kLatency ? kWantedInline_bytes : 0;
+}
+
+Error does_not_match(uint16_t own, uint16_t remote) {
+  return {.code = Code::kInvalid,
+          .message = fmt::format(
+              "pkey-index: the partition keys of the two ends do not fit: 0x{:04x} here, 0x{:04x} there", own, remote),
+          .hint = "both must have the same lower 15 bits, and one of them the highest bit (full membership)"};
+}
+
 }  // namespace
 
-Result<RdmaLink> RdmaLink::open(const os::FileTree& files, RdmaPlace place, const TestSpec& spec) {
-  RdmaLink link(std::move(place));
-  const std::string& device = link.place_.device.name();
-  link.domain_.reset(ibv_alloc_pd(link.place_.device.context()));
-  if (!link.domain_) return fail(system_error(errno, fmt::format("allocating a protection domain of {}", device)));
-  const int64_t largest = *std::max_element(spec.sizes_bytes.begin(), spec.sizes_bytes.end());
-  link.span_bytes_ = whole_pages(static_cast<size_t>(largest));
-  const size_t bytes = 2 * link.span_bytes_ * static_cast<size_t>(spec.qps);
-  TRY(need_memory(files, static_cast<int64_t>(bytes)));
-  link.region_ = TRY(MemoryRegion::create(link.domain_.get(), bytes, device));
-  link.yield_mask_ = yield_mask_for(link.place_.device.is_soft());
+int64_t RdmaLink::memory_bytes(const TestSpec& spec, Side side) {
+  return host_bytes(memory_of(spec, side), static_cast<int64_t>(2 * span_of(spec)) * spec.qps);
+}
+
+Result<RdmaLink> RdmaLink::open(const os::FileTree& files, RdmaPlace place, const TestSpec& spec, Side side) {
+  const VerbTraits& verb = traits_of(spec.verb);
+  const int64_t largest = std::ranges::max(spec.sizes_bytes);
+  if (verb.is_datagram && largest > place.port.mtu_bytes)
+    return fail(Code::kInvalid, "size: a UD send is one packet, and {} port {} carries {} in one, not {}",
+                place.device.name(), place.port.number, size_text(place.port.mtu_bytes), size_text(largest));
+  TRY(need_memory(files, memory_bytes(spec, side)));
+  RdmaLink link(TRY(Device::open(files, std::move(place), spec)));
+  link.verb_ = &verb;
+  link.span_bytes_ = span_of(spec);
   link.tx_depth_ = static_cast<int>(spec.tx_depth);
+  link.post_list_ = spec.post_list;
+  link.path_.flow_label = static_cast<uint32_t>(spec.flow_label);
+  link.path_.traffic_class = static_cast<int>(spec.traffic_class);
+  link.path_.service_level = static_cast<int>(spec.service_level);
+  link.inline_bytes_ = wanted_inline(spec, side);
+  const size_t bytes = 2 * link.span_bytes_ * static_cast<size_t>(spec.qps);
+  link.region_ = TRY(link.device_.region(memory_of(spec, side), bytes, access_of(spec.verb)));
+  if (verb.answered_by == AnsweredBy::kDevice) {
+    link.reads_sent_ = std::clamp(link.device_.limits().reads_sent, 1u, kMostReads);
+    link.path_.reads_answered = std::clamp(link.device_.limits().reads_answered, 1u, kMostReads);
+  }
   TRY(link.create_lanes(spec));
   return link;
 }
 
 Result<void> RdmaLink::create_lanes(const TestSpec& spec) {
-  const std::string& device = place_.device.name();
-  ibv_context* context = place_.device.context();
-  const int entries = static_cast<int>(spec.qps) * (tx_depth_ + 1);
-  completions_.reset(ibv_create_cq(context, entries, nullptr, nullptr, 0));
-  if (!completions_) {
-    Error error = system_error(errno, fmt::format("creating a completion queue of {} entries on {}", entries, device));
-    error.hint = "the device may allow fewer: lower --tx-depth or --qps";
+  const auto pairs = static_cast<int>(spec.qps);
+  completions_ = TRY(device_.completion_queue(pairs * (tx_depth_ + 1)));
+  if (verb_->takes_receives) {
+    // Twice what is under way, so that the peer goes on while receives are given back.
+    receive_depth_ = std::clamp(2 * tx_depth_, 64, 1024);
+    returned_at_once_ = 16;
+    arrivals_ = TRY(device_.completion_queue(pairs * receive_depth_));
+  }
+  std::mt19937 random(std::random_device{}());
+  q_key_ = static_cast<uint32_t>(random()) & 0x7fffffff;  // the highest bit is for privileged keys
+  QueuePairStart start{
+      .port = device_.place().port.number, .pkey_index = spec.pkey_index, .access = access_of(spec.verb), .q_key = {}};
+  if (verb_->is_datagram) start.q_key = q_key_;
+  auto wanted_inline = static_cast<uint32_t>(inline_bytes_);
+  for (int64_t i = 0; i < spec.qps; ++i) {
+    QueuePairPtr qp = TRY(create_pair(i + 1, spec, wanted_inline));
+    TRY(initialise(qp.get(), start, device_.name()));
+    lanes_.push_back({.qp = std::move(qp), .way = {}, .sequence = static_cast<uint32_t>(random() & 0xffffff)});
+  }
+  if (!verb_->takes_receives) return {};
+  make_receives();
+  for (size_t i = 0; i < lanes_.size(); ++i)
+    for (int posted = 0; posted < receive_depth_; posted += returned_at_once_)
+      TRY(post_receives(i, std::min(returned_at_once_, receive_depth_ - posted)));
+  return {};
+}
+
+// Devices differ in how much data they take inline, and the only way to find out is to ask for less until they accept.
+Result<QueuePairPtr> RdmaLink::create_pair(int64_t number, const TestSpec& spec, uint32_t& wanted) {
+  QueueNeeds needs{.sends = completions_.get(),
+                   .receives = arrivals_ ? arrivals_.get() : completions_.get(),
+                   .send_depth = static_cast<uint32_t>(tx_depth_ + 1),
+                   .receive_depth = static_cast<uint32_t>(std::max(1, receive_depth_)),
+                   .inline_bytes = wanted};
+  const ibv_qp_type type = verb_->is_datagram ? IBV_QPT_UD : IBV_QPT_RC;
+  uint32_t granted = 0;
+  QueuePairPtr qp = device_.queue_pair(type, needs, granted);
+  while (!qp && errno == EINVAL && wanted > 0 && spec.inline_bytes <= 0) {
+    wanted /= 2;
+    needs.inline_bytes = wanted;
+    qp = device_.queue_pair(type, needs, granted);
+  }
+  if (!qp) {
+    Error error = system_error(errno, fmt::format("creating queue pair {} of {} on {} (depth {}, inline {} bytes)",
+                                                  number, spec.qps, device_.name(), tx_depth_, wanted));
+    error.hint = "the device may allow less: lower --tx-depth, --qps or --inline";
     return fail(std::move(error));
   }
-  const bool latency = spec.kind == TestKind::kLatency;
-  uint32_t wanted_inline = latency ? kWantedInline_bytes : 0;
-  if (spec.inline_bytes >= 0) wanted_inline = static_cast<uint32_t>(spec.inline_bytes);
-  std::mt19937 random(std::random_device{}());
-  for (int64_t i = 0; i < spec.qps; ++i) {
-    ibv_qp_init_attr attributes{};
-    attributes.send_cq = attributes.recv_cq = completions_.get();
-    attributes.qp_type = IBV_QPT_RC;
-    attributes.cap = {.max_send_wr = static_cast<uint32_t>(tx_depth_ + 1),
-                      .max_recv_wr = 1,
-                      .max_send_sge = 1,
-                      .max_recv_sge = 1,
-                      .max_inline_data = wanted_inline};
-    QueuePairPtr qp(ibv_create_qp(domain_.get(), &attributes));
-    // Devices differ in how much data they take inline, and the only way to find out is to ask for less until they
-    // accept.
-    for (; !qp && errno == EINVAL && wanted_inline > 0; qp.reset(ibv_create_qp(domain_.get(), &attributes))) {
-      if (spec.inline_bytes > 0) break;
-      wanted_inline /= 2;
-      attributes.cap.max_inline_data = wanted_inline;
+  // Devices round up what they were asked for; what the user has forbidden stays so.
+  inline_bytes_ = std::min(granted, wanted);
+  return qp;
+}
+
+void RdmaLink::make_receives() {
+  const auto count = static_cast<size_t>(returned_at_once_);
+  receives_.resize(lanes_.size());
+  for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+    Receives& own = receives_[lane];
+    own.requests.resize(count);
+    own.pieces.resize(count);
+    for (size_t i = 0; i < count; ++i) {
+      own.pieces[i] = {.addr = reinterpret_cast<uintptr_t>(receive_area(lane)),
+                       .length = static_cast<uint32_t>(span_bytes_),
+                       .lkey = region_.local_key()};
+      own.requests[i] = {.wr_id = lane,
+                         .next = i + 1 < count ? &own.requests[i + 1] : nullptr,
+                         .sg_list = &own.pieces[i],
+                         .num_sge = 1};
     }
-    if (!qp) {
-      Error error = system_error(errno, fmt::format("creating queue pair {} of {} on {} (depth {}, inline {} bytes)",
-                                                    i + 1, spec.qps, device, tx_depth_, wanted_inline));
-      error.hint = "the device may allow less: lower --tx-depth, --qps or --inline";
-      return fail(std::move(error));
-    }
-    // Devices round up what they were asked for; what the user has forbidden stays so.
-    inline_bytes_ = std::min(attributes.cap.max_inline_data, wanted_inline);
-    TRY(initialise(qp.get(), place_.port.number, device));
-    lanes_.push_back({.qp = std::move(qp), .sequence = static_cast<uint32_t>(random() & 0xffffff), .outstanding = 0});
+  }
+}
+
+// Posts the last `count` of the lane's chain.
+Result<void> RdmaLink::post_receives(size_t lane, int count) {
+  ibv_recv_wr* first = &receives_[lane].requests[static_cast<size_t>(returned_at_once_ - count)];
+  ibv_recv_wr* refused = nullptr;
+  if (const int status = ibv_post_recv(lanes_[lane].qp.get(), first, &refused); status != 0)
+    return fail(system_error(status, fmt::format("posting {} receives on {}", count, device_.name())));
+  return {};
+}
+
+Result<void> RdmaLink::return_receives(size_t lane) {
+  while (lanes_[lane].used_receives >= returned_at_once_) {
+    lanes_[lane].used_receives -= returned_at_once_;
+    TRY(post_receives(lane, returned_at_once_));
   }
   return {};
 }
 
 RdmaAddress RdmaLink::address() const {
-  RdmaAddress address{.gid = place_.gid.entry.gid,
-                      .lid = place_.port.lid,
-                      .mtu_bytes = static_cast<uint32_t>(place_.port.mtu_bytes),
+  const RdmaPlace& place = device_.place();
+  RdmaAddress address{.gid = place.gid.entry.gid,
+                      .lid = place.port.lid,
+                      .mtu_bytes = static_cast<uint32_t>(place.port.mtu_bytes),
                       .remote_key = region_.remote_key(),
                       .address = reinterpret_cast<uintptr_t>(region_.data()),
+                      .pkey = device_.pkey(),
+                      .q_key = q_key_,
+                      .reads_answered = path_.reads_answered,
                       .qps = {}};
   for (const Lane& lane : lanes_) address.qps.push_back({lane.qp->qp_num, lane.sequence});
   return address;
 }
 
-Result<void> RdmaLink::connect(const RdmaAddress& remote) {
+// What both ends together allow.
+Result<void> RdmaLink::agree(const RdmaAddress& remote) {
+  const RdmaPlace& place = device_.place();
   if (remote.qps.size() != lanes_.size())
     return fail(Code::kInvalid, "the peer offers {} queue pairs, {} are wanted", remote.qps.size(), lanes_.size());
-  remote_ = remote;
-  const int mtu = std::min(place_.port.mtu_bytes, static_cast<int>(remote.mtu_bytes));
-  place_.endpoint.path_mtu_bytes = mtu;
-  const Gid& own = place_.gid.entry.gid;
+  const uint16_t pkey = device_.pkey();
+  const auto remote_pkey = static_cast<uint16_t>(remote.pkey);
+  const bool both_known = pkey != 0 && remote_pkey != 0;
+  if (both_known && (((pkey ^ remote_pkey) & 0x7fff) != 0 || ((pkey | remote_pkey) & 0x8000) == 0))
+    return fail(does_not_match(pkey, remote_pkey));
+  Endpoint& end = device_.endpoint();
+  end.path_mtu_bytes = std::min(place.port.mtu_bytes, static_cast<int>(remote.mtu_bytes));
+  path_.mtu_bytes = static_cast<int>(end.path_mtu_bytes);
   // Within an InfiniBand subnet the LID is enough to reach the peer.
-  const bool same_subnet =
-      place_.port.is_infiniband && own.subnet_prefix() == remote.gid.subnet_prefix() && remote.lid != 0;
-  for (size_t i = 0; i < lanes_.size(); ++i) {
-    const QueuePairPath path{.remote_gid = remote.gid,
-                             .gid_index = place_.gid.entry.index,
-                             .port = place_.port.number,
-                             .remote_lid = remote.lid,
-                             .remote_qp = remote.qps[i].number,
-                             .remote_sequence = remote.qps[i].packet_sequence,
-                             .local_sequence = lanes_[i].sequence,
-                             .mtu_bytes = mtu,
-                             .is_global = !same_subnet};
-    TRY(perf::connect(lanes_[i].qp.get(), path, place_.device.name()).context("queue pair {}", i + 1));
+  path_.is_global = !(place.port.is_infiniband && place.gid.entry.gid.subnet_prefix() == remote.gid.subnet_prefix() &&
+                      remote.lid != 0);
+  if (!path_.is_global && (path_.flow_label != 0 || path_.traffic_class != 0))
+    return fail(Error{.code = Code::kInvalid,
+                      .message = fmt::format("{}: within a subnet of InfiniBand packets go by LID and have no GRH, "
+                                             "which would carry it",
+                                             path_.flow_label != 0 ? "flow-label" : "traffic-class"),
+                      .hint = "choose the virtual lane with --service-level"});
+  path_.reads_sent = 1;
+  if (reads_sent_ > 0) {
+    path_.reads_sent = std::clamp(std::min(reads_sent_, remote.reads_answered), 1u, kMostReads);
+    end.read_depth = path_.reads_sent;
   }
   return {};
 }
 
+Result<void> RdmaLink::connect(const RdmaAddress& remote) {
+  TRY(agree(remote));
+  remote_ = remote;
+  path_.remote_gid = remote.gid;
+  path_.gid_index = device_.place().gid.entry.index;
+  path_.port = device_.place().port.number;
+  path_.remote_lid = remote.lid;
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    QueuePairPath path = path_;
+    path.remote_qp = remote.qps[i].number;
+    path.remote_sequence = remote.qps[i].packet_sequence;
+    path.local_sequence = lanes_[i].sequence;
+    if (verb_->is_datagram)
+      lanes_[i].way = TRY(connect_datagrams(lanes_[i].qp.get(), path, device_.name()).context("queue pair {}", i + 1));
+    else
+      TRY(perf::connect(lanes_[i].qp.get(), path, device_.name()).context("queue pair {}", i + 1));
+  }
+  return {};
+}
+
+void RdmaLink::prepare(const TestSpec& spec, int64_t size_bytes) {
+  // Only this loop looks at memory, and no other memory than the machine's is allowed for it.
+  if (spec.kind == TestKind::kLatency && verb_->verb == RdmaVerb::kWrite)
+    reinterpret_cast<volatile uint8_t*>(receive_area(0))[size_bytes - 1] = 0;
+}
+
+ibv_send_wr RdmaLink::request(size_t lane, int64_t size_bytes, uint64_t offset, ibv_sge& piece) const {
+  const bool reads = !verb_->sends_data;  // what comes back lies in the receiving area
+  piece = {.addr = reinterpret_cast<uintptr_t>(reads ? receive_area(lane) : send_area(lane)) + offset,
+           .length = static_cast<uint32_t>(size_bytes),
+           .lkey = region_.local_key()};
+  // A read takes from where the peer sends; all others go to where it receives.
+  const uint64_t remote_area = remote_.address + (2 * lane + (verb_->verb == RdmaVerb::kRead ? 0 : 1)) * span_bytes_;
+  ibv_send_wr request{};
+  request.sg_list = &piece;
+  request.num_sge = 1;
+  request.opcode = opcode_of(verb_->verb);
+  request.send_flags = goes_inline(size_bytes) ? IBV_SEND_INLINE : 0;
+  if (verb_->is_datagram) {
+    request.wr.ud = {
+        .ah = lanes_[lane].way.get(), .remote_qpn = remote_.qps[lane].number, .remote_qkey = remote_.q_key};
+  } else if (verb_->verb == RdmaVerb::kFetchAdd) {
+    request.wr.atomic = {.remote_addr = remote_area + offset, .compare_add = 1, .swap = 0, .rkey = remote_.remote_key};
+  } else if (verb_->verb != RdmaVerb::kSend) {
+    request.wr.rdma = {.remote_addr = remote_area + offset, .rkey = remote_.remote_key};
+  }
+  return request;
+}
+
 Error RdmaLink::completion_error(const ibv_wc& completion, std::string_view operation) const {
-  return completion_failed(completion.status, operation, place_.device.name());
+  return completion_failed(completion.status, operation, device_.name());
 }
 
 }  // namespace railbed::perf

@@ -1,68 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connected set of queue pairs with its memory, and the loops that measure over it: RC, RDMA WRITE.
+// This end's queue pairs, connected to the peer's, with their memory.
 //
-// Why: comparable with what the field uses (128 writes under way, page-aligned buffers, latency by polling
-// the last byte of the own buffer, half the round trip), but with a bounded wait everywhere and every sample
-// kept. Order: open() on both sides, exchange address()es, connect() on both, then rounds. Threading: one
-// thread per instance. Failure: verbs' own (verbs.h), and the Watch's.
+// Why: every loop that measures (rdma_loops.h) needs the same: lanes, areas to send from and to receive in, and
+// requests of the test's verb. Order: open() on both sides, exchange address()es, connect() on both, then rounds;
+// receives are posted before the address is known to anybody. Threading: one thread per instance. Failure: as verbs.h.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "perf/device.h"
 #include "perf/message.h"
-#include "perf/rdma_place.h"
 #include "perf/traffic.h"
 #include "perf/verbs.h"
-#include "perf/watch.h"
 
 namespace railbed::perf {
 
+// A UD receive begins with the datagram's GRH, or with room for one.
+inline constexpr int64_t kGrh_bytes = 40;
+
 class RdmaLink {
  public:
-  static Result<RdmaLink> open(const os::FileTree& files, RdmaPlace place, const TestSpec& spec);
+  // What the memory of a test takes of this machine's.
+  static int64_t memory_bytes(const TestSpec& spec, Side side);
+  static Result<RdmaLink> open(const os::FileTree& files, RdmaPlace place, const TestSpec& spec, Side side);
 
-  const Endpoint& endpoint() const { return place_.endpoint; }
+  const Endpoint& endpoint() const { return device_.endpoint(); }
   RdmaAddress address() const;
   Result<void> connect(const RdmaAddress& remote);
+  // Before each round, on both sides: clears what is polled for.
+  void prepare(const TestSpec& spec, int64_t size_bytes);
 
-  // Writes as fast as possible, until the round's messages or time are used up and all writes are acknowledged.
-  Result<StreamResult> stream(const Round& round, Watch& watch);
-  // Resets the state of the last round. Both sides must call it before either sends a ping.
-  void prepare_pings(int64_t size_bytes);
-  Result<PingResult> ping(const Round& round, Watch& watch);
-  // Answers pings until the last one. Returns their number.
-  Result<int64_t> pong(int64_t size_bytes, Watch& watch);
+  // ---- for the loops
 
- private:
-  struct Chain;  // a batch of linked work requests
   struct Lane {
     QueuePairPtr qp;
+    AddressHandlePtr way;  // of datagrams
     uint32_t sequence = 0;
-    int outstanding = 0;
+    int outstanding = 0;  // messages whose completion has not come
+    int used_receives = 0;
   };
-  explicit RdmaLink(RdmaPlace place) : place_(std::move(place)) {}
+  std::vector<Lane>& lanes() { return lanes_; }
+  const VerbTraits& verb() const { return *verb_; }
+  const std::string& device() const { return device_.name(); }
+  uint32_t yield_mask() const { return device_.yield_mask(); }
+  int tx_depth() const { return tx_depth_; }
+  int64_t post_list() const { return post_list_; }
+  bool goes_inline(int64_t size_bytes) const { return size_bytes <= inline_bytes_; }
+  ibv_cq* completions() const { return completions_.get(); }
+  ibv_cq* arrivals() const { return arrivals_.get(); }  // null where the verb takes no receives
+
   std::byte* send_area(size_t lane) const { return region_.data() + 2 * lane * span_bytes_; }
   std::byte* receive_area(size_t lane) const { return send_area(lane) + span_bytes_; }
-  uint64_t remote_area(size_t lane) const { return remote_.address + (2 * lane + 1) * span_bytes_; }
-  Result<void> create_lanes(const TestSpec& spec);
-  Chain make_chain(size_t lane, const Round& round, int batch) const;
-  Result<void> post(Lane& lane, Chain& chain, int count);
+  // A message of the verb, `offset` bytes into the lane's areas. `piece` stays where it is.
+  ibv_send_wr request(size_t lane, int64_t size_bytes, uint64_t offset, ibv_sge& piece) const;
+  // Gives receives that were used back, when there are enough of them for one post.
+  Result<void> return_receives(size_t lane);
   Error completion_error(const ibv_wc& completion, std::string_view operation) const;
-  struct StreamState;
-  Result<void> reap(StreamState& state, Watch& watch);
-  Result<void> warm_up(const Round& round, Watch& watch);
-  class PingPort;
 
-  RdmaPlace place_;
-  DomainPtr domain_;
+ private:
+  explicit RdmaLink(Device device) : device_(std::move(device)) {}
+  Result<void> create_lanes(const TestSpec& spec);
+  Result<QueuePairPtr> create_pair(int64_t number, const TestSpec& spec, uint32_t& wanted_inline);
+  Result<void> agree(const RdmaAddress& remote);
+  Result<void> post_receives(size_t lane, int count);
+  void make_receives();
+
+  Device device_;
   MemoryRegion region_;
   CompletionQueuePtr completions_;
+  CompletionQueuePtr arrivals_;
   std::vector<Lane> lanes_;
+  const VerbTraits* verb_ = nullptr;
+  QueuePairPath path_;  // what all lanes have in common
   size_t span_bytes_ = 0;
-  uint32_t inline_bytes_ = 0;
+  int64_t inline_bytes_ = 0;
   int tx_depth_ = 0;
-  uint32_t yield_mask_ = 0;  // yields once per this + 1 fruitless polls; all ones: never
+  int64_t post_list_ = 0;
+  int receive_depth_ = 0;
+  int returned_at_once_ = 0;
+  uint32_t q_key_ = 0;
+  uint32_t reads_sent_ = 0;
+  struct Receives {
+    std::vector<ibv_recv_wr> requests;
+    std::vector<ibv_sge> pieces;
+  };
+  std::vector<Receives> receives_;  // per lane, a chain of returned_at_once_
   RdmaAddress remote_;
 };
 

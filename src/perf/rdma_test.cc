@@ -1,111 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole measurements over RDMA, client and server in this process, with devices in memory (fake_verbs.h).
 #include <cerrno>
-#include <thread>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "perf/client.h"
-#include "perf/fake_verbs.h"
-#include "perf/server.h"
+#include "perf/test_rdma.h"
 
 namespace railbed::perf {
 namespace {
-
-using std::chrono::milliseconds;
-
-ibv_gid_entry gid_entry(const std::string& address, uint32_t index, GidType type, uint32_t interface,
-                        uint32_t port = 1) {
-  ibv_gid_entry entry{};
-  const Gid gid = IpAddress::parse(address)->to_gid();
-  std::copy(gid.bytes.begin(), gid.bytes.end(), entry.gid.raw);
-  entry.gid_index = index;
-  entry.port_num = port;
-  entry.gid_type = static_cast<uint32_t>(type);
-  entry.ndev_ifindex = interface;
-  return entry;
-}
-
-// A device on the loopback interface (index 1 in every network namespace).
-FakeDevice on_loopback(const std::string& name) {
-  return {.name = name,
-          .gids = {gid_entry("127.0.0.1", 0, GidType::kRoceV1, 1), gid_entry("127.0.0.1", 3, GidType::kRoceV2, 1)}};
-}
-
-class RdmaTest : public testing::Test {
- protected:
-  void SetUp() override {
-    reset();
-    ServerOptions options;
-    options.bind = *IpAddress::parse("127.0.0.1");
-    options.port = 0;
-    options.session.limits = limits();
-    auto server = Server::open(*kernel_, std::move(options));
-    ASSERT_TRUE(server) << server.error().to_string();
-    server_ = std::move(*server);
-    thread_ = std::jthread([this] { EXPECT_TRUE(server_->run()); });
-  }
-  void TearDown() override {
-    server_->stop();
-    thread_.join();
-    server_.reset();  // with the sessions
-    EXPECT_EQ(fake().open_objects, 0) << "left open";
-    reset();
-    change([](FakeVerbs& verbs) { verbs.devices.clear(); });
-  }
-  // Sessions of the server may still be at their end.
-  template <typename Change>
-  static void change(const Change& how) {
-    const std::lock_guard lock(fake().mutex);
-    how(fake());
-  }
-  static void reset() {
-    const std::lock_guard lock(fake().mutex);
-    fake().devices = {on_loopback("rxe_lo")};
-    fake().faults.clear();
-    fake().completes_with = IBV_WC_SUCCESS;
-    fake().completes = true;
-    fake().library_missing = false;
-    fake().modified.clear();
-    fake().posted.clear();
-    fake().queue_pairs.clear();
-    fake().completion_queues.clear();
-  }
-  // Longer than any pause of a loaded machine.
-  Limits limits() const {
-    return {.connect = milliseconds(5000),
-            .answer = milliseconds(5000),
-            .idle = milliseconds(5000),
-            .stall = stall_,
-            .check = milliseconds(10),
-            .max_sessions = 8};
-  }
-  static TestSpec spec(TestKind kind) {
-    return {.kind = kind, .transport = Transport::kRdma, .sizes_bytes = {2, 4096}, .tx_depth = 8, .iterations = 50};
-  }
-  Result<Measurement> measured(const TestSpec& spec, const std::string& device = "") {
-    return measure(*kernel_,
-                   {.host = "127.0.0.1",
-                    .port = server_->port(),
-                    .place = {.device = device, .gid_rule = {}},
-                    .limits = limits(),
-                    .label = "rail0",
-                    .command = "test",
-                    .on_progress = [this](const std::string& line) { progress_.push_back(line); }},
-                   spec);
-  }
-  std::string why_not(const TestSpec& spec, const std::string& device = "") {
-    const auto result = measured(spec, device);
-    return result ? "measured" : result.error().to_string();
-  }
-
-  milliseconds stall_{5000};
-  std::vector<std::string> progress_;
-  std::unique_ptr<os::Kernel> kernel_ = os::real_kernel();
-  std::unique_ptr<Server> server_;
-  std::jthread thread_;
-};
 
 TEST_F(RdmaTest, CountsEveryWriteOfABandwidthTest) {
   TestSpec wanted = spec(TestKind::kBandwidth);
@@ -136,7 +40,11 @@ TEST_F(RdmaTest, CountsEveryWriteOfABandwidthTest) {
                      .gid_reason = "GID 3, RoCE v2, 127.0.0.1 on lo, by rule",
                      .link_layer = "Ethernet",
                      .path_mtu_bytes = 1024,
-                     .soft = true};
+                     .soft = true,
+                     .memory = "host",
+                     .pkey = "0xffff",
+                     .relaxed_ordering = true,
+                     .yields = true};
   EXPECT_EQ(result->client, end);
   EXPECT_EQ(result->server, end);
 }
@@ -453,9 +361,9 @@ TEST_F(RdmaTest, SaysWhichCallFailed) {
        "at the server: the peer says: allocating a protection domain of rxe_lo: ENOMEM (Cannot allocate memory)"},
       {"post_send",
        {ENOMEM, 0},
-       "measuring 2 B: first write of 2 B: posting 1 writes on rxe_lo: ENOMEM (Cannot allocate memory)"},
-      {"post_send", {ENOMEM, 2}, "measuring 2 B: posting 2 writes on rxe_lo: ENOMEM (Cannot allocate memory)"},
-      {"poll_cq", {EIO, 0}, "measuring 2 B: first write of 2 B: polling the completion queue of rxe_lo failed"},
+       "measuring 2 B: first message of 2 B: posting 1 messages on rxe_lo: ENOMEM (Cannot allocate memory)"},
+      {"post_send", {ENOMEM, 2}, "measuring 2 B: posting 2 messages on rxe_lo: ENOMEM (Cannot allocate memory)"},
+      {"poll_cq", {EIO, 0}, "measuring 2 B: first message of 2 B: polling the completion queue of rxe_lo failed"},
       {"poll_cq", {EIO, 1}, "measuring 2 B: polling the completion queue of rxe_lo failed"},
   };
   for (const Case& c : cases) {
@@ -486,26 +394,26 @@ TEST_F(RdmaTest, AWriteThatFailsOrNeverEndsIsTold) {
   change([&](FakeVerbs& verbs) { verbs.completes = false; });
   stall_ = milliseconds(100);
   const std::string stalled = why_not(spec(TestKind::kBandwidth));
-  EXPECT_TRUE(stalled.starts_with("perf bw with 127.0.0.1: measuring 2 B: first write of 2 B: no traffic for "))
+  EXPECT_TRUE(stalled.starts_with("perf bw with 127.0.0.1: measuring 2 B: first message of 2 B: no traffic for "))
       << stalled;
   stall_ = milliseconds(5000);
   reset();
   change([&](FakeVerbs& verbs) { verbs.completes_with = IBV_WC_RETRY_EXC_ERR; });
   EXPECT_TRUE(why_not(spec(TestKind::kBandwidth))
-                  .starts_with("perf bw with 127.0.0.1: measuring 2 B: first write of 2 B: RDMA write on rxe_lo: "
+                  .starts_with("perf bw with 127.0.0.1: measuring 2 B: first message of 2 B: RC write on rxe_lo: "
                                "transport retry counter exceeded\n"));
   TestSpec pings = spec(TestKind::kLatency);
   EXPECT_TRUE(why_not(pings).starts_with(
-      "perf lat with 127.0.0.1: measuring 2 B: RDMA write on rxe_lo: transport retry counter exceeded\n"));
+      "perf lat with 127.0.0.1: measuring 2 B: RC write on rxe_lo: transport retry counter exceeded\n"));
   const std::string measuring = "perf lat with 127.0.0.1: measuring 2 B: ";
   reset();
   change([&](FakeVerbs& verbs) { verbs.faults["post_send"] = {EIO, 0}; });
-  EXPECT_EQ(why_not(pings), measuring + "posting a write on rxe_lo: EIO (Input/output error)");
+  EXPECT_EQ(why_not(pings), measuring + "posting a message on rxe_lo: EIO (Input/output error)");
   reset();
   change([&](FakeVerbs& verbs) { verbs.faults["poll_cq"] = {EIO, 0}; });
   // Both sides poll. Where the server's fails first, its queue pair goes, and the client's next write with it.
   EXPECT_THAT(why_not(pings), testing::AnyOf(measuring + "polling the completion queue of rxe_lo failed",
-                                             measuring + "posting a write on rxe_lo: EINVAL (Invalid argument)"));
+                                             measuring + "posting a message on rxe_lo: EINVAL (Invalid argument)"));
 }
 
 }  // namespace

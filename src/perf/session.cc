@@ -11,16 +11,25 @@ namespace {
 
 constexpr std::chrono::milliseconds kToldEvery{1000};
 
-int64_t largest_of(const TestSpec& spec) {
-  return *std::ranges::max_element(spec.sizes_bytes);
-}
-
 // What is compared takes as long for a wrong first character as for a wrong last one.
 bool same_token(std::string_view given, std::string_view wanted) {
   unsigned different = given.size() != wanted.size();
   for (size_t i = 0; i < wanted.size(); ++i)
     different |= static_cast<unsigned char>(wanted[i]) ^ static_cast<unsigned char>(i < given.size() ? given[i] : 0);
   return different == 0;
+}
+
+// What this side has to say of a round that is over.
+Outcome outcome_of(const StreamResult& sent, int64_t size_bytes) {
+  return {.bytes = sent.messages * size_bytes,
+          .duration_s = static_cast<double>(sent.duration_ns) / 1e9,
+          .series = sent.meter.series()};
+}
+
+Outcome outcome_of(const Receiver& receiver, int64_t size_bytes) {
+  return {.bytes = receiver.messages() * size_bytes,
+          .duration_s = receiver.duration_s(),
+          .series = receiver.meter().series()};
 }
 
 }  // namespace
@@ -77,9 +86,11 @@ Result<int> Session::serve_tests() {
 
 Result<void> Session::serve(const TestSpec& spec) {
   const IpAddress client = TRY(channel_.socket().peer_address());
-  tell(fmt::format("{}: {} over {}, {} size(s), {} {}(s)", client, name_of(spec.kind), name_of(spec.transport),
-                   spec.sizes_bytes.size(), spec.qps, spec.transport == Transport::kRdma ? "queue pair" : "stream"));
-  return spec.transport == Transport::kRdma ? serve_rdma(spec) : serve_tcp(spec);
+  const bool rdma = spec.transport == Transport::kRdma;
+  tell(fmt::format("{}: {} over {}, {} size(s), {} {}(s)", client, name_of(spec.kind),
+                   rdma ? traits_of(spec.verb).text : name_of(spec.transport), spec.sizes_bytes.size(), spec.qps,
+                   rdma ? "queue pair" : "stream"));
+  return rdma ? serve_rdma(spec) : serve_tcp(spec);
 }
 
 // One mesh at a time: two would measure each other.
@@ -108,20 +119,27 @@ Result<void> Session::rounds(const TestSpec& spec, const std::function<Result<Ou
     if (std::find(spec.sizes_bytes.begin(), spec.sizes_bytes.end(), start->size_bytes) == spec.sizes_bytes.end())
       return fail(Code::kInvalid, "the client starts a round of {} bytes, which it did not announce",
                   start->size_bytes);
-    const Outcome outcome = TRY(one(*start));
+    Outcome outcome = TRY(one(*start));
+    outcome.sequence = start->sequence;
     TRY(send(outcome));
   }
 }
 
-// The client's heartbeats extend the wait, but no further than the round can last.
-Result<Outcome> Session::await_done(const TestSpec& spec, const Start& start, Outcome outcome) {
+// What a round can last.
+std::chrono::milliseconds Session::longest(const TestSpec& spec) const {
   const int64_t longest_ms = spec.iterations > 0 ? kMaxDuration_ms : spec.duration_ms;
-  const Done done = TRY(
-      channel_.expect<Done>(options_.limits.stall, std::chrono::milliseconds(longest_ms) + 2 * options_.limits.stall));
+  return std::chrono::milliseconds(longest_ms) + 2 * options_.limits.stall;
+}
+
+// The client's heartbeats extend the wait, but no further than the round can last.
+Result<Done> Session::await_done(const TestSpec& spec, const Start& start) {
+  const Done done = TRY(channel_.expect<Done>(options_.limits.stall, longest(spec)));
   if (done.sequence != start.sequence)
     return fail(Code::kInvalid, "the client ends round {} in round {}", done.sequence, start.sequence);
-  outcome.sequence = start.sequence;
-  return outcome;
+  if (done.messages > kMaxTotal_bytes / start.size_bytes)
+    return fail(Code::kInvalid, "the peer says that it sent {} messages of {}, more than {} bytes", done.messages,
+                size_text(start.size_bytes), kMaxTotal_bytes);
+  return done;
 }
 
 Result<Turns::Turn> Session::wait_for_turn(const TurnNeed& need, std::chrono::milliseconds patience) {
@@ -139,15 +157,50 @@ Result<Turns::Turn> Session::wait_for_turn(const TurnNeed& need, std::chrono::mi
   return turns_.take(need, patience, options_.limits.check, tell_client);
 }
 
+Result<void> Session::refuse_memory(const TestSpec& spec) const {
+  const MemoryKind kind = spec.remote_memory.kind;
+  if (kind == MemoryKind::kPages || std::ranges::count(options_.offered_memory, kind) > 0) return {};
+  return fail(Error{
+      .code = Code::kDenied,
+      .message = fmt::format("remote-memory: this server does not offer {} to its clients",
+                             kind == MemoryKind::kGpu ? "the memory of GPUs" : "huge pages"),
+      .hint = fmt::format("start it with `railbed perf serve --offer {}`", kind == MemoryKind::kGpu ? "gpu" : "huge")});
+}
+
+Result<Outcome> Session::serve_round(const TestSpec& spec, RdmaLink& link, const Start& start) {
+  const VerbTraits& verb = link.verb();
+  const int64_t size = start.size_bytes;
+  Watch watch(channel_, clock_, options_.limits, Watch::Heartbeats::kNone, spec.transport);
+  watch.end_after(longest(spec));
+  link.prepare(spec, size);
+  TRY(send(Started{start.sequence}));
+  if (spec.kind == TestKind::kLatency) {
+    int64_t answered = 0;
+    if (verb.answered_by == AnsweredBy::kProgram) answered = TRY(answer_pings(link, size, watch));
+    TRY(await_done(spec, start));
+    return Outcome{.bytes = answered * size};
+  }
+  Receiver receiver(link, size, clock_);
+  StreamResult sent;
+  if (spec.bidirectional)
+    sent = TRY(stream(link, round_of(spec, size), verb.takes_receives ? &receiver : nullptr, watch));
+  if (verb.takes_receives) TRY(receiver.take_until_told(watch));
+  const Done done = TRY(await_done(spec, start));
+  if (!verb.is_datagram) return outcome_of(sent, size);
+  TRY(receiver.take_rest(done.messages, watch));
+  return outcome_of(receiver, size);
+}
+
 Result<void> Session::serve_rdma(const TestSpec& spec) {
+  TRY(refuse_memory(spec));
   PlaceRequest request = options_.place;
   if (!spec.remote_device.empty()) request.device = spec.remote_device;
   const IpAddress toward = TRY(channel_.socket().local_address());
   RdmaPlace place = TRY(find_place(kernel_, request, toward));
   const std::string device = place.endpoint.netdev.empty() ? place.endpoint.device : place.endpoint.netdev;
   const Turns::Turn turn =
-      TRY(wait_for_turn({.device = device, .memory_bytes = 2 * largest_of(spec) * spec.qps, .streams = 0}));
-  RdmaLink link = TRY(RdmaLink::open(kernel_.files(), std::move(place), spec));
+      TRY(wait_for_turn({.device = device, .memory_bytes = RdmaLink::memory_bytes(spec, Side::kServer), .streams = 0}));
+  RdmaLink link = TRY(RdmaLink::open(kernel_.files(), std::move(place), spec, Side::kServer));
   TRY(send(Offer{.endpoint = link.endpoint(), .rdma = link.address(), .tcp = {}}));
   const PortCounters before = read_counters(kernel_.files(), link.endpoint());
   const Connect client = TRY(channel_.expect<Connect>(options_.limits.answer));
@@ -155,23 +208,7 @@ Result<void> Session::serve_rdma(const TestSpec& spec) {
   TRY(link.connect(*client.rdma));
   TRY(send(Ready{}));
   return rounds(spec, [&](const Start& start) -> Result<Outcome> {
-    Watch watch(channel_, clock_, options_.limits, Watch::Heartbeats::kNone, spec.transport);
-    Outcome outcome;
-    if (spec.kind == TestKind::kLatency) {
-      link.prepare_pings(start.size_bytes);
-      TRY(send(Started{start.sequence}));
-      const int64_t answered = TRY(link.pong(start.size_bytes, watch));
-      outcome.bytes = answered * start.size_bytes;
-    } else {
-      TRY(send(Started{start.sequence}));
-      if (spec.bidirectional) {
-        const StreamResult sent = TRY(link.stream(round_of(spec, start.size_bytes), watch));
-        outcome.bytes = sent.messages * start.size_bytes;
-        outcome.duration_s = static_cast<double>(sent.duration_ns) / 1e9;
-        outcome.series = sent.meter.series();
-      }
-    }
-    Outcome done = TRY(await_done(spec, start, std::move(outcome)));
+    Outcome done = TRY(serve_round(spec, link, start));
     done.counters = moved(before, read_counters(kernel_.files(), link.endpoint()));
     return done;
   });
@@ -192,8 +229,8 @@ Result<void> Session::serve_tcp(const TestSpec& spec) {
     TRY(send(Started{start.sequence}));
     if (spec.kind == TestKind::kBandwidth) return link.receive(start, channel_, watch);
     const int64_t answered = TRY(link.pong(start.size_bytes, watch));
-    return await_done(spec, start,
-                      Outcome{.sequence = 0, .bytes = answered * start.size_bytes, .duration_s = 0, .series = {}});
+    TRY(await_done(spec, start));
+    return Outcome{.bytes = answered * start.size_bytes};
   });
 }
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "perf/control.h"
-#include "perf/rdma_link.h"
+#include "perf/rdma_loops.h"
 #include "perf/rdma_place.h"
 #include "perf/tcp_link.h"
 #include "perf/turns.h"
@@ -24,7 +24,9 @@ struct SessionOptions {
   Limits limits;
   std::string token;       // "": clients need none
   uint16_t data_port = 0;  // of TCP streams; 0: any free one
-  // "10.1.0.6: bw over rdma, 22 sizes, 1 queue pair(s), rxe0"; called before each test.
+  // Memory that clients may ask for beside ordinary pages: huge pages and GPUs may belong to a job that runs.
+  std::vector<MemoryKind> offered_memory;
+  // "10.1.0.6: bw over RC write, 22 sizes, 1 queue pair(s), rxe0"; called before each test.
   std::function<void(const std::string& line)> on_test;
 };
 
@@ -49,10 +51,14 @@ class Session {
   Result<void> serve(const TestSpec& spec);
   Result<void> serve_mesh(mesh::Enlist enlist);
   Result<void> serve_rdma(const TestSpec& spec);
+  Result<void> refuse_memory(const TestSpec& spec) const;
+  // One size over RDMA, up to the client's Done.
+  Result<Outcome> serve_round(const TestSpec& spec, RdmaLink& link, const Start& start);
   Result<void> serve_tcp(const TestSpec& spec);
   // Calls `one` for each Start until the client closes the test.
   Result<void> rounds(const TestSpec& spec, const std::function<Result<Outcome>(const Start&)>& one);
-  Result<Outcome> await_done(const TestSpec& spec, const Start& start, Outcome outcome);
+  std::chrono::milliseconds longest(const TestSpec& spec) const;
+  Result<Done> await_done(const TestSpec& spec, const Start& start);
   Result<void> send(const Message& message) { return channel_.send(message, Deadline::after(options_.limits.answer)); }
   void tell(const std::string& line) const {
     if (options_.on_test) options_.on_test(line);

@@ -27,19 +27,20 @@ inline Round round_of(const TestSpec& spec, int64_t size_bytes) {
           .rate_per_s = spec.rate_per_s};
 }
 
-// How writes of one size are posted.
+// How messages of one size are posted.
 struct Pacing {
-  int depth = 128;  // writes under way per queue pair
-  int batch = 1;    // writes per post, the last of which is signalled
+  int depth = 128;  // messages under way per queue pair
+  int batch = 1;    // messages per post, the last of which is signalled
   friend bool operator==(const Pacing&, const Pacing&) = default;
 };
 // The requested depth, but at most 16 MiB under way: that takes 335 µs at 400 Gb/s, longer than any fabric's round
-// trip, and more only makes slow links finish late. Small writes are posted and signalled in batches of up to 100, but
-// at most a quarter of the depth so that the queue never runs dry. From 64 KiB on each write is signalled, so that the
-// series over time is fine enough.
-inline Pacing pacing_for(int64_t size_bytes, int64_t tx_depth) {
+// trip, and more only makes slow links finish late. Small messages are posted and signalled in batches of up to 100,
+// but at most a quarter of the depth so that the queue never runs dry. From 64 KiB on each message is signalled, so
+// that the series over time is fine enough. `post_list` is how many were asked for; 0: as said.
+inline Pacing pacing_for(int64_t size_bytes, int64_t tx_depth, int64_t post_list = 0) {
   const int64_t depth = std::clamp<int64_t>((16 << 20) / size_bytes, std::min<int64_t>(2, tx_depth), tx_depth);
-  const int64_t batch = std::min({int64_t{100}, std::max<int64_t>(1, (64 << 10) / size_bytes), (depth + 3) / 4});
+  const int64_t usual = std::min({int64_t{100}, std::max<int64_t>(1, (64 << 10) / size_bytes), (depth + 3) / 4});
+  const int64_t batch = post_list > 0 ? std::min(post_list, depth) : usual;
   return {.depth = static_cast<int>(depth), .batch = static_cast<int>(batch)};
 }
 
@@ -55,6 +56,7 @@ struct PingResult {
   uint64_t duration_ns = 0;
   LatencyMeter meter;
   bool sent_inline = false;
+  int64_t lost = 0;  // datagrams without an answer
 };
 
 // When pings are due. A measuring loop that sends each ping after the answer to the last one sends nothing while the

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/verbs.h"
 
+#include <algorithm>
 #include <cerrno>
 
-#include <sys/mman.h>
+#include <endian.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -81,6 +82,9 @@ Result<RdmaDevice> RdmaDevice::open(const std::string& name) {
     device.name_ = name;
     device.soft_ = is_software(name, list.devices[i]->ibdev_path);
     device.port_count_ = attributes.phys_port_cnt;
+    device.limits_ = {.reads_sent = static_cast<uint32_t>(std::max(0, attributes.max_qp_init_rd_atom)),
+                      .reads_answered = static_cast<uint32_t>(std::max(0, attributes.max_qp_rd_atom)),
+                      .has_atomics = attributes.atomic_cap != IBV_ATOMIC_NONE};
     return device;
   }
   return fail(Error{.code = Code::kNotFound,
@@ -118,36 +122,70 @@ Result<PortFacts> RdmaDevice::port(int number) const {
   return facts;
 }
 
-void UnmapPages::operator()(std::byte* memory) const {
-  munmap(memory, bytes);
+Result<uint16_t> RdmaDevice::pkey(int port, int64_t index) const {
+  uint16_t key = 0;  // big-endian
+  const int status = ibv_query_pkey(context_.get(), static_cast<uint8_t>(port), static_cast<int>(index), &key);
+  if (status == 0 && (key != 0 || index == 0)) return be16toh(key);
+  if (index == 0) return uint16_t{0};
+  return fail(
+      Error{.code = Code::kInvalid,
+            .message = fmt::format("pkey-index: {} port {} has no partition key with index {}", name_, port, index),
+            .hint = fmt::format("/sys/class/infiniband/{}/ports/{}/pkeys has those there are; on Ethernet there is "
+                                "only index 0",
+                                name_, port)});
 }
 
-Result<MemoryRegion> MemoryRegion::create(ibv_pd* domain, size_t bytes, const std::string& device) {
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  if (memory == MAP_FAILED) return fail(system_error(errno, fmt::format("getting {} bytes of memory", bytes)));
+Result<MemoryRegion> MemoryRegion::create(ibv_pd* domain, std::unique_ptr<Memory> memory, unsigned access,
+                                          const std::string& device) {
   MemoryRegion result;
-  result.memory_ = std::unique_ptr<std::byte, UnmapPages>(static_cast<std::byte*>(memory), UnmapPages{bytes});
-  result.region_.reset(ibv_reg_mr(domain, memory, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+  result.memory_ = std::move(memory);
+  const Memory& own = *result.memory_;
+  const int flags = static_cast<int>(access);
+  if (own.dma_buf() >= 0)
+    result.region_.reset(
+        ibv_reg_dmabuf_mr(domain, 0, own.bytes(), reinterpret_cast<uintptr_t>(own.data()), own.dma_buf(), flags));
+  else
+    result.region_.reset(ibv_reg_mr(domain, own.data(), own.bytes(), flags));
   if (!result.region_) {
     const int error = errno;
+    if (own.dma_buf() >= 0) return fail(gpu_registration_failed(error, own.text(), device));
     rlimit limit{};
     getrlimit(RLIMIT_MEMLOCK, &limit);
-    return fail(registration_failed(error, bytes, limit.rlim_cur, device));
+    return fail(registration_failed(error, own.bytes(), limit.rlim_cur, device));
   }
   return result;
 }
 
-Result<void> initialise(ibv_qp* qp, int port, const std::string& device) {
+Result<void> initialise(ibv_qp* qp, const QueuePairStart& start, const std::string& device) {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
-  attributes.pkey_index = 0;
-  attributes.port_num = static_cast<uint8_t>(port);
-  attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
-  const int status =
-      ibv_modify_qp(qp, &attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+  attributes.pkey_index = static_cast<uint16_t>(start.pkey_index);
+  attributes.port_num = static_cast<uint8_t>(start.port);
+  attributes.qp_access_flags = start.access;
+  attributes.qkey = start.q_key.value_or(0);
+  const int last = start.q_key ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
+  const int status = ibv_modify_qp(qp, &attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | last);
   if (status != 0) return fail(system_error(status, fmt::format("bringing a queue pair of {} to INIT", device)));
   return {};
 }
+
+namespace {
+
+ibv_ah_attr way_of(const QueuePairPath& path) {
+  ibv_ah_attr way{};
+  way.port_num = static_cast<uint8_t>(path.port);
+  way.dlid = static_cast<uint16_t>(path.remote_lid);
+  way.sl = static_cast<uint8_t>(path.service_level);
+  way.is_global = path.is_global ? 1 : 0;
+  std::copy(path.remote_gid.bytes.begin(), path.remote_gid.bytes.end(), way.grh.dgid.raw);
+  way.grh.sgid_index = static_cast<uint8_t>(path.gid_index);
+  way.grh.hop_limit = 64;
+  way.grh.flow_label = path.flow_label;
+  way.grh.traffic_class = static_cast<uint8_t>(path.traffic_class);
+  return way;
+}
+
+}  // namespace
 
 Result<void> connect(ibv_qp* qp, const QueuePairPath& path, const std::string& device) {
   ibv_qp_attr rtr{};
@@ -155,14 +193,9 @@ Result<void> connect(ibv_qp* qp, const QueuePairPath& path, const std::string& d
   rtr.path_mtu = mtu_code(path.mtu_bytes);
   rtr.dest_qp_num = path.remote_qp;
   rtr.rq_psn = path.remote_sequence;
-  rtr.max_dest_rd_atomic = 1;
+  rtr.max_dest_rd_atomic = static_cast<uint8_t>(path.reads_answered);
   rtr.min_rnr_timer = 12;
-  rtr.ah_attr.port_num = static_cast<uint8_t>(path.port);
-  rtr.ah_attr.dlid = static_cast<uint16_t>(path.remote_lid);
-  rtr.ah_attr.is_global = path.is_global ? 1 : 0;
-  std::copy(path.remote_gid.bytes.begin(), path.remote_gid.bytes.end(), rtr.ah_attr.grh.dgid.raw);
-  rtr.ah_attr.grh.sgid_index = static_cast<uint8_t>(path.gid_index);
-  rtr.ah_attr.grh.hop_limit = 64;
+  rtr.ah_attr = way_of(path);
   int status = ibv_modify_qp(qp, &rtr,
                              IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                                  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
@@ -173,12 +206,27 @@ Result<void> connect(ibv_qp* qp, const QueuePairPath& path, const std::string& d
   rts.retry_cnt = 7;
   rts.rnr_retry = 7;
   rts.sq_psn = path.local_sequence;
-  rts.max_rd_atomic = 1;
+  rts.max_rd_atomic = static_cast<uint8_t>(path.reads_sent);
   status = ibv_modify_qp(
       qp, &rts,
       IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
   if (status != 0) return fail(connect_failed(status, "RTS", path, device));
   return {};
+}
+
+Result<AddressHandlePtr> connect_datagrams(ibv_qp* qp, const QueuePairPath& path, const std::string& device) {
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_RTR;
+  int status = ibv_modify_qp(qp, &attributes, IBV_QP_STATE);
+  if (status != 0) return fail(connect_failed(status, "RTR", path, device));
+  attributes.qp_state = IBV_QPS_RTS;
+  attributes.sq_psn = path.local_sequence;
+  status = ibv_modify_qp(qp, &attributes, IBV_QP_STATE | IBV_QP_SQ_PSN);
+  if (status != 0) return fail(connect_failed(status, "RTS", path, device));
+  ibv_ah_attr way = way_of(path);
+  AddressHandlePtr handle(ibv_create_ah(qp->pd, &way));
+  if (!handle) return fail(connect_failed(errno, "its address handle", path, device));
+  return handle;
 }
 
 }  // namespace railbed::perf

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 
 #include "base/error.h"
 #include "perf/gid.h"
+#include "perf/memory.h"
 
 namespace railbed::perf {
 
@@ -32,6 +34,7 @@ using ContextPtr = std::unique_ptr<ibv_context, VerbsClose<ibv_close_device>>;
 using DomainPtr = std::unique_ptr<ibv_pd, VerbsClose<ibv_dealloc_pd>>;
 using CompletionQueuePtr = std::unique_ptr<ibv_cq, VerbsClose<ibv_destroy_cq>>;
 using QueuePairPtr = std::unique_ptr<ibv_qp, VerbsClose<ibv_destroy_qp>>;
+using AddressHandlePtr = std::unique_ptr<ibv_ah, VerbsClose<ibv_destroy_ah>>;
 
 struct PortFacts {
   int number = 1;
@@ -42,6 +45,12 @@ struct PortFacts {
   std::vector<GidEntry> gids;
 };
 
+struct DeviceLimits {
+  uint32_t reads_sent = 0;      // reads and atomics under way as requester, per queue pair
+  uint32_t reads_answered = 0;  // and as responder
+  bool has_atomics = false;
+};
+
 class RdmaDevice {
  public:
   static Result<std::vector<std::string>> names();
@@ -50,7 +59,10 @@ class RdmaDevice {
   const std::string& name() const { return name_; }
   bool is_soft() const { return soft_; }  // rxe, siw: software on a network interface
   int port_count() const { return port_count_; }
+  const DeviceLimits& limits() const { return limits_; }
   Result<PortFacts> port(int number) const;
+  // An entry of the port's table of partition keys. Without sysfs the first one, which every device has, is 0: unknown.
+  Result<uint16_t> pkey(int port, int64_t index) const;
   ibv_context* context() const { return context_.get(); }
 
  private:
@@ -58,23 +70,22 @@ class RdmaDevice {
   std::string name_;
   bool soft_ = false;
   int port_count_ = 0;
+  DeviceLimits limits_;
 };
 
-struct UnmapPages {
-  size_t bytes = 0;
-  void operator()(std::byte* memory) const;
-};
-
-// Zeroed pages that are registered for local access and remote writes.
+// Memory that is registered with a device.
 class MemoryRegion {
  public:
-  static Result<MemoryRegion> create(ibv_pd* domain, size_t bytes, const std::string& device);
-  std::byte* data() const { return memory_.get(); }
+  // `access`: of ibv_access_flags.
+  static Result<MemoryRegion> create(ibv_pd* domain, std::unique_ptr<Memory> memory, unsigned access,
+                                     const std::string& device);
+  const Memory& memory() const { return *memory_; }
+  std::byte* data() const { return memory_->data(); }
   uint32_t local_key() const { return region_->lkey; }
   uint32_t remote_key() const { return region_->rkey; }
 
  private:
-  std::unique_ptr<std::byte, UnmapPages> memory_;  // outlives the registration
+  std::unique_ptr<Memory> memory_;  // outlives the registration
   std::unique_ptr<ibv_mr, VerbsClose<ibv_dereg_mr>> region_;
 };
 
@@ -89,15 +100,30 @@ struct QueuePairPath {
   uint32_t local_sequence = 0;
   int mtu_bytes = 1024;
   bool is_global = true;  // with a GRH: always on RoCE, between subnets on InfiniBand
+  uint32_t flow_label = 0;
+  int traffic_class = 0;
+  int service_level = 0;
+  uint32_t reads_sent = 1;      // reads and atomics under way as requester
+  uint32_t reads_answered = 1;  // and as responder
 };
-// Reset → Init, with remote writes allowed.
-Result<void> initialise(ibv_qp* qp, int port, const std::string& device);
-// Init → RTR → RTS.
+// What a queue pair may do from the start.
+struct QueuePairStart {
+  int port = 1;
+  int64_t pkey_index = 0;
+  unsigned access = 0;            // of the peer, to the memory: ibv_access_flags
+  std::optional<uint32_t> q_key;  // UD: what a datagram must carry
+};
+// Reset → Init.
+Result<void> initialise(ibv_qp* qp, const QueuePairStart& start, const std::string& device);
+// Init → RTR → RTS, RC.
 Result<void> connect(ibv_qp* qp, const QueuePairPath& path, const std::string& device);
+// The same for UD, with the way that its datagrams take.
+Result<AddressHandlePtr> connect_datagrams(ibv_qp* qp, const QueuePairPath& path, const std::string& device);
 
 // The explanations of failures, pure.
 Error port_down(const std::string& device, const PortFacts& port);
 Error registration_failed(int sys_errno, size_t bytes, uint64_t memlock_bytes, const std::string& device);
+Error gpu_registration_failed(int sys_errno, const std::string& memory, const std::string& device);
 Error connect_failed(int sys_errno, std::string_view to_state, const QueuePairPath& path, const std::string& device);
 Error completion_failed(ibv_wc_status status, std::string_view operation, const std::string& device);
 ibv_mtu mtu_code(int bytes);

@@ -47,6 +47,16 @@ Error registration_failed(int sys_errno, size_t bytes, uint64_t memlock_bytes, c
   return error;
 }
 
+Error gpu_registration_failed(int sys_errno, const std::string& memory, const std::string& device) {
+  Error error = system_error(sys_errno, fmt::format("registering the memory of {} with {}", memory, device));
+  error.hint =
+      sys_errno == EOPNOTSUPP || sys_errno == EPROTONOSUPPORT
+          ? "its driver, or libibverbs (34 and newer have it), takes no DMA-BUF: measure with --memory host"
+          : "the NIC must reach the GPU over PCIe: IOMMU and ACS may stand between them; measure with --memory "
+            "host";
+  return error;
+}
+
 Error connect_failed(int sys_errno, std::string_view to_state, const QueuePairPath& path, const std::string& device) {
   const std::string peer =
       path.is_global ? fmt::format("GID {}", address_of(path.remote_gid)) : fmt::format("LID {}", path.remote_lid);
@@ -100,7 +110,7 @@ Error completion_failed(ibv_wc_status status, std::string_view operation, const 
     case IBV_WC_REM_ACCESS_ERR:
     case IBV_WC_REM_INV_REQ_ERR:
     case IBV_WC_REM_OP_ERR:
-      error.hint = "the peer refused the write: it has gone on to another test, or its memory registration is gone";
+      error.hint = "the peer refused it: it has gone on to another test, or its memory registration is gone";
       break;
     case IBV_WC_LOC_PROT_ERR:
     case IBV_WC_LOC_LEN_ERR:

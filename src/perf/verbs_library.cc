@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/verbs_library.h"
 
+#include <cerrno>
+
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
 
@@ -12,10 +14,12 @@
   X(_ibv_query_gid_table) \
   X(ibv_alloc_pd)         \
   X(ibv_close_device)     \
+  X(ibv_create_ah)        \
   X(ibv_create_cq)        \
   X(ibv_create_qp)        \
   X(ibv_dealloc_pd)       \
   X(ibv_dereg_mr)         \
+  X(ibv_destroy_ah)       \
   X(ibv_destroy_cq)       \
   X(ibv_destroy_qp)       \
   X(ibv_free_device_list) \
@@ -24,6 +28,7 @@
   X(ibv_modify_qp)        \
   X(ibv_open_device)      \
   X(ibv_query_device)     \
+  X(ibv_query_pkey)       \
   X(ibv_query_port)       \
   X(ibv_reg_mr)           \
   X(ibv_reg_mr_iova2)     \
@@ -38,6 +43,7 @@ struct VerbsLibrary {
 #define RAILBED_DECLARE(name) decltype(&::name) name = nullptr;
   RAILBED_VERBS(RAILBED_DECLARE)
 #undef RAILBED_DECLARE
+  decltype(&::ibv_reg_dmabuf_mr) ibv_reg_dmabuf_mr = nullptr;  // absent in an older library
 };
 
 Error missing(const char* what) {
@@ -56,6 +62,7 @@ Result<VerbsLibrary> load() {
   if (out.name == nullptr) return fail(missing("what is here has no " #name));
   RAILBED_VERBS(RAILBED_FIND)
 #undef RAILBED_FIND
+  out.ibv_reg_dmabuf_mr = reinterpret_cast<decltype(&::ibv_reg_dmabuf_mr)>(::dlsym(library, "ibv_reg_dmabuf_mr"));
   return out;
 }
 
@@ -114,6 +121,21 @@ ibv_mr* ibv_reg_mr(ibv_pd* domain, void* memory, size_t bytes, int access) {
 }
 ibv_mr* ibv_reg_mr_iova2(ibv_pd* domain, void* memory, size_t bytes, uint64_t iova, unsigned access) {
   return pass<&VerbsLibrary::ibv_reg_mr_iova2>(domain, memory, bytes, iova, access);
+}
+ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* domain, uint64_t offset, size_t bytes, uint64_t iova, int file, int access) {
+  if (loaded()->ibv_reg_dmabuf_mr != nullptr)
+    return loaded()->ibv_reg_dmabuf_mr(domain, offset, bytes, iova, file, access);
+  errno = EOPNOTSUPP;
+  return nullptr;
+}
+ibv_ah* ibv_create_ah(ibv_pd* domain, ibv_ah_attr* way) {
+  return pass<&VerbsLibrary::ibv_create_ah>(domain, way);
+}
+int ibv_destroy_ah(ibv_ah* handle) {
+  return pass<&VerbsLibrary::ibv_destroy_ah>(handle);
+}
+int ibv_query_pkey(ibv_context* context, uint8_t port, int index, __be16* key) {
+  return pass<&VerbsLibrary::ibv_query_pkey>(context, port, index, key);
 }
 int ibv_dereg_mr(ibv_mr* region) {
   return pass<&VerbsLibrary::ibv_dereg_mr>(region);

@@ -63,7 +63,7 @@ TEST(VerbsErrors, ExplainFailedWrites) {
             "something on the "
             "way drops UDP port 4791 (firewall, VLAN, PFC)");
   EXPECT_EQ(completion_failed(IBV_WC_REM_ACCESS_ERR, "RDMA write", "rxe0").hint,
-            "the peer refused the write: it has gone on to another test, or its memory registration is gone");
+            "the peer refused it: it has gone on to another test, or its memory registration is gone");
   EXPECT_EQ(completion_failed(IBV_WC_WR_FLUSH_ERR, "RDMA write", "rxe0").hint,
             "the queue pair failed before; the first error tells why");
 }
@@ -76,6 +76,15 @@ TEST(MtuCode, RoundsDownToWhatInfiniBandKnows) {
   EXPECT_EQ(mtu_code(65536), IBV_MTU_4096);
 }
 
+TEST(VerbsErrors, SayWhatStandsBetweenANicAndAGpu) {
+  EXPECT_EQ(
+      gpu_registration_failed(EOPNOTSUPP, "GPU 0 (NVIDIA H200) by DMA-BUF", "mlx5_0").to_string(),
+      "registering the memory of GPU 0 (NVIDIA H200) by DMA-BUF with mlx5_0: EOPNOTSUPP (Operation not supported)\n"
+      "  its driver, or libibverbs (34 and newer have it), takes no DMA-BUF: measure with --memory host");
+  EXPECT_EQ(gpu_registration_failed(EFAULT, "GPU 0", "mlx5_0").hint,
+            "the NIC must reach the GPU over PCIe: IOMMU and ACS may stand between them; measure with --memory host");
+}
+
 TEST(Pacing, KeepsTheQueueFullOfSmallWritesAndShortOfLargeOnes) {
   EXPECT_EQ(pacing_for(2, 128), (Pacing{.depth = 128, .batch = 32}));
   EXPECT_EQ(pacing_for(2, 1024), (Pacing{.depth = 1024, .batch = 100}));
@@ -85,6 +94,9 @@ TEST(Pacing, KeepsTheQueueFullOfSmallWritesAndShortOfLargeOnes) {
   EXPECT_EQ(pacing_for(64 << 20, 128), (Pacing{.depth = 2, .batch = 1}));
   EXPECT_EQ(pacing_for(64 << 20, 1), (Pacing{.depth = 1, .batch = 1}));
   EXPECT_EQ(pacing_for(2, 1), (Pacing{.depth = 1, .batch = 1}));
+  EXPECT_EQ(pacing_for(2, 128, 1), (Pacing{.depth = 128, .batch = 1}));
+  EXPECT_EQ(pacing_for(2, 128, 64), (Pacing{.depth = 128, .batch = 64}));
+  EXPECT_EQ(pacing_for(8 << 20, 128, 64), (Pacing{.depth = 2, .batch = 2}));
 }
 
 TEST(PingAfter, NeverMeetsTheLastPingOrTheClearedByte) {

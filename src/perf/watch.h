@@ -41,9 +41,23 @@ class Watch {
 
   const TickClock& clock() const { return clock_; }
   uint64_t interval_ticks() const { return interval_ticks_; }
+  uint64_t stall_ticks() const { return stall_ticks_; }
+  // Until when a round may last at all: traffic alone must not hold a server for ever.
+  void end_after(std::chrono::milliseconds longest) {
+    longest_ = longest;
+    end_ = clock_.now() + clock_.to_ticks(static_cast<uint64_t>(longest.count()) * 1'000'000);
+  }
+  // Whether the peer has sent a message, which ends a loop that only takes what comes. A system call.
+  Result<bool> peer_spoke() {
+    TRY(channel_.interrupted());
+    return channel_.has_message();
+  }
 
   Result<void> tick(uint64_t now, uint64_t last_progress) {
     TRY(channel_.interrupted());
+    if (now > end_)
+      return fail(Code::kTimeout, "the peer goes on with a round for more than the {} ms that it may last",
+                  longest_.count());
     if (now > last_progress && now - last_progress > stall_ticks_)
       return fail(
           Error{.code = Code::kTimeout,
@@ -70,6 +84,8 @@ class Watch {
   uint64_t stall_ticks_;
   uint64_t interval_ticks_;
   uint64_t last_heartbeat_ = 0;
+  std::chrono::milliseconds longest_{0};
+  uint64_t end_ = UINT64_MAX;  // ticks
 };
 
 }  // namespace railbed::perf

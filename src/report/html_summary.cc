@@ -251,13 +251,15 @@ std::vector<RailFigures> rails_of(const std::vector<Measurement>& measurements) 
   for (const Measurement& m : measurements) {
     const std::string ends = ends_of(m);
     const bool together = beside_others(m, measurements);
-    auto rail = std::ranges::find_if(
-        rails, [&](const RailFigures& r) { return r.label == m.label && r.ends == ends && r.together == together; });
+    auto rail = std::ranges::find_if(rails, [&](const RailFigures& r) {
+      return r.label == m.label && r.ends == ends && r.verb == m.spec.verb && r.together == together;
+    });
     if (rail == rails.end()) {
       rails.push_back({.name = rail_name(m),
                        .path = fmt::format("{} → {}", m.client.hostname, m.server.hostname),
                        .label = m.label,
                        .ends = ends,
+                       .verb = m.spec.verb,
                        .together = together});
       rail = std::prev(rails.end());
     }
@@ -271,6 +273,7 @@ std::vector<RailFigures> rails_of(const std::vector<Measurement>& measurements) 
       return other.label == rail.label && other.ends != rail.ends;
     });
     if (shared) rail.name = fmt::format("{} ({})", rail.label, rail.ends);
+    if (rail.verb != perf::RdmaVerb::kWrite) rail.name += fmt::format(" ({})", perf::traits_of(rail.verb).text);
     if (rail.together) rail.name += " (beside others)";
   }
   return rails;

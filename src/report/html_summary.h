@@ -22,7 +22,10 @@ struct PathFigures {
   std::vector<double> repeats_gbps;  // the best average of each sweep
   // Half of the middle round trip; the tail and the deviation are those of whole ones.
   // Nothing where too few samples speak for it.
-  std::optional<double> half_p50_us() const { return settled_us(50, 0.5); }
+  // Neither is a half where the peer's device answers.
+  std::optional<double> half_p50_us() const {
+    return latency == nullptr || latency->has_halves() ? settled_us(50, 0.5) : std::nullopt;
+  }
   std::optional<double> p999_us() const { return settled_us(99.9, 1); }
   double stddev_us() const { return small->histogram.stddev_ns() / 1e3; }
 
@@ -39,8 +42,9 @@ struct RailFigures {
   std::string name;  // the label, or "guest-2 eth0 → guest-1 eth0"; with the ends where several have one label
   std::string path;  // "guest-2 → guest-1"
   std::string label;
-  std::string ends;       // "guest-2 eth0 → guest-1 eth0"
-  bool together = false;  // other rails were measured at the same time
+  std::string ends;                              // "guest-2 eth0 → guest-1 eth0"
+  perf::RdmaVerb verb = perf::RdmaVerb::kWrite;  // each has a row of its own; TCP stands beside writes
+  bool together = false;                         // other rails were measured at the same time
   PathFigures rdma;
   PathFigures tcp;
   bool soft = false;

@@ -183,6 +183,20 @@ TEST(Verdict, RailsAloneAndAllAtOnceAreBothShown) {
   EXPECT_EQ(rails_of(all).size(), 2u);
 }
 
+// A verb is no repeat of another one, and what a device answers has no halves.
+TEST(Verdict, EachVerbHasARowOfItsOwn) {
+  std::vector<Measurement> all = {measured(TestKind::kLatency, Transport::kRdma, "rail0", 0),
+                                  measured(TestKind::kLatency, Transport::kRdma, "rail0", 0)};
+  all[1].spec.verb = perf::RdmaVerb::kRead;
+  all[1].started_at = "2026-01-04T00:00:00.000Z";
+  const auto rails = rails_of(all);
+  ASSERT_EQ(rails.size(), 2u);
+  EXPECT_EQ(rails[0].name, "rail0");
+  EXPECT_TRUE(rails[0].rdma.half_p50_us());
+  EXPECT_EQ(rails[1].name, "rail0 (RC read)");
+  EXPECT_FALSE(rails[1].rdma.half_p50_us());
+}
+
 // Several sweeps of one pair: the slowest counts, and that they differ is told.
 TEST(Verdict, TellsThatRepeatsDiffer) {
   const Verdict verdict = verdict_for({measured(TestKind::kBandwidth, Transport::kRdma, "rail0", 391),

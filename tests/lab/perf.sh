@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # railbed perf between two virtual machines over soft-RoCE: what it measures, and what it says when something breaks.
-#   tests/lab/perf.sh [PART...]      parts: measure, mesh, faults (all)
+#   tests/lab/perf.sh [PART...]      parts: measure, verbs, mesh, faults (all)
 # Speed means nothing here; that traffic flows, is counted right and ends in time, does. RAILBED is the program.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 railbed=${RAILBED:-$PWD/build/railbed}
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(mesh measure faults)
+[ ${#parts[@]} -gt 0 ] || parts=(mesh measure verbs faults)
 LAB_DIR=$(mktemp -d "${TMPDIR:-/tmp}/railbed-perf.XXXXXX")
 export LAB_DIR
 trap 'lab/lab stop --all >/dev/null 2>&1; rm -rf "$LAB_DIR"' EXIT
@@ -118,6 +118,38 @@ sys.exit(0 if m["complete"] and m["soft"] and c["planned"] == 2 and c["measured"
   on p2 'kill -INT $(cat /tmp/mesh.pid)'
 }
 
+# Each verb both ways; what it cannot have is in the unit tests.
+verbs() {
+  local json verb size halves
+  for verb in write-imm read send fetch-add send-ud; do
+    size=1024 halves='"half_min_us" in lat[0]'
+    case $verb in fetch-add) size=8 halves="not $halves" ;; read) halves="not $halves" ;; esac
+    json=$(measured bw 10.0.0.1 --verb $verb -s $size -D 0.3)
+    holds "$verb: bw" "$json" 'm["parameters"]["verb"] == "'$verb'" and bw[0]["messages"] > 0 and bw[0]["average_gbps"] > 0'
+    json=$(measured bw 10.0.0.1 --verb $verb -s $size -D 0.3 -b -q 2)
+    holds "$verb: bw -b, two queue pairs" "$json" 'bw[0]["messages"] > 0 and bw[0]["reverse_average_gbps"] > 0'
+    json=$(measured lat 10.0.0.1 --verb $verb -s $size -n 20)
+    holds "$verb: lat" "$json" 'lat[0]["samples"] + lat[0]["lost_messages"] == 20 and lat[0]["samples"] > 10 and lat[0]["round_trip_min_us"] > 0'
+    holds "$verb: halves only where they are known" "$json" "$halves"
+  done
+  json=$(measured rate 10.0.0.1 --post-list 4 --traffic-class 104 --flow-label 77 --yield on -D 0.3)
+  holds "rate: 2 bytes, with the options that were asked for" "$json" 'bw[0]["size_bytes"] == 2 and bw[0]["used_post_batch"] == 4 and m["client"]["yields"] and m["client"]["pkey"] == "0xffff"'
+  watched
+}
+
+# The client's own port while it measures.
+watched() {
+  local out
+  out=$(on p2 'railbed perf watch rxe0 --interval 0.5 -n 4 -o json & railbed perf bw 10.0.0.1 -D 1.5 >/dev/null; wait')
+  if python3 -c 'import json,sys
+lines = [json.loads(l) for l in sys.argv[1].splitlines()]
+f = [l["figures"] for l in lines]
+sys.exit(0 if len(lines) == 4 and all(l["netdev"] == "eth0" and l["state"] == "there" for l in lines)
+  and sum(x["sent_packets"] for x in f) == sum(l["counters"].get("port_xmit_packets", 0) for l in lines) > 0
+  and all(x["cnps_sent"] is None for x in f) else 1)' "$out"
+  then pass "watch: what moves, and what the driver does not count"; else fail "watch: $out"; fi
+}
+
 both_rails() {
   local out
   out=$(on p2 'railbed perf bw 10.0.0.1 -D 1 >/tmp/a 2>&1 & railbed perf bw 10.1.0.1 -D 1 >/tmp/b 2>&1; echo "rail1: $?"; wait $!; echo "rail0: $?"; cat /tmp/a /tmp/b')
@@ -210,6 +242,7 @@ for part in "${parts[@]}"; do
   case $part in
     mesh) mesh ;;
     measure) measure ;;
+    verbs) verbs ;;
     faults) wrong_places && bad_peers ;;
     *) echo "unknown part $part" >&2; exit 2 ;;
   esac

@@ -30,10 +30,11 @@ std::filesystem::path schema_path() {
   return std::filesystem::path(source_dir()) / "docs/schemas/Measurements.json";
 }
 
-// Members that are only there for some measurements: of two directions, percentiles with enough samples beyond them, of
-// one that was ended.
+// Members that are only there for some measurements: of two directions, percentiles with enough samples beyond them,
+// halves of round trips that have two alike, of one that was ended.
 bool is_optional(std::string_view key) {
-  return key.starts_with("reverse_") || key.starts_with("round_trip_p") || key == "half_p50_us" || key == "ended_by";
+  return key.starts_with("reverse_") || key.starts_with("round_trip_p") || key.starts_with("half_") ||
+         key == "ended_by";
 }
 
 // The schema of a value: numbers are integers where the writer's are.

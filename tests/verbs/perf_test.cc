@@ -42,6 +42,14 @@ TEST_F(PerfVerb, OptionsAreRefusedAndNotReplaced) {
   EXPECT_EQ(said({"-s", "0"}), "railbed: size: 0 is outside 1..67108864\n");
   EXPECT_EQ(said({"--gid-rule", "index=300"}),
             "railbed: --gid-rule: index=300 is not a GID index, which is 0 to 255\n");
+  EXPECT_EQ(said({"--verb", "read", "--inline", "8"}),
+            "railbed: inline: an RC read sends none of its data, so nothing can go inline\n");
+  EXPECT_EQ(said({"--verb", "fetch-add", "-s", "16"}),
+            "railbed: size: an atomic fetch-and-add works on 8 bytes, not on 16 B\n");
+  EXPECT_EQ(said({"--tcp", "--verb", "send"}),
+            "railbed: verb: only for RDMA; plain sockets (--tcp) have no such thing\n");
+  EXPECT_EQ(said({"--memory", "gpu"}),
+            "railbed: --memory: \"gpu\" is no memory: host, huge (pages of 2 MiB) or gpu:N (0 to 255)\n");
 }
 
 // Before anything is measured: nobody serves there, and that is not what is said.
@@ -96,6 +104,18 @@ TEST_F(PerfVerb, WhatWasMeasuredOutlivesCtrlCAndADeadPeer) {
         << saved.substr(0, 500);
     EXPECT_EQ(run_verb({"perf", "report", file, "-o", path("report.html")}).exit_status, 0);
   }
+}
+
+// The machine of the tests has no RDMA device of this name, and mostly none at all.
+TEST_F(PerfVerb, WatchSaysThatThereIsNothingToWatch) {
+  const auto ran = run_verb({"perf", "watch", "no_such_device", "-n", "1"});
+  EXPECT_EQ(ran.exit_status, 1);
+  EXPECT_EQ(ran.output, "");
+  EXPECT_TRUE(ran.errors ==
+                  "railbed: this machine has no RDMA device\n  `rdma link` lists them; in a pod they come with the "
+                  "RDMA resource\n" ||
+              ran.errors.starts_with("railbed: no RDMA device or port no_such_device\n  this machine has "))
+      << ran.errors;
 }
 
 }  // namespace

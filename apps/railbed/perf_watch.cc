@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf_watch.h"
+
+#include <condition_variable>
+#include <ctime>
+#include <mutex>
+
+#include "command/exit_status.h"
+#include "command/output.h"
+#include "command/stop_signal.h"
+#include "doc/text.h"
+#include "os/ports/kernel.h"
+#include "perf/json_writer.h"
+
+namespace railbed {
+namespace {
+
+using perf::PortFigure;
+using perf::PortInterval;
+using perf::PortState;
+
+constexpr int64_t kRowsPerHeading = 20;
+
+std::string utc_now() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  std::tm parts{};
+  gmtime_r(&now.tv_sec, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  return fmt::format("{}.{:03}Z", text, now.tv_nsec / 1'000'000);
+}
+
+std::string per_second(std::optional<int64_t> count, double interval_s, double unit) {
+  if (!count || interval_s <= 0) return "-";
+  return fmt::format("{:.3f}", static_cast<double>(*count) * unit / interval_s);
+}
+
+std::string count_text(std::optional<int64_t> count) {
+  return count ? std::to_string(*count) : "-";
+}
+
+// False when it was told to stop.
+bool wait(std::stop_token stop, std::chrono::steady_clock::time_point until) {
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  std::unique_lock lock(mutex);
+  return !changed.wait_until(lock, stop, until, [&] { return stop.stop_requested(); });
+}
+
+}  // namespace
+
+std::string watch_heading() {
+  return fmt::format("{:<13} {:<14} {:<10} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7} {:>8} {:>8} {:>8} {:>8}\n", "UTC",
+                     "PORT", "INTERFACE", "TX Gb/s", "RX Gb/s", "TX Mpkt/s", "RX Mpkt/s", "RETRANS", "OUT SEQ",
+                     "CNP SENT", "CNP GOT", "ECN MARK", "DISCARDS");
+}
+
+std::string watch_row(const PortInterval& one, const std::string& at) {
+  constexpr double kGb = 8e-9;
+  constexpr double kMillion = 1e-6;
+  // The time of day; the date is in JSON.
+  const std::string time = at.size() > 12 ? at.substr(11, 12) : at;
+  std::string row = fmt::format("{:<13} {:<14} {:<10}", time, doc::printable(text_of(one.port)),
+                                one.port.netdev.empty() ? "-" : doc::printable(one.port.netdev));
+  if (one.state == PortState::kGone) return row + " the device is gone\n";
+  if (one.state == PortState::kCameBack) return row + " the device is there again; it counts from now\n";
+  row += fmt::format(" {:>9} {:>9} {:>9} {:>9}", per_second(one[PortFigure::kSentBytes], one.interval_s, kGb),
+                     per_second(one[PortFigure::kReceivedBytes], one.interval_s, kGb),
+                     per_second(one[PortFigure::kSentPackets], one.interval_s, kMillion),
+                     per_second(one[PortFigure::kReceivedPackets], one.interval_s, kMillion));
+  row += fmt::format(" {:>7} {:>7} {:>8} {:>8} {:>8} {:>8}\n", count_text(one[PortFigure::kRetransmits]),
+                     count_text(one[PortFigure::kOutOfSequence]), count_text(one[PortFigure::kCnpsSent]),
+                     count_text(one[PortFigure::kCnpsHandled]), count_text(one[PortFigure::kEcnMarked]),
+                     count_text(one[PortFigure::kDiscards]));
+  return row;
+}
+
+std::string watch_json(const PortInterval& one, const std::string& at) {
+  perf::JsonWriter writer;
+  writer.begin_object().text("at", at).number("interval_s", one.interval_s);
+  writer.text("device", one.port.device).integer("port", one.port.port).text("netdev", one.port.netdev);
+  writer.text("state", name_of(one.state)).begin_object("figures");
+  for (size_t i = 0; i < perf::kPortFigures; ++i) {
+    const auto figure = static_cast<PortFigure>(i);
+    if (const auto count = one[figure])
+      writer.integer(name_of(figure), *count);
+    else
+      writer.absent(name_of(figure));
+  }
+  writer.end_object();
+  perf::write_counters(writer, "counters", one.counters);
+  writer.end_object();
+  return writer.take() + "\n";
+}
+
+Result<int> watch_ports(const WatchRequest& request) {
+  const StopSignal signal;  // must exist before any thread does
+  const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
+  auto due = std::chrono::steady_clock::now();
+  perf::PortWatch watch = TRY(perf::PortWatch::start(kernel->files(), request.ports, due));
+  int64_t rows = 0;
+  for (int64_t done = 0; request.count == 0 || done < request.count; ++done) {
+    due += request.interval;
+    if (!wait(signal.token(), due)) break;
+    const auto now = std::chrono::steady_clock::now();
+    due = std::max(due, now - request.interval);  // intervals that were slept through are not made up for
+    const std::string at = utc_now();
+    for (const PortInterval& one : watch.look(now)) {
+      if (!request.json && rows++ % kRowsPerHeading == 0) print("{}", watch_heading());
+      if (request.json)
+        print_document(watch_json(one, at));
+      else
+        print("{}", watch_row(one, at));
+    }
+    std::fflush(stdout);
+    if (std::ferror(stdout) != 0) break;  // told at the end of the program
+  }
+  return kExitOk;
+}
+
+}  // namespace railbed

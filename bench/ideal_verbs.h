@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// An RDMA device that has done everything the moment it is asked: what is measured with it is the loop's own cost.
+//
+// It takes the place of libibverbs as the tests' provider does (perf/fake_verbs.h), without its checks and locks.
+// Threading: one thread.
+#pragma once
+
+#include <cstdint>
+
+namespace railbed::perf {
+
+struct IdealDevice {
+  bool answers = false;  // a message comes back at once: into the sender's own memory, or to its own receives
+  uint64_t endless = 0;  // arrivals that are still to come by themselves, a full poll at a time
+  uint32_t arrived_bytes = 0;
+};
+IdealDevice& ideal();
+
+}  // namespace railbed::perf

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a message costs the measuring loops on a device that completes at once: what is left of a NIC's rate for it.
+//   perf_ideal      prints one line "figure NAME VALUE UNIT BOUND VERDICT" each; the best of many runs, in the
+//   processor's time
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+#include <fmt/core.h>
+
+#include "ideal_verbs.h"
+#include "os/ports/kernel.h"
+#include "perf/rdma_loops.h"
+
+namespace railbed::perf {
+namespace {
+
+constexpr int64_t kMessages = 200'000;  // few enough for a run to end before its processor is taken away
+constexpr int kRuns = 25;
+
+template <typename T>
+T need(Result<T> result) {
+  if (result) return std::move(*result);
+  std::fprintf(stderr, "%s\n", result.error().to_string().c_str());
+  std::exit(1);
+}
+void need(Result<void> result) {
+  if (result) return;
+  std::fprintf(stderr, "%s\n", result.error().to_string().c_str());
+  std::exit(1);
+}
+
+// The processor's time of this thread: other programs share the processor.
+uint64_t cpu_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+class Bench {
+ public:
+  Bench()
+      : listener_(need(Listener::open(*IpAddress::parse("127.0.0.1"), 0))),
+        channel_(need(Socket::connect("127.0.0.1", listener_.port(), Deadline::after(std::chrono::seconds(5))))),
+        peer_(need(listener_.accept(Deadline::after(std::chrono::seconds(5))))),
+        clock_(kernel_->files()),
+        watch_(channel_, clock_, limits_, Watch::Heartbeats::kNone, Transport::kRdma) {}
+
+  // The lowest nanoseconds a message of `one`, a run of kMessages with what begins and ends it.
+  template <typename One>
+  static double best_ns(const One& one) {
+    double best = 1e9;
+    for (int run = 0; run < kRuns; ++run) {
+      const uint64_t start = cpu_ns();
+      one();
+      best = std::min(best, static_cast<double>(cpu_ns() - start) / static_cast<double>(kMessages));
+    }
+    return best;
+  }
+
+  RdmaLink link(const TestSpec& spec) {
+    RdmaPlace place{.device = need(RdmaDevice::open("ideal0")), .port = {}, .gid = {}, .endpoint = {}};
+    place.port.state = IBV_PORT_ACTIVE;
+    place.port.mtu_bytes = 4096;
+    RdmaLink made = need(RdmaLink::open(kernel_->files(), std::move(place), spec, Side::kClient));
+    need(made.connect(made.address()));
+    return made;
+  }
+
+  double stream_ns(RdmaVerb verb, int64_t depth, int64_t post_list) {
+    const TestSpec spec{
+        .sizes_bytes = {8}, .tx_depth = depth, .verb = verb, .post_list = post_list, .yield = Choice::kOff};
+    RdmaLink own = link(spec);
+    const Round round{.size_bytes = 8, .messages = kMessages};
+    return best_ns([&] { need(stream(own, round, nullptr, watch_)); });
+  }
+
+  double ping_ns(RdmaVerb verb) {
+    const TestSpec spec{.kind = TestKind::kLatency, .sizes_bytes = {8}, .verb = verb, .yield = Choice::kOff};
+    RdmaLink own = link(spec);
+    const Round round{.size_bytes = 8, .messages = kMessages};
+    ideal().answers = true;
+    const double ns = best_ns([&] { need(ping(own, round, watch_)); });
+    ideal().answers = false;
+    return ns;
+  }
+
+  double receive_ns(RdmaVerb verb) {
+    const TestSpec spec{.sizes_bytes = {8}, .verb = verb, .yield = Choice::kOff};
+    RdmaLink own = link(spec);
+    return best_ns([&] {
+      Receiver receiver(own, 8, clock_);
+      ideal().endless = kMessages;
+      ideal().arrived_bytes = 8 + kGrh_bytes;
+      need(receiver.take_rest(kMessages, watch_));
+    });
+  }
+
+ private:
+  std::unique_ptr<os::Kernel> kernel_ = os::real_kernel();
+  Limits limits_;
+  Listener listener_;
+  Channel channel_;
+  Socket peer_;
+  TickClock clock_;
+  Watch watch_;
+};
+
+void figure(const std::string& name, double ns, double bound) {
+  fmt::print("figure perf_ideal_{}_ns {:.1f} ns <={} {}\n", name, ns, bound, ns <= bound ? "ok" : "short");
+}
+
+std::string id_of(RdmaVerb verb) {
+  std::string id(traits_of(verb).name);
+  std::ranges::replace(id, '-', '_');
+  return id;
+}
+
+void run() {
+  Bench bench;
+  for (const RdmaVerb verb : {RdmaVerb::kWrite, RdmaVerb::kWriteImm, RdmaVerb::kRead, RdmaVerb::kSend,
+                              RdmaVerb::kFetchAdd, RdmaVerb::kSendUd}) {
+    // One under way: each is posted, found complete and counted before the next.
+    figure(id_of(verb) + "_single", bench.stream_ns(verb, 1, 1), 30);
+    const double batched = bench.stream_ns(verb, 128, 0);
+    figure(id_of(verb) + "_batched", batched, 3);
+    fmt::print("message rate of {} in batches: {:.0f} million a second\n", traits_of(verb).name, 1e3 / batched);
+    fmt::print("an exchange of a latency test by {}: {:.1f} ns\n", traits_of(verb).name, bench.ping_ns(verb));
+  }
+  for (const RdmaVerb verb : {RdmaVerb::kSend, RdmaVerb::kSendUd})
+    figure(id_of(verb) + "_received", bench.receive_ns(verb), 30);
+}
+
+}  // namespace
+}  // namespace railbed::perf
+
+int main() {
+  railbed::perf::run();
+}

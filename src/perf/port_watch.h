@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What RDMA ports count in an interval, beside a job that runs: `railbed perf watch`.
+//
+// Why: whether a job's bytes go over RDMA, over which rails, and what is sent again or slowed down on the way is in the
+// ports' counters, under names that differ by driver. A figure is made of those that a driver has; one that it has none
+// of is absent, which is not 0. A counter that went back (it wrapped, was reset, or its device was made anew) or
+// stands at the end of its 32 bits says nothing about the interval: its figure is absent, too. Threading: one thread.
+// Failure: of start() alone; a device that goes is told in what follows, and watched again when it is back.
+// Source: Documentation/ABI/stable/sysfs-class-infiniband; hw_counters of mlx5, bnxt_re, irdma and rxe.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "perf/port_counters.h"
+
+namespace railbed::perf {
+
+// In the order of columns.
+enum class PortFigure : uint8_t {
+  kSentBytes,
+  kReceivedBytes,
+  kSentPackets,
+  kReceivedPackets,
+  kRetransmits,
+  kOutOfSequence,
+  kCnpsSent,
+  kCnpsHandled,
+  kEcnMarked,
+  kDiscards,
+  kWaits,
+};
+inline constexpr size_t kPortFigures = 11;
+std::string_view name_of(PortFigure figure);  // "sent_bytes"
+
+struct WatchedPort {
+  std::string device;
+  int64_t port = 1;
+  std::string netdev;  // "": none
+  friend bool operator==(const WatchedPort&, const WatchedPort&) = default;
+};
+std::string text_of(const WatchedPort& port);  // "mlx5_0:1"
+
+enum class PortState : uint8_t { kThere, kGone, kCameBack };
+std::string_view name_of(PortState state);
+
+struct PortInterval {
+  WatchedPort port;
+  PortState state = PortState::kThere;
+  double interval_s = 0;
+  std::array<std::optional<int64_t>, kPortFigures> figures;  // of a port that was there all the time
+  PortCounters counters;                                     // all that moved, by the driver's names
+  std::optional<int64_t> operator[](PortFigure figure) const { return figures[static_cast<size_t>(figure)]; }
+};
+
+class PortWatch {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  // `wanted`: "mlx5_0" or "mlx5_0:2"; none: all ports of this machine. `files` outlives the watch.
+  static Result<PortWatch> start(const os::FileTree& files, const std::vector<std::string>& wanted, Time now);
+  // What was counted since the last call, one per port in the order of names.
+  std::vector<PortInterval> look(Time now);
+
+ private:
+  struct Port {
+    WatchedPort port;
+    std::optional<PortCounters> before;  // absent while the device is gone
+  };
+  explicit PortWatch(const os::FileTree& files) : files_(files) {}
+  const os::FileTree& files_;
+  std::vector<Port> ports_;
+  Time last_;
+};
+
+// The figures of an interval, pure.
+std::array<std::optional<int64_t>, kPortFigures> figures_of(const PortCounters& before, const PortCounters& after);
+
+}  // namespace railbed::perf

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The receiving end of verbs that take receives: counts what comes, and gives receives back.
+//
+// Why: a sender can go only as fast as receives are posted; and of datagrams, only who receives them knows how many
+// came. Threading: that of its link. Failure: of the queue of arrivals.
+#pragma once
+
+#include "perf/rdma_link.h"
+#include "perf/series.h"
+#include "perf/watch.h"
+
+namespace railbed::perf {
+
+class Receiver {
+ public:
+  // For messages of one size. `link` and `clock` outlive it.
+  Receiver(RdmaLink& link, int64_t size_bytes, const TickClock& clock)
+      : link_(link), clock_(clock), size_bytes_(size_bytes) {}
+
+  // Takes what has come, if anything has. Returns how many messages.
+  Result<int> take();
+  // Until the peer has sent a message on the control channel.
+  Result<void> take_until_told(Watch& watch);
+  // What is still on its way after that: until `expected` messages are there, or nothing came for a while.
+  Result<void> take_rest(int64_t expected, Watch& watch);
+
+  int64_t messages() const { return messages_; }
+  double duration_s() const { return static_cast<double>(clock_.between_ns(first_, last_)) / 1e9; }
+  const ThroughputMeter& meter() const { return meter_; }
+
+ private:
+  RdmaLink& link_;
+  const TickClock& clock_;
+  int64_t size_bytes_;
+  int64_t messages_ = 0;
+  uint64_t first_ = 0;  // ticks
+  uint64_t last_ = 0;
+  ThroughputMeter meter_;
+};
+
+}  // namespace railbed::perf

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/test_spec.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace railbed::perf {
+namespace {
+
+// In the order of the enumeration.
+constexpr std::array<VerbTraits, 6> kVerbs = {{
+    {.verb = RdmaVerb::kWrite, .name = "write", .text = "RC write"},
+    {.verb = RdmaVerb::kWriteImm, .name = "write-imm", .text = "RC write with immediate", .takes_receives = true},
+    {.verb = RdmaVerb::kRead,
+     .name = "read",
+     .text = "RC read",
+     .answered_by = AnsweredBy::kDevice,
+     .sends_data = false},
+    {.verb = RdmaVerb::kSend, .name = "send", .text = "RC send", .takes_receives = true},
+    {.verb = RdmaVerb::kFetchAdd,
+     .name = "fetch-add",
+     .text = "RC atomic fetch-and-add",
+     .answered_by = AnsweredBy::kDevice,
+     .sends_data = false},
+    {.verb = RdmaVerb::kSendUd, .name = "send-ud", .text = "UD send", .takes_receives = true, .is_datagram = true},
+}};
+constexpr std::array<std::string_view, 3> kChoices = {"auto", "on", "off"};
+constexpr int64_t kMaxGpu = 255;
+
+Result<void> within(std::string_view option, int64_t value, int64_t min, int64_t max) {
+  if (value < min || value > max) return fail(Code::kInvalid, "{}: {} is outside {}..{}", option, value, min, max);
+  return {};
+}
+
+int64_t largest_of(const TestSpec& spec) {
+  return std::ranges::max(spec.sizes_bytes);
+}
+
+bool is_gpu(const TestSpec& spec) {
+  return spec.memory.kind == MemoryKind::kGpu || spec.remote_memory.kind == MemoryKind::kGpu;
+}
+
+Result<void> within_limits(const TestSpec& spec) {
+  if (spec.sizes_bytes.empty() || spec.sizes_bytes.size() > 64)
+    return fail(Code::kInvalid, "sizes: {} of them, 1 to 64 are allowed", spec.sizes_bytes.size());
+  for (int64_t size : spec.sizes_bytes) TRY(within("size", size, 1, kMaxSize_bytes));
+  TRY(within("qps", spec.qps, 1, kMaxQps));
+  TRY(within("tx-depth", spec.tx_depth, 1, kMaxDepth));
+  TRY(within("iterations", spec.iterations, 0, 1'000'000'000'000));
+  TRY(within("inline", spec.inline_bytes, -1, 4096));
+  if (spec.qps * spec.tx_depth > kMaxUnderWay)
+    return fail(Code::kInvalid,
+                "tx-depth: {} messages on each of {} queue pairs are more than the {} that may be under way",
+                spec.tx_depth, spec.qps, kMaxUnderWay);
+  TRY(within("rate", spec.rate_per_s, 0, kMaxRate_per_s));
+  TRY(within("post-list", spec.post_list, 0, kMaxDepth));
+  TRY(within("traffic-class", spec.traffic_class, 0, 0xff));
+  TRY(within("service-level", spec.service_level, 0, 15));
+  TRY(within("pkey-index", spec.pkey_index, 0, 0xffff));
+  TRY(within("flow-label", spec.flow_label, 0, 0xfffff));
+  TRY(within("memory: the number of the GPU", spec.memory.gpu, 0, kMaxGpu));
+  TRY(within("remote-memory: the number of the GPU", spec.remote_memory.gpu, 0, kMaxGpu));
+  if (spec.iterations == 0) TRY(within("duration", spec.duration_ms, 10, kMaxDuration_ms));
+  const int64_t largest = largest_of(spec);
+  if (spec.iterations > kMaxTotal_bytes / largest / spec.qps)
+    return fail(Code::kInvalid, "iterations: {} messages of {} on each of {} are more than {} bytes", spec.iterations,
+                size_text(largest), spec.qps, kMaxTotal_bytes);
+  if (2 * largest * spec.qps > kMaxRegion_bytes)
+    return fail(Code::kInvalid, "{} queue pairs with {} each need {} of registered memory, at most {} is allowed",
+                spec.qps, size_text(largest), size_text(2 * largest * spec.qps), size_text(kMaxRegion_bytes));
+  return {};
+}
+
+// What a kind of test cannot have.
+Result<void> fits_kind(const TestSpec& spec) {
+  const bool latency = spec.kind == TestKind::kLatency;
+  if (spec.rate_per_s > 0 && !latency)
+    return fail(Code::kInvalid, "rate: only for latency; bandwidth is what goes through, not what is asked");
+  if (latency && spec.qps != 1)
+    return fail(Code::kInvalid, "qps: latency is measured on one queue pair, not {}", spec.qps);
+  if (latency && spec.post_list > 1)
+    return fail(Code::kInvalid, "post-list: only for bandwidth; pings are posted one at a time, not {}",
+                spec.post_list);
+  if (spec.bidirectional && (latency || spec.transport != Transport::kRdma))
+    return fail(Code::kInvalid, "bidirectional: only for bandwidth over RDMA");
+  return {};
+}
+
+Result<void> fits_tcp(const TestSpec& spec) {
+  const TestSpec usual;
+  const std::pair<std::string_view, bool> options[] = {
+      {"verb", spec.verb != usual.verb},
+      {"post-list", spec.post_list != usual.post_list},
+      {"traffic-class", spec.traffic_class != usual.traffic_class},
+      {"service-level", spec.service_level != usual.service_level},
+      {"pkey-index", spec.pkey_index != usual.pkey_index},
+      {"flow-label", spec.flow_label != usual.flow_label},
+      {"relaxed-ordering", spec.relaxed_ordering != usual.relaxed_ordering},
+      {"yield", spec.yield != usual.yield},
+      {"pin", spec.pin != usual.pin},
+      {"memory", spec.memory != usual.memory},
+      {"remote-memory", spec.remote_memory != usual.remote_memory},
+  };
+  for (const auto& [option, is_set] : options)
+    if (is_set) return fail(Code::kInvalid, "{}: only for RDMA; plain sockets (--tcp) have no such thing", option);
+  return {};
+}
+
+// What a verb cannot have.
+Result<void> fits_verb(const TestSpec& spec) {
+  const VerbTraits& verb = traits_of(spec.verb);
+  const int64_t largest = largest_of(spec);
+  for (int64_t size : spec.sizes_bytes)
+    if (spec.verb == RdmaVerb::kFetchAdd && size != kAtomic_bytes)
+      return fail(Code::kInvalid, "size: an atomic fetch-and-add works on {} bytes, not on {}", kAtomic_bytes,
+                  size_text(size));
+  if (verb.is_datagram && largest > kMaxDatagram_bytes)
+    return fail(Code::kInvalid, "size: a UD send is one packet of at most {}, so {} do not fit",
+                size_text(kMaxDatagram_bytes), size_text(largest));
+  if (!verb.sends_data && spec.inline_bytes > 0)
+    return fail(Code::kInvalid, "inline: an {} sends none of its data, so nothing can go inline", verb.text);
+  if (spec.post_list > spec.tx_depth)
+    return fail(Code::kInvalid, "post-list: {} messages per post are more than the {} that may be under way (tx-depth)",
+                spec.post_list, spec.tx_depth);
+  if (is_gpu(spec) && spec.inline_bytes > 0)
+    return fail(Code::kInvalid, "inline: the processor copies inline data, and this memory is a GPU's");
+  if (spec.kind != TestKind::kLatency || spec.verb != RdmaVerb::kWrite) return {};
+  if (spec.relaxed_ordering == Choice::kOn)
+    return fail(Code::kInvalid,
+                "relaxed-ordering: latency by write polls the last byte, which may then come before the others; "
+                "measure it with --verb write-imm or send");
+  if (is_gpu(spec))
+    return fail(Code::kInvalid,
+                "memory: latency by write polls the last byte, which the processor does not see in a GPU; measure it "
+                "with --verb write-imm or send");
+  return {};
+}
+
+template <typename T, size_t N>
+Result<T> from_names(std::string_view name, const std::array<std::string_view, N>& names, std::string_view what) {
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) return fail(Code::kInvalid, "\"{}\" is not {}", name, what);
+  return static_cast<T>(found - names.begin());
+}
+
+}  // namespace
+
+std::string_view name_of(TestKind kind) {
+  return kind == TestKind::kBandwidth ? "bw" : "lat";
+}
+std::string_view name_of(Transport transport) {
+  return transport == Transport::kRdma ? "rdma" : "tcp";
+}
+Result<TestKind> kind_from(std::string_view name) {
+  return from_names<TestKind>(name, std::array<std::string_view, 2>{"bw", "lat"}, "a kind of test: bw or lat");
+}
+Result<Transport> transport_from(std::string_view name) {
+  return from_names<Transport>(name, std::array<std::string_view, 2>{"rdma", "tcp"}, "a transport: rdma or tcp");
+}
+
+const VerbTraits& traits_of(RdmaVerb verb) {
+  return kVerbs[static_cast<size_t>(verb)];
+}
+std::vector<std::string_view> verb_names() {
+  std::vector<std::string_view> names;
+  for (const VerbTraits& verb : kVerbs) names.push_back(verb.name);
+  return names;
+}
+Result<RdmaVerb> verb_from(std::string_view name) {
+  const auto found = std::ranges::find(kVerbs, name, &VerbTraits::name);
+  if (found == kVerbs.end())
+    return fail(Code::kInvalid, "\"{}\" is not a verb: {}", name, fmt::join(verb_names(), ", "));
+  return found->verb;
+}
+
+std::string_view name_of(Choice choice) {
+  return kChoices[static_cast<size_t>(choice)];
+}
+Result<Choice> choice_from(std::string_view name) {
+  return from_names<Choice>(name, kChoices, "auto, on or off");
+}
+
+std::string text_of(const MemoryChoice& memory) {
+  if (memory.kind == MemoryKind::kGpu) return fmt::format("gpu:{}", memory.gpu);
+  return memory.kind == MemoryKind::kHugePages ? "huge" : "host";
+}
+Result<MemoryChoice> memory_from(std::string_view text) {
+  if (text == "host") return MemoryChoice{};
+  if (text == "huge") return MemoryChoice{.kind = MemoryKind::kHugePages};
+  constexpr std::string_view kGpu = "gpu:";
+  if (text.starts_with(kGpu)) {
+    const std::string_view number = text.substr(kGpu.size());
+    MemoryChoice memory{.kind = MemoryKind::kGpu};
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), memory.gpu);
+    if (error == std::errc() && end == number.data() + number.size() && memory.gpu >= 0 && memory.gpu <= kMaxGpu)
+      return memory;
+  }
+  return fail(Code::kInvalid, "\"{}\" is no memory: host, huge (pages of 2 MiB) or gpu:N (0 to {})", text, kMaxGpu);
+}
+
+std::vector<int64_t> sweep_sizes(int64_t max_bytes) {
+  std::vector<int64_t> sizes;
+  for (int64_t size = 2; size <= max_bytes; size *= 2) sizes.push_back(size);
+  return sizes;
+}
+
+Result<void> validate(const TestSpec& spec) {
+  TRY(within_limits(spec));
+  TRY(fits_kind(spec));
+  return spec.transport == Transport::kTcp ? fits_tcp(spec) : fits_verb(spec);
+}
+
+std::string size_text(int64_t bytes) {
+  constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB"};
+  size_t unit = 0;
+  while (bytes >= 1024 && bytes % 1024 == 0 && unit + 1 < std::size(kUnits)) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{} {}", bytes, kUnits[unit]);
+}
+
+}  // namespace railbed::perf
