@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "os/ports/files.h"
+#include "os/record/memory_files.h"
 
 namespace railbed::apply {
 namespace {

@@ -148,6 +148,9 @@ Step read_step(Fields& fields) {
       spec.wrong("duration_ms", fmt::format("a step of a mesh lasts at most {} ms", kMaxStep_ms));
     if (m.spec.qps > kMaxStepQps)
       spec.wrong("qps", fmt::format("a step of a mesh has at most {} for each rail", kMaxStepQps));
+    if (m.spec.verb != RdmaVerb::kWrite) spec.wrong("verb", "a mesh is measured by writes");
+    if (m.spec.memory != MemoryChoice{} || m.spec.remote_memory != MemoryChoice{})
+      spec.wrong("memory", "a mesh is measured in ordinary memory");
   });
   need_rails(fields, "tasks", m.tasks, [](Fields& from, PairTask& task) {
     read_rail(from, task.rail);

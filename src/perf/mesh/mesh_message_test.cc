@@ -34,6 +34,8 @@ TEST(MeshMessage, WhatMakesAMachineSendIsBounded) {
       {{"[65536]", "[64,65536]"}, "spec.sizes_bytes: a step of a mesh has one size"},
       {{"\"iterations\":0", "\"iterations\":5"}, "spec.iterations: a step of a mesh has a duration"},
       {{"\"qps\":4", "\"qps\":33"}, "spec.qps: a step of a mesh has at most 32 for each rail"},
+      {{"\"verb\":\"write\"", "\"verb\":\"send\""}, "spec.verb: a mesh is measured by writes"},
+      {{"\"memory\":\"host\"", "\"memory\":\"gpu:0\""}, "spec.memory: a mesh is measured in ordinary memory"},
       {{"\"rail\":1", "\"rail\":64"}, "tasks[0].rail must be 0 to 63, found 64"},
       {{"\"port\":18600", "\"port\":0"}, "tasks[0].port must be at least 1, found 0"},
       {{"10.1.0.5", "db.example.com"}, "tasks[0].address: \"db.example.com\" is not an IP address"},
