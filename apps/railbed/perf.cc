@@ -16,6 +16,7 @@
 #include "perf/client.h"
 #include "perf/server.h"
 #include "progress.h"
+#include "replace_file.h"
 #include "report/html.h"
 #include "report/html_summary.h"
 #include "report/rail_table.h"
@@ -65,14 +66,6 @@ Result<std::string> read_file(const std::string& path) {
   std::stringstream text;
   if (!file || !(text << file.rdbuf())) return fail(system_error(errno != 0 ? errno : EIO, "read " + path));
   return text.str();
-}
-
-Result<void> write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) return fail(system_error(errno != 0 ? errno : EIO, "write " + path));
-  return {};
 }
 
 TestSpec spec_of(const PerfArguments& arguments, TestKind kind) {
@@ -171,7 +164,7 @@ Result<int> run_server(const PerfArguments& arguments) {
   options.on_event = [&mutex](const std::string& line) {
     const std::lock_guard lock(mutex);
     print("{}\n", doc::printable(line));
-    std::fflush(stdout);
+    flush_output();
   };
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   options.budget = budget_of(kernel->files());
@@ -180,7 +173,7 @@ Result<int> run_server(const PerfArguments& arguments) {
   const std::stop_callback on_stop(signal.token(), [&server] { server->stop(); });
   print("serving on {} port {}{}; Ctrl-C ends\n", arguments.bind.empty() ? "all addresses" : arguments.bind,
         server->port(), arguments.device.empty() ? "" : ", RDMA device " + arguments.device);
-  std::fflush(stdout);
+  flush_output();
   TRY(server->run());
   return kExitOk;
 }
@@ -201,7 +194,7 @@ Result<int> run_report(const PerfArguments& arguments) {
     print_document(html);
     return kExitOk;
   }
-  TRY(write_file(arguments.report, html));
+  TRY(replace_file(arguments.report, html));
   const std::vector<report::RailFigures> rails = report::rails_of(report.measurements);
   print("{}\n{}\nreport: {}\n", report::verdict_of(rails).headline, report::rail_table(rails).to_text(),
         arguments.report);

@@ -345,6 +345,8 @@ std::string resource_prefix(const Bundle& bundle, const Settings& settings) {
   if (said != graph::Options().resource_prefix) return said;
   bool network_operator = false;
   for (const Document& document : bundle.documents) {
+    // The chart that brings these objects brings the SR-IOV operator with this prefix.
+    if (document.api_version.starts_with("spiderpool.spidernet.io/")) return "spidernet.io";
     // The bundle also has its own device plugin, so either prefix may be right.
     if (document.kind == "NicClusterPolicy" && at(document.value, "spec.sriovDevicePlugin") != nullptr) return said;
     if (document.kind != "SriovNetworkNodePolicy") continue;
