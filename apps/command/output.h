@@ -7,9 +7,9 @@
 //
 // Control characters other than line ends and tabs are shown as escapes ("\x1b"), but for colours that were asked for.
 // A line end in a value from outside is the business of who puts it into a line (doc::printable, report::Cell).
-// Threading: any thread. Failure: what the standard output does not take is told at once and once, with the reason; later
-// output is dropped, and end_of_output() makes it the exit status.
-// Spec: NO_COLOR (no-color.org), CLICOLOR and CLICOLOR_FORCE (bixense.com/clicolors).
+// Threading: any thread. Failure: what the standard output does not take is told at once and once, with the reason;
+// later output is dropped, and end_of_output() makes it the exit status. Spec: NO_COLOR (no-color.org), CLICOLOR and
+// CLICOLOR_FORCE (bixense.com/clicolors).
 #pragma once
 
 #include <cstdio>

@@ -73,9 +73,9 @@ check::Report check_all(const std::vector<doc::SourcePtr>& sources, const std::v
     if (folders.groups.size() == 1) return check::check(folders.groups.front(), nodes, options.settings);
     check::Report all;
     for (const auto& group : folders.groups) all.add(check::check(group, nodes, options.settings));
-    all.grouped =
-        fmt::format("{}; so each of {} folders, pages or files was checked by itself (--together checks all as one bundle)",
-                    folders.why, folders.groups.size());
+    all.grouped = fmt::format(
+        "{}; so each of {} folders, pages or files was checked by itself (--together checks all as one bundle)",
+        folders.why, folders.groups.size());
     return all;
   }
   check::Report all;

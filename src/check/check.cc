@@ -121,8 +121,8 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
   }
 }
 
-// A page or a script may have one object in several ways, to choose from or one after the other, and a patch of kustomize bears the name of the object
-// that it changes; among manifests it is a mistake.
+// A page or a script may have one object in several ways, to choose from or one after the other, and a patch of
+// kustomize bears the name of the object that it changes; among manifests it is a mistake.
 void drop_alternatives(const Bundle& bundle, const std::set<std::string>& patches, Diagnostics& out) {
   std::set<const doc::Source*> pages;
   for (const Document& document : bundle.documents)
@@ -219,7 +219,8 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const std::set
   reading.patches = patches;
   for (const auto& [name, kustomization] : patch_files(reading.bundle)) reading.patches.insert(name);
   for (Document& document : reading.bundle.documents)
-    document.patch = document.value.span.source != nullptr && reading.patches.contains(document.value.span.source->name);
+    document.patch =
+        document.value.span.source != nullptr && reading.patches.contains(document.value.span.source->name);
   std::vector<const doc::Value*> values;
   for (const doc::Value& value : reading.bundle.without_kind)
     if (is_meant_as_manifest(value)) values.push_back(&value);

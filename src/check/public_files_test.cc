@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other people's files look like that are no mistakes: each case is a class of findings that were false over public
-// repositories (docs/check.md), in the fewest lines. Beside it stands what has to be told all the same.
+// What other people's files look like that are no mistakes: each case is a class of findings that were false over
+// public repositories (docs/check.md), in the fewest lines. Beside it stands what has to be told all the same.
 #include <gtest/gtest.h>
 
 #include "check/check.h"
@@ -52,10 +52,12 @@ TEST(PublicFiles, InAnObjectOfTheServerOnAPageNothingIsMissing) {
 }
 
 TEST(PublicFiles, AFileThatIsNoManifestGetsANote) {
-  EXPECT_EQ(note_of("bad.json", "This is garbage {{ .Foo }}"), "not read: no manifest, and not YAML or JSON that is understood here");
+  EXPECT_EQ(note_of("bad.json", "This is garbage"),
+            "not read: no manifest, and not YAML or JSON that is understood here");
   EXPECT_EQ(note_of("output.yaml", "ubuntu@ip-10-2:~/cmg$ kubectl describe pod a\nName:   a\nspec:  b\nStatus: c\n"),
             "not read: what a command printed, and no manifest");
-  EXPECT_EQ(told({{"a.json", "{\"apiVersion\": \"v1\", \"kind\": \"Namespace\", \"metadata\": {\"name\": \"a\"},}"}}), Told{"RB-JSON-001 a.json:1"});
+  EXPECT_EQ(told({{"a.json", "{\"apiVersion\": \"v1\", \"kind\": \"Namespace\", \"metadata\": {\"name\": \"a\"},}"}}),
+            Told{"RB-JSON-001 a.json:1"});
 }
 
 // Test data of others, which a script fills in by sed.

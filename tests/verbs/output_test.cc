@@ -112,7 +112,7 @@ class ChecksManifests : public testing::Test {
 TEST_F(ChecksManifests, OnAFullDiskFilesStayAsTheyWere) {
   const std::string machine = (testdata() / "machines/six-cx7-unwell.machine").string();
   std::ofstream(path("fixable.yaml")) << content(testdata() / "check/RB-API-003/bad.yaml");
-  std::ofstream(path("results.json")) << to_json(std::vector<Measurement>());
+  std::ofstream(path("results.json")) << perf::to_json(std::vector<perf::Measurement>());
   for (const char* name : {"a.tar", "a.machine", "railbed.1", "report.html"}) std::ofstream(path(name)) << "before\n";
   const auto all_files = [&] {
     std::map<std::string, std::string> files;
@@ -121,12 +121,12 @@ TEST_F(ChecksManifests, OnAFullDiskFilesStayAsTheyWere) {
     return files;
   };
   const auto before = all_files();
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {"check", "--fix", path("fixable.yaml")},
-           {"discover", "--from", machine, "--record", path("a.tar")},
-           {"discover", "--from", machine, "--record", path("a.machine")},
-           {"man", "--write", folder_.string()},
-           {"perf", "report", path("results.json"), "-o", path("report.html")}}) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"check", "--fix", path("fixable.yaml")},
+                                             {"discover", "--from", machine, "--record", path("a.tar")},
+                                             {"discover", "--from", machine, "--record", path("a.machine")},
+                                             {"man", "--write", folder_.string()},
+                                             {"perf", "report", path("results.json"), "-o", path("report.html")}}) {
     const os::RunResult ran = run_without_room(arguments);
     const std::string typed = testing::PrintToString(arguments);
     EXPECT_EQ(ran.exit_status, 1) << typed;

@@ -214,9 +214,11 @@ class Reader {
     for (size_t at = 0; at < text.size();) {
       const PageLine line = line_at(text, at, text.size());
       at = line.next;
-      const std::string_view content = line.text.substr(std::min(line.text.find_first_not_of(" \t$"), line.text.size()));
+      const std::string_view content =
+          line.text.substr(std::min(line.text.find_first_not_of(" \t$"), line.text.size()));
       if (content.starts_with("apiVersion:") || content.starts_with("kind:")) return false;
-      const bool program = std::ranges::any_of(kPrograms, [&](std::string_view one) { return content.starts_with(one); });
+      const bool program =
+          std::ranges::any_of(kPrograms, [&](std::string_view one) { return content.starts_with(one); });
       if (program && content.find("<<") != std::string_view::npos) return true;
     }
     return false;

@@ -78,10 +78,15 @@ TEST(Folders, APatchBelongsToItsKustomization) {
 // Inputs of somebody's tests, and a collection with one object in three versions: nobody applies all of them.
 TEST(Folders, FilesOfACollectionAreEachABundle) {
   const std::string pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n";
-  const auto data = group_by_folder(sources(
-      {{"t/testdata/x/a.yaml", network(1)}, {"t/testdata/x/b.yaml", network(2)}, {"m/p.yaml", pod}, {"n/q.yaml", pod}}));
+  const auto data = group_by_folder(sources({{"t/testdata/x/a.yaml", network(1)},
+                                             {"t/testdata/x/b.yaml", network(2)},
+                                             {"m/p.yaml", pod},
+                                             {"n/q.yaml", pod}}));
   EXPECT_EQ(names(data), (Names{{"t/testdata/x/a.yaml"}, {"t/testdata/x/b.yaml"}, {"m/p.yaml", "n/q.yaml"}}));
   EXPECT_EQ(data.why, "SriovNetwork ops/net is given in t/testdata/x/a.yaml and differently in t/testdata/x/b.yaml");
+  const auto equal = group_by_folder(sources({{"testdata/a.yaml", network(1)}, {"testdata/b.yaml", network(1)}}));
+  EXPECT_EQ(equal.why, "SriovNetwork ops/net is given in testdata/a.yaml and again in testdata/b.yaml");
+  EXPECT_EQ(equal.groups.size(), 2u);
   const auto three = group_by_folder(sources({{"crs/1.yaml", network(1)},
                                               {"crs/2.yaml", network(2)},
                                               {"crs/3.yaml", network(3)},

@@ -188,7 +188,8 @@ void defined_twice(const Input& in, Findings& out) {
       "IPoIBNetwork",         "SriovOperatorConfig", "SriovNetworkPoolConfig", "ConfigMap"};
   std::map<std::string, const Document*> first_of;
   for (const Document& document : in.bundle.documents) {
-    if (document.patch || document.name.empty() || std::ranges::find(kOthers, document.kind) == std::end(kOthers)) continue;
+    if (document.patch || document.name.empty() || std::ranges::find(kOthers, document.kind) == std::end(kOthers))
+      continue;
     const auto [first, fresh] = first_of.try_emplace(document.label(), &document);
     if (fresh) continue;
     if (are_shown(document, *first->second)) continue;

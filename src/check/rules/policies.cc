@@ -106,12 +106,13 @@ void two_policies_take_the_same(const Input& in, Findings& out) {
         continue;
       const auto both = shared(first, later);
       if (!both) continue;
-      auto& told = out.warning(both->other.word.span,
-                  fmt::format("{} and {} both take {}: {}", first.document->name, later.document->name,
-                              what(both->one, both->other),
-                              both->refused ? "the operator's webhook refuses the second; without it one of them loses "
-                                              "its VFs"
-                                            : "with one priority the operator keeps the VFs of one of them"));
+      auto& told = out.warning(
+          both->other.word.span,
+          fmt::format("{} and {} both take {}: {}", first.document->name, later.document->name,
+                      what(both->one, both->other),
+                      both->refused ? "the operator's webhook refuses the second; without it one of them loses "
+                                      "its VFs"
+                                    : "with one priority the operator keeps the VFs of one of them"));
       told.note(both->one.word.span, "here, too")
           .with_fix("ranges that do not overlap (pfNames: [\"ens1f0#0-3\"]), or one policy");
       if (are_of_one_page(*first.document, *later.document)) told.severity = doc::Severity::kNote;
