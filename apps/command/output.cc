@@ -26,8 +26,15 @@ size_t colour_length(std::string_view text) {
   return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
+// What the standard output does not take is told here, while the reason is known. Nothing is written behind it.
+void tell_unwritten(FILE* out, int sys_errno) {
+  if (out == stdout) (void)give_up(system_error(sys_errno != 0 ? sys_errno : EIO, "write the standard output"));
+}
+
 void write(FILE* out, std::string_view text) {
-  if (!text.empty() && std::ferror(out) == 0) (void)std::fwrite(text.data(), 1, text.size(), out);
+  if (text.empty() || std::ferror(out) != 0) return;
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), out) != text.size()) tell_unwritten(out, errno);
 }
 
 }  // namespace
@@ -67,12 +74,15 @@ void print_value(const doc::Value& value, std::string_view output) {
   print_document(output == "yaml" ? doc::to_yaml(value) : doc::to_json(value, 2) + "\n");
 }
 
-int end_of_output(int status) {
-  const bool failed_before = std::ferror(stdout) != 0;
+void flush_output() {
+  if (std::ferror(stdout) != 0) return;
   errno = 0;
-  if (std::fflush(stdout) == 0 && !failed_before) return status;
-  if (errno != 0) return give_up(system_error(errno, "write the standard output"));
-  return give_up({.code = Code::kIo, .message = "not everything could be written to the standard output"});
+  if (std::fflush(stdout) != 0) tell_unwritten(stdout, errno);
+}
+
+int end_of_output(int status) {
+  flush_output();
+  return std::ferror(stdout) == 0 ? status : kExitError;
 }
 
 }  // namespace railbed

@@ -7,8 +7,9 @@
 //
 // Control characters other than line ends and tabs are shown as escapes ("\x1b"), but for colours that were asked for.
 // A line end in a value from outside is the business of who puts it into a line (doc::printable, report::Cell).
-// Threading: any thread. Failure: what cannot be written is told by end_of_output(), once; later output is dropped.
-// Spec: NO_COLOR (no-color.org), CLICOLOR and CLICOLOR_FORCE (bixense.com/clicolors).
+// Threading: any thread. Failure: what the standard output does not take is told at once and once, with the reason;
+// later output is dropped, and end_of_output() makes it the exit status. Spec: NO_COLOR (no-color.org), CLICOLOR and
+// CLICOLOR_FORCE (bixense.com/clicolors).
 #pragma once
 
 #include <cstdio>
@@ -43,6 +44,9 @@ void print_error(fmt::format_string<Args...> format, Args&&... args) {
 void print_document(std::string_view text);
 // As JSON or, where `output` is "yaml", as YAML.
 void print_value(const doc::Value& value, std::string_view output);
+
+// What was printed is there before what follows on standard error, or before the program waits.
+void flush_output();
 
 // The end of a program that printed: its exit status, or kExitError where not everything could be written (a full
 // disk).

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command/write_report.h"
 
-#include <fstream>
 #include <thread>
 
 #include "command/exit_status.h"
 #include "command/given_files.h"
 #include "command/output.h"
+#include "command/replace_file.h"
 #include "perf/mesh/mesh_file.h"
 #include "perf/mesh/verdict_lines.h"
 #include "report/html_summary.h"
@@ -14,14 +14,6 @@
 
 namespace railbed {
 namespace {
-
-Result<void> write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) return fail(system_error(errno != 0 ? errno : EIO, "write " + path));
-  return {};
-}
 
 // A mesh as it was saved, analysed anew: a second pass is not in the file.
 Result<report::MeshPage> read_mesh(const std::string& bytes) {
@@ -63,7 +55,7 @@ Result<int> write_report(const report::Report& report, const ReportOptions& opti
     print_document(html);
     return kExitOk;
   }
-  TRY(write_file(options.output, html));
+  TRY(replace_file(options.output, html));
   const std::vector<report::RailFigures> rails = report::rails_of(report.measurements);
   for (const report::MeshPage& mesh : report.meshes) railbed::print("{}\n\n", fmt::join(mesh.findings, "\n"));
   if (!rails.empty() || report.meshes.empty())

@@ -3,10 +3,7 @@
 #include "check/check.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 
 #include <fmt/core.h>
 
@@ -15,6 +12,7 @@
 #include "check/read/folders.h"
 #include "check/read/rendered.h"
 #include "command/output.h"
+#include "command/replace_file.h"
 #include "doc/edits.h"
 #include "machine.h"
 #include "manifests.h"
@@ -52,21 +50,6 @@ void print_report(const check::Report& report, const Options& options) {
   print("{}", options.quiet ? check::findings_text(report, colour) : check::to_text(report, colour));
 }
 
-// Replaces the file completely or not at all: the new text is written beside it and then renamed.
-Result<void> replace_file(const std::string& path, const std::string& text) {
-  namespace fs = std::filesystem;
-  const std::string fresh = path + ".railbed-new";
-  std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) return fail(system_error(errno != 0 ? errno : EIO, "write " + fresh));
-  std::error_code error;
-  fs::permissions(fresh, fs::status(path, error).permissions(), error);
-  if (!error) fs::rename(fresh, path, error);
-  if (error) return fail(system_error(error.value(), "write " + path));
-  return {};
-}
-
 Result<void> repair(const check::Report& report) {
   for (const check::Repair& one : report.repairs) {
     print("{}", doc::unified_diff(one.before->name, one.before->text, one.after->text));
@@ -90,9 +73,9 @@ check::Report check_all(const std::vector<doc::SourcePtr>& sources, const std::v
     if (folders.groups.size() == 1) return check::check(folders.groups.front(), nodes, options.settings);
     check::Report all;
     for (const auto& group : folders.groups) all.add(check::check(group, nodes, options.settings));
-    all.grouped =
-        fmt::format("{}; so each of {} folders or pages was checked by itself (--together checks all as one bundle)",
-                    folders.why, folders.groups.size());
+    all.grouped = fmt::format(
+        "{}; so each of {} folders, pages or files was checked by itself (--together checks all as one bundle)",
+        folders.why, folders.groups.size());
     return all;
   }
   check::Report all;

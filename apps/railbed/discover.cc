@@ -40,7 +40,7 @@ Result<void> print_node(const facts::NodeFacts& node, const std::string& output)
     auto detail = output == "wide" ? report::Detail::kWide : report::Detail::kNormal;
     print("{}", report::node_text(node, detail, colour));
   }
-  std::fflush(stdout);
+  flush_output();
   for (const std::string& problem : node.problems) print_error("could not be read: {}\n", problem);
   return {};
 }

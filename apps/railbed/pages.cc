@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // railbed man, railbed completion: the declarations of all verbs as manual pages and as shell scripts.
-#include <cerrno>
-#include <fstream>
-
 #include <fmt/core.h>
 
 #include "command/output.h"
+#include "command/replace_file.h"
 #include "completion.h"
 #include "man_page.h"
 #include "verb.h"
@@ -13,18 +11,10 @@
 namespace railbed {
 namespace {
 
-Result<void> write_page(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) return fail(system_error(errno != 0 ? errno : EIO, "write " + path));
-  return {};
-}
-
 Result<int> write_pages(const std::vector<Described>& verbs, const std::string& folder) {
-  TRY(write_page(folder + "/railbed.1", man_page_of_all(verbs)));
+  TRY(replace_file(folder + "/railbed.1", man_page_of_all(verbs)));
   for (const Described& verb : verbs)
-    TRY(write_page(fmt::format("{}/railbed-{}.1", folder, verb.name), man_page_of(verb)));
+    TRY(replace_file(fmt::format("{}/railbed-{}.1", folder, verb.name), man_page_of(verb)));
   return kExitOk;
 }
 

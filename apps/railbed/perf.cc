@@ -197,7 +197,7 @@ Result<int> run_server(const PerfArguments& arguments) {
   options.on_event = [&mutex](const std::string& line) {
     const std::lock_guard lock(mutex);
     print("{}\n", doc::printable(line));
-    std::fflush(stdout);
+    flush_output();
   };
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   options.budget = budget_of(kernel->files());
@@ -206,7 +206,7 @@ Result<int> run_server(const PerfArguments& arguments) {
   const std::stop_callback on_stop(signal.token(), [&server] { server->stop(); });
   print("serving on {} port {}{}; Ctrl-C ends\n", arguments.bind.empty() ? "all addresses" : arguments.bind,
         server->port(), arguments.device.empty() ? "" : ", RDMA device " + arguments.device);
-  std::fflush(stdout);
+  flush_output();
   TRY(server->run());
   return kExitOk;
 }

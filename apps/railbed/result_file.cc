@@ -3,13 +3,12 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/ports/disk.h"
+#include "command/replace_file.h"
 
 namespace railbed {
 
@@ -41,26 +40,13 @@ ResultFile::~ResultFile() {
   if (made_) ::unlink(path_.c_str());
 }
 
-Result<void> ResultFile::write(std::string_view text) const {
-  struct stat now{};
-  const unsigned mode = ::stat(path_.c_str(), &now) == 0 ? now.st_mode & 0777u : 0644u;
-  if (plain_ && os::real_disk()->replace(path_, text, mode)) return {};
-  // A folder in which this user may not make files, or no plain file: in place.
-  errno = 0;
-  std::ofstream out(path_, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) return fail(system_error(errno != 0 ? errno : EIO, "write " + path_));
-  return {};
-}
-
 Result<void> ResultFile::keep(std::string_view text) {
   if (!plain_) return {};
   return finish(text);
 }
 
 Result<void> ResultFile::finish(std::string_view text) {
-  TRY(write(text));
+  TRY(replace_file(path_, text));
   made_ = false;
   return {};
 }

@@ -28,7 +28,6 @@ class ResultFile {
 
  private:
   ResultFile() = default;
-  Result<void> write(std::string_view text) const;
 
   std::string path_;  // without links, so that what they point to is replaced
   bool plain_ = true;

@@ -18,6 +18,7 @@
 #include "check/read/jinja.h"
 #include "check/read/objects.h"
 #include "check/read/patches.h"
+#include "check/read/paths.h"
 #include "check/read/templates.h"
 #include "check/repair/moves.h"
 #include "check/repair/realign.h"
@@ -65,10 +66,17 @@ void check_addresses(const Document& document, Diagnostics& out) {
   if (ipam && ipam->is_object()) api::check_ipam(*ipam, out);
 }
 
+// What `kubectl patch --patch-file` takes: it names no kind, and people call the file a patch.
+bool is_patch_file(const doc::Value& value) {
+  return value.span.source != nullptr && file_of(value.span.source->name).find("patch") != std::string_view::npos &&
+         value.find("apiVersion") == nullptr;
+}
+
 // A document without kind that looks like a manifest. Others (a chart and its settings, workflows, lists of tasks)
 // often accompany manifests and are no mistake.
 bool is_meant_as_manifest(const doc::Value& value) {
   const doc::Value::Object* members = value.as_object();
+  if (members != nullptr && is_patch_file(value)) return false;
   return members != nullptr && std::ranges::any_of(*members, [](const doc::Value::Member& member) {
            return member.key == "metadata" || member.key == "spec";
          });
@@ -113,12 +121,13 @@ void tell_misspelt_kinds(const Bundle& bundle, Diagnostics& out) {
   }
 }
 
-// A page may show one object in several ways, to choose from, and a patch of kustomize bears the name of the object
-// that it changes; among manifests it is a mistake.
+// A page or a script may have one object in several ways, to choose from or one after the other, and a patch of
+// kustomize bears the name of the object that it changes; among manifests it is a mistake.
 void drop_alternatives(const Bundle& bundle, const std::set<std::string>& patches, Diagnostics& out) {
   std::set<const doc::Source*> pages;
   for (const Document& document : bundle.documents)
-    if (document.origin == Origin::kFence) pages.insert(document.value.span.source.get());
+    if (document.origin == Origin::kFence || document.origin == Origin::kScript)
+      pages.insert(document.value.span.source.get());
   if (pages.empty() && patches.empty()) return;
   const auto is_patch = [&](const doc::Span& place) { return place.known() && patches.contains(place.source->name); };
   std::erase_if(out.mutable_all(), [&](const Diagnostic& finding) {
@@ -164,6 +173,13 @@ void drop_edits_of_others(const std::vector<doc::SourcePtr>& sources, Diagnostic
                   [&](const doc::Edit& edit) { return std::ranges::find(sources, edit.source) == sources.end(); });
 }
 
+// Whether an API server printed the object: its author did not write it, and leaves out what he likes.
+bool is_of_the_server(const doc::Value& value) {
+  static constexpr std::string_view kPaths[] = {"status", "metadata.status", "metadata.creationTimestamp",
+                                                "metadata.resourceVersion", "metadata.uid"};
+  return std::ranges::any_of(kPaths, [&](std::string_view path) { return at(value, path) != nullptr; });
+}
+
 // A patch of kustomize is a part of an object, and a page may show one: nothing is missing in it, and directives say
 // how it is merged.
 void drop_what_parts_may_do(const Bundle& bundle, const std::set<std::string>& patches, Diagnostics& findings) {
@@ -185,7 +201,9 @@ void drop_what_parts_may_do(const Bundle& bundle, const std::set<std::string>& p
     if (whole && pages.contains(source)) return true;
     if (!objects) objects.emplace(bundle);
     const Document* document = objects->at(finding.span);
-    return document != nullptr && (document->elided || has_merge_directive(document->value));
+    if (document == nullptr) return false;
+    return document->elided || has_merge_directive(document->value) ||
+           (pages.contains(source) && is_of_the_server(document->value));
   });
 }
 
@@ -198,8 +216,11 @@ Reading read_as_it_is(const std::vector<doc::SourcePtr>& sources, const std::set
   for (const doc::SourcePtr& source : sources) again |= tell_no_break_spaces(source, reading.findings);
   if (again) return reading;
   reading.bundle = read_bundle(sources, reading.findings);
-  reading.patches = patch_files(reading.bundle);
-  reading.patches.insert(patches.begin(), patches.end());
+  reading.patches = patches;
+  for (const auto& [name, kustomization] : patch_files(reading.bundle)) reading.patches.insert(name);
+  for (Document& document : reading.bundle.documents)
+    document.patch =
+        document.value.span.source != nullptr && reading.patches.contains(document.value.span.source->name);
   std::vector<const doc::Value*> values;
   for (const doc::Value& value : reading.bundle.without_kind)
     if (is_meant_as_manifest(value)) values.push_back(&value);

@@ -98,6 +98,9 @@ check_programs() {
   expect "railbed check says yes" 0 "0 errors, 0 warnings" "railbed check good.yaml"
   expect "railbed check says no" 2 "spec.numVfs must be an integer" "railbed check broken.yaml"
   expect "railbed check cannot say" 1 "nowhere.yaml" "railbed check nowhere.yaml"
+  expect "railbed explain tells more" 0 "RB-API-004: " "railbed explain RB-API-004"
+  expect "railbed discover reads this machine" 0 "node " "railbed discover"
+  expect "and its facts are facts" 0 " on 1 node" "railbed discover -o yaml >node.yaml 2>/dev/null && { railbed check good.yaml node.yaml || [ \$? = 2 ]; }"
   expect "railbed-cni runs" 0 '"supportedVersions"' "echo '{}' | CNI_COMMAND=VERSION railbed-cni"
 }
 

@@ -126,11 +126,11 @@ class Reader {
   void read_manifests() {
     doc::Diagnostics found;
     std::vector<Value> values = doc::parse_yaml(source_, found);
+    if (values.size() == 1 && !found.has_errors()) check_json(found);
     if (const std::string why = why_not_read(*source_, found); !why.empty()) {
       out_.note("RB-DOC-005", index_->at(0, 1), "not read: " + why);
       return;
     }
-    if (values.size() == 1 && !found.has_errors()) check_json(found);
     out_.append(std::move(found));
     add_all(std::move(values), Origin::kFile);
   }
@@ -162,7 +162,10 @@ class Reader {
     const std::string_view text = text_of(region);
     switch (language) {
       case BlockLanguage::kManifest:
-        if (!is_other_json(text)) read_block(region);
+        if (is_script(text))
+          read_commands(region, ShellText::kScript);
+        else if (!is_other_json(text))
+          read_block(region);
         return;
       case BlockLanguage::kShell:
         read_commands(region, ShellText::kScript);
@@ -203,6 +206,22 @@ class Reader {
     if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) return false;
     return text.find("\"kind\"") == std::string_view::npos && text.find("\"apiVersion\"") == std::string_view::npos &&
            text.find("\"cniVersion\"") == std::string_view::npos;
+  }
+
+  // Whether a block that is marked as YAML is a script with a here-document: `cat <<EOF | kubectl apply -f -`.
+  static bool is_script(std::string_view text) {
+    static constexpr std::string_view kPrograms[] = {"cat ", "kubectl ", "oc ", "tee ", "sudo "};
+    for (size_t at = 0; at < text.size();) {
+      const PageLine line = line_at(text, at, text.size());
+      at = line.next;
+      const std::string_view content =
+          line.text.substr(std::min(line.text.find_first_not_of(" \t$"), line.text.size()));
+      if (content.starts_with("apiVersion:") || content.starts_with("kind:")) return false;
+      const bool program =
+          std::ranges::any_of(kPrograms, [&](std::string_view one) { return content.starts_with(one); });
+      if (program && content.find("<<") != std::string_view::npos) return true;
+    }
+    return false;
   }
 
   // Whether the first line with content is a command.

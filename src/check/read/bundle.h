@@ -38,6 +38,7 @@ struct Document {
   // wrong place cannot be recognized.
   bool rebuilt = false;
   bool elided = false;  // in a page that leaves lines out ("..."): what is missing is no mistake
+  bool patch = false;   // a kustomization lists it as one: it changes another object
 
   // "SriovNetwork ai/rail0"
   std::string label() const;

@@ -3,7 +3,8 @@
 //
 // Why: manifests of one cluster are often spread over folders (policies/, networks/), so files are checked together. A
 // collection of examples gives the same object in each of its folders, differently; together they contradict each other
-// without being wrong. Threading: pure. Failure: none.
+// without being wrong. The same holds for files of a folder of test data, and for those of a folder that gives one
+// object in three versions or more (two may be a mistake, which is told). Threading: pure. Failure: none.
 #pragma once
 
 #include <string>
@@ -18,7 +19,7 @@ struct FileGroups {
   std::string why;                                  // why there are several; empty where all are one bundle
 };
 
-// By the folders in the sources' names. Patches of kustomize and what they are for are no contradiction.
+// By the folders in the sources' names. Patches of kustomize belong to what lists them, and contradict nothing.
 FileGroups group_by_folder(const std::vector<doc::SourcePtr>& sources);
 
 }  // namespace railbed::check

@@ -65,5 +65,46 @@ TEST(Folders, PatchesAreNoContradiction) {
   EXPECT_EQ(made.groups.size(), 1u) << made.why;
 }
 
+// What a kustomization lists belongs with it, also from another folder.
+TEST(Folders, APatchBelongsToItsKustomization) {
+  const std::string list = "patches: [{path: patches/vlan.yaml}]\n";
+  const auto made = group_by_folder(sources({{"o/kustomization.yaml", list},
+                                             {"o/patches/vlan.yaml", network(3)},
+                                             {"x/a/n.yaml", network(1)},
+                                             {"x/b/n.yaml", network(2)}}));
+  EXPECT_EQ(names(made), (Names{{"o/kustomization.yaml", "o/patches/vlan.yaml"}, {"x/a/n.yaml"}, {"x/b/n.yaml"}}));
+}
+
+// Inputs of somebody's tests, and a collection with one object in three versions: nobody applies all of them.
+TEST(Folders, FilesOfACollectionAreEachABundle) {
+  const std::string pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n";
+  const auto data = group_by_folder(sources({{"t/testdata/x/a.yaml", network(1)},
+                                             {"t/testdata/x/b.yaml", network(2)},
+                                             {"m/p.yaml", pod},
+                                             {"n/q.yaml", pod}}));
+  EXPECT_EQ(names(data), (Names{{"t/testdata/x/a.yaml"}, {"t/testdata/x/b.yaml"}, {"m/p.yaml", "n/q.yaml"}}));
+  EXPECT_EQ(data.why, "SriovNetwork ops/net is given in t/testdata/x/a.yaml and differently in t/testdata/x/b.yaml");
+  const auto equal = group_by_folder(sources({{"testdata/a.yaml", network(1)}, {"testdata/b.yaml", network(1)}}));
+  EXPECT_EQ(equal.why, "SriovNetwork ops/net is given in testdata/a.yaml and again in testdata/b.yaml");
+  EXPECT_EQ(equal.groups.size(), 2u);
+  const auto three = group_by_folder(sources({{"crs/1.yaml", network(1)},
+                                              {"crs/2.yaml", network(2)},
+                                              {"crs/3.yaml", network(3)},
+                                              {"crs/p.yaml", pod},
+                                              {"m/p.yaml", pod},
+                                              {"n/n.yaml", pod}}));
+  EXPECT_EQ(names(three),
+            (Names{{"crs/1.yaml"}, {"crs/2.yaml"}, {"crs/3.yaml"}, {"crs/p.yaml"}, {"m/p.yaml", "n/n.yaml"}}));
+  const auto folders = group_by_folder(sources({{"crs/1.yaml", network(1)},
+                                                {"crs/2.yaml", network(2)},
+                                                {"crs/3.yaml", network(3)},
+                                                {"m/p.yaml", pod},
+                                                {"n/n.yaml", network(5)},
+                                                {"n/p.yaml", pod}}));
+  EXPECT_EQ(names(folders),
+            (Names{{"crs/1.yaml"}, {"crs/2.yaml"}, {"crs/3.yaml"}, {"m/p.yaml"}, {"n/n.yaml", "n/p.yaml"}}));
+  EXPECT_EQ(group_by_folder(sources({{"testdata/a.yaml", network(1)}, {"testdata/p.yaml", pod}})).groups.size(), 1u);
+}
+
 }  // namespace
 }  // namespace railbed::check

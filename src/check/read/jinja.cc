@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/read/jinja.h"
 
+#include <algorithm>
 #include <cctype>
 #include <string>
 #include <string_view>
@@ -109,6 +110,14 @@ bool is_shell_variable(const doc::Span& span) {
   const std::string_view text = written_at(span);
   const size_t at = text.find('$');
   return at != std::string_view::npos && at + 1 < text.size() && (text[at + 1] == '{' || is_word(text[at + 1]));
+}
+
+bool is_marked_name(const doc::Span& span) {
+  const std::string_view text = written_at(span);
+  const size_t begin = text.find("<<");
+  const size_t end = begin == std::string_view::npos ? begin : text.find(">>", begin + 2);
+  if (end == std::string_view::npos || end == begin + 2) return false;
+  return std::ranges::all_of(text.substr(begin + 2, end - begin - 2), [](char one) { return is_word(one); });
 }
 
 }  // namespace railbed::check

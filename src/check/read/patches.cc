@@ -9,21 +9,23 @@ namespace railbed::check {
 
 using doc::Value;
 
-std::set<std::string> patch_files(const Bundle& bundle) {
-  std::set<std::string> listed;
+std::map<std::string, std::string> patch_files(const Bundle& bundle) {
+  std::map<std::string, std::string> listed;
   const auto add = [&](const Value& value) {
     if (value.span.source == nullptr) return;
+    const std::string& kustomization = value.span.source->name;
     for (const std::string_view key : {"patches", "patchesStrategicMerge", "patchesJson6902"})
-      listed.merge(listed_paths(value.find(key), value.span.source->name));
+      for (const std::string& path : listed_paths(value.find(key), kustomization)) listed.emplace(path, kustomization);
   };
   for (const Document& document : bundle.documents)
     if (document.api_version.starts_with("kustomize.config.k8s.io/")) add(document.value);
   for (const Value& value : bundle.without_kind)
     if (value.span.source != nullptr && is_kustomization(value.span.source->name)) add(value);
-  std::set<std::string> names;
+  std::map<std::string, std::string> names;
   if (listed.empty()) return names;
   for (const doc::SourcePtr& source : bundle.sources)
-    if (listed.contains(plain_path(source->name)) || listed.contains(source->name)) names.insert(source->name);
+    if (const auto found = listed.find(plain_path(source->name)); found != listed.end())
+      names.emplace(source->name, found->second);
   return names;
 }
 

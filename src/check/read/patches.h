@@ -7,7 +7,7 @@
 // Kubernetes' strategic-merge-patch.md.
 #pragma once
 
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -15,8 +15,8 @@
 
 namespace railbed::check {
 
-// The names of the sources that a kustomization of the bundle lists as patches.
-std::set<std::string> patch_files(const Bundle& bundle);
+// The sources that a kustomization of the bundle lists as patches, by name, with the name of the kustomization.
+std::map<std::string, std::string> patch_files(const Bundle& bundle);
 
 // "$patch", "$retainKeys" and their kin.
 bool is_merge_directive(std::string_view key);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/read/patches.h"
 
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "check/check.h"
@@ -18,7 +20,9 @@ std::vector<doc::SourcePtr> sources_of(const Files& files) {
 
 std::set<std::string> patches_of(const Files& files) {
   doc::Diagnostics problems;
-  return patch_files(read_bundle(sources_of(files), problems));
+  std::set<std::string> names;
+  for (const auto& [name, kustomization] : patch_files(read_bundle(sources_of(files), problems))) names.insert(name);
+  return names;
 }
 
 // A policy in which nicSelector, nodeSelector and more are missing.

@@ -26,10 +26,10 @@ doc::Value first_document(const doc::SourcePtr& source) {
   return documents.empty() ? doc::Value() : std::move(documents.front());
 }
 
-// What a chart is made of. Pages beside it are read as ever.
+// What a chart is made of, with what its templates read by .Files. Pages beside it are read as ever.
 bool is_part_of_chart(std::string_view name, std::string_view folder) {
   const std::string_view below = folder == "." ? name : name.substr(folder.size() + 1);
-  return below.starts_with("templates/") || below.starts_with("charts/") ||
+  return below.starts_with("templates/") || below.starts_with("charts/") || below.starts_with("files/") ||
          (below.find('/') == std::string_view::npos && !below.ends_with(".md") && !below.ends_with(".txt"));
 }
 

@@ -24,12 +24,13 @@ std::string told(const std::vector<doc::SourcePtr>& sources) {
 }
 
 TEST(Rendered, AChartIsItsFolderWithTheChartsInItAndWithoutItsPages) {
-  EXPECT_EQ(told({file("c/Chart.yaml", "name: c\n"), file("c/values.yaml", "vfs: 8\n"), file("c/README.md", "# c\n"),
-                  file("c/templates/policy.yaml", "{{ .Values.vfs }}\n"),
-                  file("c/charts/sub/Chart.yaml", "name: sub\n"), file("c/charts/sub/templates/a.yaml", "a: b\n"),
-                  file("c/examples/pod.yaml", "kind: Pod\n"), file("cc/pod.yaml", "kind: Pod\n")}),
-            "helm c: c/Chart.yaml c/charts/sub/Chart.yaml c/charts/sub/templates/a.yaml c/templates/policy.yaml "
-            "c/values.yaml\n");
+  EXPECT_EQ(
+      told({file("c/Chart.yaml", "name: c\n"), file("c/values.yaml", "vfs: 8\n"), file("c/README.md", "# c\n"),
+            file("c/templates/policy.yaml", "{{ .Values.vfs }}\n"), file("c/charts/sub/Chart.yaml", "name: sub\n"),
+            file("c/charts/sub/templates/a.yaml", "a: b\n"), file("c/files/part.yaml", "{{ .Values.vfs }}\n"),
+            file("c/examples/pod.yaml", "kind: Pod\n"), file("cc/pod.yaml", "kind: Pod\n")}),
+      "helm c: c/Chart.yaml c/charts/sub/Chart.yaml c/charts/sub/templates/a.yaml c/files/part.yaml "
+      "c/templates/policy.yaml c/values.yaml\n");
   EXPECT_EQ(
       told({file("Chart.yaml", "name: here\n"), file("templates/a.yaml", "a: b\n"), file("other/b.yaml", "a: b\n")}),
       "helm .: Chart.yaml templates/a.yaml\n");

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "check/read/jinja.h"
+#include "check/read/shell.h"
 #include "doc/text.h"
 
 namespace railbed::check {
@@ -45,6 +46,11 @@ bool is_meant_as_manifest(std::string_view text) {
     at = end + 1;
   }
   return false;
+}
+
+// Whether the first line is what a person typed; "# " begins a comment.
+bool begins_with_prompt(std::string_view text) {
+  return !text.starts_with('#') && prompt_length(text.substr(0, text.find('\n'))) > 0;
 }
 
 // "<1>" or "<.>" at the end of a line, also several; its length with the blanks before it, 0 where there is none.
@@ -92,6 +98,7 @@ std::string why_not_read(const doc::Source& source, const doc::Diagnostics& foun
   if (has(text, "AWSTemplateFormatVersion") || has(text, "AWS::"))
     return "a template of CloudFormation, not of Kubernetes";
   if (text.starts_with("#cloud-config") || text.starts_with("## template: jinja")) return "a file of cloud-init";
+  if (begins_with_prompt(text)) return "what a command printed, and no manifest";
   if (!is_meant_as_manifest(text)) return "no manifest, and not YAML or JSON that is understood here";
   return "";
 }
@@ -146,7 +153,7 @@ doc::SourcePtr without_callouts(const doc::SourcePtr& source) {
 }
 
 bool is_filled_in(const doc::Span& span) {
-  return is_jinja(span) || is_shell_variable(span);
+  return is_jinja(span) || is_shell_variable(span) || is_marked_name(span);
 }
 
 }  // namespace railbed::check

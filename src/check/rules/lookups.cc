@@ -343,6 +343,11 @@ void add_pod(const PodTemplate& pod, Views& views) {
 std::string resource_prefix(const Bundle& bundle, const Settings& settings) {
   const std::string& said = settings.graph.resource_prefix;
   if (said != graph::Options().resource_prefix) return said;
+  // The chart that brings these objects brings the SR-IOV operator with this prefix.
+  if (std::ranges::any_of(bundle.documents, [](const Document& document) {
+        return document.api_version.starts_with("spiderpool.spidernet.io/");
+      }))
+    return "spidernet.io";
   bool network_operator = false;
   for (const Document& document : bundle.documents) {
     // The bundle also has its own device plugin, so either prefix may be right.

@@ -128,8 +128,9 @@ struct Views {
   std::span<const PoolPart> pool(std::string_view resource) const;
 };
 
-// What the operator of this bundle puts before resource names: as the settings say, or "nvidia.com" where
-// they say nothing and the policies are those of NVIDIA's Network Operator, whose chart sets it.
+// What the operator of this bundle puts before resource names: as the settings say; where they say nothing,
+// "nvidia.com" for policies of NVIDIA's Network Operator and "spidernet.io" beside objects of Spiderpool, whose charts
+// set them.
 std::string resource_prefix(const Bundle& bundle, const Settings& settings);
 
 Views make_views(const Bundle& bundle, std::span<const PodTemplate> pods, std::span<const graph::Graph> graphs,

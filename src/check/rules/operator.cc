@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "check/read/templates.h"
 #include "check/rules/families.h"
 #include "check/rules/lookups.h"
 
@@ -150,11 +151,16 @@ struct Difference {
   doc::Span there;
 };
 
+// A text of which a page shows only the lines in question.
+bool leaves_lines_out(const Value& value) {
+  return value.is_string() && check::leaves_lines_out(*value.as_string());
+}
+
 std::optional<Difference> difference(const Value& here, const Value& there, const std::string& path) {
   const Value::Object* a = here.as_object();
   const Value::Object* b = there.as_object();
   if (a == nullptr || b == nullptr) {
-    if (here == there) return std::nullopt;
+    if (here == there || leaves_lines_out(here) || leaves_lines_out(there)) return std::nullopt;
     return Difference{path + " differs", here.span, there.span};
   }
   for (const Value::Member& member : *b)
@@ -182,7 +188,8 @@ void defined_twice(const Input& in, Findings& out) {
       "IPoIBNetwork",         "SriovOperatorConfig", "SriovNetworkPoolConfig", "ConfigMap"};
   std::map<std::string, const Document*> first_of;
   for (const Document& document : in.bundle.documents) {
-    if (document.name.empty() || std::ranges::find(kOthers, document.kind) == std::end(kOthers)) continue;
+    if (document.patch || document.name.empty() || std::ranges::find(kOthers, document.kind) == std::end(kOthers))
+      continue;
     const auto [first, fresh] = first_of.try_emplace(document.label(), &document);
     if (fresh) continue;
     if (are_shown(document, *first->second)) continue;

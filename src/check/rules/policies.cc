@@ -89,6 +89,11 @@ std::optional<Shared> shared(const PolicyView& one, const PolicyView& other) {
   return std::nullopt;
 }
 
+// Policies that a page shows may be there to choose from.
+bool are_of_one_page(const Document& one, const Document& other) {
+  return one.origin != Origin::kFile && one.value.span.source == other.value.span.source;
+}
+
 void two_policies_take_the_same(const Input& in, Findings& out) {
   if (!in.graphs.empty()) return;  // with facts RB-POLICY-011 and -012 tell what becomes of it
   for (size_t i = 0; i < in.views.policies.size(); ++i) {
@@ -101,14 +106,16 @@ void two_policies_take_the_same(const Input& in, Findings& out) {
         continue;
       const auto both = shared(first, later);
       if (!both) continue;
-      out.warning(both->other.word.span,
-                  fmt::format("{} and {} both take {}: {}", first.document->name, later.document->name,
-                              what(both->one, both->other),
-                              both->refused ? "the operator's webhook refuses the second; without it one of them loses "
-                                              "its VFs"
-                                            : "with one priority the operator keeps the VFs of one of them"))
-          .note(both->one.word.span, "here, too")
+      auto& told = out.warning(
+          both->other.word.span,
+          fmt::format("{} and {} both take {}: {}", first.document->name, later.document->name,
+                      what(both->one, both->other),
+                      both->refused ? "the operator's webhook refuses the second; without it one of them loses "
+                                      "its VFs"
+                                    : "with one priority the operator keeps the VFs of one of them"));
+      told.note(both->one.word.span, "here, too")
           .with_fix("ranges that do not overlap (pfNames: [\"ens1f0#0-3\"]), or one policy");
+      if (are_of_one_page(*first.document, *later.document)) told.severity = doc::Severity::kNote;
       break;
     }
   }

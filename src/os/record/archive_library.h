@@ -28,6 +28,7 @@ namespace railbed::os {
   X(archive_entry_set_size)                  \
   X(archive_entry_set_symlink)               \
   X(archive_entry_symlink)                   \
+  X(archive_errno)                           \
   X(archive_error_string)                    \
   X(archive_read_data)                       \
   X(archive_read_free)                       \

@@ -242,7 +242,9 @@ TEST_F(RecordingTest, ARecordingThatCannotBeWrittenLeavesNothing) {
   auto written = recorder.write(base_ + "/none/x.tar");
   ASSERT_FALSE(written.has_value());
   EXPECT_EQ(written.error().message,
-            fmt::format("create {0}/none/x.tar.part: Failed to open '{0}/none/x.tar.part'", base_));
+            fmt::format("create {0}/none/x.tar.part: Failed to open '{0}/none/x.tar.part': ENOENT (No such file or "
+                        "directory)",
+                        base_));
   // A folder has the name: the recording was made beside it, and goes.
   fs::create_directories(base_ + "/taken.tar/full");
   auto refused = recorder.write(base_ + "/taken.tar");

@@ -36,6 +36,12 @@ std::string reason(archive* of) {
   return text == nullptr ? "unknown" : text;
 }
 
+// Why something could not be written: the library's words and, behind them, the system's reason.
+std::string write_reason(archive* of) {
+  const int sys_errno = library().archive_errno(of);
+  return sys_errno > 0 ? system_error(sys_errno, reason(of)).message : reason(of);
+}
+
 // "/a/b" for "./a//b/"; nothing for a path that leaves the root or is too long.
 std::optional<std::string> inside_path(std::string_view path) {
   if (path.size() > kMaxPathBytes || path.find('\0') != std::string_view::npos) return std::nullopt;
@@ -178,7 +184,7 @@ Result<void> put_entry(archive* writer, const MemoryFiles::Entry& entry) {
   if (library().archive_write_header(writer, header.get()) != ARCHIVE_OK ||
       (entry.kind == Kind::kFile && library().archive_write_data(writer, entry.text.data(), entry.text.size()) !=
                                         static_cast<la_ssize_t>(entry.text.size())))
-    return fail(Code::kIo, "write {}: {}", entry.path, reason(writer));
+    return fail(Code::kIo, "write {}: {}", entry.path, write_reason(writer));
   return {};
 }
 
@@ -217,13 +223,13 @@ Result<void> write_tar(const MemoryFiles& files, const std::string& tar_file) {
   if (tar_file.ends_with("gz")) library().archive_write_add_filter_gzip(writer.get());
   Result<void> written;
   if (library().archive_write_open_filename(writer.get(), temporary.c_str()) != ARCHIVE_OK) {
-    written = fail(Code::kIo, "create {}: {}", temporary, reason(writer.get()));
+    written = fail(Code::kIo, "create {}: {}", temporary, write_reason(writer.get()));
   } else {
     files.each([&](const MemoryFiles::Entry& entry) {
       if (written) written = put_entry(writer.get(), entry);
     });
     if (library().archive_write_close(writer.get()) != ARCHIVE_OK && written)
-      written = fail(Code::kIo, "write {}: {}", temporary, reason(writer.get()));
+      written = fail(Code::kIo, "write {}: {}", temporary, write_reason(writer.get()));
   }
   if (written && std::rename(temporary.c_str(), tar_file.c_str()) != 0)
     written = fail(system_error(errno, "rename " + temporary));

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What other people's files look like that are no mistakes: each case is a class of findings that were false over
+// public repositories (docs/check.md), in the fewest lines. Beside it stands what has to be told all the same.
+#include <gtest/gtest.h>
+
+#include "check/check.h"
+
+namespace railbed::check {
+namespace {
+
+using Files = std::vector<std::pair<std::string, std::string>>;
+
+// "id place" of each error and warning.
+std::vector<std::string> told(const Files& files) {
+  std::vector<doc::SourcePtr> sources;
+  for (const auto& [name, text] : files)
+    sources.push_back(std::make_shared<const doc::Source>(doc::Source{name, text}));
+  std::vector<std::string> out;
+  const Report report = check(sources, {}, {});
+  for (const doc::Diagnostic& finding : report.findings.all())
+    if (finding.severity != doc::Severity::kNote)
+      out.push_back(fmt::format("{} {}:{}", finding.id, finding.span.source->name, finding.span.line));
+  return out;
+}
+using Told = std::vector<std::string>;
+
+std::string note_of(const std::string& name, const std::string& text) {
+  const Report report = check({std::make_shared<const doc::Source>(doc::Source{name, text})}, {}, {});
+  return report.findings.all().size() == 1 ? report.findings.all().front().message : doc::render(report.findings);
+}
+
+constexpr const char* kPod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c";
+
+// A tutorial creates its pod once with one network, later with two.
+TEST(PublicFiles, CommandsOfAPageShowAlternatives) {
+  const auto create = [](const std::string& image) {
+    return "```\ncat <<EOF | kubectl create -f -\n" + (kPod + (", image: " + image + "}]}\nEOF\n```\n\n"));
+  };
+  EXPECT_EQ(told({{"a.md", create("one") + "More:\n\n" + create("two")}}), Told());
+  EXPECT_EQ(told({{"a.yaml", std::string(kPod) + "}]}\n"}, {"b.yaml", std::string(kPod) + ", image: i}]}\n"}}),
+            Told{"RB-API-012 b.yaml:3"});
+}
+
+// What `kubectl get -o yaml` printed, cut by the author.
+TEST(PublicFiles, InAnObjectOfTheServerOnAPageNothingIsMissing) {
+  const std::string node = "apiVersion: v1\nkind: Node\nmetadata:\n  labels: {a: b}\n";
+  const auto page = [](const std::string& text) { return "```yaml\n" + text + "```\n"; };
+  EXPECT_EQ(told({{"a.md", page(node + "  creationTimestamp: \"2022-08-29T09:12:55Z\"\n")}}), Told());
+  EXPECT_EQ(told({{"a.md", page(node + "status: {phase: x}\n")}}), Told());
+  EXPECT_EQ(told({{"a.md", page(node)}}), Told{"RB-API-006 a.md:5"});
+  EXPECT_EQ(told({{"a.yaml", node + "  creationTimestamp: null\n"}}), Told{"RB-API-006 a.yaml:4"});
+}
+
+TEST(PublicFiles, AFileThatIsNoManifestGetsANote) {
+  EXPECT_EQ(note_of("bad.json", "This is garbage"),
+            "not read: no manifest, and not YAML or JSON that is understood here");
+  EXPECT_EQ(note_of("output.yaml", "ubuntu@ip-10-2:~/cmg$ kubectl describe pod a\nName:   a\nspec:  b\nStatus: c\n"),
+            "not read: what a command printed, and no manifest");
+  EXPECT_EQ(told({{"a.json", "{\"apiVersion\": \"v1\", \"kind\": \"Namespace\", \"metadata\": {\"name\": \"a\"},}"}}),
+            Told{"RB-JSON-001 a.json:1"});
+}
+
+// Test data of others, which a script fills in by sed.
+TEST(PublicFiles, MarkedNamesAreFilledInLater) {
+  EXPECT_EQ(note_of("calico.yaml", std::string(kPod) + ", image: \"<<REPO>>/calico/cni:<<CALICO_VERSION>>\"}]}\n"),
+            "values from here on are filled in later, and are not checked");
+  EXPECT_EQ(told({{"a.yaml", std::string(kPod) + ", image: \"<YOUR_IMAGE>\"}]}\n"}}), Told{"RB-API-008 a.yaml:4"});
+}
+
+TEST(PublicFiles, AScriptInABlockOfYamlIsAScript) {
+  const std::string script = "NAME=\"a: b\"\ncat <<EOF | kubectl apply -f -\n" + (kPod + std::string("}]}\nEOF\n"));
+  EXPECT_EQ(told({{"a.md", "```yaml\n" + script + "```\n"}}), Told());
+  EXPECT_EQ(told({{"a.md", "```yaml\n" + script + "```\n\n```yaml\nkind: Pod\nmetadata: [\n```\n"}}),
+            Told{"RB-YAML-001 a.md:14"});
+}
+
+// `kubectl patch --patch-file`.
+TEST(PublicFiles, APatchHasNoKind) {
+  const std::string patch = "metadata:\n  annotations: {a: b}\n";
+  EXPECT_EQ(told({{"m/ns1-pool-patch.yaml", patch}}), Told());
+  EXPECT_EQ(told({{"m/pool.yaml", patch}}), Told{"RB-API-010 m/pool.yaml:1"});
+}
+
+// Two pages of values, of which only the lines in question are shown.
+TEST(PublicFiles, TextsThatLeaveLinesOutDoNotDiffer) {
+  const auto map = [](const std::string& line) {
+    return "    apiVersion: v1\n    kind: ConfigMap\n    metadata: {name: c}\n    data:\n      conf.yml: |\n        ...\n        " +
+           line + "\n        ...\n\n";
+  };
+  EXPECT_EQ(told({{"a.md", "One:\n\n" + map("a: 1") + "Two:\n\n" + map("b: 2")}}), Told());
+}
+
+// An overlay changes a policy of its base.
+TEST(PublicFiles, APatchIsNoSecondDefinition) {
+  const auto policy = [](const std::string& spec) {
+    return "apiVersion: mellanox.com/v1alpha1\nkind: NicClusterPolicy\nmetadata: {name: nic-cluster-policy}\nspec: {" +
+           spec + "}\n";
+  };
+  const Files files = {{"base/nic.yaml", policy("nodeAffinity: {}")},
+                       {"o/kustomization.yaml", "resources: [../base]\npatches: [{path: ib.yaml}]\n"},
+                       {"o/ib.yaml", policy("psp: {enabled: true}")}};
+  EXPECT_EQ(told(files), Told());
+  EXPECT_EQ(told({files[0], files[2]}), Told{"RB-OP-005 o/ib.yaml:3"});
+}
+
+// Spiderpool's chart sets this prefix, and its objects tell that it is there.
+TEST(PublicFiles, ResourcesHaveSpiderpoolsPrefix) {
+  const std::string policy =
+      "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\nmetadata: {name: a, namespace: "
+      "sriov-network-operator}\nspec: {resourceName: vfs, numVfs: 8, nodeSelector: {a: b}, nicSelector: {vendor: "
+      "\"15b3\"}}\n---\n";
+  const std::string pool =
+      "apiVersion: spiderpool.spidernet.io/v2beta1\nkind: SpiderIPPool\nmetadata: {name: p}\nspec: {subnet: "
+      "10.0.0.0/24}\n---\n";
+  const std::string pod = std::string(kPod) + ", resources: {limits: {spidernet.io/vfs: \"1\"}}}]}\n";
+  EXPECT_EQ(told({{"a.yaml", policy + pool + pod}}), Told());
+  EXPECT_EQ(told({{"a.yaml", policy + pod}}), Told{"RB-RES-004 a.yaml:9"});
+}
+
+TEST(PublicFiles, PoliciesOfAPageMayBeAlternatives) {
+  const auto policy = [](const std::string& name) {
+    return "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\nmetadata: {name: " + name +
+           ", namespace: sriov-network-operator}\nspec: {resourceName: " + name +
+           ", numVfs: 8, nodeSelector: {a: b}, nicSelector: {pfNames: [eno1]}}\n";
+  };
+  const std::string page = "```yaml\n" + policy("a") + "```\n\nOr:\n\n```yaml\n" + policy("b") + "```\n";
+  EXPECT_EQ(told({{"a.md", page}}), Told());
+  EXPECT_EQ(told({{"a.yaml", policy("a") + "---\n" + policy("b")}}), Told{"RB-POLICY-015 a.yaml:9"});
+}
+
+}  // namespace
+}  // namespace railbed::check
