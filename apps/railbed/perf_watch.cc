@@ -113,7 +113,7 @@ Result<int> watch_ports(const WatchRequest& request) {
       else
         print("{}", watch_row(one, at));
     }
-    std::fflush(stdout);
+    flush_output();
     if (std::ferror(stdout) != 0) break;  // told at the end of the program
   }
   return kExitOk;
