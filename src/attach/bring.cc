@@ -189,8 +189,8 @@ class Bringer {
   }
 
   static bool has_address_of(const Prepared& one, IpFamily family) {
-    return std::ranges::any_of(
-        one.spec.addresses, [&](const ipam::Assigned& address) { return address.address.address.family == family; });
+    return std::ranges::any_of(one.spec.addresses,
+                               [&](const ipam::Assigned& address) { return address.address.address.family == family; });
   }
 
   // Sysctls that the interface needs before it has addresses, because the kernel announces them when it comes up. Those

@@ -480,8 +480,7 @@ Result<void> set_up(Database& db, const std::string& path, Origin origin, const 
   TRY(db.script(in_memory(options.directory) ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = NORMAL"));
   TRY(db.script("PRAGMA secure_delete = ON"));
   // In a file that was made a moment ago, under the lock that is still held, there is nothing to look at.
-  if (origin == Origin::kMade)
-    return db.run("INSERT INTO meta (key, value) VALUES ('boot_id', ?)", {options.boot_id});
+  if (origin == Origin::kMade) return db.run("INSERT INTO meta (key, value) VALUES ('boot_id', ?)", {options.boot_id});
   TRY(check_damage(db, path));
   TRY(db.run("BEGIN IMMEDIATE"));
   int64_t min_reader = TRY(user_version(db));

@@ -119,8 +119,7 @@ int NetlinkSocket::send(Bytes bytes) {
   sockaddr_nl kernel{};
   kernel.nl_family = AF_NETLINK;
   ssize_t sent = -1;
-  do
-    sent = ::sendto(fd_.get(), bytes.data(), bytes.size(), 0, reinterpret_cast<sockaddr*>(&kernel), sizeof kernel);
+  do sent = ::sendto(fd_.get(), bytes.data(), bytes.size(), 0, reinterpret_cast<sockaddr*>(&kernel), sizeof kernel);
   while (sent < 0 && errno == EINTR);
   return sent < 0 ? errno : 0;
 }

@@ -261,7 +261,8 @@ class RealLinks : public LinkPort {
   }
 
   NetlinkSocket socket_;
-  std::unordered_map<int, Seen> seen_;  // by index; from the last list() and later find(), without interfaces changed since
+  std::unordered_map<int, Seen>
+      seen_;  // by index; from the last list() and later find(), without interfaces changed since
 };
 
 }  // namespace
