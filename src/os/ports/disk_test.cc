@@ -46,12 +46,12 @@ TEST_P(DiskContract, MakesWholeFilesOnce) {
   ASSERT_TRUE(disk_->remove(path).has_value());
   ASSERT_TRUE(disk_->remove(path).has_value());
   EXPECT_TRUE(disk_->list(root_ + "/a/b")->empty());
-  ASSERT_TRUE(disk_->overwrite(path, "new", 0600).has_value());
-  EXPECT_EQ(*disk_->read(path), "new");
-  EXPECT_EQ(disk_->overwrite(root_ + "/c/x", "", 0600).error().code, Code::kNotFound);
   EXPECT_EQ(disk_->read(path).error().code, Code::kNotFound);
   EXPECT_EQ(disk_->list(root_ + "/c").error().code, Code::kNotFound);
   EXPECT_EQ(disk_->create(root_ + "/c/x", "", 0600).error().code, Code::kNotFound);
+  ASSERT_TRUE(disk_->overwrite(path, "new", 0600).has_value());
+  EXPECT_EQ(*disk_->read(path), "new");
+  EXPECT_EQ(disk_->overwrite(root_ + "/c/x", "", 0600).error().code, Code::kNotFound);
 }
 
 TEST_P(DiskContract, ReplacesDurably) {
