@@ -56,8 +56,9 @@ class PodTransaction {
     std::vector<InterfaceSpec> specs = TRY(read_specs());
     TRY(compare(specs));
     TRY(detach_changed());
-    if (!new_.empty()) TRY(attach_new());
-    return report(specs);
+    if (!new_.empty()) return attach_new(specs);
+    std::vector<Prepared> none;
+    return conclude(none, specs);
   }
 
  private:
@@ -142,7 +143,7 @@ class PodTransaction {
 
   Result<void> detach_changed() { return take_away(changed_); }
 
-  Result<void> attach_new() {
+  Result<PodReport> attach_new(const std::vector<InterfaceSpec>& specs) {
     host_.forget();
     if (!changed_.empty()) pod_->forget();
     Place place{request_.pod, request_.netns_path, *pod_, LinkGroup::of_pod(request_.pod)};
@@ -156,11 +157,9 @@ class PodTransaction {
     TRY(write_down(interfaces));
     Result<void> brought = bring(host_, store_, *pod_, interfaces, deadline_);
     if (brought.has_value()) brought = still_there();
-    if (brought.has_value()) brought = conclude(interfaces);
-    if (!brought.has_value() && host_.turn_is_lost()) return fail(std::move(brought.error()));
-    if (!brought.has_value()) return fail(undo(interfaces, std::move(brought.error())));
-    for (Prepared& one : interfaces) results_.emplace(one.record.interface, std::move(one.result));
-    return {};
+    Result<PodReport> done = brought.has_value() ? conclude(interfaces, specs) : fail(std::move(brought.error()));
+    if (done.has_value() || host_.turn_is_lost()) return done;
+    return fail(undo(interfaces, std::move(done.error())));
   }
 
   Result<void> refuse_changing(const InterfaceSpec& spec, const std::optional<PciAddress>& device) const {
@@ -194,15 +193,20 @@ class PodTransaction {
                 request_.netns_path);
   }
 
-  Result<void> conclude(std::vector<Prepared>& interfaces) {
+  Result<PodReport> conclude(std::vector<Prepared>& interfaces, const std::vector<InterfaceSpec>& specs) {
+    if (interfaces.empty() && !request_.conclude) return report(specs);
     auto transaction = TRY(state::Transaction::begin(store_));
     for (Prepared& one : interfaces) {
       one.record.status = AttachmentStatus::kAttached;
       one.record.result = to_json(one.result);
-      one.record.undo = undo_text(one.recorded_spec, one.before);  // with what proves which interface it is
+      one.record.undo = undo_text(one.record.undo, one.before);  // with what proves which interface it is
       TRY(store_.put_attachment(one.record));
+      results_.emplace(one.record.interface, std::move(one.result));
     }
-    return transaction.commit();
+    PodReport done = TRY(report(specs));
+    if (request_.conclude) TRY(request_.conclude(done));
+    TRY(transaction.commit());
+    return done;
   }
 
   Error undo(const std::vector<Prepared>& interfaces, Error why) {

@@ -61,6 +61,8 @@ struct InterfaceRequest {
   std::string record_name() const;
 };
 
+struct PodReport;
+
 struct PodRequest {
   std::string pod;         // state::Sandbox::key()
   std::string netns_path;  // exists
@@ -70,6 +72,9 @@ struct PodRequest {
   bool others_stay = false;
   // Devices that cannot be had now, because VFs are being made or bound anew: Busy. May be empty.
   std::function<bool(PciAddress)> is_changing;
+  // Called in the transaction of the last records, for what the caller writes with them. When it fails, all that is new
+  // is undone. May be empty.
+  std::function<Result<void>(const PodReport&)> conclude;
 };
 
 struct PodReport {

@@ -17,25 +17,28 @@ class Bringer {
   Bringer(Host& host, state::Store& store, PodView& pod, os::Deadline deadline)
       : host_(host), store_(store), pod_(pod), deadline_(deadline) {}
 
-  Result<void> bring_in(Prepared& one) {
-    os::LinkPort* links = TRY(host_.links());
-    if (!one.vf_change.empty())
-      TRY(links->change_vf(one.pf_link, *one.spec.vf, one.vf_change)
-              .context("setting VF {} of {}", *one.spec.vf, one.result.pf)
-              .hint("a driver that does not know a setting refuses it: leave it out of the network"));
-    if (!one.before.rebind.empty()) TRY(rebind_vf(one));
-    switch (one.spec.way) {
-      case Way::kVfio:
-      case Way::kExisting:
-        return {};
-      case Way::kMake:
-        return make(*links, one);
-      case Way::kMove:
-        break;
+  // All interfaces, in their order; what follows one another goes to the kernel together.
+  Result<void> bring_in(std::vector<Prepared>& interfaces) {
+    for (Prepared& one : interfaces) {
+      if (one.spec.way == Way::kMake) {
+        os::LinkPort& links = one.spec.master_in_pod ? pod_.links() : *TRY(host_.links());
+        if (!steps_.empty() && &links != steps_to_) TRY(carry_out());
+        steps_to_ = &links;
+        add(one, new_link(one));
+        continue;
+      }
+      TRY(carry_out());
+      TRY(bring_in(one).context("{}", one.title()));
     }
-    TRY(move_rdma(one));
-    return links->change(one.host_link, {.name = IfName{one.spec.interface}, .netns = &pod_.netns()})
-        .hint(fmt::format("is there another {} in the pod?", one.spec.interface));
+    return carry_out();
+  }
+
+  // Reports interfaces that did not arrive.
+  Result<void> set_up(std::vector<Prepared>& interfaces, const std::vector<os::Link>& inside) {
+    steps_to_ = &pod_.links();
+    for (Prepared& one : interfaces)
+      if (one.spec.way != Way::kVfio) TRY(set_up(one, inside));
+    return carry_out();
   }
 
   // Sets the sysctls that interfaces need before they have addresses, in one visit of the namespace. set_up() reports
@@ -55,25 +58,81 @@ class Bringer {
     return std::move(set).context("{}", whose[at]->title());
   }
 
+ private:
+  // --- steps that go to the kernel together
+
+  void add(const Prepared& one, os::LinkStep step) {
+    steps_.push_back(std::move(step));
+    steps_of_.push_back(&one);
+  }
+
+  Result<void> carry_out() {
+    const std::vector<os::LinkStep> steps = std::exchange(steps_, {});
+    const std::vector<const Prepared*> whose = std::exchange(steps_of_, {});
+    if (steps.empty()) return {};
+    size_t at = 0;
+    Result<void> done = steps_to_->carry_out(steps, at);
+    if (done.has_value()) return {};
+    if (const auto* route = std::get_if<Route>(&steps[at])) done = std::move(done).hint(route_hint(*route));
+    if (std::holds_alternative<os::NewLink>(steps[at]) && !whose[at]->spec.stands_alone)
+      done = std::move(done).context("on {}", whose[at]->before.name);
+    return std::move(done).context("{}", whose[at]->title());
+  }
+
+  Result<void> bring_in(Prepared& one) {
+    os::LinkPort* links = TRY(host_.links());
+    if (!one.vf_change.empty())
+      TRY(links->change_vf(one.pf_link, *one.spec.vf, one.vf_change)
+              .context("setting VF {} of {}", *one.spec.vf, one.result.pf)
+              .hint("a driver that does not know a setting refuses it: leave it out of the network"));
+    if (!one.before.rebind.empty()) TRY(rebind_vf(one));
+    switch (one.spec.way) {
+      case Way::kVfio:
+      case Way::kExisting:
+      case Way::kMake:
+        return {};
+      case Way::kMove:
+        break;
+    }
+    TRY(move_rdma(one));
+    return links->change(one.host_link, {.name = IfName{one.spec.interface}, .netns = &pod_.netns()})
+        .hint(fmt::format("is there another {} in the pod?", one.spec.interface));
+  }
+
   Result<void> set_up(Prepared& one, const std::vector<os::Link>& inside) {
-    if (one.spec.way == Way::kVfio) return {};
+    const auto own = [&](Result<void> done) { return std::move(done).context("{}", one.title()); };
     const os::Link* link = find(inside, one.spec.interface);
     if (link == nullptr)
-      return fail(Code::kNotFound, "interface {} did not arrive in {}", one.spec.interface, pod_.netns().path());
+      return own(fail(Code::kNotFound, "interface {} did not arrive in {}", one.spec.interface, pod_.netns().path()));
     one.before.in_pod = seen_in_pod(*link);
-    if (one.spec.way == Way::kExisting) return change_existing(one, *link);
-    TRY(addresses_and_up(one, *link));
-    TRY(routes(one, *link));
-    one.result.mtu = one.spec.mtu.value_or(link->mtu);
+    const bool existing = one.spec.way == Way::kExisting;
+    const bool wants_mac = one.spec.way == Way::kMove && one.spec.mac.has_value() && link->mac() != one.spec.mac;
+    if (existing || wants_mac || one.spec.vrf.has_value()) TRY(carry_out());
+    if (existing) return own(change_existing(one, *link));
+    if (wants_mac) TRY(own(change_mac(one, *link)));
+    if (one.spec.vrf.has_value()) TRY(own(make_port(one, link->index)));
+    add_addresses_and_up(one, *link);
+    add_routes(one, *link);
+    if (one.spec.source_routing.has_value()) {
+      TRY(carry_out());
+      TRY(own(routes_by_source(one, *link)));
+    }
+    tell_result(one, *link);
+    if (one.before.rdma_undo == RdmaUndo::kRemoveSoft) {
+      TRY(carry_out());
+      TRY(own(make_soft_rdma(one)));
+    }
+    return own(check_rdma(one));
+  }
+
+  static void tell_result(Prepared& one, const os::Link& link) {
+    one.result.mtu = one.spec.mtu.value_or(link.mtu);
     // A created interface reports its own MAC: a macvlan in mode passthru has that of its master, whatever was
     // requested.
     const bool asked = one.spec.mac.has_value() && one.spec.way != Way::kMake;
-    one.result.mac = asked ? one.spec.mac->to_string() : hw_text(*link);
-    if (one.before.rdma_undo == RdmaUndo::kRemoveSoft) TRY(make_soft_rdma(one));
-    return check_rdma(one);
+    one.result.mac = asked ? one.spec.mac->to_string() : hw_text(link);
   }
 
- private:
   static const os::Link* find(const std::vector<os::Link>& links, const std::string& name) {
     auto found = std::ranges::find(links, name, [](const os::Link& link) { return link.name.value; });
     return found == links.end() ? nullptr : &*found;
@@ -116,52 +175,54 @@ class Bringer {
                       .hint = "`railbed up`, `down` or `gc` ran meanwhile; ask again"});
   }
 
-  Result<void> make(os::LinkPort& host_links, const Prepared& one) {
-    os::LinkPort& links = one.spec.master_in_pod ? pod_.links() : host_links;
-    os::NewLink link{.kind = one.spec.type,
-                     .name = IfName{one.spec.interface},
-                     .netns = &pod_.netns(),
-                     .parent = one.host_link,
-                     .mtu = one.spec.mtu,
-                     .mac = one.spec.mac,
-                     .group = one.before.group,
-                     .macvlan_mode = one.spec.macvlan_mode,
-                     .ipvlan_mode = one.spec.ipvlan_mode,
-                     .broadcast_queue = one.spec.broadcast_queue};
-    Result<void> made = links.create(link);
-    return one.spec.stands_alone ? made : std::move(made).context("on {}", one.before.name);
+  os::NewLink new_link(const Prepared& one) const {
+    return {.kind = one.spec.type,
+            .name = IfName{one.spec.interface},
+            .netns = &pod_.netns(),
+            .parent = one.host_link,
+            .mtu = one.spec.mtu,
+            .mac = one.spec.mac,
+            .group = one.before.group,
+            .macvlan_mode = one.spec.macvlan_mode,
+            .ipvlan_mode = one.spec.ipvlan_mode,
+            .broadcast_queue = one.spec.broadcast_queue};
   }
 
-  // Sysctls that the interface needs before it has addresses, because the kernel announces them when it comes up.
+  static bool has_address_of(const Prepared& one, IpFamily family) {
+    return std::ranges::any_of(one.spec.addresses,
+                               [&](const ipam::Assigned& address) { return address.address.address.family == family; });
+  }
+
+  // Sysctls that the interface needs before it has addresses, because the kernel announces them when it comes up. Those
+  // of IPv4 go by netlink (announces_arp), which has none of these.
   static os::Sysctls sysctls_for(const Prepared& one) {
-    auto has = [&](IpFamily family) {
-      return std::ranges::any_of(
-          one.spec.addresses, [&](const ipam::Assigned& address) { return address.address.address.family == family; });
-    };
     os::Sysctls all;
-    auto add = [&](const char* family, const char* key, const char* value = "1") {
-      all.emplace_back(fmt::format("net/{}/conf/{}/{}", family, one.spec.interface, key), value);
+    auto add = [&](const char* key, const char* value = "1") {
+      all.emplace_back(fmt::format("net/ipv6/conf/{}/{}", one.spec.interface, key), value);
     };
-    if (has(IpFamily::kV4)) add("ipv4", "arp_notify");
-    if (has(IpFamily::kV6)) {
-      add("ipv6", "disable_ipv6", "0");
-      add("ipv6", "keep_addr_on_down");
-      add("ipv6", "ndisc_notify");
+    if (has_address_of(one, IpFamily::kV6)) {
+      add("disable_ipv6", "0");
+      add("keep_addr_on_down");
+      add("ndisc_notify");
     }
     all.insert(all.end(), one.spec.sysctls.begin(), one.spec.sysctls.end());
     return all;
   }
 
-  Result<void> addresses_and_up(Prepared& one, const os::Link& link) {
-    if (one.spec.way == Way::kMove && one.spec.mac.has_value() && link.mac() != one.spec.mac)
-      TRY(change_mac(one, link));
-    if (one.spec.vrf.has_value()) TRY(make_port(one, link.index));
-    for (const ipam::Assigned& one_address : one.spec.addresses)
-      TRY(pod_.links().add_address({link.index, one_address.address}));
+  // Whether the kernel is to announce the IPv4 addresses, unless the network's own sysctls say something about it.
+  static bool announces_arp(const Prepared& one) {
+    const std::string key = fmt::format("net/ipv4/conf/{}/arp_notify", one.spec.interface);
+    return has_address_of(one, IpFamily::kV4) &&
+           std::ranges::none_of(one.spec.sysctls, [&](const auto& sysctl) { return sysctl.first == key; });
+  }
+
+  void add_addresses_and_up(const Prepared& one, const os::Link& link) {
+    if (announces_arp(one)) add(one, os::LinkSetting{link.index, {.arp_notify = true}});
+    for (const ipam::Assigned& address : one.spec.addresses) add(one, os::LinkAddress{link.index, address.address});
     os::LinkChange change = settings(one, link);
     change.up = true;
     if (one.spec.way == Way::kMake) change.mtu.reset();  // it was made with it
-    return pod_.links().change(link.index, change);
+    add(one, os::LinkSetting{link.index, std::move(change)});
   }
 
   Result<void> change_mac(Prepared& one, const os::Link& link) {
@@ -195,14 +256,16 @@ class Bringer {
     return pod_.links().change(link, {.master = found.index});
   }
 
-  Result<void> routes(Prepared& one, const os::Link& link) {
+  void add_routes(Prepared& one, const os::Link& link) {
     for (Route& route : one.result.routes) {
       route.link = link.index;
       if (!route.table.has_value() && one.spec.vrf.has_value()) route.table = one.before.vrf_table;
       if (one.spec.source_routing.has_value() && !route.table.has_value()) continue;
-      TRY(pod_.links().add_route(route).hint(route_hint(route)));
+      add(one, route);
     }
-    if (!one.spec.source_routing.has_value()) return {};
+  }
+
+  Result<void> routes_by_source(Prepared& one, const os::Link& link) {
     std::vector<Route> main;
     for (const Route& route : TRY(pod_.links().routes()))
       if (route.link == link.index) main.push_back(route);
@@ -289,7 +352,7 @@ class Bringer {
 
   // Stores what was learned during the attachment and is needed to undo it.
   Result<void> write_down(Prepared& one) {
-    one.record.undo = undo_text(one.recorded_spec, one.before);
+    one.record.undo = undo_text(one.record.undo, one.before);
     return store_.put_attachment(one.record);
   }
 
@@ -314,6 +377,10 @@ class Bringer {
   PodView& pod_;
   os::Deadline deadline_;
   std::optional<std::vector<os::RdmaLink>> rdma_inside_;
+  // What is not carried out yet, for which interface, and where.
+  std::vector<os::LinkStep> steps_;
+  std::vector<const Prepared*> steps_of_;
+  os::LinkPort* steps_to_ = nullptr;
 };
 
 }  // namespace
@@ -321,12 +388,11 @@ class Bringer {
 Result<void> bring(Host& host, state::Store& store, PodView& pod, std::vector<Prepared>& interfaces,
                    os::Deadline deadline) {
   Bringer bringer(host, store, pod, deadline);
-  for (Prepared& one : interfaces) TRY(bringer.bring_in(one).context("{}", one.title()));
+  TRY(bringer.bring_in(interfaces));
   pod.forget();
   std::vector<os::Link> inside = *TRY(pod.list());
   TRY(bringer.set_sysctls(interfaces, inside));
-  for (Prepared& one : interfaces) TRY(bringer.set_up(one, inside).context("{}", one.title()));
-  return {};
+  return bringer.set_up(interfaces, inside);
 }
 
 }  // namespace railbed::attach

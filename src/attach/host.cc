@@ -59,11 +59,20 @@ Result<const os::Link*> Host::by_auxiliary(const std::string& device) {
 }
 
 Result<const os::Link*> Host::by_name(const std::string& name) {
+  if (first_by_name_.has_value() && first_by_name_->name.value == name) return &*first_by_name_;
+  if (!all_.has_value() && !first_by_name_.has_value() && IfName::parse(name).has_value()) {
+    os::LinkPort* port = TRY(links());
+    Result<os::Link> found = port->find(IfName{name}, os::WithVfs::kNo);
+    if (found.has_value()) return &first_by_name_.emplace(*std::move(found));
+    if (found.error().code == Code::kNotFound) return nullptr;
+    return fail(std::move(found.error()));
+  }
   return first(
       [&](const os::Link& link) { return link.name.value == name || std::ranges::count(link.alt_names, name) > 0; });
 }
 
 Result<const os::Link*> Host::by_index(IfIndex index) {
+  if (first_by_name_.has_value() && first_by_name_->index == index) return &*first_by_name_;
   return first([&](const os::Link& link) { return link.index == index; });
 }
 
@@ -131,6 +140,7 @@ Result<std::vector<Route>*> Host::routes() {
 
 void Host::forget() {
   all_.reset();
+  first_by_name_.reset();
   vfs_.clear();
   addresses_.reset();
   routes_.reset();

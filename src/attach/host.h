@@ -59,6 +59,9 @@ class Host {
   std::unique_ptr<os::LinkPort> links_;
   std::unique_ptr<os::Netns> own_;
   std::optional<std::vector<os::Link>> all_;
+  // The first that was asked for by its name: most pods have one master for all their networks, and listing the host's
+  // interfaces takes the longer the more pods there are. Whoever asks for another one gets the list.
+  std::optional<os::Link> first_by_name_;
   std::map<PciAddress, std::vector<os::VfInfo>> vfs_;
   std::map<PciAddress, IfIndex> pf_indexes_;
   std::optional<std::vector<os::LinkAddress>> addresses_;

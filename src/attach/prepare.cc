@@ -349,7 +349,7 @@ std::string Prepared::title() const {
 
 Result<Prepared> prepare(Host& host, state::Store& store, const InterfaceSpec& spec, const Place& place,
                          const std::vector<Prepared>& earlier) {
-  Prepared prepared{.spec = spec, .recorded_spec = spec};
+  Prepared prepared{.spec = spec};
   prepared.record = {.pod = place.pod,
                      .interface = spec.record_name(),
                      .netns = place.netns,

@@ -11,10 +11,9 @@
 namespace railbed::attach {
 
 struct Prepared {
-  InterfaceSpec spec;           // with the PF found out
-  InterfaceSpec recorded_spec;  // as it was asked for: what is written down and compared
+  InterfaceSpec spec;  // with the PF found out
   Before before;
-  state::Attachment record;  // kBegun
+  state::Attachment record;  // kBegun; its spec as it was asked for, which is what is compared
   IfIndex host_link;         // what moves, or the parent of what is made
   IfIndex pf_link;
   os::VfChange vf_change;  // of spec.vf_settings, those that differ

@@ -168,6 +168,10 @@ std::string undo_text(const InterfaceSpec& spec, const Before& before) {
   return doc::to_json(before_value(before)) + "\n" + doc::to_json(spec_value(spec));
 }
 
+std::string undo_text(std::string_view undo, const Before& before) {
+  return doc::to_json(before_value(before)).append(undo.substr(std::min(undo.find('\n'), undo.size())));
+}
+
 Result<Before> before_of(const state::Attachment& record) {
   const doc::Value object = TRY(parse_object(record.undo.substr(0, record.undo.find('\n'))));
   Before before{.way = static_cast<Way>(number_in(object, "way"))};

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attach/interface_spec.h"
@@ -71,6 +72,8 @@ struct LinkGroup {
 };
 
 std::string undo_text(const InterfaceSpec& spec, const Before& before);
+// The record `undo` with the same spec and another state before.
+std::string undo_text(std::string_view undo, const Before& before);
 Result<Before> before_of(const state::Attachment& record);
 // The parts of the spec that are visible on the interface afterwards.
 struct VisibleSettings {

@@ -15,11 +15,18 @@ bool is_c1(char c) {
   return static_cast<unsigned char>(c) >= 0x80 && static_cast<unsigned char>(c) < 0xA0;
 }
 
-}  // namespace
+// Whether the character stands for itself, whatever comes behind it.
+bool is_plain(char c) {
+  return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F && c != '"' && c != '\\' && c != '\xC2';
+}
 
-std::string json_quoted(std::string_view text) {
-  std::string out = "\"";
+void write_quoted(std::string& out, std::string_view text) {
+  out += '"';
   for (size_t i = 0; i < text.size(); ++i) {
+    const size_t begin = i;
+    while (i < text.size() && is_plain(text[i])) ++i;
+    out.append(text, begin, i - begin);
+    if (i == text.size()) break;
     const char c = text[i];
     switch (c) {
       case '"':
@@ -45,15 +52,23 @@ std::string json_quoted(std::string_view text) {
         break;
       default:
         // U+0080 to U+009F as well, which JSON allows and terminals obey.
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
-          out += fmt::format("\\u{:04x}", c);
-        else if (c == '\xC2' && i + 1 < text.size() && is_c1(text[i + 1]))
+        if (c == '\xC2' && i + 1 < text.size() && is_c1(text[i + 1]))
           out += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[++i]));
-        else
+        else if (c == '\xC2')
           out += c;
+        else
+          out += fmt::format("\\u{:04x}", c);
     }
   }
-  return out + '"';
+  out += '"';
+}
+
+}  // namespace
+
+std::string json_quoted(std::string_view text) {
+  std::string out;
+  write_quoted(out, text);
+  return out;
 }
 
 std::string double_text(double number) {
@@ -98,7 +113,7 @@ void write(std::string& out, const Value& value, int indent, int depth) {
       out += number_or_word(value);
       break;
     case Kind::kString:
-      out += json_quoted(*value.as_string());
+      write_quoted(out, *value.as_string());
       break;
     case Kind::kArray: {
       out += '[';
@@ -118,7 +133,8 @@ void write(std::string& out, const Value& value, int indent, int depth) {
       for (const Value::Member& member : *value.as_object()) {
         if (!std::exchange(first, false)) out += ',';
         new_line(depth + 1);
-        out += json_quoted(member.key) + (indent == 0 ? ":" : ": ");
+        write_quoted(out, member.key);
+        out += indent == 0 ? ":" : ": ";
         write(out, member.value, indent, depth + 1);
       }
       if (!first) new_line(depth);

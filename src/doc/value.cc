@@ -59,6 +59,7 @@ Value& Value::set(std::string_view key, Value value) {
   if (is_null()) data_ = Object{};
   if (Value* present = find(key)) return *present = std::move(value);
   Object& object = std::get<Object>(data_);
+  if (object.capacity() == 0) object.reserve(4);  // few objects have less: one piece of memory instead of three
   object.push_back({std::string(key), Span{}, std::move(value)});
   return object.back().value;
 }

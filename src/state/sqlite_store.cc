@@ -127,8 +127,11 @@ enum class Access : uint8_t { kLocked, kShared, kReadOnly };
 
 class SqliteStore : public Store {
  public:
-  SqliteStore(Access access, std::optional<FileLock> lock, std::unique_ptr<Database> db, OpenOptions options)
-      : access_(access), lock_(std::move(lock)), db_(std::move(db)), options_(std::move(options)) {}
+  SqliteStore(Access access, std::optional<FileLock> lock, std::unique_ptr<Database> db, OpenOptions options,
+              Origin origin = Origin::kFound)
+      : access_(access), lock_(std::move(lock)), db_(std::move(db)), options_(std::move(options)) {
+    if (origin == Origin::kMade) kept_.emplace();  // without rows
+  }
 
   Result<std::unique_ptr<Hold>> hold(std::chrono::milliseconds wait) override {
     if (access_ != Access::kShared) return std::unique_ptr<Hold>(new NoHold);
@@ -476,7 +479,9 @@ Result<void> set_up(Database& db, const std::string& path, Origin origin, const 
   // outside of memory the file survives the boot and must stay readable.
   TRY(db.script(in_memory(options.directory) ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = NORMAL"));
   TRY(db.script("PRAGMA secure_delete = ON"));
-  if (origin == Origin::kFound) TRY(check_damage(db, path));
+  // In a file that was made a moment ago, under the lock that is still held, there is nothing to look at.
+  if (origin == Origin::kMade) return db.run("INSERT INTO meta (key, value) VALUES ('boot_id', ?)", {options.boot_id});
+  TRY(check_damage(db, path));
   TRY(db.run("BEGIN IMMEDIATE"));
   int64_t min_reader = TRY(user_version(db));
   // Of a version that made its file in several steps, and was killed between them.
@@ -534,7 +539,7 @@ Result<std::unique_ptr<Store>> open_store(const OpenOptions& options) {
   TRY(set_up(*db, path, origin, options));
   if (options.shared)  // the lock is needed for the setup only
     return std::make_unique<SqliteStore>(Access::kShared, std::nullopt, std::move(db), options);
-  return std::make_unique<SqliteStore>(Access::kLocked, std::move(lock), std::move(db), options);
+  return std::make_unique<SqliteStore>(Access::kLocked, std::move(lock), std::move(db), options, origin);
 }
 
 }  // namespace railbed::state

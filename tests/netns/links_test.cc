@@ -77,6 +77,48 @@ TEST_P(LinksTest, MoveCanCarryTheOtherChanges) {
   EXPECT_EQ(after.mac().value().to_string(), "02:00:00:00:00:09");
 }
 
+TEST_P(LinksTest, CarriesStepsOutInTheirOrder) {
+  size_t at = 0;
+  ASSERT_EQ(message(host_->carry_out({NewLink{.kind = "dummy", .name = IfName{"a"}, .netns = pod_.get()},
+                                      NewLink{.kind = "dummy", .name = IfName{"b"}, .netns = pod_.get()}},
+                                     at)),
+            "");
+  const IfIndex a = link(*inside_, "a").index;
+  const IpPrefix address = IpPrefix::parse("10.9.0.1/24").value();
+  ASSERT_EQ(message(inside_->carry_out({LinkSetting{a, {.arp_notify = true}}, LinkAddress{a, address},
+                                        LinkSetting{a, {.mtu = 1300, .up = true}},
+                                        Route{.destination = IpPrefix::parse("10.8.0.0/24").value(),
+                                              .gateway = IpAddress::parse("10.9.0.2").value(),
+                                              .link = a}},
+                                       at)),
+            "");
+  EXPECT_EQ(kernel_->netns().sysctl(*pod_, "net/ipv4/conf/a/arp_notify"), "1");
+  EXPECT_EQ(kernel_->netns().sysctl(*pod_, "net/ipv4/conf/b/arp_notify"), "0");
+  EXPECT_TRUE(link(*inside_, "a").up);
+  EXPECT_EQ(link(*inside_, "a").mtu, 1300);
+  EXPECT_EQ(inside_->addresses()->front(), (LinkAddress{a, address}));
+  EXPECT_EQ(inside_->routes()->size(), 2U);
+  EXPECT_EQ(message(inside_->carry_out({}, at)), "");
+}
+
+TEST_P(LinksTest, OfSeveralStepsTheFirstThatFailsIsToldAndTheNextAreCarriedOut) {
+  size_t at = 0;
+  const auto dummy = [&](const char* name) {
+    return NewLink{.kind = "dummy", .name = IfName{name}, .netns = pod_.get()};
+  };
+  auto made = host_->carry_out({dummy("a"), dummy("b"), dummy("a"), dummy("c"), dummy("b")}, at);
+  EXPECT_EQ(message(made), "RTM_NEWLINK a type dummy in /run/netns/pod: EEXIST (File exists)");
+  EXPECT_EQ(code(made), Code::kConflict);
+  EXPECT_EQ(at, 2U);
+  EXPECT_TRUE(has(*inside_, "c"));
+  const IfIndex a = link(*inside_, "a").index;
+  const LinkAddress address{a, IpPrefix::parse("10.9.0.1/24").value()};
+  EXPECT_EQ(code(inside_->carry_out({address, address}, at)), Code::kConflict);
+  EXPECT_EQ(at, 1U);
+  // The socket is in step again.
+  EXPECT_EQ(inside_->addresses()->size(), 1U);
+}
+
 // Both when a list() has identified the interface and when move() must ask for it.
 TEST_P(LinksTest, NameClashInTheTargetChangesNothing) {
   make_veth("v0", "v1");

@@ -161,8 +161,9 @@ Result<bool> HostLocal::write_files(const Reservation& reservation) {
     }
     if (!made.has_value()) return fail(std::move(made.error()));
     seen_[reservation.directory].files.insert_or_assign(address, Holder{address, mine.container_id, mine.ifname});
-    TRY(disk_.replace(fmt::format("{}/last_reserved_ip.{}", reservation.directory, set), address.to_string(),
-                      kFileMode));
+    // Where the original begins to search; of a part of an address it makes nothing, and begins at the first one.
+    TRY(disk_.overwrite(fmt::format("{}/last_reserved_ip.{}", reservation.directory, set), address.to_string(),
+                        kFileMode));
   }
   return true;
 }

@@ -87,6 +87,7 @@ class InterfaceAttacher {
       TRY_CNI(held_.get());
     }
     if (!interfaces_.empty()) TRY_CNI(reserve_and_attach());
+    if (is_concluded_) return {};
     Outcome<void> done = finish();
     if (done.has_value() || wanted_.after_failure == AfterFailure::kToCaller) return done;
     held_.end();
@@ -166,10 +167,11 @@ class InterfaceAttacher {
   }
 
   Outcome<void> reserve(Engine::Turn& turn) {
-    if (std::ranges::none_of(interfaces_, is_reserved_here)) return {};
+    if (!wanted_.begin && std::ranges::none_of(interfaces_, is_reserved_here)) return {};
     PhaseTimer timer(backends_, request_.type, Phase::kAddresses);
     HostLocal::Locks locks;
     auto transaction = TRY_CNI(state::Transaction::begin(turn.store()));
+    if (wanted_.begin) TRY_CNI(wanted_.begin(turn));
     Outcome<void> chosen = choose_addresses(turn, locks);
     TRY_CNI(transaction.commit());  // also after a failure: what was chosen is given back as a whole
     TRY_CNI(std::move(chosen));
@@ -218,12 +220,33 @@ class InterfaceAttacher {
       one.routes = addresses_[i].result.routes;
       if (one.device.has_value()) backends_.tell(one.network, fmt::format("{}", one.device->address));
     }
-    attach::PodReport report = TRY_CNI(attach::attach_pod(turn.kernel(), turn.store(), pod_, held_.wait_policy()));
-    for (attach::InterfaceResult& one : report.interfaces) {
-      backends_.tell(one.network, one.device.has_value() ? fmt::format("{}", *one.device) : "");
-      attached_.push_back({std::move(one), {}});
+    if (std::ranges::none_of(addresses_, &Addresses::dhcp))
+      pod_.conclude = [this](const attach::PodReport& report) { return conclude_with(report); };
+    Result<attach::PodReport> report = attach::attach_pod(turn.kernel(), turn.store(), pod_, held_.wait_policy());
+    if (!report.has_value() && not_concluded_.has_value()) {
+      if (!report.error().hint.empty()) add_detail(*not_concluded_, report.error().hint);
+      return std::unexpected(*std::exchange(not_concluded_, std::nullopt));
     }
+    if (!report.has_value()) return std::unexpected(cni::failure_of(report.error()));
+    for (const attach::InterfaceResult& one : report->interfaces)
+      backends_.tell(one.network, one.device.has_value() ? fmt::format("{}", *one.device) : "");
+    is_concluded_ = static_cast<bool>(pod_.conclude);
+    if (!is_concluded_) take_results(*report);
     return {};
+  }
+
+  void take_results(const attach::PodReport& report) {
+    attached_.clear();
+    for (const attach::InterfaceResult& one : report.interfaces) attached_.push_back({one, {}});
+  }
+
+  // In the transaction of attach_pod().
+  Result<void> conclude_with(const attach::PodReport& report) {
+    take_results(report);
+    Outcome<void> done = write_last(Last::kYes);
+    if (done.has_value()) return {};
+    not_concluded_ = std::move(done.error());
+    return fail(Code::kIo, "{}", not_concluded_->message);
   }
 
   // --- outside of a turn, once the interfaces are there
@@ -249,14 +272,20 @@ class InterfaceAttacher {
   Outcome<void> conclude(Last last) {
     Engine::Turn& turn = *TRY_CNI(held_.get());
     auto transaction = TRY_CNI(state::Transaction::begin(turn.store()));
-    for (const state::Attachment& record : programs_) TRY_CNI(turn.store().put_attachment(record));
+    TRY_CNI(write_last(last));
+    TRY_CNI(transaction.commit());
     programs_.clear();
+    return {};
+  }
+
+  Outcome<void> write_last(Last last) {
+    Engine::Turn& turn = *TRY_CNI(held_.get());
+    for (const state::Attachment& record : programs_) TRY_CNI(turn.store().put_attachment(record));
     TRY_CNI(remember_pod(turn.store(), sandbox_, request_.netns));
     if (last == Last::kYes) {
       for (size_t i = 0; i < attached_.size(); ++i) attached_[i].answer = answer_of(i);
       if (wanted_.conclude) TRY_CNI(wanted_.conclude(turn, attached_));
     }
-    TRY_CNI(transaction.commit());
     return {};
   }
 
@@ -287,12 +316,14 @@ class InterfaceAttacher {
   std::string key_;
   HeldTurn held_;
   std::vector<SandboxInterface>& interfaces_;
-  std::vector<ipam::Owner> owners_;          // of their addresses
-  std::vector<Addresses> addresses_;         // by interface
-  std::optional<size_t> lacking_;            // the interface for which this node has leased no address
-  attach::PodRequest pod_;                   // as attach was asked
-  std::vector<AttachedInterface> attached_;  // by interface, once they are made
-  std::vector<state::Attachment> programs_;  // of IPAM plugins that were executed
+  std::vector<ipam::Owner> owners_;            // of their addresses
+  std::vector<Addresses> addresses_;           // by interface
+  std::optional<size_t> lacking_;              // the interface for which this node has leased no address
+  attach::PodRequest pod_;                     // as attach was asked
+  std::vector<AttachedInterface> attached_;    // by interface, once they are made
+  bool is_concluded_ = false;                  // the last records are written
+  std::optional<cni::Failure> not_concluded_;  // why they could not be, while attach_pod() undoes the rest
+  std::vector<state::Attachment> programs_;    // of IPAM plugins that were executed
 };
 
 // The whole of what we made for the sandbox costs fewer messages than each of it.

@@ -11,8 +11,8 @@
 // ADD, in this order:
 //   1. IPAM plugins that are not ours are executed, outside of a turn: they may ask the agent for addresses.
 //   2. In one turn: devices are chosen (the caller's choice), addresses are reserved in one transaction of the store,
-//      host-local's files are written, and attach_pod() makes all interfaces or none. After a failure the addresses are
-//      given back in the same turn.
+//      host-local's files are written, and attach_pod() makes all interfaces or none; without DHCP it writes the last
+//      records, too. After a failure the addresses are given back in the same turn.
 //   3. DHCP servers are asked, outside of a turn: the interface is there and up by now.
 //   4. In the last turn (the same one without DHCP), what was learned goes on the interfaces and into the records.
 //
@@ -66,6 +66,8 @@ struct SandboxAttachment {
   std::function<cni::Outcome<void>(Engine::Turn&, std::vector<SandboxInterface>&)> choose_devices;
   // Addresses that are decided already, of the interface of that name.
   std::function<Result<std::optional<std::vector<ipam::Assigned>>>(Engine::Turn&, const std::string& ifname)> planned;
+  // With the first records, in their transaction; again where it is begun again.
+  std::function<Result<void>(Engine::Turn&)> begin;
   // With the last records, in their transaction.
   std::function<cni::Outcome<void>(Engine::Turn&, const std::vector<AttachedInterface>&)> conclude;
 };

@@ -105,12 +105,6 @@ Outcome<std::string> Meta::add(Backends& backends, const cni::Request& request, 
   TRY_CNI(wait_until_ready(backends.engine, meta_config));
   PodNetworks pod = TRY_CNI(networks_of(backends, meta_config, request, config));
   const std::string key = sandbox_of(request).key();
-  bool left = false;  // executed plugins of an ADD that never ended
-  {
-    Engine::Turn turn = TRY_CNI(backends.engine.turn(kTurnWait));
-    left = std::ranges::any_of(TRY_CNI(turn.store().attachments_of(key)), is_of_program);
-  }
-  if (left) TRY_CNI(give_back_sandbox(backends, *this, key));
   Outcome<cni::AddResult> result = attach_sandbox(
       backends, *this, {.request = request, .config = config, .meta_config = meta_config, .pod = std::move(pod)});
   if (result.has_value()) return cni::to_json(*result, config.version);

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
+#include "agent/pod/exec_records.h"
 #include "agent/pod/interfaces.h"
 #include "agent/pod/meta_devices.h"
+#include "agent/pod/meta_give_back.h"
 #include "agent/pod/meta_records.h"
 #include "agent/pod/network_status.h"
 #include "agent/pod/plugin_chain.h"
@@ -56,9 +58,21 @@ class SandboxAttacher {
   }
 
  private:
-  // Records the sandbox with the files that are made for it, and chooses the devices of executed plugins.
+  // Records the sandbox with the files that are made for it, and chooses the devices of executed plugins. Where nothing
+  // is executed, that record comes with the first ones of the interfaces.
   Outcome<void> begin() {
-    Engine::Turn turn = TRY_CNI(backends_.engine.turn(kTurnWait));
+    HeldTurn held(backends_.engine);
+    Engine::Turn* turn = TRY_CNI(held.get());
+    const std::vector<state::Attachment> records = TRY_CNI(turn->store().attachments_of(place_.key));
+    if (std::ranges::any_of(records, is_of_program)) {  // of an ADD that never ended
+      held.end();
+      TRY_CNI(give_back_sandbox(backends_, meta_, place_.key));
+      turn = TRY_CNI(held.get());
+    }
+    return begin(*turn);
+  }
+
+  Outcome<void> begin(Engine::Turn& turn) {
     bool foreign_device = std::ranges::any_of(
         networks_, [](const Delegate& network) { return !network.resource.empty() && !network.native(); });
     if (foreign_device) TRY_CNI(devices_.choose(turn));
@@ -71,6 +85,10 @@ class SandboxAttacher {
       if (network.resource.empty()) continue;
       network.device_info_path = meta_.device_info().path(network.name, add_.request.container_id, network.ifname);
       note.device_info.push_back(network.device_info_path);
+    }
+    if (!networks_.empty() && std::ranges::all_of(networks_, &Delegate::native)) {
+      note_ = std::move(note);
+      return {};
     }
     TRY_CNI(put_sandbox_note(turn.store(), note));
     if (!foreign_device) return {};
@@ -95,6 +113,7 @@ class SandboxAttacher {
       if (!one.has_value()) return in_network(networks_[i], std::move(one.error()));
       wanted.interfaces.push_back(*std::move(one));
     }
+    if (note_.has_value()) wanted.begin = [this](Engine::Turn& turn) { return put_sandbox_note(turn.store(), *note_); };
     if (needs_device)
       wanted.choose_devices = [this](Engine::Turn& turn, auto& all) { return choose_devices(turn, all); };
     if (add_.pod.known)
@@ -176,6 +195,7 @@ class SandboxAttacher {
   std::vector<Delegate>& networks_;
   ChainPlace place_;
   SandboxDevices devices_;
+  std::optional<SandboxNote> note_;          // where it is still to be written
   std::vector<size_t> native_;               // which of the networks are ours
   std::vector<cni::AddResult> results_;      // by network
   std::vector<Value> device_infos_;          // by network: what we know ourselves

@@ -96,6 +96,7 @@ class FakeLinks : public LinkPort {
       if (change.all_multicast) netdev->link.all_multicast = *change.all_multicast;
       if (change.tx_queue) netdev->link.tx_queue = *change.tx_queue;
       if (change.master) TRY(set_master(*netdev, *change.master, what));
+      if (change.arp_notify) set_arp_notify(*netdev, *change.arp_notify);
       if (change.up) state_->set_up(*netdev, *change.up);
       state_->show_netdev(*netdev);
       state_->link_changed(*netdev);
@@ -312,6 +313,19 @@ class FakeLinks : public LinkPort {
   }
   uint64_t cookie() override { return static_cast<uint64_t>(ns_) + 1; }
 
+  // As the kernel: on behind a step that fails.
+  Result<void> carry_out(const std::vector<LinkStep>& steps, size_t& at) override {
+    Result<void> first;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      size_t none = 0;
+      Result<void> done = LinkPort::carry_out({steps[i]}, none);
+      if (done.has_value() || !first.has_value()) continue;
+      first = std::move(done);
+      at = i;
+    }
+    return first;
+  }
+
  private:
   // As in vrf's cycle_netdev(): a port that is up goes down and up again and loses its routes and, unless they are
   // kept, its IPv6 addresses.
@@ -329,6 +343,15 @@ class FakeLinks : public LinkPort {
     if (kept == sysctls.end() || kept->second != "1")
       std::erase_if(port.addresses, [](const IpPrefix& one) { return one.address.family == IpFamily::kV6; });
     return {};
+  }
+  // A sysctl of the namespace: one that is 0 is not stored (netns.cc).
+  void set_arp_notify(const FakeNetdev& netdev, bool on) {
+    const std::string key = fmt::format("net/ipv4/conf/{}/arp_notify", netdev.link.name);
+    auto& sysctls = state_->namespaces[ns_].sysctls;
+    if (on)
+      sysctls[key] = "1";
+    else
+      sysctls.erase(key);
   }
   // Whether the kernel made this route for an address of the interface.
   static bool is_own(const FakeNetdev& netdev, const Route& route) {

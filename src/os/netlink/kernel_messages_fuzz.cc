@@ -16,6 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (choice == 0) {
     NetlinkReply reply;
     read_datagram(bytes, 0, reply);
+    BatchReply batch;
+    read_batch_datagram(bytes, 0, 3, batch);
     return 0;
   }
   if (choice == 1) {

@@ -9,6 +9,7 @@
 #include <linux/if_arp.h>
 #include <linux/if_ether.h>
 #include <linux/if_link.h>
+#include <linux/ip.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
@@ -86,6 +87,20 @@ NetlinkRequest encode_find_link(IfIndex index, WithVfs vfs) {
   return request;
 }
 
+namespace {
+
+void put_arp_notify(NetlinkRequest& request, bool on) {
+  const size_t families = request.begin(IFLA_AF_SPEC);
+  const size_t ipv4 = request.begin(AF_INET);
+  const size_t settings = request.begin(IFLA_INET_CONF);
+  request.put_u32(IPV4_DEVCONF_ARP_NOTIFY, on ? 1 : 0);
+  request.end(settings);
+  request.end(ipv4);
+  request.end(families);
+}
+
+}  // namespace
+
 NetlinkRequest encode_change_link(IfIndex link, const LinkChange& change) {
   NetlinkRequest request(RTM_NEWLINK, 0);
   ifinfomsg header = link_header(link);
@@ -100,6 +115,7 @@ NetlinkRequest encode_change_link(IfIndex link, const LinkChange& change) {
   if (change.alias) request.put_text(IFLA_IFALIAS, *change.alias);
   if (change.tx_queue) request.put_u32(IFLA_TXQLEN, static_cast<uint32_t>(*change.tx_queue));
   if (change.master) request.put_u32(IFLA_MASTER, static_cast<uint32_t>(change.master->value));
+  if (change.arp_notify) put_arp_notify(request, *change.arp_notify);
   return request;
 }
 

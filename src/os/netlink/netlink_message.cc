@@ -61,6 +61,24 @@ Bytes NetlinkRequest::bytes() const {
   return {buffer_.data(), reinterpret_cast<const nlmsghdr*>(buffer_.data())->nlmsg_len};
 }
 
+void NetlinkBatch::add(const NetlinkRequest& request) {
+  overflowed_ = overflowed_ || request.overflowed();
+  const Bytes bytes = request.bytes();
+  starts_.push_back(bytes_.size());
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  bytes_.resize(NLMSG_ALIGN(bytes_.size()));
+}
+
+void NetlinkBatch::number(uint32_t first) {
+  for (size_t i = 0; i < starts_.size(); ++i) {
+    nlmsghdr header{};
+    std::memcpy(&header, bytes_.data() + starts_[i], sizeof header);
+    header.nlmsg_seq = first + static_cast<uint32_t>(i);
+    if (i + 1 < starts_.size()) header.nlmsg_flags &= static_cast<uint16_t>(~NLM_F_ACK);
+    std::memcpy(bytes_.data() + starts_[i], &header, sizeof header);
+  }
+}
+
 std::string Attribute::text() const {
   auto end = std::ranges::find(payload, uint8_t{0});
   return {payload.begin(), end};
@@ -101,6 +119,17 @@ std::string extended_text(Bytes bytes) {
   return {};
 }
 
+constexpr const char* kWrongLength = "a netlink message with a wrong length";
+
+// Takes the next message off `datagram`, which has at least a header; empty when its length is wrong.
+Bytes next_message(Bytes& datagram, nlmsghdr& header) {
+  std::memcpy(&header, datagram.data(), sizeof header);
+  if (header.nlmsg_len < sizeof header || header.nlmsg_len > datagram.size()) return {};
+  const Bytes message = datagram.first(header.nlmsg_len);
+  datagram = datagram.subspan(std::min<size_t>(MNL_ALIGN(static_cast<size_t>(header.nlmsg_len)), datagram.size()));
+  return message;
+}
+
 void finish(int negative_errno, std::string text, NetlinkReply& reply) {
   reply.complete = true;
   // A text that comes with success is a warning, which no caller needs.
@@ -135,15 +164,11 @@ void read_done(const nlmsghdr& header, Bytes payload, NetlinkReply& reply) {
 }  // namespace
 
 void read_datagram(Bytes datagram, uint32_t sequence, NetlinkReply& reply) {
-  size_t at = 0;
-  while (at + sizeof(nlmsghdr) <= datagram.size() && !reply.complete) {
+  while (datagram.size() >= sizeof(nlmsghdr) && !reply.complete) {
     nlmsghdr header{};
-    std::memcpy(&header, datagram.data() + at, sizeof header);
-    if (header.nlmsg_len < sizeof header || header.nlmsg_len > datagram.size() - at)
-      return finish(-EBADMSG, "a netlink message with a wrong length", reply);
-    Bytes message = datagram.subspan(at, header.nlmsg_len);
+    const Bytes message = next_message(datagram, header);
+    if (message.empty()) return finish(-EBADMSG, kWrongLength, reply);
     Bytes payload = message.subspan(sizeof header);
-    at += std::min<size_t>(MNL_ALIGN(static_cast<size_t>(header.nlmsg_len)), datagram.size() - at);
     if (header.nlmsg_seq != sequence) continue;
     if ((header.nlmsg_flags & NLM_F_DUMP_INTR) != 0) reply.interrupted = true;
     switch (header.nlmsg_type) {
@@ -161,6 +186,30 @@ void read_datagram(Bytes datagram, uint32_t sequence, NetlinkReply& reply) {
       default:
         reply.messages.push_back({header.nlmsg_type, {message.begin(), message.end()}});
     }
+  }
+}
+
+void read_batch_datagram(Bytes datagram, uint32_t first, size_t size, BatchReply& reply) {
+  const auto refuse = [&](size_t at, NetlinkFailure failure) {
+    if (reply.failure.sys_errno != 0) return;
+    reply.at = at;
+    reply.failure = std::move(failure);
+  };
+  while (datagram.size() >= sizeof(nlmsghdr) && !reply.complete) {
+    nlmsghdr header{};
+    const Bytes message = next_message(datagram, header);
+    // Of which request it is cannot be told any more.
+    if (message.empty()) {
+      refuse(0, {EBADMSG, kWrongLength});
+      reply.complete = true;
+      return;
+    }
+    const uint32_t at = header.nlmsg_seq - first;
+    if (at >= size || header.nlmsg_type != NLMSG_ERROR) continue;
+    NetlinkReply one;
+    read_acknowledgement(header, message.subspan(sizeof header), one);
+    if (one.failure.sys_errno != 0) refuse(at, std::move(one.failure));
+    reply.complete = at + 1 == size;
   }
 }
 

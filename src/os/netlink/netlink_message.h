@@ -67,6 +67,23 @@ class NetlinkRequest {
   bool overflowed_ = false;
 };
 
+// Requests that are sent together. The kernel takes one after another, also behind one that it refused, and says
+// something of those that it refused and of the last one only: without a word, the others are done.
+class NetlinkBatch {
+ public:
+  void add(const NetlinkRequest& request);
+  size_t size() const { return starts_.size(); }
+  bool overflowed() const { return overflowed_; }
+  Bytes bytes() const { return bytes_; }
+  // The requests get the numbers from `first` on.
+  void number(uint32_t first);
+
+ private:
+  std::vector<uint8_t> bytes_;
+  std::vector<size_t> starts_;  // of the requests
+  bool overflowed_ = false;
+};
+
 struct Attribute {
   uint16_t type = 0;  // without the nested and byte order flags
   Bytes payload;
@@ -128,5 +145,14 @@ struct NetlinkReply {
 
 // Reads one datagram into `reply`; messages with another sequence number are skipped.
 void read_datagram(Bytes datagram, uint32_t sequence, NetlinkReply& reply);
+
+// What has been received so far for a batch.
+struct BatchReply {
+  bool complete = false;   // the word about the last request was seen
+  size_t at = 0;           // the first request that was refused
+  NetlinkFailure failure;  // why; errno 0: none was
+};
+// Reads one datagram of answers to the `size` requests of a batch with the numbers from `first` on.
+void read_batch_datagram(Bytes datagram, uint32_t first, size_t size, BatchReply& reply);
 
 }  // namespace railbed::os

@@ -114,6 +114,73 @@ TEST(NetlinkMessage, BrokenAnswersAreAnError) {
   EXPECT_EQ(read(lying).failure.sys_errno, EBADMSG);
 }
 
+std::vector<nlmsghdr> headers_of(Bytes bytes) {
+  std::vector<nlmsghdr> all;
+  while (bytes.size() >= sizeof(nlmsghdr)) {
+    std::memcpy(&all.emplace_back(), bytes.data(), sizeof(nlmsghdr));
+    bytes = bytes.subspan(std::min<size_t>(NLMSG_ALIGN(all.back().nlmsg_len), bytes.size()));
+  }
+  return all;
+}
+
+TEST(NetlinkBatch, NumbersItsRequestsAndWantsAWordAboutTheLastOnly) {
+  NetlinkBatch batch;
+  for (uint16_t type : {16, 20, 24}) {
+    NetlinkRequest request(type, NLM_F_EXCL);
+    request.put_header(uint8_t{1});
+    batch.add(request);
+  }
+  batch.number(7);
+  const std::vector<nlmsghdr> headers = headers_of(batch.bytes());
+  ASSERT_EQ(headers.size(), 3U);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(headers[i].nlmsg_type, 16 + 4 * i);
+    EXPECT_EQ(headers[i].nlmsg_seq, 7 + i);
+    EXPECT_EQ(headers[i].nlmsg_flags, NLM_F_REQUEST | NLM_F_EXCL | (i == 2 ? NLM_F_ACK : 0));
+  }
+  EXPECT_FALSE(batch.overflowed());
+  NetlinkRequest large(16, 0);
+  large.put_text(1, std::string(9000, 'x'));
+  batch.add(large);
+  EXPECT_TRUE(batch.overflowed());
+}
+
+TEST(NetlinkBatch, TheFirstRefusalCountsAndTheLastWordEndsIt) {
+  const auto answer = [](uint32_t sequence, int code, const std::string& text) {
+    std::vector<uint8_t> datagram;
+    append(datagram, header(NLMSG_ERROR, NLM_F_ACK_TLVS | NLM_F_CAPPED, sequence), acknowledgement(code, 0, text));
+    return datagram;
+  };
+  BatchReply reply;
+  read_batch_datagram(answer(6, -EIO, "of an earlier request"), 7, 4, reply);
+  EXPECT_EQ(reply.failure.sys_errno, 0);
+  read_batch_datagram(answer(8, -EEXIST, "taken"), 7, 4, reply);
+  read_batch_datagram(answer(9, -EINVAL, "what follows from it"), 7, 4, reply);
+  EXPECT_FALSE(reply.complete);
+  read_batch_datagram(answer(10, 0, ""), 7, 4, reply);
+  EXPECT_TRUE(reply.complete);
+  EXPECT_EQ(reply.at, 1U);
+  EXPECT_EQ(reply.failure.sys_errno, EEXIST);
+  EXPECT_EQ(reply.failure.text, "taken");
+
+  BatchReply fine;
+  read_batch_datagram(answer(10, 0, ""), 7, 4, fine);
+  EXPECT_TRUE(fine.complete);
+  EXPECT_EQ(fine.failure.sys_errno, 0);
+
+  BatchReply last;
+  read_batch_datagram(answer(10, -EBUSY, ""), 7, 4, last);
+  EXPECT_TRUE(last.complete);
+  EXPECT_EQ(last.at, 3U);
+
+  std::vector<uint8_t> lying = answer(10, 0, "");
+  lying[0] = 3;
+  BatchReply broken;
+  read_batch_datagram(lying, 7, 4, broken);
+  EXPECT_TRUE(broken.complete);
+  EXPECT_EQ(broken.failure.sys_errno, EBADMSG);
+}
+
 TEST(NetlinkMessage, ARequestThatIsTooLongSaysSo) {
   NetlinkRequest request(16, 0);
   request.put_text(1, std::string(8000, 'x'));

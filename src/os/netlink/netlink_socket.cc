@@ -31,9 +31,10 @@ std::string protocol_name(int protocol) {
   }
 }
 
-int open_here(int protocol, uint32_t groups) {
-  Descriptor fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol));
-  if (!fd) return -errno;
+constexpr int kType = SOCK_RAW | SOCK_CLOEXEC;
+
+// An errno, or 0.
+int set_up(const Descriptor& fd, uint32_t groups) {
   // Failures do not matter: old kernels lack some options, and an unprivileged process may not force the size.
   const int on = 1;
   for (int option : {NETLINK_EXT_ACK, NETLINK_CAP_ACK, NETLINK_GET_STRICT_CHK})
@@ -43,20 +44,26 @@ int open_here(int protocol, uint32_t groups) {
   sockaddr_nl address{};
   address.nl_family = AF_NETLINK;
   address.nl_groups = groups;
-  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return -errno;
-  return fd.release();
+  return ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ? errno : 0;
+}
+
+NetlinkFailure unanswered(int sys_errno) {
+  return {sys_errno, sys_errno == ETIMEDOUT ? "the kernel did not answer" : ""};
 }
 
 }  // namespace
 
 Result<NetlinkSocket> NetlinkSocket::open(int protocol, const Netns* inside, uint32_t groups) {
-  int fd = -1;
-  if (inside == nullptr)
-    fd = open_here(protocol, groups);
-  else
-    TRY(run_inside(*inside, [&] { fd = open_here(protocol, groups); }));
-  if (fd < 0) return fail(system_error(-fd, "socket " + protocol_name(protocol)));
-  return NetlinkSocket(Descriptor(fd));
+  int made = -1;
+  if (inside != nullptr)
+    made = TRY(socket_inside(*inside, AF_NETLINK, kType, protocol));
+  else if (made = ::socket(AF_NETLINK, kType, protocol); made < 0)
+    made = -errno;
+  if (made < 0) return fail(system_error(-made, "socket " + protocol_name(protocol)));
+  Descriptor fd(made);
+  if (const int failure = set_up(fd, groups); failure != 0)
+    return fail(system_error(failure, "socket " + protocol_name(protocol)));
+  return NetlinkSocket(std::move(fd));
 }
 
 std::expected<std::vector<NetlinkMessage>, NetlinkFailure> NetlinkSocket::ask(NetlinkRequest& request) {
@@ -73,14 +80,7 @@ std::expected<std::vector<NetlinkMessage>, NetlinkFailure> NetlinkSocket::ask(Ne
 std::expected<NetlinkReply, NetlinkFailure> NetlinkSocket::ask_once(NetlinkRequest& request) {
   if (request.overflowed()) return std::unexpected(NetlinkFailure{EMSGSIZE, "the request is too long"});
   request.set_sequence(++sequence_);
-  sockaddr_nl kernel{};
-  kernel.nl_family = AF_NETLINK;
-  ssize_t sent = -1;
-  do
-    sent = ::sendto(fd_.get(), request.bytes().data(), request.bytes().size(), 0, reinterpret_cast<sockaddr*>(&kernel),
-                    sizeof kernel);
-  while (sent < 0 && errno == EINTR);
-  if (sent < 0) return std::unexpected(NetlinkFailure{errno, {}});
+  if (int failure = send(request.bytes()); failure != 0) return std::unexpected(NetlinkFailure{failure, {}});
 
   NetlinkReply reply;
   auto deadline = std::chrono::steady_clock::now() + kAnswerTimeout;
@@ -91,11 +91,37 @@ std::expected<NetlinkReply, NetlinkFailure> NetlinkSocket::ask_once(NetlinkReque
       reply.interrupted = true;
       continue;
     }
-    if (failure != 0)
-      return std::unexpected(NetlinkFailure{failure, failure == ETIMEDOUT ? "the kernel did not answer" : ""});
+    if (failure != 0) return std::unexpected(unanswered(failure));
     read_datagram(Bytes(buffer_.get(), size), sequence_, reply);
   }
   return reply;
+}
+
+std::expected<void, NetlinkSocket::Refused> NetlinkSocket::ask_all(NetlinkBatch& batch) {
+  if (batch.size() == 0) return {};
+  if (batch.overflowed()) return std::unexpected(Refused{0, {EMSGSIZE, "the request is too long"}});
+  const uint32_t first = sequence_ + 1;
+  sequence_ += static_cast<uint32_t>(batch.size());
+  batch.number(first);
+  if (int failure = send(batch.bytes()); failure != 0) return std::unexpected(Refused{0, {failure, {}}});
+  BatchReply reply;
+  auto deadline = std::chrono::steady_clock::now() + kAnswerTimeout;
+  while (!reply.complete) {
+    size_t size = 0;
+    if (int failure = receive(deadline, size); failure != 0) return std::unexpected(Refused{0, unanswered(failure)});
+    read_batch_datagram(Bytes(buffer_.get(), size), first, batch.size(), reply);
+  }
+  if (reply.failure.sys_errno != 0) return std::unexpected(Refused{reply.at, std::move(reply.failure)});
+  return {};
+}
+
+int NetlinkSocket::send(Bytes bytes) {
+  sockaddr_nl kernel{};
+  kernel.nl_family = AF_NETLINK;
+  ssize_t sent = -1;
+  do sent = ::sendto(fd_.get(), bytes.data(), bytes.size(), 0, reinterpret_cast<sockaddr*>(&kernel), sizeof kernel);
+  while (sent < 0 && errno == EINTR);
+  return sent < 0 ? errno : 0;
 }
 
 // Receives one datagram from the kernel into buffer_; returns an errno or 0. The kernel usually answers within the

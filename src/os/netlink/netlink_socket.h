@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A netlink socket that asks one question at a time.
+// A netlink socket that asks one question, or sends one batch of changes, at a time.
 //
 // Why: requests are acknowledged one by one, with the kernel's own words on failure; dumps that were
 // interrupted by a change are repeated; no wait is longer than kAnswerTimeout. Threading: one thread per
@@ -28,11 +28,18 @@ class NetlinkSocket {
 
   // The data messages of the answer; empty when it was only an acknowledgement.
   std::expected<std::vector<NetlinkMessage>, NetlinkFailure> ask(NetlinkRequest& request);
+  // Sends all in one system call. For changes: their answers have no data.
+  struct Refused {
+    size_t at = 0;  // which one
+    NetlinkFailure why;
+  };
+  std::expected<void, Refused> ask_all(NetlinkBatch& batch);
   int fd() const { return fd_.get(); }
 
  private:
   explicit NetlinkSocket(Descriptor fd) : fd_(std::move(fd)) {}
   std::expected<NetlinkReply, NetlinkFailure> ask_once(NetlinkRequest& request);
+  int send(Bytes bytes);  // an errno, or 0
   int receive(std::chrono::steady_clock::time_point deadline, size_t& size);
   int wait(std::chrono::steady_clock::time_point deadline);
 

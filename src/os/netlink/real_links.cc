@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/netlink/real_links.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <unordered_map>
 
@@ -18,6 +19,9 @@
 
 namespace railbed::os {
 namespace {
+
+// What the kernel takes in one system call; its answers have room in the socket's buffer even if it refuses all.
+constexpr size_t kStepsAtOnce = 128;
 
 class RealLinks : public LinkPort {
  public:
@@ -45,7 +49,7 @@ class RealLinks : public LinkPort {
     if (change.netns != nullptr) return move(link, change);
     seen_.erase(link.value);
     auto request = encode_change_link(link, change);
-    TRY(ask(request, [&] { return fmt::format("RTM_NEWLINK {}{}", name_of(link), describe(change)); }));
+    TRY(ask(request, [&] { return what(LinkSetting{link, change}); }));
     return {};
   }
 
@@ -64,7 +68,7 @@ class RealLinks : public LinkPort {
 
   Result<void> create(const NewLink& link) override {
     auto request = encode_create_link(link);
-    TRY(ask(request, [&] { return "RTM_NEWLINK " + describe(link); }));
+    TRY(ask(request, [&] { return what(link); }));
     return {};
   }
   Result<void> remove(IfIndex link) override {
@@ -88,7 +92,7 @@ class RealLinks : public LinkPort {
   }
   Result<void> add_address(const LinkAddress& address) override {
     auto request = encode_add_address(address);
-    TRY(ask(request, [&] { return fmt::format("RTM_NEWADDR {} {}", name_of(address.link), address.prefix); }));
+    TRY(ask(request, [&] { return what(address); }));
     return {};
   }
   Result<void> remove_address(const LinkAddress& address) override {
@@ -101,7 +105,7 @@ class RealLinks : public LinkPort {
   Result<std::vector<Route>> all_routes() override { return routes_of(Tables::kAll); }
   Result<void> add_route(const Route& route) override {
     auto request = encode_add_route(route);
-    TRY(ask(request, [&] { return fmt::format("RTM_NEWROUTE {} {}", name_of(route.link), describe(route)); }));
+    TRY(ask(request, [&] { return what(route); }));
     return {};
   }
   Result<void> remove_route(const Route& route) override {
@@ -132,6 +136,19 @@ class RealLinks : public LinkPort {
     return {};
   }
 
+  Result<void> carry_out(const std::vector<LinkStep>& steps, size_t& at) override {
+    for (size_t begin = 0; begin < steps.size(); begin += kStepsAtOnce) {
+      const size_t end = std::min(begin + kStepsAtOnce, steps.size());
+      NetlinkBatch batch;
+      for (at = begin; at < end; ++at) batch.add(TRY(encode(steps[at])));
+      auto done = socket_.ask_all(batch);
+      if (done) continue;
+      at = begin + done.error().at;
+      return fail(netlink_error(done.error().why, what(steps[at])));
+    }
+    return {};
+  }
+
   uint64_t cookie() override {
     uint64_t value = 0;
     socklen_t size = sizeof value;
@@ -159,6 +176,26 @@ class RealLinks : public LinkPort {
     return all;
   }
 
+  Result<NetlinkRequest> encode(const LinkStep& step) {
+    if (const auto* link = std::get_if<NewLink>(&step)) return encode_create_link(*link);
+    if (const auto* address = std::get_if<LinkAddress>(&step)) return encode_add_address(*address);
+    if (const auto* route = std::get_if<Route>(&step)) return encode_add_route(*route);
+    const auto& [link, change] = std::get<LinkSetting>(step);
+    if (change.netns != nullptr) return fail(Code::kInternal, "{}: a move among several changes", what(step));
+    seen_.erase(link.value);
+    return encode_change_link(link, change);
+  }
+  // For errors.
+  std::string what(const LinkStep& step) {
+    if (const auto* link = std::get_if<NewLink>(&step)) return "RTM_NEWLINK " + describe(*link);
+    if (const auto* address = std::get_if<LinkAddress>(&step))
+      return fmt::format("RTM_NEWADDR {} {}", name_of(address->link), address->prefix);
+    if (const auto* route = std::get_if<Route>(&step))
+      return fmt::format("RTM_NEWROUTE {} {}", name_of(route->link), describe(*route));
+    const auto& [link, change] = std::get<LinkSetting>(step);
+    return fmt::format("RTM_NEWLINK {}{}", name_of(link), describe(change));
+  }
+
   // The properties that identify an interface in any namespace.
   struct Seen {
     IfName name;
@@ -178,8 +215,8 @@ class RealLinks : public LinkPort {
 
   // The kernel (up to 6.18 at least) moves first, under the old name where that is free, and renames afterwards: when
   // the new name is taken it returns EEXIST and leaves the interface in the target. Then this function brings it back.
-  // The properties that identify it there come from the last list() if there was one, which saves a request for each
-  // interface of a pod.
+  // The properties that identify it there come from the last list() or find() if there was one, which saves a request
+  // for each interface of a pod.
   Result<void> move(IfIndex index, const LinkChange& change) {
     auto listed = seen_.find(index.value);
     Seen link = listed != seen_.end() ? listed->second : identity(TRY(find(index, WithVfs::kNo)));
@@ -208,7 +245,10 @@ class RealLinks : public LinkPort {
 
   Result<Link> find_with(NetlinkRequest& request, const std::string& what) {
     for (const NetlinkMessage& message : TRY(ask(request, [&] { return what; })))
-      if (auto link = decode_link(message)) return std::move(*link);
+      if (auto link = decode_link(message)) {
+        seen_.insert_or_assign(link->index.value, identity(*link));
+        return std::move(*link);
+      }
     return fail(system_error(ENODEV, what));
   }
 
@@ -221,7 +261,8 @@ class RealLinks : public LinkPort {
   }
 
   NetlinkSocket socket_;
-  std::unordered_map<int, Seen> seen_;  // by index; from the last list(), without interfaces changed since
+  std::unordered_map<int, Seen>
+      seen_;  // by index; from the last list() and later find(), without interfaces changed since
 };
 
 }  // namespace

@@ -43,6 +43,7 @@ std::string all_requests() {
                                                      .all_multicast = true,
                                                      .tx_queue = 77,
                                                      .master = IfIndex{3}}));
+  add("change: arp_notify", encode_change_link(IfIndex{7}, {.arp_notify = true}));
   add("change: down, no flags",
       encode_change_link(IfIndex{7}, {.up = false, .promiscuous = false, .all_multicast = false}));
   add("VF: all", encode_change_vf(IfIndex{2}, VfIndex{5},

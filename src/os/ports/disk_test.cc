@@ -39,12 +39,19 @@ TEST_P(DiskContract, MakesWholeFilesOnce) {
   ASSERT_TRUE(disk_->replace(path, "two", 0600).has_value());
   EXPECT_EQ(*disk_->read(path), "two");
   EXPECT_EQ(*disk_->list(root_ + "/a/b"), std::vector<std::string>{"10.0.0.1"});
+  ASSERT_TRUE(disk_->overwrite(path, "10.0.0.200", 0600).has_value());
+  ASSERT_TRUE(disk_->overwrite(path, "10.0.0.3", 0600).has_value());
+  EXPECT_EQ(*disk_->read(path), "10.0.0.3");
+  EXPECT_EQ(*disk_->list(root_ + "/a/b"), std::vector<std::string>{"10.0.0.1"});
   ASSERT_TRUE(disk_->remove(path).has_value());
   ASSERT_TRUE(disk_->remove(path).has_value());
   EXPECT_TRUE(disk_->list(root_ + "/a/b")->empty());
   EXPECT_EQ(disk_->read(path).error().code, Code::kNotFound);
   EXPECT_EQ(disk_->list(root_ + "/c").error().code, Code::kNotFound);
   EXPECT_EQ(disk_->create(root_ + "/c/x", "", 0600).error().code, Code::kNotFound);
+  ASSERT_TRUE(disk_->overwrite(path, "new", 0600).has_value());
+  EXPECT_EQ(*disk_->read(path), "new");
+  EXPECT_EQ(disk_->overwrite(root_ + "/c/x", "", 0600).error().code, Code::kNotFound);
 }
 
 TEST_P(DiskContract, ReplacesDurably) {
@@ -84,6 +91,8 @@ TEST(RealDisk, LocksOutOthersAndGivesModes) {
   ASSERT_EQ(symlink("/etc/passwd", (root + "/link").c_str()), 0);
   EXPECT_FALSE(disk->read(root + "/link").has_value());
   EXPECT_EQ(disk->create(root + "/link", "x", 0600).error().code, Code::kConflict);
+  EXPECT_FALSE(disk->overwrite(root + "/link", "x", 0600).has_value());
+  EXPECT_EQ(*disk->list(root), (std::vector<std::string>{"file", "link", "lock"}));
   std::filesystem::remove_all(root);
 }
 

@@ -14,6 +14,18 @@ std::optional<MacAddress> Link::mac() const {
   return mac;
 }
 
+Result<void> LinkPort::carry_out(const std::vector<LinkStep>& steps, size_t& at) {
+  struct One {
+    LinkPort& port;
+    Result<void> operator()(const NewLink& link) const { return port.create(link); }
+    Result<void> operator()(const LinkSetting& one) const { return port.change(one.link, one.change); }
+    Result<void> operator()(const LinkAddress& address) const { return port.add_address(address); }
+    Result<void> operator()(const Route& route) const { return port.add_route(route); }
+  };
+  for (at = 0; at < steps.size(); ++at) TRY(std::visit(One{*this}, steps[at]));
+  return {};
+}
+
 std::vector<std::pair<std::string, VfChange>> single_changes(const VfChange& change) {
   std::vector<std::pair<std::string, VfChange>> parts;
   auto add = [&](auto member, std::string name) {
@@ -49,6 +61,7 @@ std::string describe(const LinkChange& change) {
   if (change.promiscuous) text += *change.promiscuous ? " promisc on" : " promisc off";
   if (change.all_multicast) text += *change.all_multicast ? " allmulti on" : " allmulti off";
   if (change.tx_queue) text += fmt::format(" txqueuelen {}", *change.tx_queue);
+  if (change.arp_notify) text += *change.arp_notify ? " arp_notify on" : " arp_notify off";
   if (change.master) text += *change.master ? fmt::format(" master {}", *change.master) : std::string(" nomaster");
   return text;
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/error.h"
@@ -112,6 +113,9 @@ struct LinkChange {
   std::optional<bool> all_multicast;
   std::optional<int> tx_queue;
   std::optional<IfIndex> master;  // IfIndex{}: no master
+  // The sysctl net.ipv4.conf.IFNAME.arp_notify. For the announcement of `up` it has to be there before: in a change of
+  // its own, because the kernel takes `up` of one message first.
+  std::optional<bool> arp_notify;
   friend bool operator==(const LinkChange&, const LinkChange&) = default;
 };
 
@@ -141,6 +145,13 @@ struct LinkAddress {
   IpPrefix prefix;
   friend bool operator==(const LinkAddress&, const LinkAddress&) = default;
 };
+
+// One change among several that are carried out together.
+struct LinkSetting {
+  IfIndex link;
+  LinkChange change;  // without a move
+};
+using LinkStep = std::variant<NewLink, LinkSetting, LinkAddress, Route>;
 
 // Packets with an address of `source` are routed by `table`.
 struct Rule {
@@ -181,6 +192,11 @@ class LinkPort {
   // Distinguishes this port's namespace from every other since the machine started; 0 where the kernel has no such
   // number.
   virtual uint64_t cookie() = 0;
+
+  // Steps in their order: create(), change(), add_address() and add_route(). The kernel gets all in one system call.
+  // The error is that of the first step that fails, and `at` its number; the kernel goes on behind it, so that later
+  // ones may be done: what is asked for here must be recorded as a whole before.
+  virtual Result<void> carry_out(const std::vector<LinkStep>& steps, size_t& at);
 };
 
 }  // namespace railbed::os

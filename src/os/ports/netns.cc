@@ -35,6 +35,7 @@ namespace {
 
 constexpr std::chrono::seconds kLockTimeout{10};
 constexpr const char* kSysctls = "/proc/sys/";
+constexpr const char* kOwn = "/proc/thread-self/ns/net";
 
 Result<void> check_name(const std::string& name) {
   if (name.empty() || name.size() > NAME_MAX || name == "." || name == ".." || name.find('/') != std::string::npos ||
@@ -49,22 +50,33 @@ Result<void> check_key(const std::string& key) {
 }
 
 // These return an errno. They run in their own thread and must not throw for an error of the kernel.
-int read_text(const std::string& path, std::string& text) {
-  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return errno;
+int read_text(int fd, std::string& text) {
   char buffer[4096];
-  ssize_t size = ::read(fd.get(), buffer, sizeof buffer);
+  ssize_t size = ::read(fd, buffer, sizeof buffer);
   if (size < 0) return errno;
   text.assign(buffer, static_cast<size_t>(size));
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return 0;
 }
 
+int read_text(const std::string& path, std::string& text) {
+  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return fd ? read_text(fd.get(), text) : errno;
+}
+
+// Read and written through one descriptor, because looking up a name below /proc/sys costs more than both. The position
+// is 0: the kernel ignores a number that is written elsewhere (kernel.sysctl_writes_strict).
 int set_text(const std::string& path, const std::string& value) {
   std::string now;
-  if (read_text(path, now) == 0 && now == value) return 0;
-  Descriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  return !fd || ::write(fd.get(), value.data(), value.size()) < 0 ? errno : 0;
+  Descriptor fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!fd) {  // it may only be read, or only be written
+    if (read_text(path, now) == 0 && now == value) return 0;
+    fd = Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!fd) return errno;
+  } else if (read_text(fd.get(), now) == 0 && now == value) {
+    return 0;
+  }
+  return ::pwrite(fd.get(), value.data(), value.size(), 0) < 0 ? errno : 0;
 }
 
 bool is_namespace(const std::string& path) {
@@ -136,15 +148,14 @@ class RealNetns : public NetnsPort {
       return fail(Code::kNotFound, "open network namespace {}: this is no network namespace (any more)", path);
     return std::make_unique<Netns>(fd.release(), path);
   }
-  Result<std::unique_ptr<Netns>> open_own() override { return open("/proc/thread-self/ns/net"); }
+  Result<std::unique_ptr<Netns>> open_own() override { return open(kOwn); }
   // A namespace is one inode of nsfs, whichever mount or process leads to it (namespaces(7)).
   Result<bool> is_own(const std::string& path) override {
     auto that = TRY(open(path));
-    auto own = TRY(open_own());
     struct stat a{};
     struct stat b{};
     if (::fstat(that->fd(), &a) != 0) return fail(system_error(errno, "fstat " + path));
-    if (::fstat(own->fd(), &b) != 0) return fail(system_error(errno, "fstat " + own->path()));
+    if (::stat(kOwn, &b) != 0) return fail(system_error(errno, std::string("stat ") + kOwn));
     return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
   }
 

@@ -93,10 +93,24 @@ class RealDisk : public Disk {
 
   Result<void> create(const std::string& path, std::string_view content, unsigned mode) override {
     TRY(write_beside(path, content, mode));
-    std::string beside = half_done(path);
-    int failure = ::link(beside.c_str(), path.c_str()) == 0 ? 0 : errno;
-    ::unlink(beside.c_str());
+    const std::string beside = half_done(path);
+    int failure = ::renameat2(AT_FDCWD, beside.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0 ? 0 : errno;
+    if (failure == EINVAL || failure == ENOSYS) {  // a file system that cannot do it (NFS): one step more
+      failure = ::link(beside.c_str(), path.c_str()) == 0 ? 0 : errno;
+      ::unlink(beside.c_str());
+    } else if (failure != 0) {
+      ::unlink(beside.c_str());
+    }
     if (failure != 0) return fail(system_error(failure, "create " + path));
+    return {};
+  }
+
+  Result<void> overwrite(const std::string& path, std::string_view content, unsigned mode) override {
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode));
+    if (!file) return fail(system_error(errno, "write " + path));
+    TRY(write_all(file.get(), content, path));
+    if (::ftruncate(file.get(), static_cast<off_t>(content.size())) != 0)
+      return fail(system_error(errno, "truncate " + path));
     return {};
   }
 

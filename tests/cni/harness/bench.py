@@ -16,12 +16,16 @@ import random
 import re
 import statistics
 import subprocess
+import sys
 import threading
 import time
 
 import bench_beside
 import machine
 import wire
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "bench"))
+from ratio import ratio_with_error
 
 NETWORKS = 8
 ROUNDS = int(os.environ.get("ROUNDS", "9"))
@@ -149,20 +153,10 @@ def take_turns(ways, names, rounds, order):
     return times
 
 
-def middle_half(times):
-    """Without the quarter of each end, where other work of the machine is."""
-    kept = len(times) // 4
-    return sorted(times)[kept:len(times) - kept]
-
-
 def over_floor(times):
     """The ratio of ADD and DEL together to the floor's, with its standard error."""
     both = {name: [a + d for a, d in zip(times[name, "add"], times[name, "del"])] for name in ("agent", "floor")}
-    ratio = statistics.mean(middle_half(both["agent"])) / statistics.mean(middle_half(both["floor"]))
-    again = random.Random(1)
-    drawn = [statistics.mean(middle_half(again.choices(both["agent"], k=len(both["agent"])))) /
-             statistics.mean(middle_half(again.choices(both["floor"], k=len(both["floor"])))) for _ in range(400)]
-    return ratio, statistics.stdev(drawn)
+    return ratio_with_error(both["agent"], both["floor"])
 
 
 def compare(reference, railbed, kind, bound):
