@@ -79,8 +79,8 @@ TEST_P(LinksTest, MoveCanCarryTheOtherChanges) {
 
 TEST_P(LinksTest, CarriesStepsOutInTheirOrder) {
   size_t at = 0;
-  ASSERT_EQ(message(host_->carry_out({NewLink{.kind = "dummy", .name = IfName{"a"}, .netns = pod_.get()},
-                                      NewLink{.kind = "dummy", .name = IfName{"b"}, .netns = pod_.get()}},
+  ASSERT_EQ(message(host_->carry_out({NewLink{.kind = "bridge", .name = IfName{"a"}, .netns = pod_.get()},
+                                      NewLink{.kind = "bridge", .name = IfName{"b"}, .netns = pod_.get()}},
                                      at)),
             "");
   const IfIndex a = link(*inside_, "a").index;
@@ -103,11 +103,11 @@ TEST_P(LinksTest, CarriesStepsOutInTheirOrder) {
 
 TEST_P(LinksTest, OfSeveralStepsTheFirstThatFailsIsToldAndTheNextAreCarriedOut) {
   size_t at = 0;
-  const auto dummy = [&](const char* name) {
-    return NewLink{.kind = "dummy", .name = IfName{name}, .netns = pod_.get()};
+  const auto bridge = [&](const char* name) {
+    return NewLink{.kind = "bridge", .name = IfName{name}, .netns = pod_.get()};
   };
-  auto made = host_->carry_out({dummy("a"), dummy("b"), dummy("a"), dummy("c"), dummy("b")}, at);
-  EXPECT_EQ(message(made), "RTM_NEWLINK a type dummy in /run/netns/pod: EEXIST (File exists)");
+  auto made = host_->carry_out({bridge("a"), bridge("b"), bridge("a"), bridge("c"), bridge("b")}, at);
+  EXPECT_EQ(message(made), "RTM_NEWLINK a type bridge in /run/netns/pod: EEXIST (File exists)");
   EXPECT_EQ(code(made), Code::kConflict);
   EXPECT_EQ(at, 2U);
   EXPECT_TRUE(has(*inside_, "c"));
