@@ -10,7 +10,7 @@
 #include "kube/object.h"
 #include "os/ports/processes.h"
 #include "perf/measurement.h"
-#include "perf/mesh/mesh_file.h"
+#include "perf/mesh/test_mesh_file.h"
 #include "run_verb.h"
 
 namespace railbed {
