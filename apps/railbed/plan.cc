@@ -68,8 +68,11 @@ void print_plans(const std::vector<plan::NodePlan>& plans, const std::string& ou
   for (const plan::NodePlan& one : plans) print("{}{}", &one == &plans.front() ? "" : "\n", plan::to_text(one));
 }
 
-void warn_if_empty(const api::Objects& objects) {
-  if (objects.policies.empty() && objects.networks.empty() && objects.attachments.empty() && objects.pods.empty())
+void warn_if_empty(const Manifests& manifests) {
+  const api::Objects& objects = manifests.objects;
+  if (manifests.diagnostics.has_errors())
+    print_error("railbed: the manifests have errors: what cannot be read is not in this plan\n");
+  else if (objects.policies.empty() && objects.networks.empty() && objects.attachments.empty() && objects.pods.empty())
     print_error("railbed: no policies, networks or pods in the given files: there is nothing to plan\n");
 }
 
@@ -111,13 +114,13 @@ Result<int> make_plans(Options& options) {
   if (!options.facts.empty()) TRY(take_facts(options.files, options.facts));
   Manifests manifests = TRY(read_manifests(options.files));
   doc::Diagnostics diagnostics = manifests.diagnostics;
-  warn_if_empty(manifests.objects);
   const bool here = options.facts.empty() && options.machine.is_this_one();
   const std::vector<plan::NodePlan> plans =
       TRY(here ? plan_here(options, manifests, diagnostics) : plan_elsewhere(options, manifests, diagnostics));
   const bool change =
       std::ranges::any_of(plans, [](const plan::NodePlan& one) { return one.changes() || !one.held_back.empty(); });
   print_diagnostics(diagnostics);
+  warn_if_empty(manifests);
   if (!options.quiet) print_plans(plans, options.output);
   if (diagnostics.has_errors() || plans.empty() || std::ranges::any_of(plans, has_problems)) return kExitError;
   return change ? kExitChange : kExitOk;

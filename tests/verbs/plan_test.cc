@@ -163,5 +163,15 @@ TEST_F(PlanVerb, NothingGivenIsSaid) {
   EXPECT_THAT(ran.err, HasSubstr("no policies, networks or pods in the given files"));
 }
 
+TEST_F(PlanVerb, WhatCannotBeReadIsNotTakenForNothing) {
+  const Ran ran = run(fmt::format("- {}", kRoce),
+                      "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\n"
+                      "metadata: {name: p, namespace: n}\nspec: {resourceName: r, numVfs: 2}\n");
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("[RB-API-006]"),
+                             HasSubstr("railbed: the manifests have errors: what cannot be read is not in this plan"),
+                             Not(HasSubstr("nothing to plan"))));
+}
+
 }  // namespace
 }  // namespace railbed
