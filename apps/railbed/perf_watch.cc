@@ -2,9 +2,9 @@
 #include "perf_watch.h"
 
 #include <condition_variable>
-#include <ctime>
 #include <mutex>
 
+#include "base/utc.h"
 #include "command/exit_status.h"
 #include "command/output.h"
 #include "command/stop_signal.h"
@@ -20,16 +20,6 @@ using perf::PortInterval;
 using perf::PortState;
 
 constexpr int64_t kRowsPerHeading = 20;
-
-std::string utc_now() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  std::tm parts{};
-  gmtime_r(&now.tv_sec, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-  return fmt::format("{}.{:03}Z", text, now.tv_nsec / 1'000'000);
-}
 
 std::string per_second(std::optional<int64_t> count, double interval_s, double unit) {
   if (!count || interval_s <= 0) return "-";
@@ -105,7 +95,7 @@ Result<int> watch_ports(const WatchRequest& request) {
     if (!wait(signal.token(), due)) break;
     const auto now = std::chrono::steady_clock::now();
     due = std::max(due, now - request.interval);  // intervals that were slept through are not made up for
-    const std::string at = utc_now();
+    const std::string at = utc_text(std::chrono::system_clock::now());
     for (const PortInterval& one : watch.look(now)) {
       if (!request.json && rows++ % kRowsPerHeading == 0) print("{}", watch_heading());
       if (request.json)

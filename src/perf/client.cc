@@ -2,8 +2,8 @@
 #include "perf/client.h"
 
 #include <algorithm>
-#include <ctime>
 
+#include "base/utc.h"
 #include "doc/text.h"
 #include "perf/control.h"
 #include "perf/local_network.h"
@@ -13,16 +13,6 @@
 
 namespace railbed::perf {
 namespace {
-
-std::string utc_now() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  std::tm parts{};
-  gmtime_r(&now.tv_sec, &parts);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
-  return fmt::format("{}.{:03}Z", text, now.tv_nsec / 1'000'000);
-}
 
 BandwidthPoint bandwidth_point(int64_t size_bytes, int64_t messages, double duration_s, ThroughputSeries series) {
   BandwidthPoint point{.size_bytes = size_bytes,
@@ -76,7 +66,7 @@ class Test {
   Test(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec, Channel channel)
       : kernel_(kernel), options_(options), spec_(spec), channel_(std::move(channel)), clock_(kernel.files()) {
     result_.version = RAILBED_VERSION;
-    result_.started_at = utc_now();
+    result_.started_at = utc_text(std::chrono::system_clock::now());
     result_.command = options.command;
     result_.label = options.label;
     result_.peer = options.host;
@@ -222,7 +212,7 @@ class Test {
   }
 
   void begin(const Endpoint& client, const Endpoint& server) {
-    result_.started_at = utc_now();
+    result_.started_at = utc_text(std::chrono::system_clock::now());
     result_.client = client;
     result_.server = server;
     counters_before_ = read_counters(kernel_.files(), client);

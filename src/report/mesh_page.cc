@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "perf/mesh/rows.h"
 #include "perf/mesh/verdict_lines.h"
 
 namespace railbed::report {
@@ -53,20 +54,6 @@ uint8_t cell_of(double share) {
 // The worse of two; what is not known is told only where nothing else is.
 void put(uint8_t& cell, uint8_t level) {
   if (level != kCellUnknown && (cell == kCellUnknown || level < cell)) cell = level;
-}
-
-template <typename Each>
-void each_pair(const MeshResults& results, Each each) {
-  Round round;
-  const uint32_t rails = results.fabric().rail_count();
-  for (const auto& [number, pairs] : results.rounds()) {
-    results.schedule().round(number, round);
-    for (uint32_t rail = 0; rail < rails; ++rail)
-      for (size_t i = 0; i < round.pairs.size(); ++i)
-        each(Nic{round.pairs[i].first, rail},
-             Nic{round.pairs[i].second, results.schedule().partner_rail(rail, round.rail_offset)},
-             pairs[rail * round.pairs.size() + i]);
-  }
 }
 
 // Hosts on one leaf stand together, so that a leaf's trouble is a square.

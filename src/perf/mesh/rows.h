@@ -29,19 +29,25 @@ struct BadPair {
 };
 // Counts `tried`, `bad` and `failed` of the NICs, which are host after host, rail after rail.
 void count_pairs(const MeshResults& results, std::vector<NicFigures>& nics);
-// Calls `each` for all bad pairs, in the schedule's order.
+// Calls `each` with both NICs and what was measured, for all pairs that the rounds have, in the schedule's order.
 template <typename Each>
-void each_bad_pair(const MeshResults& results, Each each) {
+void each_pair(const MeshResults& results, Each each) {
   Round round;
   const uint32_t rails = results.fabric().rail_count();
   for (const auto& [number, pairs] : results.rounds()) {
     results.schedule().round(number, round);
     for (uint32_t rail = 0; rail < rails; ++rail)
       for (size_t i = 0; i < round.pairs.size(); ++i)
-        if (pairs[rail * round.pairs.size() + i].went_wrong())
-          each(BadPair{{round.pairs[i].first, rail},
-                       {round.pairs[i].second, results.schedule().partner_rail(rail, round.rail_offset)}});
+        each(Nic{round.pairs[i].first, rail},
+             Nic{round.pairs[i].second, results.schedule().partner_rail(rail, round.rail_offset)},
+             pairs[rail * round.pairs.size() + i]);
   }
+}
+template <typename Each>
+void each_bad_pair(const MeshResults& results, Each each) {
+  each_pair(results, [&](Nic first, Nic second, const PairResult& pair) {
+    if (pair.went_wrong()) each(BadPair{first, second});
+  });
 }
 
 }  // namespace railbed::perf::mesh
