@@ -3,7 +3,7 @@
 // is told, by id and place, and whether --fix has a repair, is compared with testdata/slips: a line for each slip.
 // RAILBED_UPDATE=1 writes the files anew; read the difference before you commit it: a slip that was told well must not
 // be told worse.
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/sanitized.h"
@@ -76,7 +76,7 @@ TEST_P(Slips, AreToldAtTheirPlace) {
   std::vector<std::string> lines;
   std::istringstream text(content(testdata() / "bundles" / GetParam()));
   for (std::string line; std::getline(text, line);) lines.push_back(line);
-  std::string out;
+  std::vector<std::string> rows;
   size_t kind = GetParam().size();  // another slip for the same line of another bundle
   for (size_t i = 0; i < lines.size(); ++i) {
     const Slip& slip = kSlips[kind++ % std::size(kSlips)];
@@ -90,9 +90,12 @@ TEST_P(Slips, AreToldAtTheirPlace) {
       told +=
           fmt::format(" {} at {}:{}+{}{}{}", one.id, one.span.line, one.span.column, one.span.length,
                       one.edits.empty() ? "" : " ~", one.notes.empty() ? "" : fmt::format(" ({})", one.notes.size()));
-    out += fmt::format("{} {}:{}\n", i + 1, slip.name, told);
+    rows.push_back(fmt::format("{} {}:{}\n", i + 1, slip.name, told));
   }
-  expect_golden(testdata() / "slips" / (GetParam() + ".expected"), out);
+  const std::filesystem::path expected = testdata() / "slips" / (GetParam() + ".expected");
+  if (kSweepStep == 1) return expect_golden(expected, fmt::format("{}", fmt::join(rows, "")));
+  const std::string golden = "\n" + content(expected);  // a part of the rows is a part of the file
+  for (const std::string& row : rows) EXPECT_NE(golden.find("\n" + row), std::string::npos) << row;
 }
 
 std::vector<std::string> manifests() {

@@ -38,6 +38,21 @@ bool gives_by_name(const ipam::CellWant& want, const std::vector<IpAddress>& by_
   });
 }
 
+// Each of both, with the larger number of addresses.
+std::vector<ipam::CellWant> larger_of(std::vector<ipam::CellWant> all, const std::vector<ipam::CellWant>& more) {
+  for (const ipam::CellWant& one : more) {
+    const auto same = std::ranges::find_if(all, [&](ipam::CellWant want) {
+      want.addresses = one.addresses;
+      return want == one;
+    });
+    if (same == all.end())
+      all.push_back(one);
+    else
+      same->addresses = std::max(same->addresses, one.addresses);
+  }
+  return all;
+}
+
 }  // namespace
 
 CellKeeper::CellKeeper(World world, Settings settings) : world_(std::move(world)), settings_(std::move(settings)) {}
@@ -258,6 +273,7 @@ void CellKeeper::serve(const std::stop_token& stop) {
 
 void CellKeeper::lease_wanted(const std::stop_token& stop) {
   std::optional<std::vector<ipam::CellWant>> wants = world_.wants();
+  if (wants) wanted_lately_ = larger_of(std::move(wanted_lately_), *wants);
   if (!wants || (wants == leased_for_ && world_.client.clock().now() < next_try_)) return;
   counted_ = false;
   std::vector<std::string> lacking;
@@ -284,7 +300,9 @@ void CellKeeper::give_back(const std::stop_token& stop) {
       if (!one.expired()) return;
   }
   counted_ = false;
-  if (const Result<void> done = leaser_->give_back(*wants, stop); !done.has_value()) failed(done.error());
+  // Where pods come and go, one is often just not there: its addresses were wanted a moment ago, and will be again.
+  const std::vector<ipam::CellWant> lately = std::exchange(wanted_lately_, *std::move(wants));
+  if (const Result<void> done = leaser_->give_back(lately, stop); !done.has_value()) failed(done.error());
 }
 
 void CellKeeper::count_cells() {

@@ -97,12 +97,27 @@ TEST_F(CellKeeperTest, LeasesWhatIsWantedAndGivesItBack) {
   EXPECT_EQ(fmt::format("{} {} {}", now.cells, now.addresses, now.nodes), "2 32 2");
   EXPECT_FALSE(now.error.has_value());
   wants_ = std::vector<ipam::CellWant>();
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 4; ++i) {
     machine_.clock.advance(seconds(40));
     keeper_->pass({});
   }
   EXPECT_EQ(cells_in(server_), "");
   EXPECT_EQ(keeper_->standing().cells, 0u);
+}
+
+// A pod after the other: at each look at what is left over the last one has just gone.
+TEST_F(CellKeeperTest, KeepsWhatPodsThatComeAndGoWant) {
+  for (int i = 0; i < 6; ++i) {
+    wants_ = {want(rail_, 1)};
+    machine_.clock.advance(seconds(1));
+    keeper_->pass({});
+    const std::string leased = cells_in(server_);
+    EXPECT_NE(leased, "");
+    wants_ = std::vector<ipam::CellWant>();
+    machine_.clock.advance(seconds(40));
+    keeper_->pass({});
+    EXPECT_EQ(cells_in(server_), leased) << i;
+  }
 }
 
 // A round comes with each pod that starts or ends on the node, and a turn keeps ADDs waiting.

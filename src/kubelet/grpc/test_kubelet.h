@@ -6,6 +6,7 @@
 // Threading: a test's thread; gRPC's threads call it. Failure: none.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <filesystem>
 #include <map>
@@ -50,6 +51,7 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
     builder.AddListeningPort("unix:" + folder_ + "/kubelet.sock", grpc::InsecureServerCredentials());
     builder.RegisterService(static_cast<v1beta1::Registration::Service*>(this));
     builder.RegisterService(static_cast<v1::PodResourcesLister::Service*>(this));
+    ending_ = false;
     server_ = builder.BuildAndStart();
   }
   // As with SIGKILL: connections end, the socket's file stays where it is.
@@ -59,6 +61,7 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
     std::filesystem::rename(socket, socket + ".kept");
     {
       const std::scoped_lock lock(mutex_);
+      ending_ = true;  // who registers now would be followed for ever
       for (const auto& plugin : all_) plugin->context.TryCancel();
     }
     server_->Shutdown(std::chrono::system_clock::now());
@@ -182,6 +185,7 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
     const grpc::Status status = plugin->stub->GetDevicePluginOptions(&context, {}, &options);
     if (!status.ok()) return status;
     const std::scoped_lock lock(mutex_);
+    if (ending_) return {grpc::UNAVAILABLE, "the kubelet ends"};
     ++registrations_[request->resource_name()];
     plugins_[request->resource_name()] = plugin;
     all_.push_back(plugin);
@@ -228,6 +232,7 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
   std::string folder_;
   std::unique_ptr<grpc::Server> server_;
   std::mutex mutex_;
+  std::atomic<bool> ending_ = false;
   std::condition_variable changed_;
   std::map<std::string, std::shared_ptr<Plugin>> plugins_;
   std::map<std::string, v1beta1::ListAndWatchResponse> lists_;

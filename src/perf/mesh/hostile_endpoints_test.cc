@@ -156,8 +156,11 @@ void meet(const Case& one) {
 
 TEST(Coordinator, OutlivesEveryBadEndpoint) {
   const std::vector<Case> table = cases();
-  std::vector<std::jthread> all;
-  for (const Case& one : table) all.emplace_back([&one] { meet(one); });
+  std::vector<std::jthread> waiting;  // for a limit; the others are quick, and honest endpoints want time to measure
+  for (const Case& one : table)
+    if (one.reason.contains(" ms")) waiting.emplace_back([&one] { meet(one); });
+  for (const Case& one : table)
+    if (!one.reason.contains(" ms")) meet(one);
 }
 
 // ---- the endpoint against coordinators
