@@ -109,7 +109,7 @@ TEST_F(DevicePluginTest, SendsAChangeAtOnceAndNothingWithoutOne) {
   const auto begun = steady_clock::now();
   ASSERT_TRUE(plugin->offer(node));
   EXPECT_TRUE(kubelet.has(kRail, {{kFirst, "Unhealthy"}, {kSecond, "Unhealthy"}}));
-  EXPECT_LT(steady_clock::now() - begun, std::chrono::seconds(1));
+  EXPECT_LT(steady_clock::now() - begun, std::chrono::seconds(4));
   EXPECT_EQ(kubelet.lists_taken(kRail), 2);
 }
 
@@ -159,7 +159,7 @@ TEST_F(DevicePluginTest, WithdrawSaysWhenTheKubeletDoesNotTakeIt) {
   NodeDevices many = node_of(10, 250);  // more than gRPC takes for a stream that nobody reads
   ASSERT_TRUE(plugin->offer(many));
   const std::string socket = folder / socket_name(kRail);
-  const os::Deadline end = in(std::chrono::seconds(5));
+  const os::Deadline end = in(std::chrono::seconds(60));
   while (!std::filesystem::exists(socket)) ASSERT_LT(steady_clock::now(), end);
   auto stub = v1beta1::DevicePlugin::NewStub(grpc::CreateChannel("unix:" + socket, grpc::InsecureChannelCredentials()));
   grpc::ClientContext context;
@@ -186,20 +186,20 @@ TEST_F(DevicePluginTest, IsThereAgainWhenTheKubeletStartsAgain) {
     kubelet.kill();
     const auto begun = steady_clock::now();
     kubelet.start();  // removes the plugin's socket
-    ASSERT_TRUE(kubelet.has(kRail, kBoth, 2)) << i;
-    EXPECT_LT(steady_clock::now() - begun, std::chrono::seconds(2));
+    ASSERT_TRUE(kubelet.has(kRail, kBoth)) << i;
+    EXPECT_LT(steady_clock::now() - begun, std::chrono::seconds(4));
   }
 }
 
 TEST_F(DevicePluginTest, WaitsForAKubeletThatComesLater) {
   const auto plugin = start_plugin();
   ASSERT_TRUE(plugin->offer(node_of(1, 2)));
-  const os::Deadline end = in(std::chrono::seconds(5));
+  const os::Deadline end = in(std::chrono::seconds(60));
   while (plugin->problems() !=
          std::vector<std::string>{kRail + ": there is no " + folder.path() + "/kubelet.sock: does the kubelet run?"})
     ASSERT_LT(steady_clock::now(), end);
   TestKubelet kubelet(folder.path());
-  EXPECT_TRUE(kubelet.has(kRail, kBoth, 2));
+  EXPECT_TRUE(kubelet.has(kRail, kBoth));
 }
 
 TEST_F(DevicePluginTest, IsThereAgainWhenItIsStartedAgain) {
@@ -213,7 +213,7 @@ TEST_F(DevicePluginTest, IsThereAgainWhenItIsStartedAgain) {
   ASSERT_TRUE(plugin->offer(node_of(1, 3)));
   TestKubelet::Health three = kBoth;
   three[vf_address(1, 2).to_string()] = "Healthy";
-  EXPECT_TRUE(kubelet.has(kRail, three, 2));
+  EXPECT_TRUE(kubelet.has(kRail, three));
 }
 
 // Nobody but a kubelet that starts should, but a socket that is gone while nobody follows must come again.
@@ -221,7 +221,7 @@ TEST_F(DevicePluginTest, ServesASocketAgainThatWasRemoved) {
   const auto plugin = start_plugin();
   ASSERT_TRUE(plugin->offer(node_of(1, 1)));
   const std::string socket = folder / socket_name(kRail);
-  const os::Deadline end = in(std::chrono::seconds(5));
+  const os::Deadline end = in(std::chrono::seconds(60));
   for (int i = 0; i < 2; ++i) {
     while (!std::filesystem::exists(socket)) ASSERT_LT(steady_clock::now(), end);
     std::filesystem::remove(socket);
@@ -240,7 +240,7 @@ TEST_F(DevicePluginTest, AResourceThatGoesIsEmptyAndThenNotServed) {
   ASSERT_TRUE(plugin->offer(node_of(1, 2)));
   EXPECT_TRUE(kubelet.has("openshift.io/other", {}));
   EXPECT_TRUE(kubelet.lost("openshift.io/other"));
-  const os::Deadline end = in(std::chrono::seconds(5));
+  const os::Deadline end = in(std::chrono::seconds(60));
   while (std::filesystem::exists(folder / socket_name("openshift.io/other"))) ASSERT_LT(steady_clock::now(), end);
   EXPECT_EQ(kubelet.list(kRail), kBoth);
   ASSERT_TRUE(plugin->offer(both));  // and comes again
@@ -258,30 +258,32 @@ TEST_F(DevicePluginTest, ServesFiftyResources) {
   const auto begun = steady_clock::now();
   kubelet.start();
   for (const auto& [name, vfs] : node.resources) ASSERT_TRUE(kubelet.has(name, kBoth)) << name;
-  EXPECT_LT(steady_clock::now() - begun, std::chrono::seconds(5));
+  EXPECT_LT(steady_clock::now() - begun, std::chrono::seconds(30));
 }
 
 TEST_F(DevicePluginTest, AKubeletThatHangsHoldsUpNobody) {
   NodeDevices node = node_of(1, 2);
   for (int i = 0; i < 10; ++i) node.resources[fmt::format("example.com/r{}", i)] = node.resources[kRail];
   auto silent = std::make_unique<SilentSocket>(folder / "kubelet.sock");
-  constexpr std::chrono::milliseconds kCall{2500};
-  auto plugin = start_plugin(kCall);
-  auto begun = steady_clock::now();
+  auto plugin = start_plugin();
   ASSERT_TRUE(plugin->offer(node));
-  ASSERT_TRUE(plugin->withdraw({vf_address(1, 0)}));  // it follows nothing, so nothing can be given away
-  EXPECT_LT(steady_clock::now() - begun, kCall * 2 / 3);
-  const os::Deadline end = in(std::chrono::seconds(10));
+  const os::Deadline end = in(std::chrono::seconds(60));
   while (!plugin->problems().at(0).contains("Deadline Exceeded")) ASSERT_LT(steady_clock::now(), end);
   EXPECT_EQ(plugin->allocated().error().code, Code::kTimeout);
-  begun = steady_clock::now();
-  plugin.reset();  // does not wait for the call
-  EXPECT_LT(steady_clock::now() - begun, kCall * 2 / 3);
+  constexpr std::chrono::minutes kLong{
+      10};  // of a call: who waited for it would be noticed however slow the machine is
+  plugin = start_plugin(kLong);
+  const auto begun = steady_clock::now();
+  ASSERT_TRUE(plugin->offer(node));
+  ASSERT_TRUE(plugin->withdraw({vf_address(1, 0)}));  // it follows nothing, so nothing can be given away
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  plugin.reset();
+  EXPECT_LT(steady_clock::now() - begun, kLong / 5);
   plugin = start_plugin();
   ASSERT_TRUE(plugin->offer(node));
   silent.reset();
   TestKubelet kubelet(folder.path());
-  for (const auto& [name, vfs] : node.resources) EXPECT_TRUE(kubelet.has(name, kBoth, 3)) << name;
+  for (const auto& [name, vfs] : node.resources) EXPECT_TRUE(kubelet.has(name, kBoth, 60)) << name;
 }
 
 TEST_F(DevicePluginTest, TellsWhyTheKubeletRefuses) {
@@ -289,7 +291,7 @@ TEST_F(DevicePluginTest, TellsWhyTheKubeletRefuses) {
   kubelet.refuse_registration = {grpc::UNKNOWN, "the ResourceName \"x\" is invalid"};
   const auto plugin = start_plugin();
   ASSERT_TRUE(plugin->offer(node_of(1, 2)));
-  const os::Deadline end = in(std::chrono::seconds(5));
+  const os::Deadline end = in(std::chrono::seconds(60));
   while (plugin->problems() != std::vector<std::string>{kRail + ": registering " + kRail +
                                                         " with the kubelet: the ResourceName \"x\" is invalid"})
     ASSERT_LT(steady_clock::now(), end) << testing::PrintToString(plugin->problems());

@@ -83,7 +83,7 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
   }
 
   // Waits until the kubelet's list of the resource is this.
-  bool has(const std::string& resource, const Health& wanted, int seconds = 10) {
+  bool has(const std::string& resource, const Health& wanted, int seconds = 60) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(seconds), [&] {
       auto found = lists_.find(resource);
@@ -93,7 +93,7 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
   // Waits until nobody serves it any more.
   bool lost(const std::string& resource) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return !plugins_.contains(resource); });
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return !plugins_.contains(resource); });
   }
   Health list(const std::string& resource) {
     const std::scoped_lock lock(mutex_);
