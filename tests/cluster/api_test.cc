@@ -420,6 +420,23 @@ TEST(Rights, ATokenThatEndedIsReadAgain) {
   EXPECT_LE(read_again_s, 30) << "within its minute, as the server refused the old one";
 }
 
+TEST(Rights, ACertificateThatEndedIsReadAgain) {
+  control_plane("user", "passing");
+  control_plane("passing", "passing 5");
+  shell("kubectl create clusterrolebinding passing --clusterrole cluster-admin --user passing");
+  Connection api(cluster::access_of("passing"));
+  EXPECT_TRUE(soon([&] { return api.client.list(kMaps, {.ns = "default"}).has_value(); }));
+  std::string why;
+  EXPECT_TRUE(soon([&] {
+    const auto listed = api.client.list(kMaps, {.ns = "default"});
+    if (!listed) why = listed.error().to_string();
+    return !listed && listed.error().status == 401;
+  }));
+  EXPECT_NE(why.find("its token or client certificate is wrong or too old"), std::string::npos) << why;
+  control_plane("user", "passing");
+  EXPECT_TRUE(soon([&] { return api.client.list(kMaps, {.ns = "default"}).has_value(); }));
+}
+
 TEST(Overload, A429IsWaitedOut) {
   control_plane("user", "limited");
   const std::string ns = new_namespace();
