@@ -23,6 +23,10 @@ constexpr int64_t kLongestTime = int64_t{1} << 40;
 constexpr std::array<std::string_view, 7> kLeaseKeys{"node",    "systemUUID",   "bootID",     "claim",
                                                      "offsets", "quietSeconds", "goneSeconds"};
 constexpr std::array<std::string_view, 3> kSpecKeys{"networkName", "base", "leases"};
+// Ours, and what the API server sets itself.
+constexpr std::array<std::string_view, 8> kMetadataKeys{
+    "name", "uid", "resourceVersion", "labels", "generation", "creationTimestamp", "managedFields", "selfLink"};
+constexpr std::string_view kNetworkLabel = "network.railbed.dev/", kHolderLabel = "holder.railbed.dev/";
 
 // Null where there are none.
 Value members_besides(const Value& object, std::span<const std::string_view> keys) {
@@ -40,7 +44,14 @@ void put_members(Value& object, const Value& members) {
   for (const Value::Member& member : *members.as_object()) object.set(member.key, member.value);
 }
 
-void keep_others(const Value& spec, AddressCell& cell) {
+void keep_others(const Value& metadata, const Value& spec, AddressCell& cell) {
+  cell.metadata = members_besides(metadata, kMetadataKeys);
+  if (const Value* labels = doc::object_in(metadata, "labels"); labels != nullptr)
+    for (const Value::Member& label : *labels->as_object()) {
+      if (label.key.starts_with(kNetworkLabel) || label.key.starts_with(kHolderLabel)) continue;
+      if (cell.labels.is_null()) cell.labels = Value::object();
+      cell.labels.set(label.key, label.value);
+    }
   cell.other = members_besides(spec, kSpecKeys);
   const Value::Array* leases = doc::list_in(spec, "leases");
   for (size_t i = 0; i < cell.leases.size(); ++i) cell.leases[i].other = members_besides((*leases)[i], kLeaseKeys);
@@ -106,11 +117,11 @@ std::string cell_name(std::string_view network_name, const IpAddress& base) {
 }
 
 std::string cell_network_label(std::string_view network_name) {
-  return "network.railbed.dev/" + number_of(network_name);
+  return std::string(kNetworkLabel) + number_of(network_name);
 }
 
 std::string cell_holder_label(std::string_view system_uuid) {
-  return "holder.railbed.dev/" + number_of(system_uuid);
+  return std::string(kHolderLabel) + number_of(system_uuid);
 }
 
 Result<AddressCell> read_address_cell(const Value& object) {
@@ -133,12 +144,13 @@ Result<AddressCell> read_address_cell(const Value& object) {
   }
   TRY(doc::first_error(found).context("{}", in_cell()));
   TRY(check(cell, name));
-  keep_others(*doc::object_in(object, "spec"), cell);
+  keep_others(*metadata, *doc::object_in(object, "spec"), cell);
   return cell;
 }
 
 Value to_value(const AddressCell& cell) {
   Value labels = Value::object();
+  put_members(labels, cell.labels);
   labels.set(cell_network_label(cell.network_name), "");
   for (const CellLease& lease : cell.leases) labels.set(cell_holder_label(lease.holder.system_uuid), "");
   Value metadata = Value::object();
@@ -146,6 +158,7 @@ Value to_value(const AddressCell& cell) {
   doc::put_text(metadata, "uid", cell.uid);
   doc::put_text(metadata, "resourceVersion", cell.resource_version);
   metadata.set("labels", std::move(labels));
+  put_members(metadata, cell.metadata);
   Value spec = Value::object();
   doc::put_text(spec, "networkName", cell.network_name);
   spec.set("base", cell.base.to_string());

@@ -53,6 +53,9 @@ struct AddressCell {
   std::string uid;
   std::string resource_version;
   doc::Value other{};  // as CellLease::other, of the spec
+  // What others have written about the object, which a write of ours keeps: annotations, finalizers; labels.
+  doc::Value metadata{};
+  doc::Value labels{};
   friend bool operator==(const AddressCell&, const AddressCell&) = default;
 };
 

@@ -44,6 +44,24 @@ TEST(AddressCell, KeepsWhatALaterVersionHasWritten) {
   EXPECT_EQ(read_address_cell(to_value(read)).value(), read);
 }
 
+TEST(AddressCell, KeepsWhatOthersHaveWrittenAboutIt) {
+  doc::Value object = to_value(cell());
+  doc::Value& metadata = *object.find("metadata");
+  metadata.find("labels")->set("holder.railbed.dev/0", "");  // of a lease that is not there any more
+  metadata.find("labels")->set("team", "net");
+  doc::Value annotations = doc::Value::object();
+  annotations.set("note", "of mine");
+  metadata.set("annotations", std::move(annotations));
+  metadata.set("creationTimestamp", "2026-11-23T00:00:00Z");
+  const doc::Value written = to_value(read_address_cell(object).value());
+  EXPECT_EQ(doc::to_json(*written.find("metadata")->find("annotations")), R"({"note":"of mine"})");
+  const doc::Value& labels = *written.find("metadata")->find("labels");
+  EXPECT_EQ(doc::text_in(labels, "team"), "net");
+  EXPECT_EQ(labels.find("holder.railbed.dev/0"), nullptr);
+  EXPECT_EQ(labels.as_object()->size(), 4U);
+  EXPECT_EQ(written.find("metadata")->find("creationTimestamp"), nullptr);
+}
+
 TEST(AddressCell, IsWrittenSoThatPeopleCanReadIt) {
   const doc::Value object = to_value(cell());
   EXPECT_EQ(doc::to_json(*object.find("spec")),
