@@ -280,7 +280,7 @@ TEST_F(DevicePluginTest, AKubeletThatHangsHoldsUpNobody) {
   ASSERT_TRUE(plugin->offer(node));
   silent.reset();
   TestKubelet kubelet(folder.path());
-  for (const auto& [name, vfs] : node.resources) EXPECT_TRUE(kubelet.has(name, kBoth)) << name;
+  for (const auto& [name, vfs] : node.resources) EXPECT_TRUE(kubelet.has(name, kBoth, 3)) << name;
 }
 
 TEST_F(DevicePluginTest, TellsWhyTheKubeletRefuses) {

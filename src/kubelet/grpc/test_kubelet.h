@@ -50,10 +50,6 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
     builder.AddListeningPort("unix:" + folder_ + "/kubelet.sock", grpc::InsecureServerCredentials());
     builder.RegisterService(static_cast<v1beta1::Registration::Service*>(this));
     builder.RegisterService(static_cast<v1::PodResourcesLister::Service*>(this));
-    {
-      const std::scoped_lock lock(mutex_);
-      killed_ = false;
-    }
     server_ = builder.BuildAndStart();
   }
   // As with SIGKILL: connections end, the socket's file stays where it is.
@@ -63,7 +59,6 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
     std::filesystem::rename(socket, socket + ".kept");
     {
       const std::scoped_lock lock(mutex_);
-      killed_ = true;  // who registers at this moment is not followed: nobody would cancel that stream
       for (const auto& plugin : all_) plugin->context.TryCancel();
     }
     server_->Shutdown(std::chrono::system_clock::now());
@@ -187,7 +182,6 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
     const grpc::Status status = plugin->stub->GetDevicePluginOptions(&context, {}, &options);
     if (!status.ok()) return status;
     const std::scoped_lock lock(mutex_);
-    if (killed_) return {grpc::UNAVAILABLE, "killed"};
     ++registrations_[request->resource_name()];
     plugins_[request->resource_name()] = plugin;
     all_.push_back(plugin);
@@ -234,7 +228,6 @@ class TestKubelet : public v1beta1::Registration::Service, public v1::PodResourc
   std::string folder_;
   std::unique_ptr<grpc::Server> server_;
   std::mutex mutex_;
-  bool killed_ = false;
   std::condition_variable changed_;
   std::map<std::string, std::shared_ptr<Plugin>> plugins_;
   std::map<std::string, v1beta1::ListAndWatchResponse> lists_;
