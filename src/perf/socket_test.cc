@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -39,6 +40,20 @@ TEST_F(SocketTest, SendsSmallMessagesAtOnce) {
   EXPECT_EQ(option(*socket, IPPROTO_TCP, TCP_NODELAY), 0);
   ASSERT_TRUE(socket->set_no_delay().has_value());
   EXPECT_EQ(option(*socket, IPPROTO_TCP, TCP_NODELAY), 1);
+}
+
+// A process whose standard input is closed gets 0 for its next descriptor.
+TEST(Socket, MayBeDescriptorZero) {
+  const int kept = ::dup(0);
+  ::close(0);
+  {
+    const Result<Listener> first = Listener::open(kLoopback, 0);
+    EXPECT_TRUE(first.has_value()) << first.error().message;
+  }
+  if (kept >= 0) {
+    ::dup2(kept, 0);
+    ::close(kept);
+  }
 }
 
 TEST(Socket, SaysWhichOptionItsKernelRefuses) {
