@@ -149,22 +149,6 @@ TEST_F(OperatorTest, MakesSpecsOfPolicies) {
   EXPECT_EQ(world.writes_of(state_path("gpu1")), 2) << "created, decided";
 }
 
-TEST_F(OperatorTest, LooksAtEverythingOnlyWhenItStarts) {
-  start();
-  node_with_nics("gpu1");
-  world.put(policy("rail0", kP0));
-  expect("the spec has the policy", [&] { return world.has_vfs("gpu1", 4); });
-  const auto lists_of_cells = [&] {
-    const std::vector<std::string> all = world.server.requests();
-    return std::ranges::count_if(
-        all, [](const std::string& one) { return one.starts_with("GET") && one.find("addresscells") != one.npos; });
-  };
-  expect("cells are looked at, too", [&] { return lists_of_cells() > 0 && running->settled(); });
-  const auto before = lists_of_cells();
-  world.clock->wait(milliseconds(300), {});
-  EXPECT_LE(lists_of_cells() - before, 2) << "it looks each 10 ms whether it may write, and at cells each minute";
-}
-
 TEST_F(OperatorTest, TouchesOnlyTheNodesThatAChangeConcerns) {
   start();
   for (const char* name : {"a1", "a2", "b1"}) node_with_nics(name, {{"rack", std::string(1, *name)}});

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/socket.h"
 
+#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <gtest/gtest.h>
 
 namespace railbed::perf {
 namespace {

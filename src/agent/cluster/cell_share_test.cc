@@ -104,9 +104,8 @@ TEST_F(SharedRange, TheFirstAndTheLastAddressOfACellAreToldToo) {
   whereabouts_gives({16, 31}, "10.0.0.0/26");
   ASSERT_TRUE(one_.leaser->sync({}).has_value());
   const char* told = "{} of network_name \"\" is in use on this node, and whereabouts has given it";
-  EXPECT_EQ(one_.leaser->take_conflicts(),
-            (std::vector<std::string>{fmt::format(fmt::runtime(told), "10.0.0.16"),
-                                      fmt::format(fmt::runtime(told), "10.0.0.31")}));
+  EXPECT_EQ(one_.leaser->take_conflicts(), (std::vector<std::string>{fmt::format(fmt::runtime(told), "10.0.0.16"),
+                                                                     fmt::format(fmt::runtime(told), "10.0.0.31")}));
 }
 
 TEST_F(SharedRange, AnAnswerThatIsLostLeavesNothingBehind) {
