@@ -74,6 +74,13 @@ TEST_F(DurableRecordsTest, AnotherProcessReadsWhatWasWrittenInItsOrder) {
   EXPECT_TRUE(disk.files().empty());
 }
 
+TEST_F(DurableRecordsTest, AnAgentForgetsAlsoWhatOnlyAnEarlierOneWrote) {
+  ASSERT_TRUE(records.put_program(record_of("c1", "eth0"), std::nullopt).has_value());
+  DurableRecords later(disk, kDurableRecords, "boot-1");
+  ASSERT_TRUE(later.forget_programs({record_of("c1", "eth0")}).has_value());
+  EXPECT_THAT(names(), IsEmpty());
+}
+
 TEST_F(DurableRecordsTest, NothingIsMadeForAMachineWithoutPrograms) {
   EXPECT_THAT(names(), IsEmpty());
   ASSERT_TRUE(records.forget_programs({record_of("c1", "eth0")}).has_value());

@@ -64,6 +64,8 @@ TEST(AddressCell, KeepsWhatOthersHaveWrittenAboutIt) {
 
 TEST(AddressCell, IsWrittenSoThatPeopleCanReadIt) {
   const doc::Value object = to_value(cell());
+  EXPECT_EQ(*object.find("apiVersion"), doc::Value("railbed.dev/v1"));
+  EXPECT_EQ(*object.find("kind"), doc::Value("AddressCell"));
   EXPECT_EQ(doc::to_json(*object.find("spec")),
             R"({"networkName":"rail0","base":"10.0.0.16","leases":[)"
             R"({"node":"node1","systemUUID":"uuid-1","bootID":"boot-1","claim":"boot-1.1","offsets":[0,2,15],)"

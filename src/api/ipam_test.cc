@@ -115,6 +115,8 @@ TEST(Ipam, EveryMistakeIsTold) {
       {R"({"type":"static","addresses":[{"address":"10.0.0.5"}]})",
        "error: ipam.addresses.address: \"10.0.0.5\" has no prefix length (a prefix looks like "
        "10.0.0.0/24) [RB-IPAM-005]"},
+      {R"({"type":"static","addresses":[{"address":"10.0.0.5/24","version":"4","gatway":"10.0.0.1"}]})",
+       "warning: 'gatway' is not a field of ipam.addresses; it has no effect [RB-IPAM-002]"},
       {R"({"type":"dhcp","routes":[{"gw":"10.0.0.1"}]})", "error: ipam.routes.dst is missing [RB-IPAM-006]"},
       {R"({"type":"dhcp","routes":[{"dst":"10.0.0.0/8","gw":"fd00::1"}]})",
        "error: ipam.routes: the gateway fd00::1 and the destination 10.0.0.0/8 are of two families [RB-IPAM-005]"},

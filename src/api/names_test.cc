@@ -73,6 +73,7 @@ TEST(Kinds, AreFoundAlsoWhenMisspelt) {
   EXPECT_EQ(nearest_kind("SriovNetworkPolicy"), "SriovNetworkNodePolicy");
   EXPECT_EQ(nearest_kind("SriovNetworkNodePolicies"), "SriovNetworkNodePolicy");
   EXPECT_EQ(nearest_kind("NetworkAttachmentDefinitions"), "NetworkAttachmentDefinition");
+  EXPECT_EQ(nearest_kind("NicClusterPolcy"), "NicClusterPolicy") << "a kind that is only known by its name";
   EXPECT_EQ(nearest_kind("Frobnicator"), "");
 }
 

@@ -284,16 +284,5 @@ TEST(Record, IsOfAnotherSpecWhereAnyPartOfItDiffers) {
       EXPECT_EQ(same_spec({.undo = undo_text(specs[a], {})}, specs[b]), a == b) << a << " and " << b;
 }
 
-TEST(VfSettings, OnlyDifferencesAreAskedFor) {
-  os::VfInfo now{.index = VfIndex{0}, .vlan = 5, .spoof_check = true, .trust = std::nullopt};
-  os::VfChange wanted{.vlan = os::VfChange::Vlan{5, 0, os::VlanProto::k8021q},
-                      .spoof_check = false,
-                      .trust = false,
-                      .link_state = os::VfLinkState::kAuto,
-                      .rate = os::VfChange::Rate{0, 0}};
-  EXPECT_EQ(differing(wanted, now), (os::VfChange{.spoof_check = false}));
-  EXPECT_EQ(present(differing(wanted, now), now), (os::VfChange{.spoof_check = true}));
-}
-
 }  // namespace
 }  // namespace railbed::attach

@@ -94,6 +94,17 @@ TEST(SourceRoutes, AreThereOnceForEachDestinationAndMetric) {
               ElementsAre("fd00:7::/64 table 100", "fd00:7::/64 table 100"));
 }
 
+// The kernel takes a route only where its gateway is reached already, by a route of the same table.
+TEST(SourceRoutes, ComeBehindThoseThatLeadToTheirGateways) {
+  SourceRouting named;
+  named.gateways = {*IpAddress::parse("10.1.0.7")};
+  const std::vector<Route> main = {route("10.7.0.0/16", "10.1.0.1"), route("10.1.0.0/24")};
+  const SourceRoutes done = moved({address("10.1.0.2/24")}, main, named);
+  EXPECT_THAT(texts(done.add), ElementsAre("10.1.0.0/24 table 100", "0.0.0.0/0 via 10.1.0.7 table 100",
+                                           "10.7.0.0/16 via 10.1.0.1 table 100"));
+  EXPECT_THAT(texts(done.remove), ElementsAre("10.7.0.0/16 via 10.1.0.1", "10.1.0.0/24")) << "in the other order";
+}
+
 // The network names the table: its own routes name it too, and nothing else is to be moved.
 TEST(SourceRoutes, StayWhereATableIsNamedAndNoGateway) {
   SourceRouting named;

@@ -263,6 +263,8 @@ TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionGoesWithItsPolicies) {
   expect_stays("the spec stays", [&] { return world.has_vfs("gpu1", 4); });
   world.server.erase(policy_path("rail1"));
   expect_stays("specs stay", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
+  // Nodes are looked at again when the policies have settled, and not again and again before.
+  expect("only what comes regularly waits", [&] { return running->work.standing().waiting == 3; });
 }
 
 TEST_F(OperatorTest, KeepsSpecsWhenTheDefinitionIsInstalledAnewAtOnce) {

@@ -52,6 +52,12 @@ TEST(Render, TheCaretStandsBelowItsCharacterBehindTabsAndWideBytes) {
   EXPECT_EQ(render(diagnostics), "policy.yaml:1:8: error: m [E]\n     1 | \täö: xyz\n       | \t    ^~~\n");
 }
 
+TEST(Render, ALongLineMayBeginInTheMiddleOfACharacter) {
+  Diagnostics diagnostics;
+  diagnostics.error("E", {source("\x80" + std::string(150, 'a')), 1, 1, 1}, "m");
+  EXPECT_TRUE(render(diagnostics).starts_with("policy.yaml:1:1: error: m [E]\n     1 | ")) << render(diagnostics);
+}
+
 TEST(Render, LongLinesAreCutAroundTheColumn) {
   const std::string line = fmt::format("{:a>200}X{:b>200}", "", "");
   Diagnostics diagnostics;

@@ -120,6 +120,26 @@ TEST(GraphOfNodeState, JoinsTheGroupsOfAPolicy) {
   EXPECT_THAT(by.diagnostics.all(), IsEmpty());
 }
 
+TEST(GraphOfNodeState, APolicyOfItSaysWhatItsGroupAndPfSay) {
+  api::NodeStateVfGroup all = group("a", 0, 1);
+  all.mtu = 4000;
+  all.is_rdma = true;
+  all.need_vhost_net = true;
+  all.exclude_topology = true;
+  api::NodeStatePf pf = wants(1, 2, {all});
+  pf.mtu = 9000;
+  const ByState by(state_of_node({pf}), {nic("eth0", 1)});
+  ASSERT_EQ(by.made->objects.size(), 1u);
+  const api::SriovNetworkNodePolicy& policy = by.made->objects.front();
+  EXPECT_EQ(policy.meta.name.value, "a");
+  EXPECT_EQ(policy.resource_name.value, "a");
+  EXPECT_EQ(policy.num_vfs.value, 2);
+  EXPECT_EQ(policy.mtu.value, 4000);
+  EXPECT_TRUE(policy.is_rdma.value);
+  EXPECT_TRUE(policy.need_vhost_net.value);
+  EXPECT_TRUE(policy.exclude_topology.value);
+}
+
 // The policy of one name may stand on several PFs with other values for each.
 TEST(GraphOfNodeState, KeepsPfsApart) {
   api::NodeStatePf second = wants(2, 4, {group("a", 0, 3)});

@@ -144,8 +144,21 @@ TEST(CurlTransport, StreamsAsBytesCome) {
     else
       EXPECT_EQ(after.error().message, "GET /x: the server said nothing for 200 ms");
   }
-  // Only the headers: the stream has begun.
-  EXPECT_TRUE(way.transport->open(request, {}).has_value());
+  // Only the headers: the stream has begun, and nobody waits for its first event.
+  const Request patient{.target = "/x?watch=true", .timeout = seconds(60), .silence = milliseconds(200)};
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_TRUE(way.transport->open(patient, {}).has_value());
+  EXPECT_LT(std::chrono::steady_clock::now() - began, seconds(50));
+}
+
+TEST(CurlTransport, AStreamThatDoesNotBeginEndsByItsDeadlineAndWhenAsked) {
+  Server silent({"HTTP/1.1 200 OK\r\n"});
+  Way way(silent.url);
+  const Request request{.target = "/x?watch=true", .timeout = milliseconds(100)};
+  EXPECT_EQ(way.transport->open(request, {}).error().message, "GET /x: no answer within 100 ms");
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(way.transport->open(request, stop.get_token()).error().message, "GET /x: asked to stop");
 }
 
 TEST(CurlTransport, BoundsWhatItKeeps) {

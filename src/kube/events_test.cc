@@ -78,6 +78,12 @@ TEST_F(BookTest, RemembersAtMostSoMany) {
   EXPECT_EQ(small.take(what, wall, now)->type, EventBook::Send::Type::kCreate) << "forgotten";
   what.object.key.name = "c";
   EXPECT_EQ(small.take(what, wall, now)->type, EventBook::Send::Type::kUpdateSeries);
+  // Those that are forgotten leave room: however many come, no more are kept.
+  for (int i = 0; i < 100; ++i) {
+    what.object.key.name = fmt::format("n{}", i);
+    for (int times = 0; times < 3; ++times) (void)small.take(what, wall, now);
+  }
+  EXPECT_EQ(small.due(now + std::chrono::hours(1)).size(), 2u);
 }
 
 TEST_F(BookTest, LongTextsAreCutBetweenCharacters) {

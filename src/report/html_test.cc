@@ -339,6 +339,9 @@ TEST(Scene, JoinsStatusAndMeasurementsByAddress) {
   EXPECT_EQ(scene.nodes[0].name, "gpu-a");
   ASSERT_EQ(scene.nodes[0].pods.size(), 1u);
   EXPECT_EQ(scene.nodes[0].pods[0].columns[0][0].vf_index, 1);
+  ASSERT_EQ(scene.nodes[0].columns.size(), 1u);
+  EXPECT_EQ(scene.nodes[0].columns[0].name, "ens1f0");
+  EXPECT_EQ(scene.nodes[0].columns[0].detail, "0000:01:00.0");
   EXPECT_EQ(scene.nodes[1].name, "gpu-b");  // no status: derived from the measurement
   EXPECT_TRUE(scene.nodes[1].pods.empty());
   EXPECT_EQ(scene.nodes[1].columns[0].name, "net1");

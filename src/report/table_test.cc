@@ -82,6 +82,8 @@ TEST(DisplayWidth, KnowsTheEdgesOfItsBlocks) {
   EXPECT_EQ(display_width("\xf8\x88\x80\x80"), 4u);
   EXPECT_EQ(display_width("\xe6\x97"), 2u) << "the last byte is missing";
   EXPECT_EQ(display_width("\xe6\x97x"), 3u);
+  EXPECT_EQ(display_width("\xec\x80"), 2u) << "a column for each byte, whatever their bits would name";
+  EXPECT_EQ(display_width("\xf4\x84\x80x"), 4u);
 }
 
 TEST(Table, HasAColourForEachPaint) {

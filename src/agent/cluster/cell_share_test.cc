@@ -26,11 +26,11 @@ class SharedRange : public ::testing::Test {
     return address.has_value() ? address->to_string() : address.error().story();
   }
   // By whereabouts, to a pod of a node of its own.
-  void whereabouts_gives(std::initializer_list<uint64_t> places) {
-    const kube::ObjectKey key{"kube-system", api::ip_pool_name("", ipam::prefix("10.0.0.0/28"))};
+  void whereabouts_gives(std::initializer_list<uint64_t> places, const char* range = "10.0.0.0/28") {
+    const kube::ObjectKey key{"kube-system", api::ip_pool_name("", ipam::prefix(range))};
     auto object = one_.client->get(kube::kIpPools, key);
     const bool is_new = !object.has_value();
-    doc::Value pool = is_new ? api::new_ip_pool(key.ns, "", ipam::prefix("10.0.0.0/28")) : *std::move(object);
+    doc::Value pool = is_new ? api::new_ip_pool(key.ns, "", ipam::prefix(range)) : *std::move(object);
     api::IpPoolChange change;
     for (const uint64_t place : places) change.put[place] = {fmt::format("container{}", place), "ns/other"};
     api::apply_change(pool, change);
@@ -94,6 +94,18 @@ TEST_F(SharedRange, APoolThatWasMadeAnewGetsWhatIsHeldAndLosesWhatIsNot) {
   EXPECT_EQ(
       one_.leaser->take_conflicts(),
       std::vector<std::string>{"10.0.0.6 of network_name \"\" is in use on this node, and whereabouts has given it"});
+}
+
+TEST_F(SharedRange, TheFirstAndTheLastAddressOfACellAreToldToo) {
+  const api::IpamConfig rail = one_range("10.0.0.0/26");
+  ASSERT_EQ(given(one_.add(rail, "ns/a", {"10.0.0.16"})), "10.0.0.16");
+  ASSERT_EQ(given(one_.add(rail, "ns/b", {"10.0.0.31"})), "10.0.0.31");
+  ASSERT_TRUE(one_.client->remove(kube::kIpPools, {"kube-system", api::ip_pool_name("", ipam::prefix("10.0.0.0/26"))}));
+  whereabouts_gives({16, 31}, "10.0.0.0/26");
+  ASSERT_TRUE(one_.leaser->sync({}).has_value());
+  const char* told = "{} of network_name \"\" is in use on this node, and whereabouts has given it";
+  EXPECT_EQ(one_.leaser->take_conflicts(), (std::vector<std::string>{fmt::format(fmt::runtime(told), "10.0.0.16"),
+                                                                     fmt::format(fmt::runtime(told), "10.0.0.31")}));
 }
 
 TEST_F(SharedRange, AnAnswerThatIsLostLeavesNothingBehind) {

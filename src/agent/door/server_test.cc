@@ -618,9 +618,13 @@ TEST(UnixListener, ReplacesADeadSocketButNotALivingOne) {
     auto second = os::UnixListener::open(path);
     ASSERT_FALSE(second.has_value());
     EXPECT_EQ(second.error().code, Code::kBusy);
-    struct stat there{};
-    ASSERT_EQ(stat(path.c_str(), &there), 0);
-    EXPECT_EQ(there.st_mode & 0777, 0600U);
+    const auto mode = [](const std::string& name) {
+      struct stat there{};
+      return stat(name.c_str(), &there) == 0 ? there.st_mode & 07777U : 0U;
+    };
+    EXPECT_EQ(mode(path), 0600U);
+    EXPECT_EQ(mode(path + ".lock"), 0600U) << "an ordinary user who locked it would keep the agent from starting";
+    EXPECT_EQ(mode(folder / "deep"), 0700U);
     // The state that a killed process leaves: the file exists, and nobody listens.
     std::filesystem::rename(path, path + ".kept");
   }

@@ -147,5 +147,17 @@ TEST_F(InterfacesTest, BothCallersFailTheSame) {
   }
 }
 
+// railbed-cni stands under the name of each plugin; a runtime that starts another one than the configuration names has
+// mixed them up.
+TEST_F(InterfacesTest, AConfigurationOfAnotherPluginIsRefused) {
+  const cni::Request request{.command = cni::Command::kAdd, .type = "ipvlan", .config = macvlan("")};
+  const auto config = cni::read_plugin_config(request.config);
+  ASSERT_TRUE(config.has_value());
+  const auto answer = plugin_request(backends, request, *config);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, cni::kInvalidConfig);
+  EXPECT_EQ(answer.error().message, "called as ipvlan, the configuration is for \"macvlan\"");
+}
+
 }  // namespace
 }  // namespace railbed::agent

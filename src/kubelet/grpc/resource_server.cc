@@ -125,7 +125,6 @@ void ResourceServer::stop() {
   if (server_ == nullptr) return;
   list_.end_streams();
   server_->Shutdown(std::chrono::system_clock::now() + kShutdown);
-  server_->Wait();
   list_.wait_for_end();
   server_.reset();
   made_.reset();

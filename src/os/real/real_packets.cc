@@ -98,12 +98,10 @@ Result<void> only_port(int socket, uint16_t port) {
 
 // Opens the socket in the namespace of the calling thread.
 Result<std::unique_ptr<PacketSocket>> open_here(const std::string& interface, uint16_t port) {
+  ifreq asked{};
   // With protocol 0 nothing arrives before the filter is in place.
   Descriptor socket(::socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return fail(system_error(errno, "packet socket"));
-  ifreq asked{};
-  if (interface.size() >= sizeof asked.ifr_name)
-    return fail(Code::kInvalid, "\"{}\" is no interface's name", interface);
   std::ranges::copy(interface, asked.ifr_name);
   if (::ioctl(socket.get(), SIOCGIFINDEX, &asked) != 0)
     return fail(system_error(errno == ENODEV ? ENOENT : errno, "interface " + interface));
@@ -130,6 +128,7 @@ class RealPackets : public PacketPort {
  public:
   Result<std::unique_ptr<PacketSocket>> open(const std::string& netns_path, const std::string& interface,
                                              uint16_t port) override {
+    if (interface.size() >= IFNAMSIZ) return fail(Code::kInvalid, "\"{}\" is no interface's name", interface);
     int fd = ::open(netns_path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return fail(system_error(errno, "open network namespace " + netns_path));
     Netns netns(fd, netns_path);

@@ -16,5 +16,11 @@ TEST(RealPackets, SaysWhichNamespaceIsNone) {
   EXPECT_EQ(why("/proc/self/cmdline"), "setns /proc/self/cmdline: EINVAL (Invalid argument)");
 }
 
+TEST(RealPackets, RefusesWhatIsNoInterfacesName) {
+  const auto opened = real_packets()->open("/proc/self/ns/net", "longer-than-fits", 68);
+  ASSERT_FALSE(opened.has_value());
+  EXPECT_EQ(opened.error().to_string(), "\"longer-than-fits\" is no interface's name");
+}
+
 }  // namespace
 }  // namespace railbed::os

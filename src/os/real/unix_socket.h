@@ -46,7 +46,7 @@ class Connection {
 
 class UnixListener {
  public:
-  // The socket has mode 0600; missing folders are made (0755).
+  // The socket has mode 0600; a missing folder is made (0700).
   static Result<UnixListener> open(const std::string& path);
   ~UnixListener();
   UnixListener(UnixListener&&) noexcept = default;
