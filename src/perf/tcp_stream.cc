@@ -44,11 +44,13 @@ struct Shared {
   }
 };
 
+// At least one message, also where this thread gets its processor when the time is over already: a stream that has sent
+// nothing has no figure.
 Result<void> send_messages(Socket& socket, const Round& round, int64_t quota, uint64_t end, const TickClock& clock,
                            Shared& shared) {
   const std::vector<std::byte> message(static_cast<size_t>(round.size_bytes));
   for (int64_t sent = 0; !shared.stop; ++sent) {
-    if (round.messages > 0 ? sent >= quota : clock.now() >= end) return {};
+    if (round.messages > 0 ? sent >= quota : sent > 0 && clock.now() >= end) return {};
     std::span<const std::byte> left(message);
     while (!left.empty() && !shared.stop) {
       const size_t count = TRY(socket.write_now(left));

@@ -29,7 +29,8 @@ PairFigures figures_of(const Measurement& measured, uint32_t rail) {
   };
   figures.samples = all.count();
   figures.outages = static_cast<uint32_t>(point.outages.size());
-  figures.p50_us = us(50);
+  // Of few pings, too: that there were few is in `samples`, and a path on which they take so long must not go without.
+  if (all.count() > 0) figures.p50_us = static_cast<double>(all.percentile_ns(50)) / 1e3;
   figures.p99_us = us(99);
   return figures;
 }
@@ -135,7 +136,13 @@ PairFigures MeshEndpoint::measure_pair(const TestSpec& spec, const PairTask& tas
   TestSpec wanted = spec;
   wanted.remote_device = task.device;
   const auto measured = measure(kernel_, options, wanted);
-  if (measured) return figures_of(*measured, task.rail);
+  if (measured) {
+    PairFigures figures = figures_of(*measured, task.rail);
+    // No lie, which the coordinator would take it for, and no figure either.
+    if (spec.kind == TestKind::kBandwidth ? figures.gbps <= 0 : figures.samples == 0)
+      figures.problem = fmt::format("nothing came through in the {} ms of the test", spec.duration_ms);
+    return figures;
+  }
   return {.rail = task.rail, .problem = problem_text(measured.error().story())};
 }
 

@@ -76,6 +76,22 @@ TEST(MeshRun, MeasuresAllPairsOverTcp) {
     EXPECT_THAT(progress, testing::Contains(line));
 }
 
+// As on a path that is dead most of the time, or a machine without a processor to spare: the endpoint tells the truth.
+TEST(MeshRun, WhoHasFewPingsToTellOfIsNotLost) {
+  const Endpoints endpoints(2);
+  MeshOptions options = brief(Transport::kTcp);
+  options.latency.rate_per_s = 100;
+  options.latency.duration_ms = 100;
+  const auto run = run_mesh(of(endpoints, 2), std::move(options));
+  ASSERT_TRUE(run) << run.error().to_string();
+  for (const LostHost& lost : run->results.lost()) ADD_FAILURE() << lost.host << " was lost: " << lost.reason;
+  ASSERT_EQ(run->results.coverage(), (Coverage{.planned = 1, .measured = 1}));
+  const PairResult pair = run->results.at({0, 0, 0});
+  EXPECT_TRUE(pair.p50_ns.measured());
+  EXPECT_FALSE(pair.p99_ns.measured());
+  EXPECT_EQ(pair.samples(), 8u) << "10, rounded down to a power of two";
+}
+
 TEST(MeshRun, AShiftGoesOneWayAllAtOnce) {
   const Endpoints endpoints(3);
   MeshOptions options = brief(Transport::kTcp);
@@ -164,6 +180,9 @@ void expect_that_all_is_free(const MeshSetup& setup) {
   const auto run = run_mesh(setup, brief(Transport::kTcp));
   ASSERT_TRUE(run) << run.error().to_string();
   EXPECT_EQ(run->ended_by, "");
+  for (const LostHost& lost : run->results.lost()) ADD_FAILURE() << lost.host << " was lost: " << lost.reason;
+  for (const FailedPair& pair : run->failed)
+    ADD_FAILURE() << pair.from.host << " to " << pair.to.host << ": " << pair.problem;
   EXPECT_EQ(run->results.coverage().measured, run->results.coverage().planned);
 }
 
