@@ -113,7 +113,7 @@ class CellKeeper : public AddressSupply {
   bool counted_ = false;                // standing_ has the cells as they are
   std::optional<std::vector<ipam::CellWant>> leased_for_;
   std::vector<ipam::CellWant> wanted_lately_;  // the most of each since addresses were last given back
-  kube::Instant next_try_{};  // where something of it is lacking
+  kube::Instant next_try_{};                   // where something of it is lacking
 
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
