@@ -94,5 +94,5 @@ echo "upgrade of two nodes: longest ADD $during in $round rounds, none refused; 
 for node in "${nodes[@]}"; do echo "$node: its kubelet was without devices for $(longest_without_devices "$LOGS/$node/kubelet.log") ms at most"; done
 echo "pods that a kubelet refused in that time, and that were made again: $refused_by_kubelet"
 waited=$((${during%% *} - $(echo "$after" | sed 's/.*median \([0-9]*\) ms/\1/')))
-echo "figure upgrade_longest_add ${during%% *} ms - ok"
+echo "figure upgrade_longest_add ${during%% *} ms <=10000 $(verdict "${during%% *}" 10000)"
 echo "figure upgrade_longest_wait $waited ms <=10000 $(verdict $waited 10000)"

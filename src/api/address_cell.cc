@@ -29,14 +29,23 @@ constexpr std::array<std::string_view, 8> kMetadataKeys{
 constexpr std::string_view kNetworkLabel = "network.railbed.dev/", kHolderLabel = "holder.railbed.dev/";
 
 // Null where there are none.
-Value members_besides(const Value& object, std::span<const std::string_view> keys) {
+template <typename Wanted>
+Value members_that(const Value& object, const Wanted& wanted) {
   Value out;
   for (const Value::Member& member : *object.as_object()) {
-    if (std::ranges::find(keys, member.key) != keys.end()) continue;
+    if (!wanted(member.key)) continue;
     if (out.is_null()) out = Value::object();
     out.set(member.key, member.value);
   }
   return out;
+}
+
+Value members_besides(const Value& object, std::span<const std::string_view> keys) {
+  return members_that(object, [&](std::string_view key) { return std::ranges::find(keys, key) == keys.end(); });
+}
+
+bool is_label_of_others(std::string_view key) {
+  return !key.starts_with(kNetworkLabel) && !key.starts_with(kHolderLabel);
 }
 
 void put_members(Value& object, const Value& members) {
@@ -47,11 +56,7 @@ void put_members(Value& object, const Value& members) {
 void keep_others(const Value& metadata, const Value& spec, AddressCell& cell) {
   cell.metadata = members_besides(metadata, kMetadataKeys);
   if (const Value* labels = doc::object_in(metadata, "labels"); labels != nullptr)
-    for (const Value::Member& label : *labels->as_object()) {
-      if (label.key.starts_with(kNetworkLabel) || label.key.starts_with(kHolderLabel)) continue;
-      if (cell.labels.is_null()) cell.labels = Value::object();
-      cell.labels.set(label.key, label.value);
-    }
+    cell.labels = members_that(*labels, is_label_of_others);
   cell.other = members_besides(spec, kSpecKeys);
   const Value::Array* leases = doc::list_in(spec, "leases");
   for (size_t i = 0; i < cell.leases.size(); ++i) cell.leases[i].other = members_besides((*leases)[i], kLeaseKeys);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 #include "base/log.h"
 #include "doc/text.h"
@@ -41,9 +42,9 @@ bool gives_by_name(const ipam::CellWant& want, const std::vector<IpAddress>& by_
 // Each of both, with the larger number of addresses.
 std::vector<ipam::CellWant> larger_of(std::vector<ipam::CellWant> all, const std::vector<ipam::CellWant>& more) {
   for (const ipam::CellWant& one : more) {
-    const auto same = std::ranges::find_if(all, [&](ipam::CellWant want) {
-      want.addresses = one.addresses;
-      return want == one;
+    const auto same = std::ranges::find_if(all, [&](const ipam::CellWant& want) {
+      return std::tie(want.network_name, want.ranges, want.gateways) ==
+             std::tie(one.network_name, one.ranges, one.gateways);
     });
     if (same == all.end())
       all.push_back(one);
