@@ -270,8 +270,8 @@ TEST_F(DevicePluginTest, AKubeletThatHangsHoldsUpNobody) {
   const os::Deadline end = in(std::chrono::seconds(60));
   while (!plugin->problems().at(0).contains("Deadline Exceeded")) ASSERT_LT(steady_clock::now(), end);
   EXPECT_EQ(plugin->allocated().error().code, Code::kTimeout);
-  constexpr std::chrono::minutes kLong{
-      10};  // of a call: who waited for it would be noticed however slow the machine is
+  // Of a call: who waited for it would be noticed however slow the machine is.
+  constexpr std::chrono::minutes kLong{10};
   plugin = start_plugin(kLong);
   const auto begun = steady_clock::now();
   ASSERT_TRUE(plugin->offer(node));
