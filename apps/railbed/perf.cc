@@ -16,6 +16,7 @@
 #include "perf/client.h"
 #include "perf/mesh/fabric.h"
 #include "perf/server.h"
+#include "perf_collective.h"
 #include "perf_mesh.h"
 #include "perf_watch.h"
 #include "progress.h"
@@ -303,9 +304,11 @@ int perf_verb(CommandLine& line) {
   watch.option("-n,--count", &a.intervals, "so many intervals (default: until Ctrl-C)").positive();
   watch.option("-o,--output", &a.output, "table, or json: one line per port and interval").one_of({"table", "json"});
   const PerfMesh mesh(line);
+  const PerfCollective collective(line);
   const CommandLine& html = a.report.declare(line);
   if (auto status = line.parse()) return *status;
   if (mesh.chosen()) return mesh.run();
+  if (collective.chosen()) return collective.run();
   const auto result = [&]() -> Result<int> {
     if (serve.chosen()) return run_server(a);
     if (html.chosen() && a.report.with_cluster()) return fail(become(a.report.program(), line.arguments()));

@@ -16,41 +16,6 @@ using doc::Fields;
 constexpr size_t kMaxSlots = 1024;
 constexpr int64_t kMaxSequence = int64_t{1} << 31;
 
-void write_rdma(JsonWriter& writer, const RdmaAddress& rdma) {
-  writer.begin_object("rdma");
-  writer.text("gid", rdma.gid.to_string()).integer("lid", rdma.lid).integer("mtu_bytes", rdma.mtu_bytes);
-  writer.integer("remote_key", rdma.remote_key).hex("address", rdma.address).integer("pkey", rdma.pkey);
-  writer.integer("q_key", rdma.q_key).integer("reads_answered", rdma.reads_answered).begin_array("qps");
-  for (const QpAddress& qp : rdma.qps)
-    writer.begin_object().integer("number", qp.number).integer("packet_sequence", qp.packet_sequence).end_object();
-  writer.end_array().end_object();
-}
-
-void need_hex(Fields& fields, std::string_view key, uint64_t& out) {
-  fields.require(key);
-  fields.hex(key, out);
-}
-
-void read_rdma(Fields& parent, std::optional<RdmaAddress>& out) {
-  parent.inside("rdma", [&](Fields& fields) {
-    RdmaAddress& rdma = out.emplace();
-    fields.need("gid", rdma.gid, {.bytes = 64});
-    fields.need("lid", rdma.lid, {.min = 0, .max = 0xffff});
-    fields.need("mtu_bytes", rdma.mtu_bytes, {.min = 256, .max = 4096});
-    fields.need("remote_key", rdma.remote_key);
-    need_hex(fields, "address", rdma.address);
-    fields.need("pkey", rdma.pkey, {.min = 0, .max = 0xffff});
-    fields.need("q_key", rdma.q_key);
-    fields.need("reads_answered", rdma.reads_answered, {.min = 0, .max = 255});
-    fields.require("qps");
-    const auto read_qp = [](Fields& from, QpAddress& qp) {
-      from.need("number", qp.number, {.min = 0, .max = 0xffffff});
-      from.need("packet_sequence", qp.packet_sequence, {.min = 0, .max = 0xffffff});
-    };
-    fields.each("qps", rdma.qps, read_qp, kMaxQps);
-  });
-}
-
 Endpoint read_end(Fields& parent) {
   Endpoint endpoint;
   parent.require("endpoint");
@@ -76,7 +41,7 @@ struct BodyWriter {
   void operator()(const Offer& m) const {
     write_end(writer, m.endpoint);
     if (m.rdma) write_rdma(writer, *m.rdma);
-    if (m.tcp) writer.begin_object("tcp").integer("port", m.tcp->port).hex("cookie", m.tcp->cookie).end_object();
+    if (m.tcp) write_tcp(writer, *m.tcp);
   }
   void operator()(const Connect& m) const {
     write_end(writer, m.endpoint);
@@ -100,6 +65,12 @@ struct BodyWriter {
   void operator()(const mesh::Enlisted& m) const { mesh::write(writer, m); }
   void operator()(const mesh::Step& m) const { mesh::write(writer, m); }
   void operator()(const mesh::StepDone& m) const { mesh::write(writer, m); }
+  void operator()(const collective::Join& m) const { collective::write(writer, m); }
+  void operator()(const collective::Joined& m) const { collective::write(writer, m); }
+  void operator()(const collective::Link& m) const { collective::write(writer, m); }
+  void operator()(const collective::Linked& m) const { collective::write(writer, m); }
+  void operator()(const collective::Reduce& m) const { collective::write(writer, m); }
+  void operator()(const collective::Reduced& m) const { collective::write(writer, m); }
 };
 
 Message read_hello(Fields& fields) {
@@ -126,10 +97,7 @@ Message read_offer(Fields& fields) {
   Offer m;
   m.endpoint = read_end(fields);
   read_rdma(fields, m.rdma);
-  fields.inside("tcp", [&](Fields& tcp) {
-    tcp.need("port", m.tcp.emplace().port, {.min = 1, .max = 65535});
-    need_hex(tcp, "cookie", m.tcp->cookie);
-  });
+  read_tcp(fields, m.tcp);
   return m;
 }
 
@@ -195,23 +163,30 @@ struct Kind {
   Message (*read)(Fields&);
 };
 // In the order of the variant.
-constexpr std::array<Kind, std::variant_size_v<Message>> kKinds = {{{"hello", read_hello},
-                                                                    {"open-test", read_open_test},
-                                                                    {"wait", read_wait},
-                                                                    {"offer", read_offer},
-                                                                    {"connect", read_connect},
-                                                                    {"ready", read_nothing<Ready>},
-                                                                    {"start", read_start},
-                                                                    {"started", read_started},
-                                                                    {"heartbeat", read_nothing<Heartbeat>},
-                                                                    {"done", read_done},
-                                                                    {"outcome", read_outcome},
-                                                                    {"close-test", read_nothing<CloseTest>},
-                                                                    {"refusal", read_refusal},
-                                                                    {"mesh-enlist", read_by<mesh::read_enlist>},
-                                                                    {"mesh-enlisted", read_by<mesh::read_enlisted>},
-                                                                    {"mesh-step", read_by<mesh::read_step>},
-                                                                    {"mesh-step-done", read_by<mesh::read_step_done>}}};
+constexpr std::array<Kind, std::variant_size_v<Message>> kKinds = {
+    {{"hello", read_hello},
+     {"open-test", read_open_test},
+     {"wait", read_wait},
+     {"offer", read_offer},
+     {"connect", read_connect},
+     {"ready", read_nothing<Ready>},
+     {"start", read_start},
+     {"started", read_started},
+     {"heartbeat", read_nothing<Heartbeat>},
+     {"done", read_done},
+     {"outcome", read_outcome},
+     {"close-test", read_nothing<CloseTest>},
+     {"refusal", read_refusal},
+     {"mesh-enlist", read_by<mesh::read_enlist>},
+     {"mesh-enlisted", read_by<mesh::read_enlisted>},
+     {"mesh-step", read_by<mesh::read_step>},
+     {"mesh-step-done", read_by<mesh::read_step_done>},
+     {"collective-join", read_by<collective::read_join>},
+     {"collective-joined", read_by<collective::read_joined>},
+     {"collective-link", read_by<collective::read_link>},
+     {"collective-linked", read_by<collective::read_linked>},
+     {"collective-reduce", read_by<collective::read_reduce>},
+     {"collective-reduced", read_by<collective::read_reduced>}}};
 
 }  // namespace
 

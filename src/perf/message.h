@@ -8,7 +8,7 @@
 //   C Hello → S Hello → C OpenTest → S Wait each second until it is this client's turn → S Offer → C Connect → S Ready
 //   for each size: C Start → S Started → traffic → C Done → S Outcome    (C Heartbeat each second meanwhile)
 //   C CloseTest; then another OpenTest, or C closes the connection.
-// The messages of a mesh are in mesh/mesh_message.h.
+// The messages of a mesh are in mesh/mesh_message.h, those of a collective in collective/collective_message.h.
 // Threading: plain values. Failure: Code::kInvalid with the field's path. Wire: frame.h around one JSON object.
 #pragma once
 
@@ -20,7 +20,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/types.h"
+#include "perf/collective/collective_message.h"
+#include "perf/link_address.h"
 #include "perf/measurement.h"
 #include "perf/mesh/mesh_message.h"
 
@@ -44,34 +45,6 @@ struct OpenTest {
 struct Wait {
   int64_t ahead = 0;  // how many are before this client
   std::string reason;
-};
-
-struct QpAddress {
-  uint32_t number = 0;           // 24 bits
-  uint32_t packet_sequence = 0;  // 24 bits
-  friend bool operator==(const QpAddress&, const QpAddress&) = default;
-};
-
-// The target of an RDMA verb: queue pair n of the peer writes into [address + 2 n span + span, … + span), where span is
-// the largest size (of UD with room for a GRH) rounded up to whole pages; the owner sends from the other half, which
-// the peer's reads take.
-struct RdmaAddress {
-  Gid gid;
-  uint32_t lid = 0;
-  uint32_t mtu_bytes = 0;
-  uint32_t remote_key = 0;
-  uint64_t address = 0;
-  uint32_t pkey = 0;            // 0: not known
-  uint32_t q_key = 0;           // UD: what datagrams must carry
-  uint32_t reads_answered = 0;  // reads and atomics at once, per queue pair
-  std::vector<QpAddress> qps;
-  friend bool operator==(const RdmaAddress&, const RdmaAddress&) = default;
-};
-
-// The target of TCP streams; the cookie keeps strangers out of the measurement.
-struct TcpAddress {
-  uint32_t port = 0;
-  uint64_t cookie = 0;
 };
 
 struct Offer {
@@ -112,8 +85,10 @@ struct Refusal {
   std::string hint;
 };
 
-using Message = std::variant<Hello, OpenTest, Wait, Offer, Connect, Ready, Start, Started, Heartbeat, Done, Outcome,
-                             CloseTest, Refusal, mesh::Enlist, mesh::Enlisted, mesh::Step, mesh::StepDone>;
+using Message =
+    std::variant<Hello, OpenTest, Wait, Offer, Connect, Ready, Start, Started, Heartbeat, Done, Outcome, CloseTest,
+                 Refusal, mesh::Enlist, mesh::Enlisted, mesh::Step, mesh::StepDone, collective::Join,
+                 collective::Joined, collective::Link, collective::Linked, collective::Reduce, collective::Reduced>;
 
 std::string_view name_of(const Message& message);  // "hello", "open-test", …
 template <typename T>

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "perf/free_memory.h"
+#include "perf/rdma_path.h"
 
 namespace railbed::perf {
 namespace {
@@ -67,13 +68,6 @@ uint32_t wanted_inline(const TestSpec& spec, Side side) {
   if (!traits_of(spec.verb).sends_data || memory_of(spec, side).kind == MemoryKind::kGpu) return 0;
   if (spec.inline_bytes >= 0) return static_cast<uint32_t>(spec.inline_bytes);
   return spec.kind == TestKind::kLatency ? kWantedInline_bytes : 0;
-}
-
-Error does_not_match(uint16_t own, uint16_t remote) {
-  return {.code = Code::kInvalid,
-          .message = fmt::format(
-              "pkey-index: the partition keys of the two ends do not fit: 0x{:04x} here, 0x{:04x} there", own, remote),
-          .hint = "both must have the same lower 15 bits, and one of them the highest bit (full membership)"};
 }
 
 }  // namespace
@@ -215,20 +209,11 @@ RdmaAddress RdmaLink::address() const {
 
 // What both ends together allow.
 Result<void> RdmaLink::agree(const RdmaAddress& remote) {
-  const RdmaPlace& place = device_.place();
   if (remote.qps.size() != lanes_.size())
     return fail(Code::kInvalid, "the peer offers {} queue pairs, {} are wanted", remote.qps.size(), lanes_.size());
-  const uint16_t pkey = device_.pkey();
-  const auto remote_pkey = static_cast<uint16_t>(remote.pkey);
-  const bool both_known = pkey != 0 && remote_pkey != 0;
-  if (both_known && (((pkey ^ remote_pkey) & 0x7fff) != 0 || ((pkey | remote_pkey) & 0x8000) == 0))
-    return fail(does_not_match(pkey, remote_pkey));
+  TRY(agree_on_path(device_, remote, path_));
   Endpoint& end = device_.endpoint();
-  end.path_mtu_bytes = std::min(place.port.mtu_bytes, static_cast<int>(remote.mtu_bytes));
-  path_.mtu_bytes = static_cast<int>(end.path_mtu_bytes);
-  // Within an InfiniBand subnet the LID is enough to reach the peer.
-  path_.is_global = !(place.port.is_infiniband && place.gid.entry.gid.subnet_prefix() == remote.gid.subnet_prefix() &&
-                      remote.lid != 0);
+  end.path_mtu_bytes = path_.mtu_bytes;
   if (!path_.is_global && (path_.flow_label != 0 || path_.traffic_class != 0))
     return fail(Error{.code = Code::kInvalid,
                       .message = fmt::format("{}: within a subnet of InfiniBand packets go by LID and have no GRH, "
@@ -246,10 +231,6 @@ Result<void> RdmaLink::agree(const RdmaAddress& remote) {
 Result<void> RdmaLink::connect(const RdmaAddress& remote) {
   TRY(agree(remote));
   remote_ = remote;
-  path_.remote_gid = remote.gid;
-  path_.gid_index = device_.place().gid.entry.index;
-  path_.port = device_.place().port.number;
-  path_.remote_lid = remote.lid;
   for (size_t i = 0; i < lanes_.size(); ++i) {
     QueuePairPath path = path_;
     path.remote_qp = remote.qps[i].number;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "perf/collective/collective_endpoint.h"
 #include "perf/mesh/mesh_endpoint.h"
 #include "perf/port_counters.h"
 
@@ -77,6 +78,10 @@ Result<int> Session::serve_tests() {
       TRY(serve_mesh(std::move(*enlist)));
       return served + 1;
     }
+    if (auto* join = std::get_if<collective::Join>(&*message)) {
+      TRY(serve_collective(std::move(*join)));
+      return served + 1;
+    }
     const auto* open = std::get_if<OpenTest>(&*message);
     if (open == nullptr)
       return fail(Code::kInvalid, "the client sent \"{}\" where a test was to be opened", name_of(*message));
@@ -93,17 +98,31 @@ Result<void> Session::serve(const TestSpec& spec) {
   return rdma ? serve_rdma(spec) : serve_tcp(spec);
 }
 
-// One mesh at a time: two would measure each other.
-Result<void> Session::serve_mesh(mesh::Enlist enlist) {
+// One mesh or collective at a time: two would measure each other.
+Result<Turns::Turn> Session::turn_of_all_rails(int64_t memory_bytes) {
   TRY(mesh::may_take_part(options_.token));
   const auto patience = std::min(options_.limits.turn, mesh::kEnlistPatience);
-  const Turns::Turn turn =
-      TRY(wait_for_turn({.device = "all rails, for a mesh", .memory_bytes = 0, .streams = 0}, patience));
+  return wait_for_turn({.device = "all rails, for a mesh", .memory_bytes = memory_bytes, .streams = 0}, patience);
+}
+
+Result<void> Session::serve_mesh(mesh::Enlist enlist) {
+  const Turns::Turn turn = TRY(turn_of_all_rails(0));
   tell(fmt::format("{}: a mesh over {}, {} rail(s)", TRY(channel_.socket().peer_address()), name_of(enlist.transport),
                    enlist.rails.size()));
   mesh::MeshEndpoint endpoint(kernel_, channel_,
                               {.gid_rule = options_.place.gid_rule, .limits = options_.limits, .token = options_.token},
                               std::move(enlist));
+  return endpoint.run();
+}
+
+Result<void> Session::serve_collective(collective::Join join) {
+  const Turns::Turn turn = TRY(turn_of_all_rails(collective::CollectiveEndpoint::memory_bytes(join)));
+  tell(fmt::format("{}: a collective over {}, rank {} of {}, {} rail(s)", TRY(channel_.socket().peer_address()),
+                   name_of(join.transport), join.rank, join.ranks, join.rails.size()));
+  collective::CollectiveEndpoint endpoint(
+      kernel_, channel_, clock_,
+      {.gid_rule = options_.place.gid_rule, .limits = options_.limits, .data_port = options_.data_port},
+      std::move(join));
   return endpoint.run();
 }
 

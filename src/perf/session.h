@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server's side of one client connection: any number of tests, one after the other, or one mesh.
+// The server's side of one client connection: any number of tests, one after the other, or one mesh or collective.
 //
 // Why: `perf serve` is left running while people and scripts measure; what one client does wrong ends its own
 // session, with a word to it, and nothing else. Threading: one thread per instance; interrupt() from any.
@@ -50,6 +50,8 @@ class Session {
   Result<Turns::Turn> wait_for_turn(const TurnNeed& need, std::chrono::milliseconds patience);
   Result<void> serve(const TestSpec& spec);
   Result<void> serve_mesh(mesh::Enlist enlist);
+  Result<void> serve_collective(collective::Join join);
+  Result<Turns::Turn> turn_of_all_rails(int64_t memory_bytes);
   Result<void> serve_rdma(const TestSpec& spec);
   Result<void> refuse_memory(const TestSpec& spec) const;
   // One size over RDMA, up to the client's Done.

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # railbed perf between two virtual machines over soft-RoCE: what it measures, and what it says when something breaks.
-#   tests/lab/perf.sh [PART...]      parts: measure, verbs, mesh, faults (all)
+#   tests/lab/perf.sh [PART...]      parts: measure, verbs, mesh, collective, faults (all)
 # Speed means nothing here; that traffic flows, is counted right and ends in time, does. RAILBED is the program.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 railbed=${RAILBED:-$PWD/build/railbed}
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(mesh measure verbs faults)
+[ ${#parts[@]} -gt 0 ] || parts=(mesh collective measure verbs faults)
 LAB_DIR=$(mktemp -d "${TMPDIR:-/tmp}/railbed-perf.XXXXXX")
 export LAB_DIR
 trap 'lab/lab stop --all >/dev/null 2>&1; rm -rf "$LAB_DIR"' EXIT
@@ -116,6 +116,30 @@ sys.exit(0 if m["complete"] and m["soft"] and c["planned"] == 2 and c["measured"
   out=$(on p2 'railbed perf mesh p1=10.0.0.1,10.1.0.1 p2=10.0.0.2,10.1.0.2 --port 18700 --token-file /tmp/token 2>&1; echo status $?')
   has "mesh: says who is not there" "$out" "a mesh needs two endpoints, 1 of 2 can be used; p1: connecting to 10.0.0.1 port 18700"
   on p2 'kill -INT $(cat /tmp/mesh.pid)'
+}
+
+# Two ranks with two rails, and four ranks as two servers of each guest; p2 coordinates.
+collective() {
+  local n port out
+  for n in 1 2; do
+    for port in 18710 18711; do
+      on "p$n" "echo sesame >/tmp/token; railbed perf serve --port $port --token-file /tmp/token >/tmp/rank.$port 2>&1 & echo \$! >>/tmp/ranks.pid; for i in \$(seq 600); do grep -q serving /tmp/rank.$port && exit 0; sleep 0.1; done; exit 1" || fail "collective: a rank does not start"
+    done
+  done
+  local right='m["complete"] and m["right"] and m["soft"] and all(r["busbw_gbytes_per_s"] > 0 and len(x["ranks"]) == len(m["ranks"]) and all(t["waited_p50_us"] > 0 for t in x["ranks"]) for r in m["results"] for x in r["rails"])'
+  out=$(on p2 'railbed perf collective p1=10.0.0.1,10.1.0.1 p2=10.0.0.2,10.1.0.2 --port 18710 --token-file /tmp/token -b 8 -e 1MiB -f 512 -n 3 -w 1 -o json')
+  if python3 -c "import json, sys
+m = json.loads(sys.argv[1])
+sys.exit(0 if $right and len(m['results']) == 4 and len(m['results'][0]['rails']) == 2 else 1)" "$out"; then pass "collective: two ranks, two rails, over soft RDMA"; else fail "collective: $out"; fi
+  on p2 'printf "hosts:\n- {name: a, port: 18710, rails: [{address: 10.0.0.1}]}\n- {name: b, port: 18711, rails: [{address: 10.0.0.1}]}\n- {name: c, port: 18710, rails: [{address: 10.0.0.2}]}\n- {name: d, port: 18711, rails: [{address: 10.0.0.2}]}\n" >/tmp/ranks.yaml'
+  out=$(on p2 'railbed perf collective --endpoints /tmp/ranks.yaml --token-file /tmp/token -b 64 -e 256KiB -f 4096 -n 3 -w 1 -o json')
+  if python3 -c "import json, sys
+m = json.loads(sys.argv[1])
+sys.exit(0 if $right and len(m['ranks']) == 4 and len(m['results'][0]['rails'][0]['steps']) == 6 else 1)" "$out"; then pass "collective: four ranks, two on each guest"; else fail "collective: $out"; fi
+  on p1 'kill -KILL $(head -1 /tmp/ranks.pid)'
+  out=$(on p2 'railbed perf collective --endpoints /tmp/ranks.yaml --token-file /tmp/token -e 64 2>&1; echo status $?')
+  has "collective: says who is not there" "$out" "a collective needs all its ranks; a: connecting to 10.0.0.1 port 18710"
+  for n in 1 2; do on "p$n" 'kill -INT $(cat /tmp/ranks.pid) 2>/dev/null; rm -f /tmp/ranks.pid; true'; done
 }
 
 # Each verb both ways; what it cannot have is in the unit tests.
@@ -241,6 +265,7 @@ serve
 for part in "${parts[@]}"; do
   case $part in
     mesh) mesh ;;
+    collective) collective ;;
     measure) measure ;;
     verbs) verbs ;;
     faults) wrong_places && bad_peers ;;

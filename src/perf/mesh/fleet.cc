@@ -16,6 +16,7 @@ namespace {
 constexpr uint32_t kMostThreads = 64;  // that connect
 constexpr std::chrono::milliseconds kLook{250};
 constexpr std::chrono::milliseconds kWakeEvery{5000};
+constexpr std::chrono::milliseconds kLastWords{1000};  // of others, when one is lost without whom there is no result
 
 // An answer names the rails that were asked for, each at most once (its reader sees to that), and nothing that is not a
 // figure of this test.
@@ -48,7 +49,7 @@ void Fleet::lose(uint32_t host, const Error& error) {
   hosts_[host].busy = false;
 }
 
-Result<void> Fleet::enlist(uint32_t host) {
+Result<void> Fleet::greet(uint32_t host) {
   const HostAddress& address = addresses_[host];
   const auto answer = options_.limits.answer;
   Socket socket = TRY(Socket::connect(address.control, address.port, Deadline::after(options_.limits.connect)));
@@ -62,8 +63,13 @@ Result<void> Fleet::enlist(uint32_t host) {
   if (hello.protocol != kProtocol)
     return fail(Code::kUnsupported, "the endpoint (railbed {}) speaks protocol {}, this railbed {}", hello.version,
                 hello.protocol, kProtocol);
+  return {};
+}
+
+Result<void> Fleet::enlist(uint32_t host, Channel& channel) {
+  const auto answer = options_.limits.answer;
   Enlist enlist{.transport = options_.transport, .rails = {}};
-  for (const auto& rail : address.rails)
+  for (const auto& rail : addresses_[host].rails)
     if (rail) enlist.rails.push_back(*rail);
   TRY(channel.send(enlist, Deadline::after(answer)));
   const Deadline turn = Deadline::after(options_.step_slack);
@@ -79,13 +85,21 @@ Result<void> Fleet::enlist(uint32_t host) {
 }
 
 Result<void> Fleet::gather() {
+  return gather([this](uint32_t host, Channel& channel) { return enlist(host, channel); });
+}
+
+Result<void> Fleet::gather(const Join& join) {
+  const auto gathered = [&](uint32_t host) -> Result<void> {
+    TRY(greet(host));
+    return join(host, *hosts_[host].channel);
+  };
   std::atomic<uint32_t> next = 0;
   std::mutex mutex;
   uint32_t done = 0;
   const auto count = static_cast<uint32_t>(hosts_.size());
   const auto work = [&] {
     for (uint32_t host = next++; host < count && !options_.stop.stop_requested(); host = next++) {
-      if (const auto enlisted = enlist(host); !enlisted) lose(host, enlisted.error());
+      if (const auto joined = gathered(host); !joined) lose(host, joined.error());
       const std::lock_guard lock(mutex);
       if (options_.on_progress) options_.on_progress(fmt::format("{} of {} endpoints answered", ++done, count));
     }
@@ -102,26 +116,31 @@ Result<void> Fleet::gather() {
   return {};
 }
 
-void Fleet::ask(uint32_t host, const Step& step) {
-  const auto sent = hosts_[host].channel->send(step, Deadline::after(options_.limits.answer));
+void Fleet::ask(uint32_t host, const Message& message) {
+  const auto sent = hosts_[host].channel->send(message, Deadline::after(options_.limits.answer));
   hosts_[host].busy = true;
   hosts_[host].heard = Clock::now();
   if (!sent) lose(host, sent.error());
 }
 
-void Fleet::listen(uint32_t host, const Step& step, std::vector<PairFigures>& figures) {
+void Fleet::listen(uint32_t host, const Taken& taken) {
   Host& it = hosts_[host];
-  const auto taken = [&]() -> Result<void> {
+  const auto listened = [&]() -> Result<void> {
     auto message = TRY(it.channel->take());
     if (it.channel->heard()) it.heard = Clock::now();
     if (!message) return {};
-    StepDone done = TRY(Channel::as<StepDone>(std::move(*message)));
-    TRY(check_answer(step, step.tasks, done));
-    figures = std::move(done.pairs);
+    TRY(taken(host, std::move(*message)));
     it.busy = false;
     return {};
   }();
-  if (!taken) lose(host, taken.error());
+  if (!listened) lose(host, listened.error());
+}
+
+std::vector<uint32_t> Fleet::busy() const {
+  std::vector<uint32_t> all;
+  for (uint32_t host = 0; host < hosts_.size(); ++host)
+    if (hosts_[host].busy) all.push_back(host);
+  return all;
 }
 
 // Until one of them says something.
@@ -148,32 +167,46 @@ void Fleet::keep_others_awake() {
 
 Result<Fleet::Figures> Fleet::step(const TestSpec& spec, const Tasks& tasks) {
   ++number_;
-  std::vector<Step> steps(hosts_.size());
-  for (uint32_t host = 0; host < hosts_.size(); ++host) {
-    if (lost(host)) continue;
-    steps[host] = {.number = number_, .spec = spec, .tasks = tasks[host]};
-    ask(host, steps[host]);
-  }
+  Asks asks(hosts_.size());
+  for (uint32_t host = 0; host < hosts_.size(); ++host)
+    if (!lost(host)) asks[host] = Step{.number = number_, .spec = spec, .tasks = tasks[host]};
   Figures figures(hosts_.size());
   const auto longest = std::chrono::milliseconds(spec.duration_ms) + options_.step_slack;
+  TRY(exchange(asks, "a step", longest, [&](uint32_t host, Message message) -> Result<void> {
+    StepDone done = TRY(Channel::as<StepDone>(std::move(message)));
+    TRY(check_answer(std::get<Step>(*asks[host]), tasks[host], done));
+    figures[host] = std::move(done.pairs);
+    return {};
+  }));
+  return figures;
+}
+
+Result<void> Fleet::exchange(const Asks& asks, std::string_view what, std::chrono::milliseconds longest,
+                             const Taken& taken, OnLoss on_loss) {
+  for (uint32_t host = 0; host < hosts_.size(); ++host)
+    if (!lost(host) && asks[host]) ask(host, *asks[host]);
+  const auto losses = [&] {
+    return std::ranges::count_if(hosts_, [](const Host& it) { return !it.lost_because.empty(); });
+  };
+  const auto before = losses();
+  std::optional<Deadline> last_words;
   const Deadline deadline = Deadline::after(longest);
   for (;;) {
-    std::vector<uint32_t> busy;
-    for (uint32_t host = 0; host < hosts_.size(); ++host)
-      if (hosts_[host].busy) busy.push_back(host);
-    if (busy.empty()) return figures;
-    TRY(wait(busy));
-    for (const uint32_t host : busy) {
-      listen(host, steps[host], figures[host]);
+    const std::vector<uint32_t> due = busy();
+    if (due.empty() || (last_words && last_words->passed())) return {};
+    TRY(wait(due));
+    for (const uint32_t host : due) {
+      listen(host, taken);
       if (!hosts_[host].busy) continue;
       if (Clock::now() - hosts_[host].heard > options_.limits.answer)
         lose(host,
              {.code = Code::kTimeout, .message = fmt::format("no word for {} ms", options_.limits.answer.count())});
       else if (deadline.passed())
         lose(host, {.code = Code::kTimeout,
-                    .message = fmt::format("it was not done with a step within {} ms", longest.count())});
+                    .message = fmt::format("it was not done with {} within {} ms", what, longest.count())});
     }
     keep_others_awake();
+    if (on_loss == OnLoss::kAllEnd && !last_words && losses() > before) last_words = Deadline::after(kLastWords);
   }
 }
 

@@ -43,6 +43,9 @@ class Fleet {
 
   // Connects to all, and asks for their rails.
   Result<void> gather();
+  // Connects to all, and has `join` say the first words to each, in several threads; who fails there is lost.
+  using Join = std::function<Result<void>(uint32_t host, Channel& channel)>;
+  Result<void> gather(const Join& join);
   bool lost(uint32_t host) const { return !hosts_[host].lost_because.empty(); }
   const std::string& lost_because(uint32_t host) const { return hosts_[host].lost_because; }
   // What an endpoint says of its rails; empty where it was lost before.
@@ -52,6 +55,14 @@ class Fleet {
   using Tasks = std::vector<std::vector<PairTask>>;
   using Figures = std::vector<std::vector<PairFigures>>;
   Result<Figures> step(const TestSpec& spec, const Tasks& tasks);
+
+  // Tells each host that is not lost its message, and takes the answers of those that were told one, within `longest`.
+  // A host whose answer `taken` refuses is lost. `what` names what they do, for messages.
+  enum class OnLoss : uint8_t { kOthersGoOn, kAllEnd };  // kAllEnd: only for reasons of others is there a little time
+  using Asks = std::vector<std::optional<Message>>;
+  using Taken = std::function<Result<void>(uint32_t host, Message answer)>;
+  Result<void> exchange(const Asks& asks, std::string_view what, std::chrono::milliseconds longest, const Taken& taken,
+                        OnLoss on_loss = OnLoss::kOthersGoOn);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -63,10 +74,12 @@ class Fleet {
     Clock::time_point heard;
   };
 
-  Result<void> enlist(uint32_t host);
+  Result<void> greet(uint32_t host);
+  Result<void> enlist(uint32_t host, Channel& channel);
   void lose(uint32_t host, const Error& error);
-  void ask(uint32_t host, const Step& step);
-  void listen(uint32_t host, const Step& step, std::vector<PairFigures>& figures);
+  void ask(uint32_t host, const Message& message);
+  void listen(uint32_t host, const Taken& taken);
+  std::vector<uint32_t> busy() const;
   Result<void> wait(const std::vector<uint32_t>& busy) const;
   void keep_others_awake();
 

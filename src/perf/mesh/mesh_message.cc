@@ -58,9 +58,9 @@ std::string problem_text(std::string_view text) {
   return doc::as_utf8(clean);
 }
 
-void write(JsonWriter& writer, const Enlist& message) {
-  writer.text("transport", name_of(message.transport)).begin_array("rails");
-  for (const OwnRail& own : message.rails)
+void write_own_rails(JsonWriter& writer, const std::vector<OwnRail>& rails) {
+  writer.begin_array("rails");
+  for (const OwnRail& own : rails)
     writer.begin_object()
         .integer("rail", own.rail)
         .text("address", own.address.to_string())
@@ -69,16 +69,45 @@ void write(JsonWriter& writer, const Enlist& message) {
   writer.end_array();
 }
 
+std::vector<OwnRail> read_own_rails(Fields& fields) {
+  std::vector<OwnRail> rails;
+  need_rails(fields, "rails", rails, [](Fields& from, OwnRail& own) {
+    read_rail(from, own.rail);
+    from.need("address", own.address, {.bytes = 64});
+    read_device(from, own.device);
+  });
+  return rails;
+}
+
+void write_found(JsonWriter& writer, const RailFound& found) {
+  writer.integer("rail", found.rail)
+      .text("problem", problem_text(found.problem))
+      .text("device", found.device)
+      .flag("soft", found.soft)
+      .number("carries_gbps", found.carries_gbps);
+}
+
+void read_found(Fields& fields, RailFound& found) {
+  read_rail(fields, found.rail);
+  fields.need("problem", found.problem, {.bytes = 4 * kMaxProblem_bytes});
+  found.problem = problem_text(found.problem);
+  read_device(fields, found.device);
+  fields.need("soft", found.soft);
+  fields.need("carries_gbps", found.carries_gbps, {.min = 0, .max = kMost_gbps});
+}
+
+void write(JsonWriter& writer, const Enlist& message) {
+  writer.text("transport", name_of(message.transport));
+  write_own_rails(writer, message.rails);
+}
+
 void write(JsonWriter& writer, const Enlisted& message) {
   writer.begin_array("rails");
-  for (const RailFound& found : message.rails)
-    writer.begin_object()
-        .integer("rail", found.rail)
-        .text("problem", problem_text(found.problem))
-        .text("device", found.device)
-        .flag("soft", found.soft)
-        .number("carries_gbps", found.carries_gbps)
-        .end_object();
+  for (const RailFound& found : message.rails) {
+    writer.begin_object();
+    write_found(writer, found);
+    writer.end_object();
+  }
   writer.end_array();
 }
 
@@ -115,24 +144,13 @@ Enlist read_enlist(Fields& fields) {
   Enlist m;
   fields.require("transport");
   fields.choose("transport", kTransports, m.transport);
-  need_rails(fields, "rails", m.rails, [](Fields& from, OwnRail& own) {
-    read_rail(from, own.rail);
-    from.need("address", own.address, {.bytes = 64});
-    read_device(from, own.device);
-  });
+  m.rails = read_own_rails(fields);
   return m;
 }
 
 Enlisted read_enlisted(Fields& fields) {
   Enlisted m;
-  need_rails(fields, "rails", m.rails, [](Fields& from, RailFound& found) {
-    read_rail(from, found.rail);
-    from.need("problem", found.problem, {.bytes = 4 * kMaxProblem_bytes});
-    found.problem = problem_text(found.problem);
-    read_device(from, found.device);
-    from.need("soft", found.soft);
-    from.need("carries_gbps", found.carries_gbps, {.min = 0, .max = kMost_gbps});
-  });
+  need_rails(fields, "rails", m.rails, read_found);
   return m;
 }
 

@@ -91,6 +91,12 @@ Enlisted read_enlisted(doc::Fields& fields);
 Step read_step(doc::Fields& fields);
 StepDone read_step_done(doc::Fields& fields);
 
+// For messages of others that speak of rails, too.
+void write_own_rails(JsonWriter& writer, const std::vector<OwnRail>& rails);  // as the member "rails"
+std::vector<OwnRail> read_own_rails(doc::Fields& fields);
+void write_found(JsonWriter& writer, const RailFound& found);  // the members of an object
+void read_found(doc::Fields& fields, RailFound& found);
+
 // A problem as it is told: one line, no control characters, not longer than the limit.
 std::string problem_text(std::string_view text);
 

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf_collective.h"
+
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "command/exit_status.h"
+#include "command/given_files.h"
+#include "command/output.h"
+#include "command/stop_signal.h"
+#include "perf/collective/collective_report.h"
+#include "perf/mesh/mesh_setup.h"
+#include "progress.h"
+
+namespace railbed {
+
+using namespace perf;
+
+struct PerfCollective::Arguments {
+  std::vector<std::string> words;
+  std::string endpoints;
+  uint16_t port = mesh::HostAddress{}.port;
+  std::string token_file;
+  std::string algorithm = "both";
+  uint64_t begin_bytes = 8;
+  uint64_t end_bytes = 64 << 20;
+  int64_t factor = 2;
+  int64_t iterations = 20;
+  int64_t warm_up = 5;
+  bool tcp = false;
+  bool steps = false;
+  std::string output = "text";
+
+  Result<int> run() const;
+
+ private:
+  Result<mesh::MeshSetup> setup() const;
+  Result<collective::CollectiveOptions> options() const;
+};
+
+Result<mesh::MeshSetup> PerfCollective::Arguments::setup() const {
+  if (endpoints.empty() == words.empty())
+    return fail(
+        Error{.code = Code::kInvalid,
+              .message = "name the ranks, or a file with --endpoints, and not both",
+              .hint = "e.g. railbed perf collective node-1=10.0.0.1,10.1.0.1 node-2=10.0.0.2,10.1.0.2 --token-file t"});
+  if (!words.empty()) return mesh::setup_of_words(words, port);
+  const std::string text = TRY(read_file(endpoints));
+  return mesh::setup_of_file(endpoints, text);
+}
+
+Result<collective::CollectiveOptions> PerfCollective::Arguments::options() const {
+  collective::CollectiveOptions options;
+  if (algorithm == "ring") options.algorithms = {collective::Algorithm::kRing};
+  if (algorithm == "tree") options.algorithms = {collective::Algorithm::kTree};
+  options.sizes_bytes = TRY(collective::sizes_between(begin_bytes, end_bytes, factor));
+  options.iterations = static_cast<uint32_t>(iterations);
+  options.warm_up = static_cast<uint32_t>(warm_up);
+  options.fleet.transport = tcp ? Transport::kTcp : Transport::kRdma;
+  options.fleet.token = TRY(read_token(token_file));
+  if (options.fleet.token.empty())
+    return fail(Error{.code = Code::kInvalid,
+                      .message = "a collective needs --token-file: ranks send traffic for nobody without a token",
+                      .hint =
+                          "e.g. `openssl rand -hex 16 > token`, and `railbed perf serve --token-file token` on each "
+                          "rank"});
+  return options;
+}
+
+Result<int> PerfCollective::Arguments::run() const {
+  const mesh::MeshSetup ranks = TRY(setup());
+  collective::CollectiveOptions wanted = TRY(options());
+  const StopSignal signal;  // must exist before any thread does
+  wanted.fleet.stop = signal.token();
+  Progress progress;
+  if (isatty(STDERR_FILENO) == 1)
+    wanted.fleet.on_progress = [&progress](const std::string& line) { progress.now(line); };
+  const auto run = TRY(collective::run_collective(ranks, std::move(wanted)));
+  progress.wipe();
+  if (output == "text")
+    for (const std::string& line :
+         collective::report_lines(run, steps ? collective::Steps::kShown : collective::Steps::kLeftOut))
+      railbed::print("{}\n", line);
+  else
+    print_value(collective::to_value(run), output);
+  if (!run.ended_by.empty()) print_error("railbed: the collective is incomplete: {}\n", run.ended_by);
+  if (!run.ended_by.empty()) return kExitError;
+  return run.is_right() ? kExitOk : kExitChange;
+}
+
+PerfCollective::PerfCollective(CommandLine& perf)
+    : arguments_(std::make_unique<Arguments>()),
+      line_(perf.subcommand("collective", "all-reduces over many ranks: bandwidth, right sums, and who is slow")) {
+  Arguments& a = *arguments_;
+  line_.option("RANKS", &a.words, "NAME=ADDRESS,…: a rank with its address on each rail");
+  line_.option("--endpoints", &a.endpoints, "a file with hosts and rails instead, as for perf mesh").file();
+  line_.option("--port", &a.port, "where the ranks serve").show_default();
+  line_.option("--token-file", &a.token_file, "the ranks' token, in the first line of this file").file();
+  line_.option("--algorithm", &a.algorithm, "ring, tree, or both one after the other")
+      .one_of({"ring", "tree", "both"})
+      .show_default();
+  line_.option("-b,--begin", &a.begin_bytes, "the smallest size, in bytes per rank and rail").size_in_bytes();
+  line_.option("-e,--end", &a.end_bytes, "the largest size (default: 64MiB)").size_in_bytes();
+  line_.option("-f,--factor", &a.factor, "from one size to the next").between(2, 1024).show_default();
+  line_.option("-n,--iterations", &a.iterations, "all-reduces of each size that count")
+      .between(1, collective::kMaxIterations)
+      .show_default();
+  line_.option("-w,--warm-up", &a.warm_up, "all-reduces of each size before these")
+      .between(1, collective::kMaxIterations)
+      .show_default();
+  line_.option("--tcp", &a.tcp, "over plain sockets");
+  line_.option("--steps", &a.steps, "show each step of the largest size: who waited for whom");
+  line_.option("-o,--output", &a.output, "text, json or yaml").one_of({"text", "json", "yaml"});
+  perf.exit_status(kExitChange, "collective: a sum was wrong");
+}
+
+PerfCollective::~PerfCollective() = default;
+
+bool PerfCollective::chosen() const {
+  return line_.chosen();
+}
+
+int PerfCollective::run() const {
+  return status_of(arguments_->run());
+}
+
+}  // namespace railbed

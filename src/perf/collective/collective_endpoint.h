@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rank's side of a collective: links to other ranks, and all-reduces as a coordinator asks.
+//
+// Why: as for a mesh (mesh_endpoint.h), whose rules hold here, too: only for who has the token, only from own addresses
+// of this network namespace, and nothing runs on when the coordinator has gone. Threading: one thread per instance,
+// which has a thread for each rail and joins them. Failure: as the channel and the links; the coordinator is told.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+#include "os/ports/kernel.h"
+#include "perf/collective/rail_links.h"
+#include "perf/collective/rail_thread.h"
+#include "perf/control.h"
+
+namespace railbed::perf::collective {
+
+struct EndpointOptions {
+  GidRule gid_rule;
+  perf::Limits limits;
+  uint16_t data_port = 0;
+};
+
+class CollectiveEndpoint {
+ public:
+  CollectiveEndpoint(os::Kernel& kernel, Channel& channel, const TickClock& clock, const EndpointOptions& options,
+                     Join join);
+  ~CollectiveEndpoint();
+  // What the buffers of all rails take.
+  static int64_t memory_bytes(const Join& join);
+  // Until the coordinator closes the connection.
+  Result<void> run();
+
+ private:
+  struct Rail;
+  Result<void> open(Rail& rail);
+  Result<void> serve(const Reduce& wanted);
+  Result<void> check(const Reduce& wanted) const;
+  // Has each rail do it at once, and looks after the coordinator meanwhile. What came of it is in the rails.
+  Result<void> on_all_rails(const std::function<Result<void>(Rail&)>& work);
+  // The same, where no rail goes on without the others. The error of the rail that had one first.
+  Result<void> on_all_rails_together(const std::function<Result<void>(Rail&)>& work);
+
+  os::Kernel& kernel_;
+  Channel& channel_;
+  const TickClock& clock_;
+  EndpointOptions options_;
+  Join join_;
+  std::stop_source stop_;
+  std::list<Rail> rails_;
+};
+
+}  // namespace railbed::perf::collective

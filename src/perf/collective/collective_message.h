@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a coordinator of a collective asks its ranks, and what they answer.
+//
+// Why: ranks send to each other because a stranger's message says so, and allocate what it says. So all that it may ask
+// for is here, with its bounds. The coordinator carries addresses between ranks; these have no control connection to
+// each other. One session, coordinator (C) and rank (E), after both said hello; served only where there is a token:
+//   C Join → E Wait each second while a mesh or another collective uses this endpoint → E Joined
+//   C Link → E Linked
+//   for each size: C Reduce → E Heartbeat each second → E Reduced
+//   C Heartbeat while others are at work; C closes the connection
+// A Refusal may come from the rank instead of any message. Threading: plain values. Failure: as message.h, whose
+// variant has these, too.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "perf/collective/bandwidth.h"
+#include "perf/collective/pattern.h"
+#include "perf/collective/schedule.h"
+#include "perf/link_address.h"
+#include "perf/mesh/mesh_message.h"
+
+namespace railbed::perf::collective {
+
+inline constexpr uint32_t kMaxRails = 16;
+inline constexpr uint32_t kMaxNics = 512;  // ranks × rails: the times of all steps fit into one message
+inline constexpr uint32_t kMaxIterations = 1000;
+
+struct Join {
+  Transport transport = Transport::kRdma;
+  std::vector<Algorithm> algorithms;
+  uint32_t rank = 0;
+  uint32_t ranks = 2;
+  uint64_t largest_bytes = kElement_bytes;  // of the sizes that come
+  std::vector<mesh::OwnRail> rails;
+};
+
+// Where one peer of the schedule reaches this rank: a queue pair of its own, or the port of the rail.
+struct LinkAddress {
+  uint32_t peer = 0;
+  std::string name;  // of the peer, for messages; "" in what a rank tells of itself
+  std::optional<IpAddress> address;
+  std::optional<RdmaAddress> rdma;
+  std::optional<TcpAddress> tcp;
+  friend bool operator==(const LinkAddress&, const LinkAddress&) = default;
+};
+struct JoinedRail {
+  mesh::RailFound found;
+  std::vector<LinkAddress> links;  // one for each peer; none where the rail cannot be used
+  friend bool operator==(const JoinedRail&, const JoinedRail&) = default;
+};
+struct Joined {
+  std::vector<JoinedRail> rails;
+};
+
+struct LinkedRail {
+  uint32_t rail = 0;
+  std::vector<LinkAddress> links;  // of each peer, what it told about this rank
+  friend bool operator==(const LinkedRail&, const LinkedRail&) = default;
+};
+struct Link {
+  std::vector<LinkedRail> rails;
+};
+struct Linked {};
+
+// All rails begin at once, each with a buffer of this size.
+struct Reduce {
+  int64_t number = 0;
+  Algorithm algorithm = Algorithm::kRing;
+  uint64_t size_bytes = kElement_bytes;
+  uint32_t iterations = 20;
+  uint32_t warm_up = 5;  // that are not counted; the first lets ranks meet
+};
+
+// Of one rank on one rail. Medians over iterations; what is called `step` is told for each step of what it receives
+// (StepCount::receives), and `sent_us` for each of what it sends.
+struct RankTimes {
+  uint32_t rail = 0;
+  double mean_us = 0;  // of an all-reduce
+  double p50_us = 0;
+  double p99_us = 0;  // 0: fewer than 100 iterations
+  double max_us = 0;
+  double waited_p50_us = 0;  // for data, in an all-reduce
+  double waited_p99_us = 0;  // 0: fewer than 100 iterations
+  double own_p50_us = 0;     // neither waiting for data nor for its own sends: adding, posting, and being held up
+  double own_max_us = 0;
+  std::vector<double> step_waited_us;    // until all of the step's data was there
+  std::vector<double> step_transfer_us;  // of it, from the first byte on; 0 where the network card takes what comes
+  std::vector<double> step_reduce_us;
+  std::vector<double> sent_us;  // until the peer's network card had it; 0 over sockets
+  std::optional<Wrong> wrong;
+  friend bool operator==(const RankTimes&, const RankTimes&) = default;
+};
+struct Reduced {
+  int64_t number = 0;
+  std::vector<RankTimes> rails;
+};
+
+void write(JsonWriter& writer, const Join& message);
+void write(JsonWriter& writer, const Joined& message);
+void write(JsonWriter& writer, const Link& message);
+void write(JsonWriter& writer, const Linked& message);
+void write(JsonWriter& writer, const Reduce& message);
+void write(JsonWriter& writer, const Reduced& message);
+Join read_join(doc::Fields& fields);
+Joined read_joined(doc::Fields& fields);
+Link read_link(doc::Fields& fields);
+Linked read_linked(doc::Fields& fields);
+Reduce read_reduce(doc::Fields& fields);
+Reduced read_reduced(doc::Fields& fields);
+
+}  // namespace railbed::perf::collective

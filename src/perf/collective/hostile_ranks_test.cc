@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// A coordinator and an honest rank with another one that dies, stalls, lies or talks nonsense; and a rank whose
+// coordinator does. Nobody hangs, nobody crashes, and who did it is told.
+#include <functional>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "perf/collective/collective.h"
+#include "perf/mesh/test_endpoints.h"
+
+namespace railbed::perf::collective {
+namespace {
+
+using mesh::kToken;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+constexpr uint64_t kSize_bytes = 8;
+constexpr milliseconds kAnswer{1500};  // only who stalls reaches it
+
+Deadline soon() {
+  return Deadline::after(milliseconds(10000));
+}
+
+// Rank 1 of a ring of two on loopback, which plays its part up to `place` and there does what the test wants.
+enum class Place : uint8_t { kJoin, kLink, kReduce };
+struct Scene {
+  Channel& channel;
+  Socket& data;  // to rank 0, where it is connected
+  Reduce reduce;
+};
+using Deed = std::function<void(Scene& scene)>;
+
+class PlayedRank {
+ public:
+  PlayedRank(Place place, Deed deed)
+      : listener_(*Listener::open(*IpAddress::parse("127.0.0.1"), 0)),
+        thread_([this, place, deed = std::move(deed)] { play(place, deed); }) {}
+  uint16_t port() const { return listener_.port(); }
+
+ private:
+  void play(Place place, const Deed& deed) {
+    auto socket = listener_.accept(Deadline::after(milliseconds(60000)));
+    ASSERT_TRUE(socket) << socket.error().to_string();
+    Channel channel(std::move(*socket));
+    Socket data;
+    Scene scene{channel, data, {}};
+    ASSERT_TRUE(channel.expect<Hello>(milliseconds(20000)));
+    ASSERT_TRUE(channel.send(Hello{.protocol = kProtocol, .version = "0", .hostname = "bad"}, soon()));
+    ASSERT_TRUE(channel.expect<Join>(milliseconds(20000)));
+    if (place == Place::kJoin) return deed(scene);
+    const LinkAddress own{.peer = 0, .name = "", .address = {}, .rdma = {}, .tcp = TcpAddress{1, 1}};
+    ASSERT_TRUE(channel.send(Joined{{{.found = {.rail = 0, .problem = "", .device = ""}, .links = {own}}}}, soon()));
+    const auto link = channel.expect<Link>(milliseconds(20000));
+    ASSERT_TRUE(link) << link.error().to_string();
+    if (place == Place::kLink) return deed(scene);
+    data = connected(*link->rails.at(0).links.at(0).tcp);
+    ASSERT_TRUE(channel.send(Linked{}, soon()));
+    const auto reduce = channel.expect<Reduce>(milliseconds(20000));
+    ASSERT_TRUE(reduce) << reduce.error().to_string();
+    scene.reduce = *reduce;
+    deed(scene);
+  }
+  static Socket connected(const TcpAddress& address) {
+    auto socket = Socket::connect("127.0.0.1", static_cast<uint16_t>(address.port), soon());
+    EXPECT_TRUE(socket) << socket.error().to_string();
+    const uint64_t greeting[] = {address.cookie, 1};
+    EXPECT_TRUE(socket->write_all(std::as_bytes(std::span(greeting)), soon()));
+    return std::move(*socket);
+  }
+
+  Listener listener_;
+  std::jthread thread_;
+};
+
+// Until the coordinator has given up.
+void wait_for_end(Channel& channel) {
+  while (const auto message = channel.receive(milliseconds(60000))) continue;
+}
+Deed die() {
+  return [](Scene&) {};
+}
+Deed stall() {
+  return [](Scene& scene) { wait_for_end(scene.channel); };
+}
+// Is there for the coordinator, and does nothing for the other rank.
+Deed only_heartbeats() {
+  return [](Scene& scene) {
+    while (scene.channel.send_heartbeat()) std::this_thread::sleep_for(milliseconds(100));
+  };
+}
+Deed say(const Message& message) {
+  return [message](Scene& scene) {
+    (void)scene.channel.send(message, soon());
+    wait_for_end(scene.channel);
+  };
+}
+
+struct Segment {
+  uint32_t number = 0;
+  uint32_t bytes = 4;
+  float value = 1;
+};
+void send(Socket& data, const Segment& segment) {
+  EXPECT_TRUE(data.write_all(std::as_bytes(std::span(&segment, 1)), soon()));
+}
+// What an honest rank would tell, but for `change`.
+Reduced told(const Reduce& reduce, const std::function<void(RankTimes& times)>& change = {}) {
+  RankTimes times{.rail = 0,
+                  .mean_us = 5,
+                  .p50_us = 5,
+                  .max_us = 5,
+                  .step_waited_us = {1, 1},
+                  .step_transfer_us = {1, 1},
+                  .step_reduce_us = {1, 0},
+                  .sent_us = {0, 0},
+                  .wrong = {}};
+  if (change) change(times);
+  return {.number = reduce.number, .rails = {times}};
+}
+// Does its part in time, with 1 for each sum.
+Deed answer(const std::function<void(RankTimes& times)>& change) {
+  return [change](Scene& scene) {
+    const uint32_t all_reduces = scene.reduce.warm_up + scene.reduce.iterations + 1;
+    for (uint32_t i = 0; i < 2 * all_reduces; ++i) send(scene.data, {.number = i});
+    (void)scene.channel.send(told(scene.reduce, change), soon());
+    wait_for_end(scene.channel);
+  };
+}
+
+Result<CollectiveRun> meet(Place place, const Deed& deed) {
+  perf::Limits limits = mesh::patient();
+  limits.connect = limits.stall = milliseconds(1000);
+  const mesh::Endpoints honest(1, limits);
+  const PlayedRank played(place, deed);
+  mesh::MeshSetup setup = mesh::setup_of({mesh::on_loopback(honest.port(0)), mesh::on_loopback(played.port())});
+  setup.fabric.endpoints[1].host = "bad\x1b[2J";
+  CollectiveOptions options;
+  options.algorithms = {Algorithm::kRing};
+  options.sizes_bytes = {kSize_bytes};
+  options.iterations = options.warm_up = 1;
+  options.fleet.transport = Transport::kTcp;
+  options.fleet.token = kToken;
+  options.fleet.limits = mesh::patient();
+  options.fleet.limits.answer = kAnswer;
+  auto run = run_collective(setup, options);
+  // The honest one is free again, at once.
+  const mesh::Endpoints another(1);
+  setup.hosts[1] = mesh::on_loopback(another.port(0));
+  const auto after = run_collective(setup, options);
+  EXPECT_TRUE(after) << after.error().to_string();
+  return run;
+}
+
+struct Case {
+  const char* what;
+  Place place;
+  Deed deed;
+  std::string reason;  // in it
+};
+
+std::vector<Case> cases() {
+  return {
+      {"dies before it joins", Place::kJoin, die(), "bad\\x1b[2J: the peer closed the connection"},
+      {"dies before it is linked", Place::kLink, die(), "bad\\x1b[2J: the peer closed the connection"},
+      {"dies in an all-reduce", Place::kReduce, die(), "bad\\x1b[2J: the peer closed the connection"},
+      {"stalls before it joins", Place::kJoin, stall(), "bad\\x1b[2J: no word from the peer for 3000 ms"},
+      {"stalls in an all-reduce", Place::kReduce, stall(),
+       "host0: the peer says: rail 0: nothing came from rank 1 "
+       "(bad\\x1b[2J) for 1000 ms"},
+      {"does nothing", Place::kReduce, only_heartbeats(),
+       "host0: the peer says: rail 0: nothing came from rank 1 "
+       "(bad\\x1b[2J) for 1000 ms"},
+      {"never connects", Place::kLink, only_heartbeats(),
+       "host0: the peer says: rail 0: rank 1 (bad\\x1b[2J) did not "
+       "connect within 1000 ms"},
+      {"another message", Place::kReduce, say(Ready{}),
+       R"(bad\x1b[2J: the peer sent "ready" where "collective-reduced" was due)"},
+      {"other rails", Place::kJoin, say(Joined{{{.found = {.rail = 1, .problem = "", .device = ""}, .links = {}}}}),
+       "it does not answer the rails that it was asked for"},
+      {"no address", Place::kJoin, say(Joined{{{.found = {.rail = 0, .problem = "", .device = ""}, .links = {}}}}),
+       "it says no address for rank 0 on rail 0"},
+      {"a problem", Place::kJoin,
+       say(Joined{{{.found = {.rail = 0, .problem = "no\x1b cable", .device = ""}, .links = {}}}}),
+       "bad\\x1b[2J: rail0: no\\x1b cable"},
+      {"another segment", Place::kReduce,
+       [](Scene& scene) {
+         send(scene.data, {.number = 7});
+         wait_for_end(scene.channel);
+       },
+       "rail 0: rank 1 (bad\\x1b[2J) sends segment 7 of 4 bytes, and segment 0 of 4 bytes was due"},
+      {"a segment that is too large", Place::kReduce,
+       [](Scene& scene) {
+         send(scene.data, {.number = 0, .bytes = 1U << 30});
+         wait_for_end(scene.channel);
+       },
+       "sends segment 0 of 1073741824 bytes, and segment 0 of 4 bytes was due"},
+      {"another all-reduce", Place::kReduce, say(Reduced{.number = 9, .rails = {}}), "it answers all-reduce 9 in 1"},
+      {"fewer steps", Place::kReduce, answer([](RankTimes& times) { times.step_waited_us.pop_back(); }),
+       "it tells of 1 steps on rail 0, and has 2"},
+      {"no time", Place::kReduce, answer([](RankTimes& times) { times.mean_us = 0; }),
+       "it says that rail 0 was measured, without a time"},
+      {"wrong data that cannot be", Place::kReduce,
+       answer([](RankTimes& times) { times.wrong = Wrong{.offset = 2, .wanted = 1, .got = 2, .count = 1}; }),
+       "it found wrong data beyond the end of what was reduced on rail 0"},
+  };
+}
+
+TEST(HostileRanks, EndItByNameAndLeaveTheHonestFree) {
+  const std::vector<Case> table = cases();
+  std::vector<std::jthread> all;  // several wait for a limit
+  for (const Case& one : table)
+    all.emplace_back([&one] {
+      const auto run = meet(one.place, one.deed);
+      ASSERT_FALSE(run) << one.what;
+      EXPECT_THAT(run.error().story(), HasSubstr(one.reason)) << one.what;
+    });
+}
+
+// Who does all in time and sends other numbers is found out at the sums.
+TEST(HostileRanks, WrongDataIsToldWithPlaceAndNumbers) {
+  const auto run = meet(Place::kReduce, answer({}));
+  ASSERT_TRUE(run) << run.error().to_string();
+  EXPECT_FALSE(run->is_right());
+  ASSERT_EQ(run->results.size(), 1u);
+  ASSERT_EQ(run->results[0].wrong.size(), 1u);
+  const WrongAt& at = run->results[0].wrong[0];
+  float inputs[2] = {};
+  for (uint32_t rank = 0; rank < 2; ++rank) fill_input({&inputs[rank], 1}, rank, 2);
+  EXPECT_EQ(at.rank, 0u);
+  EXPECT_EQ(at.wrong, (Wrong{.offset = 0, .wanted = inputs[0] + inputs[1], .got = 1, .count = 2}));
+}
+
+// ---- a rank against coordinators
+
+class BadCoordinator : public testing::Test {
+ protected:
+  Channel greeted() {
+    auto socket = Socket::connect("127.0.0.1", endpoints_.port(0), soon());
+    EXPECT_TRUE(socket) << socket.error().to_string();
+    Channel channel(std::move(*socket));
+    EXPECT_TRUE(channel.send(Hello{.protocol = kProtocol, .version = "0", .hostname = "bad", .token = kToken}, soon()));
+    EXPECT_TRUE(channel.expect<Hello>(milliseconds(20000)));
+    return channel;
+  }
+  Channel joined() {
+    Channel channel = greeted();
+    const Join join{.transport = Transport::kTcp,
+                    .algorithms = {Algorithm::kRing},
+                    .rank = 0,
+                    .ranks = 2,
+                    .largest_bytes = 64,
+                    .rails = {{.rail = 0, .address = *IpAddress::parse("127.0.0.1"), .device = ""}}};
+    EXPECT_TRUE(channel.send(join, soon()));
+    auto answer = channel.receive(milliseconds(20000));
+    while (answer && std::holds_alternative<Wait>(*answer)) answer = channel.receive(milliseconds(20000));
+    EXPECT_TRUE(answer && std::holds_alternative<Joined>(*answer));
+    if (answer) port_ = *std::get<Joined>(*answer).rails.at(0).links.at(0).tcp;
+    return channel;
+  }
+  Channel linked() {
+    Channel channel = joined();
+    data_ = std::move(*Socket::connect("127.0.0.1", static_cast<uint16_t>(port_.port), soon()));
+    const uint64_t greeting[] = {port_.cookie, 1};
+    EXPECT_TRUE(data_.write_all(std::as_bytes(std::span(greeting)), soon()));
+    const LinkAddress peer{.peer = 1, .name = "peer", .address = {}, .rdma = {}, .tcp = TcpAddress{1, 1}};
+    EXPECT_TRUE(channel.send(Link{{{.rail = 0, .links = {peer}}}}, soon()));
+    EXPECT_TRUE(channel.expect<Linked>(milliseconds(20000)));
+    return channel;
+  }
+  static std::string answer_to(Channel channel, const Message& message) {
+    EXPECT_TRUE(channel.send(message, soon()));
+    const auto answer = channel.expect<Reduced>(milliseconds(20000));
+    return answer ? "done" : answer.error().message;
+  }
+
+  mesh::Endpoints endpoints_{1};
+  TcpAddress port_;
+  Socket data_;
+};
+
+TEST_F(BadCoordinator, IsAnsweredOnlyWhatItMayAsk) {
+  EXPECT_EQ(answer_to(greeted(), Reduce{}),
+            R"(the peer says: the client sent "collective-reduce" where a test was to be opened)");
+  EXPECT_EQ(answer_to(joined(), Reduce{}),
+            R"(the peer says: the peer sent "collective-reduce" where "collective-link" was due)");
+  EXPECT_EQ(answer_to(joined(), Link{}), "the peer says: rail 0: the coordinator says nothing of the links of rail 0");
+  EXPECT_EQ(answer_to(joined(), Link{{{.rail = 0, .links = {}}}}),
+            "the peer says: rail 0: the coordinator says nothing of the link to rank 1");
+  EXPECT_EQ(answer_to(linked(), Reduce{.number = 1, .size_bytes = 128}),
+            "the peer says: the coordinator asks for 128 bytes, and announced 64");
+  EXPECT_EQ(answer_to(linked(), Reduce{.number = 1, .algorithm = Algorithm::kTree, .size_bytes = 64}),
+            "the peer says: the coordinator asks for a tree, which it did not announce");
+}
+
+// A coordinator that goes in the middle leaves nothing running: the rank is free for the next one.
+TEST_F(BadCoordinator, ThatGoesLeavesTheRankFree) {
+  {
+    Channel channel = linked();
+    EXPECT_TRUE(channel.send(Reduce{.number = 1, .size_bytes = 64}, soon()));
+    EXPECT_EQ(channel.receive(milliseconds(20)).error().code, Code::kTimeout);
+  }
+  const auto began = std::chrono::steady_clock::now();
+  linked();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, milliseconds(5000));
+}
+
+}  // namespace
+}  // namespace railbed::perf::collective

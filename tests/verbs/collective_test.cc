@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// `railbed perf collective` as a person starts it, with ranks of this machine over loopback.
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/testdata.h"
+#include "doc/json.h"
+#include "json_schema.h"
+#include "run_verb.h"
+#include "started.h"
+
+namespace railbed {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+doc::Value parsed(const std::string& text) {
+  doc::Diagnostics problems;
+  auto value = doc::parse_json(std::make_shared<doc::Source>(doc::Source{"output", text}), problems);
+  EXPECT_EQ(doc::render(problems), "") << text;
+  return value ? *std::move(value) : doc::Value();
+}
+
+std::vector<std::string> problems_of(const std::string& json) {
+  const std::string schema = content(std::filesystem::path(source_dir()) / "docs/schemas/Collective.json");
+  return JsonSchema(parsed(schema)).problems(parsed(json));
+}
+
+class CollectiveVerb : public testing::Test {
+ protected:
+  CollectiveVerb() {
+    std::string name = (std::filesystem::temp_directory_path() / "collective-verb.XXXXXX").string();
+    EXPECT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    std::ofstream(path("token")) << "sesame\n";
+  }
+  ~CollectiveVerb() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return folder_ / name; }
+  std::vector<std::string> serve() const {
+    return {"perf", "serve", "--bind", "127.0.0.1", "--port", "0", "--token-file", path("token")};
+  }
+  std::vector<std::string> collective(const std::vector<std::string>& ports,
+                                      const std::vector<std::string>& more) const {
+    std::ofstream file(path("ranks.yaml"));
+    file << "hosts:\n";
+    for (size_t i = 0; i < ports.size(); ++i)
+      file << "- {name: node-" << i << ", port: " << ports[i] << ", rails: [{address: 127.0.0.1}]}\n";
+    std::vector<std::string> all = {"perf",  "collective",   "--endpoints", path("ranks.yaml"),
+                                    "--tcp", "--token-file", path("token")};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(CollectiveVerb, MeasuresAndChecks) {
+  const Started first(serve());
+  const Started second(serve());
+  const Started third(serve());
+  const std::vector<std::string> ports = {first.port(), second.port(), third.port()};
+  const auto ran = run_verb(collective(ports, {"-b", "8", "-e", "64KiB", "-f", "64", "-n", "3", "-o", "json"}));
+  EXPECT_EQ(ran.exit_status, 0) << ran.errors;
+  EXPECT_THAT(problems_of(ran.output), IsEmpty());
+  EXPECT_THAT(ran.output, HasSubstr("\"right\": true"));
+  const auto text = run_verb(collective(ports, {"-e", "32", "-f", "4", "-n", "2", "--steps", "--algorithm", "ring"}));
+  EXPECT_EQ(text.exit_status, 0) << text.errors;
+  EXPECT_THAT(text.output, HasSubstr("all-reduce over TCP, 3 ranks, 1 rail, float32 sum; 2 iterations after 5\n"
+                                     "      size B        count  algo      time us algbw GB/s busbw GB/s    wrong\n"
+                                     "           8            2  ring "));
+  EXPECT_THAT(text.output,
+              HasSubstr("ring of 32 B on rail0; microseconds of an all-reduce, medians over iterations\n"));
+  EXPECT_THAT(text.output, HasSubstr("      3 all-gather "));
+}
+
+TEST_F(CollectiveVerb, CtrlCEndsItAndLeavesTheRanksFree) {
+  const Started first(serve());
+  const Started second(serve());
+  const std::vector<std::string> ports = {first.port(), second.port()};
+  Started coordinator(collective(ports, {"-b", "8", "-e", "8MiB", "-f", "1024", "-n", "1000", "-w", "1000"}));
+  EXPECT_THAT(first.line(), HasSubstr("a collective over tcp, rank 0 of 2, 1 rail(s)"));
+  EXPECT_EQ(coordinator.end(SIGINT), 1);
+  // The ranks are free.
+  const auto after = run_verb(collective(ports, {"-e", "8", "-n", "1"}));
+  EXPECT_EQ(after.exit_status, 0) << after.errors;
+}
+
+TEST_F(CollectiveVerb, WhatIsTypedWrongIsToldBeforeAnythingIsMeasured) {
+  const auto said = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> all = {"perf", "collective"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const auto ran = run_verb(all);
+    EXPECT_EQ(ran.exit_status, 1);
+    return ran.errors;
+  };
+  EXPECT_EQ(said({}),
+            "railbed: name the ranks, or a file with --endpoints, and not both\n  e.g. railbed perf collective "
+            "node-1=10.0.0.1,10.1.0.1 node-2=10.0.0.2,10.1.0.2 --token-file t\n");
+  EXPECT_EQ(said({"a=10.0.0.1", "b=10.0.0.2"}),
+            "railbed: a collective needs --token-file: ranks send traffic for nobody without a token\n  e.g. `openssl "
+            "rand -hex 16 > token`, and `railbed perf serve --token-file token` on each rank\n");
+  EXPECT_EQ(said({"a=10.0.0.1", "b=10.0.0.2", "-e", "4"}), "railbed: --end: 4 bytes are less than the 8 of --begin\n");
+}
+
+}  // namespace
+}  // namespace railbed
