@@ -101,9 +101,11 @@ Result<void> Channel::interrupted() {
   std::array<std::byte, 4096> buffer;
   // A bounded number of reads, so that a peer that floods cannot keep the measuring loop here.
   for (int reads = 0; reads < 4; ++reads) {
-    const size_t count = TRY(socket_.read_now(buffer));
-    if (count == 0) break;
-    parser_.feed({reinterpret_cast<const char*>(buffer.data()), count});
+    const auto count = socket_.read_now(buffer);
+    // A peer that refuses and closes has said why.
+    if (!count && (ready_.empty() || !std::holds_alternative<Refusal>(ready_.front()))) return fail(count.error());
+    if (!count || *count == 0) break;
+    parser_.feed({reinterpret_cast<const char*>(buffer.data()), *count});
     TRY(take_frames());
   }
   if (!ready_.empty() && std::holds_alternative<Refusal>(ready_.front())) return fail(unexpected(ready_.front(), ""));

@@ -175,13 +175,11 @@ class Coordinator {
       }
       asks[rank] = std::move(link);
     }
-    TRY(fleet_.exchange(
-        asks, "its links", options_.fleet.step_slack,
-        [](uint32_t, Message message) -> Result<void> {
-          TRY(Channel::as<Linked>(std::move(message)));
-          return {};
-        },
-        mesh::Fleet::OnLoss::kAllEnd));
+    const auto linked = [](uint32_t, Message message) -> Result<void> {
+      TRY(Channel::as<Linked>(std::move(message)));
+      return {};
+    };
+    TRY(fleet_.exchange(asks, "its links", options_.fleet.step_slack, linked, mesh::Fleet::OnLoss::kAllEnd));
     return still_all_there();
   }
 
@@ -202,13 +200,11 @@ class Coordinator {
   Result<SizeResult> measure(const Reduce& wanted) {
     const mesh::Fleet::Asks asks(ranks(), wanted);
     std::vector<Reduced> answers(ranks());
-    TRY(fleet_.exchange(
-        asks, "an all-reduce", options_.longest,
-        [&](uint32_t rank, Message message) -> Result<void> {
-          answers[rank] = TRY(Channel::as<Reduced>(std::move(message)));
-          return check_times(wanted, rank, ranks(), rails_[rank], answers[rank]);
-        },
-        mesh::Fleet::OnLoss::kAllEnd));
+    const auto reduced = [&](uint32_t rank, Message message) -> Result<void> {
+      answers[rank] = TRY(Channel::as<Reduced>(std::move(message)));
+      return check_times(wanted, rank, ranks(), rails_[rank], answers[rank]);
+    };
+    TRY(fleet_.exchange(asks, "an all-reduce", options_.longest, reduced, mesh::Fleet::OnLoss::kAllEnd));
     TRY(still_all_there());
     return result_of(wanted, answers);
   }

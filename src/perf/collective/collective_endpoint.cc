@@ -141,7 +141,8 @@ Result<void> CollectiveEndpoint::run() {
     auto next = channel_.receive(options_.limits.idle, kLongestPause);
     if (!next && next.error().code == Code::kCanceled) return {};  // the coordinator has finished
     if (!next) return fail(std::move(next.error()));
-    TRY(serve(TRY(Channel::as<Reduce>(std::move(*next)))));
+    const Reduce wanted = TRY(Channel::as<Reduce>(std::move(*next)));
+    TRY(serve(wanted));
   }
 }
 
@@ -156,11 +157,12 @@ Result<void> CollectiveEndpoint::check(const Reduce& wanted) const {
 
 Result<void> CollectiveEndpoint::serve(const Reduce& wanted) {
   TRY(check(wanted));
-  TRY(on_all_rails_together([&](Rail& rail) -> Result<void> {
+  const auto reduce = [&](Rail& rail) -> Result<void> {
     rail.times = TRY(run_rail(*rail.links, {.rank = join_.rank, .ranks = join_.ranks}, wanted));
     rail.times.rail = rail.own.rail;
     return {};
-  }));
+  };
+  TRY(on_all_rails_together(reduce));
   Reduced reduced{.number = wanted.number, .rails = {}};
   for (const Rail& rail : rails_) reduced.rails.push_back(rail.times);
   return channel_.send(reduced, Deadline::after(options_.limits.answer));

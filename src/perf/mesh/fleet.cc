@@ -171,13 +171,13 @@ Result<Fleet::Figures> Fleet::step(const TestSpec& spec, const Tasks& tasks) {
   for (uint32_t host = 0; host < hosts_.size(); ++host)
     if (!lost(host)) asks[host] = Step{.number = number_, .spec = spec, .tasks = tasks[host]};
   Figures figures(hosts_.size());
-  const auto longest = std::chrono::milliseconds(spec.duration_ms) + options_.step_slack;
-  TRY(exchange(asks, "a step", longest, [&](uint32_t host, Message message) -> Result<void> {
+  const auto taken = [&](uint32_t host, Message message) -> Result<void> {
     StepDone done = TRY(Channel::as<StepDone>(std::move(message)));
     TRY(check_answer(std::get<Step>(*asks[host]), tasks[host], done));
     figures[host] = std::move(done.pairs);
     return {};
-  }));
+  };
+  TRY(exchange(asks, "a step", std::chrono::milliseconds(spec.duration_ms) + options_.step_slack, taken));
   return figures;
 }
 
