@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # railbed up for 2 PFs with 7 VFs each against bare writes to sriov_numvfs and bare binds (bench/up_lab/bare.c), in random
 # order in one virtual machine with one CPU.     bench/up_lab.sh [ROUNDS]     RAILBED is the program (build/railbed)
+# ICOUNT=N: the machine's clock counts instructions, 2^N ns each (lab/lab --icount), which other work on the host does not change.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 rounds=${1:-${ROUNDS:-40}}
@@ -10,7 +11,7 @@ LAB_DIR=$(mktemp -d "${TMPDIR:-/tmp}/railbed-bench.XXXXXX")
 export LAB_DIR
 trap 'lab/lab stop --all >/dev/null 2>&1; rm -rf "$LAB_DIR"' EXIT
 for program in bare took; do gcc -O2 -o "$LAB_DIR/$program" "bench/up_lab/$program.c" -pthread; done
-lab/lab start bench --pf rail0 --pf rail1 --file "${RAILBED:-build/railbed}:/usr/bin/railbed" \
+lab/lab start bench ${ICOUNT:+--icount "$ICOUNT"} --pf rail0 --pf rail1 --file "${RAILBED:-build/railbed}:/usr/bin/railbed" \
   --file "$LAB_DIR/bare:/t/bare" --file "$LAB_DIR/took:/t/took" --file bench/up_lab/rounds.sh:/t/rounds.sh \
   --file testdata/lab/up/fourteen:/t/manifests >&2
 lab/lab exec bench -t $((60 + 20 * rounds)) -- "bash /t/rounds.sh $rounds $RANDOM" >"$LAB_DIR/times" || { cat "$LAB_DIR/times"; exit 1; }

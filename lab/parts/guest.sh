@@ -40,7 +40,7 @@ mac_of() {            # NAME PF
 
 # "start" parses into these; boot reads them.
 declare -a pfs=() files=() kernel_args=()
-name='' smp=1 mem=640 iommu='' share='' programs='' uplink='' virtio=0
+name='' smp=1 mem=640 icount='' iommu='' share='' programs='' uplink='' virtio=0
 
 guest_start() {
   name=${1:-}; shift || true
@@ -49,12 +49,13 @@ guest_start() {
     case $1 in
       --iommu) iommu=1; shift; continue ;;
       --virtio) virtio=$((virtio + 1)); shift; continue ;;
-      --smp | --mem | --pf | --uplink | --share | --programs | --file | --kernel-arg) (( $# >= 2 )) || die "$1 wants a value" ;;
+      --smp | --mem | --icount | --pf | --uplink | --share | --programs | --file | --kernel-arg) (( $# >= 2 )) || die "$1 wants a value" ;;
       *) die "unknown option of start: $1" ;;
     esac
     case $1 in
       --smp) smp=$2 ;;
       --mem) mem=$2 ;;
+      --icount) [[ $2 =~ ^[0-9]$ ]] || die "--icount wants a number of 0 to 9: '$2'"; icount=$2 ;;
       --pf) [[ $2 =~ ^[A-Za-z0-9_.-]+$ ]] || die "not a rail's name: '$2'"; pfs+=("$2") ;;
       --uplink) [[ $2 =~ ^10\.0\.2\.[0-9]+(:[0-9]+)?$ ]] || die "--uplink wants an address of 10.0.2.0/24, or that and a port: '$2'"; uplink=$2 ;;
       --programs) [ -d "$2" ] || die "--programs: no folder $2"; programs=$(realpath "$2") ;;
@@ -65,6 +66,7 @@ guest_start() {
     shift 2
   done
   (( ${#pfs[@]} <= 8 )) || die "a guest has 8 PFs at most"
+  [ -z "$icount" ] || (( smp == 1 )) || die "--icount counts the instructions of one CPU"
   setup
   local start=${EPOCHREALTIME/./}
   with_lab_lock boot
@@ -77,6 +79,7 @@ guest_start() {
 
 boot() {
   local folder=guest/$name dir=$LAB_DIR/guest/$name i image initrd machine=q35 arguments
+  local -a emulation=(-accel "tcg,thread=multi")
   ! alive "$folder" || die "guest $name is running already"
   guest_clean "$name"                       # what a killed host left
   image=$(image_dir)
@@ -127,9 +130,11 @@ boot() {
   fi
   initrd=$image/initramfs
   (( ! ${#files[@]} )) || { initrd=$dir/initramfs; append_files "$image/initramfs" "$initrd"; }
+  # sleep=off: while it is idle such a clock jumps to the next timer, so that how soon the host runs it again is not in its times.
+  [ -z "$icount" ] || emulation=(-accel "tcg,thread=single" -icount "shift=$icount,sleep=off")
   date +%s >"$dir/started"
   # KVM is not used: where it is emulated by the host's hypervisor it fails, and tests should run the same everywhere.
-  launch "$folder" -name "$name" -no-reboot -machine "$machine" -accel tcg,thread=multi -cpu max -smp "$smp" -m "$mem" \
+  launch "$folder" -name "$name" -no-reboot -machine "$machine" "${emulation[@]}" -cpu max -smp "$smp" -m "$mem" \
     -kernel "$image/vmlinux" -initrd "$initrd" -append "$arguments ${kernel_args[*]}" \
     -chardev "file,id=console,path=$folder/console.log" -serial chardev:console "${devices[@]}" &&
     qmp "$folder" qmp_capabilities >/dev/null ||
