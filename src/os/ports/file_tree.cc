@@ -2,8 +2,10 @@
 #include "os/ports/file_tree.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
+#include <ranges>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,10 +14,43 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "os/ports/held_folder.h"
 #include "os/real/descriptor.h"
 #include "os/real/path_walk.h"
 
 namespace railbed::os {
+
+// They are on the thread and not in the tree, so that nobody uses one that another thread is about to close.
+class HeldFolder::Found {
+ public:
+  Found(const FileTree& tree, const std::string& folder, Descriptor fd)
+      : tree_(&tree), prefix_(folder + "/"), fd_(std::move(fd)) {
+    held().push_back(this);
+  }
+  ~Found() { std::erase(held(), this); }
+  Found(const Found&) = delete;
+  Found& operator=(const Found&) = delete;
+
+  // The folder that `path` is below, the one taken last; null for none.
+  static const Found* above(const FileTree& tree, const std::string& path) {
+    for (const Found* one : held() | std::views::reverse)
+      if (one->tree_ == &tree && path.size() > one->prefix_.size() && path.starts_with(one->prefix_)) return one;
+    return nullptr;
+  }
+  int fd() const { return fd_.get(); }
+  const char* below(const std::string& path) const { return path.c_str() + prefix_.size(); }
+
+ private:
+  static std::vector<const Found*>& held() {
+    thread_local std::vector<const Found*> folders;
+    return folders;
+  }
+
+  const FileTree* tree_;
+  std::string prefix_;
+  Descriptor fd_;
+};
+
 namespace {
 
 constexpr int kRacesTolerated = 16;  // RESOLVE_IN_ROOT gives EAGAIN when something was renamed meanwhile
@@ -80,18 +115,21 @@ class RealFiles : public FileTree {
 
   Result<std::vector<std::string>> list(const std::string& path) const override {
     Descriptor fd = TRY(open_inside("list", path, O_RDONLY | O_DIRECTORY));
-    DIR* directory = ::fdopendir(fd.get());
-    if (directory == nullptr) return fail(system_error(errno, "list " + path));
-    fd.release();  // closedir closes the descriptor
+    // Without opendir(3), which looks at the file again and allocates for each folder eight times what most of sysfs
+    // need.
+    alignas(dirent64) std::array<char, 4096> entries;
     std::vector<std::string> names;
-    errno = 0;
-    while (const dirent* entry = ::readdir(directory)) {
-      std::string_view name = entry->d_name;
-      if (name != "." && name != "..") names.emplace_back(name);
+    while (true) {
+      const ssize_t count = ::getdents64(fd.get(), entries.data(), entries.size());
+      if (count < 0) return fail(system_error(errno, "list " + path));
+      if (count == 0) break;
+      for (ssize_t at = 0; at < count;) {
+        const auto* entry = reinterpret_cast<const dirent64*>(entries.data() + at);
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != "..") names.emplace_back(name);
+        at += entry->d_reclen;
+      }
     }
-    int failure = errno;
-    ::closedir(directory);
-    if (failure != 0) return fail(system_error(failure, "list " + path));
     std::ranges::sort(names);
     return names;
   }
@@ -99,7 +137,8 @@ class RealFiles : public FileTree {
   Result<std::string> read_link(const std::string& path) const override {
     char target[PATH_MAX];
     if (whole_machine_ && root_ && path.find('\0') == std::string::npos) {
-      ssize_t direct = ::readlinkat(root_.get(), below_root(path), target, sizeof target);
+      const auto [from, name] = start_of(path);
+      ssize_t direct = ::readlinkat(from, name, target, sizeof target);
       if (direct < 0) return fail(system_error(errno, "readlink " + path));
       return std::string(target, static_cast<size_t>(direct));
     }
@@ -123,17 +162,35 @@ class RealFiles : public FileTree {
 
   bool exists(const std::string& path) const override {
     if (whole_machine_ && root_ && path.find('\0') == std::string::npos)
-      return !path.empty() && ::faccessat(root_.get(), below_root(path), F_OK, 0) == 0;
+      return !path.empty() && exists_at(start_of(path));
     return open_inside("find", path, O_PATH).has_value();
   }
 
+  // Null where paths are not looked up from it, or there is no such folder.
+  std::unique_ptr<HeldFolder::Found> hold(const std::string& folder) const {
+    if (!whole_machine_ || folder.empty() || folder.ends_with('/')) return nullptr;
+    auto fd = open_inside("hold", folder, O_PATH | O_DIRECTORY);
+    return fd ? std::make_unique<HeldFolder::Found>(*this, folder, std::move(*fd)) : nullptr;
+  }
+
  private:
+  // Where a path of the whole machine is looked up from, and what is looked up there.
+  struct Start {
+    int from;
+    const char* name;
+  };
+  Start start_of(const std::string& path) const {
+    if (const HeldFolder::Found* held = HeldFolder::Found::above(*this, path)) return {held->fd(), held->below(path)};
+    return {root_.get(), below_root(path)};
+  }
+  static int open_at(Start start, int flags) { return ::openat(start.from, start.name, flags); }
+  static bool exists_at(Start start) { return ::faccessat(start.from, start.name, F_OK, 0) == 0; }
+
   Result<Descriptor> open_inside(const char* verb, const std::string& path, int flags) const {
     if (!root_) return fail(system_error(root_errno_, "open " + root_name_));
     if (path.empty() || path.find('\0') != std::string::npos)
       return fail(Code::kInvalid, "{} \"{}\": not a path", verb, path.c_str());
-    int fd = whole_machine_ ? ::openat(root_.get(), below_root(path), flags | O_CLOEXEC)
-                            : open_resolved(path, flags | O_CLOEXEC);
+    int fd = whole_machine_ ? open_at(start_of(path), flags | O_CLOEXEC) : open_resolved(path, flags | O_CLOEXEC);
     if (fd < 0) return fail(system_error(errno, fmt::format("{} {}", verb, path)));
     return Descriptor(fd);
   }
@@ -178,6 +235,11 @@ class RealFiles : public FileTree {
 };
 
 }  // namespace
+
+HeldFolder::HeldFolder(const FileTree& files, const std::string& folder) {
+  if (const auto* real = dynamic_cast<const RealFiles*>(&files)) found_ = real->hold(folder);
+}
+HeldFolder::~HeldFolder() = default;
 
 Result<std::string> read_line(const FileTree& files, const std::string& path) {
   std::string text = TRY(files.read(path));

@@ -3,10 +3,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "os/ports/held_folder.h"
 
 namespace railbed::os {
 namespace {
@@ -55,6 +59,44 @@ TEST_F(RealFilesTest, AnEmptyFileIsReadOnce) {
   put("/sys/devices/pci/empty", "");
   errno = EINTR;
   EXPECT_EQ(files_->read("/sys/devices/pci/empty"), "");
+}
+
+// Another of the same name is not what was looked up, and other threads have no part in what one holds.
+TEST_F(RealFilesTest, AFolderThatIsHeldIsLookedUpOnce) {
+  const auto machine = real_files("/");
+  const std::string folder = root_ + "/sys/class/net/eth0/device";
+  auto vendor = [&] { return read_line(*machine, folder + "/vendor").value_or("none"); };
+  std::optional<HeldFolder> held(std::in_place, *machine, folder);
+  fs::rename(root_ + "/sys/devices/pci", root_ + "/sys/devices/gone");
+  fs::create_directories(root_ + "/sys/devices/pci/net/eth0");
+  fs::create_symlink("../..", root_ + "/sys/devices/pci/net/eth0/device");
+  put("/sys/devices/pci/vendor", "0x8086\n");
+  fs::create_symlink("x", root_ + "/sys/devices/pci/link");
+  EXPECT_EQ(vendor(), "0x15b3");
+  EXPECT_FALSE(machine->exists(folder + "/link"));
+  EXPECT_FALSE(machine->read_link(folder + "/link"));
+  EXPECT_EQ(machine->list(folder + "/net"), std::vector<std::string>{"eth0"});
+  EXPECT_TRUE(machine->exists(folder));
+  std::string of_another;
+  std::thread([&] { of_another = vendor(); }).join();
+  EXPECT_EQ(of_another, "0x8086");
+  EXPECT_EQ(files_->read("/sys/devices/pci/vendor"), "0x8086\n");
+  held.reset();
+  EXPECT_EQ(vendor(), "0x8086");
+  EXPECT_EQ(machine->read_link(folder + "/link"), "x");
+}
+
+TEST_F(RealFilesTest, HoldsAreNested) {
+  const auto machine = real_files("/");
+  const HeldFolder outer(*machine, root_ + "/sys");
+  std::optional<HeldFolder> inner(std::in_place, *machine, root_ + "/sys/class/net/eth0");
+  EXPECT_EQ(read_line(*machine, root_ + "/sys/class/net/eth0/device/vendor"), "0x15b3");
+  EXPECT_EQ(read_line(*machine, root_ + "/sys/devices/pci/bare"), "0x1021");
+  inner.reset();
+  EXPECT_EQ(read_line(*machine, root_ + "/sys/class/net/eth0/device/vendor"), "0x15b3");
+  const HeldFolder none(*machine, root_ + "/sys/none");
+  EXPECT_EQ(read_line(*machine, root_ + "/sys/none/vendor").error().story(),
+            "read " + root_ + "/sys/none/vendor: ENOENT (No such file or directory)");
 }
 
 TEST_F(RealFilesTest, LinksDoNotLeaveTheRoot) {
