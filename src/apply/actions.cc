@@ -21,7 +21,7 @@ Actions::Actions(os::Kernel& kernel, os::LinkPort& links, const plan::PfPlan& pf
     : kernel_(kernel), links_(links), pf_(pf), options_(options), waits_(kernel, options.stop) {}
 
 // A PF function can have two ports; the plan's name picks one. Its index is kept, because names can change.
-Result<os::Link> Actions::pf_link() {
+Result<IfIndex> Actions::pf_index() {
   if (!pf_index_) {
     std::vector<Netdev> netdevs = netdevs_of(files(), pf_.pf);
     if (netdevs.empty())
@@ -30,7 +30,11 @@ Result<os::Link> Actions::pf_link() {
     auto named = std::ranges::find(netdevs, IfName{pf_.pf_name}, &Netdev::name);
     pf_index_ = named == netdevs.end() ? netdevs.front().index : named->index;
   }
-  return links_.find(*pf_index_, os::WithVfs::kNo);
+  return *pf_index_;
+}
+
+Result<os::Link> Actions::pf_link() {
+  return links_.find(TRY(pf_index()), os::WithVfs::kNo);
 }
 
 Result<void> Actions::operator()(const plan::SetAutoprobe& step) {
@@ -51,7 +55,7 @@ Result<void> Actions::operator()(const plan::SetPfUp& step) {
 Result<void> Actions::wait_for_carrier() {
   if (no_carrier_) return {};
   auto first = pf_link();
-  if (!first || !first->up || first->arp_type != kArpEthernet) return {};
+  if (!first || !first->up || first->arp_type != kArpEthernet || first->lower_up) return {};
   auto carrier = [this]() -> Result<bool> { return TRY(pf_link()).lower_up; };
   if (TRY(waits_.for_link(options_.carrier_wait, carrier))) return {};
   no_carrier_ = true;
@@ -99,10 +103,10 @@ Result<void> Actions::write_vf_count(int count) {
 
 Result<void> Actions::wait_for_vfs(int count) {
   size_t wanted = static_cast<size_t>(count);
-  bool there = TRY(
-      waits_.for_device(options_.vfs_wait, [&]() -> Result<bool> { return vfs_of(files(), pf_.pf).size() == wanted; }));
+  bool there =
+      TRY(waits_.for_device(options_.vfs_wait, [&]() -> Result<bool> { return count_vfs(files(), pf_.pf) == wanted; }));
   if (there) return {};
-  size_t appeared = vfs_of(files(), pf_.pf).size();
+  size_t appeared = count_vfs(files(), pf_.pf);
   if (count == 0)
     return fail(Code::kTimeout, "{} VFs of {} were still there {:g} s after they were taken away", appeared,
                 pf_.pf_name, seconds(options_.vfs_wait));
@@ -118,13 +122,11 @@ Result<void> Actions::wait_for_vfs(int count) {
 }
 
 Result<void> Actions::operator()(const plan::SetVfMac& step) {
-  os::Link link = TRY(pf_link());
-  return links_.change_vf(link.index, step.vf, {.mac = step.mac});
+  return links_.change_vf(TRY(pf_index()), step.vf, {.mac = step.mac});
 }
 
 Result<void> Actions::operator()(const plan::SetVfGuids& step) {
-  os::Link link = TRY(pf_link());
-  return links_.change_vf(link.index, step.vf, {.node_guid = step.node_guid, .port_guid = step.port_guid});
+  return links_.change_vf(TRY(pf_index()), step.vf, {.node_guid = step.node_guid, .port_guid = step.port_guid});
 }
 
 Result<void> Actions::operator()(const plan::SetVfMtu& planned) {

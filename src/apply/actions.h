@@ -34,12 +34,13 @@ class Actions {
   std::string remains() const;
 
  private:
+  Result<IfIndex> pf_index();
   Result<os::Link> pf_link();
   Result<void> wait_for_carrier();
   Result<void> write_vf_count(int count);
   Result<void> wait_for_vfs(int count);
   Result<void> unbind(const plan::BindVf& step, const std::string& driver);
-  Result<void> choose_driver(const plan::BindVf& step);
+  Result<void> choose_driver(const plan::BindVf& step, const std::string& chosen);
   Result<void> wait_for_driver(const plan::BindVf& step);
   Result<void> wait_for_netdev(const plan::BindVf& step);
 

@@ -36,21 +36,22 @@ void add(Report& report, PfReport one) {
   report.canceled = report.canceled || one.canceled;
 }
 
-// An exception of a thread (out of memory) is rethrown in the caller's thread.
+// The last one in the caller's thread. An exception of a thread (out of memory) is rethrown there, too.
 std::vector<PfReport> run_beside_each_other(const plan::NodePlan& plan,
                                             const std::function<PfReport(const plan::PfPlan&)>& run) {
   std::vector<PfReport> reports(plan.pfs.size());
   std::vector<std::exception_ptr> thrown(plan.pfs.size());
   {
+    auto run_one = [&](size_t i) {
+      try {
+        reports[i] = run(plan.pfs[i]);
+      } catch (...) {
+        thrown[i] = std::current_exception();
+      }
+    };
     std::vector<std::jthread> threads;
-    for (size_t i = 0; i < plan.pfs.size(); ++i)
-      threads.emplace_back([&, i] {
-        try {
-          reports[i] = run(plan.pfs[i]);
-        } catch (...) {
-          thrown[i] = std::current_exception();
-        }
-      });
+    for (size_t i = 0; i + 1 < plan.pfs.size(); ++i) threads.emplace_back(run_one, i);
+    run_one(plan.pfs.size() - 1);
   }
   for (const std::exception_ptr& one : thrown)
     if (one) std::rethrow_exception(one);

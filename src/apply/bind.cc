@@ -7,6 +7,7 @@
 // afterwards.
 #include "apply/actions.h"
 #include "apply/hints.h"
+#include "os/ports/held_folder.h"
 
 namespace railbed::apply {
 
@@ -15,8 +16,8 @@ namespace {
 constexpr const char* kProbe = "/sys/bus/pci/drivers_probe";
 
 // The override that is set; empty for none. The kernel prints "(null)" then.
-std::string override_of(const os::FileTree& files, PciAddress device) {
-  std::string text = os::read_line(files, attribute(device, "driver_override")).value_or("");
+Result<std::string> override_of(const os::FileTree& files, PciAddress device) {
+  std::string text = TRY(os::read_line(files, attribute(device, "driver_override")));
   return text == "(null)" ? "" : text;
 }
 
@@ -29,17 +30,19 @@ double seconds(milliseconds time) {
 Result<void> Actions::operator()(const plan::BindVf& planned) {
   plan::BindVf step = planned;
   step.address = vf_address(files(), pf_.pf, step.vf, step.address);
-  if (!files().exists(device_path(step.address)))
+  const os::HeldFolder folder(files(), device_path(step.address));
+  Result<std::string> overridden = override_of(files(), step.address);
+  if (!overridden && !files().exists(device_path(step.address)))
     return fail(Error{.code = Code::kNotFound,
                       .message = fmt::format("VF {} is not at {}", step.vf, step.address),
                       .hint = "the PF places its VFs elsewhere than its sriov_offset and sriov_stride say"});
-  std::string now = driver_of(files(), step.address);
-  std::string chosen = override_of(files(), step.address);
+  const std::string chosen = overridden.value_or("");
+  const std::string now = driver_of(files(), step.address);
   const bool by_kernel = step.device_type == DeviceType::kNetdevice;
   bool final_one = by_kernel ? !now.empty() && chosen.empty() && now != step.from : now == driver_for(step.device_type);
   if (!final_one) {
     if (!now.empty()) TRY(unbind(step, now));
-    TRY(choose_driver(step));
+    TRY(choose_driver(step, chosen));
     TRY(files().write(kProbe, step.address.to_string()));
     TRY(wait_for_driver(step));
   }
@@ -53,11 +56,11 @@ Result<void> Actions::unbind(const plan::BindVf& step, const std::string& driver
   return {};
 }
 
-Result<void> Actions::choose_driver(const plan::BindVf& step) {
-  std::string path = attribute(step.address, "driver_override");
+// `chosen` is the override that is set.
+Result<void> Actions::choose_driver(const plan::BindVf& step, const std::string& chosen) {
   const std::string driver(driver_for(step.device_type));
-  std::string chosen = override_of(files(), step.address);
   if (chosen == driver) return {};
+  std::string path = attribute(step.address, "driver_override");
   if (driver.empty()) return files().write(path, "\n");
   // A module that cannot be loaded shows later, as a driver that does not bind.
   if (!files().exists("/sys/bus/pci/drivers/" + driver)) (void)kernel_.processes().load_module(driver);
@@ -66,15 +69,16 @@ Result<void> Actions::choose_driver(const plan::BindVf& step) {
 
 Result<void> Actions::wait_for_driver(const plan::BindVf& step) {
   const std::string driver(driver_for(step.device_type));
+  auto bound = [&] {
+    std::string now = driver_of(files(), step.address);
+    return driver.empty() ? !now.empty() : now == driver;
+  };
+  if (bound()) return {};  // as nearly always: drivers_probe returns when the driver has taken the device
   bool has_group = files().exists(attribute(step.address, "iommu_group"));
   bool loaded = driver.empty() || files().exists("/sys/bus/pci/drivers/" + driver);
   bool hopeless = !loaded || (step.device_type == DeviceType::kVfioPci && !has_group);
   milliseconds limit = hopeless ? milliseconds(0) : options_.driver_wait;
-  bool bound = TRY(waits_.for_device(limit, [&]() -> Result<bool> {
-    std::string now = driver_of(files(), step.address);
-    return driver.empty() ? !now.empty() : now == driver;
-  }));
-  if (bound) return {};
+  if (TRY(waits_.for_device(limit, [&]() -> Result<bool> { return bound(); }))) return {};
   // Cleared, because the next bind of this VF may come from somebody who expects no override.
   if (!driver.empty()) (void)files().write(attribute(step.address, "driver_override"), "\n");
   Error error{
@@ -88,9 +92,9 @@ Result<void> Actions::wait_for_driver(const plan::BindVf& step) {
 // InfiniBand VFs have interfaces only with ib_ipoib. Where it is missing the PF has none either, and there is none to
 // wait for.
 Result<void> Actions::wait_for_netdev(const plan::BindVf& step) {
-  if (netdevs_of(files(), pf_.pf).empty()) return {};
-  bool there = TRY(waits_.for_device(options_.netdev_wait,
-                                     [&]() -> Result<bool> { return !netdevs_of(files(), step.address).empty(); }));
+  if (!pf_index_ && !has_netdev(files(), pf_.pf)) return {};
+  bool there =
+      TRY(waits_.for_device(options_.netdev_wait, [&]() -> Result<bool> { return has_netdev(files(), step.address); }));
   if (there) return {};
   Error error{.code = Code::kTimeout,
               .message = fmt::format("VF {} ({}) had no interface {:g} s after {} had bound", step.vf, step.address,

@@ -6,12 +6,16 @@
 
 namespace railbed::apply {
 
+namespace {
+constexpr const char* kDevices = "/sys/bus/pci/devices/";
+}  // namespace
+
 std::string device_path(PciAddress device) {
-  return fmt::format("/sys/bus/pci/devices/{}", device);
+  return kDevices + device.to_string();
 }
 
 std::string attribute(PciAddress device, std::string_view name) {
-  return fmt::format("/sys/bus/pci/devices/{}/{}", device, name);
+  return (device_path(device) + "/").append(name);
 }
 
 std::string driver_of(const os::FileTree& files, PciAddress device) {
@@ -19,6 +23,8 @@ std::string driver_of(const os::FileTree& files, PciAddress device) {
 }
 
 namespace {
+
+constexpr std::string_view kVfLink = "virtfn";  // and the VF's index
 
 std::optional<int> parse_number(std::string_view text) {
   int number = 0;
@@ -48,20 +54,31 @@ std::vector<Netdev> netdevs_of(const os::FileTree& files, PciAddress device) {
   return found;
 }
 
+bool has_netdev(const os::FileTree& files, PciAddress device) {
+  auto names = files.list(attribute(device, "net"));
+  return names && !names->empty();
+}
+
 std::vector<VfDevice> vfs_of(const os::FileTree& files, PciAddress pf) {
   std::vector<VfDevice> found;
   auto names = files.list(device_path(pf));
   if (!names) return found;
-  constexpr std::string_view kPrefix = "virtfn";
   for (const std::string& name : *names) {
-    if (!name.starts_with(kPrefix)) continue;
-    std::optional<int> index = parse_number(std::string_view(name).substr(kPrefix.size()));
+    if (!name.starts_with(kVfLink)) continue;
+    std::optional<int> index = parse_number(std::string_view(name).substr(kVfLink.size()));
     auto target = os::link_name(files, attribute(pf, name));
     if (!index || !target) continue;
     if (auto address = PciAddress::parse(*target)) found.push_back({VfIndex{*index}, *address});
   }
   std::ranges::sort(found, {}, &VfDevice::index);
   return found;
+}
+
+size_t count_vfs(const os::FileTree& files, PciAddress pf) {
+  auto names = files.list(device_path(pf));
+  if (!names) return 0;
+  return static_cast<size_t>(
+      std::ranges::count_if(*names, [](const std::string& name) { return name.starts_with(kVfLink); }));
 }
 
 PciAddress vf_address(const os::FileTree& files, PciAddress pf, VfIndex index, PciAddress planned) {

@@ -23,6 +23,7 @@ struct Netdev {
 };
 // The interfaces of a function in this namespace. One that is just being renamed may be missing.
 std::vector<Netdev> netdevs_of(const os::FileTree& files, PciAddress device);
+bool has_netdev(const os::FileTree& files, PciAddress device);
 
 struct VfDevice {
   VfIndex index;
@@ -30,6 +31,7 @@ struct VfDevice {
 };
 // In the order of their indexes; only those that have appeared.
 std::vector<VfDevice> vfs_of(const os::FileTree& files, PciAddress pf);
+size_t count_vfs(const os::FileTree& files, PciAddress pf);
 
 // The address of VF `index`; `planned` while the kernel has no such link.
 PciAddress vf_address(const os::FileTree& files, PciAddress pf, VfIndex index, PciAddress planned);

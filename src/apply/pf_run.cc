@@ -5,6 +5,8 @@
 
 #include "apply/actions.h"
 #include "apply/baseline.h"
+#include "apply/pci_device.h"
+#include "os/ports/held_folder.h"
 
 namespace railbed::apply {
 
@@ -19,14 +21,6 @@ state::StepRecord record(const plan::PfPlan& pf, const plan::Step& step, Status 
           .description = plan::describe(step),
           .status = status,
           .error = std::move(error)};
-}
-
-// Before the first change of a PF, stores how it was and forgets the records of the last run.
-Result<void> prepare(os::Kernel& kernel, os::LinkPort& links, state::Store& store, const plan::PfPlan& pf) {
-  TRY(store.forget_steps(pf.pf));
-  if (TRY(store.baseline(pf.pf))) return {};
-  PfBaseline baseline = TRY(read_baseline(kernel, links, pf.pf, pf.pf_name).context("storing how {} was", pf.pf_name));
-  return store.put_baseline(baseline);
 }
 
 StepFailure failure_of(const plan::PfPlan& pf, size_t at, Error error, std::string remains) {
@@ -47,7 +41,19 @@ class Journal {
  public:
   Journal(state::Store& store, const plan::PfPlan& pf) : store_(store), pf_(pf) {}
 
+  // Before the first change: how the PF was, if that is not stored yet, and the first step's beginning, without the
+  // records of the last run.
+  Result<void> opens(const std::optional<PfBaseline>& baseline, const plan::Step& first) {
+    auto transaction = TRY(state::Transaction::begin(store_));
+    TRY(store_.forget_steps(pf_.pf));
+    if (baseline) TRY(store_.put_baseline(*baseline));
+    TRY(store_.put_step(record(pf_, first, Status::kBegun)));
+    TRY(transaction.commit());
+    opened_with_ = &first;
+    return {};
+  }
   Result<void> begins(const plan::Step& step) {
+    if (&step == opened_with_) return {};
     const state::StepRecord begun = record(pf_, step, Status::kBegun);
     if (done_ == nullptr) return store_.put_step(begun);
     auto transaction = TRY(state::Transaction::begin(store_));
@@ -70,8 +76,17 @@ class Journal {
  private:
   state::Store& store_;
   const plan::PfPlan& pf_;
+  const plan::Step* opened_with_ = nullptr;
   const plan::Step* done_ = nullptr;  // and not yet written
 };
+
+Result<void> prepare(os::Kernel& kernel, os::LinkPort& links, state::Store& store, const plan::PfPlan& pf,
+                     const plan::Step& first, Journal& journal) {
+  std::optional<PfBaseline> baseline;
+  if (!TRY(store.baseline(pf.pf)))
+    baseline = TRY(read_baseline(kernel, links, pf.pf, pf.pf_name).context("storing how {} was", pf.pf_name));
+  return journal.opens(baseline, first);
+}
 
 // An interrupted step keeps its record "begun".
 Result<void> carry_out_step(Journal& journal, Actions& actions, const plan::PfPlan& pf, const plan::Step& step) {
@@ -94,26 +109,28 @@ PfReport run_pf(os::Kernel& kernel, state::Store& store, const plan::PfPlan& pf,
     if (is_told(step))
       report.notes.push_back(fmt::format("{} ({}) needs a reboot, which is yours to do: {}", pf.pf_name, pf.pf,
                                          std::get<plan::NeedsReboot>(step.action).what));
-  if (std::ranges::all_of(pf.steps, is_told)) return report;
+  const auto first = std::ranges::find_if_not(pf.steps, is_told);
+  if (first == pf.steps.end()) return report;
   if (options.stop.stop_requested()) {
     report.canceled = true;
     return report;
   }
+  const os::HeldFolder folder(kernel.files(), device_path(pf.pf));
   auto links = kernel.links();
-  auto ready = links ? prepare(kernel, **links, store, pf) : Result<void>(fail(links.error()));
+  Journal journal(store, pf);
+  auto ready = links ? prepare(kernel, **links, store, pf, *first, journal) : Result<void>(fail(links.error()));
   if (!ready) {
     report.failure = failure_of(pf, 0, std::move(ready.error()), fmt::format("{} was not touched", pf.pf_name));
     return report;
   }
   Actions actions(kernel, **links, pf, options);
-  Journal journal(store, pf);
   for (size_t at = 0; at < pf.steps.size() && !report.failure; ++at) {
-    if (options.stop.stop_requested()) {
+    const plan::Step& step = pf.steps[at];
+    if (is_told(step)) continue;
+    if (&step != &*first && options.stop.stop_requested()) {  // the first has begun
       report.canceled = true;
       break;
     }
-    const plan::Step& step = pf.steps[at];
-    if (is_told(step)) continue;
     progress.begins(pf, step);
     auto done = carry_out_step(journal, actions, pf, step);
     progress.ends(pf, step, done ? nullptr : &done.error());
