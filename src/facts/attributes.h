@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/types.h"
 #include "os/ports/file_tree.h"
+#include "os/ports/held_folder.h"
 
 namespace railbed::facts {
 
@@ -42,6 +43,9 @@ class Attributes {
   std::string link_name(const std::string& path);            // the last component of the target, or empty
   std::vector<std::string> list(const std::string& path);    // in natural order; empty when the directory is missing
   bool exists(const std::string& path) const { return files_.exists(path); }
+
+  // For several values of one folder.
+  [[nodiscard]] os::HeldFolder hold(std::string_view folder) const { return {files_, std::string(folder)}; }
 
   // Only for recordings of /sys/bus: the entries of folder `kind` ("net") of each PCI function, by name. Empty where
   // /sys/class/net exists, as on every real machine.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 #include <unordered_map>
 
 #include "facts/assemble.h"
@@ -31,13 +32,17 @@ constexpr std::array kModules = {
     "rdma_ucm",  "siw",         "tun",       "vdpa",           "vfio",        "vfio_iommu_type1", "vfio_pci",
     "vhost_net", "vhost_vdpa"};
 
+// Those of them that labels and rules depend on.
+constexpr std::array kModulesForPlans = {"ib_uverbs", "nvidia_peermem", "rdma_ucm"};
+
 // Looks each module up by name, so that a recording does not reveal all loaded modules. /proc/modules serves trees
 // without /sys/module, which lists built-in modules only when they have parameters.
-std::vector<std::string> loaded_modules(Attributes& attributes) {
+std::vector<std::string> loaded_modules(Attributes& attributes, std::span<const char* const> asked) {
   std::vector<std::string> loaded;
   bool in_sysfs = attributes.exists("/sys/module");
   std::string proc = in_sysfs ? "" : "\n" + attributes.text("/proc/modules").value_or("");
-  for (const char* name : kModules) {
+  const auto modules = attributes.hold("/sys/module");
+  for (const char* name : asked) {
     bool here = in_sysfs ? attributes.exists(fmt::format("/sys/module/{}", name))
                          : proc.find(fmt::format("\n{} ", name)) != std::string::npos;
     if (here) loaded.emplace_back(name);
@@ -55,11 +60,11 @@ std::string netns_mode(Attributes& attributes, os::RdmaPort* rdma) {
 }
 
 // The eswitch mode, which only devlink knows; igb and many others have none.
-void ask_eswitch(os::EswitchPort& port, std::vector<Nic>& nics) {
+void ask_eswitch(os::EswitchPort& port, Detail detail, std::vector<Nic>& nics) {
   for (Nic& nic : nics) {
     if (nic.total_vfs)
       if (Result<os::EswitchMode> mode = port.mode(nic.pci.address)) nic.eswitch_mode = *mode;
-    if (nic.firmware.empty())
+    if (nic.firmware.empty() && detail == Detail::kAll)
       if (Result<std::string> firmware = port.firmware(nic.pci.address)) nic.firmware = *firmware;
   }
 }
@@ -152,25 +157,26 @@ NodeFacts collect(os::Kernel& kernel, const CollectOptions& options) {
   std::unique_ptr<os::RdmaPort> rdma = opened(kernel.rdma());
   std::unique_ptr<os::EswitchPort> eswitch = opened(kernel.eswitch());
 
-  std::vector<FoundInterface> interfaces = scan_interfaces(attributes, links.get());
+  std::vector<FoundInterface> interfaces = scan_interfaces(attributes, links.get(), options.detail);
   std::vector<RdmaName> names = rdma_names(attributes);
   std::set<PciAddress> carriers;
   for (const FoundInterface& interface : interfaces)
     if (interface.pci) carriers.insert(*interface.pci);
   for (const RdmaName& name : names)
     if (name.pci) carriers.insert(*name.pci);
-  PciScan pci = scan_pci(attributes, carriers);
+  PciScan pci = scan_pci(attributes, carriers, options.detail);
   std::vector<FoundRdma> devices = scan_rdma(attributes, rdma.get(), names, pci.vfs);
 
   const std::vector<PciDevice> data_direct = std::move(pci.data_direct);
   for (const PciDevice& device : pci.accelerators) facts.gpus.push_back({.pci = device});
   assemble(attributes, std::move(pci), std::move(interfaces), std::move(devices), facts);
   if (links != nullptr) ask_vfs(attributes, *links, facts.nics);
-  if (eswitch != nullptr) ask_eswitch(*eswitch, facts.nics);
+  if (eswitch != nullptr) ask_eswitch(*eswitch, options.detail, facts.nics);
   facts.numa_nodes = numa_nodes(attributes);
   find_gpu_paths(data_direct, facts);
   facts.fabrics = group_fabrics(facts.nics);
-  facts.modules = loaded_modules(attributes);
+  facts.modules = options.detail == Detail::kAll ? loaded_modules(attributes, kModules)
+                                                 : loaded_modules(attributes, kModulesForPlans);
   facts.iommu = iommu(attributes, kernel, facts.nics);
   if (links == nullptr) facts.untold = untold_without_netlink(attributes);
   if (!attributes.exists("/sys/bus/pci/devices")) facts.untold.emplace_back(kPciFunctions);

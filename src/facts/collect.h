@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "facts/detail.h"
 #include "facts/node_facts.h"
 #include "os/ports/kernel.h"
 
@@ -18,6 +19,7 @@ struct CollectOptions {
   // A file of this machine with the names of devices, also for recordings; may be absent. Empty: devices get no names,
   // which only tables and documents for people show. Reading it costs more than all else of a small machine.
   std::string pci_ids;
+  Detail detail = Detail::kAll;
 };
 
 NodeFacts collect(os::Kernel& kernel, const CollectOptions& options);

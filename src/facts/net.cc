@@ -164,7 +164,7 @@ bool is_representor(const std::string& phys_port_name) {
          (phys_port_name.compare(at, 2, "vf") == 0 || phys_port_name.compare(at, 2, "sf") == 0);
 }
 
-std::vector<FoundInterface> scan_interfaces(Attributes& attributes, os::LinkPort* links) {
+std::vector<FoundInterface> scan_interfaces(Attributes& attributes, os::LinkPort* links, Detail detail) {
   std::vector<FoundInterface> found;
   Result<std::vector<os::Link>> listed = fail(Code::kUnsupported, "no rtnetlink");
   if (links != nullptr) listed = links->list(os::WithVfs::kNo);
@@ -189,7 +189,7 @@ std::vector<FoundInterface> scan_interfaces(Attributes& attributes, os::LinkPort
     }
   }
   for (FoundInterface& one : found) {
-    if (!one.pci || one.is_infiniband || !one.facts.carrier.value_or(false)) continue;
+    if (detail != Detail::kAll || !one.pci || one.is_infiniband || !one.facts.carrier.value_or(false)) continue;
     std::optional<int> speed = attributes.small_number(one.folder + "/speed");
     if (speed && *speed > 0) one.facts.speed_mbps = speed;
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "facts/attributes.h"
+#include "facts/detail.h"
 #include "facts/node_facts.h"
 #include "os/ports/links.h"
 
@@ -28,7 +29,7 @@ struct FoundInterface {
 };
 
 // In natural order of names. `links` may be null: then sysfs alone serves.
-std::vector<FoundInterface> scan_interfaces(Attributes& attributes, os::LinkPort* links);
+std::vector<FoundInterface> scan_interfaces(Attributes& attributes, os::LinkPort* links, Detail detail);
 
 // Whether a path in sysfs leads through a sub-function: "…/0000:03:00.0/mlx5_core.sf.4/net/enp3s0f0s88".
 bool through_subfunction(std::string_view path);

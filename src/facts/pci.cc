@@ -221,7 +221,7 @@ bool is_data_direct(const PciDevice& device) {
   return device.vendor == "15b3" && device.device == "2100";
 }
 
-PciScan scan_pci(Attributes& attributes, const std::set<PciAddress>& with_children) {
+PciScan scan_pci(Attributes& attributes, const std::set<PciAddress>& with_children, Detail detail) {
   PciScan scan;
   std::map<PciAddress, size_t> positions;  // positions in scan.network, without VFs
   std::set<PciAddress> addresses;
@@ -229,7 +229,9 @@ PciScan scan_pci(Attributes& attributes, const std::set<PciAddress>& with_childr
     Result<PciAddress> address = PciAddress::parse(name);
     if (address) addresses.insert(*address);
   }
-  const std::map<std::string, std::string> slots = slot_names(attributes);
+  std::map<std::string, std::string> slots;
+  if (detail == Detail::kAll) slots = slot_names(attributes);
+  const auto devices = attributes.hold(kDevices);
   // In order of addresses: a PF's routing id is below those of its VFs, so it is read before them.
   for (const PciAddress& address : addresses) {
     std::string folder = fmt::format("{}/{}", kDevices, address);
@@ -246,7 +248,7 @@ PciScan scan_pci(Attributes& attributes, const std::set<PciAddress>& with_childr
     if (kind == PciKind::kAccelerator) {
       if (attributes.link(folder + "/physfn")) continue;
       read_place(attributes, folder, device);
-      read_link_state(attributes, folder, device);
+      if (detail == Detail::kAll) read_link_state(attributes, folder, device);
       device.slot = slot_of(slots, device);
       scan.accelerators.push_back(std::move(device));
       continue;
@@ -256,8 +258,9 @@ PciScan scan_pci(Attributes& attributes, const std::set<PciAddress>& with_childr
       scan.network.push_back(std::move(device));
       continue;
     }
+    const auto held = attributes.hold(folder);
     read_place(attributes, folder, device);
-    read_link_state(attributes, folder, device);
+    if (detail == Detail::kAll) read_link_state(attributes, folder, device);
     device.slot = slot_of(slots, device);
     positions.emplace(address, scan.network.size());
     scan.network.push_back(std::move(device));

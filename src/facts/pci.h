@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "facts/attributes.h"
+#include "facts/detail.h"
 #include "facts/node_facts.h"
 
 namespace railbed::facts {
@@ -56,6 +57,6 @@ struct PciScan {
 };
 
 // `with_children` are functions known to carry a network interface or an RDMA device.
-PciScan scan_pci(Attributes& attributes, const std::set<PciAddress>& with_children);
+PciScan scan_pci(Attributes& attributes, const std::set<PciAddress>& with_children, Detail detail);
 
 }  // namespace railbed::facts

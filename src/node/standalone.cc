@@ -113,7 +113,8 @@ std::unique_ptr<Seen> resolve(const api::Objects& objects, const facts::NodeFact
 Result<std::unique_ptr<Seen>> look(os::Kernel& kernel, state::Store* store, const api::Objects& objects,
                                    const Settings& settings, Detaching detaching) {
   PodsThere there = TRY(pods_there(kernel, store));
-  return resolve(objects, facts::collect(kernel, {.node = settings.node}), std::move(there), settings, detaching);
+  return resolve(objects, facts::collect(kernel, {.node = settings.node, .detail = facts::Detail::kForPlans}),
+                 std::move(there), settings, detaching);
 }
 
 }  // namespace
@@ -130,7 +131,7 @@ Result<std::unique_ptr<Seen>> look(os::Kernel& kernel, state::Store* store, cons
 
 std::unique_ptr<Resolved> look_at_vfs(os::Kernel& kernel, const api::Objects& objects, const Settings& settings) {
   return std::make_unique<Resolved>(
-      objects, facts::collect(kernel, {.node = settings.node}), plan::InUse{},
+      objects, facts::collect(kernel, {.node = settings.node, .detail = facts::Detail::kForPlans}), plan::InUse{},
       graph::Options{.resource_prefix = settings.resource_prefix, .soft_rdma = settings.soft_rdma},
       plan::Options{.disrupt = settings.disrupt});
 }
@@ -182,7 +183,7 @@ Result<DownReport> down(os::Kernel& kernel, state::Store& store, const Settings&
   TRY(release_all(kernel, store, settings, progress, report.pods));
   const std::vector<PfBaseline> baselines = TRY(store.baselines());
   progress.says("reading what this machine is");
-  facts::NodeFacts facts = facts::collect(kernel, {.node = settings.node});
+  facts::NodeFacts facts = facts::collect(kernel, {.node = settings.node, .detail = facts::Detail::kForPlans});
   plan::NodePlan plan = plan::plan_to_baseline(baselines, facts, TRY(in_use_by(store)), {.disrupt = settings.disrupt});
   for (const plan::HeldBack& held : plan.held_back) report.held_back.push_back(held.to_string());
   Carried carried = TRY(carry_out(kernel, store, plan, baselines, settings.apply, progress));

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of a node is read.
+//
+// Why: a third of what is read of a small machine is only for people, and for those who compare machines: slots, speeds
+// of links, versions of firmware, modules that no label depends on. Threading, failure: a value.
+#pragma once
+
+#include <cstdint>
+
+namespace railbed::facts {
+
+enum class Detail : uint8_t {
+  kAll,
+  kForPlans,  // what graph, rules and plan look at
+};
+
+}  // namespace railbed::facts
