@@ -132,7 +132,7 @@ collective() {
 m = json.loads(sys.argv[1])
 sys.exit(0 if $right and len(m['results']) == 4 and len(m['results'][0]['rails']) == 2 else 1)" "$out"; then pass "collective: two ranks, two rails, over soft RDMA"; else fail "collective: $out"; fi
   on p2 'printf "hosts:\n- {name: a, port: 18710, rails: [{address: 10.0.0.1}]}\n- {name: b, port: 18711, rails: [{address: 10.0.0.1}]}\n- {name: c, port: 18710, rails: [{address: 10.0.0.2}]}\n- {name: d, port: 18711, rails: [{address: 10.0.0.2}]}\n" >/tmp/ranks.yaml'
-  out=$(on p2 'railbed perf collective --endpoints /tmp/ranks.yaml --token-file /tmp/token -b 64 -e 256KiB -f 4096 -n 3 -w 1 -o json')
+  out=$(on p2 'railbed perf collective --endpoints /tmp/ranks.yaml --token-file /tmp/token -b 64 -e 32KiB -f 512 -n 3 -w 1 -o json')
   if python3 -c "import json, sys
 m = json.loads(sys.argv[1])
 sys.exit(0 if $right and len(m['ranks']) == 4 and len(m['results'][0]['rails'][0]['steps']) == 6 else 1)" "$out"; then pass "collective: four ranks, two on each guest"; else fail "collective: $out"; fi

@@ -87,7 +87,8 @@ struct RankTimes {
   double waited_p99_us = 0;  // 0: fewer than 100 iterations
   double own_p50_us = 0;     // neither waiting for data nor for its own sends: adding, posting, and being held up
   double own_max_us = 0;
-  std::vector<double> step_waited_us;    // until all of the step's data was there
+  // Until all of the step's data was there: the mean, since who is held up now and then is what others wait for.
+  std::vector<double> step_waited_us;
   std::vector<double> step_transfer_us;  // of it, from the first byte on; 0 where the network card takes what comes
   std::vector<double> step_reduce_us;
   std::vector<double> sent_us;  // until the peer's network card had it; 0 over sockets

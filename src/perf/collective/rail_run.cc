@@ -2,6 +2,7 @@
 #include "perf/collective/rail_run.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace railbed::perf::collective {
 namespace {
@@ -121,6 +122,12 @@ class Runner {
     for (std::vector<uint64_t>& one : steps) out.push_back(us(percentile(one, 50)));
     return out;
   }
+  std::vector<double> means_us(const PerStep& steps) const {
+    std::vector<double> out;
+    for (const std::vector<uint64_t>& one : steps)
+      out.push_back(us(std::accumulate(one.begin(), one.end(), uint64_t{0})) / wanted_.iterations);
+    return out;
+  }
   RankTimes figures(uint64_t ticks) {
     const bool enough = wanted_.iterations >= kEnoughForP99;
     return {.mean_us = us(ticks) / wanted_.iterations,
@@ -131,7 +138,7 @@ class Runner {
             .waited_p99_us = enough ? us(percentile(waits_, 99)) : 0,
             .own_p50_us = us(percentile(owns_, 50)),
             .own_max_us = us(percentile(owns_, 100)),
-            .step_waited_us = medians_us(waited_),
+            .step_waited_us = means_us(waited_),
             .step_transfer_us = medians_us(transfer_),
             .step_reduce_us = medians_us(reduce_),
             .sent_us = medians_us(sent_),

@@ -33,25 +33,31 @@ double transfer_us(Algorithm algorithm, const std::vector<RankTimes>& all, uint3
   return seen > 0 ? seen : all[source.rank].sent_us[source.step];
 }
 
-// In a tree, how much a rank adds up is its place's.
-double own_us(Algorithm algorithm, const RankTimes& times) {
-  if (algorithm == Algorithm::kRing) return times.own_p50_us;
-  return std::max(0.0, times.own_p50_us - sum(times.step_reduce_us));
+// In a tree, how much a rank adds and sends is its place's: only those with the same neighbours are alike.
+uint32_t role_of(Algorithm algorithm, uint32_t rank, uint32_t ranks) {
+  if (algorithm == Algorithm::kRing) return 0;
+  return 2 * steps_of(algorithm, rank, ranks).sends + (rank == 0 ? 1 : 0);
 }
 
 struct Candidate {
   double took_us = 0;
+  double usual_us = 0;
   size_t place = 0;
+  double excess_us() const { return took_us - usual_us; }
 };
 
 // The largest, where it is so much larger than the median of the others.
-std::optional<Candidate> outstanding(const std::vector<double>& values, double all_reduce_us, double& usual_us) {
+std::optional<Candidate> outstanding(const std::vector<double>& values, double all_reduce_us) {
+  if (values.size() < 2) return std::nullopt;
   const auto largest = std::ranges::max_element(values);
   std::vector<double> others = values;
   others.erase(others.begin() + (largest - values.begin()));
-  usual_us = median(std::move(others));
-  if (*largest <= kTimesUsual * usual_us || *largest - usual_us < kShareOfAll * all_reduce_us) return std::nullopt;
-  return Candidate{.took_us = *largest, .place = static_cast<size_t>(largest - values.begin())};
+  const Candidate found{.took_us = *largest,
+                        .usual_us = median(std::move(others)),
+                        .place = static_cast<size_t>(largest - values.begin())};
+  if (found.took_us <= kTimesUsual * found.usual_us || found.excess_us() < kShareOfAll * all_reduce_us)
+    return std::nullopt;
+  return found;
 }
 
 }  // namespace
@@ -114,29 +120,38 @@ std::vector<StepFigures> step_figures(Algorithm algorithm, const std::vector<Ran
 
 std::optional<Straggler> find_straggler(Algorithm algorithm, const std::vector<RankTimes>& all) {
   std::vector<double> totals;
-  std::vector<double> own;
+  std::map<uint32_t, std::vector<uint32_t>> roles;        // ranks of each
   std::map<std::pair<uint32_t, uint32_t>, double> links;  // all that was on its way over each
   for (uint32_t rank = 0; rank < all.size(); ++rank) {
     totals.push_back(all[rank].p50_us);
-    own.push_back(own_us(algorithm, all[rank]));
+    roles[role_of(algorithm, rank, count(all))].push_back(rank);
     for (uint32_t step = 0; step < all[rank].step_waited_us.size(); ++step)
       links[{source_of(algorithm, rank, count(all), step).rank, rank}] += transfer_us(algorithm, all, rank, step);
   }
-  Straggler found{.rank = {}, .all_reduce_us = median(std::move(totals))};
-  if (const auto slow = outstanding(own, found.all_reduce_us, found.usual_us)) {
-    found.rank = static_cast<uint32_t>(slow->place);
-    found.took_us = slow->took_us;
-    return found;
+  const double all_reduce_us = median(std::move(totals));
+  std::optional<Straggler> found;
+  for (const auto& [role, ranks] : roles) {
+    std::vector<double> own;
+    for (const uint32_t rank : ranks) own.push_back(all[rank].own_p50_us);
+    const auto slow = outstanding(own, all_reduce_us);
+    if (!slow || (found && slow->excess_us() <= found->took_us - found->usual_us)) continue;
+    found = Straggler{.rank = ranks[slow->place],
+                      .took_us = slow->took_us,
+                      .usual_us = slow->usual_us,
+                      .all_reduce_us = all_reduce_us};
   }
+  if (found) return found;
   std::vector<double> transfers;
   for (const auto& [way, us] : links) transfers.push_back(us);
-  const auto slow = outstanding(transfers, found.all_reduce_us, found.usual_us);
+  const auto slow = outstanding(transfers, all_reduce_us);
   if (!slow) return std::nullopt;
-  const auto way = std::next(links.begin(), static_cast<ptrdiff_t>(slow->place))->first;
-  found.from = way.first;
-  found.to = way.second;
-  found.took_us = slow->took_us;
-  return found;
+  const auto [from, to] = std::next(links.begin(), static_cast<ptrdiff_t>(slow->place))->first;
+  return Straggler{.rank = {},
+                   .from = from,
+                   .to = to,
+                   .took_us = slow->took_us,
+                   .usual_us = slow->usual_us,
+                   .all_reduce_us = all_reduce_us};
 }
 
 }  // namespace railbed::perf::collective

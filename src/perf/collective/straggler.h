@@ -4,8 +4,9 @@
 // Why: in an all-reduce everybody waits for the slowest, so all have the same time, and the slow one waits least. Its
 // neighbour's waiting is told apart from the time that the data was on its way: of RDMA the sender knows it (until the
 // peer's card had it), over sockets the receiver (from the first byte to the last). A rank is called slow when what it
-// does itself is more than twice what is usual of the others and costs a tenth of the all-reduce; else a link, when its
-// data is on its way so much longer than that of others. Threading: pure. Failure: none.
+// does itself is more than twice what is usual of the others and costs a tenth of the all-reduce (in a tree, of others
+// with as many neighbours; the root has none); else a link, when its data is on its way so much longer than that of
+// others. Threading: pure. Failure: none.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,8 @@ struct RankFigures {
   friend bool operator==(const RankFigures&, const RankFigures&) = default;
 };
 
-// One step of an all-reduce over all ranks that receive in it. Of a tree, steps are "up" and "down".
+// One step of an all-reduce over all ranks that receive in it; what was waited is the mean over iterations. Of a tree,
+// steps are "up" and "down".
 struct StepFigures {
   uint32_t step = 0;
   std::string_view phase;

@@ -96,7 +96,7 @@ TEST(CollectiveStraggler, ATreesRootIsNotSlowForAdding) {
   EXPECT_EQ(steps[0].phase, "up");
   EXPECT_EQ(steps[0].reduce_us, 25);
   EXPECT_EQ(steps[1].phase, "down");
-  all[3].own_p50_us += 50;
+  all[3].own_p50_us += 50;  // a leaf, as rank 2 is
   ASSERT_TRUE(find_straggler(Algorithm::kTree, all));
   EXPECT_EQ(find_straggler(Algorithm::kTree, all)->rank, 3u);
 }
