@@ -5,21 +5,21 @@
 #include <mutex>
 #include <stop_token>
 
-#include <unistd.h>
-
 #include "command/given_files.h"
 #include "command/output.h"
 #include "command/stop_signal.h"
 #include "command/write_report.h"
 #include "doc/fields.h"
 #include "doc/text.h"
+#include "live_line.h"
 #include "perf/client.h"
 #include "perf/mesh/fabric.h"
+#include "perf/mesh/mesh_endpoint.h"
+#include "perf/mesh/registrant.h"
 #include "perf/server.h"
 #include "perf_collective.h"
 #include "perf_mesh.h"
 #include "perf_watch.h"
-#include "progress.h"
 #include "result_file.h"
 #include "serving_program.h"
 #include "verb.h"
@@ -66,6 +66,9 @@ struct PerfArguments {
   std::string memory = "host";
   std::string remote_memory = "host";
   std::vector<std::string> offered;
+  std::string register_at;
+  std::string rails;
+  std::string name;
   std::vector<std::string> watched;
   double interval_s = 1;
   int64_t intervals = 0;
@@ -152,6 +155,7 @@ Result<int> run_client(const PerfArguments& arguments, Figure figure, const std:
                         .token = TRY(read_token(arguments.token_file)),
                         .on_progress = {},
                         .on_size = {},
+                        .live = nullptr,
                         .stop = {}};
   const TestSpec spec = TRY(spec_of(arguments, figure));
   TRY(validate(spec));
@@ -159,8 +163,9 @@ Result<int> run_client(const PerfArguments& arguments, Figure figure, const std:
   if (!arguments.save.empty()) file.emplace(TRY(ResultFile::open(arguments.save)));
   const StopSignal signal;
   options.stop = signal.token();
-  Progress progress;
-  if (isatty(STDERR_FILENO) == 1) options.on_progress = [&progress](const std::string& line) { progress.now(line); };
+  LiveLine live;
+  options.live = live.figures();
+  options.on_progress = [&live](const std::string& line) { live.now(line); };
   std::optional<Measurement> partial;  // what there is, should the rest fail
   options.on_size = [&](const Measurement& so_far) -> Result<void> {
     partial = so_far;
@@ -170,7 +175,7 @@ Result<int> run_client(const PerfArguments& arguments, Figure figure, const std:
   };
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   auto measurement = measure(*kernel, options, spec);
-  progress.wipe();
+  live.stop();
   if (!measurement && !partial) return fail(std::move(measurement.error()));
   if (!measurement) partial->ended_by = measurement.error().story();
   const Measurement& result = measurement ? *measurement : *partial;
@@ -179,6 +184,37 @@ Result<int> run_client(const PerfArguments& arguments, Figure figure, const std:
   if (!measurement) return fail(std::move(measurement.error()));
   TRY(std::move(saved));
   return kExitOk;
+}
+
+// "net1,,net3": the second one is no NIC.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  if (text.empty()) return words;
+  for (;;) {
+    const size_t comma = std::min(text.find(','), text.size());
+    words.emplace_back(text.substr(0, comma));
+    if (comma == text.size()) return words;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+// Absent where nothing is to be registered.
+Result<std::optional<mesh::RegistrantOptions>> registrant_of(const PerfArguments& arguments, os::Kernel& kernel,
+                                                             const ServerOptions& server) {
+  if (arguments.register_at.empty()) {
+    if (!arguments.rails.empty() || !arguments.name.empty())
+      return fail(Code::kInvalid, "--rail and --name are for --register, which is not there");
+    return std::nullopt;
+  }
+  TRY(mesh::may_take_part(server.session.token));
+  return mesh::RegistrantOptions{
+      .coordinator = TRY(mesh::coordinator_from(arguments.register_at)),
+      .message = TRY(mesh::register_for(kernel, arguments.name.empty() ? kernel.host_name() : arguments.name,
+                                        server.port, words_of(arguments.rails))),
+      .from = server.bind,
+      .token = server.session.token,
+      .limits = {.connect = std::chrono::milliseconds(2000)},  // Ctrl-C waits for it
+      .on_event = server.on_event};
 }
 
 Result<int> run_server(const PerfArguments& arguments) {
@@ -202,12 +238,18 @@ Result<int> run_server(const PerfArguments& arguments) {
   };
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   options.budget = budget_of(kernel->files());
+  auto registrant = TRY(registrant_of(arguments, *kernel, options));
   const StopSignal signal;  // must exist before any thread does
   const std::unique_ptr<Server> server = TRY(Server::open(*kernel, std::move(options)));
   const std::stop_callback on_stop(signal.token(), [&server] { server->stop(); });
   print("serving on {} port {}{}; Ctrl-C ends\n", arguments.bind.empty() ? "all addresses" : arguments.bind,
         server->port(), arguments.device.empty() ? "" : ", RDMA device " + arguments.device);
   flush_output();
+  std::jthread registering;
+  if (registrant) {
+    registrant->message.port = server->port();
+    registering = std::jthread([&](const std::stop_token& stop) { mesh::keep_registered(*registrant, stop); });
+  }
   TRY(server->run());
   return kExitOk;
 }
@@ -284,6 +326,10 @@ int perf_verb(CommandLine& line) {
   serve.option("--token-file", &a.token_file, "serve only clients with the token in the first line of this file")
       .file();
   serve.option("--once", &a.once, "end after one client");
+  serve.option("--register", &a.register_at,
+               "HOST[:PORT] of `perf mesh --listen`: register there, as long as this runs");
+  serve.option("--rail", &a.rails, "--register: an interface or address for each rail, with commas between them");
+  serve.option("--name", &a.name, "--register: this host's name in the mesh (default: the machine's)");
   serve.option("--offer", &a.offered, "memory that clients may ask for beside ordinary pages: huge, gpu")
       .one_of({"huge", "gpu"})
       .with_commas();

@@ -19,6 +19,7 @@
 #include "perf/mesh/mesh_file.h"
 #include "perf/mesh/mesh_report.h"
 #include "perf/mesh/mesh_setup.h"
+#include "perf/mesh/registry.h"
 #include "progress.h"
 
 namespace railbed {
@@ -28,6 +29,9 @@ using namespace perf;
 struct PerfMesh::Arguments {
   std::vector<std::string> words;
   std::string endpoints;
+  uint16_t listen = 0;
+  int64_t wait = 0;
+  double wait_time_s = 300;
   uint16_t port = mesh::HostAddress{}.port;
   std::string token_file;
   std::string pattern = "quick";
@@ -56,7 +60,7 @@ struct PerfMesh::Arguments {
   mesh::Limits limits() const {
     return {.rail_kinds = rails_differ ? mesh::RailKinds::kDifferent : mesh::RailKinds::kAlike};
   }
-  Result<mesh::MeshRun> measured() const;
+  Result<mesh::MeshRun> measured(uint32_t& missing) const;
   Result<mesh::MeshRun> saved() const;
   int print(const mesh::MeshRun& run, const mesh::HeldAgainst& against) const;
 };
@@ -86,6 +90,8 @@ mesh::RailPairs rails_of(std::string_view name) {
   return name == "cross" ? mesh::RailPairs::kCross : mesh::RailPairs::kAll;
 }
 
+constexpr size_t kUsualMost = 4096;  // endpoints that may register where no number is said
+
 // Each endpoint is a connection, and many systems allow 1,024 of them unless a process asks for more.
 void allow_connections(size_t count) {
   constexpr rlim_t kOthers = 128;  // files that are open, libraries
@@ -106,6 +112,10 @@ Result<mesh::MeshResults> read_results(const std::string& path, std::optional<Er
 }  // namespace
 
 Result<mesh::MeshSetup> PerfMesh::Arguments::setup() const {
+  if (listen != 0 && (!endpoints.empty() || !words.empty()))
+    return fail(Code::kInvalid, "--listen is for endpoints that register: without others");
+  if (listen == 0 && wait != 0) return fail(Code::kInvalid, "--wait is for --listen, which is not there");
+  if (listen != 0) return mesh::MeshSetup{};
   if (endpoints.empty() == words.empty())
     return fail(
         Error{.code = Code::kInvalid,
@@ -155,23 +165,42 @@ Result<mesh::MeshOptions> PerfMesh::Arguments::options() const {
   return options;
 }
 
-Result<mesh::MeshRun> PerfMesh::Arguments::measured() const {
-  mesh::MeshSetup endpoints_wanted = TRY(setup());
+Result<mesh::MeshRun> PerfMesh::Arguments::measured(uint32_t& missing) const {
+  const mesh::MeshSetup named = TRY(setup());
   mesh::MeshOptions wanted = TRY(options());
   std::optional<AppendFile> file;
   if (!save.empty()) file.emplace(TRY(AppendFile::open(save)));
   wanted.keep = [&](std::string_view bytes) { return file ? file->append(bytes) : Result<void>(); };
-  allow_connections(endpoints_wanted.hosts.size());
+  // One that registers has two: where it registered, and where it is asked.
+  allow_connections(listen == 0 ? named.hosts.size() : 2 * (wait > 0 ? static_cast<size_t>(wait) : kUsualMost));
   const StopSignal signal;  // must exist before any thread does
   wanted.fleet.stop = signal.token();
   Progress progress;
   if (isatty(STDERR_FILENO) == 1)
     wanted.fleet.on_progress = [&progress](const std::string& line) { progress.now(line); };
-  return mesh::run_mesh(std::move(endpoints_wanted), std::move(wanted));
+  std::unique_ptr<mesh::Registry> registry;
+  if (listen != 0) {
+    registry = TRY(mesh::Registry::open({.bind = {},
+                                         .port = listen,
+                                         .token = wanted.fleet.token,
+                                         .limits = {},
+                                         .wanted = static_cast<uint32_t>(wait),
+                                         .wait = std::chrono::milliseconds(static_cast<int64_t>(wait_time_s * 1000)),
+                                         .stop = signal.token(),
+                                         .on_event = [&progress](const std::string& line) { progress.keep(line); },
+                                         .on_progress = wanted.fleet.on_progress}));
+    progress.keep(fmt::format("endpoints can register at port {}", registry->port()));
+  }
+  mesh::Gathered all = registry ? TRY(registry->gather()) : mesh::Gathered{.setup = named, .missing = 0};
+  missing = all.missing;
+  if (missing > 0)
+    progress.keep(fmt::format("{} of {} endpoints registered within {} s; the mesh is of those", all.setup.hosts.size(),
+                              all.setup.hosts.size() + missing, wait_time_s));
+  return mesh::run_mesh(std::move(all.setup), std::move(wanted));
 }
 
 Result<mesh::MeshRun> PerfMesh::Arguments::saved() const {
-  if (!words.empty() || !endpoints.empty() || !save.empty())
+  if (!words.empty() || !endpoints.empty() || !save.empty() || listen != 0)
     return fail(Code::kInvalid, "--from shows a mesh that was measured before: without endpoints and --save");
   std::optional<Error> damage;
   mesh::MeshResults results = TRY(read_results(from, damage));
@@ -200,12 +229,14 @@ Result<int> PerfMesh::Arguments::run() const {
     before = mesh::analysed(TRY(read_results(compare, damage)), limits());
     if (damage) print_error("railbed: {}: {}; compared is with what is in it\n", compare, damage->story());
   }
-  const mesh::MeshRun run = TRY(from.empty() ? measured() : saved());
+  uint32_t missing = 0;
+  const mesh::MeshRun run = TRY(from.empty() ? measured(missing) : saved());
   if (against.bands) against.out_of_bands = mesh::out_of_bands(run.analysis, *against.bands);
   if (before)
     against.comparison =
         mesh::compare({run.results.fabric(), run.analysis}, {before->results.fabric(), before->analysis}, limits());
-  return print(run, against);
+  const int status = print(run, against);
+  return status == kExitOk && missing > 0 ? kExitChange : status;
 }
 
 PerfMesh::PerfMesh(CommandLine& perf)
@@ -214,6 +245,13 @@ PerfMesh::PerfMesh(CommandLine& perf)
   Arguments& a = *arguments_;
   line_.option("ENDPOINTS", &a.words, "NAME=ADDRESS,…: a host with its address on each rail");
   line_.option("--endpoints", &a.endpoints, "a file with hosts, rails and leaves instead").file();
+  line_.option("--listen", &a.listen, "endpoints register at this port (`perf serve --register`) instead")
+      .between(1, 65535);
+  line_.option("--wait", &a.wait, "--listen: begin with so many endpoints (default: those that come in the time)")
+      .between(2, mesh::kMaxHosts);
+  line_.option("--wait-time", &a.wait_time_s, "--listen: seconds, after which the mesh is of those that are there")
+      .between(0.1, 86400.0)
+      .show_default();
   line_.option("--port", &a.port, "where the endpoints serve").show_default();
   line_.option("--token-file", &a.token_file, "the endpoints' token, in the first line of this file").file();
   line_.option("--pattern", &a.pattern, "quick: some partners for each host; full: all pairs; shift: loads the spines")

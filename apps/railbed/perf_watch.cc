@@ -41,9 +41,9 @@ bool wait(std::stop_token stop, std::chrono::steady_clock::time_point until) {
 }  // namespace
 
 std::string watch_heading() {
-  return fmt::format("{:<13} {:<14} {:<10} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7} {:>8} {:>8} {:>8} {:>8}\n", "UTC",
-                     "PORT", "INTERFACE", "TX Gb/s", "RX Gb/s", "TX Mpkt/s", "RX Mpkt/s", "RETRANS", "OUT SEQ",
-                     "CNP SENT", "CNP GOT", "ECN MARK", "DISCARDS");
+  return fmt::format("{:<13} {:<14} {:<10} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}\n",
+                     "UTC", "PORT", "INTERFACE", "TX Gb/s", "RX Gb/s", "TX Mpkt/s", "RX Mpkt/s", "RETRANS", "OUT SEQ",
+                     "CNP SENT", "CNP GOT", "ECN MARK", "DISCARDS", "PAUSE TX", "PAUSE RX");
 }
 
 std::string watch_row(const PortInterval& one, const std::string& at) {
@@ -59,10 +59,11 @@ std::string watch_row(const PortInterval& one, const std::string& at) {
                      per_second(one[PortFigure::kReceivedBytes], one.interval_s, kGb),
                      per_second(one[PortFigure::kSentPackets], one.interval_s, kMillion),
                      per_second(one[PortFigure::kReceivedPackets], one.interval_s, kMillion));
-  row += fmt::format(" {:>7} {:>7} {:>8} {:>8} {:>8} {:>8}\n", count_text(one[PortFigure::kRetransmits]),
+  row += fmt::format(" {:>7} {:>7} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}\n", count_text(one[PortFigure::kRetransmits]),
                      count_text(one[PortFigure::kOutOfSequence]), count_text(one[PortFigure::kCnpsSent]),
                      count_text(one[PortFigure::kCnpsHandled]), count_text(one[PortFigure::kEcnMarked]),
-                     count_text(one[PortFigure::kDiscards]));
+                     count_text(one[PortFigure::kDiscards]), count_text(one[PortFigure::kPausesSent]),
+                     count_text(one[PortFigure::kPausesReceived]));
   return row;
 }
 
@@ -88,7 +89,8 @@ Result<int> watch_ports(const WatchRequest& request) {
   const StopSignal signal;  // must exist before any thread does
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   auto due = std::chrono::steady_clock::now();
-  perf::PortWatch watch = TRY(perf::PortWatch::start(kernel->files(), request.ports, due));
+  const std::unique_ptr<os::LinkStatistics> interfaces = os::real_link_statistics();
+  perf::PortWatch watch = TRY(perf::PortWatch::start(kernel->files(), interfaces.get(), request.ports, due));
   int64_t rows = 0;
   for (int64_t done = 0; request.count == 0 || done < request.count; ++done) {
     due += request.interval;

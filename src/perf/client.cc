@@ -7,6 +7,7 @@
 #include "doc/text.h"
 #include "perf/control.h"
 #include "perf/local_network.h"
+#include "perf/pause_counters.h"
 #include "perf/port_counters.h"
 #include "perf/rdma_loops.h"
 #include "perf/tcp_link.h"
@@ -215,7 +216,8 @@ class Test {
     result_.started_at = utc_text(std::chrono::system_clock::now());
     result_.client = client;
     result_.server = server;
-    counters_before_ = read_counters(kernel_.files(), client);
+    counters_before_ = read_counters(kernel_.files(), interfaces_.get(), client);
+    result_.client.counts_pauses = counts_pauses(counters_before_);
   }
 
   double seconds_since(uint64_t began) const {
@@ -232,7 +234,8 @@ class Test {
     if (outcome.sequence != start.sequence)
       return fail(Code::kInvalid, "the server ends round {} in round {}", outcome.sequence, start.sequence);
     result_.server_counters = outcome.counters;
-    result_.client_counters = moved(counters_before_, read_counters(kernel_.files(), result_.client));
+    result_.client_counters =
+        moved(counters_before_, read_counters(kernel_.files(), interfaces_.get(), result_.client));
     return outcome;
   }
 
@@ -251,7 +254,11 @@ class Test {
       const bool informed = spec_.kind == TestKind::kLatency && result_.has_halves();
       Watch watch(channel_, clock_, options_.limits, informed ? Watch::Heartbeats::kNone : Watch::Heartbeats::kSent,
                   spec_.transport);
-      TRY(one(start, round_of(spec_, size), watch).context("measuring {}", size_text(size)));
+      watch.show(options_.live);
+      if (options_.live != nullptr) options_.live->begin(spec_, size, start.sequence, std::chrono::steady_clock::now());
+      auto measured = one(start, round_of(spec_, size), watch);
+      if (options_.live != nullptr) options_.live->end();
+      TRY(std::move(measured).context("measuring {}", size_text(size)));
       if (options_.on_size) TRY(options_.on_size(result_));
       if (options_.on_progress)
         options_.on_progress(fmt::format("{} over {}: {} done ({}/{})", name_of(spec_.kind), name_of(spec_.transport),
@@ -265,6 +272,7 @@ class Test {
   const TestSpec& spec_;
   Channel channel_;
   TickClock clock_;
+  const std::unique_ptr<os::LinkStatistics> interfaces_ = os::real_link_statistics();
   PortCounters counters_before_;
   Measurement result_;
 };

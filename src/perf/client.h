@@ -29,6 +29,7 @@ struct ClientOptions {
   std::function<void(const std::string& line)> on_progress;  // once per size, and while it waits for its turn
   // After each size, with all that is measured so far. A failure ends the test.
   std::function<Result<void>(const Measurement& so_far)> on_size;
+  LiveFigures* live = nullptr;  // how far a size is, for a person; null: nobody looks
   std::stop_token stop;
 };
 

@@ -5,6 +5,7 @@
 
 #include "doc/text.h"
 #include "perf/memory.h"
+#include "perf/pause_counters.h"
 
 namespace railbed::perf {
 
@@ -18,6 +19,21 @@ std::string end_text(const Endpoint& end) {
   if (!end.memory.empty() && end.memory != kHostMemory) text += fmt::format(", {}", end.memory);
   if (!end.cpus.empty()) text += fmt::format(", CPUs {} of NUMA node {}", end.cpus, end.numa_node);
   return text;
+}
+
+std::string pauses_of(const Endpoint& end, const PortCounters& moved) {
+  if (!end.counts_pauses)
+    return end.netdev.empty() ? "not counted" : fmt::format("not counted by the driver of {}", end.netdev);
+  return fmt::format("{} sent, {} received", pause_frames(moved, PauseDirection::kSent),
+                     pause_frames(moved, PauseDirection::kReceived));
+}
+
+// Part of the proof of the path, on Ethernet: InfiniBand has credits instead.
+std::string pauses_text(const Measurement& m) {
+  const auto has_none = [](const Endpoint& end) { return end.device.empty() || end.link_layer == "InfiniBand"; };
+  if (has_none(m.client) || has_none(m.server)) return "";
+  return fmt::format("  pause frames  client: {}; server: {}\n", pauses_of(m.client, m.client_counters),
+                     doc::printable(pauses_of(m.server, m.server_counters)));
 }
 
 // Four digits after the point, and more where there would be fewer than three digits that count.
@@ -97,6 +113,7 @@ std::string to_table(const Measurement& measurement) {
     out += fmt::format("  {} pings a second by a schedule; each counts from when it was due\n",
                        measurement.spec.rate_per_s);
   out += bandwidth ? bandwidth_rows(measurement) : latency_rows(measurement);
+  out += pauses_text(measurement);
   if (!measurement.ended_by.empty())
     out += fmt::format("  incomplete, {} of {} sizes: {}\n", measurement.bandwidth.size() + measurement.latency.size(),
                        measurement.spec.sizes_bytes.size(), doc::printable(measurement.ended_by));

@@ -272,6 +272,7 @@ void write_endpoint(JsonWriter& writer, const Endpoint& end) {
   writer.integer("numa_node", end.numa_node).text("cpus", end.cpus).text("memory", end.memory).text("pkey", end.pkey);
   writer.flag("relaxed_ordering", end.relaxed_ordering).flag("yields", end.yields);
   writer.integer("read_depth", end.read_depth);
+  writer.flag("counts_pauses", end.counts_pauses);
 }
 
 Endpoint read_endpoint(Fields& fields) {
@@ -298,6 +299,7 @@ Endpoint read_endpoint(Fields& fields) {
   fields.read("relaxed_ordering", end.relaxed_ordering);
   fields.read("yields", end.yields);
   fields.read("read_depth", end.read_depth, {.min = 0, .max = 255});
+  fields.read("counts_pauses", end.counts_pauses);
   return end;
 }
 

@@ -115,10 +115,34 @@ TEST(Measurement, TableShowsBothEndsAndSoft) {
             "  client  guest-1 10.1.0.5 (net1), rxe0 port 1 [soft], GID 1, RoCE v2, 10.1.0.5 on net1, by rule\n"
             "  server  guest-2 10.1.0.5 (net1), rxe0 port 1 [soft], GID 1, RoCE v2, 10.1.0.5 on net1, by rule\n"
             "      size     messages    peak Gb/s     avg Gb/s     messages/s   back avg Gb/s\n"
-            "    64 KiB         1000       6.0000       5.2429          10000          4.5000\n");
+            "    64 KiB         1000       6.0000       5.2429          10000          4.5000\n"
+            "  pause frames  client: not counted by the driver of net1; server: not counted by the driver of net1\n");
   Measurement small = bandwidth();
   small.bandwidth[0].average_gbps = 0.0000712;
   EXPECT_NE(to_table(small).find(" 0.0000712 "), std::string::npos) << to_table(small);
+}
+
+// Of a driver that counts them, how many; of one that does not, that it does not. InfiniBand has none.
+TEST(Measurement, TableTellsPauseFrames) {
+  Measurement m = bandwidth();
+  const auto told = [&] {
+    const std::string table = to_table(m);
+    const size_t at = table.find("  pause frames");
+    return at == std::string::npos ? "" : table.substr(at);
+  };
+  m.client.counts_pauses = true;
+  m.client_counters = {{"rx_prio3_pause", 7}, {"rx_prio4_pause", 1}, {"rx_prio3_pause_duration", 500}};
+  m.server.netdev = "\x1b[2J";
+  EXPECT_EQ(told(), "  pause frames  client: 0 sent, 8 received; server: not counted by the driver of \\x1b[2J\n");
+  m.server.netdev = "";
+  EXPECT_EQ(told(), "  pause frames  client: 0 sent, 8 received; server: not counted\n");
+  m.server.counts_pauses = true;
+  EXPECT_EQ(told(), "  pause frames  client: 0 sent, 8 received; server: 0 sent, 0 received\n");
+  m.client.link_layer = "InfiniBand";
+  EXPECT_EQ(told(), "");
+  m.client.link_layer = "Ethernet";
+  m.client.device = "";
+  EXPECT_EQ(told(), "") << "TCP";
 }
 
 // Of datagrams some may be lost; a read has no halves, and memory and processors are told where they are not usual.
@@ -137,7 +161,8 @@ TEST(Measurement, TableTellsWhatIsOfTheVerb) {
       "  server  guest-2 10.1.0.5 (net1), rxe0 port 1 [soft], GID 1, RoCE v2, 10.1.0.5 on net1, by rule\n"
       "      size     messages    peak Gb/s     avg Gb/s     messages/s\n"
       "    64 KiB         1000       6.0000       5.2429          10000\n"
-      "           12 datagrams were sent and did not come\n");
+      "           12 datagrams were sent and did not come\n"
+      "  pause frames  client: not counted by the driver of net1; server: not counted by the driver of net1\n");
   Measurement read = latency();
   read.spec.verb = RdmaVerb::kRead;
   const std::string table = to_table(read);
@@ -148,7 +173,8 @@ TEST(Measurement, TableTellsWhatIsOfTheVerb) {
       "stddev\n"
       "       2 B       100           -           - |           1.05          -          -       1.10       1.05       "
       "0.03\n"
-      "           1 outage without an answer, 20.0 ms together, the longest 20.0 ms\n");
+      "           1 outage without an answer, 20.0 ms together, the longest 20.0 ms\n"
+      "  pause frames  client: not counted by the driver of net1; server: not counted by the driver of net1\n");
   EXPECT_EQ(to_json({read}).find("half_"), std::string::npos);
 }
 
@@ -178,6 +204,7 @@ TEST(Measurement, TableTellsTailsOfWholeRoundTrips) {
       "       2 B       100        0.50        0.52 |           1.05          -          -       1.10       1.05       "
       "0.03\n"
       "           1 outage without an answer, 20.0 ms together, the longest 20.0 ms\n"
+      "  pause frames  client: not counted by the driver of net1; server: not counted by the driver of net1\n"
       "  incomplete, 1 of 1 sizes: perf lat with 10.1.0.6: \\x1b[2Jthe peer closed the connection\n");
   const std::string json = to_json({m});
   for (const char* there : {"\"round_trip_p50_us\": 1.0", "\"round_trip_p90_us\": 1.0", "\"half_p50_us\": 0.5",

@@ -71,6 +71,8 @@ struct BodyWriter {
   void operator()(const collective::Linked& m) const { collective::write(writer, m); }
   void operator()(const collective::Reduce& m) const { collective::write(writer, m); }
   void operator()(const collective::Reduced& m) const { collective::write(writer, m); }
+  void operator()(const mesh::Register& m) const { mesh::write(writer, m); }
+  void operator()(const mesh::Registered& m) const { mesh::write(writer, m); }
 };
 
 Message read_hello(Fields& fields) {
@@ -186,7 +188,9 @@ constexpr std::array<Kind, std::variant_size_v<Message>> kKinds = {
      {"collective-link", read_by<collective::read_link>},
      {"collective-linked", read_by<collective::read_linked>},
      {"collective-reduce", read_by<collective::read_reduce>},
-     {"collective-reduced", read_by<collective::read_reduced>}}};
+     {"collective-reduced", read_by<collective::read_reduced>},
+     {"mesh-register", read_by<mesh::read_register>},
+     {"mesh-registered", read_by<mesh::read_registered>}}};
 
 }  // namespace
 

@@ -8,7 +8,8 @@
 //   C Hello → S Hello → C OpenTest → S Wait each second until it is this client's turn → S Offer → C Connect → S Ready
 //   for each size: C Start → S Started → traffic → C Done → S Outcome    (C Heartbeat each second meanwhile)
 //   C CloseTest; then another OpenTest, or C closes the connection.
-// The messages of a mesh are in mesh/mesh_message.h, those of a collective in collective/collective_message.h.
+// The messages of a mesh are in mesh/mesh_message.h and mesh/register_message.h, those of a collective in
+// collective/collective_message.h.
 // Threading: plain values. Failure: Code::kInvalid with the field's path. Wire: frame.h around one JSON object.
 #pragma once
 
@@ -24,6 +25,7 @@
 #include "perf/link_address.h"
 #include "perf/measurement.h"
 #include "perf/mesh/mesh_message.h"
+#include "perf/mesh/register_message.h"
 
 namespace railbed::perf {
 
@@ -85,10 +87,10 @@ struct Refusal {
   std::string hint;
 };
 
-using Message =
-    std::variant<Hello, OpenTest, Wait, Offer, Connect, Ready, Start, Started, Heartbeat, Done, Outcome, CloseTest,
-                 Refusal, mesh::Enlist, mesh::Enlisted, mesh::Step, mesh::StepDone, collective::Join,
-                 collective::Joined, collective::Link, collective::Linked, collective::Reduce, collective::Reduced>;
+using Message = std::variant<Hello, OpenTest, Wait, Offer, Connect, Ready, Start, Started, Heartbeat, Done, Outcome,
+                             CloseTest, Refusal, mesh::Enlist, mesh::Enlisted, mesh::Step, mesh::StepDone,
+                             collective::Join, collective::Joined, collective::Link, collective::Linked,
+                             collective::Reduce, collective::Reduced, mesh::Register, mesh::Registered>;
 
 std::string_view name_of(const Message& message);  // "hello", "open-test", …
 template <typename T>

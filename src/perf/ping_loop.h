@@ -90,6 +90,7 @@ Result<PingResult> ping_through(Port& port, const RdmaLink& link, const Round& r
     else
       ++result.lost;
     if (last) break;
+    pace.count(number + 1);
     TRY(pace.progress(now));
   }
   result.duration_ns = clock.between_ns(start, now);

@@ -33,6 +33,8 @@ class PollPace {
     }
     return now < next_check_ ? Result<void>() : check(now);
   }
+  // How many messages are through, for who shows it.
+  void count(int64_t messages) { messages_ = messages; }
   // Something came; when, the next look says.
   void note_arrival() { ++arrivals_; }
   // There was traffic at `now`.
@@ -56,12 +58,13 @@ class PollPace {
 
   Result<void> check(uint64_t now) {
     next_check_ = now + watch_.interval_ticks();
-    return watch_.tick(now, last_progress_);
+    return watch_.tick(now, last_progress_, messages_);
   }
 
   Watch& watch_;
   uint32_t yield_mask_;
   uint32_t polls_ = 0;
+  int64_t messages_ = 0;
   uint64_t arrivals_ = 0;
   uint64_t arrivals_seen_ = 0;  // the value of arrivals_ at last_progress_
   uint64_t last_progress_;

@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "perf/pause_counters.h"
+
 namespace railbed::perf {
 namespace {
 
@@ -19,7 +21,7 @@ std::optional<int64_t> number_of(const std::string& text) {
 
 }  // namespace
 
-PortCounters read_counters(const os::FileTree& files, const Endpoint& end) {
+PortCounters read_counters(const os::FileTree& files, os::LinkStatistics* interfaces, const Endpoint& end) {
   PortCounters counters;
   if (end.device.empty()) return counters;
   for (const char* kind : {"counters", "hw_counters"}) {
@@ -35,6 +37,8 @@ PortCounters read_counters(const os::FileTree& files, const Endpoint& end) {
         counters[name] = *number;
     }
   }
+  for (const auto& [name, value] : read_pause_counters(interfaces, end.netdev))
+    if (counters.size() < kMaxCounters) counters.emplace(name, value);
   return counters;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "os/record/memory_files.h"
+#include "perf/test_link_statistics.h"
 
 namespace railbed::perf {
 namespace {
@@ -17,14 +18,25 @@ TEST(PortCounters, AreTheKernelsInBytes) {
   files.put_file(port + "hw_counters/lifespan", "10\n");
   files.put_file(port + "hw_counters/out_of_sequence", "3\n");
   const Endpoint end{.device = "mlx5_3", .port = 1};
-  const PortCounters before = read_counters(files, end);
+  const PortCounters before = read_counters(files, nullptr, end);
   EXPECT_EQ(before, (PortCounters{{"out_of_sequence", 3}, {"port_rcv_packets", 7}, {"port_xmit_data_bytes", 1000}}));
   files.put_file(port + "counters/port_xmit_data", "1250\n");
   files.put_file(port + "hw_counters/out_of_sequence", "1\n");
   files.put_file(port + "hw_counters/new", "1\n");
-  EXPECT_EQ(moved(before, read_counters(files, end)), (PortCounters{{"port_xmit_data_bytes", 4000}}));
-  EXPECT_TRUE(read_counters(files, {}).empty());
-  EXPECT_TRUE(read_counters(files, {.device = "mlx5_4", .port = 1}).empty());
+  EXPECT_EQ(moved(before, read_counters(files, nullptr, end)), (PortCounters{{"port_xmit_data_bytes", 4000}}));
+  // Pause frames are the interface's. A device's counter of that name stays what it is.
+  TestLinkStatistics interfaces;
+  interfaces.drivers["eth3"] = {{"tx_prio3_pause", 8}, {"out_of_sequence", 9}, {"new_pause", 7}};
+  EXPECT_EQ(read_counters(files, &interfaces, {.netdev = "eth3", .device = "mlx5_3", .port = 1}),
+            (PortCounters{{"new", 1},
+                          {"new_pause", 7},
+                          {"out_of_sequence", 1},
+                          {"port_rcv_packets", 7},
+                          {"port_xmit_data_bytes", 5000},
+                          {"tx_prio3_pause", 8}}));
+  EXPECT_TRUE(read_counters(files, &interfaces, {.netdev = "eth3"}).empty()) << "over TCP";
+  EXPECT_TRUE(read_counters(files, nullptr, {}).empty());
+  EXPECT_TRUE(read_counters(files, nullptr, {.device = "mlx5_4", .port = 1}).empty());
 }
 
 }  // namespace

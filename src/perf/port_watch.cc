@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "perf/pause_counters.h"
+
 namespace railbed::perf {
 namespace {
 
@@ -37,6 +39,8 @@ const std::array<FigureNames, kPortFigures>& table() {
        Several::kAddUp,
        {"port_xmit_discards", "rx_icrc_encapsulated", "rx_roce_discards", "tx_roce_discards"}},
       {"waits", Several::kAreOne, {"port_xmit_wait"}},
+      {"pauses_sent", Several::kAddUp, {}},
+      {"pauses_received", Several::kAddUp, {}},
   }};
   return figures;
 }
@@ -48,7 +52,7 @@ bool at_its_end(std::string_view name, int64_t value) {
 }
 
 Endpoint endpoint_of(const WatchedPort& port) {
-  return {.device = port.device, .port = port.port};
+  return {.netdev = port.netdev, .device = port.device, .port = port.port};
 }
 
 std::string folder_of(const WatchedPort& port) {
@@ -120,11 +124,18 @@ std::array<std::optional<int64_t>, kPortFigures> figures_of(const PortCounters& 
     }
     if (known) figures[i] = sum;
   }
+  figures[static_cast<size_t>(PortFigure::kPausesSent)] = pause_frames(before, after, PauseDirection::kSent);
+  figures[static_cast<size_t>(PortFigure::kPausesReceived)] = pause_frames(before, after, PauseDirection::kReceived);
   return figures;
 }
 
-Result<PortWatch> PortWatch::start(const os::FileTree& files, const std::vector<std::string>& wanted, Time now) {
-  PortWatch watch(files);
+PortCounters PortWatch::read(const WatchedPort& port) const {
+  return read_counters(files_, interfaces_, endpoint_of(port));
+}
+
+Result<PortWatch> PortWatch::start(const os::FileTree& files, os::LinkStatistics* interfaces,
+                                   const std::vector<std::string>& wanted, Time now) {
+  PortWatch watch(files, interfaces);
   const std::vector<WatchedPort> there = ports_of(files);
   for (const std::string& name : wanted)
     if (std::ranges::none_of(there, [&](const WatchedPort& port) { return is_meant(port, name); }))
@@ -133,7 +144,7 @@ Result<PortWatch> PortWatch::start(const os::FileTree& files, const std::vector<
   for (const WatchedPort& port : there) {
     if (!wanted.empty() && std::ranges::none_of(wanted, [&](const std::string& name) { return is_meant(port, name); }))
       continue;
-    watch.ports_.push_back({.port = port, .before = read_counters(files, endpoint_of(port))});
+    watch.ports_.push_back({.port = port, .before = watch.read(port)});
   }
   watch.last_ = now;
   return watch;
@@ -149,7 +160,7 @@ std::vector<PortInterval> PortWatch::look(Time now) {
       one.before.reset();
       interval.state = PortState::kGone;
     } else {
-      PortCounters after = read_counters(files_, endpoint_of(one.port));
+      PortCounters after = read(one.port);
       if (was_there) {
         interval.figures = figures_of(*one.before, after);
         interval.counters = moved(*one.before, after);

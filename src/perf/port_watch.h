@@ -6,7 +6,8 @@
 // of is absent, which is not 0. A counter that went back (it wrapped, was reset, or its device was made anew) or
 // stands at the end of its 32 bits says nothing about the interval: its figure is absent, too. Threading: one thread.
 // Failure: of start() alone; a device that goes is told in what follows, and watched again when it is back.
-// Source: Documentation/ABI/stable/sysfs-class-infiniband; hw_counters of mlx5, bnxt_re, irdma and rxe.
+// Source: Documentation/ABI/stable/sysfs-class-infiniband; hw_counters of mlx5, bnxt_re, irdma and rxe; pause
+// frames as in pause_counters.h.
 #pragma once
 
 #include <array>
@@ -33,8 +34,10 @@ enum class PortFigure : uint8_t {
   kEcnMarked,
   kDiscards,
   kWaits,
+  kPausesSent,
+  kPausesReceived,
 };
-inline constexpr size_t kPortFigures = 11;
+inline constexpr size_t kPortFigures = 13;
 std::string_view name_of(PortFigure figure);  // "sent_bytes"
 
 struct WatchedPort {
@@ -60,8 +63,10 @@ struct PortInterval {
 class PortWatch {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  // `wanted`: "mlx5_0" or "mlx5_0:2"; none: all ports of this machine. `files` outlives the watch.
-  static Result<PortWatch> start(const os::FileTree& files, const std::vector<std::string>& wanted, Time now);
+  // `wanted`: "mlx5_0" or "mlx5_0:2"; none: all ports of this machine. `files` and `interfaces`, which may be null,
+  // outlive the watch.
+  static Result<PortWatch> start(const os::FileTree& files, os::LinkStatistics* interfaces,
+                                 const std::vector<std::string>& wanted, Time now);
   // What was counted since the last call, one per port in the order of names.
   std::vector<PortInterval> look(Time now);
 
@@ -70,8 +75,11 @@ class PortWatch {
     WatchedPort port;
     std::optional<PortCounters> before;  // absent while the device is gone
   };
-  explicit PortWatch(const os::FileTree& files) : files_(files) {}
+  PortWatch(const os::FileTree& files, os::LinkStatistics* interfaces) : files_(files), interfaces_(interfaces) {}
+  PortCounters read(const WatchedPort& port) const;
+
   const os::FileTree& files_;
+  os::LinkStatistics* interfaces_;
   std::vector<Port> ports_;
   Time last_;
 };

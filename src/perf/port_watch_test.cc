@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "os/record/memory_files.h"
+#include "perf/test_link_statistics.h"
 
 namespace railbed::perf {
 namespace {
@@ -16,17 +17,18 @@ class PortWatchTest : public testing::Test {
     files_.put_file("/sys/class/infiniband/" + device + "/ports/1/" + counter, fmt::format("{}\n", value));
   }
   PortWatch started(const std::vector<std::string>& wanted = {}) {
-    auto watch = PortWatch::start(files_, wanted, now_);
+    auto watch = PortWatch::start(files_, &interfaces_, wanted, now_);
     EXPECT_TRUE(watch) << watch.error().to_string();
     return std::move(*watch);
   }
   std::string why_not(const std::vector<std::string>& wanted) {
-    const auto watch = PortWatch::start(files_, wanted, now_);
+    const auto watch = PortWatch::start(files_, &interfaces_, wanted, now_);
     return watch ? "watched" : watch.error().to_string();
   }
   std::vector<PortInterval> after(PortWatch& watch, milliseconds time) { return watch.look(now_ += time); }
 
   os::MemoryFiles files_;
+  TestLinkStatistics interfaces_;
   PortWatch::Time now_{};
 };
 
@@ -68,6 +70,33 @@ TEST_F(PortWatchTest, TellsWhatMovedUnderOneNameForAllDrivers) {
             (PortCounters{{"local_ack_timeout_err", 2}, {"packet_seq_err", 1}, {"port_xmit_data_bytes", 1000}}));
   // Nothing moves: 0 of what is counted.
   EXPECT_EQ(after(watch, milliseconds(500))[0][PortFigure::kSentBytes], 0);
+}
+
+// They are the interface's: of one whose driver has none, and of a port without interface, they are absent and not 0.
+TEST_F(PortWatchTest, PauseFramesAreToldOfThoseThatCountThem) {
+  for (const char* device : {"mlx5_0", "mlx5_1", "mlx5_2"}) set(device, "counters/port_xmit_data", 1);
+  files_.put_file("/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n");
+  files_.put_file("/sys/class/infiniband/mlx5_1/ports/1/gid_attrs/ndevs/0", "eth1\n");
+  auto& driver = interfaces_.drivers["eth0"];
+  driver = {{"rx_prio3_pause", 100}, {"tx_prio3_pause", 1}, {"rx_prio3_pause_duration", 5}, {"rx_packets", 1}};
+  interfaces_.drivers["eth1"] = {{"rx_packets", 1}};
+  PortWatch watch = started();
+  driver["rx_prio3_pause"] = 107;
+  driver["rx_prio3_pause_duration"] = 50;
+  driver["rx_packets"] = 2;
+  auto seen = after(watch, milliseconds(1000));
+  EXPECT_EQ(seen[0][PortFigure::kPausesReceived], 7);
+  EXPECT_EQ(seen[0][PortFigure::kPausesSent], 0);
+  EXPECT_EQ(seen[0].counters, (PortCounters{{"rx_prio3_pause", 7}, {"rx_prio3_pause_duration", 45}}));
+  for (const size_t other : {1, 2}) {
+    EXPECT_EQ(seen[other][PortFigure::kPausesReceived], std::nullopt);
+    EXPECT_EQ(seen[other][PortFigure::kPausesSent], std::nullopt);
+  }
+  // A driver that was loaded anew counts from 0.
+  driver["rx_prio3_pause"] = 3;
+  seen = after(watch, milliseconds(1000));
+  EXPECT_EQ(seen[0][PortFigure::kPausesReceived], std::nullopt);
+  EXPECT_EQ(seen[0][PortFigure::kPausesSent], 0);
 }
 
 // A counter that went back, came up meanwhile or stands at its end says nothing about this interval.

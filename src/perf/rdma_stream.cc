@@ -122,7 +122,7 @@ class Stream {
     if (now >= end_) stopping_ = true;
     if (now >= next_check_) {
       next_check_ = now + watch_.interval_ticks();
-      TRY(watch_.tick(now, last_progress_));
+      TRY(watch_.tick(now, last_progress_, result_.messages));
     }
     return {};
   }

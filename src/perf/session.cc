@@ -4,21 +4,15 @@
 #include <algorithm>
 
 #include "perf/collective/collective_endpoint.h"
+#include "perf/greeting.h"
 #include "perf/mesh/mesh_endpoint.h"
+#include "perf/pause_counters.h"
 #include "perf/port_counters.h"
 
 namespace railbed::perf {
 namespace {
 
 constexpr std::chrono::milliseconds kToldEvery{1000};
-
-// What is compared takes as long for a wrong first character as for a wrong last one.
-bool same_token(std::string_view given, std::string_view wanted) {
-  unsigned different = given.size() != wanted.size();
-  for (size_t i = 0; i < wanted.size(); ++i)
-    different |= static_cast<unsigned char>(wanted[i]) ^ static_cast<unsigned char>(i < given.size() ? given[i] : 0);
-  return different == 0;
-}
 
 // What this side has to say of a round that is over.
 Outcome outcome_of(const StreamResult& sent, int64_t size_bytes) {
@@ -47,23 +41,9 @@ Result<int> Session::run() {
   return served;
 }
 
-Result<void> Session::refuse_stranger(const Hello& hello) const {
-  if (hello.protocol != kProtocol)
-    return fail(
-        Error{.code = Code::kUnsupported,
-              .message = fmt::format("the client (railbed {}) speaks protocol {}, this server (railbed {}) speaks {}",
-                                     hello.version, hello.protocol, RAILBED_VERSION, kProtocol),
-              .hint = "use the same railbed on both sides"});
-  if (!options_.token.empty() && !same_token(hello.token, options_.token))
-    return fail(Error{.code = Code::kDenied,
-                      .message = hello.token.empty() ? "this server wants a token" : "the token is not this server's",
-                      .hint = "give the client the server's token with --token-file"});
-  return {};
-}
-
 Result<void> Session::greet() {
   const Hello hello = TRY(channel_.expect<Hello>(options_.limits.greet));
-  TRY(refuse_stranger(hello));
+  TRY(check_hello(hello, options_.token));
   greeted_ = true;
   return send(Hello{.protocol = kProtocol, .version = RAILBED_VERSION, .hostname = kernel_.host_name()});
 }
@@ -220,15 +200,18 @@ Result<void> Session::serve_rdma(const TestSpec& spec) {
   const Turns::Turn turn =
       TRY(wait_for_turn({.device = device, .memory_bytes = RdmaLink::memory_bytes(spec, Side::kServer), .streams = 0}));
   RdmaLink link = TRY(RdmaLink::open(kernel_.files(), std::move(place), spec, Side::kServer));
-  TRY(send(Offer{.endpoint = link.endpoint(), .rdma = link.address(), .tcp = {}}));
-  const PortCounters before = read_counters(kernel_.files(), link.endpoint());
+  const std::unique_ptr<os::LinkStatistics> interfaces = os::real_link_statistics();
+  const PortCounters before = read_counters(kernel_.files(), interfaces.get(), link.endpoint());
+  Endpoint end = link.endpoint();
+  end.counts_pauses = counts_pauses(before);
+  TRY(send(Offer{.endpoint = std::move(end), .rdma = link.address(), .tcp = {}}));
   const Connect client = TRY(channel_.expect<Connect>(options_.limits.answer));
   if (!client.rdma) return fail(Code::kInvalid, "rdma: the field is missing from the client's \"connect\"");
   TRY(link.connect(*client.rdma));
   TRY(send(Ready{}));
   return rounds(spec, [&](const Start& start) -> Result<Outcome> {
     Outcome done = TRY(serve_round(spec, link, start));
-    done.counters = moved(before, read_counters(kernel_.files(), link.endpoint()));
+    done.counters = moved(before, read_counters(kernel_.files(), interfaces.get(), link.endpoint()));
     return done;
   });
 }

@@ -43,7 +43,6 @@ class Session {
 
  private:
   Result<void> greet();
-  Result<void> refuse_stranger(const Hello& hello) const;
   Result<int> serve_tests();
   // The client is told once a second that it waits.
   Result<Turns::Turn> wait_for_turn(const TurnNeed& need) { return wait_for_turn(need, options_.limits.turn); }

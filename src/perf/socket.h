@@ -73,6 +73,7 @@ class Listener {
   Result<Socket> accept(Deadline deadline);
   void interrupt() const { socket_.shut_down(); }  // ends accept(), here and later
   uint16_t port() const { return port_; }
+  int fd() const { return socket_.fd(); }
 
  private:
   Listener(Socket socket, uint16_t port) : socket_(std::move(socket)), port_(port) {}

@@ -138,7 +138,7 @@ Result<PingResult> TcpLink::ping(const Round& round, Watch& watch) {
     if (last) break;
     if (now >= next_check) {
       next_check = now + watch.interval_ticks();
-      TRY(watch.tick(now, now));
+      TRY(watch.tick(now, now, number + 1));
     }
   }
   result.duration_ns = clock.between_ns(start, now);

@@ -130,7 +130,7 @@ Result<int64_t> TcpLink::send(const Round& round, Watch& watch) {
     const uint64_t now = clock.now();
     const int64_t bytes = shared.bytes;
     if (std::exchange(seen_bytes, bytes) != bytes) last_progress = now;
-    state = watch.tick(now, last_progress);
+    state = watch.tick(now, last_progress, bytes / round.size_bytes);
     lock.lock();
   }
   shared.stop = true;

@@ -10,6 +10,7 @@
 #include <chrono>
 
 #include "perf/control.h"
+#include "perf/live_figures.h"
 #include "perf/tick_clock.h"
 
 namespace railbed::perf {
@@ -47,13 +48,17 @@ class Watch {
     longest_ = longest;
     end_ = clock_.now() + clock_.to_ticks(static_cast<uint64_t>(longest.count()) * 1'000'000);
   }
+  // Where loops say how far they are; null: nowhere.
+  void show(LiveFigures* live) { live_ = live; }
   // Whether the peer has sent a message, which ends a loop that only takes what comes. A system call.
   Result<bool> peer_spoke() {
     TRY(channel_.interrupted());
     return channel_.has_message();
   }
 
-  Result<void> tick(uint64_t now, uint64_t last_progress) {
+  // `messages`: how many are through; 0 where the loop does not say it.
+  Result<void> tick(uint64_t now, uint64_t last_progress, int64_t messages = 0) {
+    if (live_ != nullptr && messages > 0) live_->note(messages);
     TRY(channel_.interrupted());
     if (now > end_)
       return fail(Code::kTimeout, "the peer goes on with a round for more than the {} ms that it may last",
@@ -78,6 +83,7 @@ class Watch {
 
  private:
   Channel& channel_;
+  LiveFigures* live_ = nullptr;
   Transport transport_;
   const TickClock& clock_;
   bool sends_heartbeats_;

@@ -66,6 +66,7 @@ std::string end_html(std::string_view role, const perf::Endpoint& end) {
   if (!end.gid_reason.empty()) text += ", " + end.gid_reason;
   if (!end.link.empty()) text += ", link " + end.link;
   if (!end.pcie.empty()) text += ", PCIe " + end.pcie;
+  if (!end.device.empty() && end.link_layer == "Ethernet" && !end.counts_pauses) text += ", pause frames not counted";
   return fmt::format("<dt>{}</dt><dd>{}</dd>\n", role, escaped(text));
 }
 

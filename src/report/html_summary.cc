@@ -7,6 +7,7 @@
 #include <set>
 
 #include "perf/link_rate.h"
+#include "perf/pause_counters.h"
 #include "report/html_text.h"
 
 namespace railbed::report {
@@ -196,6 +197,12 @@ void judge_counters(const RailFigures& rail, Verdict& verdict) {
     for (const std::string_view name : kTroubles)
       if (const auto found = counters->find(std::string(name)); found != counters->end())
         troubles += fmt::format("{}{} {} ({})", troubles.empty() ? "" : ", ", name, found->second, side);
+  for (const auto& [side, counters] :
+       {std::pair("client", &m->client_counters), std::pair("server", &m->server_counters)})
+    for (const auto& [name, direction] :
+         {std::pair("sent", perf::PauseDirection::kSent), std::pair("received", perf::PauseDirection::kReceived)})
+      if (const int64_t frames = perf::pause_frames(*counters, direction); frames > 0)
+        troubles += fmt::format("{}pause frames {} {} ({})", troubles.empty() ? "" : ", ", name, frames, side);
   if (!troubles.empty())
     verdict.remarks.push_back(fmt::format("{} had losses or congestion meanwhile: {}.", rail.name, troubles));
 }

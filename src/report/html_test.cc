@@ -246,13 +246,15 @@ TEST(Verdict, TellsWhatThePortsCounted) {
   EXPECT_EQ(verdict_for({m}).tone, Verdict::Tone::kGood);
   m.client_counters["port_xmit_data_bytes"] = 50'000;
   m.client_counters["rp_cnp_handled"] = 7;
-  m.server_counters = {{"out_of_sequence", 3}};
+  m.server_counters = {{"out_of_sequence", 3}, {"tx_prio3_pause", 5}, {"tx_pause_ctrl_phy", 5}};
   const Verdict verdict = verdict_for({m});
   EXPECT_EQ(verdict.tone, Verdict::Tone::kCaution);
-  EXPECT_EQ(verdict.remarks,
-            (std::vector<std::string>{
-                "rail0 sent 6.55e+07 bytes, and its port mlx5_1 counted 5e+04: they went another way.",
-                "rail0 had losses or congestion meanwhile: rp_cnp_handled 7 (client), out_of_sequence 3 (server)."}));
+  EXPECT_EQ(
+      verdict.remarks,
+      (std::vector<std::string>{
+          "rail0 sent 6.55e+07 bytes, and its port mlx5_1 counted 5e+04: they went another way.",
+          "rail0 had losses or congestion meanwhile: rp_cnp_handled 7 (client), out_of_sequence 3 (server), pause "
+          "frames sent 5 (server)."}));
 }
 
 // A percentile needs ten samples beyond it, and 999 of 1000 needs ten thousand.

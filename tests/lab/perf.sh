@@ -115,7 +115,22 @@ sys.exit(0 if m["complete"] and m["soft"] and c["planned"] == 2 and c["measured"
   on p1 'kill -INT $(cat /tmp/mesh.pid); for i in $(seq 600); do kill -0 $(cat /tmp/mesh.pid) 2>/dev/null || exit 0; sleep 0.1; done; exit 1' || fail "mesh: the endpoint does not end"
   out=$(on p2 'railbed perf mesh p1=10.0.0.1,10.1.0.1 p2=10.0.0.2,10.1.0.2 --port 18700 --token-file /tmp/token 2>&1; echo status $?')
   has "mesh: says who is not there" "$out" "a mesh needs two endpoints, 1 of 2 can be used; p1: connecting to 10.0.0.1 port 18700"
-  on p2 'kill -INT $(cat /tmp/mesh.pid)'
+  on p2 'kill -INT $(cat /tmp/mesh.pid); for i in $(seq 600); do kill -0 $(cat /tmp/mesh.pid) 2>/dev/null || exit 0; sleep 0.1; done'
+  registered_mesh
+}
+
+# Endpoints that are there before the coordinator, and say their rails themselves.
+registered_mesh() {
+  local n out
+  for n in 1 2; do
+    on "p$n" 'railbed perf serve --port 18700 --token-file /tmp/token --register 10.0.0.2:18701 --rail eth0,eth1 >/tmp/mesh.log 2>&1 & echo $! >/tmp/mesh.pid; for i in $(seq 600); do grep -q "not registered" /tmp/mesh.log && exit 0; sleep 0.1; done; exit 1' || fail "mesh: an endpoint does not start, or does not say that it cannot register"
+  done
+  out=$(on p2 'railbed perf mesh --listen 18701 --wait 2 --wait-time 60 --token-file /tmp/token -D 0.2 -q 1 -o json 2>/dev/null')
+  if python3 -c 'import json, sys
+m = json.loads(sys.argv[1])
+c = m["coverage"]
+sys.exit(0 if m["complete"] and c["planned"] == 2 and c["measured"] > 0 and not m["lost"] else 1)' "$out"; then pass "mesh: endpoints that register, two rails each"; else fail "mesh, registered: $out"; fi
+  for n in 1 2; do on "p$n" 'kill -INT $(cat /tmp/mesh.pid)'; done
 }
 
 # Two ranks with two rails, and four ranks as two servers of each guest; p2 coordinates.
@@ -172,6 +187,21 @@ sys.exit(0 if len(lines) == 4 and all(l["netdev"] == "eth0" and l["state"] == "t
   and sum(x["sent_packets"] for x in f) == sum(l["counters"].get("port_xmit_packets", 0) for l in lines) > 0
   and all(x["cnps_sent"] is None for x in f) else 1)' "$out"
   then pass "watch: what moves, and what the driver does not count"; else fail "watch: $out"; fi
+  pauses
+}
+
+# The driver of eth0 (igb) counts pause frames, and none come here; that of a veth has no such counter, which is not 0.
+pauses() {
+  local out json
+  out=$(on p2 'ip link add veth0 type veth peer name veth1; rdma link add rxe_v type rxe netdev veth0
+    railbed perf watch rxe0 rxe_v --interval 0.2 -n 1 -o json; rdma link del rxe_v; ip link del veth0')
+  if python3 -c 'import json,sys
+f = {l["device"]: l["figures"] for l in map(json.loads, sys.argv[1].splitlines())}
+sys.exit(0 if (f["rxe0"]["pauses_sent"], f["rxe0"]["pauses_received"]) == (0, 0)
+  and (f["rxe_v"]["pauses_sent"], f["rxe_v"]["pauses_received"]) == (None, None) else 1)' "$out"
+  then pass "watch: pause frames of a driver that counts them, and of one that does not"; else fail "watch: pause frames: $out"; fi
+  json=$(measured bw 10.0.0.1 -D 0.3)
+  holds "pause frames: counted by both drivers, and none came" "$json" 'm["client"]["counts_pauses"] and m["server"]["counts_pauses"] and not any("flow_control" in c for c in m["client_counters"])'
 }
 
 both_rails() {

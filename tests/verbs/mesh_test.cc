@@ -85,6 +85,32 @@ TEST_F(MeshVerb, MeasuresSavesAndCompares) {
   EXPECT_THAT(problems_of(as_json.output), IsEmpty());
 }
 
+// Endpoints that come before their coordinator, which waits for one more than there are.
+TEST_F(MeshVerb, EndpointsRegister) {
+  std::string port;
+  {
+    const Started unused(serve());
+    port = unused.port();  // nobody listens there in a moment
+  }
+  const auto registering = [&](const std::string& name) {
+    std::vector<std::string> all = serve();
+    all.insert(all.end(), {"--register", "127.0.0.1:" + port, "--rail", "lo", "--name", name});
+    return all;
+  };
+  const Started first(registering("a"));
+  const Started second(registering("b"));
+  EXPECT_THAT(first.line(), HasSubstr("serving on 127.0.0.1"));
+  EXPECT_THAT(first.line(),
+              HasSubstr("127.0.0.1 port " + port + ": not registered, tried again until it is: connecting"));
+  const auto ran = run_verb({"perf", "mesh", "--listen", port, "--wait", "3", "--wait-time", "8", "--tcp",
+                             "--token-file", path("token"), "-D", "0.05", "-o", "json"});
+  EXPECT_EQ(ran.exit_status, 2) << ran.errors;
+  EXPECT_THAT(ran.output, HasSubstr("\"measured\": 1"));
+  EXPECT_THAT(problems_of(ran.output), IsEmpty());
+  EXPECT_THAT(ran.errors, HasSubstr("endpoints can register at port " + port + "\n"));
+  EXPECT_THAT(ran.errors, HasSubstr("2 of 3 endpoints registered within 8 s; the mesh is of those\n"));
+}
+
 TEST_F(MeshVerb, CtrlCLeavesAPartialFile) {
   const Started first(serve());
   const Started second(serve());
@@ -121,6 +147,10 @@ TEST_F(MeshVerb, WhatIsTypedWrongIsToldBeforeAnythingIsMeasured) {
   EXPECT_EQ(said({"a=127.0.0.1", "b=127.0.0.1"}),
             "railbed: a mesh needs --token-file: endpoints send traffic for nobody without a token\n  e.g. `openssl "
             "rand -hex 16 > token`, and `railbed perf serve --token-file token` on each endpoint\n");
+  EXPECT_EQ(said({"a=127.0.0.1", "b=127.0.0.1", "--listen", "1"}),
+            "railbed: --listen is for endpoints that register: without others\n");
+  EXPECT_EQ(said({"a=127.0.0.1", "b=127.0.0.1", "--wait", "2"}),
+            "railbed: --wait is for --listen, which is not there\n");
   EXPECT_EQ(said({"a=127.0.0.1", "b=127.0.0.1", "--expect", "bw>360"}),
             "railbed: --expect: \"bw>360\" is no band\n  write e.g. bw>=360,p50<=3.5,p99<=20: Gb/s and microseconds\n");
   EXPECT_EQ(said({"a=127.0.0.1", "b=127.0.0.1", "--shifts", "1"}),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `railbed perf` as a person starts it, against a server of this machine over loopback.
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -75,6 +76,49 @@ TEST_F(PerfVerb, ASavedResultMakesAReport) {
   const auto report = run_verb({"perf", "report", path("lat.json"), "-o", path("report.html")});
   EXPECT_EQ(report.exit_status, 0) << report.errors;
   EXPECT_NE(report.output.find("Plain TCP was measured on 1 rail, RDMA was not."), std::string::npos) << report.output;
+}
+
+// What a terminal as standard error gets of a verb, and what goes to standard output, which is a file.
+std::string on_a_terminal(std::vector<std::string> arguments, const std::string& output) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  EXPECT_TRUE(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+  const std::string name = ptsname(terminal);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, name.c_str(), O_RDWR | O_NOCTTY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT, 0600);
+  arguments.insert(arguments.begin(), RAILBED_PROGRAM);
+  std::vector<char*> raw;
+  for (std::string& argument : arguments) raw.push_back(argument.data());
+  raw.push_back(nullptr);
+  pid_t child = 0;
+  EXPECT_EQ(posix_spawn(&child, RAILBED_PROGRAM, &actions, nullptr, raw.data(), environ), 0);
+  posix_spawn_file_actions_destroy(&actions);
+  std::string seen;
+  std::array<char, 4096> buffer;
+  // The last one that has it open ends it (EIO).
+  for (ssize_t got = 0; (got = read(terminal, buffer.data(), buffer.size())) > 0;)
+    seen.append(buffer.data(), static_cast<size_t>(got));
+  close(terminal);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << seen;
+  return seen;
+}
+
+// On a terminal a line says how far a size is and leaves nothing; elsewhere there is none.
+TEST_F(PerfVerb, ALineOnATerminalAlone) {
+  const Started server({"perf", "serve", "--bind", "127.0.0.1", "--port", "0"});
+  const std::vector<std::string> bw = {"perf", "bw", "127.0.0.1", "--port", server.port(), "--tcp", "-D", "1"};
+  const std::string seen = on_a_terminal(bw, path("output"));
+  EXPECT_NE(seen.find(" s  bw over tcp, 64 KiB: 0."), std::string::npos) << seen;
+  EXPECT_NE(seen.find(" messages/s\x1b[K"), std::string::npos) << seen;
+  EXPECT_TRUE(seen.ends_with("\r\x1b[K")) << seen;
+  EXPECT_EQ(seen.find('\n'), std::string::npos) << seen;
+  EXPECT_EQ(content(path("output")).find('\x1b'), std::string::npos);
+  const auto piped = run_verb(bw);
+  EXPECT_EQ(piped.exit_status, 0);
+  EXPECT_EQ(piped.errors, "");
 }
 
 // A sweep that ends early leaves what it has, marked as incomplete, in the file and on the terminal.

@@ -99,9 +99,14 @@ TEST(MeshMessage, EveryFieldHasItsLimits) {
       Enlisted{
           .rails = {{.rail = 1, .problem = "no cable", .device = "mlx5_0:1", .soft = true, .carries_gbps = 391.5}}},
       some_step(),
-      StepDone{.number = 3,
-               .pairs = {
-                   {.rail = 1, .problem = "", .gbps = 1.5, .p50_us = 2.5, .p99_us = 3.5, .samples = 9, .outages = 1}}}};
+      StepDone{
+          .number = 3,
+          .pairs = {{.rail = 1, .problem = "", .gbps = 1.5, .p50_us = 2.5, .p99_us = 3.5, .samples = 9, .outages = 1}}},
+      Register{.name = "node-1",
+               .port = 18600,
+               .rail_count = 2,
+               .rails = {{.rail = 1, .address = *IpAddress::parse("10.1.0.5"), .device = "mlx5_0"}}},
+      Registered{.registered = 3, .wanted = 16}};
   std::string limits;
   for (const Message& message : messages)
     limits +=

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an endpoint offers itself to the coordinator of a mesh that is to come.
+//
+// Why: in a cluster nobody knows the addresses of pods beforehand; the endpoints know their own, and where the
+// coordinator is. Endpoint (E) and coordinator (C), on a connection of their own, after both said hello:
+//   E Register → C Registered; E keeps the connection open while it can be measured, C until the mesh is over
+// A Refusal may come instead of Registered. Where the endpoint serves is the address that it connects from: nobody can
+// register another machine. Threading: plain values. Failure: as message.h, whose variant has these, too.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "perf/mesh/mesh_message.h"
+
+namespace railbed::perf::mesh {
+
+struct Register {
+  std::string name;            // of the host in the mesh
+  uint16_t port = 0;           // where it serves
+  uint32_t rail_count = 1;     // with those on which it has no NIC
+  std::vector<OwnRail> rails;  // those on which it has one
+};
+struct Registered {
+  uint32_t registered = 0;  // endpoints, with this one
+  uint32_t wanted = 0;      // before the mesh begins; 0: as many as come in its time
+};
+
+void write(JsonWriter& writer, const Register& message);
+void write(JsonWriter& writer, const Registered& message);
+Register read_register(doc::Fields& fields);
+Registered read_registered(doc::Fields& fields);
+
+}  // namespace railbed::perf::mesh

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where endpoints register for a mesh: `railbed perf mesh --listen`.
+//
+// Why: pods get their addresses when they start, so the coordinator waits for them instead of looking for them. It
+// waits for a number of endpoints or for a time, and the mesh is of those that are there then. Whoever connects is a
+// stranger until the token is right: strangers are few at a time, have little time, and delay nobody. An endpoint that
+// goes while others are awaited is none any more. Threading: one thread. Failure: kTimeout with fewer than two
+// endpoints, kCanceled where a stop was asked for; what goes wrong with an endpoint is told to it and to on_event.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "perf/control.h"
+#include "perf/mesh/roster.h"
+#include "perf/watch.h"
+
+namespace railbed::perf::mesh {
+
+inline constexpr uint16_t kRegistryPort = 18601;
+
+struct RegistryOptions {
+  std::optional<IpAddress> bind;
+  uint16_t port = kRegistryPort;
+  std::string token;
+  perf::Limits limits;
+  uint32_t wanted = 0;                      // endpoints; 0: as many as come
+  std::chrono::milliseconds wait{300'000};  // no longer than this
+  std::stop_token stop;
+  std::function<void(const std::string& line)> on_event;     // who came, went and was refused
+  std::function<void(const std::string& line)> on_progress;  // how many there are
+};
+
+struct Gathered {
+  MeshSetup setup;
+  uint32_t missing = 0;  // of those that were wanted
+};
+
+class Registry {
+ public:
+  static Result<std::unique_ptr<Registry>> open(RegistryOptions options);
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+  uint16_t port() const { return port_; }
+
+  // Once. Endpoints believe that they are registered until this object ends, and it listens no more.
+  Result<Gathered> gather();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Guest {
+    Guest(Roster::Id number, std::string whence, Socket socket)
+        : id(number), name(std::move(whence)), channel(std::move(socket)) {}
+    Roster::Id id;
+    std::string name;  // for events: its address, then its name
+    Channel channel;
+    Clock::time_point came = Clock::now();
+    bool greeted = false;
+    bool registered = false;
+    bool gone = false;
+  };
+  Registry(RegistryOptions options, Listener listener);
+  bool complete() const { return options_.wanted > 0 && roster_.size() >= options_.wanted; }
+  Result<void> wait(Deadline deadline) const;
+  void welcome();
+  void admit(Socket socket);
+  void make_room_for_strangers();
+  void listen(Guest& guest);
+  Result<void> take(Guest& guest);
+  Result<void> enroll(Guest& guest, const Register& message);
+  void drop(Guest& guest, const Error& error);
+  void remove_gone();
+  void tell(const std::string& line);
+  void tell_progress() const;
+
+  RegistryOptions options_;
+  std::optional<Listener> listener_;
+  uint16_t port_;
+  Roster roster_;
+  std::list<Guest> guests_;
+  Roster::Id next_id_ = 1;
+  int told_ = 0;  // of what went wrong with strangers
+};
+
+}  // namespace railbed::perf::mesh

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pause frames, as drivers of network interfaces count them.
+//
+// Why: on Ethernet without losses a port that cannot take more tells its neighbour to pause (IEEE 802.3x), one priority
+// (PFC, 802.1Qbb) or all. Then a rail is slow although nothing is lost, and no RDMA counter says why. Drivers name
+// these counters differently, some count a priority's frames among all, some beside them: of all that a driver says of
+// one direction the largest is taken, so a figure may be too low, never too high. Where a driver has none there is no
+// figure, which is not 0: virtual functions and software interfaces have none. Threading: pure, but for
+// read_pause_counters(). Failure: none; what cannot be read is absent. Source: `ethtool -S` of mlx5, mlx4, bnxt_en,
+// ice, i40e, igb, ixgbe, qede, cxgb4 and hns3.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "os/ports/link_statistics.h"
+#include "perf/measurement.h"
+
+namespace railbed::perf {
+
+enum class PauseDirection : uint8_t { kSent, kReceived };
+
+// Whether a driver's counter is about pause frames: how many, how long, how often they began.
+bool is_about_pauses(std::string_view name);
+// All such counters of an interface, by the driver's names. `interfaces` may be null.
+PortCounters read_pause_counters(os::LinkStatistics* interfaces, const std::string& interface);
+
+// Whether there are counters of which a figure can be made.
+bool counts_pauses(const PortCounters& counters);
+// What came between two readings. Absent where nothing counts them, or a counter went back meanwhile.
+std::optional<int64_t> pause_frames(const PortCounters& before, const PortCounters& after, PauseDirection direction);
+// The same of counters that moved (port_counters.h), by a driver that counts them.
+int64_t pause_frames(const PortCounters& moved, PauseDirection direction);
+
+}  // namespace railbed::perf

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: drivers that count what a test says. Threading: one thread. Failure: of interfaces that are not there.
+#pragma once
+
+#include "os/ports/link_statistics.h"
+
+namespace railbed::perf {
+
+class TestLinkStatistics : public os::LinkStatistics {
+ public:
+  Result<std::map<std::string, uint64_t>> read(const std::string& interface) override {
+    const auto found = drivers.find(interface);
+    if (found == drivers.end()) return fail(Code::kUnsupported, "{} counts nothing", interface);
+    return found->second;
+  }
+  std::map<std::string, std::map<std::string, uint64_t>> drivers;
+};
+
+}  // namespace railbed::perf
