@@ -50,6 +50,7 @@ struct Endpoint {
   bool relaxed_ordering = false;  // the memory was registered with it
   bool yields = false;            // its processor while it polls in vain
   int64_t read_depth = 0;         // reads and atomics under way per queue pair; 0: not the verb's
+  std::string program;  // that ran there, where it was no railbed: "perftest 6.06"; it tells little of the above
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 

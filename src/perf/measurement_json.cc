@@ -272,6 +272,7 @@ void write_endpoint(JsonWriter& writer, const Endpoint& end) {
   writer.integer("numa_node", end.numa_node).text("cpus", end.cpus).text("memory", end.memory).text("pkey", end.pkey);
   writer.flag("relaxed_ordering", end.relaxed_ordering).flag("yields", end.yields);
   writer.integer("read_depth", end.read_depth);
+  if (!end.program.empty()) writer.text("program", end.program);
 }
 
 Endpoint read_endpoint(Fields& fields) {
@@ -298,6 +299,7 @@ Endpoint read_endpoint(Fields& fields) {
   fields.read("relaxed_ordering", end.relaxed_ordering);
   fields.read("yields", end.yields);
   fields.read("read_depth", end.read_depth, {.min = 0, .max = 255});
+  fields.read("program", end.program, {.bytes = 64});
   return end;
 }
 

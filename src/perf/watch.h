@@ -9,7 +9,8 @@
 
 #include <chrono>
 
-#include "perf/control.h"
+#include "perf/peer.h"
+#include "perf/test_spec.h"
 #include "perf/tick_clock.h"
 
 namespace railbed::perf {
@@ -31,8 +32,8 @@ class Watch {
  public:
   enum class Heartbeats : uint8_t { kNone, kSent };
 
-  Watch(Channel& channel, const TickClock& clock, const Limits& limits, Heartbeats heartbeats, Transport transport)
-      : channel_(channel),
+  Watch(Peer& peer, const TickClock& clock, const Limits& limits, Heartbeats heartbeats, Transport transport)
+      : peer_(peer),
         transport_(transport),
         clock_(clock),
         sends_heartbeats_(heartbeats == Heartbeats::kSent),
@@ -49,12 +50,12 @@ class Watch {
   }
   // Whether the peer has sent a message, which ends a loop that only takes what comes. A system call.
   Result<bool> peer_spoke() {
-    TRY(channel_.interrupted());
-    return channel_.has_message();
+    TRY(peer_.interrupted());
+    return peer_.has_message();
   }
 
   Result<void> tick(uint64_t now, uint64_t last_progress) {
-    TRY(channel_.interrupted());
+    TRY(peer_.interrupted());
     if (now > end_)
       return fail(Code::kTimeout, "the peer goes on with a round for more than the {} ms that it may last",
                   longest_.count());
@@ -70,14 +71,14 @@ class Watch {
                             : "the data connection stands still: a stopped peer, a firewall that drops its "
                               "packets, or a path whose MTU is smaller than the interfaces say"});
     if (sends_heartbeats_ && now - last_heartbeat_ > 4 * interval_ticks_) {
-      TRY(channel_.send_heartbeat());
+      TRY(peer_.send_heartbeat());
       last_heartbeat_ = now;
     }
     return {};
   }
 
  private:
-  Channel& channel_;
+  Peer& peer_;
   Transport transport_;
   const TickClock& clock_;
   bool sends_heartbeats_;
