@@ -23,11 +23,14 @@ Result<std::string> Exchange::swap(std::string_view own, std::chrono::millisecon
 
 Result<Greeting> Exchange::greet(uint32_t page_bytes, int mtu) {
   Greeting greeting;
-  greeting.version = TRY(read_version(TRY(swap(version_bytes(kAnnounced), patience_, "its version"))));
-  const uint32_t page = TRY(read_page(TRY(swap(number_bytes(page_bytes), patience_, "the size of its pages"))));
-  greeting.page_bytes = std::max(page, page_bytes);
-  TRY(read_cache_line(TRY(swap(number_bytes(kCacheLine_bytes), patience_, "the size of a cache line"))));
-  greeting.mtu_bytes = TRY(read_mtu(TRY(swap(mtu_bytes(mtu), patience_, "its MTU"))));
+  const std::string version = TRY(swap(version_bytes(kAnnounced), patience_, "its version"));
+  greeting.version = TRY(read_version(version));
+  const std::string page = TRY(swap(number_bytes(page_bytes), patience_, "the size of its pages"));
+  greeting.page_bytes = std::max(TRY(read_page(page)), page_bytes);
+  const std::string line = TRY(swap(number_bytes(kCacheLine_bytes), patience_, "the size of a cache line"));
+  TRY(read_cache_line(line));
+  const std::string mtu_code = TRY(swap(mtu_bytes(mtu), patience_, "its MTU"));
+  greeting.mtu_bytes = TRY(read_mtu(mtu_code));
   return greeting;
 }
 

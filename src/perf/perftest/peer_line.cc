@@ -30,8 +30,6 @@ Result<std::string> PeerLine::read(size_t bytes, std::chrono::milliseconds patie
       came_.append(reinterpret_cast<const char*>(buffer.data()), *count);
     else if (count.error().code != Code::kTimeout)
       return fail(std::move(count).context("waiting for {}", what).error());
-    if (came_.size() > bytes + kMostInAdvance)
-      return fail(Code::kInvalid, "the peer sends more than is due after {}", what);
   }
   std::string piece = came_.substr(0, bytes);
   came_.erase(0, bytes);

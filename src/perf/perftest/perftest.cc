@@ -60,7 +60,8 @@ class Run {
   Result<void> find() {
     TRY(line_.socket().set_keepalive());
     TRY(line_.socket().set_no_delay());
-    place_.emplace(TRY(find_place(kernel_, options_.place, TRY(line_.socket().local_address()))));
+    const IpAddress toward = TRY(line_.socket().local_address());
+    place_.emplace(TRY(find_place(kernel_, options_.place, toward)));
     return {};
   }
 
@@ -230,7 +231,8 @@ class Run {
     const auto patience = patience_for(point.duration_s);
     const bool send = traits_of(spec_.verb).takes_receives;
     if (!send && is_sweep()) TRY(exchange_.sync(patience));
-    const Report report = TRY(read_report(TRY(exchange_.swap_report(report_of(point), patience))));
+    const std::string came = TRY(exchange_.swap_report(report_of(point), patience));
+    const Report report = TRY(read_report(came));
     const BandwidthPoint reverse = TRY(point_of(report, seconds_since(began) + 1));
     if (reverse.size_bytes != point.size_bytes)
       return fail(Code::kConflict, "the peer measured messages of {}, this side of {}", size_text(reverse.size_bytes),
@@ -261,7 +263,8 @@ class Run {
   Result<void> await_stream() {
     const uint64_t began = clock_.now();
     TRY(exchange_.sync(kLongest));
-    const Report report = TRY(read_report(TRY(exchange_.swap_report({}, options_.limits.answer))));
+    const std::string came = TRY(exchange_.swap_report({}, options_.limits.answer));
+    const Report report = TRY(read_report(came));
     BandwidthPoint point = TRY(point_of(report, seconds_since(began) + 1));
     result_.spec.sizes_bytes = {point.size_bytes};  // of a sweep it tells the last size only
     result_.bandwidth.push_back(std::move(point));
