@@ -208,16 +208,12 @@ perftest() {
     holds "ib_${verb}_lat" "$json" 'lat[0]["samples"] == (299 if m["parameters"]["verb"] == "write" else 300) and lat[0]["round_trip_min_us"] > 0'
     ended_on_p1 >/dev/null
   done
-  for verb in read send atomic; do
+  for verb in read send; do
     waits_on_p1 "ib_${verb}_bw -d rxe0 -n 300 -F"
-    json=$(on p2 "railbed perf bw 10.0.0.1 --peer-perftest --verb ${verb/atomic/fetch-add} -n 300 -o json 2>/dev/null")
+    json=$(on p2 "railbed perf bw 10.0.0.1 --peer-perftest --verb $verb -n 300 -o json 2>/dev/null")
     holds "ib_${verb}_bw" "$json" 'bw[0]["messages"] == 300 and bw[0]["average_gbps"] > 0'
     ended_on_p1 >/dev/null
   done
-  waits_on_p1 "ib_atomic_lat -d rxe0 -F"
-  json=$(on p2 'railbed perf lat 10.0.0.1 --peer-perftest --verb fetch-add -n 200 -o json 2>/dev/null')
-  holds "ib_atomic_lat" "$json" 'lat[0]["samples"] == 200'
-  ended_on_p1 >/dev/null
   waits_on_p1 "ib_write_bw -d rxe0 -s 65536 -F"
   json=$(on p2 'railbed perf bw 10.0.0.1 --peer-perftest -a --max-size 64KiB -n 20 -o json 2>/dev/null')
   holds "all sizes up to that of ib_write_bw" "$json" '[(p["size_bytes"], p["messages"]) for p in bw] == [(2 ** i, 20) for i in range(1, 17)]'
@@ -228,17 +224,15 @@ perftest() {
 
 # railbed as the server on p1.
 perftest_clients() {
-  local json out verb options
-  for verb in write read atomic send; do
-    options="-s 4096 -n 300"
-    [ $verb = atomic ] && options="-n 300"
-    waits_on_p1 "railbed perf bw --peer-perftest --verb ${verb/atomic/fetch-add} ${options/-n 300/} -o json"
-    out=$(on p2 "timeout 60 ib_${verb}_bw -d rxe0 $options -F 10.0.0.1")
+  local json out verb
+  for verb in write read send; do
+    waits_on_p1 "railbed perf bw --peer-perftest --verb $verb -s 4096 -o json"
+    out=$(on p2 "timeout 60 ib_${verb}_bw -d rxe0 -s 4096 -n 300 -F 10.0.0.1")
     json=$(ended_on_p1)
     if [ $verb = send ]; then
       holds "railbed serves ib_send_bw" "$json" 'bw[0]["messages"] == 300 and bw[0]["average_gbps"] > 0'
     else
-      as_printed "railbed serves ib_${verb}_bw, and has its figures" "$json" "$([ $verb = atomic ] && echo 8 || echo 4096)" "$out"
+      as_printed "railbed serves ib_${verb}_bw, and has its figures" "$json" 4096 "$out"
     fi
   done
   for verb in write send read; do
