@@ -16,6 +16,7 @@
 #include "perf/mesh/fabric.h"
 #include "perf/mesh/mesh_endpoint.h"
 #include "perf/mesh/registrant.h"
+#include "perf/perftest/perftest.h"
 #include "perf/server.h"
 #include "perf_collective.h"
 #include "perf_jitter.h"
@@ -38,6 +39,8 @@ constexpr int kMeshSessions = 2 * mesh::kMaxRails;
 struct PerfArguments {
   std::string host;
   uint16_t port = 18600;
+  uint16_t server_port = 0;  // of the server that a client measures with; 0: its usual one
+  bool peer_perftest = false;
   std::string bind;
   bool once = false;
   std::string device;
@@ -123,7 +126,9 @@ Result<TestSpec> spec_of(const PerfArguments& arguments, Figure figure) {
   spec.duration_ms = static_cast<int64_t>((arguments.duration_s > 0 ? arguments.duration_s : usual_s) * 1000);
   spec.bidirectional = arguments.bidirectional;
   spec.remote_device = arguments.remote_device;
-  return spec;
+  if (!arguments.peer_perftest) return spec;
+  const auto role = arguments.host.empty() ? perftest::Role::kServer : perftest::Role::kClient;
+  return perftest::as_perftest(std::move(spec), role, arguments.duration_s > 0);
 }
 
 WatchRequest watch_request(const PerfArguments& arguments) {
@@ -146,9 +151,18 @@ Result<void> print_result(const Measurement& measurement, const std::string& out
   return {};
 }
 
+uint16_t port_of(const PerfArguments& arguments) {
+  if (arguments.server_port != 0) return arguments.server_port;
+  return arguments.peer_perftest ? perftest::kPort : PerfArguments().port;
+}
+
 Result<int> run_client(const PerfArguments& arguments, Figure figure, const std::string& command) {
+  if (arguments.host.empty() && !arguments.peer_perftest)
+    return fail(Error{.code = Code::kInvalid,
+                      .message = "ADDRESS is required",
+                      .hint = "name the machine where `railbed perf serve` runs"});
   ClientOptions options{.host = arguments.host,
-                        .port = arguments.port,
+                        .port = port_of(arguments),
                         .from = {},
                         .place = {.device = arguments.device, .gid_rule = TRY(GidRule::parse(arguments.gid_rule))},
                         .limits = {},
@@ -156,11 +170,14 @@ Result<int> run_client(const PerfArguments& arguments, Figure figure, const std:
                         .command = command,
                         .token = TRY(read_token(arguments.token_file)),
                         .on_progress = {},
+                        .on_told = {},
                         .on_size = {},
                         .live = nullptr,
                         .stop = {}};
   const TestSpec spec = TRY(spec_of(arguments, figure));
   TRY(validate(spec));
+  // On standard error, before anything can fail: nothing on the wire says what the other end runs.
+  options.on_told = [](const std::string& line) { print_error("{}\n", doc::printable(line)); };
   std::optional<ResultFile> file;
   if (!arguments.save.empty()) file.emplace(TRY(ResultFile::open(arguments.save)));
   const StopSignal signal;
@@ -176,7 +193,8 @@ Result<int> run_client(const PerfArguments& arguments, Figure figure, const std:
     return file->keep(to_json({*partial}));
   };
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
-  auto measurement = measure(*kernel, options, spec);
+  auto measurement = arguments.peer_perftest ? perftest::measure_with_perftest(*kernel, options, spec)
+                                             : measure(*kernel, options, spec);
   live.stop();
   if (!measurement && !partial) return fail(std::move(measurement.error()));
   if (!measurement) partial->ended_by = measurement.error().story();
@@ -280,8 +298,11 @@ void add_bandwidth_options(CommandLine& line, PerfArguments& a) {
 }
 
 void add_client_options(CommandLine& line, PerfArguments& a) {
-  line.option("ADDRESS", &a.host, "where `railbed perf serve` runs: the rail's address").required();
-  line.option("--port", &a.port, "its control port").show_default();
+  line.option("ADDRESS", &a.host, "where `railbed perf serve` runs: the rail's address");
+  const Option& perftest =
+      line.option("--peer-perftest", &a.peer_perftest,
+                  "the other end is a perftest (ib_write_bw …); without ADDRESS its client is waited for");
+  line.option("--port", &a.server_port, "its control port (default: 18600, of perftest 18515)").positive();
   line.option("--device", &a.device, "RDMA device, e.g. mlx5_0 or mlx5_0:2 (default: the one toward ADDRESS)");
   line.option("--remote-device", &a.remote_device, "the server's RDMA device (default: the one toward this side)");
   line.option("--gid-rule", &a.gid_rule,
@@ -301,8 +322,10 @@ void add_client_options(CommandLine& line, PerfArguments& a) {
   line.option("--inline", &a.inline_bytes,
               "messages up to this size go inline (default: for lat what the device takes)");
   add_rdma_options(line, a);
-  line.option("--token-file", &a.token_file, "the server's token, in the first line of this file").file();
-  line.option("--tcp", &a.tcp, "the same over plain sockets");
+  line.option("--token-file", &a.token_file, "the server's token, in the first line of this file")
+      .file()
+      .excludes(perftest);
+  line.option("--tcp", &a.tcp, "the same over plain sockets").excludes(perftest);
   line.option("-o,--output", &a.output, "table, json or yaml").one_of({"table", "json", "yaml"});
   line.option("--save", &a.save, "write the result as JSON to this file as well, after each size").file();
   line.option("--label", &a.label, "name of the rail or pair in reports, e.g. rail0");

@@ -8,36 +8,13 @@
 #include "perf/control.h"
 #include "perf/local_network.h"
 #include "perf/pause_counters.h"
+#include "perf/points.h"
 #include "perf/port_counters.h"
 #include "perf/rdma_loops.h"
 #include "perf/tcp_link.h"
 
 namespace railbed::perf {
 namespace {
-
-BandwidthPoint bandwidth_point(int64_t size_bytes, int64_t messages, double duration_s, ThroughputSeries series) {
-  BandwidthPoint point{.size_bytes = size_bytes,
-                       .messages = messages,
-                       .duration_s = duration_s,
-                       .series = std::move(series),
-                       .reverse_average_gbps = {},
-                       .reverse_series = {}};
-  if (duration_s > 0) {
-    point.message_rate_per_s = static_cast<double>(messages) / duration_s;
-    point.average_gbps = 8e-9 * static_cast<double>(size_bytes) * point.message_rate_per_s;
-  }
-  return point;
-}
-
-LatencyPoint latency_point(int64_t size_bytes, PingResult result) {
-  return {.size_bytes = size_bytes,
-          .duration_s = static_cast<double>(result.duration_ns) / 1e9,
-          .histogram = result.meter.histogram(),
-          .slots = result.meter.slots(),
-          .outages = result.meter.outages(),
-          .used_inline = result.sent_inline,
-          .lost_messages = result.lost};
-}
 
 // What the server says of a round, against what this side saw of it: a wrong clock, a defect or a lie there must not
 // become a record here.
@@ -132,9 +109,7 @@ class Test {
     BandwidthPoint point = link.verb().is_datagram
                                ? TRY(datagrams(start, sent.messages, sent_s, outcome))
                                : bandwidth_point(start.size_bytes, sent.messages, sent_s, sent.meter.series());
-    point.used_tx_depth = sent.pacing.depth;
-    point.used_post_batch = sent.pacing.batch;
-    point.used_inline = sent.sent_inline;
+    tell_used(sent, point);
     if (spec_.bidirectional) {
       // Whoever knows what came: of datagrams the receiver, of all others the sender.
       const bool here = link.verb().is_datagram;

@@ -15,11 +15,12 @@
 #include "base/error.h"
 #include "perf/frame.h"
 #include "perf/message.h"
+#include "perf/peer.h"
 #include "perf/socket.h"
 
 namespace railbed::perf {
 
-class Channel {
+class Channel : public Peer {
  public:
   // A stop that is asked for ends waits within a quarter of a second, with kCanceled.
   explicit Channel(Socket socket, std::stop_token stop = {}) : socket_(std::move(socket)), stop_(std::move(stop)) {}
@@ -41,17 +42,14 @@ class Channel {
     return fail(unexpected(message, name_of_type<T>()));
   }
 
-  // Fails, without waiting, when the peer has closed, refused or sent something invalid. Keeps other messages for
-  // receive().
-  Result<void> interrupted();
+  // Keeps messages that are no refusal for receive().
+  Result<void> interrupted() override;
   // What has come, without waiting; nothing where no whole message has. Fails as interrupted().
   Result<std::optional<Message>> take();
   // Whether a heartbeat came since this was last asked.
   bool heard() { return std::exchange(heard_heartbeat_, false); }
-  // Whether receive() would return at once, as far as interrupted() has read.
-  bool has_message() const { return !ready_.empty(); }
-  // Tells the peer that this side is alive; does not wait.
-  Result<void> send_heartbeat();
+  bool has_message() const override { return !ready_.empty(); }
+  Result<void> send_heartbeat() override;
 
   const Socket& socket() const { return socket_; }
 

@@ -12,10 +12,12 @@ namespace railbed::perf {
 namespace {
 
 std::string end_text(const Endpoint& end) {
-  std::string text = fmt::format("{} {}", end.hostname, end.address);
+  std::string text = end.hostname;
+  if (end.address != end.hostname) text += fmt::format(" {}", end.address);
   if (!end.netdev.empty()) text += fmt::format(" ({})", end.netdev);
   if (!end.device.empty()) text += fmt::format(", {} port {}{}", end.device, end.port, end.soft ? " [soft]" : "");
   if (!end.gid_reason.empty()) text += fmt::format(", {}", end.gid_reason);
+  if (!end.program.empty()) text += fmt::format(", {}", end.program);
   if (!end.memory.empty() && end.memory != kHostMemory) text += fmt::format(", {}", end.memory);
   if (!end.cpus.empty()) text += fmt::format(", CPUs {} of NUMA node {}", end.cpus, end.numa_node);
   return text;
@@ -112,6 +114,9 @@ std::string to_table(const Measurement& measurement) {
   if (measurement.spec.rate_per_s > 0)
     out += fmt::format("  {} pings a second by a schedule; each counts from when it was due\n",
                        measurement.spec.rate_per_s);
+  if (!measurement.client.program.empty() && measurement.bandwidth.empty() && measurement.latency.empty())
+    return out + fmt::format("  the client, {}, has the figures: nothing is measured at this end\n",
+                             doc::printable(measurement.client.program));
   out += bandwidth ? bandwidth_rows(measurement) : latency_rows(measurement);
   out += pauses_text(measurement);
   if (!measurement.ended_by.empty())

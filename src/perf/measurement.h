@@ -51,6 +51,7 @@ struct Endpoint {
   bool yields = false;            // its processor while it polls in vain
   int64_t read_depth = 0;         // reads and atomics under way per queue pair; 0: not the verb's
   bool counts_pauses = false;     // its interface's driver counts pause frames (pause_counters.h)
+  std::string program;  // that ran there, where it was no railbed: "perftest 6.06"; it tells little of the above
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 

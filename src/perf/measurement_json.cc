@@ -273,6 +273,7 @@ void write_endpoint(JsonWriter& writer, const Endpoint& end) {
   writer.flag("relaxed_ordering", end.relaxed_ordering).flag("yields", end.yields);
   writer.integer("read_depth", end.read_depth);
   writer.flag("counts_pauses", end.counts_pauses);
+  if (!end.program.empty()) writer.text("program", end.program);
 }
 
 Endpoint read_endpoint(Fields& fields) {
@@ -300,6 +301,7 @@ Endpoint read_endpoint(Fields& fields) {
   fields.read("yields", end.yields);
   fields.read("read_depth", end.read_depth, {.min = 0, .max = 255});
   fields.read("counts_pauses", end.counts_pauses);
+  fields.read("program", end.program, {.bytes = 64});
   return end;
 }
 

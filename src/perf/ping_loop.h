@@ -71,7 +71,7 @@ Result<PingResult> ping_through(Port& port, const RdmaLink& link, const Round& r
                     .meter = LatencyMeter(LatencyMeter::slot_for_ns(round.duration_ns)),
                     .sent_inline = link.goes_inline(round.size_bytes)};
   // The first exchanges touch pages and resolve the path; they are not counted.
-  for (int warm_up = 0; warm_up < 4; ++warm_up) {
+  for (int warm_up = 0; round.warms_up && warm_up < 4; ++warm_up) {
     TRY(port.send(false));
     TRY(port.await());
   }

@@ -122,7 +122,8 @@ Result<void> RdmaLink::create_lanes(const TestSpec& spec, const MakeQueue& make_
   for (int64_t i = 0; i < spec.qps; ++i) {
     QueuePairPtr qp = TRY(create_pair(i + 1, spec, wanted_inline));
     TRY(initialise(qp.get(), start, device_.name()));
-    lanes_.push_back({.qp = std::move(qp), .way = {}, .sequence = static_cast<uint32_t>(random() & 0xffffff)});
+    lanes_.push_back(
+        {.qp = std::move(qp), .way = {}, .sequence = static_cast<uint32_t>(random() & 0xffffff), .target = {}});
   }
   if (!verb_->takes_receives) return {};
   make_receives();
@@ -230,10 +231,14 @@ Result<void> RdmaLink::agree(const RdmaAddress& remote) {
   return {};
 }
 
-Result<void> RdmaLink::connect(const RdmaAddress& remote) {
+Result<void> RdmaLink::connect(const RdmaAddress& remote, const std::vector<LaneTarget>& targets) {
   TRY(agree(remote));
   remote_ = remote;
   for (size_t i = 0; i < lanes_.size(); ++i) {
+    // A read takes from where the peer sends; all others go to where it receives.
+    const uint64_t area = 2 * i + (verb_->verb == RdmaVerb::kRead ? 0 : 1);
+    lanes_[i].target =
+        targets.empty() ? LaneTarget{remote.address + area * span_bytes_, remote.remote_key} : targets[i];
     QueuePairPath path = path_;
     path.remote_qp = remote.qps[i].number;
     path.remote_sequence = remote.qps[i].packet_sequence;
@@ -257,8 +262,7 @@ ibv_send_wr RdmaLink::request(size_t lane, int64_t size_bytes, uint64_t offset, 
   piece = {.addr = reinterpret_cast<uintptr_t>(reads ? receive_area(lane) : send_area(lane)) + offset,
            .length = static_cast<uint32_t>(size_bytes),
            .lkey = region_.local_key()};
-  // A read takes from where the peer sends; all others go to where it receives.
-  const uint64_t remote_area = remote_.address + (2 * lane + (verb_->verb == RdmaVerb::kRead ? 0 : 1)) * span_bytes_;
+  const LaneTarget& target = lanes_[lane].target;
   ibv_send_wr request{};
   request.sg_list = &piece;
   request.num_sge = 1;
@@ -268,9 +272,9 @@ ibv_send_wr RdmaLink::request(size_t lane, int64_t size_bytes, uint64_t offset, 
     request.wr.ud = {
         .ah = lanes_[lane].way.get(), .remote_qpn = remote_.qps[lane].number, .remote_qkey = remote_.q_key};
   } else if (verb_->verb == RdmaVerb::kFetchAdd) {
-    request.wr.atomic = {.remote_addr = remote_area + offset, .compare_add = 1, .swap = 0, .rkey = remote_.remote_key};
+    request.wr.atomic = {.remote_addr = target.address + offset, .compare_add = 1, .swap = 0, .rkey = target.key};
   } else if (verb_->verb != RdmaVerb::kSend) {
-    request.wr.rdma = {.remote_addr = remote_area + offset, .rkey = remote_.remote_key};
+    request.wr.rdma = {.remote_addr = target.address + offset, .rkey = target.key};
   }
   return request;
 }

@@ -23,6 +23,13 @@ inline constexpr int64_t kGrh_bytes = 40;
 // For who waits for completions in a way of its own.
 using MakeQueue = std::function<Result<CompletionQueuePtr>(const Device& device, int entries)>;
 
+// Where the messages of one queue pair go in the memory of a peer that lays it out in another way than railbed
+// (message.h).
+struct LaneTarget {
+  uint64_t address = 0;
+  uint32_t key = 0;
+};
+
 class RdmaLink {
  public:
   // What the memory of a test takes of this machine's.
@@ -33,7 +40,8 @@ class RdmaLink {
 
   const Endpoint& endpoint() const { return device_.endpoint(); }
   RdmaAddress address() const;
-  Result<void> connect(const RdmaAddress& remote);
+  // `targets`: one per queue pair, or none where the peer is a railbed.
+  Result<void> connect(const RdmaAddress& remote, const std::vector<LaneTarget>& targets = {});
   // Before each round, on both sides: clears what is polled for.
   void prepare(const TestSpec& spec, int64_t size_bytes);
 
@@ -43,6 +51,7 @@ class RdmaLink {
     QueuePairPtr qp;
     AddressHandlePtr way;  // of datagrams
     uint32_t sequence = 0;
+    LaneTarget target;
     int outstanding = 0;  // messages whose completion has not come
     int used_receives = 0;
   };
@@ -56,6 +65,7 @@ class RdmaLink {
   ibv_cq* completions() const { return completions_.get(); }
   ibv_cq* arrivals() const { return arrivals_.get(); }  // null where the verb takes no receives
 
+  uint32_t remote_key() const { return region_.remote_key(); }  // of this end's memory, for the peer
   std::byte* send_area(size_t lane) const { return region_.data() + 2 * lane * span_bytes_; }
   std::byte* receive_area(size_t lane) const { return send_area(lane) + span_bytes_; }
   // A message of the verb, `offset` bytes into the lane's areas. `piece` stays where it is.

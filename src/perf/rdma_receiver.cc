@@ -25,6 +25,7 @@ Result<int> Receiver::take() {
     if (come[i].status != IBV_WC_SUCCESS) return fail(link_.completion_error(come[i], "receiving"));
     ++link_.lanes()[come[i].wr_id].used_receives;
     if (!link_.verb().is_datagram || come[i].byte_len == datagram_bytes) ++messages;
+    if (!link_.verb().is_datagram && come[i].byte_len != size_bytes_) other_size_bytes_ = come[i].byte_len;
   }
   for (int i = 0; i < count; ++i) TRY(link_.return_receives(come[i].wr_id));
   if (messages == 0) return 0;

@@ -25,6 +25,8 @@ class Receiver {
   Result<void> take_rest(int64_t expected, Watch& watch);
 
   int64_t messages() const { return messages_; }
+  // Of a message that had not the size that was due, the last one's; 0: all had.
+  int64_t other_size_bytes() const { return other_size_bytes_; }
   double duration_s() const { return static_cast<double>(clock_.between_ns(first_, last_)) / 1e9; }
   const ThroughputMeter& meter() const { return meter_; }
 
@@ -33,6 +35,7 @@ class Receiver {
   const TickClock& clock_;
   int64_t size_bytes_;
   int64_t messages_ = 0;
+  int64_t other_size_bytes_ = 0;
   uint64_t first_ = 0;  // ticks
   uint64_t last_ = 0;
   ThroughputMeter meter_;

@@ -51,9 +51,11 @@ class Stream {
   }
 
   Result<StreamResult> run() {
+    const size_t lanes = link_.lanes().size();
+    most_per_lane_ = (round_.messages + static_cast<int64_t>(lanes) - 1) / static_cast<int64_t>(lanes);
+    posted_on_.assign(lanes, 0);
     result_ = {.pacing = pacing_for(round_.size_bytes, link_.tx_depth(), link_.post_list()),
                .sent_inline = link_.goes_inline(round_.size_bytes)};
-    const size_t lanes = link_.lanes().size();
     std::vector<Chain> chains;
     for (size_t i = 0; i < lanes; ++i) chains.push_back(make_chain(link_, i, round_.size_bytes, result_.pacing.batch));
     begin();
@@ -78,8 +80,13 @@ class Stream {
     const Pacing& pacing = result_.pacing;
     while (!stopping_ && link_.lanes()[lane].outstanding + pacing.batch <= pacing.depth) {
       int count = pacing.batch;
-      if (round_.messages > 0) count = static_cast<int>(std::min<int64_t>(count, round_.messages - posted_));
+      // A peer that counts has as many receives on each queue pair.
+      if (round_.messages > 0)
+        count =
+            static_cast<int>(std::min({int64_t{count}, round_.messages - posted_, most_per_lane_ - posted_on_[lane]}));
+      if (count == 0) return {};
       TRY(post(lane, chain, count));
+      posted_on_[lane] += count;
       posted_ += count;
       if (round_.messages > 0 && posted_ >= round_.messages) stopping_ = true;
     }
@@ -138,6 +145,8 @@ class Stream {
   uint64_t last_progress_ = 0;
   uint64_t next_check_ = 0;
   int64_t posted_ = 0;
+  int64_t most_per_lane_ = 0;  // where the round has a number of messages
+  std::vector<int64_t> posted_on_;
   int64_t under_way_ = 0;
   uint32_t idle_polls_ = 0;
   bool stopping_ = false;
@@ -147,7 +156,7 @@ class Stream {
 
 Result<StreamResult> stream(RdmaLink& link, const Round& round, Receiver* receiver, Watch& watch) {
   Stream loop(link, round, receiver, watch);
-  TRY(loop.warm_up().context("first message of {}", size_text(round.size_bytes)));
+  if (round.warms_up) TRY(loop.warm_up().context("first message of {}", size_text(round.size_bytes)));
   return loop.run();
 }
 

@@ -19,6 +19,7 @@ struct Round {
   int64_t messages = 0;  // over all queue pairs or streams; 0: for duration_ns
   uint64_t duration_ns = 0;
   int64_t rate_per_s = 0;  // of pings; 0: each after the answer to the last
+  bool warms_up = true;    // false: the peer counts, and expects `messages` and none before them
 };
 inline Round round_of(const TestSpec& spec, int64_t size_bytes) {
   return {.size_bytes = size_bytes,

@@ -10,8 +10,9 @@
 #include <chrono>
 #include <stop_token>
 
-#include "perf/control.h"
 #include "perf/live_figures.h"
+#include "perf/peer.h"
+#include "perf/test_spec.h"
 #include "perf/tick_clock.h"
 
 namespace railbed::perf {
@@ -33,8 +34,8 @@ class Watch {
  public:
   enum class Heartbeats : uint8_t { kNone, kSent };
 
-  Watch(Channel& channel, const TickClock& clock, const Limits& limits, Heartbeats heartbeats, Transport transport)
-      : channel_(&channel),
+  Watch(Peer& peer, const TickClock& clock, const Limits& limits, Heartbeats heartbeats, Transport transport)
+      : peer_(&peer),
         transport_(transport),
         clock_(clock),
         sends_heartbeats_(heartbeats == Heartbeats::kSent),
@@ -63,7 +64,7 @@ class Watch {
   // Whether the peer has sent a message, which ends a loop that only takes what comes. A system call.
   Result<bool> peer_spoke() {
     TRY(interrupted());
-    return channel_ != nullptr && channel_->has_message();
+    return peer_ != nullptr && peer_->has_message();
   }
 
   // `messages`: how many are through; 0 where the loop does not say it.
@@ -85,7 +86,7 @@ class Watch {
                             : "the data connection stands still: a stopped peer, a firewall that drops its "
                               "packets, or a path whose MTU is smaller than the interfaces say"});
     if (sends_heartbeats_ && now - last_heartbeat_ > 4 * interval_ticks_) {
-      TRY(channel_->send_heartbeat());
+      TRY(peer_->send_heartbeat());
       last_heartbeat_ = now;
     }
     return {};
@@ -94,10 +95,10 @@ class Watch {
  private:
   Result<void> interrupted() {
     if (stop_.stop_requested()) return fail(Code::kCanceled, "stopped");
-    return channel_ == nullptr ? Result<void>() : channel_->interrupted();
+    return peer_ == nullptr ? Result<void>() : peer_->interrupted();
   }
 
-  Channel* channel_ = nullptr;
+  Peer* peer_ = nullptr;
   std::stop_token stop_;
   LiveFigures* live_ = nullptr;
   Transport transport_;

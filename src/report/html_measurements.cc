@@ -64,6 +64,7 @@ std::string end_html(std::string_view role, const perf::Endpoint& end) {
     text +=
         fmt::format(", {} port {}{}, path MTU {}", end.device, end.port, end.soft ? " (soft)" : "", end.path_mtu_bytes);
   if (!end.gid_reason.empty()) text += ", " + end.gid_reason;
+  if (!end.program.empty()) text += ", " + end.program;
   if (!end.link.empty()) text += ", link " + end.link;
   if (!end.pcie.empty()) text += ", PCIe " + end.pcie;
   if (!end.device.empty() && end.link_layer == "Ethernet" && !end.counts_pauses) text += ", pause frames not counted";

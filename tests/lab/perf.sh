@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # railbed perf between two virtual machines over soft-RoCE: what it measures, and what it says when something breaks.
-#   tests/lab/perf.sh [PART...]      parts: ping, jitter, measure, verbs, mesh, collective, faults (all)
+#   tests/lab/perf.sh [PART...]      parts: ping, jitter, measure, verbs, perftest, mesh, collective, faults (all)
 # Speed means nothing here; that traffic flows, is counted right and ends in time, does. RAILBED is the program.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 railbed=${RAILBED:-$PWD/build/railbed}
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(mesh collective ping jitter measure verbs faults)
+[ ${#parts[@]} -gt 0 ] || parts=(mesh collective ping jitter measure verbs perftest faults)
 LAB_DIR=$(mktemp -d "${TMPDIR:-/tmp}/railbed-perf.XXXXXX")
 export LAB_DIR
 trap 'lab/lab stop --all >/dev/null 2>&1; rm -rf "$LAB_DIR"' EXIT
@@ -258,6 +258,98 @@ sys.exit(0 if (f["rxe0"]["pauses_sent"], f["rxe0"]["pauses_received"]) == (0, 0)
   holds "pause frames: counted by both drivers, and none came" "$json" 'm["client"]["counts_pauses"] and m["server"]["counts_pauses"] and not any("flow_control" in c for c in m["client_counters"])'
 }
 
+# A program in the background on p1, until it listens on perftest's port (18515).
+waits_on_p1() { # COMMAND
+  on p1 "$1 >/tmp/waits.out 2>/tmp/waits.err & echo \$! >/tmp/waits.pid
+    for i in \$(seq 300); do grep -q ':4853 .* 0A ' /proc/net/tcp /proc/net/tcp6 && exit 0; sleep 0.1; done; exit 1" || { fail "no server: $1"; on p1 'tail -5 /tmp/waits.out /tmp/waits.err'; }
+}
+ended_on_p1() { on p1 'for i in $(seq 300); do kill -0 $(cat /tmp/waits.pid) 2>/dev/null || break; sleep 0.1; done; kill -9 $(cat /tmp/waits.pid) 2>/dev/null; cat /tmp/waits.out'; }
+# Our figures against the row that perftest printed for a size: within a hundredth, MiB/s and million messages.
+as_printed() { # NAME JSON SIZE PRINTED
+  if python3 -c 'import json, sys
+m, size = json.loads(sys.argv[1])["measurements"][0], sys.argv[2]
+row = next(l.split() for l in sys.argv[3].splitlines() if l.split()[:1] == [size])
+bw = next(p for p in m["bandwidth"] if str(p["size_bytes"]) == size)
+near = lambda a, b: abs(a - b) <= 0.01 * b + 0.01
+sys.exit(0 if near(float(row[3]) * 2**20 * 8e-9, bw["average_gbps"]) and near(float(row[4]), bw["message_rate_per_s"] / 1e6) else 1)' "$2" "$3" "$4"
+  then pass "$1"; else fail "$1: perftest printed"; printf '%s\n' "$4" "$2" | tail -60 | cut -c1-200 | sed 's/^/    /'; fi
+}
+
+# An unmodified perftest at the other end: its server, its client, and what goes wrong with it.
+perftest() {
+  local json out verb
+  waits_on_p1 "ib_write_bw -d rxe0 -s 65536 -F"
+  json=$(on p2 'railbed perf bw 10.0.0.1 --peer-perftest -n 300 -o json 2>/dev/null')
+  as_printed "perftest's server prints our figures" "$json" 65536 "$(ended_on_p1)"
+  holds "the peer is marked" "$json" 'm["server"]["program"].startswith("perftest 6.") and m["server"]["address"] == "10.0.0.1" and "program" not in m["client"] and m["soft"]'
+  for verb in write read send; do
+    waits_on_p1 "ib_${verb}_bw -d rxe0 -s 4096 -n 200 -q 2 -b -F"
+    json=$(on p2 "railbed perf bw 10.0.0.1 --peer-perftest --verb $verb -s 4096 -n 200 -q 2 -b -o json 2>/dev/null")
+    holds "ib_${verb}_bw -b, two queue pairs" "$json" 'bw[0]["messages"] == 400 and bw[0]["average_gbps"] > 0 and bw[0]["reverse_average_gbps"] > 0'
+    ended_on_p1 >/dev/null
+    waits_on_p1 "ib_${verb}_lat -d rxe0 -s 64 -n 300 -F"
+    json=$(on p2 "railbed perf lat 10.0.0.1 --peer-perftest --verb $verb -s 64 -n 300 -o json 2>/dev/null")
+    holds "ib_${verb}_lat" "$json" 'lat[0]["samples"] == (299 if m["parameters"]["verb"] == "write" else 300) and lat[0]["round_trip_min_us"] > 0'
+    ended_on_p1 >/dev/null
+  done
+  for verb in read send; do
+    waits_on_p1 "ib_${verb}_bw -d rxe0 -n 300 -F"
+    json=$(on p2 "railbed perf bw 10.0.0.1 --peer-perftest --verb $verb -n 300 -o json 2>/dev/null")
+    holds "ib_${verb}_bw" "$json" 'bw[0]["messages"] == 300 and bw[0]["average_gbps"] > 0'
+    ended_on_p1 >/dev/null
+  done
+  waits_on_p1 "ib_write_bw -d rxe0 -s 65536 -F"
+  json=$(on p2 'railbed perf bw 10.0.0.1 --peer-perftest -a --max-size 64KiB -n 20 -o json 2>/dev/null')
+  holds "all sizes up to that of ib_write_bw" "$json" '[(p["size_bytes"], p["messages"]) for p in bw] == [(2 ** i, 20) for i in range(1, 17)]'
+  ended_on_p1 >/dev/null
+  perftest_clients
+  perftest_faults
+}
+
+# railbed as the server on p1.
+perftest_clients() {
+  local json out verb
+  for verb in write read send; do
+    waits_on_p1 "railbed perf bw --peer-perftest --verb $verb -s 4096 -o json"
+    out=$(on p2 "timeout 60 ib_${verb}_bw -d rxe0 -s 4096 -n 300 -F 10.0.0.1")
+    json=$(ended_on_p1)
+    if [ $verb = send ]; then
+      holds "railbed serves ib_send_bw" "$json" 'bw[0]["messages"] == 300 and bw[0]["average_gbps"] > 0'
+    else
+      as_printed "railbed serves ib_${verb}_bw, and has its figures" "$json" 4096 "$out"
+    fi
+  done
+  for verb in write send read; do
+    waits_on_p1 "railbed perf lat --peer-perftest --verb $verb -n 300 -o json"
+    out=$(on p2 "timeout 60 ib_${verb}_lat -d rxe0 -n 300 -F 10.0.0.1; echo status \$?")
+    json=$(ended_on_p1)
+    has "railbed serves ib_${verb}_lat" "$out" "status 0"
+    holds "railbed serves ib_${verb}_lat: samples" "$json" '[p["samples"] for p in lat] == {"write": [300], "send": [299], "read": []}[m["parameters"]["verb"]] and m["client"]["program"].startswith("perftest 6.")'
+  done
+}
+
+perftest_faults() {
+  local out before
+  waits_on_p1 "ib_write_bw -d rxe0 -s 4096 -F"
+  out=$(on p2 'railbed perf bw 10.0.0.1 --peer-perftest -s 1MiB -n 50 2>&1; echo "status $?"')
+  has "perftest for another size: says what it must be" "$out" "at the other end must run: ib_write_bw -s 1048576 -F"
+  has "perftest for another size: status 1" "$out" "status 1"
+  ended_on_p1 >/dev/null
+  waits_on_p1 "ib_write_bw -d rxe0 -F"
+  before=$(packets)
+  out=$(on p2 'railbed perf bw 10.0.0.1 --peer-perftest -D 60 2>&1; echo "status $?"' & measuring "$before"; on p1 'kill -9 $(cat /tmp/waits.pid)'; wait)
+  has "perftest killed in the middle: says so" "$out" "the peer closed the connection"
+  has "perftest killed in the middle: status 1" "$out" "status 1"
+  out=$(on p2 'railbed perf bw 10.0.0.1 --peer-perftest --port 18600 2>&1; echo "status $?"')
+  has "no perftest: says what it is not" "$out" "the peer does not speak perftest's protocol: as its version it sent"
+  out=$(on p2 'railbed perf lat 10.0.0.1 --peer-perftest --port 1 2>&1; echo "status $?"')
+  has "wrong port: says what must run there" "$out" "at the other end must run: ib_write_lat -s 2 -n 1000 -p 1 -F"
+  waits_on_p1 "railbed perf lat --peer-perftest -n 100000"
+  on p2 'ib_write_lat -d rxe0 -n 100000 -F 10.0.0.1 >/dev/null 2>&1 & sleep 3; kill -9 $!; true'
+  ended_on_p1 >/dev/null
+  has "perftest's client killed in the middle: says so" "$(on p1 cat /tmp/waits.err)" "the peer closed the connection"
+}
+
 both_rails() {
   local out
   out=$(on p2 'railbed perf bw 10.0.0.1 -D 1 >/tmp/a 2>&1 & railbed perf bw 10.1.0.1 -D 1 >/tmp/b 2>&1; echo "rail1: $?"; wait $!; echo "rail0: $?"; cat /tmp/a /tmp/b')
@@ -354,6 +446,7 @@ for part in "${parts[@]}"; do
     jitter) jitter ;;
     measure) measure ;;
     verbs) verbs ;;
+    perftest) perftest ;;
     faults) wrong_places && bad_peers ;;
     *) echo "unknown part $part" >&2; exit 2 ;;
   esac

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The TCP connection to a perftest: as many bytes as are due, each with a deadline.
+//
+// Why: perftest's pieces have no frame; a reader must know how long the next one is, and a peer that sends less, more
+// or nothing must not hold it. Threading: one thread. Failure: kTimeout, kCanceled (the peer closed, or a stop was
+// asked for), kInvalid when the peer sends more than is due.
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "perf/peer.h"
+#include "perf/socket.h"
+
+namespace railbed::perf::perftest {
+
+class PeerLine : public Peer {
+ public:
+  explicit PeerLine(Socket socket, std::stop_token stop = {}) : socket_(std::move(socket)), stop_(std::move(stop)) {}
+
+  // `what` is due, for messages.
+  Result<std::string> read(size_t bytes, std::chrono::milliseconds patience, std::string_view what);
+  // In one write: perftest takes what one read gives it for the whole piece.
+  Result<void> write(std::string_view bytes, std::chrono::milliseconds patience, std::string_view what);
+
+  Result<void> interrupted() override;
+  bool has_message() const override { return !came_.empty(); }
+  Result<void> send_heartbeat() override { return {}; }  // perftest has none
+
+  const Socket& socket() const { return socket_; }
+
+ private:
+  Result<void> check_stop() const;
+
+  Socket socket_;
+  std::stop_token stop_;
+  std::string came_;  // and was not read
+};
+
+}  // namespace railbed::perf::perftest

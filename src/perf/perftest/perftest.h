@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures with a perftest at the other end: `railbed perf bw|lat --peer-perftest`, in either role.
+//
+// Why: half of all machines have perftest and nothing else, and a figure that a colleague can check with the tool that
+// the field knows is believed. The loops, the devices and the results are railbed's own; the exchange is perftest's.
+// Threading: any one thread. Failure: what went wrong, with the command line that must run at the other end, because
+// nothing on the wire says what does. What was measured before has been given to `on_size`.
+#pragma once
+
+#include "perf/client.h"
+#include "perf/perftest/dialect.h"
+
+namespace railbed::perf::perftest {
+
+// Without a host in `options` as the server, which takes the first client that speaks perftest's protocol. `spec` as
+// as_perftest() made it. A server of a stream that only its client sends has the figures that its client tells; where
+// the device alone answers pings, it has none.
+Result<Measurement> measure_with_perftest(os::Kernel& kernel, const ClientOptions& options, const TestSpec& spec);
+
+}  // namespace railbed::perf::perftest

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Latency as perftest's two ends measure it: both know how many pings there are, and count them.
+//
+// Why: railbed's own writes carry a byte that says which is the last; perftest's carry the count, of which the receiver
+// polls the low byte, and its messages carry nothing. No ping goes ahead uncounted. Who pings second sees one round
+// trip less, since nothing was under way before its first answer. Threading: one thread per link. Failure: as
+// rdma_loops.h.
+#pragma once
+
+#include "perf/rdma_loops.h"
+
+namespace railbed::perf::perftest {
+
+enum class Turn : uint8_t { kFirst, kSecond };
+
+// For write and send. `round` has a number of messages, two or more.
+Result<PingResult> counted_pings(RdmaLink& link, const Round& round, Turn turn, Watch& watch);
+
+// Takes what comes until `messages` are there.
+Result<void> receive_all(Receiver& receiver, int64_t messages, const RdmaLink& link, Watch& watch);
+
+}  // namespace railbed::perf::perftest
