@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/utc.h"
+#include "perf/pause_counters.h"
 #include "perf/perftest/exchange.h"
 #include "perf/perftest/pings.h"
 #include "perf/points.h"
@@ -152,7 +153,8 @@ class Run {
     other().address = gid && own().link_layer == "Ethernet" ? address_of(*gid).to_string() : peer;
     other().link_layer = own().link_layer;
     other().path_mtu_bytes = own().path_mtu_bytes;
-    counters_before_ = read_counters(kernel_.files(), own());
+    counters_before_ = read_counters(kernel_.files(), interfaces_.get(), own());
+    own().counts_pauses = counts_pauses(counters_before_);
     return {};
   }
 
@@ -161,7 +163,7 @@ class Run {
 
   void take_counters() {
     PortCounters& counters = role_ == Role::kClient ? result_.client_counters : result_.server_counters;
-    counters = moved(counters_before_, read_counters(kernel_.files(), own()));
+    counters = moved(counters_before_, read_counters(kernel_.files(), interfaces_.get(), own()));
   }
 
   Result<void> keep() {
@@ -299,6 +301,7 @@ class Run {
   TickClock clock_;
   std::optional<RdmaPlace> place_;
   Greeting greeting_;
+  const std::unique_ptr<os::LinkStatistics> interfaces_ = os::real_link_statistics();
   PortCounters counters_before_;
   Measurement result_;
 };
