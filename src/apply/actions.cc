@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "apply/hints.h"
+#include "os/ports/vf_changes.h"
 
 namespace railbed::apply {
 
@@ -123,6 +124,12 @@ Result<void> Actions::wait_for_vfs(int count) {
 
 Result<void> Actions::operator()(const plan::SetVfMac& step) {
   return links_.change_vf(TRY(pf_index()), step.vf, {.mac = step.mac});
+}
+
+Result<void> Actions::set_macs(const std::vector<plan::SetVfMac>& steps) {
+  std::vector<os::VfSetting> settings;
+  for (const plan::SetVfMac& step : steps) settings.push_back({step.vf, {.mac = step.mac}});
+  return os::change_vfs(links_, TRY(pf_index()), settings);
 }
 
 Result<void> Actions::operator()(const plan::SetVfGuids& step) {

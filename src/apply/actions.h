@@ -28,6 +28,9 @@ class Actions {
   Result<void> operator()(const plan::SetVfMtu& step);
   Result<void> operator()(const plan::NeedsReboot&);
 
+  // The MACs of several VFs together, which takes a fraction of the time.
+  Result<void> set_macs(const std::vector<plan::SetVfMac>& steps);
+
   // What was unusual but no failure, each once.
   std::vector<std::string> take_notes() { return std::move(notes_); }
   // "ens1f0 keeps 4 VFs, 2 of them without a driver", for the report after a failure.

@@ -2,6 +2,7 @@
 #include "apply/pf_run.h"
 
 #include <algorithm>
+#include <set>
 
 #include "apply/actions.h"
 #include "apply/baseline.h"
@@ -35,6 +36,14 @@ StepFailure failure_of(const plan::PfPlan& pf, size_t at, Error error, std::stri
           .not_tried = pf.steps.size() - at - 1};
 }
 
+using Steps = std::vector<const plan::Step*>;
+
+// Steps that were done with an earlier one; that is tried once.
+struct Together {
+  bool tried = false;
+  std::set<const plan::Step*> done;
+};
+
 // The records of one PF's steps. Nothing happens between the end of a step and the beginning of the next, so both are
 // one write: half of the writes that each of them alone would take.
 class Journal {
@@ -52,32 +61,50 @@ class Journal {
     opened_with_ = &first;
     return {};
   }
-  Result<void> begins(const plan::Step& step) {
-    if (&step == opened_with_) return {};
-    const state::StepRecord begun = record(pf_, step, Status::kBegun);
-    if (done_ == nullptr) return store_.put_step(begun);
+  // Of one step, or of several that are done together.
+  Result<void> begins(const Steps& steps) {
+    if (steps.size() == 1 && steps.front() == opened_with_) return {};
     auto transaction = TRY(state::Transaction::begin(store_));
-    TRY(store_.put_step(record(pf_, *done_, Status::kDone)));
-    TRY(store_.put_step(begun));
+    TRY(write_done());
+    for (const plan::Step* step : steps) TRY(store_.put_step(record(pf_, *step, Status::kBegun)));
     TRY(transaction.commit());
-    done_ = nullptr;
+    unwritten_ = ended_.size();
     return {};
   }
-  void done(const plan::Step& step) { done_ = &step; }
+  // They could not be done together, and begin one by one.
+  Result<void> takes_back() {
+    auto transaction = TRY(state::Transaction::begin(store_));
+    TRY(store_.forget_steps(pf_.pf));
+    unwritten_ = 0;
+    TRY(write_done());
+    TRY(transaction.commit());
+    unwritten_ = ended_.size();
+    opened_with_ = nullptr;
+    return {};
+  }
+  void done(const Steps& steps) { ended_.insert(ended_.end(), steps.begin(), steps.end()); }
   Result<void> failed(const plan::Step& step, const Error& error) {
     return store_.put_step(record(pf_, step, Status::kFailed, error.to_string()));
   }
   // No further step begins.
   Result<void> stops() {
-    if (done_ == nullptr) return {};
-    return store_.put_step(record(pf_, *std::exchange(done_, nullptr), Status::kDone));
+    if (unwritten_ == ended_.size()) return {};
+    auto transaction = TRY(state::Transaction::begin(store_));
+    TRY(write_done());
+    return transaction.commit();
   }
 
  private:
+  Result<void> write_done() {
+    for (size_t i = unwritten_; i < ended_.size(); ++i) TRY(store_.put_step(record(pf_, *ended_[i], Status::kDone)));
+    return {};
+  }
+
   state::Store& store_;
   const plan::PfPlan& pf_;
   const plan::Step* opened_with_ = nullptr;
-  const plan::Step* done_ = nullptr;  // and not yet written
+  Steps ended_;           // those that are done
+  size_t unwritten_ = 0;  // the first of them that is not written as done
 };
 
 Result<void> prepare(os::Kernel& kernel, os::LinkPort& links, state::Store& store, const plan::PfPlan& pf,
@@ -88,12 +115,49 @@ Result<void> prepare(os::Kernel& kernel, os::LinkPort& links, state::Store& stor
   return journal.opens(baseline, first);
 }
 
-// An interrupted step keeps its record "begun".
-Result<void> carry_out_step(Journal& journal, Actions& actions, const plan::PfPlan& pf, const plan::Step& step) {
-  TRY(journal.begins(step));
+// The MACs that may be set with that of `step`: VFs stay the same up to the last of them, and one VF's MAC is nothing
+// to what is done to others in between.
+Steps macs_from(const plan::PfPlan& pf, const plan::Step& step) {
+  Steps macs;
+  for (const plan::Step* one = &step; one != pf.steps.data() + pf.steps.size(); ++one) {
+    if (std::holds_alternative<plan::SetVfMac>(one->action))
+      macs.push_back(one);
+    else if (macs.empty() || !(std::holds_alternative<plan::BindVf>(one->action) ||
+                               std::holds_alternative<plan::SetVfMtu>(one->action)))
+      break;
+  }
+  return macs;
+}
+
+// Whether all of them are set. Where not, it is tried one by one, so that the error is that of a VF.
+Result<bool> set_together(Journal& journal, Actions& actions, const Steps& macs) {
+  TRY(journal.begins(macs));
+  std::vector<plan::SetVfMac> wanted;
+  for (const plan::Step* step : macs) wanted.push_back(std::get<plan::SetVfMac>(step->action));
+  const bool set = actions.set_macs(wanted).has_value();
+  if (set)
+    journal.done(macs);
+  else
+    TRY(journal.takes_back());
+  return set;
+}
+
+// An interrupted step keeps its record "begun". `together` are the steps that were done, or tried, with an earlier one.
+Result<void> carry_out_step(Journal& journal, Actions& actions, const plan::PfPlan& pf, const plan::Step& step,
+                            Together& together) {
+  if (together.done.contains(&step)) return {};
+  const Steps macs = together.tried ? Steps{} : macs_from(pf, step);
+  if (macs.size() > 1) {
+    together.tried = true;
+    if (TRY(set_together(journal, actions, macs))) {
+      together.done.insert(macs.begin(), macs.end());
+      return {};
+    }
+  }
+  TRY(journal.begins({&step}));
   auto done = std::visit(actions, step.action).context("{}: {}", pf.pf_name, plan::describe(step));
   if (done)
-    journal.done(step);
+    journal.done({&step});
   else if (done.error().code != Code::kCanceled)
     (void)journal.failed(step, done.error());  // the step's error is the one to tell
   return done;
@@ -124,6 +188,7 @@ PfReport run_pf(os::Kernel& kernel, state::Store& store, const plan::PfPlan& pf,
     return report;
   }
   Actions actions(kernel, **links, pf, options);
+  Together together;
   for (size_t at = 0; at < pf.steps.size() && !report.failure; ++at) {
     const plan::Step& step = pf.steps[at];
     if (is_told(step)) continue;
@@ -132,7 +197,7 @@ PfReport run_pf(os::Kernel& kernel, state::Store& store, const plan::PfPlan& pf,
       break;
     }
     progress.begins(pf, step);
-    auto done = carry_out_step(journal, actions, pf, step);
+    auto done = carry_out_step(journal, actions, pf, step, together);
     progress.ends(pf, step, done ? nullptr : &done.error());
     if (done) {
       ++report.steps_done;

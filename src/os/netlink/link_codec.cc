@@ -135,11 +135,10 @@ void put_vlan(NetlinkRequest& request, uint32_t vf, const VfChange::Vlan& vlan) 
 
 }  // namespace
 
-NetlinkRequest encode_change_vf(IfIndex pf, VfIndex index, const VfChange& change) {
-  NetlinkRequest request(RTM_SETLINK, 0);
-  request.put_header(link_header(pf));
+namespace {
+
+void put_vf(NetlinkRequest& request, VfIndex index, const VfChange& change) {
   auto vf = static_cast<uint32_t>(index.value);
-  size_t list = request.begin(IFLA_VFINFO_LIST);
   size_t info = request.begin(IFLA_VF_INFO);
   if (change.mac) {
     ifla_vf_mac mac{.vf = vf, .mac = {}};
@@ -162,6 +161,20 @@ NetlinkRequest encode_change_vf(IfIndex pf, VfIndex index, const VfChange& chang
   if (change.node_guid) request.put_value(IFLA_VF_IB_NODE_GUID, VfGuid{.vf = vf, .guid = change.node_guid->value});
   if (change.port_guid) request.put_value(IFLA_VF_IB_PORT_GUID, VfGuid{.vf = vf, .guid = change.port_guid->value});
   request.end(info);
+}
+
+}  // namespace
+
+NetlinkRequest encode_change_vf(IfIndex pf, VfIndex index, const VfChange& change) {
+  const VfSetting one{.vf = index, .change = change};
+  return encode_change_vfs(pf, {&one, 1});
+}
+
+NetlinkRequest encode_change_vfs(IfIndex pf, std::span<const VfSetting> settings) {
+  NetlinkRequest request(RTM_SETLINK, 0);
+  request.put_header(link_header(pf));
+  size_t list = request.begin(IFLA_VFINFO_LIST);
+  for (const VfSetting& one : settings) put_vf(request, one.vf, one.change);
   request.end(list);
   return request;
 }

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "os/netlink/netlink_message.h"
 #include "os/ports/links.h"
+#include "os/ports/vf_changes.h"
 
 namespace railbed::os {
 
@@ -17,6 +19,7 @@ NetlinkRequest encode_find_link(const IfName& name, WithVfs vfs);
 NetlinkRequest encode_find_link(IfIndex index, WithVfs vfs);
 NetlinkRequest encode_change_link(IfIndex link, const LinkChange& change);
 NetlinkRequest encode_change_vf(IfIndex pf, VfIndex vf, const VfChange& change);
+NetlinkRequest encode_change_vfs(IfIndex pf, std::span<const VfSetting> settings);
 NetlinkRequest encode_create_link(const NewLink& link);
 NetlinkRequest encode_remove_link(IfIndex link);
 NetlinkRequest encode_remove_group(uint32_t group);

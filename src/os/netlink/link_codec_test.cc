@@ -122,6 +122,30 @@ TEST(LinkCodec, VfSettingsGoBothWays) {
   EXPECT_EQ(link->vfs, std::vector<VfInfo>{wanted});
 }
 
+TEST(LinkCodec, SettingsOfSeveralVfsGoInOneMessage) {
+  const MacAddress first = MacAddress::parse("02:00:00:00:00:01").value();
+  const MacAddress second = MacAddress::parse("02:00:00:00:00:02").value();
+  const std::vector<VfSetting> settings = {{VfIndex{0}, {.mac = first}}, {VfIndex{5}, {.mac = second, .trust = true}}};
+  auto link = decode_link(as_message(encode_change_vfs(IfIndex{3}, settings), RTM_NEWLINK));
+  ASSERT_TRUE(link.has_value());
+  EXPECT_EQ(link->index, IfIndex{3});
+  VfInfo trusted{.index = VfIndex{5}, .mac = second};
+  trusted.trust = true;
+  EXPECT_EQ(link->vfs, (std::vector<VfInfo>{{.index = VfIndex{0}, .mac = first}, trusted}));
+}
+
+TEST(LinkCodec, AMessageHasRoomForTheVfsThatGoInOne) {
+  VfChange all{.mac = MacAddress::parse("02:00:00:00:00:01").value()};
+  all.vlan = VfChange::Vlan{.id = 100, .qos = 3, .proto = VlanProto::k8021ad};
+  all.rate = VfChange::Rate{.min_mbps = 100, .max_mbps = 1000};
+  all.spoof_check = all.trust = true;
+  all.link_state = VfLinkState::kDisable;
+  all.node_guid = all.port_guid = Guid{0x1122334455667788};
+  std::vector<VfSetting> settings;
+  for (int vf = 0; vf < 32; ++vf) settings.push_back({VfIndex{vf}, all});
+  EXPECT_FALSE(encode_change_vfs(IfIndex{3}, settings).overflowed());
+}
+
 TEST(LinkCodec, PlainVlansUseTheOldForm) {
   VfChange change;
   change.vlan = VfChange::Vlan{.id = 7, .qos = 0};

@@ -23,6 +23,9 @@ namespace {
 // What the kernel takes in one system call; its answers have room in the socket's buffer even if it refuses all.
 constexpr size_t kStepsAtOnce = 128;
 
+// Which all settings of a VF fit into, some 200 bytes each.
+constexpr size_t kVfsAtOnce = 32;
+
 class RealLinks : public LinkPort {
  public:
   explicit RealLinks(NetlinkSocket socket) : socket_(std::move(socket)) {}
@@ -62,6 +65,16 @@ class RealLinks : public LinkPort {
     for (const auto& [words, one] : single_changes(change)) {
       auto single = encode_change_vf(pf, vf, one);
       TRY(ask(single, [&] { return fmt::format("RTM_SETLINK {} vf {} {}", name_of(pf), vf, words); }));
+    }
+    return {};
+  }
+
+  Result<void> change_vfs(IfIndex pf, std::span<const VfSetting> settings) {
+    while (!settings.empty()) {
+      const auto now = settings.first(std::min(kVfsAtOnce, settings.size()));
+      settings = settings.subspan(now.size());
+      auto request = encode_change_vfs(pf, now);
+      TRY(ask(request, [&] { return fmt::format("RTM_SETLINK {} with {} VFs", name_of(pf), now.size()); }));
     }
     return {};
   }
@@ -266,6 +279,12 @@ class RealLinks : public LinkPort {
 };
 
 }  // namespace
+
+Result<void> change_vfs(LinkPort& links, IfIndex pf, const std::vector<VfSetting>& settings) {
+  if (auto* real = dynamic_cast<RealLinks*>(&links)) return real->change_vfs(pf, settings);
+  for (const VfSetting& one : settings) TRY(links.change_vf(pf, one.vf, one.change));
+  return {};
+}
 
 Result<std::unique_ptr<LinkPort>> real_links(const Netns* inside) {
   NetlinkSocket socket = TRY(NetlinkSocket::open(NETLINK_ROUTE, inside));
