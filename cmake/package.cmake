@@ -64,8 +64,8 @@ CNI shim takes the place of plugins when `railbed cni install` says so.")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Loaded by name (os/record/archive_library.h, perf/verbs_library.h).
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libarchive13 (>= 3.6), libibverbs1 (>= 32)")
-# The names of PCI devices (numbers without it), and what libibverbs needs to know a NIC.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pci.ids, ibverbs-providers")
+# The names of PCI devices (numbers without it), what libibverbs needs to know a NIC, and what `perf ping` loads.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pci.ids, ibverbs-providers, librdmacm1")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "bash-completion, systemd")
 set(CPACK_DEBIAN_DEBUGINFO_PACKAGE ON)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)

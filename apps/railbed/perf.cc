@@ -17,7 +17,9 @@
 #include "perf/mesh/fabric.h"
 #include "perf/server.h"
 #include "perf_collective.h"
+#include "perf_jitter.h"
 #include "perf_mesh.h"
+#include "perf_ping.h"
 #include "perf_watch.h"
 #include "progress.h"
 #include "result_file.h"
@@ -303,6 +305,8 @@ int perf_verb(CommandLine& line) {
   watch.option("--interval", &a.interval_s, "seconds between two looks").between(0.05, 3600.0).show_default();
   watch.option("-n,--count", &a.intervals, "so many intervals (default: until Ctrl-C)").positive();
   watch.option("-o,--output", &a.output, "table, or json: one line per port and interval").one_of({"table", "json"});
+  const PerfPing ping(line);
+  const PerfJitter jitter(line);
   const PerfMesh mesh(line);
   const PerfCollective collective(line);
   const CommandLine& html = a.report.declare(line);
@@ -311,6 +315,8 @@ int perf_verb(CommandLine& line) {
   if (collective.chosen()) return collective.run();
   const auto result = [&]() -> Result<int> {
     if (serve.chosen()) return run_server(a);
+    if (jitter.chosen()) return jitter.run(typed_line(line.arguments()));
+    if (ping.chosen()) return ping.run(typed_line(line.arguments()));
     if (html.chosen() && a.report.with_cluster()) return fail(become(a.report.program(), line.arguments()));
     if (html.chosen()) return write_report(TRY(read_report(a.report)), a.report);
     if (watch.chosen()) return watch_ports(watch_request(a));

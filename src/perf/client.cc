@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/utc.h"
-#include "doc/text.h"
+#include "perf/client_talk.h"
 #include "perf/control.h"
 #include "perf/local_network.h"
 #include "perf/port_counters.h"
@@ -76,39 +76,18 @@ class Test {
   Result<Measurement> run() {
     TRY(channel_.socket().set_keepalive());
     TRY(channel_.socket().set_no_delay());
-    TRY(greet());
+    TRY(greet_server(channel_, kernel_.host_name(), options_.token, options_.limits));
     TRY(spec_.transport == Transport::kRdma ? over_rdma() : over_tcp());
     TRY(send(CloseTest{}));
     return std::move(result_);
   }
 
  private:
-  Result<void> greet() {
-    TRY(send(Hello{
-        .protocol = kProtocol, .version = RAILBED_VERSION, .hostname = kernel_.host_name(), .token = options_.token}));
-    const Hello hello = TRY(channel_.expect<Hello>(options_.limits.answer));
-    if (hello.protocol != kProtocol)
-      return fail(Code::kUnsupported, "the server (railbed {}) speaks protocol {}, this railbed {}", hello.version,
-                  hello.protocol, kProtocol);
-    return {};
-  }
-
   Result<void> send(const Message& message) { return channel_.send(message, Deadline::after(options_.limits.answer)); }
 
-  // The server may use its whole patience for preparations, so the client waits twice as long.
   Result<Offer> open_test() {
-    TRY(send(OpenTest{spec_}));
-    const Deadline turn = Deadline::after(options_.limits.turn);
-    for (;;) {
-      Message message = TRY(channel_.receive(2 * options_.limits.answer));
-      const auto* wait = std::get_if<Wait>(&message);
-      if (wait == nullptr) return channel_.as<Offer>(std::move(message));
-      if (turn.passed())
-        return fail(Code::kBusy, "no turn within {} s: {}", options_.limits.turn.count() / 1000,
-                    doc::printable(wait->reason));
-      if (options_.on_progress)
-        options_.on_progress(fmt::format("waiting, {} ahead: {}", wait->ahead, doc::printable(wait->reason)));
-    }
+    return channel_.as<Offer>(
+        TRY(take_turn(channel_, OpenTest{.spec = spec_, .load = {}}, options_.limits, options_.on_progress)));
   }
 
   Result<void> over_rdma() {
@@ -117,7 +96,7 @@ class Test {
     RdmaLink link = TRY(RdmaLink::open(kernel_.files(), std::move(place), spec_, Side::kClient));
     const Offer offer = TRY(open_test().context("at the server"));
     if (!offer.rdma) return fail(Code::kInvalid, "rdma: the field is missing from the server's \"offer\"");
-    TRY(send(Connect{.endpoint = link.endpoint(), .rdma = link.address()}));
+    TRY(send(Connect{.endpoint = link.endpoint(), .rdma = link.address(), .load = {}}));
     // Both sides connect at the same time. Without a path both fail, and this side's own error is clearer.
     TRY(link.connect(*offer.rdma));
     TRY(channel_.expect<Ready>(2 * options_.limits.answer).context("at the server"));
@@ -182,7 +161,7 @@ class Test {
     if (!offer.tcp) return fail(Code::kInvalid, "tcp: the field is missing from the server's \"offer\"");
     TcpLink link =
         TRY(TcpLink::connect(kernel_, channel_, spec_, *offer.tcp, Deadline::after(options_.limits.connect)));
-    TRY(send(Connect{.endpoint = link.endpoint(), .rdma = {}}));
+    TRY(send(Connect{.endpoint = link.endpoint(), .rdma = {}, .load = {}}));
     TRY(channel_.expect<Ready>(2 * options_.limits.answer).context("at the server"));
     begin(link.endpoint(), offer.endpoint);
     return rounds(

@@ -49,7 +49,8 @@ struct FakeVerbs {
   ibv_wc_status completes_with = IBV_WC_SUCCESS;
   bool completes = true;  // false: no write ever ends
   bool library_missing = false;
-  bool records = true;  // false: `posted` stays empty, for tests that last
+  bool has_device_clock = false;  // completions can be stamped
+  bool records = true;            // false: `posted` stays empty, for tests that last
   // What was asked.
   struct Modified {
     uint32_t qp = 0;
@@ -75,6 +76,7 @@ struct FakeVerbs {
   std::vector<ibv_ah_attr> ways;  // of address handles
   int lost_datagrams_every = 0;   // 0: none is lost
   int64_t datagrams = 0;
+  int64_t flips_byte_of_reads = -1;  // damages what is read there
   std::vector<ibv_qp_init_attr> queue_pairs;
   std::vector<int> completion_queues;  // entries
   int open_objects = 0;

@@ -7,9 +7,12 @@
 #include <cstring>
 #include <deque>
 #include <thread>
+#include <utility>
 
 #include <endian.h>
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "perf/verbs_library.h"
 
@@ -31,12 +34,24 @@ FakeVerbs& fake() {
 
 namespace {
 
-struct FakeContext : ibv_context {
+// With the extended form around the plain one, as libibverbs has it.
+struct FakeContext : verbs_context {
+  ibv_device own{};
   size_t device = 0;
 };
-struct FakeQueue : ibv_cq {
+FakeContext& of(ibv_context* context) {
+  auto* whole = reinterpret_cast<char*>(context) - offsetof(verbs_context, context);
+  return *static_cast<FakeContext*>(reinterpret_cast<verbs_context*>(whole));
+}
+// The extended form begins as the plain one.
+struct FakeQueue : ibv_cq_ex {
   std::deque<ibv_wc> done;
+  std::deque<uint64_t> device_ns;  // beside `done`
+  bool armed = false;
 };
+FakeQueue& of(ibv_cq* queue) {
+  return *static_cast<FakeQueue*>(reinterpret_cast<ibv_cq_ex*>(queue));
+}
 // A message that has not met a receive.
 struct Waiting {
   std::vector<uint8_t> bytes;
@@ -98,9 +113,21 @@ __attribute__((no_sanitize("thread"))) void copy(void* to, const void* from, siz
   for (size_t i = 0; i < bytes; ++i) target[i] = source[i];
 }
 
+uint64_t device_clock_ns() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count()) + 1'000'000'000'000;
+}
+
+void complete(ibv_cq* cq, const ibv_wc& completion) {
+  FakeQueue& queue = of(cq);
+  queue.done.push_back(completion);
+  queue.device_ns.push_back(device_clock_ns());
+  if (std::exchange(queue.armed, false) && queue.channel != nullptr) eventfd_write(queue.channel->fd, 1);
+}
+
 std::chrono::microseconds post_takes(const ibv_qp* qp) {
   const std::lock_guard lock(fake().mutex);
-  return fake().devices[static_cast<FakeContext*>(qp->context)->device].post_takes;
+  return fake().devices[of(qp->context).device].post_takes;
 }
 
 void meet(FakePair& pair) {
@@ -111,7 +138,7 @@ void meet(FakePair& pair) {
       copy(reinterpret_cast<void*>(pair.places.front().addr), message.bytes.data(), message.bytes.size());
     }
     message.arrival.wr_id = pair.receives.front().wr_id;
-    static_cast<FakeQueue*>(pair.recv_cq)->done.push_back(message.arrival);
+    complete(pair.recv_cq, message.arrival);
     pair.waiting.pop_front();
     pair.receives.pop_front();
     pair.places.pop_front();
@@ -153,6 +180,7 @@ int access(FakePair& from, const ibv_send_wr& one, uint64_t& offset) {
   auto* local = reinterpret_cast<char*>(one.sg_list->addr);
   if (one.opcode == IBV_WR_RDMA_READ) {
     copy(local, remote, one.sg_list->length);
+    if (fake().flips_byte_of_reads >= 0) local[fake().flips_byte_of_reads] ^= 1;
   } else if (atomic) {
     if (offset % 8 != 0 || one.sg_list->length != 8) return EINVAL;
     uint64_t value = 0;
@@ -188,7 +216,7 @@ int post_send(ibv_qp* qp, ibv_send_wr* first, ibv_send_wr** refused) {
     ibv_wc completion{};
     completion.wr_id = one->wr_id;
     completion.status = fake().completes_with;
-    static_cast<FakeQueue*>(qp->send_cq)->done.push_back(completion);
+    complete(qp->send_cq, completion);
   }
   return 0;
 }
@@ -211,13 +239,55 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* first, ibv_recv_wr** refused) {
 int poll_cq(ibv_cq* queue, int most, ibv_wc* out) {
   if (fault("poll_cq") != 0) return -1;
   const std::lock_guard lock(fake().mutex);
-  auto& done = static_cast<FakeQueue*>(queue)->done;
+  FakeQueue& own = of(queue);
   int count = 0;
-  for (; count < most && !done.empty(); ++count) {
-    out[count] = done.front();
-    done.pop_front();
+  for (; count < most && !own.done.empty(); ++count) {
+    out[count] = own.done.front();
+    own.done.pop_front();
+    own.device_ns.pop_front();
   }
   return count;
+}
+
+int req_notify_cq(ibv_cq* queue, int) {
+  const std::lock_guard lock(fake().mutex);
+  of(queue).armed = true;
+  return 0;
+}
+
+// The extended form: a completion stays in the queue until the poll ends.
+int start_poll(ibv_cq_ex* queue, ibv_poll_cq_attr*) {
+  const std::lock_guard lock(fake().mutex);
+  auto& own = *static_cast<FakeQueue*>(queue);
+  if (own.done.empty()) return ENOENT;
+  own.status = own.done.front().status;
+  own.wr_id = own.done.front().wr_id;
+  return 0;
+}
+void end_poll(ibv_cq_ex* queue) {
+  const std::lock_guard lock(fake().mutex);
+  auto& own = *static_cast<FakeQueue*>(queue);
+  own.done.pop_front();
+  own.device_ns.pop_front();
+}
+uint64_t read_wallclock(ibv_cq_ex* queue) {
+  const std::lock_guard lock(fake().mutex);
+  return static_cast<FakeQueue*>(queue)->device_ns.front();
+}
+ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* asked) {
+  const std::lock_guard lock(fake().mutex);
+  if (!fake().has_device_clock) {
+    errno = EOPNOTSUPP;
+    return nullptr;
+  }
+  auto* queue = made<FakeQueue>("ibv_create_cq_ex");
+  if (queue == nullptr) return nullptr;
+  queue->context = context;
+  queue->channel = asked->channel;
+  queue->start_poll = start_poll;
+  queue->end_poll = end_poll;
+  queue->read_completion_wallclock_ns = read_wallclock;
+  return queue;
 }
 
 }  // namespace
@@ -253,22 +323,29 @@ const char* ibv_get_device_name(struct ibv_device* device) {
 }
 struct ibv_context* ibv_open_device(struct ibv_device* device) {
   const std::lock_guard lock(fake().mutex);
-  auto* context = railbed::perf::made<railbed::perf::FakeContext>("ibv_open_device");
-  if (context == nullptr) return nullptr;
-  while (fake().devices[context->device].name != device->name) ++context->device;
+  auto* opened = railbed::perf::made<railbed::perf::FakeContext>("ibv_open_device");
+  if (opened == nullptr) return nullptr;
+  while (fake().devices[opened->device].name != device->name) ++opened->device;
+  opened->own = *device;
+  opened->sz = sizeof(verbs_context);
+  opened->create_cq_ex = railbed::perf::create_cq_ex;
+  ibv_context* context = &opened->context;
+  context->abi_compat = __VERBS_ABI_IS_EXTENDED;
+  context->device = &opened->own;
   context->ops.post_send = railbed::perf::post_send;
   context->ops.post_recv = railbed::perf::post_recv;
   context->ops.poll_cq = railbed::perf::poll_cq;
+  context->ops.req_notify_cq = railbed::perf::req_notify_cq;
   return context;
 }
 int ibv_close_device(struct ibv_context* context) {
   const std::lock_guard lock(fake().mutex);
-  return railbed::perf::closed<railbed::perf::FakeContext>(context);
+  return railbed::perf::closed<railbed::perf::FakeContext>(&railbed::perf::of(context));
 }
 int ibv_query_device(struct ibv_context* context, struct ibv_device_attr* out) {
   const std::lock_guard lock(fake().mutex);
   if (const int error = fault("ibv_query_device"); error != 0) return error;
-  const auto& device = fake().devices[static_cast<railbed::perf::FakeContext*>(context)->device];
+  const auto& device = fake().devices[railbed::perf::of(context).device];
   out->phys_port_cnt = static_cast<uint8_t>(device.ports.size());
   out->max_qp_init_rd_atom = device.reads_sent;
   out->max_qp_rd_atom = device.reads_answered;
@@ -278,7 +355,7 @@ int ibv_query_device(struct ibv_context* context, struct ibv_device_attr* out) {
 int ibv_query_port(struct ibv_context* context, uint8_t number, struct _compat_ibv_port_attr* old) {
   const std::lock_guard lock(fake().mutex);
   if (const int error = fault("ibv_query_port"); error != 0) return error;
-  const auto& port = fake().devices[static_cast<railbed::perf::FakeContext*>(context)->device].ports[number - 1u];
+  const auto& port = fake().devices[railbed::perf::of(context).device].ports[number - 1u];
   auto* out = reinterpret_cast<ibv_port_attr*>(old);
   out->state = port.state;
   out->link_layer = port.is_infiniband ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
@@ -289,7 +366,7 @@ int ibv_query_port(struct ibv_context* context, uint8_t number, struct _compat_i
 ssize_t _ibv_query_gid_table(struct ibv_context* context, struct ibv_gid_entry* out, size_t most, uint32_t, size_t) {
   const std::lock_guard lock(fake().mutex);
   if (const int error = fault("ibv_query_gid_table"); error != 0) return -error;
-  const auto& gids = fake().devices[static_cast<railbed::perf::FakeContext*>(context)->device].gids;
+  const auto& gids = fake().devices[railbed::perf::of(context).device].gids;
   std::copy_n(gids.begin(), std::min(most, gids.size()), out);
   return static_cast<ssize_t>(gids.size());
 }
@@ -306,7 +383,7 @@ int ibv_dealloc_pd(struct ibv_pd* domain) {
 int ibv_query_pkey(struct ibv_context* context, uint8_t, int index, __be16* key) {
   const std::lock_guard lock(fake().mutex);
   if (const int error = fault("ibv_query_pkey"); error != 0) return error;
-  const auto& pkeys = fake().devices[static_cast<railbed::perf::FakeContext*>(context)->device].pkeys;
+  const auto& pkeys = fake().devices[railbed::perf::of(context).device].pkeys;
   if (index >= static_cast<int>(pkeys.size())) return EINVAL;
   *key = htobe16(pkeys[static_cast<size_t>(index)]);
   return 0;
@@ -345,21 +422,39 @@ int ibv_dereg_mr(struct ibv_mr* region) {
   railbed::perf::regions().erase(region->rkey);
   return railbed::perf::closed<ibv_mr>(region);
 }
-struct ibv_cq* ibv_create_cq(struct ibv_context* context, int entries, void*, struct ibv_comp_channel*, int) {
+struct ibv_cq* ibv_create_cq(struct ibv_context* context, int entries, void*, struct ibv_comp_channel* channel, int) {
   const std::lock_guard lock(fake().mutex);
   auto* queue = railbed::perf::made<railbed::perf::FakeQueue>("ibv_create_cq");
   if (queue == nullptr) return nullptr;
   queue->context = context;
+  queue->channel = channel;
   fake().completion_queues.push_back(entries);
-  return queue;
+  return ibv_cq_ex_to_cq(queue);
 }
 int ibv_destroy_cq(struct ibv_cq* queue) {
   const std::lock_guard lock(fake().mutex);
-  return railbed::perf::closed<railbed::perf::FakeQueue>(queue);
+  return railbed::perf::closed<railbed::perf::FakeQueue>(&railbed::perf::of(queue));
 }
+struct ibv_comp_channel* ibv_create_comp_channel(struct ibv_context* context) {
+  auto* channel = railbed::perf::made<ibv_comp_channel>("ibv_create_comp_channel");
+  if (channel == nullptr) return nullptr;
+  channel->context = context;
+  channel->fd = eventfd(0, EFD_SEMAPHORE);
+  return channel;
+}
+int ibv_destroy_comp_channel(struct ibv_comp_channel* channel) {
+  close(channel->fd);
+  return railbed::perf::closed<ibv_comp_channel>(channel);
+}
+int ibv_get_cq_event(struct ibv_comp_channel* channel, struct ibv_cq** queue, void**) {
+  eventfd_t count = 0;
+  *queue = nullptr;
+  return eventfd_read(channel->fd, &count);
+}
+void ibv_ack_cq_events(struct ibv_cq*, unsigned) {}
 struct ibv_qp* ibv_create_qp(struct ibv_pd* domain, struct ibv_qp_init_attr* asked) {
   const std::lock_guard lock(fake().mutex);
-  const auto& device = fake().devices[static_cast<railbed::perf::FakeContext*>(domain->context)->device];
+  const auto& device = fake().devices[railbed::perf::of(domain->context).device];
   if (asked->cap.max_inline_data > device.most_inline) {
     errno = EINVAL;
     return nullptr;

@@ -72,8 +72,11 @@ std::optional<uint64_t> Histogram::settled_percentile_ns(double percent) const {
 }
 
 uint64_t Histogram::percentile_ns(double percent) const {
+  return at_rank_ns(rank_of(percent));
+}
+
+uint64_t Histogram::at_rank_ns(uint64_t rank) const {
   if (count_ == 0) return 0;
-  const uint64_t rank = rank_of(percent);
   uint64_t seen = 0;
   for (size_t index = index_of(min_ns_); index < counts_.size(); ++index) {
     seen += counts_[index];

@@ -54,8 +54,10 @@ class Histogram {
   // The smallest value that at least `percent` of all samples do not exceed, rounded up to its bucket's end
   // but never above the maximum; 0 for an empty histogram. `percent` counts to its seventh decimal.
   uint64_t percentile_ns(double percent) const;
-  // The same, and nothing where fewer than kNeededBeyond samples lie beyond it: p99.9 of 1,000 samples is one sample,
-  // and says nothing about the next thousand.
+  // That of the sample with this rank, from 1, in the order of size.
+  uint64_t at_rank_ns(uint64_t rank) const;
+  // The same by percent, and nothing where fewer than kNeededBeyond samples lie beyond it: p99.9 of 1,000 samples is
+  // one sample, and says nothing about the next thousand.
   static constexpr uint64_t kNeededBeyond = 10;
   std::optional<uint64_t> settled_percentile_ns(double percent) const;
 

@@ -16,8 +16,8 @@ void need_hex(Fields& fields, std::string_view key, uint64_t& out) {
 
 }  // namespace
 
-void write_rdma(JsonWriter& writer, const RdmaAddress& rdma) {
-  writer.begin_object("rdma");
+void write_rdma(JsonWriter& writer, const RdmaAddress& rdma, std::string_view field) {
+  writer.begin_object(field);
   writer.text("gid", rdma.gid.to_string()).integer("lid", rdma.lid).integer("mtu_bytes", rdma.mtu_bytes);
   writer.integer("remote_key", rdma.remote_key).hex("address", rdma.address).integer("pkey", rdma.pkey);
   writer.integer("q_key", rdma.q_key).integer("reads_answered", rdma.reads_answered).begin_array("qps");
@@ -30,8 +30,8 @@ void write_tcp(JsonWriter& writer, const TcpAddress& tcp) {
   writer.begin_object("tcp").integer("port", tcp.port).hex("cookie", tcp.cookie).end_object();
 }
 
-void read_rdma(Fields& parent, std::optional<RdmaAddress>& out) {
-  parent.inside("rdma", [&](Fields& fields) {
+void read_rdma(Fields& parent, std::optional<RdmaAddress>& out, std::string_view field) {
+  parent.inside(field, [&](Fields& fields) {
     RdmaAddress& rdma = out.emplace();
     fields.need("gid", rdma.gid, {.bytes = 64});
     fields.need("lid", rdma.lid, {.min = 0, .max = 0xffff});

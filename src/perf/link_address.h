@@ -47,9 +47,9 @@ struct TcpAddress {
 };
 
 // As the members "rdma" and "tcp" of the object that is being written; read where they are there.
-void write_rdma(JsonWriter& writer, const RdmaAddress& rdma);
+void write_rdma(JsonWriter& writer, const RdmaAddress& rdma, std::string_view field = "rdma");
 void write_tcp(JsonWriter& writer, const TcpAddress& tcp);
-void read_rdma(doc::Fields& parent, std::optional<RdmaAddress>& out);
+void read_rdma(doc::Fields& parent, std::optional<RdmaAddress>& out, std::string_view field = "rdma");
 void read_tcp(doc::Fields& parent, std::optional<TcpAddress>& out);
 
 }  // namespace railbed::perf

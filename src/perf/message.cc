@@ -7,6 +7,7 @@
 #include "doc/fields.h"
 #include "perf/frame.h"
 #include "perf/json_writer.h"
+#include "perf/ping/rping_wire.h"
 
 namespace railbed::perf {
 namespace {
@@ -36,16 +37,24 @@ struct BodyWriter {
     writer.integer("protocol", m.protocol).text("version", m.version).text("hostname", m.hostname);
     if (!m.token.empty()) writer.text("token", m.token);
   }
-  void operator()(const OpenTest& m) const { write_spec(writer, m.spec); }
+  void operator()(const OpenTest& m) const {
+    write_spec(writer, m.spec);
+    if (!m.load) return;
+    writer.begin_object("load");
+    write_spec(writer, *m.load);
+    writer.end_object();
+  }
   void operator()(const Wait& m) const { writer.integer("ahead", m.ahead).text("reason", m.reason); }
   void operator()(const Offer& m) const {
     write_end(writer, m.endpoint);
     if (m.rdma) write_rdma(writer, *m.rdma);
+    if (m.load) write_rdma(writer, *m.load, "load");
     if (m.tcp) write_tcp(writer, *m.tcp);
   }
   void operator()(const Connect& m) const {
     write_end(writer, m.endpoint);
     if (m.rdma) write_rdma(writer, *m.rdma);
+    if (m.load) write_rdma(writer, *m.load, "load");
   }
   void operator()(const Ready&) const {}
   void operator()(const Start& m) const { writer.integer("sequence", m.sequence).integer("size_bytes", m.size_bytes); }
@@ -71,6 +80,8 @@ struct BodyWriter {
   void operator()(const collective::Linked& m) const { collective::write(writer, m); }
   void operator()(const collective::Reduce& m) const { collective::write(writer, m); }
   void operator()(const collective::Reduced& m) const { collective::write(writer, m); }
+  void operator()(const OpenPing& m) const { writer.integer("size_bytes", m.size_bytes); }
+  void operator()(const PingOffer& m) const { writer.integer("port", m.port).hex("cookie", m.cookie); }
 };
 
 Message read_hello(Fields& fields) {
@@ -90,13 +101,16 @@ Message read_wait(Fields& fields) {
 }
 
 Message read_open_test(Fields& fields) {
-  return OpenTest{.spec = read_spec(fields)};
+  OpenTest m{.spec = read_spec(fields), .load = {}};
+  fields.inside("load", [&](Fields& load) { m.load = read_spec(load); });
+  return m;
 }
 
 Message read_offer(Fields& fields) {
   Offer m;
   m.endpoint = read_end(fields);
   read_rdma(fields, m.rdma);
+  read_rdma(fields, m.load, "load");
   read_tcp(fields, m.tcp);
   return m;
 }
@@ -105,6 +119,7 @@ Message read_connect(Fields& fields) {
   Connect m;
   m.endpoint = read_end(fields);
   read_rdma(fields, m.rdma);
+  read_rdma(fields, m.load, "load");
   return m;
 }
 
@@ -152,6 +167,20 @@ Message read_refusal(Fields& fields) {
   return m;
 }
 
+Message read_open_ping(Fields& fields) {
+  OpenPing m;
+  fields.need("size_bytes", m.size_bytes, {.min = 1, .max = kMostPing_bytes});
+  return m;
+}
+
+Message read_ping_offer(Fields& fields) {
+  PingOffer m;
+  fields.need("port", m.port, {.min = 1, .max = 65535});
+  fields.require("cookie");
+  fields.hex("cookie", m.cookie);
+  return m;
+}
+
 // Of those that are read elsewhere.
 template <auto read>
 Message read_by(Fields& fields) {
@@ -186,7 +215,9 @@ constexpr std::array<Kind, std::variant_size_v<Message>> kKinds = {
      {"collective-link", read_by<collective::read_link>},
      {"collective-linked", read_by<collective::read_linked>},
      {"collective-reduce", read_by<collective::read_reduce>},
-     {"collective-reduced", read_by<collective::read_reduced>}}};
+     {"collective-reduced", read_by<collective::read_reduced>},
+     {"open-ping", read_open_ping},
+     {"ping-offer", read_ping_offer}}};
 
 }  // namespace
 

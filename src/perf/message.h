@@ -39,6 +39,7 @@ struct Hello {
 
 struct OpenTest {
   TestSpec spec;
+  std::optional<TestSpec> load;  // a stream beside it, over a link of its own; verbs that the device answers
 };
 
 // Another measurement is on the device, or the server has no memory or threads left for this one.
@@ -51,10 +52,12 @@ struct Offer {
   Endpoint endpoint;
   std::optional<RdmaAddress> rdma;
   std::optional<TcpAddress> tcp;
+  std::optional<RdmaAddress> load;
 };
 struct Connect {
   Endpoint endpoint;
   std::optional<RdmaAddress> rdma;
+  std::optional<RdmaAddress> load;
 };
 struct Ready {};
 
@@ -80,15 +83,26 @@ struct Outcome {
 };
 struct CloseTest {};
 
+// A ping over the connection manager (ping/): C OpenPing → S Wait … → S PingOffer → C connects there → pings →
+// C disconnects, CloseTest.
+struct OpenPing {
+  int64_t size_bytes = 0;
+};
+// Where the server waits for the connection, and the private data that a request must begin with.
+struct PingOffer {
+  uint32_t port = 0;
+  uint64_t cookie = 0;
+};
+
 struct Refusal {
   std::string message;
   std::string hint;
 };
 
-using Message =
-    std::variant<Hello, OpenTest, Wait, Offer, Connect, Ready, Start, Started, Heartbeat, Done, Outcome, CloseTest,
-                 Refusal, mesh::Enlist, mesh::Enlisted, mesh::Step, mesh::StepDone, collective::Join,
-                 collective::Joined, collective::Link, collective::Linked, collective::Reduce, collective::Reduced>;
+using Message = std::variant<Hello, OpenTest, Wait, Offer, Connect, Ready, Start, Started, Heartbeat, Done, Outcome,
+                             CloseTest, Refusal, mesh::Enlist, mesh::Enlisted, mesh::Step, mesh::StepDone,
+                             collective::Join, collective::Joined, collective::Link, collective::Linked,
+                             collective::Reduce, collective::Reduced, OpenPing, PingOffer>;
 
 std::string_view name_of(const Message& message);  // "hello", "open-test", …
 template <typename T>

@@ -57,7 +57,11 @@ std::vector<Message> one_of_each() {
                   .series = {.slot_ms = 10, .gbps = {1.5, 0}, .peak_gbps = 1.5},
                   .counters = {{"rcvd_pkts", 5}}},
           CloseTest{},
-          Refusal{.message = "no", .hint = "yes"}};
+          Refusal{.message = "no", .hint = "yes"},
+          OpenPing{.size_bytes = 65536},
+          PingOffer{.port = 40000, .cookie = UINT64_MAX},
+          OpenTest{.spec = some_spec(), .load = some_spec()},
+          Offer{.endpoint = end, .rdma = some_address(), .load = some_address()}};
 }
 
 TEST(Message, ComesBackAsItWas) {
@@ -71,6 +75,10 @@ TEST(Message, ComesBackAsItWas) {
   const auto offer = decode(encode(one_of_each()[3]));
   EXPECT_EQ(std::get<Offer>(*offer).rdma, some_address());
   EXPECT_EQ(std::get<OpenTest>(*decode(encode(one_of_each()[1]))).spec, some_spec());
+  EXPECT_FALSE(std::get<OpenTest>(*decode(encode(one_of_each()[1]))).load);
+  const auto beside = one_of_each();
+  EXPECT_EQ(std::get<OpenTest>(*decode(encode(beside[beside.size() - 2]))).load, some_spec());
+  EXPECT_EQ(std::get<Offer>(*decode(encode(beside.back()))).load, some_address());
 }
 
 TEST(Message, FitsAFrameAtItsLargest) {

@@ -76,7 +76,8 @@ int64_t RdmaLink::memory_bytes(const TestSpec& spec, Side side) {
   return host_bytes(memory_of(spec, side), static_cast<int64_t>(2 * span_of(spec)) * spec.qps);
 }
 
-Result<RdmaLink> RdmaLink::open(const os::FileTree& files, RdmaPlace place, const TestSpec& spec, Side side) {
+Result<RdmaLink> RdmaLink::open(const os::FileTree& files, RdmaPlace place, const TestSpec& spec, Side side,
+                                const MakeQueue& make_queue) {
   const VerbTraits& verb = traits_of(spec.verb);
   const int64_t largest = std::ranges::max(spec.sizes_bytes);
   if (verb.is_datagram && largest > place.port.mtu_bytes)
@@ -98,13 +99,14 @@ Result<RdmaLink> RdmaLink::open(const os::FileTree& files, RdmaPlace place, cons
     link.reads_sent_ = std::clamp(link.device_.limits().reads_sent, 1u, kMostReads);
     link.path_.reads_answered = std::clamp(link.device_.limits().reads_answered, 1u, kMostReads);
   }
-  TRY(link.create_lanes(spec));
+  TRY(link.create_lanes(spec, make_queue));
   return link;
 }
 
-Result<void> RdmaLink::create_lanes(const TestSpec& spec) {
+Result<void> RdmaLink::create_lanes(const TestSpec& spec, const MakeQueue& make_queue) {
   const auto pairs = static_cast<int>(spec.qps);
-  completions_ = TRY(device_.completion_queue(pairs * (tx_depth_ + 1)));
+  const int entries = pairs * (tx_depth_ + 1);
+  completions_ = TRY(make_queue ? make_queue(device_, entries) : device_.completion_queue(entries));
   if (verb_->takes_receives) {
     // Twice what is under way, so that the peer goes on while receives are given back.
     receive_depth_ = std::clamp(2 * tx_depth_, 64, 1024);

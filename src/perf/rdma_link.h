@@ -6,6 +6,7 @@
 // receives are posted before the address is known to anybody. Threading: one thread per instance. Failure: as verbs.h.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -19,11 +20,16 @@ namespace railbed::perf {
 // A UD receive begins with the datagram's GRH, or with room for one.
 inline constexpr int64_t kGrh_bytes = 40;
 
+// For who waits for completions in a way of its own.
+using MakeQueue = std::function<Result<CompletionQueuePtr>(const Device& device, int entries)>;
+
 class RdmaLink {
  public:
   // What the memory of a test takes of this machine's.
   static int64_t memory_bytes(const TestSpec& spec, Side side);
-  static Result<RdmaLink> open(const os::FileTree& files, RdmaPlace place, const TestSpec& spec, Side side);
+  // `make_queue`: for the completions of what is sent; empty: Device::completion_queue().
+  static Result<RdmaLink> open(const os::FileTree& files, RdmaPlace place, const TestSpec& spec, Side side,
+                               const MakeQueue& make_queue = {});
 
   const Endpoint& endpoint() const { return device_.endpoint(); }
   RdmaAddress address() const;
@@ -60,7 +66,7 @@ class RdmaLink {
 
  private:
   explicit RdmaLink(Device device) : device_(std::move(device)) {}
-  Result<void> create_lanes(const TestSpec& spec);
+  Result<void> create_lanes(const TestSpec& spec, const MakeQueue& make_queue);
   Result<QueuePairPtr> create_pair(int64_t number, const TestSpec& spec, uint32_t& wanted_inline);
   Result<void> agree(const RdmaAddress& remote);
   Result<void> post_receives(size_t lane, int count);

@@ -5,6 +5,7 @@
 
 #include "perf/collective/collective_endpoint.h"
 #include "perf/mesh/mesh_endpoint.h"
+#include "perf/ping/ping_session.h"
 #include "perf/port_counters.h"
 
 namespace railbed::perf {
@@ -82,20 +83,25 @@ Result<int> Session::serve_tests() {
       TRY(serve_collective(std::move(*join)));
       return served + 1;
     }
+    if (const auto* wanted = std::get_if<OpenPing>(&*message)) {
+      TRY(serve_ping(*wanted));
+      continue;
+    }
     const auto* open = std::get_if<OpenTest>(&*message);
     if (open == nullptr)
       return fail(Code::kInvalid, "the client sent \"{}\" where a test was to be opened", name_of(*message));
-    TRY(serve(open->spec));
+    TRY(serve(*open));
   }
 }
 
-Result<void> Session::serve(const TestSpec& spec) {
+Result<void> Session::serve(const OpenTest& open) {
+  const TestSpec& spec = open.spec;
   const IpAddress client = TRY(channel_.socket().peer_address());
   const bool rdma = spec.transport == Transport::kRdma;
   tell(fmt::format("{}: {} over {}, {} size(s), {} {}(s)", client, name_of(spec.kind),
                    rdma ? traits_of(spec.verb).text : name_of(spec.transport), spec.sizes_bytes.size(), spec.qps,
                    rdma ? "queue pair" : "stream"));
-  return rdma ? serve_rdma(spec) : serve_tcp(spec);
+  return rdma ? serve_rdma(spec, open.load) : serve_tcp(spec);
 }
 
 // One mesh or collective at a time: two would measure each other.
@@ -124,6 +130,15 @@ Result<void> Session::serve_collective(collective::Join join) {
       {.gid_rule = options_.place.gid_rule, .limits = options_.limits, .data_port = options_.data_port},
       std::move(join));
   return endpoint.run();
+}
+
+Result<void> Session::serve_ping(const OpenPing& wanted) {
+  const Endpoint end = TRY(tcp_endpoint(kernel_, channel_));
+  const Turns::Turn turn = TRY(wait_for_turn({.device = end.netdev.empty() ? end.address : end.netdev,
+                                              .memory_bytes = int64_t{2} * kMostPing_bytes,
+                                              .streams = 0}));
+  tell(fmt::format("{}: pings of {}", TRY(channel_.socket().peer_address()), size_text(wanted.size_bytes)));
+  return perf::serve_ping(channel_, clock_, options_.limits, wanted);
 }
 
 Result<void> Session::rounds(const TestSpec& spec, const std::function<Result<Outcome>(const Start&)>& one) {
@@ -210,21 +225,42 @@ Result<Outcome> Session::serve_round(const TestSpec& spec, RdmaLink& link, const
   return outcome_of(receiver, size);
 }
 
-Result<void> Session::serve_rdma(const TestSpec& spec) {
+// A load beside a test must not need this side's processor, which serves the test.
+Result<void> Session::refuse_load(const TestSpec& load) const {
+  const VerbTraits& verb = traits_of(load.verb);
+  if (load.transport != Transport::kRdma || load.bidirectional || verb.takes_receives)
+    return fail(Code::kInvalid, "load: it must be RDMA that the device alone takes, in one direction");
+  return refuse_memory(load);
+}
+
+Result<std::optional<RdmaLink>> Session::open_load(const std::optional<TestSpec>& load, const PlaceRequest& request) {
+  if (!load) return std::optional<RdmaLink>();
+  const IpAddress toward = TRY(channel_.socket().local_address());
+  return RdmaLink::open(kernel_.files(), TRY(find_place(kernel_, request, toward)), *load, Side::kServer);
+}
+
+Result<void> Session::serve_rdma(const TestSpec& spec, const std::optional<TestSpec>& load_spec) {
   TRY(refuse_memory(spec));
+  if (load_spec) TRY(refuse_load(*load_spec));
   PlaceRequest request = options_.place;
   if (!spec.remote_device.empty()) request.device = spec.remote_device;
   const IpAddress toward = TRY(channel_.socket().local_address());
   RdmaPlace place = TRY(find_place(kernel_, request, toward));
   const std::string device = place.endpoint.netdev.empty() ? place.endpoint.device : place.endpoint.netdev;
-  const Turns::Turn turn =
-      TRY(wait_for_turn({.device = device, .memory_bytes = RdmaLink::memory_bytes(spec, Side::kServer), .streams = 0}));
+  const int64_t load_bytes = load_spec ? RdmaLink::memory_bytes(*load_spec, Side::kServer) : 0;
+  const Turns::Turn turn = TRY(wait_for_turn(
+      {.device = device, .memory_bytes = RdmaLink::memory_bytes(spec, Side::kServer) + load_bytes, .streams = 0}));
   RdmaLink link = TRY(RdmaLink::open(kernel_.files(), std::move(place), spec, Side::kServer));
-  TRY(send(Offer{.endpoint = link.endpoint(), .rdma = link.address(), .tcp = {}}));
+  std::optional<RdmaLink> load = TRY(open_load(load_spec, request));
+  Offer offer{.endpoint = link.endpoint(), .rdma = link.address(), .tcp = {}, .load = {}};
+  if (load) offer.load = load->address();
+  TRY(send(offer));
   const PortCounters before = read_counters(kernel_.files(), link.endpoint());
   const Connect client = TRY(channel_.expect<Connect>(options_.limits.answer));
   if (!client.rdma) return fail(Code::kInvalid, "rdma: the field is missing from the client's \"connect\"");
   TRY(link.connect(*client.rdma));
+  if (load && !client.load) return fail(Code::kInvalid, "load: the field is missing from the client's \"connect\"");
+  if (load) TRY(load->connect(*client.load).context("for the load"));
   TRY(send(Ready{}));
   return rounds(spec, [&](const Start& start) -> Result<Outcome> {
     Outcome done = TRY(serve_round(spec, link, start));

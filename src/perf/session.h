@@ -48,11 +48,14 @@ class Session {
   // The client is told once a second that it waits.
   Result<Turns::Turn> wait_for_turn(const TurnNeed& need) { return wait_for_turn(need, options_.limits.turn); }
   Result<Turns::Turn> wait_for_turn(const TurnNeed& need, std::chrono::milliseconds patience);
-  Result<void> serve(const TestSpec& spec);
+  Result<void> serve(const OpenTest& open);
   Result<void> serve_mesh(mesh::Enlist enlist);
   Result<void> serve_collective(collective::Join join);
   Result<Turns::Turn> turn_of_all_rails(int64_t memory_bytes);
-  Result<void> serve_rdma(const TestSpec& spec);
+  Result<void> serve_ping(const OpenPing& wanted);
+  Result<void> serve_rdma(const TestSpec& spec, const std::optional<TestSpec>& load_spec);
+  Result<void> refuse_load(const TestSpec& load) const;
+  Result<std::optional<RdmaLink>> open_load(const std::optional<TestSpec>& load, const PlaceRequest& request);
   Result<void> refuse_memory(const TestSpec& spec) const;
   // One size over RDMA, up to the client's Done.
   Result<Outcome> serve_round(const TestSpec& spec, RdmaLink& link, const Start& start);

@@ -2,7 +2,6 @@
 #include "perf/socket.h"
 
 #include <cerrno>
-#include <cstring>
 #include <memory>
 
 #include <fcntl.h>
@@ -13,6 +12,8 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#include "perf/socket_address.h"
 
 namespace railbed::perf {
 namespace {
@@ -38,23 +39,6 @@ Error closed_by_peer(int error) {
   return system_error(error, "TCP connection");
 }
 
-IpAddress address_of(const sockaddr_storage& storage) {
-  IpAddress address;
-  if (storage.ss_family == AF_INET) {
-    const auto& v4 = reinterpret_cast<const sockaddr_in&>(storage);
-    std::memcpy(address.bytes.data(), &v4.sin_addr, 4);
-    return address;
-  }
-  const auto& v6 = reinterpret_cast<const sockaddr_in6&>(storage);
-  if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) {
-    std::memcpy(address.bytes.data(), v6.sin6_addr.s6_addr + 12, 4);
-    return address;
-  }
-  address.family = IpFamily::kV6;
-  std::memcpy(address.bytes.data(), &v6.sin6_addr, 16);
-  return address;
-}
-
 std::string connect_hint(int error, const std::string& host, uint16_t port) {
   if (error == ECONNREFUSED) return fmt::format("is `railbed perf serve` running on {} with port {}?", host, port);
   if (error == ENETUNREACH || error == EHOSTUNREACH)
@@ -63,33 +47,11 @@ std::string connect_hint(int error, const std::string& host, uint16_t port) {
   return "";
 }
 
-struct SocketAddress {
-  sockaddr_storage storage{};
-  socklen_t size = sizeof(sockaddr_in6);
-};
-
-SocketAddress socket_address(const IpAddress& address, uint16_t port) {
-  SocketAddress result;
-  if (address.family == IpFamily::kV4) {
-    auto& v4 = reinterpret_cast<sockaddr_in&>(result.storage);
-    v4.sin_family = AF_INET;
-    v4.sin_port = htons(port);
-    std::memcpy(&v4.sin_addr, address.bytes.data(), 4);
-    result.size = sizeof(sockaddr_in);
-  } else {
-    auto& v6 = reinterpret_cast<sockaddr_in6&>(result.storage);
-    v6.sin6_family = AF_INET6;
-    v6.sin6_port = htons(port);
-    std::memcpy(&v6.sin6_addr, address.bytes.data(), 16);
-  }
-  return result;
-}
-
 Result<Socket> connect_one(const sockaddr* where, socklen_t size, Deadline deadline,
                            const std::optional<SocketAddress>& from) {
   Socket socket(::socket(where->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket.fd() < 0) return fail(system_error(errno, "socket"));
-  if (from && bind(socket.fd(), reinterpret_cast<const sockaddr*>(&from->storage), from->size) != 0)
+  if (from && bind(socket.fd(), from->raw(), from->size) != 0)
     return fail(system_error(errno, "bind to " + address_of(from->storage).to_string()));
   if (::connect(socket.fd(), where, size) == 0) return socket;
   if (errno != EINPROGRESS) return fail(system_error(errno, "connect"));
@@ -241,8 +203,7 @@ Result<uint16_t> Socket::local_port() const {
   socklen_t size = sizeof(storage);
   if (getsockname(fd_, reinterpret_cast<sockaddr*>(&storage), &size) != 0)
     return fail(system_error(errno, "getsockname"));
-  // The port has the same offset in both families.
-  return ntohs(reinterpret_cast<const sockaddr_in&>(storage).sin_port);
+  return port_of(storage);
 }
 
 Result<Listener> Listener::open(const std::optional<IpAddress>& address, uint16_t port) {

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::chrono::milliseconds kBlockingPatience{100};
 
+}  // namespace
+
 uint64_t random_cookie() {
   std::random_device device;
   return uint64_t{device()} << 32 | device();
 }
-
-}  // namespace
 
 Result<Endpoint> tcp_endpoint(os::Kernel& kernel, const Channel& channel) {
   Endpoint end;

@@ -18,6 +18,9 @@
 
 namespace railbed::perf {
 
+// Keeps strangers out of a measurement.
+uint64_t random_cookie();
+
 // This side of the path that the control connection takes.
 Result<Endpoint> tcp_endpoint(os::Kernel& kernel, const Channel& channel);
 

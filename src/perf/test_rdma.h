@@ -77,6 +77,8 @@ class RdmaTest : public testing::Test {
     fake().ways.clear();
     fake().lost_datagrams_every = 0;
     fake().datagrams = 0;
+    fake().flips_byte_of_reads = -1;
+    fake().has_device_clock = false;
   }
   // Longer than any pause of a loaded machine.
   Limits limits() const {

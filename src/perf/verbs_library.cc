@@ -10,28 +10,32 @@
 #undef ibv_query_port
 #undef ibv_reg_mr
 
-#define RAILBED_VERBS(X)  \
-  X(_ibv_query_gid_table) \
-  X(ibv_alloc_pd)         \
-  X(ibv_close_device)     \
-  X(ibv_create_ah)        \
-  X(ibv_create_cq)        \
-  X(ibv_create_qp)        \
-  X(ibv_dealloc_pd)       \
-  X(ibv_dereg_mr)         \
-  X(ibv_destroy_ah)       \
-  X(ibv_destroy_cq)       \
-  X(ibv_destroy_qp)       \
-  X(ibv_free_device_list) \
-  X(ibv_get_device_list)  \
-  X(ibv_get_device_name)  \
-  X(ibv_modify_qp)        \
-  X(ibv_open_device)      \
-  X(ibv_query_device)     \
-  X(ibv_query_pkey)       \
-  X(ibv_query_port)       \
-  X(ibv_reg_mr)           \
-  X(ibv_reg_mr_iova2)     \
+#define RAILBED_VERBS(X)      \
+  X(_ibv_query_gid_table)     \
+  X(ibv_ack_cq_events)        \
+  X(ibv_alloc_pd)             \
+  X(ibv_close_device)         \
+  X(ibv_create_ah)            \
+  X(ibv_create_comp_channel)  \
+  X(ibv_create_cq)            \
+  X(ibv_create_qp)            \
+  X(ibv_dealloc_pd)           \
+  X(ibv_dereg_mr)             \
+  X(ibv_destroy_ah)           \
+  X(ibv_destroy_comp_channel) \
+  X(ibv_destroy_cq)           \
+  X(ibv_destroy_qp)           \
+  X(ibv_free_device_list)     \
+  X(ibv_get_cq_event)         \
+  X(ibv_get_device_list)      \
+  X(ibv_get_device_name)      \
+  X(ibv_modify_qp)            \
+  X(ibv_open_device)          \
+  X(ibv_query_device)         \
+  X(ibv_query_pkey)           \
+  X(ibv_query_port)           \
+  X(ibv_reg_mr)               \
+  X(ibv_reg_mr_iova2)         \
   X(ibv_wc_status_str)
 
 namespace railbed::perf {
@@ -142,6 +146,18 @@ int ibv_dereg_mr(ibv_mr* region) {
 }
 ibv_cq* ibv_create_cq(ibv_context* context, int entries, void* cookie, ibv_comp_channel* channel, int vector) {
   return pass<&VerbsLibrary::ibv_create_cq>(context, entries, cookie, channel, vector);
+}
+ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
+  return pass<&VerbsLibrary::ibv_create_comp_channel>(context);
+}
+int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
+  return pass<&VerbsLibrary::ibv_destroy_comp_channel>(channel);
+}
+int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** queue, void** cookie) {
+  return pass<&VerbsLibrary::ibv_get_cq_event>(channel, queue, cookie);
+}
+void ibv_ack_cq_events(ibv_cq* queue, unsigned events) {
+  pass<&VerbsLibrary::ibv_ack_cq_events>(queue, events);
 }
 int ibv_destroy_cq(ibv_cq* queue) {
   return pass<&VerbsLibrary::ibv_destroy_cq>(queue);

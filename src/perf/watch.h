@@ -8,6 +8,7 @@
 #pragma once
 
 #include <chrono>
+#include <stop_token>
 
 #include "perf/control.h"
 #include "perf/tick_clock.h"
@@ -32,10 +33,19 @@ class Watch {
   enum class Heartbeats : uint8_t { kNone, kSent };
 
   Watch(Channel& channel, const TickClock& clock, const Limits& limits, Heartbeats heartbeats, Transport transport)
-      : channel_(channel),
+      : channel_(&channel),
         transport_(transport),
         clock_(clock),
         sends_heartbeats_(heartbeats == Heartbeats::kSent),
+        stall_ticks_(clock.to_ticks(static_cast<uint64_t>(limits.stall.count()) * 1'000'000)),
+        interval_ticks_(clock.to_ticks(static_cast<uint64_t>(limits.check.count()) * 1'000'000)) {}
+
+  // For a loop beside another one, which looks after the channel: ends when it is told to.
+  Watch(std::stop_token stop, const TickClock& clock, const Limits& limits, Transport transport)
+      : stop_(std::move(stop)),
+        transport_(transport),
+        clock_(clock),
+        sends_heartbeats_(false),
         stall_ticks_(clock.to_ticks(static_cast<uint64_t>(limits.stall.count()) * 1'000'000)),
         interval_ticks_(clock.to_ticks(static_cast<uint64_t>(limits.check.count()) * 1'000'000)) {}
 
@@ -49,12 +59,12 @@ class Watch {
   }
   // Whether the peer has sent a message, which ends a loop that only takes what comes. A system call.
   Result<bool> peer_spoke() {
-    TRY(channel_.interrupted());
-    return channel_.has_message();
+    TRY(interrupted());
+    return channel_ != nullptr && channel_->has_message();
   }
 
   Result<void> tick(uint64_t now, uint64_t last_progress) {
-    TRY(channel_.interrupted());
+    TRY(interrupted());
     if (now > end_)
       return fail(Code::kTimeout, "the peer goes on with a round for more than the {} ms that it may last",
                   longest_.count());
@@ -70,14 +80,20 @@ class Watch {
                             : "the data connection stands still: a stopped peer, a firewall that drops its "
                               "packets, or a path whose MTU is smaller than the interfaces say"});
     if (sends_heartbeats_ && now - last_heartbeat_ > 4 * interval_ticks_) {
-      TRY(channel_.send_heartbeat());
+      TRY(channel_->send_heartbeat());
       last_heartbeat_ = now;
     }
     return {};
   }
 
  private:
-  Channel& channel_;
+  Result<void> interrupted() {
+    if (stop_.stop_requested()) return fail(Code::kCanceled, "stopped");
+    return channel_ == nullptr ? Result<void>() : channel_->interrupted();
+  }
+
+  Channel* channel_ = nullptr;
+  std::stop_token stop_;
   Transport transport_;
   const TickClock& clock_;
   bool sends_heartbeats_;

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # railbed perf between two virtual machines over soft-RoCE: what it measures, and what it says when something breaks.
-#   tests/lab/perf.sh [PART...]      parts: measure, verbs, mesh, collective, faults (all)
+#   tests/lab/perf.sh [PART...]      parts: ping, jitter, measure, verbs, mesh, collective, faults (all)
 # Speed means nothing here; that traffic flows, is counted right and ends in time, does. RAILBED is the program.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 railbed=${RAILBED:-$PWD/build/railbed}
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(mesh collective measure verbs faults)
+[ ${#parts[@]} -gt 0 ] || parts=(mesh collective ping jitter measure verbs faults)
 LAB_DIR=$(mktemp -d "${TMPDIR:-/tmp}/railbed-perf.XXXXXX")
 export LAB_DIR
 trap 'lab/lab stop --all >/dev/null 2>&1; rm -rf "$LAB_DIR"' EXIT
@@ -142,6 +142,60 @@ sys.exit(0 if $right and len(m['ranks']) == 4 and len(m['results'][0]['rails'][0
   for n in 1 2; do on "p$n" 'kill -INT $(cat /tmp/ranks.pid) 2>/dev/null; rm -f /tmp/ranks.pid; true'; done
 }
 
+# Through the connection manager, with railbed's server and with rping in both roles.
+ping_path() {
+  local out
+  out=$(on p2 'railbed perf ping 10.0.0.1 -n 50 -s 4096 -o json')
+  if python3 -c 'import json, sys
+m = json.loads(sys.argv[1])
+ok = m["complete"] and m["soft"] and m["pings"] == 50 and m["size_bytes"] == 4096 and m["device"] == "rxe0"
+ok = ok and m["local_address"] == "10.0.0.2" and m["peer_address"] == "10.0.0.1" and m["role"] == "mover"
+ok = ok and all(v > 0 for v in m["opening"].values())
+sys.exit(0 if ok and all(m[k]["samples"] == 50 and 0 < m[k]["min_us"] <= m[k]["p50_us"] <= m[k]["max_us"] for k in ("message", "read", "write")) else 1)' "$out"
+  then pass "ping: each phase has its time"; else fail "ping: $out"; fi
+  served "ping: the server says so" "10.0.0.2: pings of 4 KiB"
+  on p1 'rping -s -P >/tmp/rping.log 2>&1 & echo $! >/tmp/rping.pid; sleep 1'
+  out=$(on p2 'railbed perf ping --peer-rping 10.0.0.1 -n 20 -s 1000 2>&1; echo "status $?"')
+  has "ping: an unmodified rping answers" "$out" "20 pings of 1000 B, all data as they were sent"
+  has "ping: an unmodified rping answers, status 0" "$out" "status 0"
+  on p1 'kill -9 $(cat /tmp/rping.pid)'
+  out=$(on p2 'railbed perf ping --peer-rping 10.0.0.1 2>&1; echo "status $?"')
+  has "ping: no rping there" "$out" "connect: connecting to 10.0.0.1 port 7174: rejected (reason 8)"
+  has "ping: no rping there: what to do" "$out" "nobody listens there"
+  on p1 'railbed perf ping --peer-rping --listen --once >/tmp/listen.log 2>&1 & for i in $(seq 100); do grep -q serving /tmp/listen.log && break; sleep 0.1; done'
+  out=$(on p2 'rping -c -a 10.0.0.1 -C 20 -S 2000 -V -v 2>&1; echo "status $?"')
+  has "ping: an unmodified rping asks and checks the data" "$out" "status 0"
+  has "ping: it got its own data back" "$out" "ping data: rdma-ping-19"
+  out=$(on p1 'for i in $(seq 100); do grep -q WRITE.*20 /tmp/listen.log && break; sleep 0.1; done; cat /tmp/listen.log')
+  has "ping: its READs and WRITEs are timed" "$out" "20 pings of 2000 B; the data are for rping to check (-V)"
+  out=$(on p2 'railbed perf ping --peer-rping 10.0.0.77 2>&1; echo "status $?"')
+  has "ping: nobody has the address" "$out" "address: finding the RDMA device and the neighbour for 10.0.0.77 port 7174"
+  has "ping: nobody has the address: status 1" "$out" "status 1"
+}
+
+# Rounds idle and under load in turns, over soft-RoCE, which has no clock of its own.
+jitter() {
+  local out
+  out=$(on p2 'railbed perf jitter 10.0.0.1 --rate 200 -D 1 --label rail0 -o json')
+  if python3 -c 'import json, sys
+m = json.loads(sys.argv[1])
+ok = m["complete"] and m["soft"] and m["clock"] == "software" and m["client"]["device"] == "rxe0" and m["repeats"] == 3
+for kind in ("idle", "loaded"):
+    c = m[kind]
+    ok = ok and c["repeats"] == 3 and c["whole"]["samples"] == 600 and 0 < c["cpu_percent"] < 50
+    ok = ok and all(p["low_us"] <= p["us"] <= p["high_us"] for p in c["percentiles"]) and [p["percent"] for p in c["percentiles"]] == [50, 90]
+    ok = ok and c["sending"]["mean_us"] + c["between"]["mean_us"] - c["whole"]["mean_us"] < 1
+ok = ok and m["idle"]["load_gbps"] == 0 and m["loaded"]["load_gbps"] > 0 and "drift" in m["idle"]
+ok = ok and len(m["worst_windows"]) == 5 and m["worst_windows"][0]["max_us"] == max(m[k]["whole"]["max_us"] for k in ("idle", "loaded"))
+sys.exit(0 if ok else 1)' "$out"; then pass "jitter: idle and under load in turns, with intervals"; else fail "jitter: $out"; fi
+  out=$(on p2 'railbed perf jitter 10.0.0.1 -D 2 --repeats 1 --idle-only 2>&1; echo "status $?"')
+  has "jitter: idle only, at the usual rate" "$out" "1000 probes a second by a schedule, 1 x 2 s; software clock"
+  has "jitter: status 0" "$out" "status 0"
+  echo "figure: jitter:$(printf '%s\n' "$out" | grep 'the probing thread took')" >&2
+  out=$(on p2 'railbed perf jitter 10.0.0.1 -D 60 --idle-only >/tmp/jitter.log 2>&1 & sleep 1; kill -INT $!; wait $!; echo "status $?"; cat /tmp/jitter.log')
+  has "jitter: Ctrl-C ends it" "$out" "status 1"
+}
+
 # Each verb both ways; what it cannot have is in the unit tests.
 verbs() {
   local json verb size halves
@@ -266,6 +320,8 @@ for part in "${parts[@]}"; do
   case $part in
     mesh) mesh ;;
     collective) collective ;;
+    ping) ping_path ;;
+    jitter) jitter ;;
     measure) measure ;;
     verbs) verbs ;;
     faults) wrong_places && bad_peers ;;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The probes of one round, sent by a schedule, and what each waited for.
+//
+// Why: jitter is what differs from probe to probe, and is of no use as one number: whether the thread was woken late,
+// the network was slow, or the answer was noticed late calls for different people. A probe is an RDMA read of a few
+// bytes, which the peer's device answers; it counts from when it was due (PingSchedule), so an outage is seen by all
+// that were due in it. The thread sleeps between probes and while one is under way. Threading: one thread.
+// Failure: as the Watch and the completion channel.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "perf/jitter/completion_port.h"
+#include "perf/watch.h"
+
+namespace railbed::perf {
+
+struct Probe {
+  uint64_t due_ns = 0;       // since the round's start
+  uint64_t whole_ns = 0;     // from when it was due until its answer was seen
+  uint64_t sending_ns = 0;   // of it: this thread woke up late
+  uint64_t noticing_ns = 0;  // of it: the answer was there, and this thread not yet; known by the device's clock
+  // Between: the network with both devices.
+  uint64_t between_ns() const { return whole_ns - sending_ns - noticing_ns; }
+  friend bool operator==(const Probe&, const Probe&) = default;
+};
+
+struct ProbeRound {
+  std::vector<Probe> probes;
+  uint64_t duration_ns = 0;
+  uint64_t cpu_ns = 0;  // that this thread took
+};
+
+// `control` becomes readable when the peer says something, and wakes the thread.
+Result<ProbeRound> send_probes(RdmaLink& link, CompletionPort& port, const Round& round, int control, Watch& watch);
+
+// When a probe's answer was seen, by this machine's clock and, in the device, by its own.
+struct ClockPair {
+  uint64_t seen_ns = 0;
+  uint64_t device_ns = 0;
+};
+// How much later than the fastest each answer was noticed. The clocks may have any distance, and may run apart
+// steadily: the line below all differences is taken off. Pure. Nothing for fewer than 20 pairs.
+std::optional<std::vector<uint64_t>> noticed_late_ns(const std::vector<ClockPair>& pairs);
+
+}  // namespace railbed::perf

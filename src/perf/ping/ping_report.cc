@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/ping/ping_report.h"
+
+#include "base/utc.h"
+#include "doc/text.h"
+#include "perf/latency_figures.h"
+#include "perf/test_spec.h"
+
+namespace railbed::perf {
+namespace {
+
+double us(uint64_t ns) {
+  return static_cast<double>(ns) / 1e3;
+}
+
+std::string_view name_of(PingRole role) {
+  return role == PingRole::kMover ? "mover" : "source";
+}
+
+}  // namespace
+
+std::string_view name_of(PingPeer peer) {
+  return peer == PingPeer::kRping ? "rping" : "railbed";
+}
+
+void PingReport::add(const PingTimes& times) {
+  ++pings;
+  if (times.message_ns) message.record(*times.message_ns);
+  read.record(times.read_ns);
+  write.record(times.write_ns);
+}
+
+PingReport report_of(PingConnection& connection, PingRole role) {
+  PingReport report;
+  report.version = RAILBED_VERSION;
+  report.started_at = utc_text(std::chrono::system_clock::now());
+  report.role = role;
+  report.local_address = connection.local_address().to_string();
+  report.peer_address = connection.peer_address().to_string();
+  report.device = connection.end().device();
+  report.device_port = connection.port_number();
+  report.soft = connection.end().is_soft();
+  report.opening = connection.times();
+  return report;
+}
+
+std::string to_json(const PingReport& report) {
+  JsonWriter writer(JsonWriter::Style::kPretty);
+  writer.begin_object().text("apiVersion", "railbed.dev/v1").text("kind", "Ping").text("schema", "railbed.ping/v1");
+  writer.text("version", report.version).text("started_at", report.started_at).text("command", report.command);
+  writer.flag("complete", report.ended_by.empty());
+  if (!report.ended_by.empty()) writer.text("ended_by", report.ended_by);
+  writer.flag("soft", report.soft).text("peer", report.peer).text("peer_speaks", name_of(report.speaks));
+  writer.text("role", name_of(report.role));
+  writer.text("local_address", report.local_address).text("peer_address", report.peer_address);
+  writer.text("device", report.device).integer("device_port", report.device_port);
+  writer.integer("size_bytes", report.size_bytes).integer("pings", report.pings);
+  writer.begin_object("opening").number("address_us", us(report.opening.address_ns));
+  writer.number("route_us", us(report.opening.route_ns)).number("connect_us", us(report.opening.connect_ns));
+  writer.end_object();
+  if (report.message.count() > 0) write_figures(writer, "message", report.message);
+  write_figures(writer, "read", report.read);
+  write_figures(writer, "write", report.write);
+  writer.end_object();
+  return writer.take() + "\n";
+}
+
+std::string to_table(const PingReport& report) {
+  const bool mover = report.role == PingRole::kMover;
+  std::string out = fmt::format("ping over RDMA{}, {} port {} {} to {}, which speaks {}\n",
+                                report.soft ? ", soft RDMA" : "", doc::printable(report.device), report.device_port,
+                                report.local_address, report.peer_address, name_of(report.speaks));
+  out += fmt::format("  address {:.3f} ms, route {:.3f} ms, connect {:.3f} ms\n", us(report.opening.address_ns) / 1e3,
+                     us(report.opening.route_ns) / 1e3, us(report.opening.connect_ns) / 1e3);
+  if (report.pings == 0) return out + "  no ping was complete\n";
+  const bool checks = !mover || report.speaks == PingPeer::kRailbed;
+  out += fmt::format("  {} pings of {}{}\n", report.pings, size_text(report.size_bytes),
+                     checks ? ", all data as they were sent" : "; the data are for rping to check (-V)");
+  out += mover ? "  microseconds; a message and its answer by the peer's program; READ and WRITE are answered by its "
+                 "device\n"
+               : "  microseconds; READ and WRITE are the peer's, each with a message there and one back\n";
+  out += figures_heading("");
+  if (mover) out += figures_row("message", report.message);
+  return out + figures_row("READ", report.read) + figures_row("WRITE", report.write);
+}
+
+}  // namespace railbed::perf
