@@ -74,12 +74,12 @@ TEST_F(RdmaTest, PostsInBatches) {
   }
   ASSERT_EQ(by_pair.size(), 2u);
   const auto area = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const auto pair = [](uint64_t at) { return std::vector<Write>{{at, false, true}, {at + 128, true, false}}; };
-  std::vector<Write> first = {{area, true, true}};  // that of the warm-up
-  for (int i = 0; i < 3; ++i)
-    for (const Write& one : pair(area)) first.push_back(one);
-  EXPECT_EQ(by_pair[0], first);
-  EXPECT_EQ(by_pair[1], (std::vector<Write>{{3 * area, true, true}}));
+  // Each pair: its warm-up, then three messages in chains of two, of which the last is what is left over.
+  const auto of_pair = [](uint64_t at) {
+    return std::vector<Write>{{at, true, true}, {at, false, true}, {at + 128, true, false}, {at + 128, true, true}};
+  };
+  EXPECT_EQ(by_pair[0], of_pair(area));
+  EXPECT_EQ(by_pair[1], of_pair(3 * area));
   EXPECT_EQ(fake().completion_queues, (std::vector<int>{18, 18}));
   ASSERT_EQ(fake().queue_pairs.size(), 4u);
   const ibv_qp_cap& cap = fake().queue_pairs[0].cap;
