@@ -61,6 +61,7 @@ struct PerfArguments {
   bool tcp = false;
   std::string verb = "write";
   int64_t post_list = 0;
+  int64_t threads = 0;
   int64_t traffic_class = 0;
   int64_t service_level = 0;
   int64_t pkey_index = 0;
@@ -94,6 +95,7 @@ int64_t usual_size(Figure figure, RdmaVerb verb) {
 
 Result<void> rdma_options(const PerfArguments& arguments, TestSpec& spec) {
   spec.post_list = arguments.post_list;
+  spec.threads = arguments.threads;
   spec.traffic_class = arguments.traffic_class;
   spec.service_level = arguments.service_level;
   spec.pkey_index = arguments.pkey_index;
@@ -294,6 +296,8 @@ void add_bandwidth_options(CommandLine& line, PerfArguments& a) {
   line.option("-q,--qps", &a.qps, "queue pairs, or TCP streams").show_default();
   line.option("--tx-depth", &a.tx_depth, "messages under way per queue pair").show_default();
   line.option("--post-list", &a.post_list, "messages per post (default: by the size)").positive();
+  line.option("--threads", &a.threads, "that send, each a group of queue pairs (default: one for four, on a NIC)")
+      .positive();
   line.option("-b,--bidirectional", &a.bidirectional, "both sides send at once");
 }
 

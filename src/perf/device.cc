@@ -68,19 +68,33 @@ Result<CompletionQueuePtr> Device::completion_queue(int entries) const {
   return fail(std::move(error));
 }
 
-QueuePairPtr Device::queue_pair(ibv_qp_type type, const QueueNeeds& needs, uint32_t& inline_granted) const {
+NewQueuePair Device::queue_pair(ibv_qp_type type, const QueueNeeds& needs) const {
+  ibv_pd* const domain = needs.domain != nullptr ? needs.domain : domain_.get();
+  const ibv_qp_cap cap{.max_send_wr = needs.send_depth,
+                       .max_recv_wr = needs.receive_depth,
+                       .max_send_sge = 1,
+                       .max_recv_sge = 1,
+                       .max_inline_data = needs.inline_bytes};
+  if (needs.operations != 0) {
+    ibv_qp_init_attr_ex extended{};
+    extended.send_cq = needs.sends;
+    extended.recv_cq = needs.receives;
+    extended.qp_type = type;
+    extended.cap = cap;
+    extended.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+    extended.pd = domain;
+    extended.send_ops_flags = needs.operations;
+    QueuePairPtr pair(ibv_create_qp_ex(place_.device.context(), &extended));
+    ibv_qp_ex* const api = pair ? ibv_qp_to_qp_ex(pair.get()) : nullptr;
+    if (api != nullptr) return {.pair = std::move(pair), .api = api, .inline_granted = extended.cap.max_inline_data};
+  }
   ibv_qp_init_attr attributes{};
   attributes.send_cq = needs.sends;
   attributes.recv_cq = needs.receives;
   attributes.qp_type = type;
-  attributes.cap = {.max_send_wr = needs.send_depth,
-                    .max_recv_wr = needs.receive_depth,
-                    .max_send_sge = 1,
-                    .max_recv_sge = 1,
-                    .max_inline_data = needs.inline_bytes};
-  QueuePairPtr pair(ibv_create_qp(domain_.get(), &attributes));
-  inline_granted = attributes.cap.max_inline_data;
-  return pair;
+  attributes.cap = cap;
+  QueuePairPtr pair(ibv_create_qp(domain, &attributes));
+  return {.pair = std::move(pair), .api = nullptr, .inline_granted = attributes.cap.max_inline_data};
 }
 
 Result<MemoryRegion> Device::region(const MemoryChoice& choice, size_t bytes, unsigned access) {

@@ -20,11 +20,19 @@ namespace railbed::perf {
 enum class Side : uint8_t { kClient, kServer };
 
 struct QueueNeeds {
+  ibv_pd* domain = nullptr;  // null: the device's
   ibv_cq* sends = nullptr;
   ibv_cq* receives = nullptr;
   uint32_t send_depth = 1;
   uint32_t receive_depth = 1;
   uint32_t inline_bytes = 0;
+  uint64_t operations = 0;  // that are posted by the work request API where the device has it; 0: none
+};
+
+struct NewQueuePair {
+  QueuePairPtr pair;         // null: refused
+  ibv_qp_ex* api = nullptr;  // of `pair`; null: it has only ibv_post_send
+  uint32_t inline_granted = 0;
 };
 
 class Device {
@@ -41,8 +49,9 @@ class Device {
   uint32_t yield_mask() const { return yield_mask_; }
 
   Result<CompletionQueuePtr> completion_queue(int entries) const;
+  ThreadDomain thread_domain() const { return ThreadDomain::make(place_.device.context(), domain_.get()); }
   // Without an error's hint where the device wants less. errno is that of the call.
-  QueuePairPtr queue_pair(ibv_qp_type type, const QueueNeeds& needs, uint32_t& inline_granted) const;
+  NewQueuePair queue_pair(ibv_qp_type type, const QueueNeeds& needs) const;
   // `access`: of the peer, to the memory.
   Result<MemoryRegion> region(const MemoryChoice& choice, size_t bytes, unsigned access);
 

@@ -10,7 +10,9 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <infiniband/verbs.h>
@@ -33,6 +35,9 @@ struct FakeDevice {
   int reads_sent = 16;  // as requester, per queue pair
   int reads_answered = 8;
   bool has_atomics = true;
+  bool has_thread_domains = false;
+  bool has_work_requests = false;  // ibv_wr_…
+  int most_thread_domains = 1000;
   std::vector<uint16_t> pkeys{0xffff};
 };
 
@@ -65,9 +70,12 @@ struct FakeVerbs {
     unsigned flags = 0;
     bool first = false;  // of a chain
     ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE;
+    bool by_work_request = false;
     friend bool operator==(const Posted&, const Posted&) = default;
   };
   std::vector<Posted> posted;
+  std::map<uint32_t, std::set<std::thread::id>> posted_by;  // the threads that used a queue pair
+  std::vector<bool> in_thread_domains;                      // queue pairs, as they were made
   struct Registered {
     uint64_t bytes = 0;
     unsigned access = 0;

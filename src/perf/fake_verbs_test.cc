@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -58,7 +59,16 @@ struct Waiting {
   ibv_wc arrival{};
   bool lands = false;  // its bytes go to the receive
 };
+struct FakePair;
+// A queue pair by its other name, with the requests of the post that is being made.
+struct FakeApi : ibv_qp_ex {
+  FakePair* pair = nullptr;
+  std::deque<ibv_send_wr> requests;
+  std::deque<ibv_sge> pieces;
+  bool started = false;
+};
 struct FakePair : ibv_qp {
+  std::unique_ptr<FakeApi> api;
   uint32_t peer = 0;
   uint32_t q_key = 0;
   std::deque<ibv_recv_wr> receives;  // with their only piece in `places`
@@ -201,6 +211,7 @@ int post_send(ibv_qp* qp, ibv_send_wr* first, ibv_send_wr** refused) {
   }
   std::this_thread::sleep_for(post_takes(qp));
   const std::lock_guard lock(fake().mutex);
+  fake().posted_by[qp->qp_num].insert(std::this_thread::get_id());
   auto& from = *static_cast<FakePair*>(qp);
   for (const ibv_send_wr* one = first; one != nullptr; one = one->next) {
     if (one->num_sge != 1) return EFAULT;
@@ -211,7 +222,8 @@ int post_send(ibv_qp* qp, ibv_send_wr* first, ibv_send_wr** refused) {
     if (sends || one->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
       if (const int error = send(from, *one); error != 0) return error;
     if (fake().records)
-      fake().posted.push_back({qp->qp_num, offset, one->sg_list->length, one->send_flags, one == first, one->opcode});
+      fake().posted.push_back({qp->qp_num, offset, one->sg_list->length, one->send_flags, one == first, one->opcode,
+                               from.api && from.api->started});
     if ((one->send_flags & IBV_SEND_SIGNALED) == 0 || !fake().completes) continue;
     ibv_wc completion{};
     completion.wr_id = one->wr_id;
@@ -234,6 +246,118 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* first, ibv_recv_wr** refused) {
   }
   meet(pair);
   return 0;
+}
+
+ibv_td* alloc_td(ibv_context* context, ibv_td_init_attr*) {
+  const std::lock_guard lock(fake().mutex);
+  if (fake().devices[of(context).device].most_thread_domains-- <= 0) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  auto* domain = made<ibv_td>("alloc_td");
+  if (domain != nullptr) domain->context = context;
+  return domain;
+}
+int dealloc_td(ibv_td* domain) {
+  return closed<ibv_td>(domain);
+}
+std::map<ibv_pd*, ibv_pd*>& parents() {
+  static std::map<ibv_pd*, ibv_pd*> all;
+  return all;
+}
+ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* asked) {
+  const std::lock_guard lock(fake().mutex);
+  EXPECT_NE(asked->td, nullptr);
+  auto* domain = made<ibv_pd>("alloc_parent_domain");
+  if (domain == nullptr) return nullptr;
+  domain->context = context;
+  parents()[domain] = asked->pd;
+  return domain;
+}
+
+// ---- the work request API: each call adds to what ibv_wr_complete posts
+FakeApi& of(ibv_qp_ex* pair) {
+  return *static_cast<FakeApi*>(pair);
+}
+ibv_send_wr& add(ibv_qp_ex* pair, ibv_wr_opcode opcode) {
+  FakeApi& api = of(pair);
+  EXPECT_TRUE(api.started);
+  ibv_send_wr& one = api.requests.emplace_back();
+  one.wr_id = pair->wr_id;
+  one.send_flags = pair->wr_flags;
+  one.opcode = opcode;
+  return one;
+}
+void set_piece(ibv_qp_ex* pair, const ibv_sge& piece) {
+  of(pair).pieces.push_back(piece);
+  of(pair).requests.back().num_sge = 1;
+}
+void add_rdma(ibv_qp_ex* pair, ibv_wr_opcode opcode, uint32_t key, uint64_t address) {
+  add(pair, opcode).wr.rdma = {.remote_addr = address, .rkey = key};
+}
+int complete_requests(ibv_qp_ex* pair) {
+  FakeApi& api = of(pair);
+  EXPECT_EQ(api.requests.size(), api.pieces.size());
+  for (size_t i = 0; i < api.requests.size(); ++i) {
+    api.requests[i].sg_list = &api.pieces[i];
+    if (i > 0) api.requests[i - 1].next = &api.requests[i];
+  }
+  ibv_send_wr* refused = nullptr;
+  const int status = post_send(api.pair, &api.requests.front(), &refused);
+  api.started = false;
+  return status;
+}
+void give_api(FakePair& pair) {
+  pair.api = std::make_unique<FakeApi>();
+  FakeApi& api = *pair.api;
+  api.pair = &pair;
+  api.qp_base.qp_type = pair.qp_type;
+  api.wr_start = [](ibv_qp_ex* to) {
+    of(to).requests.clear();
+    of(to).pieces.clear();
+    of(to).started = true;
+  };
+  api.wr_complete = complete_requests;
+  api.wr_abort = [](ibv_qp_ex* to) { of(to).started = false; };
+  api.wr_rdma_write = [](ibv_qp_ex* to, uint32_t key, uint64_t at) { add_rdma(to, IBV_WR_RDMA_WRITE, key, at); };
+  api.wr_rdma_read = [](ibv_qp_ex* to, uint32_t key, uint64_t at) { add_rdma(to, IBV_WR_RDMA_READ, key, at); };
+  api.wr_rdma_write_imm = [](ibv_qp_ex* to, uint32_t key, uint64_t at, __be32 imm) {
+    add_rdma(to, IBV_WR_RDMA_WRITE_WITH_IMM, key, at);
+    of(to).requests.back().imm_data = imm;
+  };
+  api.wr_atomic_fetch_add = [](ibv_qp_ex* to, uint32_t key, uint64_t at, uint64_t value) {
+    add(to, IBV_WR_ATOMIC_FETCH_AND_ADD).wr.atomic = {.remote_addr = at, .compare_add = value, .swap = 0, .rkey = key};
+  };
+  api.wr_send = [](ibv_qp_ex* to) { add(to, IBV_WR_SEND); };
+  api.wr_send_imm = [](ibv_qp_ex* to, __be32 imm) { add(to, IBV_WR_SEND_WITH_IMM).imm_data = imm; };
+  api.wr_set_ud_addr = [](ibv_qp_ex* to, ibv_ah* way, uint32_t number, uint32_t key) {
+    of(to).requests.back().wr.ud = {.ah = way, .remote_qpn = number, .remote_qkey = key};
+  };
+  api.wr_set_sge = [](ibv_qp_ex* to, uint32_t key, uint64_t at, uint32_t bytes) {
+    set_piece(to, {.addr = at, .length = bytes, .lkey = key});
+  };
+  api.wr_set_inline_data = [](ibv_qp_ex* to, void* at, size_t bytes) {
+    of(to).requests.back().send_flags |= IBV_SEND_INLINE;
+    set_piece(to, {.addr = reinterpret_cast<uintptr_t>(at), .length = static_cast<uint32_t>(bytes), .lkey = 0});
+  };
+}
+ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* asked) {
+  const std::lock_guard lock(fake().mutex);
+  EXPECT_NE(asked->send_ops_flags, 0u);
+  if (!fake().devices[of(context).device].has_work_requests) {
+    errno = EOPNOTSUPP;
+    return nullptr;
+  }
+  ibv_qp_init_attr plain{};
+  plain.send_cq = asked->send_cq;
+  plain.recv_cq = asked->recv_cq;
+  plain.cap = asked->cap;
+  plain.qp_type = asked->qp_type;
+  ibv_qp* pair = ibv_create_qp(asked->pd, &plain);
+  if (pair == nullptr) return nullptr;
+  asked->cap = plain.cap;
+  give_api(*static_cast<FakePair*>(pair));
+  return pair;
 }
 
 int poll_cq(ibv_cq* queue, int most, ibv_wc* out) {
@@ -336,6 +460,12 @@ struct ibv_context* ibv_open_device(struct ibv_device* device) {
   context->ops.post_recv = railbed::perf::post_recv;
   context->ops.poll_cq = railbed::perf::poll_cq;
   context->ops.req_notify_cq = railbed::perf::req_notify_cq;
+  const auto& device_of_it = fake().devices[opened->device];
+  if (device_of_it.has_work_requests) opened->create_qp_ex = railbed::perf::create_qp_ex;
+  if (!device_of_it.has_thread_domains) return context;
+  opened->alloc_td = railbed::perf::alloc_td;
+  opened->dealloc_td = railbed::perf::dealloc_td;
+  opened->alloc_parent_domain = railbed::perf::alloc_parent_domain;
   return context;
 }
 int ibv_close_device(struct ibv_context* context) {
@@ -378,6 +508,7 @@ struct ibv_pd* ibv_alloc_pd(struct ibv_context* context) {
 }
 int ibv_dealloc_pd(struct ibv_pd* domain) {
   const std::lock_guard lock(fake().mutex);
+  railbed::perf::parents().erase(domain);
   return railbed::perf::closed<ibv_pd>(domain);
 }
 int ibv_query_pkey(struct ibv_context* context, uint8_t, int index, __be16* key) {
@@ -462,6 +593,7 @@ struct ibv_qp* ibv_create_qp(struct ibv_pd* domain, struct ibv_qp_init_attr* ask
   auto* qp = railbed::perf::made<railbed::perf::FakePair>("ibv_create_qp");
   if (qp == nullptr) return nullptr;
   fake().queue_pairs.push_back(*asked);
+  fake().in_thread_domains.push_back(railbed::perf::parents().contains(domain));
   asked->cap.max_inline_data = std::max(asked->cap.max_inline_data, device.least_inline);
   qp->context = domain->context;
   qp->pd = domain;
@@ -479,6 +611,9 @@ int ibv_modify_qp(struct ibv_qp* qp, struct ibv_qp_attr* asked, int mask) {
   if ((mask & IBV_QP_QKEY) != 0) static_cast<railbed::perf::FakePair*>(qp)->q_key = asked->qkey;
   fake().modified.push_back({qp->qp_num, *asked, mask});
   return 0;
+}
+struct ibv_qp_ex* ibv_qp_to_qp_ex(struct ibv_qp* qp) {
+  return static_cast<railbed::perf::FakePair*>(qp)->api.get();
 }
 int ibv_destroy_qp(struct ibv_qp* qp) {
   const std::lock_guard lock(fake().mutex);

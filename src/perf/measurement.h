@@ -50,6 +50,9 @@ struct Endpoint {
   bool relaxed_ordering = false;  // the memory was registered with it
   bool yields = false;            // its processor while it polls in vain
   int64_t read_depth = 0;         // reads and atomics under way per queue pair; 0: not the verb's
+  int64_t threads = 0;            // that send, each a group of queue pairs; 0: not said
+  bool thread_domains = false;    // each group of queue pairs is in one: the device needs no locks
+  std::string post;               // "ibv_wr" or "ibv_post_send", by which messages were posted; "" for TCP
   bool counts_pauses = false;     // its interface's driver counts pause frames (pause_counters.h)
   std::string program;  // that ran there, where it was no railbed: "perftest 6.06"; it tells little of the above
   friend bool operator==(const Endpoint&, const Endpoint&) = default;

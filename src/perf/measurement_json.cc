@@ -231,7 +231,7 @@ void write_spec(JsonWriter& writer, const TestSpec& spec) {
   writer.integer("pkey_index", spec.pkey_index).integer("flow_label", spec.flow_label);
   writer.text("relaxed_ordering", name_of(spec.relaxed_ordering)).text("yield", name_of(spec.yield));
   writer.text("pin", name_of(spec.pin)).text("memory", text_of(spec.memory));
-  writer.text("remote_memory", text_of(spec.remote_memory));
+  writer.text("remote_memory", text_of(spec.remote_memory)).integer("threads", spec.threads);
 }
 
 TestSpec read_spec(Fields& fields) {
@@ -258,6 +258,7 @@ TestSpec read_spec(Fields& fields) {
   read_named(fields, "pin", spec.pin, choice_from);
   read_named(fields, "memory", spec.memory, memory_from);
   read_named(fields, "remote_memory", spec.remote_memory, memory_from);
+  fields.read("threads", spec.threads, {.min = 0, .max = kMaxQps});
   if (const auto valid = validate(spec); !valid) fields.wrong("", valid.error().story()).with_fix(valid.error().hint);
   return spec;
 }
@@ -272,6 +273,7 @@ void write_endpoint(JsonWriter& writer, const Endpoint& end) {
   writer.integer("numa_node", end.numa_node).text("cpus", end.cpus).text("memory", end.memory).text("pkey", end.pkey);
   writer.flag("relaxed_ordering", end.relaxed_ordering).flag("yields", end.yields);
   writer.integer("read_depth", end.read_depth);
+  writer.integer("threads", end.threads).flag("thread_domains", end.thread_domains).text("post", end.post);
   writer.flag("counts_pauses", end.counts_pauses);
   if (!end.program.empty()) writer.text("program", end.program);
 }
@@ -300,6 +302,9 @@ Endpoint read_endpoint(Fields& fields) {
   fields.read("relaxed_ordering", end.relaxed_ordering);
   fields.read("yields", end.yields);
   fields.read("read_depth", end.read_depth, {.min = 0, .max = 255});
+  fields.read("threads", end.threads, {.min = 0, .max = kMaxQps});
+  fields.read("thread_domains", end.thread_domains);
+  fields.read("post", end.post, {.bytes = 32});
   fields.read("counts_pauses", end.counts_pauses);
   fields.read("program", end.program, {.bytes = 64});
   return end;

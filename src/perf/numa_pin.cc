@@ -93,4 +93,10 @@ Result<NumaPin> NumaPin::to_node(const os::FileTree& files, int64_t node) {
   return pin;
 }
 
+int64_t usable_processors() {
+  CpuSet usable{};
+  if (sched_getaffinity(0, sizeof(CpuSet), usable.data()) != 0) return 1;
+  return CPU_COUNT_S(sizeof(CpuSet), usable.data());
+}
+
 }  // namespace railbed::perf

@@ -26,6 +26,9 @@ std::string cpu_list(const std::vector<int>& cpus);  // sorted ones, and back
 // The NUMA node of an RDMA device; absent where the machine has one node or does not say.
 std::optional<int64_t> numa_node_of(const os::FileTree& files, const std::string& device);
 
+// How many processors this thread may use.
+int64_t usable_processors();
+
 class NumaPin {
  public:
   static Result<NumaPin> to_node(const os::FileTree& files, int64_t node);

@@ -30,8 +30,7 @@ class SparseSends {
     }
     request.send_flags &= ~unsigned{IBV_SEND_SIGNALED};
     if (signalled) request.send_flags |= IBV_SEND_SIGNALED;
-    ibv_send_wr* refused = nullptr;
-    if (const int status = ibv_post_send(link_.lanes()[0].qp.get(), &request, &refused); status != 0)
+    if (const int status = link_.post(0, &request); status != 0)
       return fail(system_error(status, fmt::format("posting a message on {}", link_.device())));
     return {};
   }

@@ -16,8 +16,7 @@ class CompletionPort {
   CompletionPort& operator=(const CompletionPort&) = delete;
 
   Result<void> send(bool /*last*/) {
-    ibv_send_wr* refused = nullptr;
-    if (const int status = ibv_post_send(link_.lanes()[0].qp.get(), &request_, &refused); status != 0)
+    if (const int status = link_.post(0, &request_); status != 0)
       return fail(system_error(status, fmt::format("posting a message on {}", link_.device())));
     return {};
   }

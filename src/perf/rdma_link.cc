@@ -99,14 +99,34 @@ Result<RdmaLink> RdmaLink::open(const os::FileTree& files, RdmaPlace place, cons
     link.reads_sent_ = std::clamp(link.device_.limits().reads_sent, 1u, kMostReads);
     link.path_.reads_answered = std::clamp(link.device_.limits().reads_answered, 1u, kMostReads);
   }
-  TRY(link.create_lanes(spec, make_queue));
+  TRY(link.create_groups(spec, side, make_queue));
+  TRY(link.create_lanes(spec));
   return link;
 }
 
-Result<void> RdmaLink::create_lanes(const TestSpec& spec, const MakeQueue& make_queue) {
+// Only who sends has work for more than one thread, and who waits in a way of its own has one.
+Result<void> RdmaLink::create_groups(const TestSpec& spec, Side side, const MakeQueue& make_queue) {
+  const bool sends = !make_queue && (side == Side::kClient || spec.bidirectional);
+  const auto pairs = static_cast<size_t>(spec.qps);
+  const auto threads =
+      static_cast<size_t>(sends ? threads_for(spec, device_.place().device.is_soft() ? 1 : usable_processors()) : 1);
+  Endpoint& end = device_.endpoint();
+  end.threads = static_cast<int64_t>(threads);
+  end.thread_domains = true;
+  for (size_t i = 0; i < threads; ++i) {
+    Group& group = groups_.emplace_back();
+    group.first = i * pairs / threads;
+    group.count = (i + 1) * pairs / threads - group.first;
+    group.domain = device_.thread_domain();
+    end.thread_domains = end.thread_domains && group.domain.parent != nullptr;
+    const int entries = static_cast<int>(group.count) * (tx_depth_ + 1);
+    group.completions = TRY(make_queue ? make_queue(device_, entries) : device_.completion_queue(entries));
+  }
+  return {};
+}
+
+Result<void> RdmaLink::create_lanes(const TestSpec& spec) {
   const auto pairs = static_cast<int>(spec.qps);
-  const int entries = pairs * (tx_depth_ + 1);
-  completions_ = TRY(make_queue ? make_queue(device_, entries) : device_.completion_queue(entries));
   if (verb_->takes_receives) {
     // Twice what is under way, so that the peer goes on while receives are given back.
     receive_depth_ = std::clamp(2 * tx_depth_, 64, 1024);
@@ -119,12 +139,19 @@ Result<void> RdmaLink::create_lanes(const TestSpec& spec, const MakeQueue& make_
       .port = device_.place().port.number, .pkey_index = spec.pkey_index, .access = access_of(spec.verb), .q_key = {}};
   if (verb_->is_datagram) start.q_key = q_key_;
   auto wanted_inline = static_cast<uint32_t>(inline_bytes_);
-  for (int64_t i = 0; i < spec.qps; ++i) {
-    QueuePairPtr qp = TRY(create_pair(i + 1, spec, wanted_inline));
-    TRY(initialise(qp.get(), start, device_.name()));
-    lanes_.push_back(
-        {.qp = std::move(qp), .way = {}, .sequence = static_cast<uint32_t>(random() & 0xffffff), .target = {}});
-  }
+  bool has_api = true;
+  for (const Group& group : groups_)
+    for (size_t i = group.first; i < group.end(); ++i) {
+      NewQueuePair made = TRY(create_pair(static_cast<int64_t>(i) + 1, group, spec, wanted_inline));
+      TRY(initialise(made.pair.get(), start, device_.name()));
+      has_api = has_api && made.api != nullptr;
+      lanes_.push_back({.qp = std::move(made.pair),
+                        .api = made.api,
+                        .way = {},
+                        .sequence = static_cast<uint32_t>(random() & 0xffffff),
+                        .target = {}});
+    }
+  device_.endpoint().post = has_api ? "ibv_wr" : "ibv_post_send";
   if (!verb_->takes_receives) return {};
   make_receives();
   for (size_t i = 0; i < lanes_.size(); ++i)
@@ -134,29 +161,30 @@ Result<void> RdmaLink::create_lanes(const TestSpec& spec, const MakeQueue& make_
 }
 
 // Devices differ in how much data they take inline, and the only way to find out is to ask for less until they accept.
-Result<QueuePairPtr> RdmaLink::create_pair(int64_t number, const TestSpec& spec, uint32_t& wanted) {
-  QueueNeeds needs{.sends = completions_.get(),
-                   .receives = arrivals_ ? arrivals_.get() : completions_.get(),
+Result<NewQueuePair> RdmaLink::create_pair(int64_t number, const Group& group, const TestSpec& spec, uint32_t& wanted) {
+  QueueNeeds needs{.domain = group.domain.parent.get(),
+                   .sends = group.completions.get(),
+                   .receives = arrivals_ ? arrivals_.get() : group.completions.get(),
                    .send_depth = static_cast<uint32_t>(tx_depth_ + 1),
                    .receive_depth = static_cast<uint32_t>(std::max(1, receive_depth_)),
-                   .inline_bytes = wanted};
+                   .inline_bytes = wanted,
+                   .operations = send_operations_of(opcode_of(verb_->verb))};
   const ibv_qp_type type = verb_->is_datagram ? IBV_QPT_UD : IBV_QPT_RC;
-  uint32_t granted = 0;
-  QueuePairPtr qp = device_.queue_pair(type, needs, granted);
-  while (!qp && errno == EINVAL && wanted > 0 && spec.inline_bytes <= 0) {
+  NewQueuePair made = device_.queue_pair(type, needs);
+  while (!made.pair && errno == EINVAL && wanted > 0 && spec.inline_bytes <= 0) {
     wanted /= 2;
     needs.inline_bytes = wanted;
-    qp = device_.queue_pair(type, needs, granted);
+    made = device_.queue_pair(type, needs);
   }
-  if (!qp) {
+  if (!made.pair) {
     Error error = system_error(errno, fmt::format("creating queue pair {} of {} on {} (depth {}, inline {} bytes)",
                                                   number, spec.qps, device_.name(), tx_depth_, wanted));
     error.hint = "the device may allow less: lower --tx-depth, --qps or --inline";
     return fail(std::move(error));
   }
   // Devices round up what they were asked for; what the user has forbidden stays so.
-  inline_bytes_ = std::min(granted, wanted);
-  return qp;
+  inline_bytes_ = std::min(made.inline_granted, wanted);
+  return made;
 }
 
 void RdmaLink::make_receives() {

@@ -3,7 +3,8 @@
 //
 // Why: every loop that measures (rdma_loops.h) needs the same: lanes, areas to send from and to receive in, and
 // requests of the test's verb. Order: open() on both sides, exchange address()es, connect() on both, then rounds;
-// receives are posted before the address is known to anybody. Threading: one thread per instance. Failure: as verbs.h.
+// receives are posted before the address is known to anybody. Threading: one thread per instance; while a round
+// streams, one for each group. Failure: as verbs.h.
 #pragma once
 
 #include <functional>
@@ -12,6 +13,7 @@
 
 #include "perf/device.h"
 #include "perf/message.h"
+#include "perf/post.h"
 #include "perf/traffic.h"
 #include "perf/verbs.h"
 
@@ -49,42 +51,55 @@ class RdmaLink {
 
   struct Lane {
     QueuePairPtr qp;
-    AddressHandlePtr way;  // of datagrams
+    ibv_qp_ex* api = nullptr;  // of qp; null: it has only ibv_post_send
+    AddressHandlePtr way;      // of datagrams
     uint32_t sequence = 0;
     LaneTarget target;
     int outstanding = 0;  // messages whose completion has not come
     int used_receives = 0;
   };
   std::vector<Lane>& lanes() { return lanes_; }
+  // Queue pairs that one thread uses, with a queue of completions of their own.
+  struct Group {
+    ThreadDomain domain;  // empty where the device has none
+    CompletionQueuePtr completions;
+    size_t first = 0;  // of its lanes
+    size_t count = 0;
+    size_t end() const { return first + count; }
+  };
+  const std::vector<Group>& groups() const { return groups_; }
   const VerbTraits& verb() const { return *verb_; }
   const std::string& device() const { return device_.name(); }
   uint32_t yield_mask() const { return device_.yield_mask(); }
   int tx_depth() const { return tx_depth_; }
   int64_t post_list() const { return post_list_; }
   bool goes_inline(int64_t size_bytes) const { return size_bytes <= inline_bytes_; }
-  ibv_cq* completions() const { return completions_.get(); }
-  ibv_cq* arrivals() const { return arrivals_.get(); }  // null where the verb takes no receives
+  ibv_cq* completions() const { return groups_.front().completions.get(); }  // of loops over one queue pair
+  ibv_cq* arrivals() const { return arrivals_.get(); }                       // null where the verb takes no receives
 
   uint32_t remote_key() const { return region_.remote_key(); }  // of this end's memory, for the peer
   std::byte* send_area(size_t lane) const { return region_.data() + 2 * lane * span_bytes_; }
   std::byte* receive_area(size_t lane) const { return send_area(lane) + span_bytes_; }
   // A message of the verb, `offset` bytes into the lane's areas. `piece` stays where it is.
   ibv_send_wr request(size_t lane, int64_t size_bytes, uint64_t offset, ibv_sge& piece) const;
+  // Posts a chain. An errno, as ibv_post_send.
+  int post(size_t lane, ibv_send_wr* first) { return post_chain(lanes_[lane].qp.get(), lanes_[lane].api, first); }
   // Gives receives that were used back, when there are enough of them for one post.
   Result<void> return_receives(size_t lane);
   Error completion_error(const ibv_wc& completion, std::string_view operation) const;
 
  private:
   explicit RdmaLink(Device device) : device_(std::move(device)) {}
-  Result<void> create_lanes(const TestSpec& spec, const MakeQueue& make_queue);
-  Result<QueuePairPtr> create_pair(int64_t number, const TestSpec& spec, uint32_t& wanted_inline);
+  Result<void> create_groups(const TestSpec& spec, Side side, const MakeQueue& make_queue);
+  Result<void> create_lanes(const TestSpec& spec);
+  Result<NewQueuePair> create_pair(int64_t number, const Group& group, const TestSpec& spec, uint32_t& wanted_inline);
   Result<void> agree(const RdmaAddress& remote);
   Result<void> post_receives(size_t lane, int count);
   void make_receives();
 
   Device device_;
   MemoryRegion region_;
-  CompletionQueuePtr completions_;
+  std::vector<Group> groups_;
   CompletionQueuePtr arrivals_;
   std::vector<Lane> lanes_;
   const VerbTraits* verb_ = nullptr;

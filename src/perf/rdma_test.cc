@@ -44,7 +44,9 @@ TEST_F(RdmaTest, CountsEveryWriteOfABandwidthTest) {
                      .memory = "host",
                      .pkey = "0xffff",
                      .relaxed_ordering = true,
-                     .yields = true};
+                     .yields = true,
+                     .threads = 1,
+                     .post = "ibv_post_send"};
   EXPECT_EQ(result->client, end);
   EXPECT_EQ(result->server, end);
 }

@@ -71,6 +71,8 @@ class RdmaTest : public testing::Test {
     fake().library_missing = false;
     fake().modified.clear();
     fake().posted.clear();
+    fake().posted_by.clear();
+    fake().in_thread_domains.clear();
     fake().queue_pairs.clear();
     fake().completion_queues.clear();
     fake().registered.clear();

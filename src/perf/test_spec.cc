@@ -55,6 +55,7 @@ Result<void> within_limits(const TestSpec& spec) {
                 spec.tx_depth, spec.qps, kMaxUnderWay);
   TRY(within("rate", spec.rate_per_s, 0, kMaxRate_per_s));
   TRY(within("post-list", spec.post_list, 0, kMaxDepth));
+  TRY(within("threads", spec.threads, 0, kMaxQps));
   TRY(within("traffic-class", spec.traffic_class, 0, 0xff));
   TRY(within("service-level", spec.service_level, 0, 15));
   TRY(within("pkey-index", spec.pkey_index, 0, 0xffff));
@@ -72,6 +73,10 @@ Result<void> within_limits(const TestSpec& spec) {
   return {};
 }
 
+bool receives_while_sending(const TestSpec& spec) {
+  return spec.bidirectional && traits_of(spec.verb).takes_receives;
+}
+
 // What a kind of test cannot have.
 Result<void> fits_kind(const TestSpec& spec) {
   const bool latency = spec.kind == TestKind::kLatency;
@@ -82,6 +87,8 @@ Result<void> fits_kind(const TestSpec& spec) {
   if (latency && spec.post_list > 1)
     return fail(Code::kInvalid, "post-list: only for bandwidth; pings are posted one at a time, not {}",
                 spec.post_list);
+  if (latency && spec.threads > 1)
+    return fail(Code::kInvalid, "threads: latency is measured by one thread, not {}", spec.threads);
   if (spec.bidirectional && (latency || spec.transport != Transport::kRdma))
     return fail(Code::kInvalid, "bidirectional: only for bandwidth over RDMA");
   return {};
@@ -99,6 +106,7 @@ Result<void> fits_tcp(const TestSpec& spec) {
       {"relaxed-ordering", spec.relaxed_ordering != usual.relaxed_ordering},
       {"yield", spec.yield != usual.yield},
       {"pin", spec.pin != usual.pin},
+      {"threads", spec.threads != usual.threads},
       {"memory", spec.memory != usual.memory},
       {"remote-memory", spec.remote_memory != usual.remote_memory},
   };
@@ -123,6 +131,11 @@ Result<void> fits_verb(const TestSpec& spec) {
   if (spec.post_list > spec.tx_depth)
     return fail(Code::kInvalid, "post-list: {} messages per post are more than the {} that may be under way (tx-depth)",
                 spec.post_list, spec.tx_depth);
+  if (spec.threads > spec.qps)
+    return fail(Code::kInvalid, "threads: {} of them, and {} queue pair(s) (qps): each thread needs one", spec.threads,
+                spec.qps);
+  if (spec.threads > 1 && receives_while_sending(spec))
+    return fail(Code::kInvalid, "threads: both ways at once, an {} is received by the thread that sends", verb.text);
   if (is_gpu(spec) && spec.inline_bytes > 0)
     return fail(Code::kInvalid, "inline: the processor copies inline data, and this memory is a GPU's");
   if (spec.kind != TestKind::kLatency || spec.verb != RdmaVerb::kWrite) return {};
@@ -197,6 +210,14 @@ Result<MemoryChoice> memory_from(std::string_view text) {
       return memory;
   }
   return fail(Code::kInvalid, "\"{}\" is no memory: host, huge (pages of 2 MiB) or gpu:N (0 to {})", text, kMaxGpu);
+}
+
+int64_t threads_for(const TestSpec& spec, int64_t processors) {
+  constexpr int64_t kPairsOfAThread = 4;
+  if (spec.kind == TestKind::kLatency || receives_while_sending(spec)) return 1;
+  if (spec.threads > 0) return std::min(spec.threads, spec.qps);
+  return std::clamp<int64_t>((spec.qps + kPairsOfAThread - 1) / kPairsOfAThread, 1,
+                             std::max<int64_t>(1, processors / 2));
 }
 
 std::vector<int64_t> sweep_sizes(int64_t max_bytes) {

@@ -87,8 +87,12 @@ struct TestSpec {
   Choice yield = Choice::kAuto;             // of the processor while polling in vain; on for soft devices
   Choice pin = Choice::kAuto;               // the measuring thread to the NUMA node of the device
   MemoryChoice memory, remote_memory;       // of the client, of the server
+  int64_t threads = 0;                      // that send, each a group of queue pairs; 0: as threads_for() says
   friend bool operator==(const TestSpec&, const TestSpec&) = default;
 };
+// How many threads send on a device that `processors` may serve: as many as are asked for; else one for each four queue
+// pairs, on at most half of the processors. One for latency, and where a thread receives while it sends.
+int64_t threads_for(const TestSpec& spec, int64_t processors);
 // The sizes of a sweep: 2, 4, 8, … up to `max_bytes`.
 std::vector<int64_t> sweep_sizes(int64_t max_bytes);
 // Fails with the option's name for what contradicts itself or exceeds the limits.

@@ -86,6 +86,14 @@ TEST(Validate, SaysWhatAVerbCannotHave) {
       {{.sizes_bytes = {2}, .qps = 256, .tx_depth = 2048},
        "tx-depth: 2048 messages on each of 256 queue pairs are more than the 262144 that may be under way"},
       {{.sizes_bytes = {2}, .bidirectional = true, .verb = RdmaVerb::kSendUd}, "fine"},
+      {{.sizes_bytes = {2}, .qps = 4, .threads = 4}, "fine"},
+      {{.sizes_bytes = {2}, .qps = 4, .threads = 5},
+       "threads: 5 of them, and 4 queue pair(s) (qps): each thread needs one"},
+      {{.sizes_bytes = {2}, .threads = 257}, "threads: 257 is outside 0..256"},
+      {{.kind = kLat, .sizes_bytes = {2}, .threads = 2}, "threads: latency is measured by one thread, not 2"},
+      {{.sizes_bytes = {2}, .qps = 4, .bidirectional = true, .threads = 2}, "fine"},
+      {{.sizes_bytes = {2}, .qps = 4, .bidirectional = true, .verb = RdmaVerb::kSend, .threads = 2},
+       "threads: both ways at once, an RC send is received by the thread that sends"},
   };
   for (const Case& c : cases) EXPECT_EQ(refusal(c.spec), c.said);
 }
@@ -107,8 +115,24 @@ TEST(Validate, TcpHasNoneOfTheOptionsOfRdma) {
   EXPECT_EQ(with([](TestSpec& s) { s.relaxed_ordering = Choice::kOff; }), "relaxed-ordering" + rest);
   EXPECT_EQ(with([](TestSpec& s) { s.yield = Choice::kOn; }), "yield" + rest);
   EXPECT_EQ(with([](TestSpec& s) { s.pin = Choice::kOff; }), "pin" + rest);
+  EXPECT_EQ(with([](TestSpec& s) { s.threads = 1; }), "threads" + rest);
   EXPECT_EQ(with([](TestSpec& s) { s.memory.kind = MemoryKind::kHugePages; }), "memory" + rest);
   EXPECT_EQ(with([](TestSpec& s) { s.remote_memory.kind = MemoryKind::kGpu; }), "remote-memory" + rest);
+}
+
+TEST(ThreadsFor, AreFewUnlessTheyAreAskedFor) {
+  const auto threads = [](int64_t qps, int64_t asked, int64_t processors) {
+    return threads_for({.sizes_bytes = {2}, .qps = qps, .threads = asked}, processors);
+  };
+  EXPECT_EQ(threads(1, 0, 64), 1);
+  EXPECT_EQ(threads(4, 0, 64), 1);
+  EXPECT_EQ(threads(5, 0, 64), 2);
+  EXPECT_EQ(threads(256, 0, 64), 32);
+  EXPECT_EQ(threads(256, 0, 1), 1);
+  EXPECT_EQ(threads(4, 3, 1), 3);
+  EXPECT_EQ(threads_for({.kind = kLat, .sizes_bytes = {2}}, 64), 1);
+  EXPECT_EQ(threads_for({.sizes_bytes = {2}, .qps = 64, .bidirectional = true, .verb = RdmaVerb::kWriteImm}, 64), 1);
+  EXPECT_EQ(threads_for({.sizes_bytes = {2}, .qps = 64, .bidirectional = true}, 64), 16);
 }
 
 TEST(Names, ComeBack) {

@@ -48,6 +48,23 @@ Error no_devices() {
 
 }  // namespace
 
+void ThreadDomain::Close::operator()(ibv_td* thread) const {
+  ibv_dealloc_td(thread);
+}
+
+ThreadDomain ThreadDomain::make(ibv_context* context, ibv_pd* domain) {
+  ThreadDomain made;
+  ibv_td_init_attr thread{};
+  made.thread.reset(ibv_alloc_td(context, &thread));
+  if (!made.thread) return made;
+  ibv_parent_domain_init_attr parent{};
+  parent.pd = domain;
+  parent.td = made.thread.get();
+  made.parent.reset(ibv_alloc_parent_domain(context, &parent));
+  if (!made.parent) made.thread.reset();
+  return made;
+}
+
 Result<std::vector<std::string>> RdmaDevice::names() {
   TRY(load_verbs());
   const DeviceList list;

@@ -34,6 +34,16 @@ using ContextPtr = std::unique_ptr<ibv_context, VerbsClose<ibv_close_device>>;
 using DomainPtr = std::unique_ptr<ibv_pd, VerbsClose<ibv_dealloc_pd>>;
 using CompletionQueuePtr = std::unique_ptr<ibv_cq, VerbsClose<ibv_destroy_cq>>;
 using QueuePairPtr = std::unique_ptr<ibv_qp, VerbsClose<ibv_destroy_qp>>;
+// Promises the device that one thread at a time uses what is made in it, which spares locks.
+struct ThreadDomain {
+  struct Close {
+    void operator()(ibv_td* thread) const;
+  };
+  std::unique_ptr<ibv_td, Close> thread;
+  DomainPtr parent;  // where queue pairs are made; ends before its thread domain
+  // Empty where the device has none, or no more of them.
+  static ThreadDomain make(ibv_context* context, ibv_pd* domain);
+};
 using AddressHandlePtr = std::unique_ptr<ibv_ah, VerbsClose<ibv_destroy_ah>>;
 
 struct PortFacts {

@@ -47,7 +47,9 @@ struct VerbsLibrary {
 #define RAILBED_DECLARE(name) decltype(&::name) name = nullptr;
   RAILBED_VERBS(RAILBED_DECLARE)
 #undef RAILBED_DECLARE
-  decltype(&::ibv_reg_dmabuf_mr) ibv_reg_dmabuf_mr = nullptr;  // absent in an older library
+  // Absent in an older library:
+  decltype(&::ibv_reg_dmabuf_mr) ibv_reg_dmabuf_mr = nullptr;
+  decltype(&::ibv_qp_to_qp_ex) ibv_qp_to_qp_ex = nullptr;
 };
 
 Error missing(const char* what) {
@@ -67,6 +69,7 @@ Result<VerbsLibrary> load() {
   RAILBED_VERBS(RAILBED_FIND)
 #undef RAILBED_FIND
   out.ibv_reg_dmabuf_mr = reinterpret_cast<decltype(&::ibv_reg_dmabuf_mr)>(::dlsym(library, "ibv_reg_dmabuf_mr"));
+  out.ibv_qp_to_qp_ex = reinterpret_cast<decltype(&::ibv_qp_to_qp_ex)>(::dlsym(library, "ibv_qp_to_qp_ex"));
   return out;
 }
 
@@ -164,6 +167,9 @@ int ibv_destroy_cq(ibv_cq* queue) {
 }
 ibv_qp* ibv_create_qp(ibv_pd* domain, ibv_qp_init_attr* attributes) {
   return pass<&VerbsLibrary::ibv_create_qp>(domain, attributes);
+}
+ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* pair) {
+  return loaded()->ibv_qp_to_qp_ex != nullptr ? loaded()->ibv_qp_to_qp_ex(pair) : nullptr;
 }
 int ibv_modify_qp(ibv_qp* pair, ibv_qp_attr* attributes, int mask) {
   return pass<&VerbsLibrary::ibv_modify_qp>(pair, attributes, mask);

@@ -227,6 +227,8 @@ verbs() {
   done
   json=$(measured rate 10.0.0.1 --post-list 4 --traffic-class 104 --flow-label 77 --yield on -D 0.3)
   holds "rate: 2 bytes, with the options that were asked for" "$json" 'bw[0]["size_bytes"] == 2 and bw[0]["used_post_batch"] == 4 and m["client"]["yields"] and m["client"]["pkey"] == "0xffff"'
+  json=$(measured bw 10.0.0.1 -q 4 --threads 2 -D 0.5)
+  holds "threads: two of them, and by what they posted" "$json" 'm["client"]["threads"] == 2 and m["server"]["threads"] == 1 and m["client"]["post"] in ("ibv_wr", "ibv_post_send") and bw[0]["messages"] > 0 and bw[0]["average_gbps"] > 0'
   watched
 }
 

@@ -63,13 +63,12 @@ class RdmaRail : public RailLinks {
       RdmaPeer& peer = peers_.emplace_back();
       peer.rank = rank;
       peer.sequence = static_cast<uint32_t>(random() & 0xffffff);
-      uint32_t granted = 0;
-      peer.qp = device_.queue_pair(IBV_QPT_RC,
-                                   {.sends = completions_.get(),
-                                    .receives = arrivals_.get(),
-                                    .send_depth = kSendDepth,
-                                    .receive_depth = kReceiveDepth},
-                                   granted);
+      peer.qp = device_
+                    .queue_pair(IBV_QPT_RC, {.sends = completions_.get(),
+                                             .receives = arrivals_.get(),
+                                             .send_depth = kSendDepth,
+                                             .receive_depth = kReceiveDepth})
+                    .pair;
       if (!peer.qp) return fail(system_error(errno, fmt::format("creating a queue pair on {}", device_.name())));
       TRY(initialise(peer.qp.get(),
                      {.port = device_.place().port.number, .access = IBV_ACCESS_REMOTE_WRITE, .q_key = {}},

@@ -9,6 +9,8 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "perf/post.h"
+
 namespace railbed::perf {
 namespace {
 
@@ -61,8 +63,8 @@ class Prober {
   }
   Result<void> send() {
     TRY(port_.arm());
-    ibv_send_wr* refused = nullptr;
-    if (const int status = ibv_post_send(link_.lanes()[0].qp.get(), &request_, &refused); status != 0)
+    const RdmaLink::Lane& lane = link_.lanes()[0];
+    if (const int status = post_chain(lane.qp.get(), lane.api, &request_); status != 0)
       return fail(system_error(status, fmt::format("posting a probe on {}", link_.device())));
     return {};
   }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Posts work requests of a queue pair: by ibv_wr_… where it was made for that, else by ibv_post_send.
+//
+// Why: with the work request API a driver writes a request straight into its queue, without a list to walk and an
+// opcode to look up; drivers without it have ibv_post_send. Which one it is was decided when the queue pair was made
+// (device.h), and stands in the result. Threading: that of the queue pair. Failure: an errno, as of ibv_post_send; then
+// none of the chain may count as posted. Source: ibv_wr_post(3), ibv_post_send(3).
+#pragma once
+
+#include <infiniband/verbs.h>
+
+namespace railbed::perf {
+
+int post_by_work_requests(ibv_qp_ex* pair, const ibv_send_wr* first);
+
+// `api`: null for a queue pair without it.
+inline int post_chain(ibv_qp* pair, ibv_qp_ex* api, ibv_send_wr* first) {
+  if (api != nullptr) return post_by_work_requests(api, first);
+  ibv_send_wr* refused = nullptr;
+  return ibv_post_send(pair, first, &refused);
+}
+
+// The operations that a queue pair must have for a verb of this opcode; 0: the API has none for it.
+uint64_t send_operations_of(ibv_wr_opcode opcode);
+
+}  // namespace railbed::perf
