@@ -169,10 +169,12 @@ ok = ok and all(v > 0 for v in m["opening"].values())
 sys.exit(0 if ok and all(m[k]["samples"] == 50 and 0 < m[k]["min_us"] <= m[k]["p50_us"] <= m[k]["max_us"] for k in ("message", "read", "write")) else 1)' "$out"
   then pass "ping: each phase has its time"; else fail "ping: $out"; fi
   served "ping: the server says so" "10.0.0.2: pings of 4 KiB"
-  on p1 'rping -s -P >/tmp/rping.log 2>&1 & echo $! >/tmp/rping.pid; sleep 1'
+  on p1 'rping -s -P -S 1000 >/tmp/rping.log 2>&1 & echo $! >/tmp/rping.pid; sleep 1'
   out=$(on p2 'railbed perf ping --peer-rping 10.0.0.1 -n 20 -s 1000 2>&1; echo "status $?"')
   has "ping: an unmodified rping answers" "$out" "20 pings of 1000 B, all data as they were sent"
   has "ping: an unmodified rping answers, status 0" "$out" "status 0"
+  out=$(on p2 'railbed perf ping --peer-rping 10.0.0.1 -n 1 -s 2000 2>&1')
+  has "ping: more than rping has room for: what to do" "$out" "rping -s -S 2000"
   on p1 'kill -9 $(cat /tmp/rping.pid)'
   out=$(on p2 'railbed perf ping --peer-rping 10.0.0.1 2>&1; echo "status $?"')
   has "ping: no rping there" "$out" "connect: connecting to 10.0.0.1 port 7174: rejected (reason 8)"

@@ -77,7 +77,15 @@ class Pinging {
 
   Result<PingTimes> one(PingConnection& connection, uint64_t number) {
     const auto size = static_cast<uint32_t>(options_.size_bytes);
-    if (options_.speaks == PingPeer::kRping) return ping_as_source(connection, number, size);
+    if (options_.speaks == PingPeer::kRping) {
+      auto times = ping_as_source(connection, number, size);
+      // It reads and writes what it is offered, and ends the connection where that is more than it has room for.
+      if (!times && number == 0 && size > kRpingRoom_bytes)
+        times.error().hint =
+            fmt::format("an rping that serves has room for {} bytes unless it was started with more: rping -s -S {}",
+                        kRpingRoom_bytes, size);
+      return times;
+    }
     auto times = TRY(ping_as_mover(connection, number, KnownSource{size}));
     if (!times) return fail(Code::kCanceled, "the peer has ended the connection after {} pings", number);
     return *times;
