@@ -37,8 +37,8 @@ int post_by_work_requests(ibv_qp_ex* pair, const ibv_send_wr* first) {
   ibv_wr_start(pair);
   for (const ibv_send_wr* one = first; one != nullptr; one = one->next) {
     pair->wr_id = one->wr_id;
-    // With IBV_SEND_INLINE, which the API does not ask for: rxe's provider does not set it by itself, and its kernel part
-    // then takes the data for a list of pieces.
+    // With IBV_SEND_INLINE, which the API does not ask for: rxe's provider does not set it by itself, and its kernel
+    // part then takes the data for a list of pieces.
     pair->wr_flags = one->send_flags;
     if (!begin(pair, *one)) {
       ibv_wr_abort(pair);
