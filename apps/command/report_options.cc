@@ -4,7 +4,7 @@
 namespace railbed {
 
 CommandLine& ReportOptions::declare(CommandLine& perf) {
-  CommandLine& line = perf.subcommand("report", "one HTML file from results (--save) of bw, lat and mesh");
+  CommandLine& line = perf.subcommand("report", "one HTML file from results (--save) of bw, lat, jitter and mesh");
   line.option("RESULT", &results, "files that --save wrote").required().file();
   line.option("--status", &status, "`railbed status -o json` of each node, for the drawing").file();
   line.option("--title", &title, "headline");

@@ -39,7 +39,12 @@ Result<report::Report> read_report(const ReportOptions& options) {
       report.meshes.push_back(TRY(read_mesh(text).context("{}", path)));
       continue;
     }
-    for (perf::Measurement& measurement : TRY(perf::measurements_from_json(text).context("{}", path)))
+    const doc::Value result = TRY(perf::read_result(text).context("{}", path));
+    if (report::is_jitter(result)) {
+      report.jitters.push_back(TRY(report::jitter_from(result).context("{}", path)));
+      continue;
+    }
+    for (perf::Measurement& measurement : TRY(perf::measurements_from(result).context("{}", path)))
       report.measurements.push_back(std::move(measurement));
   }
   for (const std::string& path : options.status) {
@@ -58,7 +63,8 @@ Result<int> write_report(const report::Report& report, const ReportOptions& opti
   TRY(replace_file(options.output, html));
   const std::vector<report::RailFigures> rails = report::rails_of(report.measurements);
   for (const report::MeshPage& mesh : report.meshes) railbed::print("{}\n\n", fmt::join(mesh.findings, "\n"));
-  if (!rails.empty() || report.meshes.empty())
+  if (!report.jitters.empty()) print("{}\n", report::jitter_table(report.jitters).to_text());
+  if (!rails.empty() || (report.meshes.empty() && report.jitters.empty()))
     print("{}\n{}\n", report::verdict_of(rails).headline, report::rail_table(rails).to_text());
   print("report: {}\n", options.output);
   return kExitOk;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf_collective.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,11 @@
 #include "command/given_files.h"
 #include "command/output.h"
 #include "command/stop_signal.h"
+#include "doc/json.h"
 #include "perf/collective/collective_report.h"
 #include "perf/mesh/mesh_setup.h"
 #include "progress.h"
+#include "result_file.h"
 
 namespace railbed {
 
@@ -32,6 +35,7 @@ struct PerfCollective::Arguments {
   bool tcp = false;
   bool steps = false;
   std::string output = "text";
+  std::string save;
 
   Result<int> run() const;
 
@@ -72,6 +76,8 @@ Result<collective::CollectiveOptions> PerfCollective::Arguments::options() const
 Result<int> PerfCollective::Arguments::run() const {
   const mesh::MeshSetup ranks = TRY(setup());
   collective::CollectiveOptions wanted = TRY(options());
+  std::optional<ResultFile> file;
+  if (!save.empty()) file.emplace(TRY(ResultFile::open(save)));
   const StopSignal signal;  // must exist before any thread does
   wanted.fleet.stop = signal.token();
   Progress progress;
@@ -79,6 +85,7 @@ Result<int> PerfCollective::Arguments::run() const {
     wanted.fleet.on_progress = [&progress](const std::string& line) { progress.now(line); };
   const auto run = TRY(collective::run_collective(ranks, std::move(wanted)));
   progress.wipe();
+  auto saved = file ? file->finish(doc::to_json(collective::to_value(run), 2) + "\n") : Result<void>();
   if (output == "text")
     for (const std::string& line :
          collective::report_lines(run, steps ? collective::Steps::kShown : collective::Steps::kLeftOut))
@@ -87,6 +94,7 @@ Result<int> PerfCollective::Arguments::run() const {
     print_value(collective::to_value(run), output);
   if (!run.ended_by.empty()) print_error("railbed: the collective is incomplete: {}\n", run.ended_by);
   if (!run.ended_by.empty()) return kExitError;
+  TRY(std::move(saved));
   return run.is_right() ? kExitOk : kExitChange;
 }
 
@@ -113,6 +121,7 @@ PerfCollective::PerfCollective(CommandLine& perf)
   line_.option("--tcp", &a.tcp, "over plain sockets");
   line_.option("--steps", &a.steps, "show each step of the largest size: who waited for whom");
   line_.option("-o,--output", &a.output, "text, json or yaml").one_of({"text", "json", "yaml"});
+  line_.option("--save", &a.save, "write the result as JSON to this file as well").file();
   perf.exit_status(kExitChange, "collective: a sum was wrong");
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "doc/value.h"
 #include "perf/histogram.h"
 #include "perf/series.h"
 #include "perf/test_spec.h"
@@ -112,6 +113,9 @@ struct Measurement {
 std::string to_json(const std::vector<Measurement>& measurements);
 // One or more measurements as to_json() wrote them.
 Result<std::vector<Measurement>> measurements_from_json(std::string_view text);
+// The same in two steps, for files that may be another kind of result.
+Result<doc::Value> read_result(std::string_view text);
+Result<std::vector<Measurement>> measurements_from(const doc::Value& result);
 // For people: one line about the ends, one per size.
 std::string to_table(const Measurement& measurement);
 

@@ -374,11 +374,18 @@ std::string to_json(const std::vector<Measurement>& measurements) {
 }
 
 Result<std::vector<Measurement>> measurements_from_json(std::string_view text) {
+  return measurements_from(TRY(read_result(text)));
+}
+
+Result<doc::Value> read_result(std::string_view text) {
   if (text.size() > kMaxFile_bytes)
     return fail(Code::kInvalid, "{} bytes of JSON, at most {} are allowed", text.size(), kMaxFile_bytes);
-  const doc::Value document = TRY(doc::read_object("", text).context("these are no results"));
+  return doc::read_object("", text).context("these are no results");
+}
+
+Result<std::vector<Measurement>> measurements_from(const doc::Value& result) {
   doc::Diagnostics found;
-  Fields fields(document, "", doc::kNoFamily, found);
+  Fields fields(result, "", doc::kNoFamily, found);
   std::string schema;
   fields.need("schema", schema, {.bytes = 64});
   TRY(doc::first_error(found).hint("only results of `railbed perf` can be read"));
@@ -387,10 +394,10 @@ Result<std::vector<Measurement>> measurements_from_json(std::string_view text) {
         Error{.code = Code::kInvalid,
               .message = fmt::format("schema: \"{}\" is not {}, the one this version reads", schema, kSchema),
               .hint = schema == "railbed.perf/v1" ? "its latencies are halves of round trips: measure anew" : ""});
-  std::vector<Measurement> result;
-  need_each(fields, "measurements", result, read_measurement, 4096);
+  std::vector<Measurement> measurements;
+  need_each(fields, "measurements", measurements, read_measurement, 4096);
   TRY(doc::first_error(found));
-  return result;
+  return measurements;
 }
 
 }  // namespace railbed::perf

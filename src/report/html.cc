@@ -5,6 +5,7 @@
 #include "report/html_charts.h"
 #include "report/html_cluster.h"
 #include "report/html_drawing.h"
+#include "report/html_jitter.h"
 #include "report/html_measurements.h"
 #include "report/html_mesh.h"
 #include "report/html_rails.h"
@@ -31,6 +32,8 @@ std::string started_text(const Report& report) {
   std::string first;
   for (const Measurement& m : report.measurements)
     if (first.empty() || m.started_at < first) first = m.started_at;
+  for (const JitterPage& page : report.jitters)
+    if (first.empty() || page.started_at < first) first = page.started_at;
   // Shows 2026-01-02T03:04:05.678Z in a form that people write.
   if (first.size() >= 20 && first[10] == 'T' && first.back() == 'Z')
     return fmt::format("{} {} UTC", first.substr(0, 10), first.substr(11, 5));
@@ -54,7 +57,7 @@ std::string head_html(const Report& report, const std::string& title) {
       "script-src 'unsafe-inline'; img-src data:\">\n<title>{}</title>\n<style>{}\n{}</style></head>\n<body><main>\n",
       escaped(title), uplot_style(), report_style());
   std::vector<std::string> facts = {started_text(report)};
-  const size_t count = report.measurements.size();
+  const size_t count = report.measurements.size() + report.jitters.size();
   if (count > 0 || report.meshes.empty())
     facts.push_back(fmt::format("{} measurement{}", count, count == 1 ? "" : "s"));
   facts.push_back(fmt::format("railbed {}", RAILBED_VERSION));
@@ -80,9 +83,9 @@ std::string to_html(const Report& report) {
   const std::vector<const RailFigures*> charted = worst_rails(rails, kMostCharted);
   const std::string results = embedded_results(report);
   std::string out = head_html(report, report.title.empty() ? "Rail measurements" : report.title);
-  if (report.meshes.empty() || !rails.empty()) out += verdict_html(verdict_of(rails));
+  if ((report.meshes.empty() && report.jitters.empty()) || !rails.empty()) out += verdict_html(verdict_of(rails));
   for (const MeshPage& mesh : report.meshes) out += mesh_html(mesh);
-  out += rails_html(rails);
+  out += jitter_html(report.jitters) + rails_html(rails);
   const std::string scene = drawing(scene_of(report), rails);
   if (!scene.empty())
     out += fmt::format("<section><h2>What was measured</h2><div class=\"wide\">{}</div></section>\n", scene);
@@ -92,7 +95,7 @@ std::string to_html(const Report& report) {
                        charted.size(), rails.size());
   out += charts_html(charted);
   out += environment_html(report.measurements);
-  out += measurements_html(report.measurements);
+  if (!report.measurements.empty() || report.jitters.empty()) out += measurements_html(report.measurements);
   if (results.empty() && !report.measurements.empty())
     out += "<p class=\"quiet\">The results are too large to be in this page; the result files have them.</p>\n";
   out += fmt::format(

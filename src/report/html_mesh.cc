@@ -23,14 +23,6 @@ std::string lines(const std::vector<std::string>& texts) {
   return out;
 }
 
-std::string head(std::string_view caption, std::initializer_list<std::string_view> titles) {
-  std::string out =
-      fmt::format("<div class=\"wide\"><table class=\"objects\"><caption>{}</caption><thead><tr>", caption);
-  for (const std::string_view title : titles) out += fmt::format("<th scope=\"col\">{}</th>", title);
-  return out + "</tr></thead><tbody>\n";
-}
-constexpr std::string_view kEnd = "</tbody></table></div>\n";
-
 std::string gbps(std::optional<double> value) {
   return value ? gbps_text(*value) : "–";
 }
@@ -43,27 +35,27 @@ std::string compared(const std::string& text, std::optional<double> share) {
 }
 
 std::string rails_html(const MeshPage& page) {
-  std::string out = head("Topology, and what is usual on each rail",
-                         {"Rail", "NICs", "Leaves", "Sends", "Receives", "p50", "p99", "Stand out"});
+  std::string out = objects_head("Topology, and what is usual on each rail",
+                                 {"Rail", "NICs", "Leaves", "Sends", "Receives", "p50", "p99", "Stand out"});
   for (const MeshRailRow& row : page.rails)
     out += fmt::format(
         "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
         escaped(row.rail), row.nics, row.leaves == 0 ? "not known" : std::to_string(row.leaves), gbps(row.send_gbps),
         gbps(row.receive_gbps), us(row.p50_us), us(row.p99_us), row.suspects);
-  return out.append(kEnd);
+  return out.append(kObjectsEnd);
 }
 
 std::string stragglers_html(const MeshPage& page) {
   if (page.stragglers.empty()) return "";
-  std::string out = head("NICs that stand out, the worst first: medians over their partners",
-                         {"Host", "Rail", "Leaf", "Sends", "Receives", "p50", "p99", "Bad pairs"});
+  std::string out = objects_head("NICs that stand out, the worst first: medians over their partners",
+                                 {"Host", "Rail", "Leaf", "Sends", "Receives", "p50", "p99", "Bad pairs"});
   for (const MeshNicRow& row : page.stragglers)
     out += fmt::format(
         "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{} of {}</td></tr>\n",
         escaped(row.host), escaped(row.rail), row.leaf.empty() ? "–" : escaped(row.leaf),
         compared(gbps(row.send_gbps), row.send_share), compared(gbps(row.receive_gbps), row.receive_share),
         compared(us(row.p50_us), row.p50_share), compared(us(row.p99_us), row.p99_share), row.bad, row.tried);
-  out.append(kEnd);
+  out.append(kObjectsEnd);
   if (page.all_stragglers > page.stragglers.size())
     out += fmt::format("<p class=\"quiet\">and {} more NICs</p>\n", page.all_stragglers - page.stragglers.size());
   return out;
@@ -71,8 +63,8 @@ std::string stragglers_html(const MeshPage& page) {
 
 std::string worst_html(const MeshPage& page) {
   if (page.worst.empty()) return "";
-  std::string out = head(fmt::format("The worst {} pairs", page.worst.size()),
-                         {"Pair", "", "Forward", "Back", "p50", "p99", "Of usual"});
+  std::string out = objects_head(fmt::format("The worst {} pairs", page.worst.size()),
+                                 {"Pair", "", "Forward", "Back", "p50", "p99", "Of usual"});
   for (const MeshPairRow& row : page.worst) {
     const std::string state = row.failed        ? "<span class=\"state bad\">failed</span>"
                               : row.outages > 0 ? fmt::format("<span class=\"state caution\">{} outage{}</span>",
@@ -83,7 +75,7 @@ std::string worst_html(const MeshPage& page) {
         escaped(row.first), escaped(row.second), state, gbps(row.forward_gbps), gbps(row.reverse_gbps), us(row.p50_us),
         us(row.p99_us), row.failed ? "–" : fmt::format("{:.0f} %", 100 * row.share));
   }
-  return out.append(kEnd);
+  return out.append(kObjectsEnd);
 }
 
 std::string legend_html() {

@@ -92,4 +92,11 @@ std::string shortened(std::string_view text, size_t length) {
   return std::string(text);
 }
 
+std::string objects_head(std::string_view caption, std::initializer_list<std::string_view> titles) {
+  std::string out =
+      fmt::format("<div class=\"wide\"><table class=\"objects\"><caption>{}</caption><thead><tr>", caption);
+  for (const std::string_view title : titles) out += fmt::format("<th scope=\"col\">{}</th>", title);
+  return out + "</tr></thead><tbody>\n";
+}
+
 }  // namespace railbed::report

@@ -5,6 +5,7 @@
 // Failure: none. Spec: HTML 13.1.2.3 (text and double-quoted attributes), 4.12.1.3 (JSON in script elements).
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -21,5 +22,9 @@ std::string rate_text(double per_s);   // "12.3 M/s"
 std::string ratio_text(double ratio);  // "4.1×", "0.33×"
 // The first `length` characters, with "…" when there are more; counts UTF-8 characters.
 std::string shortened(std::string_view text, size_t length);
+
+// A table of objects up to its rows, and what ends it. `titles` are ours; so is the caption, or it is escaped.
+std::string objects_head(std::string_view caption, std::initializer_list<std::string_view> titles);
+inline constexpr std::string_view kObjectsEnd = "</tbody></table></div>\n";
 
 }  // namespace railbed::report

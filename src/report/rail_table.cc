@@ -19,6 +19,16 @@ void add_row(Table& table, const RailFigures& rail, const PathFigures& path, con
              path.small != nullptr ? Cell(us_text(path.stddev_us())) : absent});
 }
 
+void add_row(Table& table, const JitterPage& page, const JitterRounds& rounds, const char* load) {
+  std::vector<Cell> cells = {Cell(page.name()), Cell(load)};
+  const JitterPart& whole = rounds.parts.front();
+  for (const std::optional<double>& percentile : whole.percentiles_us)
+    cells.push_back(percentile ? Cell(us_text(*percentile)) : Cell());
+  cells.push_back(Cell(us_text(whole.max_us)));
+  if (&rounds != &page.idle) cells.push_back(Cell(load_does(page)));
+  table.row(std::move(cells));
+}
+
 }  // namespace
 
 Table rail_table(const std::vector<RailFigures>& rails) {
@@ -33,6 +43,20 @@ Table rail_table(const std::vector<RailFigures>& rails) {
   for (const RailFigures& rail : rails) {
     add_row(table, rail, rail.rdma, rail.soft ? "RDMA (soft)" : "RDMA");
     add_row(table, rail, rail.tcp, "TCP");
+  }
+  return table;
+}
+
+Table jitter_table(const std::vector<JitterPage>& pages) {
+  std::vector<Column> columns = {{"RAIL", "rail"}, {"LOAD", "load"}};
+  for (const perf::ToldPercentile& one : perf::kToldPercentiles)
+    columns.push_back({fmt::format("P{}", one.percent), std::string(one.key), Align::kRight});
+  columns.push_back({"MAX", "max_us", Align::kRight});
+  columns.push_back({"THE LOAD MAKES IT", "load_makes_it"});
+  Table table(std::move(columns));
+  for (const JitterPage& page : pages) {
+    add_row(table, page, page.idle, page.soft ? "idle (soft)" : "idle");
+    if (page.loaded) add_row(table, page, *page.loaded, page.soft ? "loaded (soft)" : "loaded");
   }
   return table;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rails' figures as a table for the terminal: what the HTML report shows in its cards.
+// The rails' figures as tables for the terminal: what the HTML report shows in its cards.
 //
 // Threading: pure. Failure: none.
 #pragma once
@@ -7,11 +7,14 @@
 #include <vector>
 
 #include "report/html_summary.h"
+#include "report/jitter_page.h"
 #include "report/table.h"
 
 namespace railbed::report {
 
 // One row per rail and measured transport: bandwidth at the best size, half the round trip of a small message.
 Table rail_table(const std::vector<RailFigures>& rails);
+// A row for each rail idle, and one under load: round trips of probes, each from when it was due.
+Table jitter_table(const std::vector<JitterPage>& pages);
 
 }  // namespace railbed::report

@@ -142,10 +142,11 @@ collective() {
     done
   done
   local right='m["complete"] and m["right"] and m["soft"] and all(r["busbw_gbytes_per_s"] > 0 and len(x["ranks"]) == len(m["ranks"]) and all(t["waited_p50_us"] > 0 for t in x["ranks"]) for r in m["results"] for x in r["rails"])'
-  out=$(on p2 'railbed perf collective p1=10.0.0.1,10.1.0.1 p2=10.0.0.2,10.1.0.2 --port 18710 --token-file /tmp/token -b 8 -e 1MiB -f 512 -n 3 -w 1 -o json')
+  out=$(on p2 'railbed perf collective p1=10.0.0.1,10.1.0.1 p2=10.0.0.2,10.1.0.2 --port 18710 --token-file /tmp/token -b 8 -e 1MiB -f 512 -n 3 -w 1 --save /tmp/collective.json -o json')
   if python3 -c "import json, sys
 m = json.loads(sys.argv[1])
 sys.exit(0 if $right and len(m['results']) == 4 and len(m['results'][0]['rails']) == 2 else 1)" "$out"; then pass "collective: two ranks, two rails, over soft RDMA"; else fail "collective: $out"; fi
+  [ "$out" = "$(on p2 'cat /tmp/collective.json')" ] && pass "collective: the same is saved" || fail "collective: --save wrote something else"
   on p2 'printf "hosts:\n- {name: a, port: 18710, rails: [{address: 10.0.0.1}]}\n- {name: b, port: 18711, rails: [{address: 10.0.0.1}]}\n- {name: c, port: 18710, rails: [{address: 10.0.0.2}]}\n- {name: d, port: 18711, rails: [{address: 10.0.0.2}]}\n" >/tmp/ranks.yaml'
   out=$(on p2 'railbed perf collective --endpoints /tmp/ranks.yaml --token-file /tmp/token -b 64 -e 32KiB -f 512 -n 3 -w 1 -o json')
   if python3 -c "import json, sys
@@ -193,7 +194,7 @@ sys.exit(0 if ok and all(m[k]["samples"] == 50 and 0 < m[k]["min_us"] <= m[k]["p
 # Rounds idle and under load in turns, over soft-RoCE, which has no clock of its own.
 jitter() {
   local out
-  out=$(on p2 'railbed perf jitter 10.0.0.1 --rate 200 -D 1 --label rail0 -o json')
+  out=$(on p2 'railbed perf jitter 10.0.0.1 --rate 200 -D 1 --label rail0 --save /tmp/jitter.json -o json')
   if python3 -c 'import json, sys
 m = json.loads(sys.argv[1])
 ok = m["complete"] and m["soft"] and m["clock"] == "software" and m["client"]["device"] == "rxe0" and m["repeats"] == 3
@@ -205,6 +206,9 @@ for kind in ("idle", "loaded"):
 ok = ok and m["idle"]["load_gbps"] == 0 and m["loaded"]["load_gbps"] > 0 and "drift" in m["idle"]
 ok = ok and len(m["worst_windows"]) == 5 and m["worst_windows"][0]["max_us"] == max(m[k]["whole"]["max_us"] for k in ("idle", "loaded"))
 sys.exit(0 if ok else 1)' "$out"; then pass "jitter: idle and under load in turns, with intervals"; else fail "jitter: $out"; fi
+  out=$(on p2 'railbed perf report /tmp/jitter.json -o /tmp/jitter.html && grep -c "Jitter by a schedule" /tmp/jitter.html')
+  has "jitter: the report's table has it" "$out" "rail0  loaded (soft)"
+  has "jitter: the report's page has it" "$(tail -1 <<<"$out")" 1
   out=$(on p2 'railbed perf jitter 10.0.0.1 -D 2 --repeats 1 --idle-only 2>&1; echo "status $?"')
   has "jitter: idle only, at the usual rate" "$out" "1000 probes a second by a schedule, 1 x 2 s; software clock"
   has "jitter: status 0" "$out" "status 0"
