@@ -111,9 +111,7 @@ struct Measurement {
 };
 
 std::string to_json(const std::vector<Measurement>& measurements);
-// One or more measurements as to_json() wrote them.
-Result<std::vector<Measurement>> measurements_from_json(std::string_view text);
-// The same in two steps, for files that may be another kind of result.
+// A file with a result of whatever kind, and one or more measurements as to_json() wrote them.
 Result<doc::Value> read_result(std::string_view text);
 Result<std::vector<Measurement>> measurements_from(const doc::Value& result);
 // For people: one line about the ends, one per size.

@@ -373,10 +373,6 @@ std::string to_json(const std::vector<Measurement>& measurements) {
   return writer.take();
 }
 
-Result<std::vector<Measurement>> measurements_from_json(std::string_view text) {
-  return measurements_from(TRY(read_result(text)));
-}
-
 Result<doc::Value> read_result(std::string_view text) {
   if (text.size() > kMaxFile_bytes)
     return fail(Code::kInvalid, "{} bytes of JSON, at most {} are allowed", text.size(), kMaxFile_bytes);

@@ -5,6 +5,7 @@
 
 #include "base/testdata.h"
 #include "doc/limits_of.h"
+#include "perf/test_results.h"
 
 namespace railbed::perf {
 namespace {

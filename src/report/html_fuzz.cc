@@ -8,9 +8,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace railbed;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   report::Report report;
-  if (auto measurements = perf::measurements_from_json(text)) report.measurements = std::move(*measurements);
-  if (auto result = perf::read_result(text))
+  if (auto result = perf::read_result(text)) {
+    if (auto measurements = perf::measurements_from(*result)) report.measurements = std::move(*measurements);
     if (auto jitter = report::jitter_from(*result)) report.jitters.push_back(std::move(*jitter));
+  }
   if (auto node = report::node_from_status_json(text)) report.nodes.push_back(std::move(*node));
   if (report.measurements.empty() && report.nodes.empty() && report.jitters.empty()) return 0;
   const std::string html = report::to_html(report);

@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/testdata.h"
+#include "perf/test_results.h"
 #include "report/html_drawing.h"
 #include "report/html_rails.h"
 #include "report/html_summary.h"

@@ -7,6 +7,7 @@
 
 #include "perf/perftest/exchange.h"
 #include "perf/test_rdma.h"
+#include "perf/test_results.h"
 
 namespace railbed::perf::perftest {
 namespace {
