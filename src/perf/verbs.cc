@@ -48,8 +48,8 @@ Error no_devices() {
 
 }  // namespace
 
-void ThreadDomain::Close::operator()(ibv_td* thread) const {
-  ibv_dealloc_td(thread);
+void ThreadDomain::Close::operator()(ibv_td* closing) const {
+  ibv_dealloc_td(closing);
 }
 
 ThreadDomain ThreadDomain::make(ibv_context* context, ibv_pd* domain) {
