@@ -85,16 +85,17 @@ Result<int> PerfCollective::Arguments::run() const {
     wanted.fleet.on_progress = [&progress](const std::string& line) { progress.now(line); };
   const auto run = TRY(collective::run_collective(ranks, std::move(wanted)));
   progress.wipe();
-  auto saved = file ? file->finish(doc::to_json(collective::to_value(run), 2) + "\n") : Result<void>();
+  const doc::Value result = collective::to_value(run);
+  auto saved = file ? file->finish(doc::to_json(result, 2) + "\n") : Result<void>();
   if (output == "text")
     for (const std::string& line :
          collective::report_lines(run, steps ? collective::Steps::kShown : collective::Steps::kLeftOut))
       railbed::print("{}\n", line);
   else
-    print_value(collective::to_value(run), output);
+    print_value(result, output);
   if (!run.ended_by.empty()) print_error("railbed: the collective is incomplete: {}\n", run.ended_by);
-  if (!run.ended_by.empty()) return kExitError;
   TRY(std::move(saved));
+  if (!run.ended_by.empty()) return kExitError;
   return run.is_right() ? kExitOk : kExitChange;
 }
 

@@ -35,14 +35,6 @@ std::string more_html(size_t all, size_t shown, std::string_view what) {
   return fmt::format("<p class=\"quiet\">and {} more {}</p>\n", all - shown, what);
 }
 
-std::string begin_table(std::string_view caption, const std::vector<std::string_view>& titles) {
-  std::string out =
-      fmt::format("<div class=\"wide\"><table class=\"objects\"><caption>{}</caption><thead><tr>", caption);
-  for (const std::string_view title : titles) out += fmt::format("<th scope=\"col\">{}</th>", title);
-  return out + "</tr></thead><tbody>\n";
-}
-constexpr std::string_view kEndTable = "</tbody></table></div>\n";
-
 std::string lines(const std::vector<std::string>& texts) {
   std::string out;
   for (const std::string& text : texts) out += fmt::format("{}{}", out.empty() ? "" : "<br>", escaped(text));
@@ -72,9 +64,9 @@ std::string node_rows(const ClusterNode& node) {
 }
 
 std::string nodes_html(const std::vector<ClusterNode>& nodes) {
-  std::string out = begin_table("Nodes", {"Node", "Conditions", "Node state", "PF", "Link", "Rails", "VFs"});
+  std::string out = objects_head("Nodes", {"Node", "Conditions", "Node state", "PF", "Link", "Rails", "VFs"});
   for (size_t i = 0; i < std::min(nodes.size(), kMostNodes); ++i) out += node_rows(nodes[i]);
-  return out.append(kEndTable) + more_html(nodes.size(), kMostNodes, "nodes");
+  return out.append(kObjectsEnd) + more_html(nodes.size(), kMostNodes, "nodes");
 }
 
 std::string names_text(const std::vector<std::string>& names) {
@@ -91,7 +83,7 @@ std::string versions_html(const std::vector<ClusterNode>& nodes) {
     if (!node.versions.empty()) alike[node.versions].push_back(node.name);
   if (alike.empty()) return "";
   constexpr std::string_view kVersions[] = {"kernel", "system", "architecture", "runtime", "kubelet"};
-  std::string out = begin_table("Versions", {"Nodes", "Kernel", "System", "Architecture", "Runtime", "Kubelet"});
+  std::string out = objects_head("Versions", {"Nodes", "Kernel", "System", "Architecture", "Runtime", "Kubelet"});
   for (const auto& [versions, names] : alike) {
     out += fmt::format("<tr><th scope=\"row\">{}</th>", escaped(names_text(names)));
     for (const std::string_view one : kVersions) {
@@ -100,7 +92,7 @@ std::string versions_html(const std::vector<ClusterNode>& nodes) {
     }
     out += "</tr>\n";
   }
-  return out.append(kEndTable);
+  return out.append(kObjectsEnd);
 }
 
 // --- policies
@@ -124,9 +116,9 @@ std::string policy_rows(const ClusterPolicy& policy) {
 
 std::string policies_html(const std::vector<ClusterPolicy>& policies) {
   if (policies.empty()) return "<p class=\"quiet\">There are no policies.</p>\n";
-  std::string out = begin_table("Policies", {"Policy", "Asks for", "State", "Nodes", "PFs", "There"});
+  std::string out = objects_head("Policies", {"Policy", "Asks for", "State", "Nodes", "PFs", "There"});
   for (const ClusterPolicy& policy : policies) out += policy_rows(policy);
-  return out.append(kEndTable);
+  return out.append(kObjectsEnd);
 }
 
 // --- namespaces
@@ -138,12 +130,12 @@ struct Namespace {
 
 std::string networks_html(const std::vector<const ClusterNetwork*>& networks) {
   if (networks.empty()) return "";
-  std::string out = begin_table("Networks", {"Network", "Resource", "Plugins", "Addresses"});
+  std::string out = objects_head("Networks", {"Network", "Resource", "Plugins", "Addresses"});
   for (const ClusterNetwork* one : networks)
     out += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", escaped(one->name),
                        one->resource.empty() ? "–" : escaped(one->resource), escaped(one->plugins),
                        one->addresses.empty() ? "–" : escaped(one->addresses));
-  return out.append(kEndTable);
+  return out.append(kObjectsEnd);
 }
 
 std::string interface_cells(const ClusterInterface& one) {
@@ -168,9 +160,9 @@ std::string pod_rows(const ClusterPod& pod) {
 
 std::string pods_html(const std::vector<const ClusterPod*>& pods) {
   if (pods.empty()) return "<p class=\"quiet\">No pod has these networks.</p>\n";
-  std::string out = begin_table("Pods", {"Pod", "Node", "Interface", "Network", "Addresses", "VF", "RDMA device"});
+  std::string out = objects_head("Pods", {"Pod", "Node", "Interface", "Network", "Addresses", "VF", "RDMA device"});
   for (size_t i = 0; i < std::min(pods.size(), kMostPods); ++i) out += pod_rows(*pods[i]);
-  return out.append(kEndTable) + more_html(pods.size(), kMostPods, "pods");
+  return out.append(kObjectsEnd) + more_html(pods.size(), kMostPods, "pods");
 }
 
 std::string namespaces_html(const Cluster& cluster) {

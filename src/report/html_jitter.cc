@@ -3,10 +3,13 @@
 
 #include <algorithm>
 
+#include "perf/jitter/jitter_report.h"
 #include "report/html_text.h"
 
 namespace railbed::report {
 namespace {
+
+using perf::PathLoad;
 
 constexpr size_t kMostPages = 128;
 
@@ -14,27 +17,26 @@ std::string us(const std::optional<double>& value) {
   return value ? us_text(*value) : "–";
 }
 
-std::string load_text(const JitterRounds& rounds, std::string_view idle_or_loaded) {
-  return idle_or_loaded == "loaded" ? "under load, " + gbps_text(rounds.load_gbps) : "idle";
+std::string load_text(const JitterRounds& rounds, PathLoad load) {
+  return load == PathLoad::kLoaded ? "under load, " + gbps_text(rounds.load_gbps) : "idle";
 }
 
-std::string side_by_side_row(const JitterPage& page, const JitterRounds& rounds, bool loaded) {
+std::string side_by_side_row(const JitterPage& page, const JitterRounds& rounds, PathLoad load) {
   const JitterPart& whole = rounds.parts.front();
-  std::string out =
-      fmt::format("<tr><th scope=\"row\">{}{}</th><td>{}</td>", escaped(page.name()),
-                  page.soft ? " <small>soft RDMA</small>" : "", escaped(load_text(rounds, loaded ? "loaded" : "idle")));
+  std::string out = fmt::format("<tr><th scope=\"row\">{}{}</th><td>{}</td>", escaped(page.name()),
+                                page.soft ? " <small>soft RDMA</small>" : "", escaped(load_text(rounds, load)));
   for (const std::optional<double>& percentile : whole.percentiles_us)
     out += fmt::format("<td>{}</td>", us(percentile));
   return out + fmt::format("<td>{}</td><td>{}</td></tr>\n", us_text(whole.max_us),
-                           loaded ? escaped(load_does(page)) : std::string("–"));
+                           load == PathLoad::kLoaded ? escaped(load_does(page)) : std::string("–"));
 }
 
 std::string side_by_side(const std::vector<JitterPage>& pages) {
   std::string out = objects_head("Rails side by side: round trips of probes, each from when it was due",
                                  {"Rail", "", "p50", "p90", "p99", "p99.9", "p99.99", "Max", "The load makes it"});
   for (size_t i = 0; i < std::min(pages.size(), kMostPages); ++i) {
-    out += side_by_side_row(pages[i], pages[i].idle, false);
-    if (pages[i].loaded) out += side_by_side_row(pages[i], *pages[i].loaded, true);
+    out += side_by_side_row(pages[i], pages[i].idle, PathLoad::kIdle);
+    if (pages[i].loaded) out += side_by_side_row(pages[i], *pages[i].loaded, PathLoad::kLoaded);
   }
   out.append(kObjectsEnd);
   if (pages.size() > kMostPages)
@@ -42,9 +44,9 @@ std::string side_by_side(const std::vector<JitterPage>& pages) {
   return out;
 }
 
-std::string parts_html(const JitterRounds& rounds, std::string_view idle_or_loaded) {
-  std::string out = fmt::format("<table class=\"figures\"><thead><tr><th>{}</th><th>Probes</th>",
-                                escaped(load_text(rounds, idle_or_loaded)));
+std::string parts_html(const JitterRounds& rounds, PathLoad load) {
+  std::string out =
+      fmt::format("<table class=\"figures\"><thead><tr><th>{}</th><th>Probes</th>", escaped(load_text(rounds, load)));
   for (const perf::ToldPercentile& one : perf::kToldPercentiles) out += fmt::format("<th>{}</th>", one.name);
   out += "<th>Max</th></tr></thead><tbody>\n";
   for (const JitterPart& part : rounds.parts) {
@@ -81,8 +83,8 @@ std::string end_text(const JitterPage::End& end) {
   return end.link.empty() ? text : text + ", link " + end.link;
 }
 
-std::string rounds_html(const JitterPage& page, const JitterRounds& rounds, std::string_view idle_or_loaded) {
-  std::string out = parts_html(rounds, idle_or_loaded) + "<dl>";
+std::string rounds_html(const JitterPage& page, const JitterRounds& rounds, PathLoad load) {
+  std::string out = parts_html(rounds, load) + "<dl>";
   out += entry(fmt::format("With {:.0f} %", 100 * page.confidence), intervals_text(rounds));
   out += entry("Drift", drift_text(rounds));
   if (rounds.rounds_with_short_load > 0)
@@ -114,8 +116,8 @@ std::string windows_html(const JitterPage& page) {
 std::string page_html(const JitterPage& page) {
   std::string out = fmt::format("<details><summary><b>{}</b> · jitter · RDMA{} · {} probes a second</summary>\n",
                                 escaped(page.name()), page.soft ? " (soft)" : "", page.rate_per_s);
-  out += rounds_html(page, page.idle, "idle");
-  if (page.loaded) out += rounds_html(page, *page.loaded, "loaded");
+  out += rounds_html(page, page.idle, PathLoad::kIdle);
+  if (page.loaded) out += rounds_html(page, *page.loaded, PathLoad::kLoaded);
   out += windows_html(page) + "<dl>";
   out += entry("Load against idle", comparisons_text(page));
   out += entry("Incomplete", page.ended_by);

@@ -139,11 +139,8 @@ std::string environment_html(const std::vector<Measurement>& measurements) {
                   versions.empty() ? "of an unknown version" : escaped(fmt::format("{}", fmt::join(versions, ", "))),
                   RAILBED_VERSION);
   if (ends.empty()) return out + "</section>\n";
-  out += "<div class=\"wide\"><table class=\"objects\"><caption>Measured ends</caption><thead><tr>";
-  for (const std::string_view title :
-       {"Host", "Interface", "Address", "RDMA device", "Link layer", "Link", "PCIe", "Path MTU"})
-    out += fmt::format("<th scope=\"col\">{}</th>", title);
-  out += "</tr></thead><tbody>\n";
+  out += objects_head("Measured ends",
+                      {"Host", "Interface", "Address", "RDMA device", "Link layer", "Link", "PCIe", "Path MTU"});
   size_t rows = 0;
   for (const std::vector<std::string>& end : ends) {
     if (++rows > kMostEnds) break;
@@ -151,7 +148,7 @@ std::string environment_html(const std::vector<Measurement>& measurements) {
     for (const std::string& text : end) out += fmt::format("<td>{}</td>", text.empty() ? "–" : escaped(text));
     out += "</tr>\n";
   }
-  out += "</tbody></table></div>\n";
+  out += kObjectsEnd;
   if (ends.size() > kMostEnds) out += fmt::format("<p class=\"quiet\">and {} more ends</p>\n", ends.size() - kMostEnds);
   return out + "</section>\n";
 }

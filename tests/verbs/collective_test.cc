@@ -64,8 +64,10 @@ TEST_F(CollectiveVerb, MeasuresAndChecks) {
   const Started second(serve());
   const Started third(serve());
   const std::vector<std::string> ports = {first.port(), second.port(), third.port()};
-  const auto ran = run_verb(collective(ports, {"-b", "8", "-e", "64KiB", "-f", "64", "-n", "3", "-o", "json"}));
+  const auto ran = run_verb(
+      collective(ports, {"-b", "8", "-e", "64KiB", "-f", "64", "-n", "3", "-o", "json", "--save", path("saved")}));
   EXPECT_EQ(ran.exit_status, 0) << ran.errors;
+  EXPECT_EQ(ran.output, content(path("saved")));
   EXPECT_THAT(problems_of(ran.output), IsEmpty());
   EXPECT_THAT(ran.output, HasSubstr("\"right\": true"));
   const auto text = run_verb(collective(ports, {"-e", "32", "-f", "4", "-n", "2", "--steps", "--algorithm", "ring"}));
@@ -104,6 +106,9 @@ TEST_F(CollectiveVerb, WhatIsTypedWrongIsToldBeforeAnythingIsMeasured) {
   EXPECT_EQ(said({"a=10.0.0.1", "b=10.0.0.2"}),
             "railbed: a collective needs --token-file: ranks send traffic for nobody without a token\n  e.g. `openssl "
             "rand -hex 16 > token`, and `railbed perf serve --token-file token` on each rank\n");
+  EXPECT_EQ(said({"a=10.0.0.1", "b=10.0.0.2", "--token-file", path("token"), "--save", "/nonexistent/x"}),
+            "railbed: open /nonexistent/x: ENOENT (No such file or directory)\n  --save writes there; nothing was "
+            "measured\n");
   EXPECT_EQ(said({"a=10.0.0.1", "b=10.0.0.2", "-e", "4"}), "railbed: --end: 4 bytes are less than the 8 of --begin\n");
 }
 
