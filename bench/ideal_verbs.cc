@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
 #include <infiniband/verbs.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "perf/verbs_library.h"
 
@@ -29,7 +32,7 @@ namespace {
 struct Queue : ibv_cq {
   static constexpr uint64_t kSlots = 16384;
   std::array<ibv_wc, kSlots> ring{};
-  uint64_t head = 0;
+  std::atomic<uint64_t> head = 0;  // written by the device
   uint64_t tail = 0;
   bool arrivals = false;
 };
@@ -42,15 +45,37 @@ ibv_device* only_device() {
 
 void complete(ibv_cq* queue, uint64_t id, uint32_t imm) {
   auto& to = *static_cast<Queue*>(queue);
-  ibv_wc& slot = to.ring[to.head++ % Queue::kSlots];
+  const uint64_t head = to.head.load(std::memory_order_relaxed);
+  ibv_wc& slot = to.ring[head % Queue::kSlots];
   slot.wr_id = id;
   slot.imm_data = imm;
+  to.head.store(head + 1, std::memory_order_release);
+}
+
+// The queue of the one message that LateAnswers has under way.
+std::atomic<ibv_cq*> under_way = nullptr;
+bool late = false;
+
+void answer_late(const std::stop_token& stop, std::chrono::nanoseconds after) {
+  while (!stop.stop_requested()) {
+    ibv_cq* queue = under_way.load(std::memory_order_acquire);
+    if (queue == nullptr) continue;
+    const auto due = std::chrono::steady_clock::now() + after;
+    while (std::chrono::steady_clock::now() < due) continue;
+    under_way.store(nullptr, std::memory_order_relaxed);
+    complete(queue, 0, 0);
+    constexpr uint64_t kOne = 1;
+    if (write(queue->channel->fd, &kOne, sizeof kOne) != sizeof kOne) return;
+  }
 }
 
 int post_send(ibv_qp* pair, ibv_send_wr* first, ibv_send_wr**) {
   const bool answers = ideal().answers;
   for (const ibv_send_wr* one = first; one != nullptr; one = one->next) {
-    if ((one->send_flags & IBV_SEND_SIGNALED) != 0) complete(pair->send_cq, one->wr_id, 0);
+    if (late)
+      under_way.store(pair->send_cq, std::memory_order_release);
+    else if ((one->send_flags & IBV_SEND_SIGNALED) != 0)
+      complete(pair->send_cq, one->wr_id, 0);
     if (!answers) continue;
     if (pair->recv_cq != pair->send_cq)
       complete(pair->recv_cq, 0, one->imm_data);
@@ -79,7 +104,8 @@ int poll_cq(ibv_cq* queue, int most, ibv_wc* out) {
     return count;
   }
   int count = 0;
-  for (; count < most && from.tail != from.head; ++count, ++from.tail) {
+  const uint64_t head = from.head.load(std::memory_order_acquire);
+  for (; count < most && from.tail != head; ++count, ++from.tail) {
     const ibv_wc& slot = from.ring[from.tail % Queue::kSlots];
     out[count].wr_id = slot.wr_id;
     out[count].imm_data = slot.imm_data;
@@ -88,7 +114,20 @@ int poll_cq(ibv_cq* queue, int most, ibv_wc* out) {
   return count;
 }
 
+int req_notify(ibv_cq*, int) {
+  return 0;  // every completion of LateAnswers is told
+}
+
 }  // namespace
+
+LateAnswers::LateAnswers(std::chrono::nanoseconds after)
+    : thread_([after](const std::stop_token& stop) { answer_late(stop, after); }) {
+  late = true;
+}
+LateAnswers::~LateAnswers() {
+  late = false;
+}
+
 }  // namespace railbed::perf
 
 using namespace railbed::perf;
@@ -110,6 +149,7 @@ ibv_context* ibv_open_device(ibv_device*) {
   context->ops.post_send = post_send;
   context->ops.post_recv = post_recv;
   context->ops.poll_cq = poll_cq;
+  context->ops.req_notify_cq = req_notify;
   return context;
 }
 int ibv_close_device(ibv_context* context) {
@@ -160,9 +200,23 @@ int ibv_destroy_ah(ibv_ah* handle) {
   delete handle;
   return 0;
 }
-ibv_cq* ibv_create_cq(ibv_context* context, int, void*, ibv_comp_channel*, int) {
+ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
+  return new ibv_comp_channel{.context = context, .fd = eventfd(0, EFD_CLOEXEC), .refcnt = 0};
+}
+int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
+  close(channel->fd);
+  delete channel;
+  return 0;
+}
+int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq**, void**) {
+  uint64_t events = 0;
+  return read(channel->fd, &events, sizeof events) == sizeof events ? 0 : -1;
+}
+void ibv_ack_cq_events(ibv_cq*, unsigned) {}
+ibv_cq* ibv_create_cq(ibv_context* context, int, void*, ibv_comp_channel* channel, int) {
   auto* queue = new Queue();
   queue->context = context;
+  queue->channel = channel;
   return queue;
 }
 int ibv_destroy_cq(ibv_cq* queue) {

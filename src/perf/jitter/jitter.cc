@@ -81,6 +81,7 @@ class Measuring {
     JitterOutcome outcome;
     fill_in(outcome.report);
     auto measured = rounds();
+    if (polled_) outcome.report.polls_us = polled_->count();
     summarise(rounds_, outcome.report);
     if (rounds_.empty() && !measured) return fail(std::move(measured.error()));
     if (measured) measured = channel_.send(CloseTest{}, Deadline::after(options_.limits.answer));
@@ -165,11 +166,13 @@ class Measuring {
     }
     JitterRound one{.load = load};
     TRY(wait_for_load(load));
+    Watch watch(channel_, clock_, options_.limits, Watch::Heartbeats::kSent, Transport::kRdma);
+    const ProbePath path{*probes_, port_, channel_.socket().fd(), watch};
+    if (!polled_)
+      polled_ = TRY(is_polling_worth_it(path, options_.size_bytes)) ? kPolled : std::chrono::microseconds(0);
     one.started_at = std::chrono::system_clock::now();
     one.since_start_s = static_cast<double>(clock_.between_ns(began_, clock_.now())) / 1e9;
-    Watch watch(channel_, clock_, options_.limits, Watch::Heartbeats::kSent, Transport::kRdma);
-    one.probes =
-        TRY(send_probes(*probes_, port_, round_of(probe_spec_, options_.size_bytes), channel_.socket().fd(), watch));
+    one.probes = TRY(send_probes(path, round_of(probe_spec_, options_.size_bytes), *polled_));
     const uint64_t probed = clock_.now();
     if (beside) TRY(take_load(*beside, probed, one));
     const auto sent = static_cast<int64_t>(one.probes.probes.size());
@@ -205,6 +208,7 @@ class Measuring {
   std::optional<RdmaLink> load_;
   Endpoint server_;
   uint64_t began_ = 0;
+  std::optional<std::chrono::microseconds> polled_;  // the first round, which is idle, finds out
   std::vector<JitterRound> rounds_;
 };
 

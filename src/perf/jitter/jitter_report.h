@@ -80,6 +80,7 @@ struct JitterReport {
   Endpoint client;
   Endpoint server;
   ProbeClock clock = ProbeClock::kSoftware;
+  int64_t polls_us = 0;  // for each answer, before it is slept for
   int64_t size_bytes = 0;
   int64_t rate_per_s = 0;
   double duration_s = 0;  // of a round

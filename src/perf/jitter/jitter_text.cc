@@ -79,6 +79,7 @@ std::string to_json(const JitterReport& report) {
   writer.text("label", report.label).text("peer", report.peer).flag("complete", report.ended_by.empty());
   if (!report.ended_by.empty()) writer.text("ended_by", report.ended_by);
   writer.flag("soft", report.soft()).text("clock", name_of(report.clock));
+  writer.integer("polls_us", report.polls_us);
   writer.integer("size_bytes", report.size_bytes).integer("rate_per_s", report.rate_per_s);
   writer.number("duration_s", report.duration_s).integer("repeats", report.repeats);
   writer.integer("load_size_bytes", report.load_size_bytes).number("confidence", kConfidence);
@@ -116,6 +117,8 @@ std::string to_table(const JitterReport& report) {
   out += fmt::format("  {} probes a second by a schedule, {} x {:.3g} s{}; {} clock\n", report.rate_per_s,
                      report.idle.repeats.size(), report.duration_s,
                      report.has_load() ? " idle and as often under load, in turns" : "", name_of(report.clock));
+  out += report.polls_us > 0 ? fmt::format("  answers are polled for, after {} us slept for\n", report.polls_us)
+                             : "  answers are slept for, so what it takes to be woken is in them\n";
   out += "  microseconds, from when a probe was due\n" + parts_text(report);
   out += condition_text("idle", report.idle, report.clock);
   if (report.has_load()) {

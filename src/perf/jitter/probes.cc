@@ -42,13 +42,14 @@ class PromptTimers {
 
 class Prober {
  public:
-  Prober(RdmaLink& link, CompletionPort& port, int64_t size_bytes, int control, Watch& watch)
-      : link_(link),
-        port_(port),
-        control_(control),
-        watch_(watch),
-        clock_(watch.clock()),
-        request_(link.request(0, size_bytes, 0, piece_)) {
+  Prober(const ProbePath& path, int64_t size_bytes, std::chrono::nanoseconds polled)
+      : link_(path.link),
+        port_(path.port),
+        control_(path.control),
+        watch_(path.watch),
+        clock_(path.watch.clock()),
+        polled_ticks_(clock_.to_ticks(static_cast<uint64_t>(polled.count()))),
+        request_(link_.request(0, size_bytes, 0, piece_)) {
     request_.send_flags |= IBV_SEND_SIGNALED;
   }
   Prober(const Prober&) = delete;  // request_ points into the object
@@ -62,26 +63,37 @@ class Prober {
     return {};
   }
   Result<void> send() {
-    TRY(port_.arm());
     const RdmaLink::Lane& lane = link_.lanes()[0];
     if (const int status = post_chain(lane.qp.get(), lane.api, &request_); status != 0)
-      return fail(system_error(status, fmt::format("posting a probe on {}", link_.device())));
+      return failed(system_error(status, fmt::format("posting a probe on {}", link_.device())));
     return {};
   }
-  // Sleeps until the answer is there. When the event comes, the completion is in the queue.
   Result<Arrival> await(uint64_t sent) {
+    while (polled_ticks_ > 0 && clock_.now() - sent < polled_ticks_)
+      if (const auto arrival = TRY(take())) return *arrival;
     for (;;) {
+      // Only what completes after this is told, so the queue is looked at between this and falling asleep.
+      TRY(port_.arm());
+      if (const auto arrival = TRY(take())) return *arrival;
       if (TRY(sleep(kLongestSleep_ns, port_.fd()))) port_.take_event();
-      if (const auto arrival = TRY(port_.poll())) {
-        if (arrival->completion.status != IBV_WC_SUCCESS)
-          return fail(link_.completion_error(arrival->completion, "a probe"));
-        return *arrival;
-      }
+      if (const auto arrival = TRY(take())) return *arrival;
       TRY(look(clock_.now(), sent));
     }
   }
 
  private:
+  Result<std::optional<Arrival>> take() {
+    std::optional<Arrival> arrival = TRY(port_.poll());
+    if (arrival && arrival->completion.status != IBV_WC_SUCCESS)
+      TRY(failed(link_.completion_error(arrival->completion, "a probe")));
+    return arrival;
+  }
+  // A peer that goes takes its end of the path with it first, and says so a moment later: that is the better reason.
+  Result<void> failed(Error error) {
+    constexpr uint64_t kMoment_ns = 200'000'000;
+    TRY(sleep(kMoment_ns, -1));
+    return fail(std::move(error));
+  }
   // Whether `fd` became readable.
   Result<bool> sleep(uint64_t ns, int fd) {
     pollfd entries[] = {{.fd = control_, .events = POLLIN, .revents = 0}, {.fd = fd, .events = POLLIN, .revents = 0}};
@@ -104,6 +116,7 @@ class Prober {
   int control_;
   Watch& watch_;
   const TickClock& clock_;
+  const uint64_t polled_ticks_;
   ibv_sge piece_{};
   ibv_send_wr request_;
   uint64_t next_look_ = 0;
@@ -111,10 +124,26 @@ class Prober {
 
 }  // namespace
 
-Result<ProbeRound> send_probes(RdmaLink& link, CompletionPort& port, const Round& round, int control, Watch& watch) {
-  const TickClock& clock = watch.clock();
+Result<bool> is_polling_worth_it(const ProbePath& path, int64_t size_bytes) {
+  constexpr int kTrials = 33;
+  constexpr std::chrono::milliseconds kLongest{1};  // polled for each
+  const TickClock& clock = path.watch.clock();
+  Prober prober(path, size_bytes, kLongest);
+  const auto soon_ns = static_cast<uint64_t>(std::chrono::nanoseconds(kPolled).count());
+  int quick = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const uint64_t sent = clock.now();
+    TRY(prober.send());
+    TRY(prober.await(sent));
+    if (clock.between_ns(sent, clock.now()) <= soon_ns) ++quick;
+  }
+  return quick > kTrials / 2;
+}
+
+Result<ProbeRound> send_probes(const ProbePath& path, const Round& round, std::chrono::microseconds polled) {
+  const TickClock& clock = path.watch.clock();
   const PromptTimers prompt;
-  Prober prober(link, port, round.size_bytes, control, watch);
+  Prober prober(path, round.size_bytes, polled);
   for (int warm_up = 0; warm_up < 4; ++warm_up) {
     TRY(prober.send());
     TRY(prober.await(clock.now()));

@@ -4,10 +4,12 @@
 // Why: jitter is what differs from probe to probe, and is of no use as one number: whether the thread was woken late,
 // the network was slow, or the answer was noticed late calls for different people. A probe is an RDMA read of a few
 // bytes, which the peer's device answers; it counts from when it was due (PingSchedule), so an outage is seen by all
-// that were due in it. The thread sleeps between probes and while one is under way. Threading: one thread.
+// that were due in it. The thread sleeps between probes. For an answer it first polls where that is worth it, then
+// sleeps: a NIC answers in less time than it takes to be woken. Threading: one thread.
 // Failure: as the Watch and the completion channel.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -33,8 +35,22 @@ struct ProbeRound {
   uint64_t cpu_ns = 0;  // that this thread took
 };
 
-// `control` becomes readable when the peer says something, and wakes the thread.
-Result<ProbeRound> send_probes(RdmaLink& link, CompletionPort& port, const Round& round, int control, Watch& watch);
+// How long an answer is polled for. At a probe a millisecond it is 1 % of a processor at most.
+inline constexpr std::chrono::microseconds kPolled{10};
+
+// What a round is made with; all outlive the call.
+struct ProbePath {
+  RdmaLink& link;
+  CompletionPort& port;
+  int control = -1;  // becomes readable when the peer says something, and wakes the thread
+  Watch& watch;
+};
+
+// Whether most answers come within kPolled: some probes find out, which are not part of any round. All rounds that are
+// compared need the same, as the time to be woken is in what is measured.
+Result<bool> is_polling_worth_it(const ProbePath& path, int64_t size_bytes);
+// `polled`: zero sleeps at once.
+Result<ProbeRound> send_probes(const ProbePath& path, const Round& round, std::chrono::microseconds polled);
 
 // When a probe's answer was seen, by this machine's clock and, in the device, by its own.
 struct ClockPair {
