@@ -203,8 +203,7 @@ Result<int> run_client(const PerfArguments& arguments, Figure figure, const std:
   const Measurement& result = measurement ? *measurement : *partial;
   auto saved = file ? file->finish(to_json({result})) : Result<void>();
   TRY(print_result(result, arguments.output));
-  if (!measurement) return fail(std::move(measurement.error()));
-  TRY(std::move(saved));
+  TRY(end_of(measurement ? std::optional<Error>() : std::move(measurement.error()), std::move(saved)));
   return kExitOk;
 }
 

@@ -115,8 +115,7 @@ Result<int> PerfJitter::run(const std::string& command) const {
   const std::string json = to_json(outcome->report);
   auto saved = file ? file->finish(json) : Result<void>();
   TRY(print_report(outcome->report, json, a.output));
-  if (outcome->error) return fail(std::move(*outcome->error));
-  TRY(std::move(saved));
+  TRY(end_of(std::move(outcome->error), std::move(saved)));
   return kExitOk;
 }
 

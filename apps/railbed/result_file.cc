@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,6 +50,12 @@ Result<void> ResultFile::finish(std::string_view text) {
   TRY(replace_file(path_, text));
   made_ = false;
   return {};
+}
+
+Result<void> end_of(std::optional<Error> ended_by, Result<void> saved) {
+  if (!ended_by) return saved;
+  if (!saved) ended_by->message += fmt::format("; what there is was not saved either: {}", saved.error().story());
+  return fail(std::move(*ended_by));
 }
 
 }  // namespace railbed

@@ -7,6 +7,7 @@
 // write.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,5 +34,9 @@ class ResultFile {
   bool plain_ = true;
   bool made_ = false;  // by open(), and nothing is in it yet
 };
+
+// How a measurement with --save ends: by what ended it early, else by what saving it failed with; where both are there,
+// both are told.
+Result<void> end_of(std::optional<Error> ended_by, Result<void> saved);
 
 }  // namespace railbed

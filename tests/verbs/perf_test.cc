@@ -150,6 +150,21 @@ TEST_F(PerfVerb, WhatWasMeasuredOutlivesCtrlCAndADeadPeer) {
   }
 }
 
+TEST_F(PerfVerb, AFileThatCannotBeWrittenIsToldBesideADeadPeer) {
+  Started server({"perf", "serve", "--bind", "127.0.0.1", "--port", "0"});
+  const std::string port = server.port();
+  std::jthread killer([&] {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    server.end(SIGKILL);
+  });
+  const auto ran =
+      run_verb({"perf", "lat", "127.0.0.1", "--port", port, "--tcp", "-a", "-D", "0.5", "--save", "/dev/full"});
+  EXPECT_EQ(ran.exit_status, 1);
+  EXPECT_NE(ran.errors.find("the peer closed the connection; what there is was not saved either: "), std::string::npos)
+      << ran.errors;
+  EXPECT_NE(ran.errors.find("/dev/full: ENOSPC (No space left on device)"), std::string::npos) << ran.errors;
+}
+
 // The machine of the tests has no RDMA device of this name, and mostly none at all.
 TEST_F(PerfVerb, WatchSaysThatThereIsNothingToWatch) {
   const auto ran = run_verb({"perf", "watch", "no_such_device", "-n", "1"});
