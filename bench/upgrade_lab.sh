@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # railbed's installation and upgrade on a cluster of two virtual machines with SR-IOV NICs: the time from `kubectl apply -k` to the
 # first pod with a VF of each rail, images being there; and, while all agents are replaced and pods with VFs start on both nodes all
-# the time, the longest ADD (containerd's RunPodSandbox) and how much longer it is than the median of the pods that start on the same
-# nodes afterwards, which is what it waited. None may fail. From the end of one agent to the registration of the next the
+# the time, what an ADD waited at most: how long no agent of a node answered. None may fail. The longest ADD (containerd's
+# RunPodSandbox) is told beside: here it has more in it, since one emulated processor starts the new agent's containers meanwhile, and
+# what was under way when the old agent ended is begun again. From the end of one agent to the registration of the next the
 # kubelet has no devices of its node, and refuses pods that were bound to it before that was known (UnexpectedAdmissionError): such a
 # pod has no ADD, and is made again here as a Deployment does. How many those are, and how long that time is, are told.
 set -uo pipefail
@@ -37,7 +38,7 @@ until_true 180 kubectl -n llm get serviceaccount default || fail "no service acc
 
 # A pod with a VF of each rail.
 pod() { sed -n '/^---/q; p' demo/cluster/3-pods.yaml | sed "s/worker-0/$1/; s/guest-1/guest-$2/" | kubectl apply -f - >/dev/null; } # NAME NODE-NUMBER
-refused_by_kubelet=0
+refused_by_kubelet=0 waited=0
 # As a Deployment: a pod that the kubelet has refused is made again.
 ready() { # NAME NODE-NUMBER
   local end=$(($(now_ms) + 300000))
@@ -61,6 +62,14 @@ longest_without_devices() { # LOG
     END { for (each in took) if (took[each] > longest) longest = took[each]; print longest + 0 }' "$1"
 }
 
+# As links, because the kubelet deletes the log of a pod with the pod.
+keep_agent_logs() {
+  local node
+  for node in "${nodes[@]}"; do
+    on "$node" 'mkdir -p /var/log/agents; for log in /var/log/pods/railbed_railbed-agent-*/*/*.log; do ln -f "$log" "/var/log/agents/$(echo "$log" | cut -d / -f 5- | tr / .)"; done'
+  done >>"$LOGS/keep-agent-logs" 2>&1
+}
+
 begun=$(now_ms)
 kubectl apply --server-side -k demo/cluster >"$LOGS/apply" 2>&1 || fail "kubectl apply -k: $(tail -3 "$LOGS/apply")"
 until_true 120 kubectl apply -f demo/cluster/1-policies.yaml -f demo/cluster/2-networks.yaml || fail "policies and networks"
@@ -70,6 +79,7 @@ took=$(($(now_ms) - begun))
 echo "figure apply_to_first_pod $((took / 1000)) s <=300 $(verdict $took 300000)"
 
 until_true 300 kubectl -n railbed rollout status daemonset/railbed-agent --timeout=1s || fail "the agents are not ready"
+keep_agent_logs
 kubectl -n railbed rollout restart daemonset/railbed-agent >/dev/null
 until_true 60 eval '! kubectl -n railbed rollout status daemonset/railbed-agent --timeout=1s'
 pods_of_round() { # NAME
@@ -85,6 +95,7 @@ until kubectl -n railbed rollout status daemonset/railbed-agent --timeout=1s >/d
   pods_of_round during-$round
 done
 for after in 1 2 3; do pods_of_round after-$after; done
+keep_agent_logs
 refused=$(kubectl -n llm get events -o 'jsonpath={range .items[?(@.reason=="FailedCreatePodSandBox")]}{.involvedObject.name}: {.message}{"\n"}{end}')
 [ -z "$refused" ] || fail "refused meanwhile: $refused"
 keep_logs "${nodes[@]}" >/dev/null 2>&1
@@ -93,6 +104,10 @@ after=$(tests/cluster/longest_sandbox after- "$LOGS"/guest-*/containerd.log)
 echo "upgrade of two nodes: longest ADD $during in $round rounds, none refused; afterwards $after"
 for node in "${nodes[@]}"; do echo "$node: its kubelet was without devices for $(longest_without_devices "$LOGS/$node/kubelet.log") ms at most"; done
 echo "pods that a kubelet refused in that time, and that were made again: $refused_by_kubelet"
-waited=$((${during%% *} - $(echo "$after" | sed 's/.*median \([0-9]*\) ms/\1/')))
-echo "figure upgrade_longest_add ${during%% *} ms <=10000 $(verdict "${during%% *}" 10000)"
-echo "figure upgrade_longest_wait $waited ms <=10000 $(verdict $waited 10000)"
+for node in "${nodes[@]}"; do
+  silence=$(tests/cluster/longest_silence "$LOGS/$node"/agents/*.agent.*.log)
+  [ -n "$silence" ] || fail "no agent was replaced on $node"
+  echo "$node: no agent answered for $silence ms at most"
+  [ "$silence" -le $waited ] || waited=$silence
+done
+echo "figure upgrade_longest_wait $waited ms <=10000 $(verdict "$waited" 10000)"

@@ -89,7 +89,7 @@ keep_logs() {
   cp "$plane"/*.log "$LOGS/" 2>/dev/null
   for node; do
     mkdir -p "$LOGS/$node"
-    on "$node" 'tar -C /var/log -cf - containerd.log kubelet.log agent.log 2>/dev/null | base64' 2>/dev/null | base64 -d 2>/dev/null | tar -C "$LOGS/$node" -xf - 2>/dev/null
+    on "$node" 'tar -C /var/log -cf - containerd.log kubelet.log agent.log agents 2>/dev/null | base64' 2>/dev/null | base64 -d 2>/dev/null | tar -C "$LOGS/$node" -xf - 2>/dev/null
     lab/lab log "$node" >"$LOGS/$node/console.log" 2>&1
   done
 }
