@@ -379,6 +379,19 @@ Result<doc::Value> read_result(std::string_view text) {
   return doc::read_object("", text).context("these are no results");
 }
 
+namespace {
+
+std::string hint_of_schema(std::string_view schema) {
+  if (schema == "railbed.perf/v1") return "its latencies are halves of round trips: measure anew";
+  if (schema.starts_with("railbed.collective/"))
+    return "reports show what `perf bw`, `lat` and `jitter` saved; `perf collective` shows its own";
+  if (schema.starts_with("railbed.mesh/"))
+    return "reports show the file that `perf mesh --save` wrote, not its -o json";
+  return "";
+}
+
+}  // namespace
+
 Result<std::vector<Measurement>> measurements_from(const doc::Value& result) {
   doc::Diagnostics found;
   Fields fields(result, "", doc::kNoFamily, found);
@@ -386,10 +399,9 @@ Result<std::vector<Measurement>> measurements_from(const doc::Value& result) {
   fields.need("schema", schema, {.bytes = 64});
   TRY(doc::first_error(found).hint("only results of `railbed perf` can be read"));
   if (schema != kSchema)
-    return fail(
-        Error{.code = Code::kInvalid,
-              .message = fmt::format("schema: \"{}\" is not {}, the one this version reads", schema, kSchema),
-              .hint = schema == "railbed.perf/v1" ? "its latencies are halves of round trips: measure anew" : ""});
+    return fail(Error{.code = Code::kInvalid,
+                      .message = fmt::format("schema: \"{}\" is not {}, the one this version reads", schema, kSchema),
+                      .hint = hint_of_schema(schema)});
   std::vector<Measurement> measurements;
   need_each(fields, "measurements", measurements, read_measurement, 4096);
   TRY(doc::first_error(found));

@@ -105,6 +105,12 @@ TEST(Measurement, RefusesOtherAndDamagedFiles) {
   EXPECT_EQ(refusal(R"({"schema":"railbed.perf/v1"})"),
             "schema: \"railbed.perf/v1\" is not railbed.perf/v2, the one this version reads\n"
             "  its latencies are halves of round trips: measure anew");
+  EXPECT_EQ(refusal(R"({"schema":"railbed.collective/v1"})"),
+            "schema: \"railbed.collective/v1\" is not railbed.perf/v2, the one this version reads\n"
+            "  reports show what `perf bw`, `lat` and `jitter` saved; `perf collective` shows its own");
+  EXPECT_EQ(refusal(R"({"schema":"railbed.mesh/v1"})"),
+            "schema: \"railbed.mesh/v1\" is not railbed.perf/v2, the one this version reads\n"
+            "  reports show the file that `perf mesh --save` wrote, not its -o json");
   std::string text = to_json({latency()});
   text.replace(text.find("\"count\": 100"), 12, "\"count\": 101");
   EXPECT_EQ(refusal(text), "measurements[0].latency[0].round_trip_histogram: the counts contradict the totals");
