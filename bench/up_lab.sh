@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # railbed up for 2 PFs with 7 VFs each against bare writes to sriov_numvfs and bare binds (bench/up_lab/bare.c), in random
 # order in one virtual machine with one CPU.     bench/up_lab.sh [ROUNDS]     RAILBED is the program (build/railbed)
-# ICOUNT=N: the machine's clock counts instructions, 2^N ns each (lab/lab --icount), which other work on the host does not change.
+# ICOUNT=N (3): the machine's clock counts instructions, 2^N ns each (lab/lab --icount), which other work on the host does not
+# change: equal runs differ by a thousandth. ICOUNT= is the host's clock; then an idle host and 40 rounds tell it to a hundredth.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-rounds=${1:-${ROUNDS:-40}}
+ICOUNT=${ICOUNT-3}
+rounds=${1:-${ROUNDS:-$([ -n "$ICOUNT" ] && echo 8 || echo 40)}}
 command -v qemu-system-x86_64 >/dev/null || { echo "SKIP up_2x7_ratio: needs QEMU (make setup-lab)"; exit 0; }
 LAB_DIR=$(mktemp -d "${TMPDIR:-/tmp}/railbed-bench.XXXXXX")
 export LAB_DIR

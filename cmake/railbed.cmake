@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # How every folder of src/ becomes a library, a unit-test program and its fuzz targets.
 #
-#   railbed_library(doc DEPS base LIBS PkgConfig::yaml)
+#   railbed_library(doc DEPS base LIBS ${YAML_ARCHIVE})
 #
 # takes all *.cc of the folder, and of the folders in it that FOLDERS names: foo.cc goes into the library, foo_test.cc into one GoogleTest program `doc_test` (with
 # RAILBED_TESTS), foo_fuzz.cc becomes the libFuzzer program `foo_fuzz` (with RAILBED_FUZZ). A folder may use exactly the

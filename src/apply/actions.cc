@@ -84,11 +84,13 @@ Result<void> Actions::operator()(const plan::SetVfCount& step) {
   int now = TRY(read_number(files(), attribute(pf_.pf, "sriov_numvfs")));
   if (step.to > 0) TRY(wait_for_carrier());
   if (now != step.to) {
-    // Too many VFs must fail here, before the write of 0 below destroys the existing ones.
-    auto total = read_number(files(), attribute(pf_.pf, "sriov_totalvfs"));
-    if (now != 0 && total && *total < step.to)
-      return fail(Code::kInvalid, "{} allows {} VFs (sriov_totalvfs), not {}", pf_.pf_name, *total, step.to);
-    if (now != 0) TRY(write_vf_count(0));  // the kernel answers EBUSY to a change from n to m
+    if (now != 0) {
+      // Too many VFs must fail here, before the write of 0 destroys the existing ones.
+      const auto total = read_number(files(), attribute(pf_.pf, "sriov_totalvfs"));
+      if (total && *total < step.to)
+        return fail(Code::kInvalid, "{} allows {} VFs (sriov_totalvfs), not {}", pf_.pf_name, *total, step.to);
+      TRY(write_vf_count(0));  // the kernel answers EBUSY to a change from n to m
+    }
     if (step.to != 0) TRY(write_vf_count(step.to));
   }
   return wait_for_vfs(step.to);
