@@ -154,6 +154,15 @@ TEST_F(ApplyTest, ABaselineHasTheMacsThatVfsHad) {
   EXPECT_NE(baseline->vfs[0].admin_mac, mac);
 }
 
+TEST_F(ApplyTest, ABaselineHasTheEswitchModeWhereThereIsOne) {
+  os::FakeMachine machine;
+  machine.pfs = {os::FakePf::mlx5(kPf0, "eth0"), os::FakePf::mlx5(kPf1, "ib0", true)};
+  os::FakeKernel both(machine);
+  const auto links = both.links().value();
+  EXPECT_EQ(read_baseline(both, *links, kPf0, "eth0").value().eswitch_mode, EswitchMode::kLegacy);
+  EXPECT_EQ(read_baseline(both, *links, kPf1, "ib0").value().eswitch_mode, std::nullopt);
+}
+
 TEST_F(ApplyTest, GivesVfsToVfioAndBack) {
   ASSERT_TRUE(carry_out(one_pf(1, DeviceType::kVfioPci)).complete());
   std::string device = fmt::format("/sys/bus/pci/devices/{}/", vf_address(kPf0, 0));
@@ -426,6 +435,17 @@ TEST_F(ApplyTest, StopsBetweenTwoStepsWhenAsked) {
   EXPECT_EQ(report.steps_done, 2U);
   EXPECT_EQ(progress.begun_.back(), "0000:01:00.0/mtu");
   EXPECT_TRUE(carry_out(two_pfs()).complete());
+}
+
+TEST_F(ApplyTest, StopsBeforeTheFirstStepWhenAsked) {
+  std::stop_source source;
+  source.request_stop();
+  Options options = in_order();
+  options.stop = source.get_token();
+  const Report report = carry_out(two_pfs(), options);
+  EXPECT_TRUE(report.canceled);
+  EXPECT_EQ(report.steps_done, 0U);
+  EXPECT_EQ(kernel.journal(), std::vector<std::string>{});
 }
 
 TEST_F(ApplyTest, StopsInsideAWaitAndLeavesTheStepBegun) {

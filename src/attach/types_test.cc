@@ -202,6 +202,21 @@ TEST_F(Types, CheckSaysWhatDiffers) {
   EXPECT_THAT(check("net1"), HasSubstr("there is no interface net1 in the pod"));
 }
 
+TEST_F(Types, CheckSaysWhatIsNotTunedAnyMore) {
+  ASSERT_EQ(message(attach(wanted("net1", {R"({"type":"host-device","device":"eth9"})",
+                                           R"({"type":"tuning","promisc":true,"allmulti":true,"txQLen":500})"}))),
+            "");
+  EXPECT_EQ(check("net1"), "");
+  const IfIndex net1 = inside_->find(IfName{"net1"}, os::WithVfs::kNo)->index;
+  const auto told = [&](const os::LinkChange& change) {
+    EXPECT_EQ(message(inside_->change(net1, change)), "");
+    return check("net1");
+  };
+  EXPECT_THAT(told({.tx_queue = 1000}), HasSubstr("its queue length is 1000, not 500"));
+  EXPECT_THAT(told({.all_multicast = false}), HasSubstr("its all-multicast mode is false, not true"));
+  EXPECT_THAT(told({.promiscuous = false}), HasSubstr("its promiscuous mode is false, not true"));
+}
+
 TEST_F(Types, SysctlsOfSeveralNumbersAreComparedByTheirNumbers) {
   ASSERT_EQ(message(attach(wanted("net1", {R"({"type":"host-device","device":"eth9"})",
                                            R"({"type":"tuning","sysctl":{"net.ipv4.tcp_rmem":"4096 5 6"}})"}))),

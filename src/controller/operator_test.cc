@@ -350,6 +350,13 @@ TEST_F(OperatorTest, WritesAgainWhatWasRefusedOrLost) {
   running.reset();  // the server's troubles are this function's
 }
 
+TEST_F(OperatorTest, LooksAtTheClusterAgainAndAgain) {
+  start();
+  kube::Instant last{};
+  const auto looks = [&] { return std::exchange(last, running->work.standing().looked) < last; };
+  for (int look = 0; look < 8; ++look) EXPECT_TRUE(within(seconds(5), looks)) << look;
+}
+
 TEST_F(OperatorTest, KeepsOneOfTwoOperatorsSilent) {
   start("one");
   expect("the first leads", [&] { return running->work.standing().leads; });

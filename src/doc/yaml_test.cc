@@ -96,6 +96,17 @@ TEST(Yaml, SeveralDocumentsCommentsDirectivesAndEmptyOnes) {
   EXPECT_EQ(parse("a: |\n  ---\n  x\nb: 1\n").json(), "{\"a\":\"---\\nx\\n\",\"b\":1}\n");
 }
 
+// A block of a Markdown file, or a text in a ConfigMap: what follows it is none of its JSON.
+TEST(Yaml, JsonOfAPartOfAFileEndsWithThePart) {
+  const auto file = std::make_shared<const Source>(Source{"a.md", "{\"a\":\n\"b\"}"});
+  Diagnostics diagnostics;
+  EXPECT_TRUE(parse_yaml(file, LineIndex(file), {0, 6}, diagnostics).empty());
+  EXPECT_EQ(render(diagnostics),
+            "a.md:2:1: error: expected a value, found the end of the text [RB-JSON-001]\n"
+            "     2 | \"b\"}\n"
+            "       | ^\n");
+}
+
 TEST(Yaml, WindowsFilesReadTheSameAndKeepTheirPlaces) {
   const Parsed parsed = parse("\xEF\xBB\xBFspec:\r\n  ä: [x,\r\n    z]\r\n  numVfs: 8\r\n");
   EXPECT_EQ(parsed.json(), "{\"spec\":{\"ä\":[\"x\",\"z\"],\"numVfs\":8}}\n");

@@ -148,6 +148,13 @@ TEST(Surprises, EmptyGidsLeaveGapsAndTheLastOneCounts) {
                                     .gid = *Gid::parse("0000:0000:0000:0000:0000:ffff:0a00:0001"),
                                     .type = "RoCE v2",
                                     .netdev = "eth7"}));
+  // There are many VFs and soft devices, and such a table may have hundreds of entries: theirs ends with a gap.
+  const NodeFacts soft = facts_of(
+      "/sys/class/infiniband/rxe0 -> ../../devices/virtual/infiniband/rxe0\n"
+      "[/sys/devices/virtual/infiniband/rxe0/ports/1]\n" +
+      lines);
+  ASSERT_EQ(soft.virtual_rdma.size(), 1U);
+  EXPECT_TRUE(soft.virtual_rdma[0].ports.at(0).gids.empty());
 }
 
 TEST(Surprises, NumaNodeMinusOneIsUnknownAndNodesNeedNotBeSmall) {

@@ -131,6 +131,7 @@ TEST(DhcpPacket, ReadsOptionsOfThreeFields) {
   DhcpPacket packet = *read_dhcp(bytes);
   EXPECT_EQ(packet.options.at(kHostName), "abc");
   EXPECT_EQ(packet.options.at(kSubnetMask), "\xff\xff\xff\0"s);
+  EXPECT_FALSE(packet.options.contains(kOverload)) << "written again, it has one field";
 }
 
 TEST(DhcpPacket, WhatIsBrokenIsRefused) {

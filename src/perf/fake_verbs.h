@@ -32,6 +32,8 @@ struct FakeDevice {
   uint32_t most_inline = UINT32_MAX;
   uint32_t least_inline = 0;  // granted where less was asked for
   std::chrono::microseconds post_takes{0};
+  int64_t takes_every = 1;  // only each so many-th post takes that long
+  int64_t posts = 0;
   int reads_sent = 16;  // as requester, per queue pair
   int reads_answered = 8;
   bool has_atomics = true;

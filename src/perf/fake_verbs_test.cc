@@ -137,7 +137,8 @@ void complete(ibv_cq* cq, const ibv_wc& completion) {
 
 std::chrono::microseconds post_takes(const ibv_qp* qp) {
   const std::lock_guard lock(fake().mutex);
-  return fake().devices[of(qp->context).device].post_takes;
+  FakeDevice& device = fake().devices[of(qp->context).device];
+  return ++device.posts % device.takes_every == 0 ? device.post_takes : std::chrono::microseconds(0);
 }
 
 void meet(FakePair& pair) {
@@ -258,12 +259,14 @@ ibv_td* alloc_td(ibv_context* context, ibv_td_init_attr*) {
   if (domain != nullptr) domain->context = context;
   return domain;
 }
-int dealloc_td(ibv_td* domain) {
-  return closed<ibv_td>(domain);
-}
-std::map<ibv_pd*, ibv_pd*>& parents() {
-  static std::map<ibv_pd*, ibv_pd*> all;
+std::map<ibv_pd*, ibv_parent_domain_init_attr>& parents() {
+  static std::map<ibv_pd*, ibv_parent_domain_init_attr> all;
   return all;
+}
+int dealloc_td(ibv_td* domain) {
+  const std::lock_guard lock(fake().mutex);
+  for (const auto& [parent, made_of] : parents()) EXPECT_NE(made_of.td, domain) << "a parent domain still uses it";
+  return closed<ibv_td>(domain);
 }
 ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* asked) {
   const std::lock_guard lock(fake().mutex);
@@ -271,7 +274,7 @@ ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* a
   auto* domain = made<ibv_pd>("alloc_parent_domain");
   if (domain == nullptr) return nullptr;
   domain->context = context;
-  parents()[domain] = asked->pd;
+  parents()[domain] = *asked;
   return domain;
 }
 
@@ -374,6 +377,7 @@ int poll_cq(ibv_cq* queue, int most, ibv_wc* out) {
 }
 
 int req_notify_cq(ibv_cq* queue, int) {
+  if (const int error = fault("req_notify_cq"); error != 0) return error;
   const std::lock_guard lock(fake().mutex);
   of(queue).armed = true;
   return 0;

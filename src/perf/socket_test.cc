@@ -41,6 +41,18 @@ TEST_F(SocketTest, SendsSmallMessagesAtOnce) {
   EXPECT_EQ(option(*socket, IPPROTO_TCP, TCP_NODELAY), 1);
 }
 
+TEST_F(SocketTest, ConnectsFromTheAddressThatWasAskedForOrNotAtAll) {
+  const auto from = [&](const char* address) {
+    const auto made = Socket::connect("127.0.0.1", listener->port(), Deadline::after(std::chrono::seconds(30)),
+                                      *IpAddress::parse(address));
+    return made ? made->local_address()->to_string() : made.error().to_string();
+  };
+  EXPECT_EQ(from("127.0.0.2"), "127.0.0.2");
+  EXPECT_EQ(from("192.0.2.1"), fmt::format("connecting to 127.0.0.1 port {}: bind to 192.0.2.1: EADDRNOTAVAIL (Cannot "
+                                           "assign requested address)",
+                                           listener->port()));
+}
+
 // A process whose standard input is closed gets 0 for its next descriptor.
 TEST(Socket, MayBeDescriptorZero) {
   const int kept = ::dup(0);

@@ -238,7 +238,7 @@ TEST(Pods, TheirVfsAreCounted) {
   objects.policies = {policy("rail0", 2, {pf("eth0")}), policy("ib", 2, {pf("ib0")})};
   objects.policies[1].is_rdma = api::given(true);
   objects.networks = {network("net", "rail0"), network("wrong", "ib"), network("nobody", "rail9")};
-  objects.pods = {pod("p", {"net", "net"}), pod("q", {"net", "wrong"}), pod("r", {"nobody"})};
+  objects.pods = {pod("p", {"net", "net"}), pod("q", {"unknown", "net", "wrong"}), pod("r", {"nobody"})};
   objects.pods[0].resources["openshift.io/rail0"] = 1;
   doc::Diagnostics diagnostics;
   const auto facts = node("n1", {nic("eth0", 1), infiniband("ib0", 2)});
@@ -252,6 +252,7 @@ TEST(Pods, TheirVfsAreCounted) {
   EXPECT_THAT(
       messages,
       ElementsAre("RB-NET-001 no policy makes resource openshift.io/rail9, which network llm/nobody takes its VFs from",
+                  "RB-POD-001 pod llm/q asks for network llm/unknown, which is not there",
                   "RB-POD-006 pod llm/p asks for 1 of openshift.io/rail0, its networks need 2",
                   "RB-POD-003 pod llm/q: network llm/wrong is of type sriov, the VFs of openshift.io/ib are InfiniBand",
                   "RB-POD-002 node n1 has 2 VFs of openshift.io/rail0, llm/p, llm/q need 3",

@@ -117,6 +117,20 @@ ClusterObjects all_kinds() {
   return objects;
 }
 
+TEST(Cluster, APfIsWhatHasOrCanHaveVfs) {
+  ClusterObjects objects;
+  objects.node_states = {parsed(
+      R"({"apiVersion": "sriovnetwork.openshift.io/v1", "kind": "SriovNetworkNodeState",
+          "metadata": {"name": "gpu-1", "namespace": "railbed"}, "spec": {}, "status": {"interfaces": [
+            {"pciAddress": "0000:01:00.0", "name": "ens1f0", "totalvfs": 1},
+            {"pciAddress": "0000:02:00.0", "name": "ens2f0", "numVfs": 1},
+            {"pciAddress": "0000:03:00.0", "name": "eno1"}]}})")};
+  const Cluster cluster = cluster_of(objects);
+  std::vector<std::string> names;
+  for (const ClusterPf& pf : cluster.nodes.at(0).pfs) names.push_back(pf.name);
+  EXPECT_THAT(names, ElementsAre("ens1f0", "ens2f0"));
+}
+
 TEST(Cluster, NodesWithConditionsPfsAndVfs) {
   const Cluster cluster = cluster_of(all_kinds());
   ASSERT_THAT(cluster.nodes, SizeIs(4));

@@ -350,6 +350,20 @@ TEST(Scene, JoinsStatusAndMeasurementsByAddress) {
   EXPECT_EQ(scene.nodes[1].columns[0].name, "net1");
 }
 
+TEST(Scene, PodsOfANodeStandBelowEachOther) {
+  const DrawnPod pod{.name = "p", .columns = {{{.name = "net1"}, {.name = "net2"}}}};
+  const std::string svg =
+      drawing({.nodes = {{.name = "n", .columns = {{.name = "eth0"}}, .pods = {pod, pod, pod}}}, .rails = {}}, {});
+  double bottom = 0;
+  int boxes = 0;
+  for (size_t at = 0; (at = svg.find("<rect class=\"pod\"", at)) != std::string::npos; ++at, ++boxes) {
+    const auto number = [&](std::string_view key) { return std::stod(svg.substr(svg.find(key, at) + key.size())); };
+    EXPECT_GT(number(" y=\""), bottom) << boxes;
+    bottom = number(" y=\"") + number(" height=\"");
+  }
+  EXPECT_EQ(boxes, 3);
+}
+
 TEST(Status, ToleratesAbsenceButNotWrongTypes) {
   EXPECT_TRUE(node_from_status_json(R"({"node":"n"})"));
   EXPECT_TRUE(node_from_status_json(R"({"node":"n","pods":[{}],"pfs":[{}]})"));
@@ -357,6 +371,17 @@ TEST(Status, ToleratesAbsenceButNotWrongTypes) {
             "node is missing\n  this should be the output of `railbed status -o json`");
   EXPECT_EQ(node_from_status_json(R"({"node":"n","pods":[{"interfaces":[{"name":7}]}]})").error().to_string(),
             "pods[0].interfaces[0].name must be a string, found an integer 7\n  put it in quotes: \"7\"");
+}
+
+TEST(Status, HasUpTo64AddressesOfAnInterface) {
+  const auto with = [](int count) {
+    const std::vector<std::string> all(count, "\"10.1.0.6/24\"");
+    const auto node = node_from_status_json(
+        fmt::format(R"({{"node":"n","pods":[{{"interfaces":[{{"addresses":[{}]}}]}}]}})", fmt::join(all, ",")));
+    return node ? fmt::format("{}", node->pods[0].interfaces[0].addresses.size()) : node.error().message;
+  };
+  EXPECT_EQ(with(64), "64");
+  EXPECT_EQ(with(65), "pods[0].interfaces[0].addresses has 65 entries, at most 64 are allowed");
 }
 
 // Hostile content in every text that comes from outside.

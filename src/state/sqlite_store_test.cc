@@ -435,7 +435,12 @@ TEST_F(SqliteStore, KeepsInMemoryWhatTheFileSays) {
       default:
         return (*store)->put_attachment({.pod = pod,
                                          .interface = interface,
+                                         .netns = fmt::format("/run/netns/{}", pick(9)),
+                                         .network = fmt::format("default/rail{}", pick(9)),
+                                         .type = "sriov",
                                          .status = static_cast<AttachmentStatus>(pick(3)),
+                                         .device = fmt::format("0000:01:10.{}", pick(8)),
+                                         .resource = "openshift.io/rail",
                                          .undo = std::string(static_cast<size_t>(pick(3)), 'u'),
                                          .result = std::string(static_cast<size_t>(pick(2)) * 900, 'r')});
     }

@@ -139,6 +139,17 @@ TEST_P(LinksTest, NameClashInTheTargetChangesNothing) {
   }
 }
 
+TEST_P(LinksTest, ANameClashAfterARenameChangesNothing) {
+  make_veth("v0", "v1");
+  ASSERT_EQ(message(host_->create({.kind = "bridge", .name = IfName{"net1"}, .netns = pod_.get()})), "");
+  const IfIndex index = link(*host_, "v0").index;
+  ASSERT_EQ(message(host_->change(index, {.name = IfName{"v2"}})), "");
+  const auto moved = host_->change(index, {.name = IfName{"net1"}, .netns = pod_.get()});
+  EXPECT_EQ(message(moved), "RTM_NEWLINK v2 to /run/netns/pod as net1: EEXIST (File exists)");
+  EXPECT_EQ(moved.error().hint, "");
+  EXPECT_EQ(link(*host_, "v2").kind, "veth");
+}
+
 TEST_P(LinksTest, MovingOneThatHasGoneSinceItWasListedSaysSo) {
   make_veth("v0", "v1");
   IfIndex index = link(*host_, "v0").index;

@@ -131,8 +131,9 @@ TEST(IpamRequest, RequestsChangeTheConfigurationAsTheOriginalsDo) {
   const std::string fixed = R"({"type":"static","addresses":[{"address":"10.3.0.5/24","gateway":"10.3.0.1"}],
       "dns":{"nameservers":["1.1.1.1"],"search":["a.org"]}})";
   EXPECT_EQ(rig.add("static", with(fixed)), "10.3.0.5/24@10.3.0.1 dns 1.1.1.1 search a.org ");
-  EXPECT_EQ(rig.add("static", with(fixed), "c2", {{"IP", "10.4.0.5/24, fd01::5/64"}, {"GATEWAY", "10.4.0.1"}}),
-            "10.3.0.5/24@10.3.0.1 10.4.0.5/24@10.4.0.1 fd01::5/64@ dns 1.1.1.1 search a.org ");
+  EXPECT_EQ(
+      rig.add("static", with(fixed), "c2", {{"IP", "10.4.0.5/24, fd01::5/64,10.4.1.5/24"}, {"GATEWAY", "10.4.0.1"}}),
+      "10.3.0.5/24@10.3.0.1 10.4.0.5/24@10.4.0.1 fd01::5/64@ 10.4.1.5/24@ dns 1.1.1.1 search a.org ");
   EXPECT_EQ(rig.add("static", with(fixed, R"(,"args":{"cni":{"ips":["10.5.0.5/24"]}})"), "c3"),
             "10.5.0.5/24@ dns 1.1.1.1 search a.org ");
   EXPECT_EQ(rig.add("static",

@@ -138,11 +138,17 @@ TEST_F(KeptCacheTest, WhatCouldNotBeReadAgainIsNotWritten) {
   KeptCache cache(client, disk, settings());
   feed(cache);
   ASSERT_TRUE(cache.save().has_value());
-  for (int i = 0; i < 20; ++i)
-    server.put(pod_path(fmt::format("p{}", i)),
-               pod_object(fmt::format("p{}", i), {{"k8s.v1.cni.cncf.io/networks", std::string(250 << 10, 'x')}}));
-  feed(cache);
-  clock.advance(seconds(3));
+  const auto put = [&](int first, int end) {
+    for (int i = first; i < end; ++i)
+      server.put(pod_path(fmt::format("p{}", i)),
+                 pod_object(fmt::format("p{}", i), {{"k8s.v1.cni.cncf.io/networks", std::string(250 << 10, 'x')}}));
+    feed(cache);
+    clock.advance(seconds(3));
+  };
+  put(0, 15);
+  ASSERT_TRUE(cache.save().has_value());
+  EXPECT_EQ(KeptCache(client, disk, settings()).restore().value_or(0), 15U) << "3.7 of 4 MiB";
+  put(15, 20);
   const auto large = cache.save();
   ASSERT_FALSE(large.has_value());
   EXPECT_EQ(large.error().code, Code::kExhausted);

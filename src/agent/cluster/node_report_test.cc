@@ -59,8 +59,12 @@ TEST(NodeReport, VfsOfPodsAreToldAsBefore) {
   const auto vf = [](int index, PciAddress address, std::string name, std::string mac) {
     return api::FoundVf{.index = index, .address = address, .driver = "igbvf", .name = name, .mac = mac, .mtu = 1500};
   };
-  const api::FoundNic before{
-      .address = kPf0, .name = "eth0", .mtu = 1500, .vfs = {vf(0, kVf00, "eth2", "02:00:00:00:00:01")}};
+  const api::FoundNic before{.address = kPf0,
+                             .name = "eth0",
+                             .mtu = 1500,
+                             .link_speed = "100000 Mb/s",
+                             .link_admin_state = "up",
+                             .vfs = {vf(0, kVf00, "eth2", "02:00:00:00:00:01")}};
   api::FoundNic now = before;
   now.vfs = {{.index = 0, .address = kVf00, .driver = "igbvf", .mac = "0a:00:00:00:00:09", .vlan = 100}};
   EXPECT_EQ(steady_nics({now}, {before}, {kVf00}), std::vector{before});
@@ -70,6 +74,8 @@ TEST(NodeReport, VfsOfPodsAreToldAsBefore) {
   api::FoundNic away = before;
   away.name.clear();
   away.mtu = 0;
+  away.link_speed.clear();
+  away.link_admin_state.clear();
   EXPECT_EQ(steady_nics({away}, {before}, {kPf0}), std::vector{before});
 }
 

@@ -139,6 +139,7 @@ TEST_F(NodeStatesTest, WithoutAnApiServerWhatWasThereIsOfferedAndItSaysSo) {
   ASSERT_TRUE(until([&] { return states->reasons()[0].ends_with("no route to host"); })) << states->reasons()[0];
   EXPECT_EQ(states->reasons()[0].find("no VF is changed while the API server does not answer: "), 0U);
   EXPECT_EQ(states->counters().silent, std::chrono::milliseconds(0));  // it was never heard
+  EXPECT_TRUE(until([&] { return states->counters().node.passes >= 4; })) << "the machine is looked at all the same";
   stop();
   EXPECT_EQ(node.kernel.journal(), std::vector<std::string>{});
   EXPECT_EQ(node.offers.last(),

@@ -5,8 +5,10 @@
 #include <thread>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -88,6 +90,21 @@ TEST(HttpServer, MakesAPageOnceHoweverOftenItIsAskedFor) {
       serve({{"/", [&] { return HttpReply{.body = std::to_string(++made)}; }}}, {.page_age = std::chrono::hours(1)});
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(ask(server->port(), "GET / HTTP/1.1\r\n\r\n").ends_with("\r\n\r\n1"));
   EXPECT_EQ(made, 1);
+}
+
+TEST(HttpServer, GoesOnWhenThereAreDescriptorsAgain) {
+  const auto server = serve({{"/", [] { return HttpReply{.body = "here"}; }}});
+  const int next = os::Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)).get();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  few.rlim_cur = static_cast<rlim_t>(next) + 1;  // one for the browser, none for the server
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  const Browser browser(server->port());
+  browser.send("GET / HTTP/1.1\r\n\r\n");
+  std::this_thread::sleep_for(milliseconds(50));
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(browser.read_all().ends_with("\r\n\r\nhere"));
 }
 
 TEST(HttpServer, SlowClientsCostNothing) {

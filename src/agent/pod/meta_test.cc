@@ -388,7 +388,7 @@ TEST_F(MetaTest, GivesThePodOneDefaultRoutePerFamily) {
   pods.add_pod(R"([{"name":"rail","default-route":["10.9.0.254"]},{"name":"rail","default-route":["10.9.0.253"]}])");
   auto two = ask(cni::Command::kAdd, "", "c2");
   ASSERT_FALSE(two.has_value());
-  EXPECT_THAT(two.error().message, HasSubstr("default-route"));
+  EXPECT_EQ(two.error().message, "pod ns/a: default-route has two gateways of IPv4: ns/rail and ns/rail");
 }
 
 TEST_F(MetaTest, CollectsSandboxesThatTheRuntimeDoesNotKnow) {

@@ -40,6 +40,24 @@ TEST_F(FoldTest, WhatTheBrokenObjectItselfMissesStays) {
   EXPECT_EQ(findings_.all().size(), 2u);
 }
 
+TEST(Fold, AnObjectOnOneLineEndsWithIt) {
+  const auto left = [](const std::string& name) {
+    const std::string text = fmt::format(
+        "{{apiVersion: a/v1, kind: SriovNetworkNodePolicy, spec: {{resourceName: {}, numVfs: many}}}}\n"
+        "kind: SriovNetwork\nspec:\n  resourceName: rail0\n",
+        name);
+    const auto source = std::make_shared<doc::Source>(doc::Source{"a.yaml", text});
+    const doc::LineIndex index(source);
+    doc::Diagnostics findings;
+    findings.error("RB-API-004", index.at(text.find("many"), 4), "an integer").of(doc::Layer::kObject);
+    findings.warning("RB-NET-001", index.at(text.find("kind: SriovNetwork\n"), 4), "no policy").looks_for("p/rail0");
+    fold(findings);
+    return findings.all().size();
+  };
+  EXPECT_EQ(left("rail0"), 1U);
+  EXPECT_EQ(left("rail1"), 2U) << "that policy would not make it";
+}
+
 TEST_F(FoldTest, AWarningBreaksNothing) {
   findings_.warning("RB-API-002", index_.at(at("many"), 4), "unknown field").of(doc::Layer::kObject);
   findings_.warning("RB-NET-001", index_.at(at("kind: SriovNetwork\n"), 4), "no policy makes p/rail0")

@@ -71,13 +71,17 @@ TEST(OutputTest, MarkdownIsATableOfFindingsPerFile) {
   const auto source = std::make_shared<doc::Source>(doc::Source{"a|b.yaml", "x: 1\n"});
   Report report;
   report.findings.error("RB-API-002", doc::LineIndex(source).at(0, 1), "a|b\x1b <i>\nc").with_fix("d|e");
+  report.findings.error("RB-API-006", doc::LineIndex(source).at(3, 1), "again");
   report.findings.warning("RB-API-003", {}, "without a place");
+  report.findings.warning("RB-API-004", {}, "nor this");
   EXPECT_EQ(to_markdown(report),
-            "**railbed check: 1 error, 1 warning, 0 notes in 0 objects**\n"
+            "**railbed check: 2 errors, 2 warnings, 0 notes in 0 objects**\n"
             "\n### a\\|b.yaml\n\n| line | | finding | fix |\n|---|---|---|---|\n"
             "| 1 | error | a\\|b\\x1b \\<i>\\x0ac (RB-API-002) | d\\|e |\n"
+            "| 1 | error | again (RB-API-006) |  |\n"
             "\n### (no file)\n\n| line | | finding | fix |\n|---|---|---|---|\n"
-            "|  | warning | without a place (RB-API-003) |  |\n");
+            "|  | warning | without a place (RB-API-003) |  |\n"
+            "|  | warning | nor this (RB-API-004) |  |\n");
 }
 
 // The JSON for continuous integration is valid whatever names and messages contain.

@@ -183,7 +183,7 @@ TEST(ReadBundle, FillsInWhatAPlayTellsAboutJinja) {
         definition:
           kind: SriovNetwork
           metadata: {name: "rail-{{ vfs }}-{{ item.name }}", namespace: "{{ ns | trim }}"}
-          spec: {vlan: "{{ vfs }}", trust: "{{ other }}", linkState: "{{ a b"}
+          spec: {vlan: "{{ vfs }}", trust: "{{ other }}", linkState: "{{ a b", spoofChk: "{{ ns }}{{ b"}
 )");
   ASSERT_EQ(r.bundle.documents.size(), 1U);
   const Document& network = r.bundle.documents[0];
@@ -193,6 +193,7 @@ TEST(ReadBundle, FillsInWhatAPlayTellsAboutJinja) {
   EXPECT_EQ(spec.find("vlan")->span.to_string(), "play.yml:8:24");
   EXPECT_EQ(*spec.find("trust")->as_string(), "other");
   EXPECT_EQ(*spec.find("linkState")->as_string(), "{{ a b");
+  EXPECT_EQ(*spec.find("spoofChk")->as_string(), "ai{{ b");
 }
 
 TEST(ReadBundle, ReadsPromptsCommentsAndOutput) {

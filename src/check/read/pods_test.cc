@@ -48,8 +48,10 @@ TEST(FindPods, WorkloadsOfTheCluster) {
               ElementsAre("spec.template 8 a"));
   EXPECT_THAT(pods_in("kind: Job\nspec: {parallelism: 8, completions: 4, template: {spec: {containers: []}}}\n"),
               ElementsAre("spec.template 4 -"));
-  EXPECT_THAT(pods_in("kind: CronJob\nspec: {jobTemplate: {spec: {parallelism: 2, template: {spec: {}}}}}\n"),
-              ElementsAre("spec.jobTemplate.spec.template 2 -"));
+  EXPECT_THAT(
+      pods_in(
+          "kind: CronJob\nspec: {jobTemplate: {spec: {parallelism: 2, template: {spec: {containers: [{name: a}]}}}}}\n"),
+      ElementsAre("spec.jobTemplate.spec.template 2 a"));
 }
 
 TEST(FindPods, TrainingJobs) {
@@ -68,14 +70,16 @@ TEST(FindPods, TrainingJobs) {
                       "    Launcher: {replicas: 1, template: {spec: {containers: [{name: l}]}}}\n"
                       "    Worker: {replicas: 4, template: {spec: {containers: [{name: w}]}}}\n"),
               ElementsAre("spec.mpiReplicaSpecs.Launcher.template 1 l", "spec.mpiReplicaSpecs.Worker.template 4 w"));
-  EXPECT_THAT(pods_in("kind: PyTorchJob\n"
-                      "spec: {pytorchReplicaSpecs: {Worker: {replicas: 7, template: {spec: {}}}}}\n"),
-              ElementsAre("spec.pytorchReplicaSpecs.Worker.template 7 -"));
+  EXPECT_THAT(
+      pods_in("kind: PyTorchJob\n"
+              "spec: {pytorchReplicaSpecs: {Worker: {replicas: 7, template: {spec: {containers: [{name: w}]}}}}}\n"),
+      ElementsAre("spec.pytorchReplicaSpecs.Worker.template 7 w"));
   EXPECT_THAT(pods_in("kind: RayCluster\n"
                       "spec:\n"
-                      "  headGroupSpec: {template: {spec: {}}}\n"
-                      "  workerGroupSpecs: [{replicas: 2, numOfHosts: 4, template: {spec: {}}}]\n"),
-              ElementsAre("spec.headGroupSpec.template 1 -", "spec.workerGroupSpecs[0].template 8 -"));
+                      "  headGroupSpec: {template: {spec: {containers: [{name: h}]}}}\n"
+                      "  workerGroupSpecs:\n"
+                      "  - {replicas: 2, numOfHosts: 4, template: {spec: {containers: [{name: w}]}}}\n"),
+              ElementsAre("spec.headGroupSpec.template 1 h", "spec.workerGroupSpecs[0].template 8 w"));
 }
 
 TEST(FindPods, AGroupWithoutALeaderTemplateIsMadeOfItsWorkerTemplate) {

@@ -81,7 +81,8 @@ TEST(Tools, TellsPromptsFromComments) {
                                                   "sh-4.4# x",        "bash-5.1$ x",
                                                   "root@pod:/# x",    "  $ x",
                                                   "# sudo ibstat",    "# kubectl get nodes",
-                                                  "# lspci | grep x", "# cat /proc/cmdline"};
+                                                  "# lspci | grep x", "# cat /proc/cmdline",
+                                                  "# /usr/sbin/ip a", "# /sbin/rdma link show"};
   for (std::string_view line : commands) EXPECT_GT(prompt_length(line), 0u) << line;
   const std::vector<std::string_view> comments = {"# Check the links",
                                                   "# rdma devices of the pod",
@@ -97,6 +98,7 @@ TEST(Tools, TellsPromptsFromComments) {
                                                   "",
                                                   "# time passes",
                                                   "# ibping is a tool",
+                                                  "# /usr/sbin/ip must be there",
                                                   "a # comment"};
   for (std::string_view line : comments) EXPECT_EQ(prompt_length(line), 0u) << line;
 }

@@ -38,6 +38,7 @@ TEST(LinkStatistics, SaysWhoseDriverCountsNothing) {
   EXPECT_EQ(why("longer-than-fits"), "\"longer-than-fits\" is no interface's name");
   EXPECT_EQ(why(""), "\"\" is no interface's name");
   // The loopback interface has no driver.
+  EXPECT_EQ(why("lo"), "ETHTOOL_GSSET_INFO lo: its driver counts nothing");
   EXPECT_EQ(real_link_statistics()->read("lo").error().code, Code::kUnsupported);
 }
 

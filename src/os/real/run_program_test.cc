@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/real/descriptor.h"
@@ -144,6 +145,7 @@ TEST(RunProgram, SaysWhatIsNotThere) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::kNotFound);
   EXPECT_EQ(result.error().message, "run /nowhere/plugin: ENOENT (No such file or directory)");
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a process is left of it";
 }
 
 TEST(RunProgram, TriesAnExecutableThatIsBeingWrittenForAWhile) {

@@ -25,6 +25,17 @@ TEST(NoticedLate, IsWhatTheHostTookBeyondTheFastest) {
     EXPECT_NEAR(static_cast<double>((*late)[i]), i % 7 == 0 ? 30'000 : 0, 5) << i;
 }
 
+// How far the clocks run apart is taken from the first and the last tenth; the fastest answers may be others.
+TEST(NoticedLate, AFastAnswerInBetweenTurnsNothing) {
+  for (const size_t fast : {10, 50, 89}) {
+    std::vector<ClockPair> pairs;
+    for (uint64_t i = 0; i < 100; ++i) pairs.push_back({i * 1'000'000 + (i == fast ? 0 : 700), i * 1'000'000});
+    const auto late = noticed_late_ns(pairs);
+    ASSERT_TRUE(late);
+    for (size_t i = 0; i < pairs.size(); ++i) EXPECT_NEAR(static_cast<double>((*late)[i]), i == fast ? 0 : 700, 1) << i;
+  }
+}
+
 // The device's clock may be behind, and its numbers may wrap around.
 TEST(NoticedLate, ClocksMayHaveAnyDistance) {
   std::vector<ClockPair> pairs;

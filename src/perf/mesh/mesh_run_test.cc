@@ -157,6 +157,19 @@ TEST_F(RdmaMesh, NamesTheSlowOneOfEight) {
   EXPECT_EQ(fake().open_objects, 0) << "left open";
 }
 
+// Between some sixty fast pings one that takes 60 ms.
+TEST_F(RdmaMesh, OutagesAreToldOfTheirPair) {
+  auto all = devices(2);
+  all[0].post_takes = std::chrono::milliseconds(60);
+  all[0].takes_every = 64;
+  reset(std::move(all), false);
+  const Endpoints endpoints(2);
+  const auto run = run_mesh(of(endpoints, 2, "rxe"), brief(Transport::kRdma));
+  ASSERT_TRUE(run) << run.error().to_string();
+  ASSERT_EQ(run->results.coverage(), (Coverage{.planned = 1, .measured = 1}));
+  EXPECT_GT(run->results.at({0, 0, 0}).outages, 0);
+}
+
 // A port that is down takes no part, with the reason; the others do.
 TEST_F(RdmaMesh, ANicThatCannotBeUsedIsSkipped) {
   auto all = devices(3);

@@ -7,6 +7,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "perf/mesh/bands.h"
+#include "perf/mesh/mesh_report.h"
 #include "perf/mesh/test_mesh.h"
 #include "perf/mesh/verdict_lines.h"
 
@@ -287,6 +288,17 @@ TEST(Comparison, TellsWhoIsWorseThanBefore) {
                                       .gone_hosts = comparison.gone_hosts}),
             (std::vector<std::string>{"host7 rail0: receives 312.8 Gb/s, was 391.0 Gb/s",
                                       "not in the baseline: newcomer", "only in the baseline: host15"}));
+}
+
+TEST(Comparison, ARunIsCleanWhereNoNicIsWorse) {
+  SimulatedMesh mesh(rail_fabric(4, 2, 0), 3);
+  const MeshRun run = analysed(mesh.run(mesh.full()), {});
+  const auto clean = [&](const HeldAgainst& against) { return is_clean(run, against); };
+  EXPECT_TRUE(clean({}));
+  EXPECT_TRUE(clean({.comparison = Comparison{.new_hosts = {"host9"}}}));
+  EXPECT_FALSE(clean({.comparison = Comparison{.worse = {{{1, 0}, Metric::kSend, 391, 312}}}}));
+  EXPECT_TRUE(clean({.bands = Bands{}}));
+  EXPECT_FALSE(clean({.bands = Bands{}, .out_of_bands = {{{1, 0}, Metric::kSend, 195.52, 360}}}));
 }
 
 TEST(Comparison, TellsAFabricThatBecameSlowAsAWhole) {
