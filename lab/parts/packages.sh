@@ -22,7 +22,7 @@ GUEST_PACKAGES=(
   # for tests that bring their own scripts (lab/lab packages): not in the image
   python3.11-minimal libpython3.11-minimal libpython3.11-stdlib libexpat1 libffi8
   # libraries of the product
-  libfmt9 libspdlog1.10 libyaml-0-2 libsqlite3-0 libprometheus-cpp-core1.0 libarchive13 libre2-9 libbz2-1.0 libnettle8 libxml2 libicu72
+  libfmt9 libspdlog1.10 libsqlite3-0 libprometheus-cpp-core1.0 libarchive13 libre2-9 libbz2-1.0 libnettle8 libxml2 libicu72
   libcurl4 libnghttp2-14 libidn2-0 libunistring2 librtmp1 libssh2-1 libpsl5 libgnutls30 libhogweed6 libtasn1-6 libp11-kit0
   libldap-2.5-0 libsasl2-2 libbrotli1
 )
@@ -38,7 +38,7 @@ GUEST_TOOLS=(
 # Put in with everything that they need, though no tool above may want them. libgcc_s: rping loads it at run time.
 GUEST_LIBRARIES=(
   libc.so.6 libm.so.6 libpthread.so.0 libdl.so.2 librt.so.1 libstdc++.so.6 libgcc_s.so.1
-  libfmt.so.9 libspdlog.so.1.10 libyaml-0.so.2 libmnl.so.0 libsqlite3.so.0 libarchive.so.13 libre2.so.9
+  libfmt.so.9 libspdlog.so.1.10 libmnl.so.0 libsqlite3.so.0 libarchive.so.13 libre2.so.9
   libibverbs.so.1 librdmacm.so.1 libibumad.so.3 libprometheus-cpp-core.so.1.0 libcurl.so.4
   libseccomp.so.2  # runc
 )
