@@ -28,37 +28,6 @@ StreamLoop::Chain StreamLoop::make_chain(size_t lane, int count) const {
   return chain;
 }
 
-Result<void> StreamLoop::warm_up() {
-  begin(clock_.now());
-  if (!settings_.round.warms_up || link_.verb().is_datagram) return {};
-  for (size_t lane = group_.first; lane < group_.end(); ++lane) {
-    Chain chain = make_chain(lane, 1);
-    TRY(post(lane, chain, 1));
-  }
-  while (under_way_ > 0) TRY(reap());
-  return {};
-}
-
-Result<StreamResult> StreamLoop::run(uint64_t start) {
-  const Round& round = settings_.round;
-  result_ = {.pacing = pacing_for(round.size_bytes, link_.tx_depth(), link_.post_list()),
-             .sent_inline = link_.goes_inline(round.size_bytes)};
-  const auto pairs = static_cast<int64_t>(group_.count);
-  most_per_pair_ = (round.messages + pairs - 1) / pairs;
-  posted_on_.assign(group_.count, 0);
-  std::vector<Chain> chains;
-  for (size_t lane = group_.first; lane < group_.end(); ++lane)
-    chains.push_back(make_chain(lane, result_.pacing.batch));
-  begin(start);
-  if (round.messages == 0) end_ = start_ + clock_.to_ticks(round.duration_ns);
-  do {
-    for (size_t i = 0; i < chains.size() && !stopping_; ++i) TRY(fill(i, chains[i]));
-    TRY(reap());
-  } while (!stopping_ || under_way_ > 0);
-  result_.duration_ns = clock_.between_ns(start_, last_progress_);
-  return std::move(result_);
-}
-
 void StreamLoop::begin(uint64_t start) {
   start_ = last_progress_ = start;
   next_check_ = start_ + settings_.interval_ticks;
@@ -89,11 +58,16 @@ Result<void> StreamLoop::fill(size_t index, Chain& chain) {
 Result<void> StreamLoop::post(size_t lane, Chain& chain, int count) {
   const size_t first = chain.requests.size() - static_cast<size_t>(count);
   chain.requests.back().wr_id = static_cast<uint64_t>(lane) << 32 | static_cast<uint64_t>(count);
-  if (const int status = link_.post(lane, &chain.requests[first]); status != 0)
-    return fail(system_error(status, fmt::format("posting {} messages on {}", count, link_.device())));
+  if (const int status = link_.post(lane, &chain.requests[first]); status != 0) [[unlikely]]
+    return fail(refused(status, count));
   link_.lanes()[lane].outstanding += count;
   under_way_ += count;
   return {};
+}
+
+// Out of the way of what each message passes.
+[[gnu::cold]] Error StreamLoop::refused(int status, int count) const {
+  return system_error(status, fmt::format("posting {} messages on {}", count, link_.device()));
 }
 
 // Takes completed batches; when there are none, yields and looks after the peer.
@@ -123,6 +97,37 @@ Result<void> StreamLoop::reap() {
     TRY(settings_.look(now, last_progress_, result_.messages));
   }
   return {};
+}
+
+Result<void> StreamLoop::warm_up() {
+  begin(clock_.now());
+  if (!settings_.round.warms_up || link_.verb().is_datagram) return {};
+  for (size_t lane = group_.first; lane < group_.end(); ++lane) {
+    Chain chain = make_chain(lane, 1);
+    TRY(post(lane, chain, 1));
+  }
+  while (under_way_ > 0) TRY(reap());
+  return {};
+}
+
+Result<StreamResult> StreamLoop::run(uint64_t start) {
+  const Round& round = settings_.round;
+  result_ = {.pacing = pacing_for(round.size_bytes, link_.tx_depth(), link_.post_list()),
+             .sent_inline = link_.goes_inline(round.size_bytes)};
+  const auto pairs = static_cast<int64_t>(group_.count);
+  most_per_pair_ = (round.messages + pairs - 1) / pairs;
+  posted_on_.assign(group_.count, 0);
+  std::vector<Chain> chains;
+  for (size_t lane = group_.first; lane < group_.end(); ++lane)
+    chains.push_back(make_chain(lane, result_.pacing.batch));
+  begin(start);
+  if (round.messages == 0) end_ = start_ + clock_.to_ticks(round.duration_ns);
+  do {
+    for (size_t i = 0; i < chains.size() && !stopping_; ++i) TRY(fill(i, chains[i]));
+    TRY(reap());
+  } while (!stopping_ || under_way_ > 0);
+  result_.duration_ns = clock_.between_ns(start_, last_progress_);
+  return std::move(result_);
 }
 
 }  // namespace railbed::perf

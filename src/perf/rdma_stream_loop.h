@@ -40,9 +40,11 @@ class StreamLoop {
   };
   Chain make_chain(size_t lane, int count) const;
   void begin(uint64_t start);
-  Result<void> fill(size_t index, Chain& chain);  // of the group's `index`th queue pair
-  Result<void> post(size_t lane, Chain& chain, int count);
-  Result<void> reap();
+  // For each message: inline, in the one file that has them and calls them.
+  inline Result<void> fill(size_t index, Chain& chain);  // of the group's `index`th queue pair
+  inline Result<void> post(size_t lane, Chain& chain, int count);
+  inline Result<void> reap();
+  Error refused(int status, int count) const;
 
   RdmaLink& link_;
   const RdmaLink::Group& group_;

@@ -5,6 +5,12 @@
 
 namespace railbed::perf {
 
+void ThroughputMeter::to_slot_of(uint64_t at_ns) {
+  while (at_ns / slot_ns_ >= kSlots) coarsen();
+  slot_ = at_ns / slot_ns_;
+  slot_end_ns_ = (slot_ + 1) * slot_ns_;
+}
+
 void ThroughputMeter::coarsen() {
   for (size_t i = 0; i < kSlots / 2; ++i) bytes_[i] = bytes_[2 * i] + bytes_[2 * i + 1];
   std::fill(bytes_.begin() + kSlots / 2, bytes_.end(), 0);
@@ -17,6 +23,7 @@ void ThroughputMeter::merge(const ThroughputMeter& other) {
   while (slot_ns_ < copy.slot_ns_) coarsen();
   for (size_t i = 0; i < kSlots; ++i) bytes_[i] += copy.bytes_[i];
   last_ns_ = std::max(last_ns_, copy.last_ns_);
+  to_slot_of(last_ns_);
   total_bytes_ += copy.total_bytes_;
   events_ += copy.events_;
 }

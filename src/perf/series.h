@@ -26,9 +26,9 @@ class ThroughputMeter {
 
   ThroughputMeter() : bytes_(kSlots) {}
   void add(uint64_t at_ns, uint64_t bytes) {  // at_ns: since the start, never decreasing
-    while (at_ns / slot_ns_ >= kSlots) [[unlikely]]
-      coarsen();
-    bytes_[at_ns / slot_ns_] += bytes;
+    if (at_ns >= slot_end_ns_) [[unlikely]]
+      to_slot_of(at_ns);
+    bytes_[slot_] += bytes;
     last_ns_ = at_ns;
     total_bytes_ += bytes;
     ++events_;
@@ -41,11 +41,14 @@ class ThroughputMeter {
 
  private:
   static constexpr uint64_t kSlots = 4096;
+  void to_slot_of(uint64_t at_ns);
   void coarsen();
   double peak_gbps() const;
 
   std::vector<uint64_t> bytes_;
   uint64_t slot_ns_ = kFinestSlot_ns;
+  uint64_t slot_ = 0;  // of the last event: a division for each would cost more than the rest of add()
+  uint64_t slot_end_ns_ = kFinestSlot_ns;
   uint64_t last_ns_ = 0;
   uint64_t total_bytes_ = 0;
   uint64_t events_ = 0;
