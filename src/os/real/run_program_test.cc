@@ -141,12 +141,12 @@ TEST(RunProgram, SaysWhatIsNotThere) {
   if (!kVforkShares) GTEST_SKIP() << "ThreadSanitizer makes vfork() a fork()";
   RunRequest request = shell("");
   request.program = "/nowhere/plugin";
-  const pid_t of_others = ::waitpid(-1, nullptr, WNOHANG);  // 0: whoever became this test has children that live
   auto result = run_program(request);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::kNotFound);
   EXPECT_EQ(result.error().message, "run /nowhere/plugin: ENOENT (No such file or directory)");
-  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), of_others) << "a process is left of it";
+  if (::getpid() == 1) return;  // in a namespace of processes of its own this one inherits the orphans of other tests
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a process is left of it";
 }
 
 TEST(RunProgram, TriesAnExecutableThatIsBeingWrittenForAWhile) {
