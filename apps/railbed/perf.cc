@@ -190,7 +190,7 @@ Result<int> run_client(const PerfArguments& arguments, Figure figure, const std:
   std::optional<Measurement> partial;  // what there is, should the rest fail
   options.on_size = [&](const Measurement& so_far) -> Result<void> {
     partial = so_far;
-    partial->ended_by = "under way, or killed";
+    partial->ended_by = ResultFile::kUnderWay;
     if (!file || so_far.bandwidth.size() + so_far.latency.size() == spec.sizes_bytes.size()) return {};
     return file->keep(to_json({*partial}));
   };
@@ -384,7 +384,7 @@ int perf_verb(CommandLine& line) {
   const CommandLine& html = a.report.declare(line);
   if (auto status = line.parse()) return *status;
   if (mesh.chosen()) return mesh.run();
-  if (collective.chosen()) return collective.run();
+  if (collective.chosen()) return collective.run(typed_line(line.arguments()));
   const auto result = [&]() -> Result<int> {
     if (serve.chosen()) return run_server(a);
     if (jitter.chosen()) return jitter.run(typed_line(line.arguments()));

@@ -21,6 +21,14 @@ namespace railbed {
 
 using namespace perf;
 
+namespace {
+
+std::string json_of(const collective::CollectiveRun& run) {
+  return doc::to_json(collective::to_value(run), 2) + "\n";
+}
+
+}  // namespace
+
 struct PerfCollective::Arguments {
   std::vector<std::string> words;
   std::string endpoints;
@@ -36,8 +44,9 @@ struct PerfCollective::Arguments {
   bool steps = false;
   std::string output = "text";
   std::string save;
+  std::string label;
 
-  Result<int> run() const;
+  Result<int> run(const std::string& command) const;
 
  private:
   Result<mesh::MeshSetup> setup() const;
@@ -73,9 +82,11 @@ Result<collective::CollectiveOptions> PerfCollective::Arguments::options() const
   return options;
 }
 
-Result<int> PerfCollective::Arguments::run() const {
+Result<int> PerfCollective::Arguments::run(const std::string& command) const {
   const mesh::MeshSetup ranks = TRY(setup());
   collective::CollectiveOptions wanted = TRY(options());
+  wanted.command = command;
+  wanted.label = label;
   std::optional<ResultFile> file;
   if (!save.empty()) file.emplace(TRY(ResultFile::open(save)));
   const StopSignal signal;  // must exist before any thread does
@@ -83,16 +94,22 @@ Result<int> PerfCollective::Arguments::run() const {
   Progress progress;
   if (isatty(STDERR_FILENO) == 1)
     wanted.fleet.on_progress = [&progress](const std::string& line) { progress.now(line); };
+  const size_t all = wanted.algorithms.size() * wanted.sizes_bytes.size();
+  wanted.on_size = [&file, all](const collective::CollectiveRun& so_far) -> Result<void> {
+    if (!file || so_far.results.size() == all) return {};
+    collective::CollectiveRun partial = so_far;
+    partial.ended_by = ResultFile::kUnderWay;
+    return file->keep(json_of(partial));
+  };
   const auto run = TRY(collective::run_collective(ranks, std::move(wanted)));
   progress.wipe();
-  const doc::Value result = collective::to_value(run);
-  auto saved = file ? file->finish(doc::to_json(result, 2) + "\n") : Result<void>();
+  auto saved = file ? file->finish(json_of(run)) : Result<void>();
   if (output == "text")
     for (const std::string& line :
          collective::report_lines(run, steps ? collective::Steps::kShown : collective::Steps::kLeftOut))
       railbed::print("{}\n", line);
   else
-    print_value(result, output);
+    print_value(collective::to_value(run), output);
   if (!run.ended_by.empty()) print_error("railbed: the collective is incomplete: {}\n", run.ended_by);
   TRY(std::move(saved));
   if (!run.ended_by.empty()) return kExitError;
@@ -123,6 +140,7 @@ PerfCollective::PerfCollective(CommandLine& perf)
   line_.option("--steps", &a.steps, "show each step of the largest size: who waited for whom");
   line_.option("-o,--output", &a.output, "text, json or yaml").one_of({"text", "json", "yaml"});
   line_.option("--save", &a.save, "write the result as JSON to this file as well").file();
+  line_.option("--label", &a.label, "what it is called in reports, e.g. before");
   perf.exit_status(kExitChange, "collective: a sum was wrong");
 }
 
@@ -132,8 +150,8 @@ bool PerfCollective::chosen() const {
   return line_.chosen();
 }
 
-int PerfCollective::run() const {
-  return status_of(arguments_->run());
+int PerfCollective::run(const std::string& command) const {
+  return status_of(arguments_->run(command));
 }
 
 }  // namespace railbed

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "command/command_line.h"
 
@@ -19,7 +20,7 @@ class PerfCollective {
   PerfCollective& operator=(const PerfCollective&) = delete;
 
   bool chosen() const;
-  int run() const;
+  int run(const std::string& command) const;
 
  private:
   struct Arguments;

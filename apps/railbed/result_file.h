@@ -17,6 +17,9 @@ namespace railbed {
 
 class ResultFile {
  public:
+  // What a kept result says of its end: who reads it meets it only if nothing followed.
+  static constexpr std::string_view kUnderWay = "under way, or killed";
+
   static Result<ResultFile> open(const std::string& path);
   ResultFile(ResultFile&& other) noexcept;
   ResultFile& operator=(ResultFile&&) = delete;

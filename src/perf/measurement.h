@@ -110,6 +110,10 @@ struct Measurement {
   }
 };
 
+// What readers of results take, of whatever kind.
+inline constexpr size_t kMaxCommand_bytes = 16384;
+inline constexpr size_t kMaxReason_bytes = 1 << 18;  // why a result is incomplete: what several peers said
+
 std::string to_json(const std::vector<Measurement>& measurements);
 // A file with a result of whatever kind, and one or more measurements as to_json() wrote them.
 Result<doc::Value> read_result(std::string_view text);

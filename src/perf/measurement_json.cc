@@ -183,7 +183,7 @@ Measurement read_measurement(Fields& fields) {
   Measurement m;
   fields.need("version", m.version, {.bytes = 64});
   fields.need("started_at", m.started_at, {.bytes = 64});
-  fields.need("command", m.command, {.bytes = 16384});
+  fields.need("command", m.command, {.bytes = kMaxCommand_bytes});
   fields.need("label", m.label, {.bytes = 256});
   fields.need("peer", m.peer, {.bytes = 256});
   need_inner(fields, "parameters", m.spec, read_spec);
@@ -193,7 +193,7 @@ Measurement read_measurement(Fields& fields) {
   need_each(fields, "latency", m.latency, read_latency, 64);
   m.client_counters = read_counters(fields, "client_counters");
   m.server_counters = read_counters(fields, "server_counters");
-  fields.read("ended_by", m.ended_by, {.bytes = 8192});
+  fields.read("ended_by", m.ended_by, {.bytes = kMaxReason_bytes});
   return m;
 }
 
@@ -383,8 +383,6 @@ namespace {
 
 std::string hint_of_schema(std::string_view schema) {
   if (schema == "railbed.perf/v1") return "its latencies are halves of round trips: measure anew";
-  if (schema.starts_with("railbed.collective/"))
-    return "reports show what `perf bw`, `lat` and `jitter` saved; `perf collective` shows its own";
   if (schema.starts_with("railbed.mesh/"))
     return "reports show the file that `perf mesh --save` wrote, not its -o json";
   return "";

@@ -105,9 +105,6 @@ TEST(Measurement, RefusesOtherAndDamagedFiles) {
   EXPECT_EQ(refusal(R"({"schema":"railbed.perf/v1"})"),
             "schema: \"railbed.perf/v1\" is not railbed.perf/v2, the one this version reads\n"
             "  its latencies are halves of round trips: measure anew");
-  EXPECT_EQ(refusal(R"({"schema":"railbed.collective/v1"})"),
-            "schema: \"railbed.collective/v1\" is not railbed.perf/v2, the one this version reads\n"
-            "  reports show what `perf bw`, `lat` and `jitter` saved; `perf collective` shows its own");
   EXPECT_EQ(refusal(R"({"schema":"railbed.mesh/v1"})"),
             "schema: \"railbed.mesh/v1\" is not railbed.perf/v2, the one this version reads\n"
             "  reports show the file that `perf mesh --save` wrote, not its -o json");

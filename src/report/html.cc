@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/html.h"
 
+#include "doc/json.h"
 #include "report/html_assets.h"
 #include "report/html_charts.h"
 #include "report/html_cluster.h"
+#include "report/html_collective.h"
 #include "report/html_drawing.h"
 #include "report/html_jitter.h"
 #include "report/html_measurements.h"
@@ -34,6 +36,8 @@ std::string started_text(const Report& report) {
     if (first.empty() || m.started_at < first) first = m.started_at;
   for (const JitterPage& page : report.jitters)
     if (first.empty() || page.started_at < first) first = page.started_at;
+  for (const perf::collective::CollectiveRun& run : report.collectives)
+    if (!run.started_at.empty() && (first.empty() || run.started_at < first)) first = run.started_at;
   // Shows 2026-01-02T03:04:05.678Z in a form that people write.
   if (first.size() >= 20 && first[10] == 'T' && first.back() == 'Z')
     return fmt::format("{} {} UTC", first.substr(0, 10), first.substr(11, 5));
@@ -43,8 +47,15 @@ std::string started_text(const Report& report) {
 // The results as they were read, for who wants to compute with them. Large ones are left to their files.
 std::string embedded_results(const Report& report) {
   constexpr size_t kMost_bytes = size_t{1} << 20;
-  if (report.measurements.empty()) return "";
-  const std::string json = perf::to_json(report.measurements);
+  std::vector<std::string> each;
+  if (!report.measurements.empty()) each.push_back(perf::to_json(report.measurements));
+  for (const doc::Value& other : report.others) each.push_back(doc::to_json(other));
+  if (each.empty()) return "";
+  const std::string json =
+      report.others.empty()
+          ? each[0]
+          : fmt::format(R"({{"apiVersion":"railbed.dev/v1","kind":"Results","schema":"{}","results":[{}]}})",
+                        kSavedSchema, fmt::join(each, ","));
   return json.size() > kMost_bytes ? "" : json;
 }
 
@@ -57,7 +68,7 @@ std::string head_html(const Report& report, const std::string& title) {
       "script-src 'unsafe-inline'; img-src data:\">\n<title>{}</title>\n<style>{}\n{}</style></head>\n<body><main>\n",
       escaped(title), uplot_style(), report_style());
   std::vector<std::string> facts = {started_text(report)};
-  const size_t count = report.measurements.size() + report.jitters.size();
+  const size_t count = report.measurements.size() + report.jitters.size() + report.collectives.size();
   if (count > 0 || report.meshes.empty())
     facts.push_back(fmt::format("{} measurement{}", count, count == 1 ? "" : "s"));
   facts.push_back(fmt::format("railbed {}", RAILBED_VERSION));
@@ -68,11 +79,25 @@ std::string head_html(const Report& report, const std::string& title) {
                    escaped(title), escaped(fmt::format("{}", fmt::join(facts, " · "))));
 }
 
-std::string scripts_html(const std::vector<const RailFigures*>& charted, const std::string& results) {
+// Kinds of results that speak for themselves, beside measurements of rails.
+bool has_others(const Report& report) {
+  return !report.meshes.empty() || !report.jitters.empty() || !report.collectives.empty();
+}
+
+std::string data_of(const std::vector<const RailFigures*>& charted, const Report& report) {
+  perf::JsonWriter writer;
+  writer.begin_object();
+  write_rails(writer, charted);
+  write_collectives(writer, report.collectives);
+  writer.end_object();
+  return writer.take();
+}
+
+std::string scripts_html(const std::string& data, const std::string& results) {
   return fmt::format(
       "<script type=\"application/json\" id=\"results\">{}</script>\n<script type=\"application/json\" "
       "id=\"data\">{}</script>\n<script>/*!\n{}\n*/\n{}</script>\n<script>{}</script>\n</body></html>\n",
-      script_safe(results), script_safe(chart_data(charted)), uplot_licence(), uplot_script(), report_script());
+      script_safe(results), script_safe(data), uplot_licence(), uplot_script(), report_script());
 }
 
 }  // namespace
@@ -83,9 +108,9 @@ std::string to_html(const Report& report) {
   const std::vector<const RailFigures*> charted = worst_rails(rails, kMostCharted);
   const std::string results = embedded_results(report);
   std::string out = head_html(report, report.title.empty() ? "Rail measurements" : report.title);
-  if ((report.meshes.empty() && report.jitters.empty()) || !rails.empty()) out += verdict_html(verdict_of(rails));
+  if (!has_others(report) || !rails.empty()) out += verdict_html(verdict_of(rails));
   for (const MeshPage& mesh : report.meshes) out += mesh_html(mesh);
-  out += jitter_html(report.jitters) + rails_html(rails);
+  out += collectives_html(report.collectives) + jitter_html(report.jitters) + rails_html(rails);
   const std::string scene = drawing(scene_of(report), rails);
   if (!scene.empty())
     out += fmt::format("<section><h2>What was measured</h2><div class=\"wide\">{}</div></section>\n", scene);
@@ -95,8 +120,9 @@ std::string to_html(const Report& report) {
                        charted.size(), rails.size());
   out += charts_html(charted);
   out += environment_html(report.measurements);
-  if (!report.measurements.empty() || report.jitters.empty()) out += measurements_html(report.measurements);
-  if (results.empty() && !report.measurements.empty())
+  if (!report.measurements.empty() || (report.jitters.empty() && report.collectives.empty()))
+    out += measurements_html(report.measurements);
+  if (results.empty() && !(report.measurements.empty() && report.others.empty()))
     out += "<p class=\"quiet\">The results are too large to be in this page; the result files have them.</p>\n";
   out += fmt::format(
       "<footer>Gb/s are 10⁹ bits of payload per second. Latency one way is half of a round trip, which is known only "
@@ -107,7 +133,7 @@ std::string to_html(const Report& report) {
   if (!report.meshes.empty())
     out += fmt::format("<script type=\"application/json\" id=\"meshes\">{}</script>\n",
                        script_safe(mesh_data(report.meshes)));
-  return out + scripts_html(charted, results);
+  return out + scripts_html(data_of(charted, report), results);
 }
 
 }  // namespace railbed::report

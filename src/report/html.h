@@ -5,14 +5,17 @@
 // figures per rail (RDMA beside TCP), a drawing of what was measured, bandwidth by size, latency over time
 // and its distribution, tables, and the commands. Verdict, drawing and tables need no script; the charts are
 // uPlot, inlined. Of a cluster there are its nodes, policies, networks and pods, too; of a mesh who stands out, and
-// heat maps; of jitter each rail idle and under load. Everything that comes from outside (names, labels, addresses,
-// commands) is escaped. Threading: pure. Failure: none.
+// heat maps; of jitter each rail idle and under load; of collectives bandwidths by size, and who was slow. Everything
+// that comes from outside (names, labels, addresses, commands) is escaped. Threading: pure. Failure: none.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "doc/value.h"
+#include "perf/collective/collective.h"
 #include "perf/measurement.h"
 #include "report/cluster.h"
 #include "report/jitter_page.h"
@@ -28,7 +31,11 @@ struct Report {
   std::optional<Cluster> cluster = {};
   std::vector<MeshPage> meshes = {};
   std::vector<JitterPage> jitters = {};
+  std::vector<perf::collective::CollectiveRun> collectives = {};
+  std::vector<doc::Value> others = {};  // results of jitter and collectives as they were read, for who saves the page's
 };
+// What a page with results of several kinds saves, an object with a list of `results`; `perf report` reads it again.
+inline constexpr std::string_view kSavedSchema = "railbed.results/v1";
 std::string to_html(const Report& report);
 
 }  // namespace railbed::report

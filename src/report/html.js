@@ -8,6 +8,7 @@
   const three = v => v >= 100 ? v.toFixed(0) : String(+v.toPrecision(3));
   const size = b => b >= 1048576 ? three(b / 1048576) + " MiB" : b >= 1024 ? three(b / 1024) + " KiB" : three(b) + " B";
   const micro = us => us >= 1e6 ? three(us / 1e6) + " s" : us >= 1000 ? three(us / 1000) + " ms" : three(us) + " µs";
+  const volume = g => g === 0 ? "0" : g >= 1 ? three(g) + " GB/s" : g >= 1e-3 ? three(g * 1e3) + " MB/s" : three(g * 1e6) + " kB/s";
   const rate = g => g === 0 ? "0" : g >= 1 ? three(g) + " Gb/s" : g >= 1e-3 ? three(g * 1e3) + " Mb/s" : three(g * 1e6) + " kb/s";
   const share = n => n < 0.001 ? "0 %" : String(+(100 * (1 - 10 ** -n)).toFixed(6)) + " %";
 
@@ -22,10 +23,11 @@
   // The smallest step that leaves room for `most` of them, and the marks up to the first one that is not below `high`.
   const up_to = (high, most) => { const step = at_least((high || 1) / most), marks = []; for (let k = 0; k === 0 || marks[k - 1] < high * (1 - 1e-9); k++) marks.push(+(k * step).toPrecision(12)); return marks; };
 
+  const RUNS = [0, 1, 2, 3, 4, 5, 6, 7].map(i => "rail-" + i);  // the colours of collectives
   let colours = {};
   const read_colours = () => {
     const style = getComputedStyle(document.documentElement);
-    for (const name of ["rdma", "tcp", "quiet", "line", "dot", "outage", "none"]) colours[name] = style.getPropertyValue("--" + name).trim();
+    for (const name of ["rdma", "tcp", "quiet", "line", "dot", "outage", "none"].concat(RUNS)) colours[name] = style.getPropertyValue("--" + name).trim();
   };
 
   const axis = (values, more) => Object.assign({ stroke: colours.quiet, font: FONT, grid: { stroke: colours.line, width: 1 }, ticks: { stroke: colours.line }, values: (u, list) => list.map(v => v == null ? "" : values(v)) }, more);
@@ -181,6 +183,27 @@
     legend(box, entries);
   }
 
+  // A line for each run and algorithm: runs differ in colour, a tree is dashed.
+  function collective(box, field) {
+    const tables = [], series = [{}], entries = [], names = [];
+    for (const one of data.collectives) {
+      const colour = colours[RUNS[one.run % RUNS.length]], dash = one.tree ? [6, 4] : undefined;
+      tables.push([one.size_bytes.map(b => Math.log2(b)), one[field]]);
+      series.push(line(colour, dash, true));
+      entries.push([one.name, colour, dash ? "dashed" : ""]);
+      names.push(one.name);
+    }
+    const columns = joined(tables), text = field === "time_us" ? micro : volume;
+    const marks = up_to(Math.max(...columns.slice(1).flat().filter(Boolean), 0), 5);
+    plot(box, {
+      scales: { x: by_size, y: field === "time_us" ? { distr: 3 } : { range: () => [0, marks[marks.length - 1]] } },
+      axes: [size_axis(), field === "time_us" ? log_axis() : axis(volume, { size: 76, splits: () => marks })],
+      series,
+      hooks: readout(box, (u, i) => size(2 ** columns[0][i]) + ": " + told(names, columns, i, text)),
+    }, columns);
+    legend(box, entries);
+  }
+
   function draw() {
     for (const [, chart] of plots.splice(0)) chart.destroy();
     for (const old of document.querySelectorAll(".chart + .legend, figcaption > .readout:not(.heat .readout)")) old.remove();
@@ -193,6 +216,9 @@
       if (box.dataset.kind === "latency-tcp") latency(box, rail.tcp, colours.tcp);
       if (box.dataset.kind === "distribution") distribution(box, rail);
       if (box.dataset.kind === "latency-size") latency_by_size(box, rail);
+      if (box.dataset.kind === "collective-busbw") collective(box, "busbw");
+      if (box.dataset.kind === "collective-algbw") collective(box, "algbw");
+      if (box.dataset.kind === "collective-time") collective(box, "time_us");
     }
     document.body.dataset.drawn = document.querySelectorAll(".chart canvas").length;
   }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "perf/json_writer.h"
 #include "report/html_text.h"
 
 namespace railbed::report {
@@ -226,9 +225,8 @@ std::string charts_html(const std::vector<const RailFigures*>& rails) {
              flow);
 }
 
-std::string chart_data(const std::vector<const RailFigures*>& rails) {
-  Writer writer;
-  writer.begin_object().begin_array("rails");
+void write_rails(Writer& writer, const std::vector<const RailFigures*>& rails) {
+  writer.begin_array("rails");
   for (const RailFigures* rail : rails) {
     writer.begin_object().text("name", rail->name).flag("soft", rail->soft);
     if (!rail->soft && rail->yardstick_gbps > 0) writer.number("link_gbps", rail->yardstick_gbps);
@@ -236,8 +234,7 @@ std::string chart_data(const std::vector<const RailFigures*>& rails) {
     write_path(writer, "tcp", rail->tcp);
     writer.end_object();
   }
-  writer.end_array().end_object();
-  return writer.take();
+  writer.end_array();
 }
 
 }  // namespace railbed::report

@@ -67,6 +67,12 @@ std::string gbps_text(double gbps) {
   return three_digits(gbps * 1e6) + " kb/s";
 }
 
+std::string gbytes_text(double gbytes_per_s) {
+  if (gbytes_per_s >= 1) return three_digits(gbytes_per_s) + " GB/s";
+  if (gbytes_per_s >= 0.001) return three_digits(gbytes_per_s * 1e3) + " MB/s";
+  return three_digits(gbytes_per_s * 1e6) + " kB/s";
+}
+
 std::string us_text(double us) {
   if (us >= 1e6) return three_digits(us / 1e6) + " s";
   return us >= 1e3 ? three_digits(us / 1e3) + " ms" : three_digits(us) + " µs";

@@ -16,10 +16,11 @@ std::string escaped(std::string_view text);
 // JSON that cannot end its script element: "<" becomes \u003c, and "&", U+2028 and U+2029 are spelled out too.
 std::string script_safe(std::string json);
 
-std::string gbps_text(double gbps);    // "368 Gb/s", "71.0 Mb/s"
-std::string us_text(double us);        // "1.21 µs", "5.80 ms"
-std::string rate_text(double per_s);   // "12.3 M/s"
-std::string ratio_text(double ratio);  // "4.1×", "0.33×"
+std::string gbps_text(double gbps);            // "368 Gb/s", "71.0 Mb/s"
+std::string gbytes_text(double gbytes_per_s);  // "46.1 GB/s", "71.0 MB/s"
+std::string us_text(double us);                // "1.21 µs", "5.80 ms"
+std::string rate_text(double per_s);           // "12.3 M/s"
+std::string ratio_text(double ratio);          // "4.1×", "0.33×"
 // The first `length` characters, with "…" when there are more; counts UTF-8 characters.
 std::string shortened(std::string_view text, size_t length);
 

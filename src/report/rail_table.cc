@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/rail_table.h"
 
+#include "report/collective_series.h"
 #include "report/html_text.h"
 
 namespace railbed::report {
@@ -58,6 +59,28 @@ Table jitter_table(const std::vector<JitterPage>& pages) {
     add_row(table, page, page.idle, page.soft ? "idle (soft)" : "idle");
     if (page.loaded) add_row(table, page, *page.loaded, page.soft ? "loaded (soft)" : "loaded");
   }
+  return table;
+}
+
+Table collective_table(const std::vector<perf::collective::CollectiveRun>& runs) {
+  Table table({{"COLLECTIVE", "collective"},
+               {"OVER", "over"},
+               {"BY", "by"},
+               {"SIZE", "size", Align::kRight},
+               {"TIME", "time", Align::kRight},
+               {"ALGBW", "algbw", Align::kRight},
+               {"BUSBW", "busbw", Align::kRight},
+               {"SUMS", "sums"},
+               {"SLOW", "slow"}});
+  for (const CollectiveSeries& series : series_of(runs))
+    for (const perf::collective::SizeResult* size : series.sizes) {
+      const uint64_t wrong = wrong_elements(*size);
+      table.row({Cell(series.name), Cell(transport_text(*series.run)), Cell(name_of(series.algorithm)),
+                 Cell(perf::size_text(static_cast<int64_t>(size->size_bytes))), Cell(us_text(size->time_us())),
+                 Cell(gbytes_text(size->algbw_gbytes_per_s())), Cell(gbytes_text(size->busbw_gbytes_per_s())),
+                 Cell(wrong == 0 ? "right" : fmt::format("{} WRONG", wrong)),
+                 size == series.sizes.back() ? Cell(slow_text(*series.run, *size)) : Cell()});
+    }
   return table;
 }
 

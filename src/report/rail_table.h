@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "perf/collective/collective.h"
 #include "report/html_summary.h"
 #include "report/jitter_page.h"
 #include "report/table.h"
@@ -16,5 +17,7 @@ namespace railbed::report {
 Table rail_table(const std::vector<RailFigures>& rails);
 // A row for each rail idle, and one under load: round trips of probes, each from when it was due.
 Table jitter_table(const std::vector<JitterPage>& pages);
+// A row for each run of a collective, algorithm and size; who was slow, with the largest size of each.
+Table collective_table(const std::vector<perf::collective::CollectiveRun>& runs);
 
 }  // namespace railbed::report

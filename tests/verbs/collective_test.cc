@@ -2,6 +2,7 @@
 // `railbed perf collective` as a person starts it, with ranks of this machine over loopback.
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -78,6 +79,59 @@ TEST_F(CollectiveVerb, MeasuresAndChecks) {
   EXPECT_THAT(text.output,
               HasSubstr("ring of 32 B on rail0; microseconds of an all-reduce, medians over iterations\n"));
   EXPECT_THAT(text.output, HasSubstr("      3 all-gather "));
+}
+
+TEST_F(CollectiveVerb, WhatIsDoneOutlivesAKill) {
+  const Started first(serve());
+  const Started second(serve());
+  Started coordinator(collective({first.port(), second.port()}, {"-b", "8", "-e", "8MiB", "-f", "1024", "-n", "1000",
+                                                                 "-w", "1000", "--save", path("saved")}));
+  for (int i = 0; i < 600 && content(path("saved")).empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  coordinator.end(SIGKILL);
+  const std::string kept = content(path("saved"));
+  EXPECT_THAT(problems_of(kept), IsEmpty()) << kept;
+  EXPECT_THAT(kept, HasSubstr("\"complete\": false,\n  \"ended_by\": \"under way, or killed\""));
+  EXPECT_THAT(kept, HasSubstr("\"size_bytes\": 8"));
+  const auto report = run_verb({"perf", "report", path("saved"), "-o", path("page.html")});
+  EXPECT_EQ(report.exit_status, 0) << report.errors;
+  EXPECT_THAT(report.output, HasSubstr("2 ranks, 1 rail is incomplete: under way, or killed\n"));
+  EXPECT_THAT(content(path("page.html")), HasSubstr("<dt>Incomplete</dt><dd>under way, or killed</dd>"));
+}
+
+// Of several kinds: two all-reduces and the jitter that the fuzzer begins with.
+TEST_F(CollectiveVerb, WhatAPageSavesMakesTheSamePage) {
+  const std::filesystem::path seeds = std::filesystem::path(source_dir()) / "testdata/fuzz/html_fuzz";
+  const auto page_of = [&](const std::vector<std::string>& files, const std::string& page) {
+    std::vector<std::string> all = {"perf", "report", "-o", path(page)};
+    all.insert(all.end(), files.begin(), files.end());
+    const auto ran = run_verb(all);
+    EXPECT_EQ(ran.exit_status, 0) << ran.errors;
+    return content(path(page));
+  };
+  const std::string first =
+      page_of({seeds / "collective", seeds / "jitter", seeds / "bw", seeds / "collective"}, "a.html");
+  const std::string begin = "id=\"results\">";
+  const size_t at = first.find(begin) + begin.size();
+  const std::string saved = first.substr(at, first.find("</script>", at) - at);
+  std::ofstream(path("saved")) << saved;
+  EXPECT_EQ(page_of({path("saved")}, "b.html"), first);
+  const size_t size = saved.find("\"size_bytes\":262144");
+  ASSERT_NE(size, std::string::npos);
+  std::ofstream(path("bad")) << std::string(saved).replace(size, 19, "\"size_bytes\":2");
+  const auto bad = run_verb({"perf", "report", path("bad"), "-o", path("c.html")});
+  EXPECT_EQ(bad.exit_status, 1);
+  EXPECT_EQ(bad.errors,
+            "railbed: " + path("bad") + ": results[1]: results[0].size_bytes must be 4 to 1073741824, found 2\n");
+}
+
+TEST_F(CollectiveVerb, AFullDiskIsTold) {
+  const Started first(serve());
+  const Started second(serve());
+  const auto ran = run_verb(collective({first.port(), second.port()}, {"-e", "8", "-n", "1", "--save", "/dev/full"}));
+  EXPECT_EQ(ran.exit_status, 1);
+  EXPECT_THAT(ran.output, HasSubstr("all-reduce over TCP, 2 ranks"));  // what was measured is told all the same
+  EXPECT_THAT(ran.errors, HasSubstr("/dev/full: ENOSPC (No space left on device)"));
 }
 
 TEST_F(CollectiveVerb, CtrlCEndsItAndLeavesTheRanksFree) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/utc.h"
 #include "doc/text.h"
 
 namespace railbed::perf::collective {
@@ -52,7 +53,11 @@ class Coordinator {
     TRY(all_there());
     progress("links between ranks");
     TRY(link());
-    CollectiveRun run{.ranks = {},
+    CollectiveRun run{.version = RAILBED_VERSION,
+                      .started_at = utc_text(std::chrono::system_clock::now()),
+                      .command = options_.command,
+                      .label = options_.label,
+                      .ranks = {},
                       .rails = setup_.fabric.rails,
                       .transport = options_.fleet.transport,
                       .iterations = options_.iterations,
@@ -193,6 +198,7 @@ class Coordinator {
                                            .size_bytes = size,
                                            .iterations = options_.iterations,
                                            .warm_up = options_.warm_up})));
+        if (options_.on_size) TRY(options_.on_size(run));
       }
     return {};
   }

@@ -19,12 +19,18 @@
 
 namespace railbed::perf::collective {
 
+struct CollectiveRun;
+
 struct CollectiveOptions {
   std::vector<Algorithm> algorithms = {Algorithm::kRing, Algorithm::kTree};
   std::vector<uint64_t> sizes_bytes;
   uint32_t iterations = 20;
   uint32_t warm_up = 5;
   std::chrono::milliseconds longest{10 * 60'000};  // for one size
+  std::string label;                               // in reports
+  std::string command;                             // as typed by the user
+  // After each size, with what there is by then, so that no more than a size is lost; a failure ends the collective.
+  std::function<Result<void>(const CollectiveRun& so_far)> on_size;
   mesh::FleetOptions fleet;
 };
 
@@ -56,6 +62,10 @@ struct SizeResult {
 };
 
 struct CollectiveRun {
+  std::string version;             // of the railbed that measured
+  std::string started_at;          // UTC, ISO 8601
+  std::string command;             // as typed by the user
+  std::string label;               // what it is called in reports
   std::vector<std::string> ranks;  // names
   std::vector<std::string> rails;
   Transport transport = Transport::kRdma;

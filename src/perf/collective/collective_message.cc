@@ -23,7 +23,6 @@ constexpr int64_t kMost_us = 3'600'000'000;  // longer than a coordinator waits
 constexpr int64_t kMaxElements = kLargest_bytes / kElement_bytes;
 
 constexpr std::array<std::string_view, 2> kTransports = {"rdma", "tcp"};
-constexpr std::array<std::string_view, 2> kAlgorithms = {"ring", "tree"};
 
 // A hundredth of a microsecond is more than a clock gives, and keeps lists short.
 double rounded(double us) {
@@ -207,13 +206,13 @@ Join read_join(Fields& fields) {
   fields.require("transport");
   fields.choose("transport", kTransports, m.transport);
   std::vector<std::string> algorithms;
-  fields.need("algorithms", algorithms, {.bytes = 8, .entries = kAlgorithms.size()});
+  fields.need("algorithms", algorithms, {.bytes = 8, .entries = kAlgorithmNames.size()});
   for (const std::string& name : algorithms) {
-    const auto known = std::ranges::find(kAlgorithms, name);
-    if (known == kAlgorithms.end())
+    const auto known = std::ranges::find(kAlgorithmNames, name);
+    if (known == kAlgorithmNames.end())
       fields.wrong("algorithms", fmt::format("\"{}\" is neither ring nor tree", doc::printable(name)));
     else
-      m.algorithms.push_back(static_cast<Algorithm>(known - kAlgorithms.begin()));
+      m.algorithms.push_back(static_cast<Algorithm>(known - kAlgorithmNames.begin()));
   }
   fields.need("rank", m.rank, {.min = 0, .max = kMaxRanks - 1});
   fields.need("ranks", m.ranks, {.min = 2, .max = kMaxRanks});
@@ -251,7 +250,7 @@ Reduce read_reduce(Fields& fields) {
   Reduce m;
   fields.need("number", m.number, {.min = 0, .max = kMaxNumber});
   fields.require("algorithm");
-  fields.choose("algorithm", kAlgorithms, m.algorithm);
+  fields.choose("algorithm", kAlgorithmNames, m.algorithm);
   fields.need("size_bytes", m.size_bytes, {.min = kElement_bytes, .max = kLargest_bytes});
   if (m.size_bytes % kElement_bytes != 0)
     fields.wrong("size_bytes", fmt::format("{} bytes are not a whole number of float32", m.size_bytes));

@@ -93,7 +93,7 @@ class Report {
           size_text(static_cast<int64_t>(result.size_bytes)), rail(one.rail));
       ranks(one);
       if (steps_ == Steps::kShown) steps(one);
-      say("{}", straggler(one));
+      say("{}", straggler_text(run_, one));
     }
   }
 
@@ -115,24 +115,24 @@ class Report {
           it.transfer_us, it.reduce_us, rank(it.late_rank), rank(it.late_from), it.late_us);
   }
 
-  std::string straggler(const RailResult& one) const {
-    if (!one.straggler) return "nobody is slower than the others";
-    const Straggler& it = *one.straggler;
-    if (it.rank)
-      return fmt::format(
-          "{} is the slow one: of {} it is at work itself for {}, the others for {} (median); they wait for it",
-          rank(*it.rank), time_text(it.all_reduce_us), time_text(it.took_us), time_text(it.usual_us));
-    return fmt::format("the way from {} to {} is the slow one: of {} data is on it for {}, on others for {} (median)",
-                       rank(it.from), rank(it.to), time_text(it.all_reduce_us), time_text(it.took_us),
-                       time_text(it.usual_us));
-  }
-
   const CollectiveRun& run_;
   Steps steps_;
   std::vector<std::string> lines_;
 };
 
 }  // namespace
+
+std::string straggler_text(const CollectiveRun& run, const RailResult& rail) {
+  if (!rail.straggler) return "nobody is slower than the others";
+  const Straggler& it = *rail.straggler;
+  if (it.rank)
+    return fmt::format(
+        "{} is the slow one: of {} it is at work itself for {}, the others for {} (median); they wait for it",
+        run.ranks[*it.rank], time_text(it.all_reduce_us), time_text(it.took_us), time_text(it.usual_us));
+  return fmt::format("the way from {} to {} is the slow one: of {} data is on it for {}, on others for {} (median)",
+                     run.ranks[it.from], run.ranks[it.to], time_text(it.all_reduce_us), time_text(it.took_us),
+                     time_text(it.usual_us));
+}
 
 std::vector<std::string> report_lines(const CollectiveRun& run, Steps steps) {
   return Report(run, steps).lines();

@@ -103,8 +103,11 @@ Value to_value(const CollectiveRun& run) {
   Value out = Value::object();
   out.set("apiVersion", "railbed.dev/v1");
   out.set("kind", "Collective");
-  out.set("schema", "railbed.collective/v1");
-  out.set("version", RAILBED_VERSION);
+  out.set("schema", kSchema);
+  out.set("version", run.version);
+  out.set("started_at", run.started_at);
+  out.set("command", run.command);
+  out.set("label", run.label);
   out.set("complete", run.ended_by.empty());
   if (!run.ended_by.empty()) out.set("ended_by", run.ended_by);
   out.set("right", run.is_right());

@@ -87,7 +87,7 @@ std::vector<Op> tree(uint32_t rank, uint32_t ranks, uint64_t count) {
 }  // namespace
 
 std::string_view name_of(Algorithm algorithm) {
-  return algorithm == Algorithm::kRing ? "ring" : "tree";
+  return kAlgorithmNames[static_cast<size_t>(algorithm)];
 }
 
 std::vector<Op> schedule_of(Algorithm algorithm, uint32_t rank, uint32_t ranks, uint64_t count) {
@@ -135,8 +135,8 @@ Source source_of(Algorithm algorithm, uint32_t rank, uint32_t ranks, uint32_t st
 }
 
 std::string_view phase_of(Algorithm algorithm, uint32_t rank, uint32_t ranks, uint32_t step) {
-  if (algorithm == Algorithm::kRing) return step + 1 < ranks ? "reduce-scatter" : "all-gather";
-  return step < Family(rank, ranks).child_count() ? "up" : "down";
+  if (algorithm == Algorithm::kRing) return kPhases[step + 1 < ranks ? 0 : 1];
+  return kPhases[step < Family(rank, ranks).child_count() ? 2 : 3];
 }
 
 }  // namespace railbed::perf::collective

@@ -13,6 +13,7 @@
 // Source: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,8 @@ inline constexpr uint64_t kElement_bytes = 4;             // float32
 inline constexpr uint64_t kSegment_bytes = 512ULL << 10;  // what is sent at once, and a slice of the tree
 
 enum class Algorithm : uint8_t { kRing, kTree };
-std::string_view name_of(Algorithm algorithm);  // "ring", "tree"
+inline constexpr std::array<std::string_view, 2> kAlgorithmNames = {"ring", "tree"};
+std::string_view name_of(Algorithm algorithm);
 
 // The parts of a rank's memory, each as large as the largest all-reduce. Only a tree's second child needs the last.
 enum class Area : uint8_t { kInput, kResult, kLanding, kSecondLanding };
@@ -82,6 +84,8 @@ struct Source {
 Source source_of(Algorithm algorithm, uint32_t rank, uint32_t ranks, uint32_t step);
 
 // "reduce-scatter", "all-gather"; "up", "down".
+// Of a ring, then of a tree.
+inline constexpr std::array<std::string_view, 4> kPhases = {"reduce-scatter", "all-gather", "up", "down"};
 std::string_view phase_of(Algorithm algorithm, uint32_t rank, uint32_t ranks, uint32_t step);
 
 }  // namespace railbed::perf::collective

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives as the report shows them: a line for each run and algorithm, by size.
+//
+// Why: several runs stand side by side (before and after, so many ranks and twice as many, RDMA and TCP), and charts,
+// table and terminal must name them alike. Threading: pure; a series refers to the runs it was made of. Failure: none.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "perf/collective/collective.h"
+
+namespace railbed::report {
+
+struct CollectiveSeries {
+  const perf::collective::CollectiveRun* run = nullptr;
+  std::string name;  // of the run
+  perf::collective::Algorithm algorithm = perf::collective::Algorithm::kRing;
+  std::vector<const perf::collective::SizeResult*> sizes;  // the smallest first; not empty
+};
+
+// The label, or what it was over ("4 ranks, 2 rails"); runs that would share a name get "(2)", "(3)", …
+std::vector<std::string> names_of(const std::vector<perf::collective::CollectiveRun>& runs);
+std::vector<CollectiveSeries> series_of(const std::vector<perf::collective::CollectiveRun>& runs);
+
+std::string transport_text(const perf::collective::CollectiveRun& run);  // "RDMA", "RDMA (soft)", "TCP"
+// How many elements were wrong, of all ranks and rails.
+uint64_t wrong_elements(const perf::collective::SizeResult& size);
+// Who is slow on each rail where somebody is: "node-2", "node-1 → node-2 on rail0"; "": nobody is.
+std::string slow_text(const perf::collective::CollectiveRun& run, const perf::collective::SizeResult& size);
+
+}  // namespace railbed::report
