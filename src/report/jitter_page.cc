@@ -2,6 +2,7 @@
 #include "report/jitter_page.h"
 
 #include "doc/fields.h"
+#include "perf/measurement.h"
 
 namespace railbed::report {
 namespace {
@@ -76,10 +77,10 @@ void read_end(Fields& fields, JitterPage::End& end) {
 void read_page(Fields& fields, JitterPage& page) {
   fields.need("version", page.version, kText);
   fields.need("started_at", page.started_at, kText);
-  fields.need("command", page.command, {.bytes = 4096});
+  fields.need("command", page.command, {.bytes = perf::kMaxCommand_bytes});
   fields.read("label", page.label, kText);
   fields.need("clock", page.clock, kText);
-  fields.read("ended_by", page.ended_by, {.bytes = 4096});
+  fields.read("ended_by", page.ended_by, {.bytes = perf::kMaxReason_bytes});
   fields.need("soft", page.soft);
   fields.need("size_bytes", page.size_bytes, kCount);
   fields.need("rate_per_s", page.rate_per_s, kCount);

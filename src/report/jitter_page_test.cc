@@ -84,6 +84,21 @@ TEST(JitterPage, SaysWhyNothingIsCompared) {
   EXPECT_EQ(idle.name(), "a mlx5_0 → b mlx5_1");
 }
 
+// As long as those of all other kinds of results.
+TEST(JitterPage, TakesLongCommandsAndReasons) {
+  const auto error_with = [](std::string_view key, size_t bytes) {
+    doc::Value value = *perf::read_result(result("rail0"));
+    value.set(std::string(key), std::string(bytes, 'x'));
+    const auto read = jitter_from(value);
+    return read ? std::string("none") : read.error().to_string();
+  };
+  EXPECT_EQ(error_with("command", perf::kMaxCommand_bytes), "none");
+  EXPECT_EQ(error_with("command", perf::kMaxCommand_bytes + 1), "command has 16385 bytes, at most 16384 are allowed");
+  EXPECT_EQ(error_with("ended_by", perf::kMaxReason_bytes), "none");
+  EXPECT_EQ(error_with("ended_by", perf::kMaxReason_bytes + 1),
+            "ended_by has 262145 bytes, at most 262144 are allowed");
+}
+
 TEST(JitterPage, NamesTheFieldThatIsWrong) {
   const std::string good = result("rail0");
   const auto error_with = [&good](const std::string& from, const std::string& to) {
