@@ -3,7 +3,8 @@
 //
 // `move` takes the host's interfaces NAME… into the namespace, each with a smaller MTU, a sysctl and an address (what
 // host-device, tuning and an IPAM plugin do); `macvlan` makes 8 on the one NAME, with an address each. Reads lines
-// "add" and "del" from standard input and answers each with the milliseconds it took.
+// "add", "del" and, of macvlans, "gone" (which ends when nobody can see them any more, before the kernel has freed
+// them) from standard input and answers each with the milliseconds it took.
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -52,9 +53,11 @@ int run(const std::string& kind, const char* netns, const std::vector<std::strin
     links.back().pod_mtu = 1400;
     links.back().host_mtu = 1500;
   }
-  int host_socket = bare_socket(-1), pod_socket = bare_socket(pod);
+  int host_socket = bare_socket(-1), pod_socket = bare_socket(pod), listener = bare_listener(pod);
+  std::thread freeing;
   if (setns(pod, CLONE_NEWNET) != 0) die("setns");  // for the sysctls; open sockets keep their namespace
   for (std::string line; std::getline(std::cin, line);) {
+    if (freeing.joinable()) freeing.join();
     auto start = std::chrono::steady_clock::now();
     if (line == "add" && kind == "move") {
       bare_attach(host_socket, pod_socket, pod, links);
@@ -63,12 +66,15 @@ int run(const std::string& kind, const char* netns, const std::vector<std::strin
       bare_make(host_socket, pod_socket, pod, master, links);
     } else if (kind == "move") {
       bare_detach(pod_socket, host, links);
+    } else if (line == "gone") {
+      freeing = bare_delete_until_gone(pod_socket, listener, kLinks);
     } else {
       bare_delete(pod_socket);
     }
     std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     std::cout << took.count() << std::endl;
   }
+  if (freeing.joinable()) freeing.join();
   return 0;
 }
 

@@ -81,18 +81,33 @@ void give_address(int pod_socket, const BareMove& one) {
 
 }  // namespace
 
-int bare_socket(int netns_fd) {
+namespace {
+
+int route_socket(int netns_fd, uint32_t groups) {
   int fd = -1;
   // A socket belongs to the namespace of the thread that opens it.
   std::thread([&] {
     if (netns_fd >= 0 && setns(netns_fd, CLONE_NEWNET) != 0) return;
     fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
   }).join();
-  if (fd < 0) {
+  sockaddr_nl address{};
+  address.nl_family = AF_NETLINK;
+  address.nl_groups = groups;
+  if (fd < 0 || bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
     std::perror("socket");
     std::exit(1);
   }
   return fd;
+}
+
+}  // namespace
+
+int bare_socket(int netns_fd) {
+  return route_socket(netns_fd, 0);
+}
+
+int bare_listener(int netns_fd) {
+  return route_socket(netns_fd, RTMGRP_LINK);
 }
 
 void bare_attach(int host_socket, int pod_socket, int pod_netns, const std::vector<BareMove>& moves) {
@@ -145,6 +160,20 @@ void bare_delete(int pod_socket) {
   Message message(0, RTM_DELLINK);
   message.put(IFLA_GROUP, &kGroup, sizeof kGroup);
   ask(pod_socket, message, "delete");
+}
+
+std::thread bare_delete_until_gone(int pod_socket, int listener, int count) {
+  alignas(nlmsghdr) char announced[16384];
+  while (recv(listener, announced, sizeof announced, MSG_DONTWAIT) >= 0) {
+  }
+  std::thread sender([pod_socket] { bare_delete(pod_socket); });
+  while (count > 0) {
+    const ssize_t size = recv(listener, announced, sizeof announced, 0);
+    if (size >= static_cast<ssize_t>(sizeof(nlmsghdr)) &&
+        reinterpret_cast<nlmsghdr*>(announced)->nlmsg_type == RTM_DELLINK)
+      --count;
+  }
+  return sender;
 }
 
 }  // namespace railbed::bench

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace railbed::bench {
@@ -30,5 +31,10 @@ void bare_detach(int pod_socket, int host_netns, const std::vector<BareMove>& mo
 // Makes macvlans (mode bridge) on the host's interface `master`, with the given indexes and names in the pod.
 void bare_make(int host_socket, int pod_socket, int pod_netns, int master, const std::vector<BareMove>& links);
 void bare_delete(int pod_socket);
+// A route socket like bare_socket() that hears what becomes of interfaces.
+int bare_listener(int netns_fd);
+// Ends as soon as the kernel has announced that `count` of the interfaces are gone. The caller joins the thread, which
+// waits for the kernel's answer, before it asks again.
+std::thread bare_delete_until_gone(int pod_socket, int listener, int count);
 
 }  // namespace railbed::bench

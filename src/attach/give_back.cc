@@ -67,18 +67,18 @@ class GiveBack {
         ++count;
       }
     if (netns_ == nullptr || count < 2 || group == 0) return {};
-    size_t in_group = 0;
+    std::vector<IfIndex> members;
     for (const os::Link& link : inside_) {
       if (link.group != group) continue;
-      ++in_group;
+      members.push_back(link.index);
       if (std::ranges::none_of(records, [&](const auto& one) {
             return one.second.way == Way::kMake && is_that_in_pod(link, one.second, one.first.interface);
           }))
         return {};
     }
     // A failure does not matter: the links are then removed one by one, which reports errors.
-    if (in_group < 2) return {};
-    const Result<void> removed = host_.aside(Aside::kRemoval, [&] { return links_->remove_group(group); });
+    if (members.size() < 2) return {};
+    const Result<void> removed = host_.aside(Aside::kRemoval, [&] { return links_->remove_group(group, members); });
     if (host_.turn_is_lost()) return removed;
     if (removed.has_value()) std::erase_if(inside_, [&](const os::Link& link) { return link.group == group; });
     return {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <sys/mount.h>
 
@@ -192,7 +193,54 @@ TEST_P(LinksTest, ErrorsNameTheInterfaceAndTheKernelsReason) {
   mac.trust = true;
   EXPECT_EQ(message(host_->change_vf(v0, VfIndex{0}, mac)),
             "RTM_SETLINK v0 vf 0 mac 02:00:00:00:00:01: EOPNOTSUPP (Operation not supported)");
-  EXPECT_EQ(message(host_->remove_group(0)), "RTM_DELLINK group 0: that is every interface without a group");
+  EXPECT_EQ(message(host_->remove_group(0, {})), "RTM_DELLINK group 0: that is every interface without a group");
+}
+
+// Removals end before the kernel has freed what was removed: names must be free at once, and the port of use.
+TEST_P(LinksTest, WhatIsRemovedIsGoneAtOnceAndItsNameFree) {
+  make_veth("v0", "v1");
+  auto parent = link(*host_, "v0").index;
+  for (int round = 0; round < 20; ++round) {
+    std::vector<IfIndex> members;
+    for (int i = 0; i < 4; ++i) {
+      NewLink made{.kind = "macvlan", .name = IfName{fmt::format("net{}", i)}, .netns = pod_.get(), .parent = parent};
+      made.mac = MacAddress::parse(fmt::format("02:00:00:00:00:0{}", i)).value();  // as the last round's
+      made.group = 77;
+      ASSERT_EQ(message(host_->create(made)), "") << round;
+      members.push_back(link(*inside_, made.name.value).index);
+    }
+    ASSERT_EQ(message(inside_->remove(members.front())), "") << round;
+    EXPECT_EQ(code(inside_->find(members.front(), WithVfs::kNo)), Code::kNotFound);
+    EXPECT_EQ(code(inside_->remove(members.front())), Code::kNotFound);
+    ASSERT_EQ(message(inside_->remove_group(77, {members.begin() + 1, members.end()})), "") << round;
+    for (const Link& left : inside_->list(WithVfs::kNo).value()) EXPECT_NE(left.kind, "macvlan") << round;
+  }
+}
+
+// As many as have threads, and more.
+TEST_F(RealLinksTest, ManyRemoveAtOnce) {
+  make_veth("v0", "v1");
+  auto parent = link(*host_, "v0").index;
+  constexpr int kPods = 40;
+  std::vector<std::unique_ptr<Netns>> pods;
+  for (int i = 0; i < kPods; ++i) {
+    const std::string name = fmt::format("pod{}", i);
+    ASSERT_EQ(message(kernel_->netns().create(name)), "");
+    pods.push_back(kernel_->netns().open("/run/netns/" + name).value());
+    NewLink made{.kind = "macvlan", .name = IfName{"net1"}, .netns = pods.back().get(), .parent = parent};
+    ASSERT_EQ(message(host_->create(made)), "");
+  }
+  std::vector<std::string> told(kPods);
+  {
+    std::vector<std::jthread> removers;
+    for (int i = 0; i < kPods; ++i)
+      removers.emplace_back([&, i] {
+        auto port = kernel_->netns().links(*pods[i]).value();
+        told[i] = message(port->remove(port->find(IfName{"net1"}, WithVfs::kNo).value().index));
+        if (has(*port, "net1")) told[i] += "it is still there";
+      });
+  }
+  EXPECT_EQ(told, std::vector<std::string>(kPods));
 }
 
 TEST_P(LinksTest, MacvlansAppearInThePodAndGoAsAGroup) {
@@ -210,10 +258,12 @@ TEST_P(LinksTest, MacvlansAppearInThePodAndGoAsAGroup) {
   EXPECT_EQ(net0.group, 77U);
   EXPECT_EQ(net0.mtu, 1280);
   EXPECT_TRUE(net0.parent_elsewhere);
-  ASSERT_EQ(message(inside_->remove_group(77)), "");
+  std::vector<IfIndex> members;
+  for (int i = 0; i < 3; ++i) members.push_back(link(*inside_, fmt::format("net{}", i)).index);
+  ASSERT_EQ(message(inside_->remove_group(77, members)), "");
   EXPECT_FALSE(has(*inside_, "net0"));
   EXPECT_FALSE(has(*inside_, "net2"));
-  EXPECT_EQ(message(inside_->remove_group(77)), "RTM_DELLINK group 77: ENODEV (No such device)");
+  EXPECT_EQ(message(inside_->remove_group(77, members)), "RTM_DELLINK group 77: ENODEV (No such device)");
 }
 
 TEST_P(LinksTest, IpvlanAppearsInThePod) {

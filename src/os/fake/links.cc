@@ -171,7 +171,7 @@ class FakeLinks : public LinkPort {
     });
   }
 
-  Result<void> remove_group(uint32_t group) override {
+  Result<void> remove_group(uint32_t group, std::span<const IfIndex>) override {
     if (group == 0) return fail(Code::kInvalid, "RTM_DELLINK group 0: that is every interface without a group");
     std::string what = fmt::format("RTM_DELLINK group {}", group);
     return state_->change(fmt::format("remove group {}{}", group, here()), what, [&]() -> Result<void> {

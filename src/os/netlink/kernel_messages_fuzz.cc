@@ -18,6 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     read_datagram(bytes, 0, reply);
     BatchReply batch;
     read_batch_datagram(bytes, 0, 3, batch);
+    for (const NetlinkMessage& message : read_announcements(bytes)) decode_gone(message);
     return 0;
   }
   if (choice == 1) {

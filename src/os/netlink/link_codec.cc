@@ -409,6 +409,13 @@ void read_link_attribute(const Attribute& attribute, Link& link) {
 
 }  // namespace
 
+std::optional<IfIndex> decode_gone(const NetlinkMessage& message) {
+  auto header = message.header<ifinfomsg>();
+  if (message.type != RTM_DELLINK || !header || header->ifi_family != AF_UNSPEC || header->ifi_index <= 0)
+    return std::nullopt;
+  return IfIndex{header->ifi_index};
+}
+
 std::optional<Link> decode_link(const NetlinkMessage& message) {
   auto header = message.header<ifinfomsg>();
   if (message.type != RTM_NEWLINK || !header || header->ifi_index <= 0) return std::nullopt;

@@ -25,5 +25,7 @@ NetlinkRequest encode_remove_link(IfIndex link);
 NetlinkRequest encode_remove_group(uint32_t group);
 
 std::optional<Link> decode_link(const NetlinkMessage& message);
+// The interface that has left its namespace, from an announcement; a bridge that loses a port is none.
+std::optional<IfIndex> decode_gone(const NetlinkMessage& message);
 
 }  // namespace railbed::os

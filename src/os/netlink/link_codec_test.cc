@@ -227,6 +227,22 @@ TEST(LinkCodec, AnInfinibandVfHasNoMac) {
 }
 
 // A message that is cut anywhere decodes to less, or to nothing; the sanitizer build sees reads past the end.
+TEST(LinkCodec, AnInterfaceIsGoneWhenItHasLeftItsNamespaceNotABridge) {
+  const auto announced = [](uint16_t type, unsigned char family, int index) {
+    NetlinkRequest message(type, 0);
+    ifinfomsg header{};
+    header.ifi_family = family;
+    header.ifi_index = index;
+    message.put_header(header);
+    return decode_gone({type, {message.bytes().begin(), message.bytes().end()}});
+  };
+  EXPECT_EQ(announced(RTM_DELLINK, AF_UNSPEC, 7), IfIndex{7});
+  EXPECT_EQ(announced(RTM_DELLINK, AF_BRIDGE, 7), std::nullopt);
+  EXPECT_EQ(announced(RTM_NEWLINK, AF_UNSPEC, 7), std::nullopt);
+  EXPECT_EQ(announced(RTM_DELLINK, AF_UNSPEC, 0), std::nullopt);
+  EXPECT_EQ(decode_gone({RTM_DELLINK, std::vector<uint8_t>(20)}), std::nullopt);
+}
+
 TEST(LinkCodec, CutMessagesAreRead) {
   auto whole = as_message(sample_link(ARPHRD_ETHER));
   for (size_t size = 0; size < whole.bytes.size(); ++size) {

@@ -189,6 +189,17 @@ void read_datagram(Bytes datagram, uint32_t sequence, NetlinkReply& reply) {
   }
 }
 
+std::vector<NetlinkMessage> read_announcements(Bytes datagram) {
+  std::vector<NetlinkMessage> all;
+  while (datagram.size() >= sizeof(nlmsghdr)) {
+    nlmsghdr header{};
+    const Bytes message = next_message(datagram, header);
+    if (message.empty()) break;
+    if (header.nlmsg_type >= NLMSG_MIN_TYPE) all.push_back({header.nlmsg_type, {message.begin(), message.end()}});
+  }
+  return all;
+}
+
 void read_batch_datagram(Bytes datagram, uint32_t first, size_t size, BatchReply& reply) {
   const auto refuse = [&](size_t at, NetlinkFailure failure) {
     if (reply.failure.sys_errno != 0) return;

@@ -123,6 +123,22 @@ std::vector<nlmsghdr> headers_of(Bytes bytes) {
   return all;
 }
 
+TEST(NetlinkMessage, AnnouncementsAreReadWhateverTheirNumberUpToABrokenOne) {
+  std::vector<uint8_t> datagram;
+  append(datagram, header(16, 0, 0), {1, 2, 3, 4});
+  append(datagram, header(NLMSG_ERROR), acknowledgement(0, 0, ""));
+  append(datagram, header(17, 0, kSequence), {5, 6, 7, 8});
+  std::vector<NetlinkMessage> all = read_announcements(datagram);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].type, 16);
+  EXPECT_EQ(all[1].type, 17);
+  EXPECT_EQ(all[1].bytes.size(), sizeof(nlmsghdr) + 4);
+  EXPECT_EQ(all[1].bytes.back(), 8);
+  datagram.resize(datagram.size() - 1);
+  EXPECT_EQ(read_announcements(datagram).size(), 1U);
+  EXPECT_TRUE(read_announcements(std::vector<uint8_t>(3)).empty());
+}
+
 TEST(NetlinkBatch, NumbersItsRequestsAndWantsAWordAboutTheLastOnly) {
   NetlinkBatch batch;
   for (uint16_t type : {16, 20, 24}) {

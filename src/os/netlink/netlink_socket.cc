@@ -51,6 +51,24 @@ NetlinkFailure unanswered(int sys_errno) {
   return {sys_errno, sys_errno == ETIMEDOUT ? "the kernel did not answer" : ""};
 }
 
+// A socket's time as a member of a multicast group.
+class Membership {
+ public:
+  Membership(const Descriptor& fd, uint32_t group) : fd_(fd), group_(group), joined_(set(NETLINK_ADD_MEMBERSHIP)) {}
+  ~Membership() {
+    if (joined_) set(NETLINK_DROP_MEMBERSHIP);
+  }
+  Membership(const Membership&) = delete;
+  Membership& operator=(const Membership&) = delete;
+  bool joined() const { return joined_; }
+
+ private:
+  bool set(int option) const { return ::setsockopt(fd_.get(), SOL_NETLINK, option, &group_, sizeof group_) == 0; }
+  const Descriptor& fd_;
+  const uint32_t group_;
+  const bool joined_;
+};
+
 }  // namespace
 
 Result<NetlinkSocket> NetlinkSocket::open(int protocol, const Netns* inside, uint32_t groups) {
@@ -97,6 +115,38 @@ std::expected<NetlinkReply, NetlinkFailure> NetlinkSocket::ask_once(NetlinkReque
   return reply;
 }
 
+std::expected<void, NetlinkFailure> NetlinkSocket::ask_until(NetlinkRequest& request, SenderThreads& threads,
+                                                             uint32_t group, const Enough& enough) {
+  if (request.overflowed()) return std::unexpected(NetlinkFailure{EMSGSIZE, "the request is too long"});
+  const Membership heard(fd_, group);
+  request.set_sequence(++sequence_);
+  auto sent = heard.joined() ? threads.send(fd_.get(), request.bytes()) : nullptr;
+  if (sent == nullptr) {
+    auto asked = ask(request);
+    return asked ? std::expected<void, NetlinkFailure>{} : std::unexpected(asked.error());
+  }
+  NetlinkReply reply;
+  auto deadline = std::chrono::steady_clock::now() + kAnswerTimeout;
+  while (std::chrono::steady_clock::now() < deadline) {
+    const bool ended = sent->has_ended();  // before the look: what the kernel had to say is there then
+    size_t size = 0;
+    int failure = receive_now(size);
+    if (failure == EAGAIN && ended)
+      return std::unexpected(NetlinkFailure{sent->sys_errno() != 0 ? sent->sys_errno() : ENOBUFS, {}});
+    if (failure == EAGAIN) {
+      if (failure = wait(deadline, sent->fd()); failure != 0) return std::unexpected(unanswered(failure));
+      continue;
+    }
+    if (failure == ENOBUFS || failure == EMSGSIZE) continue;  // something was lost: the rest, or the end, will tell
+    if (failure != 0) return std::unexpected(unanswered(failure));
+    const Bytes datagram(buffer_.get(), size);
+    read_datagram(datagram, sequence_, reply);
+    if (reply.complete && reply.failure.sys_errno != 0) return std::unexpected(std::move(reply.failure));
+    if (reply.complete || std::ranges::any_of(read_announcements(datagram), enough)) return {};
+  }
+  return std::unexpected(unanswered(ETIMEDOUT));
+}
+
 std::expected<void, NetlinkSocket::Refused> NetlinkSocket::ask_all(NetlinkBatch& batch) {
   if (batch.size() == 0) return {};
   if (batch.overflowed()) return std::unexpected(Refused{0, {EMSGSIZE, "the request is too long"}});
@@ -124,19 +174,22 @@ int NetlinkSocket::send(Bytes bytes) {
   return sent < 0 ? errno : 0;
 }
 
-// Receives one datagram from the kernel into buffer_; returns an errno or 0. The kernel usually answers within the
-// request, so it reads first and waits only when there is nothing. A datagram longer than the buffer is lost: then the
-// result is EMSGSIZE and the buffer has grown.
+// The kernel usually answers within the request, so this reads first and waits only when there is nothing.
 int NetlinkSocket::receive(std::chrono::steady_clock::time_point deadline, size_t& size) {
+  while (true) {
+    if (int failure = receive_now(size); failure != EAGAIN) return failure;
+    if (int failure = wait(deadline); failure != 0) return failure;
+  }
+}
+
+// Receives one datagram from the kernel into buffer_; returns an errno (EAGAIN: there is none) or 0. A datagram longer
+// than the buffer is lost: then the result is EMSGSIZE and the buffer has grown.
+int NetlinkSocket::receive_now(size_t& size) {
   while (true) {
     sockaddr_nl sender{};
     socklen_t sender_size = sizeof sender;
     ssize_t count = ::recvfrom(fd_.get(), buffer_.get(), buffer_size_, MSG_DONTWAIT | MSG_TRUNC,
                                reinterpret_cast<sockaddr*>(&sender), &sender_size);
-    if (count < 0 && errno == EAGAIN) {
-      if (int failure = wait(deadline); failure != 0) return failure;
-      continue;
-    }
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return errno;
     if (sender.nl_pid != 0) continue;  // not from the kernel
@@ -148,12 +201,14 @@ int NetlinkSocket::receive(std::chrono::steady_clock::time_point deadline, size_
   }
 }
 
-int NetlinkSocket::wait(std::chrono::steady_clock::time_point deadline) {
+// Until there is something to receive, or `other` is readable; an errno, or 0.
+int NetlinkSocket::wait(std::chrono::steady_clock::time_point deadline, int other) {
   while (true) {
     auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) return ETIMEDOUT;
-    pollfd waiting{.fd = fd_.get(), .events = POLLIN, .revents = 0};
-    int ready = ::poll(&waiting, 1, static_cast<int>(left.count()));
+    pollfd waiting[] = {{.fd = fd_.get(), .events = POLLIN, .revents = 0},
+                        {.fd = other, .events = POLLIN, .revents = 0}};
+    int ready = ::poll(waiting, other < 0 ? 1 : 2, static_cast<int>(left.count()));
     if (ready > 0) return 0;
     if (ready == 0) return ETIMEDOUT;
     if (errno != EINTR) return errno;

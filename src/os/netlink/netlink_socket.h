@@ -8,10 +8,12 @@
 
 #include <chrono>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "os/netlink/netlink_message.h"
+#include "os/netlink/sender_threads.h"
 #include "os/real/descriptor.h"
 
 namespace railbed::os {
@@ -28,6 +30,12 @@ class NetlinkSocket {
 
   // The data messages of the answer; empty when it was only an acknowledgement.
   std::expected<std::vector<NetlinkMessage>, NetlinkFailure> ask(NetlinkRequest& request);
+  // Asks for a change, and returns when what the multicast group is told meanwhile is enough, or with the kernel's
+  // answer, whichever comes first: the kernel announces some changes long before it has done with them. ENOBUFS:
+  // neither could be heard, and whether the change was made must be looked up.
+  using Enough = std::function<bool(const NetlinkMessage&)>;
+  std::expected<void, NetlinkFailure> ask_until(NetlinkRequest& request, SenderThreads& threads, uint32_t group,
+                                                const Enough& enough);
   // Sends all in one system call. For changes: their answers have no data.
   struct Refused {
     size_t at = 0;  // which one
@@ -41,7 +49,8 @@ class NetlinkSocket {
   std::expected<NetlinkReply, NetlinkFailure> ask_once(NetlinkRequest& request);
   int send(Bytes bytes);  // an errno, or 0
   int receive(std::chrono::steady_clock::time_point deadline, size_t& size);
-  int wait(std::chrono::steady_clock::time_point deadline);
+  int receive_now(size_t& size);
+  int wait(std::chrono::steady_clock::time_point deadline, int other = -1);
 
   Descriptor fd_;
   uint32_t sequence_ = 0;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -28,7 +29,7 @@ constexpr size_t kVfsAtOnce = 32;
 
 class RealLinks : public LinkPort {
  public:
-  explicit RealLinks(NetlinkSocket socket) : socket_(std::move(socket)) {}
+  RealLinks(NetlinkSocket socket, SenderThreads* threads) : socket_(std::move(socket)), threads_(threads) {}
 
   Result<std::vector<Link>> list(WithVfs vfs) override {
     auto request = encode_list_links(vfs);
@@ -86,14 +87,12 @@ class RealLinks : public LinkPort {
   }
   Result<void> remove(IfIndex link) override {
     auto request = encode_remove_link(link);
-    TRY(ask(request, [&] { return "RTM_DELLINK " + name_of(link); }));
-    return {};
+    return remove_with(request, {&link, 1}, [&] { return "RTM_DELLINK " + name_of(link); });
   }
-  Result<void> remove_group(uint32_t group) override {
+  Result<void> remove_group(uint32_t group, std::span<const IfIndex> members) override {
     if (group == 0) return fail(Code::kInvalid, "RTM_DELLINK group 0: that is every interface without a group");
     auto request = encode_remove_group(group);
-    TRY(ask(request, [&] { return fmt::format("RTM_DELLINK group {}", group); }));
-    return {};
+    return remove_with(request, members, [&] { return fmt::format("RTM_DELLINK group {}", group); });
   }
 
   Result<std::vector<LinkAddress>> addresses() override {
@@ -226,6 +225,25 @@ class RealLinks : public LinkPort {
     return std::move(*messages);
   }
 
+  template <typename What>
+  Result<void> remove_with(NetlinkRequest& request, std::span<const IfIndex> links, const What& what) {
+    if (threads_ == nullptr || links.empty()) {
+      TRY(ask(request, what));
+      return {};
+    }
+    std::vector<IfIndex> left(links.begin(), links.end());
+    auto removed = socket_.ask_until(request, *threads_, RTNLGRP_LINK, [&left](const NetlinkMessage& message) {
+      if (const std::optional<IfIndex> gone = decode_gone(message)) std::erase(left, *gone);
+      return left.empty();
+    });
+    if (removed) return {};
+    if (removed.error().sys_errno != ENOBUFS) return fail(netlink_error(removed.error(), what()));
+    // What was announced and answered could not be heard. Asking again tells: nothing is left, or why not.
+    auto again = socket_.ask(request);
+    if (again || again.error().sys_errno == ENODEV) return {};
+    return fail(netlink_error(again.error(), what()));
+  }
+
   // The kernel (up to 6.18 at least) moves first, under the old name where that is free, and renames afterwards: when
   // the new name is taken it returns EEXIST and leaves the interface in the target. Then this function brings it back.
   // The properties that identify it there come from the last list() or find() if there was one, which saves a request
@@ -274,6 +292,7 @@ class RealLinks : public LinkPort {
   }
 
   NetlinkSocket socket_;
+  SenderThreads* threads_;  // null: none
   std::unordered_map<int, Seen>
       seen_;  // by index; from the last list() and later find(), without interfaces changed since
 };
@@ -286,9 +305,9 @@ Result<void> change_vfs(LinkPort& links, IfIndex pf, const std::vector<VfSetting
   return {};
 }
 
-Result<std::unique_ptr<LinkPort>> real_links(const Netns* inside) {
+Result<std::unique_ptr<LinkPort>> real_links(const Netns* inside, SenderThreads* threads) {
   NetlinkSocket socket = TRY(NetlinkSocket::open(NETLINK_ROUTE, inside));
-  return std::make_unique<RealLinks>(std::move(socket));
+  return std::make_unique<RealLinks>(std::move(socket), threads);
 }
 
 }  // namespace railbed::os

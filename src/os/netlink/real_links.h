@@ -8,7 +8,10 @@
 
 namespace railbed::os {
 
-// Its socket is in `inside`, or in the caller's namespace when that is null.
-Result<std::unique_ptr<LinkPort>> real_links(const Netns* inside = nullptr);
+class SenderThreads;
+
+// Its socket is in `inside`, or in the caller's namespace when that is null. With `threads`, which must outlive the
+// port, removals end as soon as the interfaces are gone for everybody; without, when the kernel has freed them.
+Result<std::unique_ptr<LinkPort>> real_links(const Netns* inside = nullptr, SenderThreads* threads = nullptr);
 
 }  // namespace railbed::os

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -175,8 +176,11 @@ class LinkPort {
   virtual Result<void> change(IfIndex link, const LinkChange& change) = 0;
   virtual Result<void> change_vf(IfIndex pf, VfIndex vf, const VfChange& change) = 0;
   virtual Result<void> create(const NewLink& link) = 0;
+  // Both return once the interfaces are gone for everybody: they have no name, no index and no traffic any more. The
+  // kernel may have them in memory for some more milliseconds.
   virtual Result<void> remove(IfIndex link) = 0;  // NotFound when it is gone already
-  virtual Result<void> remove_group(uint32_t group) = 0;
+  // All of the group go, also those that are not among `members`, which are waited for; NotFound when there are none.
+  virtual Result<void> remove_group(uint32_t group, std::span<const IfIndex> members) = 0;
 
   virtual Result<std::vector<LinkAddress>> addresses() = 0;
   virtual Result<void> add_address(const LinkAddress& address) = 0;     // Conflict when it exists

@@ -22,6 +22,7 @@
 
 #include "os/netlink/real_links.h"
 #include "os/netlink/real_rdma.h"
+#include "os/netlink/sender_threads.h"
 #include "os/real/descriptor.h"
 #include "os/real/inside_netns.h"
 
@@ -159,7 +160,7 @@ class RealNetns : public NetnsPort {
     return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
   }
 
-  Result<std::unique_ptr<LinkPort>> links(const Netns& netns) override { return real_links(&netns); }
+  Result<std::unique_ptr<LinkPort>> links(const Netns& netns) override { return real_links(&netns, &threads_); }
   Result<std::unique_ptr<RdmaPort>> rdma(const Netns& netns) override { return real_rdma(&netns); }
 
   Result<std::string> sysctl(const Netns& netns, const std::string& key) override {
@@ -232,6 +233,7 @@ class RealNetns : public NetnsPort {
   }
 
   std::string run_dir_;
+  SenderThreads threads_;
 };
 
 }  // namespace

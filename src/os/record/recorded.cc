@@ -42,7 +42,7 @@ class RecordedLinkPort : public LinkPort {
   Result<void> change_vf(IfIndex, VfIndex, const VfChange&) override { return read_only("RTM_SETLINK"); }
   Result<void> create(const NewLink&) override { return read_only("RTM_NEWLINK"); }
   Result<void> remove(IfIndex) override { return read_only("RTM_DELLINK"); }
-  Result<void> remove_group(uint32_t) override { return read_only("RTM_DELLINK"); }
+  Result<void> remove_group(uint32_t, std::span<const IfIndex>) override { return read_only("RTM_DELLINK"); }
   Result<void> add_address(const LinkAddress&) override { return read_only("RTM_NEWADDR"); }
   Result<void> remove_address(const LinkAddress&) override { return read_only("RTM_DELADDR"); }
   Result<void> add_route(const Route&) override { return read_only("RTM_NEWROUTE"); }

@@ -25,12 +25,14 @@ import machine
 import wire
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "bench"))
-from ratio import ratio_with_error
+from ratio import middle_mean, ratio_with_error
 
 NETWORKS = 8
 ROUNDS = int(os.environ.get("ROUNDS", "9"))
-FLOOR_ROUNDS = {"hostdev": 2 * ROUNDS, "macvlan": 10 * ROUNDS}  # of the agent and the floor alone
+FLOOR_ROUNDS = {"hostdev": 2 * ROUNDS, "macvlan": 10 * ROUNDS}  # of the agent and the floors alone
+FLOORS = {"hostdev": ("floor",), "macvlan": ("floor", "gone")}
 TICK_S = 0.004
+SETTLE_S = 0.05
 PODS = int(os.environ.get("PODS", "200"))
 MOST_NETWORKS = 64  # that a pod may have
 MANIFESTS = pathlib.Path("/etc/railbed")
@@ -135,6 +137,13 @@ class Ways:
         return took
 
     def way_floor(self, op):
+        return self.bare(op)
+
+    def way_gone(self, op):
+        """The barest sequence that, as the agent, does not wait until the kernel has freed the interfaces."""
+        return self.bare("gone" if op == "del" else op)
+
+    def bare(self, op):
         self.floor.stdin.write(op + "\n")
         self.floor.stdin.flush()
         return float(self.floor.stdout.readline())
@@ -146,17 +155,18 @@ def take_turns(ways, names, rounds, order):
     for turn in range(rounds + 1):
         for name in order.sample(names, len(names)):
             for op in ("add", "del"):
-                time.sleep(order.uniform(0, TICK_S))
+                # What is removed and not freed yet would be the next one's to wait for.
+                time.sleep(SETTLE_S * (op == "add") + order.uniform(0, TICK_S))
                 took = getattr(ways, f"way_{name}")(op)
                 if turn > 0:  # the first round warms caches
                     times[name, op].append(took)
     return times
 
 
-def over_floor(times):
+def over_floor(times, floor="floor"):
     """The ratio of ADD and DEL together to the floor's, with its standard error."""
-    both = {name: [a + d for a, d in zip(times[name, "add"], times[name, "del"])] for name in ("agent", "floor")}
-    return ratio_with_error(both["agent"], both["floor"])
+    both = {name: [a + d for a, d in zip(times[name, "add"], times[name, "del"])] for name in ("agent", floor)}
+    return ratio_with_error(both["agent"], both[floor])
 
 
 def compare(reference, railbed, kind, bound):
@@ -164,8 +174,9 @@ def compare(reference, railbed, kind, bound):
     order = random.Random(kind)
     names = ("reference", "meta", "agent", "floor", "series")
     times = take_turns(ways, names, ROUNDS, order)
-    for key, more in take_turns(ways, ("agent", "floor"), FLOOR_ROUNDS[kind], order).items():
-        times[key] += more
+    floors = FLOORS[kind]
+    for key, more in take_turns(ways, ("agent", *floors), FLOOR_ROUNDS[kind], order).items():
+        times[key] = times.get(key, []) + more
     ways.close()
     middle = {key: statistics.median(one) for key, one in times.items()}
     for op in ("add", "del"):
@@ -176,6 +187,12 @@ def compare(reference, railbed, kind, bound):
     ratio, error = over_floor(times)
     print(f"{kind} ADD and DEL, agent over floor: {ratio:.3f} (standard error {error:.3f}, {len(times['agent', 'add'])} of each)")
     figure(f"cni_{kind}_add_del_ratio", ratio, "x", 1.10)
+    for op in ("add", "del"):
+        means = ", ".join(f"{name} {middle_mean(times[name, op]):.2f}" for name in ("agent", *floors))
+        print(f"{kind} {op}, means in ms: {means}")
+    if "gone" in floors:
+        ratio, error = over_floor(times, "gone")
+        figure(f"cni_{kind}_add_del_over_gone", ratio, "x")
 
 
 def burst(railbed):
