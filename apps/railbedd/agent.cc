@@ -28,6 +28,7 @@
 #include "agent/addresses/host_local.h"
 #include "agent/door/events.h"
 #include "agent/door/kept_pages.h"
+#include "agent/door/last_moment.h"
 #include "agent/door/metrics.h"
 #include "agent/door/node_config.h"
 #include "agent/door/readiness.h"
@@ -75,6 +76,8 @@ constexpr seconds kAliveWithin{1};
 constexpr seconds kTurnAtStart{30};
 constexpr seconds kRecovery{5};  // requests wait meanwhile; a device that is held longer is left to its DEL
 constexpr milliseconds kStandbyStep{20};
+// From SIGTERM to the end, whatever is waited for; requests are given up before (ServerOptions::time_to_end).
+constexpr milliseconds kLastMoment{1'800};
 constexpr uint64_t kOpenFiles = 65536;
 
 void tell_manager(std::string_view state) {
@@ -362,12 +365,19 @@ Result<void> check_program(const AgentOptions& options, JoinCluster join) {
                     .hint = "use `railbed agent`, which starts the right one"});
 }
 
+[[noreturn]] void cut_off() {
+  log::warn("stopped; requests that were being worked on are cut off, the next agent ends or undoes what they began");
+  std::fflush(nullptr);
+  std::quick_exit(kExitOk);
+}
+
 Result<int> run(AgentOptions& options, JoinCluster join) {
   TRY(check_program(options, join));
   TRY(enter_host(options).context("--in-host"));
   log_without_waiting(options.least_logged());
   limit_memory();
   StopSignal stop;
+  const agent::LastMoment last(stop.token(), kLastMoment, cut_off);
   const std::unique_ptr<os::Kernel> kernel = os::real_kernel();
   os::allow_open_files(kOpenFiles);  // behind the kernel, which remembers what executed programs get
   if (const auto missing = missing_capabilities(*kernel); !missing.empty())
@@ -407,12 +417,7 @@ Result<int> run(AgentOptions& options, JoinCluster join) {
     });
     log::info(fmt::format("railbed {} answers on {}", RAILBED_VERSION, options.socket));
     tell_manager("READY=1");
-    if (TRY(server.run(stop.token())) == agent::Server::End::kCutOff) {
-      log::warn(
-          "stopped; requests that were being worked on are cut off, the next agent ends or undoes what they began");
-      std::fflush(nullptr);
-      std::quick_exit(kExitOk);
-    }
+    if (TRY(server.run(stop.token())) == agent::Server::End::kCutOff) cut_off();
   }
   parts.dhcp.stop();
   if (parts.cluster != nullptr) parts.cluster->stop();

@@ -90,9 +90,9 @@ std::unique_ptr<Engine::ContainerLock> Engine::container(const std::string& id) 
   return std::make_unique<ContainerLock>(*this, id);
 }
 
-std::unique_ptr<Engine::Removal> Engine::removal() {
+std::unique_ptr<Engine::Removal> Engine::removal(std::chrono::milliseconds most) {
   std::unique_lock lock(removals_mutex_);
-  removal_free_.wait(lock, [&] { return removals_ < kRemovalsAtOnce; });
+  removal_free_.wait_for(lock, most, [&] { return removals_ < kRemovalsAtOnce; });
   ++removals_;
   return std::make_unique<Removal>(*this);
 }

@@ -73,9 +73,10 @@ class Engine {
   std::unique_ptr<ContainerLock> container(const std::string& id);
 
   // Interfaces of several pods can be removed at once, outside of turns; more than a few would keep a pod waiting whose
-  // interfaces are made meanwhile.
+  // interfaces are made meanwhile. Where those under way do not come to an end (a kernel that waits for the last
+  // reference to an interface for ever), the next one goes on after `most`.
   class Removal;
-  std::unique_ptr<Removal> removal();
+  std::unique_ptr<Removal> removal(std::chrono::milliseconds most = std::chrono::seconds(5));
 
   // VFs that are made, removed or bound anew, which takes seconds: no turn is held meanwhile, so that other pods are
   // attached; nobody attaches these devices, and no other process changes this machine. Begins within a turn, in which

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/engine.h"
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <thread>
@@ -156,7 +157,7 @@ TEST(Engine, EightInterfacesAreRemovedAtOnceAndTheNinthWaits) {
   for (int i = 0; i < 8; ++i) eight.push_back(rig.engine.removal());
   std::atomic<bool> removes = false;
   std::jthread ninth([&] {
-    const auto removal = rig.engine.removal();
+    const auto removal = rig.engine.removal(std::chrono::hours(1));
     removes = true;
   });
   const auto soon = std::chrono::steady_clock::now() + milliseconds(50);
@@ -165,6 +166,14 @@ TEST(Engine, EightInterfacesAreRemovedAtOnceAndTheNinthWaits) {
   eight.pop_back();
   ninth.join();
   EXPECT_TRUE(removes);
+}
+
+TEST(Engine, RemovalsThatNeverEndKeepNobodyWaitingForLong) {
+  Rig rig;
+  std::vector<std::unique_ptr<Engine::Removal>> stuck;
+  for (int i = 0; i < 8; ++i) stuck.push_back(rig.engine.removal());
+  for (int i = 0; i < 3; ++i) stuck.push_back(rig.engine.removal(milliseconds(1)));
+  EXPECT_EQ(std::ranges::count(stuck, nullptr), 0);
 }
 
 TEST(Engine, KeepsNobodyWaitingWhenItStops) {

@@ -3,9 +3,9 @@
 //
 // Why: a driver that is bound anew, or a device that comes home from a namespace which somebody holds, can take a
 // minute. The agent lets its turn at the machine go for that time, so that other pods do not wait for this one's
-// device. Removing interfaces takes only tens of milliseconds, but of these the kernel holds its lock for one or two
-// and waits for the rest until nobody uses them any more: removals of several pods beside each other take hardly longer
-// than one.
+// device. Removing interfaces takes only a few milliseconds where the kernel's freeing of them can be left to a thread
+// (os/netlink/sender_threads.h), and tens where not, most of them without the kernel's lock: removals of several pods
+// beside each other take hardly longer than one.
 //
 // Whoever stands aside finds another world afterwards: other pods have come and gone, and another process may have
 // finished or undone what is recorded. So this happens only where everything that was begun is in the store, and what
