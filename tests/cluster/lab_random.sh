@@ -119,10 +119,17 @@ vfs_of_pods() {
     echo "$node $(vf_of "$pod" rail0)"
   done < <(kubectl get pod -n llm -l random=yes --field-selector status.phase=Running -o 'jsonpath={range .items[*]}{.metadata.name} {.spec.nodeName}{"\n"}{end}')
 }
+# Pods that were told a verbs device which a soft RDMA device then did not get never start (docs/kubernetes.md).
+without_their_verbs() {
+  kubectl get pod -n llm -l random=yes -o 'jsonpath={range .items[*]}{.metadata.name} {.status.containerStatuses[*].state.waiting.message}{"\n"}{end}' |
+    sed -n 's|^\([^ ]*\) .*/dev/infiniband/uverbs[0-9]*: no such file.*|\1|p'
+}
 # A pod that comes while the kubelet or the agent begins may be refused for good (docs/deploy.md), and so may all of them.
 # Whoever wants one makes another, and nothing is killed any more.
 pods_run() {
+  local pod
   vfs_of_pods | grep 0000:01: && return
+  for pod in $(without_their_verbs); do kubectl delete pod -n llm --wait=false "$pod" >/dev/null; done
   [ -n "$(kubectl get pod -n llm -l random=yes --field-selector status.phase!=Failed -o name)" ] || pod_comes guest-1
   return 1
 }

@@ -123,10 +123,10 @@ class Crew {
       T job = std::move(waiting_.front());
       waiting_.pop_front();
       begun_ = Clock::now();
-      step_ = 1;
       lock.unlock();
       work_(std::move(job));
       lock.lock();
+      step_ = 1;  // something has moved; that a thread which was just added begins a job says nothing
     }
     --threads_;
     // With the mutex held: the crew may be gone as soon as it is free.

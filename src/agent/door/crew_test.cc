@@ -47,5 +47,28 @@ TEST(Crew, TellsThatNoThreadCanBeHadAndDoesTheWorkAllTheSame) {
       testing::ExitedWithCode(42), "");
 }
 
+// Counted in looks and not in time: a busy machine makes fewer of them.
+TEST(Crew, HasAThreadForEachOfAHundredThatHangAfterAFewLooks) {
+  constexpr size_t kHung = 100;
+  std::promise<void> free;
+  std::shared_future<void> is_free = free.get_future().share();
+  std::atomic<size_t> begun = 0;
+  int looks = 0;
+  {
+    Crew<int> crew(256, [&](int) {
+      ++begun;
+      is_free.wait();
+    });
+    for (size_t i = 0; i < kHung; ++i) crew.give(0);
+    while (const auto again = crew.grow()) {
+      std::this_thread::sleep_until(*again);
+      ++looks;
+    }
+    while (begun < kHung) std::this_thread::yield();
+    free.set_value();
+  }
+  EXPECT_LE(looks, 42);  // 84 threads more than usual, 1, 2, 4, … at a time; one at a time takes 84
+}
+
 }  // namespace
 }  // namespace railbed::agent

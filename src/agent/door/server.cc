@@ -30,7 +30,7 @@ constexpr milliseconds kIdle{60'000};
 constexpr milliseconds kRest{100};
 // After so many new clients the existing ones are read again, so that a flood of connections cannot starve them.
 constexpr int kAcceptAtOnce = 32;
-constexpr size_t kMostQuestions = 32;
+constexpr size_t kMostQuestions = 128;
 
 std::string answer_frame(const Reply& reply) {
   return cni::to_frame(cni::WireAnswer{static_cast<uint8_t>(std::clamp(reply.status, 0, 255)), reply.output});

@@ -359,6 +359,19 @@ TEST_F(RebootTest, InTheSameBootTheProgramsKeepTheirNamespaces) {
                                      "DEL calico c1 eth0 in /run/netns/a"));
 }
 
+// The programs make the container known; what host-local gave its other networks has no record any more.
+TEST_F(RebootTest, InTheSameBootADelWithoutTheStateGivesBackHostLocalsFiles) {
+  Boot first("boot-1", outside);
+  ASSERT_TRUE(first.add().has_value());
+  Boot second("boot-1", outside, &first.disk);
+  ASSERT_TRUE(second.kernel.netns().create("a"));
+  EXPECT_EQ(second.start().of_this_boot, 3);
+  EXPECT_EQ(second.files().size(), 4u);
+  ASSERT_TRUE(second.ask(cni::Command::kDel, "/run/netns/a").has_value());
+  EXPECT_THAT(outside, IsEmpty());
+  EXPECT_THAT(second.files(), IsEmpty());
+}
+
 // A railbed before this one kept its records in the state alone.
 TEST_F(RebootTest, RecordsThatOnlyTheStateHasArePutOnDisk) {
   Boot boot("boot-1", outside);

@@ -120,7 +120,8 @@ Outcome<void> Meta::del(Backends& backends, const cni::Request& request, const c
   auto lock = backends.engine.container(lock_name(request));
   std::set<std::string> keys;
   bool known = false;
-  bool earlier = false;  // what host-local gave in an earlier boot has no record
+  // Records of programs outlive the state, after a reboot or where it was lost; those of what host-local gave do not.
+  bool has_programs = false;
   {
     Engine::Turn turn = TRY_CNI(backends.engine.turn(kTurnWait));
     for (const std::string& key : TRY_CNI(keys_of_container(turn.store(), request))) keys.insert(key);
@@ -131,13 +132,13 @@ Outcome<void> Meta::del(Backends& backends, const cni::Request& request, const c
     for (const std::string& key : keys) {
       const std::vector<Attachment> records = TRY_CNI(turn.store().attachments_of(key));
       known = known || TRY_CNI(sandbox_note(turn.store(), key)).has_value() || !records.empty();
-      earlier = earlier || std::ranges::any_of(records, is_of_earlier_boot);
+      has_programs = has_programs || std::ranges::any_of(records, is_of_program);
     }
   }
   if (!known) TRY_CNI(give_back_multus(backends, disk_, request, meta_config));
   for (const std::string& key : keys)
     if (known) TRY_CNI(give_back_sandbox(backends, *this, key));
-  if (known && !earlier) return {};
+  if (known && !has_programs) return {};
   Engine::Turn turn = TRY_CNI(backends.engine.turn(kTurnWait));
   // Of an ADD that failed, and could not give them back.
   for (const std::string& key : keys) TRY_CNI(release_addresses_of(turn, backends.host_local, key));
