@@ -79,10 +79,6 @@ void give_address(int pod_socket, const BareMove& one) {
   ask(pod_socket, message, "address");
 }
 
-}  // namespace
-
-namespace {
-
 int route_socket(int netns_fd, uint32_t groups) {
   int fd = -1;
   // A socket belongs to the namespace of the thread that opens it.

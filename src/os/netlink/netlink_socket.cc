@@ -98,7 +98,8 @@ std::expected<std::vector<NetlinkMessage>, NetlinkFailure> NetlinkSocket::ask(Ne
 std::expected<NetlinkReply, NetlinkFailure> NetlinkSocket::ask_once(NetlinkRequest& request) {
   if (request.overflowed()) return std::unexpected(NetlinkFailure{EMSGSIZE, "the request is too long"});
   request.set_sequence(++sequence_);
-  if (int failure = send(request.bytes()); failure != 0) return std::unexpected(NetlinkFailure{failure, {}});
+  if (int failure = send_to_kernel(fd_.get(), request.bytes()); failure != 0)
+    return std::unexpected(NetlinkFailure{failure, {}});
 
   NetlinkReply reply;
   auto deadline = std::chrono::steady_clock::now() + kAnswerTimeout;
@@ -153,7 +154,8 @@ std::expected<void, NetlinkSocket::Refused> NetlinkSocket::ask_all(NetlinkBatch&
   const uint32_t first = sequence_ + 1;
   sequence_ += static_cast<uint32_t>(batch.size());
   batch.number(first);
-  if (int failure = send(batch.bytes()); failure != 0) return std::unexpected(Refused{0, {failure, {}}});
+  if (int failure = send_to_kernel(fd_.get(), batch.bytes()); failure != 0)
+    return std::unexpected(Refused{0, {failure, {}}});
   BatchReply reply;
   auto deadline = std::chrono::steady_clock::now() + kAnswerTimeout;
   while (!reply.complete) {
@@ -163,15 +165,6 @@ std::expected<void, NetlinkSocket::Refused> NetlinkSocket::ask_all(NetlinkBatch&
   }
   if (reply.failure.sys_errno != 0) return std::unexpected(Refused{reply.at, std::move(reply.failure)});
   return {};
-}
-
-int NetlinkSocket::send(Bytes bytes) {
-  sockaddr_nl kernel{};
-  kernel.nl_family = AF_NETLINK;
-  ssize_t sent = -1;
-  do sent = ::sendto(fd_.get(), bytes.data(), bytes.size(), 0, reinterpret_cast<sockaddr*>(&kernel), sizeof kernel);
-  while (sent < 0 && errno == EINTR);
-  return sent < 0 ? errno : 0;
 }
 
 // The kernel usually answers within the request, so this reads first and waits only when there is nothing.

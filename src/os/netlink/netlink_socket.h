@@ -47,7 +47,6 @@ class NetlinkSocket {
  private:
   explicit NetlinkSocket(Descriptor fd) : fd_(std::move(fd)) {}
   std::expected<NetlinkReply, NetlinkFailure> ask_once(NetlinkRequest& request);
-  int send(Bytes bytes);  // an errno, or 0
   int receive(std::chrono::steady_clock::time_point deadline, size_t& size);
   int receive_now(size_t& size);
   int wait(std::chrono::steady_clock::time_point deadline, int other = -1);

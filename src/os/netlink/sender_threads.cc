@@ -12,11 +12,15 @@
 
 namespace railbed::os {
 
-void SenderThreads::Sent::send(int socket, const std::vector<uint8_t>& request) {
+int send_to_kernel(int socket, Bytes request) {
   ssize_t sent = -1;
-  do sent = ::send(socket, request.data(), request.size(), MSG_NOSIGNAL);  // to the kernel: the socket is not connected
+  do sent = ::send(socket, request.data(), request.size(), MSG_NOSIGNAL);
   while (sent < 0 && errno == EINTR);
-  sys_errno_ = sent < 0 ? errno : 0;
+  return sent < 0 ? errno : 0;
+}
+
+void SenderThreads::Sent::send(int socket, const std::vector<uint8_t>& request) {
+  sys_errno_ = send_to_kernel(socket, request);
   ended_ = true;
   done_.wake();
 }

@@ -20,6 +20,9 @@
 
 namespace railbed::os {
 
+// send(2) to the kernel, since a netlink socket that is not connected has no other peer; an errno, or 0.
+int send_to_kernel(int socket, Bytes request);
+
 class SenderThreads {
  public:
   static constexpr size_t kMost = 16;
@@ -34,9 +37,8 @@ class SenderThreads {
     // Readable once the system call has ended: the kernel's answer is in the socket's buffer unless that had no room.
     int fd() const { return done_.fd(); }
     bool has_ended() const { return ended_; }
-    int sys_errno() const {
-      return sys_errno_;
-    }  // of the system call, once it has ended; 0: the kernel took the request
+    // Of the system call, once it has ended; 0: the kernel took the request.
+    int sys_errno() const { return sys_errno_; }
 
    private:
     friend class SenderThreads;
