@@ -242,9 +242,11 @@ bool CellReclaimer::store(const AddressCell& cell, const Next& next, Round& roun
 
 void CellReclaimer::tell(Round& round) {
   for (const auto& [key, ended] : round.ended) {
-    world_.ended(ended);
-    const std::lock_guard lock(mutex_);
-    standing_.ended[ended.reason] += ended.cells;
+    {
+      const std::lock_guard lock(mutex_);
+      standing_.ended[ended.reason] += ended.cells;
+    }
+    world_.ended(ended);  // who hears of it finds it counted
   }
 }
 

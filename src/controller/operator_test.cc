@@ -127,6 +127,9 @@ struct OperatorTest : ::testing::Test {
   void expect(const std::string& what, const std::function<bool()>& holds) {
     EXPECT_TRUE(within(seconds(30), holds)) << what << "\n" << world.told() << world.events();
   }
+  void expect_event(const std::string& text) {
+    expect("an Event: " + text, [&] { return world.events().find(text) != std::string::npos; });
+  }
   // For what must not happen.
   void expect_stays(const std::string& what, const std::function<bool()>& holds) {
     EXPECT_FALSE(within(milliseconds(300), [&] { return !holds(); })) << what << "\n" << world.told();
@@ -173,14 +176,13 @@ TEST_F(OperatorTest, FreesTheAddressesOfANodeThatIsOutOfService) {
   start();
   expect("it counts for the one without a Node",
          [&] { return leases_in(world.server).find("gone/u3 ffff gone 1") != std::string::npos; });
-  EXPECT_EQ(running->work.standing().cells.without_node, 1U);
+  expect("and says so", [&] { return running->work.standing().cells.without_node == 1; });
   world.server.put(node_path("gpu1"), node_of("gpu1", {.uuid = "u1", .ready = Ready::kNo, .out_of_service = true}));
   expect("its addresses are free",
          [&] { return leases_in(world.server) == "10.0.0.0: gpu2/u2 ff00\n10.0.0.32: gone/u3 ffff gone 1\n"; });
   const std::string note =
       "24 addresses in 2 cells that node gpu1 (machine u1) had leased are free: its Node is tainted as out of service";
-  expect("an Event says so",
-         [&] { return world.events().find("AddressesFreedOutOfService: " + note) != std::string::npos; });
+  expect_event("AddressesFreedOutOfService: " + note);
   EXPECT_THAT(world.told(), HasSubstr(note));
   EXPECT_EQ(running->work.standing().cells.ended, (std::map<std::string, uint64_t>{{"OutOfService", 2}}));
 }
@@ -223,9 +225,8 @@ TEST_F(OperatorTest, KeepsSpecsWhenAllPoliciesVanish) {
   world.server.erase(policy_path("rail0"));
   world.server.erase(policy_path("rail1"));
   expect_stays("specs stay", [&] { return world.has_vfs("gpu1", 4) && world.has_vfs("gpu1", 2); });
-  EXPECT_THAT(world.events(),
-              HasSubstr("AllPoliciesGone: all 2 policies vanished at once: node states stay as they are"));
-  EXPECT_THAT(world.events(), HasSubstr("Held: there is no policy any more"));
+  expect_event("AllPoliciesGone: all 2 policies vanished at once: node states stay as they are");
+  expect_event("Held: there is no policy any more");
   EXPECT_EQ(running->work.standing().held.size(), 1u);
   // Another operator holds as well.
   running.reset();

@@ -151,7 +151,7 @@ TEST(RunProgram, SaysWhatIsNotThere) {
 
 TEST(RunProgram, TriesAnExecutableThatIsBeingWrittenForAWhile) {
   if (!kVforkShares) GTEST_SKIP() << "ThreadSanitizer makes vfork() a fork()";
-  std::string path = testing::TempDir() + "railbed-run-busy";
+  std::string path = fmt::format("{}railbed-run-busy.{}", testing::TempDir(), ::getpid());
   Descriptor writing(::open(path.c_str(), O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0755));
   {
     Descriptor shell_file(::open("/bin/true", O_RDONLY | O_CLOEXEC));
