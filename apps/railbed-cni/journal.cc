@@ -19,20 +19,28 @@ bool wrong(const char* call, const std::string& path, std::string& problem) {
   return false;
 }
 
-bool make_folders(const std::string& path, std::string& problem) {
-  for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-    const std::string part = path.substr(0, end);
-    if (mkdir(part.c_str(), 0700) != 0 && errno != EEXIST) return wrong("mkdir", part, problem);
-    if (end == std::string::npos) return true;
-  }
-}
-
 bool sync_folder(const std::string& path, std::string& problem) {
   const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return wrong("open", path, problem);
   const bool done = fsync(fd) == 0 || wrong("fsync", path, problem);
   close(fd);
   return done;
+}
+
+// A folder that is made is an entry of the one above, which is to survive a power failure as the file in it does.
+bool make_folders(const std::string& path, std::string& problem) {
+  for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const std::string part = path.substr(0, end);
+    if (mkdir(part.c_str(), 0700) == 0) {
+      if (!sync_folder(part + "/..", problem)) {
+        rmdir(part.c_str());  // or the next DEL would take it for one that is on the disk
+        return false;
+      }
+    } else if (errno != EEXIST) {
+      return wrong("mkdir", part, problem);
+    }
+    if (end == std::string::npos) return true;
+  }
 }
 
 bool write_whole(int fd, std::string_view bytes, const std::string& path, std::string& problem) {

@@ -3,7 +3,8 @@
 //
 // The file "<nanoseconds since 1970>-<pid>.del" holds the request's frame as it goes over the socket; names
 // sort by time. It is on the disk before keep() says so: written under another name, synced, renamed, and the
-// folder synced. Threading: one. Failure: `problem` names the system call, its path and errno.
+// folder synced, as is the one above a folder that had to be made. Threading: one. Failure: `problem` names the system
+// call, its path and errno.
 #pragma once
 
 #include <string>

@@ -561,6 +561,28 @@ TEST(Server, AnswersStatusWhileAllWorkersWait) {
   EXPECT_EQ(add.answer().output, "ready");
 }
 
+TEST(Server, AHundredNetworksWhoseStatusHangsCostOthersNothing) {
+  Gate gate;
+  Agent agent([&](const cni::Request& request) {
+    if (request.config.find("hung") != std::string::npos) gate.pass();
+    return Reply{0, "ready"};
+  });
+  std::vector<std::unique_ptr<Client>> hung;
+  for (int i = 0; i < 100; ++i) {
+    hung.push_back(std::make_unique<Client>(agent.path()));
+    hung.back()->send(frame("STATUS", "", fmt::format(R"({{"name": "hung{}"}})", i)));
+  }
+  gate.await_waiting(100);
+  Client other(agent.path());
+  other.send(frame("STATUS", "", R"({"name": "other"})"));
+  EXPECT_EQ(other.answer().output, "ready");
+  Client pod(agent.path());
+  pod.send(frame("ADD", "pod", R"({"name": "other"})"));
+  EXPECT_EQ(pod.answer().output, "ready");
+  gate.open();
+  for (auto& one : hung) EXPECT_EQ(one->answer().output, "ready");
+}
+
 TEST(Server, FinishesWhatIsAtWorkWhenItStops) {
   Gate gate;
   Agent agent(
