@@ -191,7 +191,8 @@ TEST(CollectiveRun, ARankThatDiesEndsItByName) {
   const auto run = run_collective(of(endpoints, 3), std::move(options));
   ASSERT_TRUE(run) << run.error().to_string();
   EXPECT_THAT(run->ended_by, HasSubstr("rank1: "));
-  EXPECT_EQ(run->results.size(), 2u);
+  // What was measured before stays; the one that runs meanwhile may just be done.
+  EXPECT_THAT(run->results.size(), testing::AnyOf(2u, 3u));
 }
 
 TEST(CollectiveRun, SaysWhyItCannotBegin) {
