@@ -51,7 +51,12 @@ class Endpoints {
   ~Endpoints() {
     for (End& end : ends_) end.server->stop();
   }
-  void stop(uint32_t host) { std::next(ends_.begin(), host)->server->stop(); }
+  // It answers nothing any more when this returns.
+  void stop(uint32_t host) {
+    End& end = *std::next(ends_.begin(), host);
+    end.server->stop();
+    end.thread.join();
+  }
   uint16_t port(uint32_t host) const { return std::next(ends_.begin(), host)->server->port(); }
 
  private:
