@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // For tests: where the source tree is, and comparing with files of it.
 //
-// The tree's place comes from one small object that CMake writes (railbed_testdata), not from a definition on
-// every compile command: ccache can then share objects between clones in different folders.
+// The tree's place is found from the place of the program, so no object has a path of a clone in it: ccache can share
+// objects between clones in different folders. RAILBED_SOURCE_DIR names another tree.
 #pragma once
 
 #include <cstdlib>
@@ -15,7 +15,7 @@
 
 namespace railbed {
 
-// The root of the source tree. The text is a literal, so static initializers may use it.
+// The root of the source tree. The text lives as long as the program, and static initializers may ask for it.
 const char* source_dir();
 
 inline std::filesystem::path testdata() {
