@@ -4,6 +4,7 @@
 #   make demo     set up, build, boot two virtual machines, run the main job, write build/demo/report.html
 #   make demo-cluster   the same with two nodes of a cluster, by `kubectl apply`; build/demo-cluster/report.html
 #   make test     set up, build, run all tests; ends with "N passed, N failed, N skipped"
+#   make test-all the same without anything recorded, restored or shortened, compiled file by file (CONTRIBUTING.md says when)
 #   make bench    the figures with their bounds (ONLY=name for one); exits 1 when one is short
 #   make lab      a shell in a virtual machine with two SR-IOV NICs
 #   make build    the programs: build/railbed, railbedd, railbed-cluster, railbed-cni; needs no package of the tests
@@ -15,7 +16,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: demo demo-cluster test bench lab build install package image setup setup-test setup-lab setup-cluster format clean
+.PHONY: demo demo-cluster test test-all bench lab build install package image setup setup-test setup-lab setup-cluster format clean
 .NOTPARALLEL:
 
 build: setup
@@ -51,6 +52,9 @@ demo-cluster: build setup-lab setup-cluster
 
 test: setup-test setup-lab setup-cluster
 	@tests/run
+
+test-all: setup-test setup-lab setup-cluster
+	@tests/run --all
 
 bench: setup-test setup-lab setup-cluster
 	@tools/build dev

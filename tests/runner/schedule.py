@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs tasks on the workers of their lanes as soon as what they need is there.
+
+Lanes: `compile` builds one variant after the other with all processors at the lowest priority; `prepare` builds programs of others
+in the background; `test` runs test programs, two at a time; `wait` runs what mostly waits for kernels, machines and timers, two at a time.
+"""
+import dataclasses
+import threading
+
+from runner import record, task as tasks
+
+WORKERS = {"compile": 1, "prepare": 1, "test": 2, "wait": 2}
+
+
+@dataclasses.dataclass
+class Schedule:
+    waiting: list
+    grow: object  # called with a task that has ended well: the tasks that it makes possible
+    told: object  # called with (task, outcome), one at a time
+    running: int = 0
+    done: dict = dataclasses.field(default_factory=dict)
+    changed: threading.Condition = dataclasses.field(default_factory=threading.Condition)
+    known: set = dataclasses.field(default_factory=set)
+
+    def run(self):
+        self.known = {task.name for task in self.waiting}
+        workers = [threading.Thread(target=self.work, args=(lane,), daemon=True) for lane, count in WORKERS.items() for _ in range(count)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            while worker.is_alive():
+                worker.join(0.5)  # a thread that is joined for ever hears no Ctrl-C
+
+    def work(self, lane):
+        while True:
+            with self.changed:
+                chosen = self.next_of(lane)
+                while chosen is None:
+                    if not self.waiting and not self.running:
+                        self.changed.notify_all()
+                        return
+                    self.changed.wait(1)
+                    chosen = self.next_of(lane)
+                self.waiting.remove(chosen)
+                self.running += 1
+            broken = self.broken_need(chosen)
+            outcome = tasks.Outcome(failed=1, lines=[f"FAIL {chosen.name}: {broken} did not end well"]) if broken else self.outcome_of(chosen)
+            with self.changed:
+                self.done[chosen.name] = outcome
+                self.told(chosen, outcome)
+                new = self.grow(chosen, outcome)
+                self.known |= {task.name for task in new}
+                self.waiting += new
+                self.running -= 1
+                self.changed.notify_all()
+
+    def next_of(self, lane):
+        ready = [task for task in self.waiting if task.lane == lane and all(self.is_over(need) for need in task.after)]
+        if lane in ("compile", "prepare"):
+            return ready[0] if ready else None
+        return max(ready, key=lambda task: task.weight_s, default=None)
+
+    def is_over(self, need):
+        name = need.removeprefix("~")
+        return name in self.done or name not in self.known
+
+    def broken_need(self, task):
+        return next((need for need in task.after if not need.startswith("~") and need in self.done and self.done[need].failed), None)
+
+    @staticmethod
+    def outcome_of(task):
+        if not task.recordable:
+            return tasks.run(task)
+        program = tasks.ROOT / (f"build-asan/fuzz/{task.command[1]}" if task.suite == "fuzz" else task.command[0])
+        key = record.key_of(task, program)
+        if found := record.find(key):
+            return found
+        outcome = tasks.run(task)
+        record.keep(key, task, outcome)
+        return outcome
